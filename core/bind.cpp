@@ -377,4 +377,5 @@ NB_MODULE(_core, m) {
     bind_merge(m);
     bind_otf2(m);
     bind_otf2_writing(m);
+    bind_waits(m);
 }

@@ -43,3 +43,4 @@ void bind_reduce(nb::module_& m);
 void bind_merge(nb::module_& m);
 void bind_otf2(nb::module_& m);
 void bind_otf2_writing(nb::module_& m);
+void bind_waits(nb::module_& m);

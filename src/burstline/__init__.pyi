@@ -21,6 +21,7 @@ from burstline.structure import detect as detect
 from burstline.summary import Summary as Summary
 from burstline.summary import summarise as summarise
 from burstline.trace import Trace as Trace
+from burstline.waits import wait_states as wait_states
 
 from . import annotation as annotation
 from . import formats as formats
@@ -32,5 +33,6 @@ from . import schema as schema
 from . import show as show
 from . import structure as structure
 from . import testing as testing
+from . import waits as waits
 
 __version__: str

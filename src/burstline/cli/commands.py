@@ -25,6 +25,7 @@ _PURPOSES: Final = {
     },
     "Understand a trace": {
         "info": "what is in a trace, and its parallel efficiency",
+        "waits": "where time is lost in waiting, and who causes it",
         "structure": "the loops of the program, as pseudo-code",
         "table": "a table of all computation bursts, with counters and context",
         "browse": "its loops, to be folded and looked into",

@@ -48,3 +48,4 @@ from burstline.show.views import Figure as Figure
 from burstline.show.views import Outcome as Outcome
 from burstline.show.views import note as note
 from burstline.show.views import output as output
+from burstline.show.waits import WaitsView as WaitsView

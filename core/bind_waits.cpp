@@ -1,0 +1,143 @@
+// bind_waits.cpp -- The kernels of wait states and their causes, for Python.
+#include <nanobind/stl/tuple.h>
+
+#include <tuple>
+
+#include "bind.hpp"
+#include "delays.hpp"
+#include "segments.hpp"
+#include "wrong_order.hpp"
+
+using namespace nb::literals;
+using burstline::ArrayIn;
+using burstline::to_numpy;
+
+namespace {
+
+template <typename T>
+std::span<const T> view(const ArrayIn<T>& array) {
+    return {array.data(), array.size()};
+}
+
+using Ints = ArrayIn<std::int64_t>;
+using Nodes = ArrayIn<std::int32_t>;
+using Flags = ArrayIn<std::uint8_t>;
+using IntervalColumns = std::tuple<Ints, Ints, Ints, Ints, Ints, Nodes>;
+using PointColumns = std::tuple<Ints, Flags, Flags, Nodes, Ints, Ints, Ints, Ints, Nodes, Nodes>;
+using SegmentColumns = std::tuple<Ints, Nodes, Ints>;
+
+burstline::Intervals intervals(const IntervalColumns& columns) {
+    const auto& [begin, enter_ns, leave_ns, enter_seq, leave_seq, node] = columns;
+    return {view(begin),     view(enter_ns),  view(leave_ns),
+            view(enter_seq), view(leave_seq), view(node)};
+}
+
+burstline::Points points(const PointColumns& columns) {
+    const auto& [begin, type, in_team, node, wait, total, completion, cause, peer, set] = columns;
+    return {view(begin), view(type),       view(in_team), view(node), view(wait),
+            view(total), view(completion), view(cause),   view(peer), view(set)};
+}
+
+burstline::Stretches stretches(const SegmentColumns& columns) {
+    const auto& [begin, node, time] = columns;
+    return {view(begin), view(node), view(time)};
+}
+
+template <std::size_t n>
+nb::list lists(std::array<std::vector<double>, n>&& columns) {
+    nb::list made;
+    for (auto& column : columns) made.append(to_numpy(std::move(column)));
+    return made;
+}
+
+}  // namespace
+
+void bind_waits(nb::module_& m) {
+    m.def(
+        "segments",
+        [](const std::tuple<Ints, Ints, Nodes>& program, const IntervalColumns& calls,
+           const Nodes& between, const IntervalColumns& regions,
+           const std::tuple<Ints, Ints, Ints, Flags>& parallel, const Ints& location_begin,
+           const Ints& place, std::int32_t nodes) {
+            const auto& [row, fork_ns, join_ns, forked_here] = parallel;
+            const auto& [enter_ns, leave_ns, node] = program;
+            burstline::Segments made;
+            {
+                nb::gil_scoped_release unlocked;
+                made = burstline::segments(
+                    {view(enter_ns), view(leave_ns), view(node)}, intervals(calls),
+                    view(between), intervals(regions),
+                    {view(row), view(fork_ns), view(join_ns), view(forked_here)},
+                    {view(location_begin), view(place)}, nodes);
+            }
+            return std::make_tuple(to_numpy(std::move(made.begin)), to_numpy(std::move(made.node)),
+                                   to_numpy(std::move(made.time_ns)), made.clipped);
+        },
+        "program"_a, "calls"_a, "between"_a.noconvert(), "regions"_a, "parallel"_a, "location_begin"_a.noconvert(), "place"_a.noconvert(),
+        "nodes"_a, "Time of call paths alone between points: begins of segments, node, time.");
+    m.def(
+        "wrong_order",
+        [](const Ints& location_begin, const Ints& call, const Ints& send_ns, const Nodes& sender,
+           const Flags& counts) {
+            burstline::WrongOrder made;
+            {
+                nb::gil_scoped_release unlocked;
+                made = burstline::wrong_order({view(location_begin), view(call), view(send_ns),
+                                               view(sender), view(counts)});
+            }
+            return std::make_tuple(to_numpy(std::move(made.by)), to_numpy(std::move(made.first)));
+        },
+        "location_begin"_a.noconvert(), "call"_a.noconvert(), "send_ns"_a.noconvert(),
+        "sender"_a.noconvert(), "counts"_a.noconvert(),
+        "Of each message: the later one that was sent before it, and the first it overtook.");
+    m.def(
+        "delays",
+        [](const PointColumns& point_columns, const SegmentColumns& segment_columns,
+           const std::tuple<Ints, Ints, Ints, Ints>& serial, std::int32_t nodes,
+           std::int32_t ranks, bool like_scalasca) {
+            const auto& [location, from, to, threads] = serial;
+            burstline::Delays made;
+            {
+                nb::gil_scoped_release unlocked;
+                made = burstline::delays(points(point_columns), stretches(segment_columns),
+                                         {view(location), view(from), view(to), view(threads)},
+                                         {nodes, ranks, like_scalasca});
+            }
+            return std::make_tuple(lists(std::move(made.direct)), lists(std::move(made.distant)),
+                                   to_numpy(std::move(made.excess)),
+                                   to_numpy(std::move(made.waits_within)),
+                                   to_numpy(std::move(made.passed_on)),
+                                   to_numpy(std::move(made.blamed)), made.unexplained,
+                                   made.out_of_order);
+        },
+        "points"_a, "segments"_a, "serial"_a, "nodes"_a, "ranks"_a,
+        "like_scalasca"_a,
+        "Costs of delays by type, short and long, and of each wait its excess and waits within.");
+    m.def(
+        "critical_path",
+        [](const PointColumns& point_columns, const SegmentColumns& segment_columns,
+           std::int32_t nodes, std::int64_t end_location, std::int64_t end_point,
+           const Flags& stops) {
+            burstline::CriticalPath made;
+            {
+                nb::gil_scoped_release unlocked;
+                made = burstline::critical_path(points(point_columns), stretches(segment_columns),
+                                                nodes, end_location, end_point, view(stops));
+            }
+            return std::make_tuple(to_numpy(std::move(made.time_ns)), made.begin_location,
+                                   made.broken);
+        },
+        "points"_a, "segments"_a, "nodes"_a, "end_location"_a, "end_point"_a,
+        "stops"_a.noconvert(), "The path without waits that ends last: time by node and location.");
+    using burstline::Wait;
+    burstline::bind_enumeration<Wait>(m, "Wait", "What a wait is of.",
+                                      {{"LATE_SENDER", Wait::late_sender},
+                                       {"LATE_RECEIVER", Wait::late_receiver},
+                                       {"BARRIER", Wait::barrier},
+                                       {"N_TO_N", Wait::n_to_n},
+                                       {"ONE_TO_N", Wait::one_to_n},
+                                       {"N_TO_ONE", Wait::n_to_one},
+                                       {"OMP_BARRIER", Wait::omp_barrier},
+                                       {"OMP_IDLE", Wait::omp_idle},
+                                       {"NONE", Wait::none}});
+}

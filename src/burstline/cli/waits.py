@@ -1,0 +1,59 @@
+"""``burstline waits``: where time is lost in waiting, and who causes it."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import TYPE_CHECKING, Final
+
+import burstline
+from burstline import show
+from burstline.cli import usage
+from burstline.cli.inputs import read_selected
+from burstline.cli.products import in_folder, print_view, require_free
+from burstline.errors import ParameterError
+
+if TYPE_CHECKING:
+    from burstline.cli.usage import Arguments
+
+DESCRIPTION: Final = """\
+Say where the program of TRACE loses time by waiting, and who causes it: late senders and
+receivers, collectives, barriers, OpenMP, idle threads; costs of delays, the critical path.
+"""
+EXAMPLES: Final = """\
+examples:
+  burstline waits run.prv
+  burstline waits run.otf2 -o waits.cubex           for Cube, and for burstline info
+  burstline waits run.prv --from 2s --to 3s         only this second
+  burstline waits run.otf2 --like scalasca-2.6      as Scalasca computes it, to compare
+  burstline waits run.prv --format json | python -m json.tool
+  burstline waits run.prv --format csv > waits.csv  all values, by call path and rank
+"""
+_WAITS: Final = {
+    "-o, --output FILE": "write the profile as FILE.cubex",
+    **usage.FORCE,
+    "--clock {physical}=physical": "the clock of the stamps (default: physical)",
+    "--like {scalasca-2.6}": "keep the oddities of that tool, to compare with its reports",
+    "--top N=5": "call paths and ranks to show (5)",
+}
+OPTIONS: Final = usage.ANALYSIS | {"waits": _WAITS}
+_TABLES: Final = (
+    "calls", "messages", "half_messages", "collectives", "collective_members", "regions",
+    "teams", "locks", "gaps",
+)  # fmt: skip
+_COPIES: Final = 4
+
+
+def run(arguments: Arguments) -> None:
+    """Find the waits of the trace and print them."""
+    usage.require_at_least(arguments, top=1)
+    path = None if arguments.output is None else Path(arguments.output)
+    if path is not None:
+        if path.suffix != ".cubex":
+            raise ParameterError(f"{path}: the ending of a profile is .cubex")
+        require_free(in_folder(path), force=arguments.force)
+    trace = read_selected(arguments, tables=_TABLES, copies=_COPIES)
+    waits = burstline.wait_states(trace, clock=arguments.clock, like=arguments.like)
+    if path is not None:
+        burstline.write(waits.profile, path, overwrite=arguments.force)
+        show.note(f"{path}: {len(waits.profile.stored)} metrics")
+    print_view(arguments, show.WaitsView(waits, arguments.top))

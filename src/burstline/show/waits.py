@@ -1,0 +1,114 @@
+"""What ``burstline waits`` shows: what costs most and who causes it, then the numbers."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Final
+
+import numpy as np
+
+from burstline.show.blocks import Block, Heading, Lines, Table
+from burstline.show.units import format_ns, format_share, plural
+from burstline.show.views import Rows, View
+from burstline.waits import WAITS, verdict
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+    from burstline.waits import Waits
+
+_LEAST: Final = 0.0005  # of the time: smaller metrics are not shown to people
+_ROOTS: Final = ("time", "delay", "critical_path")
+_COLUMNS: Final = ("metric", "rank", "thread", "call_path", "value")
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class WaitsView(View):
+    """Where a program waits, with the `top` call paths and ranks."""
+
+    result: Waits
+    top: int = 5
+
+    def rows(self) -> Rows:
+        """Values of every metric, call path and location that has one."""
+        return _COLUMNS, self._cells()
+
+    def _cells(self) -> Iterator[tuple[object, ...]]:
+        profile = self.result.profile
+        ranks, threads = (profile.locations[name].to_pylist() for name in ("rank", "thread"))
+        paths = [" > ".join(self.result.path(row)) for row in range(profile.call_paths.num_rows)]
+        for metric in profile.stored:
+            table = profile.to_table(metric)
+            for path, location, value in zip(*(column.to_pylist() for column in table), strict=True):
+                yield metric, ranks[location], threads[location], paths[path], value
+
+    def blocks(self) -> Iterator[Block]:
+        """The verdict, the tree of metrics, the worst call paths and ranks, what is unknown."""
+        waits = self.result
+        yield Lines(verdict(waits))
+        yield self._tree()
+        present = [name for name in WAITS if name in waits.profile.stored]
+        if present:
+            worst = max(present, key=waits.profile.total)
+            yield self._call_paths(worst)
+            if WAITS[worst] in waits.profile.stored:
+                yield self._call_paths(WAITS[worst])
+            yield self._ranks(present)
+        yield from self._unknown()
+
+    def _tree(self) -> Table:
+        profile, rows = self.result.profile, []
+        depth: dict[int | None, int] = {}
+        for metric in profile.metrics.to_pylist():
+            if metric["parent"] is None and metric["name"] not in _ROOTS:
+                continue
+            if metric["parent"] is not None and metric["parent"] not in depth:
+                continue
+            depth[metric["metric"]] = depth.get(metric["parent"], -1) + 1
+            name = metric["name"]
+            share = self.result.share_of_time(name)
+            if metric["unit"] != "ns" or share < _LEAST or name not in profile.stored:
+                continue
+            title = "  " * depth[metric["metric"]] + metric["title"]
+            rows.append([title, format_ns(int(profile.total(name))), format_share(share)])
+        return Table(["METRIC", "TIME", "%T"], rows)
+
+    def _call_paths(self, metric: str) -> Table:
+        profile = self.result.profile
+        whole = profile.total(metric)
+        titles = dict(zip(profile.metrics["name"].to_pylist(), profile.metrics["title"].to_pylist(), strict=True))
+        what = f"delays that cause {titles[metric]}" if metric.startswith("delay") else titles[metric]
+        return Table(
+            ["CALL PATH", "TIME", "%M"],
+            [
+                [" > ".join(self.result.path(row)), format_ns(value), format_share(value / whole)]
+                for row, value in self.result.top_call_paths(metric, self.top)
+            ],
+            title=f"Where: {what}",
+        )
+
+    def _ranks(self, metrics: list[str]) -> Table:
+        profile = self.result.profile
+        wait = sum(profile.inclusive(name)[0] for name in metrics)
+        cost = profile.inclusive("delay")[0] if "delay" in profile.stored else np.zeros_like(wait)
+        ranks, threads = (profile.locations[name].to_pylist() for name in ("rank", "thread"))
+        order = np.argsort(-(wait + cost), kind="stable")[: self.top]
+        return Table(
+            ["RANK", "WAITS", "CAUSES"],
+            [
+                [f"{ranks[k]}.{threads[k]}" if threads[k] else str(ranks[k]),
+                 format_ns(int(wait[k])), format_ns(int(cost[k]))]
+                for k in order
+            ],
+            title="Who",
+        )  # fmt: skip
+
+    def _unknown(self) -> Iterator[Block]:
+        coverage = self.result.coverage
+        lines = [f"{row['metric']}: {row['reason']}" for row in coverage["not_computable"]]
+        lines += [f"left out: {plural(count, 'row')}, {what}" for what, count in coverage["left_out"].items()]
+        if coverage["half_messages"]:
+            lines.append(f"left out: {coverage['half_messages']:,} halves of messages")
+        if lines:
+            yield Heading("What could not be computed")
+            yield Lines(lines)

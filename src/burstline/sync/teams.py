@@ -1,0 +1,145 @@
+"""What threads of a process wait for: forks and joins, barriers of a team, locks."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from burstline.columns import NO_VALUE, UNKNOWN, begins_run, row_of
+
+if TYPE_CHECKING:
+    from burstline.columns import AnyIntegers, Integers, Mask
+    from burstline.sync.columns import Intervals
+    from burstline.trace import Trace
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Teams:
+    """Threads in teams: a row is a thread's part in a parallel region."""
+
+    region: Integers  # row of `regions`: the parallel region, or what stands for it; rising
+    team: Integers  # row of `teams`
+    forked_here: Mask
+    fork_ns: Integers  # (parts,) time from the fork to the enter; never negative
+    join_ns: Integers  # from the leave to the join
+    fork_location: AnyIntegers  # (teams,) the location that forked each team
+    join_seq: Integers  # (teams,) event ordinal of the join there
+    is_outermost: Mask  # (teams,) whether no team is around it
+
+    @property
+    def kernel(self) -> tuple[AnyIntegers, ...]:
+        """The columns that kernels take."""
+        return self.region, self.fork_ns, self.join_ns, self.forked_here.view(np.uint8)
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Barriers:
+    """Barriers of teams: those of an instance are beside each other, in order of location."""
+
+    begin: Integers  # (instances + 1,)
+    region: Integers  # row of `regions`
+    is_explicit: Mask
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Locks:
+    """Acquisitions of locks after a release by somebody else, or oneself."""
+
+    location: AnyIntegers
+    region: Integers  # row of `regions` that the lock was acquired in
+    released_ns: Integers  # when the acquisition before was released
+    acquire_seq: Integers
+    is_critical: Mask
+
+
+def teams_of(trace: Trace, node: AnyIntegers) -> tuple[Teams, AnyIntegers]:
+    """The parts of threads in teams, and the nodes of regions without those that stand twice."""
+    location, region, team, enter, leave, enter_seq = trace.arrays(
+        "regions", "location", "region", "team", "enter_ns", "leave_ns", "enter_seq"
+    )
+    ids, parent, fork_location, fork_ns, join_ns, join_seq = trace.arrays(
+        "teams", "team", "parent", "fork_location", "fork_ns", "join_ns", "join_seq"
+    )
+    parallel, stands_for = _roles(trace, region, "parallel"), _roles(trace, region, "team")
+    of_team = np.where(team >= 0, row_of(ids, team), UNKNOWN)
+    rows = np.flatnonzero((parallel | stands_for) & (of_team >= 0))
+    # Parallel regions first: a thread's `team` stands for one only where there is none.
+    order = rows[
+        np.lexsort((enter_seq[rows], stands_for[rows], location[rows], of_team[rows]))
+    ]
+    first = begins_run(of_team[order], location[order])
+    part = np.sort(order[first])
+    told = order[~first & stands_for[order]]
+    node = node.copy()
+    node[told] = UNKNOWN
+    chosen = of_team[part]
+    return (
+        Teams(
+            part,
+            chosen,
+            fork_location[chosen] == location[part],
+            np.maximum(0, enter[part] - fork_ns[chosen]),
+            np.maximum(0, join_ns[chosen] - leave[part]),
+            fork_location,
+            join_seq,
+            parent < 0,
+        ),
+        node,
+    )
+
+
+def barriers_of(trace: Trace) -> Barriers:
+    """The barriers of teams of several threads."""
+    location, region, team, ordinal = trace.arrays(
+        "regions", "location", "region", "team", "barrier_ordinal"
+    )
+    explicit, implicit = _roles(trace, region, "barrier"), _roles(trace, region, "implicit_barrier")
+    rows = np.flatnonzero((explicit | implicit) & (team >= 0) & (ordinal >= 0))
+    rows = rows[np.lexsort((location[rows], ordinal[rows], team[rows]))]
+    starts = np.flatnonzero(begins_run(team[rows], ordinal[rows]))
+    begin = np.append(starts, len(rows)).astype(np.int64)
+    return Barriers(begin, rows, explicit[rows])
+
+
+def locks_of(trace: Trace, regions: Intervals) -> Locks:
+    """The acquisitions of locks that were held before."""
+    location, lock, order, acquire_seq, release_ns = trace.arrays(
+        "locks", "location", "lock", "order", "acquire_seq", "release_ns"
+    )
+    (process,) = trace.arrays("locations", "process")
+    by_order = np.lexsort((order, lock, process[location]))
+    process, lock, order = process[location][by_order], lock[by_order], order[by_order]
+    follows = ~begins_run(process, lock) & (np.diff(order, prepend=order[:1]) == 1)
+    now = np.flatnonzero(follows)
+    now = now[release_ns[by_order[now - 1]] != NO_VALUE]
+    rows = by_order[now]
+    around = _around(regions, location[rows], acquire_seq[rows])
+    inside = around >= 0
+    rows, around, now = rows[inside], around[inside], now[inside]
+    (region,) = trace.arrays("regions", "region")
+    return Locks(
+        location[rows],
+        around,
+        release_ns[by_order[now - 1]],
+        acquire_seq[rows],
+        (_roles(trace, region, "critical") | _roles(trace, region, "critical_sblock"))[around],
+    )
+
+
+def _around(regions: Intervals, location: AnyIntegers, seq: Integers) -> Integers:
+    """The innermost region open at some events, -1 without one."""
+    around = np.full(len(seq), UNKNOWN, np.int64)
+    for k, (place, moment) in enumerate(zip(location.tolist(), seq.tolist(), strict=True)):
+        first, last = regions.begin[place], regions.begin[place + 1]
+        row = first + np.searchsorted(regions.enter_seq[first:last], moment, "right") - 1
+        while row >= first and regions.leave_seq[row] < moment:
+            row -= 1
+        around[k] = row if row >= first else UNKNOWN
+    return around
+
+
+def _roles(trace: Trace, region: AnyIntegers, role: str) -> Mask:
+    roles = trace.region_defs["role"].to_pylist()
+    return np.array([each == role for each in roles] or [False], bool)[region]

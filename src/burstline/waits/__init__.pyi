@@ -1,0 +1,11 @@
+from burstline.waits.finding import wait_states as wait_states
+from burstline.waits.result import Waits as Waits
+
+__all__ = ["Waits", "wait_states"]
+
+# For other rooms of the house.
+from burstline.waits.finding import CLOCKS as CLOCKS
+from burstline.waits.finding import TOOLS as TOOLS
+from burstline.waits.metrics import METRICS as METRICS
+from burstline.waits.metrics import WAITS as WAITS
+from burstline.waits.result import verdict as verdict

@@ -1,0 +1,280 @@
+"""Who causes waits: costs of delays, the critical path, and what its imbalance costs."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Final
+
+import numpy as np
+
+from burstline import _core
+from burstline._core import Wait
+from burstline.columns import UNKNOWN
+from burstline.operations import FINALIZES
+from burstline.waits.metrics import DELAY_TYPES, METRICS, SUMS
+from burstline.waits.points import INSIDE, PLACES, PointList
+from burstline.waits.times import process_threads
+
+if TYPE_CHECKING:
+    from burstline.columns import AnyIntegers, Floats, Integers, Mask
+    from burstline.sync import Sync
+    from burstline.waits.points import Points
+    from burstline.waits.severities import Severities
+    from burstline.waits.times import Nodes
+
+_MESSAGE_WAITS: Final = {
+    Wait.LATE_SENDER: ("latesender", "ls"),
+    Wait.LATE_RECEIVER: ("latereceiver", "lr"),
+}
+_WAITS: Final = (
+    "mpi_latesender", "mpi_latereceiver", "mpi_earlyreduce", "mpi_earlyscan",
+    "mpi_latebroadcast", "mpi_wait_nxn", "mpi_barrier_wait", "mpi_finalize_wait",
+    "omp_ebarrier_wait", "omp_ibarrier_wait", "omp_lock_contention_critical",
+    "omp_lock_contention_api",
+)  # fmt: skip
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Marks:
+    """Points that are no meetings, by the numbers under which they were added."""
+
+    serial: tuple[Integers, Integers, Integers, Integers]  # location, from, to, idle threads
+    end_location: int  # where the critical path ends: in a call of MPI_Finalize, or
+    end: int  # UNKNOWN: at the end of the location
+
+
+def add_marks(sync: Sync, points: PointList, forks: Integers) -> Marks:
+    """Add the borders of serial stretches, and the enter of the last MPI_Finalize."""
+    calls = sync.calls
+    finals = sync.world_calls(*FINALIZES)
+    if len(finals):
+        last = finals[np.argmax(calls.enter_ns[finals])]
+        end_location = int(calls.location[last])
+        where = calls.enter_seq[[last]] * PLACES + INSIDE
+        end = int(points.add(calls.location[[last]], where)[0])
+    else:
+        end_location, end = _last_location(sync), UNKNOWN
+    return Marks(_serial(sync, points, forks), end_location, end)
+
+
+def _last_location(sync: Sync) -> int:
+    latest = np.full(sync.locations, np.iinfo(np.int64).min)
+    for rows in (sync.calls, sync.regions):
+        np.maximum.at(latest, rows.location, rows.leave_ns)
+    latest[sync.thread != 0] = np.iinfo(np.int64).min
+    return int(np.argmax(latest)) if len(latest) else 0
+
+
+def _serial(
+    sync: Sync, points: PointList, forks: Integers
+) -> tuple[Integers, Integers, Integers, Integers]:
+    teams = sync.teams
+    stretches: list[tuple[int, int, int, int]] = []
+    if len(teams.region):
+        never = np.iinfo(np.int64).max // PLACES - 1
+        parts = np.flatnonzero(teams.forked_here & teams.is_outermost[teams.team])
+        location = sync.regions.location[teams.region[parts]]
+        for master, workers in process_threads(sync):
+            mine = parts[location == master]
+            seqs = np.append(teams.join_seq[teams.team[mine]], never)
+            marks = points.add(np.full(len(seqs), master), seqs * PLACES + INSIDE)
+            borders = zip(
+                [UNKNOWN, *marks[:-1].tolist()], [*forks[mine].tolist(), int(marks[-1])],
+                strict=True,
+            )  # fmt: skip
+            stretches += [(master, start, end, len(workers)) for start, end in borders]
+    columns = np.array(stretches, np.int64).reshape(-1, 4)
+    return columns[:, 0], columns[:, 1], columns[:, 2], columns[:, 3]
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Stretches:
+    """The time of call paths alone between neighbouring points of each location."""
+
+    begin: Integers
+    node: AnyIntegers
+    time_ns: Integers
+    location: AnyIntegers  # (rows,)
+    number: Integers  # (rows,) which segment each row is in
+
+    @property
+    def kernel(self) -> tuple[AnyIntegers, ...]:
+        """The columns that kernels take."""
+        return self.begin, self.node, self.time_ns
+
+
+def stretches_of(sync: Sync, points: Points, nodes: int) -> tuple[Stretches, int]:
+    """Where the time went between points, and how many intervals outlived those around."""
+    begin, node, time_ns, clipped = _core.segments(
+        sync.programs, sync.calls.kernel, sync.between, sync.regions.kernel, sync.teams.kernel, points.begin, points.place,
+        nodes,
+    )  # fmt: skip
+    counts = np.diff(begin)
+    of_segment = np.repeat(np.arange(sync.locations), np.diff(points.begin) + 1)
+    number = np.repeat(np.arange(len(counts)), counts)
+    location = of_segment[number].astype(np.int32) if len(number) else number.astype(np.int32)
+    return Stretches(begin, node, time_ns, location, number), clipped
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Explained:
+    """What each wait was explained by, by point."""
+
+    excess_ns: Floats  # what the causing side did more since both met
+    waits_ns: Floats  # what it waited itself
+    blamed: AnyIntegers  # the call path that the causing side spent most more in, or -1
+    unexplained: int
+    out_of_order: int
+
+
+def add_delay_costs(
+    sync: Sync,
+    severities: Severities,
+    points: Points,
+    stretches: Stretches,
+    marks: Marks,
+    *,
+    like_scalasca: bool,
+) -> Explained:
+    """Add what delays cost others, and which waits for messages pass on."""
+    location, start, end, threads = marks.serial
+    start = np.where(start >= 0, points.row[start], UNKNOWN)
+    end = points.row[end]
+    order = np.lexsort((end, location))
+    serial = tuple(
+        np.ascontiguousarray(column[order]) for column in (location, start, end, threads)
+    )
+    nodes = severities.shape[0]
+    short, long_, excess, waits, passed_on, blamed, unexplained, out_of_order = _core.delays(
+        points.kernel, stretches.kernel, serial, nodes, int((sync.thread == 0).sum()), like_scalasca
+    )
+    for name, direct, distant in zip(DELAY_TYPES, short, long_, strict=True):
+        severities.add_rounded(f"delay_{name}", direct)
+        severities.add_rounded(f"delay_{name}_longterm", distant)
+    whole = excess + waits
+    share = np.minimum(1, np.divide(points.wait_ns, whole, out=np.zeros_like(whole), where=whole > 0))
+    for type_, (wait, letters) in _MESSAGE_WAITS.items():
+        rows = (points.type == int(type_)) & (points.wait_ns > 0)
+        for complement, metric, values in (
+            (f"mpi_wait_direct_{wait}", f"mpi_wait_indirect_{wait}", share * waits),
+            (f"mpi_wait_terminal_{letters}", f"mpi_wait_propagating_{letters}", passed_on),
+        ):
+            cells = points.node[rows].astype(np.int64) * sync.locations + points.location[rows]
+            size = nodes * sync.locations
+            severities.add_rounded(metric, np.bincount(cells, values[rows], minlength=size))
+            severities.add_dense(complement, severities[f"mpi_{wait}"] - severities[metric])
+    return Explained(excess, waits, blamed, unexplained, out_of_order)
+
+
+def add_sums(severities: Severities) -> None:
+    """Add the metrics that are nothing but sums of those below them."""
+    for metric in reversed(METRICS):
+        if metric.parent in SUMS and metric.name in severities:
+            severities.add_dense(metric.parent, severities[metric.name])
+
+
+def add_critical_path(
+    sync: Sync,
+    nodes: Nodes,
+    severities: Severities,
+    points: Points,
+    stretches: Stretches,
+    marks: Marks,
+    starts: Integers,
+    *,
+    measured: Integers,
+    like_scalasca: bool,
+) -> bool:
+    """Add the critical path and what it costs; whether stamps made it a circle."""
+    stops = np.zeros(len(points.type), bool)
+    stops[points.row[starts]] = True
+    end = int(points.row[marks.end]) if marks.end >= 0 else UNKNOWN
+    path, _, broken = _core.critical_path(
+        points.kernel, stretches.kernel, len(nodes), marks.end_location, end, stops.view(np.uint8)
+    )
+    path = path.reshape(severities.shape)
+    severities.add_rounded("critical_path", path.ravel())
+    length = path.sum(axis=1)
+    useful = _useful(sync, points, stretches, severities.shape)
+    on_path = (length > 0)[:, None]
+    activities = np.where(on_path, np.minimum(length[:, None], useful), 0)
+    severities.add_rounded("critical_path_activities", activities.ravel())
+    beside = np.maximum(0, useful - length[:, None])
+    severities.add_rounded("non_critical_path_activities", beside.ravel())
+    _add_path_imbalance(nodes, severities, path, measured, like_scalasca=like_scalasca)
+    _add_impact(severities, path, useful, like_scalasca=like_scalasca)
+    return broken
+
+
+def _useful(
+    sync: Sync, points: Points, stretches: Stretches, shape: tuple[int, int]
+) -> Floats:
+    """Time without waits; of workers, up to the last meeting of each parallel region."""
+    meets = points.in_team & (points.type == int(Wait.OMP_BARRIER))
+    is_worker = sync.thread != 0
+    # Segment k of a location ends at its point k, and a last one follows.
+    segment_of_point = np.arange(len(meets)) + points.location
+    ends_at_barrier = np.zeros(len(meets) + sync.locations, bool)
+    ends_at_barrier[segment_of_point] = meets
+    counts = ~is_worker[stretches.location] | ends_at_barrier[stretches.number]
+    useful = _dense(shape, stretches.node[counts], stretches.location[counts], stretches.time_ns[counts])
+    counted = ~is_worker[points.location]
+    if len(meets):
+        counted |= ends_at_barrier[np.minimum(segment_of_point + 1, len(ends_at_barrier) - 1)]
+    return useful - _dense(
+        shape, points.node[counted], points.location[counted], points.wait_ns[counted]
+    )
+
+
+def _dense(
+    shape: tuple[int, int], node: AnyIntegers, location: AnyIntegers, value: Integers
+) -> Floats:
+    cells = node.astype(np.int64) * shape[1] + location
+    return np.bincount(cells, value, minlength=shape[0] * shape[1]).reshape(shape).astype(float)
+
+
+def _add_path_imbalance(
+    nodes: Nodes,
+    severities: Severities,
+    path: Floats,
+    measured: Integers,
+    *,
+    like_scalasca: bool,
+) -> None:
+    busy = measured - severities["omp_management"]
+    for metric in _WAITS:
+        busy = busy - severities[metric]
+    busy[[category == "omp_ordered" for category in nodes.category]] = 0
+    length, mean = path.sum(axis=1), busy.mean(axis=1)
+    if like_scalasca:
+        # Scalasca compares a call path with all that is below it.
+        length, mean = nodes.inclusive(length), nodes.inclusive(mean)
+    above = np.maximum(0, length - mean)
+    share = np.divide(path, length[:, None], out=np.zeros_like(path), where=length[:, None] > 0)
+    severities.add_rounded("critical_path_imbalance", (share * above[:, None]).ravel())
+
+
+def _add_impact(
+    severities: Severities, path: Floats, useful: Floats, *, like_scalasca: bool
+) -> None:
+    """Spread what each location lacks over the critical path, by what it lacks it in."""
+    length = path.sum(axis=1, keepdims=True)
+    whole = length.sum()
+    lacks = whole - useful.sum(axis=0)
+    outside = whole - np.where(useful > 0, np.maximum(useful, length), 0).sum(axis=0)
+    impacts = []
+    for shares, lack in (
+        (np.maximum(0, length - useful), lacks),
+        (np.where(useful == 0, length, 0), outside),
+    ):
+        total = shares.sum(axis=0)
+        if like_scalasca and not total.all():  # Scalasca 2.6 divides by 0 and loses all
+            impacts.append(np.zeros_like(path))
+            continue
+        cost = (shares * (lack / np.where(total > 0, total, 1))).sum(axis=1, keepdims=True)
+        share = np.divide(path, length, out=np.zeros_like(path), where=length > 0)
+        impacts.append(np.where(cost > 0, share * cost, 0))
+    whole_cost, inter = (np.rint(impact).astype(np.int64) for impact in impacts)
+    severities.add_dense("critical_imbalance_impact", whole_cost)
+    severities.add_dense("inter_partition_imbalance", inter)
+    severities.add_dense("intra_partition_imbalance", np.where(whole_cost != 0, whole_cost - inter, 0))

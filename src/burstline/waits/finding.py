@@ -1,0 +1,154 @@
+"""The face of the analysis: from a trace to its waits, and what it could not see."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any, Final
+
+import numpy as np
+
+from burstline.columns import to_numpy
+from burstline.errors import NotEnoughDataError, ParameterError
+from burstline.identity import call_tree
+from burstline.operations import IO, RMA
+from burstline.sync import sync_of
+from burstline.waits.analysis import analysed
+from burstline.waits.computation import with_computation
+from burstline.waits.result import Waits, waits_of
+
+if TYPE_CHECKING:
+    from burstline.sync import Sync
+    from burstline.trace import Trace
+    from burstline.waits.analysis import Analysis
+
+TOOLS: Final = ("scalasca-2.6",)
+CLOCKS: Final = ("physical",)
+
+
+def wait_states(trace: Trace, *, clock: str = "physical", like: str | None = None) -> Waits:
+    """Where a program waits, and who causes it.
+
+    Wait states are those of Scalasca [1]_: a receive waits for its sender, a send for its
+    receiver, members of a collective for the last one or the root, threads for each other.
+    Delays are what the causing side did more since both met last [2]_: they are charged with
+    the waits next in the chain, and with those further on.
+
+    Parameters
+    ----------
+    trace : Trace
+        What happened. Stamps are taken as recorded.
+    clock : {'physical'}
+        The clock of the stamps.
+    like : {'scalasca-2.6'}, optional
+        Keep the oddities of that tool, to compare with its reports: completions of late
+        receivers, costs of collectives that are lost, judgement of messages in the wrong
+        order, impact of imbalance.
+
+    Returns
+    -------
+    Waits
+        A profile, single waits, who delays whom, and what could not be computed.
+
+    Raises
+    ------
+    ParameterError
+        If a clock or a tool has an unknown name.
+    NotEnoughDataError
+        If the trace has no calls of MPI and no teams of threads.
+
+    Notes
+    -----
+    Linear in calls, messages and members of collectives, but for lookups; about 200 bytes an
+    event, and 8 for each call path, location and metric that has values. Wrong where stamps
+    of different nodes disagree by more than what is waited.
+
+    References
+    ----------
+    .. [1] M. Geimer et al., A scalable tool architecture for diagnosing wait states in
+       massively parallel applications, Parallel Computing 35(7), 2009,
+       DOI 10.1016/j.parco.2009.02.003.
+    .. [2] D. Böhme et al., Identifying the root causes of wait states in large-scale parallel
+       applications, ACM TOPC 3(2), 2016, DOI 10.1145/2934661.
+
+    Examples
+    --------
+    >>> from burstline.testing import trace_of
+    >>> waits = wait_states(
+    ...     trace_of(
+    ...         "ranks 2 | 0 | 10 enter MPI_Send | 10 send to 1 bytes 8 | 11 leave "
+    ...         "| 1 | 6 enter MPI_Recv | 12 receive from 0 bytes 8 | 12 leave"
+    ...     )
+    ... )
+    >>> waits.profile.total("mpi_latesender")
+    4
+    """
+    if clock not in CLOCKS:
+        raise ParameterError(f"no clock called {clock}: {', '.join(CLOCKS)}")
+    if like is not None and like not in TOOLS:
+        raise ParameterError(f"no tool called {like} to be like: {', '.join(TOOLS)}")
+    if not trace.rows("calls") and not trace.rows("teams"):
+        raise NotEnoughDataError(
+            "nothing synchronises in this trace: it has no calls of MPI and no teams of threads"
+        )
+    tree = call_tree(trace)
+    sync, tree = with_computation(sync_of(trace, tree), tree)
+    analysis = analysed(
+        sync, tree.nodes, tree.region_enters, like_scalasca=like == "scalasca-2.6"
+    )
+    waits = waits_of(trace, sync, tree, analysis, like)
+    waits.coverage.update(_coverage(trace, sync, analysis))
+    return waits
+
+
+def _coverage(trace: Trace, sync: Sync, analysis: Analysis) -> dict[str, Any]:
+    """What of a trace was used, what was left out, and what it cannot tell."""
+    messages, halves = trace.rows("messages"), trace.rows("half_messages")
+    collectives = trace.rows("collectives")
+    gaps = trace.table("gaps")
+    unwatched = int(to_numpy(gaps["end_ns"]).sum() - to_numpy(gaps["start_ns"]).sum())
+    locations = trace.locations
+    whole = int(to_numpy(locations["died_ns"]).sum() - to_numpy(locations["born_ns"]).sum())
+    used = len(sync.collectives.begin) - 1
+    return {
+        "calls": trace.rows("calls"),
+        "messages": messages,
+        "messages_share": len(sync.messages.send) / max(messages + halves, 1) if messages + halves else 1.0,
+        "half_messages": halves,
+        "collectives": collectives,
+        "collectives_share": used / collectives if collectives else 1.0,
+        "unwatched_ns": unwatched,
+        "time_share": 1 - unwatched / whole if whole else 1.0,
+        "left_out": sync.left_out,
+        "virtual_start": not analysis.has_start,
+        "clipped_intervals": analysis.clipped,
+        "unexplained_waits": analysis.explained.unexplained,
+        "waits_out_of_order": analysis.explained.out_of_order,
+        "critical_path_is_circular": analysis.is_circular,
+        "not_computable": _not_computable(sync),
+    }
+
+
+def _not_computable(sync: Sync) -> list[dict[str, str]]:
+    missing = []
+    messages = sync.messages
+    unknown = int((~messages.done_known).sum())
+    if unknown:
+        missing.append(
+            {
+                "metric": "mpi_latereceiver",
+                "reason": f"the source does not tell when {unknown:,} sends were complete, so that "
+                "waits of MPI_Wait and its like for a receiver are not known",
+            }
+        )
+    for metric, names, noun in (
+        ("mpi_rma_communication", RMA, "one-sided communication"),
+        ("mpi_io", IO, "access to files"),
+    ):
+        calls = int(np.count_nonzero(sync.are(*names)))
+        if calls:
+            missing.append(
+                {
+                    "metric": metric,
+                    "reason": f"{calls:,} calls of {noun} are counted, without wait states",
+                }
+            )
+    return missing

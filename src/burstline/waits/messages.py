@@ -1,0 +1,179 @@
+"""Waits for messages: late senders, late receivers, messages in the wrong order."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Final
+
+import numpy as np
+
+from burstline import _core
+from burstline._core import Wait
+from burstline.columns import take
+from burstline.waits.points import INSIDE, PLACES
+
+if TYPE_CHECKING:
+    from burstline.columns import AnyIntegers, Integers, Mask
+    from burstline.sync import Sync
+    from burstline.waits.points import PointList
+    from burstline.waits.severities import Severities
+
+TESTS: Final = ("MPI_Test", "MPI_Testany", "MPI_Testall", "MPI_Testsome")
+SINGLE: Final = ("MPI_Wait", "MPI_Waitany")
+MULTIPLE: Final = ("MPI_Waitall", "MPI_Waitsome")
+BLOCKING: Final = ("MPI_Send", "MPI_Ssend")
+"""Sends that wait for their receivers in the sense of the definitions."""
+
+
+def add_message_waits(
+    sync: Sync, severities: Severities, points: PointList, *, like_scalasca: bool
+) -> None:
+    """Add waits for messages, and the points where both sides met."""
+    messages, calls = sync.messages, sync.calls
+    is_multiple = sync.are(*MULTIPLE)
+    late = np.minimum(calls.enter_ns[messages.send], calls.leave_ns[messages.receive])
+    late = late - calls.enter_ns[messages.receive]
+    late[sync.are(*TESTS)[messages.receive]] = 0
+    late = np.maximum(late, 0)
+    counted = _counted(messages.receive, messages.receive_seq, late, is_multiple)
+    _add_late_senders(sync, severities, points, counted, late)
+    _add_wrong_order(sync, severities, late, counted, is_multiple, like_scalasca=like_scalasca)
+
+    has_late_sender = np.zeros(len(calls.node), bool)
+    has_late_sender[messages.receive[late > 0]] = True
+    waits_for_receiver = sync.are(*BLOCKING, *SINGLE) | (is_multiple & ~has_late_sender)
+    known = (messages.done >= 0) & (messages.post >= 0) & messages.done_known
+    known &= take(waits_for_receiver, messages.done, missing=False)
+    post_ns = take(calls.enter_ns, messages.post)
+    wait = post_ns - take(calls.enter_ns, messages.done)
+    wait = np.where(known & (take(calls.leave_ns, messages.done) > post_ns), wait, 0)
+    counted = _counted(messages.done, messages.done_seq, np.maximum(wait, 0), is_multiple)
+    _add_late_receivers(
+        sync, severities, points, counted, wait[counted], like_scalasca=like_scalasca
+    )
+
+
+def _counted(call: Integers, seq: Integers, wait: Integers, is_multiple: Mask) -> Integers:
+    """The messages whose wait counts: of a call that completes several, the largest, once."""
+    rows = np.flatnonzero(wait > 0)
+    rows = rows[np.lexsort((seq[rows], -wait[rows], call[rows]))]
+    again = call[rows][1:] == call[rows][:-1]
+    again &= is_multiple[call[rows][1:]]
+    return rows[np.append(True, ~again)] if len(rows) else rows
+
+
+def _add_late_senders(
+    sync: Sync, severities: Severities, points: PointList, rows: Integers, late: Integers
+) -> None:
+    messages, calls = sync.messages, sync.calls
+    send, receive = messages.send[rows], messages.receive[rows]
+    sender, receiver, wait = messages.sender[rows], messages.receiver[rows], late[rows]
+    node = calls.node[receive]
+    severities.add("mpi_latesender", node, receiver, wait)
+    _count(severities, "ls", node, receiver, messages.sent_bytes[rows])
+    send_leave, receive_leave = calls.leave_ns[send], calls.leave_ns[receive]
+    causing = points.add(
+        sender,
+        messages.send_seq[rows] * PLACES + INSIDE,
+        node=calls.node[send],
+        total=send_leave - calls.enter_ns[send],
+        completion=np.maximum(0, send_leave - receive_leave),
+        peer=receiver,
+        interval=send,
+    )
+    points.add(
+        receiver,
+        messages.receive_seq[rows] * PLACES + INSIDE,
+        node=node,
+        type_=int(Wait.LATE_SENDER),
+        wait=wait,
+        total=receive_leave - calls.enter_ns[receive],
+        completion=np.maximum(0, receive_leave - send_leave),
+        cause=causing,
+        peer=sender,
+        interval=receive,
+    )
+
+
+def _add_late_receivers(
+    sync: Sync,
+    severities: Severities,
+    points: PointList,
+    rows: Integers,
+    wait: Integers,
+    *,
+    like_scalasca: bool,
+) -> None:
+    messages, calls = sync.messages, sync.calls
+    done, post = messages.done[rows], messages.post[rows]
+    sender, receiver, node = messages.sender[rows], messages.receiver[rows], calls.node[done]
+    severities.add("mpi_latereceiver", node, sender, wait)
+    _count(severities, "lr", node, sender, messages.sent_bytes[rows])
+    done_leave, post_leave = calls.leave_ns[done], calls.leave_ns[post]
+    # Scalasca 2.6 compares the wrong way round.
+    bound = np.minimum if like_scalasca else np.maximum
+    causing = points.add(
+        receiver,
+        messages.post_seq[rows] * PLACES + INSIDE,
+        node=calls.node[post],
+        total=post_leave - calls.enter_ns[post],
+        completion=np.maximum(0, post_leave - done_leave),
+        peer=sender,
+        interval=post,
+    )
+    points.add(
+        sender,
+        messages.done_seq[rows] * PLACES + INSIDE,
+        node=node,
+        type_=int(Wait.LATE_RECEIVER),
+        wait=wait,
+        total=done_leave - calls.enter_ns[done],
+        completion=bound(0, done_leave - post_leave),
+        cause=causing,
+        peer=receiver,
+        interval=done,
+    )
+
+
+def _add_wrong_order(
+    sync: Sync,
+    severities: Severities,
+    late: Integers,
+    counted: Integers,
+    is_multiple: Mask,
+    *,
+    like_scalasca: bool,
+) -> None:
+    messages, calls = sync.messages, sync.calls
+    order = np.lexsort((messages.receive_seq, messages.receiver))
+    counts = np.zeros(len(order), bool)
+    counts[counted] = True
+    # Only messages of one such call do not show each other to be in the wrong order.
+    call = np.where(is_multiple[messages.receive], messages.receive, -1 - np.arange(len(order)))
+    begin = np.searchsorted(messages.receiver[order], np.arange(sync.locations + 1))
+    by, first = _core.wrong_order(
+        begin.astype(np.int64),
+        call[order],
+        np.ascontiguousarray(messages.send_ns[order]),
+        np.ascontiguousarray(messages.sender[order], np.int32),
+        counts[order].view(np.uint8),
+    )
+    hit = np.flatnonzero(by >= 0)
+    row, trigger, first_row = order[hit], order[by[hit]], order[first[hit]]
+    node, location = calls.node[messages.receive[row]], messages.receiver[row]
+    severities.add("mpi_latesender_wo", node, location, late[row])
+    _count(severities, "lswo", node, location, messages.sent_bytes[row])
+    # Scalasca 2.6 judges all by the first that a message shows.
+    judged = first_row if like_scalasca else row
+    node = calls.node[messages.receive[judged]]
+    same = messages.sender[judged] == messages.sender[trigger]
+    for metric, rows in (("mpi_lswo_same", same), ("mpi_lswo_different", ~same)):
+        severities.add(metric, node[rows], location[rows], late[row][rows])
+
+
+def _count(
+    severities: Severities, kind: str, node: AnyIntegers, location: AnyIntegers, size: Integers
+) -> None:
+    """Count waits: of messages with a payload (c), and of those without (s)."""
+    for letter, rows in (("c", size > 0), ("s", size <= 0)):
+        ones = np.ones(int(rows.sum()), np.int64)
+        severities.add(f"mpi_{letter}{kind}_count", node[rows], location[rows], ones)

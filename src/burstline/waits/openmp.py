@@ -1,0 +1,85 @@
+"""Waits of threads for each other: forks, barriers of a team, locks."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from burstline._core import Wait
+from burstline.columns import UNKNOWN, run_lengths
+from burstline.waits.points import INSIDE, PLACES
+
+if TYPE_CHECKING:
+    from burstline.columns import Integers
+    from burstline.sync import Sync
+    from burstline.waits.points import PointList
+    from burstline.waits.severities import Severities
+
+
+def add_openmp_waits(sync: Sync, severities: Severities, points: PointList) -> Integers:
+    """Add waits of threads, and the points where teams met; the points of forks, by team part."""
+    forks = _add_forks(sync, severities, points)
+    _add_barriers(sync, severities, points)
+    locks, regions = sync.locks, sync.regions
+    wait = np.maximum(0, locks.released_ns - regions.enter_ns[locks.region])
+    for kind, rows in (("critical", locks.is_critical), ("api", ~locks.is_critical)):
+        severities.add(
+            f"omp_lock_contention_{kind}",
+            regions.node[locks.region][rows],
+            locks.location[rows],
+            wait[rows],
+        )
+    return forks
+
+
+def _add_forks(sync: Sync, severities: Severities, points: PointList) -> Integers:
+    teams, regions = sync.teams, sync.regions
+    region = teams.region
+    if not len(region):
+        return np.zeros(0, np.int64)
+    node, location, enter = regions.node[region], regions.location[region], regions.enter_ns[region]
+    severities.add("omp_fork", node, location, teams.fork_ns)
+    severities.add("omp_management", node, location, teams.fork_ns + teams.join_ns)
+    earliest = np.full(len(teams.fork_location), np.iinfo(np.int64).max)
+    np.minimum.at(earliest, teams.team, enter)
+    # A worker's path to its fork goes on with the thread that forked.
+    number = np.full(len(teams.fork_location), UNKNOWN, np.int64)
+    number[teams.team[teams.forked_here]] = points.count + np.flatnonzero(teams.forked_here)
+    return points.add(
+        location,
+        regions.enter_seq[region] * PLACES + INSIDE,
+        node=node,
+        in_team=True,
+        total=teams.fork_ns,
+        completion=enter - earliest[teams.team],
+        cause=np.where(teams.forked_here, UNKNOWN, number[teams.team]),
+        interval=region,
+    )
+
+
+def _add_barriers(sync: Sync, severities: Severities, points: PointList) -> None:
+    barriers, regions = sync.barriers, sync.regions
+    region = barriers.region
+    if not len(region):
+        return
+    begin = barriers.begin[:-1]
+    instance = np.repeat(np.arange(len(begin)), run_lengths(begin, len(region)))
+    enter, location, node = regions.enter_ns[region], regions.location[region], regions.node[region]
+    highest = np.maximum.reduceat(enter, begin)
+    rows = np.where(enter == highest[instance], np.arange(len(enter)), len(enter))
+    latest = np.minimum.reduceat(rows, begin)[instance]
+    wait = highest[instance] - enter
+    for kind, chosen in (("e", barriers.is_explicit), ("i", ~barriers.is_explicit)):
+        severities.add(f"omp_{kind}barrier_wait", node[chosen], location[chosen], wait[chosen])
+    points.add(
+        location,
+        regions.leave_seq[region] * PLACES + INSIDE,
+        node=node,
+        type_=int(Wait.OMP_BARRIER),
+        in_team=True,
+        wait=wait,
+        total=regions.leave_ns[region] - enter,
+        cause=np.where(wait > 0, points.count + latest, UNKNOWN),
+        interval=region,
+    )

@@ -1,0 +1,120 @@
+"""Points where threads meet, in order on each location: what costs of delays go along."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Final
+
+import numpy as np
+
+from burstline._core import Wait
+from burstline.columns import UNKNOWN, take
+
+if TYPE_CHECKING:
+    from burstline.columns import AnyIntegers, Integers, Mask
+
+NO_PEER: Final = np.iinfo(np.int32).max
+"""Peer of a mark that is no meeting."""
+
+PLACES: Final = 4
+"""Places of an event ordinal: before its enter, the enter, in it, the leave."""
+INSIDE: Final = 2
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Points:
+    """Points sorted by location and place."""
+
+    begin: Integers  # (locations + 1,)
+    location: AnyIntegers
+    place: Integers
+    type: AnyIntegers  # a Wait
+    in_team: Mask
+    node: AnyIntegers
+    wait_ns: Integers
+    total_ns: Integers
+    completion_ns: Integers
+    cause: Integers  # row of the point that ended the wait, -1 without one
+    peer: AnyIntegers
+    group_set: AnyIntegers  # (groups,)
+    row: Integers  # where each added point is now
+    interval: Integers  # row of `calls` that the point lies in; of `regions` in a team
+
+    @property
+    def kernel(self) -> tuple[AnyIntegers, ...]:
+        """The columns that kernels take."""
+        return (
+            self.begin, self.type, self.in_team.view(np.uint8), self.node, self.wait_ns,
+            self.total_ns, self.completion_ns, self.cause, self.peer, self.group_set,
+        )  # fmt: skip
+
+
+class PointList:
+    """Points as they are made, in any order; :meth:`sorted` puts them in that of events."""
+
+    _FIELDS: Final = (
+        "location", "place", "type", "in_team", "node", "wait_ns", "total_ns",
+        "completion_ns", "cause", "peer", "interval",
+    )  # fmt: skip
+
+    def __init__(self) -> None:
+        self._parts: list[tuple[AnyIntegers, ...]] = []
+        self._sets: list[AnyIntegers] = []
+        self.count = 0
+        self._groups = 0
+
+    def groups(self, sets: AnyIntegers) -> Integers:
+        """Numbers of new groups, whose members are from these sets of locations, as peers."""
+        numbers = -1 - (self._groups + np.arange(len(sets), dtype=np.int64))
+        self._sets.append(sets)
+        self._groups += len(sets)
+        return numbers
+
+    def add(
+        self,
+        location: AnyIntegers,
+        place: AnyIntegers,
+        *,
+        node: AnyIntegers | int = 0,
+        type_: int = int(Wait.NONE),
+        in_team: bool = False,
+        wait: AnyIntegers | int = 0,
+        total: AnyIntegers | int = 0,
+        completion: AnyIntegers | int = 0,
+        cause: AnyIntegers | int = UNKNOWN,
+        peer: AnyIntegers | int = NO_PEER,
+        interval: AnyIntegers | int = UNKNOWN,
+    ) -> Integers:
+        """Numbers of new points; a cause is the number of a point, and may be added later."""
+        numbers = np.arange(self.count, self.count + len(location))
+        columns = (
+            location, place, type_, in_team, node, wait, total, completion, cause, peer, interval,
+        )  # fmt: skip
+        self._parts.append(
+            tuple(np.broadcast_to(np.asarray(column), len(location)) for column in columns)
+        )
+        self.count += len(location)
+        return numbers
+
+    def sorted(self, locations: int) -> Points:
+        """The points in order; those of one place stay in the order in which they were added."""
+        columns = {
+            name: np.concatenate([np.zeros(0, np.int64), *(part[k] for part in self._parts)])
+            for k, name in enumerate(self._FIELDS)
+        }
+        order = np.lexsort((columns["place"], columns["location"]))
+        row = np.empty(len(order), np.int64)
+        row[order] = np.arange(len(order))
+        columns = {name: column[order] for name, column in columns.items()}
+        narrow = {name: np.int32 for name in ("location", "node", "peer")} | {
+            "type": np.uint8,
+            "in_team": bool,
+        }
+        typed = {
+            name: np.ascontiguousarray(column, narrow.get(name, np.int64))
+            for name, column in columns.items()
+        }
+        typed["cause"] = take(row, typed["cause"])
+        begin = np.searchsorted(typed["location"], np.arange(locations + 1)).astype(np.int64)
+        sets = np.concatenate([np.zeros(0, np.int64), *self._sets]).astype(np.int32)
+        return Points(begin=begin, group_set=sets, row=row, **typed)

@@ -1,0 +1,287 @@
+"""What the analysis of waits returns: a profile, single waits, who delays whom, coverage."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any, Final
+
+import numpy as np
+import pyarrow as pa
+
+from burstline._core import Wait
+from burstline.columns import UNKNOWN, take
+from burstline.profile import LOCATIONS, Profile, Values
+from burstline.profile import METRICS as METRIC_TABLE
+from burstline.waits.metrics import METRICS, WAITS
+
+if TYPE_CHECKING:
+    from burstline.columns import AnyIntegers, Integers
+    from burstline.identity import CallTree
+    from burstline.sync import Sync
+    from burstline.trace import Trace
+    from burstline.waits.analysis import Analysis
+    from burstline.waits.severities import Severities
+
+MOST_DELAYS: Final = 1000
+_CALL_PATHS_TOLD, _SEVERE_TOLD = 20, 10
+_METRIC_OF: Final = {
+    Wait.LATE_SENDER: "mpi_latesender",
+    Wait.LATE_RECEIVER: "mpi_latereceiver",
+    Wait.BARRIER: "mpi_barrier_wait",
+    Wait.N_TO_N: "mpi_wait_nxn",
+    Wait.ONE_TO_N: "mpi_latebroadcast",
+    Wait.N_TO_ONE: "mpi_earlyreduce",
+}
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Waits:
+    """Where a program waits, and who causes it.
+
+    Attributes
+    ----------
+    profile : Profile
+        Severities by metric, call path and location: int64 in `unit`, those of a metric with
+        those of the metrics below it.
+    instances : pyarrow.Table
+        Single waits, the longest first: `metric, location, call, start_ns, wait_ns,
+        call_path, cause_location, cause_call_path`. `call` is the ordinal of the call on its
+        location, of the region for waits of threads; call paths are rows of the profile's.
+        The cause's call path is the one in which it spent most more time than who waited
+        since both met last; null where that explains nothing.
+    delays : pyarrow.Table
+        `from, to, wait_ns`: how long ranks waited for others in MPI, the largest first.
+    coverage : dict
+        What of the trace was used, what was left out, and `not_computable`: metrics that
+        the trace cannot tell, each with the reason.
+    clock : str
+        The clock of the stamps: `physical`.
+    like : str or None
+        The tool whose oddities are kept.
+    unit : str
+        Of times: `ns`.
+    """
+
+    profile: Profile
+    instances: pa.Table
+    delays: pa.Table
+    coverage: dict[str, Any]
+    clock: str
+    like: str | None
+    unit: str
+
+    def share_of_time(self, metric: str) -> float:
+        """The share of a metric in the time of all threads, 0..1; 0 if there is no time."""
+        whole = self.profile.total("time") if "time" in self.profile.stored else 0
+        return self.profile.total(metric) / whole if whole and metric in self.profile.stored else 0.0
+
+    def path(self, call_path: int) -> list[str]:
+        """The names of a call path, from the root."""
+        table, names = self.profile.call_paths, []
+        parents, functions = table["parent"].to_pylist(), table["function"].to_pylist()
+        files, lines = table["file"].to_pylist(), table["begin_line"].to_pylist()
+        ends = table["end_line"].to_pylist()
+        node: int | None = call_path
+        while node is not None:
+            name = functions[node]
+            if files[node] and lines[node] is not None and ends[node] is None:
+                name = f"{name}@{files[node]}:{lines[node]}"
+            names.append(name)
+            node = parents[node]
+        return names[::-1]
+
+    def top_call_paths(self, metric: str, most: int) -> list[tuple[int, int]]:
+        """The call paths with most of a metric, and how much each has alone."""
+        if metric not in self.profile.stored:
+            return []
+        sums = self.profile.exclusive(metric).sum(axis=1)
+        order = np.argsort(-sums, kind="stable")[:most]
+        return [(int(row), int(sums[row])) for row in order if sums[row] > 0]
+
+    def as_dict(self) -> dict[str, Any]:
+        """All of it as JSON output, by the contract; the longest lists are cut."""
+        profile = self.profile
+        ranks = profile.locations["rank"].to_pylist()
+        totals = {name: int(profile.total(name)) for name in profile.stored}
+        severe: dict[str, list[dict[str, Any]]] = {}
+        for row in self.instances.to_pylist():
+            listed = severe.setdefault(row["metric"], [])
+            if len(listed) < _SEVERE_TOLD:
+                blamed = row["cause_call_path"]
+                listed.append(
+                    {
+                        "rank": ranks[row["location"]],
+                        "call_path": self.path(row["call_path"]),
+                        "start_ns": row["start_ns"],
+                        "wait_ns": row["wait_ns"],
+                        "cause_rank": ranks[row["cause_location"]],
+                        "cause_call_path": None if blamed is None else self.path(blamed),
+                    }
+                )
+        whole = sum(self.delays["wait_ns"].to_pylist())
+        told = self.delays.slice(0, MOST_DELAYS).to_pylist()
+        return {
+            "verdict": verdict(self),
+            "clock": self.clock,
+            "like": self.like,
+            "unit": self.unit,
+            "metrics": totals,
+            "share_time": {name: self.share_of_time(name) for name in totals},
+            "call_paths": {
+                name: [
+                    {"path": self.path(row), "value": value, "share_metric": value / totals[name]}
+                    for row, value in self.top_call_paths(name, _CALL_PATHS_TOLD)
+                ]
+                for name in totals
+                if totals[name]
+            },
+            "most_severe": severe,
+            "delays": told,
+            "delays_share": sum(row["wait_ns"] for row in told) / whole if whole else 1.0,
+            "coverage": self.coverage,
+        }
+
+
+def waits_of(
+    trace: Trace, sync: Sync, tree: CallTree, analysis: Analysis, like: str | None
+) -> Waits:
+    """The result of an analysis."""
+    severities = analysis.severities
+    locations = trace.locations
+    rows = {
+        "location": range(sync.locations),
+        "rank": locations["rank"].to_pylist(),
+        "thread": locations["thread"].to_pylist(),
+        "process": [f"rank {rank}" for rank in locations["rank"].to_pylist()],
+        "name": locations["name"].to_pylist(),
+        "node": locations["node"].to_pylist(),
+    }
+    profile = Profile(
+        _metric_table(severities),
+        tree.nodes,
+        pa.table([list(rows[name]) for name in LOCATIONS.names], schema=LOCATIONS),
+        {name: _values(severities[name]) for name in severities.names()},
+        {},
+        {"clock": "physical", "unit": "ns"},
+    )
+    return Waits(
+        profile,
+        _instances(sync, analysis),
+        _delays(sync, analysis),
+        {},
+        "physical",
+        like,
+        "ns",
+    )
+
+
+def _values(dense: Integers) -> Values:
+    rows = np.flatnonzero(dense.any(axis=1)).astype(np.int32)
+    return Values(rows, np.ascontiguousarray(dense[rows]), inclusive=False)
+
+
+def _metric_table(severities: Severities) -> pa.Table:
+    names = set(severities.names())
+    kept = [metric for metric in METRICS if metric.name in names]
+    numbers = {metric.name: row for row, metric in enumerate(kept)}
+    units = {"sec": "ns"}
+    rows = [
+        {
+            "metric": row,
+            "parent": numbers.get(metric.parent),
+            "name": metric.name,
+            "title": metric.title,
+            "unit": units.get(metric.unit, metric.unit),
+            "combined": "sum",
+            "description": metric.description,
+        }
+        for row, metric in enumerate(kept)
+    ]
+    return pa.Table.from_pylist(rows, METRIC_TABLE)
+
+
+def _instances(sync: Sync, analysis: Analysis) -> pa.Table:
+    points, explained = analysis.points, analysis.explained
+    rows = np.flatnonzero((points.wait_ns > 0) & (points.cause >= 0))
+    rows = rows[points.type[rows] != int(Wait.NONE)]
+    rows = rows[np.argsort(-points.wait_ns[rows], kind="stable")]
+    in_team = points.in_team[rows]
+    interval = points.interval[rows]
+    ordinal = np.empty(len(rows), np.int64)
+    start = np.empty(len(rows), np.int64)
+    for chosen, table in ((in_team, sync.regions), (~in_team, sync.calls)):
+        ordinal[chosen] = interval[chosen] - table.begin[points.location[rows][chosen]]
+        start[chosen] = table.enter_ns[interval[chosen]]
+    metrics = [_METRIC_OF.get(Wait(type_), "") for type_ in range(int(Wait.NONE) + 1)]
+    explicit = np.zeros(len(sync.regions.node), bool)
+    explicit[sync.barriers.region] = sync.barriers.is_explicit
+    names = np.array([*metrics, "omp_ebarrier_wait", "omp_ibarrier_wait"])
+    kind = points.type[rows].astype(np.int64)
+    kind[in_team] = np.where(explicit[interval[in_team]], len(metrics), len(metrics) + 1)
+    blamed = explained.blamed[rows]
+    return pa.table(
+        {
+            "metric": pa.array(names[kind], pa.string()),
+            "location": points.location[rows],
+            "call": ordinal,
+            "start_ns": start,
+            "wait_ns": points.wait_ns[rows],
+            "call_path": points.node[rows],
+            "cause_location": points.location[points.cause[rows]],
+            "cause_call_path": pa.array(blamed, pa.int32(), mask=blamed < 0),
+        }
+    )
+
+
+def _delays(sync: Sync, analysis: Analysis) -> pa.Table:
+    points = analysis.points
+    rows = np.flatnonzero((points.wait_ns > 0) & (points.cause >= 0) & ~points.in_team)
+    origin = sync.rank[points.location[points.cause[rows]]].astype(np.int64)
+    target = sync.rank[points.location[rows]].astype(np.int64)
+    ranks = int(sync.rank.max(initial=0)) + 1
+    pairs, pair = np.unique(origin * ranks + target, return_inverse=True)
+    wait = np.bincount(pair.reshape(-1), points.wait_ns[rows], minlength=len(pairs))
+    order = np.argsort(-wait, kind="stable")
+    return pa.table(
+        {
+            "from": (pairs // ranks)[order].astype(np.int32),
+            "to": (pairs % ranks)[order].astype(np.int32),
+            "wait_ns": np.rint(wait[order]).astype(np.int64),
+        }
+    )
+
+
+def verdict(waits: Waits) -> list[str]:
+    """What costs most, where, and caused by whom, in a few sentences."""
+    profile = waits.profile
+    costs = [(profile.total(name), name) for name in WAITS if name in profile.stored]
+    whole = sum(cost for cost, _ in costs)
+    if not whole:
+        return ["Nothing waits: no wait state was found in what the trace tells."]
+    cost, metric = max(costs)
+    titles = dict(zip(profile.metrics["name"].to_pylist(), profile.metrics["title"].to_pylist(), strict=True))
+    [(row, most), *_] = waits.top_call_paths(metric, 1)
+    time = profile.total("time")
+    sentences = [
+        f"Waiting takes {whole / time:.1%} of the time of all threads; most of it is "
+        f"{titles[metric]}, {cost / time:.1%}.",
+        f"{most / cost:.0%} of that is in {_text(waits.path(row))}.",
+    ]
+    if (delay := WAITS[metric]) and delay in profile.stored:
+        values = profile.exclusive(delay)
+        node, location = np.unravel_index(int(values.argmax()), values.shape)
+        by_rank = np.bincount(profile.locations["rank"].to_numpy(), values.sum(axis=0))
+        rank = profile.locations["rank"][int(location)].as_py()
+        share = values[node, location] / max(values.sum(), 1)
+        sentences.append(
+            f"Rank {rank} causes most at one place, {share:.0%}: it spends more time than those "
+            f"who wait in {_text(waits.path(int(node)))}. Look there first."
+        )
+        worst = int(by_rank.argmax())
+        if worst != rank:
+            sentences[-1] += f" Rank {worst} causes most in all, {by_rank[worst] / by_rank.sum():.0%}."
+    return sentences
+
+
+def _text(path: list[str]) -> str:
+    return " > ".join(path)

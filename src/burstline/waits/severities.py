@@ -1,0 +1,56 @@
+"""Severities as they are added up: whole numbers by metric, call path and location."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+if TYPE_CHECKING:
+    import numpy.typing as npt
+
+    from burstline.columns import AnyIntegers, Floats, Integers
+
+
+class Severities:
+    """Values by metric; dense in (call path, location), and only for metrics that have any."""
+
+    def __init__(self, nodes: int, locations: int) -> None:
+        self.shape = nodes, locations
+        self._values: dict[str, Integers] = {}
+
+    def add(
+        self, metric: str, node: AnyIntegers, location: AnyIntegers, value: AnyIntegers
+    ) -> None:
+        """Add values of a metric at call paths of locations."""
+        if not len(node):
+            return
+        nodes, locations = self.shape
+        cells = node.astype(np.int64) * locations + location
+        # Doubles hold sums of whole numbers exactly up to 2**53 ns, which are 104 days.
+        sums = np.bincount(cells, value, minlength=nodes * locations)
+        self.add_dense(metric, np.rint(sums).astype(np.int64).reshape(self.shape))
+
+    def add_dense(self, metric: str, values: npt.NDArray[Any]) -> None:
+        """Add a value for every call path and location."""
+        if metric in self._values:
+            self._values[metric] = self._values[metric] + values
+        elif values.any():
+            self._values[metric] = values
+
+    def add_rounded(self, metric: str, values: Floats) -> None:
+        """Add costs, which are no whole numbers before they are rounded here, once."""
+        if len(values):
+            self.add_dense(metric, np.rint(values).astype(np.int64).reshape(self.shape))
+
+    def __getitem__(self, metric: str) -> Integers:
+        if metric in self._values:
+            return self._values[metric]
+        return np.zeros(self.shape, np.int64)
+
+    def __contains__(self, metric: str) -> bool:
+        return metric in self._values
+
+    def names(self) -> list[str]:
+        """The metrics that have values."""
+        return list(self._values)

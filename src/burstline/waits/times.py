@@ -1,0 +1,232 @@
+"""Time by what it was spent on: the tree of times, idle threads, counts."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any, Final
+
+import numpy as np
+
+from burstline.operations import COLLECTIVES
+from burstline.waits.metrics import PARENTS
+
+if TYPE_CHECKING:
+    import numpy.typing as npt
+    import pyarrow as pa
+
+    from burstline.columns import Floats, Integers, Mask
+    from burstline.sync import Sync
+    from burstline.waits.severities import Severities
+
+_INIT_EXIT: Final = frozenset(
+    f"MPI_{name}" for name in ("Init", "Init_thread", "Initialized", "Finalize", "Finalized")
+)
+_FILES: Final = frozenset(
+    f"MPI_File_{name}"
+    for name in ("open", "close", "delete", "seek", "seek_shared", "set_view", "set_size",
+                 "preallocate", "sync")
+)  # fmt: skip
+_WINDOWS: Final = frozenset(
+    f"MPI_Win_{name}"
+    for name in ("create", "create_dynamic", "allocate", "allocate_shared", "free")
+)
+_COMMUNICATORS: Final = tuple(
+    f"MPI_{name}"
+    for name in ("Cart_", "Cartdim_get", "Comm_", "Dims_create", "Dist_graph_", "Graph_",
+                 "Graphdims_get", "Intercomm_", "Topo_test")
+)  # fmt: skip
+_BY_ROLE: Final = {
+    "barrier": "mpi_sync_collective",
+    "point2point": "mpi_point2point",
+    "one2all": "mpi_collective",
+    "all2one": "mpi_collective",
+    "all2all": "mpi_collective",
+    "other collective": "mpi_collective",
+    "rma": "mpi_rma_communication",
+    "file io": "mpi_io",
+}
+_OPENMP: Final = {
+    "barrier": "omp_ebarrier",
+    "implicit barrier": "omp_ibarrier",
+    "critical": "omp_critical",
+    "atomic": "omp_critical",
+    "ordered": "omp_ordered",
+    "taskwait": "omp_taskwait",
+    "flush": "omp_flush",
+}
+_LOCKS: Final = frozenset(
+    f"omp_{verb}{nest}_lock"
+    for verb in ("set", "unset", "init", "destroy", "test")
+    for nest in ("", "_nest")
+)
+
+
+class Nodes:
+    """The call tree as columns: parents, categories, and what is in a parallel region."""
+
+    def __init__(self, table: pa.Table) -> None:
+        self.parent: Integers = table["parent"].fill_null(-1).to_numpy().astype(np.int64)
+        columns = (table[name].to_pylist() for name in ("function", "paradigm", "role"))
+        rows = list(zip(*columns, strict=True))
+        self.category = [_category(*row) for row in rows]
+        # The outermost parallel region that a node is or is in, -1 outside.
+        self.parallel = np.full(len(rows), -1, np.int64)
+        for node, (_, _, role) in enumerate(rows):
+            above = self.parent[node]
+            if above >= 0 and self.parallel[above] >= 0:
+                self.parallel[node] = self.parallel[above]
+            elif role == "parallel":
+                self.parallel[node] = node
+
+    def __len__(self) -> int:
+        return len(self.parent)
+
+    def inclusive(self, values: npt.NDArray[Any]) -> npt.NDArray[Any]:
+        """Values of call paths with all below them."""
+        whole = values.copy()
+        for node in range(len(whole) - 1, 0, -1):
+            if self.parent[node] >= 0:
+                whole[self.parent[node]] += whole[node]
+        return whole
+
+    def chains(self) -> dict[str, Mask]:
+        """Which nodes count for each metric below `execution`, by their category."""
+        chosen: dict[str, Mask] = {}
+        for node, category in enumerate(self.category):
+            metric = category
+            while metric not in {"", "execution"}:
+                chosen.setdefault(metric, np.zeros(len(self), bool))[node] = True
+                metric = PARENTS.get(metric, "")
+        return chosen
+
+
+def _category(name: str, paradigm: str, role: str) -> str:
+    """The lowest metric of the time tree that a node's time counts for; empty: computation."""
+    if name == "TRACE BUFFER FLUSH":
+        return "overhead"
+    if paradigm == "openmp":
+        return "omp_lock_api" if name in _LOCKS else _OPENMP.get(role, "")
+    if paradigm != "mpi":
+        return ""
+    for metric, names in (
+        ("mpi_init_exit", _INIT_EXIT), ("mpi_mgmt_file", _FILES), ("mpi_mgmt_win", _WINDOWS),
+    ):  # fmt: skip
+        if name in names:
+            return metric
+    if name.startswith(_COMMUNICATORS) or name.endswith(("_port", "_name")):
+        return "mpi_mgmt_comm"
+    if name.startswith(("MPI_Wait", "MPI_Test")):
+        return "mpi_point2point"
+    return _BY_ROLE.get(role, "mpi")
+
+
+def add_time_tree(
+    sync: Sync, nodes: Nodes, severities: Severities, visits: Integers, measured: Integers
+) -> None:
+    """Add times of all kinds, from the time of each call path alone, and visits."""
+    severities.add_dense("visits", visits)
+    idle = _idle(sync, nodes, measured, severities) if len(sync.teams.region) else 0
+    severities.add_dense("time", measured + idle)
+    is_overhead = np.array([category == "overhead" for category in nodes.category], bool)
+    busy = np.where(is_overhead[:, None], 0, measured)
+    severities.add_dense("overhead", measured - busy)
+    severities.add_dense("execution", busy)
+    management = severities["omp_management"]
+    elsewhere = management.copy()
+    for metric, chosen in nodes.chains().items():
+        if metric == "overhead":
+            continue
+        part = np.where(chosen[:, None], busy, 0)
+        if PARENTS[metric] == "execution":
+            elsewhere = np.where(chosen[:, None], busy, elsewhere)
+        severities.add_dense(metric, part)
+    in_openmp = nodes.chains().get("omp_time", np.zeros(len(nodes), bool))
+    severities.add_dense("omp_time", np.where(in_openmp[:, None], 0, management))
+    severities.add_dense("comp", busy - elsewhere)
+
+
+def _idle(sync: Sync, nodes: Nodes, measured: Integers, severities: Severities) -> Integers:
+    """Threads idle where only the first one of a process works: by (call path, location)."""
+    idle = np.zeros_like(measured)
+    limited = np.zeros_like(measured)
+    serial = nodes.parallel < 0
+    inside = np.flatnonzero(~serial)
+    in_region = np.zeros_like(measured)
+    np.add.at(in_region, nodes.parallel[inside], measured[inside])
+    for master, workers in process_threads(sync):
+        idle[np.ix_(serial, workers)] += measured[serial, master][:, None]
+        missing = np.maximum(0, in_region[:, [master]] - in_region[:, workers])
+        limited[:, workers] += missing
+        idle[:, workers] += missing
+    severities.add_dense("omp_limited_parallelism", limited)
+    severities.add_dense("omp_idle_threads", idle)
+    return idle
+
+
+def process_threads(sync: Sync) -> list[tuple[int, Integers]]:
+    """The first thread and the other threads of each process that has several."""
+    pairs = []
+    for process in np.unique(sync.process).tolist():
+        threads = np.flatnonzero((sync.process == process) & sync.is_cpu)
+        threads = threads[np.argsort(sync.thread[threads], kind="stable")]
+        if len(threads) > 1:
+            pairs.append((int(threads[0]), threads[1:]))
+    return pairs
+
+
+def add_imbalance(sync: Sync, nodes: Nodes, severities: Severities, visits: Integers) -> None:
+    """Add computation above and below the mean of each call path, as CubeLib's heuristic does."""
+    comp = severities["comp"]
+    masters = np.flatnonzero(sync.thread == 0)
+    cpus = np.flatnonzero(sync.is_cpu)
+    for places, rows in ((masters, nodes.parallel < 0), (cpus, nodes.parallel >= 0)):
+        rows = rows & comp.any(axis=1)
+        part = comp[np.ix_(rows, places)]
+        visited = visits[np.ix_(rows, places)] > 0
+        if not part.size:
+            continue
+        mean = part.mean(axis=1, keepdims=True)
+        difference = part - mean
+        single = visited.sum(axis=1, keepdims=True) == 1
+        for metric, value in {
+            "imbalance": np.abs(difference),
+            "imbalance_above": np.maximum(difference, 0),
+            "imbalance_below": np.maximum(-difference, 0),
+            "imbalance_above_single": np.where(single & visited, mean * (len(places) - 1), 0),
+            "imbalance_below_singularity": np.where(single & ~visited, mean, 0),
+            "imbalance_below_bypass": np.where(~visited, mean, 0),
+        }.items():
+            dense: Floats = np.zeros(comp.shape)
+            dense[np.ix_(rows, places)] = value
+            severities.add_rounded(metric, dense.ravel())
+
+
+def add_counts(sync: Sync, severities: Severities) -> None:
+    """Add counts of transfers and of synchronisations, which have no payload, and bytes."""
+    messages, calls = sync.messages, sync.calls
+    size = messages.sent_bytes
+    ones = np.ones(len(size), np.int64)
+    for side, call, location in (
+        ("send", messages.send, messages.sender),
+        ("recv", messages.receive, messages.receiver),
+    ):
+        node = calls.node[call]
+        for kind, rows in (("comms", size > 0), ("syncs", size <= 0)):
+            severities.add(f"{kind}_{side}", node[rows], location[rows], ones[rows])
+        severities.add({"send": "bytes_sent", "recv": "bytes_rcvd"}[side], node, location, size)
+    members = sync.collectives
+    names = np.array([name in COLLECTIVES for name in sync.operations] or [False], bool)
+    chosen = np.repeat(names[members.operation] & (members.operation >= 0), np.diff(members.begin))
+    node, location = calls.node[members.call], members.location
+    sends, receives = members.sent_bytes > 0, members.received_bytes > 0
+    for metric, rows in (
+        ("comms_cxch", sends & receives),
+        ("comms_csrc", sends & ~receives),
+        ("comms_cdst", ~sends & receives),
+        ("syncs_coll", ~sends & ~receives),
+    ):
+        rows = rows & chosen
+        severities.add(metric, node[rows], location[rows], np.ones(int(rows.sum()), np.int64))
+    for metric, column in (
+        ("bytes_cout", members.sent_bytes), ("bytes_cin", members.received_bytes),
+    ):  # fmt: skip
+        severities.add(metric, node[chosen], location[chosen], column[chosen])
