@@ -65,16 +65,17 @@ void bind_waits(nb::module_& m) {
             {
                 nb::gil_scoped_release unlocked;
                 made = burstline::segments(
-                    {view(enter_ns), view(leave_ns), view(node)}, intervals(calls),
-                    view(between), intervals(regions),
+                    {view(enter_ns), view(leave_ns), view(node)}, intervals(calls), view(between),
+                    intervals(regions),
                     {view(row), view(fork_ns), view(join_ns), view(forked_here)},
                     {view(location_begin), view(place)}, nodes);
             }
             return std::make_tuple(to_numpy(std::move(made.begin)), to_numpy(std::move(made.node)),
                                    to_numpy(std::move(made.time_ns)), made.clipped);
         },
-        "program"_a, "calls"_a, "between"_a.noconvert(), "regions"_a, "parallel"_a, "location_begin"_a.noconvert(), "place"_a.noconvert(),
-        "nodes"_a, "Time of call paths alone between points: begins of segments, node, time.");
+        "program"_a, "calls"_a, "between"_a.noconvert(), "regions"_a, "parallel"_a,
+        "location_begin"_a.noconvert(), "place"_a.noconvert(), "nodes"_a,
+        "Time of call paths alone between points: begins of segments, node, time.");
     m.def(
         "wrong_order",
         [](const Ints& location_begin, const Ints& call, const Ints& send_ns, const Nodes& sender,
@@ -82,8 +83,8 @@ void bind_waits(nb::module_& m) {
             burstline::WrongOrder made;
             {
                 nb::gil_scoped_release unlocked;
-                made = burstline::wrong_order({view(location_begin), view(call), view(send_ns),
-                                               view(sender), view(counts)});
+                made = burstline::wrong_order(
+                    {view(location_begin), view(call), view(send_ns), view(sender), view(counts)});
             }
             return std::make_tuple(to_numpy(std::move(made.by)), to_numpy(std::move(made.first)));
         },
@@ -93,8 +94,8 @@ void bind_waits(nb::module_& m) {
     m.def(
         "delays",
         [](const PointColumns& point_columns, const SegmentColumns& segment_columns,
-           const std::tuple<Ints, Ints, Ints, Ints>& serial, std::int32_t nodes,
-           std::int32_t ranks, bool like_scalasca) {
+           const std::tuple<Ints, Ints, Ints, Ints>& serial, std::int32_t nodes, std::int32_t ranks,
+           bool like_scalasca) {
             const auto& [location, from, to, threads] = serial;
             burstline::Delays made;
             {
@@ -103,15 +104,13 @@ void bind_waits(nb::module_& m) {
                                          {view(location), view(from), view(to), view(threads)},
                                          {nodes, ranks, like_scalasca});
             }
-            return std::make_tuple(lists(std::move(made.direct)), lists(std::move(made.distant)),
-                                   to_numpy(std::move(made.excess)),
-                                   to_numpy(std::move(made.waits_within)),
-                                   to_numpy(std::move(made.passed_on)),
-                                   to_numpy(std::move(made.blamed)), made.unexplained,
-                                   made.out_of_order);
+            return std::make_tuple(
+                lists(std::move(made.direct)), lists(std::move(made.distant)),
+                to_numpy(std::move(made.excess)), to_numpy(std::move(made.waits_within)),
+                to_numpy(std::move(made.passed_on)), to_numpy(std::move(made.blamed)),
+                made.unexplained, made.out_of_order);
         },
-        "points"_a, "segments"_a, "serial"_a, "nodes"_a, "ranks"_a,
-        "like_scalasca"_a,
+        "points"_a, "segments"_a, "serial"_a, "nodes"_a, "ranks"_a, "like_scalasca"_a,
         "Costs of delays by type, short and long, and of each wait its excess and waits within.");
     m.def(
         "critical_path",
@@ -127,8 +126,8 @@ void bind_waits(nb::module_& m) {
             return std::make_tuple(to_numpy(std::move(made.time_ns)), made.begin_location,
                                    made.broken);
         },
-        "points"_a, "segments"_a, "nodes"_a, "end_location"_a, "end_point"_a,
-        "stops"_a.noconvert(), "The path without waits that ends last: time by node and location.");
+        "points"_a, "segments"_a, "nodes"_a, "end_location"_a, "end_point"_a, "stops"_a.noconvert(),
+        "The path without waits that ends last: time by node and location.");
     using burstline::Wait;
     burstline::bind_enumeration<Wait>(m, "Wait", "What a wait is of.",
                                       {{"LATE_SENDER", Wait::late_sender},

@@ -17,15 +17,14 @@ void check(bool holds, const char* message) {
 
 void check_points(const Points& points, const Stretches& segments, std::int32_t nodes) {
     const auto n = static_cast<Index>(points.type.size());
-    for (const std::size_t size : {points.in_team.size(), points.node.size(),
-                                   points.wait_ns.size(), points.total_ns.size(),
-                                   points.completion_ns.size(), points.cause.size(),
-                                   points.peer.size()})
+    for (const std::size_t size :
+         {points.in_team.size(), points.node.size(), points.wait_ns.size(), points.total_ns.size(),
+          points.completion_ns.size(), points.cause.size(), points.peer.size()})
         check(static_cast<Index>(size) == n, "columns of points are equally long");
     const auto& begin = points.location_begin;
-    check(!begin.empty() && begin.front() == 0 && begin.back() == n &&
-              std::ranges::is_sorted(begin),
-          "locations lie in the points, one after another");
+    check(
+        !begin.empty() && begin.front() == 0 && begin.back() == n && std::ranges::is_sorted(begin),
+        "locations lie in the points, one after another");
     const auto locations = static_cast<Index>(begin.size()) - 1;
     check(static_cast<Index>(segments.begin.size()) == n + locations + 1 &&
               std::ranges::is_sorted(segments.begin) && segments.begin.front() == 0 &&
@@ -258,8 +257,7 @@ class Replay {
         double excess = 0;
         std::int64_t most = 0;
         for (const auto& [node, time] : done.time)
-            if (const std::int64_t more = time - std::max<std::int64_t>(0, map_[node]);
-                more > 0)
+            if (const std::int64_t more = time - std::max<std::int64_t>(0, map_[node]); more > 0)
                 excess_.emplace_back(node, more), excess += static_cast<double>(more);
         for (const auto& [node, more] : excess_)
             if (more > most || (more == most && node < out_.blamed[p]))
@@ -388,10 +386,8 @@ class Replay {
         }
     }
 
-    void charge(std::vector<double>& costs, std::int32_t node, std::int32_t location,
-                double cost) {
-        if (costs.empty())
-            costs.resize(static_cast<std::size_t>(options_.nodes) * locations_, 0.0);
+    void charge(std::vector<double>& costs, std::int32_t node, std::int32_t location, double cost) {
+        if (costs.empty()) costs.resize(static_cast<std::size_t>(options_.nodes) * locations_, 0.0);
         costs[static_cast<std::size_t>(node) * locations_ + location] += cost;
     }
 

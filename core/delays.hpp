@@ -76,9 +76,9 @@ Delays delays(const Points& points, const Stretches& segments, const Serial& ser
 
 /// The path without waits that ends last, walked backwards: from a wait to what ended it.
 struct CriticalPath {
-    std::vector<double> time_ns;        // dense (nodes x locations)
-    std::int64_t begin_location = -1;   // where it begins
-    bool broken = false;                // whether stamps lead it round in a circle
+    std::vector<double> time_ns;       // dense (nodes x locations)
+    std::int64_t begin_location = -1;  // where it begins
+    bool broken = false;               // whether stamps lead it round in a circle
 };
 
 /// The path from `end_point` (-1: the end) of a location to a point where `stops` is set, or

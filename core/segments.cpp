@@ -43,10 +43,9 @@ struct Open {
 class Walk {
   public:
     Walk(const Programs& programs, const Intervals& calls, Between between,
-         const Intervals& regions, const Parallels& parallels, const Cuts& cuts,
-         std::int32_t nodes)
-        : programs_(programs), calls_(calls), between_(between), regions_(regions), parallels_(parallels), cuts_(cuts),
-          time_(static_cast<std::size_t>(nodes)) {
+         const Intervals& regions, const Parallels& parallels, const Cuts& cuts, std::int32_t nodes)
+        : programs_(programs), calls_(calls), between_(between), regions_(regions),
+          parallels_(parallels), cuts_(cuts), time_(static_cast<std::size_t>(nodes)) {
         out_.begin.reserve(cuts.place.size() + cuts.location_begin.size());
         out_.begin.push_back(0);
     }

@@ -215,7 +215,7 @@ def serial_phases(program):
     phases = []
     for master in program.masters:
         teams = [t for t in program.teams if t.visits[0].location == master]
-        if program.threads == 1 or not program.visits[master]:
+        if program.threads == 1 or not program.visits[master] or not program.teams:
             continue
         start, last = 0, program.visits[master][0]
         for team in teams:

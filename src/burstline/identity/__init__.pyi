@@ -17,3 +17,4 @@ from burstline.identity.tokens import Tokens as Tokens
 from burstline.identity.tokens import tokens_of as tokens_of
 from burstline.identity.tree import CallTree as CallTree
 from burstline.identity.tree import call_tree as call_tree
+from burstline.identity.tree import without_program as without_program

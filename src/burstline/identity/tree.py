@@ -14,7 +14,7 @@ lines of its definition. What a team does hangs below the path on which it was f
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any, Final, NamedTuple
 
 import numpy as np
@@ -108,6 +108,22 @@ def call_tree(trace: Trace) -> CallTree:
         order[region_node],
         regions["enters"],
         int(np.count_nonzero(is_several[calls["call_path"]] & (around < 0))),
+    )
+
+
+def without_program(tree: CallTree) -> CallTree:
+    """The same tree from the function that all else is below, if there is one; else the tree."""
+    parents, roles = (tree.nodes[name].to_pylist() for name in ("parent", "paradigm"))
+    is_used = (tree.call_node == 0).any() or (tree.region_node == 0).any()
+    if is_used or parents.count(0) != 1 or roles[1] == "mpi":
+        return tree
+    nodes = tree.nodes.slice(1)
+    for place, name in enumerate(("call_path", "parent")):
+        shifted = pc.subtract(nodes[name], pa.scalar(1, pa.int32()))
+        below = pc.if_else(pc.less(shifted, 0), pa.scalar(None, pa.int32()), shifted)
+        nodes = nodes.set_column(place, name, below)
+    return replace(
+        tree, nodes=nodes, call_node=tree.call_node - 1, region_node=tree.region_node - 1
     )
 
 

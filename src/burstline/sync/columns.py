@@ -153,6 +153,12 @@ def sync_of(trace: Trace, tree: CallTree) -> Sync:
     )
 
 
+def tells_program(trace: Trace) -> bool:
+    """Whether any location says when the program began: then the root has time of its own."""
+    kind = trace.arrays("other_events", "kind")[0]
+    return bool((kind == OTHER_EVENT_KINDS.index("program_begin")).any())
+
+
 def _programs(trace: Trace, locations: int) -> tuple[Integers, Integers, AnyIntegers]:
     """When the program began and ended on each location that says so; it is the root."""
     location, time_ns, kind = trace.arrays("other_events", "location", "time_ns", "kind")

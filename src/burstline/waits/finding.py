@@ -8,9 +8,9 @@ import numpy as np
 
 from burstline.columns import to_numpy
 from burstline.errors import NotEnoughDataError, ParameterError
-from burstline.identity import call_tree
+from burstline.identity import call_tree, without_program
 from burstline.operations import IO, RMA
-from burstline.sync import sync_of
+from burstline.sync import sync_of, tells_program
 from burstline.waits.analysis import analysed
 from burstline.waits.computation import with_computation
 from burstline.waits.result import Waits, waits_of
@@ -90,6 +90,8 @@ def wait_states(trace: Trace, *, clock: str = "physical", like: str | None = Non
             "nothing synchronises in this trace: it has no calls of MPI and no teams of threads"
         )
     tree = call_tree(trace)
+    if not tells_program(trace):
+        tree = without_program(tree)
     sync, tree = with_computation(sync_of(trace, tree), tree)
     analysis = analysed(
         sync, tree.nodes, tree.region_enters, like_scalasca=like == "scalasca-2.6"
