@@ -853,3 +853,74 @@ class Otf2Writer:
         """
         Writes the definitions, rows as `otf2_definitions` gives them, and closes.
         """
+
+class Wait(enum.IntEnum):
+    """What a wait is of."""
+
+    LATE_SENDER = 0
+
+    LATE_RECEIVER = 1
+
+    BARRIER = 2
+
+    N_TO_N = 3
+
+    ONE_TO_N = 4
+
+    N_TO_ONE = 5
+
+    OMP_BARRIER = 6
+
+    OMP_IDLE = 7
+
+    NONE = 8
+
+def segments(
+    program: tuple[NDArray[Any], ...],
+    calls: tuple[NDArray[Any], ...],
+    between: NDArray[Any],
+    regions: tuple[NDArray[Any], ...],
+    parallel: tuple[NDArray[Any], ...],
+    location_begin: NDArray[numpy.int64],
+    place: NDArray[numpy.int64],
+    nodes: int,
+) -> tuple[NDArray[numpy.int64], NDArray[numpy.int32], NDArray[numpy.int64], int]:
+    """Time of call paths alone between points: begins of segments, node, time."""
+
+def wrong_order(
+    location_begin: NDArray[numpy.int64],
+    call: NDArray[numpy.int64],
+    send_ns: NDArray[numpy.int64],
+    sender: NDArray[numpy.int32],
+    counts: NDArray[numpy.uint8],
+) -> tuple[NDArray[numpy.int64], NDArray[numpy.int64]]:
+    """Of each message: the later one that was sent before it, and the first it overtook."""
+
+def delays(
+    points: tuple[NDArray[Any], ...],
+    segments: tuple[NDArray[Any], ...],
+    serial: tuple[NDArray[Any], ...],
+    nodes: int,
+    ranks: int,
+    like_scalasca: bool,
+) -> tuple[
+    list[NDArray[numpy.float64]],
+    list[NDArray[numpy.float64]],
+    NDArray[numpy.float64],
+    NDArray[numpy.float64],
+    NDArray[numpy.float64],
+    NDArray[numpy.int32],
+    int,
+    int,
+]:
+    """Costs of delays by type, short and long, and of each wait its excess and waits within."""
+
+def critical_path(
+    points: tuple[NDArray[Any], ...],
+    segments: tuple[NDArray[Any], ...],
+    nodes: int,
+    end_location: int,
+    end_point: int,
+    stops: NDArray[numpy.uint8],
+) -> tuple[NDArray[numpy.float64], int, bool]:
+    """The path without waits that ends last: time by node and location."""

@@ -112,7 +112,7 @@ def call_tree(trace: Trace) -> CallTree:
 
 
 def without_program(tree: CallTree) -> CallTree:
-    """The same tree from the function that all else is below, if there is one; else the tree."""
+    """The tree from the function that all else is below, if there is one; else as it is."""
     parents, roles = (tree.nodes[name].to_pylist() for name in ("parent", "paradigm"))
     is_used = (tree.call_node == 0).any() or (tree.region_node == 0).any()
     if is_used or parents.count(0) != 1 or roles[1] == "mpi":

@@ -36,10 +36,14 @@ class WaitsView(View):
     def _cells(self) -> Iterator[tuple[object, ...]]:
         profile = self.result.profile
         ranks, threads = (profile.locations[name].to_pylist() for name in ("rank", "thread"))
-        paths = [" > ".join(self.result.path(row)) for row in range(profile.call_paths.num_rows)]
+        paths = [
+            " > ".join(self.result.path(row)) for row in range(profile.call_paths.num_rows)
+        ]
         for metric in profile.stored:
             table = profile.to_table(metric)
-            for path, location, value in zip(*(column.to_pylist() for column in table), strict=True):
+            for path, location, value in zip(
+                *(column.to_pylist() for column in table), strict=True
+            ):
                 yield metric, ranks[location], threads[location], paths[path], value
 
     def blocks(self) -> Iterator[Block]:
@@ -76,12 +80,26 @@ class WaitsView(View):
     def _call_paths(self, metric: str) -> Table:
         profile = self.result.profile
         whole = profile.total(metric)
-        titles = dict(zip(profile.metrics["name"].to_pylist(), profile.metrics["title"].to_pylist(), strict=True))
-        what = f"delays that cause {titles[metric]}" if metric.startswith("delay") else titles[metric]
+        titles = dict(
+            zip(
+                profile.metrics["name"].to_pylist(),
+                profile.metrics["title"].to_pylist(),
+                strict=True,
+            )
+        )
+        what = (
+            f"delays that cause {titles[metric]}"
+            if metric.startswith("delay")
+            else titles[metric]
+        )
         return Table(
             ["CALL PATH", "TIME", "%M"],
             [
-                [" > ".join(self.result.path(row)), format_ns(value), format_share(value / whole)]
+                [
+                    " > ".join(self.result.path(row)),
+                    format_ns(value),
+                    format_share(value / whole),
+                ]
                 for row, value in self.result.top_call_paths(metric, self.top)
             ],
             title=f"Where: {what}",
@@ -90,7 +108,9 @@ class WaitsView(View):
     def _ranks(self, metrics: list[str]) -> Table:
         profile = self.result.profile
         wait = sum(profile.inclusive(name)[0] for name in metrics)
-        cost = profile.inclusive("delay")[0] if "delay" in profile.stored else np.zeros_like(wait)
+        cost = (
+            profile.inclusive("delay")[0] if "delay" in profile.stored else np.zeros_like(wait)
+        )
         ranks, threads = (profile.locations[name].to_pylist() for name in ("rank", "thread"))
         order = np.argsort(-(wait + cost), kind="stable")[: self.top]
         return Table(
@@ -106,7 +126,10 @@ class WaitsView(View):
     def _unknown(self) -> Iterator[Block]:
         coverage = self.result.coverage
         lines = [f"{row['metric']}: {row['reason']}" for row in coverage["not_computable"]]
-        lines += [f"left out: {plural(count, 'row')}, {what}" for what, count in coverage["left_out"].items()]
+        lines += [
+            f"left out: {plural(count, 'row')}, {what}"
+            for what, count in coverage["left_out"].items()
+        ]
         if coverage["half_messages"]:
             lines.append(f"left out: {coverage['half_messages']:,} halves of messages")
         if lines:

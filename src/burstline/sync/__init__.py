@@ -1,4 +1,4 @@
-"""Everything that synchronises, as columns: built once from a trace, for all that replays it."""
+"""Everything that synchronises, as columns: built once from a trace, for every replay."""
 
 from burstline.doors import door
 

@@ -13,7 +13,8 @@ import numpy as np
 
 from burstline.columns import NO_VALUE, UNKNOWN, Ordinals, coded, take, to_numpy
 from burstline.operations import BLOCKING_SENDS
-from burstline.schema.tables import OTHER_EVENT_KINDS
+from burstline.schema import OTHER_EVENT_KINDS, SEND_DONE_SOURCES
+from burstline.sync.intervals import Intervals
 from burstline.sync.teams import Barriers, Locks, Teams, barriers_of, locks_of, teams_of
 
 if TYPE_CHECKING:
@@ -24,26 +25,6 @@ if TYPE_CHECKING:
     from burstline.trace import Trace
 
 _SEQ: Final = ("enter_ns", "leave_ns", "enter_seq", "leave_seq")
-
-
-@dataclass(frozen=True, slots=True, eq=False)
-class Intervals:
-    """Calls or regions, sorted by location and enter."""
-
-    begin: Integers  # (locations + 1,) the first row of each location
-    location: AnyIntegers
-    enter_ns: Integers
-    leave_ns: Integers
-    enter_seq: Integers
-    leave_seq: Integers
-    node: AnyIntegers  # row of the call tree; -1: no time is spent in it
-
-    @property
-    def kernel(self) -> tuple[AnyIntegers, ...]:
-        """The columns that kernels take."""
-        return (
-            self.begin, self.enter_ns, self.leave_ns, self.enter_seq, self.leave_seq, self.node,
-        )  # fmt: skip
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -123,9 +104,7 @@ class Sync:
 def sync_of(trace: Trace, tree: CallTree) -> Sync:
     """What synchronises in a trace, with the call paths of its calls and regions."""
     codes, names = coded(trace.table("calls")["operation"])
-    process, rank, thread, kind = trace.arrays(
-        "locations", "process", "rank", "thread", "kind"
-    )
+    process, rank, thread, kind = trace.arrays("locations", "process", "rank", "thread", "kind")
     calls = _intervals(trace, "calls", tree.call_node)
     location, call = trace.arrays("calls", "location", "call")
     rows = Ordinals(location, call)
@@ -176,10 +155,11 @@ def _programs(trace: Trace, locations: int) -> tuple[Integers, Integers, AnyInte
 
 def _intervals(trace: Trace, name: str, node: AnyIntegers) -> Intervals:
     location, *columns = trace.arrays(name, "location", *_SEQ)
-    whole = (np.ascontiguousarray(column, np.int64) for column in columns)
-    return Intervals(
-        trace.offsets(name), location, *whole, np.ascontiguousarray(node, np.int32)
+    enter, leave, enter_seq, leave_seq = (
+        np.ascontiguousarray(column, np.int64) for column in columns
     )
+    nodes = np.ascontiguousarray(node, np.int32)
+    return Intervals(trace.offsets(name), location, enter, leave, enter_seq, leave_seq, nodes)
 
 
 def _messages(
@@ -228,12 +208,8 @@ def _messages(
         seq("post_seq", post, "enter_seq")[chosen],
         seq("receive_seq", receive, "leave_seq")[chosen],
         columns["sent_bytes"][chosen],
-        (source != _UNKNOWN_DONE)[chosen],
+        (source != SEND_DONE_SOURCES.index("unknown"))[chosen],
     )
-
-
-_UNKNOWN_DONE: Final = 2
-"""Code of `unknown` among the ways in which the completion of a send is known."""
 
 
 def _collectives(
@@ -257,12 +233,16 @@ def _collectives(
     if doubtful.any():
         left_out["collectives on ambiguous communicators"] = int(doubtful.sum())
         usable = usable & ~doubtful
-    started = take(rows.rows(columns["location"], columns["call"]), np.arange(len(columns["call"])))
+    started = take(
+        rows.rows(columns["location"], columns["call"]), np.arange(len(columns["call"]))
+    )
     done = rows.rows(columns["location"], np.maximum(columns["done_call"], 0))
     call = np.where(columns["done_call"] >= 0, done, started)
     has_call = (started >= 0) & (call >= 0)
     if len(has_call):
-        usable = usable & (np.bincount(columns["collective"][~has_call], minlength=len(usable)) == 0)
+        usable = usable & (
+            np.bincount(columns["collective"][~has_call], minlength=len(usable)) == 0
+        )
     keep = usable[columns["collective"]]
     order = np.flatnonzero(keep)
     order = order[np.lexsort((columns["comm_rank"][order], columns["collective"][order]))]

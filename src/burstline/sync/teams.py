@@ -11,7 +11,7 @@ from burstline.columns import NO_VALUE, UNKNOWN, begins_run, row_of
 
 if TYPE_CHECKING:
     from burstline.columns import AnyIntegers, Integers, Mask
-    from burstline.sync.columns import Intervals
+    from burstline.sync.intervals import Intervals
     from burstline.trace import Trace
 
 
@@ -55,7 +55,7 @@ class Locks:
 
 
 def teams_of(trace: Trace, node: AnyIntegers) -> tuple[Teams, AnyIntegers]:
-    """The parts of threads in teams, and the nodes of regions without those that stand twice."""
+    """The parts of threads in teams, and nodes of regions without those that stand twice."""
     location, region, team, enter, leave, enter_seq = trace.arrays(
         "regions", "location", "region", "team", "enter_ns", "leave_ns", "enter_seq"
     )
@@ -66,9 +66,7 @@ def teams_of(trace: Trace, node: AnyIntegers) -> tuple[Teams, AnyIntegers]:
     of_team = np.where(team >= 0, row_of(ids, team), UNKNOWN)
     rows = np.flatnonzero((parallel | stands_for) & (of_team >= 0))
     # Parallel regions first: a thread's `team` stands for one only where there is none.
-    order = rows[
-        np.lexsort((enter_seq[rows], stands_for[rows], location[rows], of_team[rows]))
-    ]
+    order = rows[np.lexsort((enter_seq[rows], stands_for[rows], location[rows], of_team[rows]))]
     first = begins_run(of_team[order], location[order])
     part = np.sort(order[first])
     told = order[~first & stands_for[order]]
@@ -95,7 +93,10 @@ def barriers_of(trace: Trace) -> Barriers:
     location, region, team, ordinal = trace.arrays(
         "regions", "location", "region", "team", "barrier_ordinal"
     )
-    explicit, implicit = _roles(trace, region, "barrier"), _roles(trace, region, "implicit_barrier")
+    explicit, implicit = (
+        _roles(trace, region, "barrier"),
+        _roles(trace, region, "implicit_barrier"),
+    )
     rows = np.flatnonzero((explicit | implicit) & (team >= 0) & (ordinal >= 0))
     rows = rows[np.lexsort((location[rows], ordinal[rows], team[rows]))]
     starts = np.flatnonzero(begins_run(team[rows], ordinal[rows]))

@@ -63,7 +63,7 @@ def analysed(
         sync, severities, ordered, stretches, marks, like_scalasca=like_scalasca
     )
     is_circular = causes.add_critical_path(
-        sync, nodes, severities, ordered, stretches, marks, starts,
+        sync, nodes, severities, ordered, stretches, marks=marks, starts=starts,
         measured=measured, like_scalasca=like_scalasca,
     )  # fmt: skip
     add_time_tree(sync, nodes, severities, visits, measured)

@@ -16,7 +16,7 @@ from burstline.waits.points import INSIDE, PLACES, PointList
 from burstline.waits.times import process_threads
 
 if TYPE_CHECKING:
-    from burstline.columns import AnyIntegers, Floats, Integers, Mask
+    from burstline.columns import AnyIntegers, Floats, Integers
     from burstline.sync import Sync
     from burstline.waits.points import Points
     from burstline.waits.severities import Severities
@@ -106,8 +106,8 @@ class Stretches:
 def stretches_of(sync: Sync, points: Points, nodes: int) -> tuple[Stretches, int]:
     """Where the time went between points, and how many intervals outlived those around."""
     begin, node, time_ns, clipped = _core.segments(
-        sync.programs, sync.calls.kernel, sync.between, sync.regions.kernel, sync.teams.kernel, points.begin, points.place,
-        nodes,
+        sync.programs, sync.calls.kernel, sync.between, sync.regions.kernel,
+        sync.teams.kernel, points.begin, points.place, nodes,
     )  # fmt: skip
     counts = np.diff(begin)
     of_segment = np.repeat(np.arange(sync.locations), np.diff(points.begin) + 1)
@@ -146,13 +146,20 @@ def add_delay_costs(
     )
     nodes = severities.shape[0]
     short, long_, excess, waits, passed_on, blamed, unexplained, out_of_order = _core.delays(
-        points.kernel, stretches.kernel, serial, nodes, int((sync.thread == 0).sum()), like_scalasca
+        points.kernel,
+        stretches.kernel,
+        serial,
+        nodes,
+        int((sync.thread == 0).sum()),
+        like_scalasca,
     )
     for name, direct, distant in zip(DELAY_TYPES, short, long_, strict=True):
         severities.add_rounded(f"delay_{name}", direct)
         severities.add_rounded(f"delay_{name}_longterm", distant)
     whole = excess + waits
-    share = np.minimum(1, np.divide(points.wait_ns, whole, out=np.zeros_like(whole), where=whole > 0))
+    share = np.minimum(
+        1, np.divide(points.wait_ns, whole, out=np.zeros_like(whole), where=whole > 0)
+    )
     for type_, (wait, letters) in _MESSAGE_WAITS.items():
         rows = (points.type == int(type_)) & (points.wait_ns > 0)
         for complement, metric, values in (
@@ -179,9 +186,9 @@ def add_critical_path(
     severities: Severities,
     points: Points,
     stretches: Stretches,
+    *,
     marks: Marks,
     starts: Integers,
-    *,
     measured: Integers,
     like_scalasca: bool,
 ) -> bool:
@@ -190,7 +197,12 @@ def add_critical_path(
     stops[points.row[starts]] = True
     end = int(points.row[marks.end]) if marks.end >= 0 else UNKNOWN
     path, _, broken = _core.critical_path(
-        points.kernel, stretches.kernel, len(nodes), marks.end_location, end, stops.view(np.uint8)
+        points.kernel,
+        stretches.kernel,
+        len(nodes),
+        marks.end_location,
+        end,
+        stops.view(np.uint8),
     )
     path = path.reshape(severities.shape)
     severities.add_rounded("critical_path", path.ravel())
@@ -206,9 +218,7 @@ def add_critical_path(
     return broken
 
 
-def _useful(
-    sync: Sync, points: Points, stretches: Stretches, shape: tuple[int, int]
-) -> Floats:
+def _useful(sync: Sync, points: Points, stretches: Stretches, shape: tuple[int, int]) -> Floats:
     """Time without waits; of workers, up to the last meeting of each parallel region."""
     meets = points.in_team & (points.type == int(Wait.OMP_BARRIER))
     is_worker = sync.thread != 0
@@ -217,7 +227,9 @@ def _useful(
     ends_at_barrier = np.zeros(len(meets) + sync.locations, bool)
     ends_at_barrier[segment_of_point] = meets
     counts = ~is_worker[stretches.location] | ends_at_barrier[stretches.number]
-    useful = _dense(shape, stretches.node[counts], stretches.location[counts], stretches.time_ns[counts])
+    useful = _dense(
+        shape, stretches.node[counts], stretches.location[counts], stretches.time_ns[counts]
+    )
     counted = ~is_worker[points.location]
     if len(meets):
         counted |= ends_at_barrier[np.minimum(segment_of_point + 1, len(ends_at_barrier) - 1)]
@@ -277,4 +289,6 @@ def _add_impact(
     whole_cost, inter = (np.rint(impact).astype(np.int64) for impact in impacts)
     severities.add_dense("critical_imbalance_impact", whole_cost)
     severities.add_dense("inter_partition_imbalance", inter)
-    severities.add_dense("intra_partition_imbalance", np.where(whole_cost != 0, whole_cost - inter, 0))
+    severities.add_dense(
+        "intra_partition_imbalance", np.where(whole_cost != 0, whole_cost - inter, 0)
+    )

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Final
+from typing import TYPE_CHECKING, Any, Final
 
 import numpy as np
 
@@ -12,6 +12,8 @@ from burstline.operations import FINALIZES, INITS
 from burstline.waits.points import INSIDE, PLACES
 
 if TYPE_CHECKING:
+    import numpy.typing as npt
+
     from burstline.columns import AnyIntegers, Integers, Mask
     from burstline.sync import Collectives, Sync
     from burstline.waits.points import PointList
@@ -61,14 +63,14 @@ class _Members:
         return len(self.location)
 
     def latest(self, among: Mask) -> Integers:
-        """Row of the member that began last among some, the lowest of equals; -1 without any."""
+        """Row of the last of some members to begin, the lowest of equals; -1 without any."""
         return _latest(self.begin, self.instance, np.where(among, self.b, _EARLIEST))
 
     def any(self, which: Mask) -> Mask:
         """Whether any member of each instance is one of some."""
         return np.logical_or.reduceat(which, self.begin) if len(self) else np.zeros(0, bool)
 
-    def spread(self, values: AnyIntegers) -> Integers:
+    def spread(self, values: npt.NDArray[Any]) -> npt.NDArray[Any]:
         """A value of each instance for each of its members."""
         return values[self.instance]
 
@@ -86,7 +88,7 @@ def add_collective_waits(sync: Sync, severities: Severities, points: PointList) 
     members = _Members(sync, BARRIERS)
     everybody = np.ones(len(members), bool)
     latest = members.latest(everybody)
-    wait, completion = _meet(sync, points, members, everybody, latest, Wait.BARRIER)
+    wait, completion = _meet(sync, points, members, everybody, latest, type_=Wait.BARRIER)
     _add(sync, severities, "mpi_barrier_wait", members, wait)
     _add(sync, severities, "mpi_barrier_completion", members, completion)
     _add_n_to_n(sync, severities, points)
@@ -110,7 +112,7 @@ def _add_n_to_n(sync: Sync, severities: Severities, points: PointList) -> None:
     earlier = members.received & (of_member >= 0)
     earlier &= members.b < members.b[np.maximum(of_member, 0)]
     meets = np.where(members.spread(overlaps), takes_part, is_latest | earlier)
-    wait, completion = _meet(sync, points, members, meets, latest, Wait.N_TO_N)
+    wait, completion = _meet(sync, points, members, meets, latest, type_=Wait.N_TO_N)
     _add(sync, severities, "mpi_wait_nxn", members, wait)
     _add(sync, severities, "mpi_nxn_completion", members, completion)
 
@@ -124,7 +126,7 @@ def _add_one_to_n(sync: Sync, severities: Severities, points: PointList) -> None
     waits_any = members.any(waits)
     meets = waits | (members.is_root & members.spread(waits_any))
     wait, _ = _meet(
-        sync, points, members, meets, np.where(waits_any, root, UNKNOWN), Wait.ONE_TO_N,
+        sync, points, members, meets, np.where(waits_any, root, UNKNOWN), type_=Wait.ONE_TO_N,
         ends=waits,
     )  # fmt: skip
     _add(sync, severities, "mpi_latebroadcast", members, wait)
@@ -139,7 +141,7 @@ def _add_n_to_one(sync: Sync, severities: Severities, points: PointList) -> None
     waits_any = members.any(waits)
     is_latest = (of_member == np.arange(len(members))) & members.spread(waits_any)
     latest = np.where(waits_any, latest, UNKNOWN)
-    wait, _ = _meet(sync, points, members, waits | is_latest, latest, Wait.N_TO_ONE)
+    wait, _ = _meet(sync, points, members, waits | is_latest, latest, type_=Wait.N_TO_ONE)
     _add(sync, severities, "mpi_earlyreduce", members, wait)
 
 
@@ -163,8 +165,8 @@ def _meet(
     members: _Members,
     meets: Mask,
     latest: Integers,
-    type_: Wait,
     *,
+    type_: Wait,
     ends: Mask | None = None,
 ) -> tuple[Integers, Integers]:
     """Waits and completions of the members that wait for the latest of each instance.

@@ -12,10 +12,11 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 import pyarrow as pa
 
-from burstline.columns import UNKNOWN
+from burstline.columns import UNKNOWN, take
 from burstline.profile import CALL_PATHS
 
 if TYPE_CHECKING:
+    import numpy.typing as npt
 
     from burstline.columns import AnyIntegers
     from burstline.identity import CallTree
@@ -72,7 +73,10 @@ def _followed(sync: Sync) -> AnyIntegers:
         )
         bare = bare & (np.bincount(regions.location[around], minlength=sync.locations) == 0)
     rows = np.flatnonzero(bare[calls.location])
-    return rows[(rows + 1 < len(calls.node)) & (calls.location[np.minimum(rows + 1, len(calls.node) - 1)] == calls.location[rows])]
+    return rows[
+        (rows + 1 < len(calls.node))
+        & (calls.location[np.minimum(rows + 1, len(calls.node) - 1)] == calls.location[rows])
+    ]
 
 
 def _computation(
@@ -140,5 +144,5 @@ def _preorder(table: list[_Row]) -> AnyIntegers:
     return order
 
 
-def _renumbered(node: AnyIntegers, order: AnyIntegers) -> AnyIntegers:
-    return np.where(node >= 0, order[np.maximum(node, 0)], UNKNOWN).astype(np.int32)
+def _renumbered(node: AnyIntegers, order: AnyIntegers) -> npt.NDArray[np.int32]:
+    return take(order, node).astype(np.int32)

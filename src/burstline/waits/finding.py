@@ -113,7 +113,9 @@ def _coverage(trace: Trace, sync: Sync, analysis: Analysis) -> dict[str, Any]:
     return {
         "calls": trace.rows("calls"),
         "messages": messages,
-        "messages_share": len(sync.messages.send) / max(messages + halves, 1) if messages + halves else 1.0,
+        "messages_share": len(sync.messages.send) / max(messages + halves, 1)
+        if messages + halves
+        else 1.0,
         "half_messages": halves,
         "collectives": collectives,
         "collectives_share": used / collectives if collectives else 1.0,
@@ -137,7 +139,7 @@ def _not_computable(sync: Sync) -> list[dict[str, str]]:
         missing.append(
             {
                 "metric": "mpi_latereceiver",
-                "reason": f"the source does not tell when {unknown:,} sends were complete, so that "
+                "reason": f"the source does not tell when {unknown:,} sends were complete: "
                 "waits of MPI_Wait and its like for a receiver are not known",
             }
         )

@@ -18,7 +18,7 @@ if TYPE_CHECKING:
 
 
 def add_openmp_waits(sync: Sync, severities: Severities, points: PointList) -> Integers:
-    """Add waits of threads, and the points where teams met; the points of forks, by team part."""
+    """Add waits of threads and where teams met; the points of forks, by part of a team."""
     forks = _add_forks(sync, severities, points)
     _add_barriers(sync, severities, points)
     locks, regions = sync.locks, sync.regions
@@ -38,7 +38,11 @@ def _add_forks(sync: Sync, severities: Severities, points: PointList) -> Integer
     region = teams.region
     if not len(region):
         return np.zeros(0, np.int64)
-    node, location, enter = regions.node[region], regions.location[region], regions.enter_ns[region]
+    node, location, enter = (
+        regions.node[region],
+        regions.location[region],
+        regions.enter_ns[region],
+    )
     severities.add("omp_fork", node, location, teams.fork_ns)
     severities.add("omp_management", node, location, teams.fork_ns + teams.join_ns)
     earliest = np.full(len(teams.fork_location), np.iinfo(np.int64).max)
@@ -65,7 +69,11 @@ def _add_barriers(sync: Sync, severities: Severities, points: PointList) -> None
         return
     begin = barriers.begin[:-1]
     instance = np.repeat(np.arange(len(begin)), run_lengths(begin, len(region)))
-    enter, location, node = regions.enter_ns[region], regions.location[region], regions.node[region]
+    enter, location, node = (
+        regions.enter_ns[region],
+        regions.location[region],
+        regions.node[region],
+    )
     highest = np.maximum.reduceat(enter, begin)
     rows = np.where(enter == highest[instance], np.arange(len(enter)), len(enter))
     latest = np.minimum.reduceat(rows, begin)[instance]

@@ -87,9 +87,8 @@ class PointList:
     ) -> Integers:
         """Numbers of new points; a cause is the number of a point, and may be added later."""
         numbers = np.arange(self.count, self.count + len(location))
-        columns = (
-            location, place, type_, in_team, node, wait, total, completion, cause, peer, interval,
-        )  # fmt: skip
+        times = wait, total, completion
+        columns = (location, place, type_, in_team, node, *times, cause, peer, interval)
         self._parts.append(
             tuple(np.broadcast_to(np.asarray(column), len(location)) for column in columns)
         )
@@ -97,7 +96,7 @@ class PointList:
         return numbers
 
     def sorted(self, locations: int) -> Points:
-        """The points in order; those of one place stay in the order in which they were added."""
+        """The points in order; those of one place stay in the order they were added in."""
         columns = {
             name: np.concatenate([np.zeros(0, np.int64), *(part[k] for part in self._parts)])
             for k, name in enumerate(self._FIELDS)
@@ -106,7 +105,7 @@ class PointList:
         row = np.empty(len(order), np.int64)
         row[order] = np.arange(len(order))
         columns = {name: column[order] for name, column in columns.items()}
-        narrow = {name: np.int32 for name in ("location", "node", "peer")} | {
+        narrow = dict.fromkeys(("location", "node", "peer"), np.int32) | {
             "type": np.uint8,
             "in_team": bool,
         }

@@ -9,13 +9,12 @@ import numpy as np
 import pyarrow as pa
 
 from burstline._core import Wait
-from burstline.columns import UNKNOWN, take
 from burstline.profile import LOCATIONS, Profile, Values
 from burstline.profile import METRICS as METRIC_TABLE
 from burstline.waits.metrics import METRICS, WAITS
 
 if TYPE_CHECKING:
-    from burstline.columns import AnyIntegers, Integers
+    from burstline.columns import Integers
     from burstline.identity import CallTree
     from burstline.sync import Sync
     from burstline.trace import Trace
@@ -73,7 +72,11 @@ class Waits:
     def share_of_time(self, metric: str) -> float:
         """The share of a metric in the time of all threads, 0..1; 0 if there is no time."""
         whole = self.profile.total("time") if "time" in self.profile.stored else 0
-        return self.profile.total(metric) / whole if whole and metric in self.profile.stored else 0.0
+        return (
+            self.profile.total(metric) / whole
+            if whole and metric in self.profile.stored
+            else 0.0
+        )
 
     def path(self, call_path: int) -> list[str]:
         """The names of a call path, from the root."""
@@ -129,7 +132,11 @@ class Waits:
             "share_time": {name: self.share_of_time(name) for name in totals},
             "call_paths": {
                 name: [
-                    {"path": self.path(row), "value": value, "share_metric": value / totals[name]}
+                    {
+                        "path": self.path(row),
+                        "value": value,
+                        "share_metric": value / totals[name],
+                    }
                     for row, value in self.top_call_paths(name, _CALL_PATHS_TOLD)
                 ]
                 for name in totals
@@ -259,12 +266,18 @@ def verdict(waits: Waits) -> list[str]:
     if not whole:
         return ["Nothing waits: no wait state was found in what the trace tells."]
     cost, metric = max(costs)
-    titles = dict(zip(profile.metrics["name"].to_pylist(), profile.metrics["title"].to_pylist(), strict=True))
+    titles = dict(
+        zip(
+            profile.metrics["name"].to_pylist(),
+            profile.metrics["title"].to_pylist(),
+            strict=True,
+        )
+    )
     [(row, most), *_] = waits.top_call_paths(metric, 1)
     time = profile.total("time")
+    share = f"{whole / time:.1%} of the time of all threads"
     sentences = [
-        f"Waiting takes {whole / time:.1%} of the time of all threads; most of it is "
-        f"{titles[metric]}, {cost / time:.1%}.",
+        f"Waiting takes {share}; most of it is {titles[metric]}, {cost / time:.1%}.",
         f"{most / cost:.0%} of that is in {_text(waits.path(row))}.",
     ]
     if (delay := WAITS[metric]) and delay in profile.stored:
@@ -272,14 +285,16 @@ def verdict(waits: Waits) -> list[str]:
         node, location = np.unravel_index(int(values.argmax()), values.shape)
         by_rank = np.bincount(profile.locations["rank"].to_numpy(), values.sum(axis=0))
         rank = profile.locations["rank"][int(location)].as_py()
-        share = values[node, location] / max(values.sum(), 1)
+        part = values[node, location] / max(values.sum(), 1)
         sentences.append(
-            f"Rank {rank} causes most at one place, {share:.0%}: it spends more time than those "
-            f"who wait in {_text(waits.path(int(node)))}. Look there first."
+            f"Rank {rank} causes most at one place, {part:.0%}: it spends more time than who "
+            f"waits in {_text(waits.path(int(node)))}. Look there first."
         )
         worst = int(by_rank.argmax())
         if worst != rank:
-            sentences[-1] += f" Rank {worst} causes most in all, {by_rank[worst] / by_rank.sum():.0%}."
+            sentences[-1] += (
+                f" Rank {worst} causes most in all, {by_rank[worst] / by_rank.sum():.0%}."
+            )
     return sentences
 
 

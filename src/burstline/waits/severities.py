@@ -9,7 +9,7 @@ import numpy as np
 if TYPE_CHECKING:
     import numpy.typing as npt
 
-    from burstline.columns import AnyIntegers, Floats, Integers
+    from burstline.columns import AnyIntegers, Integers
 
 
 class Severities:
@@ -38,7 +38,7 @@ class Severities:
         elif values.any():
             self._values[metric] = values
 
-    def add_rounded(self, metric: str, values: Floats) -> None:
+    def add_rounded(self, metric: str, values: npt.NDArray[Any]) -> None:
         """Add costs, which are no whole numbers before they are rounded here, once."""
         if len(values):
             self.add_dense(metric, np.rint(values).astype(np.int64).reshape(self.shape))

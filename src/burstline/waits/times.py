@@ -17,18 +17,15 @@ if TYPE_CHECKING:
     from burstline.sync import Sync
     from burstline.waits.severities import Severities
 
-_INIT_EXIT: Final = frozenset(
-    f"MPI_{name}" for name in ("Init", "Init_thread", "Initialized", "Finalize", "Finalized")
-)
-_FILES: Final = frozenset(
-    f"MPI_File_{name}"
-    for name in ("open", "close", "delete", "seek", "seek_shared", "set_view", "set_size",
-                 "preallocate", "sync")
-)  # fmt: skip
-_WINDOWS: Final = frozenset(
-    f"MPI_Win_{name}"
-    for name in ("create", "create_dynamic", "allocate", "allocate_shared", "free")
-)
+_NAMES: Final = {
+    "mpi_init_exit": "Init Init_thread Initialized Finalize Finalized",
+    "mpi_mgmt_file": "File_open File_close File_delete File_seek File_seek_shared "
+    "File_set_view File_set_size File_preallocate File_sync",
+    "mpi_mgmt_win": "Win_create Win_create_dynamic Win_allocate Win_allocate_shared Win_free",
+}
+_BY_NAME: Final = {
+    f"MPI_{name}": metric for metric, names in _NAMES.items() for name in names.split()
+}
 _COMMUNICATORS: Final = tuple(
     f"MPI_{name}"
     for name in ("Cart_", "Cartdim_get", "Comm_", "Dims_create", "Dist_graph_", "Graph_",
@@ -107,16 +104,11 @@ def _category(name: str, paradigm: str, role: str) -> str:
         return "omp_lock_api" if name in _LOCKS else _OPENMP.get(role, "")
     if paradigm != "mpi":
         return ""
-    for metric, names in (
-        ("mpi_init_exit", _INIT_EXIT), ("mpi_mgmt_file", _FILES), ("mpi_mgmt_win", _WINDOWS),
-    ):  # fmt: skip
-        if name in names:
-            return metric
     if name.startswith(_COMMUNICATORS) or name.endswith(("_port", "_name")):
         return "mpi_mgmt_comm"
     if name.startswith(("MPI_Wait", "MPI_Test")):
         return "mpi_point2point"
-    return _BY_ROLE.get(role, "mpi")
+    return _BY_NAME.get(name, _BY_ROLE.get(role, "mpi"))
 
 
 def add_time_tree(
@@ -174,12 +166,12 @@ def process_threads(sync: Sync) -> list[tuple[int, Integers]]:
 
 
 def add_imbalance(sync: Sync, nodes: Nodes, severities: Severities, visits: Integers) -> None:
-    """Add computation above and below the mean of each call path, as CubeLib's heuristic does."""
+    """Add computation above and below the mean of each call path, as CubeLib does."""
     comp = severities["comp"]
     masters = np.flatnonzero(sync.thread == 0)
     cpus = np.flatnonzero(sync.is_cpu)
-    for places, rows in ((masters, nodes.parallel < 0), (cpus, nodes.parallel >= 0)):
-        rows = rows & comp.any(axis=1)
+    for places, inside in ((masters, nodes.parallel < 0), (cpus, nodes.parallel >= 0)):
+        rows = inside & comp.any(axis=1)
         part = comp[np.ix_(rows, places)]
         visited = visits[np.ix_(rows, places)] > 0
         if not part.size:
@@ -215,16 +207,18 @@ def add_counts(sync: Sync, severities: Severities) -> None:
         severities.add({"send": "bytes_sent", "recv": "bytes_rcvd"}[side], node, location, size)
     members = sync.collectives
     names = np.array([name in COLLECTIVES for name in sync.operations] or [False], bool)
-    chosen = np.repeat(names[members.operation] & (members.operation >= 0), np.diff(members.begin))
+    chosen = np.repeat(
+        names[members.operation] & (members.operation >= 0), np.diff(members.begin)
+    )
     node, location = calls.node[members.call], members.location
     sends, receives = members.sent_bytes > 0, members.received_bytes > 0
-    for metric, rows in (
+    for metric, which in (
         ("comms_cxch", sends & receives),
         ("comms_csrc", sends & ~receives),
         ("comms_cdst", ~sends & receives),
         ("syncs_coll", ~sends & ~receives),
     ):
-        rows = rows & chosen
+        rows = which & chosen
         severities.add(metric, node[rows], location[rows], np.ones(int(rows.sum()), np.int64))
     for metric, column in (
         ("bytes_cout", members.sent_bytes), ("bytes_cin", members.received_bytes),
