@@ -1,7 +1,8 @@
 from burstline.waits.finding import wait_states as wait_states
+from burstline.waits.result import Part as Part
 from burstline.waits.result import Waits as Waits
 
-__all__ = ["Waits", "wait_states"]
+__all__ = ["Part", "Waits", "wait_states"]
 
 # For other rooms of the house.
 from burstline.waits.finding import CLOCKS as CLOCKS

@@ -9,6 +9,7 @@ import numpy as np
 
 from burstline.waits import causes
 from burstline.waits.collectives import add_collective_waits, add_world
+from burstline.waits.division import add_costs, add_times, add_visits
 from burstline.waits.messages import add_message_waits
 from burstline.waits.openmp import add_openmp_waits
 from burstline.waits.points import PointList
@@ -20,6 +21,7 @@ if TYPE_CHECKING:
 
     from burstline.columns import Mask
     from burstline.sync import Sync
+    from burstline.waits.parts import Parts
     from burstline.waits.points import Points
 
 
@@ -36,11 +38,16 @@ class Analysis:
 
 
 def analysed(
-    sync: Sync, nodes_table: pa.Table, region_enters: Mask, *, like_scalasca: bool
+    sync: Sync,
+    nodes_table: pa.Table,
+    region_enters: Mask,
+    *,
+    like_scalasca: bool,
+    parts: Parts | None = None,
 ) -> Analysis:
-    """All metrics of a trace, from what synchronises in it and its call tree."""
+    """All metrics of a trace, from what synchronises in it and its call tree, by part, too."""
     nodes = Nodes(nodes_table)
-    severities = Severities(len(nodes), sync.locations)
+    severities = Severities(len(nodes), sync.locations, parts)
     points = PointList()
     starts, has_start = add_world(sync, severities, points)
     add_message_waits(sync, severities, points, like_scalasca=like_scalasca)
@@ -69,5 +76,8 @@ def analysed(
     add_time_tree(sync, nodes, severities, visits, measured)
     add_imbalance(sync, nodes, severities, visits)
     add_counts(sync, severities)
+    add_visits(sync, severities, region_enters)
+    add_times(sync, nodes, severities)
+    add_costs(sync, severities, ordered, explained)
     causes.add_sums(severities)
     return Analysis(severities, ordered, explained, has_start, is_circular, clipped)

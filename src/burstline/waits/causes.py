@@ -122,6 +122,7 @@ class Explained:
 
     excess_ns: Floats  # what the causing side did more since both met
     waits_ns: Floats  # what it waited itself
+    passed_on_ns: Floats  # how much of the wait any later wait for a message passed on
     blamed: AnyIntegers  # the call path that the causing side spent most more in, or -1
     unexplained: int
     out_of_order: int
@@ -170,7 +171,7 @@ def add_delay_costs(
             size = nodes * sync.locations
             severities.add_rounded(metric, np.bincount(cells, values[rows], minlength=size))
             severities.add_dense(complement, severities[f"mpi_{wait}"] - severities[metric])
-    return Explained(excess, waits, blamed, unexplained, out_of_order)
+    return Explained(excess, waits, passed_on, blamed, unexplained, out_of_order)
 
 
 def add_sums(severities: Severities) -> None:
@@ -178,6 +179,8 @@ def add_sums(severities: Severities) -> None:
     for metric in reversed(METRICS):
         if metric.parent in SUMS and metric.name in severities:
             severities.add_dense(metric.parent, severities[metric.name])
+            if metric.name in severities.by_part:
+                severities.add_parts(metric.parent, severities.by_part[metric.name])
 
 
 def add_critical_path(

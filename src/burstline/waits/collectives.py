@@ -89,8 +89,9 @@ def add_collective_waits(sync: Sync, severities: Severities, points: PointList) 
     everybody = np.ones(len(members), bool)
     latest = members.latest(everybody)
     wait, completion = _meet(sync, points, members, everybody, latest, type_=Wait.BARRIER)
-    _add(sync, severities, "mpi_barrier_wait", members, wait)
-    _add(sync, severities, "mpi_barrier_completion", members, completion)
+    _add(sync, severities, "mpi_barrier_wait", members, wait, start_ns=members.b)
+    until = members.d - completion
+    _add(sync, severities, "mpi_barrier_completion", members, completion, start_ns=until)
     _add_n_to_n(sync, severities, points)
     _add_one_to_n(sync, severities, points)
     _add_n_to_one(sync, severities, points)
@@ -113,8 +114,15 @@ def _add_n_to_n(sync: Sync, severities: Severities, points: PointList) -> None:
     earlier &= members.b < members.b[np.maximum(of_member, 0)]
     meets = np.where(members.spread(overlaps), takes_part, is_latest | earlier)
     wait, completion = _meet(sync, points, members, meets, latest, type_=Wait.N_TO_N)
-    _add(sync, severities, "mpi_wait_nxn", members, wait)
-    _add(sync, severities, "mpi_nxn_completion", members, completion)
+    _add(sync, severities, "mpi_wait_nxn", members, wait, start_ns=members.b)
+    _add(
+        sync,
+        severities,
+        "mpi_nxn_completion",
+        members,
+        completion,
+        start_ns=members.d - completion,
+    )
 
 
 def _add_one_to_n(sync: Sync, severities: Severities, points: PointList) -> None:
@@ -129,7 +137,7 @@ def _add_one_to_n(sync: Sync, severities: Severities, points: PointList) -> None
         sync, points, members, meets, np.where(waits_any, root, UNKNOWN), type_=Wait.ONE_TO_N,
         ends=waits,
     )  # fmt: skip
-    _add(sync, severities, "mpi_latebroadcast", members, wait)
+    _add(sync, severities, "mpi_latebroadcast", members, wait, start_ns=members.b)
 
 
 def _add_n_to_one(sync: Sync, severities: Severities, points: PointList) -> None:
@@ -142,7 +150,7 @@ def _add_n_to_one(sync: Sync, severities: Severities, points: PointList) -> None
     is_latest = (of_member == np.arange(len(members))) & members.spread(waits_any)
     latest = np.where(waits_any, latest, UNKNOWN)
     wait, _ = _meet(sync, points, members, waits | is_latest, latest, type_=Wait.N_TO_ONE)
-    _add(sync, severities, "mpi_earlyreduce", members, wait)
+    _add(sync, severities, "mpi_earlyreduce", members, wait, start_ns=members.b)
 
 
 def _add_scans(sync: Sync, severities: Severities) -> None:
@@ -156,7 +164,7 @@ def _add_scans(sync: Sync, severities: Severities) -> None:
     latest = np.sort(begins)[lifted - members.instance * len(begins)]
     wait = np.maximum(0, np.minimum(latest, members.d) - members.b)
     wait[~(members.sent | members.received) | (latest == _EARLIEST)] = 0
-    _add(sync, severities, "mpi_earlyscan", members, wait)
+    _add(sync, severities, "mpi_earlyscan", members, wait, start_ns=members.b)
 
 
 def _meet(
@@ -208,11 +216,17 @@ def _least(members: _Members, values: Integers, among: Mask) -> Integers:
 
 
 def _add(
-    sync: Sync, severities: Severities, metric: str, members: _Members, value: Integers
+    sync: Sync,
+    severities: Severities,
+    metric: str,
+    members: _Members,
+    value: Integers,
+    *,
+    start_ns: Integers,
 ) -> None:
     rows = np.flatnonzero(value)
     node = sync.calls.node[members.call[rows]]
-    severities.add(metric, node, members.location[rows], value[rows])
+    severities.add(metric, node, members.location[rows], value[rows], start_ns[rows])
 
 
 def add_world(sync: Sync, severities: Severities, points: PointList) -> tuple[Integers, bool]:
@@ -244,9 +258,9 @@ def _add_world_points(
     node = calls.node[rows]
     if len(rows) > 1:
         if wait:
-            severities.add("mpi_finalize_wait", node, location, waits)
+            severities.add("mpi_finalize_wait", node, location, waits, b)
         else:
-            severities.add("mpi_init_completion", node, location, completion)
+            severities.add("mpi_init_completion", node, location, completion, d - completion)
     first = points.count
     return points.add(
         location,

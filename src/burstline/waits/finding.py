@@ -10,10 +10,12 @@ from burstline.columns import to_numpy
 from burstline.errors import NotEnoughDataError, ParameterError
 from burstline.identity import call_tree, without_program
 from burstline.operations import IO, RMA
+from burstline.selection import parse_time
 from burstline.sync import sync_of, tells_program
 from burstline.waits.analysis import analysed
 from burstline.waits.computation import with_computation
-from burstline.waits.result import Waits, waits_of
+from burstline.waits.parts import iterations_of, windows_of
+from burstline.waits.result import WHOLE_LOCATIONS, Waits, waits_of
 
 if TYPE_CHECKING:
     from burstline.sync import Sync
@@ -24,7 +26,14 @@ TOOLS: Final = ("scalasca-2.6",)
 CLOCKS: Final = ("physical",)
 
 
-def wait_states(trace: Trace, *, clock: str = "physical", like: str | None = None) -> Waits:
+def wait_states(
+    trace: Trace,
+    *,
+    clock: str = "physical",
+    like: str | None = None,
+    by: str | int | None = None,
+    loop: int | None = None,
+) -> Waits:
     """Where a program waits, and who causes it.
 
     Wait states are those of Scalasca [1]_: a receive waits for its sender, a send for its
@@ -42,6 +51,17 @@ def wait_states(trace: Trace, *, clock: str = "physical", like: str | None = Non
         Keep the oddities of that tool, to compare with its reports: completions of late
         receivers, costs of collectives that are lost, judgement of messages in the wrong
         order, impact of imbalance.
+    by : {'iteration', 'node', 'rank'}, str or int, optional
+        Tell all metrics by iteration of a loop, by node, by rank, or by window of time of
+        this length: ``"500ms"``, or a number of ns. Windows begin at multiples of it. Sums
+        are those of the whole. What lasts is divided at the borders of windows and
+        iterations: a wait lies from the enter of its call on. What is counted belongs to
+        where its call was entered, costs of delays to where the waits lie that they cause.
+        What is in no iteration has the key ``outside``. The critical path, imbalance and
+        impact belong to the whole run alone.
+    loop : int, optional
+        The number of the loop whose iterations are told; by default the one that spans most
+        of the run. Each rank counts its iterations from 1.
 
     Returns
     -------
@@ -51,15 +71,18 @@ def wait_states(trace: Trace, *, clock: str = "physical", like: str | None = Non
     Raises
     ------
     ParameterError
-        If a clock or a tool has an unknown name.
+        If a clock or a tool has an unknown name, windows are too short, or there is no such
+        loop.
     NotEnoughDataError
-        If the trace has no calls of MPI and no teams of threads.
+        If the trace has no calls of MPI and no teams of threads, or iterations are asked for
+        and no loop was found.
 
     Notes
     -----
     Linear in calls, messages and members of collectives, but for lookups; about 200 bytes an
     event, and 8 for each call path, location and metric that has values. Wrong where stamps
-    of different nodes disagree by more than what is waited.
+    of different nodes disagree by more than what is waited. Windows and iterations add a sort
+    of the events, and finding the loops.
 
     References
     ----------
@@ -89,16 +112,36 @@ def wait_states(trace: Trace, *, clock: str = "physical", like: str | None = Non
         raise NotEnoughDataError(
             "nothing synchronises in this trace: it has no calls of MPI and no teams of threads"
         )
+    width = None if by is None or by in WHOLE_LOCATIONS or by == "iteration" else _width(by)
+    if loop is not None and by != "iteration":
+        raise ParameterError("a loop is named for its iterations alone: by iteration")
     tree = call_tree(trace)
     if not tells_program(trace):
         tree = without_program(tree)
     sync, tree = with_computation(sync_of(trace, tree), tree)
+    parts = None
+    if width is not None:
+        parts = windows_of(sync, width)
+    elif by == "iteration":
+        parts = iterations_of(trace, sync, loop)
     analysis = analysed(
-        sync, tree.nodes, tree.region_enters, like_scalasca=like == "scalasca-2.6"
+        sync, tree.nodes, tree.region_enters, like_scalasca=like == "scalasca-2.6", parts=parts
     )
-    waits = waits_of(trace, sync, tree, analysis, like)
+    waits = waits_of(trace, sync, tree, analysis, like=like, by=by)
     waits.coverage.update(_coverage(trace, sync, analysis))
     return waits
+
+
+def _width(by: str | int) -> int:
+    """The length of windows in ns."""
+    if isinstance(by, int):
+        return by
+    try:
+        return parse_time(by)
+    except ParameterError as error:
+        raise ParameterError(
+            f"waits are told by iteration, node, rank or window of time (500ms): {error}"
+        ) from None
 
 
 def _coverage(trace: Trace, sync: Sync, analysis: Analysis) -> dict[str, Any]:

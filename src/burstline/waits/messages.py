@@ -68,8 +68,9 @@ def _add_late_senders(
     send, receive = messages.send[rows], messages.receive[rows]
     sender, receiver, wait = messages.sender[rows], messages.receiver[rows], late[rows]
     node = calls.node[receive]
-    severities.add("mpi_latesender", node, receiver, wait)
-    _count(severities, "ls", node, receiver, messages.sent_bytes[rows])
+    start = calls.enter_ns[receive]
+    severities.add("mpi_latesender", node, receiver, wait, start)
+    _count(severities, "ls", node, receiver, messages.sent_bytes[rows], start_ns=start)
     send_leave, receive_leave = calls.leave_ns[send], calls.leave_ns[receive]
     causing = points.add(
         sender,
@@ -106,8 +107,9 @@ def _add_late_receivers(
     messages, calls = sync.messages, sync.calls
     done, post = messages.done[rows], messages.post[rows]
     sender, receiver, node = messages.sender[rows], messages.receiver[rows], calls.node[done]
-    severities.add("mpi_latereceiver", node, sender, wait)
-    _count(severities, "lr", node, sender, messages.sent_bytes[rows])
+    start = calls.enter_ns[done]
+    severities.add("mpi_latereceiver", node, sender, wait, start)
+    _count(severities, "lr", node, sender, messages.sent_bytes[rows], start_ns=start)
     done_leave, post_leave = calls.leave_ns[done], calls.leave_ns[post]
     # Scalasca 2.6 compares the wrong way round.
     bound = np.minimum if like_scalasca else np.maximum
@@ -160,20 +162,30 @@ def _add_wrong_order(
     hit = np.flatnonzero(by >= 0)
     row, trigger, first_row = order[hit], order[by[hit]], order[first[hit]]
     node, location = calls.node[messages.receive[row]], messages.receiver[row]
-    severities.add("mpi_latesender_wo", node, location, late[row])
-    _count(severities, "lswo", node, location, messages.sent_bytes[row])
+    start = calls.enter_ns[messages.receive[row]]
+    severities.add("mpi_latesender_wo", node, location, late[row], start)
+    _count(severities, "lswo", node, location, messages.sent_bytes[row], start_ns=start)
     # Scalasca 2.6 judges all by the first that a message shows.
     judged = first_row if like_scalasca else row
     node = calls.node[messages.receive[judged]]
     same = messages.sender[judged] == messages.sender[trigger]
     for metric, rows in (("mpi_lswo_same", same), ("mpi_lswo_different", ~same)):
-        severities.add(metric, node[rows], location[rows], late[row][rows])
+        severities.add(metric, node[rows], location[rows], late[row][rows], start[rows])
 
 
 def _count(
-    severities: Severities, kind: str, node: AnyIntegers, location: AnyIntegers, size: Integers
+    severities: Severities,
+    kind: str,
+    node: AnyIntegers,
+    location: AnyIntegers,
+    size: Integers,
+    *,
+    start_ns: Integers,
 ) -> None:
     """Count waits: of messages with a payload (c), and of those without (s)."""
     for letter, rows in (("c", size > 0), ("s", size <= 0)):
         ones = np.ones(int(rows.sum()), np.int64)
-        severities.add(f"mpi_{letter}{kind}_count", node[rows], location[rows], ones)
+        severities.add(
+            f"mpi_{letter}{kind}_count", node[rows], location[rows], ones, start_ns[rows],
+            is_count=True,
+        )  # fmt: skip

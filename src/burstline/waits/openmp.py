@@ -29,6 +29,7 @@ def add_openmp_waits(sync: Sync, severities: Severities, points: PointList) -> I
             regions.node[locks.region][rows],
             locks.location[rows],
             wait[rows],
+            regions.enter_ns[locks.region][rows],
         )
     return forks
 
@@ -43,8 +44,9 @@ def _add_forks(sync: Sync, severities: Severities, points: PointList) -> Integer
         regions.location[region],
         regions.enter_ns[region],
     )
-    severities.add("omp_fork", node, location, teams.fork_ns)
-    severities.add("omp_management", node, location, teams.fork_ns + teams.join_ns)
+    severities.add("omp_fork", node, location, teams.fork_ns, enter - teams.fork_ns)
+    severities.add("omp_management", node, location, teams.fork_ns, enter - teams.fork_ns)
+    severities.add("omp_management", node, location, teams.join_ns, regions.leave_ns[region])
     earliest = np.full(len(teams.fork_location), np.iinfo(np.int64).max)
     np.minimum.at(earliest, teams.team, enter)
     # A worker's path to its fork goes on with the thread that forked.
@@ -79,7 +81,13 @@ def _add_barriers(sync: Sync, severities: Severities, points: PointList) -> None
     latest = np.minimum.reduceat(rows, begin)[instance]
     wait = highest[instance] - enter
     for kind, chosen in (("e", barriers.is_explicit), ("i", ~barriers.is_explicit)):
-        severities.add(f"omp_{kind}barrier_wait", node[chosen], location[chosen], wait[chosen])
+        severities.add(
+            f"omp_{kind}barrier_wait",
+            node[chosen],
+            location[chosen],
+            wait[chosen],
+            enter[chosen],
+        )
     points.add(
         location,
         regions.leave_seq[region] * PLACES + INSIDE,

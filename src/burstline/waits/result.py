@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import asdict, dataclass
 from typing import TYPE_CHECKING, Any, Final
 
 import numpy as np
@@ -22,6 +22,8 @@ if TYPE_CHECKING:
     from burstline.waits.severities import Severities
 
 MOST_DELAYS: Final = 1000
+WHOLE_LOCATIONS: Final = ("node", "rank")
+"""What parts of a run may be that hold whole locations."""
 _CALL_PATHS_TOLD, _SEVERE_TOLD = 20, 10
 _METRIC_OF: Final = {
     Wait.LATE_SENDER: "mpi_latesender",
@@ -31,6 +33,33 @@ _METRIC_OF: Final = {
     Wait.ONE_TO_N: "mpi_latebroadcast",
     Wait.N_TO_ONE: "mpi_earlyreduce",
 }
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Part:
+    """What lies in a part of a run: an iteration, a window of time, a rank or a node.
+
+    Attributes
+    ----------
+    key : int or str
+        The iteration from 1, when the window begins in ns, the rank, or the node's name;
+        ``outside`` for what is in no iteration.
+    metrics : dict
+        Totals by name of the metric, those of a metric with those of the metrics below it.
+    efficiency : dict
+        `parallel` (mean computation of its threads by the time of the one that is longest
+        in it), the product of `load_balance` (mean by largest computation) and
+        `communication` (largest computation by that time), 0..1; None without computation.
+    """
+
+    key: int | str
+    metrics: dict[str, int]
+    efficiency: dict[str, float | None]
+
+    @property
+    def waits_ns(self) -> int:
+        """How long threads wait in it."""
+        return sum(self.metrics.get(name, 0) for name in WAITS)
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -59,6 +88,9 @@ class Waits:
         The tool whose oddities are kept.
     unit : str
         Of times: `ns`.
+    by : tuple of Part
+        The same by part of the run, if that was asked for: windows and iterations in order,
+        ranks and nodes by what they wait.
     """
 
     profile: Profile
@@ -68,6 +100,7 @@ class Waits:
     clock: str
     like: str | None
     unit: str
+    by: tuple[Part, ...] = ()
 
     def share_of_time(self, metric: str) -> float:
         """The share of a metric in the time of all threads, 0..1; 0 if there is no time."""
@@ -145,12 +178,19 @@ class Waits:
             "most_severe": severe,
             "delays": told,
             "delays_share": sum(row["wait_ns"] for row in told) / whole if whole else 1.0,
+            "by": [asdict(part) for part in self.by],
             "coverage": self.coverage,
         }
 
 
 def waits_of(
-    trace: Trace, sync: Sync, tree: CallTree, analysis: Analysis, like: str | None
+    trace: Trace,
+    sync: Sync,
+    tree: CallTree,
+    analysis: Analysis,
+    *,
+    like: str | None,
+    by: str | int | None,
 ) -> Waits:
     """The result of an analysis."""
     severities = analysis.severities
@@ -179,7 +219,53 @@ def waits_of(
         "physical",
         like,
         "ns",
+        _by_location(profile, by) if by in WHOLE_LOCATIONS else _by_part(analysis.severities),
     )
+
+
+def _by_part(severities: Severities) -> tuple[Part, ...]:
+    """What lies in each window or iteration."""
+    parts = severities.parts
+    if parts is None:
+        return ()
+    is_thread = severities["time"].any(axis=0)
+    computed, spent = severities.computed[:, is_thread], severities.spent[:, is_thread]
+    names = [name for name in severities.names() if name in severities.by_part]
+    totals = zip(*(severities.by_part[name].tolist() for name in names), strict=True)
+    return tuple(
+        Part(key, dict(zip(names, values, strict=True)), _efficiency(busy, time))
+        for key, values, busy, time in zip(parts.keys, totals, computed, spent, strict=True)
+    )
+
+
+def _by_location(profile: Profile, by: str | int | None) -> tuple[Part, ...]:
+    """What the locations of each rank or node add up to, who waits most first."""
+    of_location = profile.locations[by].to_pylist()
+    keys = list(dict.fromkeys(of_location))
+    part = np.array([keys.index(key) for key in of_location], np.int64)
+    sums = {name: profile.exclusive(name).sum(axis=0) for name in profile.stored}
+    nothing = np.zeros(len(part), np.int64)
+    computed, time = sums.get("comp", nothing), sums.get("time", nothing)
+    spent = time - sums.get("omp_idle_threads", 0)
+    parts = []
+    for k, key in enumerate(keys):
+        metrics = {name: int(values[part == k].sum()) for name, values in sums.items()}
+        threads = (part == k) & (time > 0)
+        parts.append(Part(key, metrics, _efficiency(computed[threads], spent[threads])))
+    return tuple(sorted(parts, key=lambda each: -each.waits_ns))
+
+
+def _efficiency(computed: Integers, spent: Integers) -> dict[str, float | None]:
+    """How well threads are used that compute this long in this time."""
+    most, longest = int(computed.max(initial=0)), int(spent.max(initial=0))
+    if most <= 0 or longest <= 0:
+        return dict.fromkeys(("parallel", "load_balance", "communication"))
+    mean = float(computed.mean())
+    return {
+        "parallel": mean / longest,
+        "load_balance": mean / most,
+        "communication": most / longest,
+    }
 
 
 def _values(dense: Integers) -> Values:

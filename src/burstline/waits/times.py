@@ -201,16 +201,21 @@ def add_counts(sync: Sync, severities: Severities) -> None:
         ("send", messages.send, messages.sender),
         ("recv", messages.receive, messages.receiver),
     ):
-        node = calls.node[call]
+        node, start = calls.node[call], calls.enter_ns[call]
         for kind, rows in (("comms", size > 0), ("syncs", size <= 0)):
-            severities.add(f"{kind}_{side}", node[rows], location[rows], ones[rows])
-        severities.add({"send": "bytes_sent", "recv": "bytes_rcvd"}[side], node, location, size)
+            severities.add(
+                f"{kind}_{side}", node[rows], location[rows], ones[rows], start[rows],
+                is_count=True,
+            )  # fmt: skip
+        metric = {"send": "bytes_sent", "recv": "bytes_rcvd"}[side]
+        severities.add(metric, node, location, size, start, is_count=True)
     members = sync.collectives
     names = np.array([name in COLLECTIVES for name in sync.operations] or [False], bool)
     chosen = np.repeat(
         names[members.operation] & (members.operation >= 0), np.diff(members.begin)
     )
     node, location = calls.node[members.call], members.location
+    start = calls.enter_ns[members.call]
     sends, receives = members.sent_bytes > 0, members.received_bytes > 0
     for metric, which in (
         ("comms_cxch", sends & receives),
@@ -219,8 +224,11 @@ def add_counts(sync: Sync, severities: Severities) -> None:
         ("syncs_coll", ~sends & ~receives),
     ):
         rows = which & chosen
-        severities.add(metric, node[rows], location[rows], np.ones(int(rows.sum()), np.int64))
+        ones = np.ones(int(rows.sum()), np.int64)
+        severities.add(metric, node[rows], location[rows], ones, start[rows], is_count=True)
     for metric, column in (
         ("bytes_cout", members.sent_bytes), ("bytes_cin", members.received_bytes),
     ):  # fmt: skip
-        severities.add(metric, node[chosen], location[chosen], column[chosen])
+        severities.add(
+            metric, node[chosen], location[chosen], column[chosen], start[chosen], is_count=True
+        )

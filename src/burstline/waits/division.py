@@ -1,0 +1,234 @@
+"""What lies in each part of a run, of what is not added up call by call: times and costs."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Final
+
+import numpy as np
+
+from burstline import _core
+from burstline._core import Wait
+from burstline.columns import take
+from burstline.waits.metrics import DELAY_TYPES, PARENTS
+from burstline.waits.points import INSIDE, PLACES
+from burstline.waits.times import process_threads
+
+if TYPE_CHECKING:
+    from burstline.columns import Floats, Integers, Mask
+    from burstline.sync import Intervals, Sync
+    from burstline.waits.causes import Explained
+    from burstline.waits.points import Points
+    from burstline.waits.severities import Severities
+    from burstline.waits.times import Nodes
+
+
+_MESSAGE_WAITS: Final = (
+    (Wait.LATE_SENDER, "latesender", "ls"),
+    (Wait.LATE_RECEIVER, "latereceiver", "lr"),
+)
+
+
+def spread(whole: int, weight: Floats, most: Integers | None = None) -> Integers:
+    """A whole number in parts by weight, each rounded down or up and none above `most`."""
+    if not whole:
+        return np.zeros(len(weight), np.int64)
+    total = weight.sum()
+    exact = weight * (whole / total) if total > 0 else np.full(len(weight), whole / len(weight))
+    room = np.full(len(weight), np.iinfo(np.int64).max) if most is None else most
+    made = np.minimum(np.floor(exact).astype(np.int64), room)
+    order = np.argsort(made - exact, kind="stable")
+    while left := whole - int(made.sum()):
+        step = 1 if left > 0 else -1
+        free = order[(made < room)[order] if left > 0 else (made > 0)[order]]
+        made[free[: abs(left)]] += step
+        if not len(free):
+            made[order[0]] += left
+    return made
+
+
+def add_visits(sync: Sync, severities: Severities, region_enters: Mask) -> None:
+    """Add how often call paths were entered in each part."""
+    parts = severities.parts
+    if parts is None:
+        return
+    calls, regions = sync.calls, sync.regions
+    visits = np.zeros(len(parts.keys), np.int64)
+    for rows, chosen in (
+        (calls, calls.node >= 0),
+        (regions, (regions.node >= 0) & region_enters),
+    ):
+        visits += parts.counted(rows.location[chosen], rows.enter_ns[chosen])
+    told = np.flatnonzero(sync.programs[2] >= 0)
+    visits += parts.counted(told, sync.programs[0][told])
+    follows = np.flatnonzero(sync.between >= 0)
+    visits += parts.counted(calls.location[follows], calls.leave_ns[follows])
+    severities.add_parts("visits", visits)
+
+
+def add_times(sync: Sync, nodes: Nodes, severities: Severities) -> None:
+    """Add the tree of times in each part, and how long each thread computed there."""
+    parts = severities.parts
+    if parts is None:
+        return
+    location, node, start, time = _timeline(sync, len(nodes))
+    row, part, length = parts.pieces(location, start, time)
+    location, node = location[row], node[row]
+
+    def total(chosen: Mask) -> Integers:
+        rows = chosen[node]
+        return parts.sums(part[rows], length[rows])
+
+    chains = nodes.chains()
+    nothing = np.zeros(len(nodes), bool)
+    is_overhead = chains.pop("overhead", nothing)
+    chains.pop("time", None)
+    for metric, chosen in (
+        ("overhead", is_overhead),
+        ("execution", ~is_overhead),
+        *chains.items(),
+    ):
+        severities.add_parts(metric, total(chosen))
+    computes = ~is_overhead
+    for metric, chosen in chains.items():
+        if PARENTS[metric] == "execution":
+            computes = computes & ~chosen
+    rows = computes[node]
+    shape = len(parts.keys), sync.locations
+    computed = np.zeros(shape, np.int64)
+    np.add.at(computed, (part[rows], location[rows]), length[rows])
+    region = sync.teams.region
+    managed, where = sync.regions.node[region], sync.regions.location[region]
+    for begin, lasts in (
+        (sync.regions.enter_ns[region] - sync.teams.fork_ns, sync.teams.fork_ns),
+        (sync.regions.leave_ns[region], sync.teams.join_ns),
+    ):
+        of_team, part_of_team, shorter = parts.pieces(where, begin, lasts)
+        here = computes[managed[of_team]]
+        np.add.at(computed, (part_of_team[here], where[of_team[here]]), -shorter[here])
+        here = ~chains.get("omp_time", nothing)[managed[of_team]]
+        severities.add_parts("omp_time", parts.sums(part_of_team[here], shorter[here]))
+    severities.add_parts("comp", computed.sum(axis=1))
+    spent = np.zeros(shape, np.int64)
+    np.add.at(spent, (part, location), length)
+    severities.computed, severities.spent = computed, spent
+    severities.add_parts("time", spent.sum(axis=1))
+    if not len(region):
+        return
+    serial = nodes.parallel[node] < 0
+    threads = np.zeros(sync.locations, np.int64)
+    idle = np.zeros(len(parts.keys), np.int64)
+    missing = severities["omp_limited_parallelism"]
+    for master, workers in process_threads(sync):
+        threads[master] = len(workers)
+        lacks = missing[:, workers].sum(axis=1)
+        for parallel in np.flatnonzero(lacks).tolist():
+            rows = (location == master) & (nodes.parallel[node] == parallel)
+            weight = parts.sums(part[rows], length[rows])
+            idle += spread(int(lacks[parallel]), weight.astype(float))
+    severities.add_parts("omp_limited_parallelism", idle)
+    idle = idle + parts.sums(part[serial], (length * threads[location])[serial])
+    severities.add_parts("omp_idle_threads", idle)
+    severities.add_parts("time", idle)
+
+
+def _timeline(sync: Sync, nodes: int) -> tuple[Integers, Integers, Integers, Integers]:
+    """Location, node, start and length of each stretch in which a thread is in one node."""
+    # The walk over events is cut behind each of them: what is in a segment ends with its event.
+    location, place, stamp = (np.concatenate(parts) for parts in zip(
+        *(_events(rows, ends) for rows, ends in (
+            (sync.calls, sync.calls.leave_ns), (sync.regions, _joined(sync)),
+        )), strict=True,
+    ))  # fmt: skip
+    order = np.lexsort((place, location))
+    location, place, stamp = location[order], place[order], stamp[order]
+    points = np.searchsorted(location, np.arange(sync.locations + 1)).astype(np.int64)
+    begin, node, time, _ = _core.segments(
+        sync.programs, sync.calls.kernel, sync.between, sync.regions.kernel, sync.teams.kernel,
+        points, np.ascontiguousarray(place), nodes,
+    )  # fmt: skip
+    segment = np.repeat(np.arange(len(begin) - 1), np.diff(begin))
+    last = points[1:] + np.arange(sync.locations)
+    where = np.searchsorted(last, segment)
+    is_last = segment == last[where]
+    end = np.where(
+        is_last, sync.programs[1][where], take(stamp, np.where(is_last, -1, segment - where))
+    )
+    return where, node.astype(np.int64), end - time, time
+
+
+def _joined(sync: Sync) -> Integers:
+    """When each region ends, those of teams with the time until the join."""
+    leave = sync.regions.leave_ns.copy()
+    leave[sync.teams.region] += sync.teams.join_ns
+    return leave
+
+
+def _events(rows: Intervals, end_ns: Integers) -> tuple[Integers, Integers, Integers]:
+    """Location, place behind it, and stamp of each event of some intervals."""
+    chosen = np.flatnonzero(rows.node >= 0)
+    where = rows.location[chosen].astype(np.int64)
+    return (
+        np.concatenate([where, where]),
+        np.concatenate([
+            rows.enter_seq[chosen] * PLACES + INSIDE, (rows.leave_seq[chosen] + 1) * PLACES,
+        ]),
+        np.concatenate([rows.enter_ns[chosen], end_ns[chosen]]),
+    )  # fmt: skip
+
+
+def add_costs(sync: Sync, severities: Severities, points: Points, explained: Explained) -> None:
+    """Add costs of delays in each part, as the waits lie that they cause, and kinds of wait."""
+    parts = severities.parts
+    if parts is None:
+        return
+    rows = np.flatnonzero(
+        (points.wait_ns > 0) & (points.cause >= 0) & (points.type != int(Wait.NONE))
+    )
+    interval, in_team = points.interval[rows], points.in_team[rows]
+    start = np.where(in_team, take(sync.regions.enter_ns, np.where(in_team, interval, -1)),
+                     take(sync.calls.enter_ns, np.where(in_team, -1, interval)))  # fmt: skip
+    wait, type_ = points.wait_ns[rows], points.type[rows]
+    row, part, length = parts.pieces(points.location[rows], start, wait)
+    whole = explained.excess_ns[rows] + explained.waits_ns[rows]
+    share = np.divide(wait, whole, out=np.zeros(len(rows)), where=whole > 0)
+    of_message = np.isin(type_, [int(kind) for kind, *_ in _MESSAGE_WAITS])
+    share = np.where(of_message, np.minimum(1, share), share)
+
+    def weights(value: Floats, kind: int) -> Floats:
+        chosen = type_[row] == kind
+        scaled = (value / wait)[row[chosen]] * length[chosen]
+        return np.bincount(part[chosen], scaled, minlength=len(parts.keys)).astype(float)
+
+    idle = severities.by_part.get("omp_idle_threads", np.zeros(len(parts.keys), np.int64))
+    for kind, name in enumerate(DELAY_TYPES):
+        for metric, cause in (
+            (f"delay_{name}", explained.excess_ns),
+            (f"delay_{name}_longterm", explained.waits_ns),
+        ):  # fmt: skip
+            if metric in severities:
+                by = (
+                    idle.astype(float)
+                    if name == "ompidle"
+                    else weights(share * cause[rows], kind)
+                )
+                severities.add_parts(metric, spread(int(severities[metric].sum()), by))
+    for wait_type, name, letters in _MESSAGE_WAITS:
+        for complement, metric, value in (
+            (
+                f"mpi_wait_direct_{name}",
+                f"mpi_wait_indirect_{name}",
+                share * explained.waits_ns[rows],
+            ),
+            (
+                f"mpi_wait_terminal_{letters}",
+                f"mpi_wait_propagating_{letters}",
+                explained.passed_on_ns[rows],
+            ),
+        ):
+            most = severities.by_part.get(f"mpi_{name}")
+            if most is not None:
+                some = spread(
+                    int(severities[metric].sum()), weights(value, int(wait_type)), most
+                )
+                severities.add_parts(metric, some)
+                severities.add_parts(complement, most - some)

@@ -1,0 +1,159 @@
+"""Parts of a run: windows of time or iterations of a loop, and what lies in each of them.
+
+What lasts is divided at the borders of parts, what is counted is counted where its call was
+entered. Nothing is lost by that, and nothing counted twice: sums over parts are the whole.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Final
+
+import numpy as np
+
+from burstline import structure
+from burstline.columns import take
+from burstline.errors import NotEnoughDataError, ParameterError
+from burstline.loops import last_until
+
+if TYPE_CHECKING:
+    from burstline.columns import AnyIntegers, Integers
+    from burstline.structure import Structure
+    from burstline.sync import Sync
+    from burstline.trace import Trace
+
+OUTSIDE: Final = "outside"
+"""The key of what is in no iteration."""
+
+_MOST: Final = 10_000_000
+_EVER: Final = np.iinfo(np.int64).min
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Parts:
+    """Borders of parts, by location and time; the first of each location lies before all."""
+
+    keys: list[
+        int | str
+    ]  # (parts,) start of a window in ns, number of an iteration, or OUTSIDE
+    location: Integers  # (borders,)
+    time_ns: Integers
+    part: Integers  # which one begins there
+
+    def pieces(
+        self, location: AnyIntegers, start_ns: Integers, length_ns: AnyIntegers
+    ) -> tuple[Integers, Integers, Integers]:
+        """Interval, part and length of each piece of some intervals."""
+        end_ns = start_ns + length_ns
+        first = self._borders(location, start_ns)
+        last = np.maximum(self._borders(location, end_ns), first)
+        count = last - first + 1
+        row = np.repeat(np.arange(len(first)), count)
+        border = np.arange(len(row)) - np.repeat(np.cumsum(count) - count - first, count)
+        following = self.time_ns[np.minimum(border + 1, len(self.time_ns) - 1)]
+        until = np.where(border < last[row], following, end_ns[row])
+        return row, self.part[border], until - np.maximum(start_ns[row], self.time_ns[border])
+
+    def sums(self, part: Integers, value: AnyIntegers) -> Integers:
+        """Exact sums of values by part."""
+        whole = np.zeros(len(self.keys), np.int64)
+        np.add.at(whole, part, value)
+        return whole
+
+    def divided(
+        self, location: AnyIntegers, start_ns: Integers, length_ns: AnyIntegers
+    ) -> Integers:
+        """How much of some intervals lies in each part."""
+        _, part, length = self.pieces(location, start_ns, length_ns)
+        return self.sums(part, length)
+
+    def counted(
+        self, location: AnyIntegers, time_ns: Integers, value: AnyIntegers | int = 1
+    ) -> Integers:
+        """Sums of values of moments by part."""
+        part = self.part[self._borders(location, time_ns)]
+        return self.sums(part, np.broadcast_to(value, len(part)))
+
+    def _borders(self, location: AnyIntegers, time_ns: Integers) -> Integers:
+        return last_until((self.location, self.time_ns), (location, time_ns))
+
+
+def windows_of(sync: Sync, width_ns: int) -> Parts:
+    """Windows of time of one width, which begin at its multiples."""
+    if width_ns < 1:
+        raise ParameterError("a window of time is 1 ns long or longer")
+    enter, leave, node = sync.programs
+    spans = [(rows.enter_ns, rows.leave_ns) for rows in (sync.calls, sync.regions)]
+    spans.append((enter[node >= 0], leave[node >= 0]))
+    first = min(int(begin.min()) for begin, _ in spans if len(begin)) // width_ns
+    last = max(int(end.max()) for _, end in spans if len(end)) // width_ns
+    count = last - first + 1
+    _require_few(count, "windows", sync)
+    keys = [(first + k) * width_ns for k in range(count)]
+    begins = np.array([_EVER, *keys[1:]], np.int64)
+    location = np.repeat(np.arange(sync.locations), count)
+    part = np.tile(np.arange(count), sync.locations)
+    return Parts([*keys], location, begins[part], part)
+
+
+def _require_few(count: int, what: str, sync: Sync) -> None:
+    if count * sync.locations > _MOST:
+        raise ParameterError(
+            f"{count:,} {what} on {sync.locations:,} threads are too many: at most {_MOST:,} "
+            "of all threads are told. Take longer ones, or a part of the run (--from, --to)"
+        )
+
+
+def iterations_of(trace: Trace, sync: Sync, loop: int | None) -> Parts:
+    """The iterations of a loop, from 1 on each rank; by default of the one that spans most."""
+    program = structure.detect(trace)
+    if not program.loops:
+        raise NotEnoughDataError("no loop was found, so there are no iterations to tell apart")
+    if loop is None:
+        loop = max(program.loops, key=lambda each: each.share).id
+    return _iteration_parts(program, sync, loop)
+
+
+def _iteration_parts(program: Structure, sync: Sync, loop: int) -> Parts:
+    """The same; threads without calls of MPI are in the iterations of their process."""
+    table = program.iterations(loop)
+    order = np.lexsort((table.start_ns, table.location))
+    where, number = table.location[order].astype(np.int64), table.iteration[order]
+    start, end = table.start_ns[order], table.end_ns[order].copy()
+    same = where[1:] == where[:-1]
+    end[:-1][same] = np.minimum(end[:-1], start[1:])[same]
+    keys = [*range(1, int(number.max(initial=-1)) + 2), OUTSIDE]
+    _require_few(len(keys), "iterations", sync)
+    outside = len(keys) - 1
+    goes_on = np.append(same & (end[:-1] == start[1:]), False)[: len(where)]
+    columns = (
+        np.concatenate([where, where[~goes_on]]),
+        np.concatenate([start, end[~goes_on]]),
+        np.concatenate([number, np.full(int((~goes_on).sum()), outside)]),
+    )
+    # Of borders at one time the last one counts: an iteration begins after another ended.
+    order = np.lexsort((columns[2] != outside, columns[1], columns[0]))
+    where, moment, part = (column[order] for column in columns)
+    begin = np.searchsorted(where, np.arange(sync.locations + 1))
+    leader = _leaders(sync, begin)
+    count = np.diff(begin)[leader]
+    rows = np.arange(int(count.sum())) - np.repeat(
+        np.cumsum(count) - count - begin[leader], count
+    )
+    location = np.concatenate(
+        [np.arange(sync.locations), np.repeat(np.arange(sync.locations), count)]
+    )
+    moment = np.concatenate([np.full(sync.locations, _EVER), moment[rows]])
+    part = np.concatenate([np.full(sync.locations, outside), part[rows]])
+    order = np.argsort(location, kind="stable")
+    return Parts(keys, location[order], moment[order], part[order])
+
+
+def _leaders(sync: Sync, begin: Integers) -> Integers:
+    """Whose iterations hold on each location: its own, or those of its first thread."""
+    leader = np.arange(sync.locations)
+    firsts = np.flatnonzero(sync.thread == 0)
+    place = np.searchsorted(sync.process[firsts], sync.process)
+    has_none = np.diff(begin) == 0
+    leader[has_none] = take(firsts, np.minimum(place, len(firsts) - 1))[has_none]
+    return leader

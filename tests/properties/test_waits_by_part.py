@@ -1,0 +1,123 @@
+"""Parts of a run add up to the whole, to the nanosecond, whatever they are."""
+
+from __future__ import annotations
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+import burstline
+from burstline.errors import NotEnoughDataError, ParameterError
+from burstline.testing import trace_of
+from golden.oracle_events import as_text
+from hybrid_programs import hybrid_programs
+
+OF_THE_WHOLE = "critical", "performance_impact", "imbalance", "intra_", "inter_", "non_critical"
+DIVIDED = "delay", "mpi_wait_", "waitstates", "omp_limited", "omp_idle", "time"
+"""What is rounded in each part, and hence not in two halves of it as in the whole part."""
+
+
+def assert_sums(waits):
+    """Every metric that can be divided is, and is the sum of its parts."""
+    for name in waits.profile.stored:
+        if name.startswith(OF_THE_WHOLE) and name not in waits.by[0].metrics:
+            continue
+        values = [part.metrics[name] for part in waits.by]
+        assert sum(values) == waits.profile.total(name), name
+        assert min(values) >= 0, name
+
+
+@given(hybrid_programs(), st.integers(1, 60))
+def test_windows_add_up_to_the_whole(program, width):
+    waits = burstline.wait_states(trace_of(as_text(program)), by=width)
+
+    assert_sums(waits)
+    assert [part.key % width for part in waits.by] == [0] * len(waits.by)
+
+
+@given(hybrid_programs(), st.integers(1, 30))
+def test_a_window_of_twice_the_length_is_two_windows(program, width):
+    trace = trace_of(as_text(program))
+    halves, wholes = (burstline.wait_states(trace, by=k * width).by for k in (1, 2))
+
+    for whole in wholes:
+        parts = [half for half in halves if half.key // (2 * width) * 2 * width == whole.key]
+        for name, value in whole.metrics.items():
+            if not name.startswith(DIVIDED):
+                assert sum(part.metrics[name] for part in parts) == value, name
+
+
+@given(hybrid_programs(), st.sampled_from(["rank", "node"]))
+def test_ranks_and_nodes_add_up_to_the_whole(program, by):
+    waits = burstline.wait_states(trace_of(as_text(program)), by=by)
+
+    assert_sums(waits)
+    assert set(waits.by[0].metrics) == set(waits.profile.stored)
+
+
+@given(hybrid_programs())
+def test_iterations_add_up_to_the_whole(program):
+    trace = trace_of(as_text(program))
+    try:
+        waits = burstline.wait_states(trace, by="iteration")
+    except NotEnoughDataError:
+        return
+    assert_sums(waits)
+    assert waits.by[-1].key == "outside"
+
+
+LATE = (
+    "ranks 2 | 0 | 10 enter MPI_Send | 10 send to 1 bytes 8 | 11 leave "
+    "| 1 | 6 enter MPI_Recv | 12 receive from 0 bytes 8 | 12 leave"
+)
+
+
+def test_a_wait_is_divided_where_a_window_begins():
+    by = burstline.wait_states(trace_of(LATE), by=8).by
+
+    assert [(part.key, part.metrics["mpi_latesender"]) for part in by] == [(0, 2), (8, 2)]
+    assert [part.metrics["comms_recv"] for part in by] == [1, 0]
+    assert [part.metrics["mpi"] for part in by] == [2, 5]
+
+
+def test_each_iteration_has_its_wait():
+    sends = receives = ""
+    for k, wait in enumerate((3, 5, 9, 2)):
+        start = 100 * k
+        sends += (
+            f"| {start + 20 + wait} enter MPI_Send | {start + 20 + wait} send to 1 bytes 8 "
+            f"| {start + 50} leave "
+        )
+        receives += (
+            f"| {start + 20} enter MPI_Recv | {start + 50} receive from 0 bytes 8 "
+            f"| {start + 50} leave "
+        )
+    trace = trace_of(f"ranks 2 | 0 {sends} | 1 {receives}")
+
+    by = burstline.wait_states(trace, by="iteration").by
+
+    assert [part.key for part in by] == [1, 2, 3, 4, "outside"]
+    assert [part.metrics["mpi_latesender"] for part in by] == [3, 5, 9, 2, 0]
+
+
+@pytest.mark.parametrize(
+    ("asked", "reason"),
+    [
+        ({"by": "region"}, "by iteration, node, rank or window"),
+        ({"by": 0}, "1 ns long"),
+        ({"by": "rank", "loop": 1}, "for its iterations alone"),
+        ({"by": "iteration", "loop": 7}, "7"),
+    ],
+)
+def test_what_cannot_be_told_is_refused(asked, reason):
+    text = "ranks 1 | 0 " + "".join(
+        f"| {9 * k} enter MPI_Barrier | {9 * k + 5} leave " for k in range(5)
+    )
+    with pytest.raises(ParameterError, match=reason):
+        burstline.wait_states(trace_of(text), by=asked["by"], loop=asked.get("loop"))
+
+
+def test_windows_are_refused_where_they_are_too_many():
+    text = "ranks 1 | 0 | 0 enter MPI_Barrier | 90000000 leave"
+    with pytest.raises(ParameterError, match="too many"):
+        burstline.wait_states(trace_of(text), by=1)
