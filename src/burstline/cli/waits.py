@@ -24,6 +24,8 @@ examples:
   burstline waits run.prv
   burstline waits run.otf2 -o waits.cubex           for Cube, and for burstline info
   burstline waits run.prv --from 2s --to 3s         only this second
+  burstline waits run.prv --by iteration            each iteration of the largest loop
+  burstline waits run.prv --by 500ms                each half of a second
   burstline waits run.otf2 --like scalasca-2.6      as Scalasca computes it, to compare
   burstline waits run.prv --format json | python -m json.tool
   burstline waits run.prv --format csv > waits.csv  all values, by call path and rank
@@ -33,6 +35,8 @@ _WAITS: Final = {
     **usage.FORCE,
     "--clock {physical}=physical": "the clock of the stamps (default: physical)",
     "--like {scalasca-2.6}": "keep the oddities of that tool, to compare with its reports",
+    "--by PART": "also by iteration (of the loop that --loop names, else of the largest), "
+    "node, rank, or window of time: 500ms",
     "--top N=5": "call paths and ranks to show (5)",
 }
 OPTIONS: Final = usage.ANALYSIS | {"waits": _WAITS}
@@ -51,9 +55,23 @@ def run(arguments: Arguments) -> None:
         if path.suffix != ".cubex":
             raise ParameterError(f"{path}: the ending of a profile is .cubex")
         require_free(in_folder(path), force=arguments.force)
+    loop = _loop(arguments)
     trace = read_selected(arguments, tables=_TABLES, copies=_COPIES)
-    waits = burstline.wait_states(trace, clock=arguments.clock, like=arguments.like)
+    waits = burstline.wait_states(
+        trace, clock=arguments.clock, like=arguments.like, by=arguments.by, loop=loop
+    )
     if path is not None:
         burstline.write(waits.profile, path, overwrite=arguments.force)
         show.note(f"{path}: {len(waits.profile.stored)} metrics")
     print_view(arguments, show.WaitsView(waits, arguments.top))
+
+
+def _loop(arguments: Arguments) -> int | None:
+    """The loop whose iterations are told: then it is no region of interest."""
+    if arguments.by != "iteration":
+        return None
+    if arguments.iterations is not None:
+        raise ParameterError("--by iteration tells all iterations: leave --iterations out")
+    loop: int | None = arguments.loop
+    arguments.loop = None
+    return loop

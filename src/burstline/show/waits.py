@@ -10,7 +10,7 @@ import numpy as np
 from burstline.show.blocks import Block, Heading, Lines, Table
 from burstline.show.units import format_ns, format_share, plural
 from burstline.show.views import Rows, View
-from burstline.waits import WAITS, verdict
+from burstline.waits import PARENTS, WAITS, verdict
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -20,6 +20,7 @@ if TYPE_CHECKING:
 _LEAST: Final = 0.0005  # of the time: smaller metrics are not shown to people
 _ROOTS: Final = ("time", "delay", "critical_path")
 _COLUMNS: Final = ("metric", "rank", "thread", "call_path", "value")
+_MOST_PARTS, _MOST_WAITS = 40, 2
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -30,7 +31,13 @@ class WaitsView(View):
     top: int = 5
 
     def rows(self) -> Rows:
-        """Values of every metric, call path and location that has one."""
+        """Values of every metric by part of the run, else by call path and location."""
+        if self.result.by:
+            return ("part", "metric", "value"), (
+                (part.key, metric, value)
+                for part in self.result.by
+                for metric, value in part.metrics.items()
+            )
         return _COLUMNS, self._cells()
 
     def _cells(self) -> Iterator[tuple[object, ...]]:
@@ -50,6 +57,7 @@ class WaitsView(View):
         """The verdict, the tree of metrics, the worst call paths and ranks, what is unknown."""
         waits = self.result
         yield Lines(verdict(waits))
+        yield from self._parts()
         yield self._tree()
         present = [name for name in WAITS if name in waits.profile.stored]
         if present:
@@ -59,6 +67,42 @@ class WaitsView(View):
                 yield self._call_paths(WAITS[worst])
             yield self._ranks(present)
         yield from self._unknown()
+
+    def _parts(self) -> Iterator[Block]:
+        """Waits by part of the run: those with most, in the order of the result."""
+        by = self.result.by
+        if not by:
+            return
+        present = [name for name in WAITS if name in self.result.profile.stored]
+        columns = sorted(present, key=self.result.profile.total, reverse=True)[:_MOST_WAITS]
+        least = sorted((part.waits_ns for part in by), reverse=True)[:_MOST_PARTS][-1]
+        shown = [part for part in by if part.waits_ns >= least][:_MOST_PARTS]
+        kind = self.result.coverage["by"]
+        loop = f" of loop {self.result.coverage['loop']}" if kind == "iteration" else ""
+        yield Table(
+            [kind.upper(), "TIME", "WAITS", "%", *map(self._title, columns), "PAR. EFF."],
+            [
+                [
+                    format_ns(int(part.key)) if kind == "window" else str(part.key),
+                    format_ns(part.metrics.get("time", 0)),
+                    format_ns(part.waits_ns),
+                    format_share(part.waits_ns / max(part.metrics.get("time", 0), 1)),
+                    *(format_ns(part.metrics.get(name, 0)) for name in columns),
+                    format_share(part.efficiency["parallel"]),
+                ]
+                for part in shown
+            ],
+            title=f"Waits by {kind}{loop}",
+        )
+        if len(shown) < len(by):
+            yield Lines([f"  the {len(shown)} with most of {len(by):,}; --format csv has all"])
+
+    def _title(self, metric: str) -> str:
+        names, titles = (
+            self.result.profile.metrics[name].to_pylist() for name in ("name", "title")
+        )
+        title: str = titles[names.index(metric)]
+        return title
 
     def _tree(self) -> Table:
         profile, rows = self.result.profile, []
@@ -71,38 +115,34 @@ class WaitsView(View):
             depth[metric["metric"]] = depth.get(metric["parent"], -1) + 1
             name = metric["name"]
             share = self.result.share_of_time(name)
+            if PARENTS[name].endswith("_aggregate"):
+                continue  # in JSON and CSV: costs of short and of long range
             if metric["unit"] != "ns" or share < _LEAST or name not in profile.stored:
                 continue
             title = "  " * depth[metric["metric"]] + metric["title"]
             rows.append([title, format_ns(int(profile.total(name))), format_share(share)])
-        return Table(["METRIC", "TIME", "%T"], rows)
+        title = "What the time goes to, with its share of the time of all threads (%T)"
+        return Table(["METRIC", "TIME", "%T"], rows, title=title)
 
     def _call_paths(self, metric: str) -> Table:
-        profile = self.result.profile
-        whole = profile.total(metric)
-        titles = dict(
-            zip(
-                profile.metrics["name"].to_pylist(),
-                profile.metrics["title"].to_pylist(),
-                strict=True,
-            )
-        )
+        whole = self.result.profile.total(metric)
         what = (
-            f"delays that cause {titles[metric]}"
+            f"delays that cause {self._title(metric)}"
             if metric.startswith("delay")
-            else titles[metric]
+            else self._title(metric)
         )
         return Table(
-            ["CALL PATH", "TIME", "%M"],
+            ["TIME", "%M", "CALL PATH"],
             [
                 [
+                    format_ns(value).rjust(7),
+                    format_share(value / whole).rjust(7),
                     " > ".join(self.result.path(row)),
-                    format_ns(value),
-                    format_share(value / whole),
                 ]
                 for row, value in self.result.top_call_paths(metric, self.top)
             ],
-            title=f"Where: {what}",
+            title=f"Where: {what} (%M: share of it)",
+            left=3,
         )
 
     def _ranks(self, metrics: list[str]) -> Table:
@@ -120,7 +160,7 @@ class WaitsView(View):
                  format_ns(int(wait[k])), format_ns(int(cost[k]))]
                 for k in order
             ],
-            title="Who",
+            title="Who waits, and who causes waits",
         )  # fmt: skip
 
     def _unknown(self) -> Iterator[Block]:

@@ -8,5 +8,6 @@ __all__ = ["Part", "Waits", "wait_states"]
 from burstline.waits.finding import CLOCKS as CLOCKS
 from burstline.waits.finding import TOOLS as TOOLS
 from burstline.waits.metrics import METRICS as METRICS
+from burstline.waits.metrics import PARENTS as PARENTS
 from burstline.waits.metrics import WAITS as WAITS
 from burstline.waits.result import verdict as verdict

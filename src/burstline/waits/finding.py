@@ -129,6 +129,12 @@ def wait_states(
     )
     waits = waits_of(trace, sync, tree, analysis, like=like, by=by)
     waits.coverage.update(_coverage(trace, sync, analysis))
+    waits.coverage["by"] = by if width is None else "window"
+    if parts is not None:
+        waits.coverage.update(window_ns=width, loop=parts.loop)
+        waits.coverage["not_divided"] = [
+            name for name in waits.profile.stored if name not in analysis.severities.by_part
+        ]
     return waits
 
 

@@ -39,6 +39,7 @@ class Parts:
     location: Integers  # (borders,)
     time_ns: Integers
     part: Integers  # which one begins there
+    loop: int | None = None  # whose iterations they are
 
     def pieces(
         self, location: AnyIntegers, start_ns: Integers, length_ns: AnyIntegers
@@ -146,7 +147,7 @@ def _iteration_parts(program: Structure, sync: Sync, loop: int) -> Parts:
     moment = np.concatenate([np.full(sync.locations, _EVER), moment[rows]])
     part = np.concatenate([np.full(sync.locations, outside), part[rows]])
     order = np.argsort(location, kind="stable")
-    return Parts(keys, location[order], moment[order], part[order])
+    return Parts(keys, location[order], moment[order], part[order], loop)
 
 
 def _leaders(sync: Sync, begin: Integers) -> Integers:

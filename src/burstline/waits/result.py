@@ -352,37 +352,49 @@ def verdict(waits: Waits) -> list[str]:
     if not whole:
         return ["Nothing waits: no wait state was found in what the trace tells."]
     cost, metric = max(costs)
-    titles = dict(
-        zip(
-            profile.metrics["name"].to_pylist(),
-            profile.metrics["title"].to_pylist(),
-            strict=True,
-        )
-    )
-    [(row, most), *_] = waits.top_call_paths(metric, 1)
+    row = profile.metrics["name"].to_pylist().index(metric)
+    title, meaning = (profile.metrics[name][row].as_py() for name in ("title", "description"))
+    [(place, there), *_] = waits.top_call_paths(metric, 1)
     time = profile.total("time")
-    share = f"{whole / time:.1%} of the time of all threads"
-    sentences = [
-        f"Waiting takes {share}; most of it is {titles[metric]}, {cost / time:.1%}.",
-        f"{most / cost:.0%} of that is in {_text(waits.path(row))}.",
-    ]
-    if (delay := WAITS[metric]) and delay in profile.stored:
-        values = profile.exclusive(delay)
-        node, location = np.unravel_index(int(values.argmax()), values.shape)
-        by_rank = np.bincount(profile.locations["rank"].to_numpy(), values.sum(axis=0))
-        rank = profile.locations["rank"][int(location)].as_py()
-        part = values[node, location] / max(values.sum(), 1)
-        sentences.append(
-            f"Rank {rank} causes most at one place, {part:.0%}: it spends more time than who "
-            f"waits in {_text(waits.path(int(node)))}. Look there first."
-        )
-        worst = int(by_rank.argmax())
-        if worst != rank:
-            sentences[-1] += (
-                f" Rank {worst} causes most in all, {by_rank[worst] / by_rank.sum():.0%}."
-            )
-    return sentences
+    how_much = (
+        f"Threads wait for {_share(whole / time)} of the time of the run; the largest part, "
+        f"{_share(cost / time)} of the run, is {title} ({meaning})."
+    )
+    where = f"{_share(there / cost)} of it is in {_place(waits, place)}."
+    return [how_much, where, _blame(waits, metric)]
 
 
-def _text(path: list[str]) -> str:
-    return " > ".join(path)
+def _blame(waits: Waits, metric: str) -> str:
+    """Who causes most of a wait, and where."""
+    profile, delay = waits.profile, WAITS[metric]
+    values = profile.exclusive(delay) if delay and delay in profile.stored else np.zeros((1, 1))
+    if not values.any():
+        return "The trace does not tell who causes it."
+    ranks = profile.locations["rank"].to_numpy()
+    by_rank = np.bincount(ranks, values.sum(axis=0))
+    rank, whole = int(by_rank.argmax()), by_rank.sum()
+    by_place = values[:, ranks == rank].sum(axis=1)
+    place = int(by_place.argmax())
+    where = _place(waits, place)
+    if metric == "omp_idle_threads":
+        reason = f"one thread alone is in {where}"
+    else:
+        reason = f"{where} takes longer there than where threads wait"
+    return (
+        f"Rank {rank} causes most of it, {_share(by_rank[rank] / whole)}, above all "
+        f"({_share(by_place[place] / whole)}) because {reason}. Look there first."
+    )
+
+
+def _share(share: float) -> str:
+    return f"{100 * share:.1f} %"
+
+
+def _place(waits: Waits, call_path: int) -> str:
+    """The end of a call path: an operation, and the function and line that it is called in."""
+    *callers, name = waits.path(call_path)[-2:]
+    paradigm = waits.profile.call_paths["paradigm"][call_path].as_py()
+    text = name.replace("@", " at ")
+    if not callers or paradigm == "compiler":
+        return text
+    return f"{text} called by {callers[0].replace('@', ' at ')}"

@@ -1,0 +1,70 @@
+"""What ``burstline waits`` prints of the parts of a run."""
+
+from __future__ import annotations
+
+import csv
+import io
+import json
+from collections import Counter
+from importlib.resources import files
+
+import pytest
+
+from command import burstline
+
+LULESH = files("burstline") / "data" / "lulesh_8r.prv.gz"
+
+
+def document_of(*options):
+    done = burstline("waits", LULESH, "--format", "json", *options)
+    assert done.returncode == 0, done.stderr
+    return json.loads(done.stdout)
+
+
+@pytest.mark.parametrize("by", ["iteration", "rank", "node", "20ms"])
+def test_parts_add_up_to_the_metrics_of_the_document(by):
+    document = document_of("--by", by)
+    sums = Counter()
+    for part in document["by"]:
+        sums.update(part["metrics"])
+
+    undivided = set(document["coverage"].get("not_divided", ()))
+    assert {name: sums[name] for name in document["metrics"] if name not in undivided} == {
+        name: value for name, value in document["metrics"].items() if name not in undivided
+    }
+    assert {"mpi", "comp", "mpi_latesender", "delay_latesender"}.isdisjoint(undivided)
+
+
+def test_the_loop_is_the_one_that_is_named_and_no_region_of_interest():
+    largest, named = (document_of("--by", "iteration", *more) for more in ((), ("--loop", "1")))
+
+    assert [part["key"] for part in largest["by"]] == [1, 2, 3, 4, 5, "outside"]
+    assert named == largest
+    assert named["metrics"] == document_of()["metrics"]
+
+
+def test_the_table_has_a_row_for_each_part_and_csv_one_for_each_metric():
+    table = burstline("waits", LULESH, "--by", "iteration").stdout
+    rows = list(csv.reader(io.StringIO(burstline(
+        "waits", LULESH, "--by", "iteration", "--format", "csv"
+    ).stdout)))  # fmt: skip
+
+    assert "Waits by iteration of loop 1" in table
+    assert [line.split()[0] for line in table.splitlines()[7:13]] == [*"12345", "outside"]
+    assert rows[0] == ["part", "metric", "value"]
+    assert {row[0] for row in rows[1:]} == {*"12345", "outside"}
+
+
+@pytest.mark.parametrize(
+    ("options", "reason"),
+    [
+        (["--by", "function"], "iteration, node, rank or window"),
+        (["--by", "iteration", "--iterations", "2:3"], "leave --iterations out"),
+        (["--by", "iteration", "--loop", "9"], "9"),
+    ],
+)
+def test_parts_that_do_not_exist_are_refused(options, reason):
+    done = burstline("waits", LULESH, *options)
+
+    assert done.returncode == 2
+    assert reason in done.stderr
