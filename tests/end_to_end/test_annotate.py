@@ -23,6 +23,7 @@ CONFIGURATIONS = [
     "iteration_table.cfg",
     "iterations.cfg",
     "loops.cfg",
+    "waits.cfg",
 ]
 
 

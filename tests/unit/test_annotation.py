@@ -21,6 +21,7 @@ from burstline.annotation import (
 from burstline.annotation.marks import loop_name
 from burstline.cli.annotate import shipped_configurations
 from burstline.errors import NotEnoughDataError, ParameterError
+from burstline.extrae import WAIT_STATE
 from burstline.identity import Frame
 from burstline.structure import detect
 from loop_programs import Do, loop, run
@@ -197,4 +198,4 @@ def test_a_shipped_configuration_is_of_the_types_that_are_written(name, data):
     assert text.count("< NEW DISPLAYING WINDOW ") == text.count("window_name ") == windows
     filters = re.findall(r"^window_filter_module evt_type 1 (\d+)$", text, re.MULTILINE)
     assert len(filters) == text.count("window_type single")
-    assert {int(kind) for kind in filters} <= {INNERMOST, iteration_type(1)}
+    assert {int(kind) for kind in filters} <= {INNERMOST, iteration_type(1), WAIT_STATE}

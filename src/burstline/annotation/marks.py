@@ -141,6 +141,8 @@ class Marks:
         Where, when, and which event with which value; by location, time and type.
     loops : tuple of MarkedLoop
         The loops, each before those in it.
+    waits : tuple of str
+        What threads wait for, the meanings of values from 1; empty without marks of waits.
     """
 
     location: Integers
@@ -148,6 +150,7 @@ class Marks:
     type: Integers
     value: Integers
     loops: tuple[MarkedLoop, ...]
+    waits: tuple[str, ...] = ()
 
     @property
     def depth(self) -> int:

@@ -14,7 +14,7 @@ import pyarrow as pa
 from burstline.annotation.marks import INNERMOST, iteration_type, loop_type
 from burstline.columns import to_numpy
 from burstline.errors import NotEnoughDataError
-from burstline.extrae import STRUCTURE
+from burstline.extrae import MARKED, WAIT_CAUSE, WAIT_LENGTH, WAIT_STATE
 from burstline.loops import LoopEvents, with_detected
 from burstline.overlay import StoredOverlay
 from burstline.schema import NO_VALUE
@@ -28,6 +28,7 @@ if TYPE_CHECKING:
     from burstline.columns import Integers, Mask
 
 _OUTSIDE: Final = "Outside of loops"
+_NO_WAIT: Final = "No wait"
 _SEQ_BITS: Final = 36
 _EVENTS: Final = ("location", "time_ns", "type", "value")
 
@@ -130,7 +131,7 @@ class _Tables(StoredOverlay):
     def _merged(self, events: pa.Table) -> pa.Table:
         """Some events with the marks among them."""
         marks, marked = self._marks, self._within(to_numpy(events["location"]))
-        stays = ~_is_structure(to_numpy(events["type"]))
+        stays = ~_is_mark(to_numpy(events["type"]))
         if not stays.all():
             events = events.filter(pa.array(stays))
         location, time_ns = to_numpy(events["location"]), to_numpy(events["time_ns"])
@@ -189,7 +190,7 @@ class _Tables(StoredOverlay):
             owner = self._marks.location[marked]
             row = _after(location, time_ns, owner, self._marks.time_ns[marked])
             added.append(_key(owner, row - np.searchsorted(location, owner)))
-            replaced = np.flatnonzero(_is_structure(kind))
+            replaced = np.flatnonzero(_is_mark(kind))
             owner = location[replaced].astype(np.int64)
             removed.append(_key(owner, replaced - np.searchsorted(location, owner)))
         return np.concatenate(added), np.concatenate(removed)
@@ -199,7 +200,7 @@ def _label_tables(trace: Trace, marks: Marks) -> dict[str, pa.Table]:
     """The tables of labels of a trace, with those of its marks."""
     types = trace.table("event_types").to_pylist()
     values = trace.table("event_values").to_pylist()
-    others = [row for row in types if row["type"] not in STRUCTURE]
+    others = [row for row in types if row["type"] not in MARKED]
     replaced = {row["group"] for row in types} - {row["group"] for row in others}
     values = [row for row in values if row["group"] not in replaced]
     group = 1 + max((row["group"] for row in (*others, *values)), default=-1)
@@ -217,6 +218,17 @@ def _label_tables(trace: Trace, marks: Marks) -> dict[str, pa.Table]:
         values += [_value(group, 0, _OUTSIDE)]
         values += [_value(group, loop.id, loop.name) for loop in marks.loops]
         values += [_value(group + 1, 0, _OUTSIDE)]
+        group += 2
+    if marks.waits:
+        types += [
+            _type(WAIT_STATE, "Wait state", group),
+            _type(WAIT_LENGTH, "Length of the wait (ns)", group + 1),
+            _type(WAIT_CAUSE, "Rank that causes the wait", group + 2),
+        ]
+        values += [_value(group + k, 0, _NO_WAIT) for k in range(3)]
+        values += [_value(group, k, title) for k, title in enumerate(marks.waits, 1)]
+        ranks = sorted({rank + 1 for rank in trace.arrays("locations", "rank")[0].tolist()})
+        values += [_value(group + 2, value, f"rank {value - 1}") for value in ranks if value]
     return {
         name: pa.Table.from_pylist(rows, schema=trace.table(name).schema)
         for name, rows in (("event_types", types), ("event_values", values))
@@ -240,8 +252,8 @@ def _loops(trace: Trace, marks: Marks) -> dict[str, pa.Table]:
     return with_detected(trace, LoopEvents(*columns, lambda _, value: names.get(value)))
 
 
-def _is_structure(kind: Integers) -> Mask:
-    return (kind >= STRUCTURE.start) & (kind < STRUCTURE.stop)
+def _is_mark(kind: Integers) -> Mask:
+    return (kind >= MARKED.start) & (kind < MARKED.stop)
 
 
 def _after(

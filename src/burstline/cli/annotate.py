@@ -22,7 +22,9 @@ from burstline.cli.inputs import (
     require,
 )
 from burstline.cli.products import output_path, print_view, require_free
+from burstline.cli.waits import TABLES as WAIT_TABLES
 from burstline.errors import MemoryBudgetError, NotEnoughDataError, ParameterError
+from burstline.extrae import WAIT_STATE
 from burstline.formats import atomic, derivation
 
 if TYPE_CHECKING:
@@ -33,13 +35,15 @@ if TYPE_CHECKING:
 
 DESCRIPTION: Final = """\
 Write a copy of TRACE in which every iteration of every loop is an event, so that Paraver
-shows the structure of the program in its timeline. Nothing else of the trace changes.
+shows the structure of the program in its timeline; with --waits, every wait, too. Nothing
+else of the trace changes.
 With a region of interest, loops are looked for there; the copy is still whole.
 """
 EXAMPLES: Final = """\
 examples:
   burstline annotate run.prv -o loops.prv
   burstline annotate run.prv -o loops.prv --cfg-dir cfgs     with files for Paraver
+  burstline annotate run.prv -o waits.prv --waits            and what threads wait for
   burstline annotate run.prv.gz -o loops.prv.gz --max-depth 2
   burstline annotate run.prv -o loops.prv --from 2s --to 30s
 """
@@ -49,6 +53,7 @@ OPTIONS: Final = {
     "--method {auto,seed,exact}=auto": "how loops are found; seed: the published method; "
     "auto: the best there is",
     "--max-depth N": "leave out loops that are nested deeper",
+    "--waits": "mark waits, too: what for, how long, and the rank that causes it",
     "--cfg-dir DIR": "write ready configurations of Paraver there, too",
 }
 _COPIES: Final = 4  # of a table: as loaded, as selected, as detection sorts it, as marks
@@ -70,7 +75,7 @@ def run(arguments: usage.Arguments) -> None:
         marked = trace.rows("calls") * _CALL_BYTES
         _require_room(trace, memory, marked)
         marks = _found(trace, arguments, memory)
-        if not marks.loops:
+        if not marks.loops and not marks.waits:
             raise NotEnoughDataError(
                 "no loop was found, so there is nothing to annotate; "
                 "--from and --to can keep it from what comes before and after"
@@ -105,14 +110,18 @@ def _require_room(trace: Trace, memory: int, marked: int) -> None:
 def _found(trace: Trace, arguments: usage.Arguments, memory: int) -> Marks:
     """Find the loops of the region of interest, and place them in the whole trace."""
     region, asked = region_asked(arguments), iterations_asked(arguments)
-    part = require(trace, memory, tables=ANALYSED, copies=_COPIES, region=region)
+    tables = (*ANALYSED, *WAIT_TABLES) if arguments.waits else ANALYSED
+    part = require(trace, memory, tables=tables, copies=_COPIES, region=region)
     if asked:
         region = iterations_region(part, region, asked, arguments)
     if region:
         part = burstline.select(part, **region)
     structure = burstline.detect(part, method=arguments.method)
     places = selection.former_locations(trace, part) if region else None
-    return annotation.marks_of(structure, max_depth=arguments.max_depth, locations=places)
+    marks = annotation.marks_of(structure, max_depth=arguments.max_depth, locations=places)
+    if not arguments.waits:
+        return marks
+    return annotation.with_waits(marks, burstline.wait_states(part), locations=places)
 
 
 def _configurations(arguments: usage.Arguments) -> dict[Path, bytes]:
@@ -138,13 +147,17 @@ def shipped_configurations() -> Iterator[tuple[str, bytes]]:
 def _print(arguments: usage.Arguments, path: Path, marks: Marks) -> None:
     """Say what was added: to people on stderr, to programs on stdout."""
     iterations = {depth: marks.iterations(depth) for depth in range(1, marks.depth + 1)}
-    document = {
+    document: dict[str, object] = {
         "loops": [loop.as_dict() for loop in marks.loops],
         "iterations": {str(depth): count for depth, count in iterations.items()},
         "types": {str(number): count for number, count in marks.types.items()},
     }
-    count = sum(iterations.values())
-    added = f"{path}: {count:,} iterations as {len(marks.time_ns):,} events added"
+    count = f"{sum(iterations.values()):,} iterations"
+    if marks.waits:
+        waits = int(((marks.type == WAIT_STATE) & (marks.value > 0)).sum())
+        document["waits"] = waits
+        count += f" and {waits:,} waits"
+    added = f"{path}: {count} as {len(marks.time_ns):,} events added"
     notes = [*(loop.name for loop in marks.loops), added]
     shown = show.Outcome(document, ("type", "events"), marks.types.items(), notes=notes)
     print_view(arguments, shown)

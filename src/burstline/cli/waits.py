@@ -40,7 +40,7 @@ _WAITS: Final = {
     "--top N=5": "call paths and ranks to show (5)",
 }
 OPTIONS: Final = usage.ANALYSIS | {"waits": _WAITS}
-_TABLES: Final = (
+TABLES: Final = (
     "calls", "messages", "half_messages", "collectives", "collective_members", "regions",
     "teams", "locks", "gaps",
 )  # fmt: skip
@@ -56,7 +56,7 @@ def run(arguments: Arguments) -> None:
             raise ParameterError(f"{path}: the ending of a profile is .cubex")
         require_free(in_folder(path), force=arguments.force)
     loop = _loop(arguments)
-    trace = read_selected(arguments, tables=_TABLES, copies=_COPIES)
+    trace = read_selected(arguments, tables=TABLES, copies=_COPIES)
     waits = burstline.wait_states(
         trace, clock=arguments.clock, like=arguments.like, by=arguments.by, loop=loop
     )

@@ -23,6 +23,7 @@ from burstline.extrae.event_types import KNOWN_TYPES as KNOWN_TYPES
 from burstline.extrae.event_types import LOCK_ADDRESS as LOCK_ADDRESS
 from burstline.extrae.event_types import LOCK_STATUS as LOCK_STATUS
 from burstline.extrae.event_types import LOOP_OF_CALL as LOOP_OF_CALL
+from burstline.extrae.event_types import MARKED as MARKED
 from burstline.extrae.event_types import MERGED_TYPES as MERGED_TYPES
 from burstline.extrae.event_types import MOVED_TYPES as MOVED_TYPES
 from burstline.extrae.event_types import MPI_OTHER as MPI_OTHER
@@ -44,6 +45,9 @@ from burstline.extrae.event_types import TEST_TIME as TEST_TIME
 from burstline.extrae.event_types import TRACING as TRACING
 from burstline.extrae.event_types import TRACING_MODE as TRACING_MODE
 from burstline.extrae.event_types import USER_FUNCTION as USER_FUNCTION
+from burstline.extrae.event_types import WAIT_CAUSE as WAIT_CAUSE
+from burstline.extrae.event_types import WAIT_LENGTH as WAIT_LENGTH
+from burstline.extrae.event_types import WAIT_STATE as WAIT_STATE
 from burstline.extrae.event_types import RegionKind as RegionKind
 from burstline.extrae.labels import UNRESOLVED as UNRESOLVED
 from burstline.extrae.labels import is_absolute as is_absolute

@@ -218,6 +218,12 @@ STRUCTURE: Final = range(77_700_000, 77_700_200)
 FOUND_ITERATION: Final = 77_700_101
 """Iteration of the loops that were found and are in no other; deeper ones follow."""
 
+WAIT_STATE, WAIT_LENGTH, WAIT_CAUSE = range(77_700_201, 77_700_204)
+"""What a thread waits for, for how many ns, and the rank that causes it, from 1."""
+
+MARKED: Final = range(77_700_000, 77_700_300)
+"""Types that annotating a trace replaces: of loops and of waits."""
+
 RESERVED: Final = range(77_700_000, 77_800_000)
 """All types of results, now or later."""
 
