@@ -86,8 +86,8 @@ def windows_of(sync: Sync, width_ns: int) -> Parts:
     enter, leave, node = sync.programs
     spans = [(rows.enter_ns, rows.leave_ns) for rows in (sync.calls, sync.regions)]
     spans.append((enter[node >= 0], leave[node >= 0]))
-    first = min(int(begin.min()) for begin, _ in spans if len(begin)) // width_ns
-    last = max(int(end.max()) for _, end in spans if len(end)) // width_ns
+    first = min((int(begin.min()) for begin, _ in spans if len(begin)), default=0) // width_ns
+    last = max((int(end.max()) for _, end in spans if len(end)), default=0) // width_ns
     count = last - first + 1
     _require_few(count, "windows", sync)
     keys = [(first + k) * width_ns for k in range(count)]
