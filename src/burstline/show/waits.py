@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Final
 
 import numpy as np
 
-from burstline.show.blocks import Block, Heading, Lines, Table
+from burstline.show.blocks import Block, Facts, Heading, Lines, Table
 from burstline.show.units import format_ns, format_share, plural
 from burstline.show.views import Rows, View
 from burstline.waits import PARENTS, WAITS, verdict
@@ -56,7 +56,7 @@ class WaitsView(View):
     def blocks(self) -> Iterator[Block]:
         """The verdict, the tree of metrics, the worst call paths and ranks, what is unknown."""
         waits = self.result
-        yield Lines(verdict(waits))
+        yield Facts(list(zip(("lost", "where", "cause"), verdict(waits), strict=False)))
         yield from self._parts()
         yield self._tree()
         present = [name for name in WAITS if name in waits.profile.stored]
@@ -165,13 +165,13 @@ class WaitsView(View):
 
     def _unknown(self) -> Iterator[Block]:
         coverage = self.result.coverage
-        lines = [f"{row['metric']}: {row['reason']}" for row in coverage["not_computable"]]
-        lines += [
-            f"left out: {plural(count, 'row')}, {what}"
+        facts = [(row["metric"], row["reason"]) for row in coverage["not_computable"]]
+        facts += [
+            ("left out", f"{plural(count, 'row')}, {what}")
             for what, count in coverage["left_out"].items()
         ]
         if coverage["half_messages"]:
-            lines.append(f"left out: {coverage['half_messages']:,} halves of messages")
-        if lines:
+            facts.append(("left out", f"{coverage['half_messages']:,} halves of messages"))
+        if facts:
             yield Heading("What could not be computed")
-            yield Lines(lines)
+            yield Facts(facts)

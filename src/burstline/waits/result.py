@@ -357,10 +357,10 @@ def verdict(waits: Waits) -> list[str]:
     [(place, there), *_] = waits.top_call_paths(metric, 1)
     time = profile.total("time")
     how_much = (
-        f"Threads wait for {_share(whole / time)} of the time of the run; the largest part, "
-        f"{_share(cost / time)} of the run, is {title} ({meaning})."
+        f"Threads wait for {whole / time:.1%} of the time of the run; the largest part, "
+        f"{cost / time:.1%} of the run, is {title} ({meaning})."
     )
-    where = f"{_share(there / cost)} of it is in {_place(waits, place)}."
+    where = f"{there / cost:.1%} of it is in {_place(waits, place)}."
     return [how_much, where, _blame(waits, metric)]
 
 
@@ -377,17 +377,13 @@ def _blame(waits: Waits, metric: str) -> str:
     place = int(by_place.argmax())
     where = _place(waits, place)
     if metric == "omp_idle_threads":
-        reason = f"one thread alone is in {where}"
+        reason = f"one thread works alone in {where}"
     else:
-        reason = f"{where} takes longer there than where threads wait"
+        reason = f"{where} takes longer there than for those who wait"
     return (
-        f"Rank {rank} causes most of it, {_share(by_rank[rank] / whole)}, above all "
-        f"({_share(by_place[place] / whole)}) because {reason}. Look there first."
+        f"Rank {rank} causes most of it, {by_rank[rank] / whole:.1%}: above all "
+        f"({by_place[place] / whole:.1%}), {reason}. Look there first."
     )
-
-
-def _share(share: float) -> str:
-    return f"{100 * share:.1f} %"
 
 
 def _place(waits: Waits, call_path: int) -> str:
