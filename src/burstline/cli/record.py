@@ -17,7 +17,7 @@ from burstline.cli.products import in_folder, require_free, say_left
 from burstline.errors import ParameterError, printable
 
 if TYPE_CHECKING:
-    from burstline.record import Abi, Ended, Survey, Tally
+    from burstline.record import Abi, Costly, Ended, Survey, Tally
 
 DESCRIPTION: Final = """\
 Run an MPI program and make a trace of it: its MPI calls, messages, call stacks and
@@ -49,6 +49,8 @@ _RECORDED: Final = {
     "--each-set": "run once for each set of --counters-set",
     "--calls LIST": "only these operations: MPI_Send,…; --calls=-MPI_Test,…: all but these",
     "--poll-gap TIME": "failed polls less than that apart are waiting (default: 5us)",
+    "--functions FILE": "of functions compiled with -finstrument-functions only those that FILE "
+    "names, a pattern on each line; -PATTERN: all but these",
     "--profile": "only count calls and their time, and say so at the end",
     "--keep-raw FOLDER": "keep the raw files there",
     "--block SIZE": "memory of each thread for records (default: 1Mi)",
@@ -58,6 +60,7 @@ _RECORDED: Final = {
 OPTIONS: Final = _OPTIONS | {"what is recorded": _RECORDED} | usage.RESOURCES
 _INTERRUPTED: Final = 130
 _DEEPEST: Final = 64
+_MOST_NAMED: Final = 8
 _MOST_MIB: Final = (1 << 32) - 2
 
 
@@ -128,6 +131,9 @@ def _record(arguments: usage.Arguments, name: str, counters: str | None) -> int:
             )
         say_unnamed(resolver)
         counted = record.tallies(plan.folder) if arguments.profile else {}
+        costly = []
+        if survey.borders:
+            costly = record.costly_functions(plan.folder, resolver, survey.border_ns)
         kept = arguments.keep_raw is not None
     except BaseException:
         if kept:
@@ -138,7 +144,8 @@ def _record(arguments: usage.Arguments, name: str, counters: str | None) -> int:
         if not kept:
             shutil.rmtree(plan.folder, ignore_errors=True)
     _report(ended, survey)
-    _print_result(arguments, plan, survey, counted, written["defects"])
+    _say_costly(costly)
+    _print_result(arguments, plan, survey, counted, costly, written["defects"])
     return code
 
 
@@ -180,6 +187,9 @@ def _settings(arguments: usage.Arguments, counters: str | None) -> dict[str, str
         "BURSTLINE_STACK_DEPTH": depth,
         "BURSTLINE_COUNTERS": counters,
         "BURSTLINE_CALLS": None if calls is None else record.checked_calls(calls),
+        "BURSTLINE_FUNCTIONS": None
+        if arguments.functions is None
+        else record.read_filter(Path(arguments.functions)),
         "BURSTLINE_MODE": "profile" if arguments.profile else None,
         "BURSTLINE_POLL_GAP": None if gap is None else selection.parse_time(gap),
         "BURSTLINE_BLOCK": None if block is None else parse_size(block),
@@ -229,11 +239,28 @@ def _report(ended: Ended, survey: Survey) -> None:
         )
 
 
+def _say_costly(costly: list[Costly]) -> None:
+    """Name the functions of which recording took a good part, for a filter."""
+    if not costly:
+        return
+    named = ", ".join(
+        f"{one.name} ({one.calls:,} calls, {one.recording_ns / max(one.time_ns, 1):.0%})"
+        for one in costly[:_MOST_NAMED]
+    )
+    rest = len(costly) - _MOST_NAMED
+    _say(
+        f"recording took more than 5 % of the time of these functions: {named}"
+        f"{f' and {rest} more' * (rest > 0)}. Leave them out with --functions FILE, and a line "
+        f"-{costly[0].name} in the file for each"
+    )
+
+
 def _print_result(
     arguments: usage.Arguments,
     plan: _Plan,
     survey: Survey,
     counted: dict[str, Tally],
+    costly: list[Costly],
     defects: list[dict[str, Any]],
 ) -> None:
     document: dict[str, Any] = {
@@ -246,6 +273,10 @@ def _print_result(
         "recorded_calls": survey.calls,
         "defects": defects,
     }
+    if survey.borders:
+        document["function_events"] = survey.borders
+        document["function_event_ns"] = survey.border_ns
+        document["costly_functions"] = [one._asdict() for one in costly]
     if arguments.profile:
         document["calls"] = {
             name: {"count": tally.calls, "time_ns": tally.time_ns}

@@ -13,6 +13,7 @@ from burstline.record.launching.checks import check_programs as check_programs
 from burstline.record.launching.checks import checked_calls as checked_calls
 from burstline.record.launching.checks import choose_abi as choose_abi
 from burstline.record.launching.checks import launcher_abi as launcher_abi
+from burstline.record.launching.checks import read_filter as read_filter
 from burstline.record.launching.checks import with_paths as with_paths
 from burstline.record.launching.command_line import parse_command as parse_command
 from burstline.record.launching.command_line import program_name as program_name
@@ -32,5 +33,7 @@ from burstline.record.launching.session import run_command as run_command
 from burstline.record.launching.session import survey as survey
 from burstline.record.symbols.resolution import Resolver as Resolver
 from burstline.record.symbols.resolution import unnamed as unnamed
+from burstline.record.tally import Costly as Costly
 from burstline.record.tally import Tally as Tally
+from burstline.record.tally import costly_functions as costly_functions
 from burstline.record.tally import tallies as tallies

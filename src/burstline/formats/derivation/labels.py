@@ -44,6 +44,7 @@ _FIXED: Final[dict[int, tuple[int, dict[int, str]]]] = {
     **dict.fromkeys((extrae.RMA_SIZE, extrae.SENT_SIZE, extrae.RECEIVED_SIZE), (_MPI, {})),
     **dict.fromkeys((extrae.ROOT, extrae.COMMUNICATOR), (_MPI, {})),
 }
+_FUNCTION_LINE: Final = "User function line"
 _LOCK_LABELS: Final = {0: "Unlocked", 38: "LOCK: Obtaining", 39: "LOCK: Taken"}
 _TYPES: Final = {
     OTHER_EVENT_KINDS.index("parameter"): PARAMETER_TYPES,
@@ -93,6 +94,20 @@ def region_events(trace: Trace) -> tuple[Integers, Integers]:
     )
     number = np.arange(1, len(kind) + 1)
     return np.where(has_type, kind, extrae.USER_FUNCTION), np.where(has_type, value, number)
+
+
+def function_lines(trace: Trace) -> tuple[Integers, dict[int, str]]:
+    """The number of the line where each region that is a function begins, else 0; the labels."""
+    definitions = trace.table("region_defs")
+    names = ("source_type", "file", "begin_line")
+    lines = [
+        f"{line or 0} ({file})" if kind == extrae.USER_FUNCTION and file else ""
+        for kind, file, line in zip(*(definitions[n].to_pylist() for n in names), strict=True)
+    ]
+    number, labels = _numbered([line for line in lines if line])
+    numbers = np.zeros(len(lines), np.int64)
+    numbers[[row for row, line in enumerate(lines) if line]] = number
+    return numbers, labels
 
 
 def label_tables(
@@ -164,6 +179,8 @@ def _regions(trace: Trace) -> Iterator[_Group]:
             _PLAIN,
             steps | region_labels,
         )
+    _, lines = function_lines(trace)
+    yield {extrae.REGION_LINES[extrae.USER_FUNCTION]: _FUNCTION_LINE}, _PLAIN, lines
     if extrae.LOCK_STATUS not in kinds:
         yield {extrae.LOCK_STATUS: extrae.TABLE[extrae.LOCK_STATUS].label}, _PLAIN, _LOCK_LABELS
     yield {extrae.LOCK_ADDRESS: extrae.TABLE[extrae.LOCK_ADDRESS].label}, _PLAIN, {}

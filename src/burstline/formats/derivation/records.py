@@ -19,7 +19,13 @@ import pyarrow.compute as pc
 from burstline import extrae, operations, schema
 from burstline.columns import coded, with_column
 from burstline.errors import MemoryBudgetError
-from burstline.formats.derivation.labels import Callers, Others, label_tables, region_events
+from burstline.formats.derivation.labels import (
+    Callers,
+    Others,
+    function_lines,
+    label_tables,
+    region_events,
+)
 from burstline.formats.derivation.states import LOCK_TAKEN, call_states, lock_steps
 from burstline.schema import event_table
 from burstline.trace import Trace
@@ -205,6 +211,12 @@ def _add_regions(pairs: _Pairs, trace: Trace) -> None:
     kind, value = region_events(trace)
     pairs.add((location, enter, enter_seq), kind[region], value[region], _ENTRY)
     pairs.add((location, leave, leave_seq), kind[region], 0, _ENTRY)
+    lines, _ = function_lines(trace)
+    known = np.flatnonzero(lines[region])
+    line_type = extrae.REGION_LINES[extrae.USER_FUNCTION]
+    begin = location[known], enter[known], enter_seq[known]
+    pairs.add(begin, line_type, lines[region[known]], _SIZE)
+    pairs.add((location[known], leave[known], leave_seq[known]), line_type, 0, _SIZE)
 
 
 def _add_locks(pairs: _Pairs, trace: Trace) -> None:

@@ -8,8 +8,10 @@ from burstline.formats.raw.files.layout import HEADER_BYTES as HEADER_BYTES
 from burstline.formats.raw.files.layout import TIME_TYPE as TIME_TYPE
 from burstline.formats.raw.files.layout import Ending as Ending
 from burstline.formats.raw.files.layout import Kind as Kind
+from burstline.formats.raw.processes.call_paths import CallPaths as CallPaths
 from burstline.formats.raw.processes.call_paths import Frame as Frame
 from burstline.formats.raw.processes.call_paths import Resolver as Resolver
+from burstline.formats.raw.processes.processes import find_processes as find_processes
 from burstline.formats.raw.source import convert as convert
 from burstline.formats.raw.source import fits as fits
 from burstline.formats.raw.source import read as read

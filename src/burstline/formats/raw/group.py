@@ -35,6 +35,7 @@ if TYPE_CHECKING:
     from burstline.formats.raw.events.counters import Backwards, Counters
     from burstline.formats.raw.events.timeline import Timeline
     from burstline.formats.raw.events.user_events import UserEvents
+    from burstline.formats.raw.processes.call_paths import Frame
     from burstline.formats.raw.processes.clocks import Correction
     from burstline.formats.raw.processes.communicators import Communicators
     from burstline.formats.raw.processes.processes import Process
@@ -51,6 +52,7 @@ class Basis:
     places: intake.Places  # where they are
     communicators: Communicators  # with the row of each id, by process
     stacks: Sequence[Mapping[int, int]]  # row of each stack in `call_paths`, by process
+    functions: Sequence[Mapping[int, Frame]]  # those that reported themselves, by process
     counters: Counters  # those of the run
     numbers: Mapping[int, str]  # operation of each number
     events: UserEvents  # what the program's events mean
@@ -174,7 +176,8 @@ class Gatherer:
     def add_regions(self, line: Timeline, process: int) -> None:
         """Take in the regions, gaps and life of a location."""
         basis = self._basis
-        self.regions.add(line, basis.processes[process].defined, basis.stacks[process])
+        defined, functions = basis.processes[process].defined, basis.functions[process]
+        self.regions.add(line, defined, functions, basis.stacks[process])
         self._gaps.add(line, basis.corrections[process])
         for record in line.records[line.of(Kind.OVERHEAD)]:
             self.overhead_ns += min(int(record["b"]) * int(record["c"]), LATEST)

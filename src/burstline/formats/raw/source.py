@@ -131,6 +131,7 @@ class RawSource:
             places_of(processes, max(correction.accuracy_ns for correction in clocks)),
             Communicators(processes, self.defects),
             [paths.rows(process.defined) for process in processes],
+            [paths.functions(process.defined) for process in processes],
             Counters([process.defined for process in processes]),
             operation_numbers() if operations is None else operations,
             UserEvents(processes, self.defects),

@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import replace
 from difflib import get_close_matches
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Final
 
 from burstline.errors import ParameterError, UnsupportedRecordError, printable
 from burstline.record.launching import mpi
@@ -14,6 +14,11 @@ if TYPE_CHECKING:
     from collections.abc import Sequence
 
     from burstline.record.launching.command_line import Command
+
+
+_MOST_PATTERNS: Final = 4096
+_LONGEST_FILTER: Final = 1 << 16
+"""As in ``native/settings.c``."""
 
 
 def check_programs(command: Command) -> None:
@@ -42,6 +47,28 @@ def checked_calls(text: str) -> str:
             near = get_close_matches(name, sorted(names), n=1, cutoff=0.8)
             hint = f"Did you mean {near[0]}?" if near else "Names are like MPI_Send"
             raise ParameterError(f"--calls: {printable(name)} is no operation of MPI. {hint}")
+    return text
+
+
+def read_filter(path: Path) -> str:
+    """The patterns of a file for ``--functions``, as the recorder takes them."""
+    try:
+        lines = path.read_text(encoding="utf-8").splitlines()
+    except (OSError, UnicodeError) as error:
+        reason = error.strerror if isinstance(error, OSError) else "it is no text"
+        raise ParameterError(f"--functions {printable(path)}: {reason}") from error
+    patterns = [text for line in lines if (text := line.partition("#")[0].strip())]
+    if wrong := [text for text in patterns if ";" in text or not text.removeprefix("-")]:
+        raise ParameterError(
+            f"--functions {printable(path)}: {printable(wrong[0])} is no pattern. A line is "
+            "the name of a function, in which * stands for anything, or - and such a name"
+        )
+    text = ";".join(patterns)
+    if len(patterns) >= _MOST_PATTERNS or len(text.encode()) >= _LONGEST_FILTER:
+        raise ParameterError(
+            f"--functions {printable(path)}: fewer than {_MOST_PATTERNS:,} patterns of "
+            f"{_LONGEST_FILTER:,} bytes in all have room. Name several functions by one with *"
+        )
     return text
 
 

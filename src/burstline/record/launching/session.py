@@ -66,6 +66,8 @@ class Survey:
     calls: int = 0
     overhead_ns: int = 0
     reading_ns: int = 0  # of the overhead
+    borders: int = 0  # of functions that reported themselves
+    border_ns: int = 0  # what recording one takes
     spawned: bool = False
     strange: int = 0  # sends and receives whose other side is no rank of this run
     ended: dict[int, str] = field(default_factory=dict)
@@ -243,6 +245,9 @@ def _add_file(run: Survey, path: Path) -> None:
                 rank, run.size = a, max(run.size, b)
             elif record_kind == Kind.GAP:
                 run.dropped += c
+            elif record_kind == Kind.OVERHEAD and op:
+                run.borders += c
+                run.border_ns = max(run.border_ns, b)
             elif record_kind == Kind.OVERHEAD:
                 run.calls += c
                 run.overhead_ns += b * c

@@ -119,13 +119,16 @@ static uint64_t cpu_time(void) {
 
 /* One value more than there are counters is set: records hold pairs. */
 void burst_read_counters(struct burst_thread *thread, uint64_t *values) {
-    values[total] = 0;
     if (counts[CPU] > 0) *values++ = cpu_time();
     if (counts[PERF] > 0) values += burst_perf_read(thread, values);
     if (counts[PAPI] > 0) values += burst_papi_read(thread, values);
-    for (unsigned i = 0; i < counts[WORK]; ++i) {
-        *values++ = burst_work[counters[WORK][i].place];
-    }
+    (void)burst_read_work(values);
+}
+
+unsigned burst_read_work(uint64_t *values) {
+    for (unsigned i = 0; i < counts[WORK]; ++i) values[i] = burst_work[counters[WORK][i].place];
+    values[counts[WORK]] = 0;
+    return total - counts[WORK];
 }
 
 static void define_compilers(struct burst_thread *thread) {
@@ -152,9 +155,9 @@ static void define(struct burst_thread *thread) {
     if (counts[WORK] > 0) define_compilers(thread);
 }
 
-void burst_put_counters(struct burst_thread *thread, const uint64_t *values) {
-    for (uint32_t i = 0; i < total; i += 2) {
-        burst_put(thread, BURST_COUNTERS, 0, 0, i, values[i], values[i + 1]);
+void burst_put_counters(struct burst_thread *thread, unsigned first, const uint64_t *values) {
+    for (uint32_t i = first; i < total; i += 2, values += 2) {
+        burst_put(thread, BURST_COUNTERS, 0, 0, i, values[0], values[1]);
     }
 }
 

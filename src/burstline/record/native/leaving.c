@@ -14,7 +14,7 @@ static struct sigaction former[sizeof watched / sizeof *watched];
 
 /* The last records of a thread; its lock is held. */
 void burst_finish(struct burst_thread *thread, int how, int detail, int own) {
-    uint64_t last[3][BURST_WORDS];
+    uint64_t last[BURST_RESERVE][BURST_WORDS];
     unsigned records = 0;
     if (thread->closed) return;
     const uint64_t now = burst_now();
@@ -24,6 +24,9 @@ void burst_finish(struct burst_thread *thread, int how, int detail, int own) {
     if (dropped > 0) burst_fill(last[records++], BURST_GAP, 0, now, 0, since, dropped);
     burst_fill(last[records++], BURST_OVERHEAD, 0, now, burst_reading_ns(),
                burst_overhead_ns(), calls);
+    const uint64_t functions = __atomic_load_n(&thread->functions, __ATOMIC_RELAXED);
+    if (functions > 0)
+        burst_fill(last[records++], BURST_OVERHEAD, 1, now, 0, burst_border_ns(), functions);
     burst_fill(last[records++], BURST_LEFT, (uint16_t)how, now, (uint32_t)detail, 0, 0);
     if (burst_settings.profile) {
         burst_write_profile(thread, last[0], records);

@@ -88,3 +88,8 @@ uint64_t burst_place(struct burst_thread *thread, uintptr_t address) {
     }
     return (uint64_t)id << 48 | ((address - module.base) & low_bits);
 }
+
+const char *burst_module_path(uint64_t place) {
+    const uint64_t id = place >> 48;
+    return id == 0 ? NULL : modules[id - 1].path; /* as it was when the place was told */
+}

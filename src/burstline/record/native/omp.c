@@ -41,13 +41,7 @@ static struct burst_thread *recording(void) {
 }
 
 static void put(struct burst_thread *thread, uint16_t op, uint32_t team, uint64_t b, uint64_t c) {
-    const unsigned counters = burst_counter_count();
-    uint64_t values[BURST_MAX_COUNTERS + 1];
-    if (counters > 0) burst_read_counters(thread, values);
-    if (counters > 0) burst_define_counters(thread);
-    thread->last_ns = burst_now();
-    burst_put(thread, BURST_OMP, op, thread->last_ns, team, b, c);
-    if (counters > 0) burst_put_counters(thread, values);
+    burst_put_moment(thread, BURST_ALL_COUNTERS, BURST_OMP, op, team, b, c);
 }
 
 static uint64_t stack_of(struct burst_thread *thread, const void *code) {

@@ -68,8 +68,9 @@ enum burst_kind {
     /* Calls. */
     BURST_ENTER = 1,    /* op; a: stack id, 0 unknown */
     BURST_LEAVE = 2,    /* op; a: 0, or the error code MPI returned */
-    BURST_COUNTERS = 3, /* readings at the ENTER, LEAVE or OMP before it, two a record: a: number
-                           of the first counter; b, c: values since the process began */
+    BURST_COUNTERS = 3, /* readings at the event before it, two a record: a: number
+                           of the first counter; b, c: values since the process began. At
+                           borders of regions work counters alone */
 
     /* Of the call. Ranks are world ranks (MPI_COMM_WORLD of the own job), or of enum
        burst_no_rank. */
@@ -112,12 +113,14 @@ enum burst_kind {
                               c (8), in this order */
     BURST_COUNTER = 37,    /* a: number; c: bytes of its name, as text; op: 0 events, 1 ns */
     BURST_NAME = 38,       /* a: id of what has the name; op: enum burst_name; b: source line
-                              (loops); c: bytes of the name (loops: of the file), as text */
+                              (loops), or module << 48 | offset of its first instruction
+                              (functions, whose ids are no region's); c: bytes of the name
+                              (loops: of the file; functions: 0), as text */
 
     /* Threads, user code, loops, OpenMP: with a time. */
     BURST_EVENT = 50,      /* a: type; b: value */
-    BURST_REGION_ENTER = 51, /* a: region */
-    BURST_REGION_LEAVE = 52, /* a: region */
+    BURST_REGION_ENTER = 51, /* a: region, or function */
+    BURST_REGION_LEAVE = 52, /* a: region, or function */
     BURST_LOOP_ENTER = 53, /* a: loop */
     BURST_LOOP_LEAVE = 54, /* a: loop; b: iterations in all */
     BURST_LOOP_ITERATION = 55, /* a: loop; b: iteration */
@@ -131,7 +134,8 @@ enum burst_kind {
     BURST_CLOCK = 72,      /* time: local; b: estimate of rank 0's clock at that moment; c: round
                               trip in ns; op: 0 at initialisation, 1 at finalisation */
     BURST_OVERHEAD = 73,   /* time; b: estimated ns of recording per call, a: those of them that go
-                              to reading counters; c: calls recorded */
+                              to reading counters; c: calls recorded. op 1: the same of
+                              borders of functions */
     BURST_LEFT = 74        /* time: when the thread or process ended; op: enum burst_ending; a: of
                               an abort its error code, of a signal its number */
 };
@@ -155,7 +159,8 @@ enum burst_name {
     BURST_NAME_REGION = 0,
     BURST_NAME_EVENT_TYPE = 1,
     BURST_NAME_LOOP = 2,
-    BURST_NAME_COMPILER = 3 /* that made counted code */
+    BURST_NAME_COMPILER = 3, /* that made counted code */
+    BURST_NAME_FUNCTION = 4
 };
 
 enum burst_ending {

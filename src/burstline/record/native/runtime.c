@@ -15,6 +15,7 @@
 
 static uint64_t overhead_ns;
 static uint32_t reading_ns;
+static uint64_t border_ns;
 
 int burst_begin(struct burst_thread *thread) { return thread->nesting++ == 0; }
 
@@ -46,7 +47,7 @@ void burst_enter_at(struct burst_thread *thread, uint16_t op, void *return_addre
     uint32_t stack = 0;
     if (burst_settings.stack_depth > 0) stack = burst_stack_id(thread, (uintptr_t)return_address);
     put(thread, BURST_ENTER, op, now, stack);
-    if (counters > 0) burst_put_counters(thread, values);
+    if (counters > 0) burst_put_counters(thread, 0, values);
     if (burst_compiled & BURST_LABELS) put(thread, BURST_LABEL, 0, 0, burst_label);
 }
 
@@ -61,13 +62,21 @@ void burst_leave(struct burst_thread *thread, uint16_t op, int error) {
         tally(thread, op);
         return;
     }
+    burst_put_moment(thread, BURST_ALL_COUNTERS, BURST_LEAVE, op, (uint32_t)error, 0, 0);
+}
+
+void burst_put_moment(struct burst_thread *thread, enum burst_readings readings, uint16_t kind,
+                      uint16_t op, uint32_t a, uint64_t b, uint64_t c) {
     const unsigned counters = burst_counter_count();
     uint64_t values[BURST_MAX_COUNTERS + 1];
-    if (counters > 0) burst_read_counters(thread, values);
-    const uint64_t now = burst_now();
-    thread->last_ns = now;
-    put(thread, BURST_LEAVE, op, now, (uint32_t)error);
-    if (counters > 0) burst_put_counters(thread, values);
+    unsigned first = 0;
+    if (counters > 0 && readings == BURST_WORK_ONLY) first = burst_read_work(values);
+    if (counters > 0 && readings == BURST_ALL_COUNTERS) burst_read_counters(thread, values);
+    if (first < counters && !thread->counters_defined) burst_define_counters(thread);
+    const uint64_t now = thread->last_ns = burst_now();
+    if (!BURST_LIKELY(burst_store(&thread->buffer, kind, op, now, a, b, c)))
+        burst_put(thread, kind, op, now, a, b, c);
+    if (first < counters) burst_put_counters(thread, first, values);
 }
 
 uint64_t burst_overhead_ns(void) { return __atomic_load_n(&overhead_ns, __ATOMIC_RELAXED); }
@@ -95,21 +104,35 @@ static uint32_t calibrate_reading(struct burst_thread *thread) {
     return (uint32_t)lowest;
 }
 
-/* Once per process: empty calls into nowhere, with this thread's counters and stack. */
-void burst_calibrate(struct burst_thread *thread) {
-    static int done;
+uint64_t burst_border_ns(void) { return __atomic_load_n(&border_ns, __ATOMIC_RELAXED); }
+
+static void empty_border(struct burst_thread *thread) {
+    burst_put_moment(thread, BURST_WORK_ONLY, BURST_REGION_ENTER, 0, 0, 0, 0);
+}
+
+/* The ns that recording takes, into nowhere. */
+static uint64_t calibrate(struct burst_thread *thread, void (*record)(struct burst_thread *)) {
     static uint64_t nowhere[1u << 15]; /* 240 calls with 32 counters each fit */
-    if (__atomic_exchange_n(&done, 1, __ATOMIC_RELAXED)) return;
-    const struct burst_buffer buffer = thread->buffer;
-    thread->inside = 1; /* what is missed here is nobody's */
     uint64_t lowest = UINT64_MAX;
     for (int batch = 0; batch < CALIBRATION_BATCHES; ++batch) {
         thread->buffer = (struct burst_buffer){nowhere, nowhere + sizeof nowhere / sizeof *nowhere};
         const uint64_t before = burst_now();
-        for (int call = 0; call < CALIBRATION_CALLS; ++call) empty_call(thread);
+        for (int call = 0; call < CALIBRATION_CALLS; ++call) record(thread);
         const uint64_t ns = (burst_now() - before) / CALIBRATION_CALLS;
         if (ns < lowest) lowest = ns;
     }
+    return lowest;
+}
+
+/* Once per process: empty calls into nowhere, with this thread's counters and stack. */
+void burst_calibrate(struct burst_thread *thread) {
+    static int done;
+    if (__atomic_exchange_n(&done, 1, __ATOMIC_RELAXED)) return;
+    const struct burst_buffer buffer = thread->buffer;
+    thread->inside = 1; /* what is missed here is nobody's */
+    const uint64_t lowest = calibrate(thread, empty_call);
+    if (!burst_settings.profile)
+        __atomic_store_n(&border_ns, calibrate(thread, empty_border), __ATOMIC_RELAXED);
     thread->inside = 0;
     thread->buffer = buffer;
     thread->calls = 0;

@@ -15,7 +15,7 @@
  *     communicators              ids, names and members
  *     wrap                       what is done around every call
  *     resolve                    the functions of the MPI library
- *     omp user work              what OpenMP, the program's marks and its compiled code report
+ *     omp user work functions    what OpenMP, the program's marks and its compiled code report
  *     threads                    this thread; all threads, paused or closed
  *     leaving                    the last records of a thread; signals
  *     runtime profile            a call entered and left; counts instead of calls
@@ -23,7 +23,7 @@
  *     counters modules walk      readings; programs and libraries; return addresses
  *     output papi perf           the window of a thread, and the file behind it; two sources
  *     process settings           the gate, the clock, the rank; what the environment asks for
- *     memory library rules operations
+ *     memory library rules operations symbols
  *     put                        the hot path: a record is stored in a buffer, and nobody called
  */
 #ifndef BURSTLINE_RUNTIME_H
@@ -47,6 +47,8 @@ struct burst_thread; /* one per thread, found by burst_self() */
  *   BURSTLINE_COUNTERS     comma-separated: cpu (default), perf:NAME, PAPI_NAME, papi:NAME, work,
  *                          IR_NAME, none
  *   BURSTLINE_CALLS        only these operations, comma-separated; -NAME: all but
+ *   BURSTLINE_FUNCTIONS    of functions that report themselves only these, patterns with ; between
+ *                          them; -PATTERN: not these; the last one that fits decides
  *   BURSTLINE_MODE         trace | profile (counts per operation only) | off
  *   BURSTLINE_MISSES       0: record every unsuccessful Test and Iprobe; 1 (default): sum them up
  *   BURSTLINE_POLL_GAP     ns from an unsuccessful poll to the next poll that still are waiting, if
@@ -90,6 +92,12 @@ BURST_FOR_PROGRAMS void burst_miss(struct burst_thread *thread);
 void burst_enter(struct burst_thread *thread, uint16_t op, void *return_address);
 void burst_leave(struct burst_thread *thread, uint16_t op, int error);
 
+/* A record of this moment with readings: of all counters, or only of those of work, which cost next
+ * to nothing. */
+enum burst_readings { BURST_ALL_COUNTERS, BURST_WORK_ONLY };
+void burst_put_moment(struct burst_thread *thread, enum burst_readings readings, uint16_t kind,
+                      uint16_t op, uint32_t a, uint64_t b, uint64_t c);
+
 /* ENTER of a call that began at `time`, after the last record: a poll that is recorded only
  * because it succeeded. */
 void burst_enter_at(struct burst_thread *thread, uint16_t op, void *return_address, uint64_t time);
@@ -119,6 +127,10 @@ void burstline_region_begin(const char *name);
 void burstline_region_end(const char *name);
 void burstline_pause(void);
 void burstline_resume(void);
+
+/* What code calls that was compiled with -finstrument-functions. */
+void __cyg_profile_func_enter(void *function, void *call);
+void __cyg_profile_func_exit(void *function, void *call);
 
 /* What instrumented code keeps (work.c), per thread: its counts, and the innermost loop around
  * what it executes, 0 for none. Whether there is such code in the process. */

@@ -8,12 +8,17 @@
 #include <string.h>
 #include <unistd.h>
 
+#define MOST_PATTERNS 4096
+
 struct burst_settings burst_settings;
 char burst_folder[PATH_MAX];
 char burst_counter_names[1024];
 
 static char calls[4096]; /* BURSTLINE_CALLS */
 static uint8_t unwanted[BURST_OPERATIONS];
+static char functions[1u << 16]; /* BURSTLINE_FUNCTIONS */
+static const char *pattern[MOST_PATTERNS];
+static unsigned patterns;
 
 void burst_say(const char *format, ...) {
     char line[PATH_MAX + 512];
@@ -78,6 +83,48 @@ static void read_filter(const char *text) {
 
 int burst_wants(uint16_t op) { return op >= BURST_OPERATIONS || !unwanted[op]; }
 
+static void read_functions(const char *text) {
+    snprintf(functions, sizeof functions, "%s", text);
+    char *state = NULL;
+    for (char *word = strtok_r(functions, ";", &state); word; word = strtok_r(NULL, ";", &state)) {
+        if (patterns == MOST_PATTERNS) break;
+        pattern[patterns++] = word;
+    }
+    if (strlen(text) >= sizeof functions || patterns == MOST_PATTERNS)
+        burst_say("BURSTLINE_FUNCTIONS is too long; %u patterns are used", patterns);
+}
+
+int burst_filters_functions(void) { return patterns > 0; }
+
+static int fits(const char *wanted, const char *name) {
+    const char *star = NULL, *again = name;
+    while (*name != '\0') {
+        if (*wanted == '*') {
+            star = ++wanted;
+            again = name;
+        } else if (*wanted == '?' || *wanted == *name) {
+            ++wanted;
+            ++name;
+        } else if (star != NULL) {
+            wanted = star;
+            name = ++again;
+        } else {
+            return 0;
+        }
+    }
+    return wanted[strspn(wanted, "*")] == '\0';
+}
+
+/* As with calls, the first pattern says what those are that none fits. */
+int burst_wants_function(const char *linked, const char *readable) {
+    for (unsigned i = patterns; i > 0; --i) {
+        const int without = *pattern[i - 1] == '-';
+        const char *text = pattern[i - 1] + without;
+        if (fits(text, linked) || fits(text, readable)) return !without;
+    }
+    return patterns == 0 || *pattern[0] == '-';
+}
+
 static int read_mode(void) {
     const char *mode = getenv("BURSTLINE_MODE");
     if (mode == NULL || *mode == '\0' || strcmp(mode, "trace") == 0) return 1;
@@ -110,5 +157,7 @@ void burst_read_settings(void) {
     snprintf(burst_counter_names, sizeof burst_counter_names, "%s", counters ? counters : "cpu");
     const char *filter = getenv("BURSTLINE_CALLS");
     if (filter != NULL && *filter != '\0') read_filter(filter);
+    const char *wanted = getenv("BURSTLINE_FUNCTIONS");
+    if (wanted != NULL && *wanted != '\0') read_functions(wanted);
     burst_settings.active = 1;
 }

@@ -21,6 +21,7 @@
 
 #define BURST_RESERVE 4 /* records kept free in a window for the gap and the end */
 #define BURST_MAX_DEPTH 64
+#define BURST_MOST_REGIONS 4096u /* a power of two; more names are not recorded */
 #define BURST_MAX_COUNTERS 32
 
 /* What burst_gate says: one comparison tells a thread whether it may record. */
@@ -47,7 +48,7 @@ struct burst_thread {
     volatile uint8_t inside; /* the runtime is at work here; signal handlers keep out */
     uint8_t closed, counters_defined, pause_open;
     uint32_t generation; /* of definitions: grows when some may have been dropped */
-    uint64_t calls, last_ns;
+    uint64_t calls, functions, last_ns; /* functions: their borders */
 
     pthread_mutex_t lock;
     uint64_t *window; /* mapped: the tail */
@@ -77,6 +78,13 @@ void burst_say(const char *format, ...) __attribute__((format(printf, 1, 2)));
 /* Generated from the table of calls, and not there without the wrappers. NULL for numbers that are
  * none. */
 const char *burst_operation_name(uint16_t op) __attribute__((weak));
+
+int burst_wants_function(const char *linked, const char *readable);
+int burst_filters_functions(void);
+
+/* symbols.c: not for two threads at a time. 1: it has a name, as the linker and as people know it */
+#define BURST_LONGEST_SYMBOL 1024
+int burst_symbol(const char *path, uintptr_t offset, char *linked, char *readable);
 
 /* process.c */
 extern uint32_t burst_gate;
@@ -126,19 +134,22 @@ void burst_open_counters(struct burst_thread *thread);
 void burst_close_counters(struct burst_thread *thread);
 void burst_read_counters(struct burst_thread *thread, uint64_t *values);
 void burst_define_counters(struct burst_thread *thread);
-void burst_put_counters(struct burst_thread *thread, const uint64_t *values);
+unsigned burst_read_work(uint64_t *values); /* the number of the first of these, the last counters */
+void burst_put_counters(struct burst_thread *thread, unsigned first, const uint64_t *values);
 
 /* walk.c, modules.c, stack.c */
 unsigned burst_walk(struct burst_thread *thread, uintptr_t from, uintptr_t *frames, unsigned depth);
 void burst_walk_free(struct burst_thread *thread);
 uint64_t burst_place(struct burst_thread *thread, uintptr_t address); /* module << 48 | offset */
+const char *burst_module_path(uint64_t place); /* NULL: none is known */
 uint32_t burst_stack_id(struct burst_thread *thread, uintptr_t from);
 void burst_stacks_free(struct burst_thread *thread);
 
-/* runtime.c, with burst_enter and burst_leave */
+/* runtime.c, with burst_enter, burst_leave and burst_put_moment */
 void burst_calibrate(struct burst_thread *thread);
 uint64_t burst_overhead_ns(void); /* of recording a call */
 uint32_t burst_reading_ns(void);  /* of it, to read counters */
+uint64_t burst_border_ns(void);   /* of recording the border of a function */
 
 /* leaving.c */
 void burst_finish(struct burst_thread *thread, int how, int detail, int own);

@@ -3,7 +3,7 @@
 
 #include <string.h>
 
-#define MOST_NAMES 4096u /* a power of two; more names are not recorded */
+#define MOST_NAMES BURST_MOST_REGIONS
 #define LONGEST_NAME 255u
 #define FOR_PROGRAMS __attribute__((visibility("default")))
 
@@ -62,9 +62,7 @@ static void put_region(uint16_t kind, const char *name) {
     if (thread == NULL || burst_settings.profile) return;
     burst_recover(thread);
     const uint32_t id = region_id(thread, name);
-    if (id == 0) return;
-    thread->last_ns = burst_now();
-    burst_put(thread, kind, 0, thread->last_ns, id, 0, 0);
+    if (id != 0) burst_put_moment(thread, BURST_WORK_ONLY, kind, 0, id, 0, 0);
 }
 
 FOR_PROGRAMS void burstline_region_begin(const char *name) { put_region(BURST_REGION_ENTER, name); }

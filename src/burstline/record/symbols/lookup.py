@@ -97,6 +97,10 @@ class Module:
             if lines:
                 self._read(path, lines=False)
 
+    def functions(self, offsets: list[int]) -> list[list[Frame]]:
+        """The function that begins at each offset, alone; none where nothing is known."""
+        return [self._frames(offset)[-1:] for offset in offsets]
+
     def frames(self, offsets: list[int]) -> list[list[Frame]]:
         """The frames of each return address, innermost first; none where nothing is known."""
         strangers = {offset for offset in offsets if not self._is_return(offset)}
@@ -359,7 +363,8 @@ def _answer(request: dict[str, Any], modules: dict[str, Module], limits: Limits)
         if key not in modules:
             modules[key] = Module(Path(key), folders, limits, lines=request["lines"])
         limits.allow()
-        frames = modules[key].frames(request["offsets"])
+        module, offsets = modules[key], request["offsets"]
+        frames = module.functions(offsets) if request["begins"] else module.frames(offsets)
         return {"frames": frames, "reasons": list(modules[key].reasons)}
     except OSError as error:
         return {"frames": [], "reasons": [f"the file cannot be read: {error.strerror}"]}

@@ -97,7 +97,18 @@ class Resolver:
                 self._places[module, offset] = self._named(module, offset, frames)
         return {offset: self._places[module, offset] for offset in wanted}
 
-    def _frames(self, module: str, offsets: list[int]) -> list[list[Frame]]:
+    def functions(self, module: str, offsets: Iterable[int]) -> dict[int, Place]:
+        """The functions that begin at offsets in a module."""
+        wanted = list(dict.fromkeys(offsets))
+        frames = self._frames(module, wanted, begins=True)
+        return {
+            offset: self._named(module, offset, frame)[0]
+            for offset, frame in zip(wanted, frames, strict=True)
+        }
+
+    def _frames(
+        self, module: str, offsets: list[int], *, begins: bool = False
+    ) -> list[list[Frame]]:
         """The frames of each offset, none where nothing is known."""
         reasons = self._reasons.setdefault(module, {})
         if reason := _unreadable(module):
@@ -106,7 +117,11 @@ class Resolver:
         for lines in (True, False) if self._with_lines.get(module, True) else (False,):
             self._with_lines[module] = lines
             answer = self._child.ask(
-                module=module, offsets=offsets, folders=self._folders, lines=lines
+                module=module,
+                offsets=offsets,
+                folders=self._folders,
+                lines=lines,
+                begins=begins,
             )
             if answer is not None:
                 reasons.update(dict.fromkeys(answer["reasons"]))

@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, Final
 import numpy as np
 
 from burstline.columns import concatenated, enclosing, lookup, match_borders
-from burstline.extrae import RECORDED_REGIONS
+from burstline.extrae import RECORDED_REGIONS, USER_FUNCTION
 from burstline.formats.raw.events.openmp import OpenMpRows
 from burstline.formats.raw.files.layout import Kind, Named
 from burstline.schema import NO_VALUE, ORIGINS, UNKNOWN, arrow_schema, arrow_table, row_table
@@ -24,13 +24,17 @@ if TYPE_CHECKING:
     import numpy.typing as npt
     import pyarrow as pa
 
-    from burstline.columns import Columns, Integers
+    from burstline.columns import Columns, Integers, Mask
     from burstline.formats.intake import Defects
     from burstline.formats.raw.events.timeline import Timeline
+    from burstline.formats.raw.processes.call_paths import Frame
     from burstline.formats.raw.processes.processes import Definitions, Name
 
+    _Key = tuple[int, int, Name | Frame | None]
+    """Space, number and name of what a region is."""
 
-_OPENMP: Final = 3  # beside Named.REGION and Named.LOOP
+
+_OPENMP: Final = -1  # beside Named.REGION, Named.LOOP and Named.FUNCTION
 _ENTERS: Final = (Kind.REGION_ENTER, Kind.LOOP_ENTER)
 _LEAVES: Final = (Kind.REGION_LEAVE, Kind.LOOP_LEAVE)
 _LOOPS: Final = (Kind.LOOP_ENTER, Kind.LOOP_LEAVE)
@@ -42,15 +46,22 @@ class Regions:
 
     def __init__(self, defects: Defects) -> None:
         self._defects = defects
-        self._definitions: dict[tuple[int, int, Name | None], int] = {}
+        self._definitions: dict[_Key, int] = {}
         self.openmp = OpenMpRows(defects)
         self._lines: list[tuple[int, int, Columns]] = []
         self._regions: list[Columns] = []
 
-    def add(self, line: Timeline, defined: Definitions, paths: Mapping[int, int]) -> None:
+    def add(
+        self,
+        line: Timeline,
+        defined: Definitions,
+        functions: Mapping[int, Frame],
+        paths: Mapping[int, int],
+    ) -> None:
         """Take in the regions of a location; stacks of its process are given their rows."""
         self.openmp.add(line, paths)
-        self._lines.append((line.location, line.last_seq, self._user_regions(line, defined)))
+        user = self._user_regions(line, defined, functions)
+        self._lines.append((line.location, line.last_seq, user))
 
     def end_process(self, process: int) -> None:
         """Put together what threads of a process did: one tells the end of another's team."""
@@ -69,7 +80,9 @@ class Regions:
                 self._regions.append(_closed(location, last_seq, regions))
         self._lines.clear()
 
-    def _user_regions(self, line: Timeline, defined: Definitions) -> Columns:
+    def _user_regions(
+        self, line: Timeline, defined: Definitions, functions: Mapping[int, Frame]
+    ) -> Columns:
         rows = line.of(*_ENTERS, *_LEAVES)
         kind, number = line.kind[rows], line.records["a"][rows].astype(np.int64)
         loop = np.isin(kind, np.array(_LOOPS))
@@ -80,30 +93,38 @@ class Regions:
         lost = np.flatnonzero(~enters & (partner < 0))
         closed = partner[begin] >= 0
         line.note(self._defects, "region_left_but_never_entered", "info", rows[lost])
-        line.note(self._defects, "region_never_left", "info", rows[begin[~closed]])
+        code = np.isin(number[begin], np.fromiter(functions, np.int64)) & ~loop[begin]
+        line.note(self._defects, "region_never_left", "info", rows[begin[~closed & ~code]])
+        partner[begin] = _jumped(begin, partner[begin], code)
+        ends = partner[begin] >= 0
         end = rows[partner[begin]]
         times = np.where(closed, line.records["b"][end], _MOST_ITERATIONS).astype(np.uint64)
         is_counted = closed & loop[begin] & (times < _MOST_ITERATIONS)
         unknown = np.full(len(begin), UNKNOWN, np.int64)
         return {
-            "region": self._define(what[begin], defined).astype(np.int64),
+            "region": self._define(what[begin], defined, functions).astype(np.int64),
             "enter_ns": line.time_ns[rows[begin]],
-            "leave_ns": np.where(closed, line.time_ns[end], line.died_ns),
+            "leave_ns": np.where(ends, line.time_ns[end], line.died_ns),
             "enter_seq": line.seq[rows[begin]],
-            "leave_seq": np.where(closed, line.seq[end], UNKNOWN),
+            "leave_seq": np.where(ends, line.seq[end], UNKNOWN),
             "call_path": unknown,
             "team": unknown,
             "barrier_ordinal": unknown,
             "iterations": np.where(is_counted, times.view(np.int64), NO_VALUE),
         }
 
-    def _number(self, key: tuple[int, int, Name | None]) -> int:
+    def _number(self, key: _Key) -> int:
         return self._definitions.setdefault(key, len(self._definitions))
 
-    def _define(self, what: Integers, defined: Definitions) -> npt.NDArray[np.int32]:
+    def _define(
+        self, what: Integers, defined: Definitions, functions: Mapping[int, Frame]
+    ) -> npt.NDArray[np.int32]:
         rows = {}
         for key in np.unique(what).tolist():
             number, space = key // 2, Named.LOOP if key % 2 else Named.REGION
+            if space == Named.REGION and number in functions:
+                rows[key] = self._number((Named.FUNCTION, 0, functions[number]))
+                continue
             # ids are per process, names are not; loops are known by their id everywhere
             name = defined.names.get((space, number))
             is_by_id = space == Named.LOOP or name is None
@@ -123,8 +144,26 @@ class Regions:
         return row_table("region_defs", rows)
 
 
-def _definition(space: int, number: int, name: Name | None) -> tuple[str | int | None, ...]:
+def _jumped(enter: Integers, leave: Integers, code: Mask) -> Integers:
+    """The leaves of some borders; a function that was jumped out of ends with the one around."""
+    jumped = np.flatnonzero(code & (leave < 0))
+    if not len(jumped):
+        return leave
+    functions = np.flatnonzero(code)
+    around = enclosing(enter[functions], np.where(leave < 0, enter, leave)[functions])
+    around = around[np.searchsorted(functions, jumped)]
+    ends = leave.copy()
+    ends[jumped] = np.where(around >= 0, leave[functions[around]], UNKNOWN)
+    return ends
+
+
+def _definition(
+    space: int, number: int, name: Name | Frame | None
+) -> tuple[str | int | None, ...]:
     """The columns of `region_defs` behind the first."""
+    if space == Named.FUNCTION and name is not None:
+        text, file, line = name
+        return text, "user", "function", file, line, None, USER_FUNCTION, None
     if space == _OPENMP:
         role = list(RECORDED_REGIONS)[number]
         return (role, "openmp", role, None, None, None, *RECORDED_REGIONS[role])

@@ -113,6 +113,7 @@ class Named(IntEnum):
     EVENT_TYPE = 1
     LOOP = 2
     COMPILER = 3
+    FUNCTION = 4
 
 
 class Ending(IntEnum):

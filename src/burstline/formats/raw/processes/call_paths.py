@@ -51,6 +51,10 @@ class ResolvesMany(Protocol):
         """The frames of each offset."""
         ...
 
+    def functions(self, module: str, offsets: Iterable[int]) -> Mapping[int, Frame]:
+        """The functions that begin at offsets, each with the line of its begin."""
+        ...
+
 
 def by_address(module: str, offset: int) -> list[Frame]:
     """The frame that is left where nobody can resolve an address."""
@@ -84,6 +88,23 @@ class CallPaths:
             self._resolve_all(resolver, {place for s in stacks.values() for place in s})
         return {number: self.insert(stack) for number, stack in stacks.items()}
 
+    def functions(self, defined: Definitions) -> dict[int, Frame]:
+        """The functions of a process by their numbers."""
+        modules: dict[str, list[int]] = {}
+        for module, offset in defined.functions.values():
+            modules.setdefault(defined.modules.get(module, ""), []).append(offset)
+        named: dict[tuple[str, int], Frame] = {}
+        resolver: object = self._resolve
+        if isinstance(resolver, ResolvesMany):
+            for path, offsets in modules.items():
+                for offset, frame in resolver.functions(path, offsets).items():
+                    named[path, offset] = _plausible(frame)
+        return {
+            number: named.get((path := defined.modules.get(module, ""), offset))
+            or by_address(path, offset)[0]
+            for number, (module, offset) in defined.functions.items()
+        }
+
     def _resolve_all(self, resolver: ResolvesMany, places: set[tuple[str, int]]) -> None:
         wanted: dict[str, list[int]] = {}
         for module, offset in sorted(places - self._frames.keys()):
@@ -106,10 +127,7 @@ class CallPaths:
         return self._frames[module, offset]
 
     def _keep(self, module: str, offset: int, frames: Sequence[Frame]) -> None:
-        known = [
-            (function, file, line if line and 0 < line <= _LARGEST_LINE else None)
-            for function, file, line in frames
-        ]
+        known = [_plausible(frame) for frame in frames]
         self._frames[module, offset] = known or by_address(module, offset)
 
     def table(self) -> pa.Table:
@@ -117,3 +135,8 @@ class CallPaths:
         nodes = enumerate(self._nodes)
         rows = ((row, None if node < 0 else node, *frame) for row, (node, frame) in nodes)
         return row_table("call_paths", rows)
+
+
+def _plausible(frame: Frame) -> Frame:
+    function, file, line = frame
+    return function, file, line if line and 0 < line <= _LARGEST_LINE else None

@@ -82,6 +82,7 @@ class Definitions:
     counters: dict[int, Counter] = field(default_factory=dict)
     # by what has the name (0 region, 1 event type, 2 loop, 3 compiler) and its id
     names: dict[tuple[int, int], Name] = field(default_factory=dict)
+    functions: dict[int, tuple[int, int]] = field(default_factory=dict)  # (module, offset)
 
 
 @dataclass(slots=True, eq=False)
@@ -280,6 +281,9 @@ def _text(defined: Definitions, record: Any, rest: npt.NDArray[Any]) -> bool:  #
     data = np.ascontiguousarray(rest).view(np.uint8).reshape(-1, 32)[:, _TEXT_BYTES]
     used = np.arange(len(_TEXT_BYTES)) < rest["op"][:, np.newaxis]
     kind, op, number, line, claimed = (int(record[name]) for name in ("kind", "op", *"abc"))
+    if kind == Kind.NAME and op == Named.FUNCTION:
+        defined.functions.setdefault(number, (line >> _MODULE_SHIFT, line & _OFFSET))
+        return True
     content = data[used].tobytes()[: min(claimed, data.size)]
     text = content.decode("utf-8", "replace").replace("\0", "")
     if kind == Kind.MODULE:
