@@ -49,8 +49,8 @@ _RECORDED: Final = {
     "--each-set": "run once for each set of --counters-set",
     "--calls LIST": "only these operations: MPI_Send,…; --calls=-MPI_Test,…: all but these",
     "--poll-gap TIME": "failed polls less than that apart are waiting (default: 5us)",
-    "--functions FILE": "of functions compiled with -finstrument-functions only those that FILE "
-    "names, a pattern on each line; -PATTERN: all but these",
+    "--functions FILE": "only the functions that FILE names, a pattern on each line; -PATTERN: "
+    "all but these (of a program compiled with -finstrument-functions)",
     "--profile": "only count calls and their time, and say so at the end",
     "--keep-raw FOLDER": "keep the raw files there",
     "--block SIZE": "memory of each thread for records (default: 1Mi)",
@@ -144,8 +144,10 @@ def _record(arguments: usage.Arguments, name: str, counters: str | None) -> int:
         if not kept:
             shutil.rmtree(plan.folder, ignore_errors=True)
     _report(ended, survey)
-    _say_costly(costly)
-    _print_result(arguments, plan, survey, counted, costly, written["defects"])
+    document = {"defects": written["defects"]}
+    if survey.borders:
+        document |= _functions(survey, costly)
+    _print_result(arguments, plan, survey, counted, document)
     return code
 
 
@@ -239,20 +241,24 @@ def _report(ended: Ended, survey: Survey) -> None:
         )
 
 
-def _say_costly(costly: list[Costly]) -> None:
+def _functions(survey: Survey, costly: list[Costly]) -> dict[str, Any]:
     """Name the functions of which recording took a good part, for a filter."""
-    if not costly:
-        return
-    named = ", ".join(
-        f"{one.name} ({one.calls:,} calls, {one.recording_ns / max(one.time_ns, 1):.0%})"
-        for one in costly[:_MOST_NAMED]
-    )
-    rest = len(costly) - _MOST_NAMED
-    _say(
-        f"recording took more than 5 % of the time of these functions: {named}"
-        f"{f' and {rest} more' * (rest > 0)}. Leave them out with --functions FILE, and a line "
-        f"-{costly[0].name} in the file for each"
-    )
+    if costly:
+        named = ", ".join(
+            f"{one.name} ({one.calls:,} calls, {one.recording_ns / max(one.time_ns, 1):.0%})"
+            for one in costly[:_MOST_NAMED]
+        )
+        rest = len(costly) - _MOST_NAMED
+        _say(
+            f"recording took more than 5 % of the time of these functions: {named}"
+            f"{f' and {rest} more' * (rest > 0)}. Leave them out with --functions FILE, and a "
+            f"line -{costly[0].name} in the file for each"
+        )
+    return {
+        "function_events": survey.borders,
+        "function_event_ns": survey.border_ns,
+        "costly_functions": [one._asdict() for one in costly],
+    }
 
 
 def _print_result(
@@ -260,8 +266,7 @@ def _print_result(
     plan: _Plan,
     survey: Survey,
     counted: dict[str, Tally],
-    costly: list[Costly],
-    defects: list[dict[str, Any]],
+    more: dict[str, Any],
 ) -> None:
     document: dict[str, Any] = {
         "trace": str(plan.output),
@@ -271,12 +276,8 @@ def _print_result(
         "overhead_estimate_ns": survey.overhead_ns,
         "reading_estimate_ns": survey.reading_ns,
         "recorded_calls": survey.calls,
-        "defects": defects,
+        **more,
     }
-    if survey.borders:
-        document["function_events"] = survey.borders
-        document["function_event_ns"] = survey.border_ns
-        document["costly_functions"] = [one._asdict() for one in costly]
     if arguments.profile:
         document["calls"] = {
             name: {"count": tally.calls, "time_ns": tally.time_ns}

@@ -1,4 +1,4 @@
-"""The calls and times of operations in a profiled run, and of functions beside their recording."""
+"""Calls and times: of the operations of a profiled run, and of functions that cost too much."""
 
 from __future__ import annotations
 

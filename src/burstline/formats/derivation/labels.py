@@ -97,7 +97,7 @@ def region_events(trace: Trace) -> tuple[Integers, Integers]:
 
 
 def function_lines(trace: Trace) -> tuple[Integers, dict[int, str]]:
-    """The number of the line where each region that is a function begins, else 0; the labels."""
+    """The number of the line where each region begins, 0 of no function; and the labels."""
     definitions = trace.table("region_defs")
     names = ("source_type", "file", "begin_line")
     lines = [

@@ -56,17 +56,17 @@ def read_filter(path: Path) -> str:
         lines = path.read_text(encoding="utf-8").splitlines()
     except (OSError, UnicodeError) as error:
         reason = error.strerror if isinstance(error, OSError) else "it is no text"
-        raise ParameterError(f"--functions {printable(path)}: {reason}") from error
+        raise ParameterError(f"--functions {printable(str(path))}: {reason}") from error
     patterns = [text for line in lines if (text := line.partition("#")[0].strip())]
     if wrong := [text for text in patterns if ";" in text or not text.removeprefix("-")]:
         raise ParameterError(
-            f"--functions {printable(path)}: {printable(wrong[0])} is no pattern. A line is "
-            "the name of a function, in which * stands for anything, or - and such a name"
+            f"--functions {printable(str(path))}: {printable(wrong[0])} is no pattern. A line "
+            "is the name of a function, in which * stands for anything, or - and such a name"
         )
     text = ";".join(patterns)
     if len(patterns) >= _MOST_PATTERNS or len(text.encode()) >= _LONGEST_FILTER:
         raise ParameterError(
-            f"--functions {printable(path)}: fewer than {_MOST_PATTERNS:,} patterns of "
+            f"--functions {printable(str(path))}: fewer than {_MOST_PATTERNS:,} patterns of "
             f"{_LONGEST_FILTER:,} bytes in all have room. Name several functions by one with *"
         )
     return text

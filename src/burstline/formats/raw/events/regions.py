@@ -16,6 +16,7 @@ from burstline.columns import concatenated, enclosing, lookup, match_borders
 from burstline.extrae import RECORDED_REGIONS, USER_FUNCTION
 from burstline.formats.raw.events.openmp import OpenMpRows
 from burstline.formats.raw.files.layout import Kind, Named
+from burstline.formats.raw.processes.processes import Name
 from burstline.schema import NO_VALUE, ORIGINS, UNKNOWN, arrow_schema, arrow_table, row_table
 
 if TYPE_CHECKING:
@@ -28,7 +29,7 @@ if TYPE_CHECKING:
     from burstline.formats.intake import Defects
     from burstline.formats.raw.events.timeline import Timeline
     from burstline.formats.raw.processes.call_paths import Frame
-    from burstline.formats.raw.processes.processes import Definitions, Name
+    from burstline.formats.raw.processes.processes import Definitions
 
     _Key = tuple[int, int, Name | Frame | None]
     """Space, number and name of what a region is."""
@@ -145,7 +146,7 @@ class Regions:
 
 
 def _jumped(enter: Integers, leave: Integers, code: Mask) -> Integers:
-    """The leaves of some borders; a function that was jumped out of ends with the one around."""
+    """The leaves of some borders; functions that were jumped out of end with those around."""
     jumped = np.flatnonzero(code & (leave < 0))
     if not len(jumped):
         return leave
@@ -161,9 +162,9 @@ def _definition(
     space: int, number: int, name: Name | Frame | None
 ) -> tuple[str | int | None, ...]:
     """The columns of `region_defs` behind the first."""
-    if space == Named.FUNCTION and name is not None:
-        text, file, line = name
-        return text, "user", "function", file, line, None, USER_FUNCTION, None
+    if name is not None and not isinstance(name, Name):
+        function, file, begin = name
+        return function, "user", "function", file, begin, None, USER_FUNCTION, None
     if space == _OPENMP:
         role = list(RECORDED_REGIONS)[number]
         return (role, "openmp", role, None, None, None, *RECORDED_REGIONS[role])

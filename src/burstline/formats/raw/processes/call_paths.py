@@ -51,6 +51,11 @@ class ResolvesMany(Protocol):
         """The frames of each offset."""
         ...
 
+
+@runtime_checkable
+class ResolvesFunctions(Protocol):
+    """A resolver that also names the functions that begin at addresses."""
+
     def functions(self, module: str, offsets: Iterable[int]) -> Mapping[int, Frame]:
         """The functions that begin at offsets, each with the line of its begin."""
         ...
@@ -95,7 +100,7 @@ class CallPaths:
             modules.setdefault(defined.modules.get(module, ""), []).append(offset)
         named: dict[tuple[str, int], Frame] = {}
         resolver: object = self._resolve
-        if isinstance(resolver, ResolvesMany):
+        if isinstance(resolver, ResolvesFunctions):
             for path, offsets in modules.items():
                 for offset, frame in resolver.functions(path, offsets).items():
                     named[path, offset] = _plausible(frame)
