@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import shlex
 import subprocess
 import sys
 import time
@@ -43,6 +44,13 @@ class Site:
         words = [f"{compiler}.{self.kind}", "-g", "-o", name, *map(str, words)]
         subprocess.run(words, check=True, cwd=self.folder)
         return f"./{name}"
+
+    def mpi_words(self, what):
+        """Give the words that the MPI's compiler adds to compile or to link."""
+        words = [self.compiler, f"--showme:{what}"]
+        return shlex.split(
+            subprocess.run(words, capture_output=True, text=True, check=True).stdout
+        )
 
     def start(self, *words, before=()):
         return subprocess.Popen(

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import shlex
 import subprocess
 from collections import Counter, defaultdict
 from pathlib import Path
@@ -20,14 +19,6 @@ LOOPS = (101, 37, 50, 60, 2, 6)
 MISSING = "__attribute__((weak)) void __kmpc_dispatch_deinit(void *at, int thread) {}\n"
 
 
-def mpi_words(site, what):
-    """Give the words that the MPI's compiler adds to compile or to link."""
-    shown = subprocess.run(
-        [site.compiler, f"--showme:{what}"], capture_output=True, text=True, check=True
-    )
-    return shlex.split(shown.stdout)
-
-
 def older_runtime(clang, options):
     (folder,) = [word[2:] for word in options if word.startswith("-L")]
     return (
@@ -39,8 +30,8 @@ def built(site, clang, options, *, counted=False):
     """Build the program with a compiler of LLVM; maybe with work counters."""
     source = site.folder / "app.c"
     source.write_text(PROGRAM.read_text() + (MISSING if older_runtime(clang, options) else ""))
-    words = [clang, "-g", "-O1", *mpi_words(site, "compile"), source, *options]
-    words += ["-o", "app", *mpi_words(site, "link")]
+    words = [clang, "-g", "-O1", *site.mpi_words("compile"), source, *options]
+    words += ["-o", "app", *site.mpi_words("link")]
     if counted:
         code, _, said = site.burstline("cc", "--", *words)
         assert code == 0, said

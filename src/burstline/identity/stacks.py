@@ -84,6 +84,11 @@ class Stacks:
         return chain[::-1]
 
 
+def is_outlined_name(function: str) -> bool:
+    """Whether compilers name a function so that is the body of a construct of OpenMP."""
+    return _OUTLINED.fullmatch(function) is not None
+
+
 @dataclass(frozen=True, slots=True)
 class _Reached:
     """How far a stack was followed from its outermost frame."""
@@ -128,7 +133,7 @@ def _next(stacks: Stacks, above: _Reached, frame: Frame) -> _Reached:
         return _Reached(node, above.begins, above.is_thread, in_fork=True)
     if _INTERPRETERS.fullmatch(name) or not is_place(frame):
         return above
-    is_outlined = above.in_fork or _OUTLINED.fullmatch(name) is not None
+    is_outlined = above.in_fork or is_outlined_name(name)
     if node is None:
         begins = (above.begins and not above.in_fork) or name in _MAINS
         node = stacks.child(UNKNOWN if begins else _CUT, frame, outlined=is_outlined)

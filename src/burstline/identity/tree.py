@@ -22,7 +22,7 @@ import pyarrow as pa
 import pyarrow.compute as pc
 
 from burstline.columns import UNKNOWN, coded, dense, row_of, stable_order, take
-from burstline.identity.stacks import read_stacks
+from burstline.identity.stacks import is_outlined_name, read_stacks
 from burstline.operations import role_of
 from burstline.profile import CALL_PATHS
 
@@ -178,6 +178,12 @@ def _regions(trace: Trace, *, has_stacks: bool) -> Columns:
     construct = (is_parallel & (outermost | forks | in_team)) | body | (is_team & ~around)
     # Where calls have stacks, lines tell more than loops that the recorder was told of.
     untold = user & are("loop") & (regions["call_path"] < 0) & has_stacks
+    # A body that reports itself as a function is the construct around it, which tells of it.
+    names = trace.region_defs["name"].to_pylist()
+    bodies = np.array([is_outlined_name(name) for name in names], bool)[regions["region"]]
+    bodies &= user & ~outermost
+    openmp = np.array([each == "openmp" for each in paradigms], bool)[regions["region"]]
+    untold |= bodies & (openmp | bodies)[parent]
     construct &= team >= 0
     is_around = is_team & (around | (team < 0))
     unforked = is_parallel & ~construct  # of a source that enters it before the fork

@@ -28,6 +28,7 @@ if TYPE_CHECKING:
     from burstline.formats.raw import Frame, Resolver
 
 _COSTLY: Final = 0.05
+_MANY: Final = 100  # calls; fewer do not matter
 
 
 class Tally(NamedTuple):
@@ -82,7 +83,9 @@ def costly_functions(folder: Path, resolver: Resolver, border_ns: int) -> list[C
         Costly(*frame, calls, time_ns, 2 * calls * border_ns)
         for frame, (calls, time_ns) in sums.items()
     ]
-    costly = [one for one in costly if one.recording_ns > one.time_ns * _COSTLY]
+    costly = [
+        one for one in costly if one.calls >= _MANY and one.recording_ns > one.time_ns * _COSTLY
+    ]
     return sorted(costly, key=lambda one: -one.recording_ns)
 
 

@@ -52,6 +52,9 @@ class Locks:
     released_ns: Integers  # when the acquisition before was released
     acquire_seq: Integers
     is_critical: Mask
+    holder: AnyIntegers  # the location that had it before, and from when to when
+    held_ns: Integers
+    held_seq: tuple[Integers, Integers]
 
 
 def teams_of(trace: Trace, node: AnyIntegers) -> tuple[Teams, AnyIntegers]:
@@ -106,9 +109,10 @@ def barriers_of(trace: Trace) -> Barriers:
 
 def locks_of(trace: Trace, regions: Intervals) -> Locks:
     """The acquisitions of locks that were held before."""
-    location, lock, order, acquire_seq, release_ns = trace.arrays(
-        "locks", "location", "lock", "order", "acquire_seq", "release_ns"
-    )
+    location, lock, order, acquire_seq, release_ns, acquire_ns, release_seq = trace.arrays(
+        "locks", "location", "lock", "order", "acquire_seq", "release_ns", "acquire_ns",
+        "release_seq",
+    )  # fmt: skip
     (process,) = trace.arrays("locations", "process")
     by_order = np.lexsort((order, lock, process[location]))
     process, lock, order = process[location][by_order], lock[by_order], order[by_order]
@@ -120,12 +124,16 @@ def locks_of(trace: Trace, regions: Intervals) -> Locks:
     inside = around >= 0
     rows, around, now = rows[inside], around[inside], now[inside]
     (region,) = trace.arrays("regions", "region")
+    before = by_order[now - 1]
     return Locks(
         location[rows],
         around,
-        release_ns[by_order[now - 1]],
+        release_ns[before],
         acquire_seq[rows],
         (_roles(trace, region, "critical") | _roles(trace, region, "critical_sblock"))[around],
+        location[before],
+        release_ns[before] - acquire_ns[before],
+        (acquire_seq[before], release_seq[before]),
     )
 
 

@@ -7,11 +7,11 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from burstline._core import Wait
-from burstline.columns import UNKNOWN, run_lengths
+from burstline.columns import UNKNOWN, enclosing, run_lengths
 from burstline.waits.points import INSIDE, PLACES
 
 if TYPE_CHECKING:
-    from burstline.columns import Integers
+    from burstline.columns import AnyIntegers, Integers
     from burstline.sync import Sync
     from burstline.waits.points import PointList
     from burstline.waits.severities import Severities
@@ -22,7 +22,7 @@ def add_openmp_waits(sync: Sync, severities: Severities, points: PointList) -> I
     forks = _add_forks(sync, severities, points)
     _add_barriers(sync, severities, points)
     locks, regions = sync.locks, sync.regions
-    wait = np.maximum(0, locks.released_ns - regions.enter_ns[locks.region])
+    wait = lock_waits(sync)
     for kind, rows in (("critical", locks.is_critical), ("api", ~locks.is_critical)):
         severities.add(
             f"omp_lock_contention_{kind}",
@@ -99,3 +99,36 @@ def _add_barriers(sync: Sync, severities: Severities, points: PointList) -> None
         cause=np.where(wait > 0, points.count + latest, UNKNOWN),
         interval=region,
     )
+
+
+def lock_waits(sync: Sync) -> Integers:
+    """How long each acquisition of a lock waited for who held it."""
+    return np.maximum(0, sync.locks.released_ns - sync.regions.enter_ns[sync.locks.region])
+
+
+def holders_nodes(sync: Sync, rows: Integers) -> AnyIntegers:
+    """The call path in which the holder of a lock spent most time while it had it, or -1."""
+    locks, regions = sync.locks, sync.regions
+    if not len(rows):
+        return np.zeros(0, np.int32)
+    # Regions in the order of their locations and events, whose ordinals thus become one.
+    far = int(max(regions.leave_seq.max(initial=0), locks.acquire_seq.max(initial=0))) + 2
+    enter = regions.location * far + regions.enter_seq
+    around = enclosing(enter, regions.location * far + np.minimum(regions.leave_seq, far - 1))
+    own_ns = regions.leave_ns - regions.enter_ns
+    inner = np.flatnonzero(around >= 0)
+    own_ns = own_ns - np.bincount(around[inner], own_ns[inner], len(own_ns)).astype(np.int64)
+    holder = locks.holder[rows].astype(np.int64) * far
+    first, last = (np.searchsorted(enter, holder + seq[rows]) for seq in locks.held_seq)
+    count = np.maximum(last - first, 0)
+    wait = np.repeat(np.arange(len(rows)), count)
+    inside = np.arange(count.sum()) + np.repeat(first - np.cumsum(count) + count, count)
+    # What is left is the section's own, whose region was entered last before.
+    rest_ns = locks.held_ns[rows] - np.bincount(wait, own_ns[inside], len(rows))
+    wait = np.append(wait, np.arange(len(rows)))
+    node = regions.node[np.append(inside, np.maximum(first - 1, 0))]
+    pairs, pair = np.unique(wait * (node.max() + 2) + node + 1, return_inverse=True)
+    time_ns = np.bincount(pair.reshape(-1), np.append(own_ns[inside], rest_ns))
+    order = np.lexsort((time_ns, pairs // (node.max() + 2)))
+    longest = order[np.flatnonzero(np.diff(pairs[order] // (node.max() + 2), append=-1))]
+    return (pairs[longest] % (node.max() + 2) - 1).astype(np.int32)

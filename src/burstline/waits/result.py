@@ -12,6 +12,7 @@ from burstline._core import Wait
 from burstline.profile import LOCATIONS, Profile, Values
 from burstline.profile import METRICS as METRIC_TABLE
 from burstline.waits.metrics import METRICS, WAITS
+from burstline.waits.openmp import holders_nodes, lock_waits
 
 if TYPE_CHECKING:
     from burstline.columns import Integers
@@ -76,7 +77,8 @@ class Waits:
         call_path, cause_location, cause_call_path`. `call` is the ordinal of the call on its
         location, of the region for waits of threads; call paths are rows of the profile's.
         The cause's call path is the one in which it spent most more time than who waited
-        since both met last; null where that explains nothing.
+        since both met last; of a lock, where it was while it had it. Null where that
+        explains nothing.
     delays : pyarrow.Table
         `from, to, wait_ns`: how long ranks waited for others in MPI, the largest first.
     coverage : dict
@@ -305,25 +307,32 @@ def _instances(sync: Sync, analysis: Analysis) -> pa.Table:
     for chosen, table in ((in_team, sync.regions), (~in_team, sync.calls)):
         ordinal[chosen] = interval[chosen] - table.begin[points.location[rows][chosen]]
         start[chosen] = table.enter_ns[interval[chosen]]
+    locks = sync.locks
+    waited_ns = lock_waits(sync)
+    held = np.flatnonzero((waited_ns > 0) & (locks.holder != locks.location))
+    held = held[np.argsort(-waited_ns[held], kind="stable")]
     metrics = [_METRIC_OF.get(Wait(type_), "") for type_ in range(int(Wait.NONE) + 1)]
     explicit = np.zeros(len(sync.regions.node), bool)
     explicit[sync.barriers.region] = sync.barriers.is_explicit
-    names = np.array([*metrics, "omp_ebarrier_wait", "omp_ibarrier_wait"])
+    contention = "omp_lock_contention_critical", "omp_lock_contention_api"
+    names = np.array([*metrics, "omp_ebarrier_wait", "omp_ibarrier_wait", *contention])
     kind = points.type[rows].astype(np.int64)
     kind[in_team] = np.where(explicit[interval[in_team]], len(metrics), len(metrics) + 1)
-    blamed = explained.blamed[rows]
-    return pa.table(
-        {
-            "metric": pa.array(names[kind], pa.string()),
-            "location": points.location[rows],
-            "call": ordinal,
-            "start_ns": start,
-            "wait_ns": points.wait_ns[rows],
-            "call_path": points.node[rows],
-            "cause_location": points.location[points.cause[rows]],
-            "cause_call_path": pa.array(blamed, pa.int32(), mask=blamed < 0),
-        }
-    )
+    kind = np.append(kind, len(names) - 1 - locks.is_critical[held])
+    columns = {
+        "location": (points.location[rows], locks.location[held]),
+        "call": (ordinal, locks.region[held] - sync.regions.begin[locks.location[held]]),
+        "start_ns": (start, sync.regions.enter_ns[locks.region[held]]),
+        "wait_ns": (points.wait_ns[rows], waited_ns[held]),
+        "call_path": (points.node[rows], sync.regions.node[locks.region[held]]),
+        "cause_location": (points.location[points.cause[rows]], locks.holder[held]),
+    }
+    whole = {name: np.concatenate(parts) for name, parts in columns.items()}
+    order = np.argsort(-whole["wait_ns"], kind="stable")
+    blamed = np.append(explained.blamed[rows], holders_nodes(sync, held))[order]
+    table = pa.table({name: column[order] for name, column in whole.items()})
+    table = table.add_column(0, "metric", pa.array(names[kind[order]], pa.string()))
+    return table.append_column("cause_call_path", pa.array(blamed, pa.int32(), mask=blamed < 0))
 
 
 def _delays(sync: Sync, analysis: Analysis) -> pa.Table:
