@@ -26,7 +26,8 @@ static int tiny(int k) { return k * 3 + 1; }
 static int deep(int n) { return n == 0 ? 1 : deep(n - 1) + 1; }
 static void thrown(int n) { if (n == 0) longjmp(place, 1); thrown(n - 1); }
 static void caught(void) { if (!setjmp(place)) thrown(2); }
-static void tell(void) { int x = 0; MPI_Bcast(&x, 1, MPI_INT, 0, MPI_COMM_WORLD); usleep(2000); }
+static int x;
+static void tell(void) { MPI_Bcast(&x, 1, MPI_INT, 0, MPI_COMM_WORLD); usleep(2000); }
 static void step(void) {
     for (int i = 0; i < 2000; ++i) sink += tiny(i);
     sink += deep(5) + in_library(1);
@@ -216,7 +217,8 @@ def test_names_of_cpp_are_those_that_are_shown(site):
     assert shown == {"main", "space::Type::twice", "(anonymous namespace)::quiet"}
 
 
-def test_functions_of_fortran_are_recorded_by_their_modules(site, gfortran):
+@pytest.mark.usefixtures("gfortran")
+def test_functions_of_fortran_are_recorded_by_their_modules(site):
     (site.folder / "fort.f90").write_text(FORTRAN)
     site.compile("mpifort", "-finstrument-functions", "fort.f90", name="fort")
     words = ["--force", "-o", "fort.prv", "--functions", "filter"]

@@ -60,11 +60,9 @@ def test_a_wait_for_a_lock_blames_where_its_holder_was_longest(inside, blamed):
 
 
 def test_a_lock_that_nobody_else_had_is_nobodys_fault():
-    text = (
-        DEFINITIONS
-        + WAITS.replace("order 1", "order 0")
-        + HOLDS.format(inside="").replace("acquire 7", "acquire 8")
-    )
+    other = HOLDS.format(inside="").replace("acquire 7", "acquire 8")
+    other = other.replace("release 7", "release 8")
+    text = DEFINITIONS + WAITS.replace("order 1", "order 0") + other
 
     waits = burstline.wait_states(trace_of(text))
 
@@ -78,7 +76,8 @@ def test_the_body_of_a_construct_is_no_node_beside_it():
     0 | 0 enter main | 1 fork 2 | 1 team begin 1 | 1 enter parallel
     2 enter .omp_outlined. | 3 enter hold | 5 leave | 6 leave
     7 leave | 7 team end 1 | 8 join | 9 leave
-    0.1 | 2 team begin 1 | 2 enter parallel | 3 enter .omp_outlined. | 4 leave | 5 leave | 5 team end 1
+    0.1 | 2 team begin 1 | 2 enter parallel | 3 enter .omp_outlined. | 4 leave
+    5 leave | 5 team end 1
     """
     )
 
