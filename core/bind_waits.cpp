@@ -1,10 +1,12 @@
 // bind_waits.cpp -- The kernels of wait states and their causes, for Python.
 #include <nanobind/stl/tuple.h>
+#include <nanobind/stl/vector.h>
 
 #include <tuple>
 
 #include "bind.hpp"
 #include "delays.hpp"
+#include "replay.hpp"
 #include "segments.hpp"
 #include "wrong_order.hpp"
 
@@ -41,6 +43,13 @@ burstline::Points points(const PointColumns& columns) {
 burstline::Stretches stretches(const SegmentColumns& columns) {
     const auto& [begin, node, time] = columns;
     return {view(begin), view(node), view(time)};
+}
+
+using ExchangeColumns = std::tuple<Ints, Nodes, Nodes, Nodes>;
+
+burstline::Exchanges exchanges(const ExchangeColumns& columns) {
+    const auto& [begin, gives, takes, before] = columns;
+    return {view(begin), view(gives), view(takes), view(before)};
 }
 
 template <std::size_t n>
@@ -128,6 +137,41 @@ void bind_waits(nb::module_& m) {
         },
         "points"_a, "segments"_a, "nodes"_a, "end_location"_a, "end_point"_a, "stops"_a.noconvert(),
         "The path without waits that ends last: time by node and location.");
+    m.def(
+        "replay",
+        [](const ExchangeColumns& rows,
+           const std::vector<std::tuple<Ints, Ints, std::int64_t>>& weights) {
+            std::vector<burstline::Weights> models;
+            for (const auto& [step, floor, latency] : weights)
+                models.push_back({view(step), view(floor), latency});
+            burstline::Replayed made;
+            {
+                nb::gil_scoped_release unlocked;
+                made = burstline::replay(exchanges(rows), models);
+            }
+            nb::list stamps;
+            for (auto& column : made.stamp) stamps.append(to_numpy(std::move(column)));
+            return std::make_tuple(stamps, to_numpy(std::move(made.order)),
+                                   to_numpy(std::move(made.cycle_begin)),
+                                   to_numpy(std::move(made.cycle_row)));
+        },
+        "rows"_a, "weights"_a,
+        "Stamps by each of the weights, the order of the rows, begins and rows of circles.");
+    m.def(
+        "source_times",
+        [](const ExchangeColumns& rows, const Ints& time) {
+            return to_numpy(burstline::source_times(exchanges(rows), view(time)));
+        },
+        "rows"_a, "time"_a.noconvert(), "The latest time of what each row waits for.");
+    m.def(
+        "amortised",
+        [](const ExchangeColumns& rows, const Ints& time, const Ints& stamp, std::int64_t latency,
+           std::int32_t bits) {
+            return to_numpy(burstline::amortised(exchanges(rows), view(time), view(stamp), latency,
+                                                 bits));
+        },
+        "rows"_a, "time"_a.noconvert(), "stamp"_a.noconvert(), "latency"_a, "bits"_a,
+        "Stamps with their jumps spread over what came before them.");
     using burstline::Wait;
     burstline::bind_enumeration<Wait>(m, "Wait", "What a wait is of.",
                                       {{"LATE_SENDER", Wait::late_sender},

@@ -1,0 +1,327 @@
+"""Everything that synchronises as rows in order on each location, for a replay."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Final
+
+import numpy as np
+
+from burstline import _core
+from burstline.columns import UNKNOWN, begins_run, distinct
+from burstline.operations import FINALIZES, INITS
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    from burstline.columns import AnyIntegers, Integers, Mask
+    from burstline.sync.columns import Sync
+
+PLACES: Final = 4
+"""Places of an event ordinal: before its enter, the enter, in it, the leave."""
+BEFORE, ENTER, INSIDE, LEAVE = range(PLACES)
+
+MESSAGE, RENDEZVOUS, COLLECTIVE, INIT, FINALIZE, TEAM, BARRIER, LOCK = range(8)
+"""Kinds of rows."""
+
+
+def _names(words: str) -> frozenset[str]:
+    bases = [word for word in words.split() if not word.startswith("Comm_")]
+    return frozenset(f"MPI_{word}" for word in [*words.split(), *(f"I{b.lower()}" for b in bases)])
+
+
+_BARRIERS: Final = _names("Barrier")
+_UNEVEN: Final = _names("Alltoallv Alltoallw")
+_CREATIONS: Final = _names(
+    "Comm_create Comm_dup Comm_dup_with_info Comm_split Comm_split_type Comm_idup"
+)
+_N_TO_N: Final = _names(
+    "Allgather Allgatherv Allreduce Alltoall Reduce_scatter Reduce_scatter_block"
+)
+_ONE_TO_N: Final = _names("Bcast Scatter Scatterv")
+_N_TO_ONE: Final = _names("Reduce Gather Gatherv")
+_SCANS: Final = _names("Scan Exscan")
+_EXSCANS: Final = _names("Exscan")
+
+# Of one place, who leaves a barrier comes first, then who others wait for, then who waits.
+_LEAVES, _GIVES, _TAKES = range(3)
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Rows:
+    """Rows of what synchronises, sorted by location and place; 25 bytes each.
+
+    A row that takes from a source happens after all rows that give to it, and all that give
+    to the source before that one.
+    """
+
+    begin: Integers  # (locations + 1,)
+    place: Integers  # PLACES * event ordinal + the place of it; rising on a location
+    time_ns: Integers  # as recorded
+    gives: AnyIntegers  # a source, or -1
+    takes: AnyIntegers
+    kind: AnyIntegers
+    before: AnyIntegers  # (sources,) a lower one that it goes on from, or -1
+
+    @property
+    def kernel(self) -> tuple[AnyIntegers, ...]:
+        """The columns that kernels take."""
+        return self.begin, self.gives, self.takes, self.before
+
+    @property
+    def location(self) -> Integers:
+        """Location of each row."""
+        return np.repeat(np.arange(len(self.begin) - 1), np.diff(self.begin))
+
+    def steps(self, stamp: Integers) -> Integers:
+        """How much a stamp grows from row to row on each location, from 0 to the first."""
+        steps = np.diff(stamp, prepend=0)
+        first = self.begin[:-1][np.diff(self.begin) > 0]
+        steps[first] = stamp[first]
+        return steps
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Weights:
+    """A model of a replay: a stamp is the latest of three, where a row has them.
+
+    They are the stamp before it on its location and `step` (from 0 to the first), its `floor`,
+    and the stamp of its source and `latency`.
+    """
+
+    step: Integers
+    latency: int = 0
+    floor: Integers | None = None
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Replayed:
+    """What a replay says of its rows."""
+
+    stamps: list[Integers]  # by model
+    order: Integers  # rows as they were replayed
+    cycles: list[list[int]]  # rows that wait for each other; stamped without their sources
+
+
+def replay(rows: Rows, models: Sequence[Weights]) -> Replayed:
+    """Stamps by each of the models, in one replay of the rows in order of cause and effect."""
+    nothing = np.zeros(0, np.int64)
+    stamps, order, begin, members = _core.replay(
+        rows.kernel,
+        [(m.step, nothing if m.floor is None else m.floor, m.latency) for m in models],
+    )
+    cycles = np.split(members, begin[1:-1]) if len(members) else []
+    return Replayed(stamps, order, [cycle.tolist() for cycle in cycles])
+
+
+def rows_of(sync: Sync, *, payload_only: bool = False, rendezvous: Mask | None = None) -> Rows:
+    """The rows of all that synchronises.
+
+    `payload_only` leaves out members of collectives that need not wait, as nothing is sent
+    to them. A message of `rendezvous` makes the call that completes its send wait, too.
+    """
+    rows = _RowList()
+    _add_messages(rows, sync, rendezvous)
+    _add_collectives(rows, sync, payload_only=payload_only)
+    _add_world(rows, sync, INITS, INIT)
+    _add_world(rows, sync, FINALIZES, FINALIZE)
+    _add_teams(rows, sync)
+    _add_barriers(rows, sync)
+    locks = sync.locks
+    source = rows.sources(len(locks.location))
+    rows.add(
+        LOCK, locks.releaser, locks.released_seq * PLACES + INSIDE, locks.released_ns, gives=source
+    )
+    rows.add(
+        LOCK, locks.location, locks.acquire_seq * PLACES + INSIDE, locks.acquire_ns, takes=source
+    )
+    return rows.sorted(sync.locations)
+
+
+class _RowList:
+    """Rows as they are made, in any order."""
+
+    _FIELDS: Final = ("location", "place", "time_ns", "gives", "takes", "kind", "tie")
+
+    def __init__(self) -> None:
+        self._parts: list[tuple[AnyIntegers, ...]] = []
+        self._before: list[AnyIntegers] = []
+        self._sources = 0
+
+    def sources(self, count: int) -> Integers:
+        """Numbers of new sources."""
+        numbers = np.arange(self._sources, self._sources + count)
+        self._before.append(np.full(count, UNKNOWN, np.int32))
+        self._sources += count
+        return numbers
+
+    def chain(self, starts: Mask) -> Integers:
+        """Numbers of new sources, each going on from the one before it but where one starts."""
+        numbers = self.sources(len(starts))
+        self._before[-1] = np.where(starts, UNKNOWN, numbers - 1).astype(np.int32)
+        return numbers
+
+    def add(
+        self,
+        kind: int,
+        location: AnyIntegers,
+        place: Integers,
+        time_ns: Integers,
+        *,
+        gives: Integers | int = UNKNOWN,
+        takes: Integers | int = UNKNOWN,
+        tie: int | None = None,
+    ) -> None:
+        """Add rows of one kind."""
+        if tie is None:
+            tie = _GIVES if isinstance(takes, int) else _TAKES
+        columns = (location, place, time_ns, gives, takes, kind, tie)
+        self._parts.append(
+            tuple(np.broadcast_to(np.asarray(column), len(location)) for column in columns)
+        )
+
+    def sorted(self, locations: int) -> Rows:
+        """The rows in order."""
+        columns = {
+            name: np.concatenate([np.zeros(0, np.int64), *(part[k] for part in self._parts)])
+            for k, name in enumerate(self._FIELDS)
+        }
+        order = np.lexsort((columns["tie"], columns["place"], columns["location"]))
+        location, time_ns = columns["location"][order], columns["time_ns"][order]
+        narrow = {
+            name: columns[name][order].astype(type_)
+            for name, type_ in (("gives", np.int32), ("takes", np.int32), ("kind", np.uint8))
+        }
+        return Rows(
+            begin=np.searchsorted(location, np.arange(locations + 1)).astype(np.int64),
+            place=columns["place"][order],
+            time_ns=_rising(location, time_ns),
+            before=np.concatenate([np.zeros(0, np.int32), *self._before]),
+            **narrow,
+        )
+
+
+def _rising(location: Integers, time_ns: Integers) -> Integers:
+    """Times of which none is before the one before it on its location."""
+    falls = np.flatnonzero((np.diff(time_ns) < 0) & (np.diff(location) == 0))
+    for place in np.unique(location[falls]).tolist():
+        first, last = np.searchsorted(location, [place, place + 1])
+        time_ns[first:last] = np.maximum.accumulate(time_ns[first:last])
+    return time_ns
+
+
+def _add_messages(rows: _RowList, sync: Sync, rendezvous: Mask | None) -> None:
+    messages, calls = sync.messages, sync.calls
+    source = rows.sources(len(messages.send))
+    rows.add(
+        MESSAGE, messages.sender, messages.send_seq * PLACES + INSIDE, messages.send_ns, gives=source
+    )
+    rows.add(
+        MESSAGE, messages.receiver, messages.receive_seq * PLACES + INSIDE, messages.receive_ns,
+        takes=source,
+    )  # fmt: skip
+    if rendezvous is None:
+        return
+    k = np.flatnonzero(rendezvous & (messages.done >= 0) & (messages.post >= 0))
+    source = rows.sources(len(k))
+    rows.add(
+        RENDEZVOUS, messages.receiver[k], messages.post_seq[k] * PLACES + INSIDE,
+        calls.enter_ns[messages.post[k]], gives=source,
+    )  # fmt: skip
+    rows.add(
+        RENDEZVOUS, messages.sender[k], messages.done_seq[k] * PLACES + INSIDE,
+        calls.leave_ns[messages.done[k]], takes=source,
+    )  # fmt: skip
+
+
+def _add_collectives(rows: _RowList, sync: Sync, *, payload_only: bool) -> None:
+    every = sync.collectives
+    instance = np.repeat(np.arange(len(every.begin) - 1), np.diff(every.begin))
+    operation = every.operation[instance] if len(instance) else instance
+    is_root = every.comm_rank == every.root[instance]
+    sends, receives = every.sent_bytes > 0, every.received_bytes > 0
+    everybody = np.ones(len(instance), bool)
+    if not payload_only:
+        sends = receives = everybody
+
+    def of(names: frozenset[str]) -> Mask:
+        wanted = np.array([name in names for name in (*sync.operations, "")], bool)
+        return wanted[operation]
+
+    together = of(_BARRIERS | _CREATIONS if payload_only else _BARRIERS | _CREATIONS | _UNEVEN)
+    n_to_n, one_to_n, n_to_one = of(_N_TO_N), of(_ONE_TO_N), of(_N_TO_ONE)
+    scans = of(_SCANS)
+    gives = together | (n_to_n & sends) | (one_to_n & is_root & sends) | (n_to_one & sends) | scans
+    takes = together | (n_to_n & receives) | (one_to_n & ~is_root & receives) | scans
+    takes |= n_to_one & is_root & receives
+    source = rows.sources(len(every.begin) - 1)[instance]
+    links = np.flatnonzero(scans)
+    source[links] = chain = rows.chain(begins_run(instance[links]))
+    taken = source.copy()
+    exclusive = of(_EXSCANS)[links]
+    starts = begins_run(instance[links])
+    taken[links] = np.where(exclusive, np.where(starts, UNKNOWN, chain - 1), chain)
+    for which, seq, time_ns, columns in (
+        (gives, every.begin_seq, every.begin_ns, {"gives": source}),
+        (takes, every.end_seq, every.end_ns, {"takes": taken}),
+    ):
+        k = np.flatnonzero(which)
+        columns = {name: column[k] for name, column in columns.items()}
+        rows.add(COLLECTIVE, every.location[k], seq[k] * PLACES + INSIDE, time_ns[k], **columns)
+
+
+def _add_world(rows: _RowList, sync: Sync, names: tuple[str, ...], kind: int) -> None:
+    calls = sync.calls
+    k = sync.world_calls(*names)
+    masters = np.unique(calls.location[sync.thread[calls.location] == 0])
+    # Only where no rank of the application is missing.
+    application = sync.application[calls.location[k]]
+    size = max(int(sync.application.max(initial=0)) + 1, 1)
+    whole = np.bincount(application, minlength=size) == np.bincount(
+        sync.application[masters], minlength=size
+    )
+    k = k[whole[application]]
+    first, number = distinct(sync.application[calls.location[k]])
+    source = rows.sources(len(first))[number]
+    location = calls.location[k]
+    rows.add(kind, location, calls.enter_seq[k] * PLACES + ENTER, calls.enter_ns[k], gives=source)
+    rows.add(kind, location, calls.leave_seq[k] * PLACES + LEAVE, calls.leave_ns[k], takes=source)
+
+
+def _add_teams(rows: _RowList, sync: Sync) -> None:
+    teams, regions = sync.teams, sync.regions
+    part, team = teams.outer, teams.team
+    has_parts = np.unique(team)
+    fork, join = rows.sources(len(teams.fork_location)), rows.sources(len(teams.fork_location))
+    location = regions.location[part]
+    rows.add(
+        TEAM, teams.fork_location[has_parts], teams.fork_seq[has_parts] * PLACES + BEFORE,
+        teams.forked_ns[has_parts], gives=fork[has_parts],
+    )  # fmt: skip
+    rows.add(
+        TEAM, location, regions.enter_seq[part] * PLACES + ENTER, regions.enter_ns[part],
+        takes=fork[team],
+    )  # fmt: skip
+    rows.add(
+        TEAM, location, regions.leave_seq[part] * PLACES + LEAVE, regions.leave_ns[part],
+        gives=join[team],
+    )  # fmt: skip
+    rows.add(
+        TEAM, teams.fork_location[has_parts], teams.join_seq[has_parts] * PLACES + LEAVE,
+        teams.joined_ns[has_parts], takes=join[has_parts],
+    )  # fmt: skip
+
+
+def _add_barriers(rows: _RowList, sync: Sync) -> None:
+    barriers, regions = sync.barriers, sync.regions
+    k = barriers.region
+    sizes = np.diff(barriers.begin)
+    source = np.repeat(rows.sources(len(sizes)), sizes)
+    location = regions.location[k]
+    rows.add(
+        BARRIER, location, regions.enter_seq[k] * PLACES + ENTER, regions.enter_ns[k], gives=source
+    )
+    rows.add(
+        BARRIER, location, regions.leave_seq[k] * PLACES + LEAVE, regions.leave_ns[k],
+        takes=source, tie=_LEAVES,
+    )  # fmt: skip
