@@ -27,6 +27,7 @@ examples:
   burstline waits run.prv --by iteration            each iteration of the largest loop
   burstline waits run.prv --by 500ms                each half of a second
   burstline waits run.otf2 --like scalasca-2.6      as Scalasca computes it, to compare
+  burstline waits run.prv --correct                 where clocks of nodes disagree
   burstline waits run.prv --format json | python -m json.tool
   burstline waits run.prv --format csv > waits.csv  all values, by call path and rank
 """
@@ -37,6 +38,7 @@ _WAITS: Final = {
     "--like {scalasca-2.6}": "keep the oddities of that tool, to compare with its reports",
     "--by PART": "also by iteration (of the loop that --loop names, else of the largest), "
     "node, rank, or window of time: 500ms",
+    "--correct": "move stamps that break cause and effect, where clocks disagree",
     "--top N=5": "call paths and ranks to show (5)",
 }
 OPTIONS: Final = usage.ANALYSIS | {"waits": _WAITS}
@@ -58,7 +60,12 @@ def run(arguments: Arguments) -> None:
     loop = _loop(arguments)
     trace = read_selected(arguments, tables=TABLES, copies=_COPIES)
     waits = burstline.wait_states(
-        trace, clock=arguments.clock, like=arguments.like, by=arguments.by, loop=loop
+        trace,
+        clock=arguments.clock,
+        like=arguments.like,
+        by=arguments.by,
+        loop=loop,
+        correct=arguments.correct,
     )
     if path is not None:
         burstline.write(waits.profile, path, overwrite=arguments.force)

@@ -57,6 +57,7 @@ class WaitsView(View):
         """The verdict, the tree of metrics, the worst call paths and ranks, what is unknown."""
         waits = self.result
         yield Facts(list(zip(("lost", "where", "cause"), verdict(waits), strict=False)))
+        yield from self._clocks()
         yield from self._parts()
         yield self._tree()
         present = [name for name in WAITS if name in waits.profile.stored]
@@ -67,6 +68,21 @@ class WaitsView(View):
                 yield self._call_paths(WAITS[worst])
             yield self._ranks(present)
         yield from self._unknown()
+
+    def _clocks(self) -> Iterator[Block]:
+        """What is wrong with the stamps, or was."""
+        corrected = self.result.corrected
+        if not corrected["violations"]:
+            return
+        count = plural(corrected["violations"], "event")
+        told = f"{count} stamped before the cause, by up to {format_ns(corrected['worst_ns'])}: "
+        moved = format_ns(corrected["moved_ns"])
+        yield Lines(
+            [
+                told + (f"stamps were moved by up to {moved}." if corrected["moved_ns"]
+                else "clocks disagree. Try --correct.")
+            ]
+        )  # fmt: skip
 
     def _parts(self) -> Iterator[Block]:
         """Waits by part of the run: those with most, in the order of the result."""

@@ -1,9 +1,17 @@
+from burstline.sync.clocks import Violations as Violations
+from burstline.sync.clocks import corrected as corrected
+from burstline.sync.clocks import violations as violations
 from burstline.sync.columns import Collectives as Collectives
 from burstline.sync.columns import Messages as Messages
 from burstline.sync.columns import Sync as Sync
 from burstline.sync.columns import sync_of as sync_of
 from burstline.sync.columns import tells_program as tells_program
 from burstline.sync.intervals import Intervals as Intervals
+from burstline.sync.rows import Replayed as Replayed
+from burstline.sync.rows import Rows as Rows
+from burstline.sync.rows import Weights as Weights
+from burstline.sync.rows import replay as replay
+from burstline.sync.rows import rows_of as rows_of
 from burstline.sync.teams import Barriers as Barriers
 from burstline.sync.teams import Locks as Locks
 from burstline.sync.teams import Teams as Teams

@@ -38,6 +38,7 @@ class Messages:
     post: Integers  # the one that posted the receive
     receive: Integers  # the one that completed it
     send_ns: Integers
+    receive_ns: Integers
     send_seq: Integers
     done_seq: Integers
     post_seq: Integers
@@ -59,6 +60,7 @@ class Collectives:
     call: Integers  # row of the call; that which completed it, of a non-blocking one
     begin_ns: Integers
     end_ns: Integers
+    begin_seq: Integers
     end_seq: Integers
     sent_bytes: Integers
     received_bytes: Integers
@@ -82,7 +84,8 @@ class Sync:
     barriers: Barriers
     locks: Locks
     locations: int
-    process: AnyIntegers  # (locations,)
+    application: AnyIntegers  # (locations,)
+    process: AnyIntegers
     rank: AnyIntegers  # (locations,)
     thread: AnyIntegers  # (locations,) 0 for the first of each process
     is_cpu: Mask  # (locations,)
@@ -104,7 +107,9 @@ class Sync:
 def sync_of(trace: Trace, tree: CallTree) -> Sync:
     """What synchronises in a trace, with the call paths of its calls and regions."""
     codes, names = coded(trace.table("calls")["operation"])
-    process, rank, thread, kind = trace.arrays("locations", "process", "rank", "thread", "kind")
+    application, process, rank, thread, kind = trace.arrays(
+        "locations", "application", "process", "rank", "thread", "kind"
+    )
     calls = _intervals(trace, "calls", tree.call_node)
     location, call = trace.arrays("calls", "location", "call")
     rows = Ordinals(location, call)
@@ -124,6 +129,7 @@ def sync_of(trace: Trace, tree: CallTree) -> Sync:
         barriers_of(trace),
         locks_of(trace, regions),
         len(process),
+        application,
         process,
         rank,
         thread,
@@ -166,7 +172,7 @@ def _messages(
     trace: Trace, rows: Ordinals, codes: AnyIntegers, names: list[str], left_out: dict[str, int]
 ) -> Messages:
     names_of = ("sender_location", "receiver_location", "send_call", "send_done_call",
-                "post_call", "receive_call", "send_ns", "send_seq", "send_done_seq",
+                "post_call", "receive_call", "send_ns", "receive_ns", "send_seq", "send_done_seq",
                 "post_seq", "receive_seq", "sent_bytes")  # fmt: skip
     columns = dict(zip(names_of, trace.arrays("messages", *names_of), strict=True))
     sender, receiver = columns["sender_location"], columns["receiver_location"]
@@ -203,6 +209,7 @@ def _messages(
         post[chosen],
         receive[chosen],
         columns["send_ns"][chosen],
+        columns["receive_ns"][chosen],
         seq("send_seq", send, "enter_seq")[chosen],
         seq("send_done_seq", done, "leave_seq")[chosen],
         seq("post_seq", post, "enter_seq")[chosen],
@@ -217,7 +224,7 @@ def _collectives(
 ) -> Collectives:
     members = (
         "collective", "location", "comm_rank", "call", "done_call", "begin_ns", "end_ns",
-        "end_seq", "sent_bytes", "received_bytes",
+        "begin_seq", "end_seq", "sent_bytes", "received_bytes",
     )  # fmt: skip
     columns = dict(zip(members, trace.arrays("collective_members", *members), strict=True))
     communicator, root, complete = trace.arrays(
@@ -259,6 +266,7 @@ def _collectives(
         call[order],
         columns["begin_ns"][order],
         columns["end_ns"][order],
+        columns["begin_seq"][order],
         columns["end_seq"][order],
         columns["sent_bytes"][order],
         columns["received_bytes"][order],

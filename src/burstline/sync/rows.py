@@ -9,7 +9,7 @@ import numpy as np
 
 from burstline import _core
 from burstline.columns import UNKNOWN, begins_run, distinct
-from burstline.operations import FINALIZES, INITS
+from burstline.operations import COLLECTIVES, FINALIZES, INITS, TOGETHER, role_of
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -25,26 +25,10 @@ MESSAGE, RENDEZVOUS, COLLECTIVE, INIT, FINALIZE, TEAM, BARRIER, LOCK = range(8)
 """Kinds of rows."""
 
 
-def _names(words: str) -> frozenset[str]:
-    bases = [word for word in words.split() if not word.startswith("Comm_")]
-    return frozenset(f"MPI_{word}" for word in [*words.split(), *(f"I{b.lower()}" for b in bases)])
-
-
-_BARRIERS: Final = _names("Barrier")
-_UNEVEN: Final = _names("Alltoallv Alltoallw")
-_CREATIONS: Final = _names(
-    "Comm_create Comm_dup Comm_dup_with_info Comm_split Comm_split_type Comm_idup"
-)
-_N_TO_N: Final = _names(
-    "Allgather Allgatherv Allreduce Alltoall Reduce_scatter Reduce_scatter_block"
-)
-_ONE_TO_N: Final = _names("Bcast Scatter Scatterv")
-_N_TO_ONE: Final = _names("Reduce Gather Gatherv")
-_SCANS: Final = _names("Scan Exscan")
-_EXSCANS: Final = _names("Exscan")
-
 # Of one place, who leaves a barrier comes first, then who others wait for, then who waits.
 _LEAVES, _GIVES, _TAKES = range(3)
+
+_CREATES: Final = ("MPI_Comm_create", "MPI_Comm_dup", "MPI_Comm_split", "MPI_Comm_idup")
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -114,17 +98,18 @@ def replay(rows: Rows, models: Sequence[Weights]) -> Replayed:
     return Replayed(stamps, order, [cycle.tolist() for cycle in cycles])
 
 
-def rows_of(sync: Sync, *, payload_only: bool = False, rendezvous: Mask | None = None) -> Rows:
+def rows_of(sync: Sync, *, certain_only: bool = False, rendezvous: Mask | None = None) -> Rows:
     """The rows of all that synchronises.
 
-    `payload_only` leaves out members of collectives that need not wait, as nothing is sent
-    to them. A message of `rendezvous` makes the call that completes its send wait, too.
+    `certain_only` leaves out what need not wait by the standard of MPI: members of collectives
+    that nothing is sent to, Init, Finalize and the creation of communicators. A message of `rendezvous` makes the call that completes its send wait, too.
     """
     rows = _RowList()
     _add_messages(rows, sync, rendezvous)
-    _add_collectives(rows, sync, payload_only=payload_only)
-    _add_world(rows, sync, INITS, INIT)
-    _add_world(rows, sync, FINALIZES, FINALIZE)
+    _add_collectives(rows, sync, certain_only=certain_only)
+    if not certain_only:
+        _add_world(rows, sync, INITS, INIT)
+        _add_world(rows, sync, FINALIZES, FINALIZE)
     _add_teams(rows, sync)
     _add_barriers(rows, sync)
     locks = sync.locks
@@ -234,23 +219,31 @@ def _add_messages(rows: _RowList, sync: Sync, rendezvous: Mask | None) -> None:
     )  # fmt: skip
 
 
-def _add_collectives(rows: _RowList, sync: Sync, *, payload_only: bool) -> None:
+def _role(operation: str, *, certain_only: bool) -> str:
+    """How members of a collective wait for each other; a function: they do not."""
+    if operation in TOGETHER:
+        return "barrier" if operation.startswith(_CREATES) and not certain_only else "function"
+    if operation not in COLLECTIVES or "eighbor" in operation:
+        return "function"
+    # Nobody knows which members of these send something to which.
+    uneven = certain_only and operation.lower().endswith(("toallv", "toallw"))
+    return "function" if uneven else role_of(operation)
+
+
+def _add_collectives(rows: _RowList, sync: Sync, *, certain_only: bool) -> None:
     every = sync.collectives
     instance = np.repeat(np.arange(len(every.begin) - 1), np.diff(every.begin))
     operation = every.operation[instance] if len(instance) else instance
     is_root = every.comm_rank == every.root[instance]
     sends, receives = every.sent_bytes > 0, every.received_bytes > 0
     everybody = np.ones(len(instance), bool)
-    if not payload_only:
+    if not certain_only:
         sends = receives = everybody
 
-    def of(names: frozenset[str]) -> Mask:
-        wanted = np.array([name in names for name in (*sync.operations, "")], bool)
-        return wanted[operation]
-
-    together = of(_BARRIERS | _CREATIONS if payload_only else _BARRIERS | _CREATIONS | _UNEVEN)
-    n_to_n, one_to_n, n_to_one = of(_N_TO_N), of(_ONE_TO_N), of(_N_TO_ONE)
-    scans = of(_SCANS)
+    role = np.array([_role(name, certain_only=certain_only) for name in (*sync.operations, "")])
+    role = role[operation]
+    together, scans = role == "barrier", role == "other collective"
+    n_to_n, one_to_n, n_to_one = role == "all2all", role == "one2all", role == "all2one"
     gives = together | (n_to_n & sends) | (one_to_n & is_root & sends) | (n_to_one & sends) | scans
     takes = together | (n_to_n & receives) | (one_to_n & ~is_root & receives) | scans
     takes |= n_to_one & is_root & receives
@@ -258,7 +251,7 @@ def _add_collectives(rows: _RowList, sync: Sync, *, payload_only: bool) -> None:
     links = np.flatnonzero(scans)
     source[links] = chain = rows.chain(begins_run(instance[links]))
     taken = source.copy()
-    exclusive = of(_EXSCANS)[links]
+    exclusive = np.char.endswith(np.array([*sync.operations, ""]), "xscan")[operation[links]]
     starts = begins_run(instance[links])
     taken[links] = np.where(exclusive, np.where(starts, UNKNOWN, chain - 1), chain)
     for which, seq, time_ns, columns in (

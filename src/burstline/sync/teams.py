@@ -21,11 +21,15 @@ class Teams:
 
     region: Integers  # row of `regions`: the parallel region, or what stands for it; rising
     team: Integers  # row of `teams`
+    outer: Integers  # row of `regions` that begins and ends the part: `region`, or around it
     forked_here: Mask
     fork_ns: Integers  # (parts,) time from the fork to the enter; never negative
     join_ns: Integers  # from the leave to the join
     fork_location: AnyIntegers  # (teams,) the location that forked each team
-    join_seq: Integers  # (teams,) event ordinal of the join there
+    forked_ns: Integers  # (teams,) the fork and the join there: when, and event ordinals
+    joined_ns: Integers
+    fork_seq: Integers
+    join_seq: Integers
     is_outermost: Mask  # (teams,) whether no team is around it
 
     @property
@@ -49,8 +53,11 @@ class Locks:
 
     location: AnyIntegers
     region: Integers  # row of `regions` that the lock was acquired in
-    released_ns: Integers  # when the acquisition before was released
+    acquire_ns: Integers
     acquire_seq: Integers
+    released_ns: Integers  # when the acquisition before was released, and where
+    released_seq: Integers
+    releaser: AnyIntegers  # location
     is_critical: Mask
     holder: AnyIntegers  # the location that had it before, and from when to when
     held_ns: Integers
@@ -62,8 +69,8 @@ def teams_of(trace: Trace, node: AnyIntegers) -> tuple[Teams, AnyIntegers]:
     location, region, team, enter, leave, enter_seq = trace.arrays(
         "regions", "location", "region", "team", "enter_ns", "leave_ns", "enter_seq"
     )
-    ids, parent, fork_location, fork_ns, join_ns, join_seq = trace.arrays(
-        "teams", "team", "parent", "fork_location", "fork_ns", "join_ns", "join_seq"
+    ids, parent, fork_location, fork_ns, join_ns, fork_seq, join_seq = trace.arrays(
+        "teams", "team", "parent", "fork_location", "fork_ns", "join_ns", "fork_seq", "join_seq"
     )
     parallel, stands_for = _roles(trace, region, "parallel"), _roles(trace, region, "team")
     of_team = np.where(team >= 0, row_of(ids, team), UNKNOWN)
@@ -71,7 +78,9 @@ def teams_of(trace: Trace, node: AnyIntegers) -> tuple[Teams, AnyIntegers]:
     # Parallel regions first: a thread's `team` stands for one only where there is none.
     order = rows[np.lexsort((enter_seq[rows], stands_for[rows], location[rows], of_team[rows]))]
     first = begins_run(of_team[order], location[order])
-    part = np.sort(order[first])
+    by_row = np.argsort(order[first])
+    part = order[first][by_row]
+    outer = order[np.roll(first, -1)][by_row]
     told = order[~first & stands_for[order]]
     node = node.copy()
     node[told] = UNKNOWN
@@ -80,10 +89,14 @@ def teams_of(trace: Trace, node: AnyIntegers) -> tuple[Teams, AnyIntegers]:
         Teams(
             part,
             chosen,
+            outer,
             fork_location[chosen] == location[part],
             np.maximum(0, enter[part] - fork_ns[chosen]),
             np.maximum(0, join_ns[chosen] - leave[part]),
             fork_location,
+            fork_ns,
+            join_ns,
+            fork_seq,
             join_seq,
             parent < 0,
         ),
@@ -123,13 +136,16 @@ def locks_of(trace: Trace, regions: Intervals) -> Locks:
     around = _around(regions, location[rows], acquire_seq[rows])
     inside = around >= 0
     rows, around, now = rows[inside], around[inside], now[inside]
-    (region,) = trace.arrays("regions", "region")
     before = by_order[now - 1]
+    (region,) = trace.arrays("regions", "region")
     return Locks(
         location[rows],
         around,
-        release_ns[before],
+        acquire_ns[rows],
         acquire_seq[rows],
+        release_ns[before],
+        release_seq[before],
+        location[before],
         (_roles(trace, region, "critical") | _roles(trace, region, "critical_sblock"))[around],
         location[before],
         release_ns[before] - acquire_ns[before],

@@ -11,7 +11,7 @@ from burstline.errors import NotEnoughDataError, ParameterError
 from burstline.identity import call_tree, without_program
 from burstline.operations import IO, RMA
 from burstline.selection import parse_time
-from burstline.sync import sync_of, tells_program
+from burstline.sync import corrected, rows_of, sync_of, tells_program, violations
 from burstline.waits.analysis import analysed
 from burstline.waits.computation import with_computation
 from burstline.waits.parts import iterations_of, windows_of
@@ -33,6 +33,7 @@ def wait_states(
     like: str | None = None,
     by: str | int | None = None,
     loop: int | None = None,
+    correct: bool = False,
 ) -> Waits:
     """Where a program waits, and who causes it.
 
@@ -44,7 +45,7 @@ def wait_states(
     Parameters
     ----------
     trace : Trace
-        What happened. Stamps are taken as recorded.
+        What happened. Stamps are taken as recorded, unless `correct` is true.
     clock : {'physical'}
         The clock of the stamps.
     like : {'scalasca-2.6'}, optional
@@ -62,6 +63,9 @@ def wait_states(
     loop : int, optional
         The number of the loop whose iterations are told; by default the one that spans most
         of the run. Each rank counts its iterations from 1.
+    correct : bool
+        Whether stamps that break cause and effect are moved by the controlled logical clock
+        [3]_: each location's as little as that needs, and all of its events together.
 
     Returns
     -------
@@ -91,6 +95,9 @@ def wait_states(
        DOI 10.1016/j.parco.2009.02.003.
     .. [2] D. Böhme et al., Identifying the root causes of wait states in large-scale parallel
        applications, ACM TOPC 3(2), 2016, DOI 10.1145/2934661.
+    .. [3] D. Becker et al., Scalable timestamp synchronization for event traces of
+       message-passing applications, Parallel Computing 35(12), 2009,
+       DOI 10.1016/j.parco.2008.12.012.
 
     Examples
     --------
@@ -118,7 +125,14 @@ def wait_states(
     tree = call_tree(trace)
     if not tells_program(trace):
         tree = without_program(tree)
-    sync, tree = with_computation(sync_of(trace, tree), tree)
+    sync = sync_of(trace, tree)
+    rows = rows_of(sync, certain_only=True)
+    early, moved_ns = violations(rows), 0
+    if correct and early.count:
+        trace, moved_ns = corrected(trace, rows)
+        sync = sync_of(trace, tree)
+    del rows
+    sync, tree = with_computation(sync, tree)
     parts = None
     if width is not None:
         parts = windows_of(sync, width)
@@ -128,6 +142,9 @@ def wait_states(
         sync, tree.nodes, tree.region_enters, like_scalasca=like == "scalasca-2.6", parts=parts
     )
     waits = waits_of(trace, sync, tree, analysis, like=like, by=by)
+    waits.corrected.update(
+        violations=early.count, worst_ns=early.worst_ns, moved_ns=moved_ns
+    )
     waits.coverage.update(_coverage(trace, sync, analysis))
     waits.coverage["by"] = by if width is None else "window"
     if parts is not None:

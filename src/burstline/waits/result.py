@@ -88,6 +88,10 @@ class Waits:
         The clock of the stamps: `physical`.
     like : str or None
         The tool whose oddities are kept.
+    corrected : dict of str to int
+        `violations`: events stamped before their cause in the trace as it was recorded,
+        such as a receive before its send; `worst_ns`, by how much at worst; `moved_ns`, how
+        far the stamp that was moved most was, 0 unless that was asked for.
     unit : str
         Of times: `ns`.
     by : tuple of Part
@@ -101,6 +105,7 @@ class Waits:
     coverage: dict[str, Any]
     clock: str
     like: str | None
+    corrected: dict[str, int]
     unit: str
     by: tuple[Part, ...] = ()
 
@@ -162,6 +167,7 @@ class Waits:
             "verdict": verdict(self),
             "clock": self.clock,
             "like": self.like,
+            "corrected": self.corrected,
             "unit": self.unit,
             "metrics": totals,
             "share_time": {name: self.share_of_time(name) for name in totals},
@@ -220,6 +226,7 @@ def waits_of(
         {},
         "physical",
         like,
+        {},
         "ns",
         _by_location(profile, by) if by in WHOLE_LOCATIONS else _by_part(analysis.severities),
     )

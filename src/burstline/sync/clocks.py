@@ -1,0 +1,150 @@
+"""Clocks that disagree: stamps that break cause and effect, counted, and corrected.
+
+The correction is the controlled logical clock [1]_ [2]_. Forward, whatever would come before
+its cause is moved behind it, and all that follows on its location with it; the shift decays.
+Backward, each jump is spread over what came before it, as far as what waits for the events of
+that location allows.
+
+.. [1] R. Rabenseifner, The controlled logical clock: a global time for trace based software
+   monitoring of parallel applications in workstation clusters, PDP 1997,
+   DOI 10.1109/EMPDP.1997.581919.
+.. [2] D. Becker, R. Rabenseifner, F. Wolf, J. C. Linford, Scalable timestamp synchronization
+   for event traces of message-passing applications, Parallel Computing 35(12), 2009,
+   DOI 10.1016/j.parco.2008.12.012.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Final
+
+import numpy as np
+import pyarrow as pa
+
+from burstline import _core, schema
+from burstline.columns import NO_VALUE, UNKNOWN, nullable, to_numpy, with_column
+from burstline.sync.rows import BEFORE, ENTER, INSIDE, LEAVE, PLACES, Weights, replay
+from burstline.trace import Trace
+
+if TYPE_CHECKING:
+    from burstline.columns import AnyIntegers, Integers
+    from burstline.sync.rows import Rows
+
+DECAY_BITS: Final = 10
+"""A shift decays, and a jump is spread, by 2**-10 of the time: faster than clocks drift."""
+
+_DURATIONS: Final = ("polling_ns", "waiting_ns", "gap_ns")
+_PLACE_OF: Final = {"enter_ns": ENTER, "leave_ns": LEAVE, "fork_ns": BEFORE, "join_ns": LEAVE}
+_CAUSES: Final = ("send_ns", "begin_ns", "fork_ns", "release_ns")
+_ENDS: Final = {"end_ns": ("start_ns", "begin_ns")}
+
+
+@dataclass(frozen=True, slots=True)
+class Violations:
+    """Rows whose stamp is before that of their cause, and by how much at worst."""
+
+    count: int
+    worst_ns: int
+
+
+def violations(rows: Rows) -> Violations:
+    """The violations of the clock condition by recorded stamps."""
+    early = _core.source_times(rows.kernel, rows.time_ns)
+    early = np.where(early == np.iinfo(np.int64).min, rows.time_ns, early) - rows.time_ns
+    return Violations(int(np.count_nonzero(early > 0)), int(early.max(initial=0)))
+
+
+def controlled_clock(rows: Rows, latency_ns: int = 0) -> Integers:
+    """Stamps of rows without violations of the clock condition, (rows,)."""
+    time = rows.time_ns
+    step = rows.steps(time) - rows.steps(time >> DECAY_BITS)
+    model = Weights(step, latency_ns, floor=time)
+    [stamps] = replay(rows, [model]).stamps
+    return _core.amortised(rows.kernel, time, stamps, latency_ns, DECAY_BITS)
+
+
+def corrected(trace: Trace, rows: Rows, latency_ns: int = 0) -> tuple[Trace, int]:
+    """A trace with moved stamps, and how far the one that moved most did.
+
+    Events between two rows of a location move in proportion; those before the first and after
+    the last one, with it.
+    """
+    shift = controlled_clock(rows, latency_ns) - rows.time_ns
+    if not shift.any():
+        return trace, 0
+    tables = {
+        name: _moved_table(rows, shift, name, trace.table(name))
+        for name in schema.TABLES
+        if name in trace
+    }
+    return Trace(tables, sources=trace.sources), int(shift.max())
+
+
+def _moved_table(rows: Rows, shift: Integers, name: str, table: pa.Table) -> pa.Table:
+    columns = set(table.column_names)
+    for column in schema.TABLES[name].columns:
+        if not column.name.endswith("_ns") or column.name in _DURATIONS:
+            continue
+        side = "receiver_location" if column.name.startswith(("post", "receive")) else "sender_location"
+        side = next(c for c in (side, "fork_location", "location") if c in columns)
+        seq = "seq" if column.name == "time_ns" else column.name.replace("_ns", "_seq")
+        time = to_numpy(table[column.name])
+        place = np.full(len(time), UNKNOWN, np.int64)
+        if seq in columns:
+            ordinal = to_numpy(table[seq])
+            told = PLACES * ordinal + _PLACE_OF.get(column.name, INSIDE)
+            place = np.where(ordinal == NO_VALUE, UNKNOWN, told)
+        first = column.name in _CAUSES or column.name in _ENDS
+        moved = _moved(rows, shift, to_numpy(table[side]), time, place, first=first)
+        for begin in _ENDS.get(column.name, ()):
+            if begin in columns:  # moved before it
+                moved = np.where(time >= 0, np.maximum(moved, to_numpy(table[begin])), moved)
+        known = time != NO_VALUE
+        values = nullable(moved, known if column.nullable else None, pa.int64())
+        table = with_column(table, column.name, values)
+    return table
+
+
+def _moved(
+    rows: Rows,
+    shift: Integers,
+    location: AnyIntegers,
+    time: Integers,
+    place: Integers,
+    *,
+    first: bool,
+) -> Integers:
+    """Moved times, by place where that is told; of rows at one, by the first or the last."""
+    moved = time.copy()
+    order = np.argsort(location, kind="stable")
+    begin = np.searchsorted(location[order], np.arange(len(rows.begin)))
+    for k in range(len(rows.begin) - 1):
+        chosen = order[begin[k] : begin[k + 1]]
+        span = slice(int(rows.begin[k]), int(rows.begin[k + 1]))
+        if not shift[span].any():
+            continue
+        chosen = chosen[(time[chosen] != NO_VALUE) & (time[chosen] != UNKNOWN)]
+        told = place[chosen] >= 0
+        for which, key, wanted in (
+            (chosen[told], rows.place[span], place),
+            (chosen[~told], rows.time_ns[span], time),
+        ):
+            wanted = wanted[which]
+            row = np.searchsorted(key, wanted, "right") - 1
+            if first:
+                left = np.minimum(np.searchsorted(key, wanted, "left"), len(key) - 1)
+                row = np.where(key[left] == wanted, left, row)
+            moved[which] = _between(rows.time_ns[span], shift[span], row, key, wanted, time[which])
+    return moved
+
+
+def _between(
+    row_time: Integers, shift: Integers, row: Integers, key: Integers, wanted: Integers, time: Integers
+) -> Integers:
+    """Times moved as the rows around them, in proportion; `row` is the one before each."""
+    before, after = np.maximum(row, 0), np.minimum(row + 1, len(row_time) - 1)
+    length = row_time[after] - row_time[before]
+    inside = np.clip(time - row_time[before], 0, length)
+    inside = np.where(key[before] == wanted, 0, inside)
+    share = np.divide(inside, length, out=np.zeros(len(row)), where=length > 0)
+    return time + shift[before] + np.floor(share * (shift[after] - shift[before])).astype(np.int64)
