@@ -99,6 +99,11 @@ class _Story:
         self.say(lane, "L", self.region(name))
         lane.now += self.number(0, 1)
 
+    @staticmethod
+    def sent(lane):
+        """When a lane sent what it sent in its last call: the event before the leave."""
+        return lane.events[-2][2]
+
     # --- steps ------------------------------------------------------------------------------
 
     def work(self):
@@ -118,12 +123,12 @@ class _Story:
         if source == target:
             return
         sender, receiver = self.master(source), self.master(target)
-        started, posted = sender.now, receiver.now
+        posted = receiver.now
         if self.number(0, 1):
             self.call(sender, "MPI_Ssend", ("S", target, tag, size), until=posted)
         else:
             self.call(sender, "MPI_Send", ("S", target, tag, size))
-        self.call(receiver, "MPI_Recv", ("V", source, tag, size), until=started)
+        self.call(receiver, "MPI_Recv", ("V", source, tag, size), until=self.sent(sender))
 
     def request(self):
         """A message with requests, which end in a later call."""
@@ -138,12 +143,12 @@ class _Story:
         sender, receiver = self.master(source), self.master(target)
         self.requests += 2
         sent, posted = self.requests - 1, self.requests
-        started, ready = sender.now, receiver.now
+        ready = receiver.now
         self.call(sender, "MPI_Isend", ("IS", target, tag, size, sent))
         self.call(receiver, "MPI_Irecv", ("IQ", posted))
         ends = ready if self.number(0, 1) else 0  # with or without a rendezvous
         sender.open_requests.append((("IC", sent), ends))
-        receiver.open_requests.append((("IV", source, tag, size, posted), started))
+        receiver.open_requests.append((("IV", source, tag, size, posted), self.sent(sender)))
 
     def wait(self):
         """A rank ends all its requests, one by one or together."""

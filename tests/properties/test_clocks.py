@@ -1,0 +1,161 @@
+"""Clocks that disagree are corrected: no effect before its cause, and little else moves."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import numpy as np
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+import burstline
+from burstline import _core
+from burstline.identity import call_tree
+from burstline.sync import Weights, corrected, replay, rows_of, sync_of, violations
+from burstline.sync.clocks import DECAY_BITS, controlled_clock
+from burstline.testing import assert_same_trace, trace_of
+from golden.oracle_events import as_text
+from hybrid_programs import hybrid_programs
+from skewed import clocks, skewed
+
+RECORDINGS = Path(__file__).parents[1] / "recordings"
+WAITS = "mpi_latesender", "mpi_wait_nxn", "mpi_barrier_wait", "mpi_latebroadcast"
+
+
+def rows_of_trace(trace):
+    return rows_of(sync_of(trace, call_tree(trace)), certain_only=True)
+
+
+def scaled(program, factor=1000):
+    events = [[a, b, stamp * factor, *rest] for a, b, stamp, *rest in program["events"]]
+    return trace_of(as_text({**program, "events": events}))
+
+
+skews = st.lists(st.integers(0, 50_000), min_size=4, max_size=4)
+
+
+@given(hybrid_programs(), skews, st.integers(0, 1))
+def test_no_violation_is_left(program, offsets, latency):
+    trace = skewed(scaled(program), offsets, [0] * 4)
+    rows = rows_of_trace(trace)
+
+    moved, moved_ns = corrected(trace, rows, latency)
+
+    early = violations(rows)
+    assert violations(rows_of_trace(moved)).count == 0
+    assert moved_ns >= early.worst_ns
+    if early.count == 0 and latency == 0:
+        assert moved is trace
+
+
+@given(hybrid_programs(), skews)
+def test_no_interval_changes_by_more_than_the_jumps_need(program, offsets):
+    rows = rows_of_trace(skewed(scaled(program), offsets, [0] * 4))
+    time = rows.time_ns
+    forward = replay(
+        rows, [Weights(rows.steps(time) - rows.steps(time >> DECAY_BITS), floor=time)]
+    ).stamps[0]
+    stamps = controlled_clock(rows)
+
+    assert (stamps >= forward).all()
+    for first, last in zip(rows.begin[:-1], rows.begin[1:], strict=True):
+        before, jumped, after = (column[first:last] for column in (time, forward, stamps))
+        if first == last:
+            continue
+        assert (np.diff(after) >= 0).all()
+        decay = np.diff(before >> DECAY_BITS)
+        shift = jumped - before
+        needed = np.append(shift[0], np.diff(shift) + decay)
+        needed = np.maximum(0, np.minimum(needed, shift))  # a shift never decays below 0
+        later = np.cumsum(needed[::-1])[::-1]
+        change = np.diff(after) - np.diff(before)
+        assert (change >= -decay).all()
+        assert (change <= later[1:] + decay).all()
+        assert (after - before).max() <= shift.max()
+        if not needed.any():
+            assert after.tolist() == before.tolist()
+
+
+@given(hybrid_programs(), skews)
+def test_events_keep_their_order_on_each_location(program, offsets):
+    trace = skewed(scaled(program), offsets, [0] * 4)
+
+    moved, _ = corrected(trace, rows_of_trace(trace))
+
+    for name in ("calls", "regions"):
+        location, enter, leave, enter_seq, leave_seq = moved.arrays(
+            name, "location", "enter_ns", "leave_ns", "enter_seq", "leave_seq"
+        )
+        for k in np.unique(location):
+            here = location == k
+            seq = np.concatenate([enter_seq[here], leave_seq[here]])
+            times = np.concatenate([enter[here], leave[here]])[np.argsort(seq, kind="stable")]
+            assert (np.diff(times) >= 0).all()
+
+
+@given(hybrid_programs())
+def test_a_trace_without_violations_stays_as_it_is(program):
+    trace = trace_of(as_text(program))
+
+    moved, moved_ns = corrected(trace, rows_of_trace(trace))
+
+    assert (violations(rows_of_trace(trace)).count, moved_ns) == (0, 0)
+    assert_same_trace(moved, trace)
+
+
+def test_a_late_stamp_moves_what_came_before_but_no_send_behind_its_receive():
+    trace = trace_of("""
+        ranks 2
+        0 | 0 enter main | 5000 enter MPI_Send | 5100 send to 1 tag 0 bytes 1 | 5200 leave
+        0 | 9000 leave
+        1 | 0 enter main | 1000 enter MPI_Recv | 1100 receive from 0 tag 0 bytes 1 | 1200 leave
+        1 | 9000 leave
+    """)
+
+    moved, moved_ns = corrected(trace, rows_of_trace(trace))
+
+    assert moved_ns == 4000
+    receive = moved.calls.filter(moved.calls["operation"].cast("string").to_numpy() == "MPI_Recv")
+    assert receive["enter_ns"].to_pylist() == [5000]
+    assert receive["leave_ns"].to_pylist() == [5200]
+
+
+def totals(waits):
+    stored = waits.profile.stored
+    return {name: int(waits.profile.total(name)) for name in WAITS if name in stored}
+
+
+@pytest.mark.parametrize("name", ["ring", "two_nodes", "threads"])
+@pytest.mark.parametrize("seed", range(3))
+def test_waits_of_a_skewed_recording_are_those_of_the_true_one(name, seed):
+    trace = burstline.read(RECORDINGS / name)
+    true = totals(burstline.wait_states(trace))
+    false = skewed(trace, *clocks(trace, seed))
+
+    waits = burstline.wait_states(false, correct=True)
+
+    assert waits.corrected["violations"] > 0
+    assert waits.corrected["moved_ns"] >= waits.corrected["worst_ns"] > 0
+    assert sum(totals(waits).values()) == pytest.approx(sum(true.values()), rel=0.05)
+    assert burstline.wait_states(false).corrected == {**waits.corrected, "moved_ns": 0}
+
+
+def test_columns_that_do_not_fit_are_refused():
+    begin, one = np.array([0, 1]), np.array([5])
+    rows = begin, *(np.array([-1], np.int32) for _ in range(2)), np.zeros(0, np.int32)
+
+    assert _core.source_times(rows, one).tolist() == [np.iinfo(np.int64).min]
+    for broken in (
+        (np.array([0, 2]), *rows[1:]),
+        (rows[0], np.array([0], np.int32), *rows[2:]),
+        (*rows[:3], np.array([0], np.int32)),
+        (*rows[:3], np.array([-1, 0, 0], np.int32)),
+    ):
+        with pytest.raises(ValueError, match="source|locations"):
+            _core.replay(broken, [(one, np.zeros(0, np.int64), 0)])
+    for short in (np.zeros(0, np.int64), np.zeros(2, np.int64)):
+        with pytest.raises(ValueError, match="row"):
+            _core.replay(rows, [(short, np.zeros(0, np.int64), 0)])
+        with pytest.raises(ValueError, match="row"):
+            _core.amortised(rows, one, short, 0, 10)
