@@ -10,6 +10,7 @@ from burstline.sync.intervals import Intervals as Intervals
 from burstline.sync.rows import Replayed as Replayed
 from burstline.sync.rows import Rows as Rows
 from burstline.sync.rows import Weights as Weights
+from burstline.sync.rows import rendezvous as rendezvous
 from burstline.sync.rows import replay as replay
 from burstline.sync.rows import rows_of as rows_of
 from burstline.sync.teams import Barriers as Barriers

@@ -30,8 +30,8 @@ if TYPE_CHECKING:
     from burstline.columns import AnyIntegers, Integers
     from burstline.sync.rows import Rows
 
-DECAY_BITS: Final = 10
-"""A shift decays, and a jump is spread, by 2**-10 of the time: faster than clocks drift."""
+DECAY_BITS: Final = 13
+"""A shift decays, and a jump is spread, by 122 ppm of the time: faster than clocks drift."""
 
 _DURATIONS: Final = ("polling_ns", "waiting_ns", "gap_ns")
 _PLACE_OF: Final = {"enter_ns": ENTER, "leave_ns": LEAVE, "fork_ns": BEFORE, "join_ns": LEAVE}

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Final
 import numpy as np
 
 from burstline import _core
-from burstline.columns import UNKNOWN, begins_run, distinct
+from burstline.columns import UNKNOWN, begins_run, distinct, take
 from burstline.operations import COLLECTIVES, FINALIZES, INITS, TOGETHER, role_of
 
 if TYPE_CHECKING:
@@ -95,16 +95,20 @@ def replay(rows: Rows, models: Sequence[Weights]) -> Replayed:
         [(m.step, nothing if m.floor is None else m.floor, m.latency) for m in models],
     )
     cycles = np.split(members, begin[1:-1]) if len(members) else []
-    return Replayed(stamps, order, [cycle.tolist() for cycle in cycles])
+    return Replayed(stamps, order, sorted(cycle.tolist() for cycle in cycles))
 
 
 def rows_of(sync: Sync, *, certain_only: bool = False, rendezvous: Mask | None = None) -> Rows:
     """The rows of all that synchronises.
 
     `certain_only` leaves out what need not wait by the standard of MPI: members of collectives
-    that nothing is sent to, Init, Finalize and the creation of communicators. A message of `rendezvous` makes the call that completes its send wait, too.
+    that nothing is sent to, Init, Finalize and the creation of communicators. The call that
+    completes the send of a message of `rendezvous` waits for the call that posts its receive;
+    they are those of synchronous sends if only what is certain is wanted, else by default none.
     """
     rows = _RowList()
+    if rendezvous is None:
+        rendezvous = synchronous(sync) & certain_only
     _add_messages(rows, sync, rendezvous)
     _add_collectives(rows, sync, certain_only=certain_only)
     if not certain_only:
@@ -121,6 +125,29 @@ def rows_of(sync: Sync, *, certain_only: bool = False, rendezvous: Mask | None =
         LOCK, locks.location, locks.acquire_seq * PLACES + INSIDE, locks.acquire_ns, takes=source
     )
     return rows.sorted(sync.locations)
+
+
+def synchronous(sync: Sync) -> Mask:
+    """Which messages have a send that is complete only after the receive has begun."""
+    messages = sync.messages
+    sends = sync.are("MPI_Ssend", "MPI_Issend")
+    return messages.done_known & take(sends, messages.send, missing=False)
+
+
+def rendezvous(sync: Sync) -> tuple[Mask, int]:
+    """Which messages wait for their receive, as far as the trace shows; the eager limit.
+
+    The limit is the size of the largest message that was sent before its receive was posted.
+    A send that lasted longer than it was early does not count: clocks may disagree by that.
+    """
+    messages, calls = sync.messages, sync.calls
+    known = messages.done_known & (messages.done >= 0) & (messages.post >= 0)
+    known &= ~take(sync.are("MPI_Bsend", "MPI_Ibsend"), messages.send, missing=False)
+    enter, leave = (take(column, messages.done) for column in (calls.enter_ns, calls.leave_ns))
+    eager = take(calls.enter_ns, messages.post) - leave > leave - enter
+    must_wait = synchronous(sync)
+    limit = int(messages.sent_bytes[known & eager & ~must_wait].max(initial=0))
+    return must_wait | (known & (messages.sent_bytes > limit)), limit
 
 
 class _RowList:
@@ -195,7 +222,7 @@ def _rising(location: Integers, time_ns: Integers) -> Integers:
     return time_ns
 
 
-def _add_messages(rows: _RowList, sync: Sync, rendezvous: Mask | None) -> None:
+def _add_messages(rows: _RowList, sync: Sync, rendezvous: Mask) -> None:
     messages, calls = sync.messages, sync.calls
     source = rows.sources(len(messages.send))
     rows.add(
@@ -205,17 +232,15 @@ def _add_messages(rows: _RowList, sync: Sync, rendezvous: Mask | None) -> None:
         MESSAGE, messages.receiver, messages.receive_seq * PLACES + INSIDE, messages.receive_ns,
         takes=source,
     )  # fmt: skip
-    if rendezvous is None:
-        return
     k = np.flatnonzero(rendezvous & (messages.done >= 0) & (messages.post >= 0))
-    source = rows.sources(len(k))
+    source, done, post = rows.sources(len(k)), messages.done[k], messages.post[k]
     rows.add(
-        RENDEZVOUS, messages.receiver[k], messages.post_seq[k] * PLACES + INSIDE,
-        calls.enter_ns[messages.post[k]], gives=source,
+        RENDEZVOUS, messages.receiver[k], calls.enter_seq[post] * PLACES + ENTER,
+        calls.enter_ns[post], gives=source,
     )  # fmt: skip
     rows.add(
-        RENDEZVOUS, messages.sender[k], messages.done_seq[k] * PLACES + INSIDE,
-        calls.leave_ns[messages.done[k]], takes=source,
+        RENDEZVOUS, messages.sender[k], calls.leave_seq[done] * PLACES + LEAVE,
+        calls.leave_ns[done], takes=source,
     )  # fmt: skip
 
 

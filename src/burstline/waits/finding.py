@@ -11,7 +11,7 @@ from burstline.errors import NotEnoughDataError, ParameterError
 from burstline.identity import call_tree, without_program
 from burstline.operations import IO, RMA
 from burstline.selection import parse_time
-from burstline.sync import corrected, rows_of, sync_of, tells_program, violations
+from burstline.sync import corrected, rendezvous, rows_of, sync_of, tells_program, violations
 from burstline.waits.analysis import analysed
 from burstline.waits.computation import with_computation
 from burstline.waits.parts import iterations_of, windows_of
@@ -129,6 +129,7 @@ def wait_states(
     rows = rows_of(sync, certain_only=True)
     early, moved_ns = violations(rows), 0
     if correct and early.count:
+        rows = rows_of(sync, certain_only=True, rendezvous=rendezvous(sync)[0])
         trace, moved_ns = corrected(trace, rows)
         sync = sync_of(trace, tree)
     del rows
