@@ -56,7 +56,7 @@ def test_no_interval_changes_by_more_than_the_jumps_need(program, offsets):
     forward = replay(
         rows, [Weights(rows.steps(time) - rows.steps(time >> DECAY_BITS), floor=time)]
     ).stamps[0]
-    stamps = controlled_clock(rows)
+    stamps = controlled_clock(rows, 0)
 
     assert (stamps >= forward).all()
     for first, last in zip(rows.begin[:-1], rows.begin[1:], strict=True):
@@ -98,7 +98,7 @@ def test_events_keep_their_order_on_each_location(program, offsets):
 def test_a_trace_without_violations_stays_as_it_is(program):
     trace = trace_of(as_text(program))
 
-    moved, moved_ns = corrected(trace, rows_of_trace(trace))
+    moved, moved_ns = corrected(trace, rows_of_trace(trace), 0)
 
     assert (violations(rows_of_trace(trace)).count, moved_ns) == (0, 0)
     assert_same_trace(moved, trace)
@@ -113,7 +113,7 @@ def test_a_late_stamp_moves_what_came_before_but_no_send_behind_its_receive():
         1 | 9000 leave
     """)
 
-    moved, moved_ns = corrected(trace, rows_of_trace(trace))
+    moved, moved_ns = corrected(trace, rows_of_trace(trace), 0)
 
     assert moved_ns == 4000
     receive = moved.calls.filter(moved.calls["operation"].cast("string").to_numpy() == "MPI_Recv")

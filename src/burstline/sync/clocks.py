@@ -54,7 +54,7 @@ def violations(rows: Rows) -> Violations:
     return Violations(int(np.count_nonzero(early > 0)), int(early.max(initial=0)))
 
 
-def controlled_clock(rows: Rows, latency_ns: int = 0) -> Integers:
+def controlled_clock(rows: Rows, latency_ns: int = 1) -> Integers:
     """Stamps of rows without violations of the clock condition, (rows,)."""
     time = rows.time_ns
     step = rows.steps(time) - rows.steps(time >> DECAY_BITS)
@@ -63,7 +63,7 @@ def controlled_clock(rows: Rows, latency_ns: int = 0) -> Integers:
     return _core.amortised(rows.kernel, time, stamps, latency_ns, DECAY_BITS)
 
 
-def corrected(trace: Trace, rows: Rows, latency_ns: int = 0) -> tuple[Trace, int]:
+def corrected(trace: Trace, rows: Rows, latency_ns: int = 1) -> tuple[Trace, int]:
     """A trace with moved stamps, and how far the one that moved most did.
 
     Events between two rows of a location move in proportion; those before the first and after

@@ -134,20 +134,23 @@ def synchronous(sync: Sync) -> Mask:
     return messages.done_known & take(sends, messages.send, missing=False)
 
 
-def rendezvous(sync: Sync) -> tuple[Mask, int]:
-    """Which messages wait for their receive, as far as the trace shows; the eager limit.
+def rendezvous(sync: Sync) -> Mask:
+    """Which messages have a send that waits for the receive, as far as the trace shows.
 
-    The limit is the size of the largest message that was sent before its receive was posted.
-    A send that lasted longer than it was early does not count: clocks may disagree by that.
+    They are as large as one that did, and larger than all that were sent before their receive
+    was posted. Only a send that was early by more than it lasted counts among these: clocks
+    may disagree.
     """
     messages, calls = sync.messages, sync.calls
-    known = messages.done_known & (messages.done >= 0) & (messages.post >= 0)
+    must_wait = synchronous(sync)
+    known = messages.done_known & (messages.done >= 0) & (messages.post >= 0) & ~must_wait
     known &= ~take(sync.are("MPI_Bsend", "MPI_Ibsend"), messages.send, missing=False)
     enter, leave = (take(column, messages.done) for column in (calls.enter_ns, calls.leave_ns))
-    eager = take(calls.enter_ns, messages.post) - leave > leave - enter
-    must_wait = synchronous(sync)
-    limit = int(messages.sent_bytes[known & eager & ~must_wait].max(initial=0))
-    return must_wait | (known & (messages.sent_bytes > limit)), limit
+    posted, size = take(calls.enter_ns, messages.post), messages.sent_bytes
+    eager = known & (posted - leave > leave - enter)
+    waited = known & (enter < posted) & (posted < leave)
+    waited &= size > size[eager].max(initial=-1)
+    return must_wait | (known & (size >= size[waited].min(initial=np.iinfo(np.int64).max)))
 
 
 class _RowList:

@@ -129,7 +129,7 @@ def wait_states(
     rows = rows_of(sync, certain_only=True)
     early, moved_ns = violations(rows), 0
     if correct and early.count:
-        rows = rows_of(sync, certain_only=True, rendezvous=rendezvous(sync)[0])
+        rows = rows_of(sync, certain_only=True, rendezvous=rendezvous(sync))
         trace, moved_ns = corrected(trace, rows)
         sync = sync_of(trace, tree)
     del rows
