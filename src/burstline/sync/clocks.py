@@ -48,7 +48,7 @@ class Violations:
 
 
 def violations(rows: Rows) -> Violations:
-    """The violations of the clock condition by recorded stamps."""
+    """The violations of the clock condition by recorded stamps; rows need no order."""
     early = _core.source_times(rows.kernel, rows.time_ns)
     early = np.where(early == np.iinfo(np.int64).min, rows.time_ns, early) - rows.time_ns
     return Violations(int(np.count_nonzero(early > 0)), int(early.max(initial=0)))

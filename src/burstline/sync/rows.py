@@ -28,6 +28,7 @@ MESSAGE, RENDEZVOUS, COLLECTIVE, INIT, FINALIZE, TEAM, BARRIER, LOCK = range(8)
 # Of one place, who leaves a barrier comes first, then who others wait for, then who waits.
 _LEAVES, _GIVES, _TAKES = range(3)
 
+_PACKABLE: Final = 1 << 62
 _CREATES: Final = ("MPI_Comm_create", "MPI_Comm_dup", "MPI_Comm_split", "MPI_Comm_idup")
 
 
@@ -98,8 +99,14 @@ def replay(rows: Rows, models: Sequence[Weights]) -> Replayed:
     return Replayed(stamps, order, sorted(cycle.tolist() for cycle in cycles))
 
 
-def rows_of(sync: Sync, *, certain_only: bool = False, rendezvous: Mask | None = None) -> Rows:
-    """The rows of all that synchronises.
+def rows_of(
+    sync: Sync,
+    *,
+    certain_only: bool = False,
+    rendezvous: Mask | None = None,
+    in_order: bool = True,
+) -> Rows:
+    """The rows of all that synchronises; as if all were of one location if not `in_order`.
 
     `certain_only` leaves out what need not wait by the standard of MPI: members of collectives
     that nothing is sent to, Init, Finalize and the creation of communicators. The call that
@@ -124,7 +131,7 @@ def rows_of(sync: Sync, *, certain_only: bool = False, rendezvous: Mask | None =
     rows.add(
         LOCK, locks.location, locks.acquire_seq * PLACES + INSIDE, locks.acquire_ns, takes=source
     )
-    return rows.sorted(sync.locations)
+    return rows.sorted(sync.locations) if in_order else rows.unsorted()
 
 
 def synchronous(sync: Sync) -> Mask:
@@ -195,33 +202,46 @@ class _RowList:
             tuple(np.broadcast_to(np.asarray(column), len(location)) for column in columns)
         )
 
+    def unsorted(self) -> Rows:
+        """The rows as they were added."""
+        return self._rows(np.array([0, sum(len(part[0]) for part in self._parts)]), slice(None))
+
     def sorted(self, locations: int) -> Rows:
         """The rows in order."""
-        columns = {
-            name: np.concatenate([np.zeros(0, np.int64), *(part[k] for part in self._parts)])
-            for k, name in enumerate(self._FIELDS)
-        }
-        order = np.lexsort((columns["tie"], columns["place"], columns["location"]))
-        location, time_ns = columns["location"][order], columns["time_ns"][order]
-        narrow = {
-            name: columns[name][order].astype(type_)
-            for name, type_ in (("gives", np.int32), ("takes", np.int32), ("kind", np.uint8))
-        }
+        location, place, tie = (self._column(name) for name in ("location", "place", "tie"))
+        # Sorting by one number takes a third of the time of sorting by three.
+        highest = int(place.max(initial=0)) + 1
+        if highest < _PACKABLE // (max(locations, 1) * (_TAKES + 1)) and place.min(initial=0) >= 0:
+            order = np.argsort((location * highest + place) * (_TAKES + 1) + tie, kind="stable")
+        else:
+            order = np.lexsort((tie, place, location))
+        begin = np.searchsorted(location[order], np.arange(locations + 1)).astype(np.int64)
+        return self._rows(begin, order)
+
+    def _column(self, name: str) -> Integers:
+        field = self._FIELDS.index(name)
+        return np.concatenate([np.zeros(0, np.int64), *(part[field] for part in self._parts)])
+
+    def _rows(self, begin: Integers, order: Integers | slice) -> Rows:
+        narrow = {"gives": np.int32, "takes": np.int32, "kind": np.uint8}
+        columns = {name: self._column(name)[order].astype(kind) for name, kind in narrow.items()}
+        time_ns = self._column("time_ns")[order]
         return Rows(
-            begin=np.searchsorted(location, np.arange(locations + 1)).astype(np.int64),
-            place=columns["place"][order],
-            time_ns=_rising(location, time_ns),
+            begin=begin,
+            place=self._column("place")[order],
+            time_ns=time_ns if isinstance(order, slice) else _rising(begin, time_ns),
             before=np.concatenate([np.zeros(0, np.int32), *self._before]),
-            **narrow,
+            **columns,
         )
 
 
-def _rising(location: Integers, time_ns: Integers) -> Integers:
+def _rising(begin: Integers, time_ns: Integers) -> Integers:
     """Times of which none is before the one before it on its location."""
-    falls = np.flatnonzero((np.diff(time_ns) < 0) & (np.diff(location) == 0))
-    for place in np.unique(location[falls]).tolist():
-        first, last = np.searchsorted(location, [place, place + 1])
-        time_ns[first:last] = np.maximum.accumulate(time_ns[first:last])
+    falls = np.flatnonzero(np.diff(time_ns) < 0) + 1
+    location = np.searchsorted(begin, falls, "right") - 1
+    for place in np.unique(location[falls != begin[location]]).tolist():
+        span = slice(int(begin[place]), int(begin[place + 1]))
+        time_ns[span] = np.maximum.accumulate(time_ns[span])
     return time_ns
 
 

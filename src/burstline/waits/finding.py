@@ -126,13 +126,11 @@ def wait_states(
     if not tells_program(trace):
         tree = without_program(tree)
     sync = sync_of(trace, tree)
-    rows = rows_of(sync, certain_only=True)
-    early, moved_ns = violations(rows), 0
+    early, moved_ns = violations(rows_of(sync, certain_only=True, in_order=False)), 0
     if correct and early.count:
         rows = rows_of(sync, certain_only=True, rendezvous=rendezvous(sync))
         trace, moved_ns = corrected(trace, rows)
         sync = sync_of(trace, tree)
-    del rows
     sync, tree = with_computation(sync, tree)
     parts = None
     if width is not None:
