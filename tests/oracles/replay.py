@@ -11,17 +11,25 @@ from collections import defaultdict
 
 from oracles import event_lists as el
 
-ONE_TO_N, N_TO_ONE, SCAN, EXSCAN = (1, 4), (2, 12), 14, 15
+BARRIER, ONE_TO_N, N_TO_ONE, SCAN, EXSCAN = 0, (1, 4), (2, 12), 14, 15
 
 
-def causes(case):
-    """The events that each receiving event follows: {(location, position): [the same]}."""
+def causes(case, *, certain_only=False):
+    """The events that each receiving event follows: {(location, position): [the same]}.
+
+    Certain is what the standard of MPI says: not what nothing is sent to, nor Init and Finalize.
+    """
     program = el.read(case)
     followed = defaultdict(list)
     for message in el.messages(program):
         followed[place(message.received)].append(place(message.sent))
-    collective_causes(program, followed)
-    for names in (el.INITS, ("MPI_Finalize",)):
+    collective_causes(program, followed, certain_only=certain_only)
+    for message in el.messages(program) if certain_only else ():
+        if message.S.region.name == "MPI_Ssend":
+            followed[message.S.location, message.S.last].append(
+                (message.Rq.location, message.Rq.first)
+            )
+    for names in () if certain_only else (el.INITS, ("MPI_Finalize",)):
         call = el.world_call(program, names)
         visits = [member.visit for member in call.members] if call else []
         for each in visits:
@@ -39,7 +47,7 @@ def place(moment):
     return moment.location, moment.position
 
 
-def collective_causes(program, followed):
+def collective_causes(program, followed, *, certain_only):
     """By class of operation: who needs whose begin."""
     per_rank = []
     for master in program.masters:
@@ -50,12 +58,19 @@ def collective_causes(program, followed):
     for instance in zip(*per_rank, strict=True):
         begins = [begin for begin, _ in instance]
         operation, root, *_ = instance[0][1].values
-        for rank, (_, end) in enumerate(instance):
-            needed = begins
+        if certain_only and operation not in (BARRIER, SCAN, EXSCAN):
+            sends = [begin for begin, end in instance if end.values[2]]
+            instance = [(begin, end) if end.values[3] else None for begin, end in instance]
+        else:
+            sends = begins
+        for rank, member in enumerate(instance):
+            if member is None:
+                continue
+            needed, end = sends, member[1]
             if operation in ONE_TO_N:
-                needed = [begins[root]] if rank != root else []
+                needed = [begin for begin in sends if begin == begins[root]] if rank != root else []
             elif operation in N_TO_ONE:
-                needed = begins if rank == root else []
+                needed = sends if rank == root else []
             elif operation == SCAN:
                 needed = begins[: rank + 1]
             elif operation == EXSCAN:
@@ -96,9 +111,9 @@ def lock_causes(program, followed):
             followed[event].append(released[rank, lock, order - 1])
 
 
-def stamps(case, step, latency=1):
+def stamps(case, step, latency=1, *, certain_only=False):
     """Algorithm 1: count on, then be later than what was received, then stamp."""
-    followed = causes(case)
+    followed = causes(case, certain_only=certain_only)
     counts = defaultdict(int)
     for event in case["events"]:
         counts[event[1]] += 1

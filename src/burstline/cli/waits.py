@@ -44,7 +44,7 @@ _WAITS: Final = {
 OPTIONS: Final = usage.ANALYSIS | {"waits": _WAITS}
 TABLES: Final = (
     "calls", "messages", "half_messages", "collectives", "collective_members", "regions",
-    "teams", "locks", "gaps",
+    "teams", "locks", "gaps", "bursts",
 )  # fmt: skip
 _COPIES: Final = 4
 

@@ -7,6 +7,7 @@ from burstline.sync.columns import Sync as Sync
 from burstline.sync.columns import sync_of as sync_of
 from burstline.sync.columns import tells_program as tells_program
 from burstline.sync.intervals import Intervals as Intervals
+from burstline.sync.rows import PLACES as PLACES
 from burstline.sync.rows import Replayed as Replayed
 from burstline.sync.rows import Rows as Rows
 from burstline.sync.rows import Weights as Weights

@@ -58,6 +58,16 @@ class Rows:
         """Location of each row."""
         return np.repeat(np.arange(len(self.begin) - 1), np.diff(self.begin))
 
+    def of_calls(self) -> Rows:
+        """The rows of MPI alone."""
+        chosen = (self.kind != TEAM) & (self.kind != BARRIER) & (self.kind != LOCK)
+        return Rows(
+            np.append(0, np.cumsum(chosen))[self.begin],
+            *(column[chosen] for column in (self.place, self.time_ns, self.gives, self.takes)),
+            self.kind[chosen],
+            self.before,
+        )
+
     def steps(self, stamp: Integers) -> Integers:
         """How much a stamp grows from row to row on each location, from 0 to the first."""
         steps = np.diff(stamp, prepend=0)

@@ -14,6 +14,7 @@ from burstline.selection import parse_time
 from burstline.sync import corrected, rendezvous, rows_of, sync_of, tells_program, violations
 from burstline.waits.analysis import analysed
 from burstline.waits.computation import with_computation
+from burstline.waits.factors import factors
 from burstline.waits.parts import iterations_of, windows_of
 from burstline.waits.result import WHOLE_LOCATIONS, Waits, waits_of
 
@@ -131,6 +132,7 @@ def wait_states(
         rows = rows_of(sync, certain_only=True, rendezvous=rendezvous(sync))
         trace, moved_ns = corrected(trace, rows)
         sync = sync_of(trace, tree)
+    efficiency = factors(trace, sync)
     sync, tree = with_computation(sync, tree)
     parts = None
     if width is not None:
@@ -141,6 +143,7 @@ def wait_states(
         sync, tree.nodes, tree.region_enters, like_scalasca=like == "scalasca-2.6", parts=parts
     )
     waits = waits_of(trace, sync, tree, analysis, like=like, by=by)
+    waits.efficiency.update(efficiency)
     waits.corrected.update(
         violations=early.count, worst_ns=early.worst_ns, moved_ns=moved_ns
     )

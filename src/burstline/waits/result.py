@@ -81,6 +81,10 @@ class Waits:
         explains nothing.
     delays : pyarrow.Table
         `from, to, wait_ns`: how long ranks waited for others in MPI, the largest first.
+    efficiency : dict of str to float or None
+        The factors of the parallel efficiency of POP, 0..1: `parallel` is `load_balance` times
+        `communication`, which is `serialisation` (processes wait in turn, even on an ideal
+        network) times `transfer`; None where there is none.
     coverage : dict
         What of the trace was used, what was left out, and `not_computable`: metrics that
         the trace cannot tell, each with the reason.
@@ -102,6 +106,7 @@ class Waits:
     profile: Profile
     instances: pa.Table
     delays: pa.Table
+    efficiency: dict[str, float | None]
     coverage: dict[str, Any]
     clock: str
     like: str | None
@@ -187,6 +192,7 @@ class Waits:
             "delays": told,
             "delays_share": sum(row["wait_ns"] for row in told) / whole if whole else 1.0,
             "by": [asdict(part) for part in self.by],
+            "efficiency": self.efficiency,
             "coverage": self.coverage,
         }
 
@@ -223,6 +229,7 @@ def waits_of(
         profile,
         _instances(sync, analysis),
         _delays(sync, analysis),
+        {},
         {},
         "physical",
         like,
