@@ -208,7 +208,7 @@ def _joined_gaps(trace: Trace, wanted: Mask) -> Iterator[tuple[int, tuple[Intege
 def _rows_of(location: npt.NDArray[np.int32]) -> Iterator[tuple[int, slice]]:
     """Each location of a sorted column, and its rows."""
     starts = np.flatnonzero(np.diff(location, prepend=-1))
-    ends = [*starts[1:].tolist(), len(location)]
+    ends = np.append(starts, len(location))[1:].tolist()
     for place, start, end in zip(location[starts].tolist(), starts.tolist(), ends, strict=True):
         yield place, slice(start, end)
 
