@@ -28,6 +28,8 @@ if TYPE_CHECKING:
     from burstline.formats.raw import Frame, Resolver
 
 _COSTLY: Final = 0.05
+_AT_ONCE: Final = 1 << 20
+"""Records that are looked at together; calls that begin before them are left out."""
 _MANY: Final = 100  # calls; fewer do not matter
 
 
@@ -71,13 +73,12 @@ def costly_functions(folder: Path, resolver: Resolver, border_ns: int) -> list[C
     for process in find_processes(open_files(folder, Defects(), SILENCE), Defects()):
         functions = paths.functions(process.defined)
         for file in process.files if functions else ():
-            kind = file.records["kind"]
-            borders = file.records[(kind == Kind.REGION_ENTER) | (kind == Kind.REGION_LEAVE)]
-            for number, calls, time_ns in _times(borders):
-                if number in functions:
-                    sum_ = sums.setdefault(functions[number], [0, 0])
-                    sum_[0] += calls
-                    sum_[1] += time_ns
+            for start in range(0, len(file.records), _AT_ONCE):
+                for number, calls, time_ns in _times(file.records[start : start + _AT_ONCE]):
+                    if number in functions:
+                        total = sums.setdefault(functions[number], [0, 0])
+                        total[0] += calls
+                        total[1] += time_ns
             file.release()
     costly = [
         Costly(*frame, calls, time_ns, 2 * calls * border_ns)
@@ -89,17 +90,20 @@ def costly_functions(folder: Path, resolver: Resolver, border_ns: int) -> list[C
     return sorted(costly, key=lambda one: -one.recording_ns)
 
 
-def _times(borders: npt.NDArray[Any]) -> Iterator[tuple[int, int, int]]:
-    """Each region of a thread, its calls, and its time, in which calls in calls count once."""
-    number, enters = borders["a"], borders["kind"] == Kind.REGION_ENTER
-    partner = match_borders(number.astype(np.int64), enters)
-    rows = np.flatnonzero(enters & (partner >= 0))
-    rows = rows[np.argsort(number[rows], kind="stable")]
-    number, begin, end = number[rows], rows, partner[rows]
-    for one in np.split(np.arange(len(rows)), np.flatnonzero(np.diff(number)) + 1):
-        if not len(one):
-            continue
-        before = np.maximum.accumulate(np.append(-1, end[one])[:-1])
-        outer = one[begin[one] > before]
-        time = borders["time"].astype(np.int64)
-        yield int(number[one[0]]), len(one), int((time[end[outer]] - time[begin[outer]]).sum())
+def _times(records: npt.NDArray[Any]) -> Iterator[tuple[int, int, int]]:
+    """Each region of a thread, its calls that end in these records, and their time.
+
+    Time in which one call of it is in another counts once.
+    """
+    kind = records["kind"]
+    borders = records[(kind == Kind.REGION_ENTER) | (kind == Kind.REGION_LEAVE)]
+    enters, number = borders["kind"] == Kind.REGION_ENTER, borders["a"].astype(np.int64)
+    partner, time = match_borders(number, enters), borders["time"].astype(np.int64)
+    begin = np.flatnonzero(enters & (partner >= 0))
+    begin = begin[np.argsort(number[begin], kind="stable")]
+    for calls in np.split(begin, np.flatnonzero(np.diff(number[begin])) + 1):
+        if len(calls):
+            before = np.maximum.accumulate(np.append(-1, partner[calls])[:-1])
+            outer = calls[calls > before]
+            time_ns = int((time[partner[outer]] - time[outer]).sum())
+            yield int(number[calls[0]]), len(calls), time_ns

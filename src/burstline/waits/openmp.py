@@ -113,8 +113,9 @@ def holders_nodes(sync: Sync, rows: Integers) -> AnyIntegers:
         return np.zeros(0, np.int32)
     # Regions in the order of their locations and events, whose ordinals thus become one.
     far = int(max(regions.leave_seq.max(initial=0), locks.acquire_seq.max(initial=0))) + 2
-    enter = regions.location * far + regions.enter_seq
-    around = enclosing(enter, regions.location * far + np.minimum(regions.leave_seq, far - 1))
+    offset = regions.location.astype(np.int64) * far
+    enter = offset + regions.enter_seq
+    around = enclosing(enter, offset + np.minimum(regions.leave_seq, far - 1))
     own_ns = regions.leave_ns - regions.enter_ns
     inner = np.flatnonzero(around >= 0)
     own_ns = own_ns - np.bincount(around[inner], own_ns[inner], len(own_ns)).astype(np.int64)

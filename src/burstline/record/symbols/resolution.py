@@ -73,6 +73,7 @@ class Resolver:
         self._reasons: dict[str, dict[str, None]] = {}
         self._with_lines: dict[str, bool] = {}
         self._places: dict[tuple[str, int], tuple[Place, ...]] = {}
+        self._functions: dict[tuple[str, int], Place] = {}
         self._names: dict[str, str] = {}
         self._failures = 0
 
@@ -99,12 +100,12 @@ class Resolver:
 
     def functions(self, module: str, offsets: Iterable[int]) -> dict[int, Place]:
         """The functions that begin at offsets in a module."""
-        wanted = list(dict.fromkeys(offsets))
-        frames = self._frames(module, wanted, begins=True)
-        return {
-            offset: self._named(module, offset, frame)[0]
-            for offset, frame in zip(wanted, frames, strict=True)
-        }
+        wanted = dict.fromkeys(offsets)
+        if fresh := [offset for offset in wanted if (module, offset) not in self._functions]:
+            frames = self._frames(module, fresh, begins=True)
+            for offset, frame in zip(fresh, frames, strict=True):
+                self._functions[module, offset] = self._named(module, offset, frame)[0]
+        return {offset: self._functions[module, offset] for offset in wanted}
 
     def _frames(
         self, module: str, offsets: list[int], *, begins: bool = False
