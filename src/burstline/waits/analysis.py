@@ -31,7 +31,7 @@ class Analysis:
 
     severities: Severities
     points: Points
-    explained: causes.Explained
+    explained: causes.Explained | None  # None where causes were not asked for
     has_start: bool  # whether every process has a call of MPI_Init
     is_circular: bool  # whether the stamps lead the critical path round in a circle
     clipped: int  # intervals that outlived those around them
@@ -43,6 +43,7 @@ def analysed(
     region_enters: Mask,
     *,
     like_scalasca: bool,
+    has_causes: bool = True,
     parts: Parts | None = None,
 ) -> Analysis:
     """All metrics of a trace, from what synchronises in it and its call tree, by part, too."""
@@ -66,18 +67,21 @@ def analysed(
     visits[sync.programs[2][told], told] += 1
     follows = np.flatnonzero(sync.between >= 0)
     np.add.at(visits, (sync.between[follows], sync.calls.location[follows]), 1)
-    explained = causes.add_delay_costs(
-        sync, severities, ordered, stretches, marks, like_scalasca=like_scalasca
-    )
-    is_circular = causes.add_critical_path(
-        sync, nodes, severities, ordered, stretches, marks=marks, starts=starts,
-        measured=measured, like_scalasca=like_scalasca,
-    )  # fmt: skip
+    explained, is_circular = None, False
+    if has_causes:
+        explained = causes.add_delay_costs(
+            sync, severities, ordered, stretches, marks, like_scalasca=like_scalasca
+        )
+        is_circular = causes.add_critical_path(
+            sync, nodes, severities, ordered, stretches, marks=marks, starts=starts,
+            measured=measured, like_scalasca=like_scalasca,
+        )  # fmt: skip
     add_time_tree(sync, nodes, severities, visits, measured)
     add_imbalance(sync, nodes, severities, visits)
     add_counts(sync, severities)
     add_visits(sync, severities, region_enters)
     add_times(sync, nodes, severities)
-    add_costs(sync, severities, ordered, explained)
+    if explained is not None:
+        add_costs(sync, severities, ordered, explained)
     causes.add_sums(severities)
     return Analysis(severities, ordered, explained, has_start, is_circular, clipped)

@@ -19,6 +19,7 @@ from burstline.waits.parts import iterations_of, windows_of
 from burstline.waits.result import WHOLE_LOCATIONS, Waits, waits_of
 
 if TYPE_CHECKING:
+    from burstline.identity import CallTree
     from burstline.sync import Sync
     from burstline.trace import Trace
     from burstline.waits.analysis import Analysis
@@ -123,15 +124,7 @@ def wait_states(
     width = None if by is None or by in WHOLE_LOCATIONS or by == "iteration" else _width(by)
     if loop is not None and by != "iteration":
         raise ParameterError("a loop is named for its iterations alone: by iteration")
-    tree = call_tree(trace)
-    if not tells_program(trace):
-        tree = without_program(tree)
-    sync = sync_of(trace, tree)
-    early, moved_ns = violations(rows_of(sync, certain_only=True, in_order=False)), 0
-    if correct and early.count:
-        rows = rows_of(sync, certain_only=True, rendezvous=rendezvous(sync))
-        trace, moved_ns = corrected(trace, rows)
-        sync = sync_of(trace, tree)
+    trace, sync, tree, clocks = _prepared(trace, correct=correct)
     efficiency = factors(trace, sync)
     sync, tree = with_computation(sync, tree)
     parts = None
@@ -144,9 +137,7 @@ def wait_states(
     )
     waits = waits_of(trace, sync, tree, analysis, like=like, by=by)
     waits.efficiency.update(efficiency)
-    waits.corrected.update(
-        violations=early.count, worst_ns=early.worst_ns, moved_ns=moved_ns
-    )
+    waits.corrected.update(clocks)
     waits.coverage.update(_coverage(trace, sync, analysis))
     waits.coverage["by"] = by if width is None else "window"
     if parts is not None:
@@ -155,6 +146,37 @@ def wait_states(
             name for name in waits.profile.stored if name not in analysis.severities.by_part
         ]
     return waits
+
+
+def states_of(trace: Trace, like: str | None, *, causes: bool) -> Waits:
+    """The waits of a trace alone; without `causes` no costs of delays and no critical path."""
+    tree = _rooted_tree(trace)
+    sync, tree = with_computation(sync_of(trace, tree), tree)
+    analysis = analysed(
+        sync, tree.nodes, tree.region_enters,
+        like_scalasca=like == "scalasca-2.6", has_causes=causes,
+    )  # fmt: skip
+    return waits_of(trace, sync, tree, analysis, like=like, by=None)
+
+
+def _rooted_tree(trace: Trace) -> CallTree:
+    tree = call_tree(trace)
+    return tree if tells_program(trace) else without_program(tree)
+
+
+def _prepared(
+    trace: Trace, *, correct: bool
+) -> tuple[Trace, Sync, CallTree, dict[str, int]]:
+    """The trace with clocks corrected if wanted, what is in it, and how stamps were wrong."""
+    tree = _rooted_tree(trace)
+    sync = sync_of(trace, tree)
+    early, moved_ns = violations(rows_of(sync, certain_only=True, in_order=False)), 0
+    if correct and early.count:
+        rows = rows_of(sync, certain_only=True, rendezvous=rendezvous(sync))
+        trace, moved_ns = corrected(trace, rows)
+        sync = sync_of(trace, tree)
+    clocks = {"violations": early.count, "worst_ns": early.worst_ns, "moved_ns": moved_ns}
+    return trace, sync, tree, clocks
 
 
 def _width(by: str | int) -> int:
@@ -178,6 +200,7 @@ def _coverage(trace: Trace, sync: Sync, analysis: Analysis) -> dict[str, Any]:
     locations = trace.locations
     whole = int(to_numpy(locations["died_ns"]).sum() - to_numpy(locations["born_ns"]).sum())
     used = len(sync.collectives.begin) - 1
+    explained = analysis.explained
     return {
         "calls": trace.rows("calls"),
         "messages": messages,
@@ -192,8 +215,8 @@ def _coverage(trace: Trace, sync: Sync, analysis: Analysis) -> dict[str, Any]:
         "left_out": sync.left_out,
         "virtual_start": not analysis.has_start,
         "clipped_intervals": analysis.clipped,
-        "unexplained_waits": analysis.explained.unexplained,
-        "waits_out_of_order": analysis.explained.out_of_order,
+        "unexplained_waits": 0 if explained is None else explained.unexplained,
+        "waits_out_of_order": 0 if explained is None else explained.out_of_order,
         "critical_path_is_circular": analysis.is_circular,
         "not_computable": _not_computable(sync),
     }

@@ -343,7 +343,8 @@ def _instances(sync: Sync, analysis: Analysis) -> pa.Table:
     }
     whole = {name: np.concatenate(parts) for name, parts in columns.items()}
     order = np.argsort(-whole["wait_ns"], kind="stable")
-    blamed = np.append(explained.blamed[rows], holders_nodes(sync, held))[order]
+    blamed = np.full(len(rows), UNKNOWN) if explained is None else explained.blamed[rows]
+    blamed = np.append(blamed, holders_nodes(sync, held))[order]
     table = pa.table({name: column[order] for name, column in whole.items()})
     table = table.add_column(0, "metric", pa.array(names[kind[order]], pa.string()))
     return table.append_column("cause_call_path", pa.array(blamed, pa.int32(), mask=blamed < 0))
