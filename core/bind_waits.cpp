@@ -53,9 +53,10 @@ burstline::Exchanges exchanges(const ExchangeColumns& columns) {
 }
 
 template <std::size_t n>
-nb::list lists(std::array<std::vector<double>, n>&& columns) {
+nb::list lists(std::array<burstline::Costs, n>&& columns) {
     nb::list made;
-    for (auto& column : columns) made.append(to_numpy(std::move(column)));
+    for (auto& column : columns)
+        made.append(std::make_tuple(to_numpy(std::move(column.node)), to_numpy(std::move(column.value))));
     return made;
 }
 
@@ -85,6 +86,18 @@ void bind_waits(nb::module_& m) {
         "program"_a, "calls"_a, "between"_a.noconvert(), "regions"_a, "parallel"_a,
         "location_begin"_a.noconvert(), "place"_a.noconvert(), "nodes"_a,
         "Time of call paths alone between points: begins of segments, node, time.");
+    m.def(
+        "order_within",
+        [](const Nodes& group, const Ints& key, std::int32_t groups) {
+            std::vector<std::int64_t> order, begin;
+            {
+                nb::gil_scoped_release unlocked;
+                std::tie(order, begin) = burstline::order_within(view(group), view(key), groups);
+            }
+            return std::make_tuple(to_numpy(std::move(order)), to_numpy(std::move(begin)));
+        },
+        "group"_a.noconvert(), "key"_a.noconvert(), "groups"_a,
+        "Rows in order of group and key, equal ones as they are, and where each group begins.");
     m.def(
         "wrong_order",
         [](const Ints& location_begin, const Ints& call, const Ints& send_ns, const Nodes& sender,

@@ -70,39 +70,93 @@ class Layout {
     std::vector<std::int32_t> location_;
 };
 
+/// Points by location and by what they are with, in order: the lists of keys that each has.
+class PointLists {
+  public:
+    explicit PointLists(std::int32_t locations) : begin_(static_cast<std::size_t>(locations) + 1) {}
+
+    /// Adds the points of one location; locations come one after another.
+    void add(std::int32_t location, std::vector<std::pair<std::int32_t, Index>>& keyed) {
+        std::ranges::stable_sort(keyed, {}, &std::pair<std::int32_t, Index>::first);
+        for (const auto& [key, point] : keyed) {
+            if (keys_.size() == static_cast<std::size_t>(begin_[location]) || keys_.back() != key)
+                keys_.push_back(key), first_.push_back(points_.size());
+            points_.push_back(point);
+        }
+        begin_[static_cast<std::size_t>(location) + 1] = static_cast<Index>(keys_.size());
+    }
+
+    std::span<const std::int32_t> keys(std::int32_t location) const {
+        return {keys_.data() + begin_[location], keys_.data() + begin_[location + 1]};
+    }
+
+    std::span<const Index> list(std::int32_t location, std::int32_t key) const {
+        const auto keys = this->keys(location);
+        const auto at = std::ranges::lower_bound(keys, key);
+        if (at == keys.end() || *at != key) return {};
+        return list_at(begin_[location] + (at - keys.begin()));
+    }
+
+    /// The points of the k-th of the keys of a location.
+    std::span<const Index> nth(std::int32_t location, std::size_t k) const {
+        return list_at(begin_[location] + static_cast<Index>(k));
+    }
+
+  private:
+    std::span<const Index> list_at(Index key) const {
+        const auto next = static_cast<std::size_t>(key) + 1;
+        const std::size_t end = next < first_.size() ? first_[next] : points_.size();
+        return {points_.data() + first_[key], points_.data() + end};
+    }
+
+    std::vector<Index> begin_;         // (locations + 1,) where the keys of each begin
+    std::vector<std::int32_t> keys_;   // rising, of each location
+    std::vector<std::size_t> first_;   // of each key, in the points
+    std::vector<Index> points_;
+};
+
 /// When two locations met last.
 class Meetings {
   public:
-    Meetings(const Points& points, const Layout& layout) : points_(points), layout_(layout) {
-        members_.resize(points.group_set.size());
-        for (Index p = 0; p < static_cast<Index>(points.peer.size()); ++p) {
-            const std::int32_t peer = points.peer[p];
-            if (peer == Points::no_peer || points.in_team[p]) continue;
-            const std::int32_t location = layout.location(p);
-            if (peer >= 0) {
-                by_peer_[key(location, peer)].push_back(p);
-                continue;
+    Meetings(const Points& points, const Layout& layout)
+        : points_(points), layout_(layout), by_peer_(locations_of(points)),
+          by_set_(locations_of(points)), members_begin_(points.group_set.size() + 1) {
+        for (Index p = 0; p < static_cast<Index>(points.peer.size()); ++p)
+            if (is_of_group(p)) ++members_begin_[-points.peer[p]];
+        for (std::size_t g = 1; g < members_begin_.size(); ++g)
+            members_begin_[g] += members_begin_[g - 1];
+        members_.resize(static_cast<std::size_t>(members_begin_.back()));
+        std::vector<Index> filled(members_begin_.begin(), members_begin_.end() - 1);
+        std::vector<std::pair<std::int32_t, Index>> with_peers, with_sets;
+        for (std::int32_t l = 0; l < locations_of(points); ++l) {
+            with_peers.clear(), with_sets.clear();
+            for (Index p = layout.first(l); p < layout.end(l); ++p) {
+                const std::int32_t peer = points.peer[p];
+                if (is_of_group(p)) {
+                    members_[filled[-1 - peer]++] = l;
+                    with_sets.emplace_back(points.group_set[-1 - peer], p);
+                } else if (peer != Points::no_peer && !points.in_team[p]) {
+                    with_peers.emplace_back(peer, p);
+                }
             }
-            members_[-1 - peer].push_back(location);
-            auto& list = by_set_[key(location, points.group_set[-1 - peer])];
-            if (list.empty()) sets_[location].push_back(points.group_set[-1 - peer]);
-            list.push_back(p);
+            by_peer_.add(l, with_peers), by_set_.add(l, with_sets);
         }
     }
 
-    const std::vector<std::int32_t>& members(std::int32_t group) const { return members_[group]; }
+    /// Who met in a group, in rising order.
+    std::span<const std::int32_t> members(std::int32_t group) const {
+        return {members_.data() + members_begin_[group], members_.data() + members_begin_[group + 1]};
+    }
 
     /// The last point of a location before one of its points that `other` has a part in, or -1.
     Index last(std::int32_t location, Index before, std::int32_t other) const {
-        Index found = -1;
-        if (const auto list = by_peer_.find(key(location, other)); list != by_peer_.end())
-            found = below(list->second, before);
-        const auto sets = sets_.find(location);
-        if (sets == sets_.end()) return found;
-        for (const std::int32_t set : sets->second) {
-            if (!by_set_.contains(key(other, set))) continue;
-            const auto& list = by_set_.at(key(location, set));
+        Index found = below(by_peer_.list(location, other), before);
+        const auto sets = by_set_.keys(location);
+        for (std::size_t k = 0; k < sets.size(); ++k) {
+            const auto list = by_set_.nth(location, k);
             auto at = std::ranges::lower_bound(list, before);
+            if (at == list.begin() || *std::prev(at) <= found) continue;
+            if (by_set_.list(other, sets[k]).empty()) continue;
             while (at != list.begin() && *--at > found)
                 if (meets(*at, other)) {
                     found = *at;
@@ -120,26 +174,26 @@ class Meetings {
     }
 
   private:
+    static std::int32_t locations_of(const Points& points) {
+        return static_cast<std::int32_t>(points.location_begin.size()) - 1;
+    }
+    bool is_of_group(Index p) const { return points_.peer[p] < 0 && !points_.in_team[p]; }
     /// Who receives from the root of a collective meets the root, and not the others.
     bool meets(Index p, std::int32_t other) const {
         if (points_.type[p] == static_cast<std::uint8_t>(Wait::one_to_n) && points_.cause[p] >= 0)
             return layout_.location(points_.cause[p]) == other;
-        return std::ranges::binary_search(members_[-1 - points_.peer[p]], other);
+        return std::ranges::binary_search(members(-1 - points_.peer[p]), other);
     }
-    static std::uint64_t key(std::int32_t location, std::int32_t other) {
-        return std::uint64_t{static_cast<std::uint32_t>(location)} << 32 |
-               static_cast<std::uint32_t>(other);
-    }
-    static Index below(const std::vector<Index>& list, Index before) {
+    static Index below(std::span<const Index> list, Index before) {
         const auto at = std::ranges::lower_bound(list, before);
         return at == list.begin() ? -1 : *std::prev(at);
     }
 
     const Points& points_;
     const Layout& layout_;
-    std::unordered_map<std::uint64_t, std::vector<Index>> by_peer_, by_set_;
-    std::unordered_map<std::int32_t, std::vector<std::int32_t>> sets_;
-    std::vector<std::vector<std::int32_t>> members_;
+    PointLists by_peer_, by_set_;
+    std::vector<Index> members_begin_;
+    std::vector<std::int32_t> members_;
 };
 
 /// Time of call paths alone, as a sum that is kept dense and emptied by what was touched.
@@ -185,7 +239,7 @@ class Replay {
         : points_(points), segments_(segments), serial_(serial), options_(options),
           locations_(static_cast<std::int32_t>(points.location_begin.size()) - 1),
           layout_(points, segments), meetings_(points, layout_), map_(options.nodes),
-          pending_(points.type.size(), 0), burdens_(locations_), cursor_(locations_),
+          pending_(points.type.size(), 0), shared_(points.type.size()), burdens_(locations_), cursor_(locations_),
           serial_end_(locations_) {
         const std::size_t n = points.type.size();
         out_.excess.resize(n), out_.waits_within.resize(n), out_.passed_on.resize(n);
@@ -228,7 +282,7 @@ class Replay {
 
     void go_back(std::int32_t location, std::vector<std::int32_t>& ready) {
         for (Index& p = cursor_[location]; p >= layout_.first(location) && pending_[p] <= 0; --p) {
-            causes_.erase(p);
+            if (shared_[p]) causes_.erase(p);
             if (!is_wait(p)) continue;
             explain(location, p);
             const Index cause = points_.cause[p];
@@ -242,7 +296,7 @@ class Replay {
         const auto type = static_cast<std::size_t>(points_.type[p]);
         const auto wait = static_cast<double>(points_.wait_ns[p]);
         std::array<double, wait_types> inherited{};
-        take_burdens(location, p, inherited);
+        const bool inherits = take_burdens(location, p, inherited);
 
         const Index cause = points_.cause[p];
         const std::int32_t causer = layout_.location(cause);
@@ -251,7 +305,8 @@ class Replay {
             in_team ? meetings_.last_of_team(location, p) : meetings_.last(location, p, causer);
         const Index since = in_team ? meetings_.last_of_team(causer, cause)
                                     : meetings_.last(causer, cause, location);
-        const Doings& done = doings(causer, since, cause);
+        Doings once;
+        const Doings& done = doings(causer, since, cause, once);
         gather_between(location, ours, p);
         excess_.clear();
         double excess = 0;
@@ -273,7 +328,7 @@ class Replay {
         const double share = of_message ? std::min(1.0, wait / whole) : wait / whole;
         for (const auto& [node, more] : excess_) {
             charge(out_.direct[type], node, causer, share * static_cast<double>(more));
-            for (std::size_t t = 0; t < wait_types; ++t)
+            for (std::size_t t = 0; inherits && t < wait_types; ++t)
                 if (inherited[t] > 0)
                     charge(out_.distant[t], node, causer,
                            inherited[t] / whole * static_cast<double>(more));
@@ -286,8 +341,8 @@ class Replay {
         add_burden(causer, burden);
     }
 
-    /// Costs of waits behind that pass on to wait `p`, each times its length.
-    void take_burdens(std::int32_t location, Index p, std::array<double, wait_types>& sum) {
+    /// Costs of waits behind that pass on to wait `p`, each times its length; whether there are.
+    bool take_burdens(std::int32_t location, Index p, std::array<double, wait_types>& sum) {
         const auto wait = static_cast<double>(points_.wait_ns[p]);
         Index& k = serial_end_[location];
         while (k > 0 && serial_.location[k - 1] == location && serial_.to[k - 1] > p) {
@@ -299,12 +354,15 @@ class Replay {
         auto& burdens = burdens_[location];
         std::erase_if(burdens, [&](const Burden& burden) { return burden.from >= p; });
         double share = 0;
+        bool any = false;
         for (const Burden& burden : burdens) {
             if (burden.to <= p) continue;
+            any = true;
             for (std::size_t t = 0; t < wait_types; ++t) sum[t] += burden.cost[t] * wait;
             share = std::max(share, burden.share);
         }
         out_.passed_on[p] = share * wait;
+        return any;
     }
 
     void add_burden(std::int32_t causer, const Burden& burden) {
@@ -320,12 +378,13 @@ class Replay {
     /// Scalasca 2.6 loses the share of members that last met the causer in between; of two
     /// ranks, that of the one if both met last for a message.
     void lose(Burden& burden, std::int32_t causer, Index cause, Index since) {
+        if (points_.peer[cause] >= 0) return;
         if (options_.ranks == 2 && since >= 0 && points_.peer[since] >= 0 &&
             points_.peer[since] != Points::no_peer) {
             burden.from = burden.to;
             return;
         }
-        const auto& members = meetings_.members(-1 - points_.peer[cause]);
+        const auto members = meetings_.members(-1 - points_.peer[cause]);
         std::vector<Index> met;
         for (const std::int32_t member : members)
             if (member != causer) met.push_back(meetings_.last(causer, cause, member));
@@ -336,14 +395,19 @@ class Replay {
     }
 
     /// What the causing side did, kept as long as other waits have the same cause.
-    const Doings& doings(std::int32_t causer, Index from, Index cause) {
-        auto& kept = causes_[cause];
-        for (const Doings& done : kept)
-            if (done.from == from) return done;
-        Doings done{from, {}, gather_between(causer, from, cause)};
+    const Doings& doings(std::int32_t causer, Index from, Index cause, Doings& once) {
+        const bool again = pending_[cause] > 1 || shared_[cause];
+        if (again) {
+            for (const Doings& done : causes_[cause])
+                if (done.from == from) return done;
+            shared_[cause] = true;
+        }
+        once.from = from, once.waits = gather_between(causer, from, cause);
         map_.drain(
-            [&](std::int32_t node, std::int64_t time) { done.time.emplace_back(node, time); });
-        kept.push_back(std::move(done));
+            [&](std::int32_t node, std::int64_t time) { once.time.emplace_back(node, time); });
+        if (!again) return once;
+        auto& kept = causes_[cause];
+        kept.push_back(std::move(once));
         return kept.back();
     }
 
@@ -386,9 +450,14 @@ class Replay {
         }
     }
 
-    void charge(std::vector<double>& costs, std::int32_t node, std::int32_t location, double cost) {
-        if (costs.empty()) costs.resize(static_cast<std::size_t>(options_.nodes) * locations_, 0.0);
-        costs[static_cast<std::size_t>(node) * locations_ + location] += cost;
+    void charge(Costs& costs, std::int32_t node, std::int32_t location, double cost) {
+        if (costs.row.empty()) costs.row.assign(static_cast<std::size_t>(options_.nodes), -1);
+        if (costs.row[node] < 0) {
+            costs.row[node] = static_cast<std::int32_t>(costs.node.size());
+            costs.node.push_back(node);
+            costs.value.resize(costs.value.size() + static_cast<std::size_t>(locations_), 0.0);
+        }
+        costs.value[static_cast<std::size_t>(costs.row[node]) * locations_ + location] += cost;
     }
 
     const Points& points_;
@@ -400,6 +469,7 @@ class Replay {
     Meetings meetings_;
     TimeMap map_;
     std::vector<std::int32_t> pending_;
+    std::vector<bool> shared_;  // points that several waits were caused by
     std::vector<std::vector<Burden>> burdens_;
     std::vector<Index> cursor_, serial_end_;
     std::vector<std::pair<std::int32_t, std::int64_t>> excess_;
@@ -447,10 +517,13 @@ CriticalPath critical_path(const Points& points, const Stretches& segments, std:
     auto location = static_cast<std::int32_t>(end_location);
     Index to = end_point < 0 ? layout.end(location) : end_point;
     check(to >= layout.first(location) && to <= layout.end(location), "the path ends elsewhere");
-    for (std::size_t steps = 0; steps <= points.type.size(); ++steps) {
+    std::vector<bool> passed(points.type.size());
+    for (;;) {
         Index from = to - 1;
         while (from >= layout.first(location) && points.cause[from] < 0 && !stops[from]) --from;
         if (from < layout.first(location)) from = -1;
+        if (from >= 0 && passed[from]) break;
+        if (from >= 0) passed[from] = true;
         const auto [first, last] = layout.rows(location, from, to);
         for (Index row = first; row < last; ++row)
             path.time_ns[static_cast<std::size_t>(segments.node[row]) * locations + location] +=

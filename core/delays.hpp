@@ -52,9 +52,15 @@ struct Serial {
     std::span<const std::int64_t> location, from, to, threads;
 };
 
+/// Costs of the call paths that have any: dense (nodes, locations) of those.
+struct Costs {
+    std::vector<std::int32_t> node;
+    std::vector<double> value;
+    std::vector<std::int32_t> row;  // (nodes of the call tree,) or empty: where each is, or -1
+};
+
 struct Delays {
-    /// Costs of short and long range, by type: dense (nodes x locations), empty where all 0.
-    std::array<std::vector<double>, wait_types> direct, distant;
+    std::array<Costs, wait_types> direct, distant;  // of short and long range, by type
     /// Of each point: excess of the causing side, waits within, and the largest share of it
     /// that any later wait of a message passed on.
     std::vector<double> excess, waits_within, passed_on;

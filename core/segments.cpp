@@ -27,6 +27,10 @@ void check_intervals(const Intervals& rows, std::int32_t nodes) {
               rows.leave_seq.size() == n,
           "columns of intervals are equally long");
     check_locations(rows.location_begin, n);
+    const auto is_ordinal = [](std::int64_t seq) { return seq >= 0 && seq < last_place; };
+    check(std::ranges::all_of(rows.enter_seq, is_ordinal) &&
+              std::ranges::all_of(rows.leave_seq, is_ordinal),
+          "an ordinal is negative or too large");
     check(std::ranges::all_of(rows.node, [&](auto node) { return node < nodes; }),
           "a node is none of the call tree");
 }

@@ -1,12 +1,20 @@
-// wrong_order.hpp -- Late senders that waited in vain: an earlier message came later.
+// wrong_order.hpp -- What happens in order on each thread, and messages that do not.
 // Knows messages in the order in which they were received; knows no call path.
 #pragma once
 
 #include <cstdint>
 #include <span>
+#include <utility>
 #include <vector>
 
 namespace burstline {
+
+/// Rows in order of group and key, equal ones in the order that they have; and where each
+/// group begins, (groups + 1,). Linear where the keys of a group rise.
+///
+/// Throws std::invalid_argument if a group is none of the groups.
+std::pair<std::vector<std::int64_t>, std::vector<std::int64_t>> order_within(
+    std::span<const std::int32_t> group, std::span<const std::int64_t> key, std::int32_t groups);
 
 /// Received messages, sorted by location and order of completion. `call`: the call that
 /// completed each; those of one call are neighbours. `counts`: whether one is a wait.

@@ -363,9 +363,14 @@ def add_critical_path(replay, busy):
     ):
         for place, value in impact(replay, on_path, cp, zip(x, a, strict=True)).items():
             values[metric][place] += value
-    for place, value in values["critical_imbalance_impact"].items():
-        inter = values["inter_partition_imbalance"].get(place, 0)
-        values["intra_partition_imbalance"][place] = value - inter
+    impacts, inters = (
+        values[name] for name in ("critical_imbalance_impact", "inter_partition_imbalance")
+    )
+    if not replay.like_scalasca:  # no more between partitions than in all
+        for place, value in inters.items():
+            inters[place] = min(value, impacts.get(place, 0))
+    for place, value in impacts.items():
+        values["intra_partition_imbalance"][place] = value - inters.get(place, 0)
 
 
 def useful_time(replay):

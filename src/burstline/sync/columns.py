@@ -93,8 +93,11 @@ class Sync:
 
     def are(self, *operations: str) -> Mask:
         """Which calls are of some operations, shape (calls,)."""
-        wanted = np.array([name in operations for name in self.operations] or [False], bool)
-        return wanted[self.operation]
+        codes = [code for code, name in enumerate(self.operations) if name in operations]
+        chosen = np.zeros(len(self.operation), bool)
+        for code in codes:
+            chosen |= self.operation == code
+        return chosen
 
     def world_calls(self, *operations: str) -> Integers:
         """Rows of the first call of some operations on the first thread of each process."""

@@ -19,7 +19,7 @@ from burstline.waits.times import Nodes, add_counts, add_imbalance, add_time_tre
 if TYPE_CHECKING:
     import pyarrow as pa
 
-    from burstline.columns import Mask
+    from burstline.columns import Integers, Mask
     from burstline.sync import Sync
     from burstline.waits.parts import Parts
     from burstline.waits.points import Points
@@ -55,18 +55,13 @@ def analysed(
     add_collective_waits(sync, severities, points)
     forks = add_openmp_waits(sync, severities, points)
     marks = causes.add_marks(sync, points, forks)
-    ordered = points.sorted(sync.locations)
-    stretches, clipped = causes.stretches_of(sync, ordered, len(nodes))
-    measured = np.zeros(severities.shape, np.int64)
-    np.add.at(measured, (stretches.node, stretches.location), stretches.time_ns)
-    visits = np.zeros(severities.shape, np.int64)
-    for rows, enters in ((sync.calls, None), (sync.regions, region_enters)):
-        chosen = rows.node >= 0 if enters is None else (rows.node >= 0) & enters
-        np.add.at(visits, (rows.node[chosen], rows.location[chosen]), 1)
-    told = np.flatnonzero(sync.programs[2] >= 0)
-    visits[sync.programs[2][told], told] += 1
-    follows = np.flatnonzero(sync.between >= 0)
-    np.add.at(visits, (sync.between[follows], sync.calls.location[follows]), 1)
+    ordered = points.sorted(sync.locations) if has_causes else points.unsorted()
+    cuts = ordered if has_causes else PointList().sorted(sync.locations)
+    stretches, clipped = causes.stretches_of(sync, cuts, len(nodes))
+    measured = causes.dense(
+        severities.shape, stretches.node, stretches.location, stretches.time_ns
+    ).astype(np.int64)
+    visits = _visits(sync, region_enters, severities.shape)
     explained, is_circular = None, False
     if has_causes:
         explained = causes.add_delay_costs(
@@ -85,3 +80,22 @@ def analysed(
         add_costs(sync, severities, ordered, explained)
     causes.add_sums(severities)
     return Analysis(severities, ordered, explained, has_start, is_circular, clipped)
+
+
+def _visits(sync: Sync, region_enters: Mask, shape: tuple[int, int]) -> Integers:
+    """How often each call path was entered on each location."""
+    visits = np.zeros(shape, np.int64)
+    told = np.flatnonzero(sync.programs[2] >= 0)
+    visits[sync.programs[2][told], told] = 1
+    for node, location, enters in (
+        (sync.calls.node, sync.calls.location, None),
+        (sync.regions.node, sync.regions.location, region_enters),
+        (sync.between, sync.calls.location, None),
+    ):
+        if not len(node):
+            continue
+        chosen = node >= 0 if enters is None else (node >= 0) & enters
+        if not chosen.all():
+            node, location = node[chosen], location[chosen]
+        visits += causes.dense(shape, node, location)
+    return visits

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Final
+from typing import TYPE_CHECKING, Any, Final
 
 import numpy as np
 
@@ -16,6 +16,8 @@ from burstline.waits.points import INSIDE, PLACES, PointList
 from burstline.waits.times import process_threads
 
 if TYPE_CHECKING:
+    import numpy.typing as npt
+
     from burstline.columns import AnyIntegers, Floats, Integers
     from burstline.sync import Sync
     from burstline.waits.points import Points
@@ -95,7 +97,6 @@ class Stretches:
     node: AnyIntegers
     time_ns: Integers
     location: AnyIntegers  # (rows,)
-    number: Integers  # (rows,) which segment each row is in
 
     @property
     def kernel(self) -> tuple[AnyIntegers, ...]:
@@ -109,11 +110,9 @@ def stretches_of(sync: Sync, points: Points, nodes: int) -> tuple[Stretches, int
         sync.programs, sync.calls.kernel, sync.between, sync.regions.kernel,
         sync.teams.kernel, points.begin, points.place, nodes,
     )  # fmt: skip
-    counts = np.diff(begin)
-    of_segment = np.repeat(np.arange(sync.locations), np.diff(points.begin) + 1)
-    number = np.repeat(np.arange(len(counts)), counts)
-    location = of_segment[number].astype(np.int32) if len(number) else number.astype(np.int32)
-    return Stretches(begin, node, time_ns, location, number), clipped
+    first = begin[points.begin + np.arange(len(points.begin))]
+    location = np.repeat(np.arange(sync.locations, dtype=np.int32), np.diff(first))
+    return Stretches(begin, node, time_ns, location), clipped
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -154,9 +153,10 @@ def add_delay_costs(
         int((sync.thread == 0).sum()),
         like_scalasca,
     )
-    for name, direct, distant in zip(DELAY_TYPES, short, long_, strict=True):
-        severities.add_rounded(f"delay_{name}", direct)
-        severities.add_rounded(f"delay_{name}_longterm", distant)
+    for name, *costs in zip(DELAY_TYPES, short, long_, strict=True):
+        for metric, (node, cost) in zip((f"delay_{name}", f"delay_{name}_longterm"), costs, strict=True):
+            by_node = np.argsort(node)
+            severities.add_rows(metric, node[by_node], cost.reshape(-1, sync.locations)[by_node])
     whole = excess + waits
     share = np.minimum(
         1, np.divide(points.wait_ns, whole, out=np.zeros_like(whole), where=whole > 0)
@@ -167,10 +167,10 @@ def add_delay_costs(
             (f"mpi_wait_direct_{wait}", f"mpi_wait_indirect_{wait}", share * waits),
             (f"mpi_wait_terminal_{letters}", f"mpi_wait_propagating_{letters}", passed_on),
         ):
-            cells = points.node[rows].astype(np.int64) * sync.locations + points.location[rows]
-            size = nodes * sync.locations
-            severities.add_rounded(metric, np.bincount(cells, values[rows], minlength=size))
-            severities.add_dense(complement, severities[f"mpi_{wait}"] - severities[metric])
+            severities.add_cells(metric, points.node[rows], points.location[rows], values[rows])
+            severities.add_rows(complement, *severities.rows(f"mpi_{wait}"))
+            part, value = severities.rows(metric)
+            severities.add_rows(complement, part, -value)
     return Explained(excess, waits, passed_on, blamed, unexplained, out_of_order)
 
 
@@ -178,7 +178,7 @@ def add_sums(severities: Severities) -> None:
     """Add the metrics that are nothing but sums of those below them."""
     for metric in reversed(METRICS):
         if metric.parent in SUMS and metric.name in severities:
-            severities.add_dense(metric.parent, severities[metric.name])
+            severities.add_rows(metric.parent, *severities.rows(metric.name))
             if metric.name in severities.by_part:
                 severities.add_parts(metric.parent, severities.by_part[metric.name])
 
@@ -208,44 +208,61 @@ def add_critical_path(
         stops.view(np.uint8),
     )
     path = path.reshape(severities.shape)
-    severities.add_rounded("critical_path", path.ravel())
+    severities.add_dense("critical_path", path)
     length = path.sum(axis=1)
-    useful = _useful(sync, points, stretches, severities.shape)
-    on_path = (length > 0)[:, None]
-    activities = np.where(on_path, np.minimum(length[:, None], useful), 0)
-    severities.add_rounded("critical_path_activities", activities.ravel())
-    beside = np.maximum(0, useful - length[:, None])
-    severities.add_rounded("non_critical_path_activities", beside.ravel())
+    useful = _useful(sync, points, stretches, severities.shape, measured)
+    rows = np.flatnonzero(length > 0)
+    activities = np.minimum(length[rows, None], useful[rows])
+    severities.add_rows("critical_path_activities", rows, activities)
+    beside = useful.copy()
+    beside[rows] = np.maximum(0, useful[rows] - length[rows, None])
+    severities.add_dense("non_critical_path_activities", np.maximum(0, beside, out=beside))
     _add_path_imbalance(nodes, severities, path, measured, like_scalasca=like_scalasca)
     _add_impact(severities, path, useful, like_scalasca=like_scalasca)
     return broken
 
 
-def _useful(sync: Sync, points: Points, stretches: Stretches, shape: tuple[int, int]) -> Floats:
+def _useful(
+    sync: Sync,
+    points: Points,
+    stretches: Stretches,
+    shape: tuple[int, int],
+    measured: Integers,
+) -> Floats:
     """Time without waits; of workers, up to the last meeting of each parallel region."""
+    waits = np.flatnonzero(points.wait_ns > 0)
+    if not (sync.thread != 0).any():
+        return measured - dense(
+            shape, points.node[waits], points.location[waits], points.wait_ns[waits]
+        )
     meets = points.in_team & (points.type == int(Wait.OMP_BARRIER))
     is_worker = sync.thread != 0
     # Segment k of a location ends at its point k, and a last one follows.
     segment_of_point = np.arange(len(meets)) + points.location
     ends_at_barrier = np.zeros(len(meets) + sync.locations, bool)
     ends_at_barrier[segment_of_point] = meets
-    counts = ~is_worker[stretches.location] | ends_at_barrier[stretches.number]
-    useful = _dense(
-        shape, stretches.node[counts], stretches.location[counts], stretches.time_ns[counts]
-    )
+    number = np.repeat(np.arange(len(ends_at_barrier)), np.diff(stretches.begin))
+    counts = ~is_worker[stretches.location] | ends_at_barrier[number]
+    useful = dense(shape, stretches.node[counts], stretches.location[counts], stretches.time_ns[counts])
     counted = ~is_worker[points.location]
     if len(meets):
         counted |= ends_at_barrier[np.minimum(segment_of_point + 1, len(ends_at_barrier) - 1)]
-    return useful - _dense(
+    return useful - dense(
         shape, points.node[counted], points.location[counted], points.wait_ns[counted]
     )
 
 
-def _dense(
-    shape: tuple[int, int], node: AnyIntegers, location: AnyIntegers, value: Integers
-) -> Floats:
-    cells = node.astype(np.int64) * shape[1] + location
-    return np.bincount(cells, value, minlength=shape[0] * shape[1]).reshape(shape).astype(float)
+def dense(
+    shape: tuple[int, int],
+    node: AnyIntegers,
+    location: AnyIntegers,
+    value: Integers | None = None,
+) -> npt.NDArray[Any]:
+    """Sums of values by call path and location, in doubles; without values, how many."""
+    cells = node.astype(np.int64)
+    cells *= shape[1]
+    cells += location
+    return np.bincount(cells, value, minlength=shape[0] * shape[1]).reshape(shape)
 
 
 def _add_path_imbalance(
@@ -256,17 +273,18 @@ def _add_path_imbalance(
     *,
     like_scalasca: bool,
 ) -> None:
-    busy = measured - severities["omp_management"]
-    for metric in _WAITS:
-        busy = busy - severities[metric]
+    busy = measured.copy()
+    for metric in ("omp_management", *_WAITS):
+        rows, values = severities.rows(metric)
+        busy[rows] -= values
     busy[[category == "omp_ordered" for category in nodes.category]] = 0
     length, mean = path.sum(axis=1), busy.mean(axis=1)
     if like_scalasca:
         # Scalasca compares a call path with all that is below it.
         length, mean = nodes.inclusive(length), nodes.inclusive(mean)
-    above = np.maximum(0, length - mean)
-    share = np.divide(path, length[:, None], out=np.zeros_like(path), where=length[:, None] > 0)
-    severities.add_rounded("critical_path_imbalance", (share * above[:, None]).ravel())
+    rows = np.flatnonzero(length > mean)
+    share = path[rows] / length[rows, None]
+    severities.add_rows("critical_path_imbalance", rows, share * (length - mean)[rows, None])
 
 
 def _add_impact(
@@ -277,6 +295,8 @@ def _add_impact(
     whole = length.sum()
     lacks = whole - useful.sum(axis=0)
     outside = whole - np.where(useful > 0, np.maximum(useful, length), 0).sum(axis=0)
+    rows = np.flatnonzero(length > 0)
+    length, path, useful = length[rows], path[rows], useful[rows]
     impacts = []
     for shares, lack in (
         (np.maximum(0, length - useful), lacks),
@@ -287,11 +307,11 @@ def _add_impact(
             impacts.append(np.zeros_like(path))
             continue
         cost = (shares * (lack / np.where(total > 0, total, 1))).sum(axis=1, keepdims=True)
-        share = np.divide(path, length, out=np.zeros_like(path), where=length > 0)
-        impacts.append(np.where(cost > 0, share * cost, 0))
+        impacts.append(np.maximum(0, cost) * path / length)
     whole_cost, inter = (np.rint(impact).astype(np.int64) for impact in impacts)
-    severities.add_dense("critical_imbalance_impact", whole_cost)
-    severities.add_dense("inter_partition_imbalance", inter)
-    severities.add_dense(
-        "intra_partition_imbalance", np.where(whole_cost != 0, whole_cost - inter, 0)
-    )
+    intra = np.where(whole_cost != 0, whole_cost - inter, 0)
+    if not like_scalasca:  # it may find more lacking between partitions than in all
+        inter, intra = np.minimum(inter, whole_cost), np.maximum(0, intra)
+    severities.add_rows("critical_imbalance_impact", rows, whole_cost)
+    severities.add_rows("inter_partition_imbalance", rows, inter)
+    severities.add_rows("intra_partition_imbalance", rows, intra)

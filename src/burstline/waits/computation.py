@@ -66,6 +66,9 @@ def _followed(sync: Sync) -> AnyIntegers:
     calls, regions = sync.calls, sync.regions
     first = np.minimum(calls.begin[:-1], max(len(calls.node) - 1, 0))
     bare = sync.programs[2] < 0
+    # Threads of a team that are in none do not compute: they wait for the next one.
+    in_team = np.bincount(regions.location[sync.teams.region], minlength=sync.locations) > 0
+    bare &= ~in_team | (sync.thread == 0)
     if len(calls.node) and len(regions.node):
         last = np.maximum(calls.begin[1:] - 1, 0)
         around = (regions.enter_seq < calls.enter_seq[first][regions.location]) & (

@@ -8,7 +8,7 @@ import numpy as np
 
 from burstline import _core
 from burstline._core import Wait
-from burstline.columns import take
+from burstline.columns import begins_run, take
 from burstline.waits.points import INSIDE, PLACES
 
 if TYPE_CHECKING:
@@ -55,10 +55,12 @@ def add_message_waits(
 def _counted(call: Integers, seq: Integers, wait: Integers, is_multiple: Mask) -> Integers:
     """The messages whose wait counts: of a call that completes several, the largest, once."""
     rows = np.flatnonzero(wait > 0)
+    several = is_multiple[call[rows]]
+    if not several.any():
+        return rows
+    ones, rows = rows[~several], rows[several]
     rows = rows[np.lexsort((seq[rows], -wait[rows], call[rows]))]
-    again = call[rows][1:] == call[rows][:-1]
-    again &= is_multiple[call[rows][1:]]
-    return rows[np.append(True, ~again)] if len(rows) else rows
+    return np.concatenate([ones, rows[begins_run(call[rows])]])
 
 
 def _add_late_senders(
@@ -146,14 +148,15 @@ def _add_wrong_order(
     like_scalasca: bool,
 ) -> None:
     messages, calls = sync.messages, sync.calls
-    order = np.lexsort((messages.receive_seq, messages.receiver))
+    order, begin = _core.order_within(
+        np.ascontiguousarray(messages.receiver, np.int32), messages.receive_seq, sync.locations
+    )
     counts = np.zeros(len(order), bool)
     counts[counted] = True
     # Only messages of one such call do not show each other to be in the wrong order.
     call = np.where(is_multiple[messages.receive], messages.receive, -1 - np.arange(len(order)))
-    begin = np.searchsorted(messages.receiver[order], np.arange(sync.locations + 1))
     by, first = _core.wrong_order(
-        begin.astype(np.int64),
+        begin,
         call[order],
         np.ascontiguousarray(messages.send_ns[order]),
         np.ascontiguousarray(messages.sender[order], np.int32),

@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Final
 
 import numpy as np
 
+from burstline import _core
 from burstline._core import Wait
 from burstline.columns import UNKNOWN, take
 
@@ -52,10 +53,11 @@ class Points:
 class PointList:
     """Points as they are made, in any order; :meth:`sorted` puts them in that of events."""
 
-    _FIELDS: Final = (
-        "location", "place", "type", "in_team", "node", "wait_ns", "total_ns",
-        "completion_ns", "cause", "peer", "interval",
-    )  # fmt: skip
+    _FIELDS: Final = {
+        "location": np.int32, "place": np.int64, "type": np.uint8, "in_team": np.bool_,
+        "node": np.int32, "wait_ns": np.int64, "total_ns": np.int64, "completion_ns": np.int64,
+        "cause": np.int64, "peer": np.int32, "interval": np.int64,
+    }  # fmt: skip
 
     def __init__(self) -> None:
         self._parts: list[tuple[AnyIntegers, ...]] = []
@@ -96,24 +98,27 @@ class PointList:
         return numbers
 
     def sorted(self, locations: int) -> Points:
-        """The points in order; those of one place stay in the order they were added in."""
+        """The points in order; those of one place stay in the order in which they were added."""
+        return self._points(locations, is_sorted=True)
+
+    def unsorted(self) -> Points:
+        """The points as they were added: for what asks for no order, and for no cuts."""
+        return self._points(0, is_sorted=False)
+
+    def _points(self, locations: int, *, is_sorted: bool) -> Points:
         columns = {
-            name: np.concatenate([np.zeros(0, np.int64), *(part[k] for part in self._parts)])
-            for k, name in enumerate(self._FIELDS)
-        }
-        order = np.lexsort((columns["place"], columns["location"]))
-        row = np.empty(len(order), np.int64)
-        row[order] = np.arange(len(order))
-        columns = {name: column[order] for name, column in columns.items()}
-        narrow = dict.fromkeys(("location", "node", "peer"), np.int32) | {
-            "type": np.uint8,
-            "in_team": bool,
-        }
-        typed = {
-            name: np.ascontiguousarray(column, narrow.get(name, np.int64))
-            for name, column in columns.items()
-        }
-        typed["cause"] = take(row, typed["cause"])
-        begin = np.searchsorted(typed["location"], np.arange(locations + 1)).astype(np.int64)
+            name: np.concatenate(
+                [np.zeros(0, type_), *(part[k] for part in self._parts)],
+                dtype=type_, casting="unsafe",
+            )
+            for k, (name, type_) in enumerate(self._FIELDS.items())
+        }  # fmt: skip
+        row, begin = np.zeros((2, 0), np.int64)
+        if is_sorted:
+            order, begin = _core.order_within(columns["location"], columns["place"], locations)
+            row = np.empty(len(order), np.int64)
+            row[order] = np.arange(len(order))
+            columns = {name: column[order] for name, column in columns.items()}
+            columns["cause"] = take(row, columns["cause"])
         sets = np.concatenate([np.zeros(0, np.int64), *self._sets]).astype(np.int32)
-        return Points(begin=begin, group_set=sets, row=row, **typed)
+        return Points(begin=begin, group_set=sets, row=row, **columns)

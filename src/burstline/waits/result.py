@@ -7,8 +7,10 @@ from typing import TYPE_CHECKING, Any, Final
 
 import numpy as np
 import pyarrow as pa
+import pyarrow.compute as pc
 
 from burstline._core import Wait
+from burstline.columns import UNKNOWN, dense, to_numpy
 from burstline.profile import LOCATIONS, Profile, Values
 from burstline.profile import METRICS as METRIC_TABLE
 from burstline.waits.metrics import METRICS, WAITS
@@ -152,9 +154,10 @@ class Waits:
         ranks = profile.locations["rank"].to_pylist()
         totals = {name: int(profile.total(name)) for name in profile.stored}
         severe: dict[str, list[dict[str, Any]]] = {}
-        for row in self.instances.to_pylist():
-            listed = severe.setdefault(row["metric"], [])
-            if len(listed) < _SEVERE_TOLD:
+        for metric in self.instances["metric"].unique().to_pylist():
+            listed = severe.setdefault(metric, [])
+            rows = self.instances.filter(pc.equal(self.instances["metric"], metric))
+            for row in rows.slice(0, _SEVERE_TOLD).to_pylist():
                 blamed = row["cause_call_path"]
                 listed.append(
                     {
@@ -166,7 +169,7 @@ class Waits:
                         "cause_call_path": None if blamed is None else self.path(blamed),
                     }
                 )
-        whole = sum(self.delays["wait_ns"].to_pylist())
+        whole = int(to_numpy(self.delays["wait_ns"]).sum())
         told = self.delays.slice(0, MOST_DELAYS).to_pylist()
         return {
             "verdict": verdict(self),
@@ -221,7 +224,7 @@ def waits_of(
         _metric_table(severities),
         tree.nodes,
         pa.table([list(rows[name]) for name in LOCATIONS.names], schema=LOCATIONS),
-        {name: _values(severities[name]) for name in severities.names()},
+        {name: _values(*severities.rows(name)) for name in severities.names()},
         {},
         {"clock": "physical", "unit": "ns"},
     )
@@ -284,9 +287,9 @@ def _efficiency(computed: Integers, spent: Integers) -> dict[str, float | None]:
     }
 
 
-def _values(dense: Integers) -> Values:
-    rows = np.flatnonzero(dense.any(axis=1)).astype(np.int32)
-    return Values(rows, np.ascontiguousarray(dense[rows]), inclusive=False)
+def _values(rows: Integers, values: Integers) -> Values:
+    some = values.any(axis=1)
+    return Values(rows[some].astype(np.int32), values[some], inclusive=False)
 
 
 def _metric_table(severities: Severities) -> pa.Table:
@@ -329,7 +332,7 @@ def _instances(sync: Sync, analysis: Analysis) -> pa.Table:
     explicit = np.zeros(len(sync.regions.node), bool)
     explicit[sync.barriers.region] = sync.barriers.is_explicit
     contention = "omp_lock_contention_critical", "omp_lock_contention_api"
-    names = np.array([*metrics, "omp_ebarrier_wait", "omp_ibarrier_wait", *contention])
+    names = [*metrics, "omp_ebarrier_wait", "omp_ibarrier_wait", *contention]
     kind = points.type[rows].astype(np.int64)
     kind[in_team] = np.where(explicit[interval[in_team]], len(metrics), len(metrics) + 1)
     kind = np.append(kind, len(names) - 1 - locks.is_critical[held])
@@ -346,7 +349,7 @@ def _instances(sync: Sync, analysis: Analysis) -> pa.Table:
     blamed = np.full(len(rows), UNKNOWN) if explained is None else explained.blamed[rows]
     blamed = np.append(blamed, holders_nodes(sync, held))[order]
     table = pa.table({name: column[order] for name, column in whole.items()})
-    table = table.add_column(0, "metric", pa.array(names[kind[order]], pa.string()))
+    table = table.add_column(0, "metric", pa.array(names, pa.string()).take(pa.array(kind[order])))
     return table.append_column("cause_call_path", pa.array(blamed, pa.int32(), mask=blamed < 0))
 
 
@@ -354,10 +357,10 @@ def _delays(sync: Sync, analysis: Analysis) -> pa.Table:
     points = analysis.points
     rows = np.flatnonzero((points.wait_ns > 0) & (points.cause >= 0) & ~points.in_team)
     origin = sync.rank[points.location[points.cause[rows]]].astype(np.int64)
-    target = sync.rank[points.location[rows]].astype(np.int64)
+    target = sync.rank[points.location[rows]]
     ranks = int(sync.rank.max(initial=0)) + 1
-    pairs, pair = np.unique(origin * ranks + target, return_inverse=True)
-    wait = np.bincount(pair.reshape(-1), points.wait_ns[rows], minlength=len(pairs))
+    pair, pairs = dense(origin * ranks + target, ranks * ranks)
+    wait = np.bincount(pair, points.wait_ns[rows], minlength=len(pairs))
     order = np.argsort(-wait, kind="stable")
     return pa.table(
         {

@@ -14,7 +14,7 @@ if TYPE_CHECKING:
 
 
 class Severities:
-    """Values by metric; dense in (call path, location), and only for metrics that have any."""
+    """Values by metric; of the call paths that have any, dense in locations."""
 
     def __init__(self, nodes: int, locations: int, parts: Parts | None = None) -> None:
         self.shape = nodes, locations
@@ -22,7 +22,7 @@ class Severities:
         self.by_part: dict[str, Integers] = {}  # (parts,) of metrics that can be divided
         # (parts, locations) how long each thread computed, and all that it did
         self.computed = self.spent = np.zeros((0, locations), np.int64)
-        self._values: dict[str, Integers] = {}
+        self._rows: dict[str, tuple[Integers, Integers]] = {}
 
     def add(
         self,
@@ -40,18 +40,44 @@ class Severities:
         if self.parts is not None:
             divide = self.parts.counted if is_count else self.parts.divided
             self.add_parts(metric, divide(location, start_ns, value))
-        nodes, locations = self.shape
-        cells = node.astype(np.int64) * locations + location
+        self.add_cells(metric, node, location, value)
+
+    def add_cells(
+        self, metric: str, node: AnyIntegers, location: AnyIntegers, value: npt.NDArray[Any]
+    ) -> None:
+        """Add values of a metric at call paths of locations; of fractions the sums are rounded."""
+        if not len(node):
+            return
+        rows = np.flatnonzero(np.bincount(node))
+        place = np.zeros(int(rows[-1]) + 1, np.int64)
+        place[rows] = np.arange(len(rows)) * self.shape[1]
+        size = len(rows) * self.shape[1]
         # Doubles hold sums of whole numbers exactly up to 2**53 ns, which are 104 days.
-        sums = np.bincount(cells, value, minlength=nodes * locations)
-        self.add_dense(metric, np.rint(sums).astype(np.int64).reshape(self.shape))
+        sums = np.bincount(place[node] + location, value, minlength=size)
+        self.add_rows(metric, rows, sums.reshape(len(rows), -1))
+
+    def add_rows(self, metric: str, rows: Integers, values: npt.NDArray[Any]) -> None:
+        """Add a value for each location of some call paths, in rising order; rounded."""
+        if values.dtype.kind == "f":
+            values = np.rint(values)
+        some = values.any(axis=1)
+        if not some.all():
+            rows, values = rows[some], values[some]
+        if not len(rows):
+            return
+        values = values.astype(np.int64, copy=False)
+        if metric in self._rows:
+            before, added = self._rows[metric]
+            union = np.union1d(before, rows)
+            merged = np.zeros((len(union), self.shape[1]), np.int64)
+            merged[np.searchsorted(union, before)] = added
+            merged[np.searchsorted(union, rows)] += values
+            rows, values = union, merged
+        self._rows[metric] = rows, values
 
     def add_dense(self, metric: str, values: npt.NDArray[Any]) -> None:
-        """Add a value for every call path and location."""
-        if metric in self._values:
-            self._values[metric] = self._values[metric] + values
-        elif values.any():
-            self._values[metric] = values
+        """Add a value for every call path and location; rounded."""
+        self.add_rows(metric, np.arange(len(values)), values)
 
     def add_parts(self, metric: str, values: Integers) -> None:
         """Add a value for every part of the run."""
@@ -59,19 +85,20 @@ class Severities:
             self.by_part[metric] + values if metric in self.by_part else values
         )
 
-    def add_rounded(self, metric: str, values: npt.NDArray[Any]) -> None:
-        """Add costs, which are no whole numbers before they are rounded here, once."""
-        if len(values):
-            self.add_dense(metric, np.rint(values).astype(np.int64).reshape(self.shape))
+    def rows(self, metric: str) -> tuple[Integers, Integers]:
+        """The call paths that have values of a metric, rising, and values for each location."""
+        nothing = np.zeros(0, np.int64), np.zeros((0, self.shape[1]), np.int64)
+        return self._rows.get(metric, nothing)
 
     def __getitem__(self, metric: str) -> Integers:
-        if metric in self._values:
-            return self._values[metric]
-        return np.zeros(self.shape, np.int64)
+        rows, values = self.rows(metric)
+        dense = np.zeros(self.shape, np.int64)
+        dense[rows] = values
+        return dense
 
     def __contains__(self, metric: str) -> bool:
-        return metric in self._values
+        return metric in self._rows
 
     def names(self) -> list[str]:
         """The metrics that have values."""
-        return list(self._values)
+        return list(self._rows)

@@ -119,21 +119,23 @@ def add_time_tree(
     idle = _idle(sync, nodes, measured, severities) if len(sync.teams.region) else 0
     severities.add_dense("time", measured + idle)
     is_overhead = np.array([category == "overhead" for category in nodes.category], bool)
-    busy = np.where(is_overhead[:, None], 0, measured)
+    busy = measured.copy()
+    busy[is_overhead] = 0
     severities.add_dense("overhead", measured - busy)
     severities.add_dense("execution", busy)
-    management = severities["omp_management"]
-    elsewhere = management.copy()
+    rows, management = severities.rows("omp_management")
+    comp = busy.copy()
+    comp[rows] -= management
     for metric, chosen in nodes.chains().items():
         if metric == "overhead":
             continue
-        part = np.where(chosen[:, None], busy, 0)
+        part = np.flatnonzero(chosen)
         if PARENTS[metric] == "execution":
-            elsewhere = np.where(chosen[:, None], busy, elsewhere)
-        severities.add_dense(metric, part)
+            comp[part] = 0
+        severities.add_rows(metric, part, busy[part])
     in_openmp = nodes.chains().get("omp_time", np.zeros(len(nodes), bool))
-    severities.add_dense("omp_time", np.where(in_openmp[:, None], 0, management))
-    severities.add_dense("comp", busy - elsewhere)
+    severities.add_rows("omp_time", rows[~in_openmp[rows]], management[~in_openmp[rows]])
+    severities.add_dense("comp", comp)
 
 
 def _idle(sync: Sync, nodes: Nodes, measured: Integers, severities: Severities) -> Integers:
@@ -168,12 +170,13 @@ def process_threads(sync: Sync) -> list[tuple[int, Integers]]:
 def add_imbalance(sync: Sync, nodes: Nodes, severities: Severities, visits: Integers) -> None:
     """Add computation above and below the mean of each call path, as CubeLib does."""
     comp = severities["comp"]
+    computes = comp.any(axis=1)
     masters = np.flatnonzero(sync.thread == 0)
     cpus = np.flatnonzero(sync.is_cpu)
     for places, inside in ((masters, nodes.parallel < 0), (cpus, nodes.parallel >= 0)):
-        rows = inside & comp.any(axis=1)
-        part = comp[np.ix_(rows, places)]
-        visited = visits[np.ix_(rows, places)] > 0
+        chosen = np.flatnonzero(inside & computes)
+        part = comp[np.ix_(chosen, places)]
+        visited = visits[np.ix_(chosen, places)] > 0
         if not part.size:
             continue
         mean = part.mean(axis=1, keepdims=True)
@@ -187,9 +190,9 @@ def add_imbalance(sync: Sync, nodes: Nodes, severities: Severities, visits: Inte
             "imbalance_below_singularity": np.where(single & ~visited, mean, 0),
             "imbalance_below_bypass": np.where(~visited, mean, 0),
         }.items():
-            dense: Floats = np.zeros(comp.shape)
-            dense[np.ix_(rows, places)] = value
-            severities.add_rounded(metric, dense.ravel())
+            whole: Floats = np.zeros((len(chosen), comp.shape[1]))
+            whole[:, places] = value
+            severities.add_rows(metric, chosen, whole)
 
 
 def add_counts(sync: Sync, severities: Severities) -> None:
