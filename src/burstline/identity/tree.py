@@ -87,8 +87,11 @@ def call_tree(trace: Trace) -> CallTree:
     calls, operations = _calls(trace)
     regions = _regions(trace, has_stacks=bool((calls["call_path"] >= 0).any()))
     definitions = trace.region_defs.to_pylist()
-    used = np.union1d(calls["call_path"], regions["call_path"])
-    stacks, nodes, several = read_stacks(trace.call_paths, used[used >= 0].tolist())
+    is_used = np.zeros(trace.rows("call_paths") + 1, bool)  # the last: of those without one
+    for rows in (calls, regions):
+        is_used[rows["call_path"]] = True
+    used = np.flatnonzero(is_used[:-1]).tolist()
+    stacks, nodes, several = read_stacks(trace.call_paths, used)
     for rows in (calls, regions):
         rows["stack"] = np.array(nodes, np.int64)[rows["call_path"]]
     builder = _Builder(_program(trace), stacks, definitions, operations)
@@ -159,9 +162,15 @@ def _regions(trace: Trace, *, has_stacks: bool) -> Columns:
     roles, paradigms = (trace.region_defs[name].to_pylist() for name in ("role", "paradigm"))
 
     def are(*wanted: str) -> Mask:
-        return np.array([role in wanted for role in roles], bool)[regions["region"]]
+        return of_definitions([role in wanted for role in roles])
 
-    user = np.array([paradigm == "user" for paradigm in paradigms], bool)[regions["region"]]
+    def of_definitions(flags: list[bool]) -> Mask:
+        chosen = np.array(flags, bool)
+        if chosen.all() or not chosen.any():  # what most programs are asked for in vain
+            return np.full(len(team), chosen.any())
+        return chosen[regions["region"]]
+
+    user = of_definitions([paradigm == "user" for paradigm in paradigms])
     is_parallel, is_team, is_outlined = are("parallel"), are("team"), are("outlined")
     # The construct itself is told by a region around or in the team, by the function that is
     # its body, or by nothing but that a thread is in the team.
@@ -216,10 +225,15 @@ def _last_entered(rows: Columns, moments: Columns) -> Integers:
     """The last of some rows that was entered before each moment on its location, or -1."""
     location, seq = moments["location"], moments["enter_seq"]
     last = np.full(len(seq), UNKNOWN, np.int64)
-    order = np.argsort(location, kind="stable")
-    places, first = np.unique(location[order], return_index=True)
     offsets, enter_seq = rows["offsets"], rows["enter_seq"]
-    for place, there in zip(places.tolist(), np.split(order, first[1:]), strict=False):
+    if "offsets" in moments:  # sorted by location: calls and regions
+        begins = moments["offsets"]
+        parts: list[Any] = [slice(*ends) for ends in zip(begins[:-1], begins[1:], strict=True)]
+    else:
+        count = len(offsets) - 1
+        order = stable_order(location, count)
+        parts = np.split(order, np.searchsorted(location[order], np.arange(1, count)))
+    for place, there in enumerate(parts):
         begin, end = offsets[place], offsets[place + 1]
         before = np.searchsorted(enter_seq[begin:end], seq[there]) - 1
         last[there] = np.where(before >= 0, begin + before, UNKNOWN)

@@ -167,4 +167,5 @@ def _around(regions: Intervals, location: AnyIntegers, seq: Integers) -> Integer
 
 def _roles(trace: Trace, region: AnyIntegers, role: str) -> Mask:
     roles = trace.region_defs["role"].to_pylist()
-    return np.array([each == role for each in roles] or [False], bool)[region]
+    wanted = np.array([each == role for each in roles] or [False], bool)
+    return wanted[region] if wanted.any() else np.zeros(len(region), bool)

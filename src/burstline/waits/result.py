@@ -289,7 +289,9 @@ def _efficiency(computed: Integers, spent: Integers) -> dict[str, float | None]:
 
 def _values(rows: Integers, values: Integers) -> Values:
     some = values.any(axis=1)
-    return Values(rows[some].astype(np.int32), values[some], inclusive=False)
+    if not some.all():
+        rows, values = rows[some], values[some]
+    return Values(rows.astype(np.int32), values, inclusive=False)
 
 
 def _metric_table(severities: Severities) -> pa.Table:
