@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING, Final
 import numpy as np
 
 from burstline.columns import NO_VALUE, UNKNOWN, Ordinals, coded, take, to_numpy
+from burstline.matching import init_finalize
 from burstline.operations import BLOCKING_SENDS
 from burstline.schema import OTHER_EVENT_KINDS, SEND_DONE_SOURCES
 from burstline.sync.intervals import Intervals
@@ -67,6 +68,15 @@ class Collectives:
 
 
 @dataclass(frozen=True, slots=True, eq=False)
+class World:
+    """The start and the end of an application: calls of all of its ranks, or none."""
+
+    locations: Integers  # those of first threads that call MPI
+    init: Integers  # rows of `calls`, one of each rank
+    finalize: Integers
+
+
+@dataclass(frozen=True, slots=True, eq=False)
 class Sync:
     """What synchronises in a trace."""
 
@@ -83,6 +93,7 @@ class Sync:
     teams: Teams
     barriers: Barriers
     locks: Locks
+    worlds: tuple[World, ...]  # of each application
     locations: int
     application: AnyIntegers  # (locations,)
     process: AnyIntegers
@@ -98,13 +109,6 @@ class Sync:
         for code in codes:
             chosen |= self.operation == code
         return chosen
-
-    def world_calls(self, *operations: str) -> Integers:
-        """Rows of the first call of some operations on the first thread of each process."""
-        rows = np.flatnonzero(self.are(*operations))
-        rows = rows[self.thread[self.calls.location[rows]] == 0]
-        _, first = np.unique(self.calls.location[rows], return_index=True)
-        return rows[first]
 
 
 def sync_of(trace: Trace, tree: CallTree) -> Sync:
@@ -131,6 +135,7 @@ def sync_of(trace: Trace, tree: CallTree) -> Sync:
         teams,
         barriers_of(trace),
         locks_of(trace, regions),
+        _worlds(trace, rows),
         len(process),
         application,
         process,
@@ -139,6 +144,31 @@ def sync_of(trace: Trace, tree: CallTree) -> Sync:
         kind == 0,
         left_out,
     )
+
+
+def _worlds(trace: Trace, rows: Ordinals) -> tuple[World, ...]:
+    instances = init_finalize(trace)
+    row = rows.rows(instances.location, instances.call)
+    application, thread = trace.arrays("locations", "application", "thread")
+    calls_any = np.diff(trace.offsets("calls")) > 0
+    worlds = []
+    for number in np.unique(application).tolist():
+        inits, finals = (
+            np.flatnonzero(
+                instances.complete
+                & (instances.application == number)
+                & (instances.is_finalize == is_finalize)
+            )[:1]
+            for is_finalize in (False, True)
+        )
+        worlds.append(
+            World(
+                np.flatnonzero((application == number) & (thread == 0) & calls_any),
+                row[np.isin(instances.instance, inits)],
+                row[np.isin(instances.instance, finals)],
+            )
+        )
+    return tuple(worlds)
 
 
 def tells_program(trace: Trace) -> bool:

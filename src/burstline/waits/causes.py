@@ -10,7 +10,6 @@ import numpy as np
 from burstline import _core
 from burstline._core import Wait
 from burstline.columns import UNKNOWN
-from burstline.operations import FINALIZES
 from burstline.waits.metrics import DELAY_TYPES, METRICS, SUMS
 from burstline.waits.points import INSIDE, PLACES, PointList
 from burstline.waits.times import process_threads
@@ -48,7 +47,7 @@ class Marks:
 def add_marks(sync: Sync, points: PointList, forks: Integers) -> Marks:
     """Add the borders of serial stretches, and the enter of the last MPI_Finalize."""
     calls = sync.calls
-    finals = sync.world_calls(*FINALIZES)
+    finals = np.concatenate([np.zeros(0, np.int64), *(each.finalize for each in sync.worlds)])
     if len(finals):
         last = finals[np.argmax(calls.enter_ns[finals])]
         end_location = int(calls.location[last])

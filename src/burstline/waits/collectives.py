@@ -8,7 +8,6 @@ import numpy as np
 
 from burstline._core import Wait
 from burstline.columns import UNKNOWN, prefix_sums
-from burstline.operations import FINALIZES, INITS
 from burstline.waits.points import INSIDE, PLACES
 
 if TYPE_CHECKING:
@@ -232,22 +231,33 @@ def _add(
 def add_world(sync: Sync, severities: Severities, points: PointList) -> tuple[Integers, bool]:
     """Add what MPI_Init and MPI_Finalize synchronise; numbers of the points of the start.
 
-    Whether the trace has all calls of MPI_Init is told, too: else all threads that call MPI
-    meet at the latest first event.
+    Whether the trace has all calls of MPI_Init is told, too: else all ranks of an application
+    that call MPI meet at the latest first event.
     """
-    calls = sync.calls
-    masters = np.unique(calls.location[sync.thread[calls.location] == 0])
-    ends = sync.world_calls(*FINALIZES)
-    if len(ends) and len(ends) == len(masters):
-        _add_world_points(sync, severities, points, ends, wait=True)
-    inits = sync.world_calls(*INITS)
-    if len(inits) and len(inits) == len(masters):
-        return _add_world_points(sync, severities, points, inits, wait=False), True
-    return _add_virtual_start(sync, points, masters), False
+    starts = [np.zeros(0, np.int64)]
+    has_start = True
+    for number, world in enumerate(sync.worlds):
+        group = points.groups(np.full(2, FIRST_WORLD - number))
+        if len(world.finalize):
+            _add_world_points(sync, severities, points, world.finalize, group[:1], wait=True)
+        if len(world.init):
+            starts.append(
+                _add_world_points(sync, severities, points, world.init, group[1:], wait=False)
+            )
+        elif len(world.locations):
+            starts.append(_add_virtual_start(sync, points, world.locations, group[1:]))
+            has_start = False
+    return np.concatenate(starts), has_start
 
 
 def _add_world_points(
-    sync: Sync, severities: Severities, points: PointList, rows: Integers, *, wait: bool
+    sync: Sync,
+    severities: Severities,
+    points: PointList,
+    rows: Integers,
+    group: Integers,
+    *,
+    wait: bool,
 ) -> Integers:
     calls = sync.calls
     location, b, d = calls.location[rows], calls.enter_ns[rows], calls.leave_ns[rows]
@@ -270,16 +280,18 @@ def _add_world_points(
         total=d - b,
         completion=completion,
         cause=np.where(waits > 0, first + latest, UNKNOWN) if wait else UNKNOWN,
-        peer=np.repeat(points.groups(np.full(1, _WORLD)), len(rows)),
+        peer=group,
         interval=rows,
     )
 
 
-_WORLD: Final = -2
-"""The set of locations that start and end together: no communicator has this number."""
+FIRST_WORLD: Final = -2
+"""The set of locations of the first application: no communicator has this number or less."""
 
 
-def _add_virtual_start(sync: Sync, points: PointList, masters: AnyIntegers) -> Integers:
+def _add_virtual_start(
+    sync: Sync, points: PointList, masters: AnyIntegers, group: Integers
+) -> Integers:
     calls, regions = sync.calls, sync.regions
     first_ns, chosen = [], []
     for location in masters.tolist():
@@ -297,5 +309,5 @@ def _add_virtual_start(sync: Sync, points: PointList, masters: AnyIntegers) -> I
     return points.add(
         masters,
         np.array(seqs, np.int64) * PLACES,
-        peer=np.repeat(points.groups(np.full(1, _WORLD)), len(masters)),
+        peer=group,
     )
