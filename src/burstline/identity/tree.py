@@ -172,14 +172,18 @@ def _regions(trace: Trace, *, has_stacks: bool) -> Columns:
 
     user = of_definitions([paradigm == "user" for paradigm in paradigms])
     is_parallel, is_team, is_outlined = are("parallel"), are("team"), are("outlined")
+    fork_location, fork_seq = (
+        take(column, team) for column in trace.arrays("teams", "fork_location", "fork_seq")
+    )
+    forked_here = fork_location == regions["location"]
+    # The runtime's function that forks a team may be told as in it: it is around it.
+    forks_in = forked_here & (regions["enter_seq"] < fork_seq)
+    team[forks_in & ~(is_parallel | is_team | is_outlined)] = UNKNOWN
     # The construct itself is told by a region around or in the team, by the function that is
     # its body, or by nothing but that a thread is in the team.
     outermost = parent < 0
     same = ~outermost & (team[parent] == team)
-    fork_location, fork_seq = (
-        take(column, team) for column in trace.arrays("teams", "fork_location", "fork_seq")
-    )
-    forks = (fork_location == regions["location"]) & (fork_seq == regions["enter_seq"])
+    forks = forked_here & (fork_seq == regions["enter_seq"])
     in_team = is_parallel & same & is_team[parent]
     around = np.zeros(len(team), bool)  # teams that are told by the region in them
     around[parent[in_team]] = True
