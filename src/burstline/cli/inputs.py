@@ -64,13 +64,15 @@ def read_selected(
     streams: bool = False,
     tables: Iterable[str] = ANALYSED,
     copies: float = _COPIES,
+    names_cut: bool = False,
 ) -> Trace:
     """The region of interest of a trace, with its records if `raw`.
 
-    Refused is what does not fit: `copies` of `tables`, and one more where a part is selected.
+    Refused is what does not fit: `copies` of `tables`, and one more where a part is selected;
+    if `names_cut`, with the cut that fits.
     """
     options: Any = {"raw": raw, "streams": streams, "tables": tables, "copies": copies}
-    return read_with_whole(arguments, **options)[0]
+    return read_with_whole(arguments, **options, names_cut=names_cut)[0]
 
 
 def read_with_whole(
@@ -80,6 +82,7 @@ def read_with_whole(
     streams: bool = False,
     tables: Iterable[str] = ANALYSED,
     copies: float = _COPIES,
+    names_cut: bool = False,
 ) -> tuple[Trace, Trace]:
     """The region of interest of the trace that the arguments name, and the whole trace."""
     limits = limits_of(arguments)
@@ -91,7 +94,10 @@ def read_with_whole(
     trace = whole  # if an analysis streams, a part at a time, all of it need not fit
     if region or asked or not streams:
         copies += bool(region or asked)
-        trace = require(trace, limits["memory"], tables=tables, copies=copies, region=region)
+        trace = require(
+            trace, limits["memory"], tables=tables, copies=copies, region=region,
+            cut_of=arguments.trace if names_cut else None,
+        )  # fmt: skip
     if asked:
         region = iterations_region(trace, region, asked, arguments)
     return (burstline.select(trace, **region) if region else trace), whole
@@ -330,13 +336,41 @@ def require(
     tables: Iterable[str],
     copies: float,
     region: Mapping[str, Any],
+    cut_of: str | None = None,
 ) -> Trace:
-    """What `region` needs of a trace; refused if `copies` of that do not fit."""
+    """What `region` needs of a trace; refused if `copies` of that do not fit.
+
+    The refusal names the cut of `cut_of`, a path, that fits.
+    """
     if (needed := bytes_needed(trace, tables, copies, region)) > memory:
-        raise MemoryBudgetError(needed, memory, way_out=_WAY_OUT)
+        cut = cut_of and _cut_that_fits(trace, memory, (*tables,), copies, region, cut_of)
+        raise MemoryBudgetError(needed, memory, way_out=cut or _WAY_OUT)
     if region and trace.is_stored:
         return selection.narrowed(trace, memory=int(memory / copies), **region)
     return trace
+
+
+def _cut_that_fits(
+    trace: Trace,
+    memory: int,
+    tables: tuple[str, ...],
+    copies: float,
+    region: Mapping[str, Any],
+    path: str,
+) -> str:
+    """The cut of a trace whose first part fits, as a sentence; empty where hardly any does."""
+    every = [name for name in schema.TABLES if name in trace and name not in schema.RAW_TABLES]
+    died = max(trace.locations["died_ns"].to_pylist(), default=0)
+    start, end = region.get("start_ns", 0), region.get("end_ns", died)
+    length = whole = end - start
+    while length > whole >> 10:
+        part = {**region, "start_ns": start, "end_ns": start + length}
+        held, used = (selection.estimate_bytes(trace, names, **part) for names in (every, tables))
+        if held + (copies - 1) * used <= memory:
+            window = f"--from {start}ns --to {start + length}ns"
+            return f"A part that fits: burstline cut {shlex.quote(path)} -o part.store {window}"
+        length -= -(-length // 8)
+    return ""
 
 
 def bytes_needed(

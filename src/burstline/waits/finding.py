@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any, Final
 import numpy as np
 
 from burstline.columns import to_numpy
-from burstline.errors import NotEnoughDataError, ParameterError
+from burstline.errors import MemoryBudgetError, NotEnoughDataError, ParameterError
 from burstline.identity import call_tree, without_program
 from burstline.operations import IO, RMA
 from burstline.selection import parse_time
@@ -24,6 +24,8 @@ if TYPE_CHECKING:
     from burstline.trace import Trace
     from burstline.waits.analysis import Analysis
 
+_CELL_BYTES: Final = 8 * 40
+"""Of a call path on a location: metrics that have values there, and what is summed up for them."""
 TOOLS: Final = ("scalasca-2.6",)
 CLOCKS: Final = ("physical",)
 
@@ -117,6 +119,23 @@ def wait_states(
         raise ParameterError(f"no clock called {clock}: {', '.join(CLOCKS)}")
     if like is not None and like not in TOOLS:
         raise ParameterError(f"no tool called {like} to be like: {', '.join(TOOLS)}")
+    return states_of(trace, like, by=by, loop=loop, correct=correct)
+
+
+def states_of(
+    trace: Trace,
+    like: str | None,
+    *,
+    by: str | int | None = None,
+    loop: int | None = None,
+    correct: bool = False,
+    causes: bool = True,
+    room: tuple[int, int] | None = None,
+) -> Waits:
+    """The waits of a trace; without `causes` wait states alone: no costs, paths and factors.
+
+    Refused is a profile for which there is no `room`: the bytes of all else, and of all.
+    """
     if not trace.rows("calls") and not trace.rows("teams"):
         raise NotEnoughDataError(
             "nothing synchronises in this trace: it has no calls of MPI and no teams of threads"
@@ -124,17 +143,26 @@ def wait_states(
     width = None if by is None or by in WHOLE_LOCATIONS or by == "iteration" else _width(by)
     if loop is not None and by != "iteration":
         raise ParameterError("a loop is named for its iterations alone: by iteration")
-    trace, sync, tree, clocks = _prepared(trace, correct=correct)
-    efficiency = factors(trace, sync)
+    clocks: dict[str, int] = {}
+    efficiency = {}
+    if causes:
+        trace, sync, tree, clocks = _prepared(trace, correct=correct)
+        efficiency = factors(trace, sync)
+    else:
+        tree = _rooted_tree(trace)
+        sync = sync_of(trace, tree)
     sync, tree = with_computation(sync, tree)
+    if room is not None:
+        _require_room(tree.nodes.num_rows, sync.locations, *room)
     parts = None
     if width is not None:
         parts = windows_of(sync, width)
     elif by == "iteration":
         parts = iterations_of(trace, sync, loop)
     analysis = analysed(
-        sync, tree.nodes, tree.region_enters, like_scalasca=like == "scalasca-2.6", parts=parts
-    )
+        sync, tree.nodes, tree.region_enters,
+        like_scalasca=like == "scalasca-2.6", has_causes=causes, parts=parts,
+    )  # fmt: skip
     waits = waits_of(trace, sync, tree, analysis, like=like, by=by)
     waits.efficiency.update(efficiency)
     waits.corrected.update(clocks)
@@ -148,15 +176,15 @@ def wait_states(
     return waits
 
 
-def states_of(trace: Trace, like: str | None, *, causes: bool) -> Waits:
-    """The waits of a trace alone; without `causes` no costs of delays and no critical path."""
-    tree = _rooted_tree(trace)
-    sync, tree = with_computation(sync_of(trace, tree), tree)
-    analysis = analysed(
-        sync, tree.nodes, tree.region_enters,
-        like_scalasca=like == "scalasca-2.6", has_causes=causes,
-    )  # fmt: skip
-    return waits_of(trace, sync, tree, analysis, like=like, by=None)
+def _require_room(nodes: int, locations: int, beside: int, memory: int) -> None:
+    """Refuse a profile that is too large beside all else."""
+    needed = beside + _CELL_BYTES * nodes * locations
+    if needed > memory:
+        way_out = (
+            f"The profile has {nodes:,} call paths on {locations:,} threads. Take fewer ranks "
+            "(--ranks), or allow more memory (--memory)."
+        )
+        raise MemoryBudgetError(needed, memory, way_out=way_out)
 
 
 def _rooted_tree(trace: Trace) -> CallTree:
