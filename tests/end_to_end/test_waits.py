@@ -66,7 +66,7 @@ def test_json_has_what_waits_and_who_caused_it(program):
 
     waits = json.loads(done.stdout)
     assert waits["metrics"]["mpi_latesender"] == 3000004
-    assert waits["delays"] == [{"from": 0, "to": 1, "wait_ns": 3000004}]
+    assert waits["delays"] == [{"from": 0, "to": 1, "wait_ns": 3000009}]  # 5 in Finalize
 
 
 def test_nothing_that_synchronises_ends_with_5(tmp_path):
