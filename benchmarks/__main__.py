@@ -26,6 +26,7 @@ from benchmarks.otf2 import otf2_reading
 from benchmarks.raw_files import raw_files
 from benchmarks.recording import record
 from benchmarks.structure import structure
+from benchmarks.waits import wait_speed
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable
@@ -44,6 +45,7 @@ BENCHMARKS: Final[dict[str, Callable[..., Iterable[Figure]]]] = {
     "record": record,
     "table": burst_table,
     "matching": matching,
+    "waits": wait_speed,
 }
 QUICK: Final = size_in_bytes("30M")
 

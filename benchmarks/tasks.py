@@ -20,6 +20,7 @@ from benchmarks.otf2 import otf2_columns, otf2_loop, otf2_pipit, otf2_read
 from benchmarks.plain import column_loop, line_loop, trace_loop
 from benchmarks.raw_files import copy_raw, least_raw, read_raw, store_raw
 from benchmarks.structure_tasks import call_loop, detection, read_and_detect, reduction
+from benchmarks.waits_tasks import waits
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -51,6 +52,7 @@ __all__ = [
     "scan",
     "store_raw",
     "trace_loop",
+    "waits",
     "write_runs",
 ]
 

@@ -34,8 +34,7 @@ _EVENTS: Final = 23
 
 def waits(ranks: int, iterations: int, places: int, *, causes: bool) -> Task:
     """Find the waits of a trace in which each step is at one of some places of the program."""
-    from burstline.identity import call_tree  # noqa: PLC0415 -- in the child
-    from burstline.waits.finding import states_of  # noqa: PLC0415
+    from burstline.waits import states_of  # noqa: PLC0415 -- in the child
 
     trace = in_memory(ranks, iterations, places)
     states_of(in_memory(2, 2, 1), None, causes=causes)
@@ -44,7 +43,7 @@ def waits(ranks: int, iterations: int, places: int, *, causes: bool) -> Task:
         profile = states_of(trace, None, causes=causes).profile
         return {
             "events": _EVENTS * ranks * iterations,
-            "call_paths": call_tree(trace).nodes.num_rows,
+            "call_paths": profile.call_paths.num_rows,
             "metrics": len(profile.stored),
         }
 

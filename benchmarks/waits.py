@@ -1,0 +1,39 @@
+"""How fast waits are told from a trace in memory, and how much memory a large profile takes."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Final
+
+from benchmarks.child import measure
+from benchmarks.figures import Figure
+from benchmarks.inputs import FULL
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+    from benchmarks.inputs import Input
+
+_MEGA: Final = 1e6
+_RANKS, _STEPS, _PLACES = 32, 14_000, 4
+_MANY_RANKS, _MANY_PLACES = 1024, 222
+"""2,000 call paths."""
+
+
+def wait_speed(trace: Input) -> Iterator[Figure]:
+    """Tell waits alone, and with the costs of delays and the critical path.
+
+    An event is an enter, a leave, one of a message or of a collective: a second of CPU time of
+    one core. Of the trace only the size counts: below 500 MB, runs are shorter in proportion.
+    """
+    part = min(1.0, trace.bytes / FULL)
+    size = {"ranks": _RANKS, "iterations": max(2, round(part * _STEPS)), "places": _PLACES}
+    for name, goal, has_causes in (("waits alone", ">= 8", False), ("with causes", ">= 3", True)):
+        done = measure("waits", repeats=3, causes=has_causes, **size)
+        rate = done.result["events"] / done.cpu_s / _MEGA
+        yield Figure("waits", name, rate, "million events/s", goal)
+    many = {"iterations": max(2, round(part * 250)), "places": _MANY_PLACES, "causes": True}
+    done = measure("waits", ranks=_MANY_RANKS, **many)
+    paths = f"{done.result['call_paths']:,} call paths on {_MANY_RANKS:,} ranks"
+    rate = done.result["events"] / done.cpu_s / _MEGA
+    yield Figure("waits", paths, rate, "million events/s")
+    yield Figure("waits", f"memory of {paths}", done.peak_bytes / 2**30, "GiB", "<= 8")
