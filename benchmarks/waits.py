@@ -27,7 +27,10 @@ def wait_speed(trace: Input) -> Iterator[Figure]:
     """
     part = min(1.0, trace.bytes / FULL)
     size = {"ranks": _RANKS, "iterations": max(2, round(part * _STEPS)), "places": _PLACES}
-    for name, goal, has_causes in (("waits alone", ">= 8", False), ("with causes", ">= 3", True)):
+    for name, goal, has_causes in (
+        ("waits alone", ">= 8", False),
+        ("with causes", ">= 3", True),
+    ):
         done = measure("waits", repeats=3, causes=has_causes, **size)
         rate = done.result["events"] / done.cpu_s / _MEGA
         yield Figure("waits", name, rate, "million events/s", goal)

@@ -142,7 +142,9 @@ def _whole(table: TableSchema, columns: dict[str, Any]) -> dict[str, Any]:
     rows = len(next(iter(columns.values())))
     absent = {"int64": NO_VALUE, "int32": UNKNOWN, "enum": UNKNOWN, "operation": UNKNOWN}
     return {
-        column.name: np.full(rows, absent[column.type]) if column.type in absent else [None] * rows
+        column.name: np.full(rows, absent[column.type])
+        if column.type in absent
+        else [None] * rows
         for column in table.columns
     } | columns
 
@@ -224,12 +226,12 @@ def _messages(program: _Program) -> dict[str, Any]:
     sender, receiver = np.append(ring, pairs), np.append(np.roll(ring, -1), pairs + 1)
     # Numbers of the intervals, and of the calls in a step, on both sides.
     is_pair = np.arange(len(sender)) >= ranks
-    send, post, receive = (
-        np.where(is_pair, 7, one) for one in (4, 3, 5)
-    )
+    send, post, receive = (np.where(is_pair, 7, one) for one in (4, 3, 5))
     call_of = np.cumsum(_IS_CALL) - 1
     step = np.arange(iterations)[:, None]
-    order = np.argsort(np.broadcast_to(sender, (iterations, len(sender))), axis=None, kind="stable")
+    order = np.argsort(
+        np.broadcast_to(sender, (iterations, len(sender))), axis=None, kind="stable"
+    )
 
     def rows(values: Stamps) -> npt.NDArray[np.int64]:
         return np.broadcast_to(values, (iterations, len(sender))).reshape(-1)[order]
@@ -237,7 +239,9 @@ def _messages(program: _Program) -> dict[str, Any]:
     def call(kind: npt.NDArray[np.int64]) -> npt.NDArray[np.int64]:
         return rows(1 + 5 * step + call_of[kind])
 
-    def seq(kind: npt.NDArray[np.int64], of_step: npt.NDArray[np.int64]) -> npt.NDArray[np.int64]:
+    def seq(
+        kind: npt.NDArray[np.int64], of_step: npt.NDArray[np.int64]
+    ) -> npt.NDArray[np.int64]:
         return rows(3 + _SEQS * step + of_step[kind])
 
     return {

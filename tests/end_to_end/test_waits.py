@@ -42,7 +42,11 @@ def test_a_profile_opens_in_pycubexr_with_equal_values(tmp_path):
 
     profile = package.wait_states(package.read(tmp_path / "run.txt")).profile
     units = dict(
-        zip(profile.metrics["name"].to_pylist(), profile.metrics["unit"].to_pylist(), strict=True)
+        zip(
+            profile.metrics["name"].to_pylist(),
+            profile.metrics["unit"].to_pylist(),
+            strict=True,
+        )
     )
     with CubexParser(path) as cube:
         assert len(list(cube.all_cnodes())) == profile.call_paths.num_rows
@@ -58,7 +62,9 @@ def test_a_profile_opens_in_pycubexr_with_equal_values(tmp_path):
             )
             scale = 1e-9 if units[name] == "ns" else 1
             assert metric.units == ("sec" if units[name] == "ns" else units[name])
-            assert np.allclose(values, profile.exclusive(name) * scale, rtol=1e-12, atol=0), name
+            assert np.allclose(values, profile.exclusive(name) * scale, rtol=1e-12, atol=0), (
+                name
+            )
 
 
 def test_json_has_what_waits_and_who_caused_it(program):
@@ -108,4 +114,4 @@ def test_a_profile_that_does_not_fit_is_refused_with_its_size(program):
     from burstline.waits import states_of  # noqa: PLC0415 -- the room's own
 
     with pytest.raises(package.BurstlineError, match="call paths on 2 threads"):
-        states_of(trace, None, memory=100)
+        states_of(trace, None, room=(0, 100))

@@ -9,7 +9,13 @@ import burstline
 from real_traces import telling
 from waits_laws import broken_laws
 
-OTF2 = ("scorep_toy4", "scorep_lulesh_8r_s10_i30", "scorep_hybrid_2x3", "synth8x200", "eztrace_toy4")
+OTF2 = (
+    "scorep_toy4",
+    "scorep_lulesh_8r_s10_i30",
+    "scorep_hybrid_2x3",
+    "synth8x200",
+    "eztrace_toy4",
+)
 
 
 def sources(folder):
@@ -57,7 +63,9 @@ def test_like_scalasca_every_severity_is_that_of_its_report(real_traces):
     waits = burstline.wait_states(burstline.read(folder / "traces.otf2"), like="scalasca-2.6")
     report = burstline.read_profile(folder / "scout.cubex")
     places = [
-        list(zip(*(each.locations[name].to_pylist() for name in ("rank", "thread")), strict=True))
+        list(
+            zip(*(each.locations[name].to_pylist() for name in ("rank", "thread")), strict=True)
+        )
         for each in (waits.profile, report)
     ]
     ours, theirs = (
@@ -66,7 +74,9 @@ def test_like_scalasca_every_severity_is_that_of_its_report(real_traces):
     )
     times = {
         name
-        for name, unit in zip(*(report.metrics[c].to_pylist() for c in ("name", "unit")), strict=True)
+        for name, unit in zip(
+            *(report.metrics[c].to_pylist() for c in ("name", "unit")), strict=True
+        )
         if unit == "sec"
     }
     compared = 0

@@ -111,7 +111,9 @@ def segments_of(whole):
     assert clipped == 0
     made = []
     for first, last in zip(begin[:-1], begin[1:], strict=True):
-        made.append(dict(zip(node[first:last].tolist(), time[first:last].tolist(), strict=True)))
+        made.append(
+            dict(zip(node[first:last].tolist(), time[first:last].tolist(), strict=True))
+        )
         assert len(made[-1]) == last - first
     return made
 

@@ -43,7 +43,9 @@ def examined(trace):
     return waits
 
 
-@pytest.mark.parametrize("missing", ["Init", "Finalize", "both", "Init of one", "Finalize of one"])
+@pytest.mark.parametrize(
+    "missing", ["Init", "Finalize", "both", "Init of one", "Finalize of one"]
+)
 def test_without_init_or_finalize_all_start_together(missing):
     has_init = [missing in {"Finalize", "Finalize of one"}] * 2
     has_end = [missing in {"Init", "Init of one"}] * 2

@@ -365,7 +365,9 @@ def _cut_that_fits(
     length = whole = end - start
     while length > whole >> 10:
         part = {**region, "start_ns": start, "end_ns": start + length}
-        held, used = (selection.estimate_bytes(trace, names, **part) for names in (every, tables))
+        held, used = (
+            selection.estimate_bytes(trace, names, **part) for names in (every, tables)
+        )
         if max(held, used) + (copies - 1) * used <= memory:
             window = f"--from {start}ns --to {start + length}ns"
             return f"A part that fits: burstline cut {shlex.quote(path)} -o part.store {window}"

@@ -110,6 +110,13 @@ class Sync:
             chosen |= self.operation == code
         return chosen
 
+    def world_calls(self, *operations: str) -> Integers:
+        """Rows of the first call of some operations on the first thread of each process."""
+        rows = np.flatnonzero(self.are(*operations))
+        rows = rows[self.thread[self.calls.location[rows]] == 0]
+        _, first = np.unique(self.calls.location[rows], return_index=True)
+        return rows[first]
+
 
 def sync_of(trace: Trace, tree: CallTree) -> Sync:
     """What synchronises in a trace, with the call paths of its calls and regions."""

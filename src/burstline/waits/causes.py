@@ -153,9 +153,13 @@ def add_delay_costs(
         like_scalasca,
     )
     for name, *costs in zip(DELAY_TYPES, short, long_, strict=True):
-        for metric, (node, cost) in zip((f"delay_{name}", f"delay_{name}_longterm"), costs, strict=True):
+        for metric, (node, cost) in zip(
+            (f"delay_{name}", f"delay_{name}_longterm"), costs, strict=True
+        ):
             by_node = np.argsort(node)
-            severities.add_rows(metric, node[by_node], cost.reshape(-1, sync.locations)[by_node])
+            severities.add_rows(
+                metric, node[by_node], cost.reshape(-1, sync.locations)[by_node]
+            )
     whole = excess + waits
     share = np.minimum(
         1, np.divide(points.wait_ns, whole, out=np.zeros_like(whole), where=whole > 0)
@@ -242,7 +246,9 @@ def _useful(
     ends_at_barrier[segment_of_point] = meets
     number = np.repeat(np.arange(len(ends_at_barrier)), np.diff(stretches.begin))
     counts = ~is_worker[stretches.location] | ends_at_barrier[number]
-    useful = dense(shape, stretches.node[counts], stretches.location[counts], stretches.time_ns[counts])
+    useful = dense(
+        shape, stretches.node[counts], stretches.location[counts], stretches.time_ns[counts]
+    )
     counted = ~is_worker[points.location]
     if len(meets):
         counted |= ends_at_barrier[np.minimum(segment_of_point + 1, len(ends_at_barrier) - 1)]

@@ -192,9 +192,7 @@ def _rooted_tree(trace: Trace) -> CallTree:
     return tree if tells_program(trace) else without_program(tree)
 
 
-def _prepared(
-    trace: Trace, *, correct: bool
-) -> tuple[Trace, Sync, CallTree, dict[str, int]]:
+def _prepared(trace: Trace, *, correct: bool) -> tuple[Trace, Sync, CallTree, dict[str, int]]:
     """The trace with clocks corrected if wanted, what is in it, and how stamps were wrong."""
     tree = _rooted_tree(trace)
     sync = sync_of(trace, tree)

@@ -351,7 +351,9 @@ def _instances(sync: Sync, analysis: Analysis) -> pa.Table:
     blamed = np.full(len(rows), UNKNOWN) if explained is None else explained.blamed[rows]
     blamed = np.append(blamed, holders_nodes(sync, held))[order]
     table = pa.table({name: column[order] for name, column in whole.items()})
-    table = table.add_column(0, "metric", pa.array(names, pa.string()).take(pa.array(kind[order])))
+    table = table.add_column(
+        0, "metric", pa.array(names, pa.string()).take(pa.array(kind[order]))
+    )
     return table.append_column("cause_call_path", pa.array(blamed, pa.int32(), mask=blamed < 0))
 
 
