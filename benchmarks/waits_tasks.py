@@ -258,7 +258,8 @@ def _messages(program: _Program) -> dict[str, Any]:
         "post_seq": seq(post, _ENTER_SEQ), "receive_seq": seq(receive, _LEAVE_SEQ),
         "send_done_from": np.zeros(len(order), np.int64),
         "tag": np.zeros(len(order), np.int64),
-        "sent_bytes": np.full(len(order), _BYTES), "received_bytes": np.full(len(order), _BYTES),
+        "sent_bytes": np.full(len(order), _BYTES),
+        "received_bytes": np.full(len(order), _BYTES),
     }  # fmt: skip
 
 
@@ -270,7 +271,8 @@ def _members(program: _Program) -> dict[str, Any]:
     call = 5 + 5 * step
     size = np.full(len(rank), 8)
     return {
-        "collective": step, "location": rank, "comm_rank": rank, "call": call, "done_call": call,
+        "collective": step, "location": rank, "comm_rank": rank,
+        "call": call, "done_call": call,
         "begin_ns": program.enter[8].reshape(-1), "end_ns": program.leave[8].reshape(-1),
         "begin_seq": 3 + _SEQS * step + 15, "end_seq": 3 + _SEQS * step + 16,
         "sent_bytes": size, "received_bytes": size,

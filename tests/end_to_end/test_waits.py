@@ -10,6 +10,7 @@ import pytest
 from pycubexr import CubexParser
 
 import burstline as package
+from burstline.waits import states_of
 from command import burstline
 from simulator import simulate
 from stories import Story
@@ -111,7 +112,6 @@ def test_what_does_not_fit_is_refused_with_the_cut_that_does(tmp_path):
 
 def test_a_profile_that_does_not_fit_is_refused_with_its_size(program):
     trace = package.read(program)
-    from burstline.waits import states_of  # noqa: PLC0415 -- the room's own
 
     with pytest.raises(package.BurstlineError, match="call paths on 2 threads"):
         states_of(trace, None, room=(0, 100))

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from itertools import pairwise
+
 import numpy as np
 import pytest
 from hypothesis import given
@@ -110,7 +112,7 @@ def segments_of(whole):
     )
     assert clipped == 0
     made = []
-    for first, last in zip(begin[:-1], begin[1:], strict=True):
+    for first, last in pairwise(begin):
         made.append(
             dict(zip(node[first:last].tolist(), time[first:last].tolist(), strict=True))
         )
@@ -253,7 +255,7 @@ def test_columns_of_segments_that_do_not_fit_are_refused(calls, teams, cuts, pla
 )
 def test_columns_of_delays_that_do_not_fit_are_refused(points, segments, serial):
     with pytest.raises(ValueError, match=r"\w"):
-        _core.delays(points, segments, serial, 1, 1, False)
+        _core.delays(points, segments, serial, 1, 1, like_scalasca=False)
 
 
 @pytest.mark.parametrize(("location", "end", "stops"), [(1, -1, [0]), (0, 2, [0]), (0, -1, [])])

@@ -112,8 +112,10 @@ def test_threads_that_call_mpi_wait_and_are_waited_for():
     waits = examined(
         trace_of(
             "\n".join(
-                ["ranks 2 threads 2", f"0.0 | {INIT} | {FINALIZE}", f"0.1 | {SEND}"]
-                + [f"1.0 | {INIT} | {FINALIZE}", f"1.1 | {RECV}"]
+                [
+                    *("ranks 2 threads 2", f"0.0 | {INIT} | {FINALIZE}", f"0.1 | {SEND}"),
+                    *(f"1.0 | {INIT} | {FINALIZE}", f"1.1 | {RECV}"),
+                ]
             )
         )
     )

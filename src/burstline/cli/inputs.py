@@ -343,7 +343,11 @@ def require(
     The refusal names the cut of `cut_of`, a path, that fits.
     """
     if (needed := bytes_needed(trace, tables, copies, region)) > memory:
-        cut = cut_of and _cut_that_fits(trace, memory, (*tables,), copies, region, cut_of)
+        cut = ""
+        if cut_of is not None:
+            cut = _cut_that_fits(
+                trace, memory, (*tables,), copies=copies, region=region, path=cut_of
+            )
         raise MemoryBudgetError(needed, memory, way_out=cut or _WAY_OUT)
     if region and trace.is_stored:
         return selection.narrowed(trace, memory=int(memory / copies), **region)
@@ -354,6 +358,7 @@ def _cut_that_fits(
     trace: Trace,
     memory: int,
     tables: tuple[str, ...],
+    *,
     copies: float,
     region: Mapping[str, Any],
     path: str,

@@ -15,6 +15,7 @@ lines of its definition. What a team does hangs below the path on which it was f
 from __future__ import annotations
 
 from dataclasses import dataclass, replace
+from itertools import pairwise
 from typing import TYPE_CHECKING, Any, Final, NamedTuple
 
 import numpy as np
@@ -232,7 +233,7 @@ def _last_entered(rows: Columns, moments: Columns) -> Integers:
     offsets, enter_seq = rows["offsets"], rows["enter_seq"]
     if "offsets" in moments:  # sorted by location: calls and regions
         begins = moments["offsets"]
-        parts: list[Any] = [slice(*ends) for ends in zip(begins[:-1], begins[1:], strict=True)]
+        parts: list[Any] = [slice(*ends) for ends in pairwise(begins)]
     else:
         count = len(offsets) - 1
         order = stable_order(location, count)

@@ -95,7 +95,6 @@ def _visits(sync: Sync, region_enters: Mask, shape: tuple[int, int]) -> Integers
         if not len(node):
             continue
         chosen = node >= 0 if enters is None else (node >= 0) & enters
-        if not chosen.all():
-            node, location = node[chosen], location[chosen]
-        visits += causes.dense(shape, node, location)
+        rows = slice(None) if chosen.all() else np.flatnonzero(chosen)
+        visits += causes.dense(shape, node[rows], location[rows])
     return visits

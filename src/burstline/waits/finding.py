@@ -25,7 +25,7 @@ if TYPE_CHECKING:
     from burstline.waits.analysis import Analysis
 
 _CELL_BYTES: Final = 8 * 40
-"""Of a call path on a location: metrics that have values there, and what is summed up for them."""
+"""Of a call path on a location: metrics with values there, and what is summed up."""
 TOOLS: Final = ("scalasca-2.6",)
 CLOCKS: Final = ("physical",)
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Final
+from typing import TYPE_CHECKING, Any, Final
 
 import numpy as np
 
@@ -12,6 +12,8 @@ from burstline._core import Wait
 from burstline.columns import UNKNOWN, take
 
 if TYPE_CHECKING:
+    import numpy.typing as npt
+
     from burstline.columns import AnyIntegers, Integers, Mask
 
 NO_PEER: Final = np.iinfo(np.int32).max
@@ -98,7 +100,7 @@ class PointList:
         return numbers
 
     def sorted(self, locations: int) -> Points:
-        """The points in order; those of one place stay in the order in which they were added."""
+        """The points in order; those of one place stay in the order they were added in."""
         return self._points(locations, is_sorted=True)
 
     def unsorted(self) -> Points:
@@ -106,7 +108,7 @@ class PointList:
         return self._points(0, is_sorted=False)
 
     def _points(self, locations: int, *, is_sorted: bool) -> Points:
-        columns = {
+        columns: dict[str, npt.NDArray[Any]] = {
             name: np.concatenate(
                 [np.zeros(0, type_), *(part[k] for part in self._parts)],
                 dtype=type_, casting="unsafe",

@@ -45,7 +45,7 @@ class Severities:
     def add_cells(
         self, metric: str, node: AnyIntegers, location: AnyIntegers, value: npt.NDArray[Any]
     ) -> None:
-        """Add values of a metric at call paths of locations; of fractions the sums are rounded."""
+        """Add values at call paths of locations; of fractions the sums are rounded."""
         if not len(node):
             return
         rows = np.flatnonzero(np.bincount(node))
