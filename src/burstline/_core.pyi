@@ -924,3 +924,26 @@ def critical_path(
     stops: NDArray[numpy.uint8],
 ) -> tuple[NDArray[numpy.float64], int, bool]:
     """The path without waits that ends last: time by node and location."""
+
+def replay(
+    rows: tuple[NDArray[Any], ...],
+    weights: Sequence[tuple[NDArray[Any], NDArray[Any], int]],
+) -> tuple[
+    list[NDArray[numpy.int64]], NDArray[numpy.int64], NDArray[numpy.int64], NDArray[numpy.int64]
+]:
+    """Stamps by each of the weights, the order of the rows, begins and rows of circles."""
+
+def source_times(
+    rows: tuple[NDArray[Any], ...],
+    time: NDArray[numpy.int64],
+) -> NDArray[numpy.int64]:
+    """The latest time of what each row waits for."""
+
+def amortised(
+    rows: tuple[NDArray[Any], ...],
+    time: NDArray[numpy.int64],
+    stamp: NDArray[numpy.int64],
+    latency: int,
+    bits: int,
+) -> NDArray[numpy.int64]:
+    """Stamps with their jumps spread over what came before them."""

@@ -17,7 +17,7 @@ BARRIER, ONE_TO_N, N_TO_ONE, SCAN, EXSCAN = 0, (1, 4), (2, 12), 14, 15
 def causes(case, *, certain_only=False):
     """The events that each receiving event follows: {(location, position): [the same]}.
 
-    Certain is what the standard of MPI says: not what nothing is sent to, nor Init and Finalize.
+    Certain is what the standard of MPI says: not who nothing is sent to, not Init and Finalize.
     """
     program = el.read(case)
     followed = defaultdict(list)
@@ -58,17 +58,16 @@ def collective_causes(program, followed, *, certain_only):
     for instance in zip(*per_rank, strict=True):
         begins = [begin for begin, _ in instance]
         operation, root, *_ = instance[0][1].values
-        if certain_only and operation not in (BARRIER, SCAN, EXSCAN):
-            sends = [begin for begin, end in instance if end.values[2]]
-            instance = [(begin, end) if end.values[3] else None for begin, end in instance]
-        else:
-            sends = begins
-        for rank, member in enumerate(instance):
-            if member is None:
+        by_payload = certain_only and operation not in (BARRIER, SCAN, EXSCAN)
+        sends = [b for b, end in instance if end.values[2] or not by_payload]
+        for rank, (_, end) in enumerate(instance):
+            if by_payload and not end.values[3]:
                 continue
-            needed, end = sends, member[1]
+            needed = sends
             if operation in ONE_TO_N:
-                needed = [begin for begin in sends if begin == begins[root]] if rank != root else []
+                needed = (
+                    [begin for begin in sends if begin == begins[root]] if rank != root else []
+                )
             elif operation in N_TO_ONE:
                 needed = sends if rank == root else []
             elif operation == SCAN:
@@ -145,45 +144,54 @@ def replayed(lanes, before, latency):
     givers = defaultdict(list)
     for location, lane in enumerate(lanes):
         for position, (_, gives, _) in enumerate(lane):
-            if gives >= 0:
-                givers[gives].append((location, position))
-    stamped, circles = {}, []
-    done, clock, absent = [0] * len(lanes), [0] * len(lanes), set()
-
-    def needed(source):
-        while source >= 0:
-            yield from givers[source]
-            source = before[source]
-
-    def first_missing(location):
-        missing = (g for g in needed(lanes[location][done[location]][2]) if g not in stamped)
-        return next(missing, (None, None))[0]
-
+            givers[gives].append((location, position))
+    state = _Rows(lanes, before, givers, latency)
+    circles = []
     while True:
-        waiting = {}
-        for location, lane in enumerate(lanes):
-            while done[location] < len(lane):
-                event = location, done[location]
-                step, _, takes = lane[done[location]]
-                if event in absent:
-                    takes = -1
-                elif (cause := first_missing(location)) is not None:
-                    waiting[location] = cause
-                    break
-                received = [stamped[giver] + latency for giver in needed(takes)]
-                clock[location] = max([clock[location] + step, *received])
-                stamped[event] = clock[location]
-                done[location] += 1
+        while any(state.step(location) for location in range(len(lanes))):
+            pass
+        waiting = {
+            k: state.missing(k) for k, lane in enumerate(lanes) if state.done[k] < len(lane)
+        }
         if not waiting:
-            return stamped, circles
-        # Somebody may have gone on since.
-        if any(first_missing(location) is None for location in waiting):
-            continue
-        waiting = {location: first_missing(location) for location in waiting}
-        for location in sorted(waiting):
+            return state.stamped, circles
+        for location in waiting:
             circle = [location]
             while waiting[circle[-1]] not in circle:
                 circle.append(waiting[circle[-1]])
-            if waiting[circle[-1]] == location and location == min(circle):
-                circles.append([(each, done[each]) for each in circle])
-        absent.update(event for circle in circles for event in circle)
+            if waiting[circle[-1]] == location == min(circle):
+                circles.append([(each, state.done[each]) for each in circle])
+        state.absent.update(event for circle in circles for event in circle)
+
+
+class _Rows:
+    """How far a replay is."""
+
+    def __init__(self, lanes, before, givers, latency):
+        self.lanes, self.before, self.givers, self.latency = lanes, before, givers, latency
+        self.stamped, self.absent = {}, set()
+        self.done, self.clock = [0] * len(lanes), [0] * len(lanes)
+
+    def needed(self, location):
+        """The events that the next row of a location waits for."""
+        source = self.lanes[location][self.done[location]][2]
+        while source >= 0 and (location, self.done[location]) not in self.absent:
+            yield from self.givers[source]
+            source = self.before[source]
+
+    def missing(self, location):
+        """The location of the first of these that is not stamped, or None."""
+        return next((e[0] for e in self.needed(location) if e not in self.stamped), None)
+
+    def step(self, location):
+        """Stamp the next row of a location, if there is one that can be."""
+        if self.done[location] == len(self.lanes[location]):
+            return False
+        if self.missing(location) is not None:
+            return False
+        received = [self.stamped[event] + self.latency for event in self.needed(location)]
+        step = self.lanes[location][self.done[location]][0]
+        self.clock[location] = max([self.clock[location] + step, *received])
+        self.stamped[location, self.done[location]] = self.clock[location]
+        self.done[location] += 1
+        return True

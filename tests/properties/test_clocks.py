@@ -21,6 +21,7 @@ from skewed import clocks, skewed
 
 RECORDINGS = Path(__file__).parents[1] / "recordings"
 WAITS = "mpi_latesender", "mpi_wait_nxn", "mpi_barrier_wait", "mpi_latebroadcast"
+PLANNED = (*WAITS, "mpi_latereceiver", "mpi_earlyreduce")
 
 
 def rows_of_trace(trace):
@@ -116,14 +117,16 @@ def test_a_late_stamp_moves_what_came_before_but_no_send_behind_its_receive():
     moved, moved_ns = corrected(trace, rows_of_trace(trace), 0)
 
     assert moved_ns == 4000
-    receive = moved.calls.filter(moved.calls["operation"].cast("string").to_numpy() == "MPI_Recv")
+    receive = moved.calls.filter(
+        moved.calls["operation"].cast("string").to_numpy() == "MPI_Recv"
+    )
     assert receive["enter_ns"].to_pylist() == [5000]
     assert receive["leave_ns"].to_pylist() == [5200]
 
 
-def totals(waits):
+def totals(waits, names=WAITS):
     stored = waits.profile.stored
-    return {name: int(waits.profile.total(name)) for name in WAITS if name in stored}
+    return {name: int(waits.profile.total(name)) for name in names if name in stored}
 
 
 @pytest.mark.parametrize("name", ["ring", "two_nodes", "threads"])
@@ -141,6 +144,17 @@ def test_waits_of_a_skewed_recording_are_those_of_the_true_one(name, seed):
     assert burstline.wait_states(false).corrected == {**waits.corrected, "moved_ns": 0}
 
 
+@pytest.mark.parametrize("seed", range(2))
+def test_each_planned_wait_of_a_skewed_run_is_that_of_the_true_one(real_traces, seed):
+    trace = burstline.read(real_traces / "toy_waits_4.prv.gz")
+    true = totals(burstline.wait_states(trace), PLANNED)
+
+    waits = burstline.wait_states(skewed(trace, *clocks(trace, seed)), correct=True)
+
+    assert len(true) == len(PLANNED)
+    assert totals(waits, PLANNED) == pytest.approx(true, rel=0.05)
+
+
 def test_columns_that_do_not_fit_are_refused():
     begin, one = np.array([0, 1]), np.array([5])
     rows = begin, *(np.array([-1], np.int32) for _ in range(2)), np.zeros(0, np.int32)
@@ -152,7 +166,7 @@ def test_columns_that_do_not_fit_are_refused():
         (*rows[:3], np.array([0], np.int32)),
         (*rows[:3], np.array([-1, 0, 0], np.int32)),
     ):
-        with pytest.raises(ValueError, match="source|locations"):
+        with pytest.raises(ValueError, match=r"source|locations"):
             _core.replay(broken, [(one, np.zeros(0, np.int64), 0)])
     for short in (np.zeros(0, np.int64), np.zeros(2, np.int64)):
         with pytest.raises(ValueError, match="row"):

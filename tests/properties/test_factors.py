@@ -42,9 +42,7 @@ def literal_ideal_runtime(program):
                 started = True
                 if (letters, names[values[0]]) == ("E", "MPI_Finalize"):
                     finals[location] = position
-    stamps = twin.stamps(
-        program, lambda *event: computed.get(event, 0), 0, certain_only=True
-    )
+    stamps = twin.stamps(program, lambda *event: computed.get(event, 0), 0, certain_only=True)
     return max(stamps[event] for event in finals.items())
 
 
@@ -89,7 +87,9 @@ def test_ranks_that_compute_in_turn_are_serialised():
         "| 210 enter MPI_Finalize | 220 leave",
     )
 
-    assert efficiency["communication"] == pytest.approx(1)  # the first one computes all the time
+    assert efficiency["communication"] == pytest.approx(
+        1
+    )  # the first one computes all the time
     efficiency = run(
         "110 enter MPI_Send | 110 send to 1 tag 0 bytes 8 | 110 leave "
         "| 110 enter MPI_Finalize | 220 leave",

@@ -1,4 +1,4 @@
-"""The replay of what synchronises: as its literal twin has it, whatever the order and clocks."""
+"""The replay of what synchronises is as its literal twin has it, whatever clocks say."""
 
 from __future__ import annotations
 
@@ -99,9 +99,7 @@ def test_the_order_of_locations_changes_no_stamp(program, random):
     )
     ones = np.ones(len(chosen), np.int64)
 
-    [expected], [stamps] = (
-        replay(each, [Weights(ones, 1)]).stamps for each in (rows, other)
-    )
+    [expected], [stamps] = (replay(each, [Weights(ones, 1)]).stamps for each in (rows, other))
 
     assert stamps.tolist() == expected[chosen].tolist()
 

@@ -75,7 +75,9 @@ class WaitsView(View):
         if not corrected["violations"]:
             return
         count = plural(corrected["violations"], "event")
-        told = f"{count} stamped before the cause, by up to {format_ns(corrected['worst_ns'])}: "
+        told = (
+            f"{count} stamped before the cause, by up to {format_ns(corrected['worst_ns'])}: "
+        )
         moved = format_ns(corrected["moved_ns"])
         yield Lines(
             [

@@ -85,7 +85,11 @@ def _moved_table(rows: Rows, shift: Integers, name: str, table: pa.Table) -> pa.
     for column in schema.TABLES[name].columns:
         if not column.name.endswith("_ns") or column.name in _DURATIONS:
             continue
-        side = "receiver_location" if column.name.startswith(("post", "receive")) else "sender_location"
+        side = (
+            "receiver_location"
+            if column.name.startswith(("post", "receive"))
+            else "sender_location"
+        )
         side = next(c for c in (side, "fork_location", "location") if c in columns)
         seq = "seq" if column.name == "time_ns" else column.name.replace("_ns", "_seq")
         time = to_numpy(table[column.name])
@@ -119,32 +123,41 @@ def _moved(
     order = np.argsort(location, kind="stable")
     begin = np.searchsorted(location[order], np.arange(len(rows.begin)))
     for k in range(len(rows.begin) - 1):
-        chosen = order[begin[k] : begin[k + 1]]
         span = slice(int(rows.begin[k]), int(rows.begin[k + 1]))
-        if not shift[span].any():
+        lane = _Lane(rows.time_ns[span], shift[span])
+        if not lane.shift.any():
             continue
+        chosen = order[begin[k] : begin[k + 1]]
         chosen = chosen[(time[chosen] != NO_VALUE) & (time[chosen] != UNKNOWN)]
         told = place[chosen] >= 0
-        for which, key, wanted in (
-            (chosen[told], rows.place[span], place),
-            (chosen[~told], rows.time_ns[span], time),
-        ):
-            wanted = wanted[which]
-            row = np.searchsorted(key, wanted, "right") - 1
-            if first:
-                left = np.minimum(np.searchsorted(key, wanted, "left"), len(key) - 1)
-                row = np.where(key[left] == wanted, left, row)
-            moved[which] = _between(rows.time_ns[span], shift[span], row, key, wanted, time[which])
+        by_place, by_time = chosen[told], chosen[~told]
+        moved[by_place] += lane.shifts(
+            time[by_place], rows.place[span], place[by_place], first=first
+        )
+        moved[by_time] += lane.shifts(time[by_time], lane.time_ns, time[by_time], first=first)
     return moved
 
 
-def _between(
-    row_time: Integers, shift: Integers, row: Integers, key: Integers, wanted: Integers, time: Integers
-) -> Integers:
-    """Times moved as the rows around them, in proportion; `row` is the one before each."""
-    before, after = np.maximum(row, 0), np.minimum(row + 1, len(row_time) - 1)
-    length = row_time[after] - row_time[before]
-    inside = np.clip(time - row_time[before], 0, length)
-    inside = np.where(key[before] == wanted, 0, inside)
-    share = np.divide(inside, length, out=np.zeros(len(row)), where=length > 0)
-    return time + shift[before] + np.floor(share * (shift[after] - shift[before])).astype(np.int64)
+@dataclass(frozen=True, slots=True, eq=False)
+class _Lane:
+    """The rows of a location: when they were recorded, and how far they move."""
+
+    time_ns: Integers
+    shift: Integers
+
+    def shifts(
+        self, time: Integers, key: Integers, wanted: Integers, *, first: bool
+    ) -> Integers:
+        """How far events at some times move, by a key of the rows that is rising."""
+        before = np.searchsorted(key, wanted, "right") - 1
+        if first:
+            left = np.minimum(np.searchsorted(key, wanted, "left"), len(key) - 1)
+            before = np.where(key[left] == wanted, left, before)
+        after = np.minimum(before + 1, len(key) - 1)
+        before = np.maximum(before, 0)
+        length = self.time_ns[after] - self.time_ns[before]
+        inside = np.clip(time - self.time_ns[before], 0, length)
+        inside[key[before] == wanted] = 0
+        share = np.divide(inside, length, out=np.zeros(len(time)), where=length > 0)
+        more = np.floor(share * (self.shift[after] - self.shift[before]))
+        return self.shift[before] + more.astype(np.int64)

@@ -212,8 +212,8 @@ def _messages(
     trace: Trace, rows: Ordinals, codes: AnyIntegers, names: list[str], left_out: dict[str, int]
 ) -> Messages:
     names_of = ("sender_location", "receiver_location", "send_call", "send_done_call",
-                "post_call", "receive_call", "send_ns", "receive_ns", "send_seq", "send_done_seq",
-                "post_seq", "receive_seq", "sent_bytes")  # fmt: skip
+                "post_call", "receive_call", "send_ns", "receive_ns", "send_seq",
+                "send_done_seq", "post_seq", "receive_seq", "sent_bytes")  # fmt: skip
     columns = dict(zip(names_of, trace.arrays("messages", *names_of), strict=True))
     sender, receiver = columns["sender_location"], columns["receiver_location"]
 

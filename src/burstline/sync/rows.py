@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Final
 import numpy as np
 
 from burstline import _core
-from burstline.columns import UNKNOWN, begins_run, distinct, take
+from burstline.columns import UNKNOWN, begins_run, distinct, prefix_sums, take
 from burstline.operations import COLLECTIVES, FINALIZES, INITS, TOGETHER, role_of
 
 if TYPE_CHECKING:
@@ -62,8 +62,11 @@ class Rows:
         """The rows of MPI alone."""
         chosen = (self.kind != TEAM) & (self.kind != BARRIER) & (self.kind != LOCK)
         return Rows(
-            np.append(0, np.cumsum(chosen))[self.begin],
-            *(column[chosen] for column in (self.place, self.time_ns, self.gives, self.takes)),
+            prefix_sums(chosen.astype(np.int64))[self.begin],
+            self.place[chosen],
+            self.time_ns[chosen],
+            self.gives[chosen],
+            self.takes[chosen],
             self.kind[chosen],
             self.before,
         )
@@ -136,10 +139,18 @@ def rows_of(
     locks = sync.locks
     source = rows.sources(len(locks.location))
     rows.add(
-        LOCK, locks.releaser, locks.released_seq * PLACES + INSIDE, locks.released_ns, gives=source
+        LOCK,
+        locks.releaser,
+        locks.released_seq * PLACES + INSIDE,
+        locks.released_ns,
+        gives=source,
     )
     rows.add(
-        LOCK, locks.location, locks.acquire_seq * PLACES + INSIDE, locks.acquire_ns, takes=source
+        LOCK,
+        locks.location,
+        locks.acquire_seq * PLACES + INSIDE,
+        locks.acquire_ns,
+        takes=source,
     )
     return rows.sorted(sync.locations) if in_order else rows.unsorted()
 
@@ -221,7 +232,10 @@ class _RowList:
         location, place, tie = (self._column(name) for name in ("location", "place", "tie"))
         # Sorting by one number takes a third of the time of sorting by three.
         highest = int(place.max(initial=0)) + 1
-        if highest < _PACKABLE // (max(locations, 1) * (_TAKES + 1)) and place.min(initial=0) >= 0:
+        if (
+            highest < _PACKABLE // (max(locations, 1) * (_TAKES + 1))
+            and place.min(initial=0) >= 0
+        ):
             order = np.argsort((location * highest + place) * (_TAKES + 1) + tie, kind="stable")
         else:
             order = np.lexsort((tie, place, location))
@@ -234,7 +248,9 @@ class _RowList:
 
     def _rows(self, begin: Integers, order: Integers | slice) -> Rows:
         narrow = {"gives": np.int32, "takes": np.int32, "kind": np.uint8}
-        columns = {name: self._column(name)[order].astype(kind) for name, kind in narrow.items()}
+        columns = {
+            name: self._column(name)[order].astype(kind) for name, kind in narrow.items()
+        }
         time_ns = self._column("time_ns")[order]
         return Rows(
             begin=begin,
@@ -259,7 +275,11 @@ def _add_messages(rows: _RowList, sync: Sync, rendezvous: Mask) -> None:
     messages, calls = sync.messages, sync.calls
     source = rows.sources(len(messages.send))
     rows.add(
-        MESSAGE, messages.sender, messages.send_seq * PLACES + INSIDE, messages.send_ns, gives=source
+        MESSAGE,
+        messages.sender,
+        messages.send_seq * PLACES + INSIDE,
+        messages.send_ns,
+        gives=source,
     )
     rows.add(
         MESSAGE, messages.receiver, messages.receive_seq * PLACES + INSIDE, messages.receive_ns,
@@ -298,27 +318,30 @@ def _add_collectives(rows: _RowList, sync: Sync, *, certain_only: bool) -> None:
     if not certain_only:
         sends = receives = everybody
 
-    role = np.array([_role(name, certain_only=certain_only) for name in (*sync.operations, "")])
-    role = role[operation]
-    together, scans = role == "barrier", role == "other collective"
-    n_to_n, one_to_n, n_to_one = role == "all2all", role == "one2all", role == "all2one"
-    gives = together | (n_to_n & sends) | (one_to_n & is_root & sends) | (n_to_one & sends) | scans
+    roles = [_role(name, certain_only=certain_only) for name in (*sync.operations, "")]
+    together, scans, n_to_n, one_to_n, n_to_one = (
+        np.array([each == role for each in roles], bool)[operation]
+        for role in ("barrier", "other collective", "all2all", "one2all", "all2one")
+    )
+    gives = (
+        together | (n_to_n & sends) | (one_to_n & is_root & sends) | (n_to_one & sends) | scans
+    )
     takes = together | (n_to_n & receives) | (one_to_n & ~is_root & receives) | scans
     takes |= n_to_one & is_root & receives
     source = rows.sources(len(every.begin) - 1)[instance]
     links = np.flatnonzero(scans)
-    source[links] = chain = rows.chain(begins_run(instance[links]))
-    taken = source.copy()
-    exclusive = np.char.endswith(np.array([*sync.operations, ""]), "xscan")[operation[links]]
     starts = begins_run(instance[links])
+    source[links] = chain = rows.chain(starts)
+    taken = source.copy()
+    without_own = np.array([name.endswith("xscan") for name in (*sync.operations, "")], bool)
+    exclusive = without_own[operation[links]]
     taken[links] = np.where(exclusive, np.where(starts, UNKNOWN, chain - 1), chain)
-    for which, seq, time_ns, columns in (
-        (gives, every.begin_seq, every.begin_ns, {"gives": source}),
-        (takes, every.end_seq, every.end_ns, {"takes": taken}),
-    ):
-        k = np.flatnonzero(which)
-        columns = {name: column[k] for name, column in columns.items()}
-        rows.add(COLLECTIVE, every.location[k], seq[k] * PLACES + INSIDE, time_ns[k], **columns)
+    k = np.flatnonzero(gives)
+    place = every.begin_seq[k] * PLACES + INSIDE
+    rows.add(COLLECTIVE, every.location[k], place, every.begin_ns[k], gives=source[k])
+    k = np.flatnonzero(takes)
+    place = every.end_seq[k] * PLACES + INSIDE
+    rows.add(COLLECTIVE, every.location[k], place, every.end_ns[k], takes=taken[k])
 
 
 def _add_world(rows: _RowList, sync: Sync, names: tuple[str, ...], kind: int) -> None:
@@ -335,8 +358,12 @@ def _add_world(rows: _RowList, sync: Sync, names: tuple[str, ...], kind: int) ->
     first, number = distinct(sync.application[calls.location[k]])
     source = rows.sources(len(first))[number]
     location = calls.location[k]
-    rows.add(kind, location, calls.enter_seq[k] * PLACES + ENTER, calls.enter_ns[k], gives=source)
-    rows.add(kind, location, calls.leave_seq[k] * PLACES + LEAVE, calls.leave_ns[k], takes=source)
+    rows.add(
+        kind, location, calls.enter_seq[k] * PLACES + ENTER, calls.enter_ns[k], gives=source
+    )
+    rows.add(
+        kind, location, calls.leave_seq[k] * PLACES + LEAVE, calls.leave_ns[k], takes=source
+    )
 
 
 def _add_teams(rows: _RowList, sync: Sync) -> None:
@@ -370,7 +397,11 @@ def _add_barriers(rows: _RowList, sync: Sync) -> None:
     source = np.repeat(rows.sources(len(sizes)), sizes)
     location = regions.location[k]
     rows.add(
-        BARRIER, location, regions.enter_seq[k] * PLACES + ENTER, regions.enter_ns[k], gives=source
+        BARRIER,
+        location,
+        regions.enter_seq[k] * PLACES + ENTER,
+        regions.enter_ns[k],
+        gives=source,
     )
     rows.add(
         BARRIER, location, regions.leave_seq[k] * PLACES + LEAVE, regions.leave_ns[k],

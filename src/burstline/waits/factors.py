@@ -64,7 +64,9 @@ def ideal_runtime(trace: Trace, sync: Sync, waiting_ns: Integers) -> int:
         if first == end:
             continue
         span = slice(int(begin[k]), int(begin[k + 1]))
-        around = np.searchsorted(calls.enter_seq[first:end], rows.place[span] // PLACES, "right")
+        around = np.searchsorted(
+            calls.enter_seq[first:end], rows.place[span] // PLACES, "right"
+        )
         by_row[span] = useful[first + np.maximum(around - 1, 0)]
         at_end[k] = useful[finals[k] if finals[k] >= 0 else end - 1]
     [stamps] = replay(rows, [Weights(rows.steps(by_row))]).stamps
@@ -84,7 +86,9 @@ def _useful_before(trace: Trace, sync: Sync, waiting_ns: Integers) -> Integers:
     (born,) = trace.arrays("locations", "born_ns")
     since[first] = born[calls.location[first]]
     between = np.maximum(0, calls.enter_ns - since)
-    location, after, gap = numpy_columns(trace.table("bursts"), "location", "call_after", "gap_ns")
+    location, after, gap = numpy_columns(
+        trace.table("bursts"), "location", "call_after", "gap_ns"
+    )
     row = Ordinals(*trace.arrays("calls", "location", "call")).rows(location, after)
     told = np.flatnonzero(row >= 0)
     between[row[told]] = np.maximum(0, between[row[told]] - gap[told] - waiting_ns[told])
