@@ -27,7 +27,8 @@ if TYPE_CHECKING:
 def factors(trace: Trace, sync: Sync) -> dict[str, float | None]:
     """The parallel efficiency and its factors, 0..1; None where they are not defined."""
     fold = UsefulTime(trace)
-    fold.add(trace.table("calls"))
+    if trace.rows("calls"):
+        fold.add(trace.table("calls"))
     bursts = trace.table("bursts")
     waiting = waiting_in(bursts, POLL_GAP_NS)
     fold.add_bursts(bursts, waiting)
