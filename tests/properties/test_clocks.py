@@ -155,6 +155,19 @@ def test_each_planned_wait_of_a_skewed_run_is_that_of_the_true_one(real_traces, 
     assert totals(waits, PLANNED) == pytest.approx(true, rel=0.05)
 
 
+@pytest.mark.parametrize("name", ["lulesh_omp_8r2t_s4_i5", "npb_mg_S_8r"])
+def test_no_violation_is_left_in_real_traces(real_traces, name):
+    trace = burstline.read(real_traces / f"{name}.prv.gz")
+    assert violations(rows_of_trace(trace)).count == 0
+    false = skewed(trace, *clocks(trace, 0))
+    rows = rows_of_trace(false)
+
+    moved, _ = corrected(false, rows)
+
+    assert violations(rows).count > 0
+    assert violations(rows_of_trace(moved)).count == 0
+
+
 def test_columns_that_do_not_fit_are_refused():
     begin, one = np.array([0, 1]), np.array([5])
     rows = begin, *(np.array([-1], np.int32) for _ in range(2)), np.zeros(0, np.int32)

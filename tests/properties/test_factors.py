@@ -128,3 +128,18 @@ def test_a_large_message_waits_for_its_receive_on_an_ideal_network_too():
 
     assert large["serialisation"] == pytest.approx(0.5)
     assert small["serialisation"] == pytest.approx(1)
+
+
+def test_what_nobody_watched_is_no_computation_on_an_ideal_network():
+    watched, unwatched = (
+        run(
+            f"{gap} 100 enter MPI_Send | 100 send to 1 tag 0 bytes 8 | 110 leave "
+            "| 110 enter MPI_Finalize | 220 leave",
+            "10 enter MPI_Recv | 110 receive from 0 tag 0 bytes 8 | 110 leave "
+            "| 210 enter MPI_Finalize | 220 leave",
+        )
+        for gap in ("", "20..80 gap flush |")
+    )
+
+    assert watched["serialisation"] == pytest.approx(100 / 190)
+    assert unwatched["serialisation"] == pytest.approx(100 / 130)

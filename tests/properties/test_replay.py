@@ -5,9 +5,11 @@ from __future__ import annotations
 from dataclasses import replace
 
 import numpy as np
+import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+import burstline
 from burstline.identity import call_tree
 from burstline.sync import Rows, Weights, replay, rows_of, sync_of
 from burstline.sync.rows import PLACES
@@ -152,3 +154,38 @@ def test_a_chain_of_circles_ends_in_time_linear_in_its_rows():
 
     assert len(result.order) == len(step)
     assert result.stamps[0][2 * count - 1] == 2 * count
+
+
+@pytest.mark.parametrize(
+    ("operation", "ends"),
+    [
+        ("MPI_Barrier", [15, 15, 15]),
+        ("MPI_Allreduce", [15, 15, 15]),
+        ("MPI_Alltoallv", [15, 15, 15]),
+        ("MPI_Bcast", [1, 11, 11]),
+        ("MPI_Gather", [15, 5, 3]),
+        ("MPI_Scan", [11, 15, 15]),
+        ("MPI_Exscan", [1, 11, 15]),
+        ("MPI_Comm_split", [15, 15, 15]),
+    ],
+)
+def test_members_of_a_collective_follow_whom_they_need(operation, ends):
+    root = "root 0" if operation in ("MPI_Bcast", "MPI_Gather") else ""
+    lines = [
+        f"{rank} | {begin} enter {operation} | {begin} begin"
+        f" | {begin} end sent 8 received 8 {root} | {begin} leave"
+        for rank, begin in enumerate((1, 5, 3))
+    ]
+    rows = rows_of_trace(trace_of("\n".join(["ranks 3", *lines])))
+
+    [stamps] = replay(rows, [Weights(rows.steps(rows.time_ns), 10)]).stamps
+
+    last = [int(stamps[end - 1]) for end in rows.begin[1:]]
+    assert last == ends
+
+
+def test_teams_whose_events_share_a_record_wait_in_no_circle(real_traces):
+    rows = rows_of_trace(burstline.read(real_traces / "lulesh_omp_8r2t_s4_i5.prv.gz"))
+    assert ((np.diff(rows.place) == 0) & (np.diff(rows.location) == 0)).any()
+
+    assert replay(rows, [Weights(np.ones(len(rows.place), np.int64), 1)]).cycles == []
