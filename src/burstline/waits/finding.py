@@ -87,7 +87,7 @@ def wait_states(
 
     Notes
     -----
-    Linear in calls, messages and members of collectives, but for lookups; about 200 bytes an
+    Linear in calls, messages and members of collectives, but for lookups; about 60 bytes an
     event, and 8 for each call path, location and metric that has values. Wrong where stamps
     of different nodes disagree by more than what is waited. Windows and iterations add a sort
     of the events, and finding the loops.
