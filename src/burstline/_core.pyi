@@ -887,6 +887,11 @@ def segments(
 ) -> tuple[NDArray[numpy.int64], NDArray[numpy.int32], NDArray[numpy.int64], int]:
     """Time of call paths alone between points: begins of segments, node, time."""
 
+def order_within(
+    group: NDArray[numpy.int32], key: NDArray[numpy.int64], groups: int
+) -> tuple[NDArray[numpy.int64], NDArray[numpy.int64]]:
+    """The order of rows by group, then by key, and where each group begins."""
+
 def wrong_order(
     location_begin: NDArray[numpy.int64],
     call: NDArray[numpy.int64],
