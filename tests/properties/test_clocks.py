@@ -124,6 +124,27 @@ def test_a_late_stamp_moves_what_came_before_but_no_send_behind_its_receive():
     assert receive["leave_ns"].to_pylist() == [5200]
 
 
+def test_a_burst_ends_where_the_call_after_it_begins_among_jumps_at_one_time():
+    trace = trace_of("""
+        ranks 3
+        0 | 900 enter MPI_Recv | 901 receive from 1 tag 9 bytes 1 | 902 leave
+        0 | 5000 enter MPI_Send | 5000 send to 1 tag 0 bytes 1 | 5000 leave
+        0 | 6000 enter MPI_Send | 6000 send to 1 tag 1 bytes 1 | 6000 leave
+        1 | 900 enter MPI_Send | 901 send to 0 tag 9 bytes 1 | 902 leave
+        1 | 1000 enter MPI_Recv | 1000 receive from 0 tag 0 bytes 1 | 1000 leave
+        1 | 1000 enter MPI_Send | 1000 send to 2 tag 0 bytes 1 | 1000 leave
+        1 | 1000 enter MPI_Recv | 1000 receive from 0 tag 1 bytes 1 | 1000 leave
+        2 | 900 enter MPI_Recv | 5000 receive from 1 tag 0 bytes 1 | 5000 leave
+    """)
+
+    moved, _ = corrected(trace, rows_of_trace(trace), 0)
+
+    enter, leave = moved.arrays("calls", "enter_ns", "leave_ns")
+    assert leave[4:7].tolist() == [5000, 5000, 6000]
+    location, end = moved.arrays("bursts", "location", "end_ns")
+    assert end[location == 1][0] == enter[4] == 5000
+
+
 def totals(waits, names=WAITS):
     stored = waits.profile.stored
     return {name: int(waits.profile.total(name)) for name in names if name in stored}
