@@ -10,6 +10,8 @@ from importlib.resources import files
 
 import pytest
 
+from burstline import wait_states
+from burstline.testing import trace_of
 from command import burstline
 
 LULESH = files("burstline") / "data" / "lulesh_8r.prv.gz"
@@ -68,3 +70,26 @@ def test_parts_that_do_not_exist_are_refused(options, reason):
 
     assert done.returncode == 2
     assert reason in done.stderr
+
+
+def test_a_thread_that_is_not_there_yet_is_no_time_that_nobody_watched():
+    text = (
+        "ranks 2 | location 0 born 0 | 0 | 0..90 gap not_created | 90 enter MPI_Barrier "
+        "| 91 leave | 91..96 gap flush | 96 enter MPI_Barrier | 100 leave "
+        "| 1 | 0 enter MPI_Barrier | 100 leave"
+    )
+
+    coverage = wait_states(trace_of(text)).coverage
+
+    assert coverage["unwatched_ns"] == 5
+    assert coverage["time_share"] == 1 - 5 / 110
+
+
+def test_only_times_have_a_share_of_the_time():
+    text = "ranks 1 | 0 | 0 enter MPI_Barrier | 10 leave"
+
+    document = wait_states(trace_of(text)).as_dict()
+
+    assert "visits" in document["metrics"]
+    assert "visits" not in document["share_time"]
+    assert document["share_time"]["mpi_sync_collective"] == 1.0

@@ -6,10 +6,10 @@ from typing import TYPE_CHECKING, Any, Final
 
 import numpy as np
 
-from burstline.columns import to_numpy
 from burstline.errors import MemoryBudgetError, NotEnoughDataError, ParameterError
 from burstline.identity import call_tree, without_program
 from burstline.operations import IO, RMA
+from burstline.schema import GAP_KINDS
 from burstline.selection import parse_time
 from burstline.sync import corrected, rendezvous, rows_of, sync_of, tells_program, violations
 from burstline.waits.analysis import analysed
@@ -221,10 +221,13 @@ def _coverage(trace: Trace, sync: Sync, analysis: Analysis) -> dict[str, Any]:
     """What of a trace was used, what was left out, and what it cannot tell."""
     messages, halves = trace.rows("messages"), trace.rows("half_messages")
     collectives = trace.rows("collectives")
-    gaps = trace.table("gaps")
-    unwatched = int(to_numpy(gaps["end_ns"]).sum() - to_numpy(gaps["start_ns"]).sum())
-    locations = trace.locations
-    whole = int(to_numpy(locations["died_ns"]).sum() - to_numpy(locations["born_ns"]).sum())
+    born, died = trace.arrays("locations", "born_ns", "died_ns")
+    location, start, end, kind = trace.arrays("gaps", "location", "start_ns", "end_ns", "kind")
+    length = np.minimum(end, died[location]) - np.maximum(start, born[location])
+    length = np.maximum(length, 0)
+    is_absent = kind == GAP_KINDS.index("not_created")  # nobody was there to be watched
+    unwatched = int(length[~is_absent].sum())
+    whole = int((died - born).sum() - length[is_absent].sum())
     used = len(sync.collectives.begin) - 1
     explained = analysis.explained
     return {
@@ -237,7 +240,7 @@ def _coverage(trace: Trace, sync: Sync, analysis: Analysis) -> dict[str, Any]:
         "collectives": collectives,
         "collectives_share": used / collectives if collectives else 1.0,
         "unwatched_ns": unwatched,
-        "time_share": 1 - unwatched / whole if whole else 1.0,
+        "time_share": 1 - unwatched / whole if whole > 0 else 1.0,
         "left_out": sync.left_out,
         "virtual_start": not analysis.has_start,
         "clipped_intervals": analysis.clipped,

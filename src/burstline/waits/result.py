@@ -153,6 +153,10 @@ class Waits:
         profile = self.profile
         ranks = profile.locations["rank"].to_pylist()
         totals = {name: int(profile.total(name)) for name in profile.stored}
+        units = zip(
+            *(profile.metrics[name].to_pylist() for name in ("name", "unit")), strict=True
+        )
+        times = {name for name, unit in units if unit == self.unit}
         severe: dict[str, list[dict[str, Any]]] = {}
         for metric in self.instances["metric"].unique().to_pylist():
             listed = severe.setdefault(metric, [])
@@ -178,7 +182,7 @@ class Waits:
             "corrected": self.corrected,
             "unit": self.unit,
             "metrics": totals,
-            "share_time": {name: self.share_of_time(name) for name in totals},
+            "share_time": {name: self.share_of_time(name) for name in totals if name in times},
             "call_paths": {
                 name: [
                     {
