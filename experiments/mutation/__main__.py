@@ -46,7 +46,7 @@ ROOMS = {
 """Folder of each room, and words in the names of its test files."""
 FOLDERS = ("unit", "properties", "formats", "golden")
 _PYTEST = ("-x", "-q", "-p", "no:cacheprovider")
-CPU_LIMIT = 900
+CPU_LIMIT = 150
 """Seconds of processor time after which a break counts as noticed: something is endless."""
 SWAPS: dict[type[ast.AST], type[ast.AST]] = {
     ast.Lt: ast.LtE,
@@ -165,12 +165,13 @@ def survives(mutant: Break, tests: list[str], scratch: Path) -> bool:
     copied.write_text(mutant.text, encoding="utf-8")
     names.write_text("\n".join(tests), encoding="utf-8")
     try:
-        return not tests or not run(["-m", "pytest", *_PYTEST, f"@{names}"], scratch)
+        words = ["-m", "pytest", *_PYTEST, f"@{names}"]
+        return not tests or not run(words, scratch, most=CPU_LIMIT)
     finally:
         copied.write_text(kept, encoding="utf-8")
 
 
-def run(words: list[str], scratch: Path) -> int:
+def run(words: list[str], scratch: Path, *, most: int = resource.RLIM_INFINITY) -> int:
     """The status of Python on our tests, with the copy of the package."""
     environment = {
         **os.environ,
@@ -183,16 +184,12 @@ def run(words: list[str], scratch: Path) -> int:
         env=environment,
         capture_output=True,
         check=False,
-        preexec_fn=_limited,
+        preexec_fn=lambda: resource.setrlimit(resource.RLIMIT_CPU, (most, most)),
     ).returncode
 
 
 def _copied(mutant: Break, scratch: Path) -> Path:
     return scratch / "src/burstline" / mutant.path.relative_to(ROOT / "src/burstline")
-
-
-def _limited() -> None:
-    resource.setrlimit(resource.RLIMIT_CPU, (CPU_LIMIT, CPU_LIMIT))
 
 
 def main() -> None:
