@@ -2,7 +2,7 @@
 #include <omp.h>
 #include <unistd.h>
 
-static int sum;
+static int sum, once;  /* nothing keeps a single construct and the lock apart */
 
 static void constructs(omp_lock_t *lock) {
 #pragma omp parallel num_threads(4)
@@ -22,7 +22,7 @@ static void constructs(omp_lock_t *lock) {
         sum += 2;
         omp_unset_lock(lock);
 #pragma omp single
-        sum += 3;
+        once += 3;
     }
 }
 
@@ -34,5 +34,5 @@ int main(void) {
     usleep(20000);
 #pragma omp parallel num_threads(1)
     sum += 1;
-    return sum != 31;
+    return sum + once != 31;
 }

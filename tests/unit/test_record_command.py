@@ -119,6 +119,7 @@ def test_programs_are_told_the_numbers_and_the_output_of_the_program_apart(run):
         "overhead_estimate_ns": 1400,
         "reading_estimate_ns": 840,
         "recorded_calls": 14,
+        "defects": [],
     }
     assert "hello" in said
 

@@ -7,7 +7,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Final
 
 import burstline
-from burstline import annotation, formats, selection, show
+from burstline import annotation, extrae, formats, selection, show
 from burstline.cli import usage
 from burstline.cli.inputs import (
     ANALYSED,
@@ -24,7 +24,6 @@ from burstline.cli.inputs import (
 from burstline.cli.products import output_path, print_view, require_free
 from burstline.cli.waits import TABLES as WAIT_TABLES
 from burstline.errors import MemoryBudgetError, NotEnoughDataError, ParameterError
-from burstline.extrae import WAIT_STATE
 from burstline.formats import atomic, derivation
 
 if TYPE_CHECKING:
@@ -154,7 +153,7 @@ def _print(arguments: usage.Arguments, path: Path, marks: Marks) -> None:
     }
     count = f"{sum(iterations.values()):,} iterations"
     if marks.waits:
-        waits = int(((marks.type == WAIT_STATE) & (marks.value > 0)).sum())
+        waits = int(((marks.type == extrae.WAIT_STATE) & (marks.value > 0)).sum())
         document["waits"] = waits
         count += f" and {waits:,} waits"
     added = f"{path}: {count} as {len(marks.time_ns):,} events added"

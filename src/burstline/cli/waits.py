@@ -11,7 +11,6 @@ from burstline.cli import usage
 from burstline.cli.inputs import bytes_needed, memory_budget, read_selected
 from burstline.cli.products import in_folder, print_view, require_free
 from burstline.errors import ParameterError
-from burstline.waits import states_of
 
 if TYPE_CHECKING:
     from burstline.cli.usage import Arguments
@@ -63,7 +62,7 @@ def run(arguments: Arguments) -> None:
     loop = _loop(arguments)
     trace = read_selected(arguments, tables=TABLES, copies=_COPIES, names_cut=True)
     beside = bytes_needed(trace, TABLES, _COPIES, {})
-    waits = states_of(
+    waits = burstline.waits.states_of(
         trace,
         arguments.like,
         by=arguments.by,
