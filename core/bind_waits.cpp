@@ -56,7 +56,8 @@ template <std::size_t n>
 nb::list lists(std::array<burstline::Costs, n>&& columns) {
     nb::list made;
     for (auto& column : columns)
-        made.append(std::make_tuple(to_numpy(std::move(column.node)), to_numpy(std::move(column.value))));
+        made.append(
+            std::make_tuple(to_numpy(std::move(column.node)), to_numpy(std::move(column.value))));
     return made;
 }
 
@@ -180,8 +181,8 @@ void bind_waits(nb::module_& m) {
         "amortised",
         [](const ExchangeColumns& rows, const Ints& time, const Ints& stamp, std::int64_t latency,
            std::int32_t bits) {
-            return to_numpy(burstline::amortised(exchanges(rows), view(time), view(stamp), latency,
-                                                 bits));
+            return to_numpy(
+                burstline::amortised(exchanges(rows), view(time), view(stamp), latency, bits));
         },
         "rows"_a, "time"_a.noconvert(), "stamp"_a.noconvert(), "latency"_a, "bits"_a,
         "Stamps with their jumps spread over what came before them.");

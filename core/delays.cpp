@@ -109,9 +109,9 @@ class PointLists {
         return {points_.data() + first_[key], points_.data() + end};
     }
 
-    std::vector<Index> begin_;         // (locations + 1,) where the keys of each begin
-    std::vector<std::int32_t> keys_;   // rising, of each location
-    std::vector<std::size_t> first_;   // of each key, in the points
+    std::vector<Index> begin_;        // (locations + 1,) where the keys of each begin
+    std::vector<std::int32_t> keys_;  // rising, of each location
+    std::vector<std::size_t> first_;  // of each key, in the points
     std::vector<Index> points_;
 };
 
@@ -145,7 +145,8 @@ class Meetings {
 
     /// Who met in a group, in rising order.
     std::span<const std::int32_t> members(std::int32_t group) const {
-        return {members_.data() + members_begin_[group], members_.data() + members_begin_[group + 1]};
+        return {members_.data() + members_begin_[group],
+                members_.data() + members_begin_[group + 1]};
     }
 
     /// The last point of a location before one of its points that `other` has a part in, or -1.
@@ -239,8 +240,8 @@ class Replay {
         : points_(points), segments_(segments), serial_(serial), options_(options),
           locations_(static_cast<std::int32_t>(points.location_begin.size()) - 1),
           layout_(points, segments), meetings_(points, layout_), map_(options.nodes),
-          pending_(points.type.size(), 0), shared_(points.type.size()), burdens_(locations_), cursor_(locations_),
-          serial_end_(locations_) {
+          pending_(points.type.size(), 0), shared_(points.type.size()), burdens_(locations_),
+          cursor_(locations_), serial_end_(locations_) {
         const std::size_t n = points.type.size();
         out_.excess.resize(n), out_.waits_within.resize(n), out_.passed_on.resize(n);
         out_.blamed.assign(n, -1);

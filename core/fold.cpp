@@ -141,8 +141,8 @@ class Folder {
                shape(k + shift + 1) == nodes_[*(first + static_cast<std::ptrdiff_t>(shift))].shape)
             ++shift;
         if (shift == 0) return;
-        const std::size_t beside = std::max(iteration(loop, place - 1, -1).size(),
-                                            iteration(loop, place + 1, 1).size());
+        const std::size_t beside =
+            std::max(iteration(loop, place - 1, -1).size(), iteration(loop, place + 1, 1).size());
         work_left_ -= static_cast<int64_t>(top_.size() + calls);
         const std::vector<int64_t> before = top_;
         top_.erase(top_.begin() + place);

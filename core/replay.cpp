@@ -176,7 +176,8 @@ class Replay {
             std::vector<std::int32_t> circle{here};
             for (auto next = waits_for(here); next != here; next = waits_for(next))
                 circle.push_back(next);
-            std::ranges::rotate(circle, std::ranges::min_element(circle));
+            std::rotate(circle.begin(), std::min_element(circle.begin(), circle.end()),
+                        circle.end());
             for (const std::int32_t member : circle) out_.cycle_row.push_back(cursor_[member]);
             out_.cycle_begin.push_back(static_cast<std::int64_t>(out_.cycle_row.size()));
             members.insert(members.end(), circle.begin(), circle.end());
