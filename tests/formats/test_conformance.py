@@ -83,7 +83,7 @@ LIMITS: dict[str, dict[str, str]] = {
         "readings.*": "the first reading of a thread is what later ones count from",
         "locations.born_ns": "all processes begin with their files",
         "calls.communicator": "probes, transfers and posted receives name theirs",
-        "half_messages.communicator": "see calls.communicator",
+        "half_messages.*": "see calls.communicator; what one call completes has one ordinal",
         "call_paths*": "paths are addresses, which programs resolve",
         "calls.call_path": "see call_paths",
     },
