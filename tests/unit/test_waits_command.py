@@ -94,3 +94,19 @@ def test_only_times_have_a_share_of_the_time():
     assert "visits" in document["metrics"]
     assert "visits" not in document["share_time"]
     assert document["share_time"]["mpi_sync_collective"] == 1.0
+
+
+def test_a_construct_is_named_by_its_place_once_and_not_by_the_program():
+    text = (
+        'ranks 1 threads 2 | region "!$omp parallel @a.c:9" paradigm openmp role parallel '
+        "file a.c begin 9 | 0 | 0 enter MPI_Init | 5 leave | 10 fork 2 "
+        '| 10 enter "!$omp parallel @a.c:9" | 20 leave | 20 join '
+        "| 30 enter MPI_Finalize | 31 leave "
+        '| 0.1 | 10 enter "!$omp parallel @a.c:9" | 12 leave'
+    )
+
+    waits = wait_states(trace_of(text))
+    paths = [waits.path(row)[-1] for row in range(waits.profile.call_paths.num_rows)]
+
+    assert "!$omp parallel @a.c:9" in paths
+    assert not any(path.count("a.c:9") > 1 for path in paths)

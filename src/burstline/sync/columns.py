@@ -280,9 +280,7 @@ def _collectives(
     if doubtful.any():
         left_out["collectives on ambiguous communicators"] = int(doubtful.sum())
         usable = usable & ~doubtful
-    started = take(
-        rows.rows(columns["location"], columns["call"]), np.arange(len(columns["call"]))
-    )
+    started = rows.rows(columns["location"], columns["call"])
     done = rows.rows(columns["location"], np.maximum(columns["done_call"], 0))
     call = np.where(columns["done_call"] >= 0, done, started)
     has_call = (started >= 0) & (call >= 0)

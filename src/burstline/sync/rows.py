@@ -140,7 +140,7 @@ def rows_of(
     source = rows.sources(len(locks.location))
     rows.add(
         LOCK,
-        locks.releaser,
+        locks.holder,
         locks.released_seq * PLACES + INSIDE,
         locks.released_ns,
         gives=source,

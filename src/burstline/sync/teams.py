@@ -55,13 +55,12 @@ class Locks:
     region: Integers  # row of `regions` that the lock was acquired in
     acquire_ns: Integers
     acquire_seq: Integers
-    released_ns: Integers  # when the acquisition before was released, and where
-    released_seq: Integers
-    releaser: AnyIntegers  # location
     is_critical: Mask
-    holder: AnyIntegers  # the location that had it before, and from when to when
-    held_ns: Integers
-    held_seq: tuple[Integers, Integers]
+    holder: AnyIntegers  # the location that had it before, from when to when
+    held_ns: Integers  # and how long
+    held_seq: Integers
+    released_ns: Integers
+    released_seq: Integers
 
 
 def teams_of(trace: Trace, node: AnyIntegers) -> tuple[Teams, AnyIntegers]:
@@ -143,13 +142,12 @@ def locks_of(trace: Trace, regions: Intervals) -> Locks:
         around,
         acquire_ns[rows],
         acquire_seq[rows],
-        release_ns[before],
-        release_seq[before],
-        location[before],
         (_roles(trace, region, "critical") | _roles(trace, region, "critical_sblock"))[around],
         location[before],
         release_ns[before] - acquire_ns[before],
-        (acquire_seq[before], release_seq[before]),
+        acquire_seq[before],
+        release_ns[before],
+        release_seq[before],
     )
 
 

@@ -120,7 +120,10 @@ def holders_nodes(sync: Sync, rows: Integers) -> AnyIntegers:
     inner = np.flatnonzero(around >= 0)
     own_ns = own_ns - np.bincount(around[inner], own_ns[inner], len(own_ns)).astype(np.int64)
     holder = locks.holder[rows].astype(np.int64) * far
-    first, last = (np.searchsorted(enter, holder + seq[rows]) for seq in locks.held_seq)
+    first, last = (
+        np.searchsorted(enter, holder + seq[rows])
+        for seq in (locks.held_seq, locks.released_seq)
+    )
     count = np.maximum(last - first, 0)
     wait = np.repeat(np.arange(len(rows)), count)
     inside = np.arange(count.sum()) + np.repeat(first - np.cumsum(count) + count, count)

@@ -127,17 +127,16 @@ class Waits:
 
     def path(self, call_path: int) -> list[str]:
         """The names of a call path, from the root."""
-        table, names = self.profile.call_paths, []
-        parents, functions = table["parent"].to_pylist(), table["function"].to_pylist()
-        files, lines = table["file"].to_pylist(), table["begin_line"].to_pylist()
-        ends = table["end_line"].to_pylist()
+        names = []
         node: int | None = call_path
         while node is not None:
-            name = functions[node]
-            if files[node] and lines[node] is not None and ends[node] is None:
-                name = f"{name}@{files[node]}:{lines[node]}"
-            names.append(name)
-            node = parents[node]
+            [row] = self.profile.call_paths.slice(node, 1).to_pylist()
+            place = f"@{row['file']}:{row['begin_line']}"
+            # A frame has the line that it calls from; constructs are named by their place.
+            is_frame = bool(row["file"]) and row["begin_line"] is not None
+            is_told = row["end_line"] is not None or place in row["function"]
+            names.append(row["function"] + place * (is_frame and not is_told))
+            node = row["parent"]
         return names[::-1]
 
     def top_call_paths(self, metric: str, most: int) -> list[tuple[int, int]]:
@@ -424,8 +423,12 @@ def _blame(waits: Waits, metric: str) -> str:
 def _place(waits: Waits, call_path: int) -> str:
     """The end of a call path: an operation, and the function and line that it is called in."""
     *callers, name = waits.path(call_path)[-2:]
-    paradigm = waits.profile.call_paths["paradigm"][call_path].as_py()
-    text = name.replace("@", " at ")
-    if not callers or paradigm == "compiler":
+    [row] = waits.profile.call_paths.slice(call_path, 1).to_pylist()
+    text = name.replace(" @", "@").replace("@", " at ")
+    roles = waits.profile.call_paths["role"]
+    is_below_program = (
+        row["parent"] is not None and roles[row["parent"]].as_py() == "artificial"
+    )
+    if not callers or is_below_program or row["paradigm"] == "compiler":
         return text
-    return f"{text} called by {callers[0].replace('@', ' at ')}"
+    return f"{text} called by {callers[0].replace(' @', '@').replace('@', ' at ')}"
