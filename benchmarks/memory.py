@@ -45,6 +45,7 @@ _COMMANDS: Final = {
     "learn": "learn {} {twin} --features base --most 2000",
     "plot -o": "plot {} -o {out}.svg",
     "annotate": "annotate {} -o {out}.prv",
+    "waits": "waits {}",
     "convert X.prv": "convert {} {out}.prv",
     "convert X.store": "convert {} {out}.store",
 }

@@ -56,9 +56,9 @@ OPTIONS: Final = {
     "--cfg-dir DIR": "write ready configurations of Paraver there, too",
 }
 _COPIES: Final = 4  # of a table: as loaded, as selected, as detection sorts it, as marks
-_EVENT_BYTES: Final = 52
+_EVENT_BYTES: Final = 80
 """Of an event in memory, copied with marks among them."""
-_CALL_BYTES: Final = 200
+_CALL_BYTES: Final = 300
 """Of a call, for the loops around it and their marks."""
 
 
@@ -82,7 +82,8 @@ def run(arguments: usage.Arguments) -> None:
         if not trace.has_raw:
             trace = derivation.with_records(trace)
         made = annotation.annotated(trace, marks)
-        window = max(memory - marked, LEAST_WINDOW)
+        added = (made.rows("events") - trace.rows("events")) * _EVENT_BYTES
+        window = max(memory - marked - added, LEAST_WINDOW)
         formats.write(made, path, overwrite=True, memory=window, progress=progress)
         for file in configurations:
             file.parent.mkdir(parents=True, exist_ok=True)
