@@ -39,7 +39,7 @@ ROOMS = {
     "learning": ("learning", "learning"),
     "intake": ("formats/intake", "raw half_messages otf2 conformance memory text"),
     "raw": ("formats/raw", "raw conformance memory"),
-    "otf2": ("formats/otf2", "otf2 conformance"),
+    "otf2": ("formats/otf2", "otf2 conformance other_events"),
     "paraver": ("formats/paraver", "paraver prv splicing annotation conformance"),
     "model": ("*.py", "efficiency matching summary trace burst exact text conformance pages"),
 }

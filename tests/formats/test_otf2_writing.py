@@ -292,8 +292,21 @@ def test_analysers_find_what_they_classify_by(tmp_path):
     regions = [line for line in definitions.splitlines() if 'Name: "MPI_Bcast"' in line]
     assert len(regions) == 1
     assert 'File: "MPI"' in regions[0]
+    assert "Begin: 0, End: 0" in regions[0]
     assert "Role: COLL_ONE2ALL" in regions[0]
     assert Definitions(trace_of(STORY)).references == [0, 1 << 32, 1, 1 << 32 | 1, 2]
+
+
+@pytest.mark.usefixtures("otf2_print_tool")
+def test_a_collective_without_a_root_has_none_on_a_communicator_of_one(tmp_path):
+    trace = trace_of(
+        "ranks 1\ncommunicator 1 members 0 kind self\n"
+        "0 | 0 enter MPI_Barrier | 0 begin | 5 end comm 1 | 6 leave"
+    )
+
+    (root,) = re.findall("Root: [^,]*", shown(written(trace, tmp_path)))
+
+    assert root == "Root: NONE"
 
 
 def test_a_store_gives_the_same_archive_as_the_trace_in_memory(tmp_path):

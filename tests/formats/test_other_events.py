@@ -208,10 +208,14 @@ def test_what_refers_to_nothing_is_left_out_of_an_archive(tmp_path):
         "ranks 1\n0 | 0 tell communicator_created comm 0\n"
         " | 1 tell attribute name l type location value 0\n"
         " | 1 tell attribute name c type communicator comm 0\n"
-        " | 1 tell attribute name n type uint8 value 5 | 1 enter f | 2 leave"
+        " | 1 tell attribute name n type uint8 value 5"
+        " | 1 tell attribute name m type none value 6 | 1 enter f | 2 leave"
     )
     told = trace.other_events
-    for name, values in (("communicator", [9, None, 9, None]), ("value", [None, 9, None, 5])):
+    for name, values in (
+        ("communicator", [9, None, 9, None, None]),
+        ("value", [None, 9, None, 5, 6]),
+    ):
         at = told.schema.get_field_index(name)
         column = pa.array(values, told.schema.field(at).type)
         told = told.set_column(at, told.schema.field(at), column)
@@ -220,7 +224,10 @@ def test_what_refers_to_nothing_is_left_out_of_an_archive(tmp_path):
     burstline.write(Trace(tables | {"other_events": told}), tmp_path / "run.otf2")
 
     again = burstline.read(tmp_path / "run.otf2").other_events
-    assert again.select(["name", "value"]).to_pylist() == [{"name": "n", "value": 5}]
+    assert again.select(["name", "value"]).to_pylist() == [
+        {"name": "n", "value": 5},
+        {"name": "m", "value": 6},
+    ]
 
 
 def test_many_threads_and_programs_come_back_as_they_were(tmp_path):

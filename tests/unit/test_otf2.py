@@ -191,6 +191,32 @@ def test_threads_belong_to_the_team_that_was_forked(place):
     ]
 
 
+def test_a_team_in_a_team_knows_the_outer_one(place):
+    with archive(place) as made:
+        team, thread = made.team(0), made.thread(0)
+        for time in (0, 10):
+            thread.writer.thread_fork(time, Paradigm.OPENMP, 4)
+            thread.writer.thread_team_begin(time + 1, team)
+        for time in (20, 30):
+            thread.writer.thread_team_end(time, team)
+            thread.writer.thread_join(time + 1, Paradigm.OPENMP)
+    trace = read(place)
+
+    assert rows(trace.teams, "parent", "fork_ns", "threads") == [(None, 0, 1), (0, 10, 1)]
+
+
+def test_a_team_that_nobody_begins_and_joins_has_the_threads_that_were_asked_for(place):
+    with archive(place) as made:
+        thread = made.thread(0).region("main", 0, None)
+        thread.writer.thread_fork(5, Paradigm.OPENMP, 4)
+        thread.region("f", 6, 9)
+        thread.writer.leave(10, made.region("main"))
+    trace = read(place)
+
+    assert rows(trace.teams, "threads", "fork_seq", "join_seq", "join_ns") == [(4, 1, 2, 10)]
+    assert defects(trace) == {"team_never_joined": 1}
+
+
 def test_paths_in_a_team_hang_below_the_fork(place):
     with archive(place, threads=2) as made:
         team_of_two(made)

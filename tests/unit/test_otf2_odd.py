@@ -341,6 +341,18 @@ def test_sizes_and_tags_that_no_run_has_are_told(place):
     assert found["tag_absurd"] == ("loss", 2, f"MPI Rank 0, thread 0: tag {2**31 + 5}")
 
 
+def test_the_largest_tag_of_mpi_is_one_that_runs_have(place):
+    with archive(place, 2) as made:
+        made.begin()
+        event = (made.world, 2**31 - 1, 8)
+        made.thread(0).region("MPI_Send", 10, 12, ("mpi_send", 11, 1, *event))
+        made.thread(1).region("MPI_Recv", 10, 20, ("mpi_recv", 19, 0, *event))
+    trace = read(place)
+
+    assert trace.messages["tag"].to_pylist() == [2**31 - 1]
+    assert not defects(trace)
+
+
 @pytest.mark.parametrize("resolution", [1_000_000_000, 1])
 def test_times_out_of_range_are_told(place, resolution):
     with archive(place, resolution=resolution) as made:

@@ -129,7 +129,14 @@ class Regions:
         source: tuple[int | None, int] = None, int(self.columns[0][row])
         if paradigm == "openmp":
             source = _AS_EXTRAE.get(role, source)
-        return name, paradigm, role, file, *map(_line, region[5:7]), *source
+        return (
+            name,
+            paradigm,
+            role,
+            file,
+            *map(_line, (region.begin_line, region.end_line)),
+            *source,
+        )
 
 
 def _by_first_use(numbers: npt.NDArray[Any], space: int) -> list[int]:

@@ -62,8 +62,6 @@ def team_table(forks: Columns, fork: Integers, process: Integers, defects: Defec
     """The table `teams`: one for each fork."""
     count = len(forks["location"])
     threads = np.bincount(fork[fork >= 0], minlength=count)
-    inside = forks["of"].astype(np.int64)
-    parent = np.where(inside >= 0, np.append(fork, UNKNOWN)[inside], UNKNOWN)
     joined = forks["end_seq"] != NO_VALUE
     if not joined.all():
         text = f"location {forks['location'][int(joined.argmin())]}"
@@ -74,7 +72,7 @@ def team_table(forks: Columns, fork: Integers, process: Integers, defects: Defec
         {
             "team": np.arange(count),
             "process": process[forks["location"]],
-            "parent": parent,
+            "parent": take(fork, forks["of"]),
             "fork_location": forks["location"],
             "fork_ns": forks["begin_ns"],
             "fork_seq": forks["begin_seq"],

@@ -242,7 +242,7 @@ class TraceEvents:
         born, died = trace.arrays("locations", "born_ns", "died_ns")
         self._start = min(int(born.min(initial=0)), 0)
         # behind the last event, once all locations were asked for
-        self.length_ns = max(int(died.max(initial=0)) - self._start, 0) + 1
+        self.length_ns = int(died.max(initial=0)) - self._start + 1
         roles = trace.region_defs["role"].to_pylist()
         self._is_team = np.array([role == "team" for role in roles], bool)
         self._calls = Walk(trace, "calls", ("location", *_CALL))
