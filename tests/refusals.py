@@ -1,7 +1,7 @@
-"""Commands in which each thing asked of the disk is refused once, as a program of its own.
+"""Commands in which each thing asked of disk or memory is refused once, a program of its own.
 
-Into it refused.c is loaded. It reads jobs as JSON, tries the command of each for all n until
-the n-th is never asked for, and prints what went wrong, and with which n.
+Into it refused.c is loaded. It reads jobs as JSON, tries the command of each for all n (or one
+in `step`) until the n-th is never asked for, and prints what went wrong, and with which n.
 """
 
 from __future__ import annotations
@@ -52,7 +52,10 @@ def put_back(folder, kept):
 
 
 def wrong(done, now, before, new, place):
-    """What a command did wrong whose writing may have been refused; None where it did right."""
+    """What a command did wrong of which something was refused; None where it did right.
+
+    `place` is where it writes, where that was refused, and None where memory was.
+    """
     if done.returncode == 0:
         is_whole = all(sizes(now.get(key, {})) == sizes(new[key]) for key in new)
         return None if is_whole else "it ended well without the whole result"
@@ -63,24 +66,27 @@ def wrong(done, now, before, new, place):
     if left := now.keys() - new.keys():
         return f"left: {sorted(left)}"
     line = done.stderr.splitlines()[-1]
+    if place is None:
+        is_right = done.returncode == 5 and line.startswith("error: out of memory")
+        return None if is_right else "it does not say that memory lacks"
     if done.returncode != 1 or not line.startswith(f"error: {place}/"):
         return "it does not name the output"
     return None if line.endswith("no space left on device") else "it does not say the cause"
 
 
-def tried(job, control):
-    """How often something is asked of the disk, and what went wrong with which refusal."""
+def tried(job, control, *, of_disk):
+    """How often something is asked for, and what went wrong with which refusal."""
     place, kept = Path(job["place"]), Path(job["kept"])
     sources = {path: path.read_bytes() for path in map(Path, job["sources"])}
     done = burstline(*job["words"])
     new, problems = files(place), [] if done.returncode == 0 else [[0, "it fails", done.stderr]]
     put_back(place, kept)
     before = files(place)
-    for number in itertools.count(1):
+    for number in itertools.count(1, job["step"]):
         control(number, 0)
         done = burstline(*job["words"])
         reached = control(0, 0)
-        problem = wrong(done, files(place), before, new, place)
+        problem = wrong(done, files(place), before, new, place if of_disk else None)
         if any(path.read_bytes() != data for path, data in sources.items()):
             problem = "the source is not what it was"
         if problem:
@@ -93,15 +99,16 @@ def tried(job, control):
 
 def main():
     """Try the jobs of standard input."""
-    jobs, is_spilling = json.load(sys.stdin)
+    jobs, what = json.load(sys.stdin)
     control = ctypes.CDLL(None).refuse_at
     control.argtypes, control.restype = [ctypes.c_long, ctypes.c_int], ctypes.c_long
-    if is_spilling:
+    if what == "spills":
         spill_all()
     said = os.dup(1)
-    os.write(
-        said, json.dumps({name: tried(job, control) for name, job in jobs.items()}).encode()
-    )
+    results = {
+        name: tried(job, control, of_disk=what != "memory") for name, job in jobs.items()
+    }
+    os.write(said, json.dumps(results).encode())
 
 
 if __name__ == "__main__":

@@ -1,4 +1,4 @@
-"""Whatever a command asks of the disk is refused once: it says so, and no part of it stays."""
+"""What a command asks of disk or memory is refused once: it says so, and no part stays."""
 
 from __future__ import annotations
 
@@ -8,7 +8,9 @@ import subprocess
 import sys
 
 import pytest
+from numpy._core import _multiarray_umath as multiarray
 
+from burstline import _core
 from command import burstline
 from recording import environment
 from runtime_building import ROOT
@@ -63,7 +65,7 @@ def inputs(tmp_path_factory):
     return made
 
 
-def job(folder, words, inputs, *, over):
+def job(folder, words, inputs, *, over, step=1):
     """A command for `refusals.py`, and what stands where it writes."""
     place, kept = folder / "place", folder / "kept"
     place.mkdir(parents=True)
@@ -82,7 +84,25 @@ def job(folder, words, inputs, *, over):
         "kept": str(kept),
         "words": [*filled(new), *["--force"] * over],
         "sources": [str(new[name]) for name in ("a", "b")],
+        "step": step,
     }
+
+
+def refusals(jobs, what, settings, tmp_path):
+    """What `refusals.py` says of jobs; `what` is refused: `disk`, `spills` or `memory`."""
+    done = subprocess.run(
+        [sys.executable, TESTS / "refusals.py"],
+        input=json.dumps([jobs, what]),
+        env=environment(tmp_path) | settings,
+        capture_output=True,
+        text=True,
+        check=True,
+        timeout=200,
+    )
+    results = json.loads(done.stdout)
+    assert results.keys() == jobs.keys()
+    assert not any(result["problems"] for result in results.values()), results
+    return results
 
 
 @pytest.mark.parametrize(
@@ -95,18 +115,27 @@ def test_whatever_is_refused_no_part_of_an_output_stays(refused, inputs, tmp_pat
             label = name if over else f"{name} anew"
             jobs[label] = job(tmp_path / label, words, inputs, over=over)
 
-    done = subprocess.run(
-        [sys.executable, TESTS / "refusals.py"],
-        input=json.dumps([jobs, writers is SPILLING]),
-        env=environment(tmp_path)
-        | {"LD_PRELOAD": str(refused), "REFUSE_UNDER": f"{tmp_path}/"},
-        capture_output=True,
-        text=True,
-        check=True,
-        timeout=200,
-    )
+    what = "spills" if writers is SPILLING else "disk"
+    settings = {"LD_PRELOAD": str(refused), "REFUSE_UNDER": f"{tmp_path}/"}
+    results = refusals(jobs, what, settings, tmp_path)
 
-    results = json.loads(done.stdout)
-    assert results.keys() == jobs.keys()
-    assert not any(result["problems"] for result in results.values()), results
     assert all(result["tried"] > 3 for result in results.values()), results
+
+
+@pytest.mark.parametrize(
+    "which",
+    [(_core.__file__, 0, 1), (multiarray.__file__, 1024, 7)],
+    ids=["kernels", "numpy"],
+)
+def test_whatever_memory_is_refused_a_command_says_so(refused, inputs, tmp_path, which):
+    """Arrow's small allocations are left out: they end the process from within C++."""
+    library, least, step = which
+    commands = FORMATS | COMMANDS | {"waits": ["waits", "{a}", "-o", "run.cubex"]}
+    jobs = {
+        name: job(tmp_path / name, words, inputs, over=True, step=step)
+        for name, words in commands.items()
+    }
+    settings = {"LD_PRELOAD": str(refused), "REFUSE_FOR": library, "REFUSE_BYTES": str(least)}
+    results = refusals(jobs, "memory", settings, tmp_path)
+
+    assert all(result["tried"] > 20 for result in results.values()), results

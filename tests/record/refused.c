@@ -1,6 +1,7 @@
 /* The n-th thing that some objects ask the system for is refused: room on the disk, or memory.
  *
  * REFUSE_FOR: objects whose calls count, by the ends of their paths, with colons between them.
+ * REFUSE_BYTES: how much memory an object asks for, at least, to count.
  * REFUSE_UNDER: instead of them the folder in which what is made, written and synced counts.
  * REFUSE_AT: which of the calls is refused, from 1; 0: none. REFUSE_ON: all later ones, too.
  * REFUSE_COUNT: the file that gets the number of calls when the process ends.
@@ -22,9 +23,11 @@
 #include <unistd.h>
 
 static long count, refused_at = -1;
+static size_t least;
 static const char *objects, *folder, *goes_on;
 
 void *__libc_malloc(size_t), *__libc_calloc(size_t, size_t), *__libc_realloc(void *, size_t);
+void *__libc_memalign(size_t, size_t);
 
 static void read_settings(void) {
     const char *text = getenv("REFUSE_AT");
@@ -32,6 +35,8 @@ static void read_settings(void) {
     folder = getenv("REFUSE_UNDER");
     goes_on = getenv("REFUSE_ON");
     refused_at = text == NULL ? 0 : atol(text);
+    text = getenv("REFUSE_BYTES");
+    least = text == NULL ? 0 : (size_t)atol(text);
 }
 
 long refuse_at(long number, int on) {
@@ -93,7 +98,8 @@ __attribute__((destructor)) static void report(void) {
 #define CALLER __builtin_return_address(0)
 #define NO_ROOM(file) if (refuses(is_file(CALLER, file), ENOSPC)) return -1
 #define NO_NAME(path) if (refuses(is_path(CALLER, path), ENOSPC)) return -1
-#define NO_MEMORY if (refuses(is_asked_by(CALLER), ENOMEM)) return NULL
+#define NO_MEMORY(bytes) \
+    if (refuses((bytes) >= least && is_asked_by(CALLER), ENOMEM)) return NULL
 #define REAL(name) (*(__typeof__(&name))dlsym(RTLD_NEXT, #name))
 
 ssize_t write(int file, const void *from, size_t bytes) {
@@ -162,33 +168,39 @@ ssize_t pwrite64(int, const void *, size_t, off_t) __attribute__((alias("pwrite"
 int ftruncate64(int, off_t) __attribute__((alias("ftruncate")));
 
 void *mmap(void *place, size_t bytes, int may, int how, int file, off_t from) {
-    if (refuses(is_asked_by(CALLER), ENOMEM)) return MAP_FAILED;
+    if (refuses(bytes >= least && is_asked_by(CALLER), ENOMEM)) return MAP_FAILED;
     return (void *)syscall(SYS_mmap, place, bytes, may, how, file, from);
 }
 
 void *malloc(size_t bytes) {
-    NO_MEMORY;
+    NO_MEMORY(bytes);
     return __libc_malloc(bytes);
 }
 
 void *calloc(size_t number, size_t bytes) {
-    NO_MEMORY;
+    NO_MEMORY(number * bytes);
     return __libc_calloc(number, bytes);
 }
 
 void *realloc(void *old, size_t bytes) {
-    NO_MEMORY;
+    NO_MEMORY(bytes);
     return __libc_realloc(old, bytes);
 }
 
+int posix_memalign(void **into, size_t aligned, size_t bytes) {
+    if (refuses(bytes >= least && is_asked_by(CALLER), ENOMEM)) return ENOMEM;
+    *into = __libc_memalign(aligned, bytes);
+    return *into == NULL ? ENOMEM : 0;
+}
+
 char *strdup(const char *text) {
-    NO_MEMORY;
+    NO_MEMORY(strlen(text));
     const size_t bytes = strlen(text) + 1;
     char *copy = __libc_malloc(bytes);
     return copy == NULL ? NULL : memcpy(copy, text, bytes);
 }
 
 char *realpath(const char *path, char *into) {
-    if (into == NULL) NO_MEMORY;
+    if (into == NULL) NO_MEMORY(PATH_MAX);
     return REAL(realpath)(path, into);
 }

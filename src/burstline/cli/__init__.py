@@ -123,11 +123,16 @@ def _run(words: list[str]) -> None:
         sys.stdout.flush()
 
 
+def _fails_without_reason(error: Exception) -> bool:
+    """Whether C code failed and did not say why, as NumPy's does where memory is refused."""
+    return isinstance(error, SystemError) and "without" in str(error)
+
+
 def _explain(error: Exception) -> tuple[str, int]:
     """Say in one line what went wrong, and with which exit code."""
     if isinstance(error, BurstlineError):
         return str(error), error.exit_code
-    if isinstance(error, MemoryError):
+    if isinstance(error, MemoryError) or _fails_without_reason(error):
         way_out = "Pass a smaller --memory, or take a part: --from, --to, --ranks"
         return f"out of memory. {way_out}", _OUT_OF_MEMORY
     if isinstance(error, OSError) and error.strerror:
