@@ -135,8 +135,10 @@ def tests_of(words: str) -> list[str]:
     return [str(path) for path in files if any(word in path.stem for word in words.split())]
 
 
-def executing(tests: list[str], scratch: Path) -> coverage.CoverageData:
-    """Which tests execute each line of the package; the program ends if any of them fails."""
+def executing(
+    tests: list[str], scratch: Path
+) -> tuple[coverage.CoverageData, dict[str, float]]:
+    """Which tests execute each line, and the seconds of each; it ends if any of them fails."""
     data, settings = scratch / "coverage", scratch / "coverage.ini"
     settings.write_text(
         f"[run]\ndata_file = {data}\nsource = {scratch}/src\n", encoding="utf-8"
@@ -146,16 +148,21 @@ def executing(tests: list[str], scratch: Path) -> coverage.CoverageData:
         sys.exit("tests fail without any break")
     measured = coverage.CoverageData(str(data))
     measured.read()
-    return measured
+    lines = Path(f"{data}.seconds").read_text(encoding="utf-8").splitlines()
+    Path(f"{data}.seconds").unlink()
+    pairs = [line.split(" ", 1) for line in lines]
+    return measured, {test: float(seconds) for seconds, test in pairs}
 
 
-def tests_on(mutant: Break, measured: coverage.CoverageData, scratch: Path) -> list[str]:
-    """The tests that execute a break, the quick folders first."""
+def tests_on(
+    mutant: Break, measured: coverage.CoverageData, seconds: dict[str, float], scratch: Path
+) -> list[str]:
+    """The tests that execute a break, the quick ones first."""
     lines = measured.contexts_by_lineno(str(_copied(mutant, scratch)))
     found = {
         test for line in range(mutant.line, mutant.last + 1) for test in lines.get(line, [])
     }
-    return sorted(found - {""}, key=lambda test: (FOLDERS.index(test.split("/")[1]), test))
+    return sorted(found - {""}, key=lambda test: (seconds[test], test))
 
 
 def survives(mutant: Break, tests: list[str], scratch: Path) -> bool:
@@ -193,7 +200,7 @@ def _copied(mutant: Break, scratch: Path) -> Path:
 
 
 def main() -> None:
-    """Print the table of the rooms, and the breaks that survived."""
+    """Print the breaks that survive, and below those of a room its row of the table."""
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("rooms", nargs="*", choices=[*ROOMS, []], metavar="ROOM")
     parser.add_argument("--count", type=int, default=40, help="breaks of each room (40)")
@@ -206,19 +213,20 @@ def main() -> None:
             inside, words = ROOMS[room]
             tests = tests_of(words)
             drawn = draw(inside, options.count, random.Random(f"{options.seed} {room}"))  # noqa: S311
-            measured = executing(tests, scratch)
+            measured, seconds = executing(tests, scratch)
             left = []
             for number, mutant in enumerate(drawn, 1):
-                if survives(mutant, tests_on(mutant, measured, scratch), scratch):
-                    left.append(mutant)
                 print(f"{room}: {number} of {len(drawn)}", file=sys.stderr, flush=True)
+                chosen = tests_on(mutant, measured, seconds, scratch)
+                if survives(mutant, chosen, scratch):
+                    left.append(mutant)
+                    place = f"{mutant.path.relative_to(ROOT)}:{mutant.line}"
+                    of = f"{len(chosen)} tests execute it"
+                    print(f"    {place}: {mutant.old!r} -> {mutant.new!r}; {of}", flush=True)
             caught = len(drawn) - len(left)
             print(
                 f"| {room} | {len(drawn)} | {caught} | {caught / len(drawn):.0%} |", flush=True
             )
-            for mutant in left:
-                place = f"{mutant.path.relative_to(ROOT)}:{mutant.line}"
-                print(f"    {place}: {mutant.old!r} -> {mutant.new!r}", flush=True)
 
 
 if __name__ == "__main__":
