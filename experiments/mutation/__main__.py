@@ -29,7 +29,7 @@ if TYPE_CHECKING:
 
 ROOT = Path(__file__).resolve().parents[2]
 ROOMS = {
-    "structure": ("structure", "structure exact unique_calls loop"),
+    "structure": ("structure", "structure exact unique_calls loop cluster_plot"),
     "merge": ("merge", "merge fusion matching burst_table"),
     "selection": ("selection", "selection narrowing windows kept_rows outputs"),
     "identity": (

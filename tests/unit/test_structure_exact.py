@@ -134,6 +134,15 @@ def test_what_some_ranks_do_is_no_condition_on_the_iteration():
     assert "if rank in {0, 2}:" in [line.strip() for line in text_of(program, ranks=4)]
 
 
+def test_a_loop_that_a_rank_executes_once_is_one_of_that_rank():
+    sends = loop(10, Do("Send", 9, ranks={0})), Do("Send", 9, ranks={1})
+
+    (only,) = detect(run(*sends), method="exact").loops
+
+    assert only.ranks == (0, 1)
+    assert only.iterations == 5.5
+
+
 def test_deep_loops_fold():
     program = loop(10, loop(3, SEND, loop(2, RECV)), Do("Bcast", 20))
 
@@ -166,6 +175,16 @@ def test_places_without_lines_are_told_apart_by_their_order():
     ]
     assert found.unique_calls == 2 * len({"Init", "Allreduce", "Send", "Recv", "Barrier", "F"})
     assert found.fidelity == 1.0
+
+
+def test_a_long_body_of_few_names_is_one_loop():
+    # differences of the Thue-Morse sequence: no part of it follows itself
+    names = np.diff([k.bit_count() % 2 for k in range(91)]).tolist()
+    body = [Do(("Send", "Recv", "Barrier")[name], 10) for name in names]
+
+    (only,) = detect(run(loop(6, *body), paths=False), method="exact").loops
+
+    assert (only.iterations, len(only.calls)) == (6, 90)
 
 
 def test_irregular_calls_without_lines_stay_few_nodes():
@@ -201,6 +220,16 @@ def test_calls_against_the_order_of_their_lines_are_in_a_loop():
     steps, stages = found.loops
     assert (stages.parent, stages.iterations) == (steps.id, 2)
     assert [call.caller.line for call in stages.calls] == [68, 344]
+
+
+@pytest.mark.parametrize("times", [(2, 2), (5, 4)])
+def test_a_nest_of_one_rank_stays_a_nest_behind_a_call_of_a_later_line(times):
+    steps, each = times
+    nest = loop(steps, Do("Send", 2, ranks={1}), loop(each, Do("Recv", 3, ranks={1})))
+
+    outer, inner = detect(run(Do("Send", 58), nest), method="exact").loops
+
+    assert (inner.parent, [call.caller.line for call in inner.calls]) == (outer.id, [3])
 
 
 def test_a_loop_left_in_the_middle_keeps_one_body():

@@ -72,6 +72,14 @@ def test_samples_in_calls_and_at_the_ends_are_elsewhere():
     assert not found
 
 
+def test_a_sample_beside_the_only_call_of_a_thread_is_elsewhere():
+    _, _, found = look(
+        f"ranks 1 | {PATHS} | 0 | 10 enter MPI_Send path 0 | 20 leave", (5, 1), (25, 1)
+    )
+
+    assert found.elsewhere == 2
+
+
 def test_a_burst_begins_when_the_call_before_it_is_left():
     _, (_, barrier), found = look(two_calls(), (10, 5))
 

@@ -101,6 +101,16 @@ def test_a_superloop_without_a_call_can_have_three_loops():
     ]
 
 
+@pytest.mark.parametrize(("twice", "hidden"), [(10, True), (9, False)])
+def test_a_superloop_has_blocks_of_one_and_a_half_iterations_in_the_mean(twice, hidden):
+    times = [2] * twice + [1] * (20 - twice)
+    program = loop(20, loop(times, Do("Send", 11)), loop(times, Do("Recv", 16)))
+
+    found = detect(run(program))
+
+    assert any(each.hidden for each in found.loops) == hidden
+
+
 def test_a_loop_after_another_is_not_in_its_last_iteration():
     program = loop(2, Do("Barrier", 5, work_ns=5000)), loop(10, Do("Send", 6, work_ns=1000))
 
@@ -231,6 +241,16 @@ def test_iterations_and_shares_are_measured():
     assert outer.mean_ns == pytest.approx(9 * 110)
     assert 0.9 < outer.share <= 1.0
     assert inner.share < outer.share
+
+
+def test_an_entry_of_one_iteration_lasts_until_the_next():
+    sends = loop(4, Do("Send", 9, ranks={0})), Do("Send", 9, ranks={1})
+
+    found = detect(run(loop(20, *sends, Do("Barrier", 12))), rank_merge="early")
+
+    _, inner = found.loops
+    assert inner.executions.tolist() == [80, 20]
+    assert inner.mean_ns == pytest.approx((80 * 110 + 20 * 220) / 100)
 
 
 def test_a_program_that_repeats_nothing_has_no_loops():

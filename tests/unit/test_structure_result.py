@@ -65,6 +65,7 @@ def test_the_frame_has_a_row_per_node(found):
 def test_a_notebook_shows_labels_and_does_not_obey_them(found):
     assert "<script" not in found._repr_html_()
     assert "loop 1: 20 iterations" in found._repr_html_()
+    assert "<tr><td>a.c</td><td>9</td>" in found._repr_html_()
 
 
 def test_a_structure_names_its_loops_and_fidelity(found):

@@ -98,6 +98,15 @@ def test_any_loop_costs_what_the_slow_twin_says(trips, work, ranks, unread, poll
         assert spent.tolist() == table.duration_ns.tolist()
 
 
+def test_iterations_are_the_same_by_either_method():
+    trace, exact = found(*NESTED)
+    seed = detect(trace, method="seed", min_share=0)
+
+    for number in (1, 2):
+        tables = [loop_table(trace, each, number).to_frame() for each in (exact, seed)]
+        assert tables[0].equals(tables[1])
+
+
 def test_failed_polls_are_waiting_and_no_computation():
     trace, structure = found(loop(5, Do("Send", 9)), ranks=1)
     bursts = trace.bursts.to_pylist()
@@ -159,6 +168,15 @@ def test_a_slow_iteration_is_named_with_its_rank_and_how_it_differs(late):
     assert (slow.more_useful_ns, slow.more_mpi_ns) == (0, 5000)
     assert slow.ratio == pytest.approx((WORK_NS + CALL_NS + 5000) / (WORK_NS + CALL_NS))
     assert table.summary().outliers == 1
+
+
+def test_how_much_slower_an_iteration_is_holds_for_the_shortest_ones():
+    trace, structure = found(loop(20, Do("Send", 9)), ranks=1)
+    table = loop_table(trace, structure, 1)
+    table.duration_ns[:] = 1
+    table.duration_ns[4] = 5000
+
+    assert table.slowest()[0].ratio == 5000
 
 
 def test_an_iteration_that_is_slow_on_several_ranks_is_named_once_where_it_lasts_longest():
@@ -310,6 +328,12 @@ def test_one_outlier_moves_the_trend_of_a_long_series_little():
 
     assert found.slope == pytest.approx(3.0, rel=1e-3)
     assert found.p_value < 1e-9
+
+
+def test_of_four_values_any_slope_may_be_the_true_one():
+    found = trend(np.array([0.0, 1.0, 3.0, 10.0]))
+
+    assert (found.low, found.high) == (1.0, 7.0)
 
 
 def test_three_values_have_no_trend():
