@@ -17,7 +17,7 @@ from burstline.columns import coded, numpy_columns, prefix_sums
 from burstline.operations import INITS
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
+    from collections.abc import Iterator, Mapping
 
     import numpy.typing as npt
     import pyarrow as pa
@@ -51,6 +51,8 @@ class Efficiency:
     # (ranks,) application and rank of each entry of `useful_ns`
     ranks: tuple[tuple[int, int], ...]
     span: str = SPANS[0]  # one of SPANS
+    # serialisation and transfer, whose product is `communication`; None if not asked for
+    of_communication: Mapping[str, float | None] | None = None
 
     def as_dict(self) -> dict[str, Any]:
         """The factors, then what they were made from, as JSON output."""
@@ -60,6 +62,7 @@ class Efficiency:
             "parallel": self.parallel,
             "load_balance": self.load_balance,
             "communication": self.communication,
+            **(self.of_communication or {}),
             "span": self.span,
             "reason": self.reason or None,
             "ranks": len(useful),

@@ -6,13 +6,13 @@ than memory is summarised like any other trace.
 
 from __future__ import annotations
 
-from dataclasses import asdict, dataclass
+from dataclasses import asdict, dataclass, replace
 from typing import TYPE_CHECKING, Any, Final
 
 import numpy as np
 import pyarrow as pa
 
-from burstline import schema
+from burstline import schema, waits
 from burstline.bursts import POLL_GAP_NS, waiting_in
 from burstline.columns import coded, numpy_columns, to_numpy
 from burstline.efficiency import BURST_COLUMNS, CALL_COLUMNS, SPANS, Efficiency, UsefulTime
@@ -205,6 +205,7 @@ def summarise(
     *,
     poll_gap_ns: int = POLL_GAP_NS,
     span: str = SPANS[0],
+    full: bool = False,
 ) -> Summary:
     """Counts and sums of what a trace holds, and of what was not observed.
 
@@ -217,6 +218,9 @@ def summarise(
     span : {'init-finalize', 'trace'}
         What the efficiency is of: from MPI_Init to MPI_Finalize, or the whole trace as
         BasicAnalysis takes it, by its states where it has been read with them.
+    full : bool
+        Whether the efficiency of communication has its factors, too: ``serialisation`` and
+        ``transfer``, by a replay on an ideal network, from MPI_Init to MPI_Finalize alone.
 
     Returns
     -------
@@ -226,12 +230,12 @@ def summarise(
     Raises
     ------
     ParameterError
-        If there is no such span, or the gap is negative.
+        If there is no such span, the gap is negative, or a whole trace is to be replayed.
 
     Notes
     -----
     O(calls + messages + bursts) time, one batch of memory; raw tables are not needed. Sums
-    are exact.
+    are exact. With `full`, all of the trace has to be in memory.
 
     Examples
     --------
@@ -245,6 +249,11 @@ def summarise(
             if span not in SPANS
             else f"polls are not less than 0 ns apart, got {poll_gap_ns}"
         )
+    if full and span != SPANS[0]:
+        raise ParameterError(
+            "serialisation and transfer are of the time from MPI_Init to MPI_Finalize, not of "
+            "the whole trace"
+        )
     useful = UsefulTime(trace, span)
     calls, calls_with_path, interrupted = _fold_calls(trace, useful)
     messages, matched = _fold_messages(trace)
@@ -253,6 +262,9 @@ def summarise(
     covered = [entry for entry in applications if entry.calls_mpi] or applications
     paths, depth = _call_paths(trace)
     facts = trace.metadata
+    efficiency = useful.result()
+    if full:
+        efficiency = with_communication(efficiency, trace, poll_gap_ns)
     return Summary(
         path=facts.get("path", ""),
         format=facts.get("format", ""),
@@ -276,9 +288,17 @@ def summarise(
         calls_with_path=calls_with_path,
         gaps=_fold_gaps(trace),
         open_calls=_open_calls(trace, interrupted),
-        efficiency=useful.result(),
+        efficiency=efficiency,
         defects=_defects(trace),
     )
+
+
+def with_communication(efficiency: Efficiency, trace: Trace, poll_gap_ns: int) -> Efficiency:
+    """The efficiency of a trace with the factors of its communication."""
+    if efficiency.parallel is None:
+        return replace(efficiency, of_communication={"serialisation": None, "transfer": None})
+    factors = waits.communication_factors(trace, poll_gap_ns)
+    return replace(efficiency, of_communication=factors)
 
 
 def _fold_calls(

@@ -77,6 +77,25 @@ def test_info_counts_sums_and_rates_a_trace(tiny):
     assert document["efficiency"]["communication"] == 790 / 800
 
 
+def test_full_splits_the_efficiency_of_communication_and_does_nothing_else(tiny):
+    plain, full = answer(tiny), answer(tiny, "--full")
+
+    serialisation = full["efficiency"].pop("serialisation")
+    transfer = full["efficiency"].pop("transfer")
+    assert (serialisation, transfer) == (1.0, 790 / 800)  # rank 0 computes and never waits
+    assert plain == full
+    shown = " ".join(burstline("info", tiny, "--full").stdout.split())
+    assert "serialisation 100.0 % missing to 100 %: ranks wait for each other" in shown
+    assert "transfer 98.8 % missing to 100 %: messages" in shown
+
+
+def test_full_is_of_no_whole_trace(tiny):
+    run = burstline("info", tiny, "--full", "--span", "trace")
+
+    assert run.returncode == 2
+    assert "are of the time from MPI_Init to MPI_Finalize" in run.stderr
+
+
 def test_a_compressed_trace_gives_the_same_answer(tiny):
     packed = tiny.with_name("packed.prv.gz")
     packed.write_bytes(gzip.compress(tiny.read_bytes()))

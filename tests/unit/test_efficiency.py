@@ -1,5 +1,7 @@
 """Parallel efficiency is load balance times communication efficiency, as POP defines them."""
 
+import math
+
 import pytest
 
 from burstline import ParameterError, summarise
@@ -67,6 +69,24 @@ def test_a_rank_is_its_first_cpu_thread():
     )
 
     assert efficiency(trace).useful_ns == (90,)
+
+
+def test_serialisation_and_transfer_multiply_to_communication_whatever_polls_are_waiting():
+    polls = [{"location": 0, "burst": 0, "start_ns": 100, "end_ns": 400, "call_before": 0}]
+    polls[0] |= {"call_after": 1, "polls": 9, "polling_ns": 60}
+    trace = two_ranks(bursts=polls)
+
+    for gap_ns, useful_ns in ((0, 840), (5_000, 600)):
+        result = summarise(trace, poll_gap_ns=gap_ns, full=True).efficiency
+        product = math.prod(result.of_communication.values())
+        assert result.useful_ns == (useful_ns, 700)
+        assert product == pytest.approx(result.communication)
+
+
+def test_without_mpi_there_is_no_serialisation_either():
+    result = summarise(trace_of(locations=threads((0, 10))), full=True).efficiency
+
+    assert result.of_communication == {"serialisation": None, "transfer": None}
 
 
 def test_without_mpi_there_is_no_efficiency_and_a_reason():

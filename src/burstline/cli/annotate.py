@@ -12,6 +12,7 @@ from burstline.cli import usage
 from burstline.cli.inputs import (
     ANALYSED,
     LEAST_WINDOW,
+    REPLAYED,
     bytes_held,
     iterations_asked,
     iterations_region,
@@ -22,7 +23,6 @@ from burstline.cli.inputs import (
     require,
 )
 from burstline.cli.products import output_path, print_view, require_free
-from burstline.cli.waits import TABLES as WAIT_TABLES
 from burstline.errors import MemoryBudgetError, NotEnoughDataError, ParameterError
 from burstline.formats import atomic, derivation
 
@@ -110,7 +110,7 @@ def _require_room(trace: Trace, memory: int, marked: int) -> None:
 def _found(trace: Trace, arguments: usage.Arguments, memory: int) -> Marks:
     """Find the loops of the region of interest, and place them in the whole trace."""
     region, asked = region_asked(arguments), iterations_asked(arguments)
-    tables = (*ANALYSED, *WAIT_TABLES) if arguments.waits else ANALYSED
+    tables = (*ANALYSED, *REPLAYED) if arguments.waits else ANALYSED
     part = require(trace, memory, tables=tables, copies=_COPIES, region=region)
     if asked:
         region = iterations_region(part, region, asked, arguments)

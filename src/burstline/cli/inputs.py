@@ -36,6 +36,15 @@ ANALYSED: Final = ("calls", "messages", "bursts", "regions", "gaps")
 """Tables that grow with the trace and that analyses ask for."""
 DETECTED: Final = ("calls", "bursts")
 """Those of them that finding loops asks for."""
+# A member of a collective takes thrice as much of its row as others: a point in time has more
+# columns than it has.
+REPLAYED: Final = (
+    "calls", "messages", "half_messages", "collectives", *3 * ("collective_members",),
+    "regions", "teams", "locks", "gaps", "bursts",
+)  # fmt: skip
+"""Tables of what synchronises, which finding waits and replays ask for."""
+COPIES_REPLAYED: Final = 2.8
+"""Copies of them: as read, and the columns and points that are made of them."""
 DETECTION: Final = ("method", "eps", "scale", "rank_merge", "min_share")
 """Options that :func:`burstline.detect` takes as they are."""
 NAME_THE_LOOP: Final = "Name the loop, as `burstline structure` numbers it: --loop ID"

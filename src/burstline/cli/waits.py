@@ -8,7 +8,13 @@ from typing import TYPE_CHECKING, Final
 import burstline
 from burstline import show
 from burstline.cli import usage
-from burstline.cli.inputs import bytes_needed, memory_budget, read_selected
+from burstline.cli.inputs import (
+    COPIES_REPLAYED,
+    REPLAYED,
+    bytes_needed,
+    memory_budget,
+    read_selected,
+)
 from burstline.cli.products import in_folder, print_view, require_free
 from burstline.errors import ParameterError
 
@@ -42,13 +48,6 @@ _WAITS: Final = {
     "--top N=5": "call paths and ranks to show (5)",
 }
 OPTIONS: Final = usage.ANALYSIS | {"waits": _WAITS}
-# A member of a collective takes thrice as much of its row as others: a point in time has more
-# columns than it has.
-TABLES: Final = (
-    "calls", "messages", "half_messages", "collectives", *3 * ("collective_members",),
-    "regions", "teams", "locks", "gaps", "bursts",
-)  # fmt: skip
-_COPIES: Final = 2.8  # of a table: as read, and the columns and points that are made of it
 
 
 def run(arguments: Arguments) -> None:
@@ -60,8 +59,8 @@ def run(arguments: Arguments) -> None:
             raise ParameterError(f"{path}: the ending of a profile is .cubex")
         require_free(in_folder(path), force=arguments.force)
     loop = _loop(arguments)
-    trace = read_selected(arguments, tables=TABLES, copies=_COPIES, names_cut=True)
-    beside = bytes_needed(trace, TABLES, _COPIES, {})
+    trace = read_selected(arguments, tables=REPLAYED, copies=COPIES_REPLAYED, names_cut=True)
+    beside = bytes_needed(trace, REPLAYED, COPIES_REPLAYED, {})
     waits = burstline.waits.states_of(
         trace,
         arguments.like,

@@ -28,6 +28,10 @@ _GOOD: Final = 0.8  # POP regards efficiencies above this as acceptable
 _SEVERITY_STYLES: Final = {"info": "", "loss": "yellow", "error": "red"}
 _COUNTERS_SHOWN: Final = 8
 _CSV_COLUMNS: Final = ("operation", "count", "time_ns", "bytes_sent", "bytes_received")
+_COMMUNICATION: Final = {
+    "serialisation": "missing to 100 %: ranks wait for each other in turn",
+    "transfer": "missing to 100 %: messages and collectives take time",
+}
 _METRIC: Final = ("metric", "parent", "title", "unit", "total")
 
 
@@ -129,6 +133,8 @@ def _efficiency(summary: Summary) -> Iterator[Block]:
         ("load balance", efficiency.load_balance, _busiest(efficiency)),
         ("communication", efficiency.communication, f"{computing} on that rank"),
     ]
+    for name, value in (efficiency.of_communication or {}).items():
+        rows.append((f"  {name}", value, _COMMUNICATION[name]))
     yield Facts(
         [(name, f"{share(value):>7}   {meaning}") for name, value, meaning in rows],
         styles=["" if value is None or value >= _GOOD else "yellow" for _, value, _ in rows],

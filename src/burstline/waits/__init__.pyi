@@ -7,6 +7,7 @@ __all__ = ["Part", "Waits", "wait_states"]
 # For other rooms of the house.
 from burstline.waits.finding import CLOCKS as CLOCKS
 from burstline.waits.finding import TOOLS as TOOLS
+from burstline.waits.finding import communication_factors as communication_factors
 from burstline.waits.finding import states_of as states_of
 from burstline.waits.metrics import METRICS as METRICS
 from burstline.waits.metrics import PARENTS as PARENTS

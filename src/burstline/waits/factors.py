@@ -24,13 +24,15 @@ if TYPE_CHECKING:
     from burstline.trace import Trace
 
 
-def factors(trace: Trace, sync: Sync) -> dict[str, float | None]:
+def factors(
+    trace: Trace, sync: Sync, poll_gap_ns: int = POLL_GAP_NS
+) -> dict[str, float | None]:
     """The parallel efficiency and its factors, 0..1; None where they are not defined."""
     fold = UsefulTime(trace)
     if trace.rows("calls"):
         fold.add(trace.table("calls"))
     bursts = trace.table("bursts")
-    waiting = waiting_in(bursts, POLL_GAP_NS)
+    waiting = waiting_in(bursts, poll_gap_ns)
     fold.add_bursts(bursts, waiting)
     whole = fold.result()
     serialisation = transfer = None

@@ -176,6 +176,12 @@ def states_of(
     return waits
 
 
+def communication_factors(trace: Trace, poll_gap_ns: int) -> dict[str, float | None]:
+    """Serialisation and transfer, 0..1; None where they are not defined."""
+    whole = factors(trace, sync_of(trace, _rooted_tree(trace)), poll_gap_ns)
+    return {name: whole[name] for name in ("serialisation", "transfer")}
+
+
 def _require_room(nodes: int, locations: int, beside: int, memory: int) -> None:
     """Refuse a profile that is too large beside all else."""
     needed = beside + _CELL_BYTES * nodes * locations
