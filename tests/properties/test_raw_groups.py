@@ -5,6 +5,7 @@ from __future__ import annotations
 import tempfile
 from pathlib import Path
 
+import pytest
 from hypothesis import example, given
 from hypothesis import strategies as st
 
@@ -224,6 +225,8 @@ def _detail(operation, request, source):
     }[operation]
 
 
+# the receive that ends a request of the first slice takes a message probed for in the second
+@example([("MPI_Irecv", 1, 1), ("MPI_Mprobe", 1, 1), ("MPI_Waitall", 1, 1)], 1)
 @examples(0.4)
 @given(_long, st.integers(1, 12))
 def test_requests_and_probes_go_on_across_cuts(steps, most):
@@ -236,6 +239,18 @@ def test_requests_and_probes_go_on_across_cuts(steps, most):
         folder = run.end(1000).write(name)
 
         assert _in_slices(folder, most) == _read(folder, raw=False)
+
+
+@pytest.mark.parametrize("most", [1, 4, 8, 12])
+def test_a_call_that_is_never_left_may_stand_before_a_cut(tmp_path, most):
+    run = raw_files.Run(1)
+    run[0].add(raw_files.named(37, 0, "cycles"))
+    run[0].enter("MPI_Init", 10, counters=[1])
+    for now in range(20, 60, 10):
+        run[0].call("MPI_Barrier", now, now + 5, before=[now], after=[now + 5])
+    folder = run.end(100).write(tmp_path)
+
+    assert _in_slices(folder, most) == _read(folder, raw=False)
 
 
 _words = st.one_of(st.integers(0, 9), st.integers(0, 2**64 - 1), st.just(2**61 - 1))

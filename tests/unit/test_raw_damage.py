@@ -124,6 +124,17 @@ def test_bytes_of_half_a_record_and_holes_are_counted(tmp_path):
     assert {"empty_record": 2}.items() <= defects(trace).items()
 
 
+def test_of_holes_in_several_blocks_the_first_is_named(tmp_path, monkeypatch):
+    monkeypatch.setattr("burstline.formats.raw.files.folder._BLOCK", 2)
+    thread = raw_files.Thread(1, 0).add(bytes(32)).call("MPI_Init", 1, 2).add(bytes(32)).end(5)
+    (tmp_path / thread.name).write_bytes(thread.content.rstrip(b"\0"))
+
+    found = burstline.read(tmp_path).defects
+
+    first = dict(zip(found["kind"].to_pylist(), found["first"].to_pylist(), strict=True))
+    assert first["empty_record"] == f"{thread.name}: at offset {raw_files.HEADER_BYTES}"
+
+
 def test_unknown_records_operations_and_ids_are_counted(tmp_path):
     run = Run(1)
     run[0].call(60000, 1, 2, record(999), raw_files.collective(comm=77), stack=5)
@@ -139,6 +150,19 @@ def test_unknown_records_operations_and_ids_are_counted(tmp_path):
     }
 
 
+def test_sizes_that_cannot_be_are_none_and_the_first_is_named(tmp_path):
+    run = Run(1)
+    run[0].call("MPI_Isend", 1, 2, raw_files.send(0, size=2**60))
+    run[0].call("MPI_Barrier", 3, 4, raw_files.collective(sent=5, received=-1))
+
+    trace = run.end(5).read(tmp_path)
+
+    assert column(trace, "calls", "sent_bytes") == [0, 5]
+    assert column(trace, "calls", "received_bytes") == [None, 0]
+    found = {row["kind"]: (row["count"], row["first"]) for row in trace.defects.to_pylist()}
+    assert found["size_absurd"] == (2, f"{run[0].name}: {2**60} bytes")
+
+
 def test_a_definition_that_claims_more_than_there_is_takes_what_there_is(tmp_path):
     run = Run(1)
     run[0].add(record(37, a=0, c=2**60), raw_files.text(b"cpu"), record(33, a=1, c=2**60))
@@ -148,6 +172,40 @@ def test_a_definition_that_claims_more_than_there_is_takes_what_there_is(tmp_pat
 
     assert trace.counter_names == ("cpu",)
     assert defects(trace) == {"incomplete_definition": 2}
+
+
+def test_what_a_definition_claims_is_not_taken_from_the_next(tmp_path):
+    run = Run(1)
+    for number, name in enumerate((b"cpu", b"heat")):
+        run[0].add(record(37, a=number, c=2**60), raw_files.text(name))
+    run[0].add(record(37, a=2, c=2**60), raw_files.text(b"fan")).call("MPI_Init", 1, 2)
+    run[0].add(raw_files.text(b" of a call"))
+
+    trace = run.end(5).read(tmp_path)
+
+    assert trace.counter_names == ("cpu", "heat", "fan")
+
+
+@pytest.mark.parametrize(("rank", "size"), [(2, 2), (0, 2**31)])
+def test_a_rank_that_its_world_cannot_have_is_none(tmp_path, rank, size):
+    thread = raw_files.Thread(1, 0).add(record(30, a=rank, b=size)).call("MPI_Init", 1, 2)
+    (tmp_path / thread.name).write_bytes(thread.end(5).content)
+
+    trace = burstline.read(tmp_path)
+
+    assert column(trace, "locations", "rank") == [0]
+    assert defects(trace)["incomplete_definition"] == 1
+    assert defects(trace)["process_without_rank"] == 1
+
+
+@pytest.mark.parametrize("first", [0, 7])
+def test_a_thread_is_watched_from_its_first_record_if_that_is_before_its_start(tmp_path, first):
+    thread = raw_files.Thread(1, 0, start=50).call("MPI_Init", first, 60)
+    (tmp_path / thread.name).write_bytes(thread.end(70).content)
+
+    calls = burstline.read(tmp_path).calls
+
+    assert (calls["enter_ns"].to_pylist(), calls["leave_ns"].to_pylist()) == ([0], [60 - first])
 
 
 def test_times_that_cannot_be_do_not_move_the_others(tmp_path):

@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+from bisect import bisect_left
 from dataclasses import replace
+from functools import partial
 from itertools import pairwise
 
 import pytest
@@ -124,6 +126,18 @@ def test_what_does_not_fit_is_converted_by_way_of_a_store(
         assert name not in whole or whole.table(name).equals(parts.table(name))
     assert "60 calls" in capsys.readouterr().err
     assert not list(tmp_path.glob(".*"))
+
+
+def test_what_fits_depends_on_the_processors_that_this_process_may_use(tmp_path, monkeypatch):
+    folder = exchange(tmp_path / "run", calls=100)
+    monkeypatch.setattr(source, "RECORDS_AT_ONCE", 1)
+    needed = []
+    for processors in (1, 2):
+        monkeypatch.setattr(source.os, "sched_getaffinity", {0: range(processors)}.get)
+        fits = partial(source.fits, folder, records=False)
+        needed.append(bisect_left(range(1 << 30), 1, key=fits))
+
+    assert needed[0] < needed[1]
 
 
 def test_every_process_is_in_one_group_and_no_group_is_larger_than_wanted():

@@ -147,6 +147,7 @@ def test_a_lock_has_a_region_from_its_request_to_its_release():
     assert rows(found, "lock")["end"] == [-1]
     assert rows(found, "critical")["enter_ns"] == [2]
     assert rows(found, "critical")["leave_ns"] == [9]
+    assert rows(found, "critical")["end"] == [4]
     assert found.locks["lock"].tolist() == [88, 77]
     assert found.locks["acquire_ns"].tolist() == [4, 5]
     assert found.locks["release_ns"].tolist() == [9, NO_VALUE]

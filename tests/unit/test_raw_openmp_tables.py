@@ -141,6 +141,7 @@ def test_what_is_still_open_at_the_end_ends_there(tmp_path):
     assert [row[3] for row in described(trace)] == [29, 29, 29]
     assert column(trace, "regions", "parent") == [None, 0, 1]
     assert column(trace, "teams", "join_ns") == [29]
+    assert column(trace, "teams", "threads") == [1]
     assert defects(trace)["team_never_joined"] == 1
     leaves = column(trace, "regions", "leave_seq")
     assert leaves == sorted(leaves, reverse=True)

@@ -77,7 +77,7 @@ class Operations:
 
     def codes(self, numbers: npt.NDArray[np.uint16]) -> npt.NDArray[np.int32]:
         """The code of each number; all of them have been added."""
-        used = np.flatnonzero(np.bincount(numbers, minlength=1))
+        used, _ = occurring(numbers)
         rows = {number: self._codes[self.name(number)] for number in used.tolist()}
         return lookup(numbers, rows)
 
@@ -192,8 +192,10 @@ class Gathering:
             text = f"{line.name}: communicator {place[lost[0]]}"
             self._defects.note("communicator_not_defined", "loss", text, len(lost))
         sizes = _sizes(records)
-        count, first = _clear_absurd(kind, sizes)
-        self._defects.note("size_absurd", "loss", f"{line.name}: {first} bytes", count)
+        absurd = _clear_absurd(kind, sizes)
+        if len(absurd):
+            text = f"{line.name}: {absurd[0]} bytes"
+            self._defects.note("size_absurd", "loss", text, len(absurd))
         self._append_details(
             records,
             sizes,
@@ -232,25 +234,21 @@ class Gathering:
         return Details(**columns, own=own)
 
 
-def _clear_absurd(kind: npt.NDArray[np.uint16], sizes: dict[str, Integers]) -> tuple[int, int]:
-    """Make sizes that cannot be 0; how many there were, and the first in the file."""
-    count, first, place = 0, 0, len(kind)
+def _clear_absurd(kind: npt.NDArray[np.uint16], sizes: dict[str, Integers]) -> Integers:
+    """Make sizes that cannot be 0; what they were, in the order of their records."""
+    rows, absurd = [], []
     for sized, names in _SIZES.items():
         for name in names:
-            wrong = (kind == sized) & ((sizes[name] < 0) | (sizes[name] >= LARGEST))
-            if not wrong.any():
-                continue
-            row = int(wrong.argmax())
-            if row < place:
-                first, place = int(sizes[name][row]), row
-            count += int(np.count_nonzero(wrong))
-            sizes[name][wrong] = 0
-    return count, first
+            size = sizes[name]
+            rows.append(np.flatnonzero((kind == sized) & ((size < 0) | (size >= LARGEST))))
+            absurd.append(size[rows[-1]])
+            size[rows[-1]] = 0
+    return np.concatenate(absurd)[np.argsort(np.concatenate(rows), kind="stable")]
 
 
 def occurring(numbers: npt.NDArray[np.uint16]) -> tuple[Integers, Integers]:
     """The numbers that occur, ascending, and how often each does."""
-    counts = np.bincount(numbers, minlength=1)
+    counts = np.bincount(numbers)
     used = np.flatnonzero(counts)
     return used, counts[used]
 

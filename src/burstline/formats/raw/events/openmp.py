@@ -215,7 +215,7 @@ def _locks(records: Table) -> tuple[Integers, Integers, Integers, Integers]:
     same[1:] = (np.diff(records["b"][rows]) == 0) & (np.diff(records["thread"][rows]) == 0)
     taken = np.flatnonzero(op == Op.LOCK_ACQUIRED)
     # no acquisition follows a test that failed, or a request of what the thread has already
-    asked = taken[same[taken] & (op[taken - 1] == Op.LOCK_REQUEST)] - 1
+    is_asked = same[taken] & (op[taken - 1] == Op.LOCK_REQUEST)
     of = np.searchsorted(taken, np.arange(len(rows)), "right") - 1
     lock = np.cumsum(~same)
     let = np.flatnonzero((op == Op.LOCK_RELEASED) & (of >= 0))[::-1]
@@ -223,8 +223,8 @@ def _locks(records: Table) -> tuple[Integers, Integers, Integers, Integers]:
     released = np.full(len(taken), UNKNOWN, np.int64)
     released[of[let]] = rows[let]  # the first of several comes last
     order = np.argsort(rows[taken], kind="stable")
-    ends = released[np.searchsorted(taken, asked + 1)]
-    return rows[asked], ends, rows[taken][order], released[order]
+    asked = rows[taken[is_asked] - 1]
+    return asked, released[is_asked], rows[taken][order], released[order]
 
 
 def _roles(records: Table, begin: Integers) -> Integers:
