@@ -5,6 +5,7 @@
 #include <tuple>
 
 #include "bind.hpp"
+#include "call_tree.hpp"
 #include "delays.hpp"
 #include "replay.hpp"
 #include "segments.hpp"
@@ -87,6 +88,34 @@ void bind_waits(nb::module_& m) {
         "program"_a, "calls"_a, "between"_a.noconvert(), "regions"_a, "parallel"_a,
         "location_begin"_a.noconvert(), "place"_a.noconvert(), "nodes"_a,
         "Time of call paths alone between points: begins of segments, node, time.");
+    m.def(
+        "innermost",
+        [](const std::tuple<Ints, Ints, Ints, Ints>& rows, const Nodes& location, const Ints& seq) {
+            const auto& [begin, enter_seq, leave_seq, parent] = rows;
+            std::vector<std::int64_t> open;
+            {
+                nb::gil_scoped_release unlocked;
+                open = burstline::innermost(
+                    {view(begin), view(enter_seq), view(leave_seq), view(parent)}, view(location),
+                    view(seq));
+            }
+            return to_numpy(std::move(open));
+        },
+        "rows"_a, "location"_a.noconvert(), "seq"_a.noconvert(),
+        "The innermost row that is open at each moment of a location, or -1.");
+    m.def(
+        "paths_of",
+        [](const Ints& parent, const Ints& symbol) {
+            burstline::Paths made;
+            {
+                nb::gil_scoped_release unlocked;
+                made = burstline::paths_of(view(parent), view(symbol));
+            }
+            return std::make_tuple(to_numpy(std::move(made.path)), to_numpy(std::move(made.above)),
+                                   to_numpy(std::move(made.symbol)));
+        },
+        "parent"_a.noconvert(), "symbol"_a.noconvert(),
+        "The path of each item, and of each path the one above it and its symbol.");
     m.def(
         "order_within",
         [](const Nodes& group, const Ints& key, std::int32_t groups) {

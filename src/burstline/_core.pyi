@@ -887,6 +887,18 @@ def segments(
 ) -> tuple[NDArray[numpy.int64], NDArray[numpy.int32], NDArray[numpy.int64], int]:
     """Time of call paths alone between points: begins of segments, node, time."""
 
+def innermost(
+    rows: tuple[NDArray[Any], ...],
+    location: NDArray[numpy.int32],
+    seq: NDArray[numpy.int64],
+) -> NDArray[numpy.int64]:
+    """The innermost row that is open at each moment of a location, or -1."""
+
+def paths_of(
+    parent: NDArray[numpy.int64], symbol: NDArray[numpy.int64]
+) -> tuple[NDArray[numpy.int32], NDArray[numpy.int32], NDArray[numpy.int64]]:
+    """The path of each item, and of each path the one above it and its symbol."""
+
 def order_within(
     group: NDArray[numpy.int32], key: NDArray[numpy.int64], groups: int
 ) -> tuple[NDArray[numpy.int64], NDArray[numpy.int64]]:

@@ -271,3 +271,101 @@ def test_columns_of_received_messages_that_do_not_fit_are_refused():
         )
     with pytest.raises(ValueError, match="in a group"):
         _core.order_within(nodes_of([1]), ints([0]), 1)
+
+
+@st.composite
+def nests(draw):
+    """Rows of two locations, each as (location, enter, leave, parent), and moments there."""
+    rows = []
+    for place in range(2):
+        stack, seq = [-1], 0
+        for opens in draw(st.lists(st.booleans(), max_size=12)):
+            seq += draw(st.integers(1, 3))
+            if opens:
+                rows.append([place, seq, 10**6, stack[-1]])
+                stack.append(len(rows) - 1)
+            elif len(stack) > 1:
+                rows[stack.pop()][2] = seq
+    moments = draw(st.lists(st.tuples(st.integers(0, 1), st.integers(0, 30)), max_size=20))
+    return rows, sorted(moments) if draw(st.booleans()) else moments
+
+
+@given(nests())
+def test_the_innermost_row_of_a_moment_is_the_last_that_was_entered_and_not_left(whole):
+    rows, moments = whole
+    location, enter, leave, parent = ([row[k] for row in rows] for k in range(4))
+    columns = ints([0, location.count(0), len(rows)]), ints(enter), ints(leave), ints(parent)
+
+    open_ = _core.innermost(
+        columns, nodes_of([m[0] for m in moments]), ints([m[1] for m in moments])
+    )
+
+    for (place, seq), row in zip(moments, open_.tolist(), strict=True):
+        inside = [k for k, r in enumerate(rows) if r[0] == place and r[1] < seq <= r[2]]
+        assert row == max(inside, default=-1)
+
+
+def test_without_parents_the_innermost_row_is_the_last_entered_or_none():
+    columns = ints([0, 2]), ints([1, 2]), ints([9, 3]), ints([])
+
+    assert _core.innermost(columns, nodes_of([0, 0, 5]), ints([3, 4, 4])).tolist() == [
+        1,
+        -1,
+        -1,
+    ]
+
+
+def path_of(item, parent, symbol):
+    """The symbols from the root to an item; of one that is in a circle or below it, its own."""
+    chain = []
+    while item >= 0 and len(chain) <= len(parent):
+        chain.append(symbol[item])
+        item = parent[item]
+    chain = chain[:1] if item >= 0 else chain
+    return [each for each in reversed(chain) if each >= 0]
+
+
+@given(st.data())
+def test_items_have_the_path_of_the_symbols_above_them(data):
+    count = data.draw(st.integers(0, 12))
+    items = st.integers(-1, count - 1)
+    parent = data.draw(st.lists(items, min_size=count, max_size=count))
+    symbol = data.draw(st.lists(st.integers(-1, 2), min_size=count, max_size=count))
+
+    path, above, last = (
+        column.tolist() for column in _core.paths_of(ints(parent), ints(symbol))
+    )
+
+    whole = [[]]
+    for up, symbols in zip(above[1:], last[1:], strict=True):
+        whole.append([*whole[up], symbols])
+    assert [whole[each] for each in path] == [path_of(k, parent, symbol) for k in range(count)]
+    assert len({tuple(each) for each in whole}) == len(whole)
+
+
+def test_many_paths_are_told_apart():
+    parent = [-1, *range(200), *range(200)]
+    symbol = [7] * 201 + [8] * 200
+
+    path, above, last = _core.paths_of(ints(parent), ints(symbol))
+
+    assert len(above) == len(last) == 402
+    assert len(set(path.tolist())) == 401
+
+
+@pytest.mark.parametrize(
+    "call",
+    [
+        lambda: _core.paths_of(ints([0, 2]), ints([1, 1])),
+        lambda: _core.paths_of(ints([-1]), ints([])),
+        lambda: _core.innermost(
+            (ints([0, 1]), ints([1]), ints([2]), ints([0])), nodes_of([0]), ints([1])
+        ),
+        lambda: _core.innermost(
+            (ints([0, 2]), ints([1]), ints([2]), ints([])), nodes_of([0]), ints([1])
+        ),
+    ],
+)
+def test_what_is_no_nest_is_refused(call):
+    with pytest.raises(ValueError, match=r"parent|location"):
+        call()

@@ -14,6 +14,7 @@ from burstline.columns.groups import begins_run as begins_run
 from burstline.columns.groups import codes as codes
 from burstline.columns.groups import concatenated as concatenated
 from burstline.columns.groups import dense as dense
+from burstline.columns.groups import descending as descending
 from burstline.columns.groups import distinct as distinct
 from burstline.columns.groups import ordinal_within as ordinal_within
 from burstline.columns.groups import run_lengths as run_lengths

@@ -15,22 +15,24 @@ lines of its definition. What a team does hangs below the path on which it was f
 from __future__ import annotations
 
 from dataclasses import dataclass, replace
-from itertools import pairwise
 from typing import TYPE_CHECKING, Any, Final, NamedTuple
 
 import numpy as np
 import pyarrow as pa
 import pyarrow.compute as pc
 
-from burstline.columns import UNKNOWN, coded, dense, row_of, stable_order, take
+from burstline import _core
+from burstline.columns import UNKNOWN, coded, row_of, take
 from burstline.identity.stacks import is_outlined_name, read_stacks
 from burstline.operations import role_of
 from burstline.profile import CALL_PATHS
 
 if TYPE_CHECKING:
+    from collections.abc import Callable
+
     import numpy.typing as npt
 
-    from burstline.columns import Columns, Integers, Mask
+    from burstline.columns import AnyIntegers, Columns, Integers, Mask
     from burstline.identity.call_paths import Frame
     from burstline.identity.stacks import Stacks
     from burstline.trace import Trace
@@ -97,21 +99,17 @@ def call_tree(trace: Trace) -> CallTree:
         rows["stack"] = np.array(nodes, np.int64)[rows["call_path"]]
     builder = _Builder(_program(trace), stacks, definitions, operations)
     around = _around(regions, calls)
-    item_node = _item_nodes(builder, *_items(trace, calls, regions, around, builder.symbols))
-    called = builder.symbols(
-        builder.symbols.first_operation + calls["operation"], calls["stack"]
-    )
-    call_node = builder.below(take(item_node, around, _OUTERMOST), called)
-    region_node = item_node[: len(regions["parent"])]
-    is_several = np.zeros(len(nodes), bool)
-    is_several[list(several)] = True
+    items = _items(trace, calls, regions, around, builder.symbols)
+    path, above, symbol = _core.paths_of(*items)
+    node = builder.nodes(above, symbol)[path]
+    region_node, call_node = node[: len(regions["parent"])], node[len(node) - len(around) :]
     table, order = builder.table((regions, region_node), (calls, call_node))
     return CallTree(
         table,
         order[call_node],
         order[region_node],
         regions["enters"],
-        int(np.count_nonzero(is_several[calls["call_path"]] & (around < 0))),
+        int((around[np.isin(calls["call_path"], [*several])] < 0).sum()) if several else 0,
     )
 
 
@@ -152,30 +150,51 @@ def _calls(trace: Trace) -> tuple[Columns, list[str]]:
 
 def _regions(trace: Trace, *, has_stacks: bool) -> Columns:
     """The regions, and what each is: rows of `parent` and `team`, and masks by kind."""
-    names = (*_COLUMNS, "region", "parent", "team")
+    names = (*_COLUMNS, "region", "parent")
     regions: Columns = dict(zip(names, trace.arrays("regions", *names), strict=True))
     regions["offsets"] = trace.offsets("regions")
     first = regions["offsets"][regions["location"]]
     inside = (regions["parent"] >= 0) & (first + regions["parent"] < np.arange(len(first)))
     parent = regions["parent"] = np.where(inside, first + regions["parent"], UNKNOWN)
-    (ids,) = trace.arrays("teams", "team")
-    team = np.where(regions["team"] >= 0, row_of(ids, regions["team"]), UNKNOWN)
-    roles, paradigms = (trace.region_defs[name].to_pylist() for name in ("role", "paradigm"))
+    regions["team"] = np.full(len(first), UNKNOWN)
+    definitions = trace.region_defs.select(["name", "paradigm", "role"]).to_pylist()
 
-    def are(*wanted: str) -> Mask:
-        return of_definitions([role in wanted for role in roles])
-
-    def of_definitions(flags: list[bool]) -> Mask:
-        chosen = np.array(flags, bool)
-        if chosen.all() or not chosen.any():  # what most programs are asked for in vain
-            return np.full(len(team), chosen.any())
+    def are(wanted: Callable[[dict[str, Any]], bool]) -> Mask:
+        chosen = np.array([wanted(each) for each in definitions], bool)
+        if not chosen.any():  # what most programs are asked for in vain
+            return np.zeros(len(first), bool)
         return chosen[regions["region"]]
 
-    user = of_definitions([paradigm == "user" for paradigm in paradigms])
-    is_parallel, is_team, is_outlined = are("parallel"), are("team"), are("outlined")
-    fork_location, fork_seq = (
-        take(column, team) for column in trace.arrays("teams", "fork_location", "fork_seq")
+    # Where calls have stacks, lines tell more than loops that the recorder was told of.
+    untold = are(lambda each: each["paradigm"] == "user" and each["role"] == "loop")
+    untold &= (regions["call_path"] < 0) & has_stacks
+    # A body that reports itself as a function is the construct around it, which tells of it.
+    bodies = are(lambda each: each["paradigm"] == "user" and is_outlined_name(each["name"]))
+    if bodies.any():
+        bodies &= parent >= 0
+        untold |= bodies & (are(lambda each: each["paradigm"] == "openmp") | bodies)[parent]
+    is_parallel, is_team, is_outlined = (
+        are(lambda each, role=role: each["role"] == role)  # type: ignore[misc]
+        for role in ("parallel", "team", "outlined")
     )
+    regions |= {"parallel": is_parallel, "transparent": untold}
+    if trace.rows("teams"):
+        return regions | _constructs(trace, regions, is_team, is_outlined)
+    nothing = np.zeros(len(first), bool)
+    return (
+        regions
+        | dict.fromkeys(("body", "unforked", "construct"), nothing)
+        | {"around": is_team, "enters": ~(is_team | untold)}
+    )
+
+
+def _constructs(trace: Trace, regions: Columns, is_team: Mask, is_outlined: Mask) -> Columns:
+    """Which regions are the constructs of teams, or tell of them, and the row of each team."""
+    is_parallel, parent = regions["parallel"], regions["parent"]
+    ids, fork_location, fork_seq = trace.arrays("teams", "team", "fork_location", "fork_seq")
+    (team,) = trace.arrays("regions", "team")
+    team = np.where(team >= 0, row_of(ids, team), UNKNOWN)
+    fork_location, fork_seq = take(fork_location, team), take(fork_seq, team)
     forked_here = fork_location == regions["location"]
     # The runtime's function that forks a team may be told as in it: it is around it.
     forks_in = forked_here & (regions["enter_seq"] < fork_seq)
@@ -190,59 +209,24 @@ def _regions(trace: Trace, *, has_stacks: bool) -> Columns:
     around[parent[in_team]] = True
     body = is_outlined & (outermost | (same & (is_parallel | is_team | is_outlined)[parent]))
     construct = (is_parallel & (outermost | forks | in_team)) | body | (is_team & ~around)
-    # Where calls have stacks, lines tell more than loops that the recorder was told of.
-    untold = user & are("loop") & (regions["call_path"] < 0) & has_stacks
-    # A body that reports itself as a function is the construct around it, which tells of it.
-    names = trace.region_defs["name"].to_pylist()
-    bodies = np.array([is_outlined_name(name) for name in names], bool)[regions["region"]]
-    bodies &= user & ~outermost
-    openmp = np.array([each == "openmp" for each in paradigms], bool)[regions["region"]]
-    untold |= bodies & (openmp | bodies)[parent]
     construct &= team >= 0
     is_around = is_team & (around | (team < 0))
     unforked = is_parallel & ~construct  # of a source that enters it before the fork
     inner = construct & ~outermost & ((same & construct[parent]) | unforked[parent])
-    return regions | {
-        "parent": parent,
+    return {
         "team": team,
         "body": body,
-        "parallel": is_parallel,
         "unforked": unforked,
         "construct": construct,
         "around": is_around,
-        "transparent": untold,
-        "enters": ~(is_around | untold | inner),
+        "enters": ~(is_around | regions["transparent"] | inner),
     }
 
 
-def _around(regions: Columns, moments: Columns) -> Integers:
-    """The innermost region around each `enter_seq` on its location, -1 without one."""
-    row, parent = _last_entered(regions, moments), regions["parent"]
-    left = np.flatnonzero(row >= 0)
-    while len(left):
-        left = left[regions["leave_seq"][row[left]] < moments["enter_seq"][left]]
-        row[left] = parent[row[left]]
-        left = left[row[left] >= 0]
-    return row
-
-
-def _last_entered(rows: Columns, moments: Columns) -> Integers:
-    """The last of some rows that was entered before each moment on its location, or -1."""
-    location, seq = moments["location"], moments["enter_seq"]
-    last = np.full(len(seq), UNKNOWN, np.int64)
-    offsets, enter_seq = rows["offsets"], rows["enter_seq"]
-    if "offsets" in moments:  # sorted by location: calls and regions
-        begins = moments["offsets"]
-        parts: list[Any] = [slice(*ends) for ends in pairwise(begins)]
-    else:
-        count = len(offsets) - 1
-        order = stable_order(location, count)
-        parts = np.split(order, np.searchsorted(location[order], np.arange(1, count)))
-    for place, there in enumerate(parts):
-        begin, end = offsets[place], offsets[place + 1]
-        before = np.searchsorted(enter_seq[begin:end], seq[there]) - 1
-        last[there] = np.where(before >= 0, begin + before, UNKNOWN)
-    return last
+def _around(rows: Columns, moments: Columns) -> Integers:
+    """The innermost of some rows around each `enter_seq` on its location, -1 without one."""
+    columns = (rows["offsets"], rows["enter_seq"], rows["leave_seq"], rows["parent"])
+    return _core.innermost(columns, moments["location"], moments["enter_seq"])
 
 
 def _items(
@@ -250,62 +234,40 @@ def _items(
 ) -> tuple[Integers, Integers]:
     """What hangs where: the item above each item, -1 below the program, and its symbol.
 
-    Items are the regions, then the teams' constructs, then calls with regions in them.
+    Items are the regions, then the teams' constructs, then the calls.
     """
     fork_location, fork_seq = trace.arrays("teams", "fork_location", "fork_seq")
     fork_around = _around(regions, {"location": fork_location, "enter_seq": fork_seq})
     above, team, construct = regions["parent"], regions["team"], regions["construct"]
     first_team, first_call = len(above), len(above) + len(fork_around)
-    call = _last_entered(calls, regions)
-    in_call = (call >= 0) & (take(calls["leave_seq"], call) >= regions["enter_seq"])
-    in_call &= take(regions["enter_seq"], above) < take(calls["enter_seq"], call)
-    in_call &= ~construct & ~regions["around"]
-    hosts, host = np.unique(call[in_call], return_inverse=True)
-    # teams that are told by regions in them are where they were forked
-    forked = np.where(team >= 0, take(fork_around, team), above)
-    parent = np.where(regions["around"], forked, above)
-    in_team = (construct | ((above < 0) & (team >= 0))) & ~regions["around"]
-    parent[in_team] = first_team + team[in_team]
-    parent[in_call] = first_call + host.reshape(-1)
+    parent = above.copy()
+    if len(fork_around):
+        # teams that are told by regions in them are where they were forked
+        forked = regions["around"] & (team >= 0)
+        parent[forked] = fork_around[team[forked]]
+        in_team = (construct | ((above < 0) & (team >= 0))) & ~regions["around"]
+        parent[in_team] = first_team + team[in_team]
+    call = _around(calls | {"parent": np.zeros(0, np.int64)}, regions)
+    rows = np.flatnonzero((call >= 0) & ~construct & ~regions["around"])
+    call = call[rows]
+    entered = take(regions["enter_seq"], above[rows])
+    is_inner = entered < calls["enter_seq"][call]
+    parent[rows[is_inner]] = first_call + call[is_inner]
     symbol = symbol_of(regions["region"], regions["stack"])
     symbol[construct | regions["around"] | regions["transparent"]] = _NO_NODE
     told, stack = np.full((2, len(fork_around)), UNKNOWN, np.int64)
-    for rows in (construct, construct & regions["parallel"], regions["body"] & construct):
-        chosen = np.flatnonzero(rows)[::-1]  # the first one stays
+    for which in (construct, construct & regions["parallel"], regions["body"] & construct):
+        chosen = np.flatnonzero(which)[::-1]  # the first one stays
         told[team[chosen]] = chosen
     chosen = np.flatnonzero(construct & (regions["stack"] >= 0))[::-1]
     stack[team[chosen]] = regions["stack"][chosen]
     teams = symbol_of(take(regions["region"], told, symbol_of.parallel), stack)
     teams[take(regions["unforked"], fork_around, missing=False)] = _NO_NODE
-    of_calls = symbol_of(
-        symbol_of.first_operation + calls["operation"][hosts], calls["stack"][hosts]
-    )
+    of_calls = symbol_of(symbol_of.first_operation + calls["operation"], calls["stack"])
     return (
-        np.concatenate([parent, fork_around, around[hosts]]),
+        np.concatenate([parent, fork_around, around]),
         np.concatenate([symbol, teams, of_calls]),
     )
-
-
-def _item_nodes(builder: _Builder, parent: Integers, symbol: Integers) -> Integers:
-    """The node of each item: outer ones first, all of one depth together."""
-    depth = _depths(parent)
-    ends = np.cumsum(np.bincount(depth))[:-1]
-    nodes = np.full(len(parent), _OUTERMOST, np.int64)
-    for items in np.split(stable_order(depth, int(depth.max(initial=0)) + 1), ends):
-        nodes[items] = take(nodes, parent[items], _OUTERMOST)
-        own = items[symbol[items] >= 0]
-        nodes[own] = builder.below(nodes[own], symbol[own])
-    return nodes
-
-
-def _depths(parent: Integers) -> Integers:
-    """How many items each is below; 0 where they are a circle, which then has no outer node."""
-    above, depth = parent.copy(), (parent >= 0).astype(np.int64)
-    for _ in range(len(parent).bit_length()):  # each round looks twice as far
-        inner = np.flatnonzero(above >= 0)
-        depth[inner] += depth[above[inner]]
-        above[inner] = above[above[inner]]
-    return np.where(above >= 0, 0, depth)
 
 
 class _Symbols:
@@ -346,15 +308,12 @@ class _Builder:
         self._numbers: dict[tuple[int, _Step], int] = {}
         self._nodes_of_stacks: dict[int, int] = {}
 
-    def below(self, parent: Integers, symbol: Integers) -> Integers:
-        """The node of each symbol below a node; each pair that occurs is looked up once."""
-        kind, kinds = dense(symbol, int(symbol.max(initial=0)) + 1)
-        pair, pairs = dense(parent * len(kinds) + kind, len(self._steps) * len(kinds))
-        nodes = []
-        for key in pairs.tolist():
-            above, place = divmod(key, len(kinds))
-            nodes.append(self._node(above, *self.symbols.parts(int(kinds[place]))))
-        return np.array(nodes, np.int64)[pair]
+    def nodes(self, above: AnyIntegers, symbol: Integers) -> npt.NDArray[np.int32]:
+        """The nodes of paths, from the path above each and its last symbol; first the root."""
+        nodes = [_OUTERMOST]
+        for parent, last in zip(above[1:].tolist(), symbol[1:].tolist(), strict=True):
+            nodes.append(self._node(nodes[parent], *self.symbols.parts(last)))
+        return np.array(nodes, np.int32)
 
     def _node(self, parent: int, kind: int, stack: int) -> int:
         if kind >= self.symbols.first_operation:
@@ -431,7 +390,7 @@ class _Builder:
         return frame.line is None and frame.function in self._constructs
 
     def table(
-        self, *occurrences: tuple[Columns, Integers]
+        self, *occurrences: tuple[Columns, AnyIntegers]
     ) -> tuple[pa.Table, npt.NDArray[np.int32]]:
         """The nodes that occur, or hold some that do, in preorder; and the row of each node.
 

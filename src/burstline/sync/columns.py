@@ -104,11 +104,10 @@ class Sync:
 
     def are(self, *operations: str) -> Mask:
         """Which calls are of some operations, shape (calls,)."""
-        codes = [code for code, name in enumerate(self.operations) if name in operations]
-        chosen = np.zeros(len(self.operation), bool)
-        for code in codes:
-            chosen |= self.operation == code
-        return chosen
+        wanted = np.array([*(name in operations for name in self.operations), False])
+        if not wanted.any():
+            return np.zeros(len(self.operation), bool)
+        return wanted[self.operation]
 
     def world_calls(self, *operations: str) -> Integers:
         """Rows of the first call of some operations on the first thread of each process."""

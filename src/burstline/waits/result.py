@@ -10,7 +10,7 @@ import pyarrow as pa
 import pyarrow.compute as pc
 
 from burstline._core import Wait
-from burstline.columns import UNKNOWN, dense, to_numpy
+from burstline.columns import UNKNOWN, dense, descending, to_numpy
 from burstline.profile import LOCATIONS, Profile, Values
 from burstline.profile import METRICS as METRIC_TABLE
 from burstline.waits.metrics import METRICS, WAITS
@@ -321,7 +321,6 @@ def _instances(sync: Sync, analysis: Analysis) -> pa.Table:
     points, explained = analysis.points, analysis.explained
     rows = np.flatnonzero((points.wait_ns > 0) & (points.cause >= 0))
     rows = rows[points.type[rows] != int(Wait.NONE)]
-    rows = rows[np.argsort(-points.wait_ns[rows], kind="stable")]
     in_team = points.in_team[rows]
     interval = points.interval[rows]
     ordinal = np.empty(len(rows), np.int64)
@@ -332,7 +331,6 @@ def _instances(sync: Sync, analysis: Analysis) -> pa.Table:
     locks = sync.locks
     waited_ns = lock_waits(sync)
     held = np.flatnonzero((waited_ns > 0) & (locks.holder != locks.location))
-    held = held[np.argsort(-waited_ns[held], kind="stable")]
     metrics = [_METRIC_OF.get(Wait(type_), "") for type_ in range(int(Wait.NONE) + 1)]
     explicit = np.zeros(len(sync.regions.node), bool)
     explicit[sync.barriers.region] = sync.barriers.is_explicit
@@ -350,7 +348,7 @@ def _instances(sync: Sync, analysis: Analysis) -> pa.Table:
         "cause_location": (points.location[points.cause[rows]], locks.holder[held]),
     }
     whole = {name: np.concatenate(parts) for name, parts in columns.items()}
-    order = np.argsort(-whole["wait_ns"], kind="stable")
+    order = descending(whole["wait_ns"])
     blamed = np.full(len(rows), UNKNOWN) if explained is None else explained.blamed[rows]
     blamed = np.append(blamed, holders_nodes(sync, held))[order]
     table = pa.table({name: column[order] for name, column in whole.items()})
