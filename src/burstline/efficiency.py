@@ -138,9 +138,11 @@ class UsefulTime:
         """The applications that called MPI so far."""
         return tuple(np.unique(self._application[self._calls > 0]).tolist())
 
-    def result(self) -> Efficiency:
-        """The efficiency of what was added."""
+    def result(self, *, without_mpi: bool = False) -> Efficiency:
+        """The efficiency of what was added; if nobody calls MPI, of all, if that is asked."""
         applications = self.applications()
+        if without_mpi and not applications:
+            applications = tuple(np.unique(self._application).tolist())
         if not applications:
             return _undefined("no application calls MPI")
         observed = np.maximum(self._end - self._begin, 0)

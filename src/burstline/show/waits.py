@@ -19,6 +19,22 @@ if TYPE_CHECKING:
 
 _LEAST: Final = 0.0005  # of the time: smaller metrics are not shown to people
 _ROOTS: Final = ("time", "delay", "critical_path")
+_SERIAL: Final = (
+    ("Parallel efficiency", "parallel"),
+    ("  Load balance", "load_balance"),
+    ("  Communication", "communication"),
+    ("    Serialisation", "serialisation"),
+    ("    Transfer", "transfer"),
+)
+_HYBRID: Final = (
+    ("Parallel efficiency", "hybrid"),
+    ("  MPI", "mpi"),
+    ("    Load balance", "mpi_load_balance"),
+    *((f"  {title}", name) for title, name in _SERIAL[2:]),
+    ("  OpenMP", "openmp"),
+    ("    Load balance", "openmp_load_balance"),
+    ("    Communication", "openmp_communication"),
+)
 _COLUMNS: Final = ("metric", "rank", "thread", "call_path", "value")
 _MOST_PARTS, _MOST_WAITS = 40, 2
 
@@ -60,6 +76,7 @@ class WaitsView(View):
         yield from self._clocks()
         yield from self._parts()
         yield self._tree()
+        yield from self._factors()
         present = [name for name in WAITS if name in waits.profile.stored]
         if present:
             worst = max(present, key=waits.profile.total)
@@ -141,6 +158,17 @@ class WaitsView(View):
             rows.append([title, format_ns(int(profile.total(name))), format_share(share)])
         title = "What the time goes to, with its share of the time of all threads (%T)"
         return Table(["METRIC", "TIME", "%T"], rows, title=title)
+
+    def _factors(self) -> Iterator[Block]:
+        """Why the run is not as fast as its threads are many."""
+        efficiency = self.result.efficiency
+        factors = _SERIAL if efficiency.get("hybrid") is None else _HYBRID
+        if efficiency.get(factors[0][1]) is not None:
+            yield Table(
+                ["FACTOR", "%"],
+                [[title, format_share(efficiency[name])] for title, name in factors],
+                title="Efficiency: each is the product of the factors below it",
+            )
 
     def _call_paths(self, metric: str) -> Table:
         whole = self.result.profile.total(metric)

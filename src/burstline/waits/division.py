@@ -9,18 +9,22 @@ import numpy as np
 from burstline import _core
 from burstline._core import Wait
 from burstline.columns import take
-from burstline.waits.metrics import DELAY_TYPES, PARENTS
+from burstline.waits.metrics import DELAY_TYPES
 from burstline.waits.points import INSIDE, PLACES
 from burstline.waits.times import process_threads
 
 if TYPE_CHECKING:
-    from burstline.columns import Floats, Integers, Mask
+    from collections.abc import Iterator
+
+    from burstline.columns import AnyIntegers, Floats, Integers, Mask
     from burstline.sync import Intervals, Sync
     from burstline.waits.causes import Explained
+    from burstline.waits.parts import Parts
     from burstline.waits.points import Points
     from burstline.waits.severities import Severities
     from burstline.waits.times import Nodes
 
+    _Pieces = tuple[AnyIntegers, AnyIntegers, Integers, Integers]
 
 _MESSAGE_WAITS: Final = (
     (Wait.LATE_SENDER, "latesender", "ls"),
@@ -70,9 +74,7 @@ def add_times(sync: Sync, nodes: Nodes, severities: Severities) -> None:
     parts = severities.parts
     if parts is None:
         return
-    location, node, start, time = _timeline(sync, len(nodes))
-    row, part, length = parts.pieces(location, start, time)
-    location, node = location[row], node[row]
+    location, node, part, length = pieces = _pieces(sync, nodes, parts)
 
     def total(chosen: Mask) -> Integers:
         rows = chosen[node]
@@ -88,31 +90,16 @@ def add_times(sync: Sync, nodes: Nodes, severities: Severities) -> None:
         *chains.items(),
     ):
         severities.add_parts(metric, total(chosen))
-    computes = ~is_overhead
-    for metric, chosen in chains.items():
-        if PARENTS[metric] == "execution":
-            computes = computes & ~chosen
-    rows = computes[node]
-    shape = len(parts.keys), sync.locations
-    computed = np.zeros(shape, np.int64)
-    np.add.at(computed, (part[rows], location[rows]), length[rows])
-    region = sync.teams.region
-    managed, where = sync.regions.node[region], sync.regions.location[region]
-    for begin, lasts in (
-        (sync.regions.enter_ns[region] - sync.teams.fork_ns, sync.teams.fork_ns),
-        (sync.regions.leave_ns[region], sync.teams.join_ns),
-    ):
-        of_team, part_of_team, shorter = parts.pieces(where, begin, lasts)
-        here = computes[managed[of_team]]
-        np.add.at(computed, (part_of_team[here], where[of_team[here]]), -shorter[here])
-        here = ~chains.get("omp_time", nothing)[managed[of_team]]
-        severities.add_parts("omp_time", parts.sums(part_of_team[here], shorter[here]))
+    computed = computed_in(sync, nodes, parts, pieces)
     severities.add_parts("comp", computed.sum(axis=1))
-    spent = np.zeros(shape, np.int64)
+    for _, managed, part_of_team, shorter in _management(sync, parts):
+        here = ~chains.get("omp_time", nothing)[managed]
+        severities.add_parts("omp_time", parts.sums(part_of_team[here], shorter[here]))
+    spent = np.zeros_like(computed)
     np.add.at(spent, (part, location), length)
     severities.computed, severities.spent = computed, spent
     severities.add_parts("time", spent.sum(axis=1))
-    if not len(region):
+    if not len(sync.teams.region):
         return
     serial = nodes.parallel[node] < 0
     threads = np.zeros(sync.locations, np.int64)
@@ -129,6 +116,39 @@ def add_times(sync: Sync, nodes: Nodes, severities: Severities) -> None:
     idle = idle + parts.sums(part[serial], (length * threads[location])[serial])
     severities.add_parts("omp_idle_threads", idle)
     severities.add_parts("time", idle)
+
+
+def computed_in(
+    sync: Sync, nodes: Nodes, parts: Parts, pieces: _Pieces | None = None
+) -> Integers:
+    """How long each thread computed in each part, (parts, locations); not to manage teams."""
+    location, node, part, length = pieces or _pieces(sync, nodes, parts)
+    computes = np.array([not category for category in nodes.category], bool)
+    rows = computes[node]
+    computed = np.zeros((len(parts.keys), sync.locations), np.int64)
+    np.add.at(computed, (part[rows], location[rows]), length[rows])
+    for where, managed, part_of_team, lasts in _management(sync, parts):
+        here = computes[managed]
+        np.subtract.at(computed, (part_of_team[here], where[here]), lasts[here])
+    return computed
+
+
+def _management(sync: Sync, parts: Parts) -> Iterator[_Pieces]:
+    """Location, node, part and length of each piece of the forks of teams, and of the joins."""
+    region, regions, teams = sync.teams.region, sync.regions, sync.teams
+    for begin, lasts in (
+        (regions.enter_ns[region] - teams.fork_ns, teams.fork_ns),
+        (regions.leave_ns[region], teams.join_ns),
+    ):
+        row, part, length = parts.pieces(regions.location[region], begin, lasts)
+        yield regions.location[region[row]], regions.node[region[row]], part, length
+
+
+def _pieces(sync: Sync, nodes: Nodes, parts: Parts) -> _Pieces:
+    """Location, node, part and length of each piece of the time line in one part and node."""
+    location, node, start, time = _timeline(sync, len(nodes))
+    row, part, length = parts.pieces(location, start, time)
+    return location[row], node[row], part, length
 
 
 def _timeline(sync: Sync, nodes: int) -> tuple[Integers, Integers, Integers, Integers]:

@@ -144,10 +144,8 @@ def states_of(
     if loop is not None and by != "iteration":
         raise ParameterError("a loop is named for its iterations alone: by iteration")
     clocks: dict[str, int] = {}
-    efficiency = {}
     if causes:
         trace, sync, tree, clocks = _prepared(trace, correct=correct)
-        efficiency = factors(trace, sync)
     else:
         tree = _rooted_tree(trace)
         sync = sync_of(trace, tree)
@@ -164,7 +162,8 @@ def states_of(
         like_scalasca=like == "scalasca-2.6", has_causes=causes, parts=parts,
     )  # fmt: skip
     waits = waits_of(trace, sync, tree, analysis, like=like, by=by)
-    waits.efficiency.update(efficiency)
+    if causes:
+        waits.efficiency.update(factors(trace, sync, call_paths=tree.nodes))
     waits.corrected.update(clocks)
     waits.coverage.update(_coverage(trace, sync, analysis))
     waits.coverage["by"] = by if width is None else "window"

@@ -25,8 +25,10 @@ if TYPE_CHECKING:
 OUTSIDE: Final = "outside"
 """The key of what is in no iteration."""
 
+EVER: Final = np.iinfo(np.int64).min
+"""A time before all others."""
+
 _MOST: Final = 10_000_000
-_EVER: Final = np.iinfo(np.int64).min
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -72,8 +74,12 @@ class Parts:
         self, location: AnyIntegers, time_ns: Integers, value: AnyIntegers | int = 1
     ) -> Integers:
         """Sums of values of moments by part."""
-        part = self.part[self._borders(location, time_ns)]
+        part = self.part_of(location, time_ns)
         return self.sums(part, np.broadcast_to(value, len(part)))
+
+    def part_of(self, location: AnyIntegers, time_ns: Integers) -> Integers:
+        """The part in which some moments lie."""
+        return self.part[self._borders(location, time_ns)]
 
     def _borders(self, location: AnyIntegers, time_ns: Integers) -> Integers:
         return last_until((self.location, self.time_ns), (location, time_ns))
@@ -91,7 +97,7 @@ def windows_of(sync: Sync, width_ns: int) -> Parts:
     count = last - first + 1
     _require_few(count, "windows", sync)
     keys = [(first + k) * width_ns for k in range(count)]
-    begins = np.array([_EVER, *keys[1:]], np.int64)
+    begins = np.array([EVER, *keys[1:]], np.int64)
     location = np.repeat(np.arange(sync.locations), count)
     part = np.tile(np.arange(count), sync.locations)
     return Parts([*keys], location, begins[part], part)
@@ -144,7 +150,7 @@ def _iteration_parts(program: Structure, sync: Sync, loop: int) -> Parts:
     location = np.concatenate(
         [np.arange(sync.locations), np.repeat(np.arange(sync.locations), count)]
     )
-    moment = np.concatenate([np.full(sync.locations, _EVER), moment[rows]])
+    moment = np.concatenate([np.full(sync.locations, EVER), moment[rows]])
     part = np.concatenate([np.full(sync.locations, outside), part[rows]])
     order = np.argsort(location, kind="stable")
     return Parts(keys, location[order], moment[order], part[order], loop)

@@ -13,6 +13,7 @@ from burstline._core import Wait
 from burstline.columns import UNKNOWN, dense, descending, to_numpy
 from burstline.profile import LOCATIONS, Profile, Values
 from burstline.profile import METRICS as METRIC_TABLE
+from burstline.waits.factors import factors_of
 from burstline.waits.metrics import METRICS, WAITS
 from burstline.waits.openmp import holders_nodes, lock_waits
 
@@ -86,7 +87,9 @@ class Waits:
     efficiency : dict of str to float or None
         The factors of the parallel efficiency of POP, 0..1: `parallel` is `load_balance` times
         `communication`, which is `serialisation` (processes wait in turn, even on an ideal
-        network) times `transfer`; None where there is none.
+        network) times `transfer`. Where processes have threads, `hybrid`, of all threads, is
+        `mpi` times `openmp`; each is its `_load_balance` times its `_communication`. None
+        where there is none.
     coverage : dict
         What of the trace was used, what was left out, and `not_computable`: metrics that
         the trace cannot tell, each with the reason.
@@ -255,7 +258,11 @@ def _by_part(severities: Severities) -> tuple[Part, ...]:
     names = [name for name in severities.names() if name in severities.by_part]
     totals = zip(*(severities.by_part[name].tolist() for name in names), strict=True)
     return tuple(
-        Part(key, dict(zip(names, values, strict=True)), _efficiency(busy, time))
+        Part(
+            key,
+            dict(zip(names, values, strict=True)),
+            factors_of(busy, int(time.max(initial=0))),
+        )
         for key, values, busy, time in zip(parts.keys, totals, computed, spent, strict=True)
     )
 
@@ -273,21 +280,9 @@ def _by_location(profile: Profile, by: str | int | None) -> tuple[Part, ...]:
     for k, key in enumerate(keys):
         metrics = {name: int(values[part == k].sum()) for name, values in sums.items()}
         threads = (part == k) & (time > 0)
-        parts.append(Part(key, metrics, _efficiency(computed[threads], spent[threads])))
+        longest = int(spent[threads].max(initial=0))
+        parts.append(Part(key, metrics, factors_of(computed[threads], longest)))
     return tuple(sorted(parts, key=lambda each: -each.waits_ns))
-
-
-def _efficiency(computed: Integers, spent: Integers) -> dict[str, float | None]:
-    """How well threads are used that compute this long in this time."""
-    most, longest = int(computed.max(initial=0)), int(spent.max(initial=0))
-    if most <= 0 or longest <= 0:
-        return dict.fromkeys(("parallel", "load_balance", "communication"))
-    mean = float(computed.mean())
-    return {
-        "parallel": mean / longest,
-        "load_balance": mean / most,
-        "communication": most / longest,
-    }
 
 
 def _values(rows: Integers, values: Integers) -> Values:
