@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from copy import copy
+
 import pytest
 from otf2.enums import LocationGroupType, LocationType, MetricMode, Paradigm, Type
 
@@ -201,6 +203,21 @@ def test_a_context_without_parents_hangs_below_what_is_open(place):
 
     assert rows(trace.call_paths, "parent", "function") == [(None, "main"), (0, "inner")]
     assert trace.calls["call_path"].to_pylist() == [1]
+
+
+def test_regions_and_contexts_without_a_definition_are_one_unknown_region(place):
+    with archive(place) as made:
+        writer, lost = made.begin().thread(0).writer, copy(made.region("f"))
+        lost._ref = 77
+        context = made.definitions.calling_context(lost, None, None)
+        writer.enter(1, lost)
+        writer.leave(2, lost)
+        writer.calling_context_enter(3, context, 1)
+        writer.calling_context_leave(4, context)
+    trace = read(place)
+
+    assert rows(trace.call_paths, "parent", "function") == [(None, "unknown region")]
+    assert rows(trace.regions, "enter_ns", "region", "call_path") == [(1, 0, 0), (3, 0, 0)]
 
 
 def test_contexts_that_are_each_others_parents_end():
