@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 
+import numpy as np
 import pytest
 
 import burstline
@@ -12,7 +13,13 @@ from burstline.show.blocks import Table
 from burstline.testing import trace_of
 from burstline.waits import WAITS, verdict
 
-RUNS = "lulesh_27r_s4_i30.prv.gz", "otf2/scorep_toy4/traces.otf2", "toy_waits_4.prv.gz"
+RUNS = (
+    "lulesh_27r_s4_i30.prv.gz",
+    "otf2/scorep_toy4/traces.otf2",
+    "toy_waits_4.prv.gz",
+    "otf2/scorep_hybrid_2x3/traces.otf2",
+)
+ENDS = "MPI_Init", "MPI_Init_thread", "MPI_Finalize"
 
 
 def percents(sentence):
@@ -29,41 +36,65 @@ def waits(request, real_traces):
     return burstline.wait_states(burstline.read(real_traces / request.param))
 
 
+def changeable(waits, metric):
+    """How much of a metric each call path has that is not in MPI_Init or MPI_Finalize."""
+    if metric not in waits.profile.stored:
+        return np.zeros(1, np.int64)
+    paths = map(waits.path, range(waits.profile.call_paths.num_rows))
+    outside = [not set(path) & set(ENDS) for path in paths]
+    return waits.profile.exclusive(metric).sum(axis=1) * outside
+
+
+def largest_of(waits):
+    return max(WAITS, key=lambda name: changeable(waits, name).sum())
+
+
 def test_the_first_names_the_largest_wait_and_its_share_of_the_run(waits):
     document = waits.as_dict()
-    largest = max(WAITS, key=lambda name: document["metrics"].get(name, 0))
+    largest = largest_of(waits)
     titles = dict(
         zip(*(waits.profile.metrics[key].to_pylist() for key in ("name", "title")), strict=True)
     )
     every = sum(document["share_time"].get(name, 0) for name in WAITS)
+    time = document["metrics"]["time"]
+    rest = sum(changeable(waits, name).sum() for name in WAITS) / time
+    cost = changeable(waits, largest).sum()
 
     first = verdict(waits)[0]
 
     assert f"is {titles[largest]} (" in first
+    left_out = [every - rest] if "MPI_Init" in first else []
+    assert left_out or every - rest < 0.0005
     assert percents(first) == pytest.approx(
-        [100 * every, 100 * document["share_time"][largest]], abs=0.06
+        [100 * share for share in (every, *left_out, cost / time)], abs=0.06
     )
     (tree,) = (table for title, table in tables_of(waits).items() if "%T" in title)
     shares = {row[0].strip(): row[2] for row in tree.rows}
-    assert f"{shares[titles[largest]].replace(' ', '')} of the run" in first
+    is_whole = cost == document["metrics"][largest]
+    assert (f"{shares[titles[largest]].replace(' ', '')} of the run" in first) == is_whole
 
 
 def test_the_second_names_the_place_with_most_of_it(waits):
     document = waits.as_dict()
-    largest = max(WAITS, key=lambda name: document["metrics"].get(name, 0))
-    worst = document["call_paths"][largest][0]
+    largest = largest_of(waits)
+    told = (
+        each for each in document["call_paths"][largest] if not set(each["path"]) & set(ENDS)
+    )
+    worst = next(told)
 
     second = verdict(waits)[1]
 
     for name in worst["path"][-2:]:
         assert name.replace("@", " at ") in second
-    assert percents(second) == pytest.approx([100 * worst["share_metric"]], abs=0.06)
+    share = worst["value"] / changeable(waits, largest).sum()
+    assert percents(second) == pytest.approx([100 * share], abs=0.06)
 
 
 def test_the_third_names_the_rank_and_the_place_that_cause_most_of_it(waits):
-    profile, document = waits.profile, waits.as_dict()
-    largest = max(WAITS, key=lambda name: document["metrics"].get(name, 0))
+    profile = waits.profile
+    largest = largest_of(waits)
     costs = profile.exclusive(WAITS[largest])
+    costs[changeable(waits, WAITS[largest]) == 0] = 0
     ranks = profile.locations["rank"].to_numpy()
     by_rank = {rank: costs[:, ranks == rank].sum(axis=1) for rank in set(ranks.tolist())}
     rank = max(by_rank, key=lambda rank: by_rank[rank].sum())
@@ -87,6 +118,31 @@ def test_lulesh_and_the_toy_are_told_by_function_line_and_rank(real_traces):
     assert "MPI_Allreduce called by phase_imbalance_allreduce" in toy[1]
     assert toy[2].startswith("Rank 3 ")
     assert "work called by phase_imbalance_allreduce" in toy[2]
+
+
+def test_a_hybrid_run_is_not_judged_by_threads_that_idle_in_mpi_init(real_traces):
+    waits = burstline.wait_states(burstline.read(real_traces / RUNS[3]))
+
+    first, second, third = verdict(waits)
+
+    assert "without 49.4% in MPI_Init and MPI_Finalize, the largest part, 6.9% of" in first
+    assert "pause_us called by main" in second
+    assert third.startswith("Rank 1 ")
+    assert waits.share_of_time("omp_idle_threads") == pytest.approx(0.563, abs=0.0005)
+
+
+def test_where_nothing_else_waits_those_in_mpi_finalize_are_told():
+    text = (
+        "ranks 2 | 0 | 0 enter MPI_Init | 5 leave | 10 enter MPI_Finalize | 50 leave "
+        "| 1 | 0 enter MPI_Init | 5 leave | 30 enter MPI_Finalize | 50 leave"
+    )
+
+    first, second, third = verdict(burstline.wait_states(trace_of(text)))
+
+    assert "wait for 20.0% of the time of the run; the largest part, 20.0% of the run" in first
+    assert "is Wait at Finalize" in first
+    assert second == "100.0% of it is in MPI_Finalize."
+    assert third == "The trace does not tell who causes it."
 
 
 def test_where_nothing_waits_one_sentence_says_so():

@@ -10,7 +10,7 @@ import numpy as np
 from burstline.show.blocks import Block, Facts, Heading, Lines, Table
 from burstline.show.units import format_ns, format_share, plural
 from burstline.show.views import Rows, View
-from burstline.waits import PARENTS, WAITS, verdict
+from burstline.waits import PARENTS, WAITS, largest_wait, verdict
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -77,13 +77,12 @@ class WaitsView(View):
         yield from self._parts()
         yield self._tree()
         yield from self._factors()
-        present = [name for name in WAITS if name in waits.profile.stored]
-        if present:
-            worst = max(present, key=waits.profile.total)
-            yield self._call_paths(worst)
-            if WAITS[worst] in waits.profile.stored:
-                yield self._call_paths(WAITS[worst])
-            yield self._ranks(present)
+        largest = largest_wait(waits)
+        if largest is not None:
+            yield self._call_paths(largest.metric)
+            if WAITS[largest.metric] in waits.profile.stored:
+                yield self._call_paths(WAITS[largest.metric])
+            yield self._ranks([name for name in WAITS if name in waits.profile.stored])
         yield from self._unknown()
 
     def _clocks(self) -> Iterator[Block]:

@@ -12,4 +12,5 @@ from burstline.waits.finding import states_of as states_of
 from burstline.waits.metrics import METRICS as METRICS
 from burstline.waits.metrics import PARENTS as PARENTS
 from burstline.waits.metrics import WAITS as WAITS
+from burstline.waits.result import largest_wait as largest_wait
 from burstline.waits.result import verdict as verdict

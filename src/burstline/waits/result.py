@@ -11,6 +11,7 @@ import pyarrow.compute as pc
 
 from burstline._core import Wait
 from burstline.columns import UNKNOWN, dense, descending, to_numpy
+from burstline.operations import FINALIZES, INITS
 from burstline.profile import LOCATIONS, Profile, Values
 from burstline.profile import METRICS as METRIC_TABLE
 from burstline.waits.factors import factors_of
@@ -18,7 +19,7 @@ from burstline.waits.metrics import METRICS, WAITS
 from burstline.waits.openmp import holders_nodes, lock_waits
 
 if TYPE_CHECKING:
-    from burstline.columns import Integers
+    from burstline.columns import Integers, Mask
     from burstline.identity import CallTree
     from burstline.sync import Sync
     from burstline.trace import Trace
@@ -29,6 +30,8 @@ MOST_DELAYS: Final = 1000
 WHOLE_LOCATIONS: Final = ("node", "rank")
 """What parts of a run may be that hold whole locations."""
 _CALL_PATHS_TOLD, _SEVERE_TOLD = 20, 10
+_LEAST_LEFT_OUT: Final = 0.0005  # of the time: less would be printed as 0.0%
+_ENDS: Final = frozenset((*INITS, *FINALIZES))
 _METRIC_OF: Final = {
     Wait.LATE_SENDER: "mpi_latesender",
     Wait.LATE_RECEIVER: "mpi_latereceiver",
@@ -142,11 +145,15 @@ class Waits:
             node = row["parent"]
         return names[::-1]
 
-    def top_call_paths(self, metric: str, most: int) -> list[tuple[int, int]]:
+    def top_call_paths(
+        self, metric: str, most: int, left_out: Mask | None = None
+    ) -> list[tuple[int, int]]:
         """The call paths with most of a metric, and how much each has alone."""
         if metric not in self.profile.stored:
             return []
         sums = self.profile.exclusive(metric).sum(axis=1)
+        if left_out is not None:
+            sums = np.where(left_out, 0, sums)
         order = np.argsort(-sums, kind="stable")[:most]
         return [(int(row), int(sums[row])) for row in order if sums[row] > 0]
 
@@ -371,39 +378,72 @@ def _delays(sync: Sync, analysis: Analysis) -> pa.Table:
     )
 
 
+@dataclass(frozen=True, slots=True, eq=False)
+class Largest:
+    """The largest wait that a program can change: that is not in MPI_Init or MPI_Finalize."""
+
+    metric: str
+    cost_ns: int
+    left_out: Mask  # (call paths,) those not looked at: none where nothing else waits
+    left_out_ns: int  # of all waits
+
+
+def largest_wait(waits: Waits) -> Largest | None:
+    """The largest wait, of what a program can change if it waits there; None without any."""
+    profile = waits.profile
+    sums = {
+        name: profile.exclusive(name).sum(axis=1) for name in WAITS if name in profile.stored
+    }
+    every = sum(sums.values(), np.zeros(profile.call_paths.num_rows, np.int64))
+    left_out = np.zeros(len(every), bool)
+    if not every.any():
+        return None
+    names, parents = (profile.call_paths[name].to_pylist() for name in ("function", "parent"))
+    for row, (name, parent) in enumerate(zip(names, parents, strict=True)):
+        left_out[row] = name in _ENDS or (parent is not None and left_out[parent])
+    if not every[~left_out].any():
+        left_out[:] = False
+    cost, metric = max((int(values[~left_out].sum()), name) for name, values in sums.items())
+    return Largest(metric, cost, left_out, int(every[left_out].sum()))
+
+
 def verdict(waits: Waits) -> list[str]:
     """What costs most, where, and caused by whom, in a few sentences."""
-    profile = waits.profile
-    costs = [(profile.total(name), name) for name in WAITS if name in profile.stored]
-    whole = sum(cost for cost, _ in costs)
-    if not whole:
+    largest = largest_wait(waits)
+    if largest is None:
         return ["Nothing waits: no wait state was found in what the trace tells."]
-    cost, metric = max(costs)
+    profile, metric = waits.profile, largest.metric
+    whole = sum(profile.total(name) for name in WAITS if name in profile.stored)
     row = profile.metrics["name"].to_pylist().index(metric)
     title, meaning = (profile.metrics[name][row].as_py() for name in ("title", "description"))
-    [(place, there), *_] = waits.top_call_paths(metric, 1)
+    [(place, there), *_] = waits.top_call_paths(metric, 1, largest.left_out)
     time = profile.total("time")
+    but = ""
+    if largest.left_out_ns / time >= _LEAST_LEFT_OUT:
+        but = f"without {largest.left_out_ns / time:.1%} in MPI_Init and MPI_Finalize, "
     how_much = (
-        f"Threads wait for {whole / time:.1%} of the time of the run; the largest part, "
-        f"{cost / time:.1%} of the run, is {title} ({meaning})."
+        f"Threads wait for {whole / time:.1%} of the time of the run; {but}the largest part, "
+        f"{largest.cost_ns / time:.1%} of the run, is {title} ({meaning})."
     )
-    where = f"{there / cost:.1%} of it is in {_place(waits, place)}."
-    return [how_much, where, _blame(waits, metric)]
+    where = f"{there / largest.cost_ns:.1%} of it is in {_place(waits, place)}."
+    return [how_much, where, _blame(waits, largest)]
 
 
-def _blame(waits: Waits, metric: str) -> str:
+def _blame(waits: Waits, largest: Largest) -> str:
     """Who causes most of a wait, and where."""
-    profile, delay = waits.profile, WAITS[metric]
-    values = profile.exclusive(delay) if delay and delay in profile.stored else np.zeros((1, 1))
-    if not values.any():
+    profile, delay = waits.profile, WAITS[largest.metric]
+    if not delay or delay not in profile.stored:
         return "The trace does not tell who causes it."
+    values = profile.exclusive(delay)
+    if values[~largest.left_out].any():
+        values[largest.left_out] = 0
     ranks = profile.locations["rank"].to_numpy()
     by_rank = np.bincount(ranks, values.sum(axis=0))
     rank, whole = int(by_rank.argmax()), by_rank.sum()
     by_place = values[:, ranks == rank].sum(axis=1)
     place = int(by_place.argmax())
     where = _place(waits, place)
-    if metric == "omp_idle_threads":
+    if largest.metric == "omp_idle_threads":
         reason = f"one thread works alone in {where}"
     else:
         reason = f"{where} takes longer there than for those who wait"
