@@ -129,14 +129,8 @@ class Regions:
         source: tuple[int | None, int] = None, int(self.columns[0][row])
         if paradigm == "openmp":
             source = _AS_EXTRAE.get(role, source)
-        return (
-            name,
-            paradigm,
-            role,
-            file,
-            *map(_line, (region.begin_line, region.end_line)),
-            *source,
-        )
+        begin, end = _line(region.begin_line), _line(region.end_line)
+        return name, paradigm, role, file, begin, end, *source
 
 
 def _by_first_use(numbers: npt.NDArray[Any], space: int) -> list[int]:
