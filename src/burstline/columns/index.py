@@ -82,6 +82,10 @@ class Ordinals:
         self._counts_through = not (follows & (ordinal[1:] - ordinal[:-1] != 1)).any()
         last = int(location[-1]) if len(location) else UNKNOWN
         self.offsets = np.searchsorted(location, np.arange(last + 2))
+        if self._counts_through:
+            self._end = np.append(self.offsets[1:], 0)
+            first = np.minimum(self.offsets, max(len(ordinal) - 1, 0))
+            self._shift = self.offsets - (ordinal[first] if len(ordinal) else 0)
 
     def begin(self, location: AnyIntegers) -> Integers:
         """The first row of each location, or of the next location that has rows."""
@@ -93,10 +97,12 @@ class Ordinals:
         if last < 0:
             return np.full(len(ordinal), UNKNOWN, np.int64)
         if self._counts_through:
-            first = np.minimum(self.begin(location), last)
-            row = np.clip(first + ordinal - self._ordinal[first], 0, last)
-        else:
-            row = np.minimum(self._searched(location, ordinal), last)
+            # From small tables by location; none has what is behind the last location.
+            place = np.minimum(location, len(self.offsets) - 1)
+            row = self._shift[place] + ordinal
+            is_there = (row >= self.offsets[place]) & (row < self._end[place])
+            return np.where(is_there, row, UNKNOWN)
+        row = np.minimum(self._searched(location, ordinal), last)
         matches = (self._location[row] == location) & (self._ordinal[row] == ordinal)
         return np.where(matches, row, UNKNOWN)
 

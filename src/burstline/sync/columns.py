@@ -16,6 +16,7 @@ from burstline.matching import init_finalize
 from burstline.operations import BLOCKING_SENDS
 from burstline.schema import OTHER_EVENT_KINDS, SEND_DONE_SOURCES
 from burstline.sync.intervals import Intervals
+from burstline.sync.recorded import Recorded, narrow
 from burstline.sync.teams import Barriers, Locks, Teams, barriers_of, locks_of, teams_of
 
 if TYPE_CHECKING:
@@ -32,20 +33,63 @@ _SEQ: Final = ("enter_ns", "leave_ns", "enter_seq", "leave_seq")
 class Messages:
     """Messages whose calls are known on both sides; -1 for a call that is not known."""
 
-    sender: AnyIntegers  # location
-    receiver: AnyIntegers
-    send: Integers  # row of the call that started the send
-    done: Integers  # the one that completed it
-    post: Integers  # the one that posted the receive
-    receive: Integers  # the one that completed it
-    send_ns: Integers
-    receive_ns: Integers
-    send_seq: Integers
-    done_seq: Integers
-    post_seq: Integers
-    receive_seq: Integers
-    sent_bytes: Integers
+    recorded: Recorded  # rows of `messages`
+    calls: Intervals
+    send: AnyIntegers  # row of the call that started the send
+    done: AnyIntegers  # the one that completed it
+    post: AnyIntegers  # the one that posted the receive
+    receive: AnyIntegers  # the one that completed it
     done_known: Mask  # whether the completion of the send is known
+
+    @property
+    def sender(self) -> AnyIntegers:
+        """Location of the send."""
+        return self.recorded["sender_location"]
+
+    @property
+    def receiver(self) -> AnyIntegers:
+        """Location of the receive."""
+        return self.recorded["receiver_location"]
+
+    @property
+    def send_ns(self) -> Integers:
+        """When the send was started."""
+        return self.recorded["send_ns"]
+
+    @property
+    def receive_ns(self) -> Integers:
+        """When the receive was complete."""
+        return self.recorded["receive_ns"]
+
+    @property
+    def sent_bytes(self) -> Integers:
+        """Bytes sent."""
+        return self.recorded["sent_bytes"]
+
+    @property
+    def send_seq(self) -> Integers:
+        """Event ordinal of the send, or of the enter of its call."""
+        return self._seq("send_seq", self.send, self.calls.enter_seq)
+
+    @property
+    def done_seq(self) -> Integers:
+        """Event ordinal of the completion of the send, or of the leave of its call."""
+        return self._seq("send_done_seq", self.done, self.calls.leave_seq)
+
+    @property
+    def post_seq(self) -> Integers:
+        """Event ordinal of the posting of the receive, or of the enter of its call."""
+        return self._seq("post_seq", self.post, self.calls.enter_seq)
+
+    @property
+    def receive_seq(self) -> Integers:
+        """Event ordinal of the completion of the receive, or of the leave of its call."""
+        return self._seq("receive_seq", self.receive, self.calls.leave_seq)
+
+    def _seq(self, name: str, call: AnyIntegers, of_call: Integers) -> Integers:
+        told = self.recorded[name]
+        absent = told == NO_VALUE
+        return np.where(absent, take(of_call, call), told) if absent.any() else told
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -56,15 +100,48 @@ class Collectives:
     operation: AnyIntegers  # (instances,) position in the names of operations
     communicator: AnyIntegers  # (instances,)
     root: AnyIntegers  # (instances,) rank in the communicator, -1 without one
-    location: AnyIntegers
-    comm_rank: AnyIntegers
-    call: Integers  # row of the call; that which completed it, of a non-blocking one
-    begin_ns: Integers
-    end_ns: Integers
-    begin_seq: Integers
-    end_seq: Integers
-    sent_bytes: Integers
-    received_bytes: Integers
+    recorded: Recorded  # rows of `collective_members`
+    call: AnyIntegers  # row of the call; that which completed it, of a non-blocking one
+
+    @property
+    def location(self) -> AnyIntegers:
+        """Location of each member."""
+        return self.recorded["location"]
+
+    @property
+    def comm_rank(self) -> AnyIntegers:
+        """Rank in the communicator."""
+        return self.recorded["comm_rank"]
+
+    @property
+    def begin_ns(self) -> Integers:
+        """When its part began."""
+        return self.recorded["begin_ns"]
+
+    @property
+    def end_ns(self) -> Integers:
+        """When its part ended."""
+        return self.recorded["end_ns"]
+
+    @property
+    def begin_seq(self) -> Integers:
+        """Event ordinal of the begin."""
+        return self.recorded["begin_seq"]
+
+    @property
+    def end_seq(self) -> Integers:
+        """Event ordinal of the end."""
+        return self.recorded["end_seq"]
+
+    @property
+    def sent_bytes(self) -> Integers:
+        """Bytes it sent."""
+        return self.recorded["sent_bytes"]
+
+    @property
+    def received_bytes(self) -> Integers:
+        """Bytes it received."""
+        return self.recorded["received_bytes"]
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -136,7 +213,7 @@ def sync_of(trace: Trace, tree: CallTree) -> Sync:
         np.zeros(0, np.int32),
         codes,
         tuple(names),
-        _messages(trace, rows, codes, names, left_out),
+        _messages(trace, rows, calls, (codes, names), left_out),
         _collectives(trace, rows, names, left_out),
         teams,
         barriers_of(trace),
@@ -208,64 +285,42 @@ def _intervals(trace: Trace, name: str, node: AnyIntegers) -> Intervals:
 
 
 def _messages(
-    trace: Trace, rows: Ordinals, codes: AnyIntegers, names: list[str], left_out: dict[str, int]
+    trace: Trace,
+    rows: Ordinals,
+    calls: Intervals,
+    operations: tuple[AnyIntegers, list[str]],
+    left_out: dict[str, int],
 ) -> Messages:
-    names_of = ("sender_location", "receiver_location", "send_call", "send_done_call",
-                "post_call", "receive_call", "send_ns", "receive_ns", "send_seq",
-                "send_done_seq", "post_seq", "receive_seq", "sent_bytes")  # fmt: skip
-    columns = dict(zip(names_of, trace.arrays("messages", *names_of), strict=True))
-    sender, receiver = columns["sender_location"], columns["receiver_location"]
-
-    def row(side: AnyIntegers, call: str) -> Integers:
-        ordinal = columns[call]
-        return np.where(ordinal >= 0, rows.rows(side, np.maximum(ordinal, 0)), UNKNOWN)
-
-    send, receive = row(sender, "send_call"), row(receiver, "receive_call")
-    done, post = row(sender, "send_done_call"), row(receiver, "post_call")
-    sends_at_once = np.isin(
-        take(codes, send), [k for k, name in enumerate(names) if name in BLOCKING_SENDS]
+    sender, receiver, *ordinals = trace.arrays(
+        "messages", "sender_location", "receiver_location",
+        "send_call", "send_done_call", "post_call", "receive_call",
+    )  # fmt: skip
+    send, done, post, receive = (
+        narrow(rows.rows(side, ordinal))
+        for side, ordinal in zip((sender, sender, receiver, receiver), ordinals, strict=True)
     )
-    done = np.where((done < 0) & sends_at_once, send, done)
-    source = to_numpy(trace.table("messages")["send_done_from"])
+    codes, names = operations
+    sends_at_once = np.array([*(name in BLOCKING_SENDS for name in names), False])
+    done = np.where((done < 0) & sends_at_once[take(codes, send)], send, done)
+    table = trace.table("messages")
+    is_known = to_numpy(table["send_done_from"]) != SEND_DONE_SOURCES.index("unknown")
     usable = (send >= 0) & (receive >= 0)
+    chosen: AnyIntegers | None = None
     if not usable.all():
         left_out["messages without their calls"] = int((~usable).sum())
-    chosen = slice(None) if usable.all() else np.flatnonzero(usable)
-
-    def seq(name: str, call: Integers, border: str) -> Integers:
-        value = columns[name]
-        absent = value == NO_VALUE
-        if not absent.any():
-            return value
-        (of_call,) = trace.arrays("calls", border)
-        return np.where(absent, take(of_call, call), value)
-
-    return Messages(
-        sender[chosen],
-        receiver[chosen],
-        send[chosen],
-        done[chosen],
-        post[chosen],
-        receive[chosen],
-        columns["send_ns"][chosen],
-        columns["receive_ns"][chosen],
-        seq("send_seq", send, "enter_seq")[chosen],
-        seq("send_done_seq", done, "leave_seq")[chosen],
-        seq("post_seq", post, "enter_seq")[chosen],
-        seq("receive_seq", receive, "leave_seq")[chosen],
-        columns["sent_bytes"][chosen],
-        (source != SEND_DONE_SOURCES.index("unknown"))[chosen],
-    )
+        chosen = narrow(np.flatnonzero(usable))
+        send, done, post, receive, is_known = (
+            column[chosen] for column in (send, done, post, receive, is_known)
+        )
+    return Messages(Recorded(table, chosen), calls, send, done, post, receive, is_known)
 
 
 def _collectives(
     trace: Trace, rows: Ordinals, names: list[str], left_out: dict[str, int]
 ) -> Collectives:
-    members = (
-        "collective", "location", "comm_rank", "call", "done_call", "begin_ns", "end_ns",
-        "begin_seq", "end_seq", "sent_bytes", "received_bytes",
-    )  # fmt: skip
-    columns = dict(zip(members, trace.arrays("collective_members", *members), strict=True))
+    collective, location, comm_rank, started, done = trace.arrays(
+        "collective_members", "collective", "location", "comm_rank", "call", "done_call"
+    )
     communicator, root, complete = trace.arrays(
         "collectives", "communicator", "root", "complete"
     )
@@ -279,34 +334,27 @@ def _collectives(
     if doubtful.any():
         left_out["collectives on ambiguous communicators"] = int(doubtful.sum())
         usable = usable & ~doubtful
-    started = rows.rows(columns["location"], columns["call"])
-    done = rows.rows(columns["location"], np.maximum(columns["done_call"], 0))
-    call = np.where(columns["done_call"] >= 0, done, started)
-    has_call = (started >= 0) & (call >= 0)
-    if len(has_call):
-        usable = usable & (
-            np.bincount(columns["collective"][~has_call], minlength=len(usable)) == 0
-        )
-    keep = usable[columns["collective"]]
-    order = np.flatnonzero(keep)
-    order = order[np.lexsort((columns["comm_rank"][order], columns["collective"][order]))]
+    call = rows.rows(location, np.where(done >= 0, done, started))
+    has_call = (call >= 0) & ((done < 0) | (rows.rows(location, started) >= 0))
+    if not has_call.all():
+        usable = usable & (np.bincount(collective[~has_call], minlength=len(usable)) == 0)
+    chosen: AnyIntegers | None = None
+    in_order = collective[1:] > collective[:-1]
+    in_order |= (collective[1:] == collective[:-1]) & (comm_rank[1:] >= comm_rank[:-1])
+    if not (usable.all() and in_order.all()):
+        members = np.flatnonzero(usable[collective])
+        order = np.lexsort((comm_rank[members], collective[members]))
+        chosen = narrow(members[order])
+        collective, call = collective[chosen], call[chosen]
     instances = np.flatnonzero(usable)
-    member_of = columns["collective"][order]
-    begin = np.searchsorted(member_of, np.append(instances, len(usable)))
+    begin = np.searchsorted(collective, np.append(instances, len(usable)))
     return Collectives(
         begin.astype(np.int64),
         operation[instances],
         communicator[instances],
         root[instances],
-        columns["location"][order],
-        columns["comm_rank"][order],
-        call[order],
-        columns["begin_ns"][order],
-        columns["end_ns"][order],
-        columns["begin_seq"][order],
-        columns["end_seq"][order],
-        columns["sent_bytes"][order],
-        columns["received_bytes"][order],
+        Recorded(trace.table("collective_members"), chosen),
+        narrow(call),
     )
 
 

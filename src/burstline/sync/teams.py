@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from burstline.columns import NO_VALUE, UNKNOWN, begins_run, row_of
+from burstline.sync.recorded import Recorded, narrow
 
 if TYPE_CHECKING:
     from burstline.columns import AnyIntegers, Integers, Mask
@@ -19,9 +20,9 @@ if TYPE_CHECKING:
 class Teams:
     """Threads in teams: a row is a thread's part in a parallel region."""
 
-    region: Integers  # row of `regions`: the parallel region, or what stands for it; rising
-    team: Integers  # row of `teams`
-    outer: Integers  # row of `regions` that begins and ends the part: `region`, or around it
+    region: AnyIntegers  # row of `regions`: the parallel region, or its stand-in; rising
+    team: AnyIntegers  # row of `teams`
+    outer: AnyIntegers  # row of `regions` that begins and ends the part: `region`, or around it
     forked_here: Mask
     fork_ns: Integers  # (parts,) time from the fork to the enter; never negative
     join_ns: Integers  # from the leave to the join
@@ -35,7 +36,8 @@ class Teams:
     @property
     def kernel(self) -> tuple[AnyIntegers, ...]:
         """The columns that kernels take."""
-        return self.region, self.fork_ns, self.join_ns, self.forked_here.view(np.uint8)
+        here = self.forked_here.view(np.uint8)
+        return self.region.astype(np.int64), self.fork_ns, self.join_ns, here
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -43,7 +45,7 @@ class Barriers:
     """Barriers of teams: those of an instance are beside each other, in order of location."""
 
     begin: Integers  # (instances + 1,)
-    region: Integers  # row of `regions`
+    region: AnyIntegers  # row of `regions`
     is_explicit: Mask
 
 
@@ -51,16 +53,50 @@ class Barriers:
 class Locks:
     """Acquisitions of locks after a release by somebody else, or oneself."""
 
-    location: AnyIntegers
-    region: Integers  # row of `regions` that the lock was acquired in
-    acquire_ns: Integers
-    acquire_seq: Integers
+    recorded: Recorded  # rows of `locks`
+    before: Recorded  # the acquisition before each, by who had it
+    region: AnyIntegers  # row of `regions` that the lock was acquired in
     is_critical: Mask
-    holder: AnyIntegers  # the location that had it before, from when to when
-    held_ns: Integers  # and how long
-    held_seq: Integers
-    released_ns: Integers
-    released_seq: Integers
+
+    @property
+    def location(self) -> AnyIntegers:
+        """Location that acquired it."""
+        return self.recorded["location"]
+
+    @property
+    def acquire_ns(self) -> Integers:
+        """When it was acquired."""
+        return self.recorded["acquire_ns"]
+
+    @property
+    def acquire_seq(self) -> Integers:
+        """Event ordinal of that."""
+        return self.recorded["acquire_seq"]
+
+    @property
+    def holder(self) -> AnyIntegers:
+        """Location that had it before."""
+        return self.before["location"]
+
+    @property
+    def held_ns(self) -> Integers:
+        """How long the holder had it."""
+        return self.before["release_ns"] - self.before["acquire_ns"]
+
+    @property
+    def held_seq(self) -> Integers:
+        """Event ordinal of the holder's acquisition."""
+        return self.before["acquire_seq"]
+
+    @property
+    def released_ns(self) -> Integers:
+        """When the holder released it."""
+        return self.before["release_ns"]
+
+    @property
+    def released_seq(self) -> Integers:
+        """Event ordinal of that."""
+        return self.before["release_seq"]
 
 
 def teams_of(trace: Trace, node: AnyIntegers) -> tuple[Teams, AnyIntegers]:
@@ -86,9 +122,9 @@ def teams_of(trace: Trace, node: AnyIntegers) -> tuple[Teams, AnyIntegers]:
     chosen = of_team[part]
     return (
         Teams(
-            part,
-            chosen,
-            outer,
+            narrow(part),
+            narrow(chosen),
+            narrow(outer),
             fork_location[chosen] == location[part],
             np.maximum(0, enter[part] - fork_ns[chosen]),
             np.maximum(0, join_ns[chosen] - leave[part]),
@@ -116,15 +152,14 @@ def barriers_of(trace: Trace) -> Barriers:
     rows = rows[np.lexsort((location[rows], ordinal[rows], team[rows]))]
     starts = np.flatnonzero(begins_run(team[rows], ordinal[rows]))
     begin = np.append(starts, len(rows)).astype(np.int64)
-    return Barriers(begin, rows, explicit[rows])
+    return Barriers(begin, narrow(rows), explicit[rows])
 
 
 def locks_of(trace: Trace, regions: Intervals) -> Locks:
     """The acquisitions of locks that were held before."""
-    location, lock, order, acquire_seq, release_ns, acquire_ns, release_seq = trace.arrays(
-        "locks", "location", "lock", "order", "acquire_seq", "release_ns", "acquire_ns",
-        "release_seq",
-    )  # fmt: skip
+    location, lock, order, acquire_seq, release_ns = trace.arrays(
+        "locks", "location", "lock", "order", "acquire_seq", "release_ns"
+    )
     (process,) = trace.arrays("locations", "process")
     by_order = np.lexsort((order, lock, process[location]))
     process, lock, order = process[location][by_order], lock[by_order], order[by_order]
@@ -137,17 +172,13 @@ def locks_of(trace: Trace, regions: Intervals) -> Locks:
     rows, around, now = rows[inside], around[inside], now[inside]
     before = by_order[now - 1]
     (region,) = trace.arrays("regions", "region")
+    is_critical = _roles(trace, region, "critical") | _roles(trace, region, "critical_sblock")
+    table = trace.table("locks")
     return Locks(
-        location[rows],
-        around,
-        acquire_ns[rows],
-        acquire_seq[rows],
-        (_roles(trace, region, "critical") | _roles(trace, region, "critical_sblock"))[around],
-        location[before],
-        release_ns[before] - acquire_ns[before],
-        acquire_seq[before],
-        release_ns[before],
-        release_seq[before],
+        Recorded(table, narrow(rows)),
+        Recorded(table, narrow(before)),
+        narrow(around),
+        is_critical[around],
     )
 
 

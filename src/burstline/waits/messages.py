@@ -52,7 +52,7 @@ def add_message_waits(
     )
 
 
-def _counted(call: Integers, seq: Integers, wait: Integers, is_multiple: Mask) -> Integers:
+def _counted(call: AnyIntegers, seq: Integers, wait: Integers, is_multiple: Mask) -> Integers:
     """The messages whose wait counts: of a call that completes several, the largest, once."""
     rows = np.flatnonzero(wait > 0)
     several = is_multiple[call[rows]]
