@@ -41,7 +41,13 @@ ROOMS = {
     "raw": ("formats/raw", "raw conformance memory"),
     "otf2": ("formats/otf2", "otf2 conformance other_events"),
     "paraver": ("formats/paraver", "paraver prv splicing annotation conformance"),
-    "model": ("*.py", "efficiency matching summary trace burst exact text conformance pages"),
+    "model": (
+        "*.py",
+        (
+            "efficiency matching summary trace burst exact text conformance pages errors loops "
+            "cube init_finalize"
+        ),
+    ),
 }
 """Folder of each room, and words in the names of its test files."""
 FOLDERS = ("unit", "properties", "formats", "golden")

@@ -300,10 +300,10 @@ def _entry_tables(
 
 
 def _above(location: Integers, row: AnyIntegers, parent: AnyIntegers) -> Integers:
-    """The position of the parent of each row, -1 without one."""
+    """The position of the parent of each row, an earlier one of its location; -1 for none."""
     first = np.searchsorted(location, location)
     above = first + parent - take(row, first)
-    return np.where((parent >= 0) & (above >= first), above, UNKNOWN)
+    return np.where((above >= first) & (above < np.arange(len(above))), above, UNKNOWN)
 
 
 def _labels(calls: pa.Table, events: LoopEvents) -> _Labels:

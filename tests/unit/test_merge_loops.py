@@ -10,6 +10,7 @@ import by_hand
 from burstline import Trace, schema
 from burstline.annotation import iteration_type
 from burstline.extrae.event_types import FOUND_ITERATION, ITERATION, LOOP_OF_CALL, STRUCTURE
+from burstline.loops import LoopEvents, Loops, entries_above
 from burstline.merge.align.loops import loops_of
 from burstline.merge.matching import match
 from burstline.testing import trace_of
@@ -94,6 +95,20 @@ def told(trace, events, regions, name):
     return with_loops(Trace(tables))
 
 
+def loops_told(text, *events):
+    """Give the loops, and their tables, that regions and (location, ns, type, value) tell."""
+    trace = trace_of(text)
+    columns = np.array(events or np.zeros((0, 4)), np.int64).T
+    loops = Loops()
+    tables = loops.tables(
+        {name: trace.table(name) for name in ("calls", "regions")},
+        trace.region_defs,
+        LoopEvents(*columns, lambda _, value: f"a.c:{value}"),
+    )
+    tables |= loops.definitions()
+    return tables["loops"].to_pylist(), tables
+
+
 def pairs(*runs):
     table = match(runs).pairs.select(["burst_0", "burst_1"]).drop_null()
     return list(zip(*(column.to_pylist() for column in table.columns), strict=True))
@@ -132,6 +147,71 @@ def test_recorded_loops_without_labels_say_where_calls_are():
     assert loops.names == ["loop 1"]
     assert loops.number.tolist() == [0] * 6 + [-1]
     assert loops.turn.tolist() == [1, 1, 1, 2, 2, 2, -1]
+
+
+def test_a_label_behind_the_last_call_of_a_thread_is_of_none():
+    both = "ranks 2 | 0 | 10 enter MPI_Send | 20 leave | 1 | 10 enter MPI_Recv | 20 leave"
+    labels = [(0, 10, LOOP_OF_CALL, 5), (0, 30, LOOP_OF_CALL, 6), (1, 30, LOOP_OF_CALL, 7)]
+
+    loops, tables = loops_told(both, *labels)
+
+    assert [row["name"] for row in loops] == ["a.c:5"]
+    assert tables["call_loops"].to_pylist() == [{"location": 0, "call": 0, "loop": 0}]
+
+
+def test_calls_that_are_entered_at_one_moment_take_its_labels_in_turn():
+    calls = " | ".join("10 enter MPI_Comm_rank | 10 leave" for _ in range(3))
+    labels = [(0, 10, LOOP_OF_CALL, value) for value in (5, 6, 0)]
+
+    loops, tables = loops_told(f"ranks 1 | 0 | {calls}", *labels)
+
+    assert [row["name"] for row in loops] == ["a.c:5", "a.c:6"]
+    assert tables["call_loops"]["loop"].to_pylist() == [0, 1, None]
+
+
+def test_a_loop_that_was_found_ends_where_its_iterations_do():
+    began = [(0, time, FOUND_ITERATION, value) for time, value in ((10, 1), (20, 2), (30, 0))]
+
+    _, tables = loops_told("ranks 1", (0, 10, STRUCTURE.start + 1, 1), *began)
+
+    (entry,) = tables["loop_entries"].to_pylist()
+    assert (entry["enter_ns"], entry["leave_ns"], entry["iterations"]) == (10, 30, 2)
+
+
+def test_loops_of_one_name_in_two_files_are_two():
+    files = "".join(
+        f"region a.c:9 paradigm user role loop file {folder}/a.c begin 9 | "
+        for folder in ("x", "y")
+    )
+    entered = "1 enter a.c:9 def 0 | 2 leave | 3 enter a.c:9 def 1 | 4 leave"
+
+    loops, _ = loops_told(f"ranks 1 | {files} 0 | {entered}")
+
+    assert [row["file"] for row in loops] == ["x/a.c", "y/a.c"]
+
+
+def test_a_label_is_of_the_loop_of_its_name_though_its_file_is_told_later():
+    program = (
+        "ranks 2 | region a.c:9 paradigm user role loop file x/a.c begin 9 "
+        "| 0 | 1 enter MPI_Send | 2 leave | 1 | 3 enter a.c:9 | 4 leave"
+    )
+
+    loops, tables = loops_told(program, (0, 1, LOOP_OF_CALL, 9))
+
+    assert [row["file"] for row in loops] == ["x/a.c"]
+    assert tables["call_loops"]["loop"].to_pylist() == [0]
+
+
+def test_only_an_earlier_entry_of_its_thread_is_around_another():
+    parents = [(0, None), (0, 0), (0, 2), (0, 9), (1, None), (1, 1)]
+    entries = [
+        {"location": where, "entry": k % 4, "loop": 0, "parent": parent}
+        for k, (where, parent) in enumerate(parents)
+    ]
+
+    trace = Trace({"loop_entries": by_hand.rows_of("loop_entries", entries)})
+
+    assert entries_above(trace).tolist() == [-1, 0, -1, -1, -1, -1]
 
 
 def test_annotations_have_the_type_that_is_looked_for():

@@ -57,6 +57,12 @@ def test_calls_are_counted_and_summed_by_operation_the_longest_first():
     }
 
 
+def test_calls_that_took_no_time_are_counted():
+    trace = trace_of(locations=threads((0, 50)), calls=calls_of([("Comm_rank", 5, 5)]))
+
+    assert summarise(trace).as_dict()["calls"]["MPI_Comm_rank"]["count"] == 1
+
+
 def test_sums_are_exact_beyond_what_a_float_holds():
     size = 2**53 + 1
     trace = trace_of(
