@@ -22,7 +22,7 @@ def assert_sums(waits):
     for name in waits.profile.stored:
         if name.startswith(OF_THE_WHOLE) and name not in waits.by[0].metrics:
             continue
-        values = [part.metrics[name] for part in waits.by]
+        values = [part.metrics[name] for part in waits.by if part.parent is None]
         assert sum(values) == waits.profile.total(name), name
         # Defined as a difference, of the whole, too.
         assert min(values) >= 0 or name == "intra_partition_imbalance", name
@@ -90,11 +90,11 @@ def test_ranks_and_nodes_add_up_to_the_whole(program, by):
     assert set(waits.by[0].metrics) == set(waits.profile.stored)
 
 
-@given(hybrid_programs())
-def test_iterations_add_up_to_the_whole(program):
+@given(hybrid_programs(), st.sampled_from(["iteration", "loop"]))
+def test_iterations_and_loops_add_up_to_the_whole(program, by):
     trace = trace_of(as_text(program))
     try:
-        waits = burstline.wait_states(trace, by="iteration")
+        waits = burstline.wait_states(trace, by=by)
     except NotEnoughDataError:
         return
     assert_sums(waits)
@@ -135,10 +135,78 @@ def test_each_iteration_has_its_wait():
     assert [part.metrics["mpi_latesender"] for part in by] == [3, 5, 9, 2, 0]
 
 
+def nested():
+    """Four times a barrier that rank 1 waits 6 in, and some messages it waits 3 for each."""
+    lines = {0: [], 1: []}
+    for base, messages in zip(range(0, 400, 100), (3, 2, 4, 3), strict=True):
+        for events, enter in zip(lines.values(), (base + 10, base + 4), strict=True):
+            meets = f"{enter} begin | {base + 12} end sent 0 received 0"
+            events.append(f"{enter} enter MPI_Barrier | {meets} | {base + 12} leave")
+        for now in range(base + 20, base + 20 + 20 * messages, 20):
+            sent = f"{now + 3} send to 1 bytes 8"
+            lines[0].append(f"{now + 3} enter MPI_Send | {sent} | {now + 4} leave")
+            received = f"{now + 8} receive from 0 bytes 8"
+            lines[1].append(f"{now} enter MPI_Recv | {received} | {now + 8} leave")
+        for events in lines.values():
+            events.append(f"{base + 90} enter MPI_Comm_rank | {base + 90} leave")
+    ranks = " | ".join(f"{rank} | {' | '.join(events)}" for rank, events in lines.items())
+    return trace_of(f"ranks 2 | {ranks}")
+
+
+def test_a_loop_has_what_lies_in_the_loops_in_it():
+    waits = burstline.wait_states(nested(), by="loop")
+
+    assert_sums(waits)
+    by = {part.key: part for part in waits.by}
+    assert [(part.key, part.parent) for part in waits.by] == [
+        (1, None), (2, 1), (3, 1), ("outside", None),
+    ]  # fmt: skip
+    receives, sends = sorted((by[2], by[3]), key=lambda part: -part.waits_ns)
+    assert [part.waits_ns for part in (by[1], receives, sends, by["outside"])] == [
+        4 * 6 + 12 * 3, 12 * 3, 0, 0,
+    ]  # fmt: skip
+    # Of the 8 times between two messages, 20 pass; each rank is in a loop of its own.
+    assert receives.metrics["time"] == 8 * 20 + 4 * 8
+    assert receives.metrics["comp"] == 192 - 12 * 8
+    assert receives.efficiency == {
+        "parallel": pytest.approx(96 / 192), "load_balance": 1, "communication": 96 / 192,
+    }  # fmt: skip
+    assert by[1].metrics["time"] == (390 - 10) + (390 - 4)
+    # Rank 0 computes without 4 barriers of 2 and 12 sends of 1, rank 1 without more.
+    mean = (380 - 4 * 2 - 12 * 1 + 386 - 4 * 8 - 12 * 8) / 2
+    assert by[1].efficiency == {
+        "parallel": pytest.approx(mean / 386),
+        "load_balance": pytest.approx(mean / 360),
+        "communication": pytest.approx(360 / 386),
+    }
+
+
+def test_threads_are_in_the_loops_of_their_process():
+    step = (
+        "| {0} enter MPI_Barrier | {1} leave | {2} fork 2 | {2} team begin 0 "
+        '| {2} enter "!$omp parallel" | {3} leave | {3} team end 0 | {3} join '
+    )
+    part = '| {2} team begin 0 | {2} enter "!$omp parallel" | {3} leave | {3} team end 0 '
+    steps, parts = (
+        "".join(text.format(k, k + 9, k + 10, k + 40) for k in range(0, 400, 100))
+        for text in (step, part)
+    )
+    region = 'region "!$omp parallel" paradigm openmp role parallel'
+    trace = trace_of(f"ranks 1 threads 2 | {region} | 0 {steps} | 0.1 {parts}")
+
+    loop, outside = burstline.wait_states(trace, by="loop").by
+
+    # The last iteration ends with its last call, before the team.
+    assert (loop.metrics["omp_idle_threads"], outside.metrics["omp_idle_threads"]) == (
+        3 * (100 - 30) + 9, 1,
+    )  # fmt: skip
+    assert (loop.metrics["comp"], outside.metrics["comp"]) == (3 * (91 + 30), 1 + 60)
+
+
 @pytest.mark.parametrize(
     ("asked", "reason"),
     [
-        ({"by": "region"}, "by iteration, node, rank or window"),
+        ({"by": "region"}, "by iteration, loop, node, rank or window"),
         ({"by": 0}, "1 ns long"),
         ({"by": "rank", "loop": 1}, "for its iterations alone"),
         ({"by": "iteration", "loop": 7}, "7"),

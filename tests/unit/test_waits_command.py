@@ -23,11 +23,12 @@ def document_of(*options):
     return json.loads(done.stdout)
 
 
-@pytest.mark.parametrize("by", ["iteration", "rank", "node", "20ms"])
+@pytest.mark.parametrize("by", ["iteration", "loop", "rank", "node", "20ms"])
 def test_parts_add_up_to_the_metrics_of_the_document(by):
     document = document_of("--by", by)
     sums = Counter()
     for part in document["by"]:
+        assert part["parent"] is None
         sums.update(part["metrics"])
 
     undivided = set(document["coverage"].get("not_divided", ()))
@@ -61,7 +62,7 @@ def test_the_table_has_a_row_for_each_part_and_csv_one_for_each_metric():
 @pytest.mark.parametrize(
     ("options", "reason"),
     [
-        (["--by", "function"], "iteration, node, rank or window"),
+        (["--by", "function"], "iteration, loop, node, rank or window"),
         (["--by", "iteration", "--iterations", "2:3"], "leave --iterations out"),
         (["--by", "iteration", "--loop", "9"], "9"),
     ],

@@ -31,6 +31,7 @@ examples:
   burstline waits run.otf2 -o waits.cubex           for Cube, and for burstline info
   burstline waits run.prv --from 2s --to 3s         only this second
   burstline waits run.prv --by iteration            each iteration of the largest loop
+  burstline waits run.prv --by loop                 each loop, with its efficiency
   burstline waits run.prv --by 500ms                each half of a second
   burstline waits run.otf2 --like scalasca-2.6      as Scalasca computes it, to compare
   burstline waits run.prv --correct                 where clocks of nodes disagree
@@ -43,7 +44,7 @@ _WAITS: Final = {
     "--clock {physical}=physical": "the clock of the stamps (default: physical)",
     "--like {scalasca-2.6}": "keep the oddities of that tool, to compare with its reports",
     "--by PART": "also by iteration (of the loop that --loop names, else of the largest), "
-    "node, rank, or window of time: 500ms",
+    "loop, node, rank, or window of time: 500ms",
     "--correct": "move stamps that break cause and effect, where clocks disagree",
     "--top N=5": "call paths and ranks to show (5)",
 }

@@ -36,7 +36,10 @@ _HYBRID: Final = (
     ("    Communication", "openmp_communication"),
 )
 _COLUMNS: Final = ("metric", "rank", "thread", "call_path", "value")
-_MOST_PARTS, _MOST_WAITS = 40, 2
+_PART_FACTORS: Final = {
+    "parallel": "PAR. EFF.", "load_balance": "BALANCE", "communication": "COMM.",
+}  # fmt: skip
+_MOST_PARTS, _MOST_WAITS = 40, 1
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -109,24 +112,38 @@ class WaitsView(View):
             return
         present = [name for name in WAITS if name in self.result.profile.stored]
         columns = sorted(present, key=self.result.profile.total, reverse=True)[:_MOST_WAITS]
+        depth: dict[int | str | None, int] = {None: -1}
+        for part in by:
+            depth[part.key] = depth[part.parent] + 1
         least = sorted((part.waits_ns for part in by), reverse=True)[:_MOST_PARTS][-1]
         shown = [part for part in by if part.waits_ns >= least][:_MOST_PARTS]
         kind = self.result.coverage["by"]
-        loop = f" of loop {self.result.coverage['loop']}" if kind == "iteration" else ""
+        which = {
+            "iteration": f" of loop {self.result.coverage.get('loop')}",
+            "loop": ", numbered as by burstline structure",
+        }.get(kind, "")
         yield Table(
-            [kind.upper(), "TIME", "WAITS", "%", *map(self._title, columns), "PAR. EFF."],
+            [
+                kind.upper(),
+                "TIME",
+                "WAITS",
+                "%",
+                *map(self._title, columns),
+                *_PART_FACTORS.values(),
+            ],
             [
                 [
-                    format_ns(int(part.key)) if kind == "window" else str(part.key),
+                    "  " * depth[part.key]
+                    + (format_ns(int(part.key)) if kind == "window" else str(part.key)),
                     format_ns(part.metrics.get("time", 0)),
                     format_ns(part.waits_ns),
                     format_share(part.waits_ns / max(part.metrics.get("time", 0), 1)),
                     *(format_ns(part.metrics.get(name, 0)) for name in columns),
-                    format_share(part.efficiency["parallel"]),
+                    *(format_share(part.efficiency[name]) for name in _PART_FACTORS),
                 ]
                 for part in shown
             ],
-            title=f"Waits by {kind}{loop}",
+            title=f"Waits by {kind}{which}",
         )
         if len(shown) < len(by):
             yield Lines([f"  the {len(shown)} with most of {len(by):,}; --format csv has all"])

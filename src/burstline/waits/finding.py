@@ -15,7 +15,7 @@ from burstline.sync import corrected, rendezvous, rows_of, sync_of, tells_progra
 from burstline.waits.analysis import analysed
 from burstline.waits.computation import with_computation
 from burstline.waits.factors import factors
-from burstline.waits.parts import iterations_of, windows_of
+from burstline.waits.parts import iterations_of, loops_of, windows_of
 from burstline.waits.result import WHOLE_LOCATIONS, Waits, waits_of
 
 if TYPE_CHECKING:
@@ -56,14 +56,14 @@ def wait_states(
         Keep the oddities of that tool, to compare with its reports: completions of late
         receivers, costs of collectives that are lost, judgement of messages in the wrong
         order, impact of imbalance.
-    by : {'iteration', 'node', 'rank'}, str or int, optional
-        Tell all metrics by iteration of a loop, by node, by rank, or by window of time of
-        this length: ``"500ms"``, or a number of ns. Windows begin at multiples of it. Sums
-        are those of the whole. What lasts is divided at the borders of windows and
-        iterations: a wait lies from the enter of its call on. What is counted belongs to
-        where its call was entered, costs of delays to where the waits lie that they cause.
-        What is in no iteration has the key ``outside``. The critical path, imbalance and
-        impact belong to the whole run alone.
+    by : {'iteration', 'loop', 'node', 'rank'}, str or int, optional
+        Tell all metrics by iteration of a loop, by loop, by node, by rank, or by window of
+        time of this length: ``"500ms"``, or a number of ns. Windows begin at multiples of it.
+        Sums are those of the whole; a loop has what lies in the loops in it, too. What lasts
+        is divided at the borders of parts: a wait lies from the enter of its call on. What is
+        counted belongs to where its call was entered, costs of delays to where the waits lie
+        that they cause. What is in no iteration or loop has the key ``outside``. The critical
+        path, imbalance and impact belong to the whole run alone.
     loop : int, optional
         The number of the loop whose iterations are told; by default the one that spans most
         of the run. Each rank counts its iterations from 1.
@@ -82,8 +82,8 @@ def wait_states(
         If a clock or a tool has an unknown name, windows are too short, or there is no such
         loop.
     NotEnoughDataError
-        If the trace has no calls of MPI and no teams of threads, or iterations are asked for
-        and no loop was found.
+        If the trace has no calls of MPI and no teams of threads, or loops or iterations are
+        asked for and no loop was found.
 
     Notes
     -----
@@ -140,7 +140,7 @@ def states_of(
         raise NotEnoughDataError(
             "nothing synchronises in this trace: it has no calls of MPI and no teams of threads"
         )
-    width = None if by is None or by in WHOLE_LOCATIONS or by == "iteration" else _width(by)
+    width = None if by in (None, "iteration", "loop", *WHOLE_LOCATIONS) else _width(by)
     if loop is not None and by != "iteration":
         raise ParameterError("a loop is named for its iterations alone: by iteration")
     clocks: dict[str, int] = {}
@@ -157,6 +157,8 @@ def states_of(
         parts = windows_of(sync, width)
     elif by == "iteration":
         parts = iterations_of(trace, sync, loop)
+    elif by == "loop":
+        parts = loops_of(trace, sync)
     analysis = analysed(
         sync, tree.nodes, tree.region_enters,
         like_scalasca=like == "scalasca-2.6", has_causes=causes, parts=parts,
@@ -218,7 +220,7 @@ def _width(by: str | int) -> int:
         return parse_time(by)
     except ParameterError as error:
         raise ParameterError(
-            f"waits are told by iteration, node, rank or window of time (500ms): {error}"
+            f"waits are told by iteration, loop, node, rank or window of time (500ms): {error}"
         ) from None
 
 

@@ -1,4 +1,4 @@
-"""Parts of a run: windows of time or iterations of a loop, and what lies in each of them.
+"""Parts of a run: windows of time, loops or iterations of one, and what lies in each of them.
 
 What lasts is divided at the borders of parts, what is counted is counted where its call was
 entered. Nothing is lost by that, and nothing counted twice: sums over parts are the whole.
@@ -12,18 +12,22 @@ from typing import TYPE_CHECKING, Final
 import numpy as np
 
 from burstline import structure
-from burstline.columns import take
+from burstline.columns import UNKNOWN, begins_run, take
 from burstline.errors import NotEnoughDataError, ParameterError
 from burstline.loops import last_until
 
 if TYPE_CHECKING:
+    from collections.abc import Sequence
+
     from burstline.columns import AnyIntegers, Integers
     from burstline.structure import Structure
     from burstline.sync import Sync
     from burstline.trace import Trace
 
+    _Spans = tuple[Integers, Integers, Integers]  # location, begin and end
+
 OUTSIDE: Final = "outside"
-"""The key of what is in no iteration."""
+"""The key of what is in no iteration or loop."""
 
 EVER: Final = np.iinfo(np.int64).min
 """A time before all others."""
@@ -35,13 +39,13 @@ _MOST: Final = 10_000_000
 class Parts:
     """Borders of parts, by location and time; the first of each location lies before all."""
 
-    keys: list[
-        int | str
-    ]  # (parts,) start of a window in ns, number of an iteration, or OUTSIDE
+    # (parts,) start of a window in ns, number of an iteration or a loop, or OUTSIDE
+    keys: list[int | str]
     location: Integers  # (borders,)
     time_ns: Integers
     part: Integers  # which one begins there
     loop: int | None = None  # whose iterations they are
+    around: Sequence[int] = ()  # (parts,) of loops: the one around, before it, or UNKNOWN
 
     def pieces(
         self, location: AnyIntegers, start_ns: Integers, length_ns: AnyIntegers
@@ -118,29 +122,64 @@ def iterations_of(trace: Trace, sync: Sync, loop: int | None) -> Parts:
         raise NotEnoughDataError("no loop was found, so there are no iterations to tell apart")
     if loop is None:
         loop = max(program.loops, key=lambda each: each.share).id
-    return _iteration_parts(program, sync, loop)
+    number, _, spans = _iterations(program, loop)
+    keys = [*range(1, int(number.max(initial=-1)) + 2), OUTSIDE]
+    _require_few(len(keys), "iterations", sync)
+    then, level = np.full_like(number, len(keys) - 1), np.ones_like(number)
+    return Parts(keys, *_borders(sync, spans, number, then, level), loop)
 
 
-def _iteration_parts(program: Structure, sync: Sync, loop: int) -> Parts:
-    """The same; threads without calls of MPI are in the iterations of their process."""
+def loops_of(trace: Trace, sync: Sync) -> Parts:
+    """The loops of the program, where each is innermost."""
+    program = structure.detect(trace)
+    if not program.loops:
+        raise NotEnoughDataError("no loop was found, so there are none to tell apart")
+    keys: list[int | str] = [*(loop.id for loop in program.loops), OUTSIDE]
+    around: list[int] = []
+    level: list[int] = []
+    columns = []
+    for k, loop in enumerate(program.loops):
+        outer = UNKNOWN if loop.parent is None else keys.index(loop.parent)
+        around.append(outer)
+        level.append(1 if outer < 0 else level[outer] + 1)
+        _, entry, (where, start, end) = _iterations(program, loop.id)
+        begins = begins_run(where, entry)
+        ends = np.append(begins[1:], True)[: len(begins)]
+        # Without a loop around, outside of all follows: the last part.
+        numbers = np.tile([[k], [outer % len(keys)], [level[k]]], int(begins.sum()))
+        columns.append((where[begins], start[begins], end[ends], *numbers))
+    where, start, end, *last = (np.concatenate(each) for each in zip(*columns, strict=True))
+    return Parts(keys, *_borders(sync, (where, start, end), *last), around=(*around, UNKNOWN))
+
+
+def _iterations(program: Structure, loop: int) -> tuple[Integers, Integers, _Spans]:
+    """Number, entry and span of each iteration of a loop; none goes on when the next begins."""
     table = program.iterations(loop)
     order = np.lexsort((table.start_ns, table.location))
-    where, number = table.location[order].astype(np.int64), table.iteration[order]
+    where = table.location[order].astype(np.int64)
     start, end = table.start_ns[order], table.end_ns[order].copy()
     same = where[1:] == where[:-1]
     end[:-1][same] = np.minimum(end[:-1], start[1:])[same]
-    keys = [*range(1, int(number.max(initial=-1)) + 2), OUTSIDE]
-    _require_few(len(keys), "iterations", sync)
-    outside = len(keys) - 1
-    goes_on = np.append(same & (end[:-1] == start[1:]), False)[: len(where)]
-    columns = (
-        np.concatenate([where, where[~goes_on]]),
-        np.concatenate([start, end[~goes_on]]),
-        np.concatenate([number, np.full(int((~goes_on).sum()), outside)]),
+    return table.iteration[order], table.entry[order], (where, start, end)
+
+
+def _borders(
+    sync: Sync, spans: _Spans, part: Integers, then: Integers, level: Integers
+) -> _Spans:
+    """Location, time and part of each border of spans: their part begins, `then` another one.
+
+    The last part is outside of all spans; those of higher level lie in those of lower ones.
+    Threads without calls of MPI are in the spans of their process.
+    """
+    some = spans[1] < spans[2]
+    outside = then.max(initial=0)
+    where, moment, part, level = (
+        np.concatenate([begin[some], end[some]])
+        for begin, end in ((spans[0], spans[0]), spans[1:], (part, then), (level, -level))
     )
-    # Of borders at one time the last one counts: an iteration begins after another ended.
-    order = np.lexsort((columns[2] != outside, columns[1], columns[0]))
-    where, moment, part = (column[order] for column in columns)
+    # Of borders at one time the last one counts: inner spans end first, and begin last.
+    order = np.lexsort((level, moment, where))
+    where, moment, part = (column[order] for column in (where, moment, part))
     begin = np.searchsorted(where, np.arange(sync.locations + 1))
     leader = _leaders(sync, begin)
     count = np.diff(begin)[leader]
@@ -153,7 +192,7 @@ def _iteration_parts(program: Structure, sync: Sync, loop: int) -> Parts:
     moment = np.concatenate([np.full(sync.locations, EVER), moment[rows]])
     part = np.concatenate([np.full(sync.locations, outside), part[rows]])
     order = np.argsort(location, kind="stable")
-    return Parts(keys, location[order], moment[order], part[order], loop)
+    return location[order], moment[order], part[order]
 
 
 def _leaders(sync: Sync, begin: Integers) -> Integers:

@@ -19,7 +19,7 @@ from burstline.waits.metrics import METRICS, WAITS
 from burstline.waits.openmp import holders_nodes, lock_waits
 
 if TYPE_CHECKING:
-    from burstline.columns import Integers, Mask
+    from burstline.columns import AnyIntegers, Integers, Mask
     from burstline.identity import CallTree
     from burstline.sync import Sync
     from burstline.trace import Trace
@@ -44,24 +44,28 @@ _METRIC_OF: Final = {
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Part:
-    """What lies in a part of a run: an iteration, a window of time, a rank or a node.
+    """What lies in a part of a run: a loop, an iteration, a window of time, a rank or a node.
 
     Attributes
     ----------
     key : int or str
-        The iteration from 1, when the window begins in ns, the rank, or the node's name;
-        ``outside`` for what is in no iteration.
+        The loop, the iteration from 1, when the window begins in ns, the rank, or the node's
+        name; ``outside`` for what is in no loop or iteration.
     metrics : dict
         Totals by name of the metric, those of a metric with those of the metrics below it.
     efficiency : dict
         `parallel` (mean computation of its threads by the time of the one that is longest
         in it), the product of `load_balance` (mean by largest computation) and
         `communication` (largest computation by that time), 0..1; None without computation.
+        Threads of a loop are those of processes that run it.
+    parent : int or None
+        The loop that a loop is in: what lies in the inner one lies in the outer one, too.
     """
 
     key: int | str
     metrics: dict[str, int]
     efficiency: dict[str, float | None]
+    parent: int | None = None
 
     @property
     def waits_ns(self) -> int:
@@ -107,8 +111,8 @@ class Waits:
     unit : str
         Of times: `ns`.
     by : tuple of Part
-        The same by part of the run, if that was asked for: windows and iterations in order,
-        ranks and nodes by what they wait.
+        The same by part of the run, if that was asked for: windows, iterations and loops in
+        order, those in a loop behind it; ranks and nodes by what they wait.
     """
 
     profile: Profile
@@ -251,27 +255,37 @@ def waits_of(
         like,
         {},
         "ns",
-        _by_location(profile, by) if by in WHOLE_LOCATIONS else _by_part(analysis.severities),
+        _by_location(profile, by)
+        if by in WHOLE_LOCATIONS
+        else _by_part(analysis.severities, sync.process),
     )
 
 
-def _by_part(severities: Severities) -> tuple[Part, ...]:
-    """What lies in each window or iteration."""
+def _by_part(severities: Severities, process: AnyIntegers) -> tuple[Part, ...]:
+    """What lies in each window, loop or iteration."""
     parts = severities.parts
     if parts is None:
         return ()
     is_thread = severities["time"].any(axis=0)
-    computed, spent = severities.computed[:, is_thread], severities.spent[:, is_thread]
     names = [name for name in severities.names() if name in severities.by_part]
-    totals = zip(*(severities.by_part[name].tolist() for name in names), strict=True)
-    return tuple(
-        Part(
-            key,
-            dict(zip(names, values, strict=True)),
-            factors_of(busy, int(time.max(initial=0))),
+    totals = np.stack([severities.by_part[name] for name in names], axis=1)
+    computed, spent = severities.computed[:, is_thread], severities.spent[:, is_thread]
+    process = process[is_thread]
+    around = parts.around or [UNKNOWN] * len(parts.keys)
+    for inner, outer in reversed([*enumerate(around)]):
+        if outer >= 0:
+            for values in (totals, computed, spent):
+                values[outer] += values[inner]
+    made = []
+    for k, key in enumerate(parts.keys):
+        # A loop is no matter of processes that do not run it.
+        runs = np.isin(process, process[spent[k] > 0]) | (not parts.around)
+        factors = factors_of(computed[k, runs], int(spent[k].max(initial=0)))
+        metrics = dict(zip(names, totals[k].tolist(), strict=True))
+        made.append(
+            Part(key, metrics, factors, None if around[k] < 0 else int(parts.keys[around[k]]))
         )
-        for key, values, busy, time in zip(parts.keys, totals, computed, spent, strict=True)
-    )
+    return tuple(made)
 
 
 def _by_location(profile: Profile, by: str | int | None) -> tuple[Part, ...]:
