@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from dataclasses import replace
 
+import numpy as np
 import pyarrow as pa
 import pyarrow.parquet as pq
 import pytest
@@ -12,13 +13,19 @@ import burstline
 import raw_files
 from burstline import cli, schema
 from burstline.formats import raw
-from burstline.formats.intake.budget import BASE, Costs
+from burstline.formats.intake.budget import BASE, Costs, memory_each, memory_of_all
+from burstline.formats.intake.collectives import window_borders
+from burstline.formats.intake.target import Tables
 from burstline.formats.raw import source
 from burstline.formats.store import pages
 from burstline.testing import trace_of
 from otf2_archives import archive
 from paraver_text import HEADER, LINES
 from raw_files import Run
+
+COSTS = Costs(
+    tables=2, made=2, ahead=3, streamed=1, disk=1, least=16, most=64, base=0, way_out=""
+)
 
 
 def paraver_trace(folder):
@@ -88,24 +95,43 @@ def test_in_the_least_memory_processes_are_cut_and_the_tables_are_the_same(
     [
         (None, (64, None, 2)),
         (1000, (64, None, 2)),
-        (450, (16, None, 0)),
-        (350, (16, 16, 0)),
+        (650, (16, None, 0)),
+        (550, (16, 16, 0)),
     ],
 )
 def test_ever_less_is_read_at_once_until_it_fits(memory, plan):
-    costs = Costs(
-        tables=1,
-        made=2,
-        ahead=3,
-        streamed=1,
-        disk=1,
-        least=16,
-        most=64,
-        base=0,
-        way_out="",
-    )
+    assert COSTS.whole_within([100, 100], [20, 20], memory, 64, 2)[:3] == plan
 
-    assert costs.whole_within([100, 100], [20, 20], memory, 64, 2)[:3] == plan
+
+@pytest.mark.parametrize("uncut", [10, 30, 60])
+def test_what_a_conversion_holds_of_processes_that_are_not_cut_fits(uncut):
+    at_once, _, threads = COSTS.streamed_within([200], [uncut], BASE + 100, 4)
+
+    assert (threads + 1) * max(at_once, uncut) <= 100
+
+
+@pytest.mark.parametrize("memory", [BASE // 2, BASE, BASE + 1000])
+def test_traces_that_share_a_memory_take_no_more_than_it_together(memory):
+    assert memory_of_all(memory_each(memory, 3), 3) <= max(memory, BASE)
+
+
+def test_tables_are_refused_where_they_do_not_fit_and_not_before():
+    rows = pa.table({"location": [0, 0]})
+    tables = Tables(rows.nbytes, locations=9)
+
+    tables.append("calls", rows)
+
+    with pytest.raises(burstline.MemoryBudgetError):
+        tables.append("calls", rows)
+
+
+@pytest.mark.parametrize(
+    ("sizes", "borders"), [([1, 1], [1, 2, 3]), ([2, 2, 4], [2, 4, 5]), ([4, 1], [1, 2])]
+)
+def test_collectives_are_joined_up_to_the_parts_of_the_largest_communicator(sizes, borders):
+    instances = np.full(len(sizes), 2)
+
+    assert window_borders(instances, np.array(sizes), 1).tolist() == borders
 
 
 def test_two_runs_that_fit_beside_one_process_are_merged(tmp_path, capsys):

@@ -128,9 +128,9 @@ def _read(folder, **options):
         return str(error)
 
 
-def _in_slices(folder, most):
+def _in_slices(folder, most, tables=None):
     """Read with slices of about so many records, all in memory."""
-    tables = Tables()
+    tables = tables or Tables()
     try:
         source = RawSource(folder, operations=raw_files.NUMBERS, raw=False)
     except errors.FormatError as error:
@@ -145,6 +145,31 @@ def _in_slices(folder, most):
         progress=SILENCE,
     )
     return _tables(Trace(tables.finish(source.operations)))
+
+
+class _HalfMessages(Tables):
+    """Counts the rows of half messages that come at a time."""
+
+    def __init__(self):
+        super().__init__()
+        self.counts = []
+
+    def append(self, name, table):
+        if name == "half_messages":
+            self.counts.append(table.num_rows)
+        super().append(name, table)
+
+
+def test_of_a_process_in_several_slices_few_half_messages_are_taken_at_a_time(tmp_path):
+    run = raw_files.Run(2)
+    for k in range(40):
+        run[0].call("MPI_Send", 10 * k + 1, 10 * k + 2, raw_files.send(1, tag=k))
+    tables = _HalfMessages()
+
+    _in_slices(run.write(tmp_path), 8, tables)
+
+    assert sum(tables.counts) == 40
+    assert max(tables.counts) <= 3
 
 
 @examples(0.4)

@@ -160,6 +160,14 @@ def test_communicators_are_one_by_the_name_their_members_share(tmp_path):
     assert column(trace, "calls", "root")[:4] == [None, None, 2, None]
 
 
+def test_the_first_rank_can_be_a_root_that_no_call_names(tmp_path):
+    run = Run(2)
+    for rank in range(2):
+        run[rank].call("MPI_Bcast", 5, 9, raw_files.collective(root=rank == 0))
+
+    assert column(run.read(tmp_path), "collectives", "root") == [0]
+
+
 def test_a_non_blocking_collective_ends_with_the_call_that_completed_it(tmp_path):
     run = Run(1)
     run[0].call("MPI_Ibcast", 5, 6, raw_files.collective(request=3), raw_files.root(0))
@@ -183,6 +191,20 @@ def test_a_receive_is_completed_by_another_thread_than_posted_it(tmp_path):
     assert column(trace, "messages", "receiver_location") == [2]
     assert column(trace, "messages", "receive_call") == [0]
     assert column(trace, "messages", "post_call") == [0]
+
+
+def test_a_receive_takes_one_message_whichever_thread_completes_it(tmp_path):
+    run = Run(2)
+    for size in (1, 2):
+        run[1].call("MPI_Send", size, size + 1, raw_files.send(0, size=size))
+    run.thread(0, 1).call("MPI_Irecv", 1, 2, raw_files.post(1, request=9))
+    run[0].call("MPI_Wait", 3, 4, raw_files.receive(1, size=1, request=9))
+    run[0].call("MPI_Recv", 5, 6, raw_files.receive(1, size=2))
+
+    trace = run.read(tmp_path)
+
+    assert column(trace, "messages", "sent_bytes") == [1, 2]
+    assert column(trace, "messages", "received_bytes") == [1, 2]
 
 
 def test_a_request_that_is_used_again_is_another_message(tmp_path):

@@ -150,6 +150,16 @@ def test_unknown_records_operations_and_ids_are_counted(tmp_path):
     }
 
 
+def test_a_receive_whose_end_names_no_communicator_is_of_that_of_its_post(tmp_path):
+    run = Run(1)
+    run[0].call("MPI_Irecv", 1, 2, raw_files.post(0, request=3))
+    run[0].call("MPI_Wait", 5, 6, raw_files.receive(0, comm=77, request=3))
+
+    trace = run.end(9).read(tmp_path)
+
+    assert column(trace, "calls", "communicator")[0] == 0
+
+
 def test_sizes_that_cannot_be_are_none_and_the_first_is_named(tmp_path):
     run = Run(1)
     run[0].call("MPI_Isend", 1, 2, raw_files.send(0, size=2**60))

@@ -268,7 +268,7 @@ def with_operations(
     for chunk in table["operation"].chunks:
         codes = chunk.indices
         if change is not None:
-            codes = pa.array(change(codes.to_numpy(zero_copy_only=False)), codes.type)
+            codes = pa.array(change(codes.to_numpy()), codes.type)
         chunks.append(pa.DictionaryArray.from_arrays(codes, names))
     return with_column(table, "operation", pa.chunked_array(chunks, table["operation"].type))
 
