@@ -15,6 +15,8 @@ from burstline.merge import fuse as fuse
 from burstline.merge import match as match
 from burstline.profile import Profile as Profile
 from burstline.profile import Values as Values
+from burstline.scaling import Scalability as Scalability
+from burstline.scaling import scalability as scalability
 from burstline.selection import select as select
 from burstline.selection import shift as shift
 from burstline.structure import detect as detect

@@ -102,12 +102,12 @@ class UsefulTime:
         self._application, self._rank, self._process, thread, born, died = trace.arrays(
             "locations", "application", "rank", "process", "thread", "born_ns", "died_ns"
         )
-        self._first = _first_threads(trace, self._process, thread)
+        self.first_threads = _first_threads(trace, self._process, thread)
         self._begin, self._end = born.copy(), died.copy()
         self._calls = np.zeros(len(born), np.int64)
         self._mpi = np.zeros(len(born), np.int64)
         self._waiting = np.zeros(len(born), np.int64)
-        self._gaps = dict(_joined_gaps(trace, self._first))
+        self._gaps = dict(_joined_gaps(trace, self.first_threads))
         self._running = _running(trace) if span == "trace" and trace.rows("states") else None
 
     def add(self, calls: pa.Table) -> None:
@@ -130,9 +130,14 @@ class UsefulTime:
 
     def add_bursts(self, bursts: pa.Table, waiting_ns: Integers) -> None:
         """Add how long bursts waited, of some locations whose calls were added."""
-        location, start = numpy_columns(bursts, "location", "start_ns")
-        inside = (start >= self._begin[location]) & (start < self._end[location])
+        (location,) = numpy_columns(bursts, "location")
+        inside = self.has(bursts)
         np.add.at(self._waiting, location[inside], waiting_ns[inside])
+
+    def has(self, bursts: pa.Table) -> Mask:
+        """Mask of the bursts in the span of their location, of those whose calls were added."""
+        location, start = numpy_columns(bursts, "location", "start_ns")
+        return (start >= self._begin[location]) & (start < self._end[location])
 
     def applications(self) -> tuple[int, ...]:
         """The applications that called MPI so far."""
@@ -149,7 +154,7 @@ class UsefulTime:
         for place in self._gaps:
             starts, ends = self._inside(place)
             observed[place] -= (ends - starts).sum()
-        chosen = np.flatnonzero(np.isin(self._application, applications) & self._first)
+        chosen = np.flatnonzero(np.isin(self._application, applications) & self.first_threads)
         application, rank = self._application[chosen], self._rank[chosen]
         order = np.lexsort((rank, application))
         chosen = chosen[order]

@@ -6,7 +6,7 @@ than memory is summarised like any other trace.
 
 from __future__ import annotations
 
-from dataclasses import asdict, dataclass, replace
+from dataclasses import asdict, dataclass
 from typing import TYPE_CHECKING, Any, Final
 
 import numpy as np
@@ -264,7 +264,7 @@ def summarise(
     facts = trace.metadata
     efficiency = useful.result()
     if full:
-        efficiency = with_communication(efficiency, trace, poll_gap_ns)
+        efficiency = waits.with_communication(efficiency, trace, poll_gap_ns)
     return Summary(
         path=facts.get("path", ""),
         format=facts.get("format", ""),
@@ -291,14 +291,6 @@ def summarise(
         efficiency=efficiency,
         defects=_defects(trace),
     )
-
-
-def with_communication(efficiency: Efficiency, trace: Trace, poll_gap_ns: int) -> Efficiency:
-    """The efficiency of a trace with the factors of its communication."""
-    if efficiency.parallel is None:
-        return replace(efficiency, of_communication={"serialisation": None, "transfer": None})
-    factors = waits.communication_factors(trace, poll_gap_ns)
-    return replace(efficiency, of_communication=factors)
 
 
 def _fold_calls(

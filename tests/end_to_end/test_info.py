@@ -9,8 +9,10 @@ import sys
 
 import pytest
 
+import two_runs
 from command import burstline
 from raw_files import Run, record
+from two_runs import CYC, INS
 
 HEADER = "#Paraver (01/01/2026 at 00:00):1000_ns:1(2):1:2(1:1,1:1),1\nc:1:1:2:1:2\n"
 P2P, COLLECTIVE, OTHER = 50000001, 50000002, 50000003
@@ -93,7 +95,96 @@ def test_full_is_of_no_whole_trace(tiny):
     run = burstline("info", tiny, "--full", "--span", "trace")
 
     assert run.returncode == 2
-    assert "are of the time from MPI_Init to MPI_Finalize" in run.stderr
+    assert "--full is of the time from MPI_Init to MPI_Finalize" in run.stderr
+
+
+@pytest.fixture
+def two_sizes(tmp_path):
+    """Runs on 1 and on 2 ranks that counted their instructions and cycles."""
+    paths = [tmp_path / f"{ranks}.prv" for ranks in (1, 2)]
+    for ranks, path in enumerate(paths, 1):
+        counters = {INS: lambda *_: 600, CYC: lambda *_, n=ranks: 1200 // n}
+        two_runs.Run(counters, ranks=ranks).write(path)
+    return paths
+
+
+def test_runs_are_compared_with_the_first(two_sizes):
+    document = answer(*two_sizes)
+
+    assert set(document) == {"runs", "scaling", "warnings", "not_computable", "defects"}
+    assert document["scaling"] == "strong"
+    first, other = document["runs"]
+    assert [run["path"] for run in document["runs"]] == list(map(str, two_sizes))
+    assert set(first) == {"path", "ranks", "threads", "efficiency", "useful_ns", "counters"}
+    assert set(other["efficiency"]) - set(answer(two_sizes[0])["efficiency"]) == {
+        "global",
+        "computation_scalability",
+        "instruction_scalability",
+        "ipc_scalability",
+        "frequency_scalability",
+        "speed_scalability",
+    }
+    assert (first["ranks"], other["ranks"]) == (1, 2)
+    assert first["efficiency"]["global"] == first["efficiency"]["parallel"]
+    assert other["efficiency"]["computation_scalability"] == pytest.approx(0.5)
+    assert other["efficiency"]["instruction_scalability"] == pytest.approx(0.5)
+    assert other["efficiency"]["ipc_scalability"] == pytest.approx(2)
+    assert other["efficiency"]["frequency_scalability"] == pytest.approx(0.5)
+    assert other["counters"]["counts"] == {"PAPI_TOT_INS": 7200, "PAPI_TOT_CYC": 7200}
+    assert other["counters"]["share"] == 1
+    [warning] = document["warnings"]
+    assert "compare with --scaling weak" in warning
+
+
+def test_runs_are_compared_in_a_table_and_a_row_each_of_csv(two_sizes):
+    table = burstline("info", *two_sizes, "--scaling", "weak", "--full").stdout
+    shown = " ".join(table.split())
+    printed = burstline("info", *two_sizes, "--format", "csv").stdout
+    rows = list(csv.DictReader(io.StringIO(printed)))
+
+    assert "Weak scaling: the problem grows with the ranks" in shown
+    assert "computation scalability 100.0 % 100.0 %" in shown
+    assert "IPC scalability 100.0 % 200.0 %" in shown
+    assert "serialisation 100.0 %" in shown
+    assert "Instructions and cycles are counted by PAPI_TOT_INS and PAPI_TOT_CYC." in shown
+    assert [row["ranks"] for row in rows] == ["1", "2"]
+    assert float(rows[1]["instruction_scalability"]) == pytest.approx(0.5)
+
+
+def test_what_is_missing_says_how_to_record_it(tiny, two_sizes):
+    run = burstline("info", two_sizes[0], tiny)
+
+    assert "Not computed: instruction scalability, IPC scalability, frequency" in run.stdout
+    assert "(run 1: PAPI_TOT_INS and PAPI_TOT_CYC, run 2: none)" in run.stdout
+    assert "burstline record --counters PAPI_TOT_INS,PAPI_TOT_CYC" in run.stdout
+
+
+@pytest.mark.parametrize(
+    ("words", "said"),
+    [
+        (["{0}", "scout.cubex"], "scout.cubex is a profile: runs are compared by their traces"),
+        (["{0}", "{0}", "--span", "trace"], "from MPI_Init to MPI_Finalize: leave --span"),
+        (["{0}", "--scaling", "weak"], "name at least two traces"),
+        (["{0}", "nothing.prv"], "nothing.prv: no such file"),
+    ],
+)
+def test_what_is_no_comparison_is_refused(tiny, words, said):
+    run = burstline("info", *(word.format(tiny) for word in words))
+
+    assert run.returncode in {2, 3}
+    assert said in run.stderr
+
+
+def test_a_run_given_twice_and_a_damaged_one_are_named(tiny, tmp_path):
+    lines = tiny.read_text(encoding="ascii").splitlines()
+    cut = tmp_path / "cut.prv"
+    cut.write_text("\n".join(line for line in lines if ":50000003:32" not in line) + "\n")
+
+    twice = burstline("info", tiny, tiny).stderr
+    damaged = burstline("info", tiny, cut)
+
+    assert "is given twice" in twice
+    assert "run 2 was cut: 2 of 2 ranks have no MPI_Finalize" in damaged.stdout
 
 
 def test_a_compressed_trace_gives_the_same_answer(tiny):

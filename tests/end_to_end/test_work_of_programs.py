@@ -82,6 +82,28 @@ int work(int (*call)(void), volatile long *cell) {
 """
 
 
+DIVIDES = """
+#include <mpi.h>
+#include <stdlib.h>
+void relax(double *field, long cells);
+
+int main(int argc, char **argv) {
+    int size;
+    long all = 40000, replicated = atol(argv[1]);
+    MPI_Init(&argc, &argv);
+    MPI_Comm_size(MPI_COMM_WORLD, &size);
+    double *field = calloc(all, sizeof *field);
+    for (int step = 0; step < 20; step++) {
+        relax(field, 2 + all / size);
+        relax(field, 2 + replicated);
+        MPI_Barrier(MPI_COMM_WORLD);
+    }
+    MPI_Finalize();
+    return 0;
+}
+"""
+
+
 class Site:
     """A folder with an MPI, and compilers that count."""
 
@@ -296,4 +318,34 @@ def test_labels_of_a_program_and_its_libraries_are_one_nest(on_open_mpi):
         *["outside of loops"] * 2,
         *[*["library.c:4"] * 3, f"loads.c:{turn}"] * 2,
         "outside of loops",
+    ]
+
+
+@pytest.mark.parametrize(("replicated", "expected"), [(0, 1), (10_000, (4 + 2) / (4 + 4))])
+def test_work_of_two_sizes_scales_as_the_program_divides_it(on_open_mpi, replicated, expected):
+    site = on_open_mpi
+    for name, text in (("solver.c", SOLVER), ("divides.c", DIVIDES)):
+        (site.folder / name).write_text(text)
+        site.compile(site.mpicc, "-O2", "-c", name)
+    site.compile(site.mpicc, "divides.o", "solver.o", "-o", "divides")
+    names = [f"{ranks}.store" for ranks in (2, 4)]
+    for ranks, name in zip((2, 4), names, strict=True):
+        site.record(name, "./divides", str(replicated), ranks=ranks)
+
+    told = json.loads(site.run(*burst("info", *names, "--format", "json")))
+
+    first, second = told["runs"]
+    efficiency = second["efficiency"]
+    assert (first["ranks"], second["ranks"]) == (2, 4)
+    assert efficiency["instruction_scalability"] == pytest.approx(expected, rel=0.01)
+    assert efficiency["global"] == pytest.approx(
+        efficiency["parallel"]
+        * efficiency["instruction_scalability"]
+        * efficiency["speed_scalability"]
+    )
+    assert list(second["counters"]["counts"]) == ["IR_TOT_INS"]
+    assert second["counters"]["share"] > 0.99
+    assert [row["metric"] for row in told["not_computable"]] == [
+        "ipc_scalability",
+        "frequency_scalability",
     ]

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from pathlib import Path
 from typing import TYPE_CHECKING, Any, Final
 
 import burstline
@@ -15,6 +16,7 @@ from burstline.cli.inputs import (
     poll_gap_asked,
     read_selected,
     say_gap_of_recorder,
+    warn_of_twins,
 )
 from burstline.cli.products import print_view
 from burstline.errors import ParameterError
@@ -27,6 +29,8 @@ DESCRIPTION: Final = """\
 Show what is in TRACE: ranks, nodes and duration, MPI calls by operation with their
 time and bytes, messages, counters, call paths; the parallel efficiency; and what was
 odd or could not be seen. Of a profile (.cubex), show the totals of its metrics.
+Of two traces or more, compare runs of a program with the first: global efficiency,
+computation scalability, and their factors.
 """
 EXAMPLES: Final = """\
 examples:
@@ -37,40 +41,81 @@ examples:
   burstline info run.prv --full                        also why communication costs time
   burstline info run.prv --format json | python -m json.tool
   burstline info run.prv --format csv > calls.csv      calls by operation
+  burstline info 4ranks.prv 8ranks.prv 16ranks.prv     the same problem on more ranks
+  burstline info 4ranks.prv 8ranks.prv --scaling weak  a problem that grows with the ranks
   burstline info scout.cubex                           what Scalasca found
 """
 _SUMMARY: Final = {
     "--top N=12": "operations to list (12)",
     "--span {init-finalize,trace}=init-finalize": "the time whose efficiency is shown: from "
     "MPI_Init to MPI_Finalize (default), or the whole trace, as BasicAnalysis takes it",
+    "--scaling {strong,weak}": "of several traces: whether all solve the same problem (strong, "
+    "the default), or one that grows with the ranks",
     "--full": "split the communication efficiency into serialisation (ranks wait for each "
     "other in turn) and transfer (messages take time)",
     **usage.POLL_GAP,
 }
-OPTIONS: Final = usage.ANALYSIS | {"the summary": _SUMMARY}
+_TRACES: Final = (
+    "a .prv, .prv.gz or .otf2 file, a store, or a folder of raw files or tables; several are "
+    "compared with the first"
+)
+OPTIONS: Final = {
+    "traces TRACE +": _TRACES,
+    **usage.FORMAT,
+    **usage.REGION,
+    **usage.RESOURCES,
+    "the summary": _SUMMARY,
+}
 
 
 def run(arguments: usage.Arguments) -> None:
-    """Print a summary of the trace, or the totals of a profile."""
+    """Print a summary of a trace or the totals of a profile, or compare runs."""
     usage.require_at_least(arguments, top=1)
-    if arguments.trace.endswith(".cubex"):
-        view: View = _profile(arguments)
+    if arguments.full and arguments.span == "trace":
+        raise ParameterError(
+            "--full is of the time from MPI_Init to MPI_Finalize: leave --span trace out"
+        )
+    arguments.trace = arguments.traces[0]
+    if len(arguments.traces) > 1:
+        view: View = _compared(arguments)
+    elif arguments.scaling is not None:
+        raise ParameterError("--scaling is of runs that are compared: name at least two traces")
+    elif arguments.trace.endswith(".cubex"):
+        view = _profile(arguments)
     else:
         options: Any = poll_gap_asked(arguments)
         options |= {"span": arguments.span, "full": arguments.full}
-        trace = _read(arguments, raw=arguments.span == "trace")
-        say_gap_of_recorder(arguments, trace)
-        summary = burstline.summarise(trace, **options)
+        summary = burstline.summarise(_read(arguments), **options)
         view = show.SummaryView(summary, arguments.top)
     print_view(arguments, view)
 
 
-def _read(arguments: usage.Arguments, *, raw: bool) -> Trace:
+def _read(arguments: usage.Arguments) -> Trace:
     if arguments.full:  # a replay needs all of the trace at once
-        return read_selected(
-            arguments, raw=raw, tables=REPLAYED, copies=COPIES_REPLAYED, names_cut=True
+        options: Any = {"tables": REPLAYED, "copies": COPIES_REPLAYED, "names_cut": True}
+    else:
+        options = {"raw": arguments.span == "trace", "streams": True}
+    trace = read_selected(arguments, **options)
+    say_gap_of_recorder(arguments, trace)
+    return trace
+
+
+def _compared(arguments: usage.Arguments) -> View:
+    """The runs beside the first; each is read when the one before was measured."""
+    paths = arguments.traces
+    for path in paths:
+        if path.endswith(".cubex"):
+            raise ParameterError(f"{path} is a profile: runs are compared by their traces")
+    if arguments.span == "trace":
+        raise ParameterError(
+            "runs are compared from MPI_Init to MPI_Finalize: leave --span trace out"
         )
-    return read_selected(arguments, raw=raw, streams=True)
+    warn_of_twins([Path(path) for path in paths])
+    each = (usage.Arguments(**vars(arguments) | {"trace": path}) for path in paths)
+    options: Any = poll_gap_asked(arguments) | {"full": arguments.full}
+    if arguments.scaling is not None:
+        options["scaling"] = arguments.scaling
+    return show.ScalabilityView(burstline.scalability(map(_read, each), **options))
 
 
 def _profile(arguments: usage.Arguments) -> View:

@@ -136,7 +136,8 @@ def warn_of_damage(arguments: usage.Arguments) -> None:
         lost = [row for row in rows if row["severity"] != "info"]
         if lost:
             told = ", ".join(f"{row['kind']} ({row['count']:,} times)" for row in lost)
-            see = "" if arguments.command == "info" else f". See: burstline info {path}"
+            is_shown = arguments.command == "info" and len(arguments.defects) == 1
+            see = "" if is_shown else f". See: burstline info {path}"
             show.note(f"warning: {path}: {printable(told)}{see}")
 
 

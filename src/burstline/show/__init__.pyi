@@ -25,6 +25,7 @@ from burstline.show.pictures.quality import quality_plot as quality_plot
 from burstline.show.progress import Bar as Bar
 from burstline.show.quality import CheckView as CheckView
 from burstline.show.quality import doubts as doubts
+from burstline.show.scaling import ScalabilityView as ScalabilityView
 from burstline.show.structure import LoopTableView as LoopTableView
 from burstline.show.structure import StructureView as StructureView
 from burstline.show.structure import block_begins as block_begins

@@ -7,8 +7,8 @@ __all__ = ["Part", "Waits", "wait_states"]
 # For other rooms of the house.
 from burstline.waits.finding import CLOCKS as CLOCKS
 from burstline.waits.finding import TOOLS as TOOLS
-from burstline.waits.finding import communication_factors as communication_factors
 from burstline.waits.finding import states_of as states_of
+from burstline.waits.finding import with_communication as with_communication
 from burstline.waits.metrics import METRICS as METRICS
 from burstline.waits.metrics import PARENTS as PARENTS
 from burstline.waits.metrics import WAITS as WAITS

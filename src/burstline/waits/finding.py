@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from typing import TYPE_CHECKING, Any, Final
 
 import numpy as np
@@ -19,6 +20,7 @@ from burstline.waits.parts import iterations_of, loops_of, windows_of
 from burstline.waits.result import WHOLE_LOCATIONS, Waits, waits_of
 
 if TYPE_CHECKING:
+    from burstline.efficiency import Efficiency
     from burstline.identity import CallTree
     from burstline.sync import Sync
     from burstline.trace import Trace
@@ -177,10 +179,13 @@ def states_of(
     return waits
 
 
-def communication_factors(trace: Trace, poll_gap_ns: int) -> dict[str, float | None]:
-    """Serialisation and transfer, 0..1; None where they are not defined."""
-    whole = factors(trace, sync_of(trace, _rooted_tree(trace)), poll_gap_ns)
-    return {name: whole[name] for name in ("serialisation", "transfer")}
+def with_communication(efficiency: Efficiency, trace: Trace, poll_gap_ns: int) -> Efficiency:
+    """The efficiency of a trace with serialisation and transfer."""
+    whole: dict[str, float | None] = {}
+    if efficiency.parallel is not None:
+        whole = factors(trace, sync_of(trace, _rooted_tree(trace)), poll_gap_ns)
+    split = {name: whole.get(name) for name in ("serialisation", "transfer")}
+    return replace(efficiency, of_communication=split)
 
 
 def _require_room(nodes: int, locations: int, beside: int, memory: int) -> None:

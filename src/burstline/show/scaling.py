@@ -1,0 +1,136 @@
+"""What ``burstline info A B`` shows: runs side by side, factors below their product."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from functools import partial
+from typing import TYPE_CHECKING, Final
+
+from burstline.show.blocks import Block, Facts, Heading, Lines, Table
+from burstline.show.units import format_count, format_ns, format_share
+from burstline.show.views import Rows, View
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Iterator
+
+    from burstline.scaling import Scalability, ScaledRun, Work
+
+_PROBLEM: Final = {
+    "strong": "all runs solve the same problem (if it grows with the ranks: --scaling weak)",
+    "weak": "the problem grows with the ranks (if all solve the same: --scaling strong)",
+}
+_FACTORS: Final = {
+    "global": "global efficiency",
+    "parallel": "  parallel efficiency",
+    "load_balance": "    load balance",
+    "communication": "    communication",
+    "serialisation": "      serialisation",
+    "transfer": "      transfer",
+    "computation_scalability": "  computation scalability",
+    "instruction_scalability": "    instruction scalability",
+    "speed_scalability": "    speed scalability",
+    "ipc_scalability": "    IPC scalability",
+    "frequency_scalability": "    frequency scalability",
+}
+_OF_FULL: Final = ("serialisation", "transfer")
+_WHOLE: Final = 0.9995  # is shown as 100.0 %
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class ScalabilityView(View):
+    """Runs of a program, compared with the first."""
+
+    result: Scalability
+
+    def rows(self) -> Rows:
+        """The runs with their factors."""
+        factors = [name for name in _FACTORS if name not in _OF_FULL or self._has(name)]
+        facts = ("path", "ranks", "threads", "runtime_ns", "useful_ns")
+        return (*facts, *factors), (
+            (
+                run.path,
+                run.ranks,
+                run.threads,
+                run.efficiency.runtime_ns,
+                run.useful_ns,
+                *(run.factors[name] for name in factors),
+            )
+            for run in self.result.runs
+        )
+
+    def blocks(self) -> Iterator[Block]:
+        """The runs, their factors, what was counted, and what is doubtful or unknown."""
+        result = self.result
+        names = [f"run {number}" for number in range(1, 1 + len(result.runs))]
+        yield Facts(zip(names, (run.path for run in result.runs), strict=True))
+        cells = [*self._amounts(), *self._shares()]
+        yield Table(
+            ["", *names],
+            [[name, *map(cell, result.runs)] for name, cell in cells],
+            f"{result.scaling.capitalize()} scaling: {_PROBLEM[result.scaling]}",
+        )
+        yield Lines(list(self._legend()))
+        if result.warnings:
+            yield Heading("These runs may not be comparable")
+            yield Lines([f"  {warning}" for warning in result.warnings])
+        for factors, reason in result.not_computable:
+            shown = [_FACTORS[name].strip() for name in factors if name != "speed_scalability"]
+            yield Heading(f"Not computed: {', '.join(shown)}")
+            yield Lines([f"  {line[0].upper()}{line[1:]}" for line in reason.split(". ")])
+
+    def _has(self, factor: str) -> bool:
+        return any(run.factors.get(factor) is not None for run in self.result.runs)
+
+    def _amounts(self) -> Iterator[tuple[str, Callable[[ScaledRun], str]]]:
+        """Rows of the table that are no shares."""
+        runs = self.result.runs
+        yield "ranks", lambda run: f"{run.ranks:,}"
+        if any(run.threads != run.ranks for run in runs):
+            yield "threads that compute", lambda run: f"{run.threads:,}"
+        yield "runtime", lambda run: format_ns(run.efficiency.runtime_ns)
+        yield "time outside MPI, all threads", lambda run: format_ns(run.useful_ns)
+        if not runs[0].work:
+            return
+        noun = "statements" if self._is_work else "instructions"
+        yield f"{noun} a second", lambda run: format_count(1e9 * _work(run).rate(0))
+        if len(runs[0].work.counts) > 1:
+            yield "IPC", lambda run: f"{_work(run).rate(0) / _work(run).rate(1):.2f}"
+            yield "frequency", lambda run: f"{_work(run).rate(1):.2f} GHz"
+        if any(run.share < _WHOLE for run in runs):
+            yield "time outside MPI with counters", lambda run: format_share(run.share)
+
+    def _shares(self) -> Iterator[tuple[str, Callable[[ScaledRun], str]]]:
+        """Rows of the table that are factors."""
+        for name, title in _FACTORS.items():
+            is_split = name == "speed_scalability" and self._has("ipc_scalability")
+            if self._has(name) and not is_split:
+                shown = title.replace("instruction", "work") if self._is_work else title
+                yield shown, partial(_share, name)
+
+    @property
+    def _is_work(self) -> bool:
+        """Whether statements of the program were counted, no instructions of the processor."""
+        work = self.result.runs[0].work
+        return work is not None and "IR_" in work.counters[0].upper()
+
+    def _legend(self) -> Iterator[str]:
+        yield "  A share is the product of those indented below it."
+        what = "means per thread" if self.result.scaling == "weak" else "totals of all threads"
+        yield f"  Scalability compares {what} with run 1; above 100 % is better than there."
+        if work := self.result.runs[0].work:
+            noun = f"Instructions{' and cycles' * (len(work.counts) > 1)} are"
+            noun = "Work is statements of the program" if self._is_work else noun
+            yield f"  {noun} counted by {' and '.join(work.counters)}."
+            if len(work.counts) == 1:
+                yield "  Speed is how many of them a second: IPC and frequency together."
+
+
+def _share(factor: str, run: ScaledRun) -> str:
+    return format_share(run.factors[factor])
+
+
+def _work(run: ScaledRun) -> Work:
+    """What was counted in a run: if in one of them, then in all."""
+    if run.work is None:
+        raise AssertionError("runs have counters in common, or none")
+    return run.work
