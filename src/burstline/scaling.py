@@ -44,15 +44,16 @@ _GROWN: Final = 1.5  # of threads, that tells strong from weak scaling
 
 
 class Work(NamedTuple):
-    """What was counted in the useful bursts whose counters are all known."""
+    """What was counted in the useful bursts whose counters are all known; empty if nothing."""
 
-    counters: tuple[str, ...]  # of instructions, or work; of cycles, if there is one
-    counts: tuple[int, ...]  # of each of them
-    time_ns: int  # useful time of these bursts
+    counters: tuple[str, ...] = ()  # of instructions, or work; of cycles, if there is one
+    counts: tuple[int, ...] = ()  # of each of them
+    time_ns: int = 0  # useful time of these bursts
 
-    def rate(self, counter: int) -> float:
-        """How much the counter of this number counted in a ns."""
-        return self.counts[counter] / self.time_ns
+    @property
+    def rates(self) -> tuple[float, ...]:
+        """What each counter counted in a ns."""
+        return tuple(count / self.time_ns for count in self.counts)
 
 
 class _Measured(NamedTuple):
@@ -64,7 +65,7 @@ class _Measured(NamedTuple):
     efficiency: Efficiency
     threads: int
     useful_ns: int
-    work: tuple[Work | None, ...]  # by kind
+    work: tuple[Work, ...]  # by kind
 
 
 @dataclass(frozen=True, slots=True)
@@ -75,7 +76,7 @@ class ScaledRun:
     efficiency: Efficiency
     threads: int  # ranks, and their further threads that compute
     useful_ns: int  # of all threads
-    work: Work | None  # None if the runs have no counter in common
+    work: Work  # empty if the runs have no counter in common
     # parts of the parallel efficiency; ratios with the first run, above 1 where this one is
     # better; `global`; None if not computable
     factors: Mapping[str, float | None]
@@ -88,21 +89,19 @@ class ScaledRun:
     @property
     def share(self) -> float:
         """The part of the useful time whose counters are known."""
-        return min(1.0, self.work.time_ns / self.useful_ns) if self.work else 0.0
+        return min(1.0, self.work.time_ns / max(self.useful_ns, 1))
 
     def as_dict(self) -> dict[str, Any]:
         """One of the runs of the document."""
-        counters: dict[str, Any] | None = None
-        if work := self.work:
-            counts = dict(zip(work.counters, work.counts, strict=True))
-            counters = {"counts": counts, "time_ns": work.time_ns, "share": self.share}
+        counts = dict(zip(self.work.counters, self.work.counts, strict=True))
+        counters = {"counts": counts, "time_ns": self.work.time_ns, "share": self.share}
         return {
             "path": self.path,
             "ranks": self.ranks,
             "threads": self.threads,
             "efficiency": self.efficiency.as_dict() | dict(self.factors),
             "useful_ns": self.useful_ns,
-            "counters": counters,
+            "counters": counters if counts else None,
         }
 
 
@@ -217,8 +216,8 @@ def scalability(
     for number, run in enumerate(measured, 1):
         if run.efficiency.parallel is None:
             raise NotEnoughDataError(f"run {number} ({run.path}): {run.efficiency.reason}")
-    kinds = range(len(_KINDS))
-    kind = next((kind for kind in kinds if all(run.work[kind] for run in measured)), None)
+    in_all = [all(run.work[kind].counts for run in measured) for kind in range(len(_KINDS))]
+    kind = in_all.index(True) if any(in_all) else None
     runs = tuple(_scaled(run, measured[0], kind, scaling) for run in measured)
     return Scalability(
         runs,
@@ -270,7 +269,7 @@ def _measured(trace: Trace, *, full: bool, poll_gap_ns: int) -> _Measured:
         threads=len(efficiency.ranks) + int(np.count_nonzero(others)),
         useful_ns=sum(efficiency.useful_ns) + int(others.sum()),
         work=tuple(
-            Work(counters, tuple(total[1:]), total[0]) if counters and all(total > 0) else None
+            Work(counters, (*total[1:],), total[0]) if counters and min(total) > 0 else Work()
             for counters, total in zip(chosen, sums, strict=True)
         ),
     )
@@ -286,21 +285,21 @@ def _chosen(names: Sequence[str], kind: Sequence[Sequence[str]]) -> tuple[str, .
 
 
 def _scaled(run: _Measured, first: _Measured, kind: int | None, scaling: str) -> ScaledRun:
-    work, base = (None if kind is None else one.work[kind] for one in (run, first))
+    work, base = (Work() if kind is None else one.work[kind] for one in (run, first))
     efficiency = run.efficiency
-    ratios = dict.fromkeys(("computation", "instruction", "ipc", "frequency", "speed"))
+    names = ("computation", "instruction", "ipc", "frequency", "speed")
+    ratios: dict[str, float | None] = dict.fromkeys(names)
     product: float | None = None
     if run.useful_ns and first.useful_ns and efficiency.parallel is not None:
         computation = first.useful_ns / run.useful_ns
         computation *= run.threads / first.threads if scaling == "weak" else 1
         product = efficiency.parallel * computation
         ratios["computation"] = computation
-        if work and base:
-            ratios["speed"] = speed = work.rate(0) / base.rate(0)
-            ratios["instruction"] = computation / speed
-            if len(work.counts) > 1:
-                ratios["frequency"] = frequency = work.rate(1) / base.rate(1)
-                ratios["ipc"] = speed / frequency
+        gains = [ours / theirs for ours, theirs in zip(work.rates, base.rates, strict=True)]
+        if gains:
+            ratios |= {"instruction": computation / gains[0], "speed": gains[0]}
+        if len(gains) > 1:
+            ratios |= {"ipc": gains[0] / gains[1], "frequency": gains[1]}
     factors = {
         "parallel": efficiency.parallel,
         "load_balance": efficiency.load_balance,
@@ -387,8 +386,8 @@ def _not_computable(
     if kind is None:
         told = []
         for number, run in enumerate(runs, 1):
-            work = next((work for work in run.work if work), None)
-            told.append(f"run {number}: {' and '.join(work.counters) if work else 'none'}")
+            counters = next((work.counters for work in run.work if work.counts), ["none"])
+            told.append(f"run {number}: {' and '.join(counters)}")
         reason = f"the runs have no counter of instructions in common ({', '.join(told)})"
         yield ("instruction_scalability", *split, "speed_scalability"), f"{reason}. {_RECORD}"
     elif len(_KINDS[kind]) == 1:

@@ -1,5 +1,8 @@
 """Runs beside the first: computation scalability is instructions x IPC x frequency."""
 
+import gc
+import weakref
+
 import pyarrow as pa
 import pytest
 
@@ -183,7 +186,8 @@ def test_without_a_counter_in_common_the_reason_says_what_each_run_has():
     result = scalability([ONE, work])
 
     assert result.runs[1].factors["computation_scalability"] == 1
-    assert result.runs[1].work is None
+    assert result.runs[1].work.counters == ()
+    assert result.runs[1].as_dict()["counters"] is None
     [(names, reason)] = result.not_computable
     assert names[0] == "instruction_scalability"
     assert "(run 1: PAPI_TOT_INS and PAPI_TOT_CYC, run 2: IR_TOT_INS)" in reason
@@ -204,6 +208,21 @@ def test_what_cannot_be_compared_is_refused():
         scalability([ONE], scaling="medium")
     with pytest.raises(NotEnoughDataError, match=r"run 2 .*no application calls MPI"):
         scalability([ONE, trace_of("ranks 1")])
+
+
+def test_a_run_is_let_go_before_the_next_is_taken():
+    alive = []
+
+    def one_by_one():
+        for _ in range(3):
+            gc.collect()
+            assert not any(before() for before in alive)
+            trace = run_of([(100, 1, 1)])
+            alive.append(weakref.ref(trace.bursts))
+            yield trace
+            del trace
+
+    assert len(scalability(one_by_one()).runs) == 3
 
 
 def warnings(*texts, **options):

@@ -13,7 +13,7 @@ from burstline.show.views import Rows, View
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
 
-    from burstline.scaling import Scalability, ScaledRun, Work
+    from burstline.scaling import Scalability, ScaledRun
 
 _PROBLEM: Final = {
     "strong": "all runs solve the same problem (if it grows with the ranks: --scaling weak)",
@@ -89,14 +89,13 @@ class ScalabilityView(View):
             yield "threads that compute", lambda run: f"{run.threads:,}"
         yield "runtime", lambda run: format_ns(run.efficiency.runtime_ns)
         yield "time outside MPI, all threads", lambda run: format_ns(run.useful_ns)
-        if not runs[0].work:
-            return
         noun = "statements" if self._is_work else "instructions"
-        yield f"{noun} a second", lambda run: format_count(1e9 * _work(run).rate(0))
-        if len(runs[0].work.counts) > 1:
-            yield "IPC", lambda run: f"{_work(run).rate(0) / _work(run).rate(1):.2f}"
-            yield "frequency", lambda run: f"{_work(run).rate(1):.2f} GHz"
-        if any(run.share < _WHOLE for run in runs):
+        if self._counters:
+            yield f"{noun} a second", lambda run: format_count(1e9 * run.work.rates[0])
+        if len(self._counters) > 1:
+            yield "IPC", lambda run: f"{run.work.rates[0] / run.work.rates[1]:.2f}"
+            yield "frequency", lambda run: f"{run.work.rates[1]:.2f} GHz"
+        if self._counters and any(run.share < _WHOLE for run in runs):
             yield "time outside MPI with counters", lambda run: format_share(run.share)
 
     def _shares(self) -> Iterator[tuple[str, Callable[[ScaledRun], str]]]:
@@ -108,29 +107,26 @@ class ScalabilityView(View):
                 yield shown, partial(_share, name)
 
     @property
+    def _counters(self) -> tuple[str, ...]:
+        """The counters that run 1 has in common with the others."""
+        return self.result.runs[0].work.counters
+
+    @property
     def _is_work(self) -> bool:
         """Whether statements of the program were counted, no instructions of the processor."""
-        work = self.result.runs[0].work
-        return work is not None and "IR_" in work.counters[0].upper()
+        return any("IR_" in counter.upper() for counter in self._counters)
 
     def _legend(self) -> Iterator[str]:
         yield "  A share is the product of those indented below it."
         what = "means per thread" if self.result.scaling == "weak" else "totals of all threads"
         yield f"  Scalability compares {what} with run 1; above 100 % is better than there."
-        if work := self.result.runs[0].work:
-            noun = f"Instructions{' and cycles' * (len(work.counts) > 1)} are"
+        if counters := self._counters:
+            noun = f"Instructions{' and cycles' * (len(counters) > 1)} are"
             noun = "Work is statements of the program" if self._is_work else noun
-            yield f"  {noun} counted by {' and '.join(work.counters)}."
-            if len(work.counts) == 1:
+            yield f"  {noun} counted by {' and '.join(counters)}."
+            if len(counters) == 1:
                 yield "  Speed is how many of them a second: IPC and frequency together."
 
 
 def _share(factor: str, run: ScaledRun) -> str:
     return format_share(run.factors[factor])
-
-
-def _work(run: ScaledRun) -> Work:
-    """What was counted in a run: if in one of them, then in all."""
-    if run.work is None:
-        raise AssertionError("runs have counters in common, or none")
-    return run.work
