@@ -432,9 +432,10 @@ def last_until(
     >>> last_until(rows, (np.array([0, 0, 1]), np.array([4, 7, 9]))).tolist()
     [-1, 1, 2]
     """
-    stamps = np.unique(np.concatenate([rows[1], moments[1]]))
+    # A row is not after a moment if as many of the rows' times are not: few, where rows are.
+    stamps = np.unique(rows[1])
     key, wanted = (
-        group.astype(np.int64) * len(stamps) + np.searchsorted(stamps, time)
+        group.astype(np.int64) * (len(stamps) + 1) + np.searchsorted(stamps, time, side="right")
         for group, time in (rows, moments)
     )
     row = np.searchsorted(key, wanted, side="right") - 1
