@@ -2,13 +2,21 @@
 
 from __future__ import annotations
 
+from importlib.resources import files
+
+import numpy as np
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
 import burstline
 from burstline.errors import NotEnoughDataError, ParameterError
+from burstline.identity import call_tree
+from burstline.sync import sync_of
 from burstline.testing import trace_of
+from burstline.waits import factors
+from burstline.waits.factors import ideal_in, ideal_runtime
+from burstline.waits.parts import windows_of
 from golden.oracle_events import as_text
 from hybrid_programs import hybrid_programs
 
@@ -170,6 +178,8 @@ def test_a_loop_has_what_lies_in_the_loops_in_it():
     assert receives.metrics["comp"] == 192 - 12 * 8
     assert receives.efficiency == {
         "parallel": pytest.approx(96 / 192), "load_balance": 1, "communication": 96 / 192,
+        # If sends took no time, 19 would pass between two, and rank 1 wait for 3 before them.
+        "serialisation": 96 / (8 * 19 + 4 * 3), "transfer": (8 * 19 + 4 * 3) / 192,
     }  # fmt: skip
     assert by[1].metrics["time"] == (390 - 10) + (390 - 4)
     # Rank 0 computes without 4 barriers of 2 and 12 sends of 1, rank 1 without more.
@@ -178,7 +188,60 @@ def test_a_loop_has_what_lies_in_the_loops_in_it():
         "parallel": pytest.approx(mean / 386),
         "load_balance": pytest.approx(mean / 360),
         "communication": pytest.approx(360 / 386),
-    }
+        "serialisation": 1, "transfer": pytest.approx(360 / 386),  # rank 0 waits for nobody
+    }  # fmt: skip
+
+
+@pytest.mark.parametrize("by", ["loop", "iteration"])
+def test_ranks_that_compute_in_turn_are_serialised_in_their_loop(by):
+    # Five times, either rank computes for 10 and sends; messages take 5.
+    send = "| {0} enter MPI_Send | {0} send to {2} bytes 8 | {1} leave "
+    receive = "| {0} enter MPI_Recv | {1} receive from {2} bytes 8 | {1} leave "
+    begins = range(0, 150, 30)
+    first = "".join(
+        send.format(k + 10, k + 11, 1) + receive.format(k + 11, k + 30, 1) for k in begins
+    )
+    second = "".join(
+        receive.format(max(k - 4, 0), k + 15, 0) + send.format(k + 25, k + 26, 0)
+        for k in begins
+    )
+
+    waits = burstline.wait_states(trace_of(f"ranks 2 | 0 {first} | 1 {second}"), by=by)
+
+    # Rank 1 computes for 50 and its partner for 40 until its last send, in 146 in all.
+    part = waits.by[0].efficiency
+    ideal, runtime, useful = (90, 146, 50) if by == "loop" else (20, 30, 10)
+    assert part["communication"] == pytest.approx(useful / runtime)
+    assert part["serialisation"] == pytest.approx(useful / ideal)
+    assert part["transfer"] == pytest.approx(ideal / runtime)
+    assert burstline.wait_states(nested(), by=30).by[0].efficiency["transfer"] is None
+
+
+@given(hybrid_programs(most_threads=1), st.integers(1, 60))
+def test_parts_of_the_run_on_an_ideal_network_add_up(program, width):
+    trace = trace_of(as_text(program))
+    sync = sync_of(trace, call_tree(trace))
+    whole, parts = (ideal_in(trace, sync, windows_of(sync, each)) for each in (10**9, width))
+
+    assert parts.sum(axis=0).tolist() == whole.sum(axis=0).tolist()
+    assert parts.min(initial=0) >= 0
+    runtime = ideal_runtime(trace, sync, np.zeros(trace.rows("bursts"), np.int64))
+    assert whole.sum(axis=0).max() == runtime
+
+
+def test_on_an_ideal_network_ranks_wait_in_calls_alone():
+    trace = burstline.read(files("burstline") / "data" / "lulesh_8r.prv.gz")
+    calls = sync_of(trace, call_tree(trace)).calls
+    nothing = np.zeros(trace.rows("bursts"), np.int64)
+
+    enter, leave = factors.ideal_stamps(trace, sync_of(trace, call_tree(trace)), nothing)
+
+    inside = calls.location[1:] == calls.location[:-1]
+    ideal, real = enter[1:] - leave[:-1], calls.enter_ns[1:] - calls.leave_ns[:-1]
+    assert (ideal[inside] >= 0).all()
+    assert (ideal[inside] <= real[inside]).all()
+    assert (leave >= enter).all()
+    assert (leave - enter).sum() > 0
 
 
 def test_threads_are_in_the_loops_of_their_process():

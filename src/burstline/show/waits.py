@@ -38,6 +38,7 @@ _HYBRID: Final = (
 _COLUMNS: Final = ("metric", "rank", "thread", "call_path", "value")
 _PART_FACTORS: Final = {
     "parallel": "PAR. EFF.", "load_balance": "BALANCE", "communication": "COMM.",
+    "serialisation": "SERIAL.", "transfer": "TRANSFER",
 }  # fmt: skip
 _MOST_PARTS, _MOST_WAITS = 40, 1
 
@@ -110,14 +111,17 @@ class WaitsView(View):
         by = self.result.by
         if not by:
             return
+        kind = self.result.coverage["by"]
         present = [name for name in WAITS if name in self.result.profile.stored]
         columns = sorted(present, key=self.result.profile.total, reverse=True)[:_MOST_WAITS]
+        factors = ["parallel", "load_balance", "communication"]
+        if kind == "loop" and any(part.efficiency["transfer"] for part in by):
+            columns, factors = [], list(_PART_FACTORS)  # there is no room for both
         depth: dict[int | str | None, int] = {None: -1}
         for part in by:
             depth[part.key] = depth[part.parent] + 1
         least = sorted((part.waits_ns for part in by), reverse=True)[:_MOST_PARTS][-1]
         shown = [part for part in by if part.waits_ns >= least][:_MOST_PARTS]
-        kind = self.result.coverage["by"]
         which = {
             "iteration": f" of loop {self.result.coverage.get('loop')}",
             "loop": ", numbered as by burstline structure",
@@ -129,7 +133,7 @@ class WaitsView(View):
                 "WAITS",
                 "%",
                 *map(self._title, columns),
-                *_PART_FACTORS.values(),
+                *(_PART_FACTORS[name] for name in factors),
             ],
             [
                 [
@@ -139,7 +143,7 @@ class WaitsView(View):
                     format_ns(part.waits_ns),
                     format_share(part.waits_ns / max(part.metrics.get("time", 0), 1)),
                     *(format_ns(part.metrics.get(name, 0)) for name in columns),
-                    *(format_share(part.efficiency[name]) for name in _PART_FACTORS),
+                    *(format_share(part.efficiency[name]) for name in factors),
                 ]
                 for part in shown
             ],

@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING, Final
 import numpy as np
 
 from burstline.bursts import POLL_GAP_NS, waiting_in
-from burstline.columns import UNKNOWN, Ordinals, numpy_columns, prefix_sums
+from burstline.columns import UNKNOWN, Ordinals, numpy_columns, prefix_sums, take
 from burstline.efficiency import UsefulTime
 from burstline.operations import FINALIZES, INITS
 from burstline.sync import PLACES, Weights, rendezvous, replay, rows_of
@@ -53,17 +53,13 @@ def factors(
     waiting = waiting_in(bursts, poll_gap_ns)
     fold.add_bursts(bursts, waiting)
     whole = fold.result()
-    serialisation = transfer = None
     most = max(whole.useful_ns, default=0)
-    if whole.runtime_ns and most:
-        ideal = min(max(ideal_runtime(trace, sync, waiting), most), max(whole.runtime_ns, most))
-        serialisation, transfer = most / ideal, ideal / whole.runtime_ns
+    ideal = ideal_runtime(trace, sync, waiting) if whole.runtime_ns and most else None
     of_processes = {
         "parallel": whole.parallel,
         "load_balance": whole.load_balance,
         "communication": whole.communication,
-        "serialisation": serialisation,
-        "transfer": transfer,
+        **of_communication(most, whole.runtime_ns, ideal),
     }
     levels: dict[str, Factors] = dict.fromkeys(("hybrid", "mpi", "openmp"), _NO_FACTORS)
     if call_paths is not None:
@@ -87,6 +83,14 @@ def factors_of(useful_ns: Integers, runtime_ns: int) -> Factors:
         "load_balance": mean / most,
         "communication": most / runtime_ns,
     }
+
+
+def of_communication(useful_ns: int, runtime_ns: int, ideal_ns: int | None) -> Factors:
+    """Serialisation and transfer, of the thread that computes most and of the longest one."""
+    if ideal_ns is None or not useful_ns or not runtime_ns:
+        return {"serialisation": None, "transfer": None}
+    ideal = min(max(ideal_ns, useful_ns), max(runtime_ns, useful_ns))
+    return {"serialisation": useful_ns / ideal, "transfer": ideal / runtime_ns}
 
 
 def _of_threads(
@@ -154,31 +158,54 @@ def ideal_runtime(trace: Trace, sync: Sync, waiting_ns: Integers) -> int:
 
     `waiting_ns` is how long each burst waited in failed polls.
     """
+    enter, leave = ideal_stamps(trace, sync, waiting_ns)
+    begin, end = sync.calls.begin[:-1], sync.calls.begin[1:]
+    runtime = np.where(end > begin, take(leave, end - 1), 0)
+    finals = sync.world_calls(*FINALIZES)
+    runtime[sync.calls.location[finals]] = enter[finals]
+    return int(runtime[sync.thread == 0].max(initial=0))
+
+
+def ideal_in(trace: Trace, sync: Sync, parts: Parts) -> Integers:
+    """How long each thread is in each part on an ideal network, ns, (parts, locations).
+
+    Parts begin and end where calls do.
+    """
+    waiting = waiting_in(trace.table("bursts"), POLL_GAP_NS)
+    enter, leave = ideal_stamps(trace, sync, waiting)
+    calls, location = sync.calls, sync.calls.location
+    ideal = np.zeros((len(parts.keys), sync.locations), np.int64)
+    part = parts.part_of(location, calls.enter_ns)
+    np.add.at(ideal, (part, location), leave - enter)
+    row = np.flatnonzero(location[1:] == location[:-1])
+    part = parts.part_of(location[row], calls.leave_ns[row])
+    np.add.at(ideal, (part, location[row]), enter[row + 1] - leave[row])
+    return ideal
+
+
+def ideal_stamps(trace: Trace, sync: Sync, waiting_ns: Integers) -> tuple[Integers, Integers]:
+    """When each call is entered and left on an ideal network, ns since MPI_Init, (calls,)."""
     useful = _useful_before(trace, sync, waiting_ns)
     rows = rows_of(sync, certain_only=True, rendezvous=rendezvous(sync)).of_calls()
-    begin, calls = rows.begin, sync.calls
+    calls, ordinal = sync.calls, rows.place // PLACES
+    spans = [
+        (slice(*calls.begin[k : k + 2]), slice(*rows.begin[k : k + 2]))
+        for k in range(sync.locations)
+        if calls.begin[k] < calls.begin[k + 1]
+    ]
     by_row = np.zeros(len(rows.place), np.int64)
-    at_end = np.zeros(sync.locations, np.int64)
-    finals = np.full(sync.locations, -1)
-    last = sync.world_calls(*FINALIZES)
-    finals[calls.location[last]] = last
-    for k in range(sync.locations):
-        first, end = calls.begin[k], calls.begin[k + 1]
-        if first == end:
-            continue
-        span = slice(int(begin[k]), int(begin[k + 1]))
-        around = np.searchsorted(
-            calls.enter_seq[first:end], rows.place[span] // PLACES, "right"
-        )
-        by_row[span] = useful[first + np.maximum(around - 1, 0)]
-        at_end[k] = useful[finals[k] if finals[k] >= 0 else end - 1]
+    for of_calls, of_rows in spans:
+        around = np.searchsorted(calls.enter_seq[of_calls], ordinal[of_rows], "right") - 1
+        by_row[of_rows] = useful[of_calls][np.maximum(around, 0)]
     [stamps] = replay(rows, [Weights(rows.steps(by_row))]).stamps
-    has_rows = np.flatnonzero(np.diff(begin) > 0)
-    last_row = begin[1:][has_rows] - 1
-    # What follows the last row of each, up to its MPI_Finalize.
-    runtime = at_end.copy()
-    runtime[has_rows] += np.maximum(0, stamps[last_row] - by_row[last_row])
-    return int(runtime[sync.thread == 0].max(initial=0))
+    waited = np.maximum(0, stamps - by_row)
+    enter, leave = useful.copy(), useful.copy()
+    for of_calls, of_rows in spans:
+        before = np.searchsorted(ordinal[of_rows], calls.enter_seq[of_calls], "left") - 1
+        until = np.searchsorted(ordinal[of_rows], calls.leave_seq[of_calls], "right") - 1
+        enter[of_calls] += take(waited[of_rows], before, missing=0)
+        leave[of_calls] += take(waited[of_rows], until, missing=0)
+    return enter, leave
 
 
 def _useful_before(trace: Trace, sync: Sync, waiting_ns: Integers) -> Integers:

@@ -15,9 +15,10 @@ from burstline.selection import parse_time
 from burstline.sync import corrected, rendezvous, rows_of, sync_of, tells_program, violations
 from burstline.waits.analysis import analysed
 from burstline.waits.computation import with_computation
-from burstline.waits.factors import factors
+from burstline.waits.factors import factors, ideal_in
 from burstline.waits.parts import iterations_of, loops_of, windows_of
 from burstline.waits.result import WHOLE_LOCATIONS, Waits, waits_of
+from burstline.waits.times import process_threads
 
 if TYPE_CHECKING:
     from burstline.efficiency import Efficiency
@@ -25,6 +26,7 @@ if TYPE_CHECKING:
     from burstline.sync import Sync
     from burstline.trace import Trace
     from burstline.waits.analysis import Analysis
+    from burstline.waits.parts import Parts
 
 _CELL_BYTES: Final = 8 * 40
 """Of a call path on a location: metrics with values there, and what is summed up."""
@@ -154,18 +156,15 @@ def states_of(
     sync, tree = with_computation(sync, tree)
     if room is not None:
         _require_room(tree.nodes.num_rows, sync.locations, *room)
-    parts = None
-    if width is not None:
-        parts = windows_of(sync, width)
-    elif by == "iteration":
-        parts = iterations_of(trace, sync, loop)
-    elif by == "loop":
-        parts = loops_of(trace, sync)
+    parts = _parts(trace, sync, by, width, loop)
     analysis = analysed(
         sync, tree.nodes, tree.region_enters,
         like_scalasca=like == "scalasca-2.6", has_causes=causes, parts=parts,
     )  # fmt: skip
-    waits = waits_of(trace, sync, tree, analysis, like=like, by=by)
+    ideal = None
+    if causes and parts is not None and width is None and not len(process_threads(sync)):
+        ideal = ideal_in(trace, sync, parts)
+    waits = waits_of(trace, sync, tree, analysis, like=like, by=by, ideal_ns=ideal)
     if causes:
         waits.efficiency.update(factors(trace, sync, call_paths=tree.nodes))
     waits.corrected.update(clocks)
@@ -177,6 +176,17 @@ def states_of(
             name for name in waits.profile.stored if name not in analysis.severities.by_part
         ]
     return waits
+
+
+def _parts(
+    trace: Trace, sync: Sync, by: str | int | None, width: int | None, loop: int | None
+) -> Parts | None:
+    """The parts of the run that are told; None if they hold whole locations."""
+    if width is not None:
+        return windows_of(sync, width)
+    if by == "iteration":
+        return iterations_of(trace, sync, loop)
+    return loops_of(trace, sync) if by == "loop" else None
 
 
 def with_communication(efficiency: Efficiency, trace: Trace, poll_gap_ns: int) -> Efficiency:

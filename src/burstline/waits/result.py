@@ -14,7 +14,7 @@ from burstline.columns import UNKNOWN, dense, descending, to_numpy
 from burstline.operations import FINALIZES, INITS
 from burstline.profile import LOCATIONS, Profile, Values
 from burstline.profile import METRICS as METRIC_TABLE
-from burstline.waits.factors import factors_of
+from burstline.waits.factors import factors_of, of_communication
 from burstline.waits.metrics import METRICS, WAITS
 from burstline.waits.openmp import holders_nodes, lock_waits
 
@@ -57,7 +57,9 @@ class Part:
         `parallel` (mean computation of its threads by the time of the one that is longest
         in it), the product of `load_balance` (mean by largest computation) and
         `communication` (largest computation by that time), 0..1; None without computation.
-        Threads of a loop are those of processes that run it.
+        Threads of a loop are those of processes that run it. `communication` is
+        `serialisation` times `transfer`, of loops and iterations of runs without threads;
+        else both are None.
     parent : int or None
         The loop that a loop is in: what lies in the inner one lies in the outer one, too.
     """
@@ -225,8 +227,9 @@ def waits_of(
     *,
     like: str | None,
     by: str | int | None,
+    ideal_ns: Integers | None = None,
 ) -> Waits:
-    """The result of an analysis."""
+    """The result of an analysis; `ideal_ns` as :func:`ideal_in` has it."""
     severities = analysis.severities
     locations = trace.locations
     rows = {
@@ -257,11 +260,13 @@ def waits_of(
         "ns",
         _by_location(profile, by)
         if by in WHOLE_LOCATIONS
-        else _by_part(analysis.severities, sync.process),
+        else _by_part(analysis.severities, sync.process, ideal_ns),
     )
 
 
-def _by_part(severities: Severities, process: AnyIntegers) -> tuple[Part, ...]:
+def _by_part(
+    severities: Severities, process: AnyIntegers, ideal_ns: Integers | None
+) -> tuple[Part, ...]:
     """What lies in each window, loop or iteration."""
     parts = severities.parts
     if parts is None:
@@ -271,16 +276,22 @@ def _by_part(severities: Severities, process: AnyIntegers) -> tuple[Part, ...]:
     totals = np.stack([severities.by_part[name] for name in names], axis=1)
     computed, spent = severities.computed[:, is_thread], severities.spent[:, is_thread]
     process = process[is_thread]
+    ideal = None if ideal_ns is None else ideal_ns.copy()
     around = parts.around or [UNKNOWN] * len(parts.keys)
     for inner, outer in reversed([*enumerate(around)]):
         if outer >= 0:
-            for values in (totals, computed, spent):
-                values[outer] += values[inner]
+            for values in (totals, computed, spent, ideal):
+                if values is not None:
+                    values[outer] += values[inner]
     made = []
     for k, key in enumerate(parts.keys):
         # A loop is no matter of processes that do not run it.
         runs = np.isin(process, process[spent[k] > 0]) | (not parts.around)
-        factors = factors_of(computed[k, runs], int(spent[k].max(initial=0)))
+        most, longest = (int(each[k].max(initial=0)) for each in (computed, spent))
+        factors = factors_of(computed[k, runs], longest)
+        factors |= of_communication(
+            most, longest, None if ideal is None else int(ideal[k].max())
+        )
         metrics = dict(zip(names, totals[k].tolist(), strict=True))
         made.append(
             Part(key, metrics, factors, None if around[k] < 0 else int(parts.keys[around[k]]))
@@ -302,7 +313,8 @@ def _by_location(profile: Profile, by: str | int | None) -> tuple[Part, ...]:
         metrics = {name: int(values[part == k].sum()) for name, values in sums.items()}
         threads = (part == k) & (time > 0)
         longest = int(spent[threads].max(initial=0))
-        parts.append(Part(key, metrics, factors_of(computed[threads], longest)))
+        factors = factors_of(computed[threads], longest) | of_communication(0, 0, None)
+        parts.append(Part(key, metrics, factors))
     return tuple(sorted(parts, key=lambda each: -each.waits_ns))
 
 
