@@ -1,3 +1,4 @@
+from burstline.comparison import compare as compare
 from burstline.errors import BurstlineError as BurstlineError
 from burstline.errors import FormatError as FormatError
 from burstline.errors import InconsistentTraceError as InconsistentTraceError
@@ -26,6 +27,7 @@ from burstline.trace import Trace as Trace
 from burstline.waits import wait_states as wait_states
 
 from . import annotation as annotation
+from . import comparison as comparison
 from . import formats as formats
 from . import learning as learning
 from . import merge as merge

@@ -173,6 +173,24 @@ class Profile:
         values = roots[~np.isnan(roots)]
         return float(COMBINERS[combined].reduce(values)) if len(values) else float("nan")
 
+    def path(self, call_path: int) -> tuple[str, ...]:
+        """The names of a call path, from the root; frames with the line that they call from."""
+        names = []
+        node: int | None = call_path
+        while node is not None:
+            [row] = self.call_paths.slice(node, 1).to_pylist()
+            names.append(_name(row))
+            node = row["parent"]
+        return tuple(names[::-1])
+
+    def paths(self) -> list[tuple[str, ...]]:
+        """The names of every call path, as :meth:`path`."""
+        paths: list[tuple[str, ...]] = []
+        for row in self.call_paths.to_pylist():
+            above = () if row["parent"] is None else paths[row["parent"]]
+            paths.append((*above, _name(row)))
+        return paths
+
     def to_table(self, metric: str) -> pa.Table:
         """A metric's values of call paths alone but for zeros: `call_path, location, value`."""
         dense = self.exclusive(metric)
@@ -199,3 +217,12 @@ class Profile:
         dense = np.full(shape, empty, dtype=stored.values.dtype)
         dense[stored.call_paths] = stored.values
         return dense, stored.inclusive, combined
+
+
+def _name(row: dict[str, Any]) -> str:
+    """What a call path is called, of its row."""
+    place = f"@{row['file']}:{row['begin_line']}"
+    # A frame has the line that it calls from; constructs are named by their place.
+    is_frame = bool(row["file"]) and row["begin_line"] is not None
+    is_told = row["end_line"] is not None or place in row["function"]
+    return str(row["function"]) + place * (is_frame and not is_told)

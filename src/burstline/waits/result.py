@@ -139,17 +139,7 @@ class Waits:
 
     def path(self, call_path: int) -> list[str]:
         """The names of a call path, from the root."""
-        names = []
-        node: int | None = call_path
-        while node is not None:
-            [row] = self.profile.call_paths.slice(node, 1).to_pylist()
-            place = f"@{row['file']}:{row['begin_line']}"
-            # A frame has the line that it calls from; constructs are named by their place.
-            is_frame = bool(row["file"]) and row["begin_line"] is not None
-            is_told = row["end_line"] is not None or place in row["function"]
-            names.append(row["function"] + place * (is_frame and not is_told))
-            node = row["parent"]
-        return names[::-1]
+        return list(self.profile.path(call_path))
 
     def top_call_paths(
         self, metric: str, most: int, left_out: Mask | None = None

@@ -1,0 +1,329 @@
+"""The comparison of several profiles: scores of pairs, and where they differ."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from itertools import combinations
+from typing import TYPE_CHECKING, Any, Final, NamedTuple
+
+import numpy as np
+
+from burstline.comparison.scores import jaccard
+from burstline.comparison.tables import TIME, side_by_side
+from burstline.errors import ParameterError
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator, Mapping, Sequence
+
+    from burstline.columns import Floats
+    from burstline.comparison.tables import Tables
+    from burstline.profile import Profile
+
+_MOST_DIFFERENCES: Final = 100
+_SMALL: Final = 0.001  # of the time: a difference that is called none
+
+
+class Pair(NamedTuple):
+    """The scores of two profiles.
+
+    Attributes
+    ----------
+    first, second : int
+        Which ones, of the names of the comparison.
+    j_mc : float
+        How alike they divide their time, see :func:`j_mc`.
+    j_c : dict of str to float
+        How alike they divide each metric, see :func:`j_c`, if one of them has any of it.
+    """
+
+    first: int
+    second: int
+    j_mc: float
+    j_c: dict[str, float]
+
+
+class Difference(NamedTuple):
+    """A metric in a call path that takes other shares of the time in two profiles.
+
+    Attributes
+    ----------
+    metric : str
+        Its name.
+    call_path : tuple of str
+        The names of the regions, from the root.
+    shares : tuple of float
+        Of the time, in the first and in the second: the metric without those below it.
+    """
+
+    metric: str
+    call_path: tuple[str, ...]
+    shares: tuple[float, float]
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Comparison:
+    """How alike profiles are, and where they differ.
+
+    Attributes
+    ----------
+    names : tuple of str
+        What is compared: profiles, or means of several.
+    runs : tuple of int
+        The number of profiles that each is the mean of.
+    pairs : tuple of Pair
+        The pairs that are compared: all, or the first with each other one.
+    run_to_run : tuple of float or None
+        The least :func:`j_mc` of two of the profiles that each is the mean of; None of one.
+    metric_set : str
+        The set of metrics that is compared.
+    metrics, call_paths : tuple
+        Names of the metrics in it, and of all call paths: the axes of `shares`.
+    shares : ndarray of float64, shape (names, metrics, call paths)
+        What a metric takes of the time, 0..1, without the metrics below it.
+    by_call_path : dict of str to ndarray of float64, shape (names, call paths)
+        What each call path has of a metric, 0..1, for all metrics with any value.
+    of_time : dict of str to tuple of float
+        What each metric with the unit of the time takes of it, with those below it.
+    titles : dict of str to str
+        What metrics are called for people.
+    timeless : tuple of str
+        Names of what divides its time into no kinds: then ``time`` alone is compared.
+    """
+
+    names: tuple[str, ...]
+    runs: tuple[int, ...]
+    pairs: tuple[Pair, ...]
+    run_to_run: tuple[float | None, ...]
+    metric_set: str
+    metrics: tuple[str, ...]
+    call_paths: tuple[tuple[str, ...], ...]
+    shares: Floats
+    by_call_path: Mapping[str, Floats]
+    of_time: Mapping[str, tuple[float, ...]]
+    titles: Mapping[str, str]
+    timeless: tuple[str, ...]
+
+    @property
+    def least(self) -> Pair:
+        """The pair that is least alike, the first of several."""
+        return min(self.pairs, key=lambda pair: pair.j_mc)
+
+    @property
+    def j_mc(self) -> float:
+        """The least score of a pair, 0..1."""
+        return self.least.j_mc
+
+    @property
+    def j_c(self) -> dict[str, float]:
+        """The least score of a pair by metric, for metrics with any value."""
+        return {
+            metric: min(pair.j_c[metric] for pair in self.pairs if metric in pair.j_c)
+            for metric in self.by_call_path
+            if any(metric in pair.j_c for pair in self.pairs)
+        }
+
+    def differences(self, pair: Pair | None = None) -> Iterator[Difference]:
+        """Where two profiles differ, most first; by default the least alike ones."""
+        pair = pair or self.least
+        first, second = self.shares[pair.first], self.shares[pair.second]
+        apart = np.abs(first - second)
+        metrics, paths = np.nonzero(apart)
+        order = np.argsort(-apart[metrics, paths], kind="stable")
+        for row, column in zip(metrics[order].tolist(), paths[order].tolist(), strict=True):
+            shares = float(first[row, column]), float(second[row, column])
+            yield Difference(self.metrics[row], self.call_paths[column], shares)
+
+    def missing(self, pair: Pair | None = None) -> dict[str, int]:
+        """Metrics that only one of a pair has any of, and which one that is."""
+        pair = pair or self.least
+        which = {}
+        for metric, shares in self.by_call_path.items():
+            has = [number for number in pair[:2] if shares[number].any()]
+            if len(has) == 1:
+                which[metric] = has[0]
+        return which
+
+    def elsewhere(self, pair: Pair | None = None) -> tuple[float, float]:
+        """The shares of the time of a pair in call paths where the other spends none."""
+        pair = pair or self.least
+        first, second = self.by_call_path[TIME][[pair.first, pair.second]]
+        return float(first[second == 0].sum()), float(second[first == 0].sum())
+
+    def as_dict(self) -> dict[str, Any]:
+        """All of it as JSON output, by the contract; the largest differences."""
+        least, names = self.least, self.names
+        listed = zip(range(_MOST_DIFFERENCES), self.differences(), strict=False)
+        return {
+            "verdict": verdict(self),
+            "metrics": self.metric_set,
+            "j_mc": self.j_mc,
+            "j_c": self.j_c,
+            "profiles": [
+                {"name": name, "runs": runs, "run_to_run": score}
+                for name, runs, score in zip(names, self.runs, self.run_to_run, strict=True)
+            ],
+            "pairs": [
+                {
+                    "a": names[pair.first],
+                    "b": names[pair.second],
+                    "j_mc": pair.j_mc,
+                    "j_c": pair.j_c,
+                }
+                for pair in self.pairs
+            ],
+            "least_alike": [names[least.first], names[least.second]],
+            "share_time": {metric: list(shares) for metric, shares in self.of_time.items()},
+            "differences": [
+                {
+                    "metric": each.metric,
+                    "call_path": list(each.call_path),
+                    "share_a": each.shares[0],
+                    "share_b": each.shares[1],
+                }
+                for _, each in listed
+            ],
+            "elsewhere": list(self.elsewhere()),
+            "only_in": {metric: names[which] for metric, which in self.missing().items()},
+            "time_alone": list(self.timeless),
+        }
+
+
+def compare(
+    profiles: Sequence[Profile],
+    *others: Sequence[Profile],
+    metrics: str = "time-tree",
+    names: Sequence[str] = (),
+) -> Comparison:
+    """Compare profiles with each other, or the mean of some with the means of others.
+
+    Parameters
+    ----------
+    profiles : sequence of Profile
+        Repetitions, at least two: each is compared with each. With `others`, one or more
+        repetitions, whose mean is compared.
+    *others : sequence of Profile
+        Repetitions of another program, machine or clock each, whose mean is compared with
+        that of `profiles`.
+    metrics : {'time-tree', 'fig1', 'all'}
+        The metrics, as :func:`j_mc` takes them.
+    names : sequence of str, optional
+        What the profiles are called, or with `others` the sequences of them; by default they
+        are numbered from 1.
+
+    Returns
+    -------
+    Comparison
+        Scores of pairs, of repetitions with each other, and where profiles differ.
+
+    Raises
+    ------
+    NotEnoughDataError
+        If a profile has no metric ``time``, or values that are no numbers.
+    ParameterError
+        If there are not two profiles to compare, as many names as them, or no such set of
+        metrics.
+
+    Notes
+    -----
+    The mean is that of severities, then shares are taken: a repetition counts by its length.
+
+    Examples
+    --------
+    >>> from burstline import wait_states
+    >>> from burstline.testing import trace_of
+    >>> first, second, third = (
+    ...     wait_states(
+    ...         trace_of(
+    ...             "ranks 2 "
+    ...             "| 0 | 0 enter main | 2 enter MPI_Barrier | 2 begin | 20 end | 20 leave "
+    ...             "| 20 leave "
+    ...             f"| 1 | 0 enter main | {late} enter MPI_Barrier | {late} begin | 20 end "
+    ...             "| 20 leave | 20 leave"
+    ...         )
+    ...     ).profile
+    ...     for late in (10, 12, 16)
+    ... )
+    >>> comparison = compare([first, second, third])
+    >>> comparison.least.first, comparison.least.second
+    (0, 2)
+    >>> comparison = compare([first, second], [third], names=["before", "after"])
+    >>> next(comparison.differences())[:2]
+    ('mpi_sync_collective', ('main', 'MPI_Barrier'))
+    """
+    groups = [list(profiles), *map(list, others)]
+    if not others:
+        groups = [[profile] for profile in profiles]
+    if len(groups) < 2 or not all(groups):
+        raise ParameterError("a comparison takes at least two profiles")
+    names = tuple(names) or tuple(map(str, range(1, len(groups) + 1)))
+    if len(names) != len(groups):
+        raise ParameterError(f"{len(names)} names for {len(groups)} profiles to compare")
+    owners = [name for name, group in zip(names, groups, strict=True) for _ in group]
+    tables = side_by_side([profile for group in groups for profile in group], owners)
+    numbers = iter(range(len(owners)))
+    members = [[next(numbers) for _ in group] for group in groups]
+    chosen = tables.chosen(metrics)
+    shares = np.stack([tables.shares(group, chosen) for group in members])
+    by_call_path = {
+        metric: np.stack([tables.shares_of(metric, group) for group in members])
+        for metric in tables.parents
+    }
+    by_call_path = {metric: each for metric, each in by_call_path.items() if each.any()}
+    pairs = [pair for pair in combinations(range(len(groups)), 2) if not (others and pair[0])]
+    return Comparison(
+        names,
+        tuple(map(len, groups)),
+        tuple(_pair(shares, by_call_path, *pair) for pair in pairs),
+        tuple(_run_to_run(tables, group, chosen) for group in members),
+        metrics,
+        chosen,
+        tables.call_paths,
+        shares,
+        by_call_path,
+        {
+            metric: tuple(tables.share_of_time(metric, group) for group in members)
+            for metric in by_call_path
+            if metric in tables.times
+        },
+        tables.titles,
+        tuple(dict.fromkeys(owners[number] for number in tables.timeless)),
+    )
+
+
+def verdict(comparison: Comparison) -> str:
+    """How alike profiles are and where they differ most, as a sentence."""
+    least, names = comparison.least, comparison.names
+    if not comparison.shares.any():
+        return "No profile has any time: there is nothing to compare."
+    most = next(comparison.differences(), None)
+    if most is None:
+        return "The profiles are equal: J of metrics and call paths is 1."
+    score = f"{comparison.j_mc:.1%} (J of metrics and call paths)"
+    if len(comparison.pairs) == 1:
+        agree = f"The profiles agree by {score};"
+    else:
+        best = max(pair.j_mc for pair in comparison.pairs)
+        pair = f"{names[least.first]} and {names[least.second]}"
+        agree = f"Pairs of profiles agree by {score} to {best:.1%}; the least alike are {pair};"
+    if abs(most.shares[0] - most.shares[1]) < _SMALL:
+        return f"{agree} nothing differs by as much as {_SMALL:.1%} of the time."
+    first, second = (f"{share:.1%}" for share in most.shares)
+    where = f"{first} of the time in {names[least.first]}, {second} in {names[least.second]}"
+    what = f"{comparison.titles[most.metric]} ({most.metric})"
+    place = " > ".join(most.call_path[-2:])
+    return f"{agree} they differ most in {what} of {place}: {where}."
+
+
+def _pair(shares: Floats, by_call_path: Mapping[str, Floats], first: int, second: int) -> Pair:
+    scores = {
+        metric: jaccard(each[first], each[second])
+        for metric, each in by_call_path.items()
+        if each[[first, second]].any()
+    }
+    return Pair(first, second, jaccard(shares[first], shares[second]), scores)
+
+
+def _run_to_run(tables: Tables, members: Sequence[int], metrics: Sequence[str]) -> float | None:
+    """The least score of two repetitions; None of one."""
+    shares = [tables.shares([member], metrics) for member in members]
+    return min((jaccard(*pair) for pair in combinations(shares, 2)), default=None)

@@ -1,0 +1,174 @@
+"""Profiles on common axes: call paths by their names from the root, metrics by theirs."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Final
+
+import numpy as np
+
+from burstline.errors import NotEnoughDataError, ParameterError, printable
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable, Mapping, Sequence
+
+    from burstline.columns import Floats, Integers
+    from burstline.profile import Profile
+
+METRIC_SETS: Final = ("time-tree", "fig1", "all")
+TIME: Final = "time"
+_KIND: Final = ("name", "combined")
+_FIG1: Final = frozenset((
+    *("time", "comp", "mpi", "mpi_point2point", "mpi_latesender", "mpi_latereceiver"),
+    *("mpi_collective", "mpi_wait_nxn", "omp_time", "omp_management", "omp_synchronization"),
+    *("omp_barrier", "omp_ebarrier_wait", "omp_ibarrier_wait", "omp_idle_threads"),
+))  # fmt: skip
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Tables:
+    """Profiles side by side.
+
+    Each table has the values of metrics by call path alone, summed over locations; a
+    metric's value has those of the metrics below it.
+    """
+
+    call_paths: tuple[tuple[str, ...], ...]
+    parents: Mapping[str, str | None]  # of metrics, roots without one
+    titles: Mapping[str, str]
+    times: frozenset[str]  # metrics with the unit of the time
+    tables: tuple[Mapping[str, Floats], ...]
+    timeless: tuple[int, ...]  # profiles that divide their time into no kinds
+
+    def chosen(self, metric_set: str) -> tuple[str, ...]:
+        """The metrics of a set that any profile has."""
+        if metric_set not in METRIC_SETS:
+            raise ParameterError(f"no set of metrics {metric_set}: {', '.join(METRIC_SETS)}")
+        below_time = {name for name in self.parents if TIME in self._above(name)}
+        chosen = self.times if metric_set == "all" else below_time | {TIME}
+        if metric_set == "fig1":
+            chosen = chosen & _FIG1
+        if self.timeless:  # one has time alone: what others have below it has no counterpart
+            chosen = chosen - below_time
+        return tuple(name for name in self.parents if name in chosen)
+
+    def shares(self, members: Sequence[int], metrics: Sequence[str]) -> Floats:
+        """What metrics take of the time without those below them, shape (metrics, call paths).
+
+        Of several profiles that of their mean; all zero where there is no time.
+        """
+        whole = sum(self.tables[member][TIME].sum() for member in members)
+        alone = np.zeros((len(metrics), len(self.call_paths)))
+        for member in members:
+            self._add_alone(alone, self.tables[member], metrics)
+        return _normalised(alone, whole)
+
+    def shares_of(self, metric: str, members: Sequence[int]) -> Floats:
+        """What call paths have of a metric, of several profiles that of their mean."""
+        total = np.zeros(len(self.call_paths))
+        for member in members:
+            total += self.tables[member].get(metric, 0)
+        total = np.maximum(total, 0)
+        return _normalised(total, total.sum())
+
+    def share_of_time(self, metric: str, members: Sequence[int]) -> float:
+        """What a metric takes of the time, with the metrics below it."""
+        tables = [self.tables[member] for member in members]
+        whole = sum(table[TIME].sum() for table in tables)
+        total = sum(table[metric].sum() for table in tables if metric in table)
+        return float(total / whole) if whole > 0 else 0.0
+
+    def _add_alone(
+        self, alone: Floats, table: Mapping[str, Floats], metrics: Sequence[str]
+    ) -> None:
+        """Add the values of a table, each metric without those of `metrics` below it."""
+        rows = {name: row for row, name in enumerate(metrics) if name in table}
+        for name, row in rows.items():
+            alone[row] += table[name]
+            around = next((above for above in self._above(name) if above in rows), None)
+            if around is not None:
+                alone[rows[around]] -= table[name]
+
+    def _above(self, metric: str) -> list[str]:
+        """The metrics that a metric is a part of, the nearest first."""
+        return _above(self.parents, metric)
+
+
+def side_by_side(profiles: Sequence[Profile], names: Sequence[str]) -> Tables:
+    """Profiles on common axes; errors call them by their `names`."""
+    places: dict[tuple[str, ...], int] = {}
+    rows = [
+        np.array([places.setdefault(path, len(places)) for path in profile.paths()], np.int64)
+        for profile in profiles
+    ]
+    parents: dict[str, str | None] = {}
+    titles: dict[str, str] = {}
+    times: set[str] = set()
+    timeless, tables = [], []
+    for number, (profile, name) in enumerate(zip(profiles, names, strict=True)):
+        kinds = dict(zip(*(profile.metrics[key].to_pylist() for key in _KIND), strict=True))
+        if TIME not in profile.stored or kinds[TIME] != "sum":
+            raise NotEnoughDataError(
+                f"{printable(name)} has no metric {TIME}, of which shares are taken"
+            )
+        edges = _add_metrics(profile, parents, titles, times)
+        if TIME not in edges.values():
+            timeless.append(number)
+        tables.append(_table(profile, edges, rows[number], len(places), name))
+    return Tables(
+        tuple(places), parents, titles, frozenset(times), tuple(tables), tuple(timeless)
+    )
+
+
+def _add_metrics(
+    profile: Profile,
+    parents: dict[str, str | None],
+    titles: dict[str, str],
+    times: set[str],
+) -> dict[str, str | None]:
+    """Add metrics of a profile that are sums to those of others; the parents it gives them.
+
+    A metric that is a root in one profile stands in all where another has it.
+    """
+    metrics = [row for row in profile.metrics.to_pylist() if row["combined"] == "sum"]
+    names = {row["metric"]: row["name"] for row in metrics}
+    edges = {row["name"]: names.get(row["parent"]) for row in metrics}
+    unit = next(row["unit"] for row in metrics if row["name"] == TIME)
+    times.update(row["name"] for row in metrics if row["unit"] == unit)
+    for row in metrics:
+        titles.setdefault(row["name"], row["title"])
+        parents.setdefault(row["name"], None)
+    for name, above in edges.items():
+        is_circle = above is None or name in (above, *_above(parents, above))
+        if parents[name] is None and not is_circle:
+            parents[name] = above
+    return edges
+
+
+def _above(parents: Mapping[str, str | None], metric: str) -> list[str]:
+    above = []
+    around = parents.get(metric)
+    while around is not None:
+        above.append(around)
+        around = parents.get(around)
+    return above
+
+
+def _table(
+    profile: Profile, sums: Iterable[str], rows: Integers, count: int, name: str
+) -> dict[str, Floats]:
+    """The values of a profile's metrics that are sums, by call path of all profiles."""
+    table: dict[str, Floats] = {}
+    for metric in profile.stored.keys() & set(sums):
+        values = profile.exclusive(metric).sum(axis=1, dtype=np.float64)
+        if not np.isfinite(values).all():
+            raise NotEnoughDataError(
+                f"{printable(name)}: values of metric {printable(metric)} are no numbers"
+            )
+        table[metric] = np.bincount(rows, values, count).astype(np.float64)
+    return table
+
+
+def _normalised(values: Floats, whole: float) -> Floats:
+    """Shares of a whole; what is below zero is what rounding left."""
+    return np.maximum(values, 0) / whole if whole > 0 else np.zeros_like(values)

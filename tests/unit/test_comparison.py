@@ -1,0 +1,240 @@
+"""Scores of profiles by hand."""
+
+from __future__ import annotations
+
+import json
+from dataclasses import replace
+
+import numpy as np
+import pytest
+
+from burstline.comparison import compare, j_c, j_mc
+from burstline.comparison.result import verdict
+from burstline.errors import NotEnoughDataError, ParameterError
+from burstline.profile import Values
+from small_profiles import TREE, profile_of
+
+BEFORE = profile_of({("comp", "main"): 5, ("comp", "main/a"): 3, ("comp", "main/b"): 2})
+AFTER = profile_of(
+    {("comp", "main"): 40, ("comp", "main/a"): 40, ("comp", "main/c"): 20}, unit="ticks"
+)
+WAITS = profile_of(
+    {
+        ("comp", "main"): 60,
+        ("mpi", "main/MPI_Recv"): 10,
+        ("mpi_latesender", "main/MPI_Recv"): 30,
+        ("delay", "main"): 30,
+    }
+)
+LESS = profile_of(
+    {
+        ("comp", "main"): 60,
+        ("mpi", "main/MPI_Recv"): 30,
+        ("mpi_latesender", "main/MPI_Recv"): 10,
+        ("delay", "main/MPI_Recv"): 10,
+    }
+)
+
+
+def test_the_example_of_the_definition():
+    first = profile_of({("comp", "a"): 50, ("comp", "b"): 30, ("comp", "c"): 20})
+    second = profile_of({("comp", "a"): 40, ("comp", "b"): 40, ("comp", "d"): 20})
+
+    assert j_mc(first, second) == pytest.approx(0.7 / 1.3)
+    assert j_c(first, second, "comp") == pytest.approx(0.7 / 1.3)
+
+
+def test_units_do_not_matter():
+    assert j_mc(BEFORE, AFTER) == pytest.approx((0.4 + 0.3) / (0.5 + 0.4 + 0.2 + 0.2))
+
+
+def test_a_metric_counts_without_those_below_it():
+    # comp 60, mpi alone 10 and 30, late senders 30 and 10, of 100 each
+    assert j_mc(WAITS, LESS) == pytest.approx(80 / 120)
+    assert j_c(WAITS, LESS, "mpi") == 1
+    assert j_c(WAITS, LESS, "mpi_latesender") == 1
+    assert j_c(WAITS, LESS, "delay") == 0
+
+
+def test_sets_of_metrics():
+    # without the late senders: comp 60 and mpi 40 of both; then also delays of 30 and 10 %
+    idle = {("omp_idle_threads", "main"): 0}
+    assert j_mc(WAITS, LESS, metrics="fig1") == j_mc(WAITS, LESS)
+    assert j_mc(WAITS, LESS, metrics="all") == pytest.approx(80 / (120 + 30 + 10))
+    assert compare([profile_of(idle), WAITS], metrics="fig1").metrics == (
+        *("time", "comp", "mpi", "mpi_latesender", "mpi_wait_nxn", "omp_idle_threads"),
+    )
+
+
+def test_what_is_empty():
+    nothing = profile_of({("comp", "main"): 0})
+
+    assert j_mc(nothing, nothing) == j_c(nothing, nothing, "comp") == 1
+    assert j_mc(nothing, BEFORE) == j_c(nothing, BEFORE, "comp") == 0
+    assert j_c(BEFORE, AFTER, "mpi") == 1
+    comparison = compare([BEFORE, AFTER])
+    assert "mpi" not in comparison.j_c
+    assert "nothing to compare" in verdict(compare([nothing, nothing]))
+
+
+def test_what_is_below_zero_is_left_by_rounding():
+    off = profile_of({("time", "main"): -1e-9, ("comp", "main"): 50, ("comp", "main/a"): 50})
+    straight = profile_of({("comp", "main"): 50, ("comp", "main/a"): 50})
+
+    assert j_mc(off, straight) == pytest.approx(1)
+    assert compare([off, straight]).shares.min() == 0
+
+
+def test_the_mean_is_taken_before_shares_are():
+    # 90 of 100 and 10 of 20 are 100 of 120 together
+    long = profile_of({("comp", "main"): 90, ("mpi", "main"): 10})
+    short = profile_of({("comp", "main"): 10, ("mpi", "main"): 10})
+    other = profile_of({("comp", "main"): 100})
+
+    comparison = compare([long, short], [other], names=["two", "one"])
+
+    assert comparison.shares[0, 1, 0] == pytest.approx(100 / 120)
+    assert comparison.j_mc == pytest.approx((100 / 120) / (140 / 120))
+    assert comparison.runs == (2, 1)
+    assert comparison.run_to_run == (pytest.approx((0.5 + 0.1) / (0.9 + 0.5)), None)
+
+
+def test_the_first_is_compared_with_each_other():
+    comparison = compare([BEFORE], [AFTER], [WAITS], names=["a", "b", "c"])
+
+    assert [pair[:2] for pair in comparison.pairs] == [(0, 1), (0, 2)]
+    assert comparison.least.second == 2
+
+
+def test_a_profile_without_kinds_of_time_is_compared_by_time_alone():
+    plain = profile_of(
+        {("time", "main"): 60, ("time", "main/MPI_Recv"): 40}, tree={"time": None}
+    )
+
+    comparison = compare([plain, WAITS], names=["plain.cubex", "waits.cubex"])
+
+    assert comparison.j_mc == 1
+    assert comparison.metrics == ("time",)
+    assert comparison.timeless == ("plain.cubex",)
+
+
+def test_a_metric_that_is_a_root_elsewhere_is_where_another_profile_has_it():
+    flat = profile_of(
+        {("time", "main"): 100, ("mpi_latesender", "main"): 10},
+        tree={"time": None, "mpi_latesender": None},
+    )
+
+    assert compare([flat, WAITS], metrics="all").metrics == ("time", "delay")
+
+
+def test_trees_that_contradict_each_other_end():
+    one = profile_of({("a", "main"): 1}, tree={"time": None, "a": None, "b": "a"})
+    other = profile_of({("b", "main"): 1}, tree={"time": None, "b": None, "a": "b"})
+
+    assert j_mc(one, other, metrics="all") == 1
+    assert j_c(one, other, "a") == 0
+
+
+def test_what_is_no_sum_over_call_paths_is_left_out():
+    largest = profile_of(
+        {("comp", "main"): 5, ("visits", "main"): 2}, combined={"visits": "max"}
+    )
+
+    assert "visits" not in compare([largest, largest]).j_c
+    assert compare([largest, BEFORE]).j_c["comp"] == pytest.approx(1 / 3)
+
+
+def test_the_score_of_repetitions_is_the_least_of_their_pairs():
+    comparison = compare([BEFORE, BEFORE, WAITS], [AFTER, AFTER])
+
+    assert comparison.run_to_run == (j_mc(BEFORE, WAITS), 1)
+
+
+def test_where_profiles_differ_and_what_only_one_has():
+    comparison = compare([BEFORE, WAITS], names=["before", "waits"])
+
+    most = next(comparison.differences())
+    assert (most.metric, most.call_path) == ("comp", ("main", "a"))
+    assert most.shares == pytest.approx((0.3, 0))
+    assert comparison.missing() == {"mpi": 1, "mpi_latesender": 1, "delay": 1}
+    assert comparison.elsewhere() == pytest.approx((0.5, 0.4))
+
+
+def test_call_paths_are_the_same_where_their_names_are():
+    rows = BEFORE.call_paths.to_pylist()
+    moved = replace(
+        BEFORE,
+        call_paths=type(BEFORE.call_paths).from_pylist(
+            [row | {"file": "a.c", "begin_line": 3, "end_line": 9} for row in rows],
+            BEFORE.call_paths.schema,
+        ),
+    )
+    frames = replace(
+        BEFORE,
+        call_paths=type(BEFORE.call_paths).from_pylist(
+            [row | {"file": "a.c", "begin_line": 3} for row in rows], BEFORE.call_paths.schema
+        ),
+    )
+
+    assert j_mc(BEFORE, moved) == 1
+    assert j_mc(BEFORE, frames) == 0
+    assert frames.path(1) == frames.paths()[1] == ("main@a.c:3", "a@a.c:3")
+
+
+def test_the_document_keeps_the_contract():
+    document = compare([BEFORE, AFTER, WAITS], names=["a", "b", "c"]).as_dict()
+
+    assert json.loads(json.dumps(document, allow_nan=False)) == document
+    assert document["j_mc"] == min(pair["j_mc"] for pair in document["pairs"])
+    assert {(pair["a"], pair["b"]) for pair in document["pairs"]} == {
+        *(("a", "b"), ("a", "c"), ("b", "c")),
+    }
+    assert all(0 <= score <= 1 for score in document["j_c"].values())
+    assert set(document["differences"][0]) == {"metric", "call_path", "share_a", "share_b"}
+
+
+def test_the_verdict_is_a_sentence():
+    assert verdict(compare([WAITS, WAITS])) == (
+        "The profiles are equal: J of metrics and call paths is 1."
+    )
+    assert verdict(compare([WAITS, LESS], names=["a", "b"])) == (
+        "The profiles agree by 66.7% (J of metrics and call paths); they differ most in mpi "
+        "(mpi) of main > MPI_Recv: 10.0% of the time in a, 30.0% in b."
+    )
+    assert "66.7%" in verdict(compare([WAITS, LESS, WAITS]))
+
+
+@pytest.mark.parametrize(
+    ("profiles", "options", "error", "reason"),
+    [
+        ([BEFORE], {}, ParameterError, "at least two"),
+        ([], {}, ParameterError, "at least two"),
+        ([BEFORE, AFTER], {"metrics": "most"}, ParameterError, "time-tree, fig1, all"),
+        ([BEFORE, AFTER], {"names": ["a"]}, ParameterError, "1 names for 2"),
+        (
+            [BEFORE, profile_of({("a", "main"): 1}, tree={"a": None})],
+            {"names": ["a", "b.cubex"]}, NotEnoughDataError, "b.cubex has no metric time",
+        ),
+        (
+            [BEFORE, profile_of({("comp", "main"): 1}, combined={"time": "max"})],
+            {}, NotEnoughDataError, "no metric time",
+        ),
+    ],
+)  # fmt: skip
+def test_what_cannot_be_compared(profiles, options, error, reason):
+    with pytest.raises(error, match=reason):
+        compare(profiles, **options)
+
+
+def test_values_that_are_no_numbers_are_refused():
+    values = Values(np.array([0], np.int32), np.array([[np.inf]]), inclusive=False)
+    broken = replace(BEFORE, stored={**BEFORE.stored, "comp": values})
+
+    with pytest.raises(NotEnoughDataError, match="comp are no numbers"):
+        j_mc(BEFORE, broken)
+
+
+def test_a_score_of_a_metric_that_nobody_has_is_refused():
+    with pytest.raises(ParameterError, match="mpi_probe"):
+        j_c(BEFORE, AFTER, "mpi_probe")
+    assert set(TREE) >= {"comp"}
