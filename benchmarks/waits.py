@@ -15,8 +15,8 @@ if TYPE_CHECKING:
 
 _MEGA: Final = 1e6
 _RANKS, _STEPS, _PLACES = 32, 14_000, 4
-_MANY_RANKS, _MANY_PLACES = 1024, 222
-"""2,000 call paths."""
+_MANY_RANKS, _MANY_STEPS, _MANY_PLACES = 1024, 2_125, 222
+"""50 million events, 2,000 call paths."""
 
 
 def wait_speed(trace: Input) -> Iterator[Figure]:
@@ -34,7 +34,11 @@ def wait_speed(trace: Input) -> Iterator[Figure]:
         done = measure("waits", repeats=3, causes=has_causes, **size)
         rate = done.result["events"] / done.cpu_s / _MEGA
         yield Figure("waits", name, rate, "million events/s", goal)
-    many = {"iterations": max(2, round(part * 250)), "places": _MANY_PLACES, "causes": True}
+    many = {
+        "iterations": max(2, round(part * _MANY_STEPS)),
+        "places": _MANY_PLACES,
+        "causes": True,
+    }
     done = measure("waits", ranks=_MANY_RANKS, **many)
     paths = f"{done.result['call_paths']:,} call paths on {_MANY_RANKS:,} ranks"
     rate = done.result["events"] / done.cpu_s / _MEGA

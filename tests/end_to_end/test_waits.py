@@ -4,12 +4,15 @@ from __future__ import annotations
 
 import json
 import re
+from collections import Counter
 
 import numpy as np
 import pytest
 from pycubexr import CubexParser
 
 import burstline as package
+from burstline.formats.store.folder import StoreTables
+from burstline.testing import trace_of
 from burstline.waits import states_of
 from command import burstline
 from simulator import simulate
@@ -115,3 +118,30 @@ def test_a_profile_that_does_not_fit_is_refused_with_its_size(program):
 
     with pytest.raises(package.BurstlineError, match="call paths on 2 threads"):
         states_of(trace, None, room=(0, 100))
+
+
+def test_threads_of_teams_count_for_what_does_not_fit():
+    trace = trace_of(
+        "ranks 1 threads 2 | 0 | 0 fork 1 | 1 team begin 1 | 9 team end 1 | 10 join "
+        "| 0.1 | 1 team begin 1 | 9 team end 1"
+    )
+
+    with pytest.raises(package.BurstlineError, match="on 2 threads, which meet 2 times"):
+        states_of(trace, None, room=(0, 100))
+
+
+def test_each_table_of_a_store_is_loaded_once(program, tmp_path, monkeypatch):
+    path = tmp_path / "run.store"
+    package.write(package.read(program), path)
+    loaded = []
+    load = StoreTables.__getitem__
+    monkeypatch.setattr(
+        StoreTables, "__getitem__", lambda self, name: loaded.append(name) or load(self, name)
+    )
+
+    trace = package.read(path)
+    loaded.clear()
+    states_of(trace, None)
+
+    assert loaded
+    assert max(Counter(loaded).values()) == 1

@@ -110,7 +110,8 @@ def _require_room(trace: Trace, memory: int, marked: int) -> None:
 def _found(trace: Trace, arguments: usage.Arguments, memory: int) -> Marks:
     """Find the loops of the region of interest, and place them in the whole trace."""
     region, asked = region_asked(arguments), iterations_asked(arguments)
-    tables = (*ANALYSED, *REPLAYED) if arguments.waits else ANALYSED
+    replayed = (*REPLAYED, *2 * ("collective_members",)) if arguments.waits else ()
+    tables = (*ANALYSED, *replayed)
     part = require(trace, memory, tables=tables, copies=_COPIES, region=region)
     if asked:
         region = iterations_region(part, region, asked, arguments)

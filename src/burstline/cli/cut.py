@@ -58,7 +58,9 @@ def run(arguments: usage.Arguments) -> None:
         if asked:
             part = require(before, memory, tables=ANALYSED, copies=copies, region=window)
             window = iterations_region(part, window, asked, arguments)
-        near = require(before, memory, tables=schema.TABLES, copies=copies, region=window)
+        near = require(
+            before, memory, tables=tuple(schema.TABLES), copies=copies, region=window
+        )
         selected = burstline.select(near, **window)
         start, end = window.get("start_ns"), window.get("end_ns")
         born, died = selected.arrays("locations", "born_ns", "died_ns")

@@ -6,6 +6,8 @@ import os
 import resource
 import shlex
 import sys
+from bisect import bisect_left
+from collections.abc import Mapping
 from contextlib import contextmanager
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Final, TypedDict
@@ -23,7 +25,7 @@ from burstline.errors import (
 )
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+    from collections.abc import Callable, Iterable, Iterator, Sequence
 
     from burstline.progress import Progress
     from burstline.show import Bar
@@ -36,14 +38,15 @@ ANALYSED: Final = ("calls", "messages", "bursts", "regions", "gaps")
 """Tables that grow with the trace and that analyses ask for."""
 DETECTED: Final = ("calls", "bursts")
 """Those of them that finding loops asks for."""
-# A member of a collective takes thrice as much of its row as others: a point in time has more
-# columns than it has.
-REPLAYED: Final = (
-    "calls", "messages", "half_messages", "collectives", *3 * ("collective_members",),
-    "regions", "teams", "locks", "gaps", "bursts",
-)  # fmt: skip
-"""Tables of what synchronises, which finding waits and replays ask for."""
-COPIES_REPLAYED: Final = 2.8
+REPLAYED: Final = {
+    "calls": 1.0, "messages": 1.85, "half_messages": 1.0, "collectives": 1.0,
+    "collective_members": 2.0, "regions": 1.0, "teams": 4.0, "locks": 1.0, "gaps": 1.0,
+    "bursts": 1.0,
+}  # fmt: skip
+"""Tables of what synchronises, which finding waits and replays ask for, and how often their
+bytes count: a side of a message and a member of a collective are points in time, which have
+more columns than they have."""
+COPIES_REPLAYED: Final = 2.0
 """Copies of them: as read, and the columns and points that are made of them."""
 DETECTION: Final = ("method", "eps", "scale", "rank_merge", "min_share")
 """Options that :func:`burstline.detect` takes as they are."""
@@ -356,7 +359,7 @@ def require(
         cut = ""
         if cut_of is not None:
             cut = _cut_that_fits(
-                trace, memory, (*tables,), copies=copies, region=region, path=cut_of
+                trace, memory, tables, copies=copies, region=region, path=cut_of
             )
         raise MemoryBudgetError(needed, memory, way_out=cut or _WAY_OUT)
     if region and trace.is_stored:
@@ -367,7 +370,7 @@ def require(
 def _cut_that_fits(
     trace: Trace,
     memory: int,
-    tables: tuple[str, ...],
+    tables: Iterable[str],
     *,
     copies: float,
     region: Mapping[str, Any],
@@ -377,27 +380,42 @@ def _cut_that_fits(
     every = [name for name in schema.TABLES if name in trace and name not in schema.RAW_TABLES]
     died = max(trace.locations["died_ns"].to_pylist(), default=0)
     start, end = region.get("start_ns", 0), region.get("end_ns", died)
-    length = whole = end - start
-    while length > whole >> 10:
+    lengths = [end - start]
+    while lengths[-1] > (end - start) >> 10:
+        lengths.append(lengths[-1] - -(-lengths[-1] // 8))
+
+    def fits(length: int) -> bool:
         part = {**region, "start_ns": start, "end_ns": start + length}
-        held, used = (
-            selection.estimate_bytes(trace, names, **part) for names in (every, tables)
-        )
-        if max(held, used) + (copies - 1) * used <= memory:
-            window = f"--from {start}ns --to {start + length}ns"
-            return f"A part that fits: burstline cut {shlex.quote(path)} -o part.store {window}"
-        length -= -(-length // 8)
-    return ""
+        held = selection.estimate_bytes(trace, every, **part)
+        used, counted = _sizes(trace, tables, part)
+        return max(held, used) + copies * counted - used <= memory
+
+    # Each question reads times of a store: the first that fits of those that get shorter.
+    length = lengths[min(bisect_left(lengths, x=True, key=fits), len(lengths) - 1)]
+    if length <= (end - start) >> 10:
+        return ""
+    window = f"--from {start}ns --to {start + length}ns"
+    return f"A part that fits: burstline cut {shlex.quote(path)} -o part.store {window}"
 
 
 def bytes_needed(
     trace: Trace, tables: Iterable[str], copies: float, region: Mapping[str, Any]
 ) -> int:
     """The bytes of `copies` of tables; the first is what is loaded, in memory all tables."""
-    part = selection.estimate_bytes(trace, tables, **region)
+    used, counted = _sizes(trace, tables, region)
     if trace.is_stored:
-        return int(copies * part)
-    return bytes_held(trace) + int((copies - 1) * part)
+        return int(copies * counted)
+    return bytes_held(trace) + int(copies * counted - used)
+
+
+def _sizes(trace: Trace, tables: Iterable[str], region: Mapping[str, Any]) -> tuple[int, float]:
+    """The bytes of tables, and those of each as often as it counts: once but of a mapping."""
+    sizes = [(name, selection.estimate_bytes(trace, [name], **region)) for name in tables]
+    weights = tables if isinstance(tables, Mapping) else {}
+    return (
+        sum(size for _, size in sizes),
+        sum(size * weights.get(name, 1.0) for name, size in sizes),
+    )
 
 
 def bytes_held(trace: Trace) -> int:

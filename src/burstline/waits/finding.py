@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import sys
 from dataclasses import replace
 from typing import TYPE_CHECKING, Any, Final
 
@@ -10,9 +11,10 @@ import numpy as np
 from burstline.errors import MemoryBudgetError, NotEnoughDataError, ParameterError
 from burstline.identity import call_tree, without_program
 from burstline.operations import IO, RMA
-from burstline.schema import GAP_KINDS
-from burstline.selection import parse_time
+from burstline.schema import GAP_KINDS, TABLES
+from burstline.selection import Lazy, parse_time
 from burstline.sync import corrected, rendezvous, rows_of, sync_of, tells_program, violations
+from burstline.trace import Trace
 from burstline.waits.analysis import analysed
 from burstline.waits.computation import with_computation
 from burstline.waits.factors import factors, ideal_in
@@ -24,12 +26,13 @@ if TYPE_CHECKING:
     from burstline.efficiency import Efficiency
     from burstline.identity import CallTree
     from burstline.sync import Sync
-    from burstline.trace import Trace
     from burstline.waits.analysis import Analysis
     from burstline.waits.parts import Parts
 
-_CELL_BYTES: Final = 8 * 40
+_CELL_BYTES: Final = 8 * 28
 """Of a call path on a location: metrics with values there, and what is summed up."""
+_MEETING_BYTES: Final = 8 * 30
+"""Of a thread's part in a team or a barrier: points in time, and what is found of each."""
 TOOLS: Final = ("scalasca-2.6",)
 CLOCKS: Final = ("physical",)
 
@@ -147,26 +150,24 @@ def states_of(
     width = None if by in (None, "iteration", "loop", *WHOLE_LOCATIONS) else _width(by)
     if loop is not None and by != "iteration":
         raise ParameterError("a loop is named for its iterations alone: by iteration")
+    trace = _loaded(trace)
+    tree = _rooted_tree(trace)
+    sync = sync_of(trace, tree)
+    _require_room(sync, tree, room)
     clocks: dict[str, int] = {}
     if causes:
-        trace, sync, tree, clocks = _prepared(trace, correct=correct)
-    else:
-        tree = _rooted_tree(trace)
-        sync = sync_of(trace, tree)
+        trace, sync, clocks = _with_clocks(trace, sync, tree, correct=correct)
     sync, tree = with_computation(sync, tree)
-    if room is not None:
-        _require_room(tree.nodes.num_rows, sync.locations, *room)
+    _require_room(sync, tree, room)
     parts = _parts(trace, sync, by, width, loop)
+    ideal = None
+    if causes and parts is not None and width is None and not len(process_threads(sync)):
+        ideal = ideal_in(trace, sync, parts)
     analysis = analysed(
         sync, tree.nodes, tree.region_enters,
         like_scalasca=like == "scalasca-2.6", has_causes=causes, parts=parts,
     )  # fmt: skip
-    ideal = None
-    if causes and parts is not None and width is None and not len(process_threads(sync)):
-        ideal = ideal_in(trace, sync, parts)
     waits = waits_of(trace, sync, tree, analysis, like=like, by=by, ideal_ns=ideal)
-    if causes:
-        waits.efficiency.update(factors(trace, sync, call_paths=tree.nodes))
     waits.corrected.update(clocks)
     waits.coverage.update(_coverage(trace, sync, analysis))
     waits.coverage["by"] = by if width is None else "window"
@@ -175,6 +176,9 @@ def states_of(
         waits.coverage["not_divided"] = [
             name for name in waits.profile.stored if name not in analysis.severities.by_part
         ]
+    del analysis  # its points and the rows of a replay need not fit together
+    if causes:
+        waits.efficiency.update(factors(trace, sync, call_paths=tree.nodes))
     return waits
 
 
@@ -193,18 +197,31 @@ def with_communication(efficiency: Efficiency, trace: Trace, poll_gap_ns: int) -
     """The efficiency of a trace with serialisation and transfer."""
     whole: dict[str, float | None] = {}
     if efficiency.parallel is not None:
+        trace = _loaded(trace)
         whole = factors(trace, sync_of(trace, _rooted_tree(trace)), poll_gap_ns)
     split = {name: whole.get(name) for name in ("serialisation", "transfer")}
     return replace(efficiency, of_communication=split)
 
 
-def _require_room(nodes: int, locations: int, beside: int, memory: int) -> None:
-    """Refuse a profile that is too large beside all else."""
-    needed = beside + _CELL_BYTES * nodes * locations
+def _loaded(trace: Trace) -> Trace:
+    """The trace with each table loaded once, of a store: they are asked for several times."""
+    if not trace.is_stored:
+        return trace
+    names = [name for name in TABLES if name in trace]
+    return Trace(Lazy(names, trace.table), sources=trace.sources)
+
+
+def _require_room(sync: Sync, tree: CallTree, room: tuple[int, int] | None) -> None:
+    """Refuse a profile, and meetings of threads, that are too large beside all else."""
+    beside, memory = (0, sys.maxsize) if room is None else room
+    nodes = tree.nodes.num_rows
+    meetings = len(sync.teams.region) + len(sync.barriers.region)
+    needed = beside + _CELL_BYTES * nodes * sync.locations + _MEETING_BYTES * meetings
     if needed > memory:
+        meet = f", which meet {meetings:,} times in their teams" if meetings else ""
         way_out = (
-            f"The profile has {nodes:,} call paths on {locations:,} threads. Take fewer ranks "
-            "(--ranks), or allow more memory (--memory)."
+            f"The profile has {nodes:,} call paths on {sync.locations:,} threads{meet}. Take "
+            "fewer ranks (--ranks), or allow more memory (--memory)."
         )
         raise MemoryBudgetError(needed, memory, way_out=way_out)
 
@@ -214,17 +231,17 @@ def _rooted_tree(trace: Trace) -> CallTree:
     return tree if tells_program(trace) else without_program(tree)
 
 
-def _prepared(trace: Trace, *, correct: bool) -> tuple[Trace, Sync, CallTree, dict[str, int]]:
-    """The trace with clocks corrected if wanted, what is in it, and how stamps were wrong."""
-    tree = _rooted_tree(trace)
-    sync = sync_of(trace, tree)
+def _with_clocks(
+    trace: Trace, sync: Sync, tree: CallTree, *, correct: bool
+) -> tuple[Trace, Sync, dict[str, int]]:
+    """The trace with clocks corrected if wanted, and how its stamps were wrong."""
     early, moved_ns = violations(rows_of(sync, certain_only=True, in_order=False)), 0
     if correct and early.count:
         rows = rows_of(sync, certain_only=True, rendezvous=rendezvous(sync))
         trace, moved_ns = corrected(trace, rows)
         sync = sync_of(trace, tree)
     clocks = {"violations": early.count, "worst_ns": early.worst_ns, "moved_ns": moved_ns}
-    return trace, sync, tree, clocks
+    return trace, sync, clocks
 
 
 def _width(by: str | int) -> int:

@@ -62,7 +62,8 @@ class PointList:
     }  # fmt: skip
 
     def __init__(self) -> None:
-        self._parts: list[tuple[AnyIntegers, ...]] = []
+        nothing = np.zeros(0, np.int64)
+        self._parts: dict[str, list[npt.NDArray[Any]]] = {n: [nothing] for n in self._FIELDS}
         self._sets: list[AnyIntegers] = []
         self.count = 0
         self._groups = 0
@@ -93,34 +94,32 @@ class PointList:
         numbers = np.arange(self.count, self.count + len(location))
         times = wait, total, completion
         columns = (location, place, type_, in_team, node, *times, cause, peer, interval)
-        self._parts.append(
-            tuple(np.broadcast_to(np.asarray(column), len(location)) for column in columns)
-        )
+        for parts, column in zip(self._parts.values(), columns, strict=True):
+            parts.append(np.broadcast_to(np.asarray(column), len(location)))
         self.count += len(location)
         return numbers
 
     def sorted(self, locations: int) -> Points:
-        """The points in order; those of one place stay in the order they were added in."""
-        return self._points(locations, is_sorted=True)
+        """The points in order, as added within a place; they are here no more."""
+        location, place = self._column("location"), self._column("place")
+        order, begin = _core.order_within(location, place, locations)
+        columns = {"location": location[order], "place": place[order]}
+        del location, place
+        columns |= {name: self._column(name)[order] for name in [*self._parts]}
+        row = np.empty(len(order), np.int64)
+        row[order] = np.arange(len(order))
+        columns["cause"] = take(row, columns["cause"])
+        return Points(begin=begin, group_set=self._group_set(), row=row, **columns)
 
     def unsorted(self) -> Points:
-        """The points as they were added: for what asks for no order, and for no cuts."""
-        return self._points(0, is_sorted=False)
+        """The points as added, for what asks for no order and cuts; they are here no more."""
+        columns = {name: self._column(name) for name in [*self._parts]}
+        begin, row = np.zeros((2, 0), np.int64)
+        return Points(begin=begin, group_set=self._group_set(), row=row, **columns)
 
-    def _points(self, locations: int, *, is_sorted: bool) -> Points:
-        columns: dict[str, npt.NDArray[Any]] = {
-            name: np.concatenate(
-                [np.zeros(0, type_), *(part[k] for part in self._parts)],
-                dtype=type_, casting="unsafe",
-            )
-            for k, (name, type_) in enumerate(self._FIELDS.items())
-        }  # fmt: skip
-        row, begin = np.zeros((2, 0), np.int64)
-        if is_sorted:
-            order, begin = _core.order_within(columns["location"], columns["place"], locations)
-            row = np.empty(len(order), np.int64)
-            row[order] = np.arange(len(order))
-            columns = {name: column[order] for name, column in columns.items()}
-            columns["cause"] = take(row, columns["cause"])
-        sets = np.concatenate([np.zeros(0, np.int64), *self._sets]).astype(np.int32)
-        return Points(begin=begin, group_set=sets, row=row, **columns)
+    def _column(self, name: str) -> npt.NDArray[Any]:
+        """A column, whose parts are dropped: a run has more points than events."""
+        return np.concatenate(self._parts.pop(name), dtype=self._FIELDS[name], casting="unsafe")
+
+    def _group_set(self) -> npt.NDArray[np.int32]:
+        return np.concatenate([np.zeros(0, np.int64), *self._sets]).astype(np.int32)
