@@ -271,6 +271,149 @@ def test_a_program_linked_without_the_counters_is_told_how(clang, tmp_path, buil
     assert "undefined reference to `link_with_burstline_cc'" in done.stderr
 
 
+# Ten rounds: exp, sin and pow; floor, which is a call where there is no instruction for it.
+CALLEES = """
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+extern int MPI_Barrier(int), omp_get_level(void), other(void), (*by_pointer)(void);
+extern void report(void);
+volatile double x = 0.5, y = 1.5;
+char *volatile text;
+static void allocate(volatile long *bytes) {
+    text = malloc(*bytes);
+    text = realloc(text, 2 * *bytes);
+    memset(text, 1, *bytes);
+    memmove(text + 1, text, *bytes);
+    char *more = calloc(*bytes, 1);
+    memcpy(text, more, *bytes);
+    free(text);
+    free(text = more);
+}
+int main(void) {
+    volatile long bytes = 8;
+    for (int i = 0; i < 10; i++) {
+        x = exp(y) * sin(x);
+        x = floor(pow(x, y));
+        MPI_Barrier(omp_get_level());
+        other();
+        by_pointer();
+    }
+    allocate(&bytes);
+    report();
+    return 0;
+}
+"""
+CALLED = """
+#include <stdio.h>
+extern __thread unsigned long burst_work[16];
+int MPI_Barrier(int none) { return none; }
+int omp_get_level(void) { return 0; }
+int other(void) { return 1; }
+int (*by_pointer)(void) = other;
+void report(void) { printf("%lu %lu %lu\\n", burst_work[13], burst_work[14], burst_work[15]); }
+"""
+
+
+@pytest.mark.parametrize(
+    ("options", "mathematics"),
+    [
+        (["-O0"], 40),
+        (["-O2"], 40),
+        (["-O2", "-ffast-math"], 40),
+        (["-O2", "-msse4.1"], 30),
+    ],
+    ids=lambda value: value if isinstance(value, int) else " ".join(value),
+)
+def test_calls_are_counted_by_what_they_are_for(
+    clang, options, mathematics, tmp_path, built_once
+):
+    (tmp_path / "callees.c").write_text(CALLEES)
+    (tmp_path / "called.c").write_text(CALLED)
+    subprocess.run([clang, "-c", "called.c"], check=True, cwd=tmp_path)
+    words = [clang, *options, "callees.c", "called.o", "-lm", "-o", "program"]
+    compiled(words, tmp_path, built_once, count="calls")
+
+    done = run([tmp_path / "program"], tmp_path, built_once)
+
+    assert done.stdout == f"{mathematics} 8 21\n"
+
+
+def test_new_and_delete_are_calls_of_memory(clang, tmp_path, built_once):
+    (tmp_path / "called.c").write_text(CALLED)
+    (tmp_path / "news.cpp").write_text(
+        """
+        #include <cmath>
+        extern "C" void report();
+        long *volatile one, *volatile many;
+        volatile float x = 2;
+        int main() {
+            one = new long, many = new long[3];
+            delete one;
+            delete[] many;
+            x = std::cos(x) + std::pow(x, 2.5f);
+            report();
+        }
+        """
+    )
+    subprocess.run([clang, "-c", "called.c"], check=True, cwd=tmp_path)
+    compiler = clang.replace("clang", "clang++")
+    compiled([compiler, "-O2", "news.cpp", "called.o", "-o", "program"], tmp_path, built_once)
+
+    assert run([tmp_path / "program"], tmp_path, built_once).stdout == "2 4 1\n"
+
+
+# What flang makes of three turns of a loop with exp, a power, MPI_Barrier and a line of output
+# around a fill, and of an array that is allocated and freed.
+FORTRAN = """
+define i32 @main(i32 %arguments) {
+entry:
+  %one = zext i32 %arguments to i64
+  %turns = add i64 %one, 2
+  %array = call PTR @malloc(i64 64)
+  br label %turn
+turn:
+  %i = phi i64 [ 0, %entry ], [ %next, %turn ]
+  %x = sitofp i64 %i to double
+  %e = call double @exp(double %x)
+  %p = call double @llvm.pow.f64(double %e, double 2.5)
+  call void @mpi_barrier_(PTR %array, PTR %array)
+  call void @llvm.memset.ANY.i64(PTR %array, i8 0, i64 %i, i1 false)
+  %y = fptosi double %p to i32
+  %said = call i1 @_FortranAioOutputInteger32(PTR %array, i32 %y)
+  %next = add i64 %i, 1
+  %over = icmp eq i64 %next, %turns
+  br i1 %over, label %out, label %turn
+out:
+  call void @free(PTR %array)
+  call void @report()
+  ret i32 0
+}
+declare PTR @malloc(i64)
+declare void @free(PTR)
+declare double @exp(double)
+declare double @llvm.pow.f64(double, double)
+declare void @mpi_barrier_(PTR, PTR)
+declare void @llvm.memset.ANY.i64(PTR, i8, i64, i1)
+declare i1 @_FortranAioOutputInteger32(PTR, i32)
+declare void @report()
+"""
+
+
+@pytest.mark.parametrize("level", ["-O0", "-O2"])
+def test_calls_of_fortran_are_counted_by_what_they_are_for(clang, level, tmp_path, built_once):
+    typed = int(clang.partition("-")[2]) < 15
+    text = FORTRAN.replace("PTR", "i8*" if typed else "ptr")
+    (tmp_path / "turns.ll").write_text(text.replace("ANY", "p0i8" if typed else "p0"))
+    extra = "void mpi_barrier_() {}\nint _FortranAioOutputInteger32() { return 1; }\n"
+    (tmp_path / "called.c").write_text(CALLED + extra)
+    subprocess.run([clang, "-w", "-std=c11", "-c", "called.c"], check=True, cwd=tmp_path)
+    words = [clang, "-w", level, "turns.ll", "called.o", "-lm", "-o", "program"]
+    compiled(words, tmp_path, built_once)
+
+    assert run([tmp_path / "program"], tmp_path, built_once).stdout == "6 5 4\n"
+
+
 @pytest.mark.parametrize("level", ["-O0", "-O3"])
 def test_iterations_are_those_each_thread_executed(clang, openmp, level, tmp_path, built_once):
     options = [level, *openmp(clang)]

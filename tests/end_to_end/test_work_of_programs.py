@@ -132,6 +132,7 @@ class Site:
             timeout=240,
         )
         assert done.returncode == 0, done.stderr
+        self.said = done.stderr
         return done.stdout
 
     def compile(self, *words, loops=False, count="all"):
@@ -143,9 +144,9 @@ class Site:
             self.compile(self.mpicc, "-O2", "-c", name, count=count, **options)
         self.compile(self.mpicc, "steps.o", "solver.o", "-o", "steps", **options)
 
-    def record(self, output, *program, ranks=4):
+    def record(self, output, *program, ranks=4, counters="work"):
         command = [self.launcher, "-n", str(ranks), *program]
-        self.run(*burst("record", "--counters", "work", "-o", output, "--", *command))
+        self.run(*burst("record", "--counters", counters, "-o", output, "--", *command))
         return burstline.read(self.folder / output, raw=True)
 
 
@@ -182,7 +183,10 @@ def steps(open_mpi, clang, tmp_path_factory, built_once):
 
 def assert_same_in_each_run(site, one):
     names, operations, readings = first = work(one)
-    assert len(names) == 13
+    assert len(names) == 16
+    sums = [row[1 + names.index("IR_CALLS")] for row in readings]
+    parts = [names.index(f"IR_CALLS_{kind}") for kind in ("MATH", "MEM", "OTHER")]
+    assert sums == [sum(row[1 + part] for part in parts) for row in readings]
     assert operations.count("MPI_Sendrecv_replace") == 4 * 6 * 3
     assert len(readings) >= 2 * len(operations) - 8
     loads = [row[1 + names.index("IR_LD_INS")] for row in readings]
@@ -211,6 +215,30 @@ def test_only_what_all_parts_of_a_program_count_is_recorded(steps, on_open_mpi):
         assert parts.table("readings")[name] == whole.table("readings")[name]
 
 
+CLOCKS = ["IR_BB", "IR_LOOP_ITER", "IR_TOT_INS"]
+
+
+def test_what_logical_clocks_need_has_a_short_name(steps, on_open_mpi):
+    on_open_mpi.build(solver="clocks", loops=True)
+    parts = on_open_mpi.record("parts.store", "./steps")
+    clocks = steps.record("clocks.store", "./steps", counters="clocks")
+    whole = burstline.read(steps.folder / "one.store")
+
+    assert sorted(parts.counter_names) == sorted(clocks.counter_names) == CLOCKS
+    for name in CLOCKS:
+        for trace in (parts, clocks):
+            assert trace.table("readings")[name] == whole.table("readings")[name]
+
+
+def test_what_clocks_need_and_some_part_does_not_count_is_said(on_open_mpi):
+    on_open_mpi.build(solver="blocks")
+
+    trace = on_open_mpi.record("parts.store", "./steps", counters="clocks")
+
+    assert list(trace.counter_names) == ["IR_BB"]
+    assert "no IR_LOOP_ITER: not everything was built to count it" in on_open_mpi.said
+
+
 def test_a_trace_says_which_compiler_made_what_is_counted(steps, tmp_path):
     command.burstline("convert", steps.folder / "one.store", tmp_path / "app.prv")
 
@@ -231,7 +259,7 @@ def test_work_counters_are_named_and_numbered_like_their_kin(steps, tmp_path):
         if len(words) >= 3 and words[2].startswith("IR_"):
             types[words[2]] = int(words[1])
     assert types["IR_TOT_INS"] - WORK_TYPES.start == 42_000_050 - COUNTER_TYPES.start
-    assert len(set(types.values())) == 13
+    assert len(set(types.values())) == 16
     assert set(types.values()) <= set(WORK_TYPES)
     told = json.loads(
         command.burstline("info", "--format", "json", tmp_path / "app.prv").stdout

@@ -22,6 +22,9 @@ NAMES = [
     "VEC_DP",
     "CALLS",
     "LOOP_ITER",
+    "CALLS_MATH",
+    "CALLS_MEM",
+    "CALLS_OTHER",
 ]
 STATEMENT = re.compile(r"^  (?:%[\w.]+ = )?(?:tail |musttail |notail )?(\w+)(.*)")
 FLAGS = re.compile(r"^( (?:nuw|nsw|exact|fast|nnan|ninf|nsz|arcp|contract|afn|reassoc))+")
@@ -61,8 +64,10 @@ def work_of(lines):
         work["LD_INS"] += opcode == "load"
         work["SR_INS"] += opcode == "store"
         work["BR_INS"] += opcode == "switch" or (opcode == "br" and rest.startswith(" i1"))
-        outside = "@llvm." not in rest or MEMORY.search(rest)
-        work["CALLS"] += opcode == "call" and bool(outside)
+        memory = bool(MEMORY.search(rest))
+        outside = opcode == "call" and (memory or "@llvm." not in rest)
+        work["CALLS"] += outside
+        work["CALLS_MEM" if memory else "CALLS_OTHER"] += outside
         work["VEC_INS"] += makes_vector(opcode, rest)
         add_arithmetic(work, opcode, rest)
     return work

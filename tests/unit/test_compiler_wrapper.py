@@ -216,6 +216,7 @@ def test_naming_no_compiler_is_an_error_that_shows_how(capsys):
 def test_all_kinds_of_work_are_counted_unless_some_are_chosen():
     assert kinds_of("all") == kinds_of("flops,all") == tuple(KINDS)
     assert kinds_of(" flops, blocks,flops") == ("blocks", "flops")
+    assert kinds_of("clocks") == ("blocks", "statements", "iterations")
 
 
 @pytest.mark.parametrize("text", ["", ",", "flop", "flops,IR_BB"])

@@ -31,7 +31,7 @@ _BY_NAME: Final = {
 }
 OPTIONS: Final = {
     "--count KINDS=all": "of blocks, statements, memory, branches, flops, vectors, calls, "
-    "iterations (default: all)",
+    "iterations (default: all; clocks: blocks, statements, iterations)",
     "--loops": "label MPI calls with the loop around them",
     "words COMPILER ...": "and its arguments",
 }

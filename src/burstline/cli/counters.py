@@ -114,7 +114,7 @@ def _say_what_is_missing(plan: CounterPlan, reference: str | None, output: Path 
 
 
 def _list(arguments: usage.Arguments) -> None:
-    rows = [("recorder", "cpu"), ("compiler", "work")]
+    rows = [("recorder", "cpu"), ("compiler", "work"), ("compiler", "clocks")]
     rows += [("kernel", f"perf:{name}") for name in _SOFTWARE]
     try:
         with record.Papi(arguments.papi) as papi:

@@ -44,7 +44,8 @@ _OPTIONS: Final = {
 }
 _RECORDED: Final = {
     "--stack-depth N": "frames of each call (default: 8; 0: none)",
-    "--counters LIST": "cpu, perf:NAME, PAPI_NAME, work (default: cpu)",
+    "--counters LIST": "cpu, perf:NAME, PAPI_NAME, work, clocks: of work what logical clocks "
+    "need (default: cpu)",
     "--counters-set FILE": "a .toml file with sets of counters",
     "--each-set": "run once for each set of --counters-set",
     "--calls LIST": "only these operations: MPI_Send,…; --calls=-MPI_Test,…: all but these",

@@ -44,7 +44,10 @@ ABSOLUTE_OFFSET: Final = 1_000_000
 
 _TYPE_OF_PRESET: Final = {name: kind for kind, name in PRESET_COUNTERS.items()}
 _WORK: Final = "IR_"
-_OWN_WORK: Final = ("BB", "CALLS", "LOOP_ITER", "FP_SP", "FP_DP", "VEC_SP", "VEC_DP")
+_OWN_WORK: Final = (
+    "BB", "CALLS", "LOOP_ITER", "FP_SP", "FP_DP", "VEC_SP", "VEC_DP",
+    "CALLS_MATH", "CALLS_MEM", "CALLS_OTHER",
+)  # fmt: skip
 _SET_LABEL = "counter set"
 _GRADIENT = 7
 _PRESET_LABEL = re.compile(r"(?:Absolute )?PAPI_[A-Z0-9]\w*(?:\W|$)")

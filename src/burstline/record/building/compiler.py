@@ -34,6 +34,7 @@ COUNT: Final = "BURSTLINE_PASS_COUNT"
 """Set in the environment of the compiler to the kinds of work that the plug-in is to count."""
 
 ALL: Final = "all"
+CLOCKS: Final = "clocks"
 KINDS: Final[dict[str, tuple[str, ...]]] = {
     "blocks": ("IR_BB",),
     "statements": ("IR_TOT_INS",),
@@ -41,10 +42,11 @@ KINDS: Final[dict[str, tuple[str, ...]]] = {
     "branches": ("IR_BR_INS",),
     "flops": ("IR_FP_INS", "IR_SP_OPS", "IR_DP_OPS"),
     "vectors": ("IR_VEC_INS", "IR_VEC_SP", "IR_VEC_DP"),
-    "calls": ("IR_CALLS",),
+    "calls": ("IR_CALLS", "IR_CALLS_MATH", "IR_CALLS_MEM", "IR_CALLS_OTHER"),
     "iterations": ("IR_LOOP_ITER",),
 }
 """Kinds of work, and the counters of each; as ``KINDS`` in ``pass/tally.cpp``."""
+_OF_CLOCKS: Final = ("blocks", "statements", "iterations")
 
 _HERE: Final = Path(__file__).parents[1]
 _PASS: Final = _HERE / "pass"
@@ -100,13 +102,15 @@ def instrumented(words: Sequence[str]) -> list[str]:
 def kinds_of(text: str) -> tuple[str, ...]:
     """The kinds of work in a list with commas, or all, in the order of :data:`KINDS`."""
     names = [word.strip() for word in text.split(",") if word.strip()]
-    wrong = [name for name in names if name not in KINDS and name != ALL]
+    wrong = [name for name in names if name not in (*KINDS, CLOCKS, ALL)]
     if wrong or not names:
         given = printable(wrong[0]) if wrong else "nothing"
         raise ParameterError(
-            f"--count: {given} is no kind of work. There are {', '.join(KINDS)}, and {ALL}"
+            f"--count: {given} is no kind of work. There are {', '.join(KINDS)}, "
+            f"{CLOCKS}, and {ALL}"
         )
-    return tuple(name for name in KINDS if name in names or ALL in names)
+    chosen = {*names, *(_OF_CLOCKS if CLOCKS in names else ())}
+    return tuple(name for name in KINDS if name in chosen or ALL in chosen)
 
 
 def links(arguments: Sequence[str]) -> bool:

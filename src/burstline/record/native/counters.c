@@ -24,7 +24,10 @@ static const char *const work_names[] = {
     [BURST_WORK_FP_SP] = "IR_SP_OPS",    [BURST_WORK_FP_DP] = "IR_DP_OPS",
     [BURST_WORK_VEC_INS] = "IR_VEC_INS", [BURST_WORK_VEC_SP] = "IR_VEC_SP",
     [BURST_WORK_VEC_DP] = "IR_VEC_DP",   [BURST_WORK_CALLS] = "IR_CALLS",
-    [BURST_WORK_LOOP_ITER] = "IR_LOOP_ITER"};
+    [BURST_WORK_LOOP_ITER] = "IR_LOOP_ITER",
+    [BURST_WORK_CALLS_MATH] = "IR_CALLS_MATH",
+    [BURST_WORK_CALLS_MEM] = "IR_CALLS_MEM",
+    [BURST_WORK_CALLS_OTHER] = "IR_CALLS_OTHER"};
 #define WORK_NAMES (sizeof work_names / sizeof *work_names)
 
 static struct counter counters[SOURCES][BURST_MAX_COUNTERS];
@@ -47,29 +50,43 @@ static void add(enum source source, const char *name, unsigned place, int is_tim
     ++total;
 }
 
+static int is_uncounted(unsigned place) {
+    const uint32_t uncounted = __atomic_load_n(&burst_uncounted, __ATOMIC_RELAXED);
+    const uint32_t calls = 7u << BURST_WORK_CALLS_MATH;
+    return (uncounted & (place == BURST_WORK_CALLS ? calls : 1u << place)) != 0;
+}
+
+static int is_of_clocks(unsigned place) {
+    return place == BURST_WORK_BB || place == BURST_WORK_TOT_INS || place == BURST_WORK_LOOP_ITER;
+}
+
 /* Only what everything that counts keeps: of the rest the missing part is unknown. */
 static void add_work(const char *name) {
-    const uint32_t uncounted = __atomic_load_n(&burst_uncounted, __ATOMIC_RELAXED);
+    const int all = strcmp(name, "work") == 0, clocks = strcmp(name, "clocks") == 0;
+    const char *missing = NULL;
     int known = 0, kept = 0;
     for (unsigned i = 0; i < WORK_NAMES; ++i) {
-        if (strcmp(name, "work") != 0 && strcmp(name, work_names[i]) != 0) continue;
+        if (!all && !(clocks && is_of_clocks(i)) && strcmp(name, work_names[i]) != 0) continue;
         known = 1;
-        if (uncounted >> i & 1) continue;
+        if (is_uncounted(i)) {
+            missing = work_names[i];
+            continue;
+        }
         add(WORK, work_names[i], i, 0);
         kept = 1;
     }
     if (!known) burst_say("no work counter is called %.60s", name);
-    if (known && !kept) {
-        burst_say("no %.60s: not everything was built to count it (burstline cc --count)", name);
+    if (missing != NULL && (!kept || clocks)) {
+        burst_say("no %.60s: not everything was built to count it (burstline cc --count)",
+                  kept ? missing : name);
     }
 }
 
 /* A library that came when all was chosen already. */
 void burst_check_work(void) {
-    const uint32_t uncounted = __atomic_load_n(&burst_uncounted, __ATOMIC_RELAXED);
     for (unsigned i = 0; i < counts[WORK]; ++i) {
         const struct counter *counter = &counters[WORK][i];
-        if (uncounted >> counter->place & 1) {
+        if (is_uncounted(counter->place)) {
             burst_say("%s is too low: a library that was loaded late does not count it",
                       counter->name);
         }
@@ -85,7 +102,8 @@ static void choose(const char *name) {
     } else if (strncmp(name, "PAPI_", 5) == 0 || strncmp(name, "papi:", 5) == 0) {
         name += *name == 'p' ? 5 : 0; /* papi: stands before PAPI's native events */
         if (total < BURST_MAX_COUNTERS && burst_papi_choose(name)) add(PAPI, name, 0, 0);
-    } else if (strcmp(name, "work") == 0 || strncmp(name, "IR_", 3) == 0) {
+    } else if (strcmp(name, "work") == 0 || strcmp(name, "clocks") == 0 ||
+               strncmp(name, "IR_", 3) == 0) {
         if ((__atomic_load_n(&burst_compiled, __ATOMIC_RELAXED) & BURST_COUNTS) == 0) {
             burst_say("no %.60s: the program was not built with work counters", name);
         } else {
@@ -93,7 +111,8 @@ static void choose(const char *name) {
         }
     } else if (strcmp(name, "none") != 0) {
         burst_say(
-            "no counter %.60s: known are cpu, perf:NAME, PAPI_NAME, papi:NAME, work, IR_NAME, none",
+            "no counter %.60s: known are cpu, perf:NAME, PAPI_NAME, papi:NAME, work, clocks, "
+            "IR_NAME, none",
             name);
     }
 }
@@ -125,8 +144,14 @@ void burst_read_counters(struct burst_thread *thread, uint64_t *values) {
     (void)burst_read_work(values);
 }
 
+static uint64_t work_at(unsigned place) {
+    if (place != BURST_WORK_CALLS) return burst_work[place];
+    return burst_work[BURST_WORK_CALLS_MATH] + burst_work[BURST_WORK_CALLS_MEM] +
+           burst_work[BURST_WORK_CALLS_OTHER];
+}
+
 unsigned burst_read_work(uint64_t *values) {
-    for (unsigned i = 0; i < counts[WORK]; ++i) values[i] = burst_work[counters[WORK][i].place];
+    for (unsigned i = 0; i < counts[WORK]; ++i) values[i] = work_at(counters[WORK][i].place);
     values[counts[WORK]] = 0;
     return total - counts[WORK];
 }

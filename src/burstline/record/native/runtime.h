@@ -45,7 +45,7 @@ struct burst_thread; /* one per thread, found by burst_self() */
  *   BURSTLINE_BLOCK        bytes of a window per thread (1 MiB)
  *   BURSTLINE_STACK_DEPTH  frames per call (8; 0: none)
  *   BURSTLINE_COUNTERS     comma-separated: cpu (default), perf:NAME, PAPI_NAME, papi:NAME, work,
- *                          IR_NAME, none
+ *                          clocks (what logical clocks need of it), IR_NAME, none
  *   BURSTLINE_CALLS        only these operations, comma-separated; -NAME: all but
  *   BURSTLINE_FUNCTIONS    of functions that report themselves only these, patterns with ; between
  *                          them; -PATTERN: not these; the last one that fits decides
@@ -146,9 +146,12 @@ enum burst_work_counter { /* the pass has the same numbers in tally.h */
     BURST_WORK_VEC_INS = 8,
     BURST_WORK_VEC_SP = 9,
     BURST_WORK_VEC_DP = 10,
-    BURST_WORK_CALLS = 11,
+    BURST_WORK_CALLS = 11, /* the sum of the last three; code of older passes counts here */
     BURST_WORK_LOOP_ITER = 12,
-    BURST_WORK_COUNTERS = 16 /* places, some unused */
+    BURST_WORK_CALLS_MATH = 13,
+    BURST_WORK_CALLS_MEM = 14,
+    BURST_WORK_CALLS_OTHER = 15,
+    BURST_WORK_COUNTERS = 16
 };
 #define BURST_COUNTS 1 /* in burst_compiled: something counts its work */
 #define BURST_LABELS 2 /* something labels its loops */

@@ -32,14 +32,14 @@ using Segments = std::map<BasicBlock*, std::vector<Segment>>;
 
 // Cuts a block after each statement in which the counters might be read.
 std::vector<Segment> cut(BasicBlock& block, const Updates& updates,
-                         const TargetLibraryInfo& library) {
+                         const TargetLibraryInfo& library, const TargetTransformInfo& target) {
     std::vector<Segment> segments(1, {nullptr, {}});
     segments.back().tally[BB] = 1;
     bool together = false;  // nothing may stand between a musttail call and its return
     for (Instruction& statement : block) {
         if (segments.back().last && !together) segments.push_back({nullptr, {}});
         Segment& segment = segments.back();
-        count(segment.tally, statement);
+        count(segment.tally, statement, target);
         const auto* call = dyn_cast<CallInst>(&statement);
         together = together || (call && call->isMustTailCall());
         const bool cuts = may_be_read_in(statement, library) || statement.isTerminator();
@@ -79,7 +79,7 @@ class Counting {
 void Counting::run() {
     std::set<BasicBlock*> loud;
     for (BasicBlock& block : function_) {
-        auto& segments = segments_[&block] = cut(block, updates_, library_);
+        auto& segments = segments_[&block] = cut(block, updates_, library_, target_);
         if (segments.size() > 1 || may_be_read_in(*segments.front().last, library_))
             loud.insert(&block);
     }

@@ -7,6 +7,7 @@
 #include <llvm/IR/IntrinsicInst.h>
 #include <llvm/IR/Operator.h>
 
+#include "callees.h"
 #include "versions.h"
 
 using namespace llvm;
@@ -132,13 +133,6 @@ bool handles_vector(const Instruction& statement) {
     return isa<IntrinsicInst>(statement) && worked_on(statement)->isVectorTy();
 }
 
-bool leaves(const CallBase& call) {
-    if (call.isInlineAsm()) return false;
-    const Function* callee = call.getCalledFunction();
-    if (!callee) return true;
-    return callee->isIntrinsic() ? isa<AnyMemIntrinsic>(call) : callee->isDeclaration();
-}
-
 bool branches(const Instruction& statement) {
     if (const auto* branch = dyn_cast<BranchInst>(&statement)) return branch->isConditional();
     return isa<SwitchInst>(statement) || isa<IndirectBrInst>(statement);
@@ -154,7 +148,7 @@ constexpr std::pair<const char*, Kept> KINDS[] = {
     {"branches", bit(BR_INS)},
     {"flops", bit(FP_INS) | bit(FP_SP) | bit(FP_DP)},
     {"vectors", bit(VEC_INS) | bit(VEC_SP) | bit(VEC_DP)},
-    {"calls", bit(CALLS)},
+    {"calls", bit(CALLS_MATH) | bit(CALLS_MEM) | bit(CALLS_OTHER)},
     {"iterations", bit(LOOP_ITER)},
 };
 
@@ -169,7 +163,7 @@ Kept counters_of(StringRef kinds) {
     return kept;
 }
 
-void count(Tally& tally, const Instruction& statement) {
+void count(Tally& tally, const Instruction& statement, const TargetTransformInfo& target) {
     if (becomes_nothing(statement)) return;
     const bool atomic = isa<AtomicRMWInst>(statement) || isa<AtomicCmpXchgInst>(statement);
     ++tally[TOT_INS];
@@ -177,7 +171,7 @@ void count(Tally& tally, const Instruction& statement) {
     tally[SR_INS] += isa<StoreInst>(statement) || atomic || is_masked(statement, true);
     tally[BR_INS] += branches(statement);
     tally[VEC_INS] += handles_vector(statement);
-    if (const auto* call = dyn_cast<CallBase>(&statement)) tally[CALLS] += leaves(*call);
+    if (const auto* call = dyn_cast<CallBase>(&statement)) count_callee(tally, *call, target);
     count_arithmetic(tally, statement);
 }
 

@@ -4,6 +4,7 @@
 
 #include <llvm/ADT/StringRef.h>
 #include <llvm/Analysis/TargetLibraryInfo.h>
+#include <llvm/Analysis/TargetTransformInfo.h>
 #include <llvm/IR/InstrTypes.h>
 
 #include <array>
@@ -11,7 +12,7 @@
 
 namespace burstline {
 
-// The places in burst_work, see runtime.h.
+// The places in burst_work, see runtime.h. CALLS is added up where it is read.
 enum Counter : unsigned {
     BB,
     TOT_INS,
@@ -26,6 +27,9 @@ enum Counter : unsigned {
     VEC_DP,
     CALLS,
     LOOP_ITER,
+    CALLS_MATH,
+    CALLS_MEM,
+    CALLS_OTHER,
     COUNTERS = 16
 };
 
@@ -38,7 +42,8 @@ using Kept = uint32_t;
 Kept counters_of(llvm::StringRef kinds);
 
 // Adds what one execution of the statement counts as.
-void count(Tally& tally, const llvm::Instruction& statement);
+void count(Tally& tally, const llvm::Instruction& statement,
+           const llvm::TargetTransformInfo& target);
 
 // Whether the recorder might read the counters before the statement is over.
 bool may_be_read_in(const llvm::Instruction& statement, const llvm::TargetLibraryInfo& library);
