@@ -146,11 +146,22 @@ class Collectives:
 
 @dataclass(frozen=True, slots=True, eq=False)
 class World:
-    """The start and the end of an application: calls of all of its ranks, or none."""
+    """The start and the end of an application: the first calls of ranks that have such."""
 
     locations: Integers  # those of first threads that call MPI
-    init: Integers  # rows of `calls`, one of each rank
+    init: Integers  # rows of `calls`
     finalize: Integers
+    ranks: int
+
+    @property
+    def start(self) -> Integers:
+        """Rows of `calls` in which all ranks start; none if any rank has no such call."""
+        return self.init if len(self.init) == self.ranks else self.init[:0]
+
+    @property
+    def end(self) -> Integers:
+        """Rows of `calls` in which all ranks end; none if any rank has no such call."""
+        return self.finalize if len(self.finalize) == self.ranks else self.finalize[:0]
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -186,12 +197,15 @@ class Sync:
             return np.zeros(len(self.operation), bool)
         return wanted[self.operation]
 
-    def world_calls(self, *operations: str) -> Integers:
-        """Rows of the first call of some operations on the first thread of each process."""
-        rows = np.flatnonzero(self.are(*operations))
-        rows = rows[self.thread[self.calls.location[rows]] == 0]
-        _, first = np.unique(self.calls.location[rows], return_index=True)
-        return rows[first]
+    @property
+    def inits(self) -> Integers:
+        """Rows of the MPI_Init of each rank that has one."""
+        return np.concatenate([np.zeros(0, np.int64), *(each.init for each in self.worlds)])
+
+    @property
+    def finals(self) -> Integers:
+        """Rows of the MPI_Finalize of each rank that has one."""
+        return np.concatenate([np.zeros(0, np.int64), *(each.finalize for each in self.worlds)])
 
 
 def sync_of(trace: Trace, tree: CallTree) -> Sync:
@@ -232,23 +246,23 @@ def sync_of(trace: Trace, tree: CallTree) -> Sync:
 def _worlds(trace: Trace, rows: Ordinals) -> tuple[World, ...]:
     instances = init_finalize(trace)
     row = rows.rows(instances.location, instances.call)
-    application, thread = trace.arrays("locations", "application", "thread")
+    application, process, thread = trace.arrays("locations", "application", "process", "thread")
     calls_any = np.diff(trace.offsets("calls")) > 0
     worlds = []
     for number in np.unique(application).tolist():
-        inits, finals = (
+        here = application == number
+        init, final = (
             np.flatnonzero(
-                instances.complete
-                & (instances.application == number)
-                & (instances.is_finalize == is_finalize)
+                (instances.application == number) & (instances.is_finalize == is_finalize)
             )[:1]
             for is_finalize in (False, True)
         )
         worlds.append(
             World(
-                np.flatnonzero((application == number) & (thread == 0) & calls_any),
-                row[np.isin(instances.instance, inits)],
-                row[np.isin(instances.instance, finals)],
+                np.flatnonzero(here & (thread == 0) & calls_any),
+                row[np.isin(instances.instance, init)],
+                row[np.isin(instances.instance, final)],
+                len(np.unique(process[here])),
             )
         )
     return tuple(worlds)

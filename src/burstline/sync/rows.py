@@ -8,8 +8,8 @@ from typing import TYPE_CHECKING, Any, Final
 import numpy as np
 
 from burstline import _core
-from burstline.columns import UNKNOWN, begins_run, distinct, prefix_sums, take
-from burstline.operations import COLLECTIVES, FINALIZES, INITS, TOGETHER, role_of
+from burstline.columns import UNKNOWN, begins_run, prefix_sums, take
+from burstline.operations import COLLECTIVES, TOGETHER, role_of
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -133,9 +133,9 @@ def rows_of(
         rendezvous = synchronous(sync) & certain_only
     _add_messages(rows, sync, rendezvous)
     _add_collectives(rows, sync, certain_only=certain_only)
-    if not certain_only:
-        _add_world(rows, sync, INITS, INIT)
-        _add_world(rows, sync, FINALIZES, FINALIZE)
+    for world in () if certain_only else sync.worlds:
+        _add_world(rows, sync, world.start, INIT)
+        _add_world(rows, sync, world.end, FINALIZE)
     _add_teams(rows, sync)
     _add_barriers(rows, sync)
     locks = sync.locks
@@ -348,19 +348,10 @@ def _add_collectives(rows: _RowList, sync: Sync, *, certain_only: bool) -> None:
     rows.add(COLLECTIVE, every.location[k], place, every.end_ns[k], takes=taken[k])
 
 
-def _add_world(rows: _RowList, sync: Sync, names: tuple[str, ...], kind: int) -> None:
-    calls = sync.calls
-    k = sync.world_calls(*names)
-    masters = np.unique(calls.location[sync.thread[calls.location] == 0])
-    # Only where no rank of the application is missing.
-    application = sync.application[calls.location[k]]
-    size = max(int(sync.application.max(initial=0)) + 1, 1)
-    whole = np.bincount(application, minlength=size) == np.bincount(
-        sync.application[masters], minlength=size
-    )
-    k = k[whole[application]]
-    first, number = distinct(sync.application[calls.location[k]])
-    source = rows.sources(len(first))[number]
+def _add_world(rows: _RowList, sync: Sync, k: Integers, kind: int) -> None:
+    if not len(k):
+        return
+    calls, source = sync.calls, np.repeat(rows.sources(1), len(k))
     location = calls.location[k]
     rows.add(
         kind, location, calls.enter_seq[k] * PLACES + ENTER, calls.enter_ns[k], gives=source

@@ -47,7 +47,7 @@ class Marks:
 def add_marks(sync: Sync, points: PointList, forks: Integers) -> Marks:
     """Add the borders of serial stretches, and the enter of the last MPI_Finalize."""
     calls = sync.calls
-    finals = np.concatenate([np.zeros(0, np.int64), *(each.finalize for each in sync.worlds)])
+    finals = np.concatenate([np.zeros(0, np.int64), *(each.end for each in sync.worlds)])
     if len(finals):
         last = finals[np.argmax(calls.enter_ns[finals])]
         end_location = int(calls.location[last])

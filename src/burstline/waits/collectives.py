@@ -238,11 +238,11 @@ def add_world(sync: Sync, severities: Severities, points: PointList) -> tuple[In
     has_start = True
     for number, world in enumerate(sync.worlds):
         group = points.groups(np.full(2, FIRST_WORLD - number))
-        if len(world.finalize):
-            _add_world_points(sync, severities, points, world.finalize, group[:1], wait=True)
-        if len(world.init):
+        if len(world.end):
+            _add_world_points(sync, severities, points, world.end, group[:1], wait=True)
+        if len(world.start):
             starts.append(
-                _add_world_points(sync, severities, points, world.init, group[1:], wait=False)
+                _add_world_points(sync, severities, points, world.start, group[1:], wait=False)
             )
         elif len(world.locations):
             starts.append(_add_virtual_start(sync, points, world.locations, group[1:]))

@@ -16,7 +16,6 @@ import numpy as np
 from burstline.bursts import POLL_GAP_NS, waiting_in
 from burstline.columns import UNKNOWN, Ordinals, numpy_columns, prefix_sums, take
 from burstline.efficiency import UsefulTime
-from burstline.operations import FINALIZES, INITS
 from burstline.sync import PLACES, Weights, rendezvous, replay, rows_of
 from burstline.waits.division import computed_in
 from burstline.waits.parts import EVER, OUTSIDE, Parts
@@ -130,7 +129,7 @@ def watched_of(trace: Trace, sync: Sync) -> Parts:
     thread was there, without the gaps of that thread and of its own.
     """
     begin, end = (column.copy() for column in trace.arrays("locations", "born_ns", "died_ns"))
-    calls, inits, finals = sync.calls, sync.world_calls(*INITS), sync.world_calls(*FINALIZES)
+    calls, inits, finals = sync.calls, sync.inits, sync.finals
     begin[calls.location[inits]] = calls.leave_ns[inits]
     end[calls.location[finals]] = calls.enter_ns[finals]
     where, start, stop = trace.arrays("gaps", "location", "start_ns", "end_ns")
@@ -161,8 +160,7 @@ def ideal_runtime(trace: Trace, sync: Sync, waiting_ns: Integers) -> int:
     enter, leave = ideal_stamps(trace, sync, waiting_ns)
     begin, end = sync.calls.begin[:-1], sync.calls.begin[1:]
     runtime = np.where(end > begin, take(leave, end - 1), 0)
-    finals = sync.world_calls(*FINALIZES)
-    runtime[sync.calls.location[finals]] = enter[finals]
+    runtime[sync.calls.location[sync.finals]] = enter[sync.finals]
     return int(runtime[sync.thread == 0].max(initial=0))
 
 
@@ -226,6 +224,5 @@ def _useful_before(trace: Trace, sync: Sync, waiting_ns: Integers) -> Integers:
     start = calls.begin[:-1][calls.location[first]]
     base = np.zeros(sync.locations, np.int64)
     base[calls.location[first]] = total[start] - between[start]
-    inits = sync.world_calls(*INITS)
-    base[calls.location[inits]] = total[inits]
+    base[calls.location[sync.inits]] = total[sync.inits]
     return np.maximum(0, total - base[calls.location])
