@@ -247,3 +247,10 @@ def test_a_part_of_a_program_keeps_the_laws(seed, dice):
         return
 
     examined(part)
+
+
+def test_threads_idle_where_a_cut_left_a_fork_without_its_threads():
+    part = burstline.select(trace_of(simulate(3).text), start_ns=91, end_ns=93)
+
+    assert part.rows("teams")
+    assert examined(part).profile.total("omp_idle_threads") > 0

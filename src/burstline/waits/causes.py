@@ -71,7 +71,7 @@ def _serial(
 ) -> tuple[Integers, Integers, Integers, Integers]:
     teams = sync.teams
     stretches: list[tuple[int, int, int, int]] = []
-    if len(teams.region):
+    if len(teams.fork_location):
         never = np.iinfo(np.int64).max // PLACES - 1
         parts = np.flatnonzero(teams.forked_here & teams.is_outermost[teams.team])
         location = sync.regions.location[teams.region[parts]]

@@ -99,7 +99,7 @@ def add_times(sync: Sync, nodes: Nodes, severities: Severities) -> None:
     np.add.at(spent, (part, location), length)
     severities.computed, severities.spent = computed, spent
     severities.add_parts("time", spent.sum(axis=1))
-    if not len(sync.teams.region):
+    if not len(sync.teams.fork_location):
         return
     serial = nodes.parallel[node] < 0
     threads = np.zeros(sync.locations, np.int64)

@@ -116,7 +116,7 @@ def add_time_tree(
 ) -> None:
     """Add times of all kinds, from the time of each call path alone, and visits."""
     severities.add_dense("visits", visits)
-    idle = _idle(sync, nodes, measured, severities) if len(sync.teams.region) else 0
+    idle = _idle(sync, nodes, measured, severities) if len(sync.teams.fork_location) else 0
     severities.add_dense("time", measured + idle)
     is_overhead = np.array([category == "overhead" for category in nodes.category], bool)
     busy = measured.copy()
