@@ -136,7 +136,8 @@ if __name__ == "__main__":
     import sys
     import tempfile
 
-    for number in range(*map(int, sys.argv[1:3])):
+    first, last = map(int, sys.argv[1:3])
+    for number in range(first, last):
         with tempfile.TemporaryDirectory() as scratch:
             os.chdir(scratch)
             try:
@@ -144,3 +145,4 @@ if __name__ == "__main__":
             except Exception as error:  # noqa: BLE001 -- whatever a program brings to light
                 print(number, type(error).__name__, str(error)[:300])
             os.chdir("/")
+    print(f"tried {first} to {last - 1}")
