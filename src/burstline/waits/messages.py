@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Final
+from typing import TYPE_CHECKING, Final, NamedTuple
 
 import numpy as np
 
@@ -35,7 +35,14 @@ def add_message_waits(
     late[sync.are(*TESTS)[messages.receive]] = 0
     late = np.maximum(late, 0)
     counted = _counted(messages.receive, messages.receive_seq, late, is_multiple)
-    _add_late_senders(sync, severities, points, counted, late)
+    size = messages.sent_bytes
+    _add_late(
+        sync, severities, points,
+        _Side(messages.receiver, messages.receive, messages.receive_seq).of(counted),
+        _Side(messages.sender, messages.send, messages.send_seq).of(counted),
+        names=(Wait.LATE_SENDER, "mpi_latesender", "ls"),
+        wait=late[counted], size=size[counted],
+    )  # fmt: skip
     _add_wrong_order(sync, severities, late, counted, is_multiple, like_scalasca=like_scalasca)
 
     has_late_sender = np.zeros(len(calls.node), bool)
@@ -47,9 +54,15 @@ def add_message_waits(
     wait = post_ns - take(calls.enter_ns, messages.done)
     wait = np.where(known & (take(calls.leave_ns, messages.done) > post_ns), wait, 0)
     counted = _counted(messages.done, messages.done_seq, np.maximum(wait, 0), is_multiple)
-    _add_late_receivers(
-        sync, severities, points, counted, wait[counted], like_scalasca=like_scalasca
-    )
+    _add_late(
+        sync, severities, points,
+        _Side(messages.sender, messages.done, messages.done_seq).of(counted),
+        _Side(messages.receiver, messages.post, messages.post_seq).of(counted),
+        names=(Wait.LATE_RECEIVER, "mpi_latereceiver", "lr"),
+        wait=wait[counted], size=size[counted],
+        # Scalasca 2.6 compares the wrong way round.
+        bound=np.minimum if like_scalasca else np.maximum,
+    )  # fmt: skip
 
 
 def _counted(call: AnyIntegers, seq: Integers, wait: Integers, is_multiple: Mask) -> Integers:
@@ -63,78 +76,59 @@ def _counted(call: AnyIntegers, seq: Integers, wait: Integers, is_multiple: Mask
     return np.concatenate([ones, rows[begins_run(call[rows])]])
 
 
-def _add_late_senders(
-    sync: Sync, severities: Severities, points: PointList, rows: Integers, late: Integers
-) -> None:
-    messages, calls = sync.messages, sync.calls
-    send, receive = messages.send[rows], messages.receive[rows]
-    sender, receiver, wait = messages.sender[rows], messages.receiver[rows], late[rows]
-    node = calls.node[receive]
-    start = calls.enter_ns[receive]
-    severities.add("mpi_latesender", node, receiver, wait, start)
-    _count(severities, "ls", node, receiver, messages.sent_bytes[rows], start_ns=start)
-    send_leave, receive_leave = calls.leave_ns[send], calls.leave_ns[receive]
-    causing = points.add(
-        sender,
-        messages.send_seq[rows] * PLACES + INSIDE,
-        node=calls.node[send],
-        total=send_leave - calls.enter_ns[send],
-        completion=np.maximum(0, send_leave - receive_leave),
-        peer=receiver,
-        interval=send,
-    )
-    points.add(
-        receiver,
-        messages.receive_seq[rows] * PLACES + INSIDE,
-        node=node,
-        type_=int(Wait.LATE_SENDER),
-        wait=wait,
-        total=receive_leave - calls.enter_ns[receive],
-        completion=np.maximum(0, receive_leave - send_leave),
-        cause=causing,
-        peer=sender,
-        interval=receive,
-    )
+class _Side(NamedTuple):
+    """One side of some messages: where it is, its call, and the event ordinal in it."""
+
+    location: AnyIntegers
+    call: AnyIntegers
+    seq: AnyIntegers
+
+    def of(self, rows: Integers) -> _Side:
+        """The same of some of the messages."""
+        return _Side(*(column[rows] for column in self))
 
 
-def _add_late_receivers(
+def _add_late(
     sync: Sync,
     severities: Severities,
     points: PointList,
-    rows: Integers,
-    wait: Integers,
+    waits: _Side,
+    causes: _Side,
     *,
-    like_scalasca: bool,
+    names: tuple[Wait, str, str],
+    wait: Integers,
+    size: Integers,
+    bound: np.ufunc = np.maximum,
 ) -> None:
-    messages, calls = sync.messages, sync.calls
-    done, post = messages.done[rows], messages.post[rows]
-    sender, receiver, node = messages.sender[rows], messages.receiver[rows], calls.node[done]
-    start = calls.enter_ns[done]
-    severities.add("mpi_latereceiver", node, sender, wait, start)
-    _count(severities, "lr", node, sender, messages.sent_bytes[rows], start_ns=start)
-    done_leave, post_leave = calls.leave_ns[done], calls.leave_ns[post]
-    # Scalasca 2.6 compares the wrong way round.
-    bound = np.minimum if like_scalasca else np.maximum
-    causing = points.add(
-        receiver,
-        messages.post_seq[rows] * PLACES + INSIDE,
-        node=calls.node[post],
-        total=post_leave - calls.enter_ns[post],
-        completion=np.maximum(0, post_leave - done_leave),
-        peer=sender,
-        interval=post,
+    """Add waits of one side for the other, and the points where both met.
+
+    Names are the type of the wait, its metric, and the letters of the metrics that count it.
+    """
+    calls, (type_, metric, letters) = sync.calls, names
+    node, start = calls.node[waits.call], calls.enter_ns[waits.call]
+    severities.add(metric, node, waits.location, wait, start)
+    _count(severities, letters, node, waits.location, size, start_ns=start)
+    later = calls.leave_ns[waits.call] - calls.leave_ns[causes.call]
+    cause = points.add(
+        causes.location,
+        causes.seq * PLACES + INSIDE,
+        node=calls.node[causes.call],
+        total=calls.leave_ns[causes.call] - calls.enter_ns[causes.call],
+        completion=np.maximum(0, -later),
+        peer=waits.location,
+        interval=causes.call,
     )
     points.add(
-        sender,
-        messages.done_seq[rows] * PLACES + INSIDE,
+        waits.location,
+        waits.seq * PLACES + INSIDE,
         node=node,
-        type_=int(Wait.LATE_RECEIVER),
+        type_=int(type_),
         wait=wait,
-        total=done_leave - calls.enter_ns[done],
-        completion=bound(0, done_leave - post_leave),
-        cause=causing,
-        peer=receiver,
-        interval=done,
+        total=calls.leave_ns[waits.call] - start,
+        completion=bound(0, later),
+        cause=cause,
+        peer=causes.location,
+        interval=waits.call,
     )
 
 
