@@ -5,6 +5,7 @@
     "-o, --output FILE"   a text            "--quiet"              a flag
     "--top N=5"           a whole number    "--method {a,b}=a"     one of several words
     "trace TRACE"         an argument       "runs TRACE +"         one or more of them
+                                            "--with FILE ++"       each time one or more
 """
 
 from __future__ import annotations
@@ -20,7 +21,8 @@ if TYPE_CHECKING:
 Arguments = argparse.Namespace
 
 _KINDS: Final = {"N": int, "ID": int, "R": int, "X": float, "W": float, "S": float}
-_NAMES: Final = {"--from": "start", "--to": "end"}  # `from` is a word of Python
+_NAMES: Final = {"--from": "start", "--to": "end", "--with": "others"}  # words of Python
+_AMOUNTS: Final = {"++": {"nargs": "+", "action": "append"}}
 
 TRACE: Final = {
     "trace TRACE": "a .prv, .prv.gz or .otf2 file, a store, or a folder of raw files or tables"
@@ -109,7 +111,7 @@ def add(
         if has_default:
             settings["default"] = settings.get("type", str)(default)
         if len(words) > len(names) + 1:
-            settings["nargs"] = words[-1]
+            settings |= _AMOUNTS.get(words[-1], {"nargs": words[-1]})
         if names[0] in _NAMES:
             settings["dest"] = _NAMES[names[0]]
         group.add_argument(*names, **settings)

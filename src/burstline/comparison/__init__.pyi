@@ -8,4 +8,4 @@ from burstline.comparison.scores import j_mc as j_mc
 __all__ = ["Comparison", "Difference", "Pair", "compare", "j_c", "j_mc"]
 
 # For other rooms of the house.
-from burstline.comparison.tables import METRIC_SETS as METRIC_SETS
+from burstline.comparison.result import verdict as verdict

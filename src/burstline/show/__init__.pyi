@@ -11,12 +11,14 @@ from burstline.show.code_lines import Line as Line
 from burstline.show.code_lines import chosen_counter as chosen_counter
 from burstline.show.code_lines import name_text as name_text
 from burstline.show.code_lines import pseudocode as pseudocode
+from burstline.show.comparison import ComparisonView as ComparisonView
 from burstline.show.features import StudyView as StudyView
 from burstline.show.learn import LearnedView as LearnedView
 from burstline.show.merge import MergeView as MergeView
 from burstline.show.pictures.canvas import require as require
 from burstline.show.pictures.characters import character_plot as character_plot
 from burstline.show.pictures.clusters import cluster_plot as cluster_plot
+from burstline.show.pictures.comparison import comparison_plot as comparison_plot
 from burstline.show.pictures.factors import factor_plot as factor_plot
 from burstline.show.pictures.learning import learn_plot as learn_plot
 from burstline.show.pictures.matching import merge_plot as merge_plot

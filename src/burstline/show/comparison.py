@@ -1,0 +1,165 @@
+"""What ``burstline compare`` shows: how alike profiles are, then where they differ."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from itertools import islice
+from typing import TYPE_CHECKING, Final
+
+from burstline.comparison import verdict
+from burstline.show.blocks import Block, Facts, Heading, Lines, Table
+from burstline.show.pictures.comparison import comparison_plot, letter
+from burstline.show.units import format_share, plural
+from burstline.show.views import Figure, Rows, View
+from burstline.waits import WAITS
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator, Mapping, Sequence
+
+    from burstline.comparison import Comparison, Pair
+
+_MAIN: Final = ("time", "comp", "mpi", "omp_time")
+_MOST_COLUMNS: Final = 6
+_LEAST: Final = 0.0005  # of the time: less would be printed as 0.0%
+_MOST_PAIRS: Final = 10
+_REMAPPED: Final = "a report of Scalasca does after cube_remap2 -d -o NEW.cubex OLD.cubex"
+_COLUMNS: Final = ("a", "b", "metric", "call_path", "share_a", "share_b")
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class ComparisonView(View):
+    """How alike profiles are, with the `top` differences of those least alike."""
+
+    result: Comparison
+    top: int = 10
+
+    def rows(self) -> Rows:
+        """All differences of all pairs, largest first."""
+        return _COLUMNS, (
+            (
+                *(self.result.names[which] for which in pair[:2]),
+                each.metric,
+                " > ".join(each.call_path),
+                *each.shares,
+            )
+            for pair in self.result.pairs
+            for each in self.result.differences(pair)
+        )
+
+    def figures(self) -> Mapping[str, Figure]:
+        """Scores, and what call paths have of computation and of waiting."""
+        return {"comparison": lambda form: comparison_plot(self.result, form=form)}
+
+    def blocks(self) -> Iterator[Block]:
+        """The verdict, names, scores, differences, and what could not be compared."""
+        result = self.result
+        yield Facts([("verdict", verdict(result)), *map(self._name, range(len(result.names)))])
+        if len(result.pairs) > 1:
+            yield from self._pairs()
+        yield self._metrics()
+        if self.top:
+            yield from self._differences()
+        yield from self._incomparable()
+
+    def _name(self, number: int) -> tuple[str, str]:
+        name, runs = self.result.names[number], self.result.runs[number]
+        score = self.result.run_to_run[number]
+        if score is None:
+            return letter(number), name
+        alike = f"mean of {runs}, which agree with each other by {format_share(score)} or more"
+        return letter(number), f"{name}: {alike}"
+
+    def _pairs(self) -> Iterator[Block]:
+        pairs = sorted(self.result.pairs, key=lambda pair: pair.j_mc)
+        yield Table(
+            ["PAIR", "J"],
+            [
+                [" ".join(map(letter, pair[:2])), _score(pair.j_mc)]
+                for pair in pairs[:_MOST_PAIRS]
+            ],
+            title="J of metrics and call paths, the least first",
+        )
+        if len(pairs) > _MOST_PAIRS:
+            yield Lines([f"  and {plural(len(pairs) - _MOST_PAIRS, 'pair')} that agree better"])
+
+    def _shown(self) -> Sequence[Pair]:
+        """The pairs with columns: those with the first, if all are; else the least alike."""
+        result = self.result
+        is_star = all(pair.first == 0 for pair in result.pairs)
+        return result.pairs if is_star and len(result.pairs) < _MOST_COLUMNS else [result.least]
+
+    def _metrics(self) -> Table:
+        result, pairs = self.result, self._shown()
+        members = sorted({which for pair in pairs for which in pair[:2]})
+        listed = [*_MAIN, *(name for pair in WAITS.items() for name in pair)]
+        rows = []
+        for metric in dict.fromkeys(listed):
+            shares = [result.of_time.get(metric, ())[which : which + 1] for which in members]
+            if max((share for one in shares for share in one), default=0) < _LEAST:
+                continue
+            title = result.titles[metric]
+            rows.append(
+                [
+                    f"delays: {title}" if metric.startswith("delay") else title,
+                    metric,
+                    *(_score(pair.j_c.get(metric)) for pair in pairs),
+                    *(format_share(share) for one in shares for share in one),
+                ]
+            )
+        scores = [f"J {letter(pair.second)}" for pair in pairs] if len(pairs) > 1 else ["J"]
+        return Table(
+            ["METRIC", "NAME", *scores, *(f"%T {letter(which)}" for which in members)],
+            rows,
+            title="By metric: how alike call paths share it (J), and its part of the time (%T)",
+            left=2,
+        )
+
+    def _differences(self) -> Iterator[Block]:
+        least = self.result.least
+        a, b = map(letter, least[:2])
+        rows = [
+            [
+                *(format_share(share).rjust(7) for share in each.shares),
+                each.metric,
+                " > ".join(each.call_path),
+            ]
+            for each in islice(self.result.differences(), self.top)
+            if abs(each.shares[0] - each.shares[1]) >= _LEAST
+        ]
+        if rows:
+            yield Table(
+                [f"%T {a}", f"%T {b}", "METRIC", "CALL PATH"],
+                rows,
+                title=f"Where {a} and {b} differ most: metrics without those below them, by "
+                "call path alone",
+                left=4,
+            )
+
+    def _incomparable(self) -> Iterator[Block]:
+        result, least = self.result, self.result.least
+        facts = [
+            ("time alone", f"{name} divides its time into no kinds: {_REMAPPED}")
+            for name in result.timeless
+        ]
+        a, b = map(letter, least[:2])
+        elsewhere = result.elsewhere()
+        if max(elsewhere) >= _LEAST:
+            first, second = map(format_share, elsewhere)
+            text = f"those of one alone hold {first} of the time of {a}, {second} of {b}"
+            facts.append(("call paths", text))
+        missing = result.missing()
+        for which in least[:2]:
+            names = [
+                f"{metric} ({format_share(result.of_time[metric][which])})"
+                for metric in result.metrics
+                if missing.get(metric) == which and result.of_time[metric][which] >= _LEAST
+            ]
+            if names:
+                facts.append((f"only in {letter(which)}", ", ".join(names)))
+        if facts:
+            yield Heading("What has no counterpart")
+            yield Facts(facts)
+
+
+def _score(score: float | None) -> str:
+    return "n/a" if score is None else f"{score:.3f}"

@@ -1,0 +1,163 @@
+"""Scores of profiles, and what their call paths have, as a picture: SVG or PNG."""
+
+from __future__ import annotations
+
+from string import ascii_uppercase
+from textwrap import wrap
+from typing import TYPE_CHECKING, Final
+
+import numpy as np
+
+from burstline.show.pictures.canvas import DARK, GREY, Form, blank, drawn, safe
+from burstline.waits import WAITS
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    from matplotlib.axes import Axes
+
+    from burstline.comparison import Comparison
+
+_COLOURS: Final = (
+    *("#0072B2", "#E69F00", "#009E73", "#CC79A7", "#56B4E9", "#D55E00", "#F0E442", "#8C8C8C"),
+)
+_OTHER: Final = "#D9D9D9"
+_DOTS: Final = 160
+_MOST_PAIRS, _MOST_NAMES, _MOST_PATHS = 6, 8, 6
+_NAME, _PATH, _LINE = 46, 52, 190
+
+
+def comparison_plot(comparison: Comparison, *, form: Form) -> bytes:
+    """Draw scores of pairs, and what call paths have of computation and of the largest wait.
+
+    Bars are scores; the dashed line is the least one of repetitions of the first, circles are
+    those of the others. At most 6 pairs are drawn, those least
+    alike, and 8 profiles.
+
+    Parameters
+    ----------
+    comparison : Comparison
+        What is to be shown.
+    form : {"svg", "png"}
+        Kind of picture.
+
+    Returns
+    -------
+    bytes
+        The picture, the same for the same input and version of Matplotlib.
+
+    Raises
+    ------
+    MissingExtraError
+        If Matplotlib is not installed.
+    """
+    wait = _largest_wait(comparison)
+    cause = WAITS.get(wait, "")
+    stacked = {
+        "comp": "Where Computation (comp) is, %",
+        cause or wait: f"What causes {comparison.titles.get(wait)} ({cause}), %"
+        if cause
+        else f"Where {comparison.titles.get(wait)} ({wait}) is, %",
+    }
+    panels = [pair for pair in stacked.items() if pair[0] in comparison.by_call_path]
+    with blank((14.0, 6.0), {"font.size": 9.5}) as figure:
+        plane = figure.add_axes((0.05, 0.36, 0.26, 0.47))
+        _draw_scores(plane, comparison, [*("comp", wait), cause])
+        for number, (metric, title) in enumerate(panels or [("time", "Where the time is, %")]):
+            plane = figure.add_axes((0.38 + 0.32 * number, 0.36, 0.28, 0.47))
+            plane.set_title(safe(title, limit=70), loc="left", fontsize=10)
+            _draw_call_paths(plane, comparison, metric)
+        several = "; of all pairs the least" * (len(comparison.pairs) > 1)
+        title = (
+            f"Profiles agree by {comparison.j_mc:.1%} (J of metrics and call paths{several})"
+        )
+        figure.text(0.02, 0.95, title, weight="bold", fontsize=12)
+        names = enumerate(comparison.names[:_MOST_NAMES])
+        about = "    ".join(
+            f"{letter(number)}  {safe(name, limit=_NAME)}" for number, name in names
+        )
+        figure.text(0.02, 0.905, safe(about, limit=_LINE), color=GREY)
+        return drawn(figure, form=form, dots=_DOTS)
+
+
+def _largest_wait(comparison: Comparison) -> str:
+    """The metric of waiting that takes most of the time of any profile; empty without one."""
+    waits = {
+        name: max(comparison.of_time[name]) for name in WAITS if name in comparison.of_time
+    }
+    return max(waits, key=lambda name: waits[name], default="")
+
+
+def _draw_scores(plane: Axes, comparison: Comparison, metrics: Sequence[str]) -> None:
+    pairs = sorted(comparison.pairs, key=lambda pair: pair.j_mc)[:_MOST_PAIRS]
+    pairs.sort(key=lambda pair: pair[:2])
+    metrics = [name for name in metrics if name in comparison.by_call_path]
+    width = 0.8 / len(pairs)
+    for number, pair in enumerate(pairs):
+        places = np.arange(1 + len(metrics)) - 0.4 + width * (number + 0.5)
+        scores = [pair.j_mc, *(pair.j_c.get(metric, 0) for metric in metrics)]
+        label = " and ".join(map(letter, pair[:2]))
+        plane.bar(places, scores, width * 0.92, color=_COLOURS[number], label=label)
+        repeated = comparison.run_to_run[pair.second]
+        if repeated is not None:
+            plane.plot(places[0], repeated, "o", color="white", markeredgecolor=DARK, ms=6)
+    least = comparison.run_to_run[0]
+    if least is not None:
+        label = "repetitions of A, the least pair"
+        plane.axhline(least, color=DARK, linewidth=1, linestyle=(0, (5, 3)), label=label)
+    titles = [
+        f"delays: {comparison.titles[name]}"
+        if name.startswith("delay")
+        else comparison.titles[name]
+        for name in metrics
+    ]
+    titles = ["\n".join(wrap(safe(title, limit=40), 11)) for title in titles]
+    plane.set_xticks(range(1 + len(metrics)), ["all metrics", *titles])
+    plane.set_ylim(0, 1.05)
+    plane.set_title("J of all metrics, then of call paths of one", loc="left", fontsize=10)
+    _finish(plane, columns=2)
+
+
+def _draw_call_paths(plane: Axes, comparison: Comparison, metric: str) -> None:
+    shares = comparison.by_call_path[metric][:_MOST_NAMES]
+    best = np.argsort(-shares.max(axis=0), kind="stable")[:_MOST_PATHS]
+    best = best[shares[:, best].any(axis=0)]
+    places = np.arange(len(shares))
+    below = np.zeros(len(shares))
+    labels = _endings([comparison.call_paths[row] for row in best])
+    for number, (row, label) in enumerate(zip(best, labels, strict=True)):
+        heights = 100 * shares[:, row]
+        plane.bar(places, heights, 0.7, below, color=_COLOURS[number], label=label)
+        below += heights
+    others = np.maximum(100 * shares.sum(axis=1) - below, 0)
+    if others.max() > 0.05:
+        plane.bar(places, others, 0.7, below, color=_OTHER, label="other call paths")
+    plane.set_xticks(places, map(letter, places.tolist()))
+    _finish(plane)
+
+
+def _finish(plane: Axes, columns: int = 1) -> None:
+    plane.spines[["top", "right"]].set_visible(False)
+    plane.legend(
+        frameon=False,
+        fontsize=8.5,
+        loc="upper left",
+        bbox_to_anchor=(-0.03, -0.14),
+        ncols=columns,
+    )
+
+
+def letter(number: int) -> str:
+    """What a profile is called in tables and pictures."""
+    return ascii_uppercase[number] if number < len(ascii_uppercase) else str(number + 1)
+
+
+def _endings(paths: Sequence[tuple[str, ...]]) -> list[str]:
+    """The ends of call paths, which tell more than where they begin: as far as they differ."""
+    depth = 2
+    while depth < max(map(len, paths), default=0) and len(
+        {path[-depth:] for path in paths}
+    ) < len(set(paths)):
+        depth += 1
+    texts = [safe(" > ".join(path[-depth:]), limit=1_000) for path in paths]
+    return [text if len(text) <= _PATH else "…" + text[1 - _PATH :] for text in texts]

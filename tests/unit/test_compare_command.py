@@ -1,0 +1,228 @@
+"""What ``burstline compare`` takes, prints and refuses."""
+
+from __future__ import annotations
+
+import csv
+import io
+import json
+
+import pytest
+
+from burstline import read, wait_states, write
+from burstline.comparison import j_mc
+from command import burstline
+from cube_files import Cube, anchor
+
+STORY = """
+ranks 2
+0 | 0 enter main | 2 enter MPI_Barrier | 2 begin | 20 end | 20 leave | 20 leave
+1 | 0 enter main | {late} enter MPI_Barrier | {late} begin | 20 end | 20 leave | 20 leave
+"""
+KEYS = {
+    *("verdict", "metrics", "j_mc", "j_c", "profiles", "pairs", "least_alike", "share_time"),
+    *("differences", "elsewhere", "only_in", "time_alone", "defects"),
+}
+
+
+@pytest.fixture
+def runs(tmp_path):
+    """Traces of a barrier, to which the second rank comes later and later."""
+    paths = []
+    for number, late in enumerate((10, 12, 16), 1):
+        path = tmp_path / f"run{number}.txt"
+        path.write_text(STORY.format(late=late))
+        paths.append(path)
+    return paths
+
+
+@pytest.fixture
+def profiles(runs):
+    """The profiles of these."""
+    pytest.importorskip("pycubexr")
+    paths = [path.with_suffix(".cubex") for path in runs]
+    for run, path in zip(runs, paths, strict=True):
+        write(wait_states(read(run)).profile, path)
+    return paths
+
+
+def document_of(*words):
+    done = burstline("compare", *words, "--format", "json")
+    assert done.returncode == 0, done.stderr
+    return json.loads(done.stdout)
+
+
+def test_the_document_has_the_scores_of_all_pairs_and_their_minimum(runs):
+    document = document_of(*runs)
+
+    assert set(document) == KEYS
+    assert {(pair["a"], pair["b"]): round(pair["j_mc"], 3) for pair in document["pairs"]} == {
+        ("run1.txt", "run2.txt"): 0.818,
+        ("run1.txt", "run3.txt"): 0.538,
+        ("run2.txt", "run3.txt"): 0.667,
+    }
+    assert document["j_mc"] == min(pair["j_mc"] for pair in document["pairs"])
+    assert document["least_alike"] == ["run1.txt", "run3.txt"]
+    assert document["j_c"]["mpi_barrier_wait"] == document["j_c"]["comp"] == 1
+
+
+def test_traces_and_their_profiles_are_the_same(runs, profiles):
+    document = document_of(runs[0], profiles[0])
+
+    assert document["j_mc"] == pytest.approx(1)
+    assert document_of(*profiles)["j_mc"] == pytest.approx(document_of(*runs)["j_mc"])
+
+
+def test_means_are_compared_and_repetitions_among_each_other(runs):
+    document = document_of(*runs[:2], "--with", runs[2], "--with", *runs[1:])
+
+    assert [(pair["a"], pair["b"]) for pair in document["pairs"]] == [
+        ("run1.txt and 1 more", "run3.txt"), ("run1.txt and 1 more", "run2.txt and 1 more"),
+    ]  # fmt: skip
+    assert [each["runs"] for each in document["profiles"]] == [2, 1, 2]
+    assert [each["run_to_run"] for each in document["profiles"]] == [
+        *(pytest.approx(0.818, abs=1e-3), None, pytest.approx(0.667, abs=1e-3)),
+    ]
+    assert document["pairs"][0]["j_mc"] == pytest.approx(0.6)
+
+
+def test_groups_are_called_by_what_their_files_have_in_common(runs, tmp_path):
+    others = []
+    for run in runs[1:]:
+        other = tmp_path / f"late{run.name[3:]}"
+        other.write_text(run.read_text())
+        others.append(other)
+
+    document = document_of(*runs[:2], "--with", *others)
+
+    assert [each["name"] for each in document["profiles"]] == ["run*", "late*"]
+    names = document_of(*runs[:2], "--with", *runs[1:])["profiles"]
+    assert [each["name"] for each in names] == ["run1.txt and 1 more", "run2.txt and 1 more"]
+
+
+def test_people_read_a_sentence_scores_and_differences(runs):
+    done = burstline("compare", runs[0], runs[2])
+
+    words = " ".join(done.stdout.split())
+    assert (
+        "The profiles agree by 53.8% (J of metrics and call paths); they differ most" in words
+    )
+    assert "Wait at Barrier mpi_barrier_wait 1.000 20.0 % 35.0 %" in words
+    assert "50.0 % 20.0 % mpi_sync_collective main > MPI_Barrier" in words
+    assert "PAIR" not in done.stdout
+    assert "A B" not in done.stdout
+
+
+def test_a_table_of_pairs_begins_with_the_least_alike(runs):
+    lines = burstline("compare", *runs).stdout.splitlines()
+
+    assert [line.split() for line in lines if line.startswith(("  A B", "  A C", "  B C"))] == [
+        ["A", "C", "0.538"], ["B", "C", "0.667"], ["A", "B", "0.818"],
+    ]  # fmt: skip
+
+
+def test_csv_has_all_differences_of_all_pairs(runs):
+    printed = burstline("compare", *runs, "--top", "0", "--format", "csv").stdout
+    rows = list(csv.DictReader(io.StringIO(printed)))
+
+    assert set(rows[0]) == {"a", "b", "metric", "call_path", "share_a", "share_b"}
+    assert len(rows) == 9
+    assert rows[3]["b"] == "run3.txt"
+    assert float(rows[3]["share_a"]) - float(rows[3]["share_b"]) == pytest.approx(0.3)
+
+
+def test_what_has_no_counterpart_is_named(runs, tmp_path):
+    elsewhere = tmp_path / "elsewhere.txt"
+    elsewhere.write_text(STORY.format(late=10).replace("MPI_Barrier", "MPI_Allreduce"))
+
+    words = " ".join(burstline("compare", runs[0], elsewhere).stdout.split())
+
+    assert "those of one alone hold 70.0 % of the time of A, 70.0 % of B" in words
+    assert "only in A mpi_synchronization (70.0 %)" in words
+    assert "only in B mpi_communication (70.0 %)" in words
+
+
+def test_a_profile_without_kinds_of_time_is_named(profiles, tmp_path):
+    plain = Cube().write(tmp_path / "plain.cubex")
+    metrics = (
+        '<metric id="0" type="INCLUSIVE"><disp_name>Time</disp_name><uniq_name>time</uniq_name>'
+    )
+    metrics += "<dtype>DOUBLE</dtype><uom>sec</uom><url/><descr/></metric>"
+    plain = Cube({**Cube().members, "anchor.xml": anchor(metrics=metrics)}).write(plain)
+
+    done = burstline("compare", plain, profiles[0])
+
+    assert done.returncode == 0
+    assert "plain.cubex divides its time into no kinds" in " ".join(done.stdout.split())
+
+
+@pytest.mark.parametrize("form", ["svg", "png"])
+def test_a_picture_is_drawn_of_pairs_and_of_groups(runs, tmp_path, form):
+    pytest.importorskip("matplotlib")
+    drawn = []
+    for number, words in enumerate(([*runs], [runs[0], "--with", *runs[1:]], [*runs])):
+        path = tmp_path / f"{number}.{form}"
+        done = burstline("compare", *words, "--plot", path)
+        assert done.returncode == 0, done.stderr
+        drawn.append(path.read_bytes())
+
+    assert drawn[0] == drawn[2] != drawn[1]
+    if form == "svg":
+        assert b"repetitions of" not in drawn[0]
+        assert b"A and C" in drawn[0]
+        assert b"delays:" in drawn[0]
+
+
+def test_a_picture_of_nothing_but_time_is_drawn(tmp_path):
+    pytest.importorskip("matplotlib")
+    pytest.importorskip("pycubexr")
+    plain = Cube().write(tmp_path / "plain.cubex")
+
+    assert burstline("compare", plain, plain, "--plot", tmp_path / "x.svg").returncode == 0
+
+
+@pytest.mark.parametrize(
+    ("words", "end"),
+    [
+        (["RUN"], (2, "run1.txt is one profile: name others")),
+        (["RUN", "RUN", "--clocks", "lamport"], (2, "no clock called lamport: physical")),
+        (["PROFILE", "RUN", "--clocks", "lamport"], (2, "no clock called lamport")),
+        (["RUN", "nothing.prv"], (2, "no such file")),
+        (["RUN", "SOMETHING"], (3, "expected the header of a known trace format")),
+        (["RUN", "BROKEN"], (3, "expected a profile of Cube")),
+        (["RUN", "TIMELESS"], (5, "timeless.cubex has no metric time")),
+        (["RUN", "SILENT"], (5, "nothing synchronises")),
+        (["RUN", "RUN", "--plot", "x.pdf"], (2, "the ending of a picture is .svg or .png")),
+        (["RUN", "RUN", "--plot", "RUN"], (2, "the ending of a picture")),
+        (["RUN", "RUN", "--top", "-1"], (2, "--top must not be negative")),
+    ],
+)
+def test_what_cannot_be_compared_ends_with_a_code_and_a_reason(
+    runs, profiles, tmp_path, words, end
+):
+    files = {name: tmp_path / name for name in ("something.txt", "broken.cubex")}
+    for path in files.values():
+        path.write_text("hello\n")
+    silent = tmp_path / "silent.txt"
+    silent.write_text("ranks 1\n0 | 0 enter main | 9 leave\n")
+    timeless = tmp_path / "timeless.cubex"
+    content = anchor().replace(b"<uniq_name>time<", b"<uniq_name>instructions<")
+    Cube({**Cube().members, "anchor.xml": content}).write(timeless)
+    places = {
+        "RUN": runs[0], "PROFILE": profiles[0], "SOMETHING": files["something.txt"],
+        "BROKEN": files["broken.cubex"], "TIMELESS": timeless, "SILENT": silent,
+    }  # fmt: skip
+
+    done = burstline("compare", *(places.get(word, word) for word in words))
+
+    code, reason = end
+    assert done.returncode == code
+    assert reason in done.stderr
+
+
+def test_the_library_and_the_command_agree(runs):
+    first, second = (wait_states(read(run)).profile for run in runs[:2])
+
+    for metrics in ("time-tree", "fig1", "all"):
+        document = document_of(*runs[:2], "--metrics", metrics)
+        assert document["metrics"] == metrics
+        assert document["j_mc"] == j_mc(first, second, metrics=metrics)
