@@ -133,18 +133,19 @@ def watched_of(trace: Trace, sync: Sync) -> Parts:
     begin[calls.location[inits]] = calls.leave_ns[inits]
     end[calls.location[finals]] = calls.enter_ns[finals]
     where, start, stop = trace.arrays("gaps", "location", "start_ns", "end_ns")
-    own = where, start, stop
-    leader = np.arange(sync.locations)
+    leader, offsets = np.arange(sync.locations), trace.offsets("gaps")
+    threads, gaps = [where], [np.arange(len(where))]
     for master, workers in process_threads(sync):
         leader[workers] = master
-        gap = np.tile(np.flatnonzero(own[0] == master), len(workers))
-        where = np.append(where, np.repeat(workers, len(gap) // len(workers)))
-        start, stop = np.append(start, own[1][gap]), np.append(stop, own[2][gap])
+        of_master = np.arange(*offsets[master : master + 2])
+        threads.append(np.repeat(workers, len(of_master)))
+        gaps.append(np.tile(of_master, len(workers)))
+    where, gap = np.concatenate(threads), np.concatenate(gaps)
     # What is outside begins and ends; where nothing of it is open, a thread is inside.
     every = np.arange(sync.locations)
     location = np.concatenate([every, every, every, where, where])
     time = np.concatenate(
-        [np.full(sync.locations, EVER), begin[leader], end[leader], start, stop]
+        [np.full(sync.locations, EVER), begin[leader], end[leader], start[gap], stop[gap]]
     )
     opens = np.repeat([1, -1, 1, 1, -1], [*3 * (sync.locations,), len(where), len(where)])
     order = np.lexsort((time, location))
