@@ -44,7 +44,8 @@ _COUNTERS: Final = {
     "perf:task-clock": "a perf event",
     "perf:task-clock,perf:page-faults": "two perf events",
     "papi:perf::PAGE-FAULTS": "an event by PAPI",
-    "work": "13 work counters",
+    "clocks": "the three work counters of clocks",
+    "work": "16 work counters",
 }
 
 

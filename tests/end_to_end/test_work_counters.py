@@ -414,13 +414,34 @@ def test_calls_of_fortran_are_counted_by_what_they_are_for(clang, level, tmp_pat
     assert run([tmp_path / "program"], tmp_path, built_once).stdout == "6 5 4\n"
 
 
+# Iterations of each loop; the inner ones have two teams.
+ITERATIONS = {
+    "static": 100,
+    "chunked": 48,
+    "cyclic": 17,
+    "dynamic": 50,
+    "guided": 45,
+    "collapsed": 21,
+    "unordered": 31,
+    "runtime": 13,
+    "few": 2,
+    "none": 0,
+    "outer": 5,
+    "inner": 2 * 20,
+    "innermost": 2 * 17,
+}
+
+
 @pytest.mark.parametrize("level", ["-O0", "-O3"])
 def test_iterations_are_those_each_thread_executed(clang, openmp, level, tmp_path, built_once):
     options = [level, *openmp(clang)]
     compiled([clang, *options, KERNELS / "iterations.c", "-o", "program"], tmp_path, built_once)
 
-    done = run([tmp_path / "program"], tmp_path, built_once)
-
-    threads = [tuple(map(int, line.split())) for line in done.stdout.splitlines()]
-    assert all(counted == executed for counted, executed in threads)
-    assert sum(counted for counted, _ in threads) == 100 + 49 + 50 + 45 + 2
+    for threads in (1, 2, 3):
+        done = run([tmp_path / "program", threads], tmp_path, built_once)
+        sums = dict.fromkeys(ITERATIONS, 0)
+        for line in done.stdout.splitlines():
+            loop, counted, executed = line.split()
+            assert counted == executed, (loop, threads)
+            sums[loop] += int(counted)
+        assert sums == ITERATIONS
