@@ -20,7 +20,7 @@ from benchmarks.otf2 import otf2_columns, otf2_loop, otf2_pipit, otf2_read
 from benchmarks.plain import column_loop, line_loop, trace_loop
 from benchmarks.raw_files import copy_raw, least_raw, read_raw, store_raw
 from benchmarks.structure_tasks import call_loop, detection, read_and_detect, reduction
-from benchmarks.waits_tasks import waits
+from benchmarks.waits_tasks import clocks, waits
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -31,6 +31,7 @@ __all__ = [
     "burst_rows",
     "burst_rows_by_joins",
     "call_loop",
+    "clocks",
     "column_loop",
     "command",
     "copy_raw",

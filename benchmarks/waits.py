@@ -34,6 +34,9 @@ def wait_speed(trace: Input) -> Iterator[Figure]:
         done = measure("waits", repeats=3, causes=has_causes, **size)
         rate = done.result["events"] / done.cpu_s / _MEGA
         yield Figure("waits", name, rate, "million events/s", goal)
+    done = measure("clocks", repeats=3, ranks=_RANKS, iterations=size["iterations"])
+    rate = done.result["events"] / done.cpu_s / _MEGA
+    yield Figure("waits", "five logical clocks", rate, "million events/s", ">= 4")
     many = {
         "iterations": max(2, round(part * _MANY_STEPS)),
         "places": _MANY_PLACES,

@@ -20,7 +20,7 @@ if TYPE_CHECKING:
     Task = Callable[[], dict[str, Any]]
     Stamps = npt.NDArray[np.int64]  # (iterations, ranks)
 
-__all__ = ["waits"]
+__all__ = ["clocks", "waits"]
 
 _WORK_NS: Final = 20_000
 _CALL_NS: Final = 300
@@ -48,6 +48,46 @@ def waits(ranks: int, iterations: int, places: int, *, causes: bool) -> Task:
         }
 
     return run
+
+
+def clocks(ranks: int, iterations: int) -> Task:
+    """Stamp a trace by all five logical clocks, in one replay."""
+    from burstline.clocks import CLOCKS, Effort, all_stamps  # noqa: PLC0415 -- in the child
+
+    trace = with_counters(in_memory(ranks, iterations, 4))
+    efforts = [Effort(clock) for clock in CLOCKS]
+    all_stamps(with_counters(in_memory(2, 2, 1)), efforts)
+
+    def run() -> dict[str, Any]:
+        stamps = all_stamps(trace, efforts)
+        ends = [each.end for each in stamps]
+        return {"events": _EVENTS * ranks * iterations, "ends": ends}
+
+    return run
+
+
+def with_counters(trace: Trace) -> Trace:
+    """The same, with work counters read where a call is entered and left."""
+    import pyarrow as pa  # noqa: PLC0415 -- in the child
+
+    from burstline import Trace, schema  # noqa: PLC0415 -- in the child
+
+    names = "IR_BB", "IR_TOT_INS", "IR_LOOP_ITER"
+    location, *columns = trace.arrays(
+        "calls", "location", "enter_seq", "leave_seq", "enter_ns", "leave_ns"
+    )
+    seq, time_ns = (np.column_stack(columns[k : k + 2]).reshape(-1) for k in (0, 2))
+    count = np.arange(len(seq)) % 1000
+    tables = {name: trace.table(name) for name in schema.TABLES if name in trace}
+    tables["readings"] = schema.arrow_table(
+        "readings",
+        {"location": np.repeat(location, 2), "seq": seq, "time_ns": time_ns}
+        | dict.fromkeys(names, count),
+        counters=names,
+    )
+    rows = [(name, "", "delta", 0) for name in names]
+    tables["counters"] = schema.row_table("counters", rows)
+    return Trace(dict[str, pa.Table](tables))
 
 
 class _Program:

@@ -1,3 +1,5 @@
+from burstline.clocks import Retiming as Retiming
+from burstline.clocks import retimed as retimed
 from burstline.comparison import compare as compare
 from burstline.errors import BurstlineError as BurstlineError
 from burstline.errors import FormatError as FormatError

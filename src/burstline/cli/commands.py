@@ -35,6 +35,7 @@ _PURPOSES: Final = {
     "Prepare a trace": {
         "cut": "a part of a trace, as a trace of its own",
         "annotate": "loops and iterations as events, for Paraver",
+        "retime": "the same trace on a logical clock, without the noise of the machine",
         "convert": "the same trace in another format",
     },
     "Merge runs": {

@@ -35,13 +35,16 @@ examples:
   burstline waits run.prv --by 500ms                each half of a second
   burstline waits run.otf2 --like scalasca-2.6      as Scalasca computes it, to compare
   burstline waits run.prv --correct                 where clocks of nodes disagree
+  burstline waits run.store --clock lt_stmt         without the noise of the machine
   burstline waits run.prv --format json | python -m json.tool
   burstline waits run.prv --format csv > waits.csv  all values, by call path and rank
 """
 _WAITS: Final = {
     "-o, --output FILE": "write the profile as FILE.cubex",
     **usage.FORCE,
-    "--clock {physical}=physical": "the clock of the stamps (default: physical)",
+    "--clock {physical,lt_1,lt_loop,lt_bb,lt_stmt,lt_hwctr}=physical": "the clock of the "
+    "stamps: time, or ticks of what the program did: events, OpenMP iterations, basic blocks, "
+    "statements, instructions (default: physical)",
     "--like {scalasca-2.6}": "keep the oddities of that tool, to compare with its reports",
     "--by PART": "also by iteration (of the loop that --loop names, else of the largest), "
     "loop, node, rank, or window of time: 500ms",
@@ -65,6 +68,7 @@ def run(arguments: Arguments) -> None:
     waits = burstline.waits.states_of(
         trace,
         arguments.like,
+        clock=arguments.clock,
         by=arguments.by,
         loop=loop,
         correct=arguments.correct,

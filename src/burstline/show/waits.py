@@ -8,7 +8,8 @@ from typing import TYPE_CHECKING, Final
 import numpy as np
 
 from burstline.show.blocks import Block, Facts, Heading, Lines, Table
-from burstline.show.units import format_ns, format_share, plural
+from burstline.show.clocks import clock_notes
+from burstline.show.units import format_count, format_ns, format_share, plural
 from burstline.show.views import Rows, View
 from burstline.waits import PARENTS, WAITS, largest_wait, verdict
 
@@ -77,6 +78,8 @@ class WaitsView(View):
         """The verdict, the tree of metrics, the worst call paths and ranks, what is unknown."""
         waits = self.result
         yield Facts(list(zip(("lost", "where", "cause"), verdict(waits), strict=False)))
+        if stamps := self.result.coverage.get("stamps"):
+            yield Lines([f"  {note}" for note in clock_notes(stamps)])
         yield from self._clocks()
         yield from self._parts()
         yield self._tree()
@@ -96,9 +99,9 @@ class WaitsView(View):
             return
         count = plural(corrected["violations"], "event")
         told = (
-            f"{count} stamped before the cause, by up to {format_ns(corrected['worst_ns'])}: "
+            f"{count} stamped before the cause, by up to {self._time(corrected['worst_ns'])}: "
         )
-        moved = format_ns(corrected["moved_ns"])
+        moved = self._time(corrected["moved_ns"])
         yield Lines(
             [
                 told + (f"stamps were moved by up to {moved}." if corrected["moved_ns"]
@@ -129,7 +132,7 @@ class WaitsView(View):
         yield Table(
             [
                 kind.upper(),
-                "TIME",
+                self._unit,
                 "WAITS",
                 "%",
                 *map(self._title, columns),
@@ -138,11 +141,11 @@ class WaitsView(View):
             [
                 [
                     "  " * depth[part.key]
-                    + (format_ns(int(part.key)) if kind == "window" else str(part.key)),
-                    format_ns(part.metrics.get("time", 0)),
-                    format_ns(part.waits_ns),
+                    + (self._time(int(part.key)) if kind == "window" else str(part.key)),
+                    self._time(part.metrics.get("time", 0)),
+                    self._time(part.waits_ns),
                     format_share(part.waits_ns / max(part.metrics.get("time", 0), 1)),
-                    *(format_ns(part.metrics.get(name, 0)) for name in columns),
+                    *(self._time(part.metrics.get(name, 0)) for name in columns),
                     *(format_share(part.efficiency[name]) for name in factors),
                 ]
                 for part in shown
@@ -151,6 +154,14 @@ class WaitsView(View):
         )
         if len(shown) < len(by):
             yield Lines([f"  the {len(shown)} with most of {len(by):,}; --format csv has all"])
+
+    @property
+    def _unit(self) -> str:
+        return "TIME" if self.result.unit == "ns" else self.result.unit.upper()
+
+    def _time(self, value: int) -> str:
+        """A time, or a number of ticks."""
+        return format_ns(value) if self.result.unit == "ns" else format_count(value)
 
     def _title(self, metric: str) -> str:
         names, titles = (
@@ -172,12 +183,16 @@ class WaitsView(View):
             share = self.result.share_of_time(name)
             if PARENTS[name].endswith("_aggregate"):
                 continue  # in JSON and CSV: costs of short and of long range
-            if metric["unit"] != "ns" or share < _LEAST or name not in profile.stored:
+            if (
+                metric["unit"] != self.result.unit
+                or share < _LEAST
+                or name not in profile.stored
+            ):
                 continue
             title = "  " * depth[metric["metric"]] + metric["title"]
-            rows.append([title, format_ns(int(profile.total(name))), format_share(share)])
+            rows.append([title, self._time(int(profile.total(name))), format_share(share)])
         title = "What the time goes to, with its share of the time of all threads (%T)"
-        return Table(["METRIC", "TIME", "%T"], rows, title=title)
+        return Table(["METRIC", self._unit, "%T"], rows, title=title)
 
     def _factors(self) -> Iterator[Block]:
         """Why the run is not as fast as its threads are many."""
@@ -198,10 +213,10 @@ class WaitsView(View):
             else self._title(metric)
         )
         return Table(
-            ["TIME", "%M", "CALL PATH"],
+            [self._unit, "%M", "CALL PATH"],
             [
                 [
-                    format_ns(value).rjust(7),
+                    self._time(value).rjust(7),
                     format_share(value / whole).rjust(7),
                     " > ".join(self.result.path(row)),
                 ]
@@ -223,7 +238,7 @@ class WaitsView(View):
             ["RANK", "WAITS", "CAUSES"],
             [
                 [f"{ranks[k]}.{threads[k]}" if threads[k] else str(ranks[k]),
-                 format_ns(int(wait[k])), format_ns(int(cost[k]))]
+                 self._time(int(wait[k])), self._time(int(cost[k]))]
                 for k in order
             ],
             title="Who waits, and who causes waits",

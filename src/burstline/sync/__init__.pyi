@@ -1,5 +1,7 @@
+from burstline.sync.clocks import Stamping as Stamping
 from burstline.sync.clocks import Violations as Violations
 from burstline.sync.clocks import corrected as corrected
+from burstline.sync.clocks import restamped as restamped
 from burstline.sync.clocks import violations as violations
 from burstline.sync.columns import Collectives as Collectives
 from burstline.sync.columns import Messages as Messages

@@ -16,7 +16,8 @@ that location allows.
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Final
+from functools import partial
+from typing import TYPE_CHECKING, Final, Protocol
 
 import numpy as np
 import pyarrow as pa
@@ -27,6 +28,8 @@ from burstline.sync.rows import BEFORE, ENTER, INSIDE, LEAVE, PLACES, Weights, r
 from burstline.trace import Trace
 
 if TYPE_CHECKING:
+    from collections.abc import Iterable
+
     from burstline.columns import AnyIntegers, Integers
     from burstline.sync.rows import Rows
 
@@ -37,6 +40,16 @@ _DURATIONS: Final = ("polling_ns", "waiting_ns", "gap_ns")
 _PLACE_OF: Final = {"enter_ns": ENTER, "leave_ns": LEAVE, "fork_ns": BEFORE, "join_ns": LEAVE}
 _CAUSES: Final = ("send_ns", "begin_ns", "fork_ns", "release_ns")
 _ENDS: Final = {"end_ns": ("start_ns", "begin_ns")}
+
+
+class Stamping(Protocol):
+    """How events are stamped anew."""
+
+    def __call__(
+        self, location: AnyIntegers, time: Integers, place: Integers, /, *, first: bool
+    ) -> Integers:
+        """Stamps of events, by their places; those whose place is -1 by time."""
+        ...
 
 
 @dataclass(frozen=True, slots=True)
@@ -72,15 +85,24 @@ def corrected(trace: Trace, rows: Rows, latency_ns: int = 1) -> tuple[Trace, int
     shift = controlled_clock(rows, latency_ns) - rows.time_ns
     if not shift.any():
         return trace, 0
+    return restamped(trace, partial(_moved, rows, shift)), int(shift.max())
+
+
+def restamped(trace: Trace, stamps: Stamping, names: Iterable[str] = schema.TABLES) -> Trace:
+    """A trace of some tables, with other stamps of all that happens.
+
+    `stamps(location, time_ns, place, first=…)` tells them, by the place of an event where that
+    is known, else by time (place -1); of events at one of them by the `first` or the last.
+    """
     tables = {
-        name: _moved_table(rows, shift, name, trace.table(name))
-        for name in schema.TABLES
+        name: _restamped_table(stamps, name, trace.table(name))
+        for name in names
         if name in trace
     }
-    return Trace(tables, sources=trace.sources), int(shift.max())
+    return Trace(tables, sources=trace.sources)
 
 
-def _moved_table(rows: Rows, shift: Integers, name: str, table: pa.Table) -> pa.Table:
+def _restamped_table(stamps: Stamping, name: str, table: pa.Table) -> pa.Table:
     columns = set(table.column_names)
     for column in schema.TABLES[name].columns:
         if not column.name.endswith("_ns") or column.name in _DURATIONS:
@@ -99,7 +121,7 @@ def _moved_table(rows: Rows, shift: Integers, name: str, table: pa.Table) -> pa.
             told = PLACES * ordinal + _PLACE_OF.get(column.name, INSIDE)
             place = np.where(ordinal == NO_VALUE, UNKNOWN, told)
         first = column.name in _CAUSES or column.name in _ENDS
-        moved = _moved(rows, shift, to_numpy(table[side]), time, place, first=first)
+        moved = stamps(to_numpy(table[side]), time, place, first=first)
         for begin in _ENDS.get(column.name, ()):
             if begin in columns:  # moved before it
                 moved = np.where(time >= 0, np.maximum(moved, to_numpy(table[begin])), moved)

@@ -120,6 +120,7 @@ def rows_of(
     certain_only: bool = False,
     rendezvous: Mask | None = None,
     in_order: bool = True,
+    together: bool = False,
 ) -> Rows:
     """The rows of all that synchronises; as if all were of one location if not `in_order`.
 
@@ -127,12 +128,13 @@ def rows_of(
     that nothing is sent to, Init, Finalize and the creation of communicators. The call that
     completes the send of a message of `rendezvous` waits for the call that posts its receive;
     they are those of synchronous sends if only what is certain is wanted, else by default none.
+    If members of collectives are `together`, each waits for all of the others.
     """
     rows = _RowList()
     if rendezvous is None:
         rendezvous = synchronous(sync) & certain_only
     _add_messages(rows, sync, rendezvous)
-    _add_collectives(rows, sync, certain_only=certain_only)
+    _add_collectives(rows, sync, certain_only=certain_only, together=together)
     for world in () if certain_only else sync.worlds:
         _add_world(rows, sync, world.start, INIT)
         _add_world(rows, sync, world.end, FINALIZE)
@@ -301,8 +303,10 @@ def _add_messages(rows: _RowList, sync: Sync, rendezvous: Mask) -> None:
     )  # fmt: skip
 
 
-def _role(operation: str, *, certain_only: bool) -> str:
+def _role(operation: str, *, certain_only: bool, together: bool) -> str:
     """How members of a collective wait for each other; a function: they do not."""
+    if together and operation in COLLECTIVES and "eighbor" not in operation:
+        return "all2all"
     if operation in TOGETHER:
         return "barrier" if operation.startswith(_CREATES) and not certain_only else "function"
     if operation not in COLLECTIVES or "eighbor" in operation:
@@ -312,7 +316,7 @@ def _role(operation: str, *, certain_only: bool) -> str:
     return "function" if uneven else role_of(operation)
 
 
-def _add_collectives(rows: _RowList, sync: Sync, *, certain_only: bool) -> None:
+def _add_collectives(rows: _RowList, sync: Sync, *, certain_only: bool, together: bool) -> None:
     every = sync.collectives
     instance = np.repeat(np.arange(len(every.begin) - 1), np.diff(every.begin))
     operation = every.operation[instance] if len(instance) else instance
@@ -322,15 +326,16 @@ def _add_collectives(rows: _RowList, sync: Sync, *, certain_only: bool) -> None:
     if not certain_only:
         sends = receives = everybody
 
-    roles = [_role(name, certain_only=certain_only) for name in (*sync.operations, "")]
-    together, scans, n_to_n, one_to_n, n_to_one = (
+    roles = [
+        _role(name, certain_only=certain_only, together=together)
+        for name in (*sync.operations, "")
+    ]
+    meets, scans, n_to_n, one_to_n, n_to_one = (
         np.array([each == role for each in roles], bool)[operation]
         for role in ("barrier", "other collective", "all2all", "one2all", "all2one")
     )
-    gives = (
-        together | (n_to_n & sends) | (one_to_n & is_root & sends) | (n_to_one & sends) | scans
-    )
-    takes = together | (n_to_n & receives) | (one_to_n & ~is_root & receives) | scans
+    gives = meets | (n_to_n & sends) | (one_to_n & is_root & sends) | (n_to_one & sends) | scans
+    takes = meets | (n_to_n & receives) | (one_to_n & ~is_root & receives) | scans
     takes |= n_to_one & is_root & receives
     source = rows.sources(len(every.begin) - 1)[instance]
     links = np.flatnonzero(scans)

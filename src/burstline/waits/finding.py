@@ -8,12 +8,22 @@ from typing import TYPE_CHECKING, Any, Final
 
 import numpy as np
 
+from burstline.clocks import CLOCKS as LOGICAL_CLOCKS
+from burstline.clocks import retimed
 from burstline.errors import MemoryBudgetError, NotEnoughDataError, ParameterError
 from burstline.identity import call_tree, without_program
 from burstline.operations import IO, RMA
 from burstline.schema import GAP_KINDS, TABLES
 from burstline.selection import Lazy, parse_time
-from burstline.sync import corrected, rendezvous, rows_of, sync_of, tells_program, violations
+from burstline.sync import (
+    Violations,
+    corrected,
+    rendezvous,
+    rows_of,
+    sync_of,
+    tells_program,
+    violations,
+)
 from burstline.trace import Trace
 from burstline.waits.analysis import analysed
 from burstline.waits.computation import with_computation
@@ -34,7 +44,7 @@ _CELL_BYTES: Final = 8 * 28
 _MEETING_BYTES: Final = 8 * 30
 """Of a thread's part in a team or a barrier: points in time, and what is found of each."""
 TOOLS: Final = ("scalasca-2.6",)
-CLOCKS: Final = ("physical",)
+CLOCKS: Final = ("physical", *LOGICAL_CLOCKS)
 
 
 def wait_states(
@@ -57,8 +67,8 @@ def wait_states(
     ----------
     trace : Trace
         What happened. Stamps are taken as recorded, unless `correct` is true.
-    clock : {'physical'}
-        The clock of the stamps.
+    clock : {'physical', 'lt_1', 'lt_loop', 'lt_bb', 'lt_stmt', 'lt_hwctr'}
+        The clock of the stamps; of a logical one (:func:`retimed`) all times are ticks.
     like : {'scalasca-2.6'}, optional
         Keep the oddities of that tool, to compare with its reports: completions of late
         receivers, costs of collectives that are lost, judgement of messages in the wrong
@@ -126,13 +136,14 @@ def wait_states(
         raise ParameterError(f"no clock called {clock}: {', '.join(CLOCKS)}")
     if like is not None and like not in TOOLS:
         raise ParameterError(f"no tool called {like} to be like: {', '.join(TOOLS)}")
-    return states_of(trace, like, by=by, loop=loop, correct=correct)
+    return states_of(trace, like, clock=clock, by=by, loop=loop, correct=correct)
 
 
 def states_of(
     trace: Trace,
     like: str | None,
     *,
+    clock: str = "physical",
     by: str | int | None = None,
     loop: int | None = None,
     correct: bool = False,
@@ -150,7 +161,7 @@ def states_of(
     width = None if by in (None, "iteration", "loop", *WHOLE_LOCATIONS) else _width(by)
     if loop is not None and by != "iteration":
         raise ParameterError("a loop is named for its iterations alone: by iteration")
-    trace = _loaded(trace)
+    trace, stamps = _on_clock(_loaded(trace), clock, correct=correct)
     tree = _rooted_tree(trace)
     sync = sync_of(trace, tree)
     _require_room(sync, tree, room)
@@ -170,6 +181,7 @@ def states_of(
     waits = waits_of(trace, sync, tree, analysis, like=like, by=by, ideal_ns=ideal)
     waits.corrected.update(clocks)
     waits.coverage.update(_coverage(trace, sync, analysis))
+    waits.coverage.update(stamps)
     waits.coverage["by"] = by if width is None else "window"
     if parts is not None:
         waits.coverage.update(window_ns=width, loop=parts.loop)
@@ -201,6 +213,18 @@ def with_communication(efficiency: Efficiency, trace: Trace, poll_gap_ns: int) -
         whole = factors(trace, sync_of(trace, _rooted_tree(trace)), poll_gap_ns)
     split = {name: whole.get(name) for name in ("serialisation", "transfer")}
     return replace(efficiency, of_communication=split)
+
+
+def _on_clock(trace: Trace, clock: str, *, correct: bool) -> tuple[Trace, dict[str, Any]]:
+    """The trace with stamps of a clock, and what these rest on."""
+    if clock == CLOCKS[0]:
+        return trace, {}
+    if correct:
+        raise ParameterError(
+            "stamps of a logical clock break no cause and effect: physical ones are corrected"
+        )
+    retiming = retimed(trace, clock)
+    return retiming.trace, {"stamps": retiming.as_dict()}
 
 
 def _loaded(trace: Trace) -> Trace:
@@ -235,7 +259,11 @@ def _with_clocks(
     trace: Trace, sync: Sync, tree: CallTree, *, correct: bool
 ) -> tuple[Trace, Sync, dict[str, int]]:
     """The trace with clocks corrected if wanted, and how its stamps were wrong."""
-    early, moved_ns = violations(rows_of(sync, certain_only=True, in_order=False)), 0
+    early, moved_ns = Violations(0, 0), 0
+    if (
+        trace.metadata.get("unit", "ns") == "ns"
+    ):  # a logical clock has none, as it defines cause
+        early = violations(rows_of(sync, certain_only=True, in_order=False))
     if correct and early.count:
         rows = rows_of(sync, certain_only=True, rendezvous=rendezvous(sync))
         trace, moved_ns = corrected(trace, rows)

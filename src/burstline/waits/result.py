@@ -103,7 +103,7 @@ class Waits:
         What of the trace was used, what was left out, and `not_computable`: metrics that
         the trace cannot tell, each with the reason.
     clock : str
-        The clock of the stamps: `physical`.
+        The clock of the stamps: `physical`, or the name of a logical one.
     like : str or None
         The tool whose oddities are kept.
     corrected : dict of str to int
@@ -111,7 +111,7 @@ class Waits:
         such as a receive before its send; `worst_ns`, by how much at worst; `moved_ns`, how
         far the stamp that was moved most was, 0 unless that was asked for.
     unit : str
-        Of times: `ns`.
+        Of times: `ns`, or `ticks` of a logical clock.
     by : tuple of Part
         The same by part of the run, if that was asked for: windows, iterations and loops in
         order, those in a loop behind it; ranks and nodes by what they wait.
@@ -230,13 +230,16 @@ def waits_of(
         "name": locations["name"].to_pylist(),
         "node": locations["node"].to_pylist(),
     }
+    facts = trace.metadata
+    unit = facts.get("unit", "ns")
+    clock = "physical" if unit == "ns" else facts["clock"]
     profile = Profile(
-        _metric_table(severities),
+        _metric_table(severities, unit),
         tree.nodes,
         pa.table([list(rows[name]) for name in LOCATIONS.names], schema=LOCATIONS),
         {name: _values(*severities.rows(name)) for name in severities.names()},
         {},
-        {"clock": "physical", "unit": "ns"},
+        {"clock": clock, "unit": unit},
     )
     return Waits(
         profile,
@@ -244,10 +247,10 @@ def waits_of(
         _delays(sync, analysis),
         {},
         {},
-        "physical",
+        clock,
         like,
         {},
-        "ns",
+        unit,
         _by_location(profile, by)
         if by in WHOLE_LOCATIONS
         else _by_part(analysis.severities, sync.process, ideal_ns),
@@ -315,11 +318,11 @@ def _values(rows: Integers, values: Integers) -> Values:
     return Values(rows.astype(np.int32), values, inclusive=False)
 
 
-def _metric_table(severities: Severities) -> pa.Table:
+def _metric_table(severities: Severities, unit: str) -> pa.Table:
     names = set(severities.names())
     kept = [metric for metric in METRICS if metric.name in names]
     numbers = {metric.name: row for row, metric in enumerate(kept)}
-    units = {"sec": "ns"}
+    units = {"sec": unit}
     rows = [
         {
             "metric": row,

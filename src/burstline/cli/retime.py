@@ -1,0 +1,83 @@
+"""``burstline retime``: the trace on a logical clock."""
+
+from __future__ import annotations
+
+from typing import Final
+
+import burstline
+from burstline import formats, show
+from burstline.cli import usage
+from burstline.cli.inputs import (
+    COPIES_REPLAYED,
+    REPLAYED,
+    memory_budget,
+    progress_bar,
+    read_selected,
+)
+from burstline.cli.products import output_path, print_view
+from burstline.errors import ParameterError
+
+DESCRIPTION: Final = """\
+Write TRACE with stamps of a logical clock: ticks of what the program did, which no noise of
+the machine moves. What waits for something is stamped behind it. Work is counted by programs
+that burstline compiled (burstline cc, record --counters); lt_1 counts events and needs nothing.
+"""
+EXAMPLES: Final = """\
+examples:
+  burstline retime run.store --clock lt_stmt -o ticks.prv       for Paraver
+  burstline retime run.otf2 --clock lt_1 -o ticks.store
+  burstline retime run.store --clock lt_hwctr --counter PAPI_TOT_INS -o ticks.prv
+  burstline retime run.store --clock lt_hwctr --counter IR_LD_INS=2,IR_TOT_INS -o ticks.prv
+  burstline waits run.store --clock lt_stmt                     the waits on that clock
+"""
+_CLOCK: Final = {
+    "--clock {lt_1,lt_loop,lt_bb,lt_stmt,lt_hwctr}=lt_stmt": "what is a tick: an event, and "
+    "of OpenMP loops each iteration, each basic block, each statement, or what a counter "
+    "counts (default: lt_stmt)",
+    "--counter LIST": "counters of lt_hwctr, with a weight where it is not 1: A,B=2 (default: "
+    "the instructions)",
+    "--call-cost N": "ticks of a call into the OpenMP runtime (default: 100 of lt_bb, 4300 of "
+    "lt_stmt, else 0)",
+    "--without-mpi": "what counters counted inside of MPI is no effort",
+    "--collectives {causal,full}=causal": "a member of a collective waits for those that send "
+    "it something, or for all (default: causal)",
+}
+OPTIONS: Final = usage.ANALYSIS | usage.OUTPUT | {"the clock": _CLOCK}
+
+
+def run(arguments: usage.Arguments) -> None:
+    """Stamp the trace anew, write it, and say what the stamps rest on."""
+    path = output_path(arguments)
+    usage.require_at_least(arguments, call_cost=0)
+    trace = read_selected(arguments, tables=(*REPLAYED, "readings"), copies=COPIES_REPLAYED)
+    retiming = burstline.retimed(
+        trace,
+        arguments.clock,
+        weights=_weights(arguments.counter),
+        call_cost=arguments.call_cost,
+        mpi_work=not arguments.without_mpi,
+        collectives=arguments.collectives,
+    )
+    with progress_bar(arguments) as progress:
+        memory = memory_budget(arguments)
+        formats.write(retiming.trace, path, overwrite=True, memory=memory, progress=progress)
+    document = retiming.as_dict()
+    rows = [(name, value) for name, value in document.items() if not isinstance(value, list)]
+    notes = [f"{path}: {note}" for note in show.clock_notes(document)]
+    print_view(arguments, show.Outcome(document, ("name", "value"), rows, notes=notes))
+
+
+def _weights(text: str | None) -> dict[str, float]:
+    """Counters and their weights, of ``A,B=2``."""
+    weights = {}
+    for part in (text or "").split(","):
+        name, _, weight = part.strip().partition("=")
+        if not name:
+            continue
+        try:
+            weights[name] = float(weight or 1)
+        except ValueError:
+            raise ParameterError(
+                f"{part}: a counter's weight is a number, as in PAPI_TOT_INS=2"
+            ) from None
+    return weights

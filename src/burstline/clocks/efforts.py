@@ -1,0 +1,198 @@
+"""The effort of a thread from one event to the next, in ticks: five models of it.
+
+Each event is an effort of 1, and what was done before it comes on top, as far as the trace has
+counted it: G. Corbin, N. Daoud, B. Mohr, G. de Morais, F. Wolf, Are Noise-Resilient Logical
+Timers Useful for Performance Analysis?
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+from typing import TYPE_CHECKING, Final
+
+import numpy as np
+
+from burstline.columns import NO_VALUE, UNKNOWN, numpy_columns
+from burstline.errors import NotEnoughDataError, ParameterError
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator, Mapping, Sequence
+
+    from burstline.clocks.readings import Readings
+    from burstline.columns import Floats, Integers, Mask
+    from burstline.trace import Trace
+
+CLOCKS: Final = ("lt_1", "lt_loop", "lt_bb", "lt_stmt", "lt_hwctr")
+BLOCKS: Final = "IR_BB"
+STATEMENTS: Final = "IR_TOT_INS"
+ITERATIONS: Final = "IR_LOOP_ITER"
+INSTRUCTIONS: Final = ("PAPI_TOT_INS", "PERF_COUNT_HW_INSTRUCTIONS", "instructions", STATEMENTS)
+"""Counters of instructions that lt_hwctr takes where none is named: the first there is."""
+RECORDED_BY: Final = "record --counters clocks"
+
+_CALL_COSTS: Final = {"lt_bb": 100, "lt_stmt": 4300}
+"""X and Y: the effort of a call into the OpenMP runtime, as fitted in the publication."""
+
+
+@dataclass(frozen=True, slots=True)
+class Effort:
+    """What a clock counts besides events, and how much that is worth."""
+
+    clock: str
+    weights: Mapping[str, float] = field(default_factory=dict)  # of counters; lt_hwctr
+    call_cost: int | None = None  # of each call into the OpenMP runtime; None: X or Y
+    mpi_work: bool = True  # whether what was counted inside of MPI is effort
+
+    def __post_init__(self) -> None:
+        if self.clock not in CLOCKS:
+            raise ParameterError(f"no clock called {self.clock}: {', '.join(CLOCKS)}")
+        if self.weights and self.clock != "lt_hwctr":
+            raise ParameterError(f"counters are named for lt_hwctr alone, not {self.clock}")
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Efforts:
+    """The efforts of one clock, and what they were made of."""
+
+    ticks: Integers  # (events,) at least 1
+    counters: tuple[str, ...]  # those that were taken
+    sampled: float  # share of the events of threads at which they were read
+    unread: tuple[int, ...]  # locations on which they were never read
+    negative: int  # readings that fell, taken as 0
+
+
+def efforts_of(
+    trace: Trace, readings: Readings, efforts: Sequence[Effort]
+) -> Iterator[Efforts]:
+    """The efforts of all events by some models, from what a trace has counted."""
+    row = readings.rows(*trace.arrays("readings", "location", "seq"))
+    for effort in efforts:
+        weights = _weights(trace, effort)
+        if effort.clock == "lt_loop" and not weights:
+            yield _of_loops(trace, readings, effort)
+        else:
+            yield _of_counters(trace, readings, row, weights, effort)
+
+
+def _weights(trace: Trace, effort: Effort) -> Mapping[str, float]:
+    """The counters of a clock and what a count of each is worth; none, where it needs none."""
+    if effort.clock == "lt_loop":
+        return {ITERATIONS: 1} if ITERATIONS in trace.counter_names else {}
+    if effort.clock == "lt_hwctr":
+        weights = effort.weights or _instructions(trace)
+    else:
+        weights = {"lt_bb": {BLOCKS: 1}, "lt_stmt": {STATEMENTS: 1}}.get(effort.clock, {})
+    _require(trace, effort.clock, tuple(weights))
+    return weights
+
+
+def _require(trace: Trace, clock: str, counters: tuple[str, ...]) -> None:
+    if missing := [name for name in counters if name not in trace.counter_names]:
+        raise NotEnoughDataError(
+            f"{clock} needs the counter {', '.join(missing)}, which was not recorded. "
+            f"Record the program anew with it: burstline {RECORDED_BY}"
+        )
+
+
+def _instructions(trace: Trace) -> Mapping[str, float]:
+    for name in INSTRUCTIONS:
+        if name in trace.counter_names:
+            return {name: 1}
+    raise NotEnoughDataError(
+        "lt_hwctr needs a counter of instructions, and none was recorded. Name another one, "
+        f"or record the program anew: burstline {RECORDED_BY}"
+    )
+
+
+def _of_counters(
+    trace: Trace,
+    readings: Readings,
+    row: Integers,
+    weights: Mapping[str, float],
+    effort: Effort,
+) -> Efforts:
+    """What counters counted since they were last read; an event without a reading is 1.
+
+    `row` is the event of each row of `readings`.
+    """
+    ticks = np.ones(len(readings), np.int64)
+    work = np.zeros(len(readings), np.int64)
+    is_read = np.zeros(len(readings), bool)
+    negative = 0
+    if weights:
+        columns = numpy_columns(trace.table("readings"), *weights)
+        known = np.all([column != NO_VALUE for column in columns], axis=0)
+        row = row[known]
+        total: Floats | Integers = np.zeros(len(row), np.int64)
+        for column, weight in zip(columns, weights.values(), strict=True):
+            total = total + weight * column[known]
+        negative = int(np.count_nonzero(total < 0))
+        is_read[row] = True
+        work[row] = np.maximum(0, np.rint(total)).astype(np.int64)
+        if not effort.mpi_work:
+            work[readings.rows(*trace.arrays("calls", "location", "leave_seq"))] = 0
+        _add_since_read(ticks, work, readings, is_read, with_one=effort.clock != "lt_hwctr")
+    _add_calls(ticks, trace, readings, effort)
+    sampled, unread = _coverage(trace, readings, is_read) if weights else (1.0, ())
+    return Efforts(ticks, tuple(weights), sampled, unread, negative)
+
+
+def _add_since_read(
+    ticks: Integers, work: Integers, readings: Readings, is_read: Mask, *, with_one: bool
+) -> None:
+    """Add work to the events where it was read, less what events since the last reading got."""
+    rows = np.flatnonzero(is_read)
+    unread = np.diff(rows, prepend=UNKNOWN) - 1
+    first, here = np.unique(readings.location[rows], return_index=True)
+    unread[here] = rows[here] - readings.begin[first]
+    ticks[rows] = np.maximum(1, work[rows] + with_one - unread)
+
+
+def _of_loops(trace: Trace, readings: Readings, effort: Effort) -> Efforts:
+    """Iterations of OpenMP loops, told with the loops of each thread."""
+    location, region, leave_seq, count = trace.arrays(
+        "regions", "location", "region", "leave_seq", "iterations"
+    )
+    is_loop = _has_role(trace, "loop")[region] if len(region) else np.zeros(0, bool)
+    known = is_loop & (count != NO_VALUE)
+    if is_loop.any() and not known.any():
+        raise NotEnoughDataError(
+            "lt_loop needs the iterations of OpenMP loops, which were not recorded: schedules "
+            f"that gcc divides leave no trace. Record the program anew: burstline {RECORDED_BY}"
+        )
+    ticks = np.ones(len(readings), np.int64)
+    row = readings.rows(location, leave_seq)[known]
+    np.add.at(ticks, row, np.maximum(0, count[known]))
+    _add_calls(ticks, trace, readings, effort)
+    share = float(known.sum() / is_loop.sum()) if is_loop.any() else 1.0
+    return Efforts(ticks, (), share, (), int(np.count_nonzero(count[known] < 0)))
+
+
+def _add_calls(ticks: Integers, trace: Trace, readings: Readings, effort: Effort) -> None:
+    """Add the calls into the OpenMP runtime, at the events that follow them."""
+    cost = _CALL_COSTS.get(effort.clock, 0) if effort.call_cost is None else effort.call_cost
+    if not cost:
+        return
+    location, region, seq = trace.arrays("regions", "location", "region", "enter_seq")
+    if len(region):
+        enters = (_has_role(trace, "parallel") | _has_role(trace, "loop"))[region]
+        np.add.at(ticks, readings.rows(location[enters], seq[enters]), cost)
+    for name in ("fork_seq", "join_seq"):
+        np.add.at(ticks, readings.rows(*trace.arrays("teams", "fork_location", name)), cost)
+
+
+def _has_role(trace: Trace, role: str) -> Mask:
+    """Which definitions of regions are OpenMP constructs of a role."""
+    roles, paradigms = (trace.region_defs[name].to_pylist() for name in ("role", "paradigm"))
+    pairs = zip(roles, paradigms, strict=True)
+    return np.array([pair == (role, "openmp") for pair in pairs], bool)
+
+
+def _coverage(trace: Trace, readings: Readings, is_read: Mask) -> tuple[float, tuple[int, ...]]:
+    """The share of events of threads with readings, and locations without any."""
+    (kind,) = trace.arrays("locations", "kind")
+    on_threads = (kind == 0)[readings.location]
+    reads = np.bincount(readings.location[is_read], minlength=len(kind))
+    unread = (kind == 0) & (reads == 0) & (np.diff(readings.begin) > 0)
+    share = float(is_read[on_threads].mean()) if on_threads.any() else 1.0
+    return share, tuple(np.flatnonzero(unread).tolist())

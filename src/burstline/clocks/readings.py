@@ -1,0 +1,143 @@
+"""The readings of a clock: the events of each location, in order."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Final
+
+import numpy as np
+
+from burstline.columns import NO_VALUE, UNKNOWN, take
+from burstline.schema import NEVER_LEFT, OTHER_EVENT_KINDS
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+    from burstline.columns import AnyIntegers, Integers
+    from burstline.trace import Trace
+
+_EVENTS: Final = (
+    ("calls", "location", ("enter", "leave")),
+    ("regions", "location", ("enter", "leave")),
+    ("messages", "sender_location", ("send", "send_done")),
+    ("messages", "receiver_location", ("post", "receive")),
+    ("collective_members", "location", ("begin", "end")),
+    ("locks", "location", ("acquire", "release")),
+    ("teams", "fork_location", ("fork", "join")),
+)
+"""Tables, whose location it is, and what has an event ordinal and a time there."""
+
+_SPARSE: Final = 8
+"""Ordinals for each event from which a table of all ordinals takes too much."""
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Readings:
+    """Events by location and ordinal; all that has one ordinal is one reading of the clock."""
+
+    begin: Integers  # (locations + 1,) the first event of each location
+    location: AnyIntegers  # (events,)
+    seq: Integers  # (events,) rising on each location
+    time_ns: Integers  # (events,) when it was recorded
+    _first: Integers  # (locations,) the lowest ordinal
+    _base: Integers  # (locations + 1,) its place in `_row`
+    _row: Integers  # the last event up to each ordinal, or empty: ordinals have many holes
+
+    def __len__(self) -> int:
+        return len(self.seq)
+
+    def rows(self, location: AnyIntegers, seq: Integers) -> Integers:
+        """The last event of locations up to some ordinals, -1 before their first one."""
+        if not len(self.seq):
+            return np.full(len(seq), UNKNOWN)
+        place = seq - self._first[location]
+        if len(self._row):
+            place = np.minimum(place, np.diff(self._base)[location] - 1)
+            slot = self._base[location] + np.maximum(place, 0)
+            row = self._row[np.minimum(slot, len(self._row) - 1)]
+            return np.where(place >= 0, row, UNKNOWN)
+        span = int(self.seq.max()) + 1
+        keys = self.location * np.int64(span) + self.seq
+        row = np.searchsorted(keys, location * span + np.minimum(seq, span - 1), "right") - 1
+        return np.where(row >= self.begin[location], row, UNKNOWN)
+
+    def sums(self, effort: Integers) -> Integers:
+        """Sums of efforts on each location, up to each event and with it."""
+        total = np.cumsum(effort)
+        before = np.where(self.begin > 0, take(total, self.begin - 1), 0)[:-1]
+        for part, others in zip(np.split(total, self.begin[1:-1]), before, strict=True):
+            part[...] -= others
+        return total
+
+
+def readings_of(trace: Trace) -> Readings:
+    """All events of a trace. The leave of a call that nobody left is none."""
+    sources = list(_sources(trace))
+    locations = trace.locations.num_rows
+    first, last = np.full(locations, NEVER_LEFT), np.full(locations, UNKNOWN, np.int64)
+    for location, seq, _ in sources:
+        np.minimum.at(first, location, seq)
+        np.maximum.at(last, location, seq)
+    sizes = np.maximum(0, last - first + 1)
+    base = np.concatenate([[0], np.cumsum(sizes)])
+    if base[-1] > _SPARSE * (sum(len(seq) for _, seq, _ in sources) + 1_000):
+        return _sparse(sources, first, base)
+    time_ns = np.full(base[-1], NO_VALUE)
+    for location, seq, time in sources:
+        time_ns[base[location] + seq - first[location]] = time
+    exists = time_ns != NO_VALUE
+    place = np.flatnonzero(exists)
+    begin = np.searchsorted(place, base)
+    location = np.repeat(np.arange(locations, dtype=np.int32), np.diff(begin))
+    seq = place - (base[:-1] - first)[location]
+    row = np.cumsum(exists) - 1
+    return Readings(begin, location, seq, time_ns[place], first, base, row)
+
+
+def _sparse(
+    sources: list[tuple[AnyIntegers, Integers, Integers]], first: Integers, base: Integers
+) -> Readings:
+    location, seq, time_ns = (
+        np.concatenate([source[k] for source in sources]) for k in range(3)
+    )
+    order = np.lexsort((seq, location))
+    location, seq = location[order], seq[order]
+    is_new = np.ones(len(order), bool)
+    is_new[1:] = (np.diff(location) != 0) | (np.diff(seq) != 0)
+    begin = np.searchsorted(location[is_new], np.arange(len(base)))
+    nothing = np.zeros(0, np.int64)
+    location, seq, time_ns = location[is_new], seq[is_new], time_ns[order][is_new]
+    return Readings(begin, location, seq, time_ns, first, base, nothing)
+
+
+def _sources(trace: Trace) -> Iterator[tuple[AnyIntegers, Integers, Integers]]:
+    """Location, ordinal and time of what is told of events; some are told twice."""
+    for table, where, names in _EVENTS:
+        for name in names:
+            location, seq, time_ns = trace.arrays(table, where, f"{name}_seq", f"{name}_ns")
+            yield from _known(location, seq, time_ns)
+    for table in ("half_messages", "readings"):
+        yield from _known(*trace.arrays(table, "location", "seq", "time_ns"))
+    location, seq, time_ns, kind = trace.arrays(
+        "other_events", "location", "seq", "time_ns", "kind"
+    )
+    # An attribute belongs to an event that is told elsewhere.
+    happens = kind != OTHER_EVENT_KINDS.index("attribute")
+    yield from _known(location[happens], seq[happens], time_ns[happens])
+
+
+def _known(
+    location: AnyIntegers, seq: Integers, time_ns: Integers
+) -> Iterator[tuple[AnyIntegers, Integers, Integers]]:
+    if not len(seq):
+        return
+    known = (seq >= 0) & (seq < NEVER_LEFT) & (time_ns != NO_VALUE)
+    yield (
+        (location, seq, time_ns)
+        if known.all()
+        else (
+            location[known],
+            seq[known],
+            time_ns[known],
+        )
+    )

@@ -1,0 +1,84 @@
+"""Stamps of logical clocks: efforts add up on a thread, and what waits is never too early.
+
+Lamport's clock [1]_, with efforts for what happens between two events: a stamp is the sum of
+the efforts on its location, moved behind the stamps of all that it waits for.
+
+.. [1] L. Lamport, Time, clocks, and the ordering of events in a distributed system,
+   Communications of the ACM 21(7), 1978, DOI 10.1145/359545.359563.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from burstline.columns import UNKNOWN, take
+from burstline.sync import PLACES, Weights, replay, rows_of
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    from burstline.clocks.readings import Readings
+    from burstline.columns import AnyIntegers, Integers
+    from burstline.sync import Rows, Sync
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Stamps:
+    """Stamps of a clock, of any event and of what synchronises in it."""
+
+    readings: Readings
+    effort: Integers  # (events,) sums of efforts on the location
+    rows: Rows  # what synchronises
+    late: Integers  # (rows,) how far its stamp lies behind the sum of efforts
+    cycles: list[list[int]]  # rows that wait for each other; stamped without their sources
+    _span: np.int64  # more than any place
+    _key: Integers  # (rows,) location and place in one, rising
+
+    def of(self, location: AnyIntegers, place: Integers) -> Integers:
+        """Stamps at some places of locations; 0 before the first event."""
+        event = self.readings.rows(location, place // PLACES)
+        row = self._row(location, place)
+        return take(self.effort, event, missing=0) + take(self.late, row, missing=0)
+
+    @property
+    def end(self) -> int:
+        """The last stamp of all."""
+        last = self.readings.begin[1:][np.diff(self.readings.begin) > 0] - 1
+        if not len(last):
+            return 0
+        location, seq = self.readings.location[last], self.readings.seq[last]
+        return int(self.of(location, seq * PLACES + PLACES - 1).max())
+
+    def _row(self, location: AnyIntegers, place: Integers) -> Integers:
+        """The last row of locations up to some places, -1 before the first."""
+        if not len(self._key):
+            return np.full(len(place), UNKNOWN)
+        # Of what is sorted, as calls are, each search begins where the one before it ended.
+        wanted = location * self._span + np.minimum(place, self._span - 1)
+        row = np.searchsorted(self._key, wanted, "right") - 1
+        return np.where(row >= self.rows.begin[location], row, UNKNOWN)
+
+
+def stamps_of(
+    sync: Sync, readings: Readings, efforts: Sequence[Integers], *, together: bool = False
+) -> list[Stamps]:
+    """Stamps of the clock of each of the efforts, all in one replay.
+
+    If members of collectives are `together`, each waits for all the others, whatever it is
+    that they exchange.
+    """
+    rows = rows_of(sync, together=together)
+    event = np.maximum(readings.rows(rows.location, rows.place // PLACES), 0)
+    sums = [readings.sums(effort) for effort in efforts]
+    at_rows = [total[event] if len(total) else np.zeros(0, np.int64) for total in sums]
+    models = [Weights(rows.steps(total), latency=1) for total in at_rows]
+    replayed = replay(rows, models)
+    span = np.int64(rows.place.max(initial=0) + 1)
+    key = rows.location * span + rows.place
+    return [
+        Stamps(readings, total, rows, stamp - at_row, replayed.cycles, span, key)
+        for total, at_row, stamp in zip(sums, at_rows, replayed.stamps, strict=True)
+    ]

@@ -1,0 +1,102 @@
+"""Programs recorded with work counters: logical clocks repeat, and tell what was planned."""
+
+from __future__ import annotations
+
+import json
+import os
+import subprocess
+import sys
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+import burstline
+from recording import Site, environment
+
+PROGRAM = Path(__file__).parents[1] / "record" / "logical.c"
+COUNTERS = "clocks"
+RUNS = 5 if os.environ.get("HYPOTHESIS_PROFILE") == "thorough" else 3
+DETERMINISTIC = "lt_1", "lt_loop", "lt_bb", "lt_stmt"
+
+
+@pytest.fixture(scope="module", params=["open_mpi", "mpich"])
+def site(request, clang, openmp, built_once, tmp_path_factory):
+    """Folder with the program, of either MPI."""
+    folder = tmp_path_factory.mktemp("logical")
+    settings = environment(built_once) | {"OMP_NUM_THREADS": "2", "OMP_WAIT_POLICY": "passive"}
+    site = Site(request.getfixturevalue(request.param), folder, settings)
+    compiled = [sys.executable, "-m", "burstline", "cc", "--", clang, "-g", "-O1", PROGRAM]
+    compiled += [*openmp(clang), "-o", "logical"]
+    compiled += [*mpi_words(site, "compile"), *mpi_words(site, "link")]
+    subprocess.run(list(map(str, compiled)), check=True, cwd=folder, env=settings)
+    return site
+
+
+def mpi_words(site, what):
+    """The words that the compiler of either MPI adds to compile or to link."""
+    if "openmpi" in site.compiler:
+        return site.mpi_words(what)
+    words = [site.compiler, f"-{what}-info"]
+    said = subprocess.run(words, capture_output=True, text=True, check=True).stdout.split()
+    return [word for word in said[1:] if word.startswith(("-I", "-L", "-l", "-Wl"))]
+
+
+def run(site, kind, ranks, name):
+    """A recorded run."""
+    words = ["--force", "--counters", COUNTERS, "-o", name, "--", *site.ranks(ranks)]
+    code, _, said = site.record(*words, "./logical", kind)
+    assert code == 0, said
+    return site.trace(name)
+
+
+@pytest.mark.parametrize("kind", ["stencil", "pipeline", "shares"])
+def test_logical_profiles_are_the_same_in_every_run(site, kind):
+    traces = [run(site, kind, 2, f"{k}.store") for k in range(RUNS)]
+
+    for clock in DETERMINISTIC:
+        first, *others = (burstline.wait_states(trace, clock=clock).profile for trace in traces)
+        assert first.total("time") > first.total("comp") > 0
+        for other in others:
+            assert first.stored.keys() == other.stored.keys()
+            for metric in first.stored:
+                assert np.array_equal(first.exclusive(metric), other.exclusive(metric)), metric
+
+
+def test_an_imbalance_of_three_to_one_waits_a_third_of_the_time(site):
+    waits = burstline.wait_states(run(site, "imbalance", 4, "i.store"), clock="lt_stmt")
+
+    assert waits.share_of_time("mpi_wait_nxn") == pytest.approx(1 / 3, rel=0.01)
+    assert waits.share_of_time("comp") == pytest.approx(2 / 3, rel=0.01)
+    by_rank = waits.profile.inclusive("delay")[0]
+    assert np.flatnonzero(by_rank > 0.01 * by_rank.sum()).tolist() == [2]  # the lowest of both
+
+
+def test_serial_work_leaves_all_other_threads_idle(site):
+    waits = burstline.wait_states(run(site, "serial", 1, "s.store"), clock="lt_stmt")
+
+    assert waits.share_of_time("omp_idle_threads") == pytest.approx(1 / 2, rel=0.01)
+
+
+def test_where_one_thread_calls_mpi_the_others_idle_as_long(site):
+    waits = burstline.wait_states(run(site, "master_only", 2, "m.store"), clock="lt_stmt")
+
+    share = waits.share_of_time("mpi")
+    assert share > 0.1
+    assert waits.share_of_time("omp_idle_threads") == pytest.approx(share, rel=0.02)
+
+
+def test_a_trace_on_a_logical_clock_is_a_trace(site):
+    run(site, "stencil", 2, "t.store")
+
+    words = "retime", "t.store", "--clock", "lt_stmt", "-o", "t.prv", "--force"
+    code, printed, said = site.burstline(*words, "--format", "json")
+    assert code == 0, said
+    document = json.loads(printed)
+    assert document["clock"] == "lt_stmt"
+    assert document["inconsistent"] == 0
+    assert document["counters"] == ["IR_TOT_INS"]
+    retimed = site.trace("t.prv")
+    assert retimed.rows("calls") == site.trace("t.store").rows("calls")
+    # Paraver's trace ends with the last stamp.
+    assert retimed.duration_ns <= document["end_ticks"] <= retimed.duration_ns + 1
