@@ -208,13 +208,13 @@ void bind_waits(nb::module_& m) {
         "rows"_a, "time"_a.noconvert(), "The latest time of what each row waits for.");
     m.def(
         "amortised",
-        [](const ExchangeColumns& rows, const Ints& time, const Ints& stamp, std::int64_t latency,
-           std::int32_t bits) {
-            return to_numpy(
-                burstline::amortised(exchanges(rows), view(time), view(stamp), latency, bits));
+        [](const ExchangeColumns& rows, const Ints& order, const Ints& time, const Ints& stamp,
+           std::int64_t latency, std::int32_t bits) {
+            return to_numpy(burstline::amortised(exchanges(rows), view(order), view(time),
+                                                 view(stamp), latency, bits));
         },
-        "rows"_a, "time"_a.noconvert(), "stamp"_a.noconvert(), "latency"_a, "bits"_a,
-        "Stamps with their jumps spread over what came before them.");
+        "rows"_a, "order"_a.noconvert(), "time"_a.noconvert(), "stamp"_a.noconvert(), "latency"_a,
+        "bits"_a, "Stamps with their jumps spread over what came before them.");
     using burstline::Wait;
     burstline::bind_enumeration<Wait>(m, "Wait", "What a wait is of.",
                                       {{"LATE_SENDER", Wait::late_sender},

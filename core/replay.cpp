@@ -241,24 +241,37 @@ std::vector<std::int64_t> source_times(const Exchanges& rows, std::span<const st
     return out;
 }
 
-std::vector<std::int64_t> amortised(const Exchanges& rows, std::span<const std::int64_t> time,
+std::vector<std::int64_t> amortised(const Exchanges& rows, std::span<const std::int64_t> order,
+                                    std::span<const std::int64_t> time,
                                     std::span<const std::int64_t> stamp, std::int64_t latency,
                                     std::int32_t bits) {
     check(rows);
-    if (time.size() != rows.gives.size() || stamp.size() != time.size() || bits < 0 || bits > 62)
+    const auto count = static_cast<std::int64_t>(rows.gives.size());
+    if (time.size() != rows.gives.size() || stamp.size() != time.size() ||
+        order.size() != time.size() || bits < 0 || bits > 62 ||
+        !std::ranges::all_of(order, [&](auto row) { return row >= 0 && row < count; }))
         throw std::invalid_argument("there is a time and a stamp of each row");
+    // How late what gives to a source may be: of chains by the stamps of all that wait for it,
+    // else by what these have become, who come first: then all that hangs together moves.
     std::vector<std::int64_t> latest(rows.before.size(), INT64_MAX);
+    std::vector<std::uint8_t> chained(rows.before.size());
+    for (std::size_t s = 0; s < rows.before.size(); ++s)
+        if (rows.before[s] != none) chained[s] = chained[rows.before[s]] = 1;
     for (std::size_t row = 0; row < time.size(); ++row)
-        if (rows.takes[row] != none)
+        if (rows.takes[row] != none && chained[rows.takes[row]])
             latest[rows.takes[row]] =
                 std::min(latest[rows.takes[row]], difference(stamp[row], latency));
     for (std::size_t s = latest.size(); s-- > 0;)
         if (rows.before[s] != none)
             latest[rows.before[s]] = std::min(latest[rows.before[s]], latest[s]);
+    std::vector<std::uint8_t> is_last(time.size());
+    for (std::size_t l = 0; l + 1 < rows.location_begin.size(); ++l)
+        if (rows.location_begin[l] < rows.location_begin[l + 1])
+            is_last[rows.location_begin[l + 1] - 1] = 1;
     std::vector<std::int64_t> out(stamp.begin(), stamp.end());
-    for (std::size_t l = 0; l + 1 < rows.location_begin.size(); ++l) {
-        for (std::int64_t row = rows.location_begin[l + 1] - 2; row >= rows.location_begin[l];
-             --row) {
+    for (std::size_t k = order.size(); k-- > 0;) {
+        const std::int64_t row = order[k];
+        if (!is_last[row]) {
             const std::int64_t ramp = (time[row + 1] >> bits) - (time[row] >> bits);
             std::int64_t moved = sum(difference(out[row + 1], time[row + 1]),
                                      sum(time[row], -std::max<std::int64_t>(ramp, 0)));
@@ -266,6 +279,9 @@ std::vector<std::int64_t> amortised(const Exchanges& rows, std::span<const std::
             if (rows.gives[row] != none) moved = std::min(moved, latest[rows.gives[row]]);
             out[row] = std::max(out[row], moved);
         }
+        if (rows.takes[row] != none && !chained[rows.takes[row]])
+            latest[rows.takes[row]] =
+                std::min(latest[rows.takes[row]], difference(out[row], latency));
     }
     return out;
 }

@@ -44,8 +44,10 @@ inline constexpr std::int64_t never = INT64_MIN;
 std::vector<std::int64_t> source_times(const Exchanges& rows, std::span<const std::int64_t> time);
 
 /// Stamps with the jumps of a replay spread over what came before them on their location: each
-/// time unit by at most 2^-`bits` more, and no row so late that what waits for it would be early.
-std::vector<std::int64_t> amortised(const Exchanges& rows, std::span<const std::int64_t> time,
+/// time unit by at most 2^-`bits` more, and no row so late that what waits for it would be early:
+/// that has moved before, as rows are gone through against their `order` in the replay.
+std::vector<std::int64_t> amortised(const Exchanges& rows, std::span<const std::int64_t> order,
+                                    std::span<const std::int64_t> time,
                                     std::span<const std::int64_t> stamp, std::int64_t latency,
                                     std::int32_t bits);
 

@@ -958,6 +958,7 @@ def source_times(
 
 def amortised(
     rows: tuple[NDArray[Any], ...],
+    order: NDArray[numpy.int64],
     time: NDArray[numpy.int64],
     stamp: NDArray[numpy.int64],
     latency: int,

@@ -195,3 +195,37 @@ class _Rows:
         self.stamped[location, self.done[location]] = self.clock[location]
         self.done[location] += 1
         return True
+
+
+def amortised(rows, time, stamp, latency, bits):
+    """Stamps with jumps spread over what came before; rows are location, gives, takes, before.
+
+    A row follows the next one of its location but for 2**-bits of the time between, and comes
+    before all that wait for it, which have moved first; in chains of sources, have not.
+    """
+    location, gives, takes, before = rows
+    chained = {s for s, above in enumerate(before) if above >= 0} | set(before)
+
+    def waits_for(source, other):
+        while other > source:
+            other = before[other]
+        return other == source >= 0
+
+    out = {}
+
+    def moved(row):
+        if row in out:
+            return out[row]
+        out[row] = stamp[row]
+        if row + 1 < len(location) and location[row + 1] == location[row]:
+            after = moved(row + 1)
+            ramp = max((time[row + 1] >> bits) - (time[row] >> bits), 0)
+            limits = [after, after - time[row + 1] + time[row] - ramp]
+            for other, source in enumerate(takes):
+                if waits_for(gives[row], source):
+                    is_moved = gives[row] not in chained
+                    limits.append((moved(other) if is_moved else stamp[other]) - latency)
+            out[row] = max(stamp[row], min(limits))
+        return out[row]
+
+    return [moved(row) for row in range(len(location))]

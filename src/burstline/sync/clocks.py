@@ -72,8 +72,9 @@ def controlled_clock(rows: Rows, latency_ns: int = 1) -> Integers:
     time = rows.time_ns
     step = rows.steps(time) - rows.steps(time >> DECAY_BITS)
     model = Weights(step, latency_ns, floor=time)
-    [stamps] = replay(rows, [model]).stamps
-    return _core.amortised(rows.kernel, time, stamps, latency_ns, DECAY_BITS)
+    replayed = replay(rows, [model])
+    [stamps] = replayed.stamps
+    return _core.amortised(rows.kernel, replayed.order, time, stamps, latency_ns, DECAY_BITS)
 
 
 def corrected(trace: Trace, rows: Rows, latency_ns: int = 1) -> tuple[Trace, int]:
