@@ -156,6 +156,7 @@ def words_of(draw: random.Random, source: Path, sound: Path, folder: Path) -> li
     output = folder / draw.choice(OUTPUTS)
     commands: list[list[object]] = [
         ["info", source],
+        ["compare", source, sound],
         ["structure", source, "--method", draw.choice(("auto", "exact", "seed"))],
         ["table", source, "-o", folder / "bursts.parquet"],
         ["convert", source, output],
@@ -166,8 +167,8 @@ def words_of(draw: random.Random, source: Path, sound: Path, folder: Path) -> li
         ["check-merge", source, sound],
         ["learn", source, sound, "--target", "duration"],
     ]
-    if source.suffix == ".cubex" and draw.randrange(4):  # info alone reads profiles
-        del commands[1:]
+    if source.suffix == ".cubex" and draw.randrange(4):  # they alone read profiles
+        del commands[2:]
     chosen = draw.choice(commands)
     if draw.randrange(4) == 0:
         chosen += ["--memory", "1G"]

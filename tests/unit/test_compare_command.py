@@ -172,12 +172,14 @@ def test_a_picture_is_drawn_of_pairs_and_of_groups(runs, tmp_path, form):
         assert b"delays:" in drawn[0]
 
 
-def test_a_picture_of_nothing_but_time_is_drawn(tmp_path):
+def test_a_profile_of_time_and_counts_is_compared_and_drawn(runs, tmp_path):
     pytest.importorskip("matplotlib")
     pytest.importorskip("pycubexr")
     plain = Cube().write(tmp_path / "plain.cubex")
 
-    assert burstline("compare", plain, plain, "--plot", tmp_path / "x.svg").returncode == 0
+    for number, other in enumerate((plain, *runs)):
+        done = burstline("compare", plain, other, "--plot", tmp_path / f"{number}.svg")
+        assert done.returncode == 0, done.stderr
 
 
 @pytest.mark.parametrize(

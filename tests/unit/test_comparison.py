@@ -118,6 +118,23 @@ def test_a_profile_without_kinds_of_time_is_compared_by_time_alone():
     assert comparison.timeless == ("plain.cubex",)
 
 
+def test_a_count_below_the_time_is_no_part_of_it():
+    tree = {"time": None, "comp": "time", "visits": "time"}
+    counted = profile_of({("comp", "main"): 90, ("visits", "main"): 10}, tree=tree)
+
+    comparison = compare([counted, WAITS])
+
+    assert "visits" not in comparison.metrics
+    assert "visits" in comparison.j_c
+    assert (
+        compare([profile_of({("visits", "main"): 1}, tree=tree), WAITS], names="ab").timeless
+        == ()
+    )
+    del tree["comp"]
+    alone = profile_of({("visits", "main"): 1}, tree=tree)
+    assert compare([alone, WAITS], names="ab").timeless == ("a",)
+
+
 def test_a_metric_that_is_a_root_elsewhere_is_where_another_profile_has_it():
     flat = profile_of(
         {("time", "main"): 100, ("mpi_latesender", "main"): 10},

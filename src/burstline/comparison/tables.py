@@ -44,7 +44,7 @@ class Tables:
         """The metrics of a set that any profile has."""
         if metric_set not in METRIC_SETS:
             raise ParameterError(f"no set of metrics {metric_set}: {', '.join(METRIC_SETS)}")
-        below_time = {name for name in self.parents if TIME in self._above(name)}
+        below_time = {name for name in self.times if TIME in self._above(name)}
         chosen = self.times if metric_set == "all" else below_time | {TIME}
         if metric_set == "fig1":
             chosen = chosen & _FIG1
@@ -112,7 +112,7 @@ def side_by_side(profiles: Sequence[Profile], names: Sequence[str]) -> Tables:
                 f"{printable(name)} has no metric {TIME}, of which shares are taken"
             )
         edges = _add_metrics(profile, parents, titles, times)
-        if TIME not in edges.values():
+        if not any(edges[name] == TIME for name in times & edges.keys()):
             timeless.append(number)
         tables.append(_table(profile, edges, rows[number], len(places), name))
     return Tables(
