@@ -122,8 +122,8 @@ def computed_in(
     sync: Sync, nodes: Nodes, parts: Parts, pieces: _Pieces | None = None
 ) -> Integers:
     """How long each thread computed in each part, (parts, locations); not to manage teams."""
-    location, node, part, length = pieces or _pieces(sync, nodes, parts)
     computes = np.array([not category for category in nodes.category], bool)
+    location, node, part, length = pieces or _pieces(sync, nodes, parts, computes)
     rows = computes[node]
     computed = np.zeros((len(parts.keys), sync.locations), np.int64)
     np.add.at(computed, (part[rows], location[rows]), length[rows])
@@ -144,14 +144,18 @@ def _management(sync: Sync, parts: Parts) -> Iterator[_Pieces]:
         yield regions.location[region[row]], regions.node[region[row]], part, length
 
 
-def _pieces(sync: Sync, nodes: Nodes, parts: Parts) -> _Pieces:
+def _pieces(sync: Sync, nodes: Nodes, parts: Parts, wanted: Mask | None = None) -> _Pieces:
     """Location, node, part and length of each piece of the time line in one part and node."""
     location, node, start, time = _timeline(sync, len(nodes))
+    if wanted is not None:
+        chosen = np.flatnonzero(wanted[node])
+        location, node = location[chosen], node[chosen]
+        start, time = start[chosen], time[chosen]
     row, part, length = parts.pieces(location, start, time)
     return location[row], node[row], part, length
 
 
-def _timeline(sync: Sync, nodes: int) -> tuple[Integers, Integers, Integers, Integers]:
+def _timeline(sync: Sync, nodes: int) -> _Pieces:
     """Location, node, start and length of each stretch in which a thread is in one node."""
     # The walk over events is cut behind each of them: what is in a segment ends with its event.
     location, place, stamp = (np.concatenate(parts) for parts in zip(
@@ -159,21 +163,18 @@ def _timeline(sync: Sync, nodes: int) -> tuple[Integers, Integers, Integers, Int
             (sync.calls, sync.calls.leave_ns), (sync.regions, _joined(sync)),
         )), strict=True,
     ))  # fmt: skip
-    order = np.lexsort((place, location))
-    location, place, stamp = location[order], place[order], stamp[order]
-    points = np.searchsorted(location, np.arange(sync.locations + 1)).astype(np.int64)
+    order, points = _core.order_within(location, place, sync.locations)
+    place, stamp = place[order], stamp[order]
+    del location, order
     begin, node, time, _ = _core.segments(
         sync.programs, sync.calls.kernel, sync.between, sync.regions.kernel, sync.teams.kernel,
-        points, np.ascontiguousarray(place), nodes,
+        points, place, nodes,
     )  # fmt: skip
-    segment = np.repeat(np.arange(len(begin) - 1), np.diff(begin))
-    last = points[1:] + np.arange(sync.locations)
-    where = np.searchsorted(last, segment)
-    is_last = segment == last[where]
-    end = np.where(
-        is_last, sync.programs[1][where], take(stamp, np.where(is_last, -1, segment - where))
-    )
-    return where, node.astype(np.int64), end - time, time
+    # Each location has a segment before each of its events, and one after the last of them.
+    pieces = np.diff(begin)
+    where = np.repeat(np.arange(sync.locations, dtype=np.int32), np.diff(points) + 1)
+    end = np.repeat(np.insert(stamp, points[1:], sync.programs[1]), pieces)
+    return np.repeat(where, pieces), node, end - time, time
 
 
 def _joined(sync: Sync) -> Integers:
@@ -183,10 +184,10 @@ def _joined(sync: Sync) -> Integers:
     return leave
 
 
-def _events(rows: Intervals, end_ns: Integers) -> tuple[Integers, Integers, Integers]:
+def _events(rows: Intervals, end_ns: Integers) -> tuple[AnyIntegers, Integers, Integers]:
     """Location, place behind it, and stamp of each event of some intervals."""
     chosen = np.flatnonzero(rows.node >= 0)
-    where = rows.location[chosen].astype(np.int64)
+    where = rows.location[chosen]
     return (
         np.concatenate([where, where]),
         np.concatenate([
