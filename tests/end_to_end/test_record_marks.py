@@ -74,6 +74,7 @@ def test_the_runtime_exports_what_programs_call_and_nothing_else(library):
         "burst_miss",
         "burst_now",
         "burst_put",
+        "burst_put_moment",
         "burst_put_text",
         "burst_self",
         "burst_work",

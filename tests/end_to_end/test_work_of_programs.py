@@ -172,6 +172,12 @@ def work(trace):
     return names, trace.calls["operation"].to_pylist(), list(zip(*columns, strict=True))
 
 
+def readings_of_work(trace):
+    """Give place and statements of each reading."""
+    rows = trace.table("readings").to_pylist()
+    return [(row["location"], row["seq"]) for row in rows], [row["IR_TOT_INS"] for row in rows]
+
+
 @pytest.fixture(scope="module")
 def steps(open_mpi, clang, tmp_path_factory, built_once):
     """A folder with the program of steps, built whole, and what it did in ``one.store``."""
@@ -205,7 +211,7 @@ def test_every_reading_is_the_same_in_each_run_under_mpich(on_mpich):
 
 
 def test_only_what_all_parts_of_a_program_count_is_recorded(steps, on_open_mpi):
-    on_open_mpi.build(solver="memory,flops")
+    on_open_mpi.build(solver="memory,flops", loops=True)
     parts = on_open_mpi.record("parts.store", "./steps")
     whole = burstline.read(steps.folder / "one.store")
 
@@ -213,6 +219,23 @@ def test_only_what_all_parts_of_a_program_count_is_recorded(steps, on_open_mpi):
     assert sorted(parts.counter_names) == kept
     for name in kept:
         assert parts.table("readings")[name] == whole.table("readings")[name]
+
+
+def test_labelled_loops_have_readings_of_what_was_counted_up_to_their_borders(steps):
+    trace = burstline.read(steps.folder / "one.store")
+
+    read = dict(zip(*readings_of_work(trace), strict=True))
+    roles = trace.region_defs["name"].to_pylist()
+    borders = [
+        [(row["location"], row[f"{side}_seq"]) for side in ("enter", "leave")]
+        for row in trace.table("regions").to_pylist()
+        if roles[row["region"]] == f"steps.c:{SWEEP}"
+    ]
+    assert len(borders) == 4 * 6
+    assert all(border in read for pair in borders for border in pair)
+    # From one sweep loop to the next lie the same statements, but for the odd steps' half.
+    first = [read[enter] for enter, _ in borders[:6]]
+    assert first[1:] == [first[1], first[2]] * 2 + first[1:2]
 
 
 CLOCKS = ["IR_BB", "IR_LOOP_ITER", "IR_TOT_INS"]

@@ -95,8 +95,9 @@ void burst_leave(struct burst_thread *thread, uint16_t op, int error);
 /* A record of this moment with readings: of all counters, or only of those of work, which cost next
  * to nothing. */
 enum burst_readings { BURST_ALL_COUNTERS, BURST_WORK_ONLY };
-void burst_put_moment(struct burst_thread *thread, enum burst_readings readings, uint16_t kind,
-                      uint16_t op, uint32_t a, uint64_t b, uint64_t c);
+BURST_FOR_PROGRAMS void burst_put_moment(struct burst_thread *thread, enum burst_readings readings,
+                                         uint16_t kind, uint16_t op, uint32_t a, uint64_t b,
+                                         uint64_t c);
 
 /* ENTER of a call that began at `time`, after the last record: a poll that is recorded only
  * because it succeeded. */

@@ -22,6 +22,8 @@ extern WEAK struct burst_thread *burst_self(void);
 extern WEAK uint64_t burst_now(void);
 extern WEAK void burst_put(struct burst_thread *, uint16_t, uint16_t, uint64_t, uint32_t, uint64_t,
                            uint64_t);
+extern WEAK void burst_put_moment(struct burst_thread *, enum burst_readings, uint16_t, uint16_t,
+                                  uint32_t, uint64_t, uint64_t);
 extern WEAK void burst_put_text(struct burst_thread *, const char *, size_t);
 extern WEAK void burst_miss(struct burst_thread *);
 extern WEAK int burst_is_defined(struct burst_thread *, uint16_t, uint32_t);
@@ -126,6 +128,16 @@ static void put(uint16_t kind, uint32_t id, uint64_t value) {
     if (thread != NULL) burst_put(thread, kind, 0, burst_now(), id, value, 0);
 }
 
+/* With what was counted up to there; not at iterations, of which there are many. */
+static void put_border(uint16_t kind, uint32_t id, uint64_t value) {
+    struct burst_thread *thread = burst_self == NULL ? NULL : burst_self();
+    if (burst_put_moment == NULL) {
+        put(kind, id, value); /* a recorder of before */
+    } else if (thread != NULL) {
+        burst_put_moment(thread, BURST_WORK_ONLY, kind, 0, id, value, 0);
+    }
+}
+
 static void define(uint32_t id, const char *file, uint32_t line) {
     struct burst_thread *thread = burst_self == NULL ? NULL : burst_self();
     /* Regions have small numbers, loops a hash: one space serves both. */
@@ -174,7 +186,7 @@ SHARED uint32_t burst_loop_enter(uint32_t id, const char *file, uint32_t line) {
     loops[place] = (struct loop){.id = id, .recorded = recorded};
     burst_label = id;
     define(id, file, line);
-    if (recorded) put(BURST_LOOP_ENTER, id, 0);
+    if (recorded) put_border(BURST_LOOP_ENTER, id, 0);
     return place;
 }
 
@@ -189,6 +201,6 @@ SHARED void burst_loop_iteration(uint32_t place) {
 
 SHARED void burst_loop_leave(uint32_t place) {
     if (place < MOST_LOOPS && loops != NULL && loops[place].recorded)
-        put(BURST_LOOP_LEAVE, loops[place].id, loops[place].iterations);
+        put_border(BURST_LOOP_LEAVE, loops[place].id, loops[place].iterations);
     cut(place);
 }

@@ -177,7 +177,8 @@ void count(Tally& tally, const Instruction& statement, const TargetTransformInfo
 
 bool may_be_read_in(const Instruction& statement, const TargetLibraryInfo& library) {
     const auto* call = dyn_cast<CallBase>(&statement);
-    if (!call || call->isInlineAsm() || isa<IntrinsicInst>(call) || is_ours(*call)) return false;
+    if (!call || call->isInlineAsm() || isa<IntrinsicInst>(call)) return false;
+    if (is_ours(*call)) return call->getCalledFunction()->getName() != "burst_loop_iteration";
     if (call->onlyReadsMemory() && call->doesNotThrow()) return false;  // MPI and OpenMP write
     LibFunc known;
     const Function* callee = call->getCalledFunction();
