@@ -114,6 +114,40 @@ def test_all_that_hangs_together_moves_together():
 
 
 @given(hybrid_programs(), skews)
+def test_threads_of_a_process_move_together(program, offsets):
+    trace = skewed(scaled(program), offsets, [0] * 4)
+    rows = rows_of_trace(trace)
+    [process] = trace.arrays("locations", "process")
+
+    moved, _ = corrected(trace, rows, 0)
+
+    after, lane = rows_of_trace(moved).time_ns, process[rows.location]
+    for each in np.unique(lane):
+        here = np.flatnonzero(lane == each)
+        here = here[np.lexsort((after[here], rows.time_ns[here]))]
+        before = rows.time_ns[here]
+        decay = np.diff(before >> DECAY_BITS)
+        assert (np.diff(after[here]) >= np.diff(before) - decay).all()
+
+
+def test_threads_without_cause_to_move_stay_beside_those_that_have():
+    trace = trace_of("""
+        ranks 2 threads 2
+        region wait paradigm openmp role implicit_barrier
+        0 | 0 fork 2 | 1 team begin 2 | 70 enter wait | 90 leave | 91 team end 2 | 92 join
+        0 | 100 enter MPI_Recv | 110 receive from 1 tag 0 bytes 1 | 120 leave
+        0.1 | 1 team begin 2 | 30 enter wait | 90 leave | 91 team end 2
+        1 | 5000 enter MPI_Send | 5000 send to 0 tag 0 bytes 1 | 5001 leave
+    """)
+
+    waits = [burstline.wait_states(trace, correct=correct) for correct in (False, True)]
+
+    assert waits[1].corrected["moved_ns"] > 4000
+    told = [each.profile.total("omp_ibarrier_wait") for each in waits]
+    assert told == [40, 40]
+
+
+@given(hybrid_programs(), skews)
 def test_events_keep_their_order_on_each_location(program, offsets):
     trace = skewed(scaled(program), offsets, [0] * 4)
 

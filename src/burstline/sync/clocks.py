@@ -23,15 +23,21 @@ import numpy as np
 import pyarrow as pa
 
 from burstline import _core, schema
-from burstline.columns import NO_VALUE, UNKNOWN, nullable, to_numpy, with_column
-from burstline.sync.rows import BEFORE, ENTER, INSIDE, LEAVE, PLACES, Weights, replay
+from burstline.columns import (
+    NO_VALUE,
+    UNKNOWN,
+    nullable,
+    prefix_sums,
+    to_numpy,
+    with_column,
+)
+from burstline.sync.rows import BEFORE, ENTER, INSIDE, LEAVE, PLACES, Rows, Weights, replay
 from burstline.trace import Trace
 
 if TYPE_CHECKING:
     from collections.abc import Iterable
 
     from burstline.columns import AnyIntegers, Integers
-    from burstline.sync.rows import Rows
 
 DECAY_BITS: Final = 13
 """A shift decays, and a jump is spread, by 122 ppm of the time: faster than clocks drift."""
@@ -80,13 +86,41 @@ def controlled_clock(rows: Rows, latency_ns: int = 1) -> Integers:
 def corrected(trace: Trace, rows: Rows, latency_ns: int = 1) -> tuple[Trace, int]:
     """A trace with moved stamps, and how far the one that moved most did.
 
-    Events between two rows of a location move in proportion; those before the first and after
-    the last one, with it.
+    Threads of a process have one clock, and move together. Events between two rows of a
+    location move in proportion; those before the first and after the last one, with it.
     """
-    shift = controlled_clock(rows, latency_ns) - rows.time_ns
+    together, order = _by_process(rows, trace.arrays("locations", "process")[0])
+    shift = np.empty(len(order), np.int64)
+    shift[order] = controlled_clock(together, latency_ns) - together.time_ns
     if not shift.any():
         return trace, 0
     return restamped(trace, partial(_moved, rows, shift)), int(shift.max())
+
+
+def _by_process(rows: Rows, process: AnyIntegers) -> tuple[Rows, Integers]:
+    """The rows of each process in order of time, as if of one location, and which they are.
+
+    As they are where threads of a process break cause and effect among themselves.
+    """
+    as_they_are = np.arange(len(rows.place))
+    names, lane = np.unique(process, return_inverse=True)
+    if len(names) == len(process):
+        return rows, as_they_are
+    position = np.empty(len(as_they_are), np.int64)
+    position[replay(rows, []).order] = as_they_are
+    lane = lane[rows.location]
+    order = np.lexsort((position, rows.time_ns, lane))
+    begin = prefix_sums(np.bincount(lane, minlength=len(names)))
+    together = Rows(
+        begin,
+        rows.place[order],
+        rows.time_ns[order],
+        rows.gives[order],
+        rows.takes[order],
+        rows.kind[order],
+        rows.before,
+    )
+    return (rows, as_they_are) if replay(together, []).cycles else (together, order)
 
 
 def restamped(trace: Trace, stamps: Stamping, names: Iterable[str] = schema.TABLES) -> Trace:
