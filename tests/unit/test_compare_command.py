@@ -99,6 +99,23 @@ def test_groups_are_called_by_what_their_files_have_in_common(runs, tmp_path):
     assert [each["name"] for each in names] == ["run1.txt and 1 more", "run2.txt and 1 more"]
 
 
+def test_clocks_are_compared_with_the_first_and_runs_by_each(runs):
+    document = document_of(*runs, "--clocks", "physical,lt_1")
+
+    assert document["profiles"] == [
+        {"name": "physical", "runs": 3, "run_to_run": pytest.approx(0.538, abs=1e-3)},
+        {"name": "lt_1", "runs": 3, "run_to_run": 1},
+    ]
+    [pair] = document["pairs"]
+    assert (pair["a"], pair["b"]) == ("physical", "lt_1")
+    assert 0 < pair["j_mc"] < 1
+    assert document_of(*runs, "--clocks", "lt_1")["j_mc"] == 1
+    assert "lt_1: mean of 3, which are equal" in " ".join(
+        burstline("compare", *runs, "--clocks", "physical,lt_1").stdout.split()
+    )
+    assert len(document_of(runs[0], "--clocks", "physical,lt_1")["pairs"]) == 1
+
+
 def test_people_read_a_sentence_scores_and_differences(runs):
     done = burstline("compare", runs[0], runs[2])
 
@@ -187,7 +204,9 @@ def test_a_profile_of_time_and_counts_is_compared_and_drawn(runs, tmp_path):
     [
         (["RUN"], (2, "run1.txt is one profile: name others")),
         (["RUN", "RUN", "--clocks", "lamport"], (2, "no clock called lamport: physical")),
-        (["PROFILE", "RUN", "--clocks", "lamport"], (2, "no clock called lamport")),
+        (["RUN", "PROFILE", "--clocks", "lt_1"], (2, "--clocks are those of traces")),
+        (["RUN", "--clocks", "physical,lt_1", "--with", "RUN"], (2, "leave --with out")),
+        (["RUN", "--clocks", "physical,lt_bb"], (5, "lt_bb needs the counter IR_BB")),
         (["RUN", "nothing.prv"], (2, "no such file")),
         (["RUN", "SOMETHING"], (3, "expected the header of a known trace format")),
         (["RUN", "BROKEN"], (3, "expected a profile of Cube")),

@@ -12,6 +12,7 @@ from burstline.cli import usage
 from burstline.cli.inputs import (
     COPIES_REPLAYED,
     REPLAYED,
+    bytes_needed,
     memory_budget,
     read_selected,
     warn_of_twins,
@@ -37,6 +38,8 @@ examples:
   burstline compare run1.cubex run2.cubex               profiles of waits -o, or of Scalasca
   burstline compare old*.cubex --with new*.cubex        two means, each of repetitions
   burstline compare a.cubex --with b.cubex --with c.cubex         each with the first
+  burstline compare run1.prv run2.prv --clocks lt_1     do they agree by this clock?
+  burstline compare run*.prv --clocks physical,lt_stmt,lt_bb      do clocks tell the time?
   burstline compare run1.prv run2.prv --plot alike.svg
   burstline compare run1.prv run2.prv --format json | python -m json.tool
   burstline compare run1.prv run2.prv --format csv      all differences, by call path
@@ -106,7 +109,12 @@ def _profiles(arguments: usage.Arguments, file: str, clocks: Sequence[str]) -> l
         return [burstline.read_profile(file, memory=memory_budget(arguments))]
     one = usage.Arguments(**{**vars(arguments), **_WHOLE, "trace": file})
     trace = read_selected(one, tables=REPLAYED, copies=COPIES_REPLAYED, names_cut=True)
-    return [burstline.wait_states(trace, clock=clock).profile for clock in clocks]
+    beside = bytes_needed(trace, REPLAYED, COPIES_REPLAYED, {})
+    room = beside, memory_budget(arguments)
+    return [
+        burstline.waits.states_of(trace, None, clock=clock, room=room).profile
+        for clock in clocks
+    ]
 
 
 def _clocks(text: str) -> list[str]:

@@ -31,9 +31,10 @@ class Pair(NamedTuple):
     first, second : int
         Which ones, of the names of the comparison.
     j_mc : float
-        How alike they divide their time, see :func:`j_mc`.
+        How alike they divide their time, see :func:`burstline.comparison.j_mc`.
     j_c : dict of str to float
-        How alike they divide each metric, see :func:`j_c`, if one of them has any of it.
+        How alike they divide each metric of which one has any, see
+        :func:`burstline.comparison.j_c`.
     """
 
     first: int
@@ -73,7 +74,8 @@ class Comparison:
     pairs : tuple of Pair
         The pairs that are compared: all, or the first with each other one.
     run_to_run : tuple of float or None
-        The least :func:`j_mc` of two of the profiles that each is the mean of; None of one.
+        The least :func:`burstline.comparison.j_mc` of two of the profiles that each is the
+        mean of; None of one.
     metric_set : str
         The set of metrics that is compared.
     metrics, call_paths : tuple
@@ -205,7 +207,7 @@ def compare(
         Repetitions of another program, machine or clock each, whose mean is compared with
         that of `profiles`.
     metrics : {'time-tree', 'fig1', 'all'}
-        The metrics, as :func:`j_mc` takes them.
+        The metrics, as :func:`burstline.comparison.j_mc` takes them.
     names : sequence of str, optional
         What the profiles are called, or with `others` the sequences of them; by default they
         are numbered from 1.

@@ -92,8 +92,8 @@ def j_mc(first: Profile, second: Profile, *, metrics: str = "time-tree") -> floa
 def j_c(first: Profile, second: Profile, metric: str) -> float:
     """How alike two profiles divide a metric among call paths, J_C.
 
-    As :func:`j_mc`, of what each call path alone has of the metric, with the metrics below
-    it: whether both blame the same places, however much there is to blame.
+    As :func:`burstline.comparison.j_mc`, of what each call path alone has of the metric, with
+    the metrics below it: whether both blame the same places, however much there is to blame.
 
     Parameters
     ----------

@@ -66,8 +66,9 @@ class ComparisonView(View):
         score = self.result.run_to_run[number]
         if score is None:
             return letter(number), name
-        alike = f"mean of {runs}, which agree with each other by {format_share(score)} or more"
-        return letter(number), f"{name}: {alike}"
+        alike = f"which agree with each other by {format_share(score)} or more"
+        alike = "which are equal" if score == 1 else alike
+        return letter(number), f"{name}: mean of {runs}, {alike}"
 
     def _pairs(self) -> Iterator[Block]:
         pairs = sorted(self.result.pairs, key=lambda pair: pair.j_mc)

@@ -100,11 +100,13 @@ def _draw_scores(plane: Axes, comparison: Comparison, metrics: Sequence[str]) ->
         plane.bar(places, scores, width * 0.92, color=_COLOURS[number], label=label)
         repeated = comparison.run_to_run[pair.second]
         if repeated is not None:
-            plane.plot(places[0], repeated, "o", color="white", markeredgecolor=DARK, ms=6)
+            label = f"repetitions of {letter(pair.second)}, the least pair"
+            [ring] = plane.plot(places[0], repeated, "o", color="white", ms=6, label=label)
+            ring.set(markeredgecolor=DARK, clip_on=False)
     least = comparison.run_to_run[0]
     if least is not None:
         label = "repetitions of A, the least pair"
-        plane.axhline(least, color=DARK, linewidth=1, linestyle=(0, (5, 3)), label=label)
+        plane.plot([-0.48, 0.48], [least, least], "--", color=DARK, linewidth=1.2, label=label)
     titles = [
         f"delays: {comparison.titles[name]}"
         if name.startswith("delay")
@@ -115,7 +117,7 @@ def _draw_scores(plane: Axes, comparison: Comparison, metrics: Sequence[str]) ->
     plane.set_xticks(range(1 + len(metrics)), ["all metrics", *titles])
     plane.set_ylim(0, 1.05)
     plane.set_title("J of all metrics, then of call paths of one", loc="left", fontsize=10)
-    _finish(plane, columns=2)
+    _finish(plane, columns=1 if len(pairs) < 4 else 2)
 
 
 def _draw_call_paths(plane: Axes, comparison: Comparison, metric: str) -> None:
