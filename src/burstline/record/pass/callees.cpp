@@ -61,35 +61,17 @@ Counter class_of(const Function* callee) {
     return is_memory(name) ? CALLS_MEM : CALLS_OTHER;
 }
 
-bool is_function_of_libm(Intrinsic::ID intrinsic) {
-    switch (intrinsic) {
-        case Intrinsic::ceil:
-        case Intrinsic::cos:
-        case Intrinsic::exp:
-        case Intrinsic::exp2:
-        case Intrinsic::floor:
-        case Intrinsic::fma:
-        case Intrinsic::log:
-        case Intrinsic::log10:
-        case Intrinsic::log2:
-        case Intrinsic::nearbyint:
-        case Intrinsic::pow:
-        case Intrinsic::powi:
-        case Intrinsic::rint:
-        case Intrinsic::round:
-        case Intrinsic::roundeven:
-        case Intrinsic::sin:
-        case Intrinsic::trunc:
-            return true;
-        default:
-            return false;
-    }
+// Square root, sign and absolute value have instructions, however long those take.
+bool may_become_a_call(Intrinsic::ID intrinsic) {
+    const StringRef name = Intrinsic::getBaseName(intrinsic).drop_front(sizeof "llvm." - 1);
+    if (name == "sqrt" || name == "copysign" || name == "fabs") return false;
+    return name == "powi" || is_contained(MATHEMATICS, name);
 }
 
-// The calls that an intrinsic becomes: one a lane, where the processor has no instruction for it.
+// The calls of libm that an intrinsic becomes: one a lane, unless there is an instruction for it.
 uint64_t calls_of(const IntrinsicInst& intrinsic, const TargetTransformInfo& target) {
     constexpr int OF_A_CALL = 10;  // what LLVM estimates
-    if (!is_function_of_libm(intrinsic.getIntrinsicID())) return 0;
+    if (!may_become_a_call(intrinsic.getIntrinsicID())) return 0;
     const IntrinsicCostAttributes attributes(intrinsic.getIntrinsicID(), intrinsic);
     const auto cost =
         target.getIntrinsicInstrCost(attributes, TargetTransformInfo::TCK_RecipThroughput);
