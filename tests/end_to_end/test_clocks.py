@@ -86,6 +86,18 @@ def test_where_one_thread_calls_mpi_the_others_idle_as_long(site):
     assert waits.share_of_time("omp_idle_threads") == pytest.approx(share, rel=0.02)
 
 
+def test_planned_imbalance_is_intrinsic_and_what_holds_a_rank_up_is_not(site):
+    planned, held_up = (
+        burstline.wait_states(run(site, kind, 2, f"{kind}.store"), intrinsic=True)
+        for kind in ("imbalance", "held_up")
+    )
+
+    intrinsic, _ = planned.intrinsic.totals()["mpi_wait_nxn"]
+    assert intrinsic >= 0.8 * planned.profile.total("mpi_wait_nxn") > 0
+    _, extrinsic = held_up.intrinsic.totals()["mpi_wait_nxn"]
+    assert extrinsic >= 0.8 * held_up.profile.total("mpi_wait_nxn") > 50_000_000
+
+
 def test_a_trace_on_a_logical_clock_is_a_trace(site):
     run(site, "stencil", 2, "t.store")
 

@@ -254,3 +254,77 @@ def test_calls_that_wait_for_each_other_are_told_and_passed():
     assert retiming.cycles == [[(0, 1), (1, 1)]]
     assert retiming.as_dict()["inconsistent"] == 1
     assert retiming.end_ticks >= 6
+
+
+PACED = """
+ranks 2
+region main role function
+region foo role function
+counter IR_TOT_INS
+0
+0 enter main IR_TOT_INS=0
+10 enter foo IR_TOT_INS=0
+{} leave IR_TOT_INS=99
+{} enter MPI_Barrier IR_TOT_INS=0
+{} begin IR_TOT_INS=0
+{} end IR_TOT_INS=0
+{} leave IR_TOT_INS=0
+{} leave IR_TOT_INS=0
+1
+0 enter main IR_TOT_INS=0
+10 enter foo IR_TOT_INS=0
+410 leave IR_TOT_INS=39
+420 enter MPI_Barrier IR_TOT_INS=0
+430 begin IR_TOT_INS=0
+{} end IR_TOT_INS=0
+{} leave IR_TOT_INS=0
+{} leave IR_TOT_INS=0
+"""
+
+
+def paced(foo_ns):
+    """Two ranks whose efforts in foo are 100 and 40; the first one needs a time for its."""
+    leave = 10 + foo_ns
+    here = [leave + 10 * k for k in range(6)]
+    return trace_of(PACED.format(*here, *here[3:]))
+
+
+def test_waits_of_a_run_without_noise_are_intrinsic():
+    waits = burstline.wait_states(paced(1000), intrinsic=True)
+
+    assert waits.profile.total("mpi_barrier_wait") == 600
+    [(intrinsic, extrinsic)] = [waits.intrinsic.totals()["mpi_barrier_wait"]]
+    assert (intrinsic, extrinsic) == (600, 0)
+    assert waits.as_dict()["intrinsic"]["metrics"]["mpi_barrier_wait"] == 600
+
+
+def test_what_one_rank_needs_longer_for_the_same_work_is_extrinsic():
+    """Both together need 2,400 ns for 140 units: by 60 units more the first one is later."""
+    waits = burstline.wait_states(paced(2000), intrinsic=True)
+
+    assert waits.profile.total("mpi_barrier_wait") == 1600
+    intrinsic, extrinsic = waits.intrinsic.totals()["mpi_barrier_wait"]
+    assert intrinsic == pytest.approx(60 * 2400 / 140, abs=2)
+    assert extrinsic == 1600 - intrinsic
+
+
+@given(hybrid_programs(), st.randoms(use_true_random=False))
+def test_recorded_waits_are_intrinsic_ones_and_what_was_added_or_saved(program, random):
+    text, _ = counted(program, random)
+    trace = trace_of(text)
+    if not trace.rows("readings"):
+        return
+
+    waits = burstline.wait_states(trace, intrinsic=True)
+
+    for name, (intrinsic, extrinsic) in waits.intrinsic.totals().items():
+        recorded = waits.profile.total(name) if name in waits.profile.stored else 0
+        assert recorded == intrinsic + extrinsic - waits.intrinsic.excess_ns[name]
+        assert min(intrinsic, extrinsic) >= 0
+
+
+def test_intrinsic_waits_need_counted_work_and_time():
+    with pytest.raises(NotEnoughDataError, match="record --counters"):
+        burstline.wait_states(worked(1, 1), intrinsic=True)
+    with pytest.raises(ParameterError, match="told of time"):
+        burstline.wait_states(worked(1, 1), clock="lt_loop", intrinsic=True)

@@ -3,6 +3,7 @@
 #include <omp.h>
 #include <stdlib.h>
 #include <string.h>
+#include <time.h>
 
 enum { STEPS = 6, UNIT = 5000 };
 static volatile double sink;
@@ -76,6 +77,16 @@ static void imbalance(void) {
     }
 }
 
+/* All ranks have the same work, but one is held up, as by another program on its core. */
+static void held_up(void) {
+    const struct timespec nap = {0, 20 * 1000 * 1000};
+    for (int step = 0; step < STEPS; ++step) {
+        work(100);
+        if (rank == 1) nanosleep(&nap, NULL);
+        sum();
+    }
+}
+
 /* Threads there are, but work is done by the first alone. */
 static void serial(void) {
 #pragma omp parallel
@@ -96,7 +107,7 @@ int main(int count, char **words) {
     int provided;
     static const struct { const char *name; void (*run)(void); } kinds[] = {
         {"stencil", stencil}, {"pipeline", pipeline}, {"shares", shares},
-        {"imbalance", imbalance}, {"serial", serial}, {"master_only", master_only},
+        {"imbalance", imbalance}, {"held_up", held_up}, {"serial", serial}, {"master_only", master_only},
     };
     MPI_Init_thread(&count, &words, MPI_THREAD_FUNNELED, &provided);
     MPI_Comm_rank(MPI_COMM_WORLD, &rank);

@@ -36,6 +36,7 @@ examples:
   burstline waits run.otf2 --like scalasca-2.6      as Scalasca computes it, to compare
   burstline waits run.prv --correct                 where clocks of nodes disagree
   burstline waits run.store --clock lt_stmt         without the noise of the machine
+  burstline waits run.store --intrinsic             what the machine added, and where
   burstline waits run.prv --format json | python -m json.tool
   burstline waits run.prv --format csv > waits.csv  all values, by call path and rank
 """
@@ -49,6 +50,8 @@ _WAITS: Final = {
     "--by PART": "also by iteration (of the loop that --loop names, else of the largest), "
     "loop, node, rank, or window of time: 500ms",
     "--correct": "move stamps that break cause and effect, where clocks disagree",
+    "--intrinsic": "set waits beside those that the program alone makes, by its counted work: "
+    "the machine added the rest",
     "--top N=5": "call paths and ranks to show (5)",
 }
 OPTIONS: Final = usage.ANALYSIS | {"waits": _WAITS}
@@ -74,6 +77,8 @@ def run(arguments: Arguments) -> None:
         correct=arguments.correct,
         room=(beside, memory_budget(arguments)),
     )
+    if arguments.intrinsic:
+        waits = burstline.waits.with_intrinsic(waits, trace)
     if path is not None:
         burstline.write(waits.profile, path, overwrite=arguments.force)
         show.note(f"{path}: {len(waits.profile.stored)} metrics")

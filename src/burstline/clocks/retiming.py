@@ -214,7 +214,16 @@ def _stamped(
 
 
 def _on_clock(trace: Trace, stamps: Stamps, clock: str) -> Trace:
-    """The trace with stamps of a clock, without what was measured in ns alone."""
+    """The trace with stamps of a clock, in ticks."""
+    restamped = restamp(trace, stamps)
+    facts = trace.metadata | {"clock": clock, "unit": "ticks"}
+    tables = {name: restamped.table(name) for name in schema.TABLES if name in restamped}
+    tables["metadata"] = schema.row_table("metadata", facts.items())
+    return Trace(tables, sources=trace.sources)
+
+
+def restamp(trace: Trace, stamps: Stamps) -> Trace:
+    """The trace with other stamps, without what was measured in ns alone."""
     names = [name for name in schema.TABLES if name not in _RAW]
     clocked = restamped(trace, _stamping(stamps), names)
     tables = {name: clocked.table(name) for name in names if name in clocked}
@@ -222,8 +231,6 @@ def _on_clock(trace: Trace, stamps: Stamps, clock: str) -> Trace:
         nothing = from_numpy(np.zeros(tables["bursts"].num_rows, np.int64), pa.int64())
         for name in _MEASURED:
             tables["bursts"] = with_column(tables["bursts"], name, nothing)
-    facts = trace.metadata | {"clock": clock, "unit": "ticks"}
-    tables["metadata"] = schema.row_table("metadata", facts.items())
     return Trace(tables, sources=trace.sources)
 
 

@@ -90,6 +90,7 @@ class WaitsView(View):
             if WAITS[largest.metric] in waits.profile.stored:
                 yield self._call_paths(WAITS[largest.metric])
             yield self._ranks([name for name in WAITS if name in waits.profile.stored])
+        yield from self._intrinsic()
         yield from self._unknown()
 
     def _clocks(self) -> Iterator[Block]:
@@ -242,6 +243,44 @@ class WaitsView(View):
                 for k in order
             ],
             title="Who waits, and who causes waits",
+        )  # fmt: skip
+
+    def _intrinsic(self) -> Iterator[Block]:
+        """What of the waits the program makes itself, and where the machine added most."""
+        intrinsic = self.result.intrinsic
+        if intrinsic is None:
+            return
+        totals = {name: each for name, each in intrinsic.totals().items() if any(each)}
+        yield Table(
+            ["WAIT", "RECORDED", "INTRINSIC", "EXTRINSIC"],
+            [
+                [self._title(name), self._time(int(self.result.profile.total(name))),
+                 *map(self._time, each)]
+                for name, each in sorted(totals.items(), key=lambda row: -max(row[1]))
+                if name in self.result.profile.stored
+            ],
+            title="Intrinsic: what the program makes itself wait; extrinsic: what the machine "
+            f"added (work by {intrinsic.clock})",
+        )  # fmt: skip
+        ranks, threads = (
+            self.result.profile.locations[name].to_pylist() for name in ("rank", "thread")
+        )
+        rows = []
+        for name, values in intrinsic.extrinsic.items():
+            for place in np.argsort(-values, axis=None, kind="stable")[: self.top].tolist():
+                node, location = divmod(place, values.shape[1])
+                if values[node, location]:
+                    rows.append((int(values[node, location]), name, node, location))
+        yield Table(
+            ["EXTRINSIC", "WAIT", "RANK", "CALL PATH"],
+            [
+                [self._time(value).rjust(7), self._title(name),
+                 f"{ranks[at]}.{threads[at]}" if threads[at] else str(ranks[at]),
+                 " > ".join(self.result.path(node))]
+                for value, name, node, at in sorted(rows, reverse=True)[: self.top]
+            ],
+            title="Where the machine added most",
+            left=4,
         )  # fmt: skip
 
     def _unknown(self) -> Iterator[Block]:

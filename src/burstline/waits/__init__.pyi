@@ -1,14 +1,16 @@
 from burstline.waits.finding import wait_states as wait_states
+from burstline.waits.intrinsic import Intrinsic as Intrinsic
 from burstline.waits.result import Part as Part
 from burstline.waits.result import Waits as Waits
 
-__all__ = ["Part", "Waits", "wait_states"]
+__all__ = ["Intrinsic", "Part", "Waits", "wait_states"]
 
 # For other rooms of the house.
 from burstline.waits.finding import CLOCKS as CLOCKS
 from burstline.waits.finding import TOOLS as TOOLS
 from burstline.waits.finding import states_of as states_of
 from burstline.waits.finding import with_communication as with_communication
+from burstline.waits.finding import with_intrinsic as with_intrinsic
 from burstline.waits.metrics import METRICS as METRICS
 from burstline.waits.metrics import PARENTS as PARENTS
 from burstline.waits.metrics import WAITS as WAITS

@@ -28,6 +28,7 @@ from burstline.trace import Trace
 from burstline.waits.analysis import analysed
 from burstline.waits.computation import with_computation
 from burstline.waits.factors import factors, ideal_in
+from burstline.waits.intrinsic import divided, without_noise, work_clock
 from burstline.waits.parts import iterations_of, loops_of, windows_of
 from burstline.waits.result import WHOLE_LOCATIONS, Waits, waits_of
 from burstline.waits.times import process_threads
@@ -55,6 +56,7 @@ def wait_states(
     by: str | int | None = None,
     loop: int | None = None,
     correct: bool = False,
+    intrinsic: bool = False,
 ) -> Waits:
     """Where a program waits, and who causes it.
 
@@ -87,6 +89,10 @@ def wait_states(
     correct : bool
         Whether stamps that break cause and effect are moved by the controlled logical clock
         [3]_: each location's as little as that needs, and all of its events together.
+    intrinsic : bool
+        Whether waits are set beside those that the program alone makes: of the run replayed
+        without noise, in which each stretch of computation takes its counted work times what
+        a unit of that takes on the mean at that place.
 
     Returns
     -------
@@ -136,7 +142,8 @@ def wait_states(
         raise ParameterError(f"no clock called {clock}: {', '.join(CLOCKS)}")
     if like is not None and like not in TOOLS:
         raise ParameterError(f"no tool called {like} to be like: {', '.join(TOOLS)}")
-    return states_of(trace, like, clock=clock, by=by, loop=loop, correct=correct)
+    waits = states_of(trace, like, clock=clock, by=by, loop=loop, correct=correct)
+    return with_intrinsic(waits, trace) if intrinsic else waits
 
 
 def states_of(
@@ -192,6 +199,20 @@ def states_of(
     if causes:
         waits.efficiency.update(factors(trace, sync, call_paths=tree.nodes))
     return waits
+
+
+def with_intrinsic(waits: Waits, trace: Trace) -> Waits:
+    """The waits of a trace beside those that its program alone makes."""
+    if waits.clock != CLOCKS[0]:
+        raise ParameterError(
+            "waits of a logical clock are the program's own: intrinsic ones are told of time"
+        )
+    trace = _loaded(trace)
+    clock = work_clock(trace)
+    tree = _rooted_tree(trace)
+    sync, tree = with_computation(sync_of(trace, tree), tree)
+    alone = states_of(without_noise(trace, sync, tree.nodes, clock), waits.like)
+    return replace(waits, intrinsic=divided(waits.profile, alone.profile, clock))
 
 
 def _parts(

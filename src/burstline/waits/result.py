@@ -24,6 +24,7 @@ if TYPE_CHECKING:
     from burstline.sync import Sync
     from burstline.trace import Trace
     from burstline.waits.analysis import Analysis
+    from burstline.waits.intrinsic import Intrinsic
     from burstline.waits.severities import Severities
 
 MOST_DELAYS: Final = 1000
@@ -115,6 +116,9 @@ class Waits:
     by : tuple of Part
         The same by part of the run, if that was asked for: windows, iterations and loops in
         order, those in a loop behind it; ranks and nodes by what they wait.
+    intrinsic : Intrinsic or None
+        What of the waits the program makes itself, and what the machine added, if that was
+        asked for.
     """
 
     profile: Profile
@@ -127,6 +131,7 @@ class Waits:
     corrected: dict[str, int]
     unit: str
     by: tuple[Part, ...] = ()
+    intrinsic: Intrinsic | None = None
 
     def share_of_time(self, metric: str) -> float:
         """The share of a metric in the time of all threads, 0..1; 0 if there is no time."""
@@ -206,7 +211,7 @@ class Waits:
             "by": [asdict(part) for part in self.by],
             "efficiency": self.efficiency,
             "coverage": self.coverage,
-        }
+        } | ({} if self.intrinsic is None else {"intrinsic": self.intrinsic.as_dict()})
 
 
 def waits_of(
