@@ -183,13 +183,9 @@ class Profile:
             node = row["parent"]
         return tuple(names[::-1])
 
-    def paths(self) -> list[tuple[str, ...]]:
-        """The names of every call path, as :meth:`path`."""
-        paths: list[tuple[str, ...]] = []
-        for row in self.call_paths.to_pylist():
-            above = () if row["parent"] is None else paths[row["parent"]]
-            paths.append((*above, _name(row)))
-        return paths
+    def names(self) -> list[str]:
+        """The last name of every call path, as in :meth:`path`."""
+        return [_name(row) for row in self.call_paths.to_pylist()]
 
     def to_table(self, metric: str) -> pa.Table:
         """A metric's values of call paths alone but for zeros: `call_path, location, value`."""

@@ -6,12 +6,13 @@ import json
 from dataclasses import replace
 
 import numpy as np
+import pyarrow as pa
 import pytest
 
 from burstline.comparison import compare, j_c, j_mc
 from burstline.comparison.result import verdict
 from burstline.errors import NotEnoughDataError, ParameterError
-from burstline.profile import Values
+from burstline.profile import CALL_PATHS, Values
 from small_profiles import TREE, profile_of
 
 BEFORE = profile_of({("comp", "main"): 5, ("comp", "main/a"): 3, ("comp", "main/b"): 2})
@@ -181,21 +182,38 @@ def test_call_paths_are_the_same_where_their_names_are():
     rows = BEFORE.call_paths.to_pylist()
     moved = replace(
         BEFORE,
-        call_paths=type(BEFORE.call_paths).from_pylist(
+        call_paths=pa.Table.from_pylist(
             [row | {"file": "a.c", "begin_line": 3, "end_line": 9} for row in rows],
-            BEFORE.call_paths.schema,
+            CALL_PATHS,
         ),
     )
     frames = replace(
         BEFORE,
-        call_paths=type(BEFORE.call_paths).from_pylist(
-            [row | {"file": "a.c", "begin_line": 3} for row in rows], BEFORE.call_paths.schema
+        call_paths=pa.Table.from_pylist(
+            [row | {"file": "a.c", "begin_line": 3} for row in rows], CALL_PATHS
         ),
     )
 
     assert j_mc(BEFORE, moved) == 1
     assert j_mc(BEFORE, frames) == 0
-    assert frames.path(1) == frames.paths()[1] == ("main@a.c:3", "a@a.c:3")
+    assert frames.path(1) == ("main@a.c:3", "a@a.c:3")
+    assert frames.names()[1] == "a@a.c:3"
+
+
+def test_a_recursion_takes_no_more_room_than_its_call_paths():
+    depth = 20_000
+    empty = dict.fromkeys(CALL_PATHS.names)
+    rows = [
+        empty | {"call_path": row, "parent": row - 1 if row else None, "function": "f"}
+        for row in range(depth)
+    ]
+    deep = replace(BEFORE, call_paths=pa.Table.from_pylist(rows, CALL_PATHS))
+
+    comparison = compare([deep, deep])
+
+    assert len(comparison.call_paths) == depth
+    assert comparison.path(2) == ("f", "f", "f")
+    assert len(comparison.path(depth - 1)) == depth
 
 
 def test_the_document_keeps_the_contract():

@@ -78,8 +78,11 @@ class Comparison:
         mean of; None of one.
     metric_set : str
         The set of metrics that is compared.
-    metrics, call_paths : tuple
-        Names of the metrics in it, and of all call paths: the axes of `shares`.
+    metrics : tuple of str
+        The metrics in it, an axis of `shares`.
+    call_paths : tuple of (int, str)
+        All call paths, an axis of `shares`: the place of the one above, -1 of a root, and the
+        last name; :meth:`path` has all names.
     shares : ndarray of float64, shape (names, metrics, call paths)
         What a metric takes of the time, 0..1, without the metrics below it.
     by_call_path : dict of str to ndarray of float64, shape (names, call paths)
@@ -98,7 +101,7 @@ class Comparison:
     run_to_run: tuple[float | None, ...]
     metric_set: str
     metrics: tuple[str, ...]
-    call_paths: tuple[tuple[str, ...], ...]
+    call_paths: tuple[tuple[int, str], ...]
     shares: Floats
     by_call_path: Mapping[str, Floats]
     of_time: Mapping[str, tuple[float, ...]]
@@ -124,6 +127,14 @@ class Comparison:
             if any(metric in pair.j_c for pair in self.pairs)
         }
 
+    def path(self, call_path: int) -> tuple[str, ...]:
+        """The names of a call path, from the root."""
+        names = []
+        while call_path >= 0:
+            call_path, name = self.call_paths[call_path]
+            names.append(name)
+        return tuple(names[::-1])
+
     def differences(self, pair: Pair | None = None) -> Iterator[Difference]:
         """Where two profiles differ, most first; by default the least alike ones."""
         pair = pair or self.least
@@ -133,7 +144,7 @@ class Comparison:
         order = np.argsort(-apart[metrics, paths], kind="stable")
         for row, column in zip(metrics[order].tolist(), paths[order].tolist(), strict=True):
             shares = float(first[row, column]), float(second[row, column])
-            yield Difference(self.metrics[row], self.call_paths[column], shares)
+            yield Difference(self.metrics[row], self.path(column), shares)
 
     def missing(self, pair: Pair | None = None) -> dict[str, int]:
         """Metrics that only one of a pair has any of, and which one that is."""

@@ -33,7 +33,7 @@ class Tables:
     metric's value has those of the metrics below it.
     """
 
-    call_paths: tuple[tuple[str, ...], ...]
+    call_paths: tuple[tuple[int, str], ...]  # above each, -1 of a root, and its last name
     parents: Mapping[str, str | None]  # of metrics, roots without one
     titles: Mapping[str, str]
     times: frozenset[str]  # metrics with the unit of the time
@@ -96,11 +96,8 @@ class Tables:
 
 def side_by_side(profiles: Sequence[Profile], names: Sequence[str]) -> Tables:
     """Profiles on common axes; errors call them by their `names`."""
-    places: dict[tuple[str, ...], int] = {}
-    rows = [
-        np.array([places.setdefault(path, len(places)) for path in profile.paths()], np.int64)
-        for profile in profiles
-    ]
+    places: dict[tuple[int, str], int] = {}
+    rows = [_places(profile, places) for profile in profiles]
     parents: dict[str, str | None] = {}
     titles: dict[str, str] = {}
     times: set[str] = set()
@@ -118,6 +115,16 @@ def side_by_side(profiles: Sequence[Profile], names: Sequence[str]) -> Tables:
     return Tables(
         tuple(places), parents, titles, frozenset(times), tuple(tables), tuple(timeless)
     )
+
+
+def _places(profile: Profile, places: dict[tuple[int, str], int]) -> Integers:
+    """The place of each call path of a profile; paths that are new are added to `places`."""
+    rows: list[int] = []
+    parents = profile.call_paths["parent"].to_pylist()
+    for parent, name in zip(parents, profile.names(), strict=True):
+        above = -1 if parent is None else rows[parent]
+        rows.append(places.setdefault((above, name), len(places)))
+    return np.array(rows, np.int64)
 
 
 def _add_metrics(

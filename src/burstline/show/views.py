@@ -125,7 +125,7 @@ def view(result: object, **options: Any) -> View:  # noqa: ANN401 -- each view h
     **options
         What of it is shown: `top` operations of a summary; `counter`, `ranks`, `bursts_ns`,
         `depth` of a structure; `counter` and `most` slow iterations of a loop table;
-        `top` places of a check.
+        `top` places of a check, or differences of a comparison.
 
     Returns
     -------

@@ -126,7 +126,7 @@ def _draw_call_paths(plane: Axes, comparison: Comparison, metric: str) -> None:
     best = best[shares[:, best].any(axis=0)]
     places = np.arange(len(shares))
     below = np.zeros(len(shares))
-    labels = _endings([comparison.call_paths[row] for row in best])
+    labels = _endings([comparison.path(row) for row in best.tolist()])
     for number, (row, label) in enumerate(zip(best, labels, strict=True)):
         heights = 100 * shares[:, row]
         plane.bar(places, heights, 0.7, below, color=_COLOURS[number], label=label)
