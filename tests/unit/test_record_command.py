@@ -157,7 +157,10 @@ def test_a_program_that_a_signal_ends_counts_like_in_a_shell(run):
         ("aborted", "rank 1 called MPI_Abort(6)"),
         ("signalled", "rank 1 was ended by SIGSEGV"),
         ("0", "1 of 2 ranks recorded nothing"),
-        ("killed", "12 records were dropped for want of room"),
+        (
+            "killed",
+            "12 records were dropped, as there was no room for them on the disk or in memory",
+        ),
     ],
 )
 def test_what_happened_to_a_rank_is_said(run, monkeypatch, ranks, message):

@@ -237,8 +237,9 @@ def _report(ended: Ended, survey: Survey) -> None:
         _say(f"{missing} of {survey.size} ranks recorded nothing")
     if survey.dropped:
         _say(
-            f"{survey.dropped:,} records were dropped for want of room; the gaps are marked. "
-            "Free some disk, or pass --calls, a smaller --stack-depth or --leave-free"
+            f"{survey.dropped:,} records were dropped, as there was no room for them on the "
+            "disk or in memory; the gaps are marked. Make room, or pass --calls, a smaller "
+            "--stack-depth or --leave-free"
         )
 
 
