@@ -97,6 +97,42 @@ def test_groups_are_called_by_what_their_files_have_in_common(runs, tmp_path):
     assert [each["name"] for each in document["profiles"]] == ["run*", "late*"]
     names = document_of(*runs[:2], "--with", *runs[1:])["profiles"]
     assert [each["name"] for each in names] == ["run1.txt and 1 more", "run2.txt and 1 more"]
+    names = document_of(runs[0], others[0], "--with", runs[1])["profiles"]
+    assert [each["name"] for each in names] == ["run1.txt and 1 more", "run2.txt"]
+
+
+def test_files_of_one_name_are_called_by_their_folders(runs, tmp_path):
+    other = tmp_path / "other" / "run1.txt"
+    other.parent.mkdir()
+    other.write_text(runs[1].read_text())
+
+    assert document_of(runs[0], other)["least_alike"] == [str(runs[0]), str(other)]
+
+
+def test_a_difference_too_small_to_be_printed_is_none(runs):
+    for run, late in zip(runs, (10_000, 10_001), strict=False):
+        run.write_text(STORY.format(late=late).replace("20 ", "20000 "))
+
+    printed = burstline("compare", *runs[:2]).stdout
+
+    assert "nothing differs by as much as 0.1% of the time" in " ".join(printed.split())
+    assert "CALL PATH" not in printed
+    assert "counterpart" not in printed
+
+
+def test_a_table_has_a_score_of_each_with_the_first_or_of_those_least_alike(runs):
+    heads = [
+        next(
+            line for line in burstline("compare", *words).stdout.splitlines() if "NAME" in line
+        )
+        for words in (runs, [runs[0], "--with", runs[1], "--with", runs[2]])
+    ]
+
+    assert heads[0].split() == ["METRIC", "NAME", "J", "%T", "A", "%T", "C"]
+    assert heads[1].split() == [
+        *("METRIC", "NAME", "J", "B", "J", "C", "%T", "A", "%T", "B", "%T", "C"),
+    ]
+    assert "CALL PATH" not in burstline("compare", *runs, "--top", "0").stdout
 
 
 def test_clocks_are_compared_with_the_first_and_runs_by_each(runs):

@@ -13,6 +13,7 @@ from burstline.comparison import compare, j_c, j_mc
 from burstline.comparison.result import verdict
 from burstline.errors import NotEnoughDataError, ParameterError
 from burstline.profile import CALL_PATHS, Values
+from burstline.show.pictures.comparison import draw_call_paths
 from small_profiles import TREE, profile_of
 
 BEFORE = profile_of({("comp", "main"): 5, ("comp", "main/a"): 3, ("comp", "main/b"): 2})
@@ -273,3 +274,21 @@ def test_a_score_of_a_metric_that_nobody_has_is_refused():
     with pytest.raises(ParameterError, match="mpi_probe"):
         j_c(BEFORE, AFTER, "mpi_probe")
     assert set(TREE) >= {"comp"}
+
+
+def test_bars_of_call_paths_are_stacked_up_to_all_the_largest_first():
+    figure = pytest.importorskip("matplotlib.figure").Figure()
+    paths = {("comp", f"main/f{number}"): 2**number for number in range(9)}
+    less = {key: value + 20 for key, value in paths.items()}
+    plane = figure.add_subplot()
+
+    draw_call_paths(plane, compare([profile_of(paths), profile_of(less)]), "comp")
+
+    bars = plane.patches
+    assert [text.get_text() for text in plane.get_legend().get_texts()] == [
+        *(f"main > f{number}" for number in (8, 7, 6, 5, 4, 3)), "other call paths",
+    ]  # fmt: skip
+    for which in (0, 1):
+        ends = [(bar.get_y(), bar.get_y() + bar.get_height()) for bar in bars[which::2]]
+        assert [end for _, end in ends[:-1]] == pytest.approx([start for start, _ in ends[1:]])
+        assert (ends[0][0], ends[-1][1]) == pytest.approx((0, 100))

@@ -57,8 +57,7 @@ class ComparisonView(View):
         if len(result.pairs) > 1:
             yield from self._pairs()
         yield self._metrics()
-        if self.top:
-            yield from self._differences()
+        yield from self._differences()
         yield from self._incomparable()
 
     def _name(self, number: int) -> tuple[str, str]:

@@ -120,7 +120,7 @@ def view(result: object, **options: Any) -> View:  # noqa: ANN401 -- each view h
 
     Parameters
     ----------
-    result : Summary, Scalability, Structure, LoopTable, Check, Learned or Profile
+    result : Summary, Scalability, Structure, LoopTable, Check, Comparison, Learned or Profile
         What an analysis returned.
     **options
         What of it is shown: `top` operations of a summary; `counter`, `ranks`, `bursts_ns`,

@@ -66,7 +66,7 @@ def comparison_plot(comparison: Comparison, *, form: Form) -> bytes:
         for number, (metric, title) in enumerate(panels or [("time", "Where the time is, %")]):
             plane = figure.add_axes((0.38 + 0.32 * number, 0.36, 0.28, 0.47))
             plane.set_title(safe(title, limit=70), loc="left", fontsize=10)
-            _draw_call_paths(plane, comparison, metric)
+            draw_call_paths(plane, comparison, metric)
         several = "; of all pairs the least" * (len(comparison.pairs) > 1)
         title = (
             f"Profiles agree by {comparison.j_mc:.1%} (J of metrics and call paths{several})"
@@ -120,7 +120,8 @@ def _draw_scores(plane: Axes, comparison: Comparison, metrics: Sequence[str]) ->
     _finish(plane, columns=1 if len(pairs) < 4 else 2)
 
 
-def _draw_call_paths(plane: Axes, comparison: Comparison, metric: str) -> None:
+def draw_call_paths(plane: Axes, comparison: Comparison, metric: str) -> None:
+    """Stack a bar for each profile: what call paths have of a metric, the largest below."""
     shares = comparison.by_call_path[metric][:_MOST_NAMES]
     best = np.argsort(-shares.max(axis=0), kind="stable")[:_MOST_PATHS]
     best = best[shares[:, best].any(axis=0)]
