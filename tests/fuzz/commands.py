@@ -3,10 +3,10 @@
     python tests/fuzz/commands.py SECONDS [--most N] [--seed N] [--case N] [--keep DIR]
 
 Each case is one integer: it chooses a format, a command and the damage to a small sound input
-(bytes flipped, cut, or spliced from elsewhere). A command fails the run with a traceback or
-what it calls its own bug, a signal, an exit code that is neither an answer nor about the
-input, damage without the name of a damaged file, a file that is half written, more than 2 GB
-of memory, or no end within a minute.
+(bytes flipped, cut, or spliced from elsewhere; another number in rows of a sound table). A
+command fails the run with a traceback or what it calls its own bug, a signal, an exit code that
+is neither an answer nor about the input, damage without the name of a damaged file, a file that
+is half written, more than 2 GB of memory, or no end within a minute.
 """
 
 from __future__ import annotations
@@ -28,6 +28,9 @@ from typing import TYPE_CHECKING, Final
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
+
+import pyarrow as pa
+import pyarrow.parquet as pq
 
 import burstline as package
 from burstline.cli import main as burstline
@@ -151,6 +154,23 @@ def damage(draw: random.Random, content: bytearray, other: bytes) -> None:
             content[-1 - first] = draw.randrange(256)
 
 
+def point_elsewhere(draw: random.Random, path: Path) -> None:
+    """Write one number into rows of a column of a table of Parquet, which stays sound."""
+    table = pq.read_table(path)
+    columns = [k for k, kind in enumerate(table.schema.types) if pa.types.is_integer(kind)]
+    if not columns or not table.num_rows:
+        return
+    place = draw.choice(columns)
+    field = table.schema.field(place)
+    values = table.column(place).to_pylist()
+    most = (1 << field.type.bit_width - 1) - 1
+    number = min(draw.choice((-(1 << 7), -7, -1, 0, 1, 7, 120, 10**6, most)), most)
+    first = draw.randrange(len(values))
+    last = draw.choice((first + 1, len(values)))
+    values[first:last] = [number] * (last - first)
+    pq.write_table(table.set_column(place, field, pa.array(values, field.type)), path)
+
+
 def words_of(draw: random.Random, source: Path, sound: Path, folder: Path) -> list[object]:
     """A command about an input, whose output is to go into a folder."""
     output = folder / draw.choice(OUTPUTS)
@@ -185,6 +205,9 @@ def run_case(seed: int, case: int, inputs: list[tuple[str, Path]], folder: Path)
     other = draw.choice(files).read_bytes()
     victims = draw.sample(files, min(len(files), draw.choice((1, 1, 1, 2))))
     for path in victims:
+        if path.suffix == ".parquet" and draw.randrange(2):
+            point_elsewhere(draw, path)
+            continue
         content = bytearray(path.read_bytes())
         damage(draw, content, other)
         path.write_bytes(content)

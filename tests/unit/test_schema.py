@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import re
+
 import pyarrow as pa
 import pytest
 
@@ -115,3 +117,13 @@ def test_kinds_of_operations_are_operations():
     )
     for kind in kinds:
         assert set(kind) <= set(operations.NAMES)
+
+
+@pytest.mark.parametrize("name", schema.TABLES)
+def test_what_is_documented_as_a_row_refers_to_its_table(name):
+    for column in schema.TABLES[name].columns:
+        table = re.match(r"row of `(\w+)`", column.doc)
+        assert not table or column.refers == table[1]
+        assert not column.refers or column.refers in schema.TABLES
+        if column.within:
+            assert schema.TABLES[name].column(column.within).refers == "locations"

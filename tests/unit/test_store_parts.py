@@ -3,9 +3,13 @@
 from __future__ import annotations
 
 import numpy as np
+import pyarrow as pa
+import pytest
 
 import burstline
 import raw_files
+from burstline import schema
+from burstline.errors import FormatError
 from burstline.formats import store
 from burstline.formats.store.folder import StoreWriter
 from raw_files import Run
@@ -17,7 +21,7 @@ PIECES = [(0, 3), (3, 4), (4, 9), (9, 12), (12, 14), (14, 20)]
 def write_in_pieces(path, trace):
     path.mkdir()
     with StoreWriter(path, []) as writer:
-        for name in ("locations", "collectives"):
+        for name in ("locations", "communicators", "collectives"):
             writer.append(name, trace.table(name))
         for first, last in PIECES:
             writer.append("calls", trace.calls.slice(first, last - first))
@@ -67,3 +71,18 @@ def test_rows_near_some_locations_are_rounded_up(tmp_path):
 
     # half of a row group of 5, which rank 0 shares, and all of one of 3
     assert stored.rows_near("calls", locations=of_rank_1) == 3 + 3
+
+
+def test_a_row_that_is_not_there_is_counted_from_the_beginning_of_the_file(tmp_path):
+    trace = recorded(tmp_path)
+    field = trace.calls.schema.field("communicator")
+    values = [7 if row == 15 else 0 for row in range(20)]
+    calls = trace.calls.set_column(
+        trace.calls.column_names.index("communicator"), field, pa.array(values, field.type)
+    )
+    tables = {name: trace.table(name) for name in schema.TABLES if name in trace}
+
+    stored = write_in_pieces(tmp_path / "x.store", burstline.Trace(tables | {"calls": calls}))
+
+    with pytest.raises(FormatError, match=r"of which there are 1.*found '7 in row 15'"):
+        list(stored.batches("calls"))

@@ -53,6 +53,9 @@ class Column:
     unit: str = ""  # empty for ids and counts
     nullable: bool = False  # a null means "not known"
     values: tuple[str, ...] = ()  # of an enum, in the order of their codes
+    refers: str = ""  # the table of which it names a row
+    within: str = ""  # the column of the location on which that row is counted
+    counted: bool = False  # from 0
 
 
 @dataclass(frozen=True, slots=True)
@@ -73,8 +76,22 @@ class TableSchema:
         raise KeyError(name)
 
 
-def _id(name: str, doc: str, *, nullable: bool = False) -> Column:
-    return Column(name, "int32", doc, nullable=nullable)
+def _id(name: str, doc: str, refers: str = "", *, nullable: bool = False) -> Column:
+    return Column(name, "int32", doc, nullable=nullable, refers=refers)
+
+
+def _row(name: str, table: str, more: str = "", *, nullable: bool = False) -> Column:
+    return _id(name, f"row of `{table}`{more}", table, nullable=nullable)
+
+
+def _ordinal(
+    name: str, table: str, doc: str, *, of: str = "location", nullable: bool = False
+) -> Column:
+    return Column(name, "int32", doc, nullable=nullable, refers=table, within=of)
+
+
+def _count(name: str, doc: str) -> Column:
+    return Column(name, "int32", doc, counted=True)
 
 
 def _ns(name: str, doc: str, *, nullable: bool = False) -> Column:
@@ -97,17 +114,17 @@ def _text(name: str, doc: str, *, nullable: bool = False) -> Column:
     return Column(name, "string", doc, nullable=nullable)
 
 
-_LOCATION = _id("location", "row of `locations`")
+_LOCATION = _row("location", "locations")
 
 TABLES: Final[dict[str, TableSchema]] = {
     "locations": TableSchema(
         "a thread or stream",
         (
             _LOCATION,
-            _id("application", "its application, from 0"),
-            _id("process", "its process, from 0 over all applications"),
-            _id("rank", "its rank, from 0 within the application"),
-            _id("thread", "its thread, from 0 within the process"),
+            _count("application", "its application, from 0"),
+            _count("process", "its process, from 0 over all applications"),
+            _count("rank", "its rank, from 0 within the application"),
+            _count("thread", "its thread, from 0 within the process"),
             _enum("kind", "what it is", LOCATION_KINDS),
             _text("node", "name of the node it ran on", nullable=True),
             _ns("born_ns", "first moment it was observed"),
@@ -121,42 +138,66 @@ TABLES: Final[dict[str, TableSchema]] = {
         "an MPI call",
         (
             _LOCATION,
-            _id("call", "ordinal on its location"),
+            _ordinal("call", "calls", "ordinal on its location"),
             Column("operation", "operation", "MPI name of the call"),
             _ns("enter_ns", "when it was entered"),
             _ns("leave_ns", "when it was left"),
             _seq("enter_seq", "event ordinal of the enter"),
             _seq("leave_seq", "event ordinal of the leave; 2**35 or more if interrupted in it"),
-            _id("communicator", "row of `communicators`", nullable=True),
+            _row("communicator", "communicators", nullable=True),
             _id("peer", "rank of the one partner: destination, or source", nullable=True),
             _id("tag", "message tag", nullable=True),
             _id("root", "own rank, on the root of a rooted collective", nullable=True),
             _bytes("sent_bytes", "bytes this call sent, in all", nullable=True),
             _bytes("received_bytes", "bytes whose receive this call completed", nullable=True),
-            _id("call_path", "row of `call_paths`: the caller", nullable=True),
+            _row("call_path", "call_paths", ": the caller", nullable=True),
         ),
         ("location", "call"),
     ),
     "messages": TableSchema(
         "a point-to-point message, with the calls on both sides",
         (
-            _id("sender_location", "row of `locations`"),
-            _id("send_call", "call that started the send", nullable=True),
+            _row("sender_location", "locations"),
+            _ordinal(
+                "send_call",
+                "calls",
+                "call that started the send",
+                of="sender_location",
+                nullable=True,
+            ),
             _ns("send_ns", "when the send was started"),
             _seq("send_seq", "event ordinal of that", nullable=True),
             _ns("send_leave_ns", "when the call that started the send was left"),
-            _id("send_done_call", "call that completed the send", nullable=True),
+            _ordinal(
+                "send_done_call",
+                "calls",
+                "call that completed the send",
+                of="sender_location",
+                nullable=True,
+            ),
             _ns("send_done_ns", "when the send was complete", nullable=True),
             _seq("send_done_seq", "event ordinal of that", nullable=True),
             _enum("send_done_from", "how the completion is known", SEND_DONE_SOURCES),
-            _id("receiver_location", "row of `locations`"),
-            _id("post_call", "call that posted the receive", nullable=True),
+            _row("receiver_location", "locations"),
+            _ordinal(
+                "post_call",
+                "calls",
+                "call that posted the receive",
+                of="receiver_location",
+                nullable=True,
+            ),
             _ns("post_ns", "when the receive was posted"),
             _seq("post_seq", "event ordinal of that", nullable=True),
-            _id("receive_call", "call that completed the receive", nullable=True),
+            _ordinal(
+                "receive_call",
+                "calls",
+                "call that completed the receive",
+                of="receiver_location",
+                nullable=True,
+            ),
             _ns("receive_ns", "when the receive was complete"),
             _seq("receive_seq", "event ordinal of that", nullable=True),
-            _id("communicator", "row of `communicators`; unknown in Paraver", nullable=True),
+            _row("communicator", "communicators", "; unknown in Paraver", nullable=True),
             _id("tag", "message tag"),
             _bytes("sent_bytes", "size at the sender"),
             _bytes("received_bytes", "size at the receiver"),
@@ -172,8 +213,8 @@ TABLES: Final[dict[str, TableSchema]] = {
             _seq("seq", "event ordinal"),
             _ns("time_ns", "when"),
             _enum("kind", "what happened", HALF_KINDS),
-            _id("call", "call that it happened in", nullable=True),
-            _id("communicator", "row of `communicators`", nullable=True),
+            _ordinal("call", "calls", "call that it happened in", nullable=True),
+            _row("communicator", "communicators", nullable=True),
             _id("peer", "rank of the other side", nullable=True),
             _id("tag", "message tag", nullable=True),
             _bytes("bytes", "its size", nullable=True),
@@ -184,7 +225,7 @@ TABLES: Final[dict[str, TableSchema]] = {
     "collectives": TableSchema(
         "an instance of a collective operation",
         (
-            _id("communicator", "row of `communicators`", nullable=True),
+            _row("communicator", "communicators", nullable=True),
             Column("operation", "operation", "MPI name of the operation"),
             _id("root", "rank of the root", nullable=True),
             _id("sequence", "ordinal of the instance on its communicator"),
@@ -195,11 +236,11 @@ TABLES: Final[dict[str, TableSchema]] = {
     "collective_members": TableSchema(
         "one member's part in an instance",
         (
-            Column("collective", "int64", "row of `collectives`"),
+            Column("collective", "int64", "row of `collectives`", refers="collectives"),
             _LOCATION,
             _id("comm_rank", "its rank in the communicator", nullable=True),
-            _id("call", "call that started its part"),
-            _id("done_call", "call that completed its part", nullable=True),
+            _ordinal("call", "calls", "call that started its part"),
+            _ordinal("done_call", "calls", "call that completed its part", nullable=True),
             _ns("begin_ns", "when its part began"),
             _ns("end_ns", "when its part ended"),
             _seq("begin_seq", "event ordinal of the begin"),
@@ -213,15 +254,20 @@ TABLES: Final[dict[str, TableSchema]] = {
         "an enter and leave of anything but MPI: functions, OpenMP constructs",
         (
             _LOCATION,
-            _id("row", "ordinal on its location, by enter"),
-            _id("region", "row of `region_defs`"),
+            _ordinal("row", "regions", "ordinal on its location, by enter"),
+            _row("region", "region_defs"),
             _ns("enter_ns", "when it was entered"),
             _ns("leave_ns", "when it was left"),
             _seq("enter_seq", "event ordinal of the enter"),
             _seq("leave_seq", "event ordinal of the leave"),
-            _id("parent", "row of the enclosing region on this location", nullable=True),
-            _id("call_path", "row of `call_paths`", nullable=True),
-            _id("team", "row of `teams`", nullable=True),
+            _ordinal(
+                "parent",
+                "regions",
+                "row of the enclosing region on this location",
+                nullable=True,
+            ),
+            _row("call_path", "call_paths", nullable=True),
+            _row("team", "teams", nullable=True),
             _id("barrier_ordinal", "ordinal of the barrier within its team", nullable=True),
             Column("iterations", "int64", "loop iterations of this thread", nullable=True),
             _enum("origin", "recorded, or derived from other events", ORIGINS),
@@ -231,7 +277,7 @@ TABLES: Final[dict[str, TableSchema]] = {
     "loops": TableSchema(
         "a loop of the program, or one that was detected in the trace",
         (
-            _id("loop", "its row"),
+            _id("loop", "its row", "loops"),
             _text("name", "its name, in every run the same: file:line where that is known"),
             _enum("paradigm", "who shares out its iterations; user: nobody", PARADIGMS),
             _text("file", "its source file", nullable=True),
@@ -245,11 +291,16 @@ TABLES: Final[dict[str, TableSchema]] = {
         "an entry of a loop: from where it was entered to where it was left",
         (
             _LOCATION,
-            _id("entry", "ordinal on its location, by enter"),
-            _id("loop", "row of `loops`"),
+            _ordinal("entry", "loop_entries", "ordinal on its location, by enter"),
+            _row("loop", "loops"),
             _ns("enter_ns", "when it was entered"),
             _ns("leave_ns", "when it was left"),
-            _id("parent", "entry of the loop around it on this location", nullable=True),
+            _ordinal(
+                "parent",
+                "loop_entries",
+                "entry of the loop around it on this location",
+                nullable=True,
+            ),
             Column("iterations", "int64", "iterations of this thread", nullable=True),
         ),
         ("location", "entry"),
@@ -259,7 +310,7 @@ TABLES: Final[dict[str, TableSchema]] = {
         (
             _LOCATION,
             _ns("time_ns", "when it began"),
-            _id("entry", "the innermost entry around it", nullable=True),
+            _ordinal("entry", "loop_entries", "the innermost entry around it", nullable=True),
             Column("iteration", "int64", "which, as the source counts"),
         ),
         ("location", "time_ns"),
@@ -268,18 +319,18 @@ TABLES: Final[dict[str, TableSchema]] = {
         "an MPI call whose loop the recorder wrote down",
         (
             _LOCATION,
-            _id("call", "ordinal on its location"),
-            _id("loop", "row of `loops`: the innermost around it; null: none", nullable=True),
+            _ordinal("call", "calls", "ordinal on its location"),
+            _row("loop", "loops", ": the innermost around it; null: none", nullable=True),
         ),
         ("location", "call"),
     ),
     "teams": TableSchema(
         "an OpenMP team: one parallel region of one process",
         (
-            _id("team", "its id"),
-            _id("process", "its process"),
-            _id("parent", "the enclosing team", nullable=True),
-            _id("fork_location", "location that forked it"),
+            _id("team", "its id", "teams"),
+            _count("process", "its process"),
+            _id("parent", "the enclosing team", "teams", nullable=True),
+            _id("fork_location", "location that forked it", "locations"),
             _ns("fork_ns", "when it was forked"),
             _seq("fork_seq", "event ordinal of the fork"),
             _ns("join_ns", "when it was joined"),
@@ -332,7 +383,7 @@ TABLES: Final[dict[str, TableSchema]] = {
             _enum("type", "of the value, if it has one", VALUE_TYPES, nullable=True),
             Column("value", "int64", "value, status or number; bits of a real", nullable=True),
             _text("text", "value that is a text, or arguments of the program", nullable=True),
-            _id("communicator", "row of `communicators`", nullable=True),
+            _row("communicator", "communicators", nullable=True),
         ),
         ("location", "seq"),
     ),
@@ -340,11 +391,11 @@ TABLES: Final[dict[str, TableSchema]] = {
         "a computation burst: the stretch between two MPI calls of a thread",
         (
             _LOCATION,
-            _id("burst", "ordinal on its location"),
+            _ordinal("burst", "bursts", "ordinal on its location"),
             _ns("start_ns", "when the call before it was left"),
             _ns("end_ns", "when the call after it was entered"),
-            _id("call_before", "the call before it", nullable=True),
-            _id("call_after", "the call after it", nullable=True),
+            _ordinal("call_before", "calls", "the call before it", nullable=True),
+            _ordinal("call_after", "calls", "the call after it", nullable=True),
             _ns("polling_ns", "time in failed polls that the source did not record one by one"),
             Column("polls", "int64", "number of those polls"),
             _ns(
@@ -358,8 +409,8 @@ TABLES: Final[dict[str, TableSchema]] = {
     "call_paths": TableSchema(
         "a node of the calling-context tree; parents come before their children",
         (
-            _id("call_path", "its row"),
-            _id("parent", "row of the caller", nullable=True),
+            _id("call_path", "its row", "call_paths"),
+            _id("parent", "row of the caller", "call_paths", nullable=True),
             _text("function", "name of the function"),
             _text("file", "source file of the call in it", nullable=True),
             _id("line", "line of the call in it", nullable=True),
@@ -369,7 +420,7 @@ TABLES: Final[dict[str, TableSchema]] = {
     "region_defs": TableSchema(
         "what a region is",
         (
-            _id("region", "its row"),
+            _id("region", "its row", "region_defs"),
             _text("name", "its name"),
             _enum("paradigm", "who runs it", PARADIGMS),
             _text("role", "parallel, loop, barrier, implicit_barrier, team, function, …"),
@@ -398,8 +449,8 @@ TABLES: Final[dict[str, TableSchema]] = {
     "communicators": TableSchema(
         "a communicator",
         (
-            _id("communicator", "its row"),
-            _id("application", "its application"),
+            _id("communicator", "its row", "communicators"),
+            _count("application", "its application"),
             _enum("kind", "what it is", COMMUNICATOR_KINDS),
             Column("members", "list<int32>", "ranks of its members, in its order"),
             Column("ambiguous", "bool", "whether it may stand for several communicators"),
@@ -446,10 +497,10 @@ TABLES: Final[dict[str, TableSchema]] = {
     "links": TableSchema(
         "a communication record that is no MPI message: tasks, GPU launches and copies",
         (
-            _id("sender_location", "row of `locations`"),
+            _row("sender_location", "locations"),
             _ns("send_ns", "logical send"),
             _ns("send_leave_ns", "physical send"),
-            _id("receiver_location", "row of `locations`"),
+            _row("receiver_location", "locations"),
             _ns("post_ns", "logical receive"),
             _ns("receive_ns", "physical receive"),
             _bytes("size", "size"),

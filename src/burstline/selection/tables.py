@@ -23,26 +23,18 @@ _LOCATION: Final = schema.VALUE_TYPES.index("location")
 _STAMPS: Final = ("send_ns", "send_leave_ns", "post_ns", "receive_ns")
 
 
-_REFERENCES: Final[dict[str, dict[str, tuple[str, ...]]]] = {
-    "calls": {"calls": ("call",)},
-    "regions": {"regions": ("row", "parent"), "teams": ("team",)},
-    "loop_entries": {"loop_entries": ("entry", "parent")},
-    "loop_iterations": {"loop_entries": ("entry",)},
-    "teams": {"teams": ("team", "parent")},
-    "bursts": {"bursts": ("burst",), "calls": ("call_before", "call_after")},
-    "half_messages": {"calls": ("call",)},
-    "locks": {},
-    "gaps": {},
-    "readings": {},
-}
-"""The columns of a table that number rows of its own or of others, by the table they number."""
+_BY_TIME: Final = frozenset([
+    "calls", "regions", "loop_entries", "loop_iterations", "teams", "bursts", "half_messages",
+    "locks", "gaps", "readings",
+])  # fmt: skip
+"""Tables whose rows stay where they are inside, whatever happens elsewhere."""
 
 
 def selected(window: Window, name: str) -> pa.Table:
     """A table of the selection."""
     if name in _TABLES:
         return _TABLES[name](window)
-    return _inside(window, name) if name in _REFERENCES else window.trace.table(name)
+    return _inside(window, name) if name in _BY_TIME else window.trace.table(name)
 
 
 def _inside(window: Window, name: str) -> pa.Table:
@@ -50,8 +42,9 @@ def _inside(window: Window, name: str) -> pa.Table:
     where, *times = INTERVALS.get(name, ("location",))
     table = kept_rows(window.trace.table(name), _mask(window, name))
     table = window.clip(table, where, *times)
-    for other, columns in _REFERENCES[name].items():
-        table = window.refer(table, where, other, *columns)
+    for column in schema.TABLES[name].columns:
+        if column.refers in ORDINALS:
+            table = window.refer(table, where, column.refers, column.name)
     return window.locate(table, where)
 
 

@@ -11,7 +11,7 @@ import errno
 import json
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import AbstractContextManager, ExitStack, contextmanager
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from math import ceil
 from typing import IO, TYPE_CHECKING, Any, Final, Self
 
@@ -20,7 +20,7 @@ import pyarrow as pa
 import pyarrow.parquet as pq
 
 from burstline import schema
-from burstline.columns import to_numpy
+from burstline.columns import begins_run, run_lengths, to_numpy
 from burstline.errors import FormatError, MemoryBudgetError, UnsupportedRecordError, readable
 from burstline.formats import atomic
 from burstline.formats.files import is_plain, require_plain
@@ -32,7 +32,8 @@ from burstline.trace import Trace
 if TYPE_CHECKING:
     from pathlib import Path
 
-    from burstline.columns import Mask
+    from burstline.columns import Integers, Mask
+    from burstline.schema import Dangling
 
     Group = dict[str, int]
 
@@ -46,6 +47,7 @@ _WAY_OUT: Final = (
     "Take a part of it (--from, --to, --ranks), a shorter one if you did, "
     "or allow more memory (--memory)."
 )
+_AGAIN: Final = "Convert the trace again."
 # Columns of few distinct values in long runs: a dictionary beats deltas there.
 _REPETITIVE: Final = frozenset([
     "location", "operation", "type", "state", "communicator", "tag", "root", "kind", "severity",
@@ -67,8 +69,8 @@ def stored_schema(name: str, counters: Sequence[str]) -> pa.Schema:
 def encode(table: pa.Table, target: pa.Schema) -> pa.Table:
     """A table with codes for dictionaries."""
     columns = []
-    for field in target:
-        column = table[field.name]
+    for wanted in target:
+        column = table[wanted.name]
         if pa.types.is_dictionary(column.type):
             parts = [chunk.indices for chunk in column.chunks]
             column = pa.chunked_array(parts, type=column.type.index_type)
@@ -239,6 +241,8 @@ class StoreTables(Mapping[str, pa.Table]):
     counters: tuple[str, ...]
     groups: dict[str, list[Group]]  # rows, locations and times of each row group
     memory: int | None = None  # bytes that may be loaded at once
+    _rows: dict[str, int] = field(default_factory=dict)
+    _counts: dict[str, Integers] = field(default_factory=dict)  # rows on each location
 
     def __getitem__(self, name: str) -> pa.Table:
         if name not in self.groups:
@@ -257,8 +261,11 @@ class StoreTables(Mapping[str, pa.Table]):
         """The number of rows of a table, which is not loaded."""
         if name not in self.groups:
             return 0
-        with self._file(name) as file:
-            return int(file.metadata.num_rows)
+        if name not in self._rows:
+            with self._file(name) as file:
+                groups = range(file.num_row_groups)
+                self._rows[name] = sum(file.metadata.row_group(k).num_rows for k in groups)
+        return self._rows[name]
 
     def rows_near(
         self,
@@ -319,7 +326,7 @@ class StoreTables(Mapping[str, pa.Table]):
             near = [k for k, index in enumerate(groups) if _share(index, locations, window)]
             for part in _of_whole_locations(near, groups):
                 with self._told(name):
-                    table = self._read(name, file, part, names)
+                    table = self._read(name, file, part, names, whole=window is None)
                 yield table
 
     def _names(self, name: str) -> list[str]:
@@ -335,14 +342,20 @@ class StoreTables(Mapping[str, pa.Table]):
                 None,
                 expected=f"{len(groups)} row groups",
                 found=str(file.num_row_groups),
-                way_out="Convert the trace again.",
+                way_out=_AGAIN,
             )
         return groups
 
     def _read(
-        self, name: str, file: pq.ParquetFile, groups: Sequence[int], names: Sequence[str]
+        self,
+        name: str,
+        file: pq.ParquetFile,
+        groups: Sequence[int],
+        names: Sequence[str],
+        *,
+        whole: bool = True,
     ) -> pa.Table:
-        """Some columns of row groups, refused where they would not fit.
+        """Some columns of row groups, refused where they would not fit or name no row.
 
         Equal rows take hardly any bytes on disk, and texts that are equal one place in memory
         until they are plain.
@@ -355,7 +368,26 @@ class StoreTables(Mapping[str, pa.Table]):
         rows = file.read_row_groups(groups, columns=names)
         if self.memory is not None:
             self._require(needed + _COPIES_OF_TEXT * text_bytes(rows))
-        return decode(rows, name, names, self.operations)
+        table = decode(rows, name, names, self.operations)
+        wrong = schema.first_dangling(
+            name, table, self.rows, self._rows_by_location, whole=whole
+        )
+        if wrong is not None:
+            before = sum(file.metadata.row_group(k).num_rows for k in range(groups[0]))
+            wrong = wrong._replace(row=before + wrong.row)
+            raise no_such_row(self.folder / f"{name}.parquet", wrong, _AGAIN)
+        return table
+
+    def _rows_by_location(self, name: str) -> Integers:
+        """The number of rows of a table on each location, counted once."""
+        if name not in self._counts:
+            count = np.zeros(self.rows("locations"), np.int64)
+            for part in self.batches(name, ["location"]) if name in self.groups else ():
+                location = to_numpy(part["location"])
+                first = np.flatnonzero(begins_run(location))
+                np.add.at(count, location[first], run_lengths(first, len(location)))
+            self._counts[name] = count
+        return self._counts[name]
 
     def _require(self, needed: int) -> None:
         if self.memory is not None and needed > self.memory + _LITTLE:
@@ -371,8 +403,18 @@ class StoreTables(Mapping[str, pa.Table]):
 
     def _told(self, name: str) -> AbstractContextManager[None]:
         """A block in which damage is told of a table's file."""
-        way_out = "Convert the trace again."
-        return damage_told(self.folder / f"{name}.parquet", "a table of the store", way_out)
+        return damage_told(self.folder / f"{name}.parquet", "a table of the store", _AGAIN)
+
+
+def no_such_row(path: Path, wrong: Dangling, way_out: str = "") -> FormatError:
+    """The error that says of a file which of its values names no row."""
+    return FormatError(
+        path,
+        None,
+        expected=f"{wrong.expected}, in column {wrong.column}",
+        found=f"{wrong.value} in row {wrong.row}",
+        way_out=way_out,
+    )
 
 
 @contextmanager
@@ -457,7 +499,7 @@ def open_tables(folder: Path, memory: int | None = None) -> StoreTables:
             None,
             expected=f"version {VERSION} of stores and {schema.SCHEMA_VERSION} of the schema",
             found=f"versions {version} and {layout}",
-            way_out="Convert the trace again.",
+            way_out=_AGAIN,
         )
     unknown = sorted(set(groups) - set(schema.TABLES))
     if unknown:

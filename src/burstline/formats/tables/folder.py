@@ -5,10 +5,12 @@ from __future__ import annotations
 from contextlib import ExitStack
 from typing import IO, TYPE_CHECKING, Any, Final
 
+import numpy as np
 import pyarrow as pa
 import pyarrow.compute as pc
 
 from burstline import operations, schema
+from burstline.columns import to_numpy
 from burstline.errors import FormatError, ParameterError
 from burstline.formats import atomic, intake
 from burstline.formats.files import is_plain
@@ -18,6 +20,7 @@ from burstline.formats.store import (
     bytes_to_read,
     damage_told,
     dictionary,
+    no_such_row,
     open_parquet,
     text_bytes,
 )
@@ -29,10 +32,13 @@ if TYPE_CHECKING:
     from contextlib import AbstractContextManager
     from pathlib import Path
 
+    from burstline.columns import Integers
+
 STYLES: Final = ("csv", "parquet")
 """What a folder of tables can hold; its name ends in one of them."""
 _WAY_OUT: Final = "Allow more memory (--memory)."
 _COPIES: Final = 2  # of a table: as loaded, and with the types of its schema
+_NOWHERE: Final = np.zeros(0, np.int64)
 _BY_LOCATION: Final = ("location", "sender_location")
 
 
@@ -62,6 +68,7 @@ def read(path: Path, *, memory: int | None = None, **_: object) -> Trace:
         with _told(files[name], name):
             tables[name] = _typed(table, name, names)
     _check_counters(path, style, tables)
+    _check_references(files, tables)
     return Trace(tables, check=True)
 
 
@@ -77,6 +84,22 @@ def _check_counters(path: Path, style: str, tables: dict[str, pa.Table]) -> None
                 expected=f"the counters {', '.join(map(str, defined))}",
                 found=", ".join(names),
             )
+
+
+def _check_references(files: dict[str, Path], tables: dict[str, pa.Table]) -> None:
+    """Raise FormatError unless every row that another names is there."""
+
+    def rows(name: str) -> int:
+        return tables[name].num_rows if name in tables else 0
+
+    def counts(name: str) -> Integers:
+        location = to_numpy(tables[name]["location"]) if name in tables else _NOWHERE
+        return np.bincount(location, minlength=rows("locations"))
+
+    for name, table in tables.items():
+        wrong = schema.first_dangling(name, table, rows, counts)
+        if wrong is not None:
+            raise no_such_row(files[name], wrong)
 
 
 def _told(file: Path, name: str) -> AbstractContextManager[None]:

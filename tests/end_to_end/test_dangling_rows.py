@@ -1,0 +1,160 @@
+"""A row that names a row which is not there is damage of its file, whatever is asked of it."""
+
+from __future__ import annotations
+
+import shutil
+
+import pyarrow as pa
+import pyarrow.parquet as pq
+import pytest
+
+import burstline
+from burstline import schema
+from burstline.errors import FormatError
+from command import burstline as call
+
+TRACE = """
+ranks 2 threads 1
+communicator 1 members 1 0 kind group
+counter ins
+path 0 main file main.c line 10
+path 1 solve under 0
+region "!$omp for" paradigm openmp role loop file a.c begin 3 end 9
+row loops loop 0 name solve.c:3 paradigm user origin recorded
+row loop_entries location 0 entry 0 loop 0 enter_ns 5 leave_ns 90 iterations 2
+row loop_entries location 0 entry 1 loop 0 enter_ns 6 leave_ns 80 under 0 iterations 2
+row loop_iterations location 0 time_ns 6 entry 0 iteration 0
+row call_loops location 0 call 0 loop 0
+0 | 60..65 gap flush
+0 | 0 enter MPI_Init path 0 ins=1 | 5 leave ins=2
+  | 10 enter main path 0 | 11 fork 1 | 12 team begin 0 | 13 enter "!$omp for" path 1
+  | 14 acquire 7 | 15 release 7 | 16 leave | 17 team end 0 | 18 join
+  | 20 enter MPI_Isend path 1 ins=3 | 21 send to 1 tag 7 bytes 8 request 1 | 22 leave ins=4
+  | 30 enter MPI_Wait path 1 ins=5 | 31 sent request 1 | 32 leave ins=6
+  | 40 enter MPI_Bcast path 1 ins=7 | 41 begin | 45 end sent 4 root 0 | 46 leave ins=8
+  | 50 tell communicator_created comm 1 | 55 leave main | 56 half send peer 1 comm 0 tag 3
+  | 90 enter MPI_Finalize path 0 ins=9 | 100 leave ins=10
+1 | 0 enter MPI_Init path 0 ins=1 | 5 leave ins=2
+  | 10 enter MPI_Irecv path 1 ins=3 | 11 post request 1 | 12 leave ins=4
+  | 28 enter MPI_Wait path 1 ins=5 | 30 receive from 0 tag 7 bytes 8 request 1 | 32 leave ins=6
+  | 40 enter MPI_Bcast path 1 ins=7 | 41 begin | 45 end received 4 root 0 | 46 leave ins=8
+  | 80 enter MPI_Barrier ins=8 | 82 leave ins=8
+  | 90 enter MPI_Finalize path 0 ins=9 | 100 leave ins=10
+"""
+COMMANDS = {
+    "info": "info {damaged}",
+    "structure": "structure {damaged}",
+    "waits": "waits {damaged}",
+    "merge": "merge {sound} {damaged} -o {out}.prv",
+    "cut": "cut {damaged} -o {out}.prv --from 8ns",
+    "convert": "convert {damaged} {out}.parquet",
+}
+REFERENCES = {
+    name: columns
+    for name, table in schema.TABLES.items()
+    if not table.raw  # which a text does not hold
+    and (columns := [c.name for c in table.columns if c.refers or c.counted])
+}
+
+
+@pytest.fixture(scope="module")
+def sound(tmp_path_factory):
+    """A folder with one trace as a store, as tables, and as Paraver's files."""
+    folder = tmp_path_factory.mktemp("sound")
+    (folder / "run.txt").write_text(TRACE)
+    for name in ("run.store", "run.parquet", "run.csv", "run.prv"):
+        done = call("convert", folder / "run.txt", folder / name)
+        assert done.returncode == 0, done.stderr
+    return folder
+
+
+def damage(sound, folder, place, value, rows=slice(None)):
+    """Write a value into rows of a column of a copy of a trace, and give the copy's path."""
+    kind, name, column = place
+    copy = folder / f"run.{kind}"
+    shutil.rmtree(copy, ignore_errors=True)
+    shutil.copytree(sound / copy.name, copy)
+    table = pq.read_table(copy / f"{name}.parquet")
+    values = table[column].to_pylist()
+    values[rows] = [value] * len(values[rows])
+    field = table.schema.field(column)
+    new = table.set_column(
+        table.column_names.index(column),
+        field.with_nullable(nullable=True),
+        pa.array(values, field.type),
+    )
+    pq.write_table(new, copy / f"{name}.parquet")
+    return copy
+
+
+def ends(command, sound, copy, folder):
+    out = folder / "out"
+    shutil.rmtree(out, ignore_errors=True)
+    out.mkdir()
+    words = COMMANDS[command].split()
+    names = {"damaged": copy, "sound": sound / "run.prv", "out": out / "o"}
+    return call(*(word.format(**names) for word in words), "--threads", "1", "--quiet")
+
+
+def is_right(done, name, *, may_answer):
+    if done.returncode == 0:
+        return may_answer
+    return done.returncode == 3 and f"{name}.parquet: expected" in done.stderr
+
+
+@pytest.mark.parametrize("name", REFERENCES)
+def test_no_command_falls_over_a_row_that_is_not_there(name, sound, tmp_path):
+    wrong = []
+    for column in REFERENCES[name]:
+        for value in (10**6, -7):
+            if value > 0 and not schema.TABLES[name].column(column).refers:
+                continue  # a rank may be any number
+            copy = damage(sound, tmp_path, ("store", name, column), value)
+            for command in COMMANDS if value > 0 else ("info", "waits", "convert"):
+                done = ends(command, sound, copy, tmp_path)
+                if not is_right(done, name, may_answer=command != "convert"):
+                    wrong.append((command, "store", column, value, done))
+            copy = damage(sound, tmp_path, ("parquet", name, column), value)
+            done = ends("info", sound, copy, tmp_path)  # loads every table, as all commands do
+            if not is_right(done, name, may_answer=False):
+                wrong.append(("info", "parquet", column, value, done))
+    assert not wrong
+
+
+@pytest.mark.parametrize(
+    "case",
+    [
+        ("calls", "communicator", 3, 2, "a row of communicators, of which there are 2"),
+        ("bursts", "call_before", 1, 5, "a row of calls, of which its location has 5"),
+        ("messages", "receive_call", 0, 6, "a row of calls, of which its location has 6"),
+        ("collective_members", "location", 1, None, "a row of locations, of which there are 2"),
+        ("loop_entries", "parent", 1, 1, "an earlier row of loop_entries"),
+        ("call_paths", "parent", 0, 1, "an earlier row of call_paths"),
+        ("calls", "call", 2, 1, "the number after that of the row before"),
+        ("calls", "call", 5, 5, "the number after that of the row before"),
+        ("locations", "rank", 1, -1, "a number from 0"),
+    ],
+)
+@pytest.mark.parametrize("kind", ["store", "parquet"])
+def test_it_is_told_with_file_place_and_what_is_there(kind, case, sound, tmp_path):
+    name, column, row, value, expected = case
+    copy = damage(sound, tmp_path, (kind, name, column), value, slice(row, row + 1))
+
+    with pytest.raises(FormatError) as error:
+        burstline.read(copy).table(name)
+    assert str(error.value).startswith(
+        f"{copy / name}.parquet: expected {expected}, in column {column}, found "
+        f"'{-1 if value is None else value} in row {row}'"
+    )
+
+
+def test_a_row_that_is_not_there_is_seen_in_csv(sound, tmp_path):
+    copy = tmp_path / "run.csv"
+    shutil.copytree(sound / "run.csv", copy)
+    text = (copy / "call_loops.csv").read_text()
+    (copy / "call_loops.csv").write_text(text.replace("0,0,0", "0,0,7"))
+
+    done = call("info", copy)
+
+    assert done.returncode == 3
+    assert "call_loops.csv: expected a row of loops, of which there are 1" in done.stderr
