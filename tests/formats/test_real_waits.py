@@ -6,6 +6,7 @@ import numpy as np
 import pytest
 
 import burstline
+from burstline import comparison
 from real_traces import telling
 from waits_laws import broken_laws
 
@@ -87,3 +88,27 @@ def test_like_scalasca_every_severity_is_that_of_its_report(real_traces):
             assert abs(here - there) <= allowed, (metric, place, here, there)
             compared += 1
     assert compared > 500
+
+
+def test_compared_with_its_report_they_are_equal_but_for_rounding(real_traces):
+    folder = real_traces / "otf2" / "scorep_toy4"
+    report = burstline.read_profile(folder / "summary.remap.cubex")
+    ours = burstline.wait_states(burstline.read(folder / "traces.otf2")).profile
+
+    assert comparison.j_mc(report, ours) == pytest.approx(1, abs=1e-6)
+    for metric in ("comp", "mpi_latesender", "mpi_wait_nxn", "delay_n2n_aggregate"):
+        assert comparison.j_c(report, ours, metric) == pytest.approx(1, abs=1e-6)
+
+
+def test_what_repetitions_do_alike_they_do_by_the_clock_of_events(real_traces):
+    runs = [
+        burstline.read(real_traces / f"lulesh_8r_s4_i10_run{number}.prv.gz")
+        for number in (1, 2)
+    ]
+    by_time, by_events = (
+        [burstline.wait_states(run, clock=clock).profile for run in runs]
+        for clock in ("physical", "lt_1")
+    )
+
+    assert burstline.compare(by_time).j_mc < 0.7
+    assert burstline.compare(by_events).j_mc == 1
