@@ -46,6 +46,7 @@ _COMMANDS: Final = {
     "plot -o": "plot {} -o {out}.svg",
     "annotate": "annotate {} -o {out}.prv",
     "waits": "waits {}",
+    "retime": "retime {} --clock lt_1 -o {out}.prv",
     "convert X.prv": "convert {} {out}.prv",
     "convert X.store": "convert {} {out}.store",
 }

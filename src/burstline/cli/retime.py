@@ -8,14 +8,15 @@ import burstline
 from burstline import formats, show
 from burstline.cli import usage
 from burstline.cli.inputs import (
+    CLOCKED,
     COPIES_REPLAYED,
-    REPLAYED,
     memory_budget,
     progress_bar,
     read_selected,
 )
 from burstline.cli.products import output_path, print_view
-from burstline.errors import ParameterError
+from burstline.errors import MemoryBudgetError, ParameterError
+from burstline.formats import derivation
 
 DESCRIPTION: Final = """\
 Write TRACE with stamps of a logical clock: ticks of what the program did, which no noise of
@@ -31,9 +32,9 @@ examples:
   burstline waits run.store --clock lt_stmt                     the waits on that clock
 """
 _CLOCK: Final = {
-    "--clock {lt_1,lt_loop,lt_bb,lt_stmt,lt_hwctr}=lt_stmt": "what is a tick: an event, and "
-    "of OpenMP loops each iteration, each basic block, each statement, or what a counter "
-    "counts (default: lt_stmt)",
+    "--clock {lt_1,lt_loop,lt_bb,lt_stmt,lt_hwctr}=lt_stmt": "what is a tick, besides each "
+    "event: nothing, an iteration of an OpenMP loop, a basic block, a statement, or what a "
+    "counter counts (default: lt_stmt)",
     "--counter LIST": "counters of lt_hwctr, with a weight where it is not 1: A,B=2 (default: "
     "the instructions)",
     "--call-cost N": "ticks of a call into the OpenMP runtime (default: 100 of lt_bb, 4300 of "
@@ -42,6 +43,8 @@ _CLOCK: Final = {
     "--collectives {causal,full}=causal": "a member of a collective waits for those that send "
     "it something, or for all (default: causal)",
 }
+_COPIES: Final = 2
+"""Of a trace with its records, while Paraver's files are written."""
 OPTIONS: Final = usage.ANALYSIS | usage.OUTPUT | {"the clock": _CLOCK}
 
 
@@ -49,7 +52,8 @@ def run(arguments: usage.Arguments) -> None:
     """Stamp the trace anew, write it, and say what the stamps rest on."""
     path = output_path(arguments)
     usage.require_at_least(arguments, call_cost=0)
-    trace = read_selected(arguments, tables=(*REPLAYED, "readings"), copies=COPIES_REPLAYED)
+    memory = memory_budget(arguments)
+    trace = read_selected(arguments, tables=CLOCKED, copies=COPIES_REPLAYED)
     retiming = burstline.retimed(
         trace,
         arguments.clock,
@@ -58,10 +62,15 @@ def run(arguments: usage.Arguments) -> None:
         mpi_work=not arguments.without_mpi,
         collectives=arguments.collectives,
     )
+    document, trace = retiming.as_dict(), retiming.trace
+    del retiming
+    if formats.is_prv(path):
+        needed = _COPIES * derivation.bytes_with_records(trace)
+        if needed > memory:
+            way_out = "Write a store (-o X.store), a part of the run, or allow more (--memory)."
+            raise MemoryBudgetError(needed, memory, way_out=way_out)
     with progress_bar(arguments) as progress:
-        memory = memory_budget(arguments)
-        formats.write(retiming.trace, path, overwrite=True, memory=memory, progress=progress)
-    document = retiming.as_dict()
+        formats.write(trace, path, overwrite=True, memory=memory, progress=progress)
     rows = [(name, value) for name, value in document.items() if not isinstance(value, list)]
     notes = [f"{path}: {note}" for note in show.clock_notes(document)]
     print_view(arguments, show.Outcome(document, ("name", "value"), rows, notes=notes))

@@ -9,6 +9,7 @@ import burstline
 from burstline import show
 from burstline.cli import usage
 from burstline.cli.inputs import (
+    CLOCKED,
     COPIES_REPLAYED,
     REPLAYED,
     bytes_needed,
@@ -66,8 +67,10 @@ def run(arguments: Arguments) -> None:
             raise ParameterError(f"{path}: the ending of a profile is .cubex")
         require_free(in_folder(path), force=arguments.force)
     loop = _loop(arguments)
-    trace = read_selected(arguments, tables=REPLAYED, copies=COPIES_REPLAYED, names_cut=True)
-    beside = bytes_needed(trace, REPLAYED, COPIES_REPLAYED, {})
+    stamped_anew = arguments.intrinsic or arguments.clock != "physical"
+    tables = CLOCKED if stamped_anew else REPLAYED
+    trace = read_selected(arguments, tables=tables, copies=COPIES_REPLAYED, names_cut=True)
+    beside = bytes_needed(trace, tables, COPIES_REPLAYED, {})
     waits = burstline.waits.states_of(
         trace,
         arguments.like,
