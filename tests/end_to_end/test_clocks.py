@@ -12,6 +12,7 @@ import numpy as np
 import pytest
 
 import burstline
+from burstline.clocks import retimed
 from recording import Site, environment
 
 PROGRAM = Path(__file__).parents[1] / "record" / "logical.c"
@@ -61,6 +62,18 @@ def test_logical_profiles_are_the_same_in_every_run(site, kind):
             assert first.stored.keys() == other.stored.keys()
             for metric in first.stored:
                 assert np.array_equal(first.exclusive(metric), other.exclusive(metric)), metric
+
+
+@pytest.mark.parametrize("kind", ["stencil", "pipeline", "shares"])
+def test_a_paraver_file_is_stamped_as_what_it_was_written_from(site, kind):
+    store = run(site, kind, 2, "paraver.store")
+    code, _, said = site.burstline("convert", "paraver.store", f"{kind}.prv")
+    assert code == 0, said
+
+    for clock in DETERMINISTIC:
+        one, other = (retimed(t, clock) for t in (store, site.trace(f"{kind}.prv")))
+        assert one.end_ticks == other.end_ticks, clock
+        assert other.sampled > 0.85
 
 
 def test_an_imbalance_of_three_to_one_waits_a_third_of_the_time(site):

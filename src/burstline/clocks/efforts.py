@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Final
 
 import numpy as np
 
-from burstline.columns import NO_VALUE, UNKNOWN, numpy_columns
+from burstline.columns import NO_VALUE, UNKNOWN, numpy_columns, take
 from burstline.errors import NotEnoughDataError, ParameterError
 
 if TYPE_CHECKING:
@@ -65,13 +65,23 @@ def efforts_of(
     trace: Trace, readings: Readings, efforts: Sequence[Effort]
 ) -> Iterator[Efforts]:
     """The efforts of all events by some models, from what a trace has counted."""
-    row = readings.rows(*trace.arrays("readings", "location", "seq"))
+    row = _events_read_at(trace, readings)
     for effort in efforts:
         weights = _weights(trace, effort)
         if effort.clock == "lt_loop" and not weights:
             yield _of_loops(trace, readings, effort)
         else:
             yield _of_counters(trace, readings, row, weights, effort)
+
+
+def _events_read_at(trace: Trace, readings: Readings) -> Integers:
+    """The event of each row of `readings`; of one that is no event the next, which ends it."""
+    location, seq, time_ns = trace.arrays("readings", "location", "seq", "time_ns")
+    row = readings.rows(location, seq)
+    is_between = (row < 0) | (take(readings.time_ns, row) != time_ns)
+    following = np.where(row < 0, readings.begin[location], row + 1)
+    has_next = following < readings.begin[location + 1]
+    return np.where(is_between & has_next, following, row)
 
 
 def _weights(trace: Trace, effort: Effort) -> Mapping[str, float]:
@@ -127,8 +137,9 @@ def _of_counters(
         for column, weight in zip(columns, weights.values(), strict=True):
             total = total + weight * column[known]
         negative = int(np.count_nonzero(total < 0))
+        row, total = row[row >= 0], total[row >= 0]
         is_read[row] = True
-        work[row] = np.maximum(0, np.rint(total)).astype(np.int64)
+        np.add.at(work, row, np.maximum(0, np.rint(total)).astype(np.int64))
         if not effort.mpi_work:
             work[readings.rows(*trace.arrays("calls", "location", "leave_seq"))] = 0
         _add_since_read(ticks, work, readings, is_read, with_one=effort.clock != "lt_hwctr")

@@ -116,8 +116,10 @@ def _sources(trace: Trace) -> Iterator[tuple[AnyIntegers, Integers, Integers]]:
         for name in names:
             location, seq, time_ns = trace.arrays(table, where, f"{name}_seq", f"{name}_ns")
             yield from _known(location, seq, time_ns)
-    for table in ("half_messages", "readings"):
-        yield from _known(*trace.arrays(table, "location", "seq", "time_ns"))
+    yield from _known(*trace.arrays("half_messages", "location", "seq", "time_ns"))
+    # Ordinals of Paraver number each type and value of a record: those of counters, too.
+    if trace.metadata.get("format") != "paraver":
+        yield from _known(*trace.arrays("readings", "location", "seq", "time_ns"))
     location, seq, time_ns, kind = trace.arrays(
         "other_events", "location", "seq", "time_ns", "kind"
     )
