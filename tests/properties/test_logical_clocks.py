@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import numpy as np
+import pyarrow as pa
 import pyarrow.compute as pc
 import pytest
 from hypothesis import given
@@ -328,3 +329,21 @@ def test_intrinsic_waits_need_counted_work_and_time():
         burstline.wait_states(worked(1, 1), intrinsic=True)
     with pytest.raises(ParameterError, match="told of time"):
         burstline.wait_states(worked(1, 1), clock="lt_loop", intrinsic=True)
+
+
+def test_work_before_a_call_that_nobody_left_is_no_work_of_mpi():
+    trace = trace_of(
+        "ranks 1 | counter IR_BB | 0 | 1 enter MPI_Init IR_BB=0 | 2 leave IR_BB=0 "
+        "| 9 enter MPI_Recv IR_BB=50 | 10 leave"
+    )
+    calls = trace.calls
+    place = calls.column_names.index("leave_seq")
+    ordinals = pa.array([*calls["leave_seq"].to_pylist()[:-1], schema.NEVER_LEFT])
+    calls = calls.set_column(place, calls.schema.field(place), ordinals)
+    tables = {name: trace.table(name) for name in schema.TABLES if name in trace}
+
+    [retiming] = retimings(
+        burstline.Trace(tables | {"calls": calls}), [Effort("lt_bb", mpi_work=False)]
+    )
+
+    assert retiming.end_ticks == 53

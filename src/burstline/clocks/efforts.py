@@ -141,7 +141,7 @@ def _of_counters(
         is_read[row] = True
         np.add.at(work, row, np.maximum(0, np.rint(total)).astype(np.int64))
         if not effort.mpi_work:
-            work[readings.rows(*trace.arrays("calls", "location", "leave_seq"))] = 0
+            work[readings.exact(*trace.arrays("calls", "location", "leave_seq"))[0]] = 0
         _add_since_read(ticks, work, readings, is_read, with_one=effort.clock != "lt_hwctr")
     _add_calls(ticks, trace, readings, effort)
     sampled, unread = _coverage(trace, readings, is_read) if weights else (1.0, ())
@@ -172,8 +172,8 @@ def _of_loops(trace: Trace, readings: Readings, effort: Effort) -> Efforts:
             f"that gcc divides leave no trace. Record the program anew: burstline {RECORDED_BY}"
         )
     ticks = np.ones(len(readings), np.int64)
-    row = readings.rows(location, leave_seq)[known]
-    np.add.at(ticks, row, np.maximum(0, count[known]))
+    row, is_left = readings.exact(location[known], leave_seq[known])
+    np.add.at(ticks, row, np.maximum(0, count[known][is_left]))
     _add_calls(ticks, trace, readings, effort)
     share = float(known.sum() / is_loop.sum()) if is_loop.any() else 1.0
     return Efforts(ticks, (), share, (), int(np.count_nonzero(count[known] < 0)))
@@ -187,9 +187,10 @@ def _add_calls(ticks: Integers, trace: Trace, readings: Readings, effort: Effort
     location, region, seq = trace.arrays("regions", "location", "region", "enter_seq")
     if len(region):
         enters = (_has_role(trace, "parallel") | _has_role(trace, "loop"))[region]
-        np.add.at(ticks, readings.rows(location[enters], seq[enters]), cost)
+        np.add.at(ticks, readings.exact(location[enters], seq[enters])[0], cost)
     for name in ("fork_seq", "join_seq"):
-        np.add.at(ticks, readings.rows(*trace.arrays("teams", "fork_location", name)), cost)
+        row, _ = readings.exact(*trace.arrays("teams", "fork_location", name))
+        np.add.at(ticks, row, cost)
 
 
 def _has_role(trace: Trace, role: str) -> Mask:

@@ -13,7 +13,7 @@ from burstline.schema import NEVER_LEFT, OTHER_EVENT_KINDS
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
-    from burstline.columns import AnyIntegers, Integers
+    from burstline.columns import AnyIntegers, Integers, Mask
     from burstline.trace import Trace
 
 _EVENTS: Final = (
@@ -60,6 +60,13 @@ class Readings:
         keys = self.location * np.int64(span) + self.seq
         row = np.searchsorted(keys, location * span + np.minimum(seq, span - 1), "right") - 1
         return np.where(row >= self.begin[location], row, UNKNOWN)
+
+    def exact(self, location: AnyIntegers, seq: Integers) -> tuple[Integers, Mask]:
+        """The events of locations with some ordinals, and which of the ordinals are events."""
+        row = self.rows(location, seq)
+        is_event = take(self.seq, row, missing=NO_VALUE) == seq
+        is_event &= row >= 0
+        return row[is_event], is_event
 
     def sums(self, effort: Integers) -> Integers:
         """Sums of efforts on each location, up to each event and with it."""
