@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections import defaultdict
 from dataclasses import dataclass, field, replace
-from statistics import median
 from typing import TYPE_CHECKING, Final
 
 import numpy as np
@@ -51,13 +50,17 @@ class Results:
     comparisons: dict[str, Comparison] = field(default_factory=dict)
 
     def overhead(self, name: str, mode: str, phase: str, kind: int = 1) -> float:
-        """The median over turns of what a mode takes more, in % of the unrecorded run.
+        """What a mode takes more, in % of the unrecorded run: the least times of all turns.
 
         `kind` is 0 of wall time, 1 of CPU time. `lt_hwctr` reads as many counters as `lt_stmt`.
+        Least, as what others do on the machine only ever adds.
         """
-        runs = self.seconds[name]
-        pairs = zip(runs["unrecorded"], runs[mode.replace("lt_hwctr", "lt_stmt")], strict=True)
-        return 100 * (median(b[phase][kind] / a[phase][kind] for a, b in pairs) - 1)
+        recorded = self.least(name, mode.replace("lt_hwctr", "lt_stmt"), phase, kind)
+        return 100 * (recorded / self.least(name, "unrecorded", phase, kind) - 1)
+
+    def least(self, name: str, mode: str, phase: str, kind: int) -> float:
+        """The least wall or CPU time of a phase in seconds."""
+        return min(run[phase][kind] for run in self.seconds[name][mode])
 
     def score(self, name: str, clock: str, metric: str | None = None) -> float:
         """J of metrics and call paths against physical time, or J_C of a metric; 0 without."""
@@ -81,7 +84,7 @@ class Results:
             return 0.0
         inside = np.array(
             [bool({step.partition("@")[0] for step in path} & {*functions})
-             for path in comparison.call_paths]
+             for path in _paths(comparison)]
         )  # fmt: skip
         shares = comparison.by_call_path[metric][CLOCKS.index(clock)]
         return 100 * float(shares[inside].sum())
@@ -91,12 +94,16 @@ class Results:
         comparison = self.comparisons[name]
         shares = comparison.by_call_path.get(metric, np.zeros((len(CLOCKS), 0)))
         sums: defaultdict[str, list[float]] = defaultdict(lambda: [0.0] * len(CLOCKS))
-        for path, values in zip(comparison.call_paths, 100 * shares.T, strict=False):
+        for path, values in zip(_paths(comparison), 100 * shares.T, strict=False):
             sums[innermost(path)] = [
                 a + float(b) for a, b in zip(sums[innermost(path)], values, strict=True)
             ]
         first = sorted(sums, key=lambda function: -max(sums[function]))[:most]
         return {function: sums[function] for function in first if max(sums[function]) >= 0.05}
+
+
+def _paths(comparison: Comparison) -> list[tuple[str, ...]]:
+    return [comparison.path(row) for row in range(len(comparison.call_paths))]
 
 
 def innermost(path: tuple[str, ...]) -> str:
@@ -150,8 +157,8 @@ def _profiles(
 
 def without_ends(profile: Profile) -> Profile:
     """A profile without MPI_Init and MPI_Finalize."""
-    paths = profile.paths()
-    left_out = [row for row, path in enumerate(paths) if {*path} & {*_LEFT_OUT}]
+    rows = range(profile.call_paths.num_rows)
+    left_out = [row for row in rows if {*profile.path(row)} & {*_LEFT_OUT}]
     stored = {}
     for name, values in profile.stored.items():
         is_kept = ~np.isin(values.call_paths, left_out)

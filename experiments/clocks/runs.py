@@ -27,6 +27,11 @@ SETTINGS: Final = {
 PASSIVE: Final = {"OMPI_MCA_mpi_yield_when_idle": "1", "OMP_WAIT_POLICY": "passive"}
 """Who waits gives the core to others, where there are more threads than cores."""
 _PHASE: Final = re.compile(r"^phase (\w+) (\S+) (\S+)$", re.MULTILINE)
+_SUMS: Final = {
+    "structure": ("init", "total"),
+    "assembly": ("init", "total"),
+    "solve": ("total",),
+}
 _OPTIONS: Final = ("-g", "-O2", "-fopenmp", "-lm")
 _FILTER: Final = "-.omp_outlined*\n"
 """Bodies of parallel regions, which are regions of OpenMP already."""
@@ -72,7 +77,7 @@ class Configuration:
 
 
 Seconds: TypeAlias = Mapping[str, tuple[float, float]]
-"""Wall and CPU time of the last rank, by phase, and of all of them as `total`."""
+"""Wall and CPU time of the last rank, by phase, and those of several phases."""
 
 
 class Site:
@@ -100,7 +105,7 @@ class Site:
         printed = self._run(words, settings if configuration.fits else settings | PASSIVE)
         sums: defaultdict[str, list[float]] = defaultdict(lambda: [0.0, 0.0])
         for phase, *seconds in _PHASE.findall(printed):
-            for name in {phase, "init" if phase != "solve" else phase, "total"}:
+            for name in (phase, *_SUMS[phase]):
                 for k in range(2):
                     sums[name][k] += float(seconds[k])
         return {name: (wall, cpu) for name, (wall, cpu) in sums.items()}, self.folder / store

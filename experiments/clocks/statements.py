@@ -62,7 +62,8 @@ def near(value: float, published: float) -> Judged:
 def falling(named: Sequence[tuple[str, float]], tie: float = 0.0) -> Judged:
     """Whether values fall in the order in which they are given, ties allowed."""
     falls = all(a[1] >= b[1] - tie for a, b in pairwise(named))
-    return Judged(" > ".join(f"{name} {value:.3g}" for name, value in named), falls)
+    said = ", ".join(f"{name} {value:.3g}" for name, value in named)
+    return Judged(f"{said} (falling agrees)", falls)
 
 
 def best(scores: dict[str, float], winner: str) -> Judged:
