@@ -160,6 +160,7 @@ def _updates_blamed(r: Results, clock: str) -> float:
     return r.of_metric("LULESH-1", clock, DELAY, "ApplyMaterialPropertiesForElems")
 
 
+GOAL: Final = "our goal"  # not published, and not counted among what was
 NO_COUNTER: Final = "no hardware counter here: statements stand in for it, and repeat exactly"
 NUMA: Final = "no NUMA domains here, and 2 cores"
 STATEMENTS: Final = (
@@ -169,7 +170,7 @@ STATEMENTS: Final = (
         lambda r: within([r.overhead("MiniFE", c, "init") for c in COUNTED[:2]], 50, 200),
     ),
     Statement(
-        "our goal",
+        GOAL,
         "MiniFE, initialisation: lt_bb and lt_stmt cost less than 20 %",
         lambda r: within([r.overhead("MiniFE", c, "init") for c in COUNTED[:2]], -1e9, 20),
     ),
