@@ -13,6 +13,9 @@ import pytest
 
 import burstline
 from burstline.clocks import retimed
+from burstline.sync import PLACES, restamped
+from golden.oracle_events import case_of
+from oracles import clocks
 from recording import Site, environment
 
 PROGRAM = Path(__file__).parents[1] / "record" / "logical.c"
@@ -74,6 +77,56 @@ def test_a_paraver_file_is_stamped_as_what_it_was_written_from(site, kind):
         one, other = (retimed(t, clock) for t in (store, site.trace(f"{kind}.prv")))
         assert one.end_ticks == other.end_ticks, clock
         assert other.sampled > 0.85
+
+
+def ordinals(_location, _time, place, /, **_):
+    """Ordinals of events as their stamps."""
+    return place // PLACES
+
+
+def read_efforts(case, trace, counter):
+    """Efforts of the events of a case whose stamps are ordinals, by what was counted there."""
+    counted = {
+        (row["location"], row["seq"]): row[counter]
+        for row in trace.readings.to_pylist()
+        if row[counter] is not None
+    }
+    efforts = []
+    for location in range(case["ranks"] * case["threads"]):
+        ticks, unread, before = [], 0, None
+        for _, where, seq, *_ in case["events"]:
+            if where != location:
+                continue
+            if seq == before:  # one reading of the clock
+                ticks.append(0)
+                continue
+            before, tick = seq, 1
+            if (location, seq) in counted:
+                tick, unread = max(1, counted[location, seq] - unread), -1
+            unread += 1
+            ticks.append(tick)
+        efforts.append(ticks)
+    return efforts
+
+
+@pytest.mark.parametrize("kind", ["stencil", "shares"])
+def test_stamps_of_a_recording_are_those_of_the_literal_algorithm(site, kind):
+    trace = run(site, kind, 2, "l.store")
+    case = case_of(restamped(trace, ordinals))
+    wanted = clocks.stamps(case, read_efforts(case, trace, "IR_TOT_INS"))
+
+    stamped = case_of(retimed(trace, "lt_hwctr").trace)
+
+    for location, stamps in enumerate(wanted):
+        events = [event for event in stamped["events"] if event[1] == location]
+        assert len(events) == len(stamps) > 50
+        # A send that is complete in the reading of a receive has the stamp of that.
+        pairs = [
+            (event[2], stamp)
+            for event, stamp in zip(events, stamps, strict=True)
+            if event[0] != "IC"
+        ]
+        assert all(ours == stamp for ours, stamp in pairs)
 
 
 def test_an_imbalance_of_three_to_one_waits_a_third_of_the_time(site):
