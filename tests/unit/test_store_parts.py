@@ -86,3 +86,13 @@ def test_a_row_that_is_not_there_is_counted_from_the_beginning_of_the_file(tmp_p
 
     with pytest.raises(FormatError, match=r"of which there are 1.*found '7 in row 15'"):
         list(stored.batches("calls"))
+
+
+def test_columns_without_the_location_are_read_too(tmp_path):
+    """Numbers begin anew on each location, which nobody sees in them alone."""
+    stored = write_in_pieces(tmp_path / "x.store", recorded(tmp_path))
+
+    numbers = [part["call"].to_pylist() for part in stored.batches("calls", ["call"])]
+
+    every = [number for part in numbers for number in part]
+    assert every == [*range(6), *range(6), *range(8)]

@@ -53,7 +53,9 @@ def first_dangling(
         if column.within in loaded and column.name != own:
             limits = counts(column.refers)
         wrong = _out_of_range(table, column, limits)
-        if wrong is None and whole and column.name == own:
+        # Numbers begin anew on each location: without these, nobody sees where.
+        is_seen = whole and (not column.within or column.within in loaded)
+        if wrong is None and is_seen and column.name == own:
             wrong = _misnumbered(table, column)
         elif wrong is None and column.name == _EARLIER and own in loaded:
             late = to_numpy(table[_EARLIER]) >= to_numpy(table[own])
