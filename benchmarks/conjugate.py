@@ -126,6 +126,7 @@ def in_memory(ranks: int, iterations: int) -> burstline.Trace:
     rank = np.repeat(np.arange(ranks, dtype=np.int32), len(steps))
     step = np.tile(np.arange(len(steps), dtype=np.int32), ranks)
     paths = {
+        "call_path": np.arange(2 * len(places), dtype=np.int32),
         "parent": pa.array([None] * len(places) + list(range(len(places))), pa.int32()),
         "function": ["main"] * len(places) + [step.function for step in places],
         "file": ["cg.f"] * 2 * len(places),
