@@ -12,14 +12,14 @@ from typing import TYPE_CHECKING, Final
 
 import numpy as np
 
-from burstline.columns import NO_VALUE, UNKNOWN, numpy_columns, take
+from burstline.columns import NO_VALUE, UNKNOWN, begins_run, numpy_columns, take
 from burstline.errors import NotEnoughDataError, ParameterError
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping, Sequence
 
     from burstline.clocks.readings import Readings
-    from burstline.columns import Floats, Integers, Mask
+    from burstline.columns import Integers, Mask
     from burstline.trace import Trace
 
 CLOCKS: Final = ("lt_1", "lt_loop", "lt_bb", "lt_stmt", "lt_hwctr")
@@ -66,12 +66,55 @@ def efforts_of(
 ) -> Iterator[Efforts]:
     """The efforts of all events by some models, from what a trace has counted."""
     row = _events_read_at(trace, readings)
+    samples: dict[bytes, _Samples] = {}  # by which rows have them: mostly all of all counters
     for effort in efforts:
         weights = _weights(trace, effort)
         if effort.clock == "lt_loop" and not weights:
             yield _of_loops(trace, readings, effort)
+        elif not weights:
+            ticks = np.ones(len(readings), np.int64)
+            _add_calls(ticks, trace, readings, effort)
+            yield Efforts(ticks, (), 1.0, (), 0)
         else:
-            yield _of_counters(trace, readings, row, weights, effort)
+            columns = numpy_columns(trace.table("readings"), *weights)
+            known = np.all([column != NO_VALUE for column in columns], axis=0) & (row >= 0)
+            key = known.tobytes()
+            if key not in samples:
+                samples[key] = _samples(trace, readings, row, known)
+            sample = samples[key]
+            counts = [column[known] for column in columns]
+            total = _total(counts, tuple(weights.values()))
+            ticks = _of_counters(trace, readings, sample, total, effort)
+            negative = int(np.count_nonzero(total < 0))
+            yield Efforts(ticks, tuple(weights), sample.share, sample.without, negative)
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class _Samples:
+    """Where counters were read."""
+
+    row: Integers  # the events, rising
+    first: Integers  # the first reading of each
+    unread: Integers  # events between each and the one before it on its location
+    share: float  # of the events of threads
+    without: tuple[int, ...]  # locations that have none
+
+
+def _samples(trace: Trace, readings: Readings, row: Integers, known: Mask) -> _Samples:
+    row = row[known]
+    first = np.flatnonzero(begins_run(row))
+    row = row[first]
+    unread = np.diff(row, prepend=UNKNOWN) - 1
+    location = readings.location[row]
+    here = np.flatnonzero(begins_run(location))
+    unread[here] = row[here] - readings.begin[location[here]]
+    is_thread = trace.arrays("locations", "kind")[0] == 0
+    events, reads = (
+        np.bincount(where, minlength=len(is_thread)) for where in (readings.location, location)
+    )
+    share = reads[is_thread].sum() / max(int(events[is_thread].sum()), 1)
+    without = np.flatnonzero(is_thread & (reads == 0) & (events > 0))
+    return _Samples(row, first, unread, float(share), tuple(without.tolist()))
 
 
 def _events_read_at(trace: Trace, readings: Readings) -> Integers:
@@ -114,49 +157,33 @@ def _instructions(trace: Trace) -> Mapping[str, float]:
     )
 
 
+def _total(counts: Sequence[Integers], weights: Sequence[float]) -> Integers:
+    """What counters counted together, each count worth its weight."""
+    if len(counts) == 1 and weights[0] == 1:
+        return counts[0]
+    pairs = zip(counts, weights, strict=True)
+    total = np.sum([weight * count for count, weight in pairs], axis=0)
+    return np.rint(total).astype(np.int64)
+
+
 def _of_counters(
-    trace: Trace,
-    readings: Readings,
-    row: Integers,
-    weights: Mapping[str, float],
-    effort: Effort,
-) -> Efforts:
-    """What counters counted since they were last read; an event without a reading is 1.
+    trace: Trace, readings: Readings, samples: _Samples, total: Integers, effort: Effort
+) -> Integers:
+    """Ticks of events from what was counted since the last reading; one without is 1.
 
-    `row` is the event of each row of `readings`.
+    Events since the last reading have had their 1: they are taken off what it counted.
     """
+    work = np.maximum(0, total)
+    if len(samples.first) < len(work):
+        work = np.add.reduceat(work, samples.first)
+    if not effort.mpi_work:
+        leaves, _ = readings.exact(*trace.arrays("calls", "location", "leave_seq"))
+        work[np.isin(samples.row, leaves)] = 0
     ticks = np.ones(len(readings), np.int64)
-    work = np.zeros(len(readings), np.int64)
-    is_read = np.zeros(len(readings), bool)
-    negative = 0
-    if weights:
-        columns = numpy_columns(trace.table("readings"), *weights)
-        known = np.all([column != NO_VALUE for column in columns], axis=0)
-        row = row[known]
-        total: Floats | Integers = np.zeros(len(row), np.int64)
-        for column, weight in zip(columns, weights.values(), strict=True):
-            total = total + weight * column[known]
-        negative = int(np.count_nonzero(total < 0))
-        row, total = row[row >= 0], total[row >= 0]
-        is_read[row] = True
-        np.add.at(work, row, np.maximum(0, np.rint(total)).astype(np.int64))
-        if not effort.mpi_work:
-            work[readings.exact(*trace.arrays("calls", "location", "leave_seq"))[0]] = 0
-        _add_since_read(ticks, work, readings, is_read, with_one=effort.clock != "lt_hwctr")
+    own = effort.clock != "lt_hwctr"
+    ticks[samples.row] = np.maximum(1, work + own - samples.unread)
     _add_calls(ticks, trace, readings, effort)
-    sampled, unread = _coverage(trace, readings, is_read) if weights else (1.0, ())
-    return Efforts(ticks, tuple(weights), sampled, unread, negative)
-
-
-def _add_since_read(
-    ticks: Integers, work: Integers, readings: Readings, is_read: Mask, *, with_one: bool
-) -> None:
-    """Add work to the events where it was read, less what events since the last reading got."""
-    rows = np.flatnonzero(is_read)
-    unread = np.diff(rows, prepend=UNKNOWN) - 1
-    first, here = np.unique(readings.location[rows], return_index=True)
-    unread[here] = rows[here] - readings.begin[first]
-    ticks[rows] = np.maximum(1, work[rows] + with_one - unread)
+    return ticks
 
 
 def _of_loops(trace: Trace, readings: Readings, effort: Effort) -> Efforts:
@@ -198,13 +225,3 @@ def _has_role(trace: Trace, role: str) -> Mask:
     roles, paradigms = (trace.region_defs[name].to_pylist() for name in ("role", "paradigm"))
     pairs = zip(roles, paradigms, strict=True)
     return np.array([pair == (role, "openmp") for pair in pairs], bool)
-
-
-def _coverage(trace: Trace, readings: Readings, is_read: Mask) -> tuple[float, tuple[int, ...]]:
-    """The share of events of threads with readings, and locations without any."""
-    (kind,) = trace.arrays("locations", "kind")
-    on_threads = (kind == 0)[readings.location]
-    reads = np.bincount(readings.location[is_read], minlength=len(kind))
-    unread = (kind == 0) & (reads == 0) & (np.diff(readings.begin) > 0)
-    share = float(is_read[on_threads].mean()) if on_threads.any() else 1.0
-    return share, tuple(np.flatnonzero(unread).tolist())
