@@ -84,8 +84,8 @@ def efforts_of(
             sample = samples[key]
             counts = [column[known] for column in columns]
             total = _total(counts, tuple(weights.values()))
-            ticks = _of_counters(trace, readings, sample, total, effort)
             negative = int(np.count_nonzero(total < 0))
+            ticks = _of_counters(trace, readings, sample, total, effort)
             yield Efforts(ticks, tuple(weights), sample.share, sample.without, negative)
 
 
@@ -171,17 +171,20 @@ def _of_counters(
 ) -> Integers:
     """Ticks of events from what was counted since the last reading; one without is 1.
 
-    Events since the last reading have had their 1: they are taken off what it counted.
+    Events since the last reading have had their 1: they are taken off what it counted. The
+    counts are used up.
     """
-    work = np.maximum(0, total)
+    # In place: fresh pages of so many events take longer than what is done with them.
+    work = np.maximum(0, total, out=total)
     if len(samples.first) < len(work):
         work = np.add.reduceat(work, samples.first)
     if not effort.mpi_work:
         leaves, _ = readings.exact(*trace.arrays("calls", "location", "leave_seq"))
         work[np.isin(samples.row, leaves)] = 0
     ticks = np.ones(len(readings), np.int64)
-    own = effort.clock != "lt_hwctr"
-    ticks[samples.row] = np.maximum(1, work + own - samples.unread)
+    work += effort.clock != "lt_hwctr"  # the event's own
+    work -= samples.unread
+    ticks[samples.row] = np.maximum(1, work, out=work)
     _add_calls(ticks, trace, readings, effort)
     return ticks
 

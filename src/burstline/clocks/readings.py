@@ -68,9 +68,9 @@ class Readings:
         is_event &= row >= 0
         return row[is_event], is_event
 
-    def sums(self, effort: Integers) -> Integers:
-        """Sums of efforts on each location, up to each event and with it."""
-        total = np.cumsum(effort)
+    def add_up(self, effort: Integers) -> Integers:
+        """The efforts, made sums on each location, up to each event and with it, in place."""
+        total = np.cumsum(effort, out=effort)
         before = np.where(self.begin > 0, take(total, self.begin - 1), 0)[:-1]
         for part, others in zip(np.split(total, self.begin[1:-1]), before, strict=True):
             part[...] -= others
@@ -97,7 +97,8 @@ def readings_of(trace: Trace) -> Readings:
     begin = np.searchsorted(place, base)
     location = np.repeat(np.arange(locations, dtype=np.int32), np.diff(begin))
     seq = place - (base[:-1] - first)[location]
-    row = np.cumsum(exists) - 1
+    row = np.cumsum(exists)
+    row -= 1
     return Readings(begin, location, seq, time_ns[place], first, base, row)
 
 

@@ -65,14 +65,14 @@ class Stamps:
 def stamps_of(
     sync: Sync, readings: Readings, efforts: Sequence[Integers], *, together: bool = False
 ) -> list[Stamps]:
-    """Stamps of the clock of each of the efforts, all in one replay.
+    """Stamps of the clock of each of the efforts, all in one replay; efforts become sums.
 
     If members of collectives are `together`, each waits for all the others, whatever it is
     that they exchange.
     """
     rows = rows_of(sync, together=together)
     event = np.maximum(readings.rows(rows.location, rows.place // PLACES), 0)
-    sums = [readings.sums(effort) for effort in efforts]
+    sums = [readings.add_up(effort) for effort in efforts]
     at_rows = [total[event] if len(total) else np.zeros(0, np.int64) for total in sums]
     models = [Weights(rows.steps(total), latency=1) for total in at_rows]
     replayed = replay(rows, models)
