@@ -82,7 +82,7 @@ def efforts_of(
             if key not in samples:
                 samples[key] = _samples(trace, readings, row, known)
             sample = samples[key]
-            counts = [column[known] for column in columns]
+            counts = columns if known.all() else [column[known] for column in columns]
             total = _total(counts, tuple(weights.values()))
             negative = int(np.count_nonzero(total < 0))
             ticks = _of_counters(trace, readings, sample, total, effort)
@@ -102,8 +102,9 @@ class _Samples:
 
 def _samples(trace: Trace, readings: Readings, row: Integers, known: Mask) -> _Samples:
     row = row[known]
-    first = np.flatnonzero(begins_run(row))
-    row = row[first]
+    starts = begins_run(row)
+    first = np.flatnonzero(starts)
+    row = row if starts.all() else row[first]
     unread = np.diff(row, prepend=UNKNOWN) - 1
     location = readings.location[row]
     here = np.flatnonzero(begins_run(location))
@@ -121,6 +122,8 @@ def _events_read_at(trace: Trace, readings: Readings) -> Integers:
     """The event of each row of `readings`; of one that is no event the next, which ends it."""
     location, seq, time_ns = trace.arrays("readings", "location", "seq", "time_ns")
     row = readings.rows(location, seq)
+    if trace.metadata.get("format") != "paraver":  # each is an event
+        return row
     is_between = (row < 0) | (take(readings.time_ns, row) != time_ns)
     following = np.where(row < 0, readings.begin[location], row + 1)
     has_next = following < readings.begin[location + 1]
@@ -171,11 +174,10 @@ def _of_counters(
 ) -> Integers:
     """Ticks of events from what was counted since the last reading; one without is 1.
 
-    Events since the last reading have had their 1: they are taken off what it counted. The
-    counts are used up.
+    Events since the last reading have had their 1: they are taken off what it counted.
     """
     # In place: fresh pages of so many events take longer than what is done with them.
-    work = np.maximum(0, total, out=total)
+    work = np.maximum(0, total)
     if len(samples.first) < len(work):
         work = np.add.reduceat(work, samples.first)
     if not effort.mpi_work:
@@ -214,9 +216,10 @@ def _add_calls(ticks: Integers, trace: Trace, readings: Readings, effort: Effort
     cost = _CALL_COSTS.get(effort.clock, 0) if effort.call_cost is None else effort.call_cost
     if not cost:
         return
-    location, region, seq = trace.arrays("regions", "location", "region", "enter_seq")
-    if len(region):
-        enters = (_has_role(trace, "parallel") | _has_role(trace, "loop"))[region]
+    calls_runtime = _has_role(trace, "parallel") | _has_role(trace, "loop")
+    if calls_runtime.any():
+        location, region, seq = trace.arrays("regions", "location", "region", "enter_seq")
+        enters = calls_runtime[region]
         np.add.at(ticks, readings.exact(location[enters], seq[enters])[0], cost)
     for name in ("fork_seq", "join_seq"):
         row, _ = readings.exact(*trace.arrays("teams", "fork_location", name))

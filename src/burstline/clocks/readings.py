@@ -29,6 +29,7 @@ _EVENTS: Final = (
 
 _SPARSE: Final = 8
 """Ordinals for each event from which a table of all ordinals takes too much."""
+_MOST_NARROW: Final = 1 << 31
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -41,7 +42,7 @@ class Readings:
     time_ns: Integers  # (events,) when it was recorded
     _first: Integers  # (locations,) the lowest ordinal
     _base: Integers  # (locations + 1,) its place in `_row`
-    _row: Integers  # the last event up to each ordinal, or empty: ordinals have many holes
+    _row: AnyIntegers  # the last event up to each ordinal, or empty: ordinals have many holes
 
     def __len__(self) -> int:
         return len(self.seq)
@@ -52,10 +53,12 @@ class Readings:
             return np.full(len(seq), UNKNOWN)
         place = seq - self._first[location]
         if len(self._row):
-            place = np.minimum(place, np.diff(self._base)[location] - 1)
-            slot = self._base[location] + np.maximum(place, 0)
-            row = self._row[np.minimum(slot, len(self._row) - 1)]
-            return np.where(place >= 0, row, UNKNOWN)
+            is_before = place < 0
+            np.minimum(place, (np.diff(self._base) - 1)[location], out=place)
+            place += self._base[location]
+            row = self._row[np.clip(place, 0, len(self._row) - 1, out=place)].astype(np.int64)
+            row[is_before | (np.diff(self._base) == 0)[location]] = UNKNOWN
+            return row
         span = int(self.seq.max()) + 1
         keys = self.location * np.int64(span) + self.seq
         row = np.searchsorted(keys, location * span + np.minimum(seq, span - 1), "right") - 1
@@ -89,17 +92,24 @@ def readings_of(trace: Trace) -> Readings:
     base = np.concatenate([[0], np.cumsum(sizes)])
     if base[-1] > _SPARSE * (sum(len(seq) for _, seq, _ in sources) + 1_000):
         return _sparse(sources, first, base)
-    time_ns = np.full(base[-1], NO_VALUE)
+    # In place: fresh pages of so many events take longer than what is done with them.
+    time_ns, shift = np.full(base[-1], NO_VALUE), base[:-1] - first
     for location, seq, time in sources:
-        time_ns[base[location] + seq - first[location]] = time
+        place = shift[location]
+        place += seq
+        time_ns[place] = time
     exists = time_ns != NO_VALUE
-    place = np.flatnonzero(exists)
-    begin = np.searchsorted(place, base)
+    seq = np.flatnonzero(exists)
+    time_ns = time_ns[seq]
+    begin = np.searchsorted(seq, base)
     location = np.repeat(np.arange(locations, dtype=np.int32), np.diff(begin))
-    seq = place - (base[:-1] - first)[location]
-    row = np.cumsum(exists)
-    row -= 1
-    return Readings(begin, location, seq, time_ns[place], first, base, row)
+    for one, part in zip(shift.tolist(), np.split(seq, begin[1:-1]), strict=True):
+        part[...] -= one
+    row: AnyIntegers = (
+        np.cumsum(exists, dtype=np.int32) if len(seq) < _MOST_NARROW else (np.cumsum(exists))
+    )
+    np.subtract(row, 1, out=row)
+    return Readings(begin, location, seq, time_ns, first, base, row)
 
 
 def _sparse(
