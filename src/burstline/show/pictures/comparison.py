@@ -31,8 +31,7 @@ def comparison_plot(comparison: Comparison, *, form: Form) -> bytes:
     """Draw scores of pairs, and what call paths have of computation and of the largest wait.
 
     Bars are scores; the dashed line is the least one of repetitions of the first, circles are
-    those of the others. At most 6 pairs are drawn, those least
-    alike, and 8 profiles.
+    those of the others. At most 6 pairs are drawn, those least alike, and 8 profiles.
 
     Parameters
     ----------
