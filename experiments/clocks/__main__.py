@@ -5,7 +5,8 @@
     python -m experiments.clocks [--quick] --folder DIR
 
 Builds the programs below `programs`, which are like MiniFE, LULESH and TeaLeaf, runs them
-plainly and recorded in turns, and tells profiles by each clock. Open MPI and clang are needed.
+plainly and recorded in turns, and tells profiles by each clock. A picture of each configuration
+is put into the folder. Open MPI, clang and Matplotlib are needed.
 """
 
 from __future__ import annotations
@@ -17,9 +18,10 @@ import sys
 from pathlib import Path
 from typing import TYPE_CHECKING, Final
 
+from burstline.plots import comparison_plot
 from experiments.clocks.results import CLOCKS, LOGICAL, PHYSICAL, measured
 from experiments.clocks.runs import MODES, Site
-from experiments.clocks.statements import DELAY, GOAL, IDLE, STATEMENTS, TEALEAF, WAIT
+from experiments.clocks.statements import DELAY, GOAL, IDLE, MINIFE, STATEMENTS, TEALEAF, WAIT
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator
@@ -156,6 +158,14 @@ def _statements(results: Results) -> Iterator[str]:
     yield from table(["", "published", "measured", ""], rows)
 
 
+def draw(results: Results, folder: Path) -> None:
+    """Put a picture of each configuration into a folder, with the panels of figures 3 to 9."""
+    for name, comparison in results.comparisons.items():
+        metric = WAIT if name in MINIFE else DELAY  # figures 6 and 9b
+        picture = comparison_plot(comparison, form="png", metric=metric)
+        folder.joinpath(f"{name}.png").write_bytes(picture)
+
+
 def main() -> None:
     """Run everything, and print the report."""
     parser = argparse.ArgumentParser(prog="python -m experiments.clocks")
@@ -168,6 +178,7 @@ def main() -> None:
     )
     for line in report(results, repetitions):
         print(line)
+    draw(results, chosen.folder)
 
 
 if __name__ == "__main__":

@@ -13,7 +13,7 @@ from burstline.comparison import compare, j_c, j_mc
 from burstline.comparison.result import verdict
 from burstline.errors import NotEnoughDataError, ParameterError
 from burstline.profile import CALL_PATHS, Values
-from burstline.show.pictures.comparison import draw_call_paths
+from burstline.show.pictures.comparison import comparison_plot, draw_call_paths, draw_kinds
 from small_profiles import TREE, profile_of
 
 BEFORE = profile_of({("comp", "main"): 5, ("comp", "main/a"): 3, ("comp", "main/b"): 2})
@@ -276,6 +276,49 @@ def test_a_score_of_a_metric_that_nobody_has_is_refused():
     assert set(TREE) >= {"comp"}
 
 
+def test_bars_of_kinds_of_time_are_stacked_up_to_the_time():
+    figure = pytest.importorskip("matplotlib.figure").Figure()
+    plane = figure.add_subplot()
+    idle = profile_of(
+        {("time", "main"): 10, ("comp", "main"): 30, ("omp_idle_threads", "main"): 60}
+    )
+
+    draw_kinds(plane, compare([WAITS, idle]))
+
+    labels = [text.get_text() for text in plane.get_legend().get_texts()]
+    heights = [bar.get_height() for bar in plane.patches]
+    assert labels == ["comp", "mpi", "omp idle threads", "other"]
+    assert [heights[which::2] for which in (0, 1)] == [
+        pytest.approx([60, 40, 0, 0]), pytest.approx([30, 0, 60, 10]),
+    ]  # fmt: skip
+
+
+@pytest.mark.parametrize(
+    ("metric", "title"),
+    [
+        ("", "Where mpi latesender (mpi_latesender) is, %"),
+        ("mpi", "Where mpi (mpi) is, %"),
+        (
+            "delay_latesender_aggregate",
+            "What causes mpi latesender (delay_latesender_aggregate)",
+        ),
+    ],
+)
+def test_a_picture_shows_the_metric_that_is_asked_for(metric, title):
+    pytest.importorskip("matplotlib")
+    tree = TREE | ({metric: None} if metric.startswith("delay_") else {})
+    values = {
+        ("comp", "main"): 60,
+        ("mpi_latesender", "main"): 40,
+        (metric or "mpi", "main"): 9,
+    }
+    picture = comparison_plot(
+        compare([profile_of(values, tree=tree), WAITS]), form="svg", metric=metric
+    )
+
+    assert title in picture.decode()
+
+
 def test_bars_of_call_paths_are_stacked_up_to_all_the_largest_first():
     figure = pytest.importorskip("matplotlib.figure").Figure()
     paths = {("comp", f"main/f{number}"): 2**number for number in range(9)}
@@ -292,3 +335,16 @@ def test_bars_of_call_paths_are_stacked_up_to_all_the_largest_first():
         ends = [(bar.get_y(), bar.get_y() + bar.get_height()) for bar in bars[which::2]]
         assert [end for _, end in ends[:-1]] == pytest.approx([start for start, _ in ends[1:]])
         assert (ends[0][0], ends[-1][1]) == pytest.approx((0, 100))
+
+
+def test_what_openmp_does_is_named_with_the_function_that_it_is_in():
+    figure = pytest.importorskip("matplotlib.figure").Figure()
+    plane = figure.add_subplot()
+    path = "main/solve/dot/!$omp parallel/!$omp for"
+    profiles = [profile_of({("comp", path): 2, ("comp", "main/solve"): 1})] * 2
+
+    draw_call_paths(plane, compare(profiles), "comp")
+
+    assert [text.get_text() for text in plane.get_legend().get_texts()] == [
+        "dot > !$omp parallel > !$omp for", "main > solve",
+    ]  # fmt: skip

@@ -16,19 +16,21 @@ if TYPE_CHECKING:
 
     from matplotlib.axes import Axes
 
+    from burstline.columns import Floats
     from burstline.comparison import Comparison
 
+_KINDS: Final = ("comp", "mpi", "omp_time", "omp_idle_threads")
 _COLOURS: Final = (
     *("#0072B2", "#E69F00", "#009E73", "#CC79A7", "#56B4E9", "#D55E00", "#F0E442", "#8C8C8C"),
 )
 _OTHER: Final = "#D9D9D9"
 _DOTS: Final = 160
 _MOST_PAIRS, _MOST_NAMES, _MOST_PATHS = 6, 8, 6
-_NAME, _PATH, _LINE = 46, 52, 190
+_NAME, _PATH, _LINE = 46, 58, 220
 
 
-def comparison_plot(comparison: Comparison, *, form: Form) -> bytes:
-    """Draw scores of pairs, and what call paths have of computation and of the largest wait.
+def comparison_plot(comparison: Comparison, *, form: Form, metric: str = "") -> bytes:
+    """Draw scores of pairs, what takes the time, and call paths of computation and of a wait.
 
     Bars are scores; the dashed line is the least one of repetitions of the first, circles are
     those of the others. At most 6 pairs are drawn, those least alike, and 8 profiles.
@@ -39,6 +41,9 @@ def comparison_plot(comparison: Comparison, *, form: Form) -> bytes:
         What is to be shown.
     form : {"svg", "png"}
         Kind of picture.
+    metric : str, optional
+        The metric whose call paths are drawn beside those of computation; by default, the
+        delays that cause the largest wait.
 
     Returns
     -------
@@ -49,21 +54,43 @@ def comparison_plot(comparison: Comparison, *, form: Form) -> bytes:
     ------
     MissingExtraError
         If Matplotlib is not installed.
+
+    Examples
+    --------
+    >>> from burstline import wait_states
+    >>> from burstline.comparison import compare
+    >>> from burstline.testing import trace_of
+    >>> runs = (
+    ...     "ranks 2 | 0 | 0 enter main | 2 enter MPI_Barrier | 2 begin | 20 end | 20 leave "
+    ...     f"| 20 leave | 1 | 0 enter main | {late} enter MPI_Barrier | {late} begin | 20 end "
+    ...     "| 20 leave | 20 leave"
+    ...     for late in (10, 16)
+    ... )
+    >>> comparison = compare([wait_states(trace_of(run)).profile for run in runs])
+    >>> picture = comparison_plot(comparison, form="svg", metric="mpi_barrier_wait")
+    >>> picture[:5]
+    b'<?xml'
     """
-    wait = _largest_wait(comparison)
-    cause = WAITS.get(wait, "")
+    wait = _largest_wait(comparison, metric)
+    delays = WAITS.get(wait, "")
+    metric = metric or (delays if delays in comparison.by_call_path else wait)
+    is_cause = wait not in {"", metric}
+    title = comparison.titles.get(wait if is_cause else metric)
     stacked = {
         "comp": "Where Computation (comp) is, %",
-        cause or wait: f"What causes {comparison.titles.get(wait)} ({cause}), %"
-        if cause
-        else f"Where {comparison.titles.get(wait)} ({wait}) is, %",
+        metric: f"What causes {title} ({metric}), %"
+        if is_cause
+        else f"Where {title} ({metric}) is, %",
     }
     panels = [pair for pair in stacked.items() if pair[0] in comparison.by_call_path]
-    with blank((14.0, 6.0), {"font.size": 9.5}) as figure:
-        plane = figure.add_axes((0.05, 0.36, 0.26, 0.47))
-        _draw_scores(plane, comparison, [*("comp", wait), cause])
+    with blank((17.0, 6.0), {"font.size": 9.5}) as figure:
+        plane = figure.add_axes((0.03, 0.36, 0.22, 0.47))
+        _draw_scores(plane, comparison, [*dict.fromkeys(("comp", wait, metric))])
+        plane = figure.add_axes((0.29, 0.36, 0.15, 0.47))
+        plane.set_title("What takes the time, %", loc="left", fontsize=10)
+        draw_kinds(plane, comparison)
         for number, (metric, title) in enumerate(panels or [("time", "Where the time is, %")]):
-            plane = figure.add_axes((0.38 + 0.32 * number, 0.36, 0.28, 0.47))
+            plane = figure.add_axes((0.48 + 0.265 * number, 0.36, 0.235, 0.47))
             plane.set_title(safe(title, limit=70), loc="left", fontsize=10)
             draw_call_paths(plane, comparison, metric)
         several = "; of all pairs the least" * (len(comparison.pairs) > 1)
@@ -79,10 +106,12 @@ def comparison_plot(comparison: Comparison, *, form: Form) -> bytes:
         return drawn(figure, form=form, dots=_DOTS)
 
 
-def _largest_wait(comparison: Comparison) -> str:
-    """The metric of waiting that takes most of the time of any profile; empty without one."""
+def _largest_wait(comparison: Comparison, metric: str) -> str:
+    """The wait that takes most of the time of any profile, of all or those of a metric."""
     waits = {
-        name: max(comparison.of_time[name]) for name in WAITS if name in comparison.of_time
+        name: max(comparison.of_time[name])
+        for name, delays in WAITS.items()
+        if name in comparison.of_time and metric in {"", name, delays}
     }
     return max(waits, key=lambda name: waits[name], default="")
 
@@ -97,11 +126,14 @@ def _draw_scores(plane: Axes, comparison: Comparison, metrics: Sequence[str]) ->
         scores = [pair.j_mc, *(pair.j_c.get(metric, 0) for metric in metrics)]
         label = " and ".join(map(letter, pair[:2]))
         plane.bar(places, scores, width * 0.92, color=_COLOURS[number], label=label)
-        repeated = comparison.run_to_run[pair.second]
-        if repeated is not None:
-            label = f"repetitions of {letter(pair.second)}, the least pair"
-            [ring] = plane.plot(places[0], repeated, "o", color="white", ms=6, label=label)
-            ring.set(markeredgecolor=DARK, clip_on=False)
+    repeated = [comparison.run_to_run[pair.second] for pair in pairs]
+    rings = [(n, score) for n, score in enumerate(repeated) if score is not None]
+    if rings:
+        label = "repetitions of the other, the least pair"
+        middles = [width * (number + 0.5) - 0.4 for number, _ in rings]
+        heights = [score for _, score in rings]
+        [circles] = plane.plot(middles, heights, "o", color="white", ms=6, label=label)
+        circles.set(markeredgecolor=DARK, clip_on=False)
     least = comparison.run_to_run[0]
     if least is not None:
         label = "repetitions of A, the least pair"
@@ -116,35 +148,54 @@ def _draw_scores(plane: Axes, comparison: Comparison, metrics: Sequence[str]) ->
     plane.set_xticks(range(1 + len(metrics)), ["all metrics", *titles])
     plane.set_ylim(0, 1.05)
     plane.set_title("J of all metrics, then of call paths of one", loc="left", fontsize=10)
-    _finish(plane, columns=1 if len(pairs) < 4 else 2)
+    _finish(plane, columns=1 if len(pairs) < 4 else 2, below=0.24)
+
+
+def draw_kinds(plane: Axes, comparison: Comparison) -> None:
+    """Stack a bar for each profile: what computation, MPI and OpenMP take of the time."""
+    names = len(comparison.names[:_MOST_NAMES])
+    kinds = [name for name in _KINDS if name in comparison.of_time]
+    whole, *shares = (
+        100 * np.array(comparison.of_time.get(name, [0.0] * names)[:names])
+        for name in ("time", *kinds)
+    )
+    labels = [safe(comparison.titles[name], limit=40) for name in kinds]
+    _stack(plane, shares, labels, "other", whole)
 
 
 def draw_call_paths(plane: Axes, comparison: Comparison, metric: str) -> None:
     """Stack a bar for each profile: what call paths have of a metric, the largest below."""
-    shares = comparison.by_call_path[metric][:_MOST_NAMES]
+    shares = 100 * comparison.by_call_path[metric][:_MOST_NAMES]
     best = np.argsort(-shares.max(axis=0), kind="stable")[:_MOST_PATHS]
     best = best[shares[:, best].any(axis=0)]
-    places = np.arange(len(shares))
-    below = np.zeros(len(shares))
     labels = _endings([comparison.path(row) for row in best.tolist()])
-    for number, (row, label) in enumerate(zip(best, labels, strict=True)):
-        heights = 100 * shares[:, row]
-        plane.bar(places, heights, 0.7, below, color=_COLOURS[number], label=label)
+    _stack(plane, [*shares[:, best].T], labels, "other call paths", shares.sum(axis=1))
+
+
+def _stack(
+    plane: Axes, shares: Sequence[Floats], labels: Sequence[str], other: str, whole: Floats
+) -> None:
+    """Stack bars of shares in %, an array for each label, and of what is left of the whole."""
+    places = np.arange(len(whole))
+    below = np.zeros(len(whole))
+    for heights, label, colour in zip(shares, labels, _COLOURS, strict=False):
+        plane.bar(places, heights, 0.7, below, color=colour, label=label)
         below += heights
-    others = np.maximum(100 * shares.sum(axis=1) - below, 0)
+    others = np.maximum(whole - below, 0)
     if others.max() > 0.05:
-        plane.bar(places, others, 0.7, below, color=_OTHER, label="other call paths")
+        plane.bar(places, others, 0.7, below, color=_OTHER, label=other)
     plane.set_xticks(places, map(letter, places.tolist()))
+    plane.set_ylim(0, 105)
     _finish(plane)
 
 
-def _finish(plane: Axes, columns: int = 1) -> None:
+def _finish(plane: Axes, columns: int = 1, below: float = 0.14) -> None:
     plane.spines[["top", "right"]].set_visible(False)
     plane.legend(
         frameon=False,
         fontsize=8.5,
         loc="upper left",
-        bbox_to_anchor=(-0.03, -0.14),
+        bbox_to_anchor=(-0.03, -below),
         ncols=columns,
     )
 
@@ -155,11 +206,19 @@ def letter(number: int) -> str:
 
 
 def _endings(paths: Sequence[tuple[str, ...]]) -> list[str]:
-    """The ends of call paths, which tell more than where they begin: as far as they differ."""
+    """The ends of call paths, which tell more than where they begin: as far as they differ.
+
+    What OpenMP does is named with the function that it is in.
+    """
     depth = 2
     while depth < max(map(len, paths), default=0) and len(
         {path[-depth:] for path in paths}
     ) < len(set(paths)):
         depth += 1
-    texts = [safe(" > ".join(path[-depth:]), limit=1_000) for path in paths]
+    texts = []
+    for path in paths:
+        first = len(path) - depth
+        while first > 0 and path[first].startswith("!$omp"):
+            first -= 1
+        texts.append(safe(" > ".join(path[max(first, 0) :]), limit=1_000))
     return [text if len(text) <= _PATH else "…" + text[1 - _PATH :] for text in texts]
