@@ -15,8 +15,8 @@ import recordings
 
 COMMANDS = re.findall(
     r"\S+",
-    "record counters cc c++ info structure table browse plot cut annotate convert merge "
-    "check-merge learn demo completion",
+    "record counters cc c++ info waits compare structure table browse plot cut annotate retime "
+    "convert merge check-merge learn demo completion",
 )
 ENDINGS = ("prv", "prv.gz", "store", "csv", "parquet", "otf2", "perfetto.json")
 READABLE = ENDINGS[:-1]
@@ -36,6 +36,7 @@ REPRESENTATIVE = {
 }  # on these everything is tried
 DAMAGED = {"fixture_mpi4.prv", "lulesh_8r", "otf2_scorep_toy4", "raw_ring"}
 LIMITED = {"lulesh_27r_s4_i30", "otf2_scorep_lulesh_8r_s10_i30"}  # beside those: large ones
+COUNTED = "raw_counted"  # has the counters of all clocks
 COLD = "lulesh_8r"  # every command on it imports what it needs, as in a new process
 SMALL = 400_000  # bytes of a pair of traces on which every way to merge is tried
 PAIRS = {
@@ -243,6 +244,11 @@ ON_CUBE = {
         @halve T
         info T
         """,
+    "compare": """
+        compare T T
+        compare T T --metrics all --format json
+        compare T --with T --plot c.svg --format csv
+        """,
 }
 PRINTED = {
     "info": """
@@ -270,6 +276,29 @@ PRINTED = {
     "plot": """
         plot T
         plot T -o p.svg
+        """,
+    "waits": """
+        waits T
+        waits T %
+        waits T --format json
+        waits T --format csv --clock lt_1
+        waits T --by iteration --top 2
+        waits T --from 100ms --to 300ms --ranks 0-1
+        waits T --intrinsic
+        waits T -o w.cubex
+        info w.cubex
+        """,
+    "retime": """
+        retime T r.prv --clock lt_1
+        retime T r.store --clock lt_1 --collectives full --ranks 0-1 --format json
+        @tables r.store
+        retime T s.store
+        waits r.store --format json
+        """,
+    "compare": """
+        compare T T --clocks lt_1
+        compare T --clocks physical,lt_1 --format json
+        compare T --clocks physical,lt_1 --plot c.svg
         """,
     "tables": "@tables T",
     "limits": """
@@ -346,6 +375,18 @@ MORE = {
         @tables T memory=400000000
         """,
 }
+ON_COUNTED = {
+    "clocks": """
+        waits T --clock lt_bb
+        waits T --clock lt_loop --format json
+        waits T --intrinsic
+        waits T --intrinsic --format json
+        retime T s.prv
+        retime T h.store --clock lt_hwctr --counter IR_LD_INS=2,IR_TOT_INS --without-mpi
+        @tables h.store
+        compare T --clocks physical,lt_stmt,lt_bb
+        """,
+}
 ON_DAMAGED = {
     "existing": """
         convert T out.prv
@@ -395,6 +436,12 @@ ON_PAIRS = {
         """,
 }
 ON_SMALL_PAIRS = {
+    "compare": """
+        compare A B
+        compare A B %
+        compare A --with B --clocks lt_1 --format json
+        compare A B --clocks physical,lt_1 --plot c.png --top 3 --format csv
+        """,
     "merge-ways": """
         merge A B --method seed --assignment optimal --block 64 --both-sizes --aligned-spans
         merge B A --base 2 --window 32 --limit 0.5 --place-weight 0.2 --format csv
@@ -503,7 +550,8 @@ def texts(one: Input, folder: Path) -> dict[str, str]:
     if one.kind == "text":
         return ON_TEXT | (damages([one.file]) if one.name == "text_A1" else {})
     if one.name not in REPRESENTATIVE:
-        return BASIC | ({"limits": PRINTED["limits"]} if one.name in LIMITED else {})
+        limits = {"limits": PRINTED["limits"]} if one.name in LIMITED else {}
+        return BASIC | limits | (ON_COUNTED if one.name == COUNTED else {})
     made = PRINTED | MORE | conversions()
     if one.name == COLD:
         made |= damages_to_outputs()
