@@ -130,33 +130,17 @@ def test_stamps_do_not_depend_on_time(program, random):
         assert np.array_equal(ours, theirs)
 
 
-WORKED = """
-ranks 2
-region main role function
-region foo role function
-counter IR_LOOP_ITER
-0
+def worked_rank(rank, iterations):
+    """What a rank does in example 5.5 of the definitions."""
+    call, moved = ("MPI_Recv", "receive from 0") if rank else ("MPI_Send", "send to 1")
+    return f"""{rank}
 1 enter main IR_LOOP_ITER=0
 2 enter MPI_Init IR_LOOP_ITER=0
 3 leave IR_LOOP_ITER=0
 4 enter foo IR_LOOP_ITER=0
-5 leave IR_LOOP_ITER={}
-6 enter MPI_Send IR_LOOP_ITER=0
-7 send to 1 bytes 8 IR_LOOP_ITER=0
-8 leave IR_LOOP_ITER=0
-9 enter MPI_Allreduce IR_LOOP_ITER=0
-9 begin
-10 end sent 8 received 8 IR_LOOP_ITER=0
-11 leave IR_LOOP_ITER=0
-12 leave IR_LOOP_ITER=0
-1
-1 enter main IR_LOOP_ITER=0
-2 enter MPI_Init IR_LOOP_ITER=0
-3 leave IR_LOOP_ITER=0
-4 enter foo IR_LOOP_ITER=0
-5 leave IR_LOOP_ITER={}
-6 enter MPI_Recv IR_LOOP_ITER=0
-7 receive from 0 bytes 8 IR_LOOP_ITER=0
+5 leave IR_LOOP_ITER={iterations}
+6 enter {call} IR_LOOP_ITER=0
+7 {moved} bytes 8 IR_LOOP_ITER=0
 8 leave IR_LOOP_ITER=0
 9 enter MPI_Allreduce IR_LOOP_ITER=0
 9 begin
@@ -164,12 +148,13 @@ counter IR_LOOP_ITER
 11 leave IR_LOOP_ITER=0
 12 leave IR_LOOP_ITER=0
 """
-"""Example 5.5 of the definitions."""
 
 
 def worked(*iterations):
     """The worked example, in which one reading stamps an enter and the begin of its part."""
-    trace = trace_of(WORKED.format(*iterations))
+    head = "ranks 2 | region main role function | region foo role function "
+    ranks = (worked_rank(*each) for each in enumerate(iterations))
+    trace = trace_of("\n".join((f"{head}| counter IR_LOOP_ITER", *ranks)))
     members = trace.collective_members
     place = members.column_names.index("begin_seq")
     earlier = pc.subtract(members["begin_seq"], 1)
@@ -257,37 +242,22 @@ def test_calls_that_wait_for_each_other_are_told_and_passed():
     assert retiming.end_ticks >= 6
 
 
-PACED = """
-ranks 2
-region main role function
-region foo role function
-counter IR_TOT_INS
-0
-0 enter main IR_TOT_INS=0
-10 enter foo IR_TOT_INS=0
-{} leave IR_TOT_INS=99
-{} enter MPI_Barrier IR_TOT_INS=0
-{} begin IR_TOT_INS=0
-{} end IR_TOT_INS=0
-{} leave IR_TOT_INS=0
-{} leave IR_TOT_INS=0
-1
-0 enter main IR_TOT_INS=0
-10 enter foo IR_TOT_INS=0
-410 leave IR_TOT_INS=39
-420 enter MPI_Barrier IR_TOT_INS=0
-430 begin IR_TOT_INS=0
-{} end IR_TOT_INS=0
-{} leave IR_TOT_INS=0
-{} leave IR_TOT_INS=0
-"""
-
-
 def paced(foo_ns):
     """Two ranks whose efforts in foo are 100 and 40; the first one needs a time for its."""
-    leave = 10 + foo_ns
-    here = [leave + 10 * k for k in range(6)]
-    return trace_of(PACED.format(*here, *here[3:]))
+    text = "ranks 2 | region main role function | region foo role function "
+    text += "| counter IR_TOT_INS\n"
+    for rank, (leave, statements) in enumerate(((10 + foo_ns, 99), (410, 39))):
+        text += f"""{rank}
+0 enter main IR_TOT_INS=0
+10 enter foo IR_TOT_INS=0
+{leave} leave IR_TOT_INS={statements}
+{leave + 10} enter MPI_Barrier IR_TOT_INS=0
+{leave + 20} begin IR_TOT_INS=0
+{foo_ns + 40} end IR_TOT_INS=0
+{foo_ns + 50} leave IR_TOT_INS=0
+{foo_ns + 60} leave IR_TOT_INS=0
+"""
+    return trace_of(text)
 
 
 def test_waits_of_a_run_without_noise_are_intrinsic():
