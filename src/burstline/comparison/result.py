@@ -242,26 +242,30 @@ def compare(
 
     Examples
     --------
+    Three runs in which the second rank comes to a barrier late, each time later; a clock that
+    counts events does not see it:
+
     >>> from burstline import wait_states
     >>> from burstline.testing import trace_of
-    >>> first, second, third = (
-    ...     wait_states(
-    ...         trace_of(
-    ...             "ranks 2 "
-    ...             "| 0 | 0 enter main | 2 enter MPI_Barrier | 2 begin | 20 end | 20 leave "
-    ...             "| 20 leave "
-    ...             f"| 1 | 0 enter main | {late} enter MPI_Barrier | {late} begin | 20 end "
-    ...             "| 20 leave | 20 leave"
-    ...         )
-    ...     ).profile
-    ...     for late in (10, 12, 16)
+    >>> runs = [
+    ...     trace_of(
+    ...         "ranks 2 | 0 | 0 enter MPI_Init | 2 leave | 4 enter MPI_Barrier | 40 leave "
+    ...         f"| 1 | 0 enter MPI_Init | 2 leave | {late} enter MPI_Barrier | 40 leave"
+    ...     )
+    ...     for late in (10, 20, 30)
+    ... ]
+    >>> physical, logical = (
+    ...     [wait_states(run, clock=clock).profile for run in runs]
+    ...     for clock in ("physical", "lt_1")
     ... )
-    >>> comparison = compare([first, second, third])
+    >>> comparison = compare(physical)
     >>> comparison.least.first, comparison.least.second
     (0, 2)
-    >>> comparison = compare([first, second], [third], names=["before", "after"])
+    >>> comparison = compare(physical, logical, names=["time", "events"])
+    >>> comparison.run_to_run
+    (0.6, 1.0)
     >>> next(comparison.differences())[:2]
-    ('mpi_sync_collective', ('main', 'MPI_Barrier'))
+    ('mpi_sync_collective', ('program', 'MPI_Barrier'))
     """
     groups = [list(profiles), *map(list, others)]
     if not others:

@@ -117,24 +117,22 @@ def j_c(first: Profile, second: Profile, metric: str) -> float:
 
     Examples
     --------
-    All waits at barriers are in one call path, in both of these runs:
+    Two runs compute for 40 ns, of which the second spends twice as long on reading:
 
     >>> from burstline import wait_states
     >>> from burstline.testing import trace_of
     >>> profiles = [
     ...     wait_states(
     ...         trace_of(
-    ...             "ranks 2 "
-    ...             "| 0 | 0 enter main | 2 enter MPI_Barrier | 2 begin | 20 end | 20 leave "
-    ...             "| 20 leave "
-    ...             f"| 1 | 0 enter main | {late} enter MPI_Barrier | {late} begin | 20 end "
-    ...             "| 20 leave | 20 leave"
+    ...             "ranks 1 | region read role function | region solve role function "
+    ...             f"| 0 | 0 enter read | {read} leave | {read} enter solve | 40 leave "
+    ...             "| 40 enter MPI_Init | 50 leave"
     ...         )
     ...     ).profile
-    ...     for late in (10, 16)
+    ...     for read in (10, 20)
     ... ]
-    >>> j_c(*profiles, "mpi_barrier_wait")
-    1.0
+    >>> j_c(*profiles, "comp")
+    0.6
     """
     tables = side_by_side((first, second), _NAMES)
     if metric not in tables.parents:

@@ -71,6 +71,16 @@ def cluster_plot(points: Points, structure: Structure, *, form: Form, title: str
         If Matplotlib is not installed.
     NotEnoughDataError
         If there is no point.
+
+    Examples
+    --------
+    >>> from burstline.structure import detect, points
+    >>> from burstline.testing import trace_of
+    >>> calls = " | ".join(f"{9 * k} enter MPI_Barrier | {9 * k + 2} leave" for k in range(8))
+    >>> trace = trace_of(f"ranks 1 | 0 | {calls}")
+    >>> structure = detect(trace)
+    >>> cluster_plot(points(trace, structure), structure, form="png")[1:4]
+    b'PNG'
     """
     plane = layout(points, structure, most=_MOST_NAMED)
     rows = (len(plane.legend) + bool(plane.unnamed) + 1) // 2

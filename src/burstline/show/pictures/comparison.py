@@ -60,16 +60,14 @@ def comparison_plot(comparison: Comparison, *, form: Form, metric: str = "") -> 
     >>> from burstline import wait_states
     >>> from burstline.comparison import compare
     >>> from burstline.testing import trace_of
-    >>> runs = (
-    ...     "ranks 2 | 0 | 0 enter main | 2 enter MPI_Barrier | 2 begin | 20 end | 20 leave "
-    ...     f"| 20 leave | 1 | 0 enter main | {late} enter MPI_Barrier | {late} begin | 20 end "
-    ...     "| 20 leave | 20 leave"
-    ...     for late in (10, 16)
+    >>> waits = wait_states(
+    ...     trace_of(
+    ...         "ranks 2 | 0 | 0 enter MPI_Init | 9 leave | 1 | 5 enter MPI_Init | 9 leave"
+    ...     )
     ... )
-    >>> comparison = compare([wait_states(trace_of(run)).profile for run in runs])
-    >>> picture = comparison_plot(comparison, form="svg", metric="mpi_barrier_wait")
-    >>> picture[:5]
-    b'<?xml'
+    >>> comparison = compare([waits.profile, waits.profile])
+    >>> comparison_plot(comparison, form="png", metric="mpi")[1:4]
+    b'PNG'
     """
     wait = _largest_wait(comparison, metric)
     delays = WAITS.get(wait, "")

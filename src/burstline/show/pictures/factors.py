@@ -48,6 +48,19 @@ def factor_plot(factors: FactorMap, *, form: Form, title: str = "") -> bytes:
     ------
     MissingExtraError
         If Matplotlib is not installed.
+
+    Examples
+    --------
+    >>> from burstline.structure import detect, factor_map, features
+    >>> from burstline.testing import trace_of
+    >>> names = ["MPI_Send", "MPI_Barrier", "MPI_Barrier"]
+    >>> calls = [(k * k, names[k % 3], k % 2) for k in range(1, 16)]
+    >>> steps = [f"{k} enter {name} path {path} | {k + 1} leave" for k, name, path in calls]
+    >>> paths = "path 0 main file a.c line 3 | path 1 main file a.c line 4"
+    >>> trace = trace_of(f"ranks 1 | {paths} | 0 | {' | '.join(steps)}")
+    >>> factors = factor_map(features(trace, detect(trace).found_in))
+    >>> factor_plot(factors, form="png")[1:4]
+    b'PNG'
     """
     with blank(_SIZE) as figure:
         plane = figure.add_axes((0.11, 0.09, 0.87, 0.81))

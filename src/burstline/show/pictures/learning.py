@@ -45,6 +45,16 @@ def learn_plot(found: Learned, *, form: Form) -> bytes:
     ------
     MissingExtraError
         If Matplotlib is not installed.
+
+    Examples
+    --------
+    >>> import numpy as np, pyarrow as pa
+    >>> from burstline.learning import learn
+    >>> work = np.random.default_rng(1).integers(100, 10_000, 200)
+    >>> columns = {"rank": np.arange(200) % 4, "duration_ns": 3 * work, "IR_LD_INS": work}
+    >>> learned = learn({"a": pa.table(columns)}, features="base")
+    >>> learn_plot(learned, form="png")[1:4]
+    b'PNG'
     """
     shown = [one for one in found.scores if one.name in {"base", "merged"}]
     with blank((13.0, 4.8), {"font.size": 9.5}) as figure:

@@ -73,6 +73,15 @@ def merge_plot(
         If Matplotlib is not installed.
     ParameterError
         If no run has bursts on that rank.
+
+    Examples
+    --------
+    >>> from burstline import match
+    >>> from burstline.testing import trace_of
+    >>> lines = [f"{9 * k} enter MPI_Barrier | {9 * k + 2} leave" for k in range(4)]
+    >>> runs = [trace_of("ranks 1 | 0 | " + " | ".join(lines)) for _ in range(2)]
+    >>> merge_plot(runs, match(runs), ["before", "after"], 0, form="png")[1:4]
+    b'PNG'
     """
     times, stage = _times(traces, matching, rank)
     runs = len(traces)

@@ -64,6 +64,15 @@ def quality_plot(found: Check, *, form: Form, title: str = "") -> bytes:
     ------
     MissingExtraError
         If Matplotlib is not installed.
+
+    Examples
+    --------
+    >>> from burstline.merge import check
+    >>> from burstline.testing import trace_of
+    >>> lines = [f"{9 * k} enter MPI_Barrier A={k} | {9 * k + 2} leave A=0" for k in range(9)]
+    >>> runs = [trace_of("ranks 1 | counter A | 0 | " + " | ".join(lines)) for _ in range(2)]
+    >>> quality_plot(check(runs), form="png")[1:4]
+    b'PNG'
     """
     qualities = drawn_of(found)
     boxes = [(each, spread) for each in qualities for spread in each.per_run]
