@@ -16,7 +16,8 @@ from burstline.record.building.wrappers import operations_source, wrappers_sourc
 from repository.source import PACKAGE, ROOT
 
 NATIVE = PACKAGE / "record" / "native"
-FOLDERS = (NATIVE, PACKAGE / "record" / "pass", ROOT / "core", ROOT / "core" / "fuzz")
+RECORD = PACKAGE / "record"
+FOLDERS = (NATIVE, RECORD / "pass", RECORD / "kernels", ROOT / "core", ROOT / "core" / "fuzz")
 SUFFIXES = {".c", ".cpp", ".h", ".hpp"}
 INCLUDE = re.compile(r'^\s*#\s*include\s+"([^"]+)"', re.MULTILINE)
 LAYER = re.compile(r"^ \*     (\w+(?: \w+)*)(?:  +\S.*)?$", re.MULTILINE)

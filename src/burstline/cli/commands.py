@@ -26,6 +26,7 @@ _PURPOSES: Final = {
     "Understand a trace": {
         "info": "what is in a trace, and its parallel efficiency",
         "waits": "where time is lost in waiting, and who causes it",
+        "clocks": "what statements and calls take: models for a clock that tells ns",
         "compare": "how alike profiles are, of runs or of clocks, and where they differ",
         "structure": "the loops of the program, as pseudo-code",
         "table": "a table of all computation bursts, with counters and context",

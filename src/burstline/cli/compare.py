@@ -11,11 +11,14 @@ from burstline import show
 from burstline.cli import usage
 from burstline.cli.inputs import (
     COPIES_REPLAYED,
+    MODELLED,
     REPLAYED,
     bytes_needed,
+    clock_asked,
     memory_budget,
     read_selected,
     warn_of_twins,
+    whole,
 )
 from burstline.cli.products import picture_file, print_view, write_figure
 from burstline.errors import ParameterError, printable
@@ -40,6 +43,7 @@ examples:
   burstline compare a.cubex --with b.cubex --with c.cubex         each with the first
   burstline compare run1.prv run2.prv --clocks lt_1     do they agree by this clock?
   burstline compare run*.prv --clocks physical,lt_stmt,lt_bb      do clocks tell the time?
+  burstline compare run*.prv --clocks physical,lt_hwctr --effort-model fitted.toml
   burstline compare run1.prv run2.prv --plot alike.svg
   burstline compare run1.prv run2.prv --format json | python -m json.tool
   burstline compare run1.prv run2.prv --format csv      all differences, by call path
@@ -51,6 +55,7 @@ _COMPARED: Final = {
     "each is compared with the INPUTs",
     "--clocks LIST=physical": "clocks of traces, as waits --clock takes them; of several, the "
     "others are compared with the first (default: physical)",
+    **usage.EFFORT_MODEL,
     "--metrics {time-tree,fig1,all}=time-tree": "what J compares: the time and its parts "
     "(default), the parts that the article on logical clocks shows, or costs of delays, too",
     "--top N=10": "differences to show (10)",
@@ -63,7 +68,6 @@ OPTIONS: Final = {
     "the comparison": _COMPARED,
     **usage.RESOURCES,
 }
-_WHOLE: Final = dict.fromkeys(("start", "end", "ranks", "app", "loop", "iterations"))
 
 
 def run(arguments: usage.Arguments) -> None:
@@ -77,6 +81,8 @@ def run(arguments: usage.Arguments) -> None:
             f"{files[0]} is one profile: name others to compare it with, --with others, or "
             "--clocks of a trace"
         )
+    if arguments.effort_model is not None and MODELLED not in clocks:
+        raise ParameterError(f"an effort model is of {MODELLED}: name it with --clocks")
     if len(clocks) > 1 and arguments.others:
         raise ParameterError("several --clocks are of the same traces: leave --with out")
     picture = picture_file(arguments.plot, force=arguments.force)
@@ -107,13 +113,13 @@ def _profiles(arguments: usage.Arguments, file: str, clocks: Sequence[str]) -> l
         if clocks != ["physical"]:
             raise ParameterError(f"{file} is a profile: --clocks are those of traces")
         return [burstline.read_profile(file, memory=memory_budget(arguments))]
-    one = usage.Arguments(**{**vars(arguments), **_WHOLE, "trace": file})
+    one = whole(arguments, file)
     trace = read_selected(one, tables=REPLAYED, copies=COPIES_REPLAYED, names_cut=True)
     beside = bytes_needed(trace, REPLAYED, COPIES_REPLAYED, {})
     room = beside, memory_budget(arguments)
     return [
         burstline.waits.states_of(trace, None, clock=clock, room=room).profile
-        for clock in clocks
+        for clock in (clock_asked(arguments, name) for name in clocks)
     ]
 
 

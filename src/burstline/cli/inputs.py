@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING, Any, Final, TypedDict
 
 import burstline
 import burstline.formats.raw
-from burstline import formats, schema, selection, show
+from burstline import clocks, formats, schema, selection, show
 from burstline.cli import usage
 from burstline.errors import (
     InconsistentTraceError,
@@ -27,6 +27,7 @@ from burstline.errors import (
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Iterator, Sequence
 
+    from burstline.clocks import Effort
     from burstline.progress import Progress
     from burstline.show import Bar
     from burstline.structure import Structure
@@ -54,6 +55,9 @@ DETECTION: Final = ("method", "eps", "scale", "rank_merge", "min_share")
 """Options that :func:`burstline.detect` takes as they are."""
 NAME_THE_LOOP: Final = "Name the loop, as `burstline structure` numbers it: --loop ID"
 
+MODELLED: Final = "lt_hwctr"
+"""The clock that an effort model is of."""
+_WHOLE: Final = dict.fromkeys(("start", "end", "ranks", "app", "loop", "iterations"))
 _COPIES: Final = 2  # of a table: as loaded, as an analysis sorts it; as selected is one more
 # Copies while runs are matched and fused, of tables in a store and in memory.
 _MERGED, _MERGED_HERE = 1.7, 2
@@ -144,6 +148,20 @@ def warn_of_damage(arguments: usage.Arguments) -> None:
             is_shown = arguments.command == "info" and len(arguments.defects) == 1
             see = "" if is_shown else f". See: burstline info {path}"
             show.note(f"warning: {path}: {printable(told)}{see}")
+
+
+def clock_asked(arguments: usage.Arguments, clock: str) -> str | Effort:
+    """A clock, of the effort model that was given for it."""
+    if arguments.effort_model is None or (clock != MODELLED and arguments.command == "compare"):
+        return clock
+    if clock != MODELLED:
+        raise ParameterError(f"an effort model is of --clock {MODELLED}, not of {clock}")
+    return clocks.read_model(Path(arguments.effort_model)).effort()
+
+
+def whole(arguments: usage.Arguments, file: str) -> usage.Arguments:
+    """The arguments of one of several traces, none of which is cut."""
+    return usage.Arguments(**{**vars(arguments), **_WHOLE, "trace": file})
 
 
 def region_asked(arguments: usage.Arguments) -> dict[str, Any]:

@@ -2,14 +2,15 @@
 
 from __future__ import annotations
 
+import dataclasses
 from typing import Final
 
-import burstline
-from burstline import formats, show
+from burstline import clocks, formats, show
 from burstline.cli import usage
 from burstline.cli.inputs import (
     CLOCKED,
     COPIES_REPLAYED,
+    clock_asked,
     memory_budget,
     progress_bar,
     read_selected,
@@ -29,6 +30,7 @@ examples:
   burstline retime run.otf2 --clock lt_1 -o ticks.store
   burstline retime run.store --clock lt_hwctr --counter PAPI_TOT_INS -o ticks.prv
   burstline retime run.store --clock lt_hwctr --counter IR_LD_INS=2,IR_TOT_INS -o ticks.prv
+  burstline retime run.store --clock lt_hwctr --effort-model fitted.toml -o ns.prv
   burstline waits run.store --clock lt_stmt                     the waits on that clock
 """
 _CLOCK: Final = {
@@ -37,6 +39,7 @@ _CLOCK: Final = {
     "counter counts (default: lt_stmt)",
     "--counter LIST": "counters of lt_hwctr, with a weight where it is not 1: A,B=2 (default: "
     "the instructions)",
+    **usage.EFFORT_MODEL,
     "--call-cost N": "ticks of a call into the OpenMP runtime (default: 100 of lt_bb, 4300 of "
     "lt_stmt, else 0)",
     "--without-mpi": "what counters counted inside of MPI is no effort",
@@ -53,15 +56,9 @@ def run(arguments: usage.Arguments) -> None:
     path = output_path(arguments)
     usage.require_at_least(arguments, call_cost=0)
     memory = memory_budget(arguments)
+    effort = _effort(arguments)
     trace = read_selected(arguments, tables=CLOCKED, copies=COPIES_REPLAYED)
-    retiming = burstline.retimed(
-        trace,
-        arguments.clock,
-        weights=_weights(arguments.counter),
-        call_cost=arguments.call_cost,
-        mpi_work=not arguments.without_mpi,
-        collectives=arguments.collectives,
-    )
+    [retiming] = clocks.retimings(trace, [effort], collectives=arguments.collectives)
     document, trace = retiming.as_dict(), retiming.trace
     del retiming
     if formats.is_prv(path):
@@ -74,6 +71,18 @@ def run(arguments: usage.Arguments) -> None:
     rows = [(name, value) for name, value in document.items() if not isinstance(value, list)]
     notes = [f"{path}: {note}" for note in show.clock_notes(document)]
     print_view(arguments, show.Outcome(document, ("name", "value"), rows, notes=notes))
+
+
+def _effort(arguments: usage.Arguments) -> clocks.Effort:
+    """The clock that is asked for, of a model or of counters."""
+    clock, cost = clock_asked(arguments, arguments.clock), arguments.call_cost
+    mpi_work = not arguments.without_mpi
+    if isinstance(clock, str):
+        return clocks.Effort(clock, _weights(arguments.counter), cost, mpi_work)
+    if arguments.counter is not None:
+        raise ParameterError("an effort model names its counters: leave --counter out")
+    cost = clock.call_cost if cost is None else cost
+    return dataclasses.replace(clock, call_cost=cost, mpi_work=mpi_work)
 
 
 def _weights(text: str | None) -> dict[str, float]:

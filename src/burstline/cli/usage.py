@@ -60,6 +60,9 @@ RESOURCES: Final = {
     }
 }
 ANALYSIS: Final = TRACE | FORMAT | REGION | RESOURCES
+EFFORT_MODEL: Final = {
+    "--effort-model FILE": "what counts take in ns, for lt_hwctr, as burstline clocks makes it"
+}
 POLL_GAP: Final = {
     "--poll-gap TIME": "failed polls less than that apart are waiting, where the source only "
     "sums them up (default: 5us)"

@@ -13,6 +13,7 @@ from burstline.cli.inputs import (
     COPIES_REPLAYED,
     REPLAYED,
     bytes_needed,
+    clock_asked,
     memory_budget,
     read_selected,
 )
@@ -37,6 +38,7 @@ examples:
   burstline waits run.otf2 --like scalasca-2.6      as Scalasca computes it, to compare
   burstline waits run.prv --correct                 where clocks of nodes disagree
   burstline waits run.store --clock lt_stmt         without the noise of the machine
+  burstline waits run.store --clock lt_hwctr --effort-model fitted.toml
   burstline waits run.store --intrinsic             what the machine added, and where
   burstline waits run.prv --format json | python -m json.tool
   burstline waits run.prv --format csv > waits.csv  all values, by call path and rank
@@ -47,6 +49,7 @@ _WAITS: Final = {
     "--clock {physical,lt_1,lt_loop,lt_bb,lt_stmt,lt_hwctr}=physical": "the clock of the "
     "stamps: time, or ticks of what the program did: events, OpenMP iterations, basic blocks, "
     "statements, instructions (default: physical)",
+    **usage.EFFORT_MODEL,
     "--like {scalasca-2.6}": "keep the oddities of that tool, to compare with its reports",
     "--by PART": "also by iteration (of the loop that --loop names, else of the largest), "
     "loop, node, rank, or window of time: 500ms",
@@ -67,6 +70,7 @@ def run(arguments: Arguments) -> None:
             raise ParameterError(f"{path}: the ending of a profile is .cubex")
         require_free(in_folder(path), force=arguments.force)
     loop = _loop(arguments)
+    clock = clock_asked(arguments, arguments.clock)
     stamped_anew = arguments.intrinsic or arguments.clock != "physical"
     tables = CLOCKED if stamped_anew else REPLAYED
     trace = read_selected(arguments, tables=tables, copies=COPIES_REPLAYED, names_cut=True)
@@ -74,7 +78,7 @@ def run(arguments: Arguments) -> None:
     waits = burstline.waits.states_of(
         trace,
         arguments.like,
-        clock=arguments.clock,
+        clock=clock,
         by=arguments.by,
         loop=loop,
         correct=arguments.correct,

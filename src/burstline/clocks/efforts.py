@@ -7,6 +7,7 @@ Timers Useful for Performance Analysis?
 
 from __future__ import annotations
 
+import math
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Final
 
@@ -19,7 +20,7 @@ if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping, Sequence
 
     from burstline.clocks.readings import Readings
-    from burstline.columns import Integers, Mask
+    from burstline.columns import Floats, Integers, Mask
     from burstline.trace import Trace
 
 CLOCKS: Final = ("lt_1", "lt_loop", "lt_bb", "lt_stmt", "lt_hwctr")
@@ -48,6 +49,9 @@ class Effort:
             raise ParameterError(f"no clock called {self.clock}: {', '.join(CLOCKS)}")
         if self.weights and self.clock != "lt_hwctr":
             raise ParameterError(f"counters are named for lt_hwctr alone, not {self.clock}")
+        for name, weight in self.weights.items():
+            if not math.isfinite(weight):
+                raise ParameterError(f"{name}={weight}: a counter's weight is a finite number")
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -144,9 +148,11 @@ def _weights(trace: Trace, effort: Effort) -> Mapping[str, float]:
 
 def _require(trace: Trace, clock: str, counters: tuple[str, ...]) -> None:
     if missing := [name for name in counters if name not in trace.counter_names]:
+        all_clocks = {BLOCKS, STATEMENTS, ITERATIONS} >= {*missing}
+        recorded_by = RECORDED_BY if all_clocks else f"record --counters {','.join(counters)}"
         raise NotEnoughDataError(
             f"{clock} needs the counter {', '.join(missing)}, which was not recorded. "
-            f"Record the program anew with it: burstline {RECORDED_BY}"
+            f"Record the program anew with it: burstline {recorded_by}"
         )
 
 
@@ -214,16 +220,34 @@ def _of_loops(trace: Trace, readings: Readings, effort: Effort) -> Efforts:
 def _add_calls(ticks: Integers, trace: Trace, readings: Readings, effort: Effort) -> None:
     """Add the calls into the OpenMP runtime, at the events that follow them."""
     cost = _CALL_COSTS.get(effort.clock, 0) if effort.call_cost is None else effort.call_cost
-    if not cost:
-        return
+    if cost:
+        for row in runtime_calls(trace, readings).values():
+            np.add.at(ticks, row, cost)
+
+
+def runtime_calls(trace: Trace, readings: Readings) -> dict[str, Integers]:
+    """Events that follow calls into the OpenMP runtime: enters, forks, joins."""
     calls_runtime = _has_role(trace, "parallel") | _has_role(trace, "loop")
+    rows = {"enter": np.zeros(0, np.int64)}
     if calls_runtime.any():
         location, region, seq = trace.arrays("regions", "location", "region", "enter_seq")
         enters = calls_runtime[region]
-        np.add.at(ticks, readings.exact(location[enters], seq[enters])[0], cost)
-    for name in ("fork_seq", "join_seq"):
-        row, _ = readings.exact(*trace.arrays("teams", "fork_location", name))
-        np.add.at(ticks, row, cost)
+        rows["enter"], _ = readings.exact(location[enters], seq[enters])
+    for name in ("fork", "join"):
+        columns = trace.arrays("teams", "fork_location", f"{name}_seq")
+        rows[name], _ = readings.exact(*columns)
+    return rows
+
+
+def counts_of(trace: Trace, readings: Readings, counters: Sequence[str]) -> list[Floats]:
+    """What counters counted before each event; what was not read counts at the next reading."""
+    row = _events_read_at(trace, readings)
+    counts: list[Floats] = []
+    for column in numpy_columns(trace.table("readings"), *counters):
+        known = (column != NO_VALUE) & (row >= 0)
+        work = np.maximum(0, column[known]).astype(np.float64)
+        counts.append(np.bincount(row[known], work, len(readings)).astype(np.float64))
+    return counts
 
 
 def _has_role(trace: Trace, role: str) -> Mask:

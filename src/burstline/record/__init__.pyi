@@ -4,6 +4,8 @@ from burstline.record.building.compiler import LOOPS as LOOPS
 from burstline.record.building.compiler import instrumented as instrumented
 from burstline.record.building.compiler import kinds_of as kinds_of
 from burstline.record.building.recorder import shared_object as shared_object
+from burstline.record.calibration import Calibration as Calibration
+from burstline.record.calibration import calibrated as calibrated
 from burstline.record.counting.papi import Papi as Papi
 from burstline.record.counting.plan import CounterPlan as CounterPlan
 from burstline.record.counting.plan import plan_sets as plan_sets

@@ -5,6 +5,7 @@ __all__ = ["View", "view"]
 
 # For other rooms of the house.
 from burstline.show.blocks import Lines as Lines
+from burstline.show.blocks import Table as Table
 from burstline.show.clocks import clock_notes as clock_notes
 from burstline.show.code_lines import IPC as IPC
 from burstline.show.code_lines import STYLES as STYLES

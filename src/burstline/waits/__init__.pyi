@@ -14,5 +14,7 @@ from burstline.waits.finding import with_intrinsic as with_intrinsic
 from burstline.waits.metrics import METRICS as METRICS
 from burstline.waits.metrics import PARENTS as PARENTS
 from burstline.waits.metrics import WAITS as WAITS
+from burstline.waits.regression import Fit as Fit
+from burstline.waits.regression import fitted as fitted
 from burstline.waits.result import largest_wait as largest_wait
 from burstline.waits.result import verdict as verdict

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any, Final
 import numpy as np
 
 from burstline.clocks import CLOCKS as LOGICAL_CLOCKS
-from burstline.clocks import retimed
+from burstline.clocks import Effort, retimings
 from burstline.errors import MemoryBudgetError, NotEnoughDataError, ParameterError
 from burstline.identity import call_tree, without_program
 from burstline.operations import IO, RMA
@@ -150,7 +150,7 @@ def states_of(
     trace: Trace,
     like: str | None,
     *,
-    clock: str = "physical",
+    clock: str | Effort = "physical",
     by: str | int | None = None,
     loop: int | None = None,
     correct: bool = False,
@@ -168,8 +168,8 @@ def states_of(
     width = None if by in (None, "iteration", "loop", *WHOLE_LOCATIONS) else _width(by)
     if loop is not None and by != "iteration":
         raise ParameterError("a loop is named for its iterations alone: by iteration")
-    trace, stamps = _on_clock(_loaded(trace), clock, correct=correct)
-    tree = _rooted_tree(trace)
+    trace, stamps = _on_clock(loaded(trace), clock, correct=correct)
+    tree = rooted_tree(trace)
     sync = sync_of(trace, tree)
     _require_room(sync, tree, room)
     clocks: dict[str, int] = {}
@@ -207,9 +207,9 @@ def with_intrinsic(waits: Waits, trace: Trace) -> Waits:
         raise ParameterError(
             "waits of a logical clock are the program's own: intrinsic ones are told of time"
         )
-    trace = _loaded(trace)
+    trace = loaded(trace)
     clock = work_clock(trace)
-    tree = _rooted_tree(trace)
+    tree = rooted_tree(trace)
     sync, tree = with_computation(sync_of(trace, tree), tree)
     alone = states_of(without_noise(trace, sync, tree.nodes, clock), waits.like)
     return replace(waits, intrinsic=divided(waits.profile, alone.profile, clock))
@@ -230,13 +230,15 @@ def with_communication(efficiency: Efficiency, trace: Trace, poll_gap_ns: int) -
     """The efficiency of a trace with serialisation and transfer."""
     whole: dict[str, float | None] = {}
     if efficiency.parallel is not None:
-        trace = _loaded(trace)
-        whole = factors(trace, sync_of(trace, _rooted_tree(trace)), poll_gap_ns)
+        trace = loaded(trace)
+        whole = factors(trace, sync_of(trace, rooted_tree(trace)), poll_gap_ns)
     split = {name: whole.get(name) for name in ("serialisation", "transfer")}
     return replace(efficiency, of_communication=split)
 
 
-def _on_clock(trace: Trace, clock: str, *, correct: bool) -> tuple[Trace, dict[str, Any]]:
+def _on_clock(
+    trace: Trace, clock: str | Effort, *, correct: bool
+) -> tuple[Trace, dict[str, Any]]:
     """The trace with stamps of a clock, and what these rest on."""
     if clock == CLOCKS[0]:
         return trace, {}
@@ -244,11 +246,11 @@ def _on_clock(trace: Trace, clock: str, *, correct: bool) -> tuple[Trace, dict[s
         raise ParameterError(
             "stamps of a logical clock break no cause and effect: physical ones are corrected"
         )
-    retiming = retimed(trace, clock)
+    [retiming] = retimings(trace, [Effort(clock) if isinstance(clock, str) else clock])
     return retiming.trace, {"stamps": retiming.as_dict()}
 
 
-def _loaded(trace: Trace) -> Trace:
+def loaded(trace: Trace) -> Trace:
     """The trace with each table loaded once, of a store: they are asked for several times."""
     if not trace.is_stored:
         return trace
@@ -271,7 +273,8 @@ def _require_room(sync: Sync, tree: CallTree, room: tuple[int, int] | None) -> N
         raise MemoryBudgetError(needed, memory, way_out=way_out)
 
 
-def _rooted_tree(trace: Trace) -> CallTree:
+def rooted_tree(trace: Trace) -> CallTree:
+    """The call paths of a trace, below one root."""
     tree = call_tree(trace)
     return tree if tells_program(trace) else without_program(tree)
 

@@ -110,8 +110,8 @@ def without_noise(trace: Trace, sync: Sync, nodes_table: pa.Table, clock: str) -
     """The trace as its program alone would need it, stamps in ns."""
     readings = readings_of(trace)
     [counted] = efforts_of(trace, readings, [Effort(clock, call_cost=0)])
-    node = _nodes_before(trace, sync, readings)
-    length = _lengths(readings)
+    node = nodes_before(trace, sync, readings)
+    length = lengths(readings)
     nodes = Nodes(nodes_table)
     computes = np.array([category == "" for category in nodes.category], bool)
     duration = np.ones(len(readings), np.int64)
@@ -132,7 +132,7 @@ def without_noise(trace: Trace, sync: Sync, nodes_table: pa.Table, clock: str) -
     return restamp(trace, stamps)
 
 
-def _lengths(readings: Readings) -> Integers:
+def lengths(readings: Readings) -> Integers:
     """How long before each event the one before it on its location was, ns; 0 of the first."""
     length = np.diff(readings.time_ns, prepend=0)
     length[readings.begin[:-1][np.diff(readings.begin) > 0]] = 0
@@ -148,7 +148,7 @@ def _ends(sync: Sync, readings: Readings) -> Integers:
     return ends
 
 
-def _nodes_before(trace: Trace, sync: Sync, readings: Readings) -> Integers:
+def nodes_before(trace: Trace, sync: Sync, readings: Readings) -> Integers:
     """The call path that each event ends a stretch of, -1 of none."""
     open_call = _open_before(sync.calls, readings, np.zeros(0, np.int64))
     open_region = _open_before(sync.regions, readings, _parents(trace, sync))

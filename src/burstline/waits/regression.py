@@ -1,0 +1,132 @@
+"""What a count of each counter takes, fitted to the time of computation.
+
+A row of the fit is a call path on a thread: what was counted in its stretches, how many of
+these there were, and how long they took. Of rows that counted the same, as in repetitions, the
+one that took least counts, as what else runs on a machine only ever adds.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from burstline.clocks import (
+    CALLS,
+    EffortModel,
+    counts_of,
+    non_negative,
+    readings_of,
+    runtime_calls,
+    share_explained,
+)
+from burstline.columns import take
+from burstline.errors import NotEnoughDataError, printable
+from burstline.sync import sync_of
+from burstline.waits.computation import with_computation
+from burstline.waits.finding import loaded, rooted_tree
+from burstline.waits.intrinsic import lengths, nodes_before
+from burstline.waits.times import Nodes
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable, Sequence
+
+    from burstline.columns import Floats, Integers
+    from burstline.trace import Trace
+
+
+@dataclass(frozen=True, slots=True)
+class Fit:
+    """An effort model that was fitted, and how well it tells the time."""
+
+    model: EffortModel
+    shares: dict[str, float]  # of the time that is modelled, by counter; 0: no information
+    event_ns: float  # what an event takes besides, as to be recorded; no part of the model
+    explained: float  # share of the time that the model tells at the right places, 0..1
+    rows: int
+
+    def as_dict(self) -> dict[str, Any]:
+        """The same for JSON."""
+        names = ("shares", "event_ns", "explained", "rows")
+        return {"model": self.model.as_dict()} | {name: getattr(self, name) for name in names}
+
+
+def fitted(
+    traces: Iterable[Trace],
+    counters: Sequence[str],
+    origin: str,
+    calls: EffortModel | None = None,
+) -> Fit:
+    """The weights of counters, none negative, by which computation takes what it took.
+
+    Calls of other code, and into the OpenMP runtime, take what a model says of them.
+    """
+    given = {} if calls is None else {n: w for n, w in calls.weights.items() if n in CALLS}
+    names = [name for name in counters if name not in given]
+    columns = [*given, *names]
+    parts, costs = zip(*(_computation(trace, columns) for trace in traces), strict=True)
+    counts, times = _least(np.concatenate(parts))
+    if not times.any():
+        raise NotEnoughDataError("nothing is computed in these traces: there is no time to fit")
+    left = np.maximum(0, times - counts[:, : len(given)] @ list(given.values()))
+    free = non_negative(counts[:, len(given) :], left)
+    weights = np.array([*given.values(), *free])
+    modelled = counts * weights
+    by_name = dict(zip(columns, weights.tolist(), strict=False))
+    if not any(by_name[name] for name in names):
+        raise NotEnoughDataError(
+            f"{', '.join(names)}: no information on the time of computation. Name other "
+            "counters (--counter)"
+        )
+    if calls is None:
+        ns = np.concatenate(costs)
+        openmp_call = float(np.median(ns)) if len(ns) else 0.0
+    else:
+        openmp_call = calls.openmp_call
+    shares = (modelled.sum(axis=0) / max(float(modelled.sum()), 1.0)).tolist()
+    return Fit(
+        EffortModel.of(by_name, openmp_call, origin),
+        dict(zip(by_name, shares, strict=False)),
+        float(weights[-1]),
+        share_explained(times, modelled.sum(axis=1)),
+        len(times),
+    )
+
+
+def _computation(trace: Trace, counters: Sequence[str]) -> tuple[Floats, Integers]:
+    """Counts, stretches and ns of computing call paths by thread; ns of calls into OpenMP."""
+    if missing := [name for name in counters if name not in trace.counter_names]:
+        raise NotEnoughDataError(
+            f"{', '.join(map(printable, missing))}: not recorded in each of these traces. "
+            f"Record the program anew: burstline record --counters {','.join(counters)}"
+        )
+    trace = loaded(trace)
+    readings = readings_of(trace)
+    counts = counts_of(trace, readings, counters)
+    tree = rooted_tree(trace)
+    sync, tree = with_computation(sync_of(trace, tree), tree)
+    nodes = Nodes(tree.nodes)
+    node, length = nodes_before(trace, sync, readings), lengths(readings)
+    calls = runtime_calls(trace, readings)
+    # Behind a fork, and between the end of a region and the join, only the runtime works.
+    forked = calls["enter"][np.isin(calls["enter"] - 1, calls["fork"])]
+    in_runtime = np.concatenate([forked, calls["join"]])
+    computes = np.array([category == "" for category in nodes.category], bool)
+    is_computed = np.asarray(take(computes, node, missing=False))
+    is_computed[calls["enter"]] = False  # what other threads did before it was to be idle
+    is_computed[calls["join"]] = False
+    row = np.flatnonzero(is_computed)
+    place = readings.location[row] * np.int64(max(len(nodes), 1)) + node[row]
+    places, key = np.unique(place, return_inverse=True)
+    values = [*(column[row] for column in counts), np.ones(len(row)), length[row]]
+    sums = [np.bincount(key, value, minlength=len(places)) for value in values]
+    return np.stack(sums, axis=1), length[in_runtime]
+
+
+def _least(rows: Floats) -> tuple[Floats, Floats]:
+    """Counts that differ, and the least time of each."""
+    counts, place = np.unique(rows[:, :-1], axis=0, return_inverse=True)
+    times = np.full(len(counts), np.inf)
+    np.minimum.at(times, place.reshape(-1), rows[:, -1])
+    return counts, times
