@@ -378,4 +378,5 @@ NB_MODULE(_core, m) {
     bind_otf2(m);
     bind_otf2_writing(m);
     bind_waits(m);
+    bind_signature(m);
 }

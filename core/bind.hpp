@@ -44,3 +44,4 @@ void bind_merge(nb::module_& m);
 void bind_otf2(nb::module_& m);
 void bind_otf2_writing(nb::module_& m);
 void bind_waits(nb::module_& m);
+void bind_signature(nb::module_& m);

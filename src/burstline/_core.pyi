@@ -965,3 +965,12 @@ def amortised(
     bits: int,
 ) -> NDArray[numpy.int64]:
     """Stamps with their jumps spread over what came before them."""
+
+def phases(
+    type: NDArray[numpy.uint64],
+    process: NDArray[numpy.int32],
+    work: NDArray[numpy.int64],
+    tick_begin: NDArray[numpy.int64],
+    similarity: float,
+) -> tuple[NDArray[numpy.int32], NDArray[numpy.int64]]:
+    """The phase of each occurrence, and its first tick and the number of ticks."""

@@ -6,3 +6,4 @@ from burstline.signature.events import Events as Events
 from burstline.signature.events import events_of as events_of
 from burstline.signature.events import hashes as hashes
 from burstline.signature.occurrences import Occurrences as Occurrences
+from burstline.signature.published import epas as epas

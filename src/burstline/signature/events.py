@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Final
 
 import numpy as np
 
-from burstline.bursts import POLL_COLUMNS, POLL_GAP_NS, waiting_in
+from burstline.bursts import POLL_GAP_NS, waiting_in
 from burstline.columns import NO_VALUE, coded, numpy_columns, prefix_sums
 from burstline.errors import NotEnoughDataError, ParameterError
 from burstline.matching import init_finalize
@@ -96,7 +96,9 @@ class Events:
 
     def boundaries(self, process: int) -> Integers:
         """When each event of a process begins, and the last one ends, (count + 1,)."""
-        return np.concatenate([self.init_ns[process : process + 1], self.leave_ns[self.of(process)]])
+        return np.concatenate(
+            [self.init_ns[process : process + 1], self.leave_ns[self.of(process)]]
+        )
 
     def spans(self) -> Integers:
         """How long each process ran between MPI_Init and MPI_Finalize, ns."""
@@ -125,7 +127,9 @@ def events_of(trace: Trace, application: int | None = None) -> Events:
     """The events of an application, by default the only one that calls MPI."""
     location, enter_ns, leave_ns = trace.arrays("calls", "location", "enter_ns", "leave_ns")
     codes, names = coded(trace.table("calls")["operation"])
-    applications, processes, rank_of = trace.arrays("locations", "application", "process", "rank")
+    applications, processes, rank_of = trace.arrays(
+        "locations", "application", "process", "rank"
+    )
     of_event = np.array([*(name in COUNTED for name in names), False])[codes]
     chosen = _application(applications[np.unique(location[of_event])], application)
     row = np.flatnonzero(of_event & (applications == chosen)[location])
@@ -182,7 +186,7 @@ def _ends(
     calls: tuple[AnyIntegers, Integers, Integers],
     processes: AnyIntegers,
 ) -> tuple[Integers, Integers]:
-    """When each process left MPI_Init and entered MPI_Finalize: else its first and last call."""
+    """When each process left MPI_Init and entered MPI_Finalize, or its first and last call."""
     location, enter_ns, leave_ns = calls
     process = processes[location]
     most = int(processes.max()) + 1
@@ -215,7 +219,7 @@ def _work(trace: Trace, row: Integers, begin: Integers) -> tuple[Integers, str]:
         if np.count_nonzero(known & (values > 0)) >= 0.9 * np.count_nonzero(amounts[TIME]):
             amounts = {name: np.where(known, np.maximum(values, 0), 0)}
             break
-    (counter, amount), = amounts.items()
+    ((counter, amount),) = amounts.items()
     total = prefix_sums(np.bincount(after, amount, trace.rows("calls")).astype(np.int64))
     # Computation between two events may be cut by calls that are none.
     before = np.empty_like(row)
@@ -236,7 +240,8 @@ def _tokens(
     trace: Trace, row: Integers, operation: AnyIntegers, rank: AnyIntegers
 ) -> tuple[Hashes, bool]:
     """What the recorder hashes of each event, and whether it has partners."""
-    communicator, peer = (column[row] for column in trace.arrays("calls", "communicator", "peer"))
+    columns = trace.arrays("calls", "communicator", "peer")
+    communicator, peer = (column[row] for column in columns)
     is_send, is_collective = _are(operation, _SENDS), _are(operation, COLLECTIVES)
     token = operation.astype(np.uint64) << np.uint64(48)
     members = trace.communicators["members"].to_pylist()

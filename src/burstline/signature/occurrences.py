@@ -5,15 +5,28 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
+import numpy as np
+
 if TYPE_CHECKING:
-    from burstline.columns import Integers
+    from burstline.columns import AnyIntegers, Integers
 
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Occurrences:
     """Stretches of events in the order of time, of which none overlaps another."""
 
-    phase: Integers  # (occurrences,) place of its phase in `names`
+    phase: AnyIntegers  # (occurrences,) place of its phase in `names`
     begin: Integers  # (occurrences,) boundary at which it begins, and ends
     end: Integers
     names: tuple[str, ...]  # (phases,)
+    similarity: float | None = None  # the least ratio of work in a phase, if that was compared
+
+    @property
+    def weights(self) -> Integers:
+        """How often each phase occurs, (phases,)."""
+        return np.bincount(self.phase, minlength=len(self.names))
+
+    @property
+    def once(self) -> int:
+        """How many phases occur once: fragments, if they are many."""
+        return int(np.count_nonzero(self.weights == 1))

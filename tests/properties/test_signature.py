@@ -1,0 +1,196 @@
+"""What holds for phases of the published methods, whatever the events."""
+
+from __future__ import annotations
+
+from collections import Counter
+
+import numpy as np
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from burstline.errors import ParameterError
+from burstline.operations import CODES
+from burstline.signature import Events
+from burstline.signature.published import SIMILARITY, epas, noise
+from effort import examples
+from oracles import signature as oracle
+from repository.source import ROOT
+
+AMOUNTS = st.sampled_from([0, 1, 84, 85, 86, 100, 117, 118, 2**40])
+RUNS = st.lists(st.tuples(st.integers(0, 3), AMOUNTS), max_size=60)
+SIMILARITIES = st.sampled_from([0.0, 0.5, 0.85, 0.99, 1.0])
+
+
+def events_of(*runs, counter="PAPI_TOT_INS", full=True):
+    """Events of some processes: the operation of each, and the work before it."""
+    rows = [row for run in runs for row in run]
+    operation = np.array([operation for operation, _ in rows], np.int16)
+    number = np.arange(len(rows))
+    ranks = np.arange(len(runs))
+    return Events(
+        application=0,
+        ranks=ranks,
+        begin=np.cumsum([0, *map(len, runs)]),
+        row=number,
+        operation=operation,
+        token=operation.astype(np.uint64) << np.uint64(48),
+        enter_ns=number,
+        leave_ns=number + 1,
+        init_ns=ranks * 0,
+        finalize_ns=ranks * 0 + len(rows),
+        work=np.array([work for _, work in rows], np.int64),
+        work_counter=counter,
+        full=full,
+    )
+
+
+def stretches(occurrences):
+    columns = occurrences.phase, occurrences.begin, occurrences.end
+    return list(zip(*(column.tolist() for column in columns), strict=True))
+
+
+def twin(run, similarity):
+    return oracle.phases([kind for kind, _ in run], [work for _, work in run], similarity)
+
+
+@examples(2)
+@given(run=RUNS, similarity=SIMILARITIES)
+def test_phases_of_a_process_are_those_of_the_slow_twin(run, similarity):
+    found = epas(events_of(run), 0, similarity=similarity)
+
+    assert stretches(found) == twin(run, similarity)
+    assert found.similarity == similarity
+
+
+@examples(1)
+@given(
+    work=st.lists(st.integers(0, 10**4), min_size=60, max_size=150),
+    kinds=st.integers(1, 3),
+    similarity=st.sampled_from([0.9, 0.99, 1.0]),
+)
+def test_hundreds_of_phases_of_the_same_types_are_those_of_the_slow_twin(
+    work, kinds, similarity
+):
+    run = [(k % kinds, amount) for k, amount in enumerate(work)]
+
+    assert stretches(epas(events_of(run), 0, similarity=similarity)) == twin(run, similarity)
+
+
+def test_thousands_of_phases_of_the_same_types_are_those_of_the_slow_twin():
+    work = np.random.default_rng(0).lognormal(10, 2, 3_000).astype(int).tolist()
+    run = [(k % 2, amount) for k, amount in enumerate(work)]
+
+    found = epas(events_of(run), 0, similarity=0.95)
+
+    assert found.once > 200
+    assert stretches(found) == twin(run, 0.95)
+
+
+@examples(1)
+@given(runs=st.lists(RUNS, min_size=1, max_size=3), similarity=SIMILARITIES)
+def test_occurrences_cover_the_events_of_a_process_without_overlap(runs, similarity):
+    events = events_of(*runs)
+    for process, run in enumerate(runs):
+        found = epas(events, process, similarity=similarity)
+
+        borders = [0, *found.end.tolist()] if run else []
+        assert [*found.begin.tolist(), *borders[-1:]] == borders
+        assert borders[-1:] == [len(run)][: len(run)]
+        assert found.weights.sum() == len(found.phase)
+        assert (found.weights > 0).all()
+        assert found.once == found.weights.tolist().count(1)
+        assert list(found.names) == [f"phase {k + 1}" for k in range(len(found.weights))]
+
+
+@examples(1)
+@given(kinds=st.lists(st.integers(0, 2), max_size=60), work=AMOUNTS)
+def test_of_equal_work_weights_count_sequences_of_types(kinds, work):
+    found = epas(events_of([(kind, work) for kind in kinds]), 0, similarity=1.0)
+
+    stretches_of_types = [tuple(kinds[a:b]) for _, a, b in stretches(found)]
+    assert found.weights.tolist() == list(Counter(stretches_of_types).values())
+
+
+@examples(1)
+@given(run=RUNS, factor=st.integers(1, 2**10), similarity=SIMILARITIES)
+def test_a_factor_of_all_work_changes_nothing(run, factor, similarity):
+    scaled = [(kind, factor * work) for kind, work in run]
+
+    found, other = (epas(events_of(each), 0, similarity=similarity) for each in (run, scaled))
+
+    assert stretches(found) == stretches(other)
+
+
+@examples(1)
+@given(run=RUNS, before=RUNS, behind=RUNS, similarity=st.one_of(st.none(), SIMILARITIES))
+def test_phases_of_a_process_depend_on_no_other(run, before, behind, similarity):
+    alone = epas(events_of(run, counter="cpu"), 0, similarity=similarity)
+    among = epas(events_of(before, run, behind, counter="cpu"), 1, similarity=similarity)
+
+    assert stretches(alone) == stretches(among)
+    assert alone.similarity == among.similarity
+
+
+@examples(1)
+@given(run=RUNS)
+def test_the_noise_is_that_of_the_slow_twin_and_never_asks_for_more_than_is_published(run):
+    events = events_of(run, counter="time")
+    kinds, work = events.operation.astype(np.uint64), events.work
+    nothing = np.zeros(0, np.int64)
+
+    told = noise((kinds, nothing.astype(np.int32), work, nothing))
+
+    assert told == pytest.approx(oracle.noise(kinds.tolist(), work.tolist()))
+    assert epas(events, 0).similarity == min(told, SIMILARITY)
+    assert epas(events_of(run), 0).similarity == SIMILARITY
+
+
+def test_noise_of_the_counter_leaves_one_phase():
+    work = np.random.default_rng(0).lognormal(10, 0.3, 2_000).astype(int).tolist()
+    run = [(k % 4, amount) for k, amount in enumerate(work)]
+
+    noisy, exact = (epas(events_of(run, counter=name), 0) for name in ("cpu", "PAPI_TOT_INS"))
+
+    assert noisy.weights.max() > 0.8 * len(noisy.phase)
+    assert exact.weights.max() < 0.2 * len(exact.phase)
+
+
+def test_types_may_tell_partners_apart():
+    run = [(0, 1), (1, 1), (0, 1), (1, 1)]
+    events = events_of(run)
+    events.token[2] += np.uint64(1)
+
+    assert stretches(epas(events, 0)) == [(0, 0, 2), (0, 2, 4)]
+    assert stretches(epas(events, 0, key="full")) == [(0, 0, 3), (1, 3, 4)]
+
+
+@pytest.mark.parametrize(
+    "wrong", [{"similarity": 1.1}, {"similarity": float("nan")}, {"key": "peer"}]
+)
+def test_what_is_no_similarity_and_no_key_is_refused(wrong):
+    with pytest.raises(ParameterError, match=r"similarity|key"):
+        epas(events_of([(0, 1)]), 0, **wrong)
+
+
+def test_partners_that_a_trace_does_not_tell_are_not_compared():
+    with pytest.raises(ParameterError, match="does not tell the partners"):
+        epas(events_of([(0, 1)], full=False), 0, key="full")
+
+
+def test_the_example_of_the_page_is_true():
+    page = (ROOT / "docs" / "concepts" / "signature.md").read_text(encoding="utf-8")
+    _, _, example = page.partition("## Phases, by an example\n")
+    rows = [
+        [cell.strip() for cell in line.strip("|").split("|")]
+        for line in example.splitlines()
+        if line.startswith("| ") and line[2].isdigit()
+    ]
+    events, weights = rows[:12], rows[12:]
+    run = [(CODES[f"{call.strip('`')}"], int(work)) for _, call, work, *_ in events]
+
+    found = epas(events_of(run), 0)
+
+    told = [int(phase) for *_, phase, _ in events]
+    assert np.repeat(found.phase + 1, found.end - found.begin).tolist() == told
+    assert [int(weight) for *_, weight in weights] == found.weights.tolist()
