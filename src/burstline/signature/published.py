@@ -5,7 +5,7 @@ it is an occurrence of the oldest phase with the same types in the same order th
 work before each of them.
 
 .. [1] F. Tirado, A. Wong, D. Rexachs, E. Luque, Scalable performance analysis method for SPMD
-   applications, The Journal of Supercomputing 78, 2022, DOI 10.1007/s11227-022-04515-9.
+   applications, accepted 2022.
 """
 
 from __future__ import annotations
