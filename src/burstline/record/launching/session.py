@@ -25,7 +25,7 @@ from burstline.formats import atomic
 from burstline.progress import SILENCE, Progress
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator, Sequence
+    from collections.abc import Callable, Iterator, Mapping, Sequence
     from pathlib import Path
     from types import FrameType
 
@@ -38,6 +38,8 @@ _STRANGER: Final = (1 << 32) - 3
 """The other side of a message, if it is no rank of this run; see ``raw.h``."""
 _SPAWNS: Final = ("MPI_Comm_spawn", "MPI_Comm_spawn_multiple")
 _STRIPPED: Final = "LD_PRELOAD is taken out of its environment, as env -i and sudo do"
+_GLANCE_S: Final = 0.1
+"""Seconds between two looks at a command that somebody watches."""
 _TERMINAL_S: Final = 5.0
 """Seconds for a program that got Ctrl-C from the terminal."""
 
@@ -116,14 +118,23 @@ def require_room(place: Path, leave_free: int | None) -> None:
         )
 
 
-def run_command(words: Sequence[str], *, stdout: IO[Any] | None = None) -> Ended:
-    """The end of a command, which is run; Ctrl-C and SIGTERM end it, not us."""
+def run_command(
+    words: Sequence[str],
+    *,
+    stdout: IO[Any] | None = None,
+    environment: Mapping[str, str] | None = None,
+    is_over: Callable[[], bool] | None = None,
+) -> Ended:
+    """The end of a command, which is run; Ctrl-C and SIGTERM end it, not us.
+
+    It is ended as soon as `is_over`, which is asked now and then, says so.
+    """
     try:
-        process = subprocess.Popen(words, stdout=stdout)  # noqa: S603 -- what the user wants
+        process = subprocess.Popen(words, stdout=stdout, env=environment)  # noqa: S603 -- what the user wants
     except OSError as error:
         raise ParameterError(f"{printable(words[0])}: {error.strerror}") from error
     with _terminations_interrupt():
-        return _wait(process)
+        return _wait(process, is_over)
 
 
 def survey(folder: Path, progress: Progress = SILENCE) -> Survey:
@@ -167,20 +178,36 @@ def nothing_recorded(code: int, launcher: str | None) -> str:
     return f"{text}. Where {launcher} names env above, it means the program, which env starts"
 
 
-def _wait(process: subprocess.Popen[bytes]) -> Ended:
+def _wait(process: subprocess.Popen[bytes], is_over: Callable[[], bool] | None) -> Ended:
     steps = iter(_ENDING)
     patience: float | None = None
     interrupted = False
     while True:
         try:
-            return Ended(process.wait(patience), interrupted)
-        except (KeyboardInterrupt, subprocess.TimeoutExpired) as event:
+            return Ended(_code(process, patience, is_over), interrupted)
+        except KeyboardInterrupt as event:
             first, interrupted = not interrupted, True
             if first and type(event) is KeyboardInterrupt and _has_terminal():
                 patience = _TERMINAL_S
                 continue
-            number, patience = next(steps, _ENDING[-1])
-            process.send_signal(number)
+        except subprocess.TimeoutExpired:
+            pass
+        number, patience = next(steps, _ENDING[-1])
+        process.send_signal(number)
+
+
+def _code(
+    process: subprocess.Popen[bytes], patience: float | None, is_over: Callable[[], bool] | None
+) -> int:
+    """The code with which a process ends by itself, or TimeoutExpired."""
+    if patience is not None or is_over is None:
+        return process.wait(patience)
+    while True:
+        try:
+            return process.wait(_GLANCE_S)
+        except subprocess.TimeoutExpired:
+            if is_over():
+                raise
 
 
 class _Terminated(KeyboardInterrupt):
