@@ -91,6 +91,18 @@ FINALIZES: Final = _names("Finalize")
 COMPLETIONS: Final = _names(
     "Wait Waitall Waitany Waitsome Test Testall Testany Testsome Request_get_status"
 )
+COUNTED: Final = frozenset(
+    (
+        *BLOCKING_SENDS,
+        *IMMEDIATE_SENDS,
+        *STARTS,
+        *BLOCKING_RECEIVES,
+        *IMMEDIATE_RECEIVES,
+        *COLLECTIVES,
+        *_names("Wait Waitall"),
+    )
+)
+"""Operations whose calls a program decides, not its timing: no polls."""
 ROOTED: Final = _names(
     "Bcast Reduce Gather Gatherv Scatter Scatterv "
     "Ibcast Ireduce Igather Igatherv Iscatter Iscatterv"

@@ -33,6 +33,12 @@ from burstline.record.launching.session import require_ranks as require_ranks
 from burstline.record.launching.session import require_room as require_room
 from burstline.record.launching.session import run_command as run_command
 from burstline.record.launching.session import survey as survey
+from burstline.record.signing import Measurement as Measurement
+from burstline.record.signing import Plan as Plan
+from burstline.record.signing import RankPlan as RankPlan
+from burstline.record.signing import RankStamps as RankStamps
+from burstline.record.signing import State as State
+from burstline.record.signing import signed_run as signed_run
 from burstline.record.symbols.resolution import Resolver as Resolver
 from burstline.record.symbols.resolution import unnamed as unnamed
 from burstline.record.tally import Costly as Costly

@@ -18,6 +18,8 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any, Final
 
+from burstline.operations import CODES, COLLECTIVES, COUNTED
+
 _RECORD: Final = Path(__file__).parents[1]
 _TABLE: Final = _RECORD / "calls.toml"
 _HEAD: Final = """\
@@ -29,6 +31,7 @@ _HEAD: Final = """\
 #include "messages.h"
 #include "objects.h"
 #include "requests.h"
+#include "signature.h"
 
 #define CALLER __builtin_return_address(0)
 """
@@ -38,6 +41,7 @@ _OPERATIONS_HEAD: Final = """\
 #include <stdint.h>
 
 const char *burst_operation_name(uint16_t op);
+extern const uint16_t burst_codes[];
 int burst_completes(uint16_t op);
 """
 
@@ -115,9 +119,9 @@ def wrappers_source() -> str:
 
 
 def operations_source() -> str:
-    """The C text of the names of operations, and of those that complete requests."""
+    """The C text of the names and codes of operations, and of those that complete requests."""
     table = calls()
-    return "\n".join([_OPERATIONS_HEAD, _names(table), _completions(table)])
+    return "\n".join([_OPERATIONS_HEAD, _names(table), _codes(table), _completions(table)])
 
 
 def _arguments(row: dict[str, Any]) -> tuple[Argument, ...]:
@@ -160,6 +164,16 @@ def _names(table: tuple[Call, ...]) -> str:
         "    return op < sizeof names / sizeof *names ? names[op] : NULL;\n"
         "}\n"
     )
+
+
+def _codes(table: tuple[Call, ...]) -> str:
+    rows = "".join(f"    [{call.number}] = {_code(call) + 1},\n" for call in table)
+    return f"const uint16_t burst_codes[] = {{\n{rows}}};\n"
+
+
+def _code(call: Call) -> int:
+    """The code of an operation in traces, whose names outlive a recorder's numbers."""
+    return CODES[f"MPI_{call.name}"]
 
 
 def _completions(table: tuple[Call, ...]) -> str:
@@ -205,11 +219,24 @@ def _body(call: Call, kind: Kind, real: str, twin: str) -> str:
     lines += [
         *kind.last,
         f"burst_shut(call, {call.number}, error);",
+        *_counting(call),
         *kind.beyond,
         "return error;",
     ]
     text = "".join(f"    {line}\n" for line in lines)
     return _expanded(_filled(text, call), twin)
+
+
+def _counting(call: Call) -> tuple[str, ...]:
+    """The statement that counts a call of a signature run."""
+    if f"MPI_{call.name}" not in COUNTED:
+        return ()
+    counts = f"burst_count_alone({_code(call)});"
+    if call.kind in {"send", "isend"}:
+        counts = f"burst_count_send({_code(call)}, comm, dest);"
+    elif f"MPI_{call.name}" in COLLECTIVES:
+        counts = f"burst_count_collective({_code(call)}, comm);"
+    return (f"if (burst_counts()) {counts}",)
 
 
 def _guarded(condition: str, lines: tuple[str, ...]) -> list[str]:

@@ -37,17 +37,11 @@ static __thread struct {
     struct burst_comm* comm;
 } cache[CACHED];
 
-static uint64_t mixed(uint64_t value) {
-    value = (value ^ (value >> 30)) * 0xbf58476d1ce4e5b9u;
-    value = (value ^ (value >> 27)) * 0x94d049bb133111ebu;
-    return value ^ (value >> 31);
-}
-
 static uint64_t joined(uint64_t hash, uint64_t value) {
-    return mixed(hash + 0x9e3779b97f4a7c15u + value);
+    return burst_mixed(hash + 0x9e3779b97f4a7c15u + value);
 }
 
-static unsigned bucket(uint64_t key, unsigned buckets) { return (unsigned)(mixed(key) % buckets); }
+static unsigned bucket(uint64_t key, unsigned buckets) { return (unsigned)(burst_mixed(key) % buckets); }
 
 static struct burst_group* interned(struct burst_group* fresh) {
     struct burst_group** list = &groups[bucket(fresh->hash, BUCKETS)];

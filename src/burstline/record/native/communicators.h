@@ -9,6 +9,13 @@
 
 #include "wrap.h"
 
+/* A number whose every bit depends on all bits of another. */
+static inline uint64_t burst_mixed(uint64_t value) {
+    value = (value ^ (value >> 30)) * 0xbf58476d1ce4e5b9u;
+    value = (value ^ (value >> 27)) * 0x94d049bb133111ebu;
+    return value ^ (value >> 31);
+}
+
 /* Processes in an order, as world ranks; shared by communicators. */
 struct burst_group {
     struct burst_group* next;

@@ -10,6 +10,7 @@
  *     wrappers burstline         what programs call: MPI (generated from calls.toml), and marks
  *     batches init               completion of many requests; the beginning and the end of MPI
  *     requests                   from the call that makes a request to the one that completes it
+ *     signature                  calls counted for a signature, and where they end the program
  *     collectives                who takes part in a collective, and what it moves
  *     messages objects followed  messages; windows and files; the table of requests
  *     communicators              ids, names and members
@@ -49,7 +50,8 @@ struct burst_thread; /* one per thread, found by burst_self() */
  *   BURSTLINE_CALLS        only these operations, comma-separated; -NAME: all but
  *   BURSTLINE_FUNCTIONS    of functions that report themselves only these, patterns with ; between
  *                          them; -PATTERN: not these; the last one that fits decides
- *   BURSTLINE_MODE         trace | profile (counts per operation only) | off
+ *   BURSTLINE_MODE         trace | profile (counts per operation only) | signature (as
+ *                          BURSTLINE_PLAN says, see signature.h) | off
  *   BURSTLINE_MISSES       0: record every unsuccessful Test and Iprobe; 1 (default): sum them up
  *   BURSTLINE_POLL_GAP     ns from an unsuccessful poll to the next poll that still are waiting, if
  *                          it is less (5000)
@@ -65,6 +67,7 @@ struct burst_settings {
     uint32_t leave_free_mib; /* of the file system; BURST_AUTOMATIC: a share of it */
     uint8_t active;          /* whether anything is to be recorded */
     uint8_t profile;
+    uint8_t signature; /* calls are to be counted; then nothing is active */
     uint8_t sum_misses;
 };
 extern struct burst_settings burst_settings;

@@ -133,7 +133,12 @@ static int read_mode(void) {
         burst_settings.profile = 1;
         return 1;
     }
-    burst_say("BURSTLINE_MODE=%.80s is none of trace, profile, off; trace is used", mode);
+    if (strcmp(mode, "signature") == 0) {
+        burst_settings.signature = 1;
+        return 1;
+    }
+    burst_say("BURSTLINE_MODE=%.80s is none of trace, profile, signature, off; trace is used",
+              mode);
     return 1;
 }
 
@@ -142,8 +147,10 @@ void burst_read_settings(void) {
     if (folder == NULL || *folder == '\0' || !read_mode()) return;
     if (realpath(folder, burst_folder) == NULL) {
         burst_say("nothing is recorded: %s: %s", folder, strerror(errno));
+        burst_settings.signature = 0;
         return;
     }
+    if (burst_settings.signature) return;
     /* Windows start where pages do, on machines with large pages too. */
     const uint32_t page = (uint32_t)sysconf(_SC_PAGESIZE);
     const uint32_t block = number("BURSTLINE_BLOCK", 1u << 20, 2 * page, 1u << 30);

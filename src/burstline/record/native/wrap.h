@@ -36,6 +36,7 @@ struct burst_known {
     MPI_Message no_message, nobody;
     MPI_Win no_window;
     MPI_File no_file;
+    MPI_Errhandler errors_return;
 };
 extern struct burst_known burst_known;
 
@@ -79,6 +80,29 @@ struct burst_polls {
 
 #define BURST_SPINS 16 /* short stretches from which on the thread is taken to wait */
 
+/* Calls are counted in place of recorded, see signature.h. */
+enum burst_signed { /* words of a rank's file */
+    BURST_SIGNED_MAGIC_WORD = 0,
+    BURST_SIGNED_VERSION = 1,
+    BURST_SIGNED_RANK = 2,
+    BURST_SIGNED_SIZE = 3,
+    BURST_SIGNED_STATE = 4,     /* enum burst_signed_state */
+    BURST_SIGNED_COUNT = 5,     /* counted calls that were left */
+    BURST_SIGNED_HASH = 6,      /* of these */
+    BURST_SIGNED_OPERATION = 7, /* code of the call it is in, and 1; 0: in none */
+    BURST_SIGNED_INIT = 8,      /* ns of CLOCK_MONOTONIC: MPI_Init was left */
+    BURST_SIGNED_FINALIZE = 9,  /* MPI_Finalize was entered; 0: not yet */
+    BURST_SIGNED_ARRIVED = 10,  /* it came to its cut; 0: not yet */
+    BURST_SIGNED_STAMPS = 11,   /* boundaries it reached; of each count, hash and ns follow */
+    BURST_SIGNED_WORDS = 12
+};
+extern struct burst_signature {
+    uint64_t* words; /* NULL: calls are not counted */
+    uint64_t next;   /* count at which something is to be done */
+    int is_full;     /* partners and communicators are hashed */
+} burst_signature;
+extern const uint16_t burst_codes[]; /* generated: stored code of each operation, and 1 */
+
 extern __thread int burst_depth;
 extern __thread struct burst_polls burst_polls;
 
@@ -102,6 +126,10 @@ static inline void burst_put_polls(struct burst_thread* thread) {
 static inline struct burst_call burst_open(uint16_t op, void* caller) {
     struct burst_call call = {NULL, 0, 0};
     if (burst_depth++ > 0) return call;
+    if (__builtin_expect(burst_signature.words != NULL, 0)) {
+        burst_signature.words[BURST_SIGNED_OPERATION] = burst_codes[op];
+        return call;
+    }
     call.thread = burst_outermost(op);
     call.follow = burst_settings.active;
     if (call.thread == NULL) return call;
@@ -112,7 +140,11 @@ static inline struct burst_call burst_open(uint16_t op, void* caller) {
 
 static inline void burst_shut(struct burst_call call, uint16_t op, int error) {
     --burst_depth;
-    if (call.thread == NULL) return;
+    if (call.thread == NULL) {
+        if (burst_signature.words != NULL && burst_depth == 0)
+            burst_signature.words[BURST_SIGNED_OPERATION] = 0;
+        return;
+    }
     burst_leave(call.thread, op, error);
     burst_end(call.thread);
 }

@@ -1,0 +1,389 @@
+"""A signature run: a program that is timed where a plan says, and stopped at its cut.
+
+::
+
+    Plan ──► plan file ──recorder in each rank──► signature.RANK ──► Measurement
+             launched as `record` launches           looked at while the program runs
+
+Nobody is left behind, however the run ends: every process that was started has the name of the
+run's folder in its environment, and is ended with it.
+"""
+
+from __future__ import annotations
+
+import os
+import signal
+import struct
+import tempfile
+import time
+from contextlib import suppress
+from dataclasses import dataclass
+from enum import IntEnum
+from itertools import pairwise
+from pathlib import Path
+from typing import IO, TYPE_CHECKING, Any, Final
+
+from burstline.errors import (
+    FormatError,
+    InconsistentTraceError,
+    NotEnoughDataError,
+    ParameterError,
+)
+from burstline.operations import NAMES
+from burstline.record.building.recorder import shared_object
+from burstline.record.launching.checks import (
+    check_programs,
+    choose_abi,
+    launcher_abi,
+    with_paths,
+)
+from burstline.record.launching.command_line import parse_command, with_environment
+from burstline.record.launching.session import Ended, program_environment, run_command
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable, Sequence
+
+_PLAN_MAGIC: Final = b"BURSTSIG"
+_MAGIC: Final = b"BURSTSGR"
+_VERSION: Final = 1
+_NEVER: Final = (1 << 64) - 1
+_HEAD: Final = struct.Struct("<8s11Q")
+_STAMP: Final = struct.Struct("<3Q")
+_LIBRARY_BYTES: Final = 256
+_LEFT_S: Final = 2.0
+"""Seconds that processes have to obey SIGTERM once their launcher is gone."""
+_MOST_NAMED: Final = 8
+_MOST_DIGITS: Final = 10
+
+
+class State(IntEnum):
+    """What became of a rank, as the recorder numbers it; see ``signature.h``."""
+
+    COUNTING = 0
+    WAITING = 1
+    CUT = 2
+    FINALIZING = 3
+    DISAGREES = 4
+    THREADED = 5
+    OTHER_WORLD = 6
+    NO_PLAN = 7
+
+
+@dataclass(frozen=True, slots=True)
+class RankPlan:
+    """The boundaries of a rank, ascending, each with the hash of the calls before it."""
+
+    counts: tuple[int, ...] = ()
+    hashes: tuple[int, ...] = ()
+    cut: int | None = None  # the last boundary; None: it runs to its end
+
+
+@dataclass(frozen=True, slots=True)
+class Plan:
+    """What a signature run measures; without ranks any number of them only counts."""
+
+    ranks: tuple[RankPlan, ...]
+    full: bool  # hashes have partners and communicators
+
+    def to_bytes(self) -> bytes:
+        """The plan as the recorder reads it."""
+        head = [_VERSION, len(self.ranks), int(self.full)]
+        boundaries: list[tuple[int, int]] = []
+        for rank in self.ranks:
+            if any(a >= b for a, b in pairwise(rank.counts)):
+                raise ParameterError("the boundaries of a rank do not ascend")
+            if rank.cut is not None and rank.counts[-1:] != (rank.cut,):
+                raise ParameterError("the cut of a rank is not its last boundary")
+            cut = _NEVER if rank.cut is None else rank.cut
+            head += [len(boundaries), len(rank.counts), cut]
+            boundaries += zip(rank.counts, rank.hashes, strict=True)
+        words = [*head, *(word for boundary in boundaries for word in boundary)]
+        return _PLAN_MAGIC + struct.pack(f"<{len(words)}Q", *words)
+
+
+@dataclass(frozen=True, slots=True)
+class RankStamps:
+    """What a rank left; times are those of its machine, in ns, and 0 if they never came."""
+
+    rank: int
+    size: int
+    state: State
+    counts: tuple[int, ...]  # of the boundaries that it reached
+    ns: tuple[int, ...]
+    init_ns: int
+    finalize_ns: int
+    cut_ns: int
+    count: int
+    hash: int
+    operation: str | None  # the call that it was in
+    library: str
+
+
+@dataclass(frozen=True, slots=True)
+class Measurement:
+    """A signature run that measured all that it was to."""
+
+    ranks: tuple[RankStamps, ...]
+    wall_ns: int  # from the start of the command to its end
+    code: int  # with which the command ended: 0 at a cut
+    library: str
+
+
+def signed_run(
+    plan: Plan,
+    command: Sequence[str],
+    *,
+    patience_s: float,
+    mpi: str | None = None,
+    place: Path | None = None,
+    stdout: IO[Any] | None = None,
+) -> Measurement:
+    """The stamps of a command's ranks, which is ended if it takes longer than its patience.
+
+    `place` takes the files of the run while it lasts: a folder that all machines share.
+    """
+    parsed = with_paths(parse_command(command))
+    check_programs(parsed)
+    recorder = shared_object(choose_abi(parsed, mpi))
+    place = Path.cwd() if place is None else place
+    try:
+        folder = tempfile.TemporaryDirectory(
+            prefix=".signature-", dir=place, ignore_cleanup_errors=True
+        )
+    except OSError as error:
+        raise ParameterError(f"{place} cannot be written ({error.strerror})") from error
+    with folder as name:
+        run = _Run(plan, Path(name).resolve(), patience_s)
+        environment = program_environment(run.settings(), run.folder, recorder)
+        words = with_environment(parsed, environment, launcher_abi(parsed))
+        return run.measured(words, stdout)
+
+
+@dataclass(slots=True)
+class _Run:
+    """A run, its folder, and how long it may take."""
+
+    plan: Plan
+    folder: Path
+    patience_s: float
+    begin_ns: int = 0
+
+    def settings(self) -> dict[str, str]:
+        """What the recorder is told."""
+        path = self.folder / "plan"
+        path.write_bytes(self.plan.to_bytes())
+        return {"BURSTLINE_MODE": "signature", "BURSTLINE_PLAN": str(path)}
+
+    def measured(self, words: Sequence[str], stdout: IO[Any] | None) -> Measurement:
+        """The measurement of a run, which is made."""
+        self.begin_ns = time.monotonic_ns()
+        try:
+            ended = run_command(
+                words,
+                stdout=stdout,
+                environment=os.environ | self.settings(),
+                is_over=self._is_over,
+            )
+            wall_ns = time.monotonic_ns() - self.begin_ns
+        finally:
+            _end_all(self.folder)
+        if ended.interrupted:
+            raise KeyboardInterrupt
+        ranks = self._ranks()
+        _require_all(self.plan, ranks, ended, self.patience_s if self._is_late() else None)
+        return Measurement(tuple(ranks), wall_ns, ended.exit_code(), ranks[0].library)
+
+    def _is_late(self) -> bool:
+        return time.monotonic_ns() - self.begin_ns > self.patience_s * 1e9
+
+    def _is_over(self) -> bool:
+        """Whether nothing more can come of the run."""
+        try:
+            ranks = self._ranks()
+        except FormatError:
+            return True
+        return self._is_late() or any(
+            rank.state == State.FINALIZING and rank.counts != _expected(self.plan, rank).counts
+            for rank in ranks
+        )
+
+    def _ranks(self) -> list[RankStamps]:
+        """What the ranks left until now, in their order."""
+        paths = self.folder.glob("signature.*")
+        ranks = [rank for path in paths if (rank := _read(path, self.plan)) is not None]
+        return sorted(ranks, key=lambda rank: rank.rank)
+
+
+def _expected(plan: Plan, rank: RankStamps) -> RankPlan:
+    return plan.ranks[rank.rank] if rank.rank < len(plan.ranks) else RankPlan()
+
+
+def _read(path: Path, plan: Plan) -> RankStamps | None:
+    """What a rank left; None as long as it has not begun.
+
+    A program may write anywhere in its memory, and so in its file: all of it is a claim.
+    """
+    text = path.suffix[1:]
+    number = int(text) if text.isdecimal() and len(text) < _MOST_DIGITS else -1
+    expected = plan.ranks[number].counts if 0 <= number < len(plan.ranks) else ()
+    bare = _HEAD.size + _LIBRARY_BYTES
+    longest = bare + len(expected) * _STAMP.size
+    with path.open("rb") as file:
+        data = file.read(longest + 1)
+    if data[:8] in {b"", bytes(8)}:
+        return None
+    if not bare <= len(data) <= longest:
+        raise _damaged(path, f"{len(data)} bytes or more")
+    magic, version, rank, size, state, *counted = _HEAD.unpack_from(data)
+    count, hashed, operation, init_ns, finalize_ns, cut_ns, reached = counted
+    if (magic, version, rank) != (_MAGIC, _VERSION, number):
+        raise _damaged(path, "something else")
+    if state not in set(State) or rank >= size or operation > len(NAMES):
+        raise _damaged(path, f"state {state} of rank {rank} of {size}")
+    if bare + reached * _STAMP.size > len(data):
+        raise _damaged(path, f"{reached} stamps")
+    stamps = list(_STAMP.iter_unpack(data[_HEAD.size : _HEAD.size + reached * _STAMP.size]))
+    counts, times = tuple(row[0] for row in stamps), tuple(row[2] for row in stamps)
+    if counts != expected[:reached] or any(a > b for a, b in pairwise((init_ns, *times))):
+        raise _damaged(path, "stamps of other boundaries, or out of order")
+    library = data[-_LIBRARY_BYTES:].partition(b"\0")[0].decode(errors="replace")
+    name = NAMES[operation - 1] if operation else None
+    marks = init_ns, finalize_ns, cut_ns, count, hashed
+    return RankStamps(rank, size, State(state), counts, times, *marks, name, library)
+
+
+def _damaged(path: Path, found: str) -> FormatError:
+    return FormatError(
+        path, None, expected="the file of a rank, as the recorder writes it", found=found
+    )
+
+
+def _require_all(
+    plan: Plan, ranks: Sequence[RankStamps], ended: Ended, patience_s: float | None
+) -> None:
+    """Raise an error that says why, if not every rank did what was planned."""
+    if not ranks:
+        raise NotEnoughDataError(
+            f"the program ended with code {ended.exit_code()} before any rank had passed "
+            "MPI_Init under the recorder: it does not call MPI, has MPI linked into itself, "
+            "uses sessions, or runs without the recorder"
+            if patience_s is None
+            else f"no rank came to MPI_Init in {patience_s:g} s"
+        )
+    if ranks[0].size == 1 and len(plan.ranks) > 1:
+        _refuse_size(plan, 1)
+    for rank in sorted(ranks, key=lambda rank: rank.state != State.DISAGREES):
+        _require_fit(plan, rank)
+    missing = set(range(ranks[0].size)) - {rank.rank for rank in ranks}
+    unfinished = [rank for rank in ranks if not _is_done(plan, rank)]
+    if missing or unfinished:
+        _refuse_unfinished(plan, ranks, ended, patience_s)
+
+
+def _require_fit(plan: Plan, rank: RankStamps) -> None:
+    """Raise an error if a rank is none that the plan is for."""
+    expected = _expected(plan, rank)
+    if rank.state == State.DISAGREES:
+        agreed = f"up to call {rank.counts[-1]:,}" if rank.counts else "nowhere"
+        raise InconsistentTraceError(
+            f"rank {rank.rank} makes other calls than the program of the signature: at "
+            f"boundary {len(rank.counts) + 1} of {len(expected.counts)}, after {rank.count:,} "
+            f"counted calls, their hash is {rank.hash:#018x}, and "
+            f"{expected.hashes[len(rank.counts)]:#018x} was expected after "
+            f"{expected.counts[len(rank.counts)]:,}; they agreed {agreed}. Use the program "
+            "and the input that the signature was made of"
+        )
+    if rank.state == State.THREADED:
+        raise NotEnoughDataError(
+            "the program has MPI_THREAD_MULTIPLE: the order of its calls may differ from run "
+            "to run, and a signature counts calls. Ask MPI for MPI_THREAD_SERIALIZED or less"
+        )
+    if rank.state == State.OTHER_WORLD:
+        if plan.ranks and rank.size != len(plan.ranks):
+            _refuse_size(plan, rank.size)
+        raise NotEnoughDataError(
+            f"rank {rank.rank}: several programs in one run, and processes that are spawned or "
+            "joined, have no signature"
+        )
+    if rank.state == State.NO_PLAN:
+        raise NotEnoughDataError(
+            f"rank {rank.rank} could not use the plan or make its file; it says above why"
+        )
+    if rank.state == State.FINALIZING and rank.counts != expected.counts:
+        raise InconsistentTraceError(
+            f"rank {rank.rank} came to MPI_Finalize after {rank.count:,} counted calls, and "
+            f"the signature has boundaries up to call {expected.counts[-1]:,}: another input, "
+            "or a smaller number of steps"
+        )
+
+
+def _refuse_size(plan: Plan, size: int) -> None:
+    raise InconsistentTraceError(
+        f"the program ran with {size} ranks, and the signature is of {len(plan.ranks)}"
+    )
+
+
+def _is_done(plan: Plan, rank: RankStamps) -> bool:
+    cut = _expected(plan, rank).cut
+    return rank.state == (State.FINALIZING if cut is None else State.CUT)
+
+
+def _refuse_unfinished(
+    plan: Plan, ranks: Sequence[RankStamps], ended: Ended, patience_s: float | None
+) -> None:
+    """Raise an error that says where each rank was."""
+    first = sorted(ranks, key=lambda rank: (_is_done(plan, rank), rank.state, rank.rank))
+    places = "; ".join(_whereabouts(plan, rank) for rank in first[:_MOST_NAMED])
+    if len(ranks) > _MOST_NAMED:
+        places += f"; and {len(ranks) - _MOST_NAMED} more"
+    if absent := ranks[0].size - len(ranks):
+        places += (
+            f"; {absent} of {ranks[0].size} ranks left no file here: all machines of a run "
+            "must share this folder"
+        )
+    if patience_s is not None:
+        raise NotEnoughDataError(
+            f"the program was ended after {patience_s:g} s, the patience of this run: {places}"
+        )
+    if ended.code:
+        raise NotEnoughDataError(
+            f"the program ended with code {ended.exit_code()} before it was measured: {places}"
+        )
+    raise InconsistentTraceError(f"the program ended before it was measured: {places}")
+
+
+def _whereabouts(plan: Plan, rank: RankStamps) -> str:
+    """Where a rank was, as a clause."""
+    expected = _expected(plan, rank).counts
+    counted = f"{rank.count:,} counted calls"
+    if expected:
+        counted = f"{rank.count:,} of {expected[-1]:,} counted calls"
+    if rank.state == State.WAITING:
+        return f"rank {rank.rank} waited at its cut for the others, after {counted}"
+    if rank.state in {State.CUT, State.FINALIZING}:
+        return f"rank {rank.rank} ended after {counted}"
+    if rank.operation is None:
+        return f"rank {rank.rank} was in no MPI call, after {counted}"
+    return f"rank {rank.rank} was in {rank.operation}, after {counted}"
+
+
+def _end_all(folder: Path) -> None:
+    """End all processes of a run that are left on this machine."""
+    for number in (signal.SIGTERM, signal.SIGKILL):
+        deadline = time.monotonic() + _LEFT_S
+        while processes := list(_processes_of(folder)):
+            for process in processes:
+                with suppress(OSError):
+                    os.kill(process, number)
+            if time.monotonic() > deadline:
+                break
+            time.sleep(0.05)
+
+
+def _processes_of(folder: Path) -> Iterable[int]:
+    """The processes that were started with the name of a folder in their environment."""
+    name = os.fsencode(folder)
+    for place in Path("/proc").glob("[0-9]*"):
+        with suppress(OSError):
+            if name in (place / "environ").read_bytes():
+                yield int(place.name)
