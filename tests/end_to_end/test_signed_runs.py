@@ -15,6 +15,7 @@ import burstline
 from burstline.errors import InconsistentTraceError, NotEnoughDataError
 from burstline.operations import COLLECTIVES, COUNTED
 from burstline.record import Plan, RankPlan, State, signed_run
+from burstline.signature import events_of
 from recording import wait_until
 from signed import BEFORE, OF_FORTRAN, PROGRAMS, STEP, hashes, rank_plan, ring_plan, token
 
@@ -131,13 +132,16 @@ class Runs:
     def test_counts_and_hashes_are_those_of_a_trace(self, run, site, signed):
         code, _, said = site.record("-o", "mixed.store", "--", *site.ranks(3), signed, "mixed")
         assert code == 0, said
-        expected = tokens_of(burstline.read(site.folder / "mixed.store"))
+        trace = burstline.read(site.folder / "mixed.store")
+        expected, events = tokens_of(trace), events_of(trace)
 
         full = run(Plan((), full=True), signed, "mixed", ranks=3)
         plain = run(COUNT_ONLY, signed, "mixed", ranks=3)
 
         assert [rank.count for rank in full.ranks] == [len(tokens) for tokens in expected]
         assert [rank.hash for rank in full.ranks] == [hashes(tokens)[-1] for tokens in expected]
+        assert events.full
+        assert [rank.hash for rank in full.ranks] == [events.hashes(i)[-1] for i in range(3)]
         assert [rank.hash for rank in plain.ranks] == [
             hashes([word >> 48 << 48 for word in tokens])[-1] for tokens in expected
         ]

@@ -1,7 +1,6 @@
 __all__: list[str] = []
 
 # For other rooms of the house.
-from burstline.signature.events import COUNTED as COUNTED
 from burstline.signature.events import Events as Events
 from burstline.signature.events import events_of as events_of
 from burstline.signature.events import hashes as hashes

@@ -16,15 +16,7 @@ from burstline.bursts import POLL_GAP_NS, waiting_in
 from burstline.columns import NO_VALUE, coded, numpy_columns, prefix_sums
 from burstline.errors import NotEnoughDataError, ParameterError
 from burstline.matching import init_finalize
-from burstline.operations import (
-    BLOCKING_RECEIVES,
-    BLOCKING_SENDS,
-    CODES,
-    COLLECTIVES,
-    IMMEDIATE_RECEIVES,
-    IMMEDIATE_SENDS,
-    STARTS,
-)
+from burstline.operations import BLOCKING_SENDS, CODES, COLLECTIVES, COUNTED, IMMEDIATE_SENDS
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Sequence
@@ -35,20 +27,6 @@ if TYPE_CHECKING:
     from burstline.trace import Trace
 
     Hashes = npt.NDArray[np.uint64]
-
-COUNTED: Final = frozenset(
-    [
-        *BLOCKING_SENDS,
-        *IMMEDIATE_SENDS,
-        *STARTS,
-        *BLOCKING_RECEIVES,
-        *IMMEDIATE_RECEIVES,
-        *COLLECTIVES,
-        "MPI_Wait",
-        "MPI_Waitall",
-    ]
-)
-"""Operations whose calls are events."""
 
 TIME: Final = "time"
 """What computation is compared by where nothing was counted."""
