@@ -13,14 +13,14 @@ from typing import TYPE_CHECKING, Final
 
 import numpy as np
 
-from burstline.columns import NO_VALUE, UNKNOWN, begins_run, numpy_columns, take
+from burstline.columns import NO_VALUE, begins_run, numpy_columns, slices, take
 from burstline.errors import NotEnoughDataError, ParameterError
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping, Sequence
 
     from burstline.clocks.readings import Readings
-    from burstline.columns import Floats, Integers, Mask
+    from burstline.columns import AnyIntegers, Floats, Integers, Mask
     from burstline.trace import Trace
 
 CLOCKS: Final = ("lt_1", "lt_loop", "lt_bb", "lt_stmt", "lt_hwctr")
@@ -97,38 +97,37 @@ def efforts_of(
 class _Samples:
     """Where counters were read."""
 
-    row: Integers  # the events, rising
-    first: Integers  # the first reading of each
-    unread: Integers  # events between each and the one before it on its location
+    row: AnyIntegers  # the events, rising
+    first: Integers | None  # the first reading of each, where any has several
+    unread: AnyIntegers  # events between each and the one before it on its location
     share: float  # of the events of threads
     without: tuple[int, ...]  # locations that have none
 
 
-def _samples(trace: Trace, readings: Readings, row: Integers, known: Mask) -> _Samples:
-    row = row[known]
+def _samples(trace: Trace, readings: Readings, row: AnyIntegers, known: Mask) -> _Samples:
+    row = row if known.all() else row[known]
     starts = begins_run(row)
-    first = np.flatnonzero(starts)
-    row = row if starts.all() else row[first]
-    unread = np.diff(row, prepend=UNKNOWN) - 1
-    location = readings.location[row]
-    here = np.flatnonzero(begins_run(location))
-    unread[here] = row[here] - readings.begin[location[here]]
+    first = None if starts.all() else np.flatnonzero(starts)
+    row = row if first is None else row[first]
+    places = np.searchsorted(row, readings.begin)
+    events, reads = np.diff(readings.begin), np.diff(places)
+    unread = row - 1
+    unread[1:] -= row[:-1]
+    here = places[:-1][reads > 0]
+    unread[here] = row[here] - readings.begin[:-1][reads > 0]
     is_thread = trace.arrays("locations", "kind")[0] == 0
-    events, reads = (
-        np.bincount(where, minlength=len(is_thread)) for where in (readings.location, location)
-    )
     share = reads[is_thread].sum() / max(int(events[is_thread].sum()), 1)
     without = np.flatnonzero(is_thread & (reads == 0) & (events > 0))
     return _Samples(row, first, unread, float(share), tuple(without.tolist()))
 
 
-def _events_read_at(trace: Trace, readings: Readings) -> Integers:
+def _events_read_at(trace: Trace, readings: Readings) -> AnyIntegers:
     """The event of each row of `readings`; of one that is no event the next, which ends it."""
     location, seq, time_ns = trace.arrays("readings", "location", "seq", "time_ns")
     row = readings.rows(location, seq)
     if trace.metadata.get("format") != "paraver":  # each is an event
         return row
-    is_between = (row < 0) | (take(readings.time_ns, row) != time_ns)
+    is_between = (row < 0) | (take(readings.times(trace), row) != time_ns)
     following = np.where(row < 0, readings.begin[location], row + 1)
     has_next = following < readings.begin[location + 1]
     return np.where(is_between & has_next, following, row)
@@ -182,17 +181,18 @@ def _of_counters(
 
     Events since the last reading have had their 1: they are taken off what it counted.
     """
-    # In place: fresh pages of so many events take longer than what is done with them.
-    work = np.maximum(0, total)
-    if len(samples.first) < len(work):
-        work = np.add.reduceat(work, samples.first)
+    if samples.first is not None:
+        total = np.add.reduceat(np.maximum(0, total), samples.first)
     if not effort.mpi_work:
         leaves, _ = readings.exact(*trace.arrays("calls", "location", "leave_seq"))
-        work[np.isin(samples.row, leaves)] = 0
+        total = np.where(np.isin(samples.row, leaves), 0, total)
     ticks = np.ones(len(readings), np.int64)
-    work += effort.clock != "lt_hwctr"  # the event's own
-    work -= samples.unread
-    ticks[samples.row] = np.maximum(1, work, out=work)
+    # In parts: fresh pages of so many events take longer than what is done with them.
+    for part in slices(len(total)):
+        work = np.maximum(0, total[part])
+        work += effort.clock != "lt_hwctr"  # the event's own
+        work -= samples.unread[part]
+        ticks[samples.row[part]] = np.maximum(1, work, out=work)
     _add_calls(ticks, trace, readings, effort)
     return ticks
 

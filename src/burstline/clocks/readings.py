@@ -7,11 +7,14 @@ from typing import TYPE_CHECKING, Final
 
 import numpy as np
 
-from burstline.columns import NO_VALUE, UNKNOWN, take
+from burstline.columns import NO_VALUE, UNKNOWN, prefix_sums, slices, take
 from burstline.schema import NEVER_LEFT, OTHER_EVENT_KINDS
+from burstline.sync import PLACES
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
+
+    import numpy.typing as npt
 
     from burstline.columns import AnyIntegers, Integers, Mask
     from burstline.trace import Trace
@@ -29,7 +32,7 @@ _EVENTS: Final = (
 
 _SPARSE: Final = 8
 """Ordinals for each event from which a table of all ordinals takes too much."""
-_MOST_NARROW: Final = 1 << 31
+_MOST_NARROW: Final = (1 << 31) // PLACES
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -37,9 +40,7 @@ class Readings:
     """Events by location and ordinal; all that has one ordinal is one reading of the clock."""
 
     begin: Integers  # (locations + 1,) the first event of each location
-    location: AnyIntegers  # (events,)
-    seq: Integers  # (events,) rising on each location
-    time_ns: Integers  # (events,) when it was recorded
+    seq: AnyIntegers  # (events,) rising on each location
     _first: Integers  # (locations,) the lowest ordinal
     _base: Integers  # (locations + 1,) its place in `_row`
     _row: AnyIntegers  # the last event up to each ordinal, or empty: ordinals have many holes
@@ -47,17 +48,33 @@ class Readings:
     def __len__(self) -> int:
         return len(self.seq)
 
-    def rows(self, location: AnyIntegers, seq: Integers) -> Integers:
+    @property
+    def location(self) -> npt.NDArray[np.int32]:
+        """Location of each event."""
+        return np.repeat(np.arange(len(self._first), dtype=np.int32), np.diff(self.begin))
+
+    def times(self, trace: Trace) -> Integers:
+        """When each event was recorded, ns."""
+        time_ns = np.empty(len(self), np.int64)
+        for location, seq, time in _sources(trace):
+            time_ns[self.rows(location, seq)] = time
+        return time_ns
+
+    def rows(self, location: AnyIntegers, seq: AnyIntegers) -> AnyIntegers:
         """The last event of locations up to some ordinals, -1 before their first one."""
         if not len(self.seq):
             return np.full(len(seq), UNKNOWN)
-        place = seq - self._first[location]
         if len(self._row):
-            is_before = place < 0
-            np.minimum(place, (np.diff(self._base) - 1)[location], out=place)
-            place += self._base[location]
-            row = self._row[np.clip(place, 0, len(self._row) - 1, out=place)].astype(np.int64)
-            row[is_before | (np.diff(self._base) == 0)[location]] = UNKNOWN
+            row = np.empty(len(seq), self._row.dtype)
+            last, is_empty = self._base[1:] - 1, np.diff(self._base) == 0
+            for part in slices(len(seq)):
+                where = location[part]
+                place = (self._base[:-1] - self._first)[where]
+                place += seq[part]
+                is_before = (seq[part] < self._first[where]) | is_empty[where]
+                np.minimum(place, last[where], out=place)
+                row[part] = self._row[np.maximum(place, 0, out=place)]
+                row[part][is_before] = UNKNOWN
             return row
         span = int(self.seq.max()) + 1
         keys = self.location * np.int64(span) + self.seq
@@ -67,65 +84,51 @@ class Readings:
     def exact(self, location: AnyIntegers, seq: Integers) -> tuple[Integers, Mask]:
         """The events of locations with some ordinals, and which of the ordinals are events."""
         row = self.rows(location, seq)
-        is_event = take(self.seq, row, missing=NO_VALUE) == seq
+        is_event = take(self.seq, row) == seq
         is_event &= row >= 0
         return row[is_event], is_event
 
     def add_up(self, effort: Integers) -> Integers:
         """The efforts, made sums on each location, up to each event and with it, in place."""
-        total = np.cumsum(effort, out=effort)
-        before = np.where(self.begin > 0, take(total, self.begin - 1), 0)[:-1]
-        for part, others in zip(np.split(total, self.begin[1:-1]), before, strict=True):
-            part[...] -= others
-        return total
+        for part in np.split(effort, self.begin[1:-1]):
+            np.cumsum(part, out=part)
+        return effort
 
 
 def readings_of(trace: Trace) -> Readings:
     """All events of a trace. The leave of a call that nobody left is none."""
-    sources = list(_sources(trace))
-    locations = trace.locations.num_rows
+    locations, told = trace.locations.num_rows, 0
     first, last = np.full(locations, NEVER_LEFT), np.full(locations, UNKNOWN, np.int64)
-    for location, seq, _ in sources:
+    for location, seq, _ in _sources(trace):
         np.minimum.at(first, location, seq)
         np.maximum.at(last, location, seq)
-    sizes = np.maximum(0, last - first + 1)
-    base = np.concatenate([[0], np.cumsum(sizes)])
-    if base[-1] > _SPARSE * (sum(len(seq) for _, seq, _ in sources) + 1_000):
-        return _sparse(sources, first, base)
-    # In place: fresh pages of so many events take longer than what is done with them.
-    time_ns, shift = np.full(base[-1], NO_VALUE), base[:-1] - first
-    for location, seq, time in sources:
-        place = shift[location]
-        place += seq
-        time_ns[place] = time
-    exists = time_ns != NO_VALUE
+        told += len(seq)
+    base = prefix_sums(np.maximum(0, last - first + 1))
+    if base[-1] > _SPARSE * (told + 1_000):
+        return _sparse(trace, first, base)
+    exists, shift = np.zeros(base[-1], bool), base[:-1] - first
+    for location, seq, _ in _sources(trace):
+        exists[shift[location] + seq] = True
     seq = np.flatnonzero(exists)
-    time_ns = time_ns[seq]
     begin = np.searchsorted(seq, base)
-    location = np.repeat(np.arange(locations, dtype=np.int32), np.diff(begin))
-    for one, part in zip(shift.tolist(), np.split(seq, begin[1:-1]), strict=True):
-        part[...] -= one
-    row: AnyIntegers = (
-        np.cumsum(exists, dtype=np.int32) if len(seq) < _MOST_NARROW else (np.cumsum(exists))
-    )
+    for by, low, high in zip(shift.tolist(), begin[:-1], begin[1:], strict=True):
+        seq[low:high] -= by
+    highest = max(len(seq), int(last.max(initial=0)))
+    kind = np.dtype(np.int32 if highest < _MOST_NARROW else np.int64)
+    row: AnyIntegers = np.cumsum(exists, dtype=kind)
     np.subtract(row, 1, out=row)
-    return Readings(begin, location, seq, time_ns, first, base, row)
+    return Readings(begin, seq.astype(kind, copy=False), first, base, row)
 
 
-def _sparse(
-    sources: list[tuple[AnyIntegers, Integers, Integers]], first: Integers, base: Integers
-) -> Readings:
-    location, seq, time_ns = (
-        np.concatenate([source[k] for source in sources]) for k in range(3)
-    )
+def _sparse(trace: Trace, first: Integers, base: Integers) -> Readings:
+    sources = list(_sources(trace))
+    location, seq = (np.concatenate([source[k] for source in sources]) for k in range(2))
     order = np.lexsort((seq, location))
     location, seq = location[order], seq[order]
     is_new = np.ones(len(order), bool)
     is_new[1:] = (np.diff(location) != 0) | (np.diff(seq) != 0)
     begin = np.searchsorted(location[is_new], np.arange(len(base)))
-    nothing = np.zeros(0, np.int64)
-    location, seq, time_ns = location[is_new], seq[is_new], time_ns[order][is_new]
-    return Readings(begin, location, seq, time_ns, first, base, nothing)
+    return Readings(begin, seq[is_new], first, base, np.zeros(0, np.int64))
 
 
 def _sources(trace: Trace) -> Iterator[tuple[AnyIntegers, Integers, Integers]]:
@@ -149,15 +152,9 @@ def _sources(trace: Trace) -> Iterator[tuple[AnyIntegers, Integers, Integers]]:
 def _known(
     location: AnyIntegers, seq: Integers, time_ns: Integers
 ) -> Iterator[tuple[AnyIntegers, Integers, Integers]]:
-    if not len(seq):
-        return
-    known = (seq >= 0) & (seq < NEVER_LEFT) & (time_ns != NO_VALUE)
-    yield (
-        (location, seq, time_ns)
-        if known.all()
-        else (
-            location[known],
-            seq[known],
-            time_ns[known],
-        )
-    )
+    """What is known, a part at a time."""
+    for part in slices(len(seq)):
+        where, which, when = location[part], seq[part], time_ns[part]
+        known = (which >= 0) & (which < NEVER_LEFT) & (when != NO_VALUE)
+        is_whole = known.all()
+        yield (where, which, when) if is_whole else (where[known], which[known], when[known])

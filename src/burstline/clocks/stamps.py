@@ -15,14 +15,14 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from burstline.columns import UNKNOWN, take
-from burstline.sync import PLACES, Weights, replay, rows_of
+from burstline.sync import PLACES, Weights, replay
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
     from burstline.clocks.readings import Readings
     from burstline.columns import AnyIntegers, Integers
-    from burstline.sync import Rows, Sync
+    from burstline.sync import Rows
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -37,7 +37,7 @@ class Stamps:
     _span: np.int64  # more than any place
     _key: Integers  # (rows,) location and place in one, rising
 
-    def of(self, location: AnyIntegers, place: Integers) -> Integers:
+    def of(self, location: AnyIntegers, place: AnyIntegers) -> Integers:
         """Stamps at some places of locations; 0 before the first event."""
         event = self.readings.rows(location, place // PLACES)
         row = self._row(location, place)
@@ -49,10 +49,10 @@ class Stamps:
         last = self.readings.begin[1:][np.diff(self.readings.begin) > 0] - 1
         if not len(last):
             return 0
-        location, seq = self.readings.location[last], self.readings.seq[last]
-        return int(self.of(location, seq * PLACES + PLACES - 1).max())
+        location = np.searchsorted(self.readings.begin, last, "right") - 1
+        return int(self.of(location, self.readings.seq[last] * PLACES + PLACES - 1).max())
 
-    def _row(self, location: AnyIntegers, place: Integers) -> Integers:
+    def _row(self, location: AnyIntegers, place: AnyIntegers) -> Integers:
         """The last row of locations up to some places, -1 before the first."""
         if not len(self._key):
             return np.full(len(place), UNKNOWN)
@@ -62,23 +62,16 @@ class Stamps:
         return np.where(row >= self.rows.begin[location], row, UNKNOWN)
 
 
-def stamps_of(
-    sync: Sync, readings: Readings, efforts: Sequence[Integers], *, together: bool = False
-) -> list[Stamps]:
-    """Stamps of the clock of each of the efforts, all in one replay; efforts become sums.
-
-    If members of collectives are `together`, each waits for all the others, whatever it is
-    that they exchange.
-    """
-    rows = rows_of(sync, together=together)
+def stamps_of(rows: Rows, readings: Readings, efforts: Sequence[Integers]) -> list[Stamps]:
+    """Stamps of the clock of each of the efforts, all in one replay; efforts become sums."""
     event = np.maximum(readings.rows(rows.location, rows.place // PLACES), 0)
     sums = [readings.add_up(effort) for effort in efforts]
-    at_rows = [total[event] if len(total) else np.zeros(0, np.int64) for total in sums]
-    models = [Weights(rows.steps(total), latency=1) for total in at_rows]
-    replayed = replay(rows, models)
+    replayed = replay(rows, [Weights(rows.steps(total[event]), latency=1) for total in sums])
+    for total, stamp in zip(sums, replayed.stamps, strict=True):
+        np.subtract(stamp, total[event], out=stamp)
     span = np.int64(rows.place.max(initial=0) + 1)
     key = rows.location * span + rows.place
     return [
-        Stamps(readings, total, rows, stamp - at_row, replayed.cycles, span, key)
-        for total, at_row, stamp in zip(sums, at_rows, replayed.stamps, strict=True)
+        Stamps(readings, total, rows, late, replayed.cycles, span, key)
+        for total, late in zip(sums, replayed.stamps, strict=True)
     ]

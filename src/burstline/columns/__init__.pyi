@@ -18,6 +18,7 @@ from burstline.columns.groups import descending as descending
 from burstline.columns.groups import distinct as distinct
 from burstline.columns.groups import ordinal_within as ordinal_within
 from burstline.columns.groups import run_lengths as run_lengths
+from burstline.columns.groups import slices as slices
 from burstline.columns.groups import stable_order as stable_order
 from burstline.columns.index import Ordinals as Ordinals
 from burstline.columns.index import lookup as lookup

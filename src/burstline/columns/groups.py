@@ -7,12 +7,13 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping, Sequence
+    from collections.abc import Iterator, Mapping, Sequence
 
     from burstline.columns.types import AnyIntegers, Columns, Integers, Mask
 
 _SMALL = 1 << 16
 _PACKABLE = 1 << 62
+_SLICE = 1 << 16
 
 
 def concatenated(names: Sequence[str], parts: Sequence[Mapping[str, Integers]]) -> Columns:
@@ -23,6 +24,15 @@ def concatenated(names: Sequence[str], parts: Sequence[Mapping[str, Integers]]) 
     """
     none = np.zeros(0, np.int64)
     return {name: np.concatenate([none, *(part[name] for part in parts)]) for name in names}
+
+
+def slices(rows: int) -> Iterator[slice]:
+    """Slices of a table, so short that what is made of one takes hardly any memory.
+
+    >>> list(slices(3))
+    [slice(0, 3, None)]
+    """
+    return (slice(k, min(k + _SLICE, rows)) for k in range(0, rows, _SLICE))
 
 
 def begins_run(*columns: AnyIntegers) -> Mask:

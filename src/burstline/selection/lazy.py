@@ -5,6 +5,9 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from typing import TYPE_CHECKING
 
+from burstline.schema import TABLES
+from burstline.trace import Trace
+
 if TYPE_CHECKING:
     import pyarrow as pa
 
@@ -27,3 +30,11 @@ class Lazy(Mapping[str, "pa.Table"]):
 
     def __len__(self) -> int:
         return len(self._made)
+
+
+def loaded(trace: Trace) -> Trace:
+    """The trace with each table loaded once, of a store: they are asked for several times."""
+    if not trace.is_stored:
+        return trace
+    names = [name for name in TABLES if name in trace]
+    return Trace(Lazy(names, trace.table), sources=trace.sources)

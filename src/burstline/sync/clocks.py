@@ -149,17 +149,16 @@ def _restamped_table(stamps: Stamping, name: str, table: pa.Table) -> pa.Table:
         )
         side = next(c for c in (side, "fork_location", "location") if c in columns)
         seq = "seq" if column.name == "time_ns" else column.name.replace("_ns", "_seq")
-        time = to_numpy(table[column.name])
-        place = np.full(len(time), UNKNOWN, np.int64)
-        if seq in columns:
-            ordinal = to_numpy(table[seq])
-            told = PLACES * ordinal + _PLACE_OF.get(column.name, INSIDE)
-            place = np.where(ordinal == NO_VALUE, UNKNOWN, told)
+        location, time = to_numpy(table[side]), to_numpy(table[column.name])
+        ordinal = to_numpy(table[seq]) if seq in columns else np.full(len(time), NO_VALUE)
         first = column.name in _CAUSES or column.name in _ENDS
-        moved = stamps(to_numpy(table[side]), time, place, first=first)
+        place = PLACES * ordinal
+        place += _PLACE_OF.get(column.name, INSIDE)
+        place[ordinal == NO_VALUE] = UNKNOWN
+        moved = stamps(location, time, place, first=first)
         for begin in _ENDS.get(column.name, ()):
             if begin in columns:  # moved before it
-                moved = np.where(time >= 0, np.maximum(moved, to_numpy(table[begin])), moved)
+                np.maximum(moved, to_numpy(table[begin]), out=moved, where=time >= 0)
         known = time != NO_VALUE
         values = nullable(moved, known if column.nullable else None, pa.int64())
         table = with_column(table, column.name, values)

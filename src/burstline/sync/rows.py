@@ -75,7 +75,8 @@ class Rows:
 
     def steps(self, stamp: Integers) -> Integers:
         """How much a stamp grows from row to row on each location, from 0 to the first."""
-        steps = np.diff(stamp, prepend=0)
+        steps = stamp.copy()
+        steps[1:] -= stamp[:-1]
         first = self.begin[:-1][np.diff(self.begin) > 0]
         steps[first] = stamp[first]
         return steps

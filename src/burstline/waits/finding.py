@@ -13,8 +13,8 @@ from burstline.clocks import Effort, retimings
 from burstline.errors import MemoryBudgetError, NotEnoughDataError, ParameterError
 from burstline.identity import call_tree, without_program
 from burstline.operations import IO, RMA
-from burstline.schema import GAP_KINDS, TABLES
-from burstline.selection import Lazy, parse_time
+from burstline.schema import GAP_KINDS
+from burstline.selection import loaded, parse_time
 from burstline.sync import (
     Violations,
     corrected,
@@ -24,7 +24,6 @@ from burstline.sync import (
     tells_program,
     violations,
 )
-from burstline.trace import Trace
 from burstline.waits.analysis import analysed
 from burstline.waits.computation import with_computation
 from burstline.waits.factors import factors, ideal_in
@@ -37,6 +36,7 @@ if TYPE_CHECKING:
     from burstline.efficiency import Efficiency
     from burstline.identity import CallTree
     from burstline.sync import Sync
+    from burstline.trace import Trace
     from burstline.waits.analysis import Analysis
     from burstline.waits.parts import Parts
 
@@ -246,16 +246,9 @@ def _on_clock(
         raise ParameterError(
             "stamps of a logical clock break no cause and effect: physical ones are corrected"
         )
-    [retiming] = retimings(trace, [Effort(clock) if isinstance(clock, str) else clock])
+    efforts = [Effort(clock) if isinstance(clock, str) else clock]
+    [retiming] = retimings(trace, efforts, left_out=("readings",))
     return retiming.trace, {"stamps": retiming.as_dict()}
-
-
-def loaded(trace: Trace) -> Trace:
-    """The trace with each table loaded once, of a store: they are asked for several times."""
-    if not trace.is_stored:
-        return trace
-    names = [name for name in TABLES if name in trace]
-    return Trace(Lazy(names, trace.table), sources=trace.sources)
 
 
 def _require_room(sync: Sync, tree: CallTree, room: tuple[int, int] | None) -> None:

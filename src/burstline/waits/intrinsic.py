@@ -17,6 +17,7 @@ from burstline import _core
 from burstline.clocks import Effort, efforts_of, readings_of, restamp, stamps_of
 from burstline.columns import UNKNOWN, take
 from burstline.errors import NotEnoughDataError
+from burstline.sync import rows_of
 from burstline.waits.metrics import WAITS
 from burstline.waits.times import Nodes
 
@@ -111,7 +112,7 @@ def without_noise(trace: Trace, sync: Sync, nodes_table: pa.Table, clock: str) -
     readings = readings_of(trace)
     [counted] = efforts_of(trace, readings, [Effort(clock, call_cost=0)])
     node = nodes_before(trace, sync, readings)
-    length = lengths(readings)
+    length = lengths(trace, readings)
     nodes = Nodes(nodes_table)
     computes = np.array([category == "" for category in nodes.category], bool)
     duration = np.ones(len(readings), np.int64)
@@ -128,13 +129,13 @@ def without_noise(trace: Trace, sync: Sync, nodes_table: pa.Table, clock: str) -
     least = np.full(2 * count, np.iinfo(np.int64).max)
     np.minimum.at(least, kind, length[rows])
     duration[rows] = least[kind]
-    [stamps] = stamps_of(sync, readings, [np.maximum(duration, 1)])
+    [stamps] = stamps_of(rows_of(sync), readings, [np.maximum(duration, 1)])
     return restamp(trace, stamps)
 
 
-def lengths(readings: Readings) -> Integers:
+def lengths(trace: Trace, readings: Readings) -> Integers:
     """How long before each event the one before it on its location was, ns; 0 of the first."""
-    length = np.diff(readings.time_ns, prepend=0)
+    length = np.diff(readings.times(trace), prepend=0)
     length[readings.begin[:-1][np.diff(readings.begin) > 0]] = 0
     return np.maximum(0, length)
 
@@ -179,7 +180,7 @@ def _parents(trace: Trace, sync: Sync) -> Integers:
 def _open_before(intervals: Intervals, readings: Readings, parent: Integers) -> Integers:
     """The innermost interval that was open before each event of its location, -1 for none."""
     columns = (intervals.begin, intervals.enter_seq, intervals.leave_seq, parent)
-    return _core.innermost(columns, readings.location.astype(np.int32), readings.seq)
+    return _core.innermost(columns, readings.location, readings.seq.astype(np.int64))
 
 
 def _left_before(calls: Intervals, readings: Readings) -> Integers:

@@ -23,9 +23,10 @@ from burstline.clocks import (
 )
 from burstline.columns import take
 from burstline.errors import NotEnoughDataError, printable
+from burstline.selection import loaded
 from burstline.sync import sync_of
 from burstline.waits.computation import with_computation
-from burstline.waits.finding import loaded, rooted_tree
+from burstline.waits.finding import rooted_tree
 from burstline.waits.intrinsic import lengths, nodes_before
 from burstline.waits.times import Nodes
 
@@ -107,7 +108,7 @@ def _computation(trace: Trace, counters: Sequence[str]) -> tuple[Floats, Integer
     tree = rooted_tree(trace)
     sync, tree = with_computation(sync_of(trace, tree), tree)
     nodes = Nodes(tree.nodes)
-    node, length = nodes_before(trace, sync, readings), lengths(readings)
+    node, length = nodes_before(trace, sync, readings), lengths(trace, readings)
     calls = runtime_calls(trace, readings)
     # Behind a fork, and between the end of a region and the join, only the runtime works.
     forked = calls["enter"][np.isin(calls["enter"] - 1, calls["fork"])]
