@@ -7,6 +7,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 import burstline
+from burstline.clocks import readings_of
 from burstline.columns import enclosing
 from burstline.formats.raw.events.openmp import Op
 from raw_files import Run, column, defects, record, stack
@@ -238,3 +239,16 @@ def test_locks_inside_each_other_come_back_from_a_paraver_file(tmp_path):
     assert [row[:4] for row in described(trace)] == [(0, "lock", 9, 14), (0, "lock", 11, 13)]
     for name in ("lock", "order", "acquire_ns", "release_ns"):
         assert column(back, "locks", name) == column(trace, "locks", name)
+
+
+def test_the_release_of_a_critical_section_is_its_leave_in_a_paraver_file_too(tmp_path):
+    trace = hybrid().read(tmp_path)
+    burstline.write(trace, tmp_path / "out.prv")
+    back = burstline.read(tmp_path / "out.prv")
+
+    ends = [(row["location"], row["leave_seq"]) for row in back.regions.to_pylist()]
+    releases = [(row["location"], row["release_seq"]) for row in back.locks.to_pylist()]
+    assert len(releases) == 4
+    assert set(releases) <= set(ends)
+    events = [np.diff(readings_of(each).begin).tolist() for each in (trace, back)]
+    assert events[0] == events[1]

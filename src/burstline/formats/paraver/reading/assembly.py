@@ -192,7 +192,7 @@ class Assembly:
             "readings": self._readings(built["readings"]),
             "regions": regions,
             "teams": teams,
-            "locks": _lock_table(extras["locks"], self.objects),
+            "locks": _lock_table(extras["locks"], self.objects, built["regions"]),
             "gaps": row_table("gaps", extras["gaps"]),
         }
         tables["bursts"] = self._bursts(built, tables)
@@ -440,12 +440,19 @@ def _team_table(
 
 
 def _lock_table(
-    locks: Sequence[tuple[int, int, int, int, int, int]], objects: Objects
+    locks: Sequence[tuple[int, int, int, int, int, int]], objects: Objects, regions: Columns
 ) -> pa.Table:
-    """Acquisitions as a table; `order` counts those of one lock of one process."""
+    """Acquisitions as a table; `order` counts those of one lock of one process.
+
+    A release in the record that leaves a construct is one event with the leave, as recorded.
+    """
     columns = np.array(locks, np.int64).reshape(-1, 6)
     location, lock, acquire = columns[:, 0], columns[:, 1], columns[:, 2]
-    process = objects.process[location]
+    process, release = objects.process[location], columns[:, [0, 4, 5]]
+    left = np.flatnonzero(np.isin(regions["leave_ns"], release[:, 1]))
+    names = ("location", "leave_ns", "leave_seq")
+    leaves = set(zip(*(regions[name][left].tolist() for name in names), strict=True))
+    together = [(where, time, seq - 1) in leaves for where, time, seq in release.tolist()]
     order = ordinal_within(lock, process, order=np.lexsort((acquire, lock, process))) + 1
     return arrow_table(
         "locks",
@@ -456,6 +463,6 @@ def _lock_table(
             "acquire_ns": acquire,
             "acquire_seq": columns[:, 3],
             "release_ns": columns[:, 4],
-            "release_seq": columns[:, 5],
+            "release_seq": columns[:, 5] - np.array(together, bool),
         },
     )
