@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from functools import cache
 from statistics import median
 
 
@@ -63,3 +64,124 @@ def noise(types, work):
                 ratios.append(min(one, other) / max(one, other))
         last[sequence] = work[begin:end]
     return median(ratios) ** 3.8 if ratios else 1.0
+
+
+class CircularError(Exception):
+    """An event waits for itself."""
+
+
+class LogicalTimes:
+    """The logical time of each event, by asking for what comes before it."""
+
+    def __init__(self, trace, events):
+        self.processes = trace.locations["process"].to_pylist()
+        self.entered = trace.calls["enter_ns"].to_pylist()
+        self.row = {
+            (row["location"], row["call"]): k for k, row in enumerate(trace.calls.to_pylist())
+        }
+        self.event_of = {row: event for event, row in enumerate(events.row.tolist())}
+        locations = trace.calls["location"].to_pylist()
+        self.process_of = [self.processes[locations[row]] for row in self.event_of]
+        self.enter_ns = events.enter_ns.tolist()
+        self.polled, self.received, self.meeting, self.asked = {}, {}, {}, set()
+        self.add_messages(trace)
+        self.add_collectives(trace)
+        self.begin, self.time = cache(self.begin), cache(self.time)
+
+    def add_messages(self, trace):
+        for message in trace.messages.to_pylist():
+            send = self.event(message["sender_location"], message["send_call"])
+            done = self.completion(message["receiver_location"], message["receive_call"])
+            if send is not None:
+                self.wait(done, [send])
+
+    def add_collectives(self, trace):
+        ambiguous = trace.communicators["ambiguous"].to_pylist()
+        members = trace.table("collective_members").to_pylist()
+        for number, collective in enumerate(trace.collectives.to_pylist()):
+            communicator = collective["communicator"]
+            is_ambiguous = communicator is not None and ambiguous[communicator]
+            if collective["complete"] and not is_ambiguous:
+                self.add_collective([m for m in members if m["collective"] == number])
+
+    def add_collective(self, members):
+        blocking, others = [], []
+        for member in members:
+            location, call, done_call = (member[k] for k in ("location", "call", "done_call"))
+            start = self.event(location, call)
+            if start is None:
+                continue
+            done = self.completion(location, call if done_call is None else done_call)
+            if done[0] == start:
+                blocking.append(start)
+            else:
+                others.append((start, done))
+        for start in blocking:
+            self.meeting[start] = blocking
+        for _, done in others:
+            self.wait(done, [start for start, _ in others])
+
+    def event(self, location, call):
+        return self.event_of.get(self.row.get((location, call)))
+
+    def completion(self, location, call):
+        """Give the event that completes something, and whether a poll did before it."""
+        row = self.row.get((location, call))
+        if row is None or row in self.event_of:
+            return self.event_of.get(row), False
+        later = (
+            k
+            for k, ns in enumerate(self.enter_ns)
+            if self.process_of[k] == self.processes[location] and ns > self.entered[row]
+        )
+        return next(later, None), True
+
+    def wait(self, done, starts):
+        event, by_poll = done
+        (self.polled if by_poll else self.received).setdefault(event, []).extend(starts)
+
+    def begin(self, event):
+        """When an event begins, and what it sends is sent."""
+        if event in self.asked:
+            raise CircularError
+        self.asked.add(event)
+        is_first = event == 0 or self.process_of[event - 1] != self.process_of[event]
+        before = [0 if is_first else self.time(event - 1)]
+        return 1 + max(before + [self.begin(send) for send in self.polled.get(event, ())])
+
+    def arrival(self, event):
+        sends = self.received.get(event, ())
+        return max([self.begin(event), *(1 + self.begin(send) for send in sends)])
+
+    def time(self, event):
+        return max(self.arrival(member) for member in self.meeting.get(event, [event]))
+
+
+def logical_times(trace, events):
+    """Give the logical time of each event, none if any waits for itself."""
+    asked = LogicalTimes(trace, events)
+    try:
+        return [asked.time(event) for event in range(len(asked.enter_ns))]
+    except CircularError:
+        return None
+
+
+def global_phases(events, times, types, similarity):
+    """Give the (phase, begin, end) of each process, and how many ticks there are."""
+    begin, work = events.begin.tolist(), events.work.tolist()
+    by_time = {}
+    for process in range(len(begin) - 1):
+        for event in range(begin[process], begin[process + 1]):
+            tick = by_time.setdefault(times[event], {})
+            tick[process] = types[event], work[event]
+    ticks = [tick for _, tick in sorted(by_time.items())]
+    found = []
+    for process in range(len(begin) - 1):
+        place, own = 0, []
+        for phase, first, last in tick_phases(ticks, similarity):
+            count = sum(process in tick for tick in ticks[first:last])
+            if count:
+                own.append((phase, place, place + count))
+            place += count
+        found.append(own)
+    return found, len(ticks)

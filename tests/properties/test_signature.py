@@ -6,15 +6,18 @@ from collections import Counter
 
 import numpy as np
 import pytest
-from hypothesis import given
+from hypothesis import assume, given
 from hypothesis import strategies as st
 
-from burstline.errors import ParameterError
+import by_hand
+from burstline import signature
+from burstline.errors import NotEnoughDataError, ParameterError
 from burstline.operations import CODES
 from burstline.signature import Events
-from burstline.signature.published import SIMILARITY, epas, noise
+from burstline.signature.published import SIMILARITY, epas, logical_times, noise, pas2p
 from effort import examples
 from oracles import signature as oracle
+from random_traces import traces
 from repository.source import ROOT
 
 AMOUNTS = st.sampled_from([0, 1, 84, 85, 86, 100, 117, 118, 2**40])
@@ -194,3 +197,173 @@ def test_the_example_of_the_page_is_true():
     told = [int(phase) for *_, phase, _ in events]
     assert np.repeat(found.phase + 1, found.end - found.begin).tolist() == told
     assert [int(weight) for *_, weight in weights] == found.weights.tolist()
+
+
+class Story:
+    """A program told in the order of cause and effect: calls, and what they exchange."""
+
+    def __init__(self, ranks):
+        self.calls = [[] for _ in range(ranks)]
+        self.messages, self.collectives, self.members = [], [], []
+        for rank in range(ranks):
+            self.call(rank, "Init")
+
+    def call(self, rank, operation):
+        now = 2 * len(self.calls[rank])
+        self.calls[rank].append((operation, now, now + 1))
+        return len(self.calls[rank]) - 1
+
+    def message(self, sender, send, receiver, receive):
+        row = {"sender_location": sender, "send_call": send}
+        self.messages.append(row | {"receiver_location": receiver, "receive_call": receive})
+
+    def sent(self, sender, receiver, call, completion):
+        send = self.call(sender, call)
+        if completion != "Recv":
+            self.call(receiver, "Irecv")
+        self.message(sender, send, receiver, self.call(receiver, completion))
+
+    def ring(self):
+        calls = [self.call(rank, "Sendrecv") for rank in range(len(self.calls))]
+        for rank, call in enumerate(calls):
+            receiver = (rank + 1) % len(calls)
+            self.message(rank, call, receiver, calls[receiver])
+
+    def all_meet(self, operation, completions):
+        starts = [self.call(rank, operation) for rank in range(len(self.calls))]
+        for rank, start in enumerate(starts):
+            row = {"collective": len(self.collectives), "location": rank, "call": start}
+            completion = completions[rank % len(completions)]
+            if completion:
+                row["done_call"] = self.call(rank, completion)
+            self.members.append(row)
+        self.collectives.append({"operation": f"MPI_{operation}", "complete": True})
+
+    def trace(self):
+        ranks = len(self.calls)
+        end = 2 * max(map(len, self.calls)) + 2
+        messages = sorted(self.messages, key=lambda row: row["sender_location"])
+        return by_hand.trace_of(
+            locations=by_hand.threads(*[(0, end)] * ranks),
+            calls=by_hand.calls_of(*self.calls),
+            messages=messages,
+            collectives=self.collectives,
+            collective_members=self.members,
+        )
+
+
+@st.composite
+def stories(draw):
+    """Traces of programs with messages, polls, exchanges in a ring, and collectives."""
+    story = Story(draw(st.integers(1, 3)))
+    rank = st.integers(0, len(story.calls) - 1)
+    completion = st.sampled_from(["Wait", "Test"])
+    for step in draw(st.lists(st.integers(0, 4), max_size=12)):
+        if step < 2:
+            receive = draw(st.sampled_from(["Recv", "Wait", "Test"]))
+            send = draw(st.sampled_from(["Send", "Isend"]))
+            story.sent(draw(rank), draw(rank), send, receive)
+        elif step == 2:
+            story.ring()
+        elif step == 3:
+            story.all_meet("Barrier", [None])
+        else:
+            ends = draw(st.lists(completion, min_size=1, max_size=3))
+            story.all_meet("Ibarrier", ends)
+    return story.trace()
+
+
+def events_in(trace):
+    try:
+        return signature.events_of(trace)
+    except NotEnoughDataError:
+        return None
+
+
+@examples(2)
+@given(trace=st.one_of(stories(), traces(most_ranks=3, most_steps=15)))
+def test_logical_times_are_those_of_the_slow_twin(trace):
+    events = events_in(trace)
+    assume(events is not None)
+
+    expected = oracle.logical_times(trace, events)
+    assume(expected is not None)  # calls of two threads of a process may lie in each other
+
+    times, *_ = logical_times(trace, events)
+
+    assert times.tolist() == expected
+
+
+@examples(1)
+@given(trace=stories(), similarity=SIMILARITIES)
+def test_phases_of_all_processes_together_are_those_of_the_slow_twin(trace, similarity):
+    events = events_in(trace)
+    assume(events is not None)
+    events.work[:] = np.arange(len(events.work)) % 7 * 20
+    times, messages, agreements = logical_times(trace, events)
+
+    found, coordination = pas2p(trace, events, similarity=similarity)
+
+    twin, ticks = oracle.global_phases(
+        events, times.tolist(), events.operation.tolist(), similarity
+    )
+    assert [stretches(each) for each in found] == twin
+    assert coordination.decisions == ticks
+    assert (coordination.messages, coordination.agreements) == (messages, agreements)
+    for process, each in enumerate(found):
+        assert (each.end - each.begin).sum() == events.count(process)
+        assert len({each.names for each in found}) == 1
+
+
+@examples(1)
+@given(run=RUNS, similarity=st.one_of(st.none(), SIMILARITIES))
+def test_of_one_process_alone_both_methods_find_the_same(run, similarity):
+    assume(run)
+    names = ("Send", "Recv", "Wait", "Barrier")
+    trace = by_hand.trace_of(
+        locations=by_hand.threads((0, 9)),
+        calls=by_hand.calls_of([(names[kind], k, k) for k, (kind, _) in enumerate(run)]),
+    )
+    events = signature.events_of(trace)
+    events.work[:] = [work for _, work in run]
+
+    (together,), coordination = pas2p(trace, events, similarity=similarity)
+
+    alone = epas(events, 0, similarity=similarity)
+    assert stretches(together) == stretches(alone)
+    assert together.similarity == alone.similarity
+    assert (coordination.messages, coordination.agreements) == (0, 0)
+
+
+def test_messages_between_processes_and_collectives_of_the_program_are_counted():
+    story = Story(2)
+    story.sent(0, 0, "Isend", "Wait")
+    story.sent(0, 1, "Send", "Recv")
+    story.ring()
+    story.all_meet("Barrier", [None])
+    trace = story.trace()
+
+    found, coordination = pas2p(trace, signature.events_of(trace))
+
+    assert coordination.messages == 3
+    assert coordination.agreements == 1
+    # Rank 0: Isend 1, Irecv 2, Wait 3, Send 4, Sendrecv 7 (sends at 5), Barrier 8.
+    # Rank 1: Recv 5, Sendrecv 6, Barrier 8.
+    assert coordination.decisions == 8
+    assert [stretches(each) for each in found] == [[(0, 0, 6)], [(0, 0, 3)]]
+
+
+def test_what_waits_for_itself_does_not_hang():
+    story = Story(2)
+    receives = [story.call(rank, "Recv") for rank in range(2)]
+    sends = [story.call(rank, "Send") for rank in range(2)]
+    for rank in range(2):
+        story.message(rank, sends[rank], 1 - rank, receives[1 - rank])
+    trace = story.trace()
+    events = signature.events_of(trace)
+
+    times, *_ = logical_times(trace, events)
+    found, _ = pas2p(trace, events)
+
+    assert all((np.diff(times[events.of(rank)]) > 0).all() for rank in range(2))
+    assert [each.end[-1] for each in found] == [2, 2]

@@ -4,18 +4,24 @@ EPAS, of each process alone [1]_. A phase ends before the first event of a type 
 it is an occurrence of the oldest phase with the same types in the same order that did similar
 work before each of them.
 
+PAS2P, of all processes together [2]_. Events have logical times; a phase ends before the time
+at which any process would repeat a type, and all processes have the same phases.
+
 .. [1] F. Tirado, A. Wong, D. Rexachs, E. Luque, Scalable performance analysis method for SPMD
    applications, accepted 2022.
+.. [2] A. Wong, D. Rexachs, E. Luque, Parallel application signature for performance analysis
+   and prediction, IEEE Transactions on Parallel and Distributed Systems 26(7), 2015, 2009-2019.
 """
 
 from __future__ import annotations
 
+from dataclasses import dataclass
 from typing import TYPE_CHECKING, Final, Literal, get_args
 
 import numpy as np
 
 from burstline import _core
-from burstline.columns import UNKNOWN
+from burstline.columns import UNKNOWN, Ordinals, begins_run, run_lengths, take
 from burstline.errors import ParameterError
 from burstline.signature.events import TIME
 from burstline.signature.occurrences import Occurrences
@@ -23,8 +29,9 @@ from burstline.signature.occurrences import Occurrences
 if TYPE_CHECKING:
     import numpy.typing as npt
 
-    from burstline.columns import AnyIntegers, Integers
+    from burstline.columns import AnyIntegers, Integers, Mask
     from burstline.signature.events import Events, Hashes
+    from burstline.trace import Trace
 
     # type, process, work, first event of each tick, as the kernel takes them
     Columns = tuple[Hashes, npt.NDArray[np.int32], Integers, Integers]
@@ -38,6 +45,19 @@ _NOISY: Final = (TIME, "cpu", "task-clock")
 _WITHIN: Final = 3.8
 """99 of 100 normal values are as near to their mean, in units of the median distance."""
 _NOTHING: Final = np.zeros(0, np.int64)
+
+# What happens in an event, in this order: a poll before it completed a receive, the call sends,
+# it receives, and it meets the others of a collective, whose time is that of the latest.
+_BEGIN, _POLLED, _SEND, _RECEIVE, _ARRIVE, _MEET = range(6)
+
+
+@dataclass(frozen=True, slots=True)
+class Coordination:
+    """What processes would tell each other if each analysed its own events, as published."""
+
+    messages: int  # with a logical time, one for each between processes of the program
+    agreements: int  # collectives on a logical time, one for each of the program
+    decisions: int  # collectives on whether a phase ends, one for each tick
 
 
 def epas(
@@ -53,6 +73,144 @@ def epas(
     threshold = _threshold(columns, events.work_counter, similarity)
     phase, begin = _core.phases(*columns, threshold)
     return Occurrences(phase, begin[:-1], begin[1:], _names(phase), threshold)
+
+
+def pas2p(
+    trace: Trace, events: Events, *, similarity: float | None = None, key: Key = "operation"
+) -> tuple[list[Occurrences], Coordination]:
+    """The phases of all processes together, with the events of each process in them.
+
+    A process has no occurrence of a phase in which it has no event. What else may be chosen is
+    as in :func:`epas`.
+    """
+    time, messages, agreements = logical_times(trace, events)
+    process = _processes(events)
+    order, begin = _core.order_within(
+        time.astype(np.int32), process.astype(np.int64), int(time.max(initial=0)) + 1
+    )
+    tick_begin = np.append(begin[:-1][np.diff(begin) > 0], len(time))
+    types = _types(events, slice(None), key)
+    columns = types[order], process[order], events.work[order], tick_begin
+    threshold = _threshold(columns, events.work_counter, similarity)
+    phase, tick = _core.phases(*columns, threshold)
+    of_event = np.empty(len(time), np.int64)
+    of_event[order] = np.repeat(np.arange(len(phase)), np.diff(tick_begin[tick]))
+    names = _names(phase)
+    occurrences = []
+    for each in range(len(events.ranks)):
+        within = of_event[events.of(each)]
+        first = np.flatnonzero(begins_run(within))
+        end = first + run_lengths(first, len(within))
+        occurrences.append(Occurrences(phase[within[first]], first, end, names, threshold))
+    return occurrences, Coordination(messages, agreements, len(tick_begin) - 1)
+
+
+def logical_times(trace: Trace, events: Events) -> tuple[Integers, int, int]:
+    """The logical time of each event, and how many messages and collectives decide these.
+
+    It is more by 1 than the latest of that of the event before it on its process, of the sends
+    of the messages that it completes, and of what comes before each member of its collective,
+    all of which have one time. A send has the time of its call without what that receives. A
+    receive that a poll completed is of the next event. One of a collective that does not block
+    is later than the starts of all. What waits for itself does not wait.
+    """
+    links = _Links(trace, events)
+    sender, receiver, send_call, receive_call = trace.arrays(
+        "messages", "sender_location", "receiver_location", "send_call", "receive_call"
+    )
+    send = links.event(sender, send_call)
+    receive, polled = links.completion(receiver, receive_call)
+    source = np.arange(len(send))
+    links.add(send, _SEND, gives=source)
+    links.add(receive, np.where(polled, _POLLED, _RECEIVE), takes=source)
+    process = _processes(events)
+    linked = np.flatnonzero((send >= 0) & (receive >= 0))
+    messages = int(np.count_nonzero(process[send[linked]] != process[receive[linked]]))
+
+    communicator, complete = trace.arrays("collectives", "communicator", "complete")
+    ambiguous = np.append(trace.arrays("communicators", "ambiguous")[0], False)[communicator]
+    usable = complete.astype(bool) & ~ambiguous.astype(bool)
+    collective, location, call, done_call = trace.arrays(
+        "collective_members", "collective", "location", "call", "done_call"
+    )
+    start = np.where(usable[collective], links.event(location, call), UNKNOWN)
+    done, polled = links.completion(location, np.where(done_call >= 0, done_call, call))
+    done = np.where(start >= 0, done, UNKNOWN)
+    source = collective + len(send)
+    blocks = start == done
+    # A time of 1 before that of the latest, as what is taken is later by 1.
+    links.add(start[blocks], _ARRIVE, step=-1, gives=source[blocks])
+    links.add(start[blocks], _MEET, step=1, takes=source[blocks])
+    links.add(start[~blocks], _SEND, gives=source[~blocks])
+    when = np.where(polled, _POLLED, _RECEIVE)[~blocks]
+    links.add(done[~blocks], when, takes=source[~blocks])
+    agreements = len(np.unique(collective[start >= 0]))
+    return links.times(len(send) + trace.rows("collectives")), messages, agreements
+
+
+def _processes(events: Events) -> npt.NDArray[np.int32]:
+    """The process of each event."""
+    return np.repeat(np.arange(len(events.ranks), dtype=np.int32), np.diff(events.begin))
+
+
+class _Links:
+    """What happens in events: steps of logical time, what they give and what they wait for."""
+
+    def __init__(self, trace: Trace, events: Events) -> None:
+        location, call, self._enter_ns = trace.arrays("calls", "location", "call", "enter_ns")
+        application, process = trace.arrays("locations", "application", "process")
+        self._events, self._rows = events, Ordinals(location, call)
+        self._event = np.full(len(call), UNKNOWN)
+        self._event[events.row] = np.arange(len(events.row))
+        member = np.unique(process[application == events.application])
+        self._process = np.where(
+            application == events.application, np.searchsorted(member, process), UNKNOWN
+        )
+        self._parts: list[tuple[AnyIntegers, ...]] = []
+        self.add(np.arange(len(events.row)), _BEGIN, step=1)
+
+    def event(self, location: AnyIntegers, call: AnyIntegers) -> Integers:
+        """The event that each call is, -1 if it is none."""
+        return take(self._event, self._rows.rows(location, call))
+
+    def completion(self, location: AnyIntegers, call: AnyIntegers) -> tuple[Integers, Mask]:
+        """The event of each call, the next one if it is a poll, and whether that is so."""
+        row = self._rows.rows(location, call)
+        event = take(self._event, row)
+        is_poll = (row >= 0) & (event < 0)
+        other = np.flatnonzero(is_poll)
+        process, entered = self._process[location[other]], self._enter_ns[row[other]]
+        for each in np.unique(process[process >= 0]).tolist():
+            mine, part = np.flatnonzero(process == each), self._events.of(each)
+            after = np.searchsorted(self._events.enter_ns[part], entered[mine], "right")
+            is_last = after == part.stop - part.start
+            event[other[mine]] = np.where(is_last, UNKNOWN, part.start + after)
+        return event, is_poll
+
+    def add(
+        self,
+        event: Integers,
+        when: Integers | int,
+        *,
+        step: int = 0,
+        gives: Integers | int = UNKNOWN,
+        takes: Integers | int = UNKNOWN,
+    ) -> None:
+        """Add what happens in events, of which some may be unknown."""
+        columns = np.broadcast_arrays(event, when, step, gives, takes)
+        chosen = event >= 0
+        self._parts.append(tuple(column[chosen] for column in columns))
+
+    def times(self, sources: int) -> Integers:
+        """The logical times of all events, from 1."""
+        event, when, step, gives, takes = map(np.concatenate, zip(*self._parts, strict=True))
+        order, begin = _core.order_within(event.astype(np.int32), when, len(self._events.row))
+        before = np.full(sources, UNKNOWN, np.int32)
+        columns = (column[order].astype(np.int32) for column in (gives, takes))
+        (stamps,), *_ = _core.replay(
+            (begin[self._events.begin], *columns, before), [(step[order], _NOTHING, 1)]
+        )
+        return stamps[begin[1:] - 1]
 
 
 def _types(events: Events, part: slice, key: Key) -> Hashes:
