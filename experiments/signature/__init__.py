@@ -1,0 +1,1 @@
+"""How well a short run predicts a long one, on small programs of ours."""

@@ -1,0 +1,92 @@
+"""Programs whose signatures are tried make the same calls however they are built."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+
+import pytest
+from experiments.signature.__main__ import predicted
+from experiments.signature.results import Prediction, goals
+from experiments.signature.runs import PROGRAMS, Site
+
+import burstline
+from recording import environment
+
+SEQUENCE = ("location", "operation", "peer", "communicator", "root")
+OF_A_RUN = {"MPI_Init", "MPI_Finalize"}
+needs_all_compilers = pytest.mark.usefixtures("open_mpi", "mpich", "gfortran")
+
+
+@pytest.fixture
+def site(built_once, tmp_path, monkeypatch):
+    """Folder of the experiment."""
+    for name, value in environment(built_once).items():
+        monkeypatch.setenv(name, value)
+    return Site(tmp_path)
+
+
+@needs_all_compilers
+@pytest.mark.parametrize("program", PROGRAMS, ids=lambda program: program.name)
+def test_calls_are_the_same_under_each_compiler_option_mpi_and_size(site, program):
+    sequences = []
+    for number, configuration in enumerate((program.base, *program.targets)):
+        small = replace(configuration, size=program.crowded_size + 2 * number)
+        command = site.command(program, small, steps=6)
+        trace = burstline.read(site.record(command, f"run{number}.store"))
+        sequences.append(trace.calls.select(SEQUENCE).to_pylist())
+
+    base, *others = sequences
+    assert {call["location"] for call in base} == {0, 1}
+    assert {call["operation"] for call in base} > OF_A_RUN
+    assert all(other == base for other in others)
+
+
+@needs_all_compilers
+def test_a_whole_run_is_timed_between_its_ends(site):
+    program = PROGRAMS[0]
+    small = replace(program.base, size=program.crowded_size)
+
+    assert 0 < site.seconds(site.command(program, small, steps=2)) < 600
+
+
+def prediction(program, error=0.0, actual_s=(40.0, 40.4, 39.6), method="loops"):
+    """A prediction whose AET is 40 s."""
+    predicted_s = 40 * (1 + error)
+    document = {
+        "predicted_ns": predicted_s * 1e9,
+        "interval_ns": [(predicted_s - 1) * 1e9, (predicted_s + 1) * 1e9],
+        "set_ns": 1e8,
+        "measured_ns": 2e9,
+        "wall_ns": 3e9,
+        "early_ns": 2e9,
+        "coverage": 0.99,
+    }
+    return Prediction.of((program, "mpich -O3 8", method), actual_s, document)
+
+
+def test_goals_hold_where_all_predictions_are_good():
+    made = [prediction(name, 0.01) for name in "abcd"] + [prediction("a", 0.02, method="epas")]
+
+    assert all(goal.holds for goal in goals(made))
+    assert goals(made)[2].outcome == "1.00%"
+
+
+def test_a_program_whose_runs_differ_is_reported_apart_and_does_not_count():
+    apart = prediction("b", 0.5, actual_s=(38.0, 40.0, 42.0))
+    lines = list(predicted([prediction("a", -0.05), apart]))
+    few, _, mean, worst, by_epas, held, *_ = goals([prediction("a", -0.05), apart])
+
+    assert (few.holds, few.outcome) == (False, "1 with 1 predictions")
+    assert (mean.holds, worst.holds, by_epas.holds, held.holds) == (False, True, None, False)
+    rows = [line.split(" | ")[0] for line in lines if "| mpich" in line]
+    assert rows == ["| a", "| b"]
+    assert sum("does not hold" in line for line in lines) == 3
+    assert any("differ by more than 3%" in line for line in lines)
+
+
+def test_errors_are_of_the_run_and_as_published_of_the_prediction():
+    late = prediction("a", 0.25)
+
+    assert late.error == pytest.approx(0.25)
+    assert late.published_error == pytest.approx(0.2)
+    assert late.half_width == pytest.approx(1 / 40)
