@@ -2,7 +2,7 @@
 
 ::
 
-    python -m experiments.clocks [--quick] --folder DIR
+    python -m experiments.clocks [--quick] [--effort-models] --folder DIR
 
 Builds the programs below `programs`, which are like MiniFE, LULESH and TeaLeaf, runs them
 plainly and recorded in turns, and tells profiles by each clock. A picture of each configuration
@@ -19,6 +19,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Final
 
 from burstline.plots import comparison_plot
+from experiments.clocks import models
 from experiments.clocks.results import CLOCKS, LOGICAL, PHYSICAL, measured
 from experiments.clocks.runs import MODES, Site
 from experiments.clocks.statements import DELAY, GOAL, IDLE, MINIFE, STATEMENTS, TEALEAF, WAIT
@@ -171,11 +172,19 @@ def main() -> None:
     parser = argparse.ArgumentParser(prog="python -m experiments.clocks")
     parser.add_argument("--quick", action="store_true", help="2 repetitions in place of 5")
     parser.add_argument("--folder", type=Path, required=True, help="for programs and traces")
+    parser.add_argument("--effort-models", action="store_true", help="judge these instead")
     chosen = parser.parse_args()
     repetitions = 2 if chosen.quick else 5
-    results = measured(
-        Site(chosen.folder), repetitions, lambda text: print(text, file=sys.stderr, flush=True)
-    )
+    site = Site(chosen.folder)
+
+    def say(text: str) -> None:
+        print(text, file=sys.stderr, flush=True)
+
+    if chosen.effort_models:
+        for line in models.report(site, repetitions, say):
+            print(line)
+        return
+    results = measured(site, repetitions, say)
     for line in report(results, repetitions):
         print(line)
     draw(results, chosen.folder)

@@ -33,6 +33,7 @@ _COUNTERS: Final = (
 """As they are numbered in ``native/runtime.h``."""
 _RUNTIME_CALLS: Final = 3
 """Of a parallel region: its fork, its enter, its join."""
+_ROUNDS: Final = 20
 _PATIENCE_S: Final = 120
 
 
@@ -70,9 +71,13 @@ def calibrated(compiler: str, progress: Progress = SILENCE) -> Calibration:
     table = np.array(rows)
     times = np.maximum(1.0, table[:, 0])
     counts = table[:, [1 + _COUNTERS.index(name) for name in columns]]
-    # Kernels are as long as they happen to be: errors count as shares of their times.
-    weights = non_negative(counts / times[:, None], np.ones(len(times)))
-    pairs = zip(times.tolist(), (counts @ weights).tolist(), strict=True)
+    # By ratios, as kernels are as long as they happen to be: half counts as much as double.
+    modelled, weights = times, np.zeros(len(columns))
+    for _ in range(_ROUNDS):
+        scale = np.sqrt(times * np.maximum(1.0, modelled))
+        weights = non_negative(counts / scale[:, None], times / scale)
+        modelled = counts @ weights
+    pairs = zip(times.tolist(), modelled.tolist(), strict=True)
     origin = f"calibrated on {_processor()}, {version}"
     by_name = dict(zip(columns, weights.tolist(), strict=True))
     model = EffortModel.of(by_name, openmp_call, printable(origin, limit=300))

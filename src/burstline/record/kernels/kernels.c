@@ -120,6 +120,18 @@ APART static uint64_t wide_polynomials(long n) {
     return (uint64_t)a[0];
 }
 
+APART static uint64_t roots(long n) {
+    double sum = 0;
+    FOR sum += sqrt(b[i % SMALL]);
+    return (uint64_t)sum;
+}
+
+APART static uint64_t maxima(long n) {
+    double most = 0;
+    FOR most += fmax(b[i % SMALL], 0.5);
+    return (uint64_t)most;
+}
+
 APART static uint64_t exponentials(long n) {
     double sum = 0;
     FOR sum += exp(b[i % SMALL]);
@@ -184,6 +196,8 @@ const struct kernel kernels[] = {{"chained", chained},
                                  {"divisions", divisions},
                                  {"wide_triads", wide_triads},
                                  {"wide_polynomials", wide_polynomials},
+                                 {"roots", roots},
+                                 {"maxima", maxima},
                                  {"exponentials", exponentials},
                                  {"sines", sines},
                                  {"powers", powers},
