@@ -21,7 +21,7 @@ from benchmarks.child import ROOT
 from benchmarks.counting import counting
 from benchmarks.figures import Figure
 from burstline.errors import NotEnoughDataError
-from burstline.record import MPICH, OPEN_MPI, abi_of_program, shared_object
+from burstline.record import MPICH, OPEN_MPI, Plan, abi_of_program, shared_object
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping
@@ -39,6 +39,7 @@ _ROUNDS: Final = 8
 _QUICK_BYTES: Final = 100_000_000
 _MEMORY: Final = Path("/dev/shm")  # noqa: S108 -- only where it is
 _BARE: Final = {"BURSTLINE_COUNTERS": "none", "BURSTLINE_STACK_DEPTH": "0"}
+_COUNTED: Final = {"a counted call": False, "a counted call and its partner": True}
 _COUNTERS: Final = {
     "cpu": "thread CPU time",
     "perf:task-clock": "a perf event",
@@ -56,7 +57,7 @@ class _Setting:
     name: str
     environment: Mapping[str, str]
     folder: Path
-    depth: str = "0"
+    words: tuple[str, ...] = ("0",)
     cpu: list[float] = field(default_factory=list)
     clocks: list[float] = field(default_factory=list)
     refused: bool = False
@@ -97,9 +98,13 @@ def _loop(folder: Path) -> tuple[Path, Path] | None:
 
 def _settings(folder: Path) -> list[_Setting]:
     deep = {**_BARE, "BURSTLINE_STACK_DEPTH": _FRAMES}
-    found = [_Setting("bare", _BARE, folder), _Setting("stack", deep, folder, depth=_FRAMES)]
+    found = [_Setting("bare", _BARE, folder), _Setting("stack", deep, folder, words=(_FRAMES,))]
     if _MEMORY.is_dir():
         found.append(_Setting("memory", _BARE, _MEMORY))
+    for name, full in _COUNTED.items():
+        (plan := folder / f"plan-{full:d}").write_bytes(Plan((), full=full).to_bytes())
+        counting = {"BURSTLINE_MODE": "signature", "BURSTLINE_PLAN": str(plan)}
+        found.append(_Setting(name, counting, folder, words=("0", "wait")))
     counted = ({**_BARE, "BURSTLINE_COUNTERS": counters} for counters in _COUNTERS)
     found.extend(map(_Setting, _COUNTERS, counted, repeat(folder)))
     return found
@@ -118,7 +123,7 @@ def _measure(setting: _Setting, loop: Path, recorder: Path) -> None:
             "OMPI_ALLOW_RUN_AS_ROOT": "1",
             "OMPI_ALLOW_RUN_AS_ROOT_CONFIRM": "1",
         }
-        words = [str(loop), _TURNS, _CALLS, setting.depth]
+        words = [str(loop), _TURNS, _CALLS, *setting.words]
         done = subprocess.run(
             words, env=environment, cwd=raw, capture_output=True, text=True, check=False
         )
@@ -145,6 +150,8 @@ def _figures(settings: list[_Setting]) -> Iterator[Figure]:
     stack = median(by_name["stack"].cpu)
     name = f"a call with {_FRAMES} frames"
     yield Figure("record", name, stack, unit, "<= 1500", baseline, stack / clocks)
+    for name in _COUNTED:
+        yield Figure("record", name, median(by_name[name].cpu), unit, "<= 30")
     for counters, name in _COUNTERS.items():
         if counters in by_name:
             reading = (median(by_name[counters].cpu) - call) / 2

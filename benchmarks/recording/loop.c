@@ -1,8 +1,9 @@
 /* loop.c -- Messages to oneself, through the recorder and around it, in turns.
  *
- * loop TURNS CALLS DEPTH: three lines a turn, `plain`, `recorded` and `clocks`, each with the CPU
+ * loop TURNS CALLS DEPTH [wait]: three lines a turn, `plain`, `recorded` and `clocks`, each with the CPU
  * time and the wall time of a call in ns; a call of `clocks` is two readings of the clock. Plain are the library's own PMPI functions, also where a recorder stands before them. CPU
- * time is that of the thread, in the kernel too: what others do on the machine is not in it.
+ * time is that of the thread, in the kernel too: what others do on the machine is not in it. With
+ * `wait` requests are not polled for, so that all calls are of those that a signature counts.
  */
 #define _GNU_SOURCE
 #include <dlfcn.h>
@@ -19,7 +20,10 @@ struct functions {
     __typeof__(MPI_Irecv) *irecv;
     __typeof__(MPI_Isend) *isend;
     __typeof__(MPI_Test) *test;
+    __typeof__(MPI_Wait) *wait;
 };
+
+static int waits;
 
 struct times {
     double cpu, wall;
@@ -44,6 +48,7 @@ static void *of_library(const char *name) {
 
 static int finish(const struct functions *mpi, MPI_Request *request) {
     int done = 0, calls = 0;
+    if (waits) return mpi->wait(request, MPI_STATUS_IGNORE) == MPI_SUCCESS;
     for (; !done; ++calls) mpi->test(request, &done, MPI_STATUS_IGNORE);
     return calls;
 }
@@ -89,12 +94,14 @@ static void tell(const char *name, struct times ns) {
 int main(int count, char **words) {
     if (count < 4) return 2;
     const int turns = atoi(words[1]), calls = atoi(words[2]), depth = atoi(words[3]);
-    struct functions plain, recorded = {MPI_Irecv, MPI_Isend, MPI_Test};
+    struct functions plain, recorded = {MPI_Irecv, MPI_Isend, MPI_Test, MPI_Wait};
+    waits = count > 4;
     MPI_Init(NULL, NULL);
     *(void **)&plain.irecv = of_library("PMPI_Irecv");
     *(void **)&plain.isend = of_library("PMPI_Isend");
     *(void **)&plain.test = of_library("PMPI_Test");
-    if (plain.irecv == NULL || plain.isend == NULL || plain.test == NULL) return 3;
+    *(void **)&plain.wait = of_library("PMPI_Wait");
+    if (!plain.irecv || !plain.isend || !plain.test || !plain.wait) return 3;
     below(depth, &plain, WARM_UP);
     below(depth, &recorded, WARM_UP);
     for (int i = 0; i < turns; ++i) {
