@@ -51,7 +51,11 @@ _HEAD: Final = struct.Struct("<8s11Q")
 _STAMP: Final = struct.Struct("<3Q")
 _LIBRARY_BYTES: Final = 256
 _LEFT_S: Final = 2.0
-"""Seconds that processes have to obey SIGTERM once their launcher is gone."""
+"""Seconds that processes have to end by themselves, and to obey each signal."""
+_RARELY: Final = 50
+"""Looking at the files of many ranks takes one part in so many of the time."""
+_NAP_S: Final = 0.05
+_NO_SIGNAL: Final = 0
 _MOST_NAMED: Final = 8
 _MOST_DIGITS: Final = 10
 
@@ -126,6 +130,7 @@ class Measurement:
     ranks: tuple[RankStamps, ...]
     wall_ns: int  # from the start of the command to its end
     code: int  # with which the command ended: 0 at a cut
+    left: int  # processes of this machine that outlived it, and were ended
     library: str
 
 
@@ -167,6 +172,8 @@ class _Run:
     folder: Path
     patience_s: float
     begin_ns: int = 0
+    next_look_ns: int = 0
+    is_late: bool = False
 
     def settings(self) -> dict[str, str]:
         """What the recorder is told."""
@@ -186,23 +193,27 @@ class _Run:
             )
             wall_ns = time.monotonic_ns() - self.begin_ns
         finally:
-            _end_all(self.folder)
+            left = _end_all(self.folder)
         if ended.interrupted:
             raise KeyboardInterrupt
         ranks = self._ranks()
-        _require_all(self.plan, ranks, ended, self.patience_s if self._is_late() else None)
-        return Measurement(tuple(ranks), wall_ns, ended.exit_code(), ranks[0].library)
-
-    def _is_late(self) -> bool:
-        return time.monotonic_ns() - self.begin_ns > self.patience_s * 1e9
+        _require_all(self.plan, ranks, ended, self.patience_s if self.is_late else None)
+        return Measurement(tuple(ranks), wall_ns, ended.exit_code(), left, ranks[0].library)
 
     def _is_over(self) -> bool:
         """Whether nothing more can come of the run."""
+        now = time.monotonic_ns()
+        self.is_late = now - self.begin_ns > self.patience_s * 1e9
+        if self.is_late:
+            return True
+        if now < self.next_look_ns:
+            return False
         try:
             ranks = self._ranks()
         except FormatError:
             return True
-        return self._is_late() or any(
+        self.next_look_ns = now + _RARELY * (time.monotonic_ns() - now)
+        return any(
             rank.state == State.FINALIZING and rank.counts != _expected(self.plan, rank).counts
             for rank in ranks
         )
@@ -270,8 +281,6 @@ def _require_all(
             if patience_s is None
             else f"no rank came to MPI_Init in {patience_s:g} s"
         )
-    if ranks[0].size == 1 and len(plan.ranks) > 1:
-        _refuse_size(plan, 1)
     for rank in sorted(ranks, key=lambda rank: rank.state != State.DISAGREES):
         _require_fit(plan, rank)
     missing = set(range(ranks[0].size)) - {rank.rank for rank in ranks}
@@ -300,7 +309,10 @@ def _require_fit(plan: Plan, rank: RankStamps) -> None:
         )
     if rank.state == State.OTHER_WORLD:
         if plan.ranks and rank.size != len(plan.ranks):
-            _refuse_size(plan, rank.size)
+            raise InconsistentTraceError(
+                f"the program ran with {rank.size} ranks, and the signature is of "
+                f"{len(plan.ranks)}"
+            )
         raise NotEnoughDataError(
             f"rank {rank.rank}: several programs in one run, and processes that are spawned or "
             "joined, have no signature"
@@ -315,12 +327,6 @@ def _require_fit(plan: Plan, rank: RankStamps) -> None:
             f"the signature has boundaries up to call {expected.counts[-1]:,}: another input, "
             "or a smaller number of steps"
         )
-
-
-def _refuse_size(plan: Plan, size: int) -> None:
-    raise InconsistentTraceError(
-        f"the program ran with {size} ranks, and the signature is of {len(plan.ranks)}"
-    )
 
 
 def _is_done(plan: Plan, rank: RankStamps) -> bool:
@@ -367,17 +373,18 @@ def _whereabouts(plan: Plan, rank: RankStamps) -> str:
     return f"rank {rank.rank} was in {rank.operation}, after {counted}"
 
 
-def _end_all(folder: Path) -> None:
-    """End all processes of a run that are left on this machine."""
-    for number in (signal.SIGTERM, signal.SIGKILL):
+def _end_all(folder: Path) -> int:
+    """How many processes of a run were left on this machine, and had to be ended."""
+    left = []
+    for number in (_NO_SIGNAL, signal.SIGTERM, signal.SIGKILL):
         deadline = time.monotonic() + _LEFT_S
-        while processes := list(_processes_of(folder)):
+        while (processes := list(_processes_of(folder))) and time.monotonic() < deadline:
             for process in processes:
                 with suppress(OSError):
                     os.kill(process, number)
-            if time.monotonic() > deadline:
-                break
-            time.sleep(0.05)
+            time.sleep(_NAP_S)
+        left.append(len(processes))
+    return left[0]
 
 
 def _processes_of(folder: Path) -> Iterable[int]:
