@@ -5,6 +5,7 @@ from __future__ import annotations
 import os
 import secrets
 import signal
+import sys
 import threading
 import time
 from pathlib import Path
@@ -23,6 +24,7 @@ SENDS = {f"MPI_{letter}send" for letter in ("", "I", "B", "Ib", "S", "Is", "R", 
     "MPI_Send"
 }
 ALONE = ["MPI_Barrier"] * 40
+BARRIERS = Plan((rank_plan(ALONE, 1, 20),) * 2, full=False)
 COUNT_ONLY = Plan((), full=False)
 
 
@@ -117,6 +119,20 @@ class Runs:
         plan = ring_plan(OF_FORTRAN)
 
         self.check_cut(run(plan, program, "kept"), plan, tmp_path)
+
+    def test_what_streams_of_cpp_buffer_is_flushed(self, run, site, name, tmp_path):
+        program = site.compile("mpicxx", PROGRAMS / "buffered.cpp", name=name)
+
+        assert run(BARRIERS, program).code == 0
+        assert (tmp_path / "printed").read_text().count("kept") == 2
+
+    def test_a_program_alone_needs_no_launcher(self, site, ending, tmp_path):  # noqa: ARG002 -- its folder
+        plan = ring_plan([], ranks=1)
+
+        measured = signed_run(plan, [ending, "nothing", "kept"], patience_s=60)
+
+        assert (measured.code, measured.left, len(measured.ranks)) == (0, 0, 1)
+        assert (tmp_path / "kept.0").read_text() == "rank 0 begins\n"
 
     def test_a_program_without_a_cut_runs_to_its_end(self, run, signed):
         plan = Plan((rank_plan(ALONE, 2, 10, cuts=False),) * 2, full=False)
@@ -223,6 +239,11 @@ class TestOpenMpi(Runs):
     @pytest.fixture
     def site(self, on_open_mpi, site):  # noqa: ARG002 -- tells what is needed
         return site
+
+    def test_what_python_buffers_is_flushed(self, run, tmp_path):
+        """With the library that mpi4py finds by itself."""
+        assert run(BARRIERS, sys.executable, str(PROGRAMS / "buffered.py")).code == 0
+        assert (tmp_path / "printed").read_text().count("kept") == 2
 
 
 class TestMpich(Runs):
