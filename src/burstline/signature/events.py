@@ -90,15 +90,19 @@ class Events:
 def hashes(token: Hashes) -> Hashes:
     """The hash before each of some calls, and after the last: a sum of what each mixes to."""
     # The recorder adds one call at a time; here a sum over all of them is the same.
-    place = np.arange(1, len(token) + 1, dtype=np.uint64)
-    with np.errstate(over="ignore"):
-        mixed = token + place * _GOLDEN
-        mixed ^= mixed >> np.uint64(30)
-        mixed *= np.uint64(0xBF58476D1CE4E5B9)
-        mixed ^= mixed >> np.uint64(27)
-        mixed *= np.uint64(0x94D049BB133111EB)
-        mixed ^= mixed >> np.uint64(31)
-        return np.concatenate([np.zeros(1, np.uint64), np.cumsum(mixed, dtype=np.uint64)])
+    mixed = mix(token, np.arange(1, len(token) + 1, dtype=np.uint64))
+    return np.concatenate([np.zeros(1, np.uint64), np.cumsum(mixed, dtype=np.uint64)])
+
+
+def mix(token: Hashes, place: Hashes) -> Hashes:
+    """What calls at some places add to the hash of a sequence."""
+    mixed = token + place * _GOLDEN
+    mixed ^= mixed >> np.uint64(30)
+    mixed *= np.uint64(0xBF58476D1CE4E5B9)
+    mixed ^= mixed >> np.uint64(27)
+    mixed *= np.uint64(0x94D049BB133111EB)
+    mixed ^= mixed >> np.uint64(31)
+    return mixed
 
 
 def events_of(trace: Trace, application: int | None = None) -> Events:

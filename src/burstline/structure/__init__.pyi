@@ -40,6 +40,8 @@ from burstline.structure.computation.inner_loops import Inside as Inside
 from burstline.structure.computation.inner_loops import InsideLoop as InsideLoop
 from burstline.structure.computation.inner_loops import Place as Place
 from burstline.structure.detection import METHODS as METHODS
+from burstline.structure.exact.lane import LaneNest as LaneNest
+from burstline.structure.exact.lane import lane_nest as lane_nest
 from burstline.structure.program.nodes import Item as Item
 from burstline.structure.program.nodes import walk as walk
 from burstline.structure.program.ranks import compact as compact

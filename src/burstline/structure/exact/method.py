@@ -28,7 +28,7 @@ if TYPE_CHECKING:
     from burstline.identity import Sites
     from burstline.structure.calls import Calls
     from burstline.structure.exact.callgraph import CallGraph
-    from burstline.structure.exact.occurrences import Reading
+    from burstline.structure.exact.occurrences import Lanes, Reading
     from burstline.structure.program.nodes import Call, Item
     from burstline.structure.program.runs import Runs
     from burstline.structure.program_order import Function
@@ -45,11 +45,7 @@ def by_order(
 ) -> Outcome:
     """The loops of a program, by which of its calls follow which."""
     unique = dense(calls.lane * len(sites) + sites.of_call, len(calls.ranks) * len(sites))[1]
-    ways = [sites, *refined_sites(sites, calls.lane_begin)]
-    version = min((_Version.of(way, calls) for way in ways), key=lambda way: way.size)
-    for function in version.doubtful_functions():
-        other = version.without_lines_of(function, calls)
-        version = other if other.size < version.size else version
+    version = best_version(sites, calls)
     if reduced is None or version.sites is not sites:
         reduced = reduce_to_sites(trace, calls, version.sites)
     made = assembly(trace, reduced).calls(range(len(reduced.lane)))
@@ -67,8 +63,18 @@ def by_order(
     )
 
 
+def best_version(sites: Sites, lanes: Lanes) -> Version:
+    """The calls of some lanes, read the way that says most of them in the fewest words."""
+    ways = [sites, *refined_sites(sites, lanes.lane_begin)]
+    version = min((Version.of(way, lanes) for way in ways), key=lambda way: way.size)
+    for function in version.doubtful_functions():
+        other = version.without_lines_of(function, lanes)
+        version = other if other.size < version.size else version
+    return version
+
+
 @dataclass(frozen=True, slots=True, eq=False)
-class _Version:
+class Version:
     """One way to read the calls: their sites, and the loops these are in."""
 
     sites: Sites
@@ -79,23 +85,24 @@ class _Version:
     size: float  # nodes of a kind of lanes, and irregularities of a lane, in the mean
 
     @classmethod
-    def of(cls, sites: Sites, calls: Calls) -> _Version:
-        return cls._read(sites, call_graph(sites, calls.lane_begin), calls)
+    def of(cls, sites: Sites, lanes: Lanes) -> Version:
+        """The calls of some lanes, read by the order in which their lines are executed."""
+        return cls._read(sites, call_graph(sites, lanes.lane_begin), lanes)
 
     @classmethod
-    def _read(cls, sites: Sites, graph: CallGraph, calls: Calls) -> _Version:
+    def _read(cls, sites: Sites, graph: CallGraph, lanes: Lanes) -> Version:
         program = find_nest(graph)
         nest = Nest.of(program, graph.symbols)
-        reading = read(nest, sites.of_call, calls)
+        reading = read(nest, sites.of_call, lanes)
         executed = sum(kinds.bit_count() for kinds in graph.who)
         nodes = (executed + program.cost) / max(graph.kinds, 1)
         irregular = reading.when.irregularities().sum() + reading.trips.irregularities().sum()
         return cls(sites, graph, program, nest, reading, nodes + irregular / reading.lanes)
 
-    def without_lines_of(self, function: Function, calls: Calls) -> _Version:
+    def without_lines_of(self, function: Function, lanes: Lanes) -> Version:
         """The calls read anew, where the lines of one more function do not tell their order."""
         unordered = {*self.graph.unordered, function}
-        return self._read(self.sites, self.graph.without_lines_of(unordered), calls)
+        return self._read(self.sites, self.graph.without_lines_of(unordered), lanes)
 
     def doubtful_functions(self) -> list[Function]:
         """Functions whose lines may be wrong, those most often against the calls first."""

@@ -7,7 +7,7 @@ other begins the next. So every sequence can be read, and the reading gives it b
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, NamedTuple
+from typing import TYPE_CHECKING, NamedTuple, Protocol
 
 import numpy as np
 
@@ -20,7 +20,6 @@ if TYPE_CHECKING:
     import numpy.typing as npt
 
     from burstline.columns import Integers
-    from burstline.structure.calls import Calls
 
     Places = npt.NDArray[np.int32]
     Sequences = npt.NDArray[np.int32]
@@ -78,12 +77,21 @@ class Reading:
         return self.trips.part(loop * self.lanes, self.lanes)
 
 
-def read(nest: Nest, sequence: Sequences, calls: Calls) -> Reading:
+class Lanes(Protocol):
+    """When some calls were made, lane after lane."""
+
+    lane_begin: Integers  # (lanes + 1,) where the calls of each lane begin
+    # (calls,) when each was entered, and left
+    enter_ns: Integers
+    leave_ns: Integers
+
+
+def read(nest: Nest, sequence: Sequences, calls: Lanes) -> Reading:
     """What each element of a nest did, from the calls of all lanes."""
     when, trips, iterations, inside_ns = _core.read_nest(
         *nest, sequence, calls.lane_begin, calls.enter_ns, calls.leave_ns
     )
-    lanes = len(calls.ranks)
+    lanes = len(calls.lane_begin) - 1
     return Reading(
         Runs(*when),
         Runs(*trips),

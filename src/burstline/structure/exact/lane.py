@@ -1,0 +1,102 @@
+"""The loops of one process, read off its own calls: no other rank has a say."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from burstline.identity import sites_of
+from burstline.structure.exact.loopnest import Body
+from burstline.structure.exact.method import best_version
+from burstline.structure.exact.occurrences import NestSteps
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    from burstline.columns import Integers
+    from burstline.identity import Path, Site, Sites
+    from burstline.trace import Trace
+
+
+@dataclass(slots=True, eq=False)
+class _Lane:
+    """When the calls of one process were made, as `Lanes` has it."""
+
+    lane_begin: Integers
+    enter_ns: Integers
+    leave_ns: Integers
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class LaneNest:
+    """The loops of a process; loop 0 is the program, and each comes before those in it."""
+
+    sites: Sites  # of its calls
+    steps: NestSteps
+    parent: Sequence[int]  # (loops,) the loop around each, -1 around the program
+    # (loops,) the path to the first call of each, down to where the paths of its calls part
+    paths: Sequence[Path]
+
+    def spans(self, loop: int) -> tuple[Integers, Integers]:
+        """The places of the first call of each iteration of a loop, and behind the last."""
+        spans = self.steps.spans(loop)
+        return spans.first, spans.last + 1
+
+    def site(self, call: int) -> Site:
+        """What and where a call is."""
+        return self.sites.distinct[self.sites.of_call[call]]
+
+    def position(self, loop: int) -> str:
+        """Where a loop stands in the nest: 1.2 is the second in the first."""
+        around = self.parent[loop]
+        place = sum(parent == around for parent in self.parent[: loop + 1])
+        return f"{self.position(around)}.{place}" if around > 0 else str(place)
+
+
+def lane_nest(trace: Trace, rows: Integers) -> LaneNest:
+    """The loops in some rows of `calls`, made by one process, in the order of time."""
+    location, peer, *times = (
+        column[rows]
+        for column in trace.arrays("calls", "location", "peer", "enter_ns", "leave_ns")
+    )
+    (ranks,) = trace.arrays("locations", "rank")
+    # No rank that the process does not know changes how its calls are told apart.
+    world_size = 1 + max(int(ranks[location].max()), int(peer.max()))
+    sites = sites_of(trace, rows, world_size)
+    lane = _Lane(np.array([0, len(rows)]), *times)
+    version = best_version(sites, lane)
+    return LaneNest(
+        sites=version.sites,
+        steps=NestSteps(version.nest, version.sites.of_call, lane.lane_begin),
+        parent=version.nest.loop_parent.tolist(),
+        paths=_paths(version.program, version.sites)[1],
+    )
+
+
+def _paths(body: Body, sites: Sites) -> tuple[list[Path], list[Path]]:
+    """The paths of the calls in a body; and the path to it, and to each in it."""
+    calls: list[Path] = []
+    inner: list[Path] = []
+    for element in body.elements:
+        if isinstance(element, Body):
+            inside, loops = _paths(element, sites)
+            calls += inside
+            inner += loops
+        else:
+            calls.append(sites.distinct[element].path)
+    return calls, [_until_parting(calls), *inner]
+
+
+def _until_parting(paths: Sequence[Path]) -> Path:
+    """The first path down to the function in which some paths part; whole if none does."""
+    depth = 0
+    for first, *others in zip(*paths, strict=False):
+        functions = {(frame.function, frame.file) for frame in others}
+        if functions - {(first.function, first.file)}:
+            break
+        depth += 1
+        if {frame.line for frame in others} - {first.line}:
+            break
+    return paths[0][: max(depth, 1)]
