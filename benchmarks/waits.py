@@ -17,6 +17,8 @@ _MEGA: Final = 1e6
 _RANKS, _STEPS, _PLACES = 32, 14_000, 4
 _MANY_RANKS, _MANY_STEPS, _MANY_PLACES = 1024, 2_125, 222
 """50 million events, 2,000 call paths."""
+_LONG_STEPS: Final = 67_935
+"""50 million events on the fewer ranks."""
 
 
 def wait_speed(trace: Input) -> Iterator[Figure]:
@@ -47,3 +49,7 @@ def wait_speed(trace: Input) -> Iterator[Figure]:
     rate = done.result["events"] / done.cpu_s / _MEGA
     yield Figure("waits", paths, rate, "million events/s")
     yield Figure("waits", f"memory of {paths}", done.peak_bytes / 2**30, "GiB", "<= 8")
+    size["iterations"] = max(2, round(part * _LONG_STEPS))
+    done = measure("waits", causes=True, clock="lt_bb", **size)
+    name = f"memory of {done.result['events']:,} events on a logical clock"
+    yield Figure("waits", name, done.peak_bytes / 2**30, "GiB", "<= 8")

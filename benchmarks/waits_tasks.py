@@ -32,15 +32,19 @@ _EVENTS: Final = 23
 """Of an iteration, and a rank: 18 enters and leaves, 3 sides of messages, 2 of a collective."""
 
 
-def waits(ranks: int, iterations: int, places: int, *, causes: bool) -> Task:
+def waits(
+    ranks: int, iterations: int, places: int, *, causes: bool, clock: str = "physical"
+) -> Task:
     """Find the waits of a trace in which each step is at one of some places of the program."""
     from burstline.waits import states_of  # noqa: PLC0415 -- in the child
 
     trace = in_memory(ranks, iterations, places)
+    if clock != "physical":
+        trace = with_counters(trace)
     states_of(in_memory(2, 2, 1), None, causes=causes)
 
     def run() -> dict[str, Any]:
-        profile = states_of(trace, None, causes=causes).profile
+        profile = states_of(trace, None, clock=clock, causes=causes).profile
         return {
             "events": _EVENTS * ranks * iterations,
             "call_paths": profile.call_paths.num_rows,

@@ -49,7 +49,7 @@ bytes count: a side of a message and a member of a collective are points in time
 more columns than they have."""
 COPIES_REPLAYED: Final = 2.0
 """Copies of them: as read, and the columns and points that are made of them."""
-CLOCKED: Final = {name: 1.4 * weight for name, weight in REPLAYED.items()} | {"readings": 2.0}
+CLOCKED: Final = REPLAYED | {"readings": 1.0}
 """The same where stamps of a logical clock take the place of those that were recorded."""
 DETECTION: Final = ("method", "eps", "scale", "rank_merge", "min_share")
 """Options that :func:`burstline.detect` takes as they are."""

@@ -169,9 +169,11 @@ def _total(counts: Sequence[Integers], weights: Sequence[float]) -> Integers:
     """What counters counted together, each count worth its weight."""
     if len(counts) == 1 and weights[0] == 1:
         return counts[0]
-    pairs = zip(counts, weights, strict=True)
-    total = np.sum([weight * count for count, weight in pairs], axis=0)
-    return np.rint(total).astype(np.int64)
+    total = np.empty(len(counts[0]), np.int64)
+    for part in slices(len(total)):
+        pairs = zip(counts, weights, strict=True)
+        total[part] = np.rint(sum(weight * count[part] for count, weight in pairs))
+    return total
 
 
 def _of_counters(

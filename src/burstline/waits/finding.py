@@ -211,7 +211,9 @@ def with_intrinsic(waits: Waits, trace: Trace) -> Waits:
     clock = work_clock(trace)
     tree = rooted_tree(trace)
     sync, tree = with_computation(sync_of(trace, tree), tree)
-    alone = states_of(without_noise(trace, sync, tree.nodes, clock), waits.like)
+    trace = without_noise(trace, sync, tree.nodes, clock)
+    del sync, tree  # they and what is made of the replayed run need not fit together
+    alone = states_of(trace, waits.like)
     return replace(waits, intrinsic=divided(waits.profile, alone.profile, clock))
 
 

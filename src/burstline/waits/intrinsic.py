@@ -110,10 +110,18 @@ def work_clock(trace: Trace) -> str:
 def without_noise(trace: Trace, sync: Sync, nodes_table: pa.Table, clock: str) -> Trace:
     """The trace as its program alone would need it, stamps in ns."""
     readings = readings_of(trace)
+    durations = _durations(trace, sync, readings, Nodes(nodes_table), clock)
+    [stamps] = stamps_of(rows_of(sync), readings, [durations])
+    return restamp(trace, stamps, left_out=("readings",))
+
+
+def _durations(
+    trace: Trace, sync: Sync, readings: Readings, nodes: Nodes, clock: str
+) -> Integers:
+    """How long what each event ends would have taken without noise, ns."""
     [counted] = efforts_of(trace, readings, [Effort(clock, call_cost=0)])
     node = nodes_before(trace, sync, readings)
     length = lengths(trace, readings)
-    nodes = Nodes(nodes_table)
     computes = np.array([category == "" for category in nodes.category], bool)
     duration = np.ones(len(readings), np.int64)
     rows = np.flatnonzero(take(computes, node, missing=False))
@@ -129,8 +137,7 @@ def without_noise(trace: Trace, sync: Sync, nodes_table: pa.Table, clock: str) -
     least = np.full(2 * count, np.iinfo(np.int64).max)
     np.minimum.at(least, kind, length[rows])
     duration[rows] = least[kind]
-    [stamps] = stamps_of(rows_of(sync), readings, [np.maximum(duration, 1)])
-    return restamp(trace, stamps)
+    return np.maximum(duration, 1, out=duration)
 
 
 def lengths(trace: Trace, readings: Readings) -> Integers:
