@@ -3,26 +3,18 @@
 from __future__ import annotations
 
 from pathlib import Path
+from typing import TYPE_CHECKING
+
+from experiments.signature.ending import STEP
 
 from burstline.operations import CODES
 from burstline.record import Plan, RankPlan
 
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
 PROGRAMS = Path(__file__).parent / "record"
 TOKENS = (1 << 64) - 1
-STEP = ["MPI_Irecv", "MPI_Isend", "MPI_Waitall", "MPI_Allreduce"]
-BEFORE = {  # counted calls of ending.c before its ring, by what is pending
-    "nothing": [],
-    "receive": ["MPI_Irecv"],
-    "persistent": ["MPI_Start"],
-    "eager": ["MPI_Isend"],
-    "rendezvous": ["MPI_Isend"],
-    "synchronous": ["MPI_Issend"],
-    "collective": ["MPI_Iallreduce"],
-    "file": [],
-    "window": [],
-}
-BEFORE["all"] = [name for names in BEFORE.values() for name in names]
-OF_FORTRAN = ["MPI_Irecv", "MPI_Isend"]
 
 
 def token(operation: str, offset: int = 0, size: int = 0) -> int:
@@ -41,13 +33,13 @@ def hashes(tokens: list[int]) -> list[int]:
     return found
 
 
-def rank_plan(operations: list[str], *counts: int, cuts: bool = True) -> RankPlan:
+def rank_plan(operations: Sequence[str], *counts: int, cuts: bool = True) -> RankPlan:
     """The plan of a rank that makes these calls."""
     known = hashes([token(name) for name in operations])
     return RankPlan(counts, tuple(known[k] for k in counts), counts[-1] if cuts else None)
 
 
-def ring_plan(before: list[str], steps: int = 25, ranks: int = 2) -> Plan:
+def ring_plan(before: Sequence[str], steps: int = 25, ranks: int = 2) -> Plan:
     """A plan for a ring of ending.c or ending.f90, that is cut after so many steps."""
     end = len(before) + steps * len(STEP)
     plan = rank_plan([*before, *STEP * steps], 0, len(before) + 4, end)

@@ -38,10 +38,10 @@ _SETTINGS: Final = {
     "OMPI_MCA_rmaps_base_oversubscribe": "1",
     "OMPI_MCA_mpi_yield_when_idle": "1",
 }
-_STEP: Final = ("MPI_Irecv", "MPI_Isend", "MPI_Waitall", "MPI_Allreduce")
+STEP: Final = ("MPI_Irecv", "MPI_Isend", "MPI_Waitall", "MPI_Allreduce")
 _STEPS: Final = 50
 _PATIENCE_S: Final = 60.0
-_PENDING: Final = {
+PENDING: Final[dict[str, tuple[str, ...]]] = {
     "nothing": (),
     "receive": ("MPI_Irecv",),
     "persistent": ("MPI_Start",),
@@ -52,8 +52,9 @@ _PENDING: Final = {
     "file": (),
     "window": (),
 }
-_ALL: Final = tuple(name for names in _PENDING.values() for name in names)
-_FORTRAN: Final = ("MPI_Irecv", "MPI_Isend")
+"""Counted calls before the ring, by what they leave pending."""
+PENDING["all"] = tuple(name for names in PENDING.values() for name in names)
+FORTRAN: Final = ("MPI_Irecv", "MPI_Isend")
 _MPIS: Final = {"openmpi": "mpirun.openmpi", "mpich": "mpiexec.mpich"}
 
 
@@ -78,9 +79,9 @@ class Outcome(NamedTuple):
 
 def plan_of(before: Sequence[str], ranks: int) -> Plan:
     """A plan for a ring that is cut after some steps."""
-    names = [*before, *_STEP * _STEPS]
+    names = [*before, *STEP * _STEPS]
     known = hashes(np.array([CODES[name] << 48 for name in names], np.uint64))
-    counts = (0, len(before) + len(_STEP), len(names))
+    counts = (0, len(before) + len(STEP), len(names))
     rank = RankPlan(counts, tuple(int(known[count]) for count in counts), len(names))
     return Plan((rank,) * ranks, full=False)
 
@@ -95,10 +96,10 @@ def cases(folder: Path, mpi: str) -> Iterator[Case]:
         words = [f"{compiler}.{mpi}", "-w", "-O1", "-o", program, _PROGRAMS / source]
         subprocess.run(words, check=True)  # noqa: S603 -- a compiler
         if language == "C":
-            for pending, before in (*_PENDING.items(), ("all", _ALL)):
+            for pending, before in PENDING.items():
                 yield Case(f"{language}, {pending}", program, (pending, "kept"), before)
         else:
-            yield Case(f"{language}, receive and rendezvous", program, ("kept",), _FORTRAN)
+            yield Case(f"{language}, receive and rendezvous", program, ("kept",), FORTRAN)
 
 
 def outcome_of(case: Case, launcher: str, ranks: int, runs: int) -> Outcome:

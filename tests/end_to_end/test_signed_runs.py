@@ -11,6 +11,7 @@ import time
 from pathlib import Path
 
 import pytest
+from experiments.signature.ending import FORTRAN, PENDING, STEP
 
 import burstline
 from burstline.errors import InconsistentTraceError, NotEnoughDataError
@@ -18,7 +19,7 @@ from burstline.operations import COLLECTIVES, COUNTED
 from burstline.record import Plan, RankPlan, State, signed_run
 from burstline.signature import events_of
 from recording import wait_until
-from signed import BEFORE, OF_FORTRAN, PROGRAMS, STEP, hashes, rank_plan, ring_plan, token
+from signed import PROGRAMS, hashes, rank_plan, ring_plan, token
 
 SENDS = {f"MPI_{letter}send" for letter in ("", "I", "B", "Ib", "S", "Is", "R", "Ir")} | {
     "MPI_Send"
@@ -102,21 +103,21 @@ class Runs:
             assert (folder / f"kept.{number}").read_text() == f"rank {number} begins\n"
         assert "ends" not in printed
 
-    @pytest.mark.parametrize("pending", BEFORE)
+    @pytest.mark.parametrize("pending", PENDING)
     def test_it_ends_at_its_cut_whatever_is_pending(self, run, ending, tmp_path, pending):
-        plan = ring_plan(BEFORE[pending])
+        plan = ring_plan(PENDING[pending])
 
         self.check_cut(run(plan, ending, pending, "kept"), plan, tmp_path)
 
     def test_it_ends_five_times_in_a_row(self, run, ending, tmp_path):
-        plan = ring_plan(BEFORE["all"])
+        plan = ring_plan(PENDING["all"])
         for _ in range(5):
             self.check_cut(run(plan, ending, "all", "kept"), plan, tmp_path)
 
     @pytest.mark.usefixtures("gfortran")
     def test_units_of_fortran_are_flushed(self, run, site, name, tmp_path):
         program = site.compile("mpif90", PROGRAMS / "ending.f90", name=name)
-        plan = ring_plan(OF_FORTRAN)
+        plan = ring_plan(FORTRAN)
 
         self.check_cut(run(plan, program, "kept"), plan, tmp_path)
 
