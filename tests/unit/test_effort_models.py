@@ -98,6 +98,22 @@ def test_bytes_that_are_no_text_are_refused(tmp_path):
         read_model(path)
 
 
+def test_weights_that_no_tick_can_hold_are_refused(trace):
+    done = burstline("retime", trace, *CLOCK, "--counter", "IR_LD_INS=1e18", "-o", "t.store")
+
+    assert (done.returncode, "too large" in done.stderr) == (2, True), done.stderr
+
+
+def test_a_trace_on_a_logical_clock_is_not_fitted(trace):
+    pytest.importorskip("scipy")
+    assert burstline("retime", trace, "-o", "ticks.store").returncode == 0
+
+    words = "ticks.store", "--counter", "IR_LD_INS", "-o", "m.toml"
+    done = burstline("clocks", "fit", *words)
+
+    assert (done.returncode, "logical clock" in done.stderr) == (2, True), done.stderr
+
+
 def test_weights_are_numbers():
     with pytest.raises(ParameterError, match="finite"):
         Effort("lt_hwctr", {"IR_BB": float("nan")})
@@ -162,7 +178,7 @@ def test_a_damaged_model_ends_a_command_with_its_file_and_place(trace, tmp_path)
         (("fit", "TRACE"), 2, "-o FILE.toml"),
         (("fit", "TRACE", "-o", "m.txt"), 2, ".toml"),
         (("fit", "-o", "m.toml"), 2, "name traces"),
-        (("calibrate", "TRACE", "-o", "m.toml"), 2, "takes no traces"),
+        (("calibrate", "TRACE", "-o", "m.toml"), 2, "neither traces"),
         (("calibrate", "--compiler", "no-such", "-o", "m.toml"), 2, "no such compiler"),
         (("fit", "TRACE", "-o", "old.toml"), 2, "--force"),
         (("fit", "TRACE", "-o", "m.toml"), 5, "IR_SR_INS"),

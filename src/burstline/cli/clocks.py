@@ -63,8 +63,8 @@ def run(arguments: usage.Arguments) -> None:
     require_free(path, force=arguments.force)
     clocks.require_solver()
     calibrates = arguments.action == "calibrate"
-    if calibrates and arguments.inputs:
-        raise ParameterError("clocks calibrate takes no traces: clocks fit does")
+    if calibrates and (arguments.inputs or arguments.counter or arguments.calls):
+        raise ParameterError("clocks calibrate takes neither traces nor options of fit")
     model, shown = _calibrated(arguments) if calibrates else _fitted(arguments)
     with atomic.output(path) as file:
         file.write(model.text().encode())

@@ -29,6 +29,7 @@ STATEMENTS: Final = "IR_TOT_INS"
 ITERATIONS: Final = "IR_LOOP_ITER"
 INSTRUCTIONS: Final = ("PAPI_TOT_INS", "PERF_COUNT_HW_INSTRUCTIONS", "instructions", STATEMENTS)
 """Counters of instructions that lt_hwctr takes where none is named: the first there is."""
+_MOST_TICKS: Final = 1 << 62
 RECORDED_BY: Final = "record --counters clocks"
 
 _CALL_COSTS: Final = {"lt_bb": 100, "lt_stmt": 4300}
@@ -169,10 +170,14 @@ def _total(counts: Sequence[Integers], weights: Sequence[float]) -> Integers:
     """What counters counted together, each count worth its weight."""
     if len(counts) == 1 and weights[0] == 1:
         return counts[0]
-    total = np.empty(len(counts[0]), np.int64)
+    total, most = np.empty(len(counts[0]), np.int64), 0.0
     for part in slices(len(total)):
         pairs = zip(counts, weights, strict=True)
-        total[part] = np.rint(sum(weight * count[part] for count, weight in pairs))
+        ticks = np.rint(sum(weight * count[part] for count, weight in pairs))
+        most += float(np.abs(ticks).sum())
+        if most > _MOST_TICKS:
+            raise ParameterError("weights of counters are too large: no tick can hold them")
+        total[part] = ticks
     return total
 
 

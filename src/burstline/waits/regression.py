@@ -22,7 +22,7 @@ from burstline.clocks import (
     share_explained,
 )
 from burstline.columns import take
-from burstline.errors import NotEnoughDataError, printable
+from burstline.errors import NotEnoughDataError, ParameterError, printable
 from burstline.selection import loaded
 from burstline.sync import sync_of
 from burstline.waits.computation import with_computation
@@ -102,6 +102,8 @@ def _computation(trace: Trace, counters: Sequence[str]) -> tuple[Floats, Integer
             f"{', '.join(map(printable, missing))}: not recorded in each of these traces. "
             f"Record the program anew: burstline record --counters {','.join(counters)}"
         )
+    if trace.metadata.get("unit", "ns") != "ns":
+        raise ParameterError("a model is fitted to time, and this trace is on a logical clock")
     trace = loaded(trace)
     readings = readings_of(trace)
     counts = counts_of(trace, readings, counters)
