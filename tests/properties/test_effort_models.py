@@ -91,6 +91,48 @@ def test_calls_take_what_a_model_says_of_them():
     assert fit.explained == pytest.approx(1)
 
 
+TEAMS = """
+ranks 1 threads 2
+region main role function
+region "!$omp parallel" paradigm openmp role parallel
+region "!$omp implicit barrier" paradigm openmp role implicit_barrier
+counter IR_LD_INS
+0.0
+0 enter main IR_LD_INS=0
+{master}
+9000 leave IR_LD_INS={last}
+0.1
+{worker}
+"""
+TEAM = """\
+{} team begin {number}
+{} enter "!$omp parallel" IR_LD_INS=0
+{} enter "!$omp implicit barrier" IR_LD_INS=50
+{} leave IR_LD_INS=0
+{} leave IR_LD_INS=0
+{} team end {number}"""
+
+
+def team(number, fork_ns):
+    """What a master and a worker do: both compute for 500 ns, 200 around it are OpenMP's."""
+    inside = [fork_ns + after for after in (200, 200, 700, 750, 750, 750)]
+    body = TEAM.format(*inside, number=number)
+    return f"{fork_ns} fork 2 IR_LD_INS=10\n{body}\n{fork_ns + 950} join IR_LD_INS=0", body
+
+
+def test_idle_threads_and_the_runtime_of_openmp_are_no_computation():
+    first, second = team(0, 100), team(1, 1150)
+    master, worker = ("\n".join(parts) for parts in zip(first, second, strict=True))
+    text = TEAMS.format(master=master, worker=worker, last=(9000 - 2100) // 10)
+
+    fit = fitted([trace_of(text)], ["IR_LD_INS"], "")
+
+    assert fit.model.weights == pytest.approx({"IR_LD_INS": 10})
+    assert fit.model.openmp_call == 200
+    assert fit.explained == pytest.approx(1)
+    assert fit.event_ns == pytest.approx(0, abs=1e-6)
+
+
 def test_counters_that_tell_nothing_of_the_time_are_refused():
     trace = story([(10, 0, 0), (200, 0, 0), (35, 9, 0)], (2, 5, 0), 10)
 

@@ -113,12 +113,11 @@ def _computation(trace: Trace, counters: Sequence[str]) -> tuple[Floats, Integer
     node, length = nodes_before(trace, sync, readings), lengths(trace, readings)
     calls = runtime_calls(trace, readings)
     # Behind a fork, and between the end of a region and the join, only the runtime works.
-    forked = calls["enter"][np.isin(calls["enter"] - 1, calls["fork"])]
+    forked = calls["fork"][calls["fork"] + 1 < len(readings)] + 1
     in_runtime = np.concatenate([forked, calls["join"]])
     computes = np.array([category == "" for category in nodes.category], bool)
     is_computed = np.asarray(take(computes, node, missing=False))
-    is_computed[calls["enter"]] = False  # what other threads did before it was to be idle
-    is_computed[calls["join"]] = False
+    is_computed[in_runtime] = False
     row = np.flatnonzero(is_computed)
     place = readings.location[row] * np.int64(max(len(nodes), 1)) + node[row]
     places, key = np.unique(place, return_inverse=True)
