@@ -22,6 +22,7 @@ from burstline.scaling import Scalability as Scalability
 from burstline.scaling import scalability as scalability
 from burstline.selection import select as select
 from burstline.selection import shift as shift
+from burstline.signature import phases as phases
 from burstline.structure import detect as detect
 from burstline.summary import Summary as Summary
 from burstline.summary import summarise as summarise
@@ -37,6 +38,7 @@ from . import plots as plots
 from . import progress as progress
 from . import schema as schema
 from . import show as show
+from . import signature as signature
 from . import structure as structure
 from . import testing as testing
 from . import waits as waits

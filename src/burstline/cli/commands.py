@@ -1,7 +1,8 @@
 """The commands: a table of them, and parsers that load a command when they parse.
 
 A command's module has ``DESCRIPTION``, ``EXAMPLES``, ``OPTIONS`` and ``run(arguments)``, maybe
-``USAGE`` and ``adapt(parser)``. What it imports loads on first use: no help loads NumPy.
+``USAGE``, ``TAKES_PROGRAM`` (behind ``--``) and ``adapt(parser)``. What it imports loads on
+first use: no help loads NumPy.
 """
 
 from __future__ import annotations
@@ -43,6 +44,11 @@ _PURPOSES: Final = {
         "merge": "one trace with the counters of several runs",
         "check-merge": "how far counters can be trusted after merging runs",
         "learn": "predict bursts from counters: do more of them help?",
+    },
+    "Predict another machine": {
+        "phases": "what a run does again and again, and how well its early part predicts it",
+        "signature": "a short run that predicts the long one: make it, and run it",
+        "predict": "how long the program takes where only its signature ran",
     },
     "Get started": {
         "demo": "all of it on a small real trace",
@@ -145,6 +151,9 @@ class _CommandParser(_Parser):
             help=argparse.SUPPRESS,
         )
         self._module = module
+        self._takes_program = (
+            False  # what stands behind -- is a command with options of its own
+        )
 
     def load(self) -> Self:
         """The parser itself, with what the module of the command says and takes."""
@@ -159,10 +168,16 @@ class _CommandParser(_Parser):
             if adapt := getattr(command, "adapt", None):
                 adapt(self)
             self.set_defaults(run=command.run)
+            self._takes_program = getattr(command, "TAKES_PROGRAM", False)
         return self
 
     def parse_known_args(self, args: Any = None, namespace: Any = None) -> Any:  # noqa: ANN401 -- argparse's has three signatures
         self.load()
+        if self._takes_program:
+            words = list(args)
+            border = words.index("--") if "--" in words else len(words)
+            args = words[:border]
+            self.set_defaults(program=words[border + 1 :])
         return super().parse_known_args(args, namespace)
 
 

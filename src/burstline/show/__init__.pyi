@@ -4,6 +4,7 @@ from burstline.show.views import view as view
 __all__ = ["View", "view"]
 
 # For other rooms of the house.
+from burstline.show.blocks import Facts as Facts
 from burstline.show.blocks import Lines as Lines
 from burstline.show.blocks import Table as Table
 from burstline.show.clocks import clock_notes as clock_notes
@@ -30,6 +31,8 @@ from burstline.show.progress import Bar as Bar
 from burstline.show.quality import CheckView as CheckView
 from burstline.show.quality import doubts as doubts
 from burstline.show.scaling import ScalabilityView as ScalabilityView
+from burstline.show.signature import PhasesView as PhasesView
+from burstline.show.signature import PredictionView as PredictionView
 from burstline.show.structure import LoopTableView as LoopTableView
 from burstline.show.structure import StructureView as StructureView
 from burstline.show.structure import block_begins as block_begins

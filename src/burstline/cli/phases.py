@@ -1,0 +1,68 @@
+"""``burstline phases``: what each process does again and again, and how well it predicts."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any, Final
+
+import burstline
+from burstline import show
+from burstline.cli import usage
+from burstline.cli.inputs import COPIES_REPLAYED, REPLAYED, read_selected, whole
+from burstline.cli.products import print_view
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping
+
+DESCRIPTION: Final = """\
+Find the phases of a run: what each process does again and again. They make a signature, a
+short run that predicts the long one on another machine (burstline signature build). The error
+printed here is that of predicting this run by its own early part: it tells whether that part
+stands for the whole.
+"""
+EXAMPLES: Final = """\
+examples:
+  burstline phases run.prv                           bodies of loops, by name and line
+  burstline phases run.prv --method epas             the published phases of each process
+  burstline phases run.store --method pas2p          over all processes together
+  burstline phases run.prv --method epas --similarity 0.95 --key full
+  burstline phases run.prv --format json | python -m json.tool
+"""
+FOUND: Final[Mapping[str, str]] = {
+    "--method {loops,epas,pas2p}=loops": "loops: bodies of loops, and long stretches between "
+    "them; epas: as published, each process alone; pas2p: all processes together (default: "
+    "loops)",
+    "--similarity X": "epas, pas2p: events are alike whose computation differs by no less a "
+    "quotient (default: 0.85; less where the counter is noisy)",
+    "--key {operation,full}=operation": "epas, pas2p: events are alike by operation, or by "
+    "partner and communicator, too (default: operation)",
+    "--min-share X=0.01": "a phase that takes less of the run is not relevant (0.01)",
+    "--within X=0.05": "part of the run that a signature run measures (0.05); more, where "
+    "phases begin later",
+    "--windows N=200": "occurrences of a phase that it measures at most (200)",
+}
+OPTIONS: Final = (
+    usage.TRACE
+    | usage.FORMAT
+    | {
+        "--app N": "only this application, from 0",
+        "--top N=20": "phases to show (20)",
+        "how phases are found": FOUND,
+        **usage.RESOURCES,
+    }
+)
+
+
+def run(arguments: usage.Arguments) -> None:
+    """Find the phases and print them."""
+    usage.require_at_least(arguments, top=0, windows=1)
+    trace = read_selected(
+        whole(arguments, arguments.trace), tables=REPLAYED, copies=COPIES_REPLAYED
+    )
+    found = burstline.phases(trace, **options_of(arguments))
+    print_view(arguments, show.PhasesView(found, arguments.top))
+
+
+def options_of(arguments: usage.Arguments) -> dict[str, Any]:
+    """What :func:`burstline.phases` takes."""
+    names = ("method", "similarity", "key", "min_share", "within", "windows")
+    return {name: getattr(arguments, name) for name in names} | {"application": arguments.app}

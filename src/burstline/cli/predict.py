@@ -1,0 +1,185 @@
+"""``burstline predict``: how long a program takes where only its signature ran."""
+
+from __future__ import annotations
+
+import shlex
+from pathlib import Path
+from statistics import fmean
+from typing import TYPE_CHECKING, Any, Final
+
+import burstline
+from burstline import show
+from burstline.cli import usage
+from burstline.cli.products import print_view
+from burstline.cli.signature import RUN, measured, read_signature, text_of
+from burstline.errors import NotEnoughDataError, ParameterError
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator, Sequence
+
+    from burstline.signature import Measurement, Signature
+
+DESCRIPTION: Final = """\
+Say how long a program takes on the machine where its signature was run, with an interval of
+95 %. validate makes full runs there, too, in turns with signature runs, and says by how much
+the prediction is wrong: the time is that from MPI_Init to MPI_Finalize.
+"""
+EXAMPLES: Final = """\
+examples:
+  burstline predict app.sig measured.json
+  burstline predict app.sig measured.json --estimator mean --format json
+  burstline predict validate app.sig -- mpirun -n 8 ./app input.txt
+  burstline predict validate app.sig --runs 5 --base 'mpirun -n 8 ./base' -- mpirun -n 8 ./app
+"""
+USAGE: Final = (
+    "burstline predict APP.sig MEASURED.json [OPTION …]\n"
+    "       burstline predict validate APP.sig [OPTION …] -- mpirun -n 8 ./app …"
+)
+OPTIONS: Final = {
+    "inputs FILE +": "a signature and what it measured; or validate and a signature",
+    **usage.FORMAT,
+    "the estimate": {name: RUN[name] for name in RUN if name.startswith("--estimator")},
+    "validate": {
+        "--runs N=3": "signature runs and full runs, in turns (3)",
+        "--base COMMAND": "run this whole in each turn, too: how far base runs differ",
+        **{name: RUN[name] for name in RUN if not name.startswith("--estimator")},
+    },
+}
+TAKES_PROGRAM: Final = True
+_COLUMNS: Final = (
+    "turn", "predicted_ns", "actual_ns", "error", "error_of_prediction", "set_ns", "wall_ns",
+    "full_wall_ns", "base_ns",
+)  # fmt: skip
+
+
+def run(arguments: usage.Arguments) -> None:
+    """Predict from a measurement, or make runs and compare."""
+    usage.require_at_least(arguments, runs=1)
+    if arguments.inputs[0] == "validate":
+        _validate(arguments)
+        return
+    if len(arguments.inputs) != 2 or arguments.program:
+        raise ParameterError(
+            "predict takes a signature and its measurement: burstline predict APP.sig "
+            "MEASURED.json; to run a program: burstline signature run"
+        )
+    path = Path(arguments.inputs[1])
+    prediction = burstline.signature.predict(
+        read_signature(arguments.inputs[0]),
+        burstline.signature.from_json(text_of(path), path),
+        estimator=arguments.estimator,
+    )
+    print_view(arguments, show.PredictionView(prediction))
+
+
+def _validate(arguments: usage.Arguments) -> None:
+    if len(arguments.inputs) != 2 or not arguments.program:
+        raise ParameterError(
+            "validate takes a signature and a program: burstline predict validate APP.sig -- "
+            "mpirun -n 8 ./app"
+        )
+    signature = read_signature(arguments.inputs[1])
+    turns = []
+    for number in range(1, arguments.runs + 1):
+        turns.append(_turn(arguments, signature, number))
+        show.note(f"burstline: {_sentence(turns[-1])}")
+    document = _document(signature, turns)
+    rows = [[turn[name] for name in _COLUMNS] for turn in turns]
+    shown = [show.Facts(_verdict(document))]
+    print_view(arguments, show.Outcome(document, _COLUMNS, rows, shown=shown))
+
+
+def _turn(arguments: usage.Arguments, signature: Signature, number: int) -> dict[str, Any]:
+    """A signature run and a full run, after a base run if there is one."""
+    base_ns = None
+    if arguments.base is not None:
+        one = usage.Arguments(**{**vars(arguments), "program": shlex.split(arguments.base)})
+        base_ns = _time_ns(measured(one, signature, to_end=True), signature.representative)
+    prediction = burstline.signature.predict(
+        signature, measured(arguments, signature), estimator=arguments.estimator
+    )
+    full = measured(arguments, signature, to_end=True)
+    document = prediction.as_dict()
+    actual_ns = _time_ns(full, prediction.representative)
+    predicted_ns = document["predicted_ns"]
+    names = ("predicted_ns", "interval_ns", "seed_predicted_ns", "set_ns", "measured_ns")
+    return {"turn": number} | {name: document[name] for name in names} | {
+        "actual_ns": actual_ns,
+        "error": (predicted_ns - actual_ns) / actual_ns,
+        "error_of_prediction": (predicted_ns - actual_ns) / predicted_ns,
+        "wall_ns": prediction.wall_ns,
+        "full_wall_ns": full.wall_ns,
+        "base_ns": base_ns,
+    }  # fmt: skip
+
+
+def _time_ns(run: Measurement, rank: int) -> int:
+    """How long a rank of a full run took from MPI_Init to MPI_Finalize."""
+    stamps = next(each for each in run.stamps if each.rank == rank)
+    if stamps.finalize_ns is None:
+        raise NotEnoughDataError(f"rank {rank} did not come to MPI_Finalize")
+    return stamps.finalize_ns - stamps.init_ns
+
+
+def _document(signature: Signature, turns: Sequence[dict[str, Any]]) -> dict[str, Any]:
+    """The means of all turns, and the turns."""
+    names = ("predicted_ns", "actual_ns", "set_ns", "measured_ns", "wall_ns")
+    means = {name: round(fmean(turn[name] for turn in turns)) for name in names}
+    low, high = (round(fmean(turn["interval_ns"][side] for turn in turns)) for side in (0, 1))
+    difference = means["predicted_ns"] - means["actual_ns"]
+    actual = [turn["actual_ns"] for turn in turns]
+    base = [turn["base_ns"] for turn in turns if turn["base_ns"] is not None]
+    return {
+        "method": signature.method,
+        **means,
+        "interval_ns": [low, high],
+        "error": difference / means["actual_ns"],
+        "error_of_prediction": difference / means["predicted_ns"],
+        "coverage": signature.of_rank(signature.representative).coverage,
+        "actual_spread": _spread(actual),
+        "base_spread": _spread(base),
+        "inside": sum(
+            turn["interval_ns"][0] <= turn["actual_ns"] <= turn["interval_ns"][1]
+            for turn in turns
+        ),
+        "turns": list(turns),
+    }
+
+
+def _spread(times: Sequence[int]) -> float | None:
+    """What the longest run took more than the shortest, as a share of their mean."""
+    return (max(times) - min(times)) / fmean(times) if len(times) > 1 else None
+
+
+def _sentence(turn: dict[str, Any]) -> str:
+    predicted, actual = (show.format_ns(turn[name]) for name in ("predicted_ns", "actual_ns"))
+    return f"turn {turn['turn']}: predicted {predicted}, took {actual}: {turn['error']:+.1%}"
+
+
+def _verdict(document: dict[str, Any]) -> Iterator[tuple[str, str]]:
+    shown = {
+        name: show.format_ns(value)
+        for name, value in document.items()
+        if name[-3:] == "_ns" and isinstance(value, int)
+    }
+    low, high = map(show.format_ns, document["interval_ns"])
+    turns = document["turns"]
+    yield "predicted", f"{shown['predicted_ns']}, between {low} and {high}"
+    yield (
+        "full runs",
+        (
+            f"{shown['actual_ns']}: error {document['error']:+.1%} "
+            f"({document['error_of_prediction']:+.1%} of the prediction, as published); "
+            f"{document['inside']} of {show.plural(len(turns), 'run')} inside the interval"
+        ),
+    )
+    for name, title in (("actual_spread", "full runs"), ("base_spread", "base runs")):
+        if document[name] is not None:
+            yield f"{title} differ", f"by up to {document[name]:.1%}"
+    share = document["set_ns"] / document["actual_ns"]
+    yield "one of each phase", f"{shown['set_ns']}, {share:.2%} of the full run"
+    share = document["wall_ns"] / max(fmean(turn["full_wall_ns"] for turn in turns), 1)
+    yield (
+        "the signature run",
+        f"{shown['wall_ns']} with start and end, {share:.1%} of a full one",
+    )

@@ -1,0 +1,220 @@
+"""``burstline signature``: make the signature of a program, and run it on another machine."""
+
+from __future__ import annotations
+
+import json
+import platform
+import sys
+from pathlib import Path
+from typing import TYPE_CHECKING, Final
+
+import numpy as np
+
+import burstline
+from burstline import record, selection, show
+from burstline.cli import usage
+from burstline.cli.inputs import COPIES_REPLAYED, REPLAYED, read_selected, whole
+from burstline.cli.phases import FOUND, options_of
+from burstline.cli.products import in_folder, print_view, require_free
+from burstline.errors import FormatError, ParameterError
+from burstline.formats import atomic
+from burstline.formats.files import require_plain
+from burstline.signature import Measurement, Stamps
+
+if TYPE_CHECKING:
+    from burstline.signature import Signature
+
+DESCRIPTION: Final = """\
+Predict on another machine how long a program takes there, without running it whole. build
+makes the signature out of traces of one program: its phases, what to measure of them, and
+where each process may stop. run starts the unchanged program with it: calls are counted,
+early occurrences of phases are timed, and at the cut the program ends with code 0.
+"""
+EXAMPLES: Final = """\
+examples:
+  burstline signature build run.prv -o app.sig
+  burstline signature build run1.prv run2.prv run3.prv -o app.sig    runs that tell the spread
+  burstline signature build run.prv --method epas --phase-table table.txt -o app.sig
+  burstline signature run app.sig -o measured.json -- mpirun -n 8 ./app input.txt
+  burstline predict app.sig measured.json                            the same, from the file
+"""
+USAGE: Final = (
+    "burstline signature build TRACE … -o APP.sig [OPTION …]\n"
+    "       burstline signature run APP.sig [-o MEASURED.json] -- mpirun -n 8 ./app …"
+)
+RUN: Final = {
+    "--patience TIME": "end the run if it takes longer to the cut (default: 10 times what the "
+    "base run took, at least 60s)",
+    "--mpi {openmpi,mpich,abi}": "the MPI of the program, where it cannot be found out",
+    "--estimator {ratio,mean}": "ratio: the base run's time of each phase, by what its windows "
+    "took there and here; mean: their mean, times their number, as published (default: ratio "
+    "of loops, else mean)",
+}
+OPTIONS: Final = {
+    "action {build,run}": "what to do",
+    "inputs FILE +": "build: traces of the same program and input, the first is the base; run: "
+    "the signature",
+    "-o, --output FILE": "build: X.sig; run: the measurement as X.json",
+    **usage.FORCE,
+    **usage.FORMAT,
+    "build: how phases are found": {
+        **FOUND,
+        "--app N": "only this application, from 0",
+        "--phase-table FILE": "the published five columns of each relevant phase: sends before "
+        "it begins and ends, its number twice, its weight",
+    },
+    "run": RUN,
+    **usage.RESOURCES,
+}
+TAKES_PROGRAM: Final = True
+_MOST_BYTES: Final = 1 << 28
+_LEAST_PATIENCE_S: Final = 60
+_PATIENT: Final = 10  # times what the base run took to its cut
+
+
+def run(arguments: usage.Arguments) -> None:
+    """Build a signature, or run one."""
+    if arguments.action == "build":
+        _build(arguments)
+    else:
+        _run(arguments)
+
+
+def _build(arguments: usage.Arguments) -> None:
+    usage.require_at_least(arguments, windows=1)
+    if arguments.program:
+        raise ParameterError("build runs no program: give traces, and no -- COMMAND")
+    if arguments.output is None:
+        raise ParameterError("name the signature: -o APP.sig")
+    output, table = Path(arguments.output), arguments.phase_table
+    for file in [output] if table is None else [output, Path(table)]:
+        require_free(file, force=arguments.force, other="output with -o")
+        in_folder(file)
+    traces = [
+        read_selected(whole(arguments, file), tables=REPLAYED, copies=COPIES_REPLAYED)
+        for file in arguments.inputs
+    ]
+    signature = burstline.signature.signature_of(traces, **options_of(arguments))
+    if table is not None:
+        rows = burstline.signature.phase_table(traces[0], signature)
+        text = "".join(" ".join(map(str, row)) + "\n" for row in rows)
+        _write(Path(table), text)
+    _write(output, burstline.signature.to_toml(signature))
+    chosen = signature.of_rank(signature.representative)
+    relevant = sum(phase.is_relevant for phase in chosen.phases)
+    document = {
+        "signature": str(output),
+        "method": signature.method,
+        "ranks": signature.ranks,
+        "representative": signature.representative,
+        "relevant": relevant,
+        "coverage": chosen.coverage,
+        "windows": len(chosen.phase),
+        "cut": chosen.cut,
+        "events": chosen.events,
+        "early_ns": chosen.early_ns,
+        "span_ns": chosen.span_ns,
+        "spread": signature.spread,
+        "crossing": signature.crossing,
+    }
+    share = show.format_share(chosen.early_ns / max(chosen.span_ns, 1)).strip()
+    note = (
+        f"{output}: {show.plural(signature.ranks, 'rank')}, {show.plural(relevant, 'phase')} "
+        f"of rank {chosen.rank}; a run of it stops at {share} of the base run"
+    )
+    cells = list(document.items())
+    print_view(arguments, show.Outcome(document, ("name", "value"), cells, notes=[note]))
+
+
+def _run(arguments: usage.Arguments) -> None:
+    if len(arguments.inputs) != 1:
+        raise ParameterError(
+            "run takes one signature: burstline signature run APP.sig -- COMMAND"
+        )
+    if not arguments.program:
+        raise ParameterError("name the program to run behind --: -- mpirun -n 8 ./app")
+    output = None if arguments.output is None else Path(arguments.output)
+    if output is not None:
+        require_free(output, force=arguments.force, other="output with -o")
+        in_folder(output)
+    signature = read_signature(arguments.inputs[0])
+    measurement = measured(arguments, signature)
+    if output is not None:
+        _write(output, json.dumps(measurement.as_dict()) + "\n")
+    prediction = burstline.signature.predict(
+        signature, measurement, estimator=arguments.estimator
+    )
+    print_view(arguments, show.PredictionView(prediction))
+
+
+def _write(path: Path, text: str) -> None:
+    with atomic.output(path) as file:
+        file.write(text.encode())
+
+
+def read_signature(name: str) -> Signature:
+    """The signature in a file."""
+    path = Path(name)
+    return burstline.signature.from_toml(text_of(path), path)
+
+
+def text_of(path: Path) -> str:
+    """What a file of text holds, which is refused if it is no such file."""
+    require_plain(path)
+    with path.open("rb") as file:
+        content = file.read(_MOST_BYTES + 1)
+    try:
+        text = content.decode()
+    except UnicodeDecodeError as error:
+        raise FormatError(path, None, expected="text", found=str(error)) from error
+    if len(content) > _MOST_BYTES:
+        size = show.format_bytes(_MOST_BYTES)
+        raise FormatError(
+            path, None, expected=f"a file of at most {size}", found="a larger one"
+        )
+    return text
+
+
+def measured(
+    arguments: usage.Arguments, signature: Signature, *, to_end: bool = False
+) -> Measurement:
+    """What the program's processes took, up to the cut of a signature or to their end."""
+    early_s = max(process.early_ns for process in signature.processes) / 1e9
+    span_s = max(process.span_ns for process in signature.processes) / 1e9
+    patience_s = max(_PATIENT * (span_s if to_end else early_s), _LEAST_PATIENCE_S)
+    if arguments.patience is not None:
+        patience_s = selection.parse_time(arguments.patience) / 1e9
+    run = record.signed_run(
+        _plan(signature, to_end=to_end),
+        arguments.program,
+        patience_s=patience_s,
+        mpi=arguments.mpi,
+        stdout=sys.stderr if arguments.format != "table" else None,
+    )
+    facts = {"machine": platform.machine(), "system": platform.system(), "mpi": run.library}
+    stamps = tuple(
+        Stamps(
+            rank.rank,
+            np.array(rank.counts, np.int64),
+            np.array(rank.ns, np.int64),
+            rank.init_ns,
+            rank.finalize_ns or None,
+        )
+        for rank in run.ranks
+    )
+    return Measurement(stamps, run.wall_ns, facts)
+
+
+def _plan(signature: Signature, *, to_end: bool) -> record.Plan:
+    """What the recorder is to do; to the end it only counts, whatever the number of ranks."""
+    if to_end:
+        return record.Plan((), full=False)
+    return record.Plan(
+        tuple(
+            record.RankPlan(
+                tuple(process.counts.tolist()), tuple(process.hashes.tolist()), process.cut
+            )
+            for process in signature.processes
+        ),
+        full=signature.full,
+    )

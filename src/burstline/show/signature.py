@@ -1,0 +1,190 @@
+"""What ``phases``, ``signature`` and ``predict`` show."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Final
+
+from burstline.show.blocks import Block, Facts, Lines, Table
+from burstline.show.units import format_ns, format_share, plural
+from burstline.show.views import Rows, View
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator, Sequence
+
+    from burstline.signature import Phase, Phases, Prediction, Process
+
+_RANKS: Final = 10
+_COLUMNS: Final = ("id", "name", "weight", "mean_ns", "share", "events", "relevant")
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class PhasesView(View):
+    """Phases of a run: of the process that stands for all, then how well each is predicted."""
+
+    result: Phases
+    top: int = 20
+
+    def rows(self) -> Rows:
+        """The phases of the representative."""
+        rows = self.result.as_dict()["phases"]
+        return _COLUMNS, ([row[name] for name in _COLUMNS] for row in rows)
+
+    def blocks(self) -> Iterator[Block]:
+        """The verdict, the phases of the representative, and all processes."""
+        signature = self.result.signature
+        chosen = signature.of_rank(signature.representative)
+        yield Facts(self._facts(chosen))
+        yield _phases_table(chosen, self.top)
+        yield from self._processes()
+
+    def _facts(self, chosen: Process) -> Iterator[tuple[str, str]]:
+        signature, estimate = self.result.signature, self.result.prediction.estimate
+        relevant = sum(phase.is_relevant for phase in chosen.phases)
+        number = f"{relevant:,} relevant of {len(chosen.phases):,} on rank {chosen.rank}"
+        share = format_share(chosen.coverage).strip()
+        yield "phases", f"{number}, which stands for all; {share} of its time lies in them"
+        once = sum(phase.weight == 1 for phase in chosen.phases)
+        if signature.method != "loops":
+            if once > len(chosen.phases) / 2:
+                yield (
+                    "fragments",
+                    f"{plural(once, 'phase')} of {len(chosen.phases):,} occur once",
+                )
+            what = "its time: nothing was counted"
+            what = what if signature.work_counter == "time" else signature.work_counter
+            least = signature.facts["similarity"]
+            yield "computation", f"is compared by {what}; alike from a ratio of {least} on"
+        predicted, low, high, span = map(
+            format_ns, (estimate.predicted_ns, *estimate.interval_ns, chosen.span_ns)
+        )
+        error = (estimate.predicted_ns - chosen.span_ns) / chosen.span_ns
+        text = f"{predicted} ({low} to {high}); the run took {span}: {error:+.1%}"
+        yield "predicted by its early part", text
+        share = format_share(chosen.early_ns / max(chosen.span_ns, 1)).strip()
+        calls = f"{chosen.cut:,} of {plural(chosen.events, 'call')}"
+        text = f"would stop after {calls}, at {share} of the time"
+        if signature.crossing:
+            text += f"; {plural(signature.crossing, 'message')} are on their way then"
+        yield "a signature run", text
+
+    def _processes(self) -> Iterator[Block]:
+        classes = self.result.classes
+        if len(self.result.signature.processes) < 2:
+            return
+        rows = sorted(self.result.as_dict()["processes"], key=lambda row: -abs(row["error"]))
+        yield Table(
+            ["RANK", "PHASES", "RELEVANT", "COVERED", "RUN", "PREDICTED", "ERROR", "PUBLISHED"],
+            [
+                [
+                    str(row["rank"]),
+                    f"{row['phases']:,}",
+                    f"{row['relevant']:,}",
+                    format_share(row["coverage"]),
+                    format_ns(row["actual_ns"]),
+                    format_ns(row["predicted_ns"]),
+                    f"{row['error']:+.1%}",
+                    format_ns(row["seed_predicted_ns"]),
+                ]
+                for row in rows[:_RANKS]
+            ],
+            title="Each process by its own early part, the largest error first; PUBLISHED is "
+            "the sum of mean times number of its relevant phases",
+        )
+        if len(rows) > _RANKS:
+            yield Lines([f"  and {plural(len(rows) - _RANKS, 'rank')} with a smaller error"])
+        if 1 < len(classes) <= _RANKS:
+            yield Facts(
+                (f"class {number}", f"ranks {_ranks(ranks)}")
+                for number, ranks in enumerate(classes, 1)
+            )
+        elif len(classes) > 1:
+            yield Lines([f"  {len(classes)} classes of processes by their phases"])
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class PredictionView(View):
+    """A predicted run, and the actual one if it was made."""
+
+    result: Prediction
+    top: int = 20
+
+    def rows(self) -> Rows:
+        """The prediction of each process."""
+        rows = [each.as_dict() for each in self.result.estimates]
+        return list(rows[0]), (list(row.values()) for row in rows)
+
+    def blocks(self) -> Iterator[Block]:
+        """The prediction, what it rests on, and the phases."""
+        prediction, estimate = self.result, self.result.estimate
+        process = prediction.signature.of_rank(estimate.rank)
+        yield Facts(self._facts(process))
+        yield Table(
+            ["PHASE", "OCCURS", "MEASURED", "BASE", "HERE", "RATIO"],
+            [
+                [
+                    phase.name,
+                    f"{phase.weight:,}",
+                    f"{measured.windows:,}" if measured else "-",
+                    format_ns(round(phase.mean_ns)),
+                    format_ns(round(measured.mean_ns)) if measured else "-",
+                    f"{measured.ratio:.3f}" if measured else "-",
+                ]
+                for phase, measured in zip(process.phases, estimate.phases, strict=True)
+                if phase.is_relevant
+            ][: self.top],
+            title=f"Phases of rank {process.rank}: mean time on the base machine, and here",
+            left=1,
+        )
+
+    def _facts(self, process: Process) -> Iterator[tuple[str, str]]:
+        prediction, estimate = self.result, self.result.estimate
+        predicted, low, high, base, measured, early, wall = map(
+            format_ns,
+            (
+                estimate.predicted_ns, *estimate.interval_ns, process.span_ns,
+                estimate.measured_ns, estimate.early_ns, prediction.wall_ns,
+            ),
+        )  # fmt: skip
+        yield "predicted", f"{predicted}, between {low} and {high} in 95 of 100 cases"
+        if estimate.actual_ns is not None and estimate.error is not None:
+            lowest, highest = estimate.interval_ns
+            side = "inside" if lowest <= estimate.actual_ns <= highest else "outside"
+            took = format_ns(estimate.actual_ns)
+            yield "the full run", f"{took}: error {estimate.error:+.1%}, {side} the interval"
+        yield "on the base machine", base
+        yield "measured", f"{measured} in windows, up to {early} after MPI_Init"
+        yield "the signature run", f"{wall} with its start and end"
+        yield "covered", f"{format_share(process.coverage).strip()} of the base run"
+        if estimate.seed_predicted_ns is not None:
+            sum_ns = format_ns(estimate.seed_predicted_ns)
+            yield "as published", f"{sum_ns}, without what lies in no phase"
+
+
+def _phases_table(process: Process, top: int) -> Table:
+    phases = sorted(enumerate(process.phases, 1), key=lambda row: -row[1].total_ns)
+    rows: list[list[str]] = [_row(number, phase, process) for number, phase in phases[:top]]
+    more = len(phases) - top
+    return Table(
+        ["PHASE", "ID", "OCCURS", "CALLS", "MEAN", "SHARE"],
+        rows,
+        title=f"Phases of rank {process.rank}"
+        + (f", the longest {top} of {len(phases):,}" if more > 0 else ""),
+        left=1,
+    )
+
+
+def _row(number: int, phase: Phase, process: Process) -> list[str]:
+    return [
+        phase.name,
+        str(number),
+        f"{phase.weight:,}",
+        f"{phase.events:,.4g}",
+        format_ns(round(phase.mean_ns)),
+        format_share(phase.total_ns / max(process.span_ns, 1)),
+    ]
+
+
+def _ranks(ranks: Sequence[int]) -> str:
+    shown = ", ".join(map(str, ranks[:_RANKS]))
+    return shown if len(ranks) <= _RANKS else f"{shown}, … ({len(ranks)})"

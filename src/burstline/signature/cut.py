@@ -1,0 +1,182 @@
+"""A consistent cut: where every process stops, so that nobody waits for what never comes.
+
+The *place* of a call is how many events its process has left before it; a call is made if the
+cut of its process is behind its place. A message crosses a cut if one of its ends is made and
+the other is not; so does a collective that only some of its members make.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Final, NamedTuple
+
+import numpy as np
+
+from burstline.columns import UNKNOWN, Ordinals, begins_run, coded, ordinal_within
+from burstline.operations import TOGETHER
+
+if TYPE_CHECKING:
+    from burstline.columns import AnyIntegers, Integers
+    from burstline.signature.events import Events
+    from burstline.trace import Trace
+
+
+_EAGER_BYTES: Final = 4096  # what every MPI sends without asking the receiver
+
+
+class Ends(NamedTuple):
+    """Calls by process and place, of which each demands another: (process, place) each."""
+
+    process: Integers
+    place: Integers
+    demanded: Integers
+    demanded_place: Integers
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Demands:
+    """What a cut must respect: whoever makes a call of `strict` or `least` makes another."""
+
+    # sends and the completion of their receives, both ways; collectives; last: all complete
+    strict: Ends
+    # what must be made so that all calls before the cut return; messages may be on their way
+    least: Ends
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Cut:
+    """How many events each process makes, and how many messages are on their way then."""
+
+    counts: Integers  # (processes,)
+    crossing: int
+
+
+def demands_of(trace: Trace, events: Events) -> Demands:
+    """What the messages and collectives of a trace demand of each other."""
+    places = _Places(trace, events)
+    sender, receiver, send, done, post, receive, done_ns, post_ns, size = trace.arrays(
+        "messages", "sender_location", "receiver_location",
+        "send_call", "send_done_call", "post_call", "receive_call",
+        "send_done_ns", "post_ns", "sent_bytes",
+    )  # fmt: skip
+    sent, completed = places(sender, send), places(sender, done)
+    posted, received = places(receiver, post), places(receiver, receive)
+    members = _joined(_members(trace, places), _together(trace, events, places))
+    forth, back = _pairs(sent, received), _pairs(received, sent)
+    # A small send that was complete before its receive was posted waits for nobody.
+    may_wait = (done_ns >= post_ns) | (size > _EAGER_BYTES)
+    completed = np.where(may_wait, completed[0], UNKNOWN), completed[1]
+    waits = _pairs(completed, posted)
+    return Demands(_joined(forth, back, members), _joined(back, waits, members))
+
+
+class _Places:
+    """The process and place of calls, by location and ordinal."""
+
+    def __init__(self, trace: Trace, events: Events) -> None:
+        location, call = trace.arrays("calls", "location", "call")
+        self._rows = Ordinals(location, call)
+        processes, applications = trace.arrays("locations", "process", "application")
+        members = np.flatnonzero(np.bincount(processes[applications == events.application]))
+        self._process = np.full(int(processes.max(initial=0)) + 1, -1)
+        self._process[members] = np.arange(len(members))
+        self._process_of = processes
+        self._place = np.zeros(len(location), np.int64)
+        of_call = self._process[processes[location]]
+        # Other calls have the place of the event that follows them.
+        order = np.argsort(events.row) if (np.diff(events.row) < 0).any() else slice(None)
+        row = events.row[order]
+        ordinal = np.arange(len(events.row)) - np.repeat(
+            events.begin[:-1], np.diff(events.begin)
+        )
+        following = np.searchsorted(row, np.arange(len(location)))
+        inside = following < len(row)
+        same = np.zeros(len(location), bool)
+        same[inside] = of_call[row[following[inside]]] == of_call[inside]
+        self._place[same] = ordinal[order][following[same]]
+        self._place[~same] = np.diff(events.begin)[of_call[~same]]
+
+    def __call__(self, location: AnyIntegers, call: AnyIntegers) -> tuple[Integers, Integers]:
+        row = self._rows.rows(location, call)
+        process = np.where(row >= 0, self._process[self._process_of[location]], -1)
+        place = self._place[np.maximum(row, 0)] if len(self._place) else np.zeros(0, np.int64)
+        return process.astype(np.int64), place
+
+
+def _pairs(one: tuple[Integers, Integers], other: tuple[Integers, Integers]) -> Ends:
+    known = (one[0] >= 0) & (other[0] >= 0)
+    return Ends(*(column[known] for column in (*one, *other)))
+
+
+def _members(trace: Trace, places: _Places) -> Ends:
+    """Each member of a collective demands the next one of it, and the last the first."""
+    collective, location, call = trace.arrays(
+        "collective_members", "collective", "location", "call"
+    )
+    process, place = places(location, call)
+    known = process >= 0
+    collective, process, place = collective[known], process[known], place[known]
+    order = np.argsort(collective, kind="stable")
+    collective, process, place = collective[order], process[order], place[order]
+    following = np.arange(1, len(collective) + 1)
+    starts = np.flatnonzero(begins_run(collective)) if len(collective) else following
+    following[np.append(starts[1:], len(collective))[: len(starts)] - 1] = starts
+    return Ends(process, place, process[following], place[following])
+
+
+def _together(trace: Trace, events: Events, places: _Places) -> Ends:
+    """Calls that all members make together and that are no instances: the k-th of each process.
+
+    Only where all processes make the same of them: what is on a part of the ranks is not told.
+    """
+    location, call = trace.arrays("calls", "location", "call")
+    codes, names = coded(trace.table("calls")["operation"])
+    row = np.flatnonzero(np.array([*(name in TOGETHER for name in names), False])[codes])
+    process, place = places(location[row], call[row])
+    row, process, place = row[process >= 0], process[process >= 0], place[process >= 0]
+    turn = ordinal_within(process)
+    order = np.lexsort((process, turn))
+    processes = len(events.ranks)
+    shape = (len(row) // processes, processes)
+    operations = codes[row[order]][: shape[0] * processes].reshape(shape)
+    if len(row) % processes or (operations != operations[:, :1]).any():
+        none = np.zeros(0, np.int64)
+        return Ends(none, none, none, none)
+    process, place = process[order].reshape(shape), place[order].reshape(shape)
+    following = np.roll(process, -1, axis=1), np.roll(place, -1, axis=1)
+    return Ends(process.ravel(), place.ravel(), following[0].ravel(), following[1].ravel())
+
+
+def _joined(*parts: Ends) -> Ends:
+    return Ends(*(np.concatenate(columns) for columns in zip(*parts, strict=True)))
+
+
+def cut_of(demands: Demands, wanted: Integers, most: Integers) -> Cut:
+    """The first cut not before what is wanted that nothing crosses, if it is below `most`.
+
+    Else messages may be on their way, but every call that is made returns.
+    """
+    strict = _closed(demands.strict, wanted)
+    if (strict <= most).all():
+        return Cut(strict, 0)
+    least = _closed(demands.least, wanted)
+    ends = demands.strict
+    made = ends.place < least[ends.process]
+    return Cut(
+        least, int(np.count_nonzero(made & (ends.demanded_place >= least[ends.demanded])))
+    )
+
+
+def _closed(ends: Ends, wanted: Integers) -> Integers:
+    """The least counts from `wanted` on that meet all demands."""
+    counts = wanted.copy()
+    open_ends = ends
+    while True:
+        # What is demanded already, or demanded by none up to now, is looked at again only if
+        # it is open: ends that are met stay met, for counts only grow.
+        unmet = open_ends.demanded_place >= counts[open_ends.demanded]
+        open_ends = Ends(*(column[unmet] for column in open_ends))
+        made = open_ends.place < counts[open_ends.process]
+        if not made.any():
+            return counts
+        np.maximum.at(counts, open_ends.demanded[made], open_ends.demanded_place[made] + 1)

@@ -1,0 +1,310 @@
+"""The time of a run, predicted from what a signature measured of it."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any, Final, NamedTuple
+
+import numpy as np
+
+from burstline.errors import InconsistentTraceError, ParameterError
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    from burstline.columns import Floats
+    from burstline.signature.model import Measurement, Process, Signature, Stamps
+
+ESTIMATORS: Final = ("ratio", "mean")
+"""How an early part tells of the rest: by what it took on both machines, or by its mean."""
+_TWO_SIDES: Final = 2.0  # standard errors of 95 %
+_LEAST_NOISE: Final = 0.01  # of the time: what two runs of a quiet machine differ by
+_FAR: Final = 3.0  # times the median ratio: a window that something else disturbed
+
+
+class Measured(NamedTuple):
+    """What the windows of a phase took on the target."""
+
+    windows: int
+    mean_ns: float
+    ratio: float  # to what the same windows took on the base machine
+    error: float  # standard error of the ratio, or of the mean as a share of it
+
+
+class Estimate(NamedTuple):
+    """The predicted run of one process, from MPI_Init to MPI_Finalize."""
+
+    rank: int
+    predicted_ns: int
+    half_width_ns: int  # of the interval of 95 %
+    seed_predicted_ns: (
+        int | None
+    )  # mean x weight of all relevant phases; None: not all measured
+    early_ns: int  # up to the cut, as measured
+    measured_ns: int  # in windows
+    set_ns: int  # one mean time of each phase that was measured
+    phases: tuple[Measured | None, ...]  # as in the signature; None without a window
+    actual_ns: int | None  # of a full run
+
+    @property
+    def interval_ns(self) -> tuple[int, int]:
+        """What the time lies between, in 95 of 100 cases: not less than was run already."""
+        low, high = (
+            self.predicted_ns - self.half_width_ns,
+            self.predicted_ns + self.half_width_ns,
+        )
+        return max(low, self.early_ns), high
+
+    @property
+    def error(self) -> float | None:
+        """(predicted - actual) / actual, if the run was made."""
+        if not self.actual_ns:
+            return None
+        return (self.predicted_ns - self.actual_ns) / self.actual_ns
+
+    def as_dict(self) -> dict[str, Any]:
+        """The estimate as JSON output."""
+        return {
+            "rank": self.rank,
+            "predicted_ns": self.predicted_ns,
+            "interval_ns": list(self.interval_ns),
+            "seed_predicted_ns": self.seed_predicted_ns,
+            "set_ns": self.set_ns,
+            "measured_ns": self.measured_ns,
+            "actual_ns": self.actual_ns,
+            "error": self.error,
+        }
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Prediction:
+    """The time of a run on a machine where only its signature ran.
+
+    Attributes
+    ----------
+    signature : Signature
+        What was measured, and what it took on the base machine.
+    estimator : str
+        ``ratio`` or ``mean``.
+    estimates : tuple of Estimate
+        Of each process, in the order of ranks.
+    representative : int
+        The rank whose estimate is that of the run.
+    wall_ns : int
+        How long the signature run took, with its start and its end.
+    """
+
+    signature: Signature
+    estimator: str
+    estimates: tuple[Estimate, ...]
+    representative: int
+    wall_ns: int
+
+    @property
+    def estimate(self) -> Estimate:
+        """The estimate of the run: that of its representative."""
+        return next(each for each in self.estimates if each.rank == self.representative)
+
+    def as_dict(self) -> dict[str, Any]:
+        """The prediction as JSON output."""
+        chosen = self.estimate
+        actual = chosen.actual_ns
+        process = self.signature.of_rank(chosen.rank)
+        return {
+            "method": self.signature.method,
+            "estimator": self.estimator,
+            **chosen.as_dict(),
+            "error_of_prediction": None
+            if actual is None
+            else (chosen.predicted_ns - actual) / chosen.predicted_ns,
+            "set_share": chosen.set_ns / max(chosen.predicted_ns, 1),
+            "wall_ns": self.wall_ns,
+            "coverage": process.coverage,
+            "early_ns": chosen.early_ns,
+            "base_ns": process.span_ns,
+            "representative": self.representative,
+            "phases": [
+                {
+                    "id": number,
+                    "name": phase.name,
+                    "weight": phase.weight,
+                    "windows": measured.windows,
+                    "mean_ns": round(measured.mean_ns),
+                    "ratio": measured.ratio,
+                }
+                for number, (phase, measured) in enumerate(
+                    zip(process.phases, chosen.phases, strict=True), 1
+                )
+                if measured is not None
+            ],
+            "processes": [each.as_dict() for each in self.estimates],
+        }
+
+
+def predict(
+    signature: Signature, measurement: Measurement, *, estimator: str | None = None
+) -> Prediction:
+    """The time of a run from what its signature measured.
+
+    The part before the cut is taken as measured. Each relevant phase after it is predicted by
+    its windows; what lies in no phase is scaled as all phases together.
+
+    Parameters
+    ----------
+    signature : Signature
+        Of the base run, or runs.
+    measurement : Measurement
+        What `burstline signature run` measured: of the same ranks.
+    estimator : {"ratio", "mean"}, optional
+        ``ratio`` (default of `loops`): the time of each phase on the base machine times what
+        its windows took there and here, so that a phase whose occurrences grow is predicted,
+        too. ``mean`` (default of `epas` and `pas2p`): the mean of the windows times the
+        number of occurrences, as published [1]_.
+
+    Returns
+    -------
+    Prediction
+        Of each process and of the run, with an interval of 95 %.
+
+    Raises
+    ------
+    ParameterError
+        If there is no such estimator.
+    InconsistentTraceError
+        If the measurement is of other ranks, or lacks a boundary.
+
+    Notes
+    -----
+    Linear in the windows. The interval holds the spread of the windows, and how far base runs
+    predict each other; of a single base run, how far its early parts differ. It knows nothing
+    of a target that is disturbed only later.
+
+    References
+    ----------
+    .. [1] F. Tirado, A. Wong, D. Rexachs, E. Luque, "Scalable performance analysis method for
+       SPMD applications", 2022.
+
+    Examples
+    --------
+    >>> from burstline.signature import Measurement, Stamps, predict, signature_of
+    >>> from burstline.testing import trace_of
+    >>> steps = [f"{100 * k + 90} enter MPI_Barrier | {100 * k + 100} leave" for k in range(40)]
+    >>> ends = "0 enter MPI_Init | 0 leave", "4000 enter MPI_Finalize | 4001 leave"
+    >>> trace = trace_of(" | ".join(["ranks 1", "0", ends[0], *steps, ends[1]]))
+    >>> found = signature_of([trace])
+    >>> counts = found.processes[0].counts
+    >>> twice = Measurement((Stamps(0, counts, 200 * counts, 0, None),), 1000, {})
+    >>> predict(found, twice).estimate.predicted_ns
+    8000
+    """
+    if estimator is None:
+        estimator = "ratio" if signature.method == "loops" else "mean"
+    if estimator not in ESTIMATORS:
+        raise ParameterError(f"no estimator {estimator!r}; there are {', '.join(ESTIMATORS)}")
+    _require_same_ranks(signature, measurement)
+    noise = max(signature.drift if signature.spread is None else signature.spread, _LEAST_NOISE)
+    estimates = tuple(
+        _estimate(process, stamps, estimator, noise)
+        for process, stamps in zip(signature.processes, measurement.stamps, strict=True)
+    )
+    chosen = signature.representative
+    if signature.method == "loops":
+        chosen = median_rank(estimates)
+    return Prediction(signature, estimator, estimates, chosen, measurement.wall_ns)
+
+
+def median_rank(estimates: Sequence[Estimate]) -> int:
+    """The rank whose prediction is the median, the lower one of two."""
+    order = sorted(estimates, key=lambda each: (each.predicted_ns, each.rank))
+    return order[(len(order) - 1) // 2].rank
+
+
+def _require_same_ranks(signature: Signature, measurement: Measurement) -> None:
+    ours = [process.rank for process in signature.processes]
+    theirs = [stamps.rank for stamps in measurement.stamps]
+    if ours != theirs:
+        raise InconsistentTraceError(
+            f"the signature is of {len(ours)} ranks, the measurement of {len(theirs)}: "
+            "run the signature with as many ranks as the base run had"
+        )
+    for process, stamps in zip(signature.processes, measurement.stamps, strict=True):
+        if not np.isin(process.counts, stamps.counts).all():
+            raise InconsistentTraceError(
+                f"the measurement is of another signature: rank {process.rank} was not "
+                "stamped at all of its boundaries"
+            )
+
+
+def _estimate(process: Process, stamps: Stamps, estimator: str, noise: float) -> Estimate:
+    times = (stamps.at(process.end) - stamps.at(process.begin)).astype(float)
+    base = process.base_ns.astype(float)
+    measured = tuple(
+        _measured(times[process.phase == number], base[process.phase == number], estimator)
+        for number in range(len(process.phases))
+    )
+    early_ns = int(stamps.at(np.array([process.cut]))[0] - stamps.init_ns)
+    late, before, errors = 0.0, 0.0, 0.0
+    for phase, windows in zip(process.phases, measured, strict=True):
+        if windows is None or not phase.is_relevant:
+            continue
+        if estimator == "ratio":
+            time = phase.late_ns * windows.ratio
+        else:
+            time = phase.late_weight * windows.mean_ns
+        late += time
+        before += phase.late_ns
+        errors += (time * windows.error) ** 2
+    if before > 0:
+        ratio = late / before
+    else:
+        ratio = early_ns / process.early_ns if process.early_ns else 1.0
+    left = process.span_ns - process.early_ns - before
+    predicted = early_ns + late + left * ratio
+    error = np.hypot(np.sqrt(errors), noise * predicted)
+    actual = None if stamps.finalize_ns is None else stamps.finalize_ns - stamps.init_ns
+    return Estimate(
+        rank=process.rank,
+        predicted_ns=round(predicted),
+        half_width_ns=round(_TWO_SIDES * float(error)),
+        seed_predicted_ns=_published(process, measured),
+        early_ns=early_ns,
+        measured_ns=round(times.sum()),
+        set_ns=round(sum(each.mean_ns for each in measured if each is not None)),
+        phases=measured,
+        actual_ns=actual,
+    )
+
+
+def _published(process: Process, measured: Sequence[Measured | None]) -> int | None:
+    """The sum of mean x weight over relevant phases, without what lies outside of them."""
+    total = 0.0
+    for phase, windows in zip(process.phases, measured, strict=True):
+        if phase.is_relevant and windows is None:
+            return None
+        if phase.is_relevant and windows is not None:
+            total += phase.weight * windows.mean_ns
+    return round(total)
+
+
+def _measured(times: Floats, base: Floats, estimator: str) -> Measured | None:
+    """What some windows took, and how sure that is."""
+    if not len(times):
+        return None
+    mean, windows = float(times.mean()), len(times)
+    usable = base > 0
+    if not usable.any():
+        return Measured(windows, mean, 1.0, 0.0)
+    ratios = times[usable] / base[usable]
+    middle = float(np.median(ratios))
+    usable[usable] = (ratios <= _FAR * middle) & (ratios * _FAR >= middle)
+    times_used, base_used = (times[usable], base[usable]) if usable.any() else (times, base)
+    ratio = float(times_used.sum() / base_used.sum())
+    if windows < 2:
+        return Measured(windows, mean, ratio, 0.0)
+    if estimator == "mean":
+        error = float(times.std(ddof=1)) / np.sqrt(windows) / max(mean, 1.0)
+    else:
+        rest = times_used - ratio * base_used
+        scale = np.sqrt(len(rest) / max(len(rest) - 1, 1)) / max(float(times_used.sum()), 1.0)
+        error = float(np.sqrt((rest**2).sum())) * scale
+    return Measured(windows, mean, ratio, error)

@@ -1,0 +1,253 @@
+"""Signatures as TOML, measurements as JSON, checked where they are read."""
+
+from __future__ import annotations
+
+import json
+import re
+import tomllib
+from typing import TYPE_CHECKING, Any, Final, NoReturn, TypeVar
+
+import numpy as np
+
+from burstline.errors import FormatError, UnsupportedRecordError
+from burstline.signature.model import (
+    VERSION,
+    Measurement,
+    Phase,
+    Process,
+    Signature,
+    Stamps,
+)
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+    from pathlib import Path
+
+    from burstline.columns import Integers
+
+_T = TypeVar("_T")
+
+_MOST: Final = 1 << 62
+_HASH: Final = re.compile("[0-9a-f]{16}")
+_METHODS: Final = ("loops", "epas", "pas2p")
+_PHASE: Final = (
+    "name",
+    "weight",
+    "events",
+    "total_ns",
+    "late_ns",
+    "late_weight",
+    "is_relevant",
+)
+_TOLD: Final = (
+    "method", "work_counter", "full", "representative", "span_ns", "spread", "drift",
+    "crossing",
+)  # fmt: skip
+_NUMBERS: Final = ("rank", "events", "cut", "span_ns", "early_ns")
+
+
+def to_toml(signature: Signature) -> str:
+    """A signature as text; what is read from it is equal."""
+    told = {name: getattr(signature, name) for name in _TOLD}
+    lines = [f"version = {VERSION}"]
+    lines += [f"{name} = {_toml(value)}" for name, value in told.items() if value is not None]
+    lines += ["", "[facts]"]
+    lines += [f"{_toml(name)} = {_toml(text)}" for name, text in signature.facts.items()]
+    for process in signature.processes:
+        lines += ["", "[[process]]"]
+        lines += [f"{name} = {getattr(process, name)}" for name in _NUMBERS]
+        lines.append(
+            "# name, occurrences, calls of one, ns, ns and occurrences after the cut, relevant"
+        )
+        phases = [[*phase] for phase in process.phases]
+        windows = zip(process.phase, process.begin, process.end, process.base_ns, strict=True)
+        lines += _rows("phases", phases)
+        lines.append("# phase, calls before it begins and ends, ns on the base machine")
+        lines += _rows("windows", [list(map(int, row)) for row in windows])
+        lines.append("# calls, and the hash of them all")
+        boundaries = zip(process.counts.tolist(), process.hashes.tolist(), strict=True)
+        lines += _rows("boundaries", [[count, f"{value:016x}"] for count, value in boundaries])
+    return "\n".join(lines) + "\n"
+
+
+def _rows(name: str, rows: Sequence[Sequence[object]]) -> list[str]:
+    return [f"{name} = [", *(f"  [{', '.join(map(_toml, row))}]," for row in rows), "]"]
+
+
+def _toml(value: object) -> str:
+    if isinstance(value, str):
+        return json.dumps(value)  # the same escapes, but for the one that TOML has not
+    if isinstance(value, bool):
+        return str(value).lower()
+    return repr(value)
+
+
+def from_toml(text: str, path: Path) -> Signature:
+    """The signature that a text holds; `path` is named where it is not one."""
+    try:
+        read = tomllib.loads(text)
+    except tomllib.TOMLDecodeError as error:
+        raise FormatError(path, None, expected="a signature", found=str(error)) from None
+    check = _Check(path)
+    check.version(read.get("version"))
+    processes = check.of(read, "process", list)
+    signature = Signature(
+        method=check.word(read, "method", _METHODS),
+        work_counter=check.of(read, "work_counter", str),
+        full=check.of(read, "full", bool),
+        representative=check.number(read, "representative"),
+        span_ns=check.number(read, "span_ns"),
+        spread=check.real(read["spread"], "spread") if "spread" in read else None,
+        drift=check.real(read.get("drift"), "drift"),
+        crossing=check.number(read, "crossing"),
+        processes=tuple(_process(check, each) for each in processes),
+        facts={str(name): str(value) for name, value in check.of(read, "facts", dict).items()},
+    )
+    ranks = [process.rank for process in signature.processes]
+    if ranks != sorted(set(ranks)) or signature.representative not in ranks:
+        check.fail("process", "for each rank in ascending order, the representative among them")
+    return signature
+
+
+def _process(check: _Check, read: object) -> Process:
+    if not isinstance(read, dict):
+        check.fail("process", "as a table for each rank")
+    numbers = {name: check.number(read, name) for name in _NUMBERS}
+    phases = tuple(_phase(check, row) for row in check.rows(read, "phases", len(_PHASE)))
+    windows = check.integers(read, "windows", 4)
+    boundaries = check.rows(read, "boundaries", 2)
+    counts = np.array([check.counted(row[0], "boundaries") for row in boundaries], np.int64)
+    hashes = np.array([check.hexadecimal(row[1]) for row in boundaries], np.uint64)
+    phase, begin, end, base_ns = windows
+    edges = np.concatenate([begin, end])
+    if not (
+        (np.diff(counts) > 0).all()
+        and (len(counts) == 0 or (counts[0] > 0 and counts[-1] == numbers["cut"]))
+        and (len(counts) > 0 or numbers["cut"] == 0)
+        and np.isin(edges[edges > 0], counts).all()
+        and (begin < end).all()
+        and (phase < len(phases)).all()
+    ):
+        check.fail("windows", "between boundaries, which ascend and end with the cut")
+    return Process(
+        **numbers, phases=phases, phase=phase, begin=begin, end=end, base_ns=base_ns,
+        counts=counts, hashes=hashes,
+    )  # fmt: skip
+
+
+def _phase(check: _Check, row: list[Any]) -> Phase:
+    name, weight, events, total, late, late_weight, relevant = row
+    if not isinstance(name, str) or not isinstance(relevant, bool):
+        check.fail("phases", f"in rows of {', '.join(_PHASE)}")
+    return Phase(
+        name,
+        max(check.counted(weight, "phases"), 1),
+        check.real(events, "phases"),
+        check.counted(total, "phases"),
+        check.counted(late, "phases"),
+        check.real(late_weight, "phases"),
+        relevant,
+    )
+
+
+def from_json(text: str, path: Path) -> Measurement:
+    """The measurement that a text holds; `path` is named where it is not one."""
+    check = _Check(path, "measurement")
+    try:
+        read = json.loads(text)
+    except (ValueError, RecursionError) as error:
+        raise FormatError(path, None, expected="a measurement", found=str(error)) from None
+    if not isinstance(read, dict):
+        check.fail("version", "in a document, as burstline signature run writes it")
+    check.version(read.get("version"))
+    stamps = []
+    for each in check.of(read, "ranks", list):
+        if not isinstance(each, dict):
+            check.fail("ranks", "as a table for each rank")
+        counts, time_ns = (
+            np.array(
+                [check.counted(value, name) for value in check.of(each, name, list)], np.int64
+            )
+            for name in ("counts", "time_ns")
+        )
+        ascend = (np.diff(counts) > 0).all() and (np.diff(time_ns) >= 0).all()
+        if len(counts) != len(time_ns) or not ascend:
+            check.fail("counts", "in ascending order, each with its time")
+        ended = each.get("finalize_ns")
+        stamps.append(
+            Stamps(
+                check.number(each, "rank"),
+                counts,
+                time_ns,
+                check.number(each, "init_ns"),
+                None if ended is None else check.counted(ended, "finalize_ns"),
+            )
+        )
+    facts = {str(name): str(value) for name, value in check.of(read, "facts", dict).items()}
+    return Measurement(tuple(stamps), check.number(read, "wall_ns"), facts)
+
+
+class _Check:
+    """Values as they must be, or an error that names the file and the key."""
+
+    def __init__(self, path: Path, noun: str = "signature") -> None:
+        self._path, self._noun = path, noun
+
+    def fail(self, key: str, wanted: str) -> NoReturn:
+        raise FormatError(
+            self._path,
+            None,
+            expected=f"a {self._noun} with {key} {wanted}",
+            found="another value",
+        )
+
+    def version(self, version: object) -> None:
+        if type(version) is not int or version != VERSION:
+            raise UnsupportedRecordError(
+                self._path,
+                None,
+                expected=f"a {self._noun} of version {VERSION}",
+                found=f"version {version}",
+                way_out="Make it anew with this burstline.",
+            )
+
+    def of(self, read: dict[str, Any], key: str, kind: type[_T]) -> _T:
+        value = read.get(key)
+        if not isinstance(value, kind):
+            self.fail(key, f"of type {kind.__name__}")
+        return value
+
+    def word(self, read: dict[str, Any], key: str, words: Sequence[str]) -> str:
+        value = self.of(read, key, str)
+        if value not in words:
+            self.fail(key, f"one of {', '.join(words)}")
+        return value
+
+    def number(self, read: dict[str, Any], key: str) -> int:
+        return self.counted(read.get(key), key)
+
+    def counted(self, value: object, key: str) -> int:
+        if not isinstance(value, int) or isinstance(value, bool) or not 0 <= value < _MOST:
+            self.fail(key, "whole and not negative")
+        return value
+
+    def real(self, value: Any, key: str) -> float:  # noqa: ANN401 -- what a file holds
+        if type(value) not in (int, float) or not 0 <= value < _MOST:
+            self.fail(key, "a number and not negative")
+        return float(value)
+
+    def hexadecimal(self, value: object) -> int:
+        if not isinstance(value, str) or not _HASH.fullmatch(value):
+            self.fail("boundaries", "of a count and 16 hexadecimal digits each")
+        return int(value, 16)
+
+    def rows(self, read: dict[str, Any], key: str, width: int) -> list[list[Any]]:
+        rows = self.of(read, key, list)
+        if not all(isinstance(row, list) and len(row) == width for row in rows):
+            self.fail(key, f"of rows of {width} values")
+        return rows
+
+    def integers(self, read: dict[str, Any], key: str, width: int) -> list[Integers]:
+        rows = self.rows(read, key, width)
+        values = [[self.counted(value, key) for value in row] for row in rows]
+        return list(np.array(values, np.int64).reshape(-1, width).T)

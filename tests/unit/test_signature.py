@@ -1,0 +1,225 @@
+"""Signatures: what they hold as text, and what is predicted from them."""
+
+from __future__ import annotations
+
+import json
+from dataclasses import asdict
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+from burstline.errors import (
+    FormatError,
+    InconsistentTraceError,
+    ParameterError,
+    UnsupportedRecordError,
+)
+from burstline.signature import (
+    Measurement,
+    Stamps,
+    events_of,
+    from_json,
+    from_toml,
+    phases,
+    predict,
+    signature_of,
+    to_toml,
+)
+from burstline.signature.occurrences import Occurrences
+from burstline.signature.windows import windows_of
+from burstline.testing import trace_of
+
+HERE = Path("app.sig")
+
+
+def solver(ranks=2, steps=100, grow=0, slower=1, tail=50):
+    """Steps of computation and a barrier, which may grow, between a start and an end."""
+    lines = [f"ranks {ranks}", "path 0 main file solve.c line 7"]
+    for rank in range(ranks):
+        now = 1000 * slower
+        lines += [str(rank), "0 enter MPI_Init", f"{now} leave"]
+        for k in range(steps):
+            now += slower * (90 + grow * k)
+            lines += [f"{now} enter MPI_Barrier path 0", f"{now + slower * 10} leave"]
+            now += slower * 10
+        now += slower * tail
+        lines += [f"{now} enter MPI_Finalize", f"{now + 5} leave"]
+    return trace_of(" | ".join(lines))
+
+
+def measured(trace, signature, factor=1):
+    """What a signature run would have measured, had it been `factor` times slower."""
+    events = events_of(trace)
+    stamps = tuple(
+        Stamps(
+            process.rank,
+            process.counts,
+            factor * events.boundaries(number)[process.counts],
+            factor * int(events.init_ns[number]),
+            factor * int(events.finalize_ns[number]),
+        )
+        for number, process in enumerate(signature.processes)
+    )
+    return Measurement(stamps, 5000, {"command": "mpirun ./app"})
+
+
+def equal(one, other):
+    return json.dumps(asdict(one), default=lambda a: a.tolist()) == json.dumps(
+        asdict(other), default=lambda a: a.tolist()
+    )
+
+
+def test_what_is_read_from_the_text_of_a_signature_is_equal():
+    signature = signature_of([solver()])
+    assert equal(from_toml(to_toml(signature), HERE), signature)
+
+
+def test_a_measurement_is_read_as_it_was_written():
+    signature = signature_of([solver()])
+    run = measured(solver(), signature)
+    assert equal(from_json(json.dumps(run.as_dict()), HERE), run)
+
+
+def test_a_run_that_is_three_times_slower_everywhere_is_predicted_exactly():
+    signature = signature_of([solver(grow=2)])
+    run = measured(solver(grow=2), signature, factor=3)
+    for estimate in predict(signature, run).estimates:
+        assert estimate.predicted_ns == estimate.actual_ns
+        assert estimate.error == 0
+
+
+def test_the_ratio_predicts_a_solver_that_grows_and_the_mean_does_not():
+    signature = signature_of([solver(grow=2)])
+    run = measured(solver(grow=2), signature, factor=2)
+    by_ratio, by_mean = (
+        predict(signature, run, estimator=name).estimate for name in ("ratio", "mean")
+    )
+    assert abs(by_ratio.error) < 0.001
+    assert by_mean.error < -0.3
+
+
+def test_the_published_sum_leaves_out_what_lies_in_no_phase():
+    signature = signature_of([solver(tail=5000)], min_share=0.4)
+    run = measured(solver(tail=5000), signature)
+    estimate = predict(signature, run).estimate
+    assert estimate.predicted_ns == estimate.actual_ns == 15_000
+    assert estimate.seed_predicted_ns == 10_000
+    assert signature.processes[0].coverage == pytest.approx(10_000 / 15_000)
+
+
+def test_phases_are_predicted_by_their_early_part_and_not_by_all_of_them():
+    found = phases(solver(grow=2))
+    document = found.as_dict()["processes"][0]
+    assert document["seed_predicted_ns"] > 0.9 * document["actual_ns"]
+    assert document["error"] < -0.3
+
+
+def test_base_runs_tell_how_far_they_differ():
+    one, other = solver(), solver(slower=2)
+    assert signature_of([one]).spread is None
+    assert signature_of([one, one]).spread == 0
+    # Twice as slow everywhere is told by the windows: the spread is what they do not tell.
+    assert signature_of([one, other]).spread == 0
+    wide = signature_of([one, solver(grow=1)])
+    assert wide.spread > 0.05
+    narrow = signature_of([one, one])
+    run = measured(one, narrow)
+    widths = [predict(each, run).estimate.half_width_ns for each in (narrow, wide)]
+    assert widths[0] < widths[1]
+
+
+@pytest.mark.parametrize("others", [{"steps": 99}, {"ranks": 1}])
+def test_base_runs_make_the_same_calls(others):
+    with pytest.raises(InconsistentTraceError, match="a signature is of one program"):
+        signature_of([solver(), solver(**others)])
+
+
+def test_a_measurement_of_another_signature_is_refused():
+    signature = signature_of([solver()])
+    run = measured(solver(), signature)
+    alone = Measurement(run.stamps[:1], run.wall_ns, {})
+    with pytest.raises(InconsistentTraceError, match="2 ranks, the measurement of 1"):
+        predict(signature, alone)
+    short = tuple(
+        Stamps(each.rank, each.counts[:-1], each.time_ns[:-1], each.init_ns, None)
+        for each in run.stamps
+    )
+    with pytest.raises(InconsistentTraceError, match="another signature"):
+        predict(signature, Measurement(short, 1, {}))
+
+
+@pytest.mark.parametrize(
+    "wrong",
+    [
+        {"method": "none"},
+        {"min_share": 2},
+        {"within": -1},
+        {"windows": 0},
+        {"similarity": 0, "method": "epas"},
+    ],
+)
+def test_choices_that_make_no_sense_are_refused(wrong):
+    with pytest.raises(ParameterError):
+        phases(solver(), **wrong)
+
+
+def test_the_first_occurrence_is_no_window_and_others_are_spread():
+    found = Occurrences(np.zeros(100, np.int64), np.arange(100), np.arange(1, 101), ("loop",))
+    relevant = np.array([True])
+    assert windows_of(found, relevant, 50, 200).tolist() == list(range(1, 50))
+    assert windows_of(found, relevant, 1, 200).tolist() == [0]
+    spread = windows_of(found, relevant, 100, 9)
+    assert len(spread) == 9
+    assert np.ptp(np.diff(spread)) <= 1
+    assert spread[-1] == 99
+
+
+DAMAGES = [
+    ("version = 1", "version = 2"),
+    ("version = 1", "version = true"),
+    ('method = "loops"', 'method = "magic"'),
+    ("full = ", "full = 3 # "),
+    ("representative = ", "representative = 9 # "),
+    ("span_ns = ", "span_ns = -5 # "),
+    ("drift = ", "drift = nan # "),
+    ("cut = ", "cut = 1 # "),
+    ("[[process]]", "[[other]]"),
+    ("windows = [", "windows = [[1, 2],"),
+    ("windows = [", "windows = [[99, 1, 2, 3],"),
+    ("boundaries = [", 'boundaries = [[0, "0000000000000000"],'),
+    ("boundaries = [", 'boundaries = [[1, "zz"],'),
+    ("phases = [", "phases = [[1, 2, 3, 4, 5, 6, 7],"),
+    ("[facts]", "[facts"),
+]
+
+
+@pytest.mark.parametrize(("sound", "damaged"), DAMAGES)
+def test_a_damaged_signature_is_refused_by_its_file(sound, damaged):
+    text = to_toml(signature_of([solver()]))
+    assert sound in text
+    with pytest.raises(FormatError, match=r"app\.sig"):
+        from_toml(text.replace(sound, damaged, 1), HERE)
+
+
+def test_a_signature_of_another_version_says_what_to_do():
+    text = to_toml(signature_of([solver()])).replace("version = 1", "version = 7")
+    with pytest.raises(UnsupportedRecordError, match="Make it anew"):
+        from_toml(text, HERE)
+
+
+@pytest.mark.parametrize(
+    "wrong",
+    [
+        "[]",
+        "{",
+        "[" * 100_000,
+        '{"version": 1}',
+        '{"version": 1, "ranks": [3], "facts": {}, "wall_ns": 1}',
+        '{"version": 1, "ranks": [{"rank": 0, "counts": [2, 1], "time_ns": [1, 2]}]}',
+        '{"version": 1, "ranks": [], "facts": {}, "wall_ns": -1}',
+    ],
+)
+def test_a_damaged_measurement_is_refused(wrong):
+    with pytest.raises(FormatError):
+        from_json(wrong, HERE)
