@@ -26,7 +26,7 @@
 #define BOUNDARY_WORDS 2
 #define STAMP_WORDS 3
 #define NEVER UINT64_MAX
-#define NAP_NS 20000
+#define NAP_NS 200000 /* waiting takes a twentieth of a core, serving a message a nap at most */
 #define DEADLINE_S 30
 
 struct burst_signature burst_signature;
