@@ -13,15 +13,23 @@ from typing import TYPE_CHECKING, Final
 import numpy as np
 
 from burstline.bursts import POLL_GAP_NS, waiting_in
-from burstline.columns import NO_VALUE, coded, numpy_columns, prefix_sums
+from burstline.columns import begins_run, coded, numpy_columns
 from burstline.errors import NotEnoughDataError, ParameterError
 from burstline.matching import init_finalize
-from burstline.operations import BLOCKING_SENDS, CODES, COLLECTIVES, COUNTED, IMMEDIATE_SENDS
+from burstline.operations import (
+    BLOCKING_SENDS,
+    CODES,
+    COLLECTIVES,
+    COUNTED,
+    IMMEDIATE_SENDS,
+    NAMES,
+)
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Sequence
+    from collections.abc import Iterable, Iterator, Sequence
 
     import numpy.typing as npt
+    import pyarrow as pa
 
     from burstline.columns import AnyIntegers, Integers, Mask
     from burstline.trace import Trace
@@ -41,6 +49,7 @@ _SENDS: Final = {
     name for name in (*BLOCKING_SENDS, *IMMEDIATE_SENDS) if "sendrecv" not in name.lower()
 }
 _PLAIN: Final = ("world", "self", "group")
+_BLOCK: Final = 1 << 17
 _TO_NOBODY: Final = 0xFFFFFF
 _NO_PARTNER: Final = 0xFFFFFE
 _GOLDEN: Final = np.uint64(0x9E3779B97F4A7C15)
@@ -113,20 +122,21 @@ def events_of(trace: Trace, application: int | None = None) -> Events:
         "locations", "application", "process", "rank"
     )
     of_event = np.array([*(name in COUNTED for name in names), False])[codes]
-    chosen = _application(applications[np.unique(location[of_event])], application)
+    callers = np.flatnonzero(np.bincount(location[of_event]))
+    chosen = _application(applications[callers], application)
     row = np.flatnonzero(of_event & (applications == chosen)[location])
     if not len(row):
         raise NotEnoughDataError("the trace has no MPI calls whose number a program decides")
-    process = processes[location[row]]
-    if (process[1:] < process[:-1]).any() or _has_several_callers(location[row], process):
-        order = np.lexsort((row, enter_ns[row], process))
-        row, process = row[order], process[order]
+    if not _is_in_order(location[row], processes):
+        row = row[np.lexsort((row, enter_ns[row], processes[location[row]]))]
+    caller = location[row]
+    process = processes[caller]
     members = np.flatnonzero(np.bincount(processes[applications == chosen]))
     begin = np.searchsorted(process, np.append(members, np.iinfo(np.int64).max))
     init_ns, finalize_ns = _ends(trace, members, (location, enter_ns, leave_ns), processes)
     work, counter = _work(trace, row, begin)
     operation = np.array([*(CODES.get(name, -1) for name in names), -1])[codes[row]]
-    token, full = _tokens(trace, row, operation, rank_of[location[row]])
+    token, full = _tokens(trace, row, operation, rank_of[caller])
     first = np.zeros(len(processes), np.int64)
     first[processes[::-1]] = rank_of[::-1]
     return Events(
@@ -157,9 +167,11 @@ def _application(applications: Integers, application: int | None) -> int:
     return callers[0] if callers else 0
 
 
-def _has_several_callers(location: AnyIntegers, process: AnyIntegers) -> bool:
-    """Whether any process has events on more than one thread."""
-    return len(np.unique(location)) > len(np.unique(process))
+def _is_in_order(location: AnyIntegers, processes: AnyIntegers) -> bool:
+    """Whether calls lie process after process, of which each calls on one thread only."""
+    process = processes[location]
+    goes_on = (process[1:] > process[:-1]) | (location[1:] == location[:-1])
+    return bool(goes_on.all())
 
 
 def _ends(
@@ -170,12 +182,13 @@ def _ends(
 ) -> tuple[Integers, Integers]:
     """When each process left MPI_Init and entered MPI_Finalize, or its first and last call."""
     location, enter_ns, leave_ns = calls
-    process = processes[location]
+    begin = np.flatnonzero(begins_run(location))
+    process = processes[location[begin]]
     most = int(processes.max()) + 1
     first = np.full(most, np.iinfo(np.int64).max)
     last = np.full(most, np.iinfo(np.int64).min)
-    np.minimum.at(first, process, enter_ns)
-    np.maximum.at(last, process, leave_ns)
+    np.minimum.at(first, process, np.minimum.reduceat(enter_ns, begin))
+    np.maximum.at(last, process, np.maximum.reduceat(leave_ns, begin))
     world = init_finalize(trace)
     rows = trace.offsets("calls")[world.location] + world.call
     final = world.is_finalize[world.instance]
@@ -186,31 +199,47 @@ def _ends(
 
 def _work(trace: Trace, row: Integers, begin: Integers) -> tuple[Integers, str]:
     """What each event computed, and by which counter: the best that was always read."""
-    bursts = trace.table("bursts")
-    location, call, start, end, gap = numpy_columns(
-        bursts, "location", "call_after", "start_ns", "end_ns", "gap_ns"
-    )
-    has_call = call >= 0
-    after = (trace.offsets("calls")[location] + call)[has_call]
-    length = np.maximum(end - start - gap - waiting_in(bursts, POLL_GAP_NS), 0)
-    amounts = {TIME: length[has_call]}
+    bursts, offsets = trace.table("bursts"), trace.offsets("calls")
+    location, call = numpy_columns(bursts, "location", "call_after")
+    counter, amount = _amounts(trace, bursts, call >= 0)
+    total = np.zeros(trace.rows("calls") + 1, np.int64)
+    for part in _blocks(len(call)):
+        has_call = call[part] >= 0
+        behind = (offsets[location[part]] + call[part] + 1)[has_call]
+        computed = np.maximum(amount[part][has_call], 0)
+        if (behind[1:] > behind[:-1]).all():
+            total[behind] += computed
+        else:
+            np.add.at(total, behind, computed)
+    np.cumsum(total, out=total)
+    # Computation between two events may be cut by calls that are none.
+    until = total[row + 1]
+    work = np.diff(until, prepend=0)
+    # Of several threads, what is between two events is not all its own.
+    goes_back = np.flatnonzero(row[1:] <= row[:-1]) + 1
+    work[goes_back] = until[goes_back] - total[row[goes_back]]
+    first = begin[:-1][np.diff(begin) > 0]
+    of_location = trace.arrays("calls", "location")[0][row[first]]
+    work[first] = until[first] - total[offsets[of_location]]
+    return work, counter
+
+
+def _amounts(trace: Trace, bursts: pa.Table, has_call: Mask) -> tuple[str, Integers]:
+    """The counter that tells the work of nearly all bursts that last, and what it tells."""
+    lengths = None
     for name in _candidates(trace.counter_names):
         (values,) = numpy_columns(bursts, name)
-        values = values[has_call]
-        known = values != NO_VALUE
-        if np.count_nonzero(known & (values > 0)) >= 0.9 * np.count_nonzero(amounts[TIME]):
-            amounts = {name: np.where(known, np.maximum(values, 0), 0)}
-            break
-    ((counter, amount),) = amounts.items()
-    total = prefix_sums(np.bincount(after, amount, trace.rows("calls")).astype(np.int64))
-    # Computation between two events may be cut by calls that are none.
-    before = np.empty_like(row)
-    before[1:] = row[:-1] + 1
-    starts = begin[:-1][np.diff(begin) > 0]
-    before[starts] = trace.offsets("calls")[trace.arrays("calls", "location")[0][row[starts]]]
-    goes_back = before > row  # events of several threads: what is between is not all its own
-    before[goes_back] = row[goes_back]
-    return total[row + 1] - total[before], counter
+        counted = np.count_nonzero((values > 0) & has_call)
+        if counted < 0.9 * np.count_nonzero(has_call) and lengths is None:
+            lengths = _lengths(bursts)  # else there is no need to know which last
+        if lengths is None or counted >= 0.9 * np.count_nonzero(lengths[has_call]):
+            return name, values
+    return TIME, _lengths(bursts) if lengths is None else lengths
+
+
+def _lengths(bursts: pa.Table) -> Integers:
+    start, end, gap = numpy_columns(bursts, "start_ns", "end_ns", "gap_ns")
+    return np.maximum(end - start - gap - waiting_in(bursts, POLL_GAP_NS), 0)
 
 
 def _candidates(names: Iterable[str]) -> list[str]:
@@ -222,27 +251,48 @@ def _tokens(
     trace: Trace, row: Integers, operation: AnyIntegers, rank: AnyIntegers
 ) -> tuple[Hashes, bool]:
     """What the recorder hashes of each event, and whether it has partners."""
-    columns = trace.arrays("calls", "communicator", "peer")
-    communicator, peer = (column[row] for column in columns)
-    is_send, is_collective = _are(operation, _SENDS), _are(operation, COLLECTIVES)
+    calls = trace.arrays("calls", "communicator", "peer")
+    kinds, members = (trace.communicators[name].to_pylist() for name in ("kind", "members"))
+    groups = [of if kind in _PLAIN else None for kind, of in zip(kinds, members, strict=True)]
     token = operation.astype(np.uint64) << np.uint64(48)
-    members = trace.communicators["members"].to_pylist()
-    kinds = trace.communicators["kind"].to_pylist()
-    is_plain = np.array([*(kind in _PLAIN for kind in kinds), False])[communicator]
+    whole = token.copy()
+    for part in _blocks(len(row)):
+        communicator, peer = (column[row[part]] for column in calls)
+        partners = _partners(groups, operation[part], communicator, peer, rank[part])
+        if partners is None:
+            return token, False
+        whole[part] |= partners
+    return whole, True
+
+
+def _partners(
+    groups: Sequence[Sequence[int] | None],
+    operation: AnyIntegers,
+    communicator: AnyIntegers,
+    peer: AnyIntegers,
+    rank: AnyIntegers,
+) -> Hashes | None:
+    """What tokens tell of partners and communicators; None if calls do not tell it."""
+    is_send, is_collective = _are(operation, _SENDS), _are(operation, COLLECTIVES)
+    is_plain = np.array([*(of is not None for of in groups), False])[communicator]
     to_nobody = is_send & (peer < 0) & (communicator < 0)
     to_other = is_send & (peer >= 0) & is_plain
     if not (to_nobody | to_other | is_collective & is_plain)[is_send | is_collective].all():
-        return token, False
-    size = np.array([*(len(ranks or ()) for ranks in members), 0])[communicator]
+        return None
+    size = np.array([*(len(of or ()) for of in groups), 0])[communicator]
     size[~(to_other | is_collective)] = 0
-    offset = np.full(len(row), _NO_PARTNER)
+    offset = np.full(len(operation), _NO_PARTNER)
     offset[to_nobody] = _TO_NOBODY
     own, other = (
-        _comm_rank(members, communicator[to_other], ranks[to_other]) for ranks in (rank, peer)
+        _comm_rank(groups, communicator[to_other], ranks[to_other]) for ranks in (rank, peer)
     )
     offset[to_other] = (other - own) % np.maximum(size[to_other], 1)
-    token |= offset.astype(np.uint64) << np.uint64(24)
-    return token | size.astype(np.uint64), True
+    return offset.astype(np.uint64) << np.uint64(24) | size.astype(np.uint64)
+
+
+def _blocks(rows: int) -> Iterator[slice]:
+    """Slices of rows, such that what is computed of one needs no new memory for the next."""
+    return (slice(first, first + _BLOCK) for first in range(0, rows, _BLOCK))
 
 
 def _comm_rank(
@@ -260,4 +310,6 @@ def _comm_rank(
 
 
 def _are(operation: AnyIntegers, names: Iterable[str]) -> Mask:
-    return np.isin(operation, [CODES[name] for name in names])
+    wanted = np.zeros(len(NAMES) + 1, bool)
+    wanted[[CODES[name] for name in names]] = True
+    return wanted[operation]

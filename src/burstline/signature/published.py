@@ -197,16 +197,29 @@ class _Links:
         takes: Integers | int = UNKNOWN,
     ) -> None:
         """Add what happens in events, of which some may be unknown."""
-        columns = np.broadcast_arrays(event, when, step, gives, takes)
-        chosen = event >= 0
-        self._parts.append(tuple(column[chosen] for column in columns))
+        columns = (
+            (event, np.int32),
+            (when, np.int64),
+            (step, np.int64),
+            (gives, np.int32),
+            (takes, np.int32),
+        )
+        chosen = np.flatnonzero(event >= 0)
+        self._parts.append(
+            tuple(
+                np.full(len(chosen), column, kind)
+                if isinstance(column, int)
+                else column[chosen].astype(kind)
+                for column, kind in columns
+            )
+        )
 
     def times(self, sources: int) -> Integers:
         """The logical times of all events, from 1."""
         event, when, step, gives, takes = map(np.concatenate, zip(*self._parts, strict=True))
-        order, begin = _core.order_within(event.astype(np.int32), when, len(self._events.row))
+        order, begin = _core.order_within(event, when, len(self._events.row))
         before = np.full(sources, UNKNOWN, np.int32)
-        columns = (column[order].astype(np.int32) for column in (gives, takes))
+        columns = gives[order], takes[order]
         (stamps,), *_ = _core.replay(
             (begin[self._events.begin], *columns, before), [(step[order], _NOTHING, 1)]
         )
