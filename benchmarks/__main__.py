@@ -23,6 +23,7 @@ from benchmarks.inputs import FULL, make_input
 from benchmarks.large import large
 from benchmarks.matching import matching
 from benchmarks.otf2 import otf2_reading
+from benchmarks.phases import phase_speed
 from benchmarks.raw_files import raw_files
 from benchmarks.recording import record
 from benchmarks.structure import structure
@@ -46,6 +47,7 @@ BENCHMARKS: Final[dict[str, Callable[..., Iterable[Figure]]]] = {
     "table": burst_table,
     "matching": matching,
     "waits": wait_speed,
+    "phases": phase_speed,
 }
 QUICK: Final = size_in_bytes("30M")
 

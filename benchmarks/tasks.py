@@ -17,6 +17,7 @@ from benchmarks.matching_tasks import (
     write_runs,
 )
 from benchmarks.otf2 import otf2_columns, otf2_loop, otf2_pipit, otf2_read
+from benchmarks.phases_tasks import phases
 from benchmarks.plain import column_loop, line_loop, trace_loop
 from benchmarks.raw_files import copy_raw, least_raw, read_raw, store_raw
 from benchmarks.structure_tasks import call_loop, detection, read_and_detect, reduction
@@ -46,6 +47,7 @@ __all__ = [
     "otf2_loop",
     "otf2_pipit",
     "otf2_read",
+    "phases",
     "read",
     "read_and_detect",
     "read_raw",
