@@ -55,15 +55,23 @@ def alike(one, other, similarity):
 
 
 def noise(types, work):
-    """Give the similarity that noise alone leaves: a power of the middle ratio."""
-    last, ratios = {}, []
+    """Give the similarity that noise alone leaves: a power of the highest middle ratio."""
+    by_types = {}
     for _, begin, end in phases(types, [0] * len(types), 0):
-        sequence = tuple(types[begin:end])
-        for one, other in zip(last.get(sequence, ()), work[begin:end], strict=False):
-            if max(one, other) > 0:
-                ratios.append(min(one, other) / max(one, other))
-        last[sequence] = work[begin:end]
-    return median(ratios) ** 3.8 if ratios else 1.0
+        by_types.setdefault(tuple(types[begin:end]), []).append(work[begin:end])
+    highest = []
+    for apart in range(1, 13):
+        pairs = [
+            pair for same in by_types.values() for pair in zip(same[apart:], same, strict=False)
+        ]
+        if apart == 1:
+            enough = len(pairs) // 2
+        if len(pairs) <= (0 if apart == 1 else enough):
+            break
+        amounts = [both for pair in pairs for both in zip(*pair, strict=True)]
+        ratios = [min(both) / max(both) for both in amounts if max(both) > 0]
+        highest.append(median(ratios) if ratios else 1.0)
+    return max(highest, default=1.0) ** 3.8
 
 
 class CircularError(Exception):

@@ -159,6 +159,16 @@ def test_noise_of_the_counter_leaves_one_phase():
     assert exact.weights.max() < 0.2 * len(exact.phase)
 
 
+def test_work_that_takes_turns_is_no_noise():
+    random = np.random.default_rng(0)
+    work = (random.lognormal(10, 0.1, 2_000) * np.resize([1, 20, 400], 2_000)).astype(int)
+
+    found = epas(events_of([(0, amount) for amount in work.tolist()], counter="cpu"), 0)
+
+    assert 0.5 < found.similarity < SIMILARITY
+    assert sorted(found.weights.tolist())[-3] > 600
+
+
 def test_types_may_tell_partners_apart():
     run = [(0, 1), (1, 1), (0, 1), (1, 1)]
     events = events_of(run)

@@ -44,6 +44,9 @@ SIMILARITY: Final = 0.85
 _NOISY: Final = (TIME, "cpu", "task-clock")
 _WITHIN: Final = 3.8
 """99 of 100 normal values are as near to their mean, in units of the median distance."""
+_FARTHEST: Final = 12
+"""Up to how many occurrences later work may repeat."""
+_MANY: Final = 1 << 14
 _NOTHING: Final = np.zeros(0, np.int64)
 
 # What happens in an event, in this order: a poll before it completed a receive, the call sends,
@@ -248,24 +251,40 @@ def _threshold(columns: Columns, counter: str, similarity: float | None) -> floa
 def noise(columns: Columns) -> float:
     """The similarity that 99 of 100 events keep that differ by noise alone.
 
-    Where the same types follow again, the ratio of the work at the same place is noise, or it
-    is a change of the program, which is rarer. So the middle ratio tells the noise, as if
-    logarithms of work were normal.
+    Stretches of the same types are compared with the next of them, with the one after that, and
+    so on, as a program may take turns. The distance counts at which the middle ratio of work at
+    the same place is highest: what still differs there is noise. It is taken for normal, of
+    logarithms of work, so that the middle ratio is enough to tell it.
     """
     _, _, work, tick_begin = columns
     phase, begin = _core.phases(*columns, 0.0)
     if len(tick_begin):
         begin = tick_begin[begin]
     order = np.argsort(phase, kind="stable")
-    before = np.full(len(phase), UNKNOWN, np.int64)
-    again = phase[order[1:]] == phase[order[:-1]]
-    before[order[1:][again]] = order[:-1][again]
-    back = np.repeat(np.where(before >= 0, begin[:-1] - begin[before], 0), np.diff(begin))
-    event = np.flatnonzero(back)
-    one, other = work[event], work[event - back[event]]
-    less, more = np.minimum(one, other), np.maximum(one, other)
+    best, least = 1.0, 0
+    for apart in range(1, _FARTHEST + 1):
+        again = phase[order[apart:]] == phase[order[:-apart]]
+        pairs = int(np.count_nonzero(again))
+        if pairs <= least:
+            break
+        middle = _middle_ratio(work, begin, order[apart:][again], order[:-apart][again])
+        best, least = (middle, pairs // 2) if apart == 1 else (max(best, middle), least)
+    return best**_WITHIN
+
+
+def _middle_ratio(
+    work: Integers, begin: Integers, one: AnyIntegers, other: AnyIntegers
+) -> float:
+    """The median ratio of work at the same place of two occurrences, of many some pairs."""
+    some = slice(None, None, len(one) // _MANY + 1)
+    one, other = one[some], other[some]
+    length = begin[one + 1] - begin[one]
+    event = np.arange(length.sum()) + np.repeat(begin[one] - np.cumsum(length) + length, length)
+    here = work[event]
+    there = work[event - np.repeat(begin[one] - begin[other], length)]
+    less, more = np.minimum(here, there), np.maximum(here, there)
     ratios = less[more > 0] / more[more > 0]
-    return float(np.median(ratios)) ** _WITHIN if len(ratios) else 1.0
+    return float(np.median(ratios)) if len(ratios) else 1.0
 
 
 def _names(phase: AnyIntegers) -> tuple[str, ...]:
