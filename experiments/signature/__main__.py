@@ -139,9 +139,10 @@ def analysed(made: Sequence[Analysis]) -> Iterator[str]:
     """How long analyses take by processes (tables 3 and 4)."""
     yield "## Analysis over processes (tables 3 and 4)"
     yield ""
-    yield "TFAT is of all processes on one core. Events are of the process with most. Messages"
-    yield "and collectives are what the published global analysis sends between processes; how"
-    yield "long they take on a cluster is a model, not measured."
+    yield "TFAT is of all processes on one core, of a trace in memory. Events are of the one"
+    yield "with most, AET of more ranks than cores and of small arrays. Messages and collectives"
+    yield "are what processes send if each analyses its own events, as published for pas2p; how"
+    yield "long these take on a cluster is a model, not measured."
     yield ""
     head = ["program", "processes", "AET, s", "trace, MB", "events", "TFAT epas, s"]
     head += ["million events/s", "TFAT pas2p, s", "pas2p / epas", "messages", "collectives"]
@@ -151,7 +152,11 @@ def analysed(made: Sequence[Analysis]) -> Iterator[str]:
         row = [each.program, str(each.processes), f"{each.actual_s:.2f}"]
         row += [f"{each.trace_bytes / 1e6:.1f}", f"{each.events:,}", f"{epas:.4f}"]
         row += [f"{each.all_events / epas / 1e6:.1f}", f"{pas2p:.4f}", f"{pas2p / epas:.1f}"]
-        row += [f"{each.messages:,}", f"{each.synchronised:,}", f"{each.modelled_s:.3f}"]
+        row += [
+            f"{each.coordination.messages:,}",
+            f"{each.collectives:,}",
+            f"{each.modelled_s:.3f}",
+        ]
         rows.append(row)
     yield from table([*head, "modelled, s"], rows)
     yield "Time of a process's part, over the processes: the coefficient of variation."
