@@ -48,8 +48,8 @@ class Configuration:
 class Program:
     """A program with the configuration that is recorded, and those that are predicted.
 
-    The calls of all of them are the same: `crowded_size` and `crowded_steps` are of runs with
-    more ranks, whose traces are for counting and for timing analyses.
+    The calls of all of them are the same. `crowded_size` and `crowded_steps` are of runs with
+    more ranks, whose traces are there to be analysed: their times tell little.
     """
 
     source: str
@@ -73,7 +73,7 @@ PROGRAMS: Final = (
         Configuration("openmpi", "-O3", 240),
         (Configuration("openmpi", "-O1", 240), Configuration("mpich", "-O3", 240)),
         crowded_size=32,
-        crowded_steps=300,
+        crowded_steps=600,
     ),
     Program(
         "sweeps.f90",
@@ -81,7 +81,7 @@ PROGRAMS: Final = (
         Configuration("openmpi", "-O1", 150),
         (Configuration("openmpi", "-O3", 160), Configuration("mpich", "-O1", 150)),
         crowded_size=32,
-        crowded_steps=1000,
+        crowded_steps=3000,
     ),
     Program(
         "conjugate.c",
@@ -89,7 +89,7 @@ PROGRAMS: Final = (
         Configuration("openmpi", "-O3", 60),
         (Configuration("mpich", "-O3", 60), Configuration("openmpi", "-O3", 66)),
         crowded_size=16,
-        crowded_steps=500,
+        crowded_steps=1500,
     ),
     Program(
         "bodies.c",
@@ -97,7 +97,7 @@ PROGRAMS: Final = (
         Configuration("openmpi", "-O1", 5000),
         (Configuration("openmpi", "-O3", 6800), Configuration("mpich", "-O1", 5000)),
         crowded_size=320,
-        crowded_steps=1000,
+        crowded_steps=2000,
     ),
     Program(
         "farm.c",
@@ -105,7 +105,7 @@ PROGRAMS: Final = (
         Configuration("openmpi", "-O3", 35000),
         (Configuration("openmpi", "-O1", 35000), Configuration("mpich", "-O3", 40000)),
         crowded_size=500,
-        crowded_steps=1000,
+        crowded_steps=2000,
         irregular=True,
     ),
     Program(
@@ -114,7 +114,7 @@ PROGRAMS: Final = (
         Configuration("openmpi", "-O1", 1300),
         (Configuration("openmpi", "-O3", 1800), Configuration("mpich", "-O1", 1300)),
         crowded_size=100,
-        crowded_steps=200,
+        crowded_steps=600,
         irregular=True,
     ),
 )
