@@ -13,6 +13,7 @@ from __future__ import annotations
 
 import argparse
 import importlib
+import json
 import os
 import pkgutil
 import random
@@ -35,6 +36,7 @@ import pyarrow.parquet as pq
 import burstline as package
 from burstline.cli import main as burstline
 from burstline.formats.text import render
+from burstline.signature import METHODS, Measurement, Stamps, events_of, signature_of, to_toml
 
 sys.path.insert(0, str(Path(__file__).resolve().parent.parent))
 
@@ -128,7 +130,25 @@ def make_inputs(folder: Path) -> list[tuple[str, Path]]:
         home.mkdir()
         Cube().write(home / "run.cubex")
         made.append(("run.cubex", home))
+    for recording in RECORDINGS:
+        home = folder / f"{recording.name}-signature"
+        home.mkdir()
+        write_signature(recording, home)
+        made.append(("app.sig", home))
     return made
+
+
+def write_signature(recording: Path, home: Path) -> None:
+    """The signature of a recording, and what a run of it would have measured."""
+    trace = package.read(recording)
+    signature, events = signature_of([trace]), events_of(trace)
+    (home / "app.sig").write_text(to_toml(signature))
+    stamps = [
+        Stamps(each.rank, each.counts, events.boundaries(k)[each.counts], 0, None)
+        for k, each in enumerate(signature.processes)
+    ]
+    measured = Measurement(tuple(stamps), 1, {}).as_dict()
+    (home / "measured.json").write_text(json.dumps(measured))
 
 
 def damage(draw: random.Random, content: bytearray, other: bytes) -> None:
@@ -173,6 +193,8 @@ def point_elsewhere(draw: random.Random, path: Path) -> None:
 
 def words_of(draw: random.Random, source: Path, sound: Path, folder: Path) -> list[object]:
     """A command about an input, whose output is to go into a folder."""
+    if source.suffix == ".sig":
+        return ["predict", source, source.parent / "measured.json"]
     output = folder / draw.choice(OUTPUTS)
     commands: list[list[object]] = [
         ["info", source],
@@ -186,6 +208,8 @@ def words_of(draw: random.Random, source: Path, sound: Path, folder: Path) -> li
         ["merge", source, sound, "--pairs", folder / "pairs.csv"],
         ["check-merge", source, sound],
         ["learn", source, sound, "--target", "duration"],
+        ["phases", source, "--method", draw.choice(METHODS)],
+        ["signature", "build", source, "-o", folder / "app.sig"],
     ]
     if source.suffix == ".cubex" and draw.randrange(4):  # they alone read profiles
         del commands[2:]

@@ -58,8 +58,8 @@ class PhasesView(View):
         predicted, low, high, span = map(
             format_ns, (estimate.predicted_ns, *estimate.interval_ns, chosen.span_ns)
         )
-        error = (estimate.predicted_ns - chosen.span_ns) / chosen.span_ns
-        text = f"{predicted} ({low} to {high}); the run took {span}: {error:+.1%}"
+        error = _error(estimate.error)
+        text = f"{predicted} ({low} to {high}); the run took {span}: {error}"
         yield "predicted by its early part", text
         share = format_share(chosen.early_ns / max(chosen.span_ns, 1)).strip()
         calls = f"{chosen.cut:,} of {plural(chosen.events, 'call')}"
@@ -72,7 +72,9 @@ class PhasesView(View):
         classes = self.result.classes
         if len(self.result.signature.processes) < 2:
             return
-        rows = sorted(self.result.as_dict()["processes"], key=lambda row: -abs(row["error"]))
+        rows = sorted(
+            self.result.as_dict()["processes"], key=lambda row: -abs(row["error"] or 0)
+        )
         yield Table(
             ["RANK", "PHASES", "RELEVANT", "COVERED", "RUN", "PREDICTED", "ERROR", "PUBLISHED"],
             [
@@ -83,7 +85,7 @@ class PhasesView(View):
                     format_share(row["coverage"]),
                     format_ns(row["actual_ns"]),
                     format_ns(row["predicted_ns"]),
-                    f"{row['error']:+.1%}",
+                    _error(row["error"]),
                     format_ns(row["seed_predicted_ns"]),
                 ]
                 for row in rows[:_RANKS]
@@ -95,7 +97,7 @@ class PhasesView(View):
             yield Lines([f"  and {plural(len(rows) - _RANKS, 'rank')} with a smaller error"])
         if 1 < len(classes) <= _RANKS:
             yield Facts(
-                (f"class {number}", f"ranks {_ranks(ranks)}")
+                (f"class {number}", f"rank{'s' * (len(ranks) > 1)} {_ranks(ranks)}")
                 for number, ranks in enumerate(classes, 1)
             )
         elif len(classes) > 1:
@@ -183,6 +185,10 @@ def _row(number: int, phase: Phase, process: Process) -> list[str]:
         format_ns(round(phase.mean_ns)),
         format_share(phase.total_ns / max(process.span_ns, 1)),
     ]
+
+
+def _error(error: float | None) -> str:
+    return "n/a" if error is None else f"{error:+.1%}"
 
 
 def _ranks(ranks: Sequence[int]) -> str:

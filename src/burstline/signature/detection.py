@@ -86,7 +86,7 @@ class Phases:
                     "predicted_ns": estimate.predicted_ns,
                     "interval_ns": list(estimate.interval_ns),
                     "actual_ns": process.span_ns,
-                    "error": (estimate.predicted_ns - process.span_ns) / process.span_ns,
+                    "error": estimate.error,
                     "coverage": process.coverage,
                     "cut": process.cut,
                     "early_ns": process.early_ns,

@@ -57,7 +57,7 @@ class Estimate(NamedTuple):
 
     @property
     def error(self) -> float | None:
-        """(predicted - actual) / actual, if the run was made."""
+        """(predicted - actual) / actual, if the run was made and took any time."""
         if not self.actual_ns:
             return None
         return (self.predicted_ns - self.actual_ns) / self.actual_ns
