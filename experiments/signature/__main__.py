@@ -74,8 +74,8 @@ def _version(tool: str) -> str:
     return next((line for line in lines if line.startswith("Version")), lines[0])
 
 
-def predicted(made: Sequence[Prediction]) -> Iterator[str]:
-    """Each prediction (tables 5 and 6), those whose runs differ apart, and the goals."""
+def predicted(made: Sequence[Prediction], failed: Sequence[str] = ()) -> Iterator[str]:
+    """Each prediction (tables 5 and 6), what does not count or failed apart, and the goals."""
     head = ["program", "target", "method", "AET, s", "spread", "PET, s", "error"]
     head += ["of PET", "interval, s", "holds AET", "SET, s", "measured, s", "cut, s"]
     head += ["wall, s", "wall of AET", "coverage"]
@@ -89,6 +89,11 @@ def predicted(made: Sequence[Prediction]) -> Iterator[str]:
         yield f"Whole runs of these differ by more than {LARGEST_SPREAD:.0%}: not counted."
         yield ""
         yield from table(head, map(_row, apart))
+    if failed:
+        yield f"Failed, {len(failed)}:"
+        yield ""
+        yield from (f"- {line}" for line in failed)
+        yield ""
     yield from _by_method([each for each in made if each.counts])
     yield "## Goals"
     yield ""
@@ -249,10 +254,13 @@ def main() -> None:
     tell(machine())
     if chosen.part != "analyses":
         made: list[Prediction] = []
+        failed: list[str] = []
         turns = {"turns": chosen.turns, "bases": chosen.bases}
         for program in programs:
-            made += predictions(site, program, shorter=shorter, say=say, **turns)
-        tell(predicted(made))
+            more, failures = predictions(site, program, shorter=shorter, say=say, **turns)
+            made += more
+            failed += failures
+        tell(predicted(made, failed))
     if chosen.part != "predictions":
         over = [
             pair for each in programs for pair in analyses(site, each, shorter=shorter, say=say)

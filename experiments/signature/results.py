@@ -6,6 +6,7 @@ import statistics
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, Final
 
+from burstline.errors import BurstlineError
 from experiments.signature.runs import METHODS, Configuration, Program, Site
 
 if TYPE_CHECKING:
@@ -107,10 +108,11 @@ def predictions(
     turns: int,
     bases: int,
     say: Callable[[str], None],
-) -> list[Prediction]:
+) -> tuple[list[Prediction], list[str]]:
     """Each target of a program by each method: base runs first, then the targets in turns.
 
-    A turn is a whole run of each target; signatures are run in the middle one.
+    A turn is a whole run of each target; signatures are run in the middle one. What fails of
+    them is told behind the predictions.
     """
     steps = program.steps // shorter
     base = site.command(program, program.base, steps)
@@ -118,24 +120,27 @@ def predictions(
     for run in range(bases):
         say(f"{program.name}: recording {program.base}")
         traces.append(site.record(base, f"{program.name}.{run}.store"))
-    signatures = {method: f"{program.name}.{method}.sig" for method in METHODS}
-    for method, signature in signatures.items():
-        site.sign(traces, method, signature)
     actual_s: dict[Configuration, list[float]] = {target: [] for target in program.targets}
     documents: dict[tuple[Configuration, str], dict[str, Any]] = {}
+    failures = []
     for turn in range(turns):
         for target in program.targets:
             command = site.command(program, target, steps)
-            if turn == turns // 2:
-                for method, signature in signatures.items():
-                    say(f"{program.name}: {target} by its signature, {method}")
+            for method in METHODS if turn == turns // 2 else ():
+                say(f"{program.name}: {target} by its signature, {method}")
+                signature = f"{program.name}.{method}.sig"
+                try:
+                    site.sign(traces, method, signature)
                     documents[target, method] = site.predict(signature, command)
+                except BurstlineError as error:
+                    failures.append(f"{program.name}, {target}, {method}: {error}")
             say(f"{program.name}: {target}, run {turn + 1}")
             actual_s[target].append(site.seconds(command))
-    return [
+    made = [
         Prediction.of((program.name, str(target), method), actual_s[target], document)
         for (target, method), document in documents.items()
     ]
+    return made, failures
 
 
 def goals(made: Sequence[Prediction]) -> list[Goal]:

@@ -73,7 +73,7 @@ def test_goals_hold_where_all_predictions_are_good():
 
 def test_a_program_whose_runs_differ_is_reported_apart_and_does_not_count():
     apart = prediction("b", 0.5, actual_s=(38.0, 40.0, 42.0))
-    lines = list(predicted([prediction("a", -0.05), apart]))
+    lines = list(predicted([prediction("a", -0.05), apart], ["b, by epas: too few calls"]))
     few, _, mean, worst, by_epas, held, *_ = goals([prediction("a", -0.05), apart])
 
     assert (few.holds, few.outcome) == (False, "1 with 1 predictions")
@@ -82,6 +82,7 @@ def test_a_program_whose_runs_differ_is_reported_apart_and_does_not_count():
     assert rows == ["| a", "| b"]
     assert sum("does not hold" in line for line in lines) == 3
     assert any("differ by more than 3%" in line for line in lines)
+    assert lines.index("Failed, 1:") + 2 == lines.index("- b, by epas: too few calls")
 
 
 def test_errors_are_of_the_run_and_as_published_of_the_prediction():
