@@ -33,8 +33,12 @@ def refined_sites(sites: Sites, lane_begin: Integers) -> list[Sites]:
     uncertain = np.array([not s.path or s.path[-1].line is None for s in sites.distinct])
     if not uncertain.any():
         return []
-    ways = (_refined(sites, lane_begin, uncertain, times) for times in _FIRST_TIMES)
-    return [way for way in ways if way is not None]
+    ways: list[Sites] = []
+    for times in _FIRST_TIMES:
+        way = _refined(sites, lane_begin, uncertain, times)
+        if way and not any(np.array_equal(way.of_call, other.of_call) for other in ways):
+            ways.append(way)
+    return ways
 
 
 def _refined(
