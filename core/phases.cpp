@@ -76,8 +76,9 @@ class Alternatives {
         : all_work_(work), first_(first), events_(events), similarity_(similarity) {}
 
     /// The oldest phase that is similar to what begins at an event, or -1.
-    [[nodiscard]] std::int32_t find(std::int64_t event) const {
+    [[nodiscard]] std::int32_t find(std::int64_t event) {
         const std::int64_t* const work = &all_work_[event];
+        if (!tree_end_.empty()) set_bounds(work);
         std::int32_t oldest = std::numeric_limits<std::int32_t>::max();
         std::size_t begin = 0;
         for (const std::size_t end : tree_end_) {
@@ -116,9 +117,25 @@ class Alternatives {
 
     [[nodiscard]] bool is_similar(std::int32_t phase, const std::int64_t* work) const {
         const std::int64_t* const other = &all_work_[first_[phase]];
+        for (std::size_t k = 0; k < low_.size(); ++k)
+            if (other[k] < low_[k] || other[k] > high_[k]) return false;
         for (std::size_t k = 0; k < events_; ++k)
             if (!alike(other[k], work[k], similarity_)) return false;
         return true;
+    }
+
+    /// Bounds outside of which work is surely not similar: faster than to divide each.
+    void set_bounds(const std::int64_t* work) {
+        constexpr double margin = 1e-9, most = 9e18;
+        low_.resize(events_);
+        high_.resize(events_);
+        for (std::size_t k = 0; k < events_; ++k) {
+            const auto here = static_cast<double>(work[k]);
+            const double high = here / similarity_ * (1 + margin) + 1;
+            low_[k] = static_cast<std::int64_t>(here * similarity_ * (1 - margin));
+            high_[k] = high < most ? static_cast<std::int64_t>(high)
+                                   : std::numeric_limits<std::int64_t>::max();
+        }
     }
 
     void search(std::size_t begin, std::size_t end, const std::int64_t* work,
@@ -178,6 +195,7 @@ class Alternatives {
     std::vector<std::int32_t> phase_;     // oldest first, but in trees
     std::vector<std::int32_t> split_by_;  // the event that divides a tree at a phase
     std::vector<std::size_t> tree_end_;
+    std::vector<std::int64_t> low_, high_;  // of what is searched, once there are trees
 };
 
 class Detection {

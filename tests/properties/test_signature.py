@@ -68,7 +68,11 @@ def test_phases_of_a_process_are_those_of_the_slow_twin(run, similarity):
 
 @examples(1)
 @given(
-    work=st.lists(st.integers(0, 10**4), min_size=60, max_size=150),
+    work=st.lists(
+        st.one_of(st.integers(0, 10**4), st.integers(2**61, 2**63 - 1)),
+        min_size=60,
+        max_size=150,
+    ),
     kinds=st.integers(1, 3),
     similarity=st.sampled_from([0.9, 0.99, 1.0]),
 )
