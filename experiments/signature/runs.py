@@ -71,7 +71,7 @@ PROGRAMS: Final = (
         "wavefront.c",
         1000,
         Configuration("openmpi", "-O3", 240),
-        (Configuration("openmpi", "-O1", 240), Configuration("mpich", "-O3", 240)),
+        (Configuration("openmpi", "-O1", 140), Configuration("mpich", "-O3", 240)),
         crowded_size=32,
         crowded_steps=600,
     ),

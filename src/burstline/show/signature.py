@@ -43,7 +43,8 @@ class PhasesView(View):
         relevant = sum(phase.is_relevant for phase in chosen.phases)
         number = f"{relevant:,} relevant of {len(chosen.phases):,} on rank {chosen.rank}"
         share = format_share(chosen.coverage).strip()
-        yield "phases", f"{number}, which stands for all; {share} of its time lies in them"
+        why = "best predicted" if signature.method != "loops" else "the median process"
+        yield "phases", f"{number}, {why}; {share} of its time lies in them"
         once = sum(phase.weight == 1 for phase in chosen.phases)
         if signature.method != "loops":
             if once > len(chosen.phases) / 2:
@@ -157,7 +158,10 @@ class PredictionView(View):
         yield "on the base machine", base
         yield "measured", f"{measured} in windows, up to {early} after MPI_Init"
         yield "the signature run", f"{wall} with its start and end"
-        yield "covered", f"{format_share(process.coverage).strip()} of the base run"
+        share = format_share(process.coverage).strip()
+        rest = format_share(estimate.rest_ns / max(estimate.predicted_ns, 1)).strip()
+        text = f"{share} of the base run lies in phases; {rest} of the prediction is in none"
+        yield "covered", text
         if estimate.seed_predicted_ns is not None:
             sum_ns = format_ns(estimate.seed_predicted_ns)
             yield "as published", f"{sum_ns}, without what lies in no phase"

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass, replace
+from math import ceil
 from typing import TYPE_CHECKING, Any, Final, Literal, NamedTuple
 
 import numpy as np
@@ -16,7 +17,7 @@ from burstline.signature.events import events_of
 from burstline.signature.loops import loops
 from burstline.signature.model import Measurement, Phase, Process, Signature, Stamps
 from burstline.signature.published import epas, pas2p
-from burstline.signature.windows import MOST, early_end, windows_of
+from burstline.signature.windows import ENOUGH, MOST, early_end, windows_of
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -31,6 +32,8 @@ METHODS: Final = ("loops", "epas", "pas2p")
 """How phases can be found."""
 Method = Literal["loops", "epas", "pas2p"]
 _PARTS: Final = 20  # of the run, each about as long as an early part
+_LEAST_WITHIN: Final = 0.001
+_NODES: Final = 8  # that are named
 _LEAST_PARTS: Final = 4
 _SENDS: Final = (*BLOCKING_SENDS, *IMMEDIATE_SENDS)
 _SLACK: Final = 0.05  # of the events, that a cut which nothing crosses may be later
@@ -186,7 +189,9 @@ def phases(
     way = _Way(method, similarity, key, min_share, within, windows)
     signature = _signature([trace], [events], way)
     own = _measurement(signature, events)
-    prediction = predict(signature, own, estimator="mean")
+    prediction = replace(
+        predict(signature, own, estimator="mean"), representative=signature.representative
+    )
     published = [
         sum(phase.total_ns for phase in process.phases if phase.is_relevant)
         for process in signature.processes
@@ -210,8 +215,8 @@ def signature_of(
     Parameters
     ----------
     traces : sequence of Trace
-        Runs of one program with the same input; phases and times are those of the first, the
-        others tell how far runs differ.
+        Runs of one program with the same input; phases and windows are those of the first,
+        times are means, and the differences tell how far runs differ.
     method, similarity, key, min_share, within, windows, application
         As :func:`phases` takes them.
 
@@ -314,7 +319,7 @@ def _signature(traces: Sequence[Trace], runs: Sequence[Events], way: _Way) -> Si
         )
         for events in runs
     ]
-    processes = every[0]
+    processes = tuple(_mean(each) for each in zip(*every, strict=True))
     chosen = _median_span(processes) if way.method == "loops" else _least_error(processes)
     signature = Signature(
         method=way.method,
@@ -326,11 +331,19 @@ def _signature(traces: Sequence[Trace], runs: Sequence[Events], way: _Way) -> Si
         drift=max(_drift(base, *each) for each in enumerate(found)),
         crossing=crossing,
         processes=processes,
-        facts=way.facts(found),
+        facts=way.facts(found) | _origin(traces[0]),
     )
     if len(runs) < 2:
         return signature
     return replace(signature, spread=_spread(signature, runs, every))
+
+
+def _origin(trace: Trace) -> dict[str, str]:
+    """What the base run was, for people: its name and its machines."""
+    nodes = sorted({node for node in trace.locations["node"].to_pylist() if node})
+    shown = ", ".join(nodes[:_NODES]) + ", …" * (len(nodes) > _NODES)
+    name = trace.metadata.get("path", "").rpartition("/")[2]
+    return {"base": name, "nodes": shown}
 
 
 def _occurrences(trace: Trace, events: Events, way: _Way) -> list[Occurrences]:
@@ -343,7 +356,12 @@ def _occurrences(trace: Trace, events: Events, way: _Way) -> list[Occurrences]:
     if way.method == "pas2p":
         found = pas2p(trace, events, similarity=way.similarity, key=way.key)[0]
         return [_present(each) for each in found]
-    return [loops(trace, events, process, min_share=way.min_share) for process in processes]
+    # A loop is opened if its early iterations would take longer than the early part.
+    fewest = max(ceil(ENOUGH / max(way.within, _LEAST_WITHIN)), 2 * ENOUGH)
+    return [
+        loops(trace, events, process, min_share=way.min_share, min_iterations=fewest)
+        for process in processes
+    ]
 
 
 def _present(found: Occurrences) -> Occurrences:
@@ -438,6 +456,30 @@ def _process(
     )
 
 
+def _mean(runs: Sequence[Process]) -> Process:
+    """A process by the mean times of base runs that make the same calls."""
+    first = runs[0]
+    if len(runs) == 1:
+        return first
+    phases = tuple(
+        of_runs[0]._replace(
+            total_ns=round(np.mean([each.total_ns for each in of_runs])),
+            late_ns=round(np.mean([each.late_ns for each in of_runs])),
+            late_weight=float(np.mean([each.late_weight for each in of_runs])),
+        )
+        for of_runs in zip(*(run.phases for run in runs), strict=True)
+    )
+    base_ns = np.mean([run.base_ns for run in runs], axis=0).astype(np.int64)
+    spans, early = ([getattr(run, name) for run in runs] for name in ("span_ns", "early_ns"))
+    return replace(
+        first,
+        span_ns=round(np.mean(spans)),
+        early_ns=round(np.mean(early)),
+        phases=phases,
+        base_ns=base_ns,
+    )
+
+
 def _median_span(processes: Sequence[Process]) -> Process:
     """The process that ran for the median time, the lower one of two."""
     order = sorted(processes, key=lambda each: (each.span_ns, each.rank))
@@ -483,7 +525,8 @@ def _drift(events: Events, number: int, found: Occurrences) -> float:
     speed = speed[np.bincount(part, minlength=_PARTS) > 0]
     if len(speed) < _LEAST_PARTS:
         return 0.0
-    return float(np.sqrt(np.mean(np.diff(speed) ** 2) / 2))
+    # Of second differences, which a steady change has none of.
+    return float(np.sqrt(np.mean(np.diff(speed, 2) ** 2) / 6))
 
 
 def _spread(

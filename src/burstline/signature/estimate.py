@@ -13,13 +13,12 @@ if TYPE_CHECKING:
     from collections.abc import Sequence
 
     from burstline.columns import Floats
-    from burstline.signature.model import Measurement, Process, Signature, Stamps
+    from burstline.signature.model import Measurement, Phase, Process, Signature, Stamps
 
 ESTIMATORS: Final = ("ratio", "mean")
 """How an early part tells of the rest: by what it took on both machines, or by its mean."""
 _TWO_SIDES: Final = 2.0  # standard errors of 95 %
 _LEAST_NOISE: Final = 0.01  # of the time: what two runs of a quiet machine differ by
-_FAR: Final = 3.0  # times the median ratio: a window that something else disturbed
 
 
 class Measured(NamedTuple):
@@ -41,6 +40,7 @@ class Estimate(NamedTuple):
         int | None
     )  # mean x weight of all relevant phases; None: not all measured
     early_ns: int  # up to the cut, as measured
+    rest_ns: int  # after it, in no phase that was measured: scaled as all phases together
     measured_ns: int  # in windows
     set_ns: int  # one mean time of each phase that was measured
     phases: tuple[Measured | None, ...]  # as in the signature; None without a window
@@ -69,6 +69,8 @@ class Estimate(NamedTuple):
             "predicted_ns": self.predicted_ns,
             "interval_ns": list(self.interval_ns),
             "seed_predicted_ns": self.seed_predicted_ns,
+            "early_ns": self.early_ns,
+            "rest_ns": self.rest_ns,
             "set_ns": self.set_ns,
             "measured_ns": self.measured_ns,
             "actual_ns": self.actual_ns,
@@ -120,7 +122,6 @@ class Prediction:
             "set_share": chosen.set_ns / max(chosen.predicted_ns, 1),
             "wall_ns": self.wall_ns,
             "coverage": process.coverage,
-            "early_ns": chosen.early_ns,
             "base_ns": process.span_ns,
             "representative": self.representative,
             "phases": [
@@ -156,10 +157,11 @@ def predict(
     measurement : Measurement
         What `burstline signature run` measured: of the same ranks.
     estimator : {"ratio", "mean"}, optional
-        ``ratio`` (default of `loops`): the time of each phase on the base machine times what
-        its windows took there and here, so that a phase whose occurrences grow is predicted,
-        too. ``mean`` (default of `epas` and `pas2p`): the mean of the windows times the
-        number of occurrences, as published [1]_.
+        ``ratio`` (default of `loops`): the mean of the windows of a phase, times what later
+        occurrences took on the base machine by the same windows there, as far as that is more
+        than noise; so a phase whose occurrences grow is predicted, too. ``mean`` (default of
+        `epas` and `pas2p`): the mean of the windows times the number of occurrences, as
+        published [1]_.
 
     Returns
     -------
@@ -244,13 +246,12 @@ def _estimate(process: Process, stamps: Stamps, estimator: str, noise: float) ->
     )
     early_ns = int(stamps.at(np.array([process.cut]))[0] - stamps.init_ns)
     late, before, errors = 0.0, 0.0, 0.0
-    for phase, windows in zip(process.phases, measured, strict=True):
+    for number, (phase, windows) in enumerate(zip(process.phases, measured, strict=True)):
         if windows is None or not phase.is_relevant:
             continue
+        time = phase.late_weight * windows.mean_ns
         if estimator == "ratio":
-            time = phase.late_ns * windows.ratio
-        else:
-            time = phase.late_weight * windows.mean_ns
+            time *= _growth(phase, base[process.phase == number], noise)
         late += time
         before += phase.late_ns
         errors += (time * windows.error) ** 2
@@ -268,11 +269,24 @@ def _estimate(process: Process, stamps: Stamps, estimator: str, noise: float) ->
         half_width_ns=round(_TWO_SIDES * float(error)),
         seed_predicted_ns=_published(process, measured),
         early_ns=early_ns,
+        rest_ns=round(left * ratio),
         measured_ns=round(times.sum()),
         set_ns=round(sum(each.mean_ns for each in measured if each is not None)),
         phases=measured,
         actual_ns=actual,
     )
+
+
+def _growth(phase: Phase, base: Floats, noise: float) -> float:
+    """How much longer an occurrence after the cut takes than a window, by the base run.
+
+    A difference that noise may be is not handed on: of two runs, each has its own.
+    """
+    early, late = float(base.mean()), phase.late_ns / max(phase.late_weight, 1e-9)
+    if early <= 0 or late <= 0:
+        return 1.0
+    change = float(np.log(late / early))
+    return float(np.exp(change * change**2 / (change**2 + noise**2)))
 
 
 def _published(process: Process, measured: Sequence[Measured | None]) -> int | None:
@@ -291,20 +305,10 @@ def _measured(times: Floats, base: Floats, estimator: str) -> Measured | None:
     if not len(times):
         return None
     mean, windows = float(times.mean()), len(times)
-    usable = base > 0
-    if not usable.any():
-        return Measured(windows, mean, 1.0, 0.0)
-    ratios = times[usable] / base[usable]
-    middle = float(np.median(ratios))
-    usable[usable] = (ratios <= _FAR * middle) & (ratios * _FAR >= middle)
-    times_used, base_used = (times[usable], base[usable]) if usable.any() else (times, base)
-    ratio = float(times_used.sum() / base_used.sum())
+    ratio = float(times.sum() / base.sum()) if base.any() else 1.0
     if windows < 2:
         return Measured(windows, mean, ratio, 0.0)
-    if estimator == "mean":
-        error = float(times.std(ddof=1)) / np.sqrt(windows) / max(mean, 1.0)
-    else:
-        rest = times_used - ratio * base_used
-        scale = np.sqrt(len(rest) / max(len(rest) - 1, 1)) / max(float(times_used.sum()), 1.0)
-        error = float(np.sqrt((rest**2).sum())) * scale
-    return Measured(windows, mean, ratio, error)
+    # Of occurrences that differ by the program, only what differs from the base run is unsure.
+    rest = times - (ratio * base if estimator == "ratio" else mean)
+    deviation = float(np.sqrt((rest**2).sum() / (windows - 1)))
+    return Measured(windows, mean, ratio, deviation / np.sqrt(windows) / max(mean, 1.0))

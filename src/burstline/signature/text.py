@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Any, Final, NoReturn, TypeVar
 import numpy as np
 
 from burstline.errors import FormatError, UnsupportedRecordError
+from burstline.operations import COUNTED
 from burstline.signature.model import (
     VERSION,
     Measurement,
@@ -51,6 +52,7 @@ def to_toml(signature: Signature) -> str:
     told = {name: getattr(signature, name) for name in _TOLD}
     lines = [f"version = {VERSION}"]
     lines += [f"{name} = {_toml(value)}" for name, value in told.items() if value is not None]
+    lines += ["# the calls that are counted", f"counted = {json.dumps(sorted(COUNTED))}"]
     lines += ["", "[facts]"]
     lines += [f"{_toml(name)} = {_toml(text)}" for name, text in signature.facts.items()]
     for process in signature.processes:
@@ -90,6 +92,8 @@ def from_toml(text: str, path: Path) -> Signature:
         raise FormatError(path, None, expected="a signature", found=str(error)) from None
     check = _Check(path)
     check.version(read.get("version"))
+    if check.of(read, "counted", list) != sorted(COUNTED):
+        check.fail("counted", "of the calls that this burstline counts: make it anew")
     processes = check.of(read, "process", list)
     signature = Signature(
         method=check.word(read, "method", _METHODS),

@@ -13,7 +13,7 @@ if TYPE_CHECKING:
     from burstline.signature.occurrences import Occurrences
 
 ENOUGH: Final = 4
-"""Occurrences of a phase, the first included, that tell its time; fewer, if it has fewer."""
+"""Occurrences that tell the time of a phase, the first included; one of a rare phase."""
 MOST: Final = 200
 """Windows of a phase, spread over the early part."""
 COVERED: Final = 0.8
@@ -27,7 +27,9 @@ def early_end(
     wanted = int(boundaries[0]) + round(within * span_ns)
     turn = ordinal_within(found.phase)
     weight = np.bincount(found.phase, minlength=len(found.names))
-    met = np.flatnonzero(turn == np.minimum(weight, ENOUGH)[found.phase] - 1)
+    # Who waits for the last of three occurrences is near the end of the run.
+    needed = np.where(weight >= 2 * ENOUGH, ENOUGH, 1)
+    met = np.flatnonzero(turn == needed[found.phase] - 1)
     met = met[is_relevant[found.phase[met]]]
     if not len(met):
         return wanted
