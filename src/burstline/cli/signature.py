@@ -8,8 +8,6 @@ import sys
 from pathlib import Path
 from typing import TYPE_CHECKING, Final
 
-import numpy as np
-
 import burstline
 from burstline import record, selection, show
 from burstline.cli import usage
@@ -19,10 +17,9 @@ from burstline.cli.products import in_folder, print_view, require_free
 from burstline.errors import FormatError, ParameterError
 from burstline.formats import atomic
 from burstline.formats.files import require_plain
-from burstline.signature import Measurement, Stamps
 
 if TYPE_CHECKING:
-    from burstline.signature import Signature
+    from burstline.signature import Measurement, Signature
 
 DESCRIPTION: Final = """\
 Predict on another machine how long a program takes there, without running it whole. build
@@ -193,16 +190,12 @@ def measured(
     )
     facts = {"machine": platform.machine(), "system": platform.system(), "mpi": run.library}
     stamps = tuple(
-        Stamps(
-            rank.rank,
-            np.array(rank.counts, np.int64),
-            np.array(rank.ns, np.int64),
-            rank.init_ns,
-            rank.finalize_ns or None,
+        burstline.signature.stamps_of(
+            rank.rank, rank.counts, rank.ns, rank.init_ns, rank.finalize_ns or None
         )
         for rank in run.ranks
     )
-    return Measurement(stamps, run.wall_ns, facts)
+    return burstline.signature.Measurement(stamps, run.wall_ns, facts)
 
 
 def _plan(signature: Signature, *, to_end: bool) -> record.Plan:

@@ -27,6 +27,7 @@ from burstline.signature.events import events_of as events_of
 from burstline.signature.events import hashes as hashes
 from burstline.signature.model import Phase as Phase
 from burstline.signature.model import Process as Process
+from burstline.signature.model import stamps_of as stamps_of
 from burstline.signature.occurrences import Occurrences as Occurrences
 from burstline.signature.published import SIMILARITY as SIMILARITY
 from burstline.signature.published import Coordination as Coordination

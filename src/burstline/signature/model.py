@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any, Final, NamedTuple
 import numpy as np
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping
+    from collections.abc import Mapping, Sequence
 
     from burstline.columns import Integers
     from burstline.signature.events import Hashes
@@ -150,6 +150,18 @@ class Stamps:
         every = np.concatenate([[0], self.counts])
         time = np.concatenate([[self.init_ns], self.time_ns])
         return time[np.searchsorted(every, counts)]
+
+
+def stamps_of(
+    rank: int,
+    counts: Sequence[int],
+    time_ns: Sequence[int],
+    init_ns: int,
+    finalize_ns: int | None,
+) -> Stamps:
+    """The stamps of a rank, from what its recorder left."""
+    columns = np.array(counts, np.int64), np.array(time_ns, np.int64)
+    return Stamps(rank, *columns, init_ns, finalize_ns)
 
 
 @dataclass(frozen=True, slots=True, eq=False)
