@@ -218,7 +218,7 @@ def signature_of(
         Runs of one program with the same input; phases and windows are those of the first,
         times are means, and the differences tell how far runs differ.
     method, similarity, key, min_share, within, windows, application
-        As :func:`phases` takes them.
+        As :func:`burstline.phases` takes them.
 
     Returns
     -------
