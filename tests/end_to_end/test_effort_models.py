@@ -11,7 +11,8 @@ from pathlib import Path
 
 import pytest
 
-from burstline.clocks import CALLS, KINDS, read_model
+from burstline.cli.inputs import effort_model
+from burstline.clocks import CALLS, KINDS
 from recording import Site, environment
 
 pytest.importorskip("scipy")
@@ -32,7 +33,7 @@ def test_a_machine_is_calibrated(clang, built_once, tmp_path):
 
     assert done.returncode == 0, done.stderr
     document = json.loads(done.stdout)
-    model = read_model(tmp_path / "m.toml")
+    model = effort_model(tmp_path / "m.toml")
     assert model.as_dict() == document["model"]
     assert model.origin.startswith("calibrated on ")
     assert {*model.weights} <= {*KINDS, *CALLS}

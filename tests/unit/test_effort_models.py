@@ -3,12 +3,14 @@
 from __future__ import annotations
 
 import json
+import os
 from pathlib import Path
 
 import pytest
 
 from burstline import read
-from burstline.clocks import Effort, EffortModel, read_model
+from burstline.cli.inputs import effort_model
+from burstline.clocks import Effort, EffortModel
 from burstline.errors import FormatError, ParameterError
 from command import burstline
 
@@ -46,7 +48,7 @@ def test_a_model_is_what_its_file_says(tmp_path):
     model = EffortModel.of(weights, 812.3456789, 'fitted to "a\\b".store \x7f')
     path.write_text(model.text())
 
-    again = read_model(path)
+    again = effort_model(path)
 
     assert again.weights == {"IR_LD_INS": 0.333333, 'odd "name"\ufffd': 2e-7}
     assert (again.openmp_call, again.origin) == (812.346, 'fitted to "a\\b".store \ufffd')
@@ -84,7 +86,7 @@ def test_a_file_that_is_no_model_is_refused_with_the_place(text, place, tmp_path
     path.write_text(text)
 
     with pytest.raises(FormatError, match=place) as refused:
-        read_model(path)
+        effort_model(path)
 
     assert str(path) in str(refused.value)
     assert "\n" not in str(refused.value)
@@ -94,8 +96,16 @@ def test_bytes_that_are_no_text_are_refused(tmp_path):
     path = tmp_path / "m.toml"
     path.write_bytes(b"\xff\xfe")
 
-    with pytest.raises(FormatError, match="a TOML file"):
-        read_model(path)
+    with pytest.raises(FormatError, match="text in UTF-8"):
+        effort_model(path)
+
+
+def test_a_pipe_is_no_model(tmp_path):
+    path = tmp_path / "m.toml"
+    os.mkfifo(path)
+
+    with pytest.raises(FormatError, match="a pipe"):
+        effort_model(path)
 
 
 def test_weights_that_no_tick_can_hold_are_refused(trace):

@@ -7,7 +7,14 @@ from typing import TYPE_CHECKING, Any, Final
 
 from burstline import clocks, record, show, waits
 from burstline.cli import usage
-from burstline.cli.inputs import CLOCKED, COPIES_REPLAYED, progress_bar, read_selected, whole
+from burstline.cli.inputs import (
+    CLOCKED,
+    COPIES_REPLAYED,
+    effort_model,
+    progress_bar,
+    read_selected,
+    whole,
+)
 from burstline.cli.products import require_free
 from burstline.errors import ParameterError
 from burstline.formats import atomic
@@ -82,7 +89,7 @@ def _calibrated(arguments: usage.Arguments) -> tuple[EffortModel, show.Outcome]:
 def _fitted(arguments: usage.Arguments) -> tuple[EffortModel, show.Outcome]:
     if not arguments.inputs:
         raise ParameterError("name traces to fit: burstline clocks fit TRACE … -o FILE.toml")
-    calls = None if arguments.calls is None else clocks.read_model(Path(arguments.calls))
+    calls = None if arguments.calls is None else effort_model(arguments.calls)
     names = [name.strip() for name in (arguments.counter or "").split(",") if name.strip()]
     traces = (
         read_selected(whole(arguments, file), tables=CLOCKED, copies=COPIES_REPLAYED)

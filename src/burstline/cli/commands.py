@@ -151,9 +151,8 @@ class _CommandParser(_Parser):
             help=argparse.SUPPRESS,
         )
         self._module = module
-        self._takes_program = (
-            False  # what stands behind -- is a command with options of its own
-        )
+        # Whether what stands behind -- is a command with options of its own.
+        self._takes_program = False
 
     def load(self) -> Self:
         """The parser itself, with what the module of the command says and takes."""

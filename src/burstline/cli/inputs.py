@@ -23,11 +23,12 @@ from burstline.errors import (
     ParameterError,
     printable,
 )
+from burstline.formats.files import read_text
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Iterator, Sequence
 
-    from burstline.clocks import Effort
+    from burstline.clocks import Effort, EffortModel
     from burstline.progress import Progress
     from burstline.show import Bar
     from burstline.structure import Structure
@@ -156,7 +157,13 @@ def clock_asked(arguments: usage.Arguments, clock: str) -> str | Effort:
         return clock
     if clock != MODELLED:
         raise ParameterError(f"an effort model is of --clock {MODELLED}, not of {clock}")
-    return clocks.read_model(Path(arguments.effort_model)).effort()
+    return effort_model(arguments.effort_model).effort()
+
+
+def effort_model(name: str) -> EffortModel:
+    """The effort model in a file."""
+    path = Path(name)
+    return clocks.model_of(read_text(path, clocks.MOST_BYTES), path)
 
 
 def whole(arguments: usage.Arguments, file: str) -> usage.Arguments:

@@ -14,9 +14,9 @@ from burstline.cli import usage
 from burstline.cli.inputs import COPIES_REPLAYED, REPLAYED, read_selected, whole
 from burstline.cli.phases import FOUND, options_of
 from burstline.cli.products import in_folder, print_view, require_free
-from burstline.errors import FormatError, ParameterError
+from burstline.errors import ParameterError
 from burstline.formats import atomic
-from burstline.formats.files import require_plain
+from burstline.formats.files import read_text
 
 if TYPE_CHECKING:
     from burstline.signature import Measurement, Signature
@@ -156,20 +156,8 @@ def read_signature(name: str) -> Signature:
 
 
 def text_of(path: Path) -> str:
-    """What a file of text holds, which is refused if it is no such file."""
-    require_plain(path)
-    with path.open("rb") as file:
-        content = file.read(_MOST_BYTES + 1)
-    try:
-        text = content.decode()
-    except UnicodeDecodeError as error:
-        raise FormatError(path, None, expected="text", found=str(error)) from error
-    if len(content) > _MOST_BYTES:
-        size = show.format_bytes(_MOST_BYTES)
-        raise FormatError(
-            path, None, expected=f"a file of at most {size}", found="a larger one"
-        )
-    return text
+    """What the file of a signature or a measurement holds."""
+    return read_text(path, _MOST_BYTES)
 
 
 def measured(

@@ -11,9 +11,10 @@ from burstline.clocks.efforts import efforts_of as efforts_of
 from burstline.clocks.efforts import runtime_calls as runtime_calls
 from burstline.clocks.model import CALLS as CALLS
 from burstline.clocks.model import KINDS as KINDS
+from burstline.clocks.model import MOST_BYTES as MOST_BYTES
 from burstline.clocks.model import EffortModel as EffortModel
+from burstline.clocks.model import model_of as model_of
 from burstline.clocks.model import non_negative as non_negative
-from burstline.clocks.model import read_model as read_model
 from burstline.clocks.model import require_solver as require_solver
 from burstline.clocks.model import share_explained as share_explained
 from burstline.clocks.readings import Readings as Readings

@@ -30,7 +30,8 @@ if TYPE_CHECKING:
 
 _VERSION: Final = 1
 _MOST_NS: Final = 1e9
-_MOST_BYTES: Final = 1 << 16
+MOST_BYTES: Final = 1 << 16
+"""Of the file of a model."""
 KINDS: Final = ("IR_TOT_INS", "IR_LD_INS", "IR_SR_INS", "IR_BR_INS", "IR_FP_INS")
 """All statements, and of these kinds that have nothing in common."""
 CALLS: Final = ("IR_CALLS_MATH", "IR_CALLS_MEM", "IR_CALLS_OTHER")
@@ -72,25 +73,21 @@ class EffortModel:
         return "\n".join(lines) + "\n"
 
 
-def read_model(path: Path) -> EffortModel:
-    """The model in a file."""
-    with path.open("rb") as file:
-        content = file.read(_MOST_BYTES + 1)
+def model_of(text: str, path: Path) -> EffortModel:
+    """The model that a text holds; `path` is named where it is none."""
     try:
-        document = tomllib.loads(content[:_MOST_BYTES].decode())
-    except (tomllib.TOMLDecodeError, UnicodeDecodeError, RecursionError) as error:
+        document = tomllib.loads(text)
+    except (tomllib.TOMLDecodeError, RecursionError) as error:
         raise FormatError(path, None, expected="a TOML file", found=str(error)) from error
-    for expected, found in _offences(document, len(content)):
+    for expected, found in _offences(document):
         raise FormatError(path, None, expected=expected, found=printable(str(found)))
     weights = {name: float(ns) for name, ns in document["weights"].items() if ns}
     cost, origin = document.get("openmp_call", 0.0), document.get("origin", "")
     return EffortModel(weights, float(cost), origin)
 
 
-def _offences(document: Mapping[str, Any], size: int) -> Iterator[tuple[str, object]]:
+def _offences(document: Mapping[str, Any]) -> Iterator[tuple[str, object]]:
     """What is expected at each place of a document where something else was found."""
-    if size > _MOST_BYTES:
-        yield f"an effort model of at most {_MOST_BYTES} bytes", "more"
     version = document.get("version")
     if type(version) is not int or version != _VERSION:
         yield f"an effort model, with version = {_VERSION}", version

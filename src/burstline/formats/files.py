@@ -31,6 +31,19 @@ def require_plain(path: Path) -> None:
         )
 
 
+def read_text(path: Path, most_bytes: int) -> str:
+    """What a plain file of text holds, refused if it is larger than its kind ever is."""
+    require_plain(path)
+    with path.open("rb") as file:
+        content = file.read(most_bytes + 1)
+    if len(content) > most_bytes:
+        raise FormatError(path, None, expected=f"at most {most_bytes} bytes", found="more")
+    try:
+        return content.decode()
+    except UnicodeDecodeError as error:
+        raise FormatError(path, None, expected="text in UTF-8", found=str(error)) from error
+
+
 def is_plain(path: Path) -> bool:
     """Whether there is a plain file; what stands in its place and is none is refused."""
     if path.exists():
