@@ -12,8 +12,10 @@ from hypothesis import strategies as st
 import burstline
 from burstline import _core
 from burstline.identity import call_tree
-from burstline.sync import Weights, corrected, replay, rows_of, sync_of, violations
+from burstline.sync import Rows, Weights, corrected, replay, rows_of, sync_of, violations
+from burstline.sync.alignment import LARGEST_DRIFT, aligned
 from burstline.sync.clocks import DECAY_BITS, controlled_clock
+from burstline.sync.rows import COLLECTIVE
 from burstline.testing import assert_same_trace, trace_of
 from golden.oracle_events import as_text
 from hybrid_programs import hybrid_programs
@@ -47,8 +49,6 @@ def test_no_violation_is_left(program, offsets, latency):
     early = violations(rows)
     assert violations(rows_of_trace(moved)).count == 0
     assert moved_ns >= early.worst_ns
-    if early.count == 0 and latency == 0:
-        assert moved is trace
 
 
 @given(hybrid_programs(), skews)
@@ -126,8 +126,9 @@ def test_threads_of_a_process_move_together(program, offsets):
         here = np.flatnonzero(lane == each)
         here = here[np.lexsort((after[here], rows.time_ns[here]))]
         before = rows.time_ns[here]
-        decay = np.diff(before >> DECAY_BITS)
-        assert (np.diff(after[here]) >= np.diff(before) - decay).all()
+        length = np.diff(before)
+        shorter = np.diff(before >> DECAY_BITS) + LARGEST_DRIFT * length + 1
+        assert (np.diff(after[here]) >= length - shorter).all()
 
 
 def test_threads_without_cause_to_move_stay_beside_those_that_have():
@@ -165,13 +166,102 @@ def test_events_keep_their_order_on_each_location(program, offsets):
 
 
 @given(hybrid_programs())
-def test_a_trace_without_violations_stays_as_it_is(program):
+def test_a_trace_without_violations_keeps_its_intervals(program):
     trace = trace_of(as_text(program))
+    rows = rows_of_trace(trace)
+    assert violations(rows).count == 0
+
+    moved, moved_ns = corrected(trace, rows, 0)
+
+    after = rows_of_trace(moved).time_ns
+    assert after.min(initial=0) >= 0
+    before, after = (_intervals(rows, each) for each in (rows.time_ns, after))
+    assert (np.abs(after - before) <= LARGEST_DRIFT * before + 1).all()
+    if moved_ns == 0:
+        assert_same_trace(moved, trace)
+
+
+def _intervals(rows, stamps):
+    return np.diff(stamps)[np.diff(rows.location) == 0]
+
+
+@given(hybrid_programs(), skews)
+def test_setting_clocks_changes_no_interval_by_more_than_clocks_drift(program, offsets):
+    trace = skewed(scaled(program), offsets, [0] * 4)
+    rows = rows_of_trace(trace)
+    [process] = trace.arrays("locations", "process")
+
+    by_collectives = aligned(rows, process)
+
+    assert (by_collectives.time_ns >= rows.time_ns).all()
+    before, after = (_intervals(rows, each.time_ns) for each in (rows, by_collectives))
+    assert (np.abs(after - before) <= LARGEST_DRIFT * before + 1).all()
+
+
+@pytest.mark.parametrize("seed", range(5))
+def test_clocks_are_set_as_well_as_processes_leave_together(seed):
+    random = np.random.default_rng(seed)
+    ranks, meetings, span, late = 5, 40, 2e9, 3000
+    offset, drift = random.integers(0, 10**6, ranks), random.uniform(-50e-6, 50e-6, ranks)
+    drift -= drift.mean()
+    ended = np.sort(random.uniform(0, span, meetings))
+    times = []
+    for rank in range(ranks):
+        left = ended + random.exponential(late, meetings)
+        left[::7] += 10**6 * (rank == 2)  # something else ran on its core
+        came = ended - random.uniform(1000, 20_000, meetings)
+        true = np.stack([came, left], 1).ravel()
+        times.append(np.rint(true + offset[rank] + drift[rank] * true).astype(np.int64))
+    source = np.repeat(np.arange(meetings), 2)
+    enters = np.arange(2 * meetings) % 2 == 0
+    rows = Rows(
+        np.arange(ranks + 1) * 2 * meetings,
+        np.tile(np.arange(2 * meetings), ranks),
+        np.concatenate(times),
+        np.tile(np.where(enters, source, -1), ranks),
+        np.tile(np.where(enters, -1, source), ranks),
+        np.full(2 * meetings * ranks, COLLECTIVE, np.uint8),
+        np.full(meetings, -1, np.int32),
+    )
+
+    leaves = aligned(rows, np.arange(ranks)).time_ns.reshape(ranks, meetings, 2)[:, :, 1]
+
+    undisturbed = np.delete(leaves, np.arange(0, meetings, 7), axis=1)
+    apart = undisturbed - undisturbed.mean(0)
+    assert np.abs(apart.mean(1)).max() < late
+    assert np.abs(apart[:, :3].mean(1) - apart[:, -3:].mean(1)).max() < 5 * late
+
+
+def test_few_meetings_tell_offsets_and_no_drift():
+    trace = trace_of("""
+        ranks 2
+        0 | 1000 enter MPI_Barrier | 1000 begin | 2000 end | 2000 leave
+        0 | 801000 enter MPI_Barrier | 801000 begin | 802000 end | 802000 leave
+        1 | 501800 enter MPI_Barrier | 501800 begin | 502000 end | 502000 leave
+        1 | 1301800 enter MPI_Barrier | 1301800 begin | 1302400 end | 1302400 leave
+    """)
 
     moved, moved_ns = corrected(trace, rows_of_trace(trace), 0)
 
-    assert (violations(rows_of_trace(trace)).count, moved_ns) == (0, 0)
-    assert_same_trace(moved, trace)
+    assert moved_ns == pytest.approx(500_200, abs=201)
+    enter, leave = moved.calls["enter_ns"].to_numpy(), moved.calls["leave_ns"].to_numpy()
+    assert np.abs(leave - enter - [1000, 1000, 200, 600]).max() <= 1
+    assert np.abs(np.diff(enter)[[0, 2]] - 800_000).max() <= 4
+
+
+def test_collectives_that_would_break_more_than_they_mend_set_no_clock():
+    # Rank 0 was woken late, and the message says so.
+    trace = trace_of("""
+        ranks 2
+        0 | 1000 enter MPI_Barrier | 1000 begin | 9000 end | 9000 leave
+        0 | 9010 enter MPI_Recv | 9050 receive from 1 tag 0 bytes 1 | 9060 leave
+        1 | 1500 enter MPI_Barrier | 1500 begin | 2000 end | 2000 leave
+        1 | 2100 enter MPI_Send | 2100 send to 0 tag 0 bytes 1 | 2200 leave
+    """)
+
+    moved, _ = corrected(trace, rows_of_trace(trace), 0)
+
+    assert moved is trace
 
 
 def test_a_late_stamp_moves_what_came_before_but_no_send_behind_its_receive():
@@ -219,8 +309,8 @@ def totals(waits, names=WAITS):
     return {name: int(waits.profile.total(name)) for name in names if name in stored}
 
 
-@pytest.mark.parametrize("name", ["ring", "two_nodes", "threads"])
-@pytest.mark.parametrize("seed", range(3))
+@pytest.mark.parametrize("name", ["ring", "two_nodes", "threads", "hybrid"])
+@pytest.mark.parametrize("seed", range(6))
 def test_waits_of_a_skewed_recording_are_those_of_the_true_one(name, seed):
     trace = burstline.read(RECORDINGS / name)
     true = totals(burstline.wait_states(trace), PLANNED)
@@ -228,8 +318,10 @@ def test_waits_of_a_skewed_recording_are_those_of_the_true_one(name, seed):
 
     waits = burstline.wait_states(false, correct=True)
 
-    assert waits.corrected["violations"] > 0
-    assert waits.corrected["moved_ns"] >= waits.corrected["worst_ns"] > 0
+    # A barrier of two ranks is all that some of these have: it may show no violation.
+    assert waits.corrected["violations"] > 0 or name == "hybrid"
+    assert waits.corrected["moved_ns"] >= waits.corrected["worst_ns"]
+    assert waits.corrected["moved_ns"] > 0
     assert sum(totals(waits, PLANNED).values()) == pytest.approx(sum(true.values()), rel=0.05)
     assert burstline.wait_states(false).corrected == {**waits.corrected, "moved_ns": 0}
 

@@ -1,9 +1,10 @@
 """Clocks that disagree: stamps that break cause and effect, counted, and corrected.
 
-The correction is the controlled logical clock [1]_ [2]_. Forward, whatever would come before
-its cause is moved behind it, and all that follows on its location with it; the shift decays.
-Backward, each jump is spread over what came before it, as far as what waits for the events of
-that location allows.
+Clocks are first set by the collectives that all leave at once, unless more is wrong then.
+What is left is corrected by the controlled logical clock [1]_ [2]_. Forward, whatever would
+come before its cause is moved behind it, and all that follows on its location with it; the
+shift decays. Backward, each jump is spread over what came before it, as far as what waits for
+the events of that location allows.
 
 .. [1] R. Rabenseifner, The controlled logical clock: a global time for trace based software
    monitoring of parallel applications in workstation clusters, PDP 1997,
@@ -31,6 +32,7 @@ from burstline.columns import (
     to_numpy,
     with_column,
 )
+from burstline.sync.alignment import aligned
 from burstline.sync.rows import BEFORE, ENTER, INSIDE, LEAVE, PLACES, Rows, Weights, replay
 from burstline.trace import Trace
 
@@ -89,12 +91,20 @@ def corrected(trace: Trace, rows: Rows, latency_ns: int = 1) -> tuple[Trace, int
     Threads of a process have one clock, and move together. Events between two rows of a
     location move in proportion; those before the first and after the last one, with it.
     """
-    together, order = _by_process(rows, trace.arrays("locations", "process")[0])
+    [process] = trace.arrays("locations", "process")
+    together, order = _by_process(_nearer(rows, process), process)
     shift = np.empty(len(order), np.int64)
-    shift[order] = controlled_clock(together, latency_ns) - together.time_ns
+    shift[order] = controlled_clock(together, latency_ns)
+    shift -= rows.time_ns
     if not shift.any():
         return trace, 0
     return restamped(trace, partial(_moved, rows, shift)), int(shift.max())
+
+
+def _nearer(rows: Rows, process: AnyIntegers) -> Rows:
+    """The rows by clocks set by collectives, unless the worst violation is greater then."""
+    set_ = aligned(rows, process)
+    return rows if violations(set_).worst_ns > violations(rows).worst_ns else set_
 
 
 def _by_process(rows: Rows, process: AnyIntegers) -> tuple[Rows, Integers]:

@@ -283,7 +283,7 @@ def _with_clocks(
         trace.metadata.get("unit", "ns") == "ns"
     ):  # a logical clock has none, as it defines cause
         early = violations(rows_of(sync, certain_only=True, in_order=False))
-    if correct and early.count:
+    if correct:
         rows = rows_of(sync, certain_only=True, rendezvous=rendezvous(sync))
         trace, moved_ns = corrected(trace, rows)
         sync = sync_of(trace, tree)
