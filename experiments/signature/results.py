@@ -109,10 +109,11 @@ def predictions(
     bases: int,
     say: Callable[[str], None],
 ) -> tuple[list[Prediction], list[str]]:
-    """Each target of a program by each method: base runs first, then the targets in turns.
+    """Each target of a program by each method: base runs first, then one target after another.
 
-    A turn is a whole run of each target; signatures are run in the middle one. What fails of
-    them is told behind the predictions.
+    Signatures are run between whole runs of their target, half of these before and half after,
+    as machines that others use, too, are faster at one time than at another. What fails of
+    signatures is told behind the predictions.
     """
     steps = program.steps // shorter
     base = site.command(program, program.base, steps)
@@ -123,8 +124,8 @@ def predictions(
     actual_s: dict[Configuration, list[float]] = {target: [] for target in program.targets}
     documents: dict[tuple[Configuration, str], dict[str, Any]] = {}
     failures = []
-    for turn in range(turns):
-        for target in program.targets:
+    for target in program.targets:
+        for turn in range(turns):
             command = site.command(program, target, steps)
             for method in METHODS if turn == turns // 2 else ():
                 say(f"{program.name}: {target} by its signature, {method}")

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import json
-from dataclasses import asdict
+from dataclasses import asdict, replace
 from pathlib import Path
 
 import numpy as np
@@ -129,6 +129,23 @@ def test_base_runs_tell_how_far_they_differ():
     assert widths[0] < widths[1]
 
 
+@pytest.mark.parametrize("runs", [2, 3, 5])
+def test_intervals_hold_another_run_in_19_of_20_cases(runs):
+    # Parts of a run differ half as much as runs here: of few runs, these tell of it, too.
+    random = np.random.default_rng(runs)
+    signature = signature_of([solver(steps=50)] * runs)
+    run = measured(solver(steps=50), signature)
+    actual_ns = predict(signature, run).estimate.predicted_ns
+    held = []
+    for differences in random.normal(0, 0.03, (400, runs + 1)):
+        base, target = differences[:-1], differences[-1]
+        pairs = (base[:, None] - base)[~np.eye(runs, dtype=bool)]
+        spread = float(np.sqrt(np.mean(pairs**2)))
+        estimate = predict(replace(signature, spread=spread, drift=0.015), run).estimate
+        held.append(abs(target - base.mean()) * actual_ns <= estimate.half_width_ns)
+    assert 0.92 <= np.mean(held) <= 0.98
+
+
 @pytest.mark.parametrize("others", [{"steps": 99}, {"ranks": 1}])
 def test_base_runs_make_the_same_calls(others):
     with pytest.raises(InconsistentTraceError, match="a signature is of one program"):
@@ -195,6 +212,7 @@ DAMAGES = [
     ("representative = ", "representative = 9 # "),
     ("span_ns = ", "span_ns = -5 # "),
     ("drift = ", "drift = nan # "),
+    ("runs = ", "spread = 0.1\nruns = 1 #"),
     ("cut = ", "cut = 1 # "),
     ("[[process]]", "[[other]]"),
     ("windows = [", "windows = [[1, 2],"),

@@ -327,6 +327,7 @@ def _signature(traces: Sequence[Trace], runs: Sequence[Events], way: _Way) -> Si
         full=base.full,
         representative=chosen.rank,
         span_ns=chosen.span_ns,
+        runs=len(runs),
         spread=None,
         drift=max(_drift(base, *each) for each in enumerate(found)),
         crossing=crossing,

@@ -18,6 +18,8 @@ if TYPE_CHECKING:
 ESTIMATORS: Final = ("ratio", "mean")
 """How an early part tells of the rest: by what it took on both machines, or by its mean."""
 _TWO_SIDES: Final = 2.0  # standard errors of 95 %
+_STUDENT: Final = (4.303, 3.182, 2.776, 2.571, 2.447, 2.365, 2.306, 2.262, 2.228)
+"""The same where the error itself is told by few values: of 2, 3, … degrees of freedom."""
 _LEAST_NOISE: Final = 0.01  # of the time: what two runs of a quiet machine differ by
 
 
@@ -178,8 +180,9 @@ def predict(
     Notes
     -----
     Linear in the windows. The interval holds the spread of the windows, and how far base runs
-    predict each other; of a single base run, how far its early parts differ. It knows nothing
-    of a target that is disturbed only later.
+    predict each other, wider where these are few (Student's t, with the differences between
+    early parts as one run more); of a single base run, those differences. It knows nothing of
+    a target that is disturbed only later.
 
     References
     ----------
@@ -204,15 +207,30 @@ def predict(
     if estimator not in ESTIMATORS:
         raise ParameterError(f"no estimator {estimator!r}; there are {', '.join(ESTIMATORS)}")
     _require_same_ranks(signature, measurement)
-    noise = max(signature.drift if signature.spread is None else signature.spread, _LEAST_NOISE)
+    noise, width = _noise(signature)
     estimates = tuple(
-        _estimate(process, stamps, estimator, noise)
+        _estimate(process, stamps, estimator, noise, width)
         for process, stamps in zip(signature.processes, measurement.stamps, strict=True)
     )
     chosen = signature.representative
     if signature.method == "loops":
         chosen = median_rank(estimates)
     return Prediction(signature, estimator, estimates, chosen, measurement.wall_ns)
+
+
+def _noise(signature: Signature) -> tuple[float, float]:
+    """The standard error by which runs differ from the base runs, and half of its interval.
+
+    Base runs tell it, and, as one more of them would, how much early parts of one differ. The
+    spread is how two runs differ; another run differs less from the mean of all.
+    """
+    within = max(signature.drift, _LEAST_NOISE)
+    if signature.spread is None:
+        return within, _TWO_SIDES * within
+    runs = signature.runs
+    squares = (runs - 1) * signature.spread**2 + 2 * within**2
+    noise = float(np.sqrt(squares / runs * (1 + 1 / runs) / 2))
+    return noise, _STUDENT[min(runs - 2, len(_STUDENT) - 1)] * noise
 
 
 def median_rank(estimates: Sequence[Estimate]) -> int:
@@ -237,7 +255,9 @@ def _require_same_ranks(signature: Signature, measurement: Measurement) -> None:
             )
 
 
-def _estimate(process: Process, stamps: Stamps, estimator: str, noise: float) -> Estimate:
+def _estimate(
+    process: Process, stamps: Stamps, estimator: str, noise: float, width: float
+) -> Estimate:
     times = (stamps.at(process.end) - stamps.at(process.begin)).astype(float)
     base = process.base_ns.astype(float)
     measured = tuple(
@@ -261,12 +281,12 @@ def _estimate(process: Process, stamps: Stamps, estimator: str, noise: float) ->
         ratio = early_ns / process.early_ns if process.early_ns else 1.0
     left = process.span_ns - process.early_ns - before
     predicted = early_ns + late + left * ratio
-    error = np.hypot(np.sqrt(errors), noise * predicted)
+    half = np.hypot(_TWO_SIDES * np.sqrt(errors), width * predicted)
     actual = None if stamps.finalize_ns is None else stamps.finalize_ns - stamps.init_ns
     return Estimate(
         rank=process.rank,
         predicted_ns=round(predicted),
-        half_width_ns=round(_TWO_SIDES * float(error)),
+        half_width_ns=round(float(half)),
         seed_predicted_ns=_published(process, measured),
         early_ns=early_ns,
         rest_ns=round(left * ratio),

@@ -79,6 +79,8 @@ class Signature:
         The rank that stands for all.
     span_ns : int
         How long the base run took from MPI_Init to MPI_Finalize, on the representative.
+    runs : int
+        Base runs it was made of.
     spread : float or None
         How far base runs that were given predict each other wrongly, as a share of the time,
         root mean square; None of a single one.
@@ -97,6 +99,7 @@ class Signature:
     full: bool
     representative: int
     span_ns: int
+    runs: int
     spread: float | None
     drift: float
     crossing: int

@@ -41,8 +41,8 @@ _PHASE: Final = (
     "is_relevant",
 )
 _TOLD: Final = (
-    "method", "work_counter", "full", "representative", "span_ns", "spread", "drift",
-    "crossing",
+    "method", "work_counter", "full", "representative", "span_ns", "runs", "spread",
+    "drift", "crossing",
 )  # fmt: skip
 _NUMBERS: Final = ("rank", "events", "cut", "span_ns", "early_ns")
 
@@ -101,12 +101,15 @@ def from_toml(text: str, path: Path) -> Signature:
         full=check.of(read, "full", bool),
         representative=check.number(read, "representative"),
         span_ns=check.number(read, "span_ns"),
+        runs=check.number(read, "runs"),
         spread=check.real(read["spread"], "spread") if "spread" in read else None,
         drift=check.real(read.get("drift"), "drift"),
         crossing=check.number(read, "crossing"),
         processes=tuple(_process(check, each) for each in processes),
         facts={str(name): str(value) for name, value in check.of(read, "facts", dict).items()},
     )
+    if signature.spread is not None and signature.runs < 2:
+        check.fail("runs", "of at least 2 runs, as these have a spread")
     ranks = [process.rank for process in signature.processes]
     if ranks != sorted(set(ranks)) or signature.representative not in ranks:
         check.fail("process", "for each rank in ascending order, the representative among them")

@@ -17,7 +17,7 @@ from burstline.columns import UNKNOWN
 from burstline.sync.rows import COLLECTIVE
 
 if TYPE_CHECKING:
-    from burstline.columns import Floats, AnyIntegers, Integers
+    from burstline.columns import AnyIntegers, Floats, Integers
     from burstline.sync.rows import Rows
 
 LARGEST_DRIFT: Final = 100e-6
@@ -105,9 +105,9 @@ def _clocks(meetings: _Meetings, middle: int, processes: int) -> tuple[Floats, F
             np.bincount(process, weight * each, minlength=processes)
             for each in (np.ones(len(shown)), shown, shown**2, ahead, ahead * shown)
         )
-        second = second + 1 / _LIKELY_DRIFT**2
-        count = np.where(count > 0, count, 1.0)
-        drift = (product - first * sum_ / count) / (second - first**2 / count)
+        count = np.where(count > 0, count, 1)
+        squares = second + 1 / _LIKELY_DRIFT**2 - first**2 / count
+        drift = (product - first * sum_ / count) / squares
         drift = np.clip(drift, -LARGEST_DRIFT, LARGEST_DRIFT)
         offset = (sum_ - drift * first) / count
     return offset, drift
