@@ -81,7 +81,8 @@ def predicted(made: Sequence[Prediction], failed: Sequence[str] = ()) -> Iterato
     head += ["wall, s", "wall of AET", "coverage"]
     yield "## Predictions (tables 5 and 6)"
     yield ""
-    yield "AET is the mean of whole runs. Errors are of it, and as published of PET."
+    yield "AET is the mean of whole runs, PET that of signature runs, one before each of these."
+    yield "Errors are of AET, and as published of PET."
     yield ""
     yield from table(head, (_row(each) for each in made if each.counts))
     apart = [each for each in made if not each.counts]
@@ -233,8 +234,10 @@ def main() -> None:
     parser.add_argument("--folder", type=Path, required=True, help="for programs and traces")
     parser.add_argument("--programs", default=",".join(names), metavar="LIST")
     parser.add_argument("--part", choices=("predictions", "analyses"), help="only this part")
-    parser.add_argument("--bases", type=int, default=3, help="recorded runs of each program")
-    parser.add_argument("--turns", type=int, default=3, help="whole runs of each target")
+    parser.add_argument("--bases", type=int, default=5, help="recorded runs of each program")
+    parser.add_argument(
+        "--turns", type=int, default=2, help="runs of each target and signature"
+    )
     parser.add_argument("--quick", action="store_true", help="a twentieth of the steps")
     parser.add_argument("--plot", type=Path, metavar="FILE", help="analysis time, as .svg")
     chosen = parser.parse_args()

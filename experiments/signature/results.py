@@ -3,14 +3,15 @@
 from __future__ import annotations
 
 import statistics
+from contextlib import contextmanager
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, Final
 
 from burstline.errors import BurstlineError
-from experiments.signature.runs import METHODS, Configuration, Program, Site
+from experiments.signature.runs import METHODS, Program, Site
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Sequence
+    from collections.abc import Callable, Iterator, Sequence
 
 LARGEST_SPREAD: Final = 0.03
 """Of run times of a program that counts, between the longest and the shortest of its runs."""
@@ -37,22 +38,30 @@ class Prediction:
 
     @classmethod
     def of(
-        cls, words: tuple[str, str, str], actual_s: Sequence[float], document: dict[str, Any]
+        cls,
+        words: tuple[str, str, str],
+        actual_s: Sequence[float],
+        documents: Sequence[dict[str, Any]],
     ) -> Prediction:
-        """What `burstline predict` said, in seconds."""
-        low, high = (bound / 1e9 for bound in document["interval_ns"])
-        keys = ("set", "measured", "wall", "early")
-        signature_s, measured_s, wall_s, early_s = (document[f"{key}_ns"] / 1e9 for key in keys)
+        """The mean of what `burstline predict` said of each signature run, in seconds."""
+        low, high = (
+            statistics.mean(document["interval_ns"][side] for document in documents) / 1e9
+            for side in (0, 1)
+        )
+        predicted_s, signature_s, measured_s, wall_s, early_s = (
+            statistics.mean(document[f"{key}_ns"] for document in documents) / 1e9
+            for key in ("predicted", "set", "measured", "wall", "early")
+        )
         return cls(
             *words,
             tuple(actual_s),
-            document["predicted_ns"] / 1e9,
+            predicted_s,
             (low, high),
             signature_s,
             measured_s,
             wall_s,
             early_s,
-            document["coverage"],
+            documents[0]["coverage"],
         )
 
     @property
@@ -111,9 +120,8 @@ def predictions(
 ) -> tuple[list[Prediction], list[str]]:
     """Each target of a program by each method: base runs first, then one target after another.
 
-    Signatures are run between whole runs of their target, half of these before and half after,
-    as machines that others use, too, are faster at one time than at another. What fails of
-    signatures is told behind the predictions.
+    A turn is a run of each signature and a whole run: machines that others use, too, are
+    faster at one time than at another. What fails is told behind the predictions.
     """
     steps = program.steps // shorter
     base = site.command(program, program.base, steps)
@@ -121,27 +129,38 @@ def predictions(
     for run in range(bases):
         say(f"{program.name}: recording {program.base}")
         traces.append(site.record(base, f"{program.name}.{run}.store"))
-    actual_s: dict[Configuration, list[float]] = {target: [] for target in program.targets}
-    documents: dict[tuple[Configuration, str], dict[str, Any]] = {}
-    failures = []
+    failures: list[str] = []
+    signatures = {}
+    for method in METHODS:
+        with _told(failures, f"{program.name}, {method}"):
+            site.sign(traces, method, f"{program.name}.{method}.sig")
+            signatures[method] = f"{program.name}.{method}.sig"
+    made = []
     for target in program.targets:
+        command = site.command(program, target, steps)
+        documents: dict[str, list[dict[str, Any]]] = {method: [] for method in signatures}
+        actual_s = []
         for turn in range(turns):
-            command = site.command(program, target, steps)
-            for method in METHODS if turn == turns // 2 else ():
-                say(f"{program.name}: {target} by its signature, {method}")
-                signature = f"{program.name}.{method}.sig"
-                try:
-                    site.sign(traces, method, signature)
-                    documents[target, method] = site.predict(signature, command)
-                except BurstlineError as error:
-                    failures.append(f"{program.name}, {target}, {method}: {error}")
-            say(f"{program.name}: {target}, run {turn + 1}")
-            actual_s[target].append(site.seconds(command))
-    made = [
-        Prediction.of((program.name, str(target), method), actual_s[target], document)
-        for (target, method), document in documents.items()
-    ]
+            say(f"{program.name}: {target}, turn {turn + 1}")
+            for method, signature in signatures.items():
+                with _told(failures, f"{program.name}, {target}, {method}"):
+                    documents[method].append(site.predict(signature, command))
+            actual_s.append(site.seconds(command))
+        made += [
+            Prediction.of((program.name, str(target), method), actual_s, said)
+            for method, said in documents.items()
+            if said
+        ]
     return made, failures
+
+
+@contextmanager
+def _told(failures: list[str], what: str) -> Iterator[None]:
+    """Note what fails inside, and go on."""
+    try:
+        yield
+    except BurstlineError as error:
+        failures.append(f"{what}: {error}")
 
 
 def goals(made: Sequence[Prediction]) -> list[Goal]:

@@ -61,7 +61,7 @@ def prediction(program, error=0.0, actual_s=(40.0, 40.4, 39.6), method="loops"):
         "early_ns": 2e9,
         "coverage": 0.99,
     }
-    return Prediction.of((program, "mpich -O3 8", method), actual_s, document)
+    return Prediction.of((program, "mpich -O3 8", method), actual_s, [document])
 
 
 def test_goals_hold_where_all_predictions_are_good():
