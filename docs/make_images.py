@@ -20,7 +20,7 @@ from rich.text import Text
 import burstline
 from burstline.browser import Browser, View
 from burstline.cli import main
-from burstline.cli.demo import shipped_trace
+from burstline.cli.commands.demo import shipped_trace
 from burstline.plots import cluster_plot
 from burstline.structure import detect, points
 from burstline.testing import trace_of

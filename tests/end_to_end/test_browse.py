@@ -12,7 +12,7 @@ from fcntl import ioctl
 
 import pytest
 
-from burstline.cli.demo import shipped_trace
+from burstline.cli.commands.demo import shipped_trace
 from command import burstline
 
 PATIENCE_S = 120

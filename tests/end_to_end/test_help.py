@@ -5,11 +5,11 @@ import sys
 
 import pytest
 
-from burstline.cli.commands import COMMANDS
+from burstline.cli.parser import COMMANDS
 from command import burstline
 
 NAMES = tuple(COMMANDS)
-MODULES = {f"burstline.cli.{module}": name for name, module in COMMANDS.items()}
+MODULES = {f"burstline.cli.commands.{module}": name for name, module in COMMANDS.items()}
 HEAVY = ("numpy", "pyarrow", "polars", "sklearn", "rich", "burstline._core")
 
 

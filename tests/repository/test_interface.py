@@ -129,7 +129,7 @@ def test_importing_the_package_loads_nothing_that_holds_data():
 def test_info_loads_neither_polars_nor_machine_learning():
     program = """
 from burstline.cli import main
-from burstline.cli.demo import shipped_trace
+from burstline.cli.commands.demo import shipped_trace
 main(["info", str(shipped_trace()), "--quiet"])"""
 
     assert loaded_by(program).isdisjoint({"polars", "sklearn", "scipy", "pandas"})

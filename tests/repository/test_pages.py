@@ -7,7 +7,7 @@ import re
 
 import pytest
 
-from burstline.cli.commands import command_parsers
+from burstline.cli.parser import command_parsers
 from repository.source import ROOT, where
 
 LINK = re.compile(r"\]\((?!https?:|#|mailto:)([^)#\s]+)")

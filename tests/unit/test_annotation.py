@@ -19,7 +19,7 @@ from burstline.annotation import (
     marks_of,
 )
 from burstline.annotation.marks import loop_name
-from burstline.cli.annotate import shipped_configurations
+from burstline.cli.commands.annotate import shipped_configurations
 from burstline.errors import NotEnoughDataError, ParameterError
 from burstline.extrae import WAIT_STATE
 from burstline.identity import Frame

@@ -14,7 +14,7 @@ import by_hand
 from burstline.browser.app import Browser, Code
 from burstline.browser.details import facts, iterations
 from burstline.browser.outline import View, outline
-from burstline.cli import browse
+from burstline.cli.commands import browse
 from burstline.show.code_lines import pseudocode
 from burstline.structure import Call, Condition, Loop, detect
 from burstline.structure.tables.costs import loop_table

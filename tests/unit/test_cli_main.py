@@ -17,7 +17,7 @@ def fail_with(monkeypatch, error):
     def run(_):
         raise error
 
-    monkeypatch.setattr("burstline.cli.info.run", run)
+    monkeypatch.setattr("burstline.cli.commands.info.run", run)
 
 
 def outcome(capsys, *words):

@@ -12,8 +12,9 @@ import numpy as np
 import pytest
 
 from burstline import show
-from burstline.cli import structure, usage
-from burstline.cli.structure import draw_factor_map, features_asked, study_view
+from burstline.cli import usage
+from burstline.cli.commands import structure
+from burstline.cli.commands.structure import draw_factor_map, features_asked, study_view
 from burstline.errors import MissingExtraError, NotEnoughDataError, ParameterError
 from burstline.show.pictures.factors import factor_plot
 from burstline.structure import detect

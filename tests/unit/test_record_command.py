@@ -15,8 +15,9 @@ import pytest
 
 import burstline
 from burstline import record
-from burstline.cli import convert, main
-from burstline.cli.demo import shipped_trace
+from burstline.cli import main
+from burstline.cli.commands import convert
+from burstline.cli.commands.demo import shipped_trace
 from burstline.formats import ENDINGS, raw
 from burstline.record.launching import session
 

@@ -10,7 +10,7 @@ import threading
 from contextlib import contextmanager, suppress
 from typing import TYPE_CHECKING, Final
 
-from burstline.cli.commands import build_parser, run_command
+from burstline.cli.parser import build_parser, run_command
 from burstline.errors import BurstlineError, printable
 
 if TYPE_CHECKING:

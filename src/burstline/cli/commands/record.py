@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any, Final, NamedTuple
 
 from burstline import formats, record, selection, show
 from burstline.cli import usage
-from burstline.cli.convert import say_unnamed, write_recorded
+from burstline.cli.commands.convert import say_unnamed, write_recorded
 from burstline.cli.inputs import limits_of, parse_size, progress_bar
 from burstline.cli.products import in_folder, require_free, say_left
 from burstline.errors import ParameterError, printable

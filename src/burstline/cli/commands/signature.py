@@ -11,8 +11,8 @@ from typing import TYPE_CHECKING, Final
 import burstline
 from burstline import record, selection, show
 from burstline.cli import usage
+from burstline.cli.commands.phases import FOUND, options_of
 from burstline.cli.inputs import COPIES_REPLAYED, REPLAYED, read_selected, whole
-from burstline.cli.phases import FOUND, options_of
 from burstline.cli.products import in_folder, print_view, require_free
 from burstline.errors import ParameterError
 from burstline.formats import atomic

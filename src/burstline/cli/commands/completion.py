@@ -6,7 +6,7 @@ import argparse
 import sys
 from typing import TYPE_CHECKING, Final
 
-from burstline.cli.commands import command_parsers
+from burstline.cli.parser import command_parsers
 
 if TYPE_CHECKING:
     from collections.abc import Iterator

@@ -9,8 +9,13 @@ from typing import TYPE_CHECKING, Any, Final
 import burstline
 from burstline import learning, merge, show
 from burstline.cli import usage
+from burstline.cli.commands.merge import (
+    require_rate,
+    require_shared,
+    shares_of,
+    warn_of_strangers,
+)
 from burstline.cli.inputs import progress_bar, read_runs, thread_count, warn_of_twins
-from burstline.cli.merge import require_rate, require_shared, shares_of, warn_of_strangers
 from burstline.cli.products import picture_file, print_view, write_figure
 from burstline.errors import FormatError, ParameterError, printable
 from burstline.formats.files import require_plain

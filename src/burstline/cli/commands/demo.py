@@ -8,7 +8,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Final
 
 import burstline
-from burstline.cli.commands import build_parser, run_command
+from burstline.cli.parser import build_parser, run_command
 from burstline.errors import MissingExtraError, NotEnoughDataError
 
 if TYPE_CHECKING:

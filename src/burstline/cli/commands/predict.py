@@ -10,8 +10,8 @@ from typing import TYPE_CHECKING, Any, Final
 import burstline
 from burstline import show
 from burstline.cli import usage
+from burstline.cli.commands.signature import RUN, measured, read_signature, text_of
 from burstline.cli.products import print_view
-from burstline.cli.signature import RUN, measured, read_signature, text_of
 from burstline.errors import NotEnoughDataError, ParameterError
 
 if TYPE_CHECKING:

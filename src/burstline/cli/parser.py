@@ -157,7 +157,7 @@ class _CommandParser(_Parser):
     def load(self) -> Self:
         """The parser itself, with what the module of the command says and takes."""
         if self._module:
-            command = import_module(f"{__package__}.{self._module}")
+            command = import_module(f"{__package__}.commands.{self._module}")
             self._module = ""
             self.description, self.epilog = command.DESCRIPTION, command.EXAMPLES
             self.usage = getattr(command, "USAGE", None)

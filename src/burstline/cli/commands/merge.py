@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Final, NamedTuple
 import burstline
 from burstline import columns, formats, merge, show
 from burstline.cli import usage
-from burstline.cli.convert import is_paraver
+from burstline.cli.commands.convert import is_paraver
 from burstline.cli.inputs import (
     LEAST_WINDOW,
     bytes_to_merge,

@@ -1,0 +1,1 @@
+"""The commands, a module each; what one takes, says and does is in it alone."""
