@@ -73,7 +73,7 @@ PROGRAMS: Final = (
         Configuration("openmpi", "-O3", 80),
         (Configuration("openmpi", "-O1", 70), Configuration("mpich", "-O3", 80)),
         crowded_size=32,
-        crowded_steps=600,
+        crowded_steps=300,
     ),
     Program(
         "sweeps.f90",
@@ -81,7 +81,7 @@ PROGRAMS: Final = (
         Configuration("openmpi", "-O1", 56),
         (Configuration("openmpi", "-O3", 70), Configuration("mpich", "-O1", 56)),
         crowded_size=32,
-        crowded_steps=3000,
+        crowded_steps=1000,
     ),
     Program(
         "conjugate.c",
@@ -89,7 +89,7 @@ PROGRAMS: Final = (
         Configuration("openmpi", "-O3", 24),
         (Configuration("mpich", "-O3", 24), Configuration("openmpi", "-O3", 26)),
         crowded_size=16,
-        crowded_steps=1500,
+        crowded_steps=200,
     ),
     Program(
         "bodies.c",
@@ -114,7 +114,7 @@ PROGRAMS: Final = (
         Configuration("openmpi", "-O1", 420),
         (Configuration("openmpi", "-O3", 560), Configuration("mpich", "-O1", 420)),
         crowded_size=100,
-        crowded_steps=600,
+        crowded_steps=150,
         irregular=True,
     ),
 )
