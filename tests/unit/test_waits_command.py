@@ -11,6 +11,7 @@ from importlib.resources import files
 import pytest
 
 from burstline import wait_states
+from burstline.show import Lines, WaitsView
 from burstline.testing import trace_of
 from command import burstline
 
@@ -111,3 +112,39 @@ def test_a_construct_is_named_by_its_place_once_and_not_by_the_program():
 
     assert "!$omp parallel @a.c:9" in paths
     assert not any(path.count("a.c:9") > 1 for path in paths)
+
+
+EARLY = """
+    ranks 2
+    0 | 1000 enter MPI_Barrier | 1000 begin | 2000 end | 2000 leave
+    1 | {0}800 enter MPI_Barrier | {0}800 begin | {1}000 end | {1}000 leave
+"""
+
+
+@pytest.mark.parametrize(
+    ("enter", "leave", "correct", "said"),
+    [
+        (1, 2, True, None),
+        (1, 2, False, None),
+        (
+            1,
+            7,
+            True,
+            "Collectives tell that clocks differ: stamps were moved by up to 5.00",
+        ),
+        (1, 7, False, None),
+        (6, 7, True, "1 event stamped before the cause, by up to 4.80 µs: stamps were moved"),
+        (6, 7, False, "1 event stamped before the cause, by up to 4.80 µs: clocks disagree."),
+    ],
+)
+def test_people_are_told_where_clocks_disagree_and_how_far_stamps_were_moved(
+    enter, leave, correct, said
+):
+    waits = wait_states(trace_of(EARLY.format(enter, leave)), correct=correct)
+
+    blocks = WaitsView(waits).blocks()
+    lines = [line for block in blocks if isinstance(block, Lines) for line in block.lines]
+    shown = [line for line in lines if "stamp" in line]
+
+    assert len(shown) == (said is not None)
+    assert said is None or shown[0].startswith(said)

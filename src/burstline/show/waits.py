@@ -96,19 +96,14 @@ class WaitsView(View):
     def _clocks(self) -> Iterator[Block]:
         """What is wrong with the stamps, or was."""
         corrected = self.result.corrected
-        if not corrected["violations"]:
-            return
+        worst, moved = (self._time(corrected[name]) for name in ("worst_ns", "moved_ns"))
         count = plural(corrected["violations"], "event")
-        told = (
-            f"{count} stamped before the cause, by up to {self._time(corrected['worst_ns'])}: "
-        )
-        moved = self._time(corrected["moved_ns"])
-        yield Lines(
-            [
-                told + (f"stamps were moved by up to {moved}." if corrected["moved_ns"]
-                else "clocks disagree. Try --correct.")
-            ]
-        )  # fmt: skip
+        early = f"{count} stamped before the cause, by up to {worst}"
+        if corrected["moved_ns"]:
+            why = early if corrected["violations"] else "Collectives tell that clocks differ"
+            yield Lines([f"{why}: stamps were moved by up to {moved}."])
+        elif corrected["violations"]:
+            yield Lines([f"{early}: clocks disagree. Try --correct."])
 
     def _parts(self) -> Iterator[Block]:
         """Waits by part of the run: those with most, in the order of the result."""
