@@ -112,14 +112,14 @@ def _analysis(program: str, processes: int, store: Path) -> Analysis:
 
 def _once(trace: Trace, processes: int) -> tuple[Events, Coordination, dict[str, float]]:
     """The events, what the global analysis coordinates, and the time of each method."""
-    begun = time.perf_counter()
+    begun = time.process_time()
     events = events_of(trace)
-    read = time.perf_counter()
+    read = time.process_time()
     for process in range(processes):
         epas(events, process)
-    alone = time.perf_counter()
+    alone = time.process_time()
     _, coordination = pas2p(trace, events)
-    together = time.perf_counter()
+    together = time.process_time()
     seconds = {"epas": alone - begun, "pas2p": together - alone + read - begun}
     seconds["events"] = read - begun
     return events, coordination, seconds
