@@ -146,6 +146,39 @@ def test_intervals_hold_another_run_in_19_of_20_cases(runs):
     assert 0.92 <= np.mean(held) <= 0.98
 
 
+def wandering(random, steps=160):
+    """Steps on a machine whose speed wanders, as much over minutes as over seconds."""
+    speed = np.ones(steps)
+    for parts in (1, 2, 4, 8, 16, 32):
+        speed += np.repeat(random.normal(0, 0.015, parts), steps // parts)
+    ends = 1000 + np.cumsum(np.round(10_000 * speed)).astype(int)
+    lines = [
+        "ranks 1",
+        "path 0 main file solve.c line 7",
+        "0",
+        "0 enter MPI_Init",
+        "1000 leave",
+    ]
+    lines += [f"{end - 10} enter MPI_Barrier path 0 | {end} leave" for end in ends.tolist()]
+    return trace_of(" | ".join([*lines, f"{ends[-1]} enter MPI_Finalize", f"{ends[-1]} leave"]))
+
+
+def test_a_single_base_run_tells_how_far_another_may_be_where_the_machine_wanders():
+    random = np.random.default_rng(7)
+    held = []
+    for _ in range(100):
+        base, target = wandering(random), wandering(random)
+        signature = signature_of([base])
+        estimate = predict(signature, measured(target, signature)).estimate
+        low, high = estimate.interval_ns
+        held.append(low <= estimate.actual_ns <= high)
+    assert 0.9 <= np.mean(held) < 1
+
+
+def test_a_steady_change_is_no_noise():
+    assert signature_of([solver(steps=400, grow=2)]).drift < 0.001
+
+
 @pytest.mark.parametrize("others", [{"steps": 99}, {"ranks": 1}])
 def test_base_runs_make_the_same_calls(others):
     with pytest.raises(InconsistentTraceError, match="a signature is of one program"):
@@ -213,6 +246,8 @@ DAMAGES = [
     ("span_ns = ", "span_ns = -5 # "),
     ("drift = ", "drift = nan # "),
     ("runs = ", "spread = 0.1\nruns = 1 #"),
+    ("runs = ", "runs = 2 #"),
+    ("runs = ", "runs = 0 #"),
     ("cut = ", "cut = 1 # "),
     ("[[process]]", "[[other]]"),
     ("windows = [", "windows = [[1, 2],"),

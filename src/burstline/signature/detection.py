@@ -511,7 +511,7 @@ def _measurement(signature: Signature, events: Events) -> Measurement:
 
 
 def _drift(events: Events, number: int, found: Occurrences) -> float:
-    """How far the mean time of early parts differs from part to part, as a share."""
+    """How far parts as long as the early one lie from a steady course, as a share."""
     if not len(found.phase):
         return 0.0
     duration = _durations(events, number, found).astype(float)
@@ -526,8 +526,11 @@ def _drift(events: Events, number: int, found: Occurrences) -> float:
     speed = speed[np.bincount(part, minlength=_PARTS) > 0]
     if len(speed) < _LEAST_PARTS:
         return 0.0
-    # Of second differences, which a steady change has none of.
-    return float(np.sqrt(np.mean(np.diff(speed, 2) ** 2) / 6))
+    # Around a line: a steady change is the program's own. Differences from part to part alone
+    # would miss what is slower than a part, such as a machine whose speed wanders.
+    course = np.arange(len(speed))
+    rest = speed - np.polyval(np.polyfit(course, speed, 1), course)
+    return float(np.sqrt((rest**2).sum() / (len(speed) - 2)))
 
 
 def _spread(
@@ -536,7 +539,7 @@ def _spread(
     """How far each base run predicts the others wrongly, root mean square of the shares."""
     errors = []
     for one, processes in enumerate(every):
-        by_one = replace(signature, processes=processes, spread=0.0)
+        by_one = replace(signature, processes=processes, runs=1, spread=None)
         for other, events in enumerate(runs):
             if other != one:
                 measured = _measurement(signature, events)

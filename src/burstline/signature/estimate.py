@@ -180,9 +180,9 @@ def predict(
     Notes
     -----
     Linear in the windows. The interval holds the spread of the windows, and how far base runs
-    predict each other, wider where these are few (Student's t, with the differences between
-    early parts as one run more); of a single base run, those differences. It knows nothing of
-    a target that is disturbed only later.
+    predict each other, wider where these are few (Student's t), and, as one run more, how far
+    parts of a run as long as the early one lie from a steady course. It knows nothing of a
+    target that is disturbed only later.
 
     References
     ----------
@@ -221,15 +221,15 @@ def predict(
 def _noise(signature: Signature) -> tuple[float, float]:
     """The standard error by which runs differ from the base runs, and half of its interval.
 
-    Base runs tell it, and, as one more of them would, how much early parts of one differ. The
-    spread is how two runs differ; another run differs less from the mean of all.
+    Base runs tell it, and, as one more of them would, how much parts of one differ. The spread
+    is how two runs differ; another run differs less from the mean of all.
     """
     within = max(signature.drift, _LEAST_NOISE)
-    if signature.spread is None:
-        return within, _TWO_SIDES * within
     runs = signature.runs
-    squares = (runs - 1) * signature.spread**2 + 2 * within**2
+    squares = (runs - 1) * (signature.spread or 0.0) ** 2 + 2 * within**2
     noise = float(np.sqrt(squares / runs * (1 + 1 / runs) / 2))
+    if runs < 2:  # the parts of a run are enough to tell how far they differ
+        return noise, _TWO_SIDES * noise
     return noise, _STUDENT[min(runs - 2, len(_STUDENT) - 1)] * noise
 
 

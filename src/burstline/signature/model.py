@@ -85,7 +85,7 @@ class Signature:
         How far base runs that were given predict each other wrongly, as a share of the time,
         root mean square; None of a single one.
     drift : float
-        How far the time of an early part differs from that of the next, as a share.
+        How far parts as long as the early one lie from a steady course, as a share.
     crossing : int
         Messages that are on their way at the cut.
     processes : tuple of Process

@@ -108,8 +108,8 @@ def from_toml(text: str, path: Path) -> Signature:
         processes=tuple(_process(check, each) for each in processes),
         facts={str(name): str(value) for name, value in check.of(read, "facts", dict).items()},
     )
-    if signature.spread is not None and signature.runs < 2:
-        check.fail("runs", "of at least 2 runs, as these have a spread")
+    if signature.runs < 1 or (signature.spread is None) != (signature.runs == 1):
+        check.fail("spread", "where it is of several runs, and only there")
     ranks = [process.rank for process in signature.processes]
     if ranks != sorted(set(ranks)) or signature.representative not in ranks:
         check.fail("process", "for each rank in ascending order, the representative among them")
