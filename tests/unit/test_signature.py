@@ -75,6 +75,17 @@ def test_what_is_read_from_the_text_of_a_signature_is_equal():
     assert equal(from_toml(to_toml(signature), HERE), signature)
 
 
+@pytest.mark.parametrize(
+    "name", ["größe 😀", 'a "quoted" \\ path', "bell\x07 del\x7f\x85 \n\t"]
+)
+def test_whatever_a_label_holds_is_read_as_it_was_written(name):
+    signature = signature_of([solver(ranks=1)])
+    process = signature.processes[0]
+    named = replace(process, phases=tuple(each._replace(name=name) for each in process.phases))
+    signature = replace(signature, processes=(named,), facts={name: name})
+    assert equal(from_toml(to_toml(signature), HERE), signature)
+
+
 def test_a_measurement_is_read_as_it_was_written():
     signature = signature_of([solver()])
     run = measured(solver(), signature)
@@ -255,6 +266,7 @@ DAMAGES = [
     ("boundaries = [", 'boundaries = [[0, "0000000000000000"],'),
     ("boundaries = [", 'boundaries = [[1, "zz"],'),
     ("phases = [", "phases = [[1, 2, 3, 4, 5, 6, 7],"),
+    ("phases = [", "phases = " + "[" * 100_000),
     ("[facts]", "[facts"),
     ("counted = [", 'counted = ["MPI_Test", '),
 ]

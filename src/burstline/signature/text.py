@@ -78,7 +78,8 @@ def _rows(name: str, rows: Sequence[Sequence[object]]) -> list[str]:
 
 def _toml(value: object) -> str:
     if isinstance(value, str):
-        return json.dumps(value)  # the same escapes, but for the one that TOML has not
+        # TOML has JSON's escapes but for pairs of surrogates, and one character more to escape.
+        return json.dumps(value, ensure_ascii=False).replace("\x7f", "\\u007f")
     if isinstance(value, bool):
         return str(value).lower()
     return repr(value)
@@ -88,7 +89,7 @@ def from_toml(text: str, path: Path) -> Signature:
     """The signature that a text holds; `path` is named where it is not one."""
     try:
         read = tomllib.loads(text)
-    except tomllib.TOMLDecodeError as error:
+    except (tomllib.TOMLDecodeError, RecursionError) as error:
         raise FormatError(path, None, expected="a signature", found=str(error)) from None
     check = _Check(path)
     check.version(read.get("version"))
