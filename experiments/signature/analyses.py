@@ -89,7 +89,7 @@ def _recorded(site: Site, program: Program, processes: int, shorter: int) -> Pat
     built = site.build(program, program.base)
     words = [f"mpirun.{program.base.mpi}", "-n", str(processes), built]
     words += [str(program.crowded_size), str(max(program.crowded_steps // shorter, 1))]
-    return site.record(words, f"{program.name}.{processes}.store")
+    return site.record(words, f"{program.name}.{processes}-ranks.store")
 
 
 def _analysis(program: str, processes: int, store: Path) -> Analysis:

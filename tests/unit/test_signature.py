@@ -186,6 +186,20 @@ def test_a_single_base_run_tells_how_far_another_may_be_where_the_machine_wander
     assert 0.9 <= np.mean(held) < 1
 
 
+def test_however_alike_base_runs_are_the_target_is_known_by_one_early_part():
+    signature = replace(signature_of([solver()] * 5), spread=0.0, drift=0.03)
+    estimate = predict(signature, measured(solver(), signature)).estimate
+    assert estimate.half_width_ns >= 2 * 0.03 * estimate.predicted_ns
+
+
+def test_base_runs_tell_together_how_far_parts_of_a_run_lie_apart():
+    random = np.random.default_rng(3)
+    traces = [wandering(random) for _ in range(3)]
+    alone = [signature_of([trace]).drift for trace in traces]
+    together = signature_of(traces).drift
+    assert together == pytest.approx(np.sqrt(np.mean(np.square(alone))))
+
+
 def test_a_steady_change_is_no_noise():
     assert signature_of([solver(steps=400, grow=2)]).drift < 0.001
 

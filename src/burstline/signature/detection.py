@@ -329,7 +329,7 @@ def _signature(traces: Sequence[Trace], runs: Sequence[Events], way: _Way) -> Si
         span_ns=chosen.span_ns,
         runs=len(runs),
         spread=None,
-        drift=max(_drift(base, *each) for each in enumerate(found)),
+        drift=_root_mean_square([_drift(events, found) for events in runs]),
         crossing=crossing,
         processes=processes,
         facts=way.facts(found) | _origin(traces[0]),
@@ -510,8 +510,13 @@ def _measurement(signature: Signature, events: Events) -> Measurement:
     )
 
 
-def _drift(events: Events, number: int, found: Occurrences) -> float:
-    """How far parts as long as the early one lie from a steady course, as a share."""
+def _drift(events: Events, found: Sequence[Occurrences]) -> float:
+    """How far parts as long as the early one lie from a steady course, on the worst process."""
+    return max(_unsteadiness(events, *each) for each in enumerate(found))
+
+
+def _unsteadiness(events: Events, number: int, found: Occurrences) -> float:
+    """The standard deviation of the speed of parts of a process, as a share."""
     if not len(found.phase):
         return 0.0
     duration = _durations(events, number, found).astype(float)
@@ -545,7 +550,11 @@ def _spread(
                 measured = _measurement(signature, events)
                 error = predict(by_one, measured, estimator="ratio").estimate.error
                 errors.append(error or 0.0)
-    return float(np.sqrt(np.mean(np.square(errors))))
+    return _root_mean_square(errors)
+
+
+def _root_mean_square(values: Sequence[float]) -> float:
+    return float(np.sqrt(np.mean(np.square(values))))
 
 
 def _require_same_calls(runs: Sequence[Events]) -> None:

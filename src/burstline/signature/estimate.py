@@ -222,15 +222,17 @@ def _noise(signature: Signature) -> tuple[float, float]:
     """The standard error by which runs differ from the base runs, and half of its interval.
 
     Base runs tell it, and, as one more of them would, how much parts of one differ. The spread
-    is how two runs differ; another run differs less from the mean of all.
+    is how two runs differ; another run differs less from the mean of all. However alike base
+    runs are, the target is known by one early part, which lies off by as much as others do.
     """
     within = max(signature.drift, _LEAST_NOISE)
     runs = signature.runs
     squares = (runs - 1) * (signature.spread or 0.0) ** 2 + 2 * within**2
     noise = float(np.sqrt(squares / runs * (1 + 1 / runs) / 2))
-    if runs < 2:  # the parts of a run are enough to tell how far they differ
-        return noise, _TWO_SIDES * noise
-    return noise, _STUDENT[min(runs - 2, len(_STUDENT) - 1)] * noise
+    least = _TWO_SIDES * within * float(np.sqrt(1 + 1 / runs))
+    if runs < 2:
+        return noise, least
+    return noise, max(least, _STUDENT[min(runs - 2, len(_STUDENT) - 1)] * noise)
 
 
 def median_rank(estimates: Sequence[Estimate]) -> int:

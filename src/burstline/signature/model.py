@@ -85,7 +85,8 @@ class Signature:
         How far base runs that were given predict each other wrongly, as a share of the time,
         root mean square; None of a single one.
     drift : float
-        How far parts as long as the early one lie from a steady course, as a share.
+        How far parts as long as the early one lie from a steady course, as a share, root mean
+        square over base runs.
     crossing : int
         Messages that are on their way at the cut.
     processes : tuple of Process
