@@ -223,7 +223,7 @@ def draw(made: Sequence[Analysis], path: Path) -> None:
     axes.set_xticks(sorted({each.processes for each in made}))
     axes.set_xticks([], minor=True)
     axes.xaxis.set_major_formatter("{x:.0f}")
-    axes.legend(fontsize="x-small", ncols=2)
+    axes.legend(fontsize="x-small", ncols=2, handlelength=3.5)
     figure.savefig(path)
 
 
