@@ -192,6 +192,23 @@ def test_however_alike_base_runs_are_the_target_is_known_by_one_early_part():
     assert estimate.half_width_ns >= 2 * 0.03 * estimate.predicted_ns
 
 
+def test_several_signature_runs_are_predicted_from_by_their_mean_and_a_narrower_interval():
+    signature = signature_of([solver()])
+    once, twice = (measured(solver(), signature, factor) for factor in (1, 2))
+    alone = [predict(signature, each).estimate for each in (once, twice)]
+    together = predict(signature, once, twice).estimate
+    assert together.predicted_ns == sum(each.predicted_ns for each in alone) / 2
+    assert together.early_ns == sum(each.early_ns for each in alone) / 2
+    assert together.actual_ns == sum(each.actual_ns for each in alone) / 2
+    widths = [each.half_width_ns / each.predicted_ns for each in (*alone, together)]
+    assert widths[2] < min(widths[:2])
+    ended = tuple(replace(each, finalize_ns=None) for each in once.stamps)
+    cut = replace(once, stamps=ended)
+    assert predict(signature, twice, cut).estimate.actual_ns is None
+    with pytest.raises(ParameterError, match="at least one measurement"):
+        predict(signature)
+
+
 def test_base_runs_tell_together_how_far_parts_of_a_run_lie_apart():
     random = np.random.default_rng(3)
     traces = [wandering(random) for _ in range(3)]

@@ -62,6 +62,16 @@ def test_a_prediction_says_the_interval_and_the_error_of_a_full_run(signature, m
     assert document["actual_ns"] > 0
 
 
+def test_a_prediction_is_made_of_several_runs(signature, measured):
+    def document(*runs):
+        return json.loads(burstline("predict", signature, *runs, "--format", "json").stdout)
+
+    one, three = document(measured), document(measured, measured, measured)
+    assert one["predicted_ns"] == pytest.approx(three["predicted_ns"], abs=2)
+    width = [each["interval_ns"][1] - each["interval_ns"][0] for each in (one, three)]
+    assert width[1] < width[0]
+
+
 def test_a_signature_that_exists_is_kept(signature):
     done = burstline("signature", "build", RING, "-o", signature)
     assert done.returncode == 2
@@ -76,7 +86,7 @@ def test_a_signature_that_exists_is_kept(signature):
         (["signature", "build", RING, "-o", "x.sig", "--", "true"], "no -- COMMAND"),
         (["signature", "run", "a.sig", "b.sig", "--", "true"], "one signature"),
         (["signature", "run", "a.sig"], "behind --"),
-        (["predict", "a.sig"], "a signature and its measurement"),
+        (["predict", "a.sig"], "a signature and its measurements"),
         (["predict", "validate", "a.sig"], "a signature and a program"),
         (["phases", RING, "--windows", "0"], "--windows"),
         (["phases", RING, "--within", "3"], "within"),

@@ -8,12 +8,13 @@ from typing import TYPE_CHECKING, Any, Final, NamedTuple
 import numpy as np
 
 from burstline.errors import InconsistentTraceError, ParameterError
+from burstline.signature.model import Measurement, Stamps
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
     from burstline.columns import Floats
-    from burstline.signature.model import Measurement, Phase, Process, Signature, Stamps
+    from burstline.signature.model import Phase, Process, Signature
 
 ESTIMATORS: Final = ("ratio", "mean")
 """How an early part tells of the rest: by what it took on both machines, or by its mean."""
@@ -145,7 +146,7 @@ class Prediction:
 
 
 def predict(
-    signature: Signature, measurement: Measurement, *, estimator: str | None = None
+    signature: Signature, *measurements: Measurement, estimator: str | None = None
 ) -> Prediction:
     """The time of a run from what its signature measured.
 
@@ -156,8 +157,9 @@ def predict(
     ----------
     signature : Signature
         Of the base run, or runs.
-    measurement : Measurement
-        What `burstline signature run` measured: of the same ranks.
+    *measurements : Measurement
+        What `burstline signature run` measured: of the same ranks. Of several runs, times are
+        means, and the interval is narrower.
     estimator : {"ratio", "mean"}, optional
         ``ratio`` (default of `loops`): the mean of the windows of a phase, times what later
         occurrences took on the base machine by the same windows there, as far as that is more
@@ -173,7 +175,7 @@ def predict(
     Raises
     ------
     ParameterError
-        If there is no such estimator.
+        If there is no such estimator, or nothing was measured.
     InconsistentTraceError
         If the measurement is of other ranks, or lacks a boundary.
 
@@ -206,8 +208,12 @@ def predict(
         estimator = "ratio" if signature.method == "loops" else "mean"
     if estimator not in ESTIMATORS:
         raise ParameterError(f"no estimator {estimator!r}; there are {', '.join(ESTIMATORS)}")
-    _require_same_ranks(signature, measurement)
-    noise, width = _noise(signature)
+    if not measurements:
+        raise ParameterError("predict takes a signature and at least one measurement of it")
+    for each in measurements:
+        _require_same_ranks(signature, each)
+    measurement = _mean_of(signature, measurements)
+    noise, width = _noise(signature, len(measurements))
     estimates = tuple(
         _estimate(process, stamps, estimator, noise, width)
         for process, stamps in zip(signature.processes, measurement.stamps, strict=True)
@@ -218,18 +224,43 @@ def predict(
     return Prediction(signature, estimator, estimates, chosen, measurement.wall_ns)
 
 
-def _noise(signature: Signature) -> tuple[float, float]:
+def _mean_of(signature: Signature, measurements: Sequence[Measurement]) -> Measurement:
+    """The mean times of several runs at the boundaries of a signature."""
+    if len(measurements) == 1:
+        return measurements[0]
+    stamps = []
+    for process, runs in zip(
+        signature.processes,
+        zip(*(each.stamps for each in measurements), strict=True),
+        strict=True,
+    ):
+        since_init = [run.at(process.counts) - run.init_ns for run in runs]
+        ends = [run.finalize_ns - run.init_ns for run in runs if run.finalize_ns is not None]
+        stamps.append(
+            Stamps(
+                process.rank,
+                process.counts,
+                np.mean(since_init, axis=0).round().astype(np.int64),
+                0,
+                round(np.mean(ends)) if len(ends) == len(runs) else None,
+            )
+        )
+    wall_ns = round(np.mean([each.wall_ns for each in measurements]))
+    return Measurement(tuple(stamps), wall_ns, measurements[0].facts)
+
+
+def _noise(signature: Signature, measured: int) -> tuple[float, float]:
     """The standard error by which runs differ from the base runs, and half of its interval.
 
     Base runs tell it, and, as one more of them would, how much parts of one differ. The spread
     is how two runs differ; another run differs less from the mean of all. However alike base
-    runs are, the target is known by one early part, which lies off by as much as others do.
+    runs are, the target is known by early parts alone, which lie off by as much as others do.
     """
     within = max(signature.drift, _LEAST_NOISE)
     runs = signature.runs
     squares = (runs - 1) * (signature.spread or 0.0) ** 2 + 2 * within**2
     noise = float(np.sqrt(squares / runs * (1 + 1 / runs) / 2))
-    least = _TWO_SIDES * within * float(np.sqrt(1 + 1 / runs))
+    least = _TWO_SIDES * within * float(np.sqrt(1 / measured + 1 / runs))
     if runs < 2:
         return noise, least
     return noise, max(least, _STUDENT[min(runs - 2, len(_STUDENT) - 1)] * noise)

@@ -27,16 +27,17 @@ the prediction is wrong: the time is that from MPI_Init to MPI_Finalize.
 EXAMPLES: Final = """\
 examples:
   burstline predict app.sig measured.json
+  burstline predict app.sig run1.json run2.json run3.json            the mean of three runs
   burstline predict app.sig measured.json --estimator mean --format json
   burstline predict validate app.sig -- mpirun -n 8 ./app input.txt
   burstline predict validate app.sig --runs 5 --base 'mpirun -n 8 ./base' -- mpirun -n 8 ./app
 """
 USAGE: Final = (
-    "burstline predict APP.sig MEASURED.json [OPTION …]\n"
+    "burstline predict APP.sig MEASURED.json … [OPTION …]\n"
     "       burstline predict validate APP.sig [OPTION …] -- mpirun -n 8 ./app …"
 )
 OPTIONS: Final = {
-    "inputs FILE +": "a signature and what it measured; or validate and a signature",
+    "inputs FILE +": "a signature and what its runs measured; or validate and a signature",
     **usage.FORMAT,
     "the estimate": {name: RUN[name] for name in RUN if name.startswith("--estimator")},
     "validate": {
@@ -58,16 +59,18 @@ def run(arguments: usage.Arguments) -> None:
     if arguments.inputs[0] == "validate":
         _validate(arguments)
         return
-    if len(arguments.inputs) != 2 or arguments.program:
+    if len(arguments.inputs) < 2 or arguments.program:
         raise ParameterError(
-            "predict takes a signature and its measurement: burstline predict APP.sig "
+            "predict takes a signature and its measurements: burstline predict APP.sig "
             "MEASURED.json; to run a program: burstline signature run"
         )
-    path = Path(arguments.inputs[1])
+    first, *others = arguments.inputs
+    signature = read_signature(first)
+    measurements = [
+        burstline.signature.from_json(text_of(path), path) for path in map(Path, others)
+    ]
     prediction = burstline.signature.predict(
-        read_signature(arguments.inputs[0]),
-        burstline.signature.from_json(text_of(path), path),
-        estimator=arguments.estimator,
+        signature, *measurements, estimator=arguments.estimator
     )
     print_view(arguments, show.PredictionView(prediction))
 
