@@ -192,21 +192,75 @@ def test_however_alike_base_runs_are_the_target_is_known_by_one_early_part():
     assert estimate.half_width_ns >= 2 * 0.03 * estimate.predicted_ns
 
 
-def test_several_signature_runs_are_predicted_from_by_their_mean_and_a_narrower_interval():
+def test_several_signature_runs_are_predicted_from_by_their_mean():
     signature = signature_of([solver()])
     once, twice = (measured(solver(), signature, factor) for factor in (1, 2))
     alone = [predict(signature, each).estimate for each in (once, twice)]
     together = predict(signature, once, twice).estimate
-    assert together.predicted_ns == sum(each.predicted_ns for each in alone) / 2
-    assert together.early_ns == sum(each.early_ns for each in alone) / 2
-    assert together.actual_ns == sum(each.actual_ns for each in alone) / 2
-    widths = [each.half_width_ns / each.predicted_ns for each in (*alone, together)]
-    assert widths[2] < min(widths[:2])
+    for name in ("predicted_ns", "early_ns", "rest_ns", "measured_ns", "set_ns", "actual_ns"):
+        assert getattr(together, name) == sum(getattr(each, name) for each in alone) / 2
+    phase = together.phases[0]
+    assert (phase.ratio, phase.windows) == (1.5, alone[0].phases[0].windows)
     ended = tuple(replace(each, finalize_ns=None) for each in once.stamps)
     cut = replace(once, stamps=ended)
     assert predict(signature, twice, cut).estimate.actual_ns is None
     with pytest.raises(ParameterError, match="at least one measurement"):
         predict(signature)
+
+
+def test_several_signature_runs_that_are_alike_narrow_the_interval_and_others_widen_it():
+    signature = signature_of([solver()])
+    runs = [measured(solver(), signature, factor) for factor in (100, 101, 130)]
+    (one, alike, apart) = (
+        predict(signature, *chosen).estimate for chosen in (runs[:1], runs[:2], runs[::2])
+    )
+    narrow, single, wide = (
+        each.half_width_ns / each.predicted_ns for each in (alike, one, apart)
+    )
+    assert narrow < single < wide
+    low, high = apart.interval_ns
+    assert low < 100 / 115 * apart.predicted_ns
+    assert high > 130 / 115 * apart.predicted_ns
+
+
+def disturbed(measurement, signature, every, late_ns):
+    """The same run, where something else lasted for some time in every n-th window."""
+    stamps = []
+    for process, found in zip(signature.processes, measurement.stamps, strict=True):
+        later = np.zeros(len(found.counts), np.int64)
+        ends = np.searchsorted(found.counts, process.end)
+        later[ends[::every]] = late_ns
+        stamps.append(replace(found, time_ns=found.time_ns + np.cumsum(later)))
+    return replace(measurement, stamps=tuple(stamps))
+
+
+def test_a_few_disturbed_windows_do_not_move_the_prediction():
+    trace = solver(steps=2000)
+    signature = signature_of([trace])
+    undisturbed = measured(trace, signature)
+    found = disturbed(undisturbed, signature, every=20, late_ns=500)
+    expected, estimate = (predict(signature, each).estimate for each in (undisturbed, found))
+    # What was run up to the cut counts as it was.
+    later = estimate.early_ns - expected.early_ns
+    assert later > 0
+    assert estimate.predicted_ns == pytest.approx(expected.predicted_ns + later, rel=1e-3)
+    assert estimate.phases[0].ratio == 1
+
+
+def test_the_interval_reaches_to_what_the_mean_of_the_windows_predicts():
+    trace = solver(steps=2000)
+    signature = signature_of([trace])
+    found = disturbed(measured(trace, signature), signature, every=3, late_ns=300)
+    estimate = predict(signature, found).estimate
+    by_mean = predict(signature, found, estimator="mean").estimate
+    assert estimate.predicted_ns < 0.6 * by_mean.predicted_ns
+    assert estimate.interval_ns[1] > 0.98 * by_mean.predicted_ns
+
+
+def test_base_runs_outvote_the_one_that_was_disturbed():
+    traces = [solver(), solver(slower=3), solver()]
+    windows = [signature_of(chosen).processes[0].base_ns for chosen in (traces, traces[:1])]
+    assert windows[0].tolist() == windows[1].tolist()
 
 
 def test_base_runs_tell_together_how_far_parts_of_a_run_lie_apart():

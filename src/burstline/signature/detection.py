@@ -458,7 +458,7 @@ def _process(
 
 
 def _mean(runs: Sequence[Process]) -> Process:
-    """A process by the mean times of base runs that make the same calls."""
+    """A process by the mean times of base runs that make the same calls; windows by medians."""
     first = runs[0]
     if len(runs) == 1:
         return first
@@ -470,7 +470,8 @@ def _mean(runs: Sequence[Process]) -> Process:
         )
         for of_runs in zip(*(run.phases for run in runs), strict=True)
     )
-    base_ns = np.mean([run.base_ns for run in runs], axis=0).astype(np.int64)
+    # A window of microseconds that was disturbed in one run would lie off in the mean of all.
+    base_ns = np.median([run.base_ns for run in runs], axis=0).astype(np.int64)
     spans, early = ([getattr(run, name) for run in runs] for name in ("span_ns", "early_ns"))
     return replace(
         first,

@@ -8,13 +8,12 @@ from typing import TYPE_CHECKING, Any, Final, NamedTuple
 import numpy as np
 
 from burstline.errors import InconsistentTraceError, ParameterError
-from burstline.signature.model import Measurement, Stamps
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
     from burstline.columns import Floats
-    from burstline.signature.model import Phase, Process, Signature
+    from burstline.signature.model import Measurement, Phase, Process, Signature, Stamps
 
 ESTIMATORS: Final = ("ratio", "mean")
 """How an early part tells of the rest: by what it took on both machines, or by its mean."""
@@ -29,7 +28,7 @@ class Measured(NamedTuple):
 
     windows: int
     mean_ns: float
-    ratio: float  # to what the same windows took on the base machine
+    ratio: float  # to what the same windows took on the base machine: the median
     error: float  # standard error of the ratio, or of the mean as a share of it
 
 
@@ -158,14 +157,15 @@ def predict(
     signature : Signature
         Of the base run, or runs.
     *measurements : Measurement
-        What `burstline signature run` measured: of the same ranks. Of several runs, times are
-        means, and the interval is narrower.
+        What `burstline signature run` measured: of the same ranks. Of several runs, the result
+        is the mean of what each predicts, and the interval is narrower if these are alike.
     estimator : {"ratio", "mean"}, optional
-        ``ratio`` (default of `loops`): the mean of the windows of a phase, times what later
-        occurrences took on the base machine by the same windows there, as far as that is more
-        than noise; so a phase whose occurrences grow is predicted, too. ``mean`` (default of
-        `epas` and `pas2p`): the mean of the windows times the number of occurrences, as
-        published [1]_.
+        ``ratio`` (default of `loops`): what the phase took on the base machine, times what the
+        windows took by the same windows there, of which the median is taken: disturbances of
+        seconds do not move it. Later occurrences differ from the windows as they do on the base
+        machine, as far as that is more than noise; so a phase whose occurrences grow is
+        predicted, too. ``mean`` (default of `epas` and `pas2p`): the mean of the windows times
+        the number of occurrences, as published [1]_.
 
     Returns
     -------
@@ -181,10 +181,12 @@ def predict(
 
     Notes
     -----
-    Linear in the windows. The interval holds the spread of the windows, and how far base runs
-    predict each other, wider where these are few (Student's t), and, as one run more, how far
-    parts of a run as long as the early one lie from a steady course. It knows nothing of a
-    target that is disturbed only later.
+    Linear in the windows, but for their sorting. The interval holds the spread of the windows,
+    and how far base runs predict each other, wider where these are few (Student's t), and, as
+    one run more, how far parts of a run as long as the early one lie from a steady course, and
+    how far signature runs lie apart. It reaches to what the mean of the ratios would predict,
+    which is right where a few windows are slow in every run. It knows nothing of a target that
+    is disturbed only later.
 
     References
     ----------
@@ -212,58 +214,87 @@ def predict(
         raise ParameterError("predict takes a signature and at least one measurement of it")
     for each in measurements:
         _require_same_ranks(signature, each)
-    measurement = _mean_of(signature, measurements)
-    noise, width = _noise(signature, len(measurements))
-    estimates = tuple(
-        _estimate(process, stamps, estimator, noise, width)
-        for process, stamps in zip(signature.processes, measurement.stamps, strict=True)
+    noise = _noise(signature)
+    alone = (
+        [
+            _estimate(process, stamps, estimator, noise)
+            for process, stamps in zip(signature.processes, each.stamps, strict=True)
+        ]
+        for each in measurements
     )
+    estimates = tuple(_mean_of(signature, runs) for runs in zip(*alone, strict=True))
     chosen = signature.representative
     if signature.method == "loops":
         chosen = median_rank(estimates)
-    return Prediction(signature, estimator, estimates, chosen, measurement.wall_ns)
-
-
-def _mean_of(signature: Signature, measurements: Sequence[Measurement]) -> Measurement:
-    """The mean times of several runs at the boundaries of a signature."""
-    if len(measurements) == 1:
-        return measurements[0]
-    stamps = []
-    for process, runs in zip(
-        signature.processes,
-        zip(*(each.stamps for each in measurements), strict=True),
-        strict=True,
-    ):
-        since_init = [run.at(process.counts) - run.init_ns for run in runs]
-        ends = [run.finalize_ns - run.init_ns for run in runs if run.finalize_ns is not None]
-        stamps.append(
-            Stamps(
-                process.rank,
-                process.counts,
-                np.mean(since_init, axis=0).round().astype(np.int64),
-                0,
-                round(np.mean(ends)) if len(ends) == len(runs) else None,
-            )
-        )
     wall_ns = round(np.mean([each.wall_ns for each in measurements]))
-    return Measurement(tuple(stamps), wall_ns, measurements[0].facts)
+    return Prediction(signature, estimator, estimates, chosen, wall_ns)
 
 
-def _noise(signature: Signature, measured: int) -> tuple[float, float]:
-    """The standard error by which runs differ from the base runs, and half of its interval.
+def _mean_of(signature: Signature, runs: Sequence[Estimate]) -> Estimate:
+    """What several signature runs predict of a process, which is the mean; how sure that is."""
+
+    def mean(name: str) -> int:
+        return round(np.mean([getattr(run, name) for run in runs]))
+
+    def mean_of_known(name: str) -> int | None:
+        return None if any(getattr(run, name) is None for run in runs) else mean(name)
+
+    predicted_ns = mean("predicted_ns")
+    apart = np.array([run.predicted_ns / max(predicted_ns, 1) - 1 for run in runs])
+    by_windows = np.linalg.norm([run.half_width_ns for run in runs]) / len(runs)
+    half = np.hypot(by_windows, _width(signature, apart) * predicted_ns)
+    return Estimate(
+        rank=runs[0].rank,
+        predicted_ns=predicted_ns,
+        half_width_ns=round(float(half)),
+        seed_predicted_ns=mean_of_known("seed_predicted_ns"),
+        early_ns=mean("early_ns"),
+        rest_ns=mean("rest_ns"),
+        measured_ns=mean("measured_ns"),
+        set_ns=mean("set_ns"),
+        phases=tuple(map(_mean_of_phase, zip(*(run.phases for run in runs), strict=True))),
+        actual_ns=mean_of_known("actual_ns"),
+    )
+
+
+def _mean_of_phase(runs: Sequence[Measured | None]) -> Measured | None:
+    """What the windows of a phase took in several runs, which all have it or all do not."""
+    known = [run for run in runs if run is not None]
+    if not known:
+        return None
+    _, mean_ns, ratio, _ = np.mean(known, axis=0)
+    error = float(np.linalg.norm([run.error for run in known])) / len(known)
+    return Measured(known[0].windows, float(mean_ns), float(ratio), error)
+
+
+def _noise(signature: Signature) -> float:
+    """The standard error by which another run differs from the base runs, as a share.
 
     Base runs tell it, and, as one more of them would, how much parts of one differ. The spread
-    is how two runs differ; another run differs less from the mean of all. However alike base
-    runs are, the target is known by early parts alone, which lie off by as much as others do.
+    is how two runs differ; another run differs less from the mean of all.
     """
-    within = max(signature.drift, _LEAST_NOISE)
     runs = signature.runs
-    squares = (runs - 1) * (signature.spread or 0.0) ** 2 + 2 * within**2
-    noise = float(np.sqrt(squares / runs * (1 + 1 / runs) / 2))
-    least = _TWO_SIDES * within * float(np.sqrt(1 / measured + 1 / runs))
+    squares = (runs - 1) * (signature.spread or 0.0) ** 2 + 2 * _within(signature) ** 2
+    return float(np.sqrt(squares / runs * (1 + 1 / runs) / 2))
+
+
+def _within(signature: Signature) -> float:
+    """How far a part of a run as long as the early one lies off, as a share of its time."""
+    return max(signature.drift, _LEAST_NOISE)
+
+
+def _width(signature: Signature, apart: Floats) -> float:
+    """Half of the interval by what is known of runs, as a share of the time.
+
+    However alike base runs are, the target is known by early parts alone. These lie off by as
+    much as others do, or by as much more as signature runs lie apart from their mean.
+    """
+    within, runs, measured = _within(signature), signature.runs, len(apart)
+    of_target = max(within**2, (within**2 + float((apart**2).sum())) / measured)
+    least = _TWO_SIDES * float(np.sqrt(of_target / measured + within**2 / runs))
     if runs < 2:
-        return noise, least
-    return noise, max(least, _STUDENT[min(runs - 2, len(_STUDENT) - 1)] * noise)
+        return least
+    return max(least, _STUDENT[min(runs - 2, len(_STUDENT) - 1)] * _noise(signature))
 
 
 def median_rank(estimates: Sequence[Estimate]) -> int:
@@ -288,9 +319,8 @@ def _require_same_ranks(signature: Signature, measurement: Measurement) -> None:
             )
 
 
-def _estimate(
-    process: Process, stamps: Stamps, estimator: str, noise: float, width: float
-) -> Estimate:
+def _estimate(process: Process, stamps: Stamps, estimator: str, noise: float) -> Estimate:
+    """What one signature run predicts of a process; the interval is by its windows alone."""
     times = (stamps.at(process.end) - stamps.at(process.begin)).astype(float)
     base = process.base_ns.astype(float)
     measured = tuple(
@@ -303,8 +333,10 @@ def _estimate(
         if windows is None or not phase.is_relevant:
             continue
         time = phase.late_weight * windows.mean_ns
-        if estimator == "ratio":
-            time *= _growth(phase, base[process.phase == number], noise)
+        before_cut = base[process.phase == number]
+        if estimator == "ratio" and before_cut.any():
+            time = phase.late_weight * windows.ratio * float(before_cut.mean())
+            time *= _growth(phase, before_cut, noise)
         late += time
         before += phase.late_ns
         errors += (time * windows.error) ** 2
@@ -314,12 +346,11 @@ def _estimate(
         ratio = early_ns / process.early_ns if process.early_ns else 1.0
     left = process.span_ns - process.early_ns - before
     predicted = early_ns + late + left * ratio
-    half = np.hypot(_TWO_SIDES * np.sqrt(errors), width * predicted)
     actual = None if stamps.finalize_ns is None else stamps.finalize_ns - stamps.init_ns
     return Estimate(
         rank=process.rank,
         predicted_ns=round(predicted),
-        half_width_ns=round(float(half)),
+        half_width_ns=round(_TWO_SIDES * float(np.sqrt(errors))),
         seed_predicted_ns=_published(process, measured),
         early_ns=early_ns,
         rest_ns=round(left * ratio),
@@ -357,11 +388,36 @@ def _measured(times: Floats, base: Floats, estimator: str) -> Measured | None:
     """What some windows took, and how sure that is."""
     if not len(times):
         return None
-    mean, windows = float(times.mean()), len(times)
-    ratio = float(times.sum() / base.sum()) if base.any() else 1.0
-    if windows < 2:
-        return Measured(windows, mean, ratio, 0.0)
+    mean, ratio = float(times.mean()), _usual_ratio(times, base)
     # Of occurrences that differ by the program, only what differs from the base run is unsure.
-    rest = times - (ratio * base if estimator == "ratio" else mean)
-    deviation = float(np.sqrt((rest**2).sum() / (windows - 1)))
-    return Measured(windows, mean, ratio, deviation / np.sqrt(windows) / max(mean, 1.0))
+    expected = ratio * base if estimator == "ratio" else np.full(len(times), mean)
+    error = _standard_error(times, expected)
+    if estimator == "ratio" and base.any():
+        by_mean = float(times.sum() / base.sum())
+        error = max(error, abs(by_mean / max(ratio, 1e-9) - 1) / _TWO_SIDES)
+    return Measured(len(times), mean, ratio, error)
+
+
+def _usual_ratio(times: Floats, base: Floats) -> float:
+    """The median of what windows took by what they took on the base machine.
+
+    Each counts by its time there. Between two values, the median is halfway.
+    """
+    known = base > 0
+    if not known.any():
+        return 1.0
+    ratios, weights = times[known] / base[known], base[known]
+    low, high = (
+        side * np.quantile(side * ratios, 0.5, weights=weights, method="inverted_cdf")
+        for side in (1, -1)
+    )
+    return float(low + high) / 2
+
+
+def _standard_error(times: Floats, expected: Floats) -> float:
+    """How unsure the mean is of times that differ from expected ones, as a share of it."""
+    windows = len(times)
+    if windows < 2:
+        return 0.0
+    deviation = float(np.sqrt(((times - expected) ** 2).sum() / (windows - 1)))
+    return deviation / np.sqrt(windows) / max(float(expected.mean()), 1.0)
