@@ -24,7 +24,7 @@ from typing import TYPE_CHECKING
 
 from burstline.errors import MissingExtraError
 from experiments.signature.analyses import TIMED, Analysis, analyses, variation
-from experiments.signature.results import LARGEST_SPREAD, goals, predictions
+from experiments.signature.results import LARGEST_SPREAD, Predictions, goals, predictions
 from experiments.signature.runs import METHODS, PROGRAMS, Site
 
 if TYPE_CHECKING:
@@ -74,16 +74,17 @@ def _version(tool: str) -> str:
     return next((line for line in lines if line.startswith("Version")), lines[0])
 
 
-def predicted(made: Sequence[Prediction], failed: Sequence[str] = ()) -> Iterator[str]:
+def predicted(found: Predictions) -> Iterator[str]:
     """Each prediction (tables 5 and 6), what does not count or failed apart, and the goals."""
     head = ["program", "target", "method", "AET, s", "spread", "PET, s", "error"]
     head += ["of PET", "interval, s", "holds AET", "SET, s", "measured, s", "cut, s"]
     head += ["wall, s", "wall of AET", "coverage"]
     yield "## Predictions (tables 5 and 6)"
     yield ""
-    yield "AET is the mean of whole runs, PET that of signature runs, one before each of these."
-    yield "Errors are of AET, and as published of PET."
+    yield "AET is the mean of whole runs, PET what signature runs predict together, one before"
+    yield "each of these. Errors are of AET, and as published of PET."
     yield ""
+    made, failed = found.together, found.failures
     yield from table(head, (_row(each) for each in made if each.counts))
     apart = [each for each in made if not each.counts]
     if apart:
@@ -96,6 +97,9 @@ def predicted(made: Sequence[Prediction], failed: Sequence[str] = ()) -> Iterato
         yield from (f"- {line}" for line in failed)
         yield ""
     yield from _by_method([each for each in made if each.counts])
+    yield "## By each signature run alone"
+    yield ""
+    yield from _by_method([each for each in found.alone if each.counts])
     yield "## Goals"
     yield ""
     yield "They are of predictions by `loops`."
@@ -256,14 +260,14 @@ def main() -> None:
 
     tell(machine())
     if chosen.part != "analyses":
-        made: list[Prediction] = []
-        failed: list[str] = []
+        made = Predictions([], [], [])
         turns = {"turns": chosen.turns, "bases": chosen.bases}
         for program in programs:
-            more, failures = predictions(site, program, shorter=shorter, say=say, **turns)
-            made += more
-            failed += failures
-        tell(predicted(made, failed))
+            more = predictions(site, program, shorter=shorter, say=say, **turns)
+            made.together.extend(more.together)
+            made.alone.extend(more.alone)
+            made.failures.extend(more.failures)
+        tell(predicted(made))
     if chosen.part != "predictions":
         over = [
             pair for each in programs for pair in analyses(site, each, shorter=shorter, say=say)

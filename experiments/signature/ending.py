@@ -93,7 +93,7 @@ def cases(folder: Path, mpi: str) -> Iterator[Case]:
         languages["Fortran"] = ("mpif90", "ending.f90")
     for language, (compiler, source) in languages.items():
         program = folder / f"ending-{os.getpid()}-{mpi}-{language}"
-        words = [f"{compiler}.{mpi}", "-w", "-O1", "-o", program, _PROGRAMS / source]
+        words = [f"{compiler}.{mpi}", "-w", "-O1", "-o", str(program), str(_PROGRAMS / source)]
         subprocess.run(words, check=True)  # noqa: S603 -- a compiler
         if language == "C":
             for pending, before in PENDING.items():

@@ -5,13 +5,15 @@ from __future__ import annotations
 import statistics
 from contextlib import contextmanager
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any, Final
+from functools import partial
+from typing import TYPE_CHECKING, Any, Final, NamedTuple
 
 from burstline.errors import BurstlineError
 from experiments.signature.runs import METHODS, Program, Site
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator, Sequence
+    from pathlib import Path
 
 LARGEST_SPREAD: Final = 0.03
 """Of run times of a program that counts, between the longest and the shortest of its runs."""
@@ -38,18 +40,12 @@ class Prediction:
 
     @classmethod
     def of(
-        cls,
-        words: tuple[str, str, str],
-        actual_s: Sequence[float],
-        documents: Sequence[dict[str, Any]],
+        cls, words: tuple[str, str, str], actual_s: Sequence[float], document: dict[str, Any]
     ) -> Prediction:
-        """The mean of what `burstline predict` said of each signature run, in seconds."""
-        low, high = (
-            statistics.mean(document["interval_ns"][side] for document in documents) / 1e9
-            for side in (0, 1)
-        )
+        """What `burstline predict` said, in seconds."""
+        low, high = (side / 1e9 for side in document["interval_ns"])
         predicted_s, signature_s, measured_s, wall_s, early_s = (
-            statistics.mean(document[f"{key}_ns"] for document in documents) / 1e9
+            document[f"{key}_ns"] / 1e9
             for key in ("predicted", "set", "measured", "wall", "early")
         )
         return cls(
@@ -61,7 +57,7 @@ class Prediction:
             measured_s,
             wall_s,
             early_s,
-            documents[0]["coverage"],
+            document["coverage"],
         )
 
     @property
@@ -100,6 +96,14 @@ class Prediction:
         return self.spread <= LARGEST_SPREAD
 
 
+class Predictions(NamedTuple):
+    """What was predicted of a program."""
+
+    together: list[Prediction]  # a target and method each, by all signature runs
+    alone: list[Prediction]  # the same, by each signature run
+    failures: list[str]
+
+
 @dataclass(frozen=True, slots=True)
 class Goal:
     """What is aimed at, and what came out; `holds` is None where there is nothing to judge."""
@@ -117,41 +121,55 @@ def predictions(
     turns: int,
     bases: int,
     say: Callable[[str], None],
-) -> tuple[list[Prediction], list[str]]:
-    """Each target of a program by each method: base runs first, then one target after another.
+) -> Predictions:
+    """Each target of a program by each method, from all signature runs and from each.
 
-    A turn is a run of each signature and a whole run: machines that others use, too, are
-    faster at one time than at another. What fails is told behind the predictions.
+    A turn is a run of each signature and a whole run, of each target, and its part of the base
+    runs: machines that others use, too, are faster at one time than at another. The first base
+    run says where signature runs stop; what is predicted has the times of all base runs.
     """
     steps = program.steps // shorter
+    commands = [site.command(program, target, steps) for target in program.targets]
     base = site.command(program, program.base, steps)
-    traces = []
-    for run in range(bases):
-        say(f"{program.name}: recording {program.base}")
-        traces.append(site.record(base, f"{program.name}.{run}.store"))
+    traces: list[Path] = []
     failures: list[str] = []
-    signatures = {}
-    for method in METHODS:
-        with _told(failures, f"{program.name}, {method}"):
-            site.sign(traces, method, f"{program.name}.{method}.sig")
-            signatures[method] = f"{program.name}.{method}.sig"
-    made = []
-    for target in program.targets:
-        command = site.command(program, target, steps)
-        documents: dict[str, list[dict[str, Any]]] = {method: [] for method in signatures}
-        actual_s = []
-        for turn in range(turns):
+    signatures: dict[str, str] = {}
+
+    def record(up_to: int) -> None:
+        while len(traces) < up_to:
+            say(f"{program.name}: recording {program.base}")
+            traces.append(site.record(base, f"{program.name}.{len(traces)}.store"))
+
+    def sign() -> None:
+        for method in METHODS:
+            with _told(failures, f"{program.name}, {method}"):
+                site.sign(traces, method, f"{program.name}.{method}.sig")
+                signatures[method] = f"{program.name}.{method}.sig"
+
+    record(1)
+    sign()
+    actual_s: list[list[float]] = [[] for _ in commands]
+    measured: dict[tuple[int, str], list[str]] = {}
+    for turn in range(turns):
+        for number, command in enumerate(commands):
+            target = program.targets[number]
             say(f"{program.name}: {target}, turn {turn + 1}")
             for method, signature in signatures.items():
                 with _told(failures, f"{program.name}, {target}, {method}"):
-                    documents[method].append(site.predict(signature, command))
-            actual_s.append(site.seconds(command))
-        made += [
-            Prediction.of((program.name, str(target), method), actual_s, said)
-            for method, said in documents.items()
-            if said
-        ]
-    return made, failures
+                    name = f"{program.name}.{method}.{number}.{turn}.json"
+                    found = site.measure(signature, command, name)
+                    measured.setdefault((number, method), []).append(found)
+            actual_s[number].append(site.seconds(command))
+        record(1 + (bases - 1) * (turn + 1) // turns)
+    sign()
+    together, alone = [], []
+    for (number, method), names in measured.items():
+        words = program.name, str(program.targets[number]), method
+        of = partial(Prediction.of, words, actual_s[number])
+        with _told(failures, ", ".join(words)):
+            together.append(of(site.predict(signatures[method], names)))
+            alone += [of(site.predict(signatures[method], [name])) for name in names]
+    return Predictions(together, alone, failures)
 
 
 @contextmanager

@@ -163,12 +163,15 @@ class Site:
         options = ["--method", method, "--force", "-o", signature]
         self.burstline("signature", "build", *names, *options)
 
-    def predict(self, signature: str, command: Sequence[str]) -> dict[str, Any]:
-        """What a run of the signature predicts of a command."""
-        measured = f"{signature}.json"
+    def measure(self, signature: str, command: Sequence[str], measured: str) -> str:
+        """Run a signature: what it measured, relative to the folder."""
         options = ["--force", "-o", measured]
         self.burstline("signature", "run", signature, *options, "--", *command)
-        return self.document("predict", signature, measured)
+        return measured
+
+    def predict(self, signature: str, measured: Sequence[str]) -> dict[str, Any]:
+        """What runs of the signature predict together."""
+        return self.document("predict", signature, *measured)
 
     def document(self, *words: str) -> dict[str, Any]:
         """What a command prints for programs."""

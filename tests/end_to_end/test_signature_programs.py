@@ -6,7 +6,7 @@ from dataclasses import replace
 
 import pytest
 from experiments.signature.__main__ import predicted
-from experiments.signature.results import Prediction, goals
+from experiments.signature.results import Prediction, Predictions, goals
 from experiments.signature.runs import PROGRAMS, Site
 
 import burstline
@@ -61,7 +61,7 @@ def prediction(program, error=0.0, actual_s=(40.0, 40.4, 39.6), method="loops"):
         "early_ns": 2e9,
         "coverage": 0.99,
     }
-    return Prediction.of((program, "mpich -O3 8", method), actual_s, [document])
+    return Prediction.of((program, "mpich -O3 8", method), actual_s, document)
 
 
 def test_goals_hold_where_all_predictions_are_good():
@@ -73,8 +73,9 @@ def test_goals_hold_where_all_predictions_are_good():
 
 def test_a_program_whose_runs_differ_is_reported_apart_and_does_not_count():
     apart = prediction("b", 0.5, actual_s=(38.0, 40.0, 42.0))
-    lines = list(predicted([prediction("a", -0.05), apart], ["b, by epas: too few calls"]))
-    few, _, mean, worst, by_epas, held, *_ = goals([prediction("a", -0.05), apart])
+    made = [prediction("a", -0.05), apart]
+    lines = list(predicted(Predictions(made, [made[0]] * 2, ["b, by epas: too few calls"])))
+    few, _, mean, worst, by_epas, held, *_ = goals(made)
 
     assert (few.holds, few.outcome) == (False, "1 with 1 predictions")
     assert (mean.holds, worst.holds, by_epas.holds, held.holds) == (False, True, None, False)
@@ -82,6 +83,7 @@ def test_a_program_whose_runs_differ_is_reported_apart_and_does_not_count():
     assert rows == ["| a", "| b"]
     assert sum("does not hold" in line for line in lines) == 3
     assert any("differ by more than 3%" in line for line in lines)
+    assert sum(line.startswith("| loops | 2 |") for line in lines) == 1
     assert lines.index("Failed, 1:") + 2 == lines.index("- b, by epas: too few calls")
 
 
