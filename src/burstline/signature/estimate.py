@@ -212,8 +212,9 @@ def predict(
         raise ParameterError(f"no estimator {estimator!r}; there are {', '.join(ESTIMATORS)}")
     if not measurements:
         raise ParameterError("predict takes a signature and at least one measurement of it")
-    for each in measurements:
-        _require_same_ranks(signature, each)
+    for number, each in enumerate(measurements, 1):
+        which = "the measurement" if len(measurements) == 1 else f"measurement {number}"
+        _require_same_ranks(signature, each, which)
     noise = _noise(signature)
     alone = (
         [
@@ -303,19 +304,20 @@ def median_rank(estimates: Sequence[Estimate]) -> int:
     return order[(len(order) - 1) // 2].rank
 
 
-def _require_same_ranks(signature: Signature, measurement: Measurement) -> None:
+def _require_same_ranks(signature: Signature, measurement: Measurement, which: str) -> None:
+    """Raise if what was measured, which the error names, is not of this signature."""
     ours = [process.rank for process in signature.processes]
     theirs = [stamps.rank for stamps in measurement.stamps]
     if ours != theirs:
         raise InconsistentTraceError(
-            f"the signature is of {len(ours)} ranks, the measurement of {len(theirs)}: "
+            f"the signature is of {len(ours)} ranks, {which} of {len(theirs)}: "
             "run the signature with as many ranks as the base run had"
         )
     for process, stamps in zip(signature.processes, measurement.stamps, strict=True):
         if not np.isin(process.counts, stamps.counts).all():
             raise InconsistentTraceError(
-                f"the measurement is of another signature: rank {process.rank} was not "
-                "stamped at all of its boundaries"
+                f"{which} is of another signature: rank {process.rank} was not stamped at all "
+                "of its boundaries"
             )
 
 
