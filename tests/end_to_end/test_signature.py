@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 from pathlib import Path
+from statistics import fmean
 
 import pytest
 
@@ -80,6 +81,14 @@ def test_full_runs_stand_beside_the_prediction(site):
         error = (turn["predicted_ns"] - turn["actual_ns"]) / turn["actual_ns"]
         assert turn["error"] == pytest.approx(error)
         assert turn["full_wall_ns"] > turn["actual_ns"] > 0
+    wall_ns = fmean(turn["wall_ns"] for turn in found["turns"])
+    assert found["wall_ns"] == pytest.approx(wall_ns, abs=1)
+    low, high = found["interval_ns"]
+    actual = [turn["actual_ns"] for turn in found["turns"]]
+    assert low <= found["predicted_ns"] <= high
+    assert found["inside"] == sum(low <= time <= high for time in actual)
+    error = (found["predicted_ns"] - fmean(actual)) / fmean(actual)
+    assert found["error"] == pytest.approx(error, abs=1e-6)
 
 
 def test_a_program_that_makes_other_calls_is_stopped(site):

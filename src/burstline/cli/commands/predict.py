@@ -17,12 +17,12 @@ from burstline.errors import NotEnoughDataError, ParameterError
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
 
-    from burstline.signature import Measurement, Signature
+    from burstline.signature import Measurement, Prediction, Signature
 
 DESCRIPTION: Final = """\
 Say how long a program takes on the machine where its signature was run, with an interval of
 95 %. validate makes full runs there, too, in turns with signature runs, and says by how much
-the prediction is wrong: the time is that from MPI_Init to MPI_Finalize.
+the prediction of these together is wrong: the time is that from MPI_Init to MPI_Finalize.
 """
 EXAMPLES: Final = """\
 examples:
@@ -82,31 +82,37 @@ def _validate(arguments: usage.Arguments) -> None:
             "mpirun -n 8 ./app"
         )
     signature = read_signature(arguments.inputs[1])
-    turns = []
+    measurements, turns = [], []
     for number in range(1, arguments.runs + 1):
-        turns.append(_turn(arguments, signature, number))
-        show.note(f"burstline: {_sentence(turns[-1])}")
-    document = _document(signature, turns)
+        measurement, turn = _turn(arguments, signature, number)
+        measurements.append(measurement)
+        turns.append(turn)
+        show.note(f"burstline: {_sentence(turn)}")
+    together = burstline.signature.predict(
+        signature, *measurements, estimator=arguments.estimator
+    )
+    document = _document(together, turns)
     rows = [[turn[name] for name in _COLUMNS] for turn in turns]
     shown = [show.Facts(_verdict(document))]
     print_view(arguments, show.Outcome(document, _COLUMNS, rows, shown=shown))
 
 
-def _turn(arguments: usage.Arguments, signature: Signature, number: int) -> dict[str, Any]:
-    """A signature run and a full run, after a base run if there is one."""
+def _turn(
+    arguments: usage.Arguments, signature: Signature, number: int
+) -> tuple[Measurement, dict[str, Any]]:
+    """A signature run, and a full run beside it, after a base run if there is one."""
     base_ns = None
     if arguments.base is not None:
         one = usage.Arguments(**{**vars(arguments), "program": shlex.split(arguments.base)})
         base_ns = _time_ns(measured(one, signature, to_end=True), signature.representative)
-    prediction = burstline.signature.predict(
-        signature, measured(arguments, signature), estimator=arguments.estimator
-    )
+    short = measured(arguments, signature)
+    prediction = burstline.signature.predict(signature, short, estimator=arguments.estimator)
     full = measured(arguments, signature, to_end=True)
     document = prediction.as_dict()
     actual_ns = _time_ns(full, prediction.representative)
     predicted_ns = document["predicted_ns"]
     names = ("predicted_ns", "interval_ns", "seed_predicted_ns", "set_ns", "measured_ns")
-    return {"turn": number} | {name: document[name] for name in names} | {
+    return short, {"turn": number} | {name: document[name] for name in names} | {
         "actual_ns": actual_ns,
         "error": (predicted_ns - actual_ns) / actual_ns,
         "error_of_prediction": (predicted_ns - actual_ns) / predicted_ns,
@@ -124,27 +130,22 @@ def _time_ns(run: Measurement, rank: int) -> int:
     return stamps.finalize_ns - stamps.init_ns
 
 
-def _document(signature: Signature, turns: Sequence[dict[str, Any]]) -> dict[str, Any]:
-    """The means of all turns, and the turns."""
-    names = ("predicted_ns", "actual_ns", "set_ns", "measured_ns", "wall_ns")
-    means = {name: round(fmean(turn[name] for turn in turns)) for name in names}
-    low, high = (round(fmean(turn["interval_ns"][side] for turn in turns)) for side in (0, 1))
-    difference = means["predicted_ns"] - means["actual_ns"]
+def _document(together: Prediction, turns: Sequence[dict[str, Any]]) -> dict[str, Any]:
+    """What all signature runs predict together, the mean of the full runs, and the turns."""
+    found = together.as_dict()
+    names = ("method", "predicted_ns", "interval_ns", "set_ns", "measured_ns", "wall_ns")
     actual = [turn["actual_ns"] for turn in turns]
     base = [turn["base_ns"] for turn in turns if turn["base_ns"] is not None]
-    return {
-        "method": signature.method,
-        **means,
-        "interval_ns": [low, high],
-        "error": difference / means["actual_ns"],
-        "error_of_prediction": difference / means["predicted_ns"],
-        "coverage": signature.of_rank(signature.representative).coverage,
+    actual_ns, (low, high) = round(fmean(actual)), found["interval_ns"]
+    difference = found["predicted_ns"] - actual_ns
+    return {name: found[name] for name in names} | {
+        "actual_ns": actual_ns,
+        "error": difference / actual_ns,
+        "error_of_prediction": difference / found["predicted_ns"],
+        "coverage": found["coverage"],
         "actual_spread": _spread(actual),
         "base_spread": _spread(base),
-        "inside": sum(
-            turn["interval_ns"][0] <= turn["actual_ns"] <= turn["interval_ns"][1]
-            for turn in turns
-        ),
+        "inside": sum(low <= time <= high for time in actual),
         "turns": list(turns),
     }
 
