@@ -124,9 +124,11 @@ def predictions(
 ) -> Predictions:
     """Each target of a program by each method, from all signature runs and from each.
 
-    A turn is a run of each signature and a whole run, of each target, and its part of the base
-    runs: machines that others use, too, are faster at one time than at another. The first base
-    run says where signature runs stop; what is predicted has the times of all base runs.
+    A turn of a target is a run of each signature and a whole run; base runs are made before,
+    between and after the targets: machines that others use, too, are faster at one time than
+    at another. Turns of a target follow each other, so that its whole runs differ by what the
+    program varies. The first base run says where signature runs stop; what is predicted has
+    the times of all base runs.
     """
     steps = program.steps // shorter
     commands = [site.command(program, target, steps) for target in program.targets]
@@ -150,9 +152,8 @@ def predictions(
     sign()
     actual_s: list[list[float]] = [[] for _ in commands]
     measured: dict[tuple[int, str], list[str]] = {}
-    for turn in range(turns):
-        for number, command in enumerate(commands):
-            target = program.targets[number]
+    for number, (target, command) in enumerate(zip(program.targets, commands, strict=True)):
+        for turn in range(turns):
             say(f"{program.name}: {target}, turn {turn + 1}")
             for method, signature in signatures.items():
                 with _told(failures, f"{program.name}, {target}, {method}"):
@@ -160,7 +161,7 @@ def predictions(
                     found = site.measure(signature, command, name)
                     measured.setdefault((number, method), []).append(found)
             actual_s[number].append(site.seconds(command))
-        record(1 + (bases - 1) * (turn + 1) // turns)
+        record(1 + (bases - 1) * (number + 1) // len(commands))
     sign()
     together, alone = [], []
     for (number, method), names in measured.items():
