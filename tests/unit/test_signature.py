@@ -293,7 +293,7 @@ def test_a_measurement_of_another_signature_is_refused():
     )
     with pytest.raises(InconsistentTraceError, match="another signature"):
         predict(signature, Measurement(short, 1, {}))
-    with pytest.raises(InconsistentTraceError, match="^measurement 2 is of another signature"):
+    with pytest.raises(InconsistentTraceError, match=r"^measurement 2 is of another signature"):
         predict(signature, run, Measurement(short, 1, {}))
 
 
