@@ -4,7 +4,7 @@
  *
  *     farm SIZE STEPS
  *
- * A task of cost 1 evaluates SIZE points; a step has TASKS tasks in ROUNDS rounds.
+ * A task of cost 1 takes SIZE steps along an equation; a step has TASKS tasks in ROUNDS rounds.
  * Which calls are made depends on ranks and STEPS alone. */
 #include <math.h>
 #include <mpi.h>
@@ -28,18 +28,20 @@ static double cost(double task, double place) {
     return 1 + 5 * exp(-away * away / 16);
 }
 
-/* Integrates a function over pieces that become finer with the cost of the task. */
+/* Follows an equation in steps that become finer with the cost of the task. */
 static double work(Batch batch) {
     double sum = 0;
     for (int task = 0; task < (int)batch.share; task++) {
         double number = batch.first + task;
         long points = (long)(size * cost(number, batch.place));
         double width = 1.0 / points, slope = 0.1 * (1 + batch.scale * number);
-        for (long n = 0; n < points; n++) {
-            double x = (n + 0.5) * width, value = 0;
-            for (int order = ORDER; order > 0; order--) value = (value + order) * x * slope;
-            sum += sqrt(1 + value * value) * width;
+        double y = 0;
+        for (long n = 0; n < points; n++) { /* each step needs the one before it */
+            double value = 0;
+            for (int order = ORDER; order > 0; order--) value = (value + order) * y * slope;
+            y += sqrt(1 + value * value) * width;
         }
+        sum += y;
     }
     return sum;
 }

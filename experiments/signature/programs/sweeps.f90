@@ -1,5 +1,6 @@
 ! Implicit steps by line sweeps, in the manner of NPB's BT and SP: a step exchanges faces, computes
-! a right hand side, and solves systems of three diagonals along x, along y and along z.
+! a right hand side, and solves systems of three diagonals along x, along y and along z, whose
+! pivots bend with the solution.
 !
 !     sweeps SIZE STEPS
 !
@@ -10,7 +11,7 @@ module box
   use mpi
   implicit none
   integer, parameter :: real64 = kind(1d0), blocks = 4, checked = 50
-  real(real64), parameter :: side = -0.2d0, middle = 1.4d0
+  real(real64), parameter :: side = -0.2d0, middle = 1.4d0, bend = 0.01d0
   integer :: size, layers, rank, ranks, below, above, error
   real(real64), allocatable :: u(:, :, :), change(:, :, :), factor(:, :, :), edge(:, :, :)
 contains
@@ -46,44 +47,58 @@ contains
     end do
   end subroutine right_hand_side
 
-  subroutine solve_x() ! a line at a time: each point needs the one before it
-    integer :: i, j, k
+  subroutine solve_x()
+    integer :: j, k
     do k = 1, layers
       do j = 1, size
-        factor(1, j, k) = side / middle
-        change(1, j, k) = change(1, j, k) / middle
-        do i = 2, size
-          factor(i, j, k) = side / (middle - side * factor(i - 1, j, k))
-          change(i, j, k) = (change(i, j, k) - side * change(i - 1, j, k)) / (middle - side * factor(i - 1, j, k))
-        end do
-        do i = size - 1, 1, -1
-          change(i, j, k) = change(i, j, k) - factor(i, j, k) * change(i + 1, j, k)
-        end do
+        call solve(change(:, j, k), factor(:, j, k))
       end do
     end do
   end subroutine solve_x
 
-  subroutine solve_y() ! all lines of a layer at once
-    integer :: i, j, k
+  subroutine solve_y()
+    integer :: i, k
     do k = 1, layers
-      factor(:, 1, k) = side / middle
-      change(:, 1, k) = change(:, 1, k) / middle
-      do j = 2, size
-        do i = 1, size
-          factor(i, j, k) = side / (middle - side * factor(i, j - 1, k))
-          change(i, j, k) = (change(i, j, k) - side * change(i, j - 1, k)) / (middle - side * factor(i, j - 1, k))
-        end do
-      end do
-      do j = size - 1, 1, -1
-        do i = 1, size
-          change(i, j, k) = change(i, j, k) - factor(i, j, k) * change(i, j + 1, k)
-        end do
+      do i = 1, size
+        call solve(change(i, :, k), factor(i, :, k))
       end do
     end do
   end subroutine solve_y
 
+  subroutine solve(line, share) ! a whole line
+    real(real64), intent(inout) :: line(:), share(:)
+    real(real64) :: last(2)
+    last = 0
+    call forwards(line, share, last(1), last(2))
+    last = 0
+    call backwards(line, share, last(2))
+  end subroutine solve
+
+  subroutine forwards(line, share, last_share, last) ! each point needs the one before it
+    real(real64), intent(inout) :: line(:), share(:), last_share, last
+    real(real64) :: pivot
+    integer :: n
+    do n = 1, ubound(line, 1)
+      pivot = middle - side * last_share + bend * sqrt(1 + last * last)
+      last = (line(n) - side * last) / pivot
+      last_share = side / pivot
+      line(n) = last
+      share(n) = last_share
+    end do
+  end subroutine forwards
+
+  subroutine backwards(line, share, last)
+    real(real64), intent(inout) :: line(:), last
+    real(real64), intent(in) :: share(:)
+    integer :: n
+    do n = ubound(line, 1), 1, -1
+      last = line(n) - share(n) * last
+      line(n) = last
+    end do
+  end subroutine backwards
+
   subroutine solve_z() ! up through all ranks, and down again
-    integer :: block, first, last, k, count, request
+    integer :: block, first, last, i, j, count, request
     request = MPI_REQUEST_NULL
     do block = 1, blocks
       first = size * (block - 1) / blocks + 1
@@ -91,12 +106,10 @@ contains
       count = 2 * size * (last - first + 1)
       edge(:, first:last, 1:2) = 0
       call receive(below, count)
-      do k = 1, layers
-        factor(:, first:last, k) = side / (middle - side * edge(:, first:last, 1))
-        change(:, first:last, k) = (change(:, first:last, k) - side * edge(:, first:last, 2)) &
-          / (middle - side * edge(:, first:last, 1))
-        edge(:, first:last, 1) = factor(:, first:last, k)
-        edge(:, first:last, 2) = change(:, first:last, k)
+      do j = first, last
+        do i = 1, size
+          call forwards(change(i, j, :), factor(i, j, :), edge(i, j, 1), edge(i, j, 2))
+        end do
       end do
       call send(above, count)
     end do
@@ -106,9 +119,10 @@ contains
       count = 2 * size * (last - first + 1)
       edge(:, first:last, 2) = 0
       call receive(above, count)
-      do k = layers, 1, -1
-        change(:, first:last, k) = change(:, first:last, k) - factor(:, first:last, k) * edge(:, first:last, 2)
-        edge(:, first:last, 2) = change(:, first:last, k)
+      do j = first, last
+        do i = 1, size
+          call backwards(change(i, j, :), factor(i, j, :), edge(i, j, 2))
+        end do
       end do
       call send(below, count)
     end do

@@ -11,7 +11,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 
-enum { PLANES = 24, UNKNOWNS = 5, CHECKED = 50, WEST = 0, EAST = 1, NORTH = 2, SOUTH = 3 };
+enum { PLANES = 16, UNKNOWNS = 5, CHECKED = 50, WEST = 0, EAST = 1, NORTH = 2, SOUTH = 3 };
 
 static int wide, high; /* points of this rank, in each plane */
 static int beside[4];  /* ranks to the west, east, north and south, or MPI_PROC_NULL */
@@ -69,7 +69,8 @@ static void right_hand_side(void) {
             }
 }
 
-/* Relaxes a plane: the sign is -1 where points before are the lower ones, and 1 where upper. */
+/* Relaxes a plane: the sign is -1 where points before are the lower ones, and 1 where upper.
+ * Unknowns of a point are relaxed one after another, each by what became of the one before. */
 static void relax(int k, int sign) {
     for (int b = 0; b < high; b++)
         for (int a = 0; a < wide; a++) {
@@ -78,10 +79,11 @@ static void relax(int k, int sign) {
             double *here = point(field, i, j, k), *to = point(change, i, j, k);
             double *x = point(field, i + sign, j, k), *y = point(field, i, j + sign, k);
             double *z = point(field, i, j, below);
+            double before = here[UNKNOWNS - 1];
             for (int m = 0; m < UNKNOWNS; m++) {
-                double sum = to[m];
+                double sum = to[m], length = sqrt(here[m] * here[m] + before * before);
                 for (int n = 0; n < UNKNOWNS; n++) sum += coupling[m][n] * (x[n] + y[n] + z[n]);
-                here[m] += 0.5 * (sum / (1 + 0.1 * here[m] * here[m]) - here[m]);
+                before = here[m] += 0.5 * (sum / (1 + 0.1 * length) - here[m]);
             }
         }
 }
