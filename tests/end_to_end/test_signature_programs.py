@@ -3,11 +3,12 @@
 from __future__ import annotations
 
 from dataclasses import replace
+from pathlib import Path
 
 import pytest
 from experiments.signature.__main__ import predicted
-from experiments.signature.results import Prediction, Predictions, goals
-from experiments.signature.runs import PROGRAMS, Site
+from experiments.signature.results import Prediction, Predictions, goals, predictions
+from experiments.signature.runs import METHODS, PROGRAMS, Site
 
 import burstline
 from recording import environment
@@ -49,10 +50,9 @@ def test_a_whole_run_is_timed_between_its_ends(site):
     assert 0 < site.seconds(site.command(program, small, steps=2)) < 600
 
 
-def prediction(program, error=0.0, actual_s=(40.0, 40.4, 39.6), method="loops"):
-    """A prediction whose AET is 40 s."""
-    predicted_s = 40 * (1 + error)
-    document = {
+def document(predicted_s):
+    """What `burstline predict` says."""
+    return {
         "predicted_ns": predicted_s * 1e9,
         "interval_ns": [(predicted_s - 1) * 1e9, (predicted_s + 1) * 1e9],
         "set_ns": 1e8,
@@ -61,7 +61,56 @@ def prediction(program, error=0.0, actual_s=(40.0, 40.4, 39.6), method="loops"):
         "early_ns": 2e9,
         "coverage": 0.99,
     }
-    return Prediction.of((program, "mpich -O3 8", method), actual_s, document)
+
+
+class Diary:
+    """A site that writes down what is run, and what signatures are built from."""
+
+    def __init__(self):
+        self.runs, self.signed, self.predicted = [], [], []
+
+    def command(self, _program, configuration, _steps):
+        return [str(configuration)]
+
+    def record(self, _command, store):
+        self.runs.append("base")
+        return Path(store)
+
+    def sign(self, traces, method, _name):
+        self.signed.append((method, len(traces)))
+
+    def measure(self, _signature, command, name):
+        self.runs.append(f"signature of {command[0]}")
+        return name
+
+    def seconds(self, command):
+        self.runs.append(command[0])
+        return 40.0 + len(self.runs)
+
+    def predict(self, _signature, names):
+        self.predicted.append(len(names))
+        return document(40.0)
+
+
+def test_base_runs_lie_around_the_turns_of_each_target():
+    diary, program = Diary(), PROGRAMS[0]
+
+    made = predictions(diary, program, shorter=1, turns=2, bases=5, say=lambda _: None)
+
+    one, other = map(str, program.targets)
+    turns = [[f"signature of {target}"] * len(METHODS) + [target] for target in (one, other)]
+    between = ["base", "base"]
+    assert diary.runs == ["base", *turns[0] * 2, *between, *turns[1] * 2, *between]
+    assert diary.signed == [(method, count) for count in (1, 5) for method in METHODS]
+    assert (len(made.together), len(made.alone), made.failures) == (6, 12, [])
+    assert sorted(diary.predicted) == [1] * 12 + [2] * 6
+    assert made.together[0].actual_s == (45.0, 49.0)
+
+
+def prediction(program, error=0.0, actual_s=(40.0, 40.4, 39.6), method="loops"):
+    """A prediction whose AET is 40 s."""
+    said = document(40 * (1 + error))
+    return Prediction.of((program, "mpich -O3 8", method), actual_s, said)
 
 
 def test_goals_hold_where_all_predictions_are_good():

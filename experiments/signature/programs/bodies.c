@@ -4,7 +4,7 @@
  *
  *     bodies SIZE STEPS
  *
- * There are SIZE bodies, and ranks share them. How far they are apart is summed up now and then.
+ * There are SIZE bodies, and ranks share them. How far out they are is summed up now and then.
  * Which calls are made depends on ranks and STEPS alone. */
 #include <math.h>
 #include <mpi.h>

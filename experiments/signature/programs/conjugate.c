@@ -84,9 +84,7 @@ static double dot(const double *a, const double *b) {
 static void solve(void) {
     exchange(heat);
     multiply(heat, product);
-    for (long n = plane; n < plane + rows; n++) {
-        residual[n] = heat[n] + 1e-3 - product[n];
-    }
+    for (long n = plane; n < plane + rows; n++) residual[n] = heat[n] + 1e-3 - product[n];
     condition(residual, conditioned);
     for (long n = plane; n < plane + rows; n++) direction[n] = conditioned[n];
     double before = dot(residual, conditioned);
