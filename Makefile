@@ -8,7 +8,7 @@ ARGS   ?=
 PARALLEL ?= -n auto --maxprocesses 4 --dist loadfile  # tests of a file stay together
 SECONDS_PER_TARGET ?= 60
 
-PIP    := $(VENV)/bin/python -m pip --disable-pip-version-check --quiet
+PIP    := $(VENV)/bin/python -m pip --disable-pip-version-check -q -q  # errors alone
 SOURCES := $(shell find src core CMakeLists.txt pyproject.toml README.md LICENSE -type f \
              ! -name '*.so' ! -name '*.pyc' ! -path '*/__pycache__/*' ! -path 'core/fuzz/*')
 KERNELS := $(wildcard core/*.cpp core/*.hpp core/fuzz/*.cpp)
@@ -19,7 +19,7 @@ KERNELS := $(wildcard core/*.cpp core/*.hpp core/fuzz/*.cpp)
 help:  ## list the targets
 	@sed -n 's/^\([a-z-]*\):.*## \(.*\)/  make \1\t\2/p' $(MAKEFILE_LIST) | expand -t 22
 
-demo: $(VENV)/.installed  ## build burstline and explain the small real trace that ships with it
+demo: $(VENV)/.installed  ## build burstline and explain a small recorded run that ships with it
 	$(VENV)/bin/burstline demo $(ARGS)
 
 install: $(VENV)/.installed  ## build burstline and install it into VENV (default .venv)

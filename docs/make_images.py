@@ -1,7 +1,7 @@
 """Draw the pictures of README and docs again: ``make images``.
 
-Each is what a command prints or draws, as SVG: for the trace that ships with the package,
-and the clustering plot for a program with more loops.
+Each is what a command prints or draws, as SVG: for the trace of LULESH that ships with the
+package, and the clustering plot for a program with more loops.
 """
 
 from __future__ import annotations
@@ -11,6 +11,7 @@ import contextlib
 import io
 import random
 import re
+from importlib.resources import files
 from pathlib import Path
 
 from rich.console import Console
@@ -20,12 +21,13 @@ from rich.text import Text
 import burstline
 from burstline.browser import Browser, View
 from burstline.cli import main
-from burstline.cli.commands.demo import shipped_trace
 from burstline.plots import cluster_plot
 from burstline.structure import detect, points
 from burstline.testing import trace_of
 
 IMAGES = Path(__file__).parent / "images"
+TRACE = files("burstline") / "data" / "lulesh_8r.prv.gz"
+TITLE = "lulesh.prv"
 MOST_LINES = 32
 STYLES = {
     r"^ *FILE .*$": "bold",
@@ -43,7 +45,7 @@ def draw(name, words, *, start):
     The lines before the one that holds `start` are left out, but for the table's head.
     """
     with contextlib.redirect_stdout(io.StringIO()) as printed:
-        main([*words, str(shipped_trace()), "--quiet"])
+        main([*words, str(TRACE), "--quiet"])
     lines = [line.rstrip() for line in printed.getvalue().splitlines()]
     head = next(number for number, line in enumerate(lines) if "PSEUDOCODE" in line)
     first = next(number for number, line in enumerate(lines) if start in line)
@@ -53,7 +55,7 @@ def draw(name, words, *, start):
         text.highlight_regex(re.compile(pattern, re.MULTILINE), style)
     console = Console(width=max(map(len, shown)), record=True, file=io.StringIO())
     console.print(text, soft_wrap=True)
-    title = f"burstline {' '.join(words)} my.prv"
+    title = f"burstline {' '.join(words)} {TITLE}"
     write(name, console.export_svg(title=title, theme=MONOKAI, unique_id=name))
 
 
@@ -69,15 +71,15 @@ def write(name, svg):
 
 def draw_browser(name, *keys, size):
     """Open the browser, press keys, and draw its screen as ``images/NAME.svg``."""
-    trace = burstline.read(shipped_trace())
-    app = Browser(trace, detect(trace), View(), name="my.prv")
+    trace = burstline.read(TRACE)
+    app = Browser(trace, detect(trace), View(), name=TITLE)
 
     async def story():
         async with app.run_test(size=size) as pilot:
             await pilot.press(*keys)
             await app.workers.wait_for_complete()
             await pilot.pause()
-            return app.export_screenshot(title="burstline browse my.prv")
+            return app.export_screenshot(title=f"burstline browse {TITLE}")
 
     write(name, asyncio.run(story()))
 

@@ -9,14 +9,15 @@ import sys
 import termios
 import time
 from fcntl import ioctl
+from importlib.resources import files
 
 import pytest
 
-from burstline.cli.commands.demo import shipped_trace
 from command import burstline
 
 PATIENCE_S = 120
-BROWSE = [sys.executable, "-m", "burstline", "browse", str(shipped_trace()), "--quiet"]
+LULESH = files("burstline") / "data" / "lulesh_8r.prv.gz"
+BROWSE = [sys.executable, "-m", "burstline", "browse", str(LULESH), "--quiet"]
 WITHOUT = """
 import sys
 sys.modules["{module}"] = None
@@ -106,7 +107,7 @@ def test_a_view_that_cannot_be_is_an_error_and_not_a_screen(words, message):
 
 
 def test_without_a_terminal_browse_says_what_to_do_instead():
-    run = burstline("browse", shipped_trace())
+    run = burstline("browse", LULESH)
 
     assert run.returncode == 2
     assert "needs a terminal" in run.stderr
@@ -129,7 +130,7 @@ def test_a_missing_extra_is_named_before_anything_is_read(module, words, extra):
 
 
 def test_a_plot_without_a_file_is_printed_in_characters():
-    run = burstline("plot", shipped_trace())
+    run = burstline("plot", LULESH)
 
     assert run.returncode == 0, run.stderr
     assert "repetitions of a call" in run.stdout
@@ -142,9 +143,9 @@ def test_a_plot_without_a_file_is_printed_in_characters():
 def test_a_picture_is_written_once_and_replaced_only_by_force(tmp_path, name, begin):
     path = tmp_path / name
 
-    first = burstline("plot", shipped_trace(), "-o", path, "--method", "seed")
-    again = burstline("plot", shipped_trace(), "-o", path)
-    forced = burstline("plot", shipped_trace(), "-o", path, "--force")
+    first = burstline("plot", LULESH, "-o", path, "--method", "seed")
+    again = burstline("plot", LULESH, "-o", path)
+    forced = burstline("plot", LULESH, "-o", path, "--force")
 
     assert (first.returncode, again.returncode, forced.returncode) == (0, 2, 0)
     assert "points of 1 loop" in first.stderr
@@ -153,7 +154,7 @@ def test_a_picture_is_written_once_and_replaced_only_by_force(tmp_path, name, be
 
 
 def test_a_picture_has_an_ending_that_means_something(tmp_path):
-    run = burstline("plot", shipped_trace(), "-o", tmp_path / "a.pdf")
+    run = burstline("plot", LULESH, "-o", tmp_path / "a.pdf")
 
     assert run.returncode == 2
     assert ".svg or .png" in run.stderr

@@ -2,13 +2,74 @@
 
 from __future__ import annotations
 
+import json
+import shutil
+from importlib.resources import files
+
+import burstline
 import command
+from burstline.cli.commands.demo import shipped_trace
+
+SOURCE = files("burstline") / "data" / "heat.c"
 
 
-def test_the_demo_explains_the_trace_that_ships():
+def printed():
     done = command.burstline("demo")
-
     assert done.returncode == 0, done.stderr
-    assert "$ burstline info" in done.stdout
-    assert "$ burstline structure" in done.stdout
-    assert "Next, with this trace" in done.stdout
+    return done.stdout
+
+
+def test_the_demo_goes_from_a_trace_to_an_answer():
+    shown = printed()
+    steps = [shown.index(f"$ burstline {name} ") for name in ("info", "waits", "structure")]
+    verdict = " ".join(shown[steps[1] : steps[2]].split())
+
+    assert steps == sorted(steps)
+    assert "Rank 2 causes most of it" in verdict
+    assert "relax" in verdict
+    assert "for 1 to 44:" in shown
+    assert shown.index("relax() takes three times as long on") > steps[2]
+
+
+def test_what_the_demo_says_of_its_program_stands_in_the_source():
+    source = SOURCE.read_text()
+
+    assert "STEPS = 44, STEPS_TO_CHECK = 10, SLOW_RANK = 2" in source
+    assert "take(rank == SLOW_RANK ? 15 : 5);" in source
+
+
+def test_the_demo_fits_on_a_screen_of_80_columns(monkeypatch):
+    monkeypatch.delenv("COLUMNS", raising=False)
+    lines = printed().splitlines()
+
+    assert len(lines) <= 66
+    assert max(len(line) for line in lines if not line.startswith("$ trace=")) <= 80
+
+
+def test_the_demo_says_what_to_do_next():
+    after = printed().partition("Next, ")[2]
+
+    assert all(f"  burstline {name} " in after for name in ("record", "waits", "browse"))
+
+
+def test_the_demo_leaves_the_width_of_the_screen_alone(monkeypatch):
+    monkeypatch.setenv("COLUMNS", "133")
+
+    assert printed() == printed()
+    assert shutil.get_terminal_size().columns == 133
+
+
+def test_the_trace_of_the_demo_is_small_and_whole():
+    assert sum(path.stat().st_size for path in shipped_trace().parent.glob("heat.*")) < 100_000
+    assert burstline.read(shipped_trace()).defects.num_rows == 0
+
+
+def test_the_program_of_the_demo_recorded_again_has_the_same_cause(on_open_mpi):
+    on_open_mpi.build(SOURCE.read_text(), "-O1", "-finstrument-functions", "-lm", name="heat")
+    code, _, said = on_open_mpi.record("-o", "heat.prv", "--", *on_open_mpi.ranks(4), "./heat")
+    assert code == 0, said
+    _, found, _ = on_open_mpi.burstline("waits", "heat.prv", "--format", "json")
+    verdict = " ".join(json.loads(found)["verdict"])
+
+    assert "Rank 2 causes most of it, 9" in verdict
+    assert "relax at heat.c" in verdict

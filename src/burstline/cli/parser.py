@@ -51,7 +51,7 @@ _PURPOSES: Final = {
         "predict": "how long the program takes where only its signature ran",
     },
     "Get started": {
-        "demo": "all of it on a small real trace",
+        "demo": "what it says of a small recorded run",
         "completion": "teach your shell the commands and options",
     },
 }
@@ -61,7 +61,7 @@ COMMANDS: Final = {name: _MODULES.get(name, name) for of in _PURPOSES.values() f
 
 _EXAMPLES: Final = """\
 examples:
-  burstline demo                            the whole thing on a small real trace
+  burstline demo                            what it says of a small recorded run
   burstline info run.prv                    what is in the trace, and its efficiency
   burstline structure run.prv --ranks 0-7   the loops of the program, as pseudo-code
   burstline cut run.prv -o part.prv --from 2s --to 3s

