@@ -190,6 +190,71 @@ def test_a_trace_without_records_gets_them_from_its_calls(tmp_path):
     assert dump(copy).states[2, 1, 2, 1, 5, 26, 3] == 1
 
 
+TEAM = """
+ranks 1 threads 2
+path 0 main file main.c line 10
+path 1 solve under 0 file s.c line 5
+path 2 operator>> under 1 file "a @ 3 (b.c" line 7
+path 3 start_thread
+path 4 .omp_outlined. under 3 file s.c line 6
+region parallel paradigm openmp role parallel type 60002 value 1
+region team paradigm openmp role team type 60002 value 2
+region barrier paradigm openmp role barrier type 60004 value 26
+region critical paradigm openmp role critical type 60004 value 30
+0 | 0 enter MPI_Init path 0 | 5 leave | 10 fork 2 | 10 enter parallel path 1
+  | 11 team begin 2 path 1 | 14 enter barrier path 2 | 20 leave | 22 team end 2
+  | 24 leave | 24 join | 30 enter MPI_Finalize | 40 leave
+0.1 | 12 team begin 2 path 1 | 13 enter barrier path 4 | 20 leave | 20 enter critical
+  | 21 leave | 22 team end 2
+"""
+
+
+def paths_of(trace, table):
+    """The frames around each row of a table, innermost first."""
+    nodes = trace.call_paths.to_pylist()
+    for path in trace.table(table)["call_path"].to_pylist():
+        frames, node = [], path
+        while node is not None:
+            frames.append(tuple(nodes[node][name] for name in ("function", "file", "line")))
+            node = nodes[node]["parent"]
+        yield frames
+
+
+def test_constructs_of_threads_keep_their_call_paths(tmp_path):
+    trace = trace_of(TEAM)
+    copy = tmp_path / "out.prv"
+
+    burstline.write(trace, copy)
+
+    assert broken(copy) == []
+    again = burstline.read(copy)
+    assert [*paths_of(again, "regions")] == [*paths_of(trace, "regions")]
+    assert [*paths_of(again, "calls")] == [*paths_of(trace, "calls")]
+    assert again.region_defs.num_rows == trace.region_defs.num_rows
+    labels = read_pcf(copy.with_suffix(".pcf").read_bytes())
+    assert labels.value_label(77200004, 2) == "solve @ 5 (s.c), called by 1"
+    part = completed(again, select(again, start_ns=16), start_ns=16, end_ns=None)
+    burstline.write(part, tmp_path / "part.prv")
+    later = [
+        path[0][0] if path else None
+        for path in paths_of(burstline.read(tmp_path / "part.prv"), "regions")
+    ]
+    assert later == ["solve", "solve", "operator>>", "solve", ".omp_outlined.", None]
+
+
+def test_frames_that_call_each_other_in_a_circle_end(tmp_path):
+    copy = tmp_path / "out.prv"
+    burstline.write(trace_of(TEAM), copy)
+    labels = copy.with_suffix(".pcf")
+    text = labels.read_text()
+    assert "main @ 10 (main.c)\n" in text
+    labels.write_text(text.replace("main @ 10 (main.c)", "main @ 10 (main.c), called by 2"))
+
+    again = burstline.read(copy)
+
+    assert [name for name, *_ in next(paths_of(again, "regions"))] == ["solve", "main"]
+
+
 def test_records_of_a_trace_without_them_read_back_as_the_same_calls(tmp_path):
     whole = burstline.read(write_example(tmp_path))
     trace = overlaid(whole, {}, without=RAW_TABLES)

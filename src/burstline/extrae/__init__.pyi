@@ -12,6 +12,7 @@ from burstline.extrae.event_types import ATTRIBUTE_TYPES as ATTRIBUTE_TYPES
 from burstline.extrae.event_types import CALLER_FUNCTIONS as CALLER_FUNCTIONS
 from burstline.extrae.event_types import CALLER_LINES as CALLER_LINES
 from burstline.extrae.event_types import COMMUNICATOR as COMMUNICATOR
+from burstline.extrae.event_types import CONSTRUCT_PATH as CONSTRUCT_PATH
 from burstline.extrae.event_types import COUNTER_SET as COUNTER_SET
 from burstline.extrae.event_types import COUNTER_TYPES as COUNTER_TYPES
 from burstline.extrae.event_types import FILE_SIZE as FILE_SIZE
@@ -50,8 +51,10 @@ from burstline.extrae.event_types import WAIT_LENGTH as WAIT_LENGTH
 from burstline.extrae.event_types import WAIT_STATE as WAIT_STATE
 from burstline.extrae.event_types import RegionKind as RegionKind
 from burstline.extrae.labels import UNRESOLVED as UNRESOLVED
+from burstline.extrae.labels import frame_label as frame_label
 from burstline.extrae.labels import is_absolute as is_absolute
 from burstline.extrae.labels import read_counter as read_counter
+from burstline.extrae.labels import read_frame as read_frame
 from burstline.extrae.labels import read_function as read_function
 from burstline.extrae.labels import read_line as read_line
 from burstline.extrae.mpi_calls import MPI_EVENTS as MPI_EVENTS

@@ -209,6 +209,9 @@ INTERRUPTED_PARTNER: Final = _enter(
 )
 """Rank of the partner of a call that nobody left, so that no message tells it."""
 
+CONSTRUCT_PATH: Final = _enter(77_200_004, EventClass.REGION_LINE, "Call path of the construct")
+"""Where a construct of OpenMP is: its value is a frame, whose label names the one around it."""
+
 MOVED_TYPES: Final = range(77_210_000, 77_300_000)
 """Event types of a program that are taken, in the order of their numbers."""
 

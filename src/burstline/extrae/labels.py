@@ -5,6 +5,7 @@
     CommSend [CommSend(Domain&, int)]                  ->  CommSend
     f.cc:101 [/path/f.cc:101, /path/program]           ->  f.cc, line 101       Extrae >= 4.3
     101 (f.cc, program)                                ->  f.cc, line 101       Extrae < 4.3
+    sweep @ 8 (f.c), called by 5                       ->  sweep in f.c, line 8, below frame 5
     PAPI_TOT_INS [Instr completed]                     ->  PAPI_TOT_INS
 
 Extrae cuts the short form of a C++ function at its first ``<`` or ``(``, which leaves the
@@ -19,7 +20,7 @@ from typing import NamedTuple
 UNRESOLVED = "??"
 """A function that no label names."""
 
-_LARGEST_LINE = 2**31 - 1
+_LARGEST_LINE, _MOST_DIGITS = 2**31 - 1, 19
 _UNRESOLVED = frozenset(["", UNRESOLVED, "Unresolved", "_NOT_Found", "(null)"])
 _INLINED = " inlined at "
 _OUTLINED = re.compile(r"\[clone (\._omp_fn\.\d{1,9})\]")
@@ -30,6 +31,7 @@ _OPERATOR = re.compile(
     r"\boperator *(?:\(\)|\[\]|<=>|<<=|<<|<=|<|>>=|>>|>=|->\*|->|>)|\(anonymous namespace\)"
 )
 _NEW_LINE = re.compile(r"(.+?):(\d{1,19})(?:, .*)?", re.ASCII)
+_CALLED_BY = ", called by "
 _OLD_LINE = re.compile(r"(\d{1,19}) \((.*?)(?:, .*)?\)", re.ASCII)
 
 
@@ -118,6 +120,21 @@ def _short_form(text: str) -> SourceLine:
         return SourceLine()
     line = int(number)
     return SourceLine(name, line if 0 < line <= _LARGEST_LINE else None)
+
+
+def frame_label(function: str, file: str | None, line: int | None, caller: int) -> str:
+    """The label of a frame on call paths; `caller` is the number of the one around it, or 0."""
+    place = UNRESOLVED if file is None else f"{line or 0} ({file})"
+    return f"{function} @ {place}" + f"{_CALLED_BY}{caller}" * (caller > 0)
+
+
+def read_frame(label: str) -> tuple[str, SourceLine, int]:
+    """Function, line and caller that :func:`frame_label` was given."""
+    function, _, place = label.partition(" @ ")
+    line, _, caller = place.rpartition(_CALLED_BY)
+    is_called = caller.isascii() and caller.isdigit() and len(caller) < _MOST_DIGITS
+    name = read_function(function) or UNRESOLVED
+    return name, read_line(line if is_called else place), int(caller) if is_called else 0
 
 
 def read_counter(label: str) -> str:

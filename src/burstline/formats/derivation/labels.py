@@ -96,6 +96,24 @@ def region_events(trace: Trace) -> tuple[Integers, Integers]:
     return np.where(has_type, kind, extrae.USER_FUNCTION), np.where(has_type, value, number)
 
 
+def construct_paths(trace: Trace) -> tuple[Integers, dict[int, str]]:
+    """The frame that each construct was entered from, 0 for other regions; and the labels."""
+    kind, _ = region_events(trace)
+    region, path = trace.arrays("regions", "region", "call_path")
+    is_told = ~np.isin(kind, list(extrae.REGION_LINES))[region]
+    frame = np.where(is_told & (path >= 0), path.astype(np.int64) + 1, 0)
+    rows = trace.call_paths.to_pylist() if frame.any() else []
+    labels: dict[int, str] = {}
+    waiting = np.unique(frame[frame > 0]).tolist()
+    while waiting:
+        row = rows[(number := waiting.pop()) - 1]
+        caller = 0 if row["parent"] is None else row["parent"] + 1
+        labels[number] = extrae.frame_label(row["function"], row["file"], row["line"], caller)
+        if caller and caller not in labels:
+            waiting.append(caller)
+    return frame, {0: "End", **dict(sorted(labels.items()))}
+
+
 def function_lines(trace: Trace) -> tuple[Integers, dict[int, str]]:
     """The number of the line where each region begins, 0 of no function; and the labels."""
     definitions = trace.table("region_defs")
@@ -181,6 +199,8 @@ def _regions(trace: Trace) -> Iterator[_Group]:
         )
     _, lines = function_lines(trace)
     yield {extrae.REGION_LINES[extrae.USER_FUNCTION]: _FUNCTION_LINE}, _PLAIN, lines
+    _, frames = construct_paths(trace)
+    yield {extrae.CONSTRUCT_PATH: extrae.TABLE[extrae.CONSTRUCT_PATH].label}, _PLAIN, frames
     if extrae.LOCK_STATUS not in kinds:
         yield {extrae.LOCK_STATUS: extrae.TABLE[extrae.LOCK_STATUS].label}, _PLAIN, _LOCK_LABELS
     yield {extrae.LOCK_ADDRESS: extrae.TABLE[extrae.LOCK_ADDRESS].label}, _PLAIN, {}

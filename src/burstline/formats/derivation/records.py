@@ -22,6 +22,7 @@ from burstline.errors import MemoryBudgetError
 from burstline.formats.derivation.labels import (
     Callers,
     Others,
+    construct_paths,
     function_lines,
     label_tables,
     region_events,
@@ -212,11 +213,15 @@ def _add_regions(pairs: _Pairs, trace: Trace) -> None:
     pairs.add((location, enter, enter_seq), kind[region], value[region], _ENTRY)
     pairs.add((location, leave, leave_seq), kind[region], 0, _ENTRY)
     lines, _ = function_lines(trace)
-    known = np.flatnonzero(lines[region])
-    line_type = extrae.REGION_LINES[extrae.USER_FUNCTION]
-    begin = location[known], enter[known], enter_seq[known]
-    pairs.add(begin, line_type, lines[region[known]], _SIZE)
-    pairs.add((location[known], leave[known], leave_seq[known]), line_type, 0, _SIZE)
+    frames, _ = construct_paths(trace)
+    for line_type, value in (
+        (extrae.REGION_LINES[extrae.USER_FUNCTION], lines[region]),
+        (extrae.CONSTRUCT_PATH, frames),
+    ):
+        known = np.flatnonzero(value)
+        begin = location[known], enter[known], enter_seq[known]
+        pairs.add(begin, line_type, value[known], _SIZE)
+        pairs.add((location[known], leave[known], leave_seq[known]), line_type, 0, _SIZE)
 
 
 def _add_locks(pairs: _Pairs, trace: Trace) -> None:

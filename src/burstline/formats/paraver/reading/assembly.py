@@ -84,6 +84,22 @@ class CallPathTree:
             )
         return self._frames[key]
 
+    def of_constructs(self, frames: Integers) -> npt.NDArray[np.int32]:
+        """The node of each frame that a construct was entered from, -1 where unknown."""
+        return _numbered(self._labelled, frames)
+
+    def _labelled(self, frame: int) -> int:
+        chain: list[Frame] = []
+        while frame > 0 and (label := self._pcf.value_label(extrae.CONSTRUCT_PATH, frame)):
+            function, source, caller = extrae.read_frame(label)
+            chain.append((function, source.file, source.line))
+            # Numbers fall towards the program: that ends it whatever a file says.
+            frame = caller if caller < frame else 0
+        node = -1
+        for each in reversed(chain):
+            node = self._node.setdefault((node, each), len(self._node))
+        return node
+
     def table(self) -> pa.Table:
         """The tree as the table of call paths, parents before their children."""
         rows = (
@@ -184,7 +200,7 @@ class Assembly:
             where = f"location {location} at {time} ns"
             self.scanned.defects.note(kind, _SEVERITY.get(kind, "loss"), where, count)
         regions, teams = _region_tables(
-            built["regions"], self.regions, self.objects, self.teams
+            self._placed(built["regions"]), self.regions, self.objects, self.teams
         )
         self.teams += teams.num_rows
         tables = {
@@ -201,6 +217,16 @@ class Assembly:
             tables["events"] = arrow_table("events", built["events"])
             tables["states"] = arrow_table("states", built["states"])
         return tables
+
+    def _placed(self, built: Columns) -> Columns:
+        """The regions, those that are no functions with their call path in place of a line."""
+        # One column of the native builder has whichever of both a type of region has.
+        is_function = np.isin(built["type"], list(extrae.REGION_LINES))
+        frame = np.where(is_function | (built["line"] == schema.NO_VALUE), 0, built["line"])
+        return built | {
+            "line": np.where(is_function, built["line"], schema.NO_VALUE),
+            "call_path": self.call_paths.of_constructs(frame),
+        }
 
     def _readings(self, built: Columns) -> pa.Table:
         names = self.counter_names
@@ -373,7 +399,6 @@ def _region_tables(
         {
             **built,
             "region": region,
-            "call_path": np.full(len(region), schema.UNKNOWN),
             "team": np.where(team >= 0, team + first_team, schema.UNKNOWN),
             "barrier_ordinal": ordinal,
             "iterations": np.full(len(region), schema.NO_VALUE),
