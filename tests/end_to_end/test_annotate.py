@@ -170,7 +170,7 @@ def test_configurations_of_paraver_come_along_when_asked_for(tmp_path):
         ([], 2, "give one output"),
         (["-o", "out.prv", "--max-depth", "0"], 2, "--max-depth"),
         (["-o", "out.prv", "--method", "guess"], 2, "invalid choice"),
-        (["-o", "out.prv", "--cfg-dir", "in.prv"], 2, "is a file"),
+        (["-o", "out.prv", "--cfg-dir", "in.prv"], 2, "belongs to the input"),
         (["-o", "out.prv", "--to", "5ns"], 5, "no "),
     ],
 )

@@ -83,7 +83,9 @@ def test_other_files_of_a_source_and_other_names_for_it_are_the_source(tmp_path,
     for name in ("run.prv.gz", "link.prv"):  # run.pcf belongs to run.prv.gz, too
         with pytest.raises(ParameterError, match="belongs to the trace's source"):
             burstline.write(trace, tmp_path / name, overwrite=True)
-    with pytest.raises(ParameterError, match=r"around\.csv belongs to the trace's source"):
+    with pytest.raises(ParameterError, match=r"new\.store lies in the trace's source"):
+        burstline.write(inside, tmp_path / "around.csv" / "run.store" / "new.store")
+    with pytest.raises(ParameterError, match=r"around\.csv holds the trace's source"):
         burstline.write(inside, tmp_path / "around.csv", overwrite=True)
 
     assert content(tmp_path) == before

@@ -95,8 +95,15 @@ def build_parser() -> argparse.ArgumentParser:
 
 
 def run_command(arguments: usage.Arguments) -> None:
-    """Run the command that was asked for, and say which of the traces it read are damaged."""
+    """Run the command that was asked for, and say which of the traces it read are damaged.
+
+    Refused is a command that would write onto, or into, what it reads.
+    """
     arguments.defects = []  # of what is read: names of traces, and rows
+    if any(getattr(arguments, name, None) is not None for name in usage.WRITTEN):
+        from burstline.cli.products import require_apart  # noqa: PLC0415 -- loads NumPy
+
+        require_apart(arguments)
     arguments.run(arguments)
     if arguments.defects:
         from burstline.cli.inputs import warn_of_damage  # noqa: PLC0415 -- loads NumPy
@@ -166,7 +173,7 @@ class _CommandParser(_Parser):
                 self._negative_number_matcher = _NEGATIVE
             if adapt := getattr(command, "adapt", None):
                 adapt(self)
-            self.set_defaults(run=command.run)
+            self.set_defaults(run=command.run, read_from=usage.read_by(command.OPTIONS))
             self._takes_program = getattr(command, "TAKES_PROGRAM", False)
         return self
 

@@ -8,6 +8,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any, Final
 
 from burstline import formats, schema, show
+from burstline.cli import usage
 from burstline.errors import ParameterError
 from burstline.formats import atomic
 
@@ -35,6 +36,37 @@ _PICTURES: Final = (".svg", ".png")
 require_free = partial(formats.require_free, forced="--force")
 
 
+def require_apart(arguments: argparse.Namespace, *outputs: Path) -> None:
+    """Refuse outputs, by default all that were named, which are or lie in what is read.
+
+    Read are also the files that the words of a program to run name.
+    """
+    words = [
+        word for name in ("words", "program") for word in getattr(arguments, name, None) or ()
+    ]
+    read = [word for name in arguments.read_from for word in _texts(getattr(arguments, name))]
+    inputs = [Path(text) for text in read + [word for word in words if Path(word).is_file()]]
+    for path in outputs:
+        _require_apart(formats.outputs_of(path), inputs)
+    for name in () if outputs else usage.WRITTEN:
+        if (text := getattr(arguments, name, None)) is not None:
+            path, adds = Path(text), name in usage.FOLDERS
+            _require_apart([path] if adds else formats.outputs_of(path), inputs, adds=adds)
+
+
+def _require_apart(files: list[Path], inputs: list[Path], *, adds: bool = False) -> None:
+    """Refuse files that are or lie in an input; a folder that is added to may hold one."""
+    for path in inputs:
+        formats.require_apart(files, formats.files_read(path), f"the input {path}", adds=adds)
+
+
+def _texts(value: Any) -> list[str]:  # noqa: ANN401 -- as argparse nests them
+    """The texts of an argument, however often it is given."""
+    if isinstance(value, str):
+        return [value]
+    return [text for part in value or () for text in _texts(part)]
+
+
 def output_path(arguments: argparse.Namespace) -> Path:
     """Where the result goes, once it is sure that nothing is lost by writing there."""
     given = [text for text in (arguments.place, arguments.output) if text is not None]
@@ -42,8 +74,8 @@ def output_path(arguments: argparse.Namespace) -> Path:
         raise ParameterError(
             f"give one output: -o OUT and its ending, one of {', '.join(formats.ENDINGS)}"
         )
-    path, source = Path(given[0]), Path(arguments.trace)
-    return require_outputs(path, formats.files_read(source), "the input", force=arguments.force)
+    source = Path(arguments.trace)
+    return require_outputs(Path(given[0]), formats.files_read(source), force=arguments.force)
 
 
 def written_rows(trace: Trace, path: Path) -> dict[str, Any]:
@@ -62,10 +94,10 @@ def written_rows(trace: Trace, path: Path) -> dict[str, Any]:
     }
 
 
-def require_outputs(path: Path, inputs: Sequence[Path], noun: str, *, force: bool) -> Path:
-    """The path of a trace, refused if writing it would lose a file, above all an input."""
-    formats.require_outputs(path, inputs, noun, force=force, forced="--force")
+def require_outputs(path: Path, inputs: Sequence[Path], *, force: bool) -> Path:
+    """The path of a trace, refused if writing it would replace what exists, without force."""
     for file in formats.files_of(path):
+        require_free(file, force=force)
         say_left(file, inputs)
     return path
 

@@ -24,6 +24,15 @@ _KINDS: Final = {"N": int, "ID": int, "R": int, "X": float, "W": float, "S": flo
 _NAMES: Final = {"--from": "start", "--to": "end", "--with": "others"}  # words of Python
 _AMOUNTS: Final = {"++": {"nargs": "+", "action": "append"}}
 
+WRITTEN: Final = (
+    *("place", "output", "dataset", "pairs", "plot", "factor_map", "phase_table"),
+    *("cfg_dir", "keep_raw"),
+)
+"""Names of all arguments that say where a command writes."""
+FOLDERS: Final = ("cfg_dir", "keep_raw")
+"""Those of them that are folders which files are added to."""
+_READ: Final = ("TRACE", "INPUT", "FILE")
+
 TRACE: Final = {
     "trace TRACE": "a .prv, .prv.gz or .otf2 file, a store, or a folder of raw files or tables"
 }
@@ -118,6 +127,17 @@ def add(
         if names[0] in _NAMES:
             settings["dest"] = _NAMES[names[0]]
         group.add_argument(*names, **settings)
+
+
+def read_by(options: Mapping[str, str | Mapping[str, str]]) -> list[str]:
+    """Names of the arguments among options that name what a command reads."""
+    parser = argparse.ArgumentParser(add_help=False)
+    add(parser, options)
+    return [
+        action.dest
+        for action in parser._actions  # noqa: SLF001 -- argparse has no public way to ask
+        if action.metavar in _READ and action.dest not in WRITTEN
+    ]
 
 
 def require_at_least(arguments: argparse.Namespace, **least: int) -> None:

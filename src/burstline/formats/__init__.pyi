@@ -17,5 +17,6 @@ from burstline.formats.outputs import ENDINGS as ENDINGS
 from burstline.formats.outputs import files_of as files_of
 from burstline.formats.outputs import files_read as files_read
 from burstline.formats.outputs import is_prv as is_prv
+from burstline.formats.outputs import outputs_of as outputs_of
+from burstline.formats.outputs import require_apart as require_apart
 from burstline.formats.outputs import require_free as require_free
-from burstline.formats.outputs import require_outputs as require_outputs

@@ -16,7 +16,7 @@ from burstline.errors import (
 from burstline.formats import cube, otf2, paraver, perfetto, store, tables, text
 from burstline.formats import raw as raw_files
 from burstline.formats.files import require_plain
-from burstline.formats.outputs import files_read, require_output, require_outputs
+from burstline.formats.outputs import files_read, require_apart, require_free, require_outputs
 from burstline.profile import Profile
 from burstline.progress import SILENCE, Progress
 from burstline.schema import SEVERITIES
@@ -257,7 +257,9 @@ def write(
     if isinstance(trace, Profile):
         if not path.match("?*.cubex"):
             raise ParameterError(f"{path.name}: a profile is written as .cubex")
-        require_output(path, trace.sources, "the profile's source", force=overwrite)
+        for source in trace.sources:
+            require_apart([path], [source], f"the profile's source {source}")
+        require_free(path, force=overwrite)
         cube.write(trace, path, progress=progress)
         return
     for pattern, writable in WRITABLE.items():

@@ -2,14 +2,16 @@
 
 from __future__ import annotations
 
+import os
+from contextlib import suppress
+from pathlib import Path
 from typing import TYPE_CHECKING, Final
 
 from burstline.errors import ParameterError
 from burstline.formats import otf2
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable
-    from pathlib import Path
+    from collections.abc import Iterable, Iterator
 
 _JSON: Final = (".perfetto.json", ".perfetto.json.gz")
 ENDINGS: Final = (".prv", ".prv.gz", ".store", ".csv", ".parquet", ".otf2", *_JSON)
@@ -37,35 +39,80 @@ def files_of(path: Path) -> list[Path]:
     )
 
 
+def outputs_of(path: Path) -> list[Path]:
+    """The files that a path becomes when it is written; itself where its name is no trace's."""
+    return files_of(path) if path.name.endswith(ENDINGS) else [path]
+
+
 def files_read(source: Path) -> list[Path]:
     """The files of an input; those of an archive, too, if its folder is named."""
     if source.is_dir() and any(source.glob("*.otf2")):
         anchor = otf2.find_anchor(source)
         return [source, *([] if anchor is None else files_of(anchor))]
-    of_files = source.name.endswith((".prv", ".prv.gz", ".otf2"))
-    return files_of(source) if of_files else [source]
+    names = [source, source.resolve()] if source.is_symlink() else [source]
+    return [
+        file for name in names for file in (files_of(name) if _has_others(name) else [name])
+    ]
+
+
+def _has_others(source: Path) -> bool:
+    """Whether there are other files beside a source that belong to it."""
+    return source.name.endswith((".prv", ".prv.gz", ".otf2"))
 
 
 def require_outputs(
     path: Path, inputs: Iterable[Path], noun: str, *, force: bool, forced: str = _FORCED
 ) -> Path:
     """The path of a trace, refused if writing it would lose a file, above all an input."""
-    sources = list(inputs)
-    for file in files_of(path):
-        require_output(file, sources, noun, force=force, forced=forced)
+    files = files_of(path)
+    for source in inputs:
+        require_apart(files, [source], f"{noun} {source}")
+    for file in files:
+        require_free(file, force=force, forced=forced)
     return path
 
 
-def require_output(
-    file: Path, inputs: Iterable[Path], noun: str, *, force: bool, forced: str = _FORCED
-) -> Path:
-    """The path of one file, refused if writing it would lose a file, above all an input."""
-    if file.exists():
-        place = file.resolve()
-        for source in (read.resolve() for read in inputs if read.exists()):
-            if file.samefile(source) or (file.is_dir() and place in source.parents):
-                raise ParameterError(f"{file} belongs to {noun}. Choose another output")
-    return require_free(file, force=force, forced=forced)
+def require_apart(
+    outputs: Iterable[Path], sources: Iterable[Path], noun: str, *, adds: bool = False
+) -> None:
+    """Raise ParameterError if an output is a source, lies in one, or holds one.
+
+    Files are the same by device and inode, whatever they are called: what a link of either
+    kind leads to is not replaced, and no file is added to a folder that is a source. A folder
+    that is added to (`adds`), not replaced, may hold a source.
+    """
+    places = [place for place in sources if place.exists()]
+    inside = {file for place in places for file in _identities(place)}
+    around = {_identity(part) for place in places for part in place.resolve().parents}
+    for output in outputs:
+        place = output.resolve()
+        if output.exists() and _identity(output) in inside:
+            how = "belongs to"
+        elif any(part.exists() and _identity(part) in inside for part in place.parents):
+            how = "lies in"
+        elif not adds and output.exists() and _identity(output) in around:
+            how = "holds"
+        else:
+            continue
+        raise ParameterError(f"{output} {how} {noun}. Choose another output")
+
+
+def _identities(place: Path) -> Iterator[tuple[int, int]]:
+    """What tells files of the system apart: of a file, or of a folder and everything in it."""
+    yield _identity(place)
+    folders = [place] if place.is_dir() else []
+    while folders:
+        with os.scandir(folders.pop()) as entries:
+            for entry in entries:
+                with suppress(OSError):  # a link may lead nowhere
+                    yield _identity(entry)
+                if entry.is_dir(follow_symlinks=False):
+                    folders.append(Path(entry.path))
+
+
+def _identity(file: Path | os.DirEntry[str]) -> tuple[int, int]:
+    found = file.stat()
+    return found.st_dev, found.st_ino
 
 
 def require_free(

@@ -22,7 +22,7 @@ from burstline.cli.inputs import (
     region_asked,
     require,
 )
-from burstline.cli.products import output_path, print_view, require_free
+from burstline.cli.products import output_path, print_view, require_apart, require_free
 from burstline.errors import MemoryBudgetError, NotEnoughDataError, ParameterError
 from burstline.formats import atomic, derivation
 
@@ -133,6 +133,7 @@ def _configurations(arguments: usage.Arguments) -> dict[Path, bytes]:
     if folder.exists() and not folder.is_dir():
         raise ParameterError(f"{folder} is a file. Give a folder as --cfg-dir")
     configurations = {folder / name: data for name, data in shipped_configurations()}
+    require_apart(arguments, *configurations)
     for file in configurations:
         require_free(file, force=arguments.force, other="folder")
     return configurations

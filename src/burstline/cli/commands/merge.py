@@ -9,7 +9,6 @@ from typing import TYPE_CHECKING, Final, NamedTuple
 import burstline
 from burstline import columns, formats, merge, show
 from burstline.cli import usage
-from burstline.cli.commands.convert import is_paraver
 from burstline.cli.inputs import (
     LEAST_WINDOW,
     bytes_to_merge,
@@ -242,12 +241,8 @@ def _trace(arguments: usage.Arguments) -> Path:
         raise ParameterError(
             f"{path}: a merged trace is a .prv or .prv.gz; --dataset FILE writes a table"
         )
-    inputs = [
-        file
-        for source in map(Path, arguments.traces)
-        for file in (formats.files_of(source) if is_paraver(source) else [source])
-    ]
-    return require_outputs(path, inputs, "an input", force=arguments.force)
+    inputs = [file for text in arguments.traces for file in formats.files_read(Path(text))]
+    return require_outputs(path, inputs, force=arguments.force)
 
 
 def _options(arguments: usage.Arguments) -> Alignment | Published:

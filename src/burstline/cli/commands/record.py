@@ -13,7 +13,7 @@ from burstline import formats, record, selection, show
 from burstline.cli import usage
 from burstline.cli.commands.convert import say_unnamed, write_recorded
 from burstline.cli.inputs import limits_of, parse_size, progress_bar
-from burstline.cli.products import in_folder, require_free, say_left
+from burstline.cli.products import in_folder, require_apart, require_free, say_left
 from burstline.errors import ParameterError, printable
 
 if TYPE_CHECKING:
@@ -163,6 +163,7 @@ def _plan(arguments: usage.Arguments, name: str, counters: str | None) -> _Plan:
     ending = next((end for end in formats.ENDINGS if output.name.endswith(end)), "")
     if name:
         output = output.with_name(f"{output.name.removesuffix(ending)}{name}{ending}")
+    require_apart(arguments, output)
     for file in formats.files_of(output):
         require_free(file, force=arguments.force, other="output with -o")
         say_left(file)
