@@ -10,6 +10,7 @@ import pytest
 
 import burstline
 import command
+from burstline.identity import call_tree
 from recording import Site, environment
 
 PROGRAM = Path(__file__).parents[1] / "record" / "hybrid.c"
@@ -119,6 +120,39 @@ def test_the_paraver_file_tells_the_same(hybrid):
         assert without_ordinals(back, table) == without_ordinals(trace, table)
 
 
+def tree_of(trace):
+    """Give the path of each region by name, with how often it is there."""
+    tree = call_tree(trace)
+    nodes, names = tree.nodes.to_pylist(), []
+    for node in nodes:
+        above = () if node["parent"] in (None, 0) else names[node["parent"]]
+        names.append((*above, (node["function"], node["file"], node["begin_line"])))
+    return Counter(names[node] for node in tree.region_node.tolist())
+
+
+def test_constructs_are_below_the_call_path_of_their_fork_on_every_thread(hybrid):
+    for form in ("store", "prv"):
+        words = ("--force", "-o", f"places.{form}", "--", *hybrid.ranks(RANKS), "./app")
+        code, _, said = hybrid.record(*words)
+        assert code == 0, said
+        assert "no source lines" not in said
+
+    found = tree_of(hybrid.trace("places.prv"))
+
+    # how often an implicit barrier is told is the runtime's choice, and tasks are anybody's
+    assert found.keys() == tree_of(hybrid.trace("places.store")).keys()
+    lines = PROGRAM.read_text().splitlines()
+    forks = {path[0][0] for path in found}
+    assert forks == {"main"}
+    for path in found:
+        for name, file, line in path[1:]:
+            assert file == "app.c" or name == "omp_set_lock", path
+            directive = name.partition(" @")[0].removeprefix("!$omp ").split()[0]
+            if directive in ("critical", "barrier", "single", "master", "taskwait"):
+                assert lines[line - 1].strip().startswith(f"#pragma omp {directive}")
+    assert any("!$omp critical" in path[-1][0] and path[-2][0] == "exclude" for path in found)
+
+
 def test_the_trace_can_be_looked_at(hybrid):
     code, printed, said = command.burstline("info", hybrid.folder / "app.prv")
     assert code == 0, said
@@ -145,6 +179,22 @@ def test_a_program_for_another_runtime_is_seen_where_that_can_stand_in(
     assert times["barrier"] + times["implicit_barrier"] > each  # they are not told apart
     assert times["lock"] == 2 * each
     assert 0 < times["loop"] < each * len(LOOPS)  # static schedules are inlined
+
+
+def test_it_is_said_where_a_runtime_tells_nothing_of_its_threads(on_open_mpi, clang, openmp):
+    program = on_open_mpi.build(PROGRAM.read_text(), "-O1", "-fopenmp")
+
+    code, _, said = on_open_mpi.record("--", *on_open_mpi.ranks(RANKS), program)
+
+    assert code == 0, said
+    assert "libgomp.so.1, which tells nothing of its threads" in said
+    code, printed, _ = on_open_mpi.burstline("info", "app.prv")
+    assert "openmp_not_recorded" in printed
+    (folder,) = [word[2:] for word in openmp(clang) if word.startswith("-L")]
+    on_open_mpi.settings |= {"LD_PRELOAD": f"{folder}/libomp.so"}
+    code, _, said = on_open_mpi.record("--force", "--", *on_open_mpi.ranks(RANKS), program)
+    assert code == 0, said
+    assert "threads" not in said
 
 
 def counted_iterations(trace):

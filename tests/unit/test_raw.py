@@ -85,6 +85,25 @@ def test_the_compilers_of_counted_code_are_named_and_several_of_them_noticed(tmp
     assert defects(trace) == {"several_compilers": 2}
 
 
+def test_a_library_that_tells_nothing_of_its_threads_is_named_in_every_format(tmp_path):
+    run = Run(2)
+    for rank in range(2):
+        run[rank].add(raw_files.named(38, 0, "libgomp.so.1", op=5))
+        run[rank].call("MPI_Barrier", 5, 6)
+
+    trace = run.end(9).read(tmp_path)
+
+    assert defects(trace) == {"openmp_not_recorded": 2}
+    burstline.write(trace, tmp_path / "run.prv")
+    burstline.write(burstline.read(tmp_path / "run.prv"), tmp_path / "again.prv")
+    again = burstline.read(tmp_path / "again.prv")
+    assert again.defects["first"].to_pylist()[-1] == "libgomp.so.1"
+    assert defects(again)["openmp_not_recorded"] == 1
+    [unknown] = burstline.wait_states(again).coverage["not_computable"]
+    assert unknown["metric"] == "omp_time"
+    assert "libgomp.so.1" in unknown["reason"]
+
+
 def test_counters_have_the_event_types_of_extrae():
     names = ["PAPI_TOT_CYC", "IR_LD_INS", "perf:page-faults", "cpu"]
 

@@ -215,6 +215,8 @@ def test_a_file_that_takes_too_long_is_given_up_and_the_next_is_read(
         ("_ZNK6solver3BoxIiE5weighEi", "solver::Box::weigh"),
         ("_Z5solveILi3EEvv.constprop.0", "solve"),
         ("_ZNSt6vectorIiE6insertIJRKiEEEvPiDpOT_", "std::vector::insert"),
+        ("_Z6reducePA8_dPd", "reduce"),
+        ("_ZN4phys6DomainIdE4eachEPdPA8_dS2_", "phys::Domain::each"),
         ("_Zgarbage", "_Zgarbage"),
         ("__solver_MOD_sweep", "solver::sweep"),
         ("__a_b_MOD_c_d.constprop.1", "a_b::c_d"),

@@ -10,7 +10,7 @@ BARE = "it was compiled without -g"
 OTHERS = [
     "/srv/me/env/lib/python3.11/site-packages/mpi4py/MPI.cpython-311-x86_64-linux-gnu.so",
     "/usr/lib/python3/dist-packages/yaml/_yaml.so",
-    "/usr/lib/x86_64-linux-gnu/libgomp.so.1",
+    "/usr/lib/x86_64-linux-gnu/libfftw3.so.3",
     "/lib64/ld-linux-x86-64.so.2",
     "/usr/lib/python3.11/lib-dynload/_ctypes.so",
     "/srv/me/env/bin/python3.11",
@@ -31,6 +31,11 @@ def test_what_was_installed_is_named_where_there_is_nothing_else(module):
 
     assert said is not None
     assert module.rpartition("/")[2] in said
+
+
+@pytest.mark.parametrize("module", ["/usr/lib/libomp.so.5", "/opt/mpi/lib/libmpi.so.40"])
+def test_runtimes_are_no_places_of_the_program(module):
+    assert unnamed([Problem(module, BARE)]) is None
 
 
 def test_nothing_is_said_where_all_have_names():

@@ -57,6 +57,7 @@ from burstline.extrae.labels import read_counter as read_counter
 from burstline.extrae.labels import read_frame as read_frame
 from burstline.extrae.labels import read_function as read_function
 from burstline.extrae.labels import read_line as read_line
+from burstline.extrae.labels import read_signature as read_signature
 from burstline.extrae.mpi_calls import MPI_EVENTS as MPI_EVENTS
 from burstline.extrae.mpi_calls import MPI_OPERATIONS as MPI_OPERATIONS
 from burstline.extrae.mpi_calls import MPI_TYPES as MPI_TYPES

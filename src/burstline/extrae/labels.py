@@ -52,8 +52,13 @@ def read_function(label: str) -> str | None:
     if bracket and not long.startswith("clone "):
         # a short form with dots in it is abbreviated; else it is a prefix of the long one
         text = long.removesuffix("]")
-    innermost = text.partition(_INLINED)[0]
-    name = _plain_name(innermost) or short.strip()
+    return read_signature(text, short.strip())
+
+
+def read_signature(signature: str, otherwise: str = "") -> str | None:
+    """The function of a demangled signature, None if it is unresolved."""
+    innermost = signature.partition(_INLINED)[0]
+    name = _plain_name(innermost) or otherwise
     if name in _UNRESOLVED:
         return None
     outlined = _OUTLINED.search(innermost)

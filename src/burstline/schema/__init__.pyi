@@ -34,6 +34,7 @@ from burstline.schema.tables import RAW_TABLES as RAW_TABLES
 from burstline.schema.tables import SCHEMA_VERSION as SCHEMA_VERSION
 from burstline.schema.tables import SEND_DONE_SOURCES as SEND_DONE_SOURCES
 from burstline.schema.tables import SEVERITIES as SEVERITIES
+from burstline.schema.tables import SILENT_THREADS as SILENT_THREADS
 from burstline.schema.tables import SOURCE_KINDS as SOURCE_KINDS
 from burstline.schema.tables import VALUE_TYPES as VALUE_TYPES
 from burstline.schema.tables import Column as Column

@@ -14,6 +14,9 @@ from typing import Final
 
 SCHEMA_VERSION: Final = 2
 
+SILENT_THREADS: Final = "openmp_not_recorded"
+"""The kind of defect that names a library of OpenMP which tells nothing of its threads."""
+
 NEVER_LEFT: Final = 1 << 35
 """Event ordinal of the leave of a call in which a thread was interrupted, and above."""
 """Raised whenever a stored table would be read differently."""

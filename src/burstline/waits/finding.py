@@ -13,7 +13,7 @@ from burstline.clocks import Effort, retimings
 from burstline.errors import MemoryBudgetError, NotEnoughDataError, ParameterError
 from burstline.identity import call_tree, without_program
 from burstline.operations import IO, RMA
-from burstline.schema import GAP_KINDS
+from burstline.schema import GAP_KINDS, SILENT_THREADS
 from burstline.selection import loaded, parse_time
 from burstline.sync import (
     Violations,
@@ -333,8 +333,22 @@ def _coverage(trace: Trace, sync: Sync, analysis: Analysis) -> dict[str, Any]:
         "unexplained_waits": 0 if explained is None else explained.unexplained,
         "waits_out_of_order": 0 if explained is None else explained.out_of_order,
         "critical_path_is_circular": analysis.is_circular,
-        "not_computable": _not_computable(sync),
+        "not_computable": [*_silent_threads(trace), *_not_computable(sync)],
     }
+
+
+def _silent_threads(trace: Trace) -> list[dict[str, str]]:
+    """Why waits of threads are not known, where a library of OpenMP tells nothing of them."""
+    rows = trace.defects.select(["kind", "first"]).to_pylist()
+    return [
+        {
+            "metric": "omp_time",
+            "reason": f"OpenMP is that of {row['first']}, which tells nothing of its threads: "
+            "what they did, if it made any, is not in the trace",
+        }
+        for row in rows
+        if row["kind"] == SILENT_THREADS
+    ]
 
 
 def _not_computable(sync: Sync) -> list[dict[str, str]]:

@@ -15,6 +15,8 @@ from burstline.formats import atomic, otf2, paraver, store
 from burstline.formats import raw as raw_files
 
 if TYPE_CHECKING:
+    from collections.abc import Mapping
+
     from burstline.cli.inputs import Limits
     from burstline.progress import Progress
     from burstline.record import Resolver
@@ -68,6 +70,7 @@ def run(arguments: usage.Arguments) -> None:
     note_defects(arguments, written["defects"])
     if resolver is not None:
         say_unnamed(resolver)
+        say_silent_threads(written)
     lost = {"messages": 0, "collectives": 0, "calls_clipped": 0}
     document = written | {"lost": lost, "time_offset_ns": 0}
     print_written(arguments, path, document)
@@ -107,6 +110,17 @@ def say_unnamed(resolver: Resolver) -> None:
     """Say in one line which modules have places without names, if any."""
     if said := record.unnamed(resolver.problems):
         show.note(f"burstline: {said}")
+
+
+def say_silent_threads(written: Mapping[str, Any]) -> None:
+    """Say which library of OpenMP told nothing of its threads, if one did, and the way out."""
+    names = [row["first"] for row in written["defects"] if row["kind"] == schema.SILENT_THREADS]
+    for name in names:
+        show.note(
+            f"burstline: OpenMP is that of {name}, which tells nothing of its threads: what "
+            "they did, if it made any, is not in the trace. LLVM's library can stand in for "
+            "it: put LD_PRELOAD=libomp.so (on Debian libomp.so.5) before burstline record"
+        )
 
 
 def is_paraver(path: Path) -> bool:

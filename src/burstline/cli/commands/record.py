@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any, Final, NamedTuple
 
 from burstline import formats, record, selection, show
 from burstline.cli import usage
-from burstline.cli.commands.convert import say_unnamed, write_recorded
+from burstline.cli.commands.convert import say_silent_threads, say_unnamed, write_recorded
 from burstline.cli.inputs import limits_of, parse_size, progress_bar
 from burstline.cli.products import in_folder, require_apart, require_free, say_left
 from burstline.errors import ParameterError, printable
@@ -131,6 +131,7 @@ def _record(arguments: usage.Arguments, name: str, counters: str | None) -> int:
                 *paths, raw=True, **limits, progress=progress, name=made_of
             )
         say_unnamed(resolver)
+        say_silent_threads(written)
         counted = record.tallies(plan.folder) if arguments.profile else {}
         costly = []
         if survey.borders:

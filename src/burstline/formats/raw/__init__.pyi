@@ -11,6 +11,7 @@ from burstline.formats.raw.files.layout import Kind as Kind
 from burstline.formats.raw.processes.call_paths import CallPaths as CallPaths
 from burstline.formats.raw.processes.call_paths import Frame as Frame
 from burstline.formats.raw.processes.call_paths import Resolver as Resolver
+from burstline.formats.raw.processes.call_paths import of_runtime as of_runtime
 from burstline.formats.raw.processes.processes import find_processes as find_processes
 from burstline.formats.raw.source import convert as convert
 from burstline.formats.raw.source import fits as fits

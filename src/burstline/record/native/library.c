@@ -1,9 +1,14 @@
 /* library.c -- Where the code of MPI's libraries lies, which may stand between program and wrapper.
  *
  * Open MPI's Fortran bindings call C functions that are recorded; such frames are no callers.
+ * And which library makes threads of which nothing is told.
  */
+#ifndef _GNU_SOURCE
+#define _GNU_SOURCE
+#endif
 #include "thread.h"
 
+#include <dlfcn.h>
 #include <link.h>
 #include <string.h>
 
@@ -51,4 +56,14 @@ int burst_is_of_library(uintptr_t address) {
     for (uint32_t i = 0; i < known; ++i)
         if (address >= ranges[i].low && address < ranges[i].high) return 1;
     return 0;
+}
+
+const char *burst_silent_openmp(void) {
+    /* Another runtime that was preloaded has this function, too, and is found first. */
+    const void *fork = dlsym(RTLD_DEFAULT, "GOMP_parallel");
+    Dl_info found;
+    if (fork == NULL || dladdr(fork, &found) == 0 || found.dli_fname == NULL) return NULL;
+    const char *slash = strrchr(found.dli_fname, '/');
+    const char *name = slash == NULL ? found.dli_fname : slash + 1;
+    return strncmp(name, "libgomp", strlen("libgomp")) == 0 ? name : NULL;
 }

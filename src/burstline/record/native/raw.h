@@ -160,7 +160,8 @@ enum burst_name {
     BURST_NAME_EVENT_TYPE = 1,
     BURST_NAME_LOOP = 2,
     BURST_NAME_COMPILER = 3, /* that made counted code */
-    BURST_NAME_FUNCTION = 4
+    BURST_NAME_FUNCTION = 4,
+    BURST_NAME_SILENT = 5 /* library of OpenMP that has no tool tell of its threads */
 };
 
 enum burst_ending {

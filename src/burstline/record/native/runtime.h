@@ -120,6 +120,9 @@ int burst_wants(uint16_t op);
 
 /* MPI is loaded: its own frames are no callers from now on. */
 void burst_find_library(void);
+/* The library that makes the program's threads of OpenMP, if it is one that tells no tool of
+ * them; else NULL. */
+const char *burst_silent_openmp(void);
 
 /* The process's rank is known, the process ends. Called by the wrappers. */
 void burst_set_rank(int rank, int size, int thread_level, const char *library_version);

@@ -203,6 +203,10 @@ void burst_set_rank(int rank, int size, int thread_level, const char *library_ve
     if (thread == NULL) return;
     burst_put_library(thread);
     burst_put_rank(thread);
+    const char *silent = thread->window == NULL ? NULL : burst_silent_openmp();
+    if (silent == NULL) return;
+    burst_put(thread, BURST_NAME, BURST_NAME_SILENT, 0, 0, 0, strlen(silent));
+    burst_put_text(thread, silent, strlen(silent));
 }
 
 static void finish_all(int how, int detail) {

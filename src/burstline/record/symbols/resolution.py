@@ -23,7 +23,7 @@ from threading import Lock, Timer
 from typing import TYPE_CHECKING, Any, Final, NamedTuple
 
 from burstline.errors import printable
-from burstline.extrae import UNRESOLVED, read_function
+from burstline.extrae import UNRESOLVED, read_signature
 
 if TYPE_CHECKING:
     from collections.abc import Iterable
@@ -175,7 +175,7 @@ def _is_mangled(name: str) -> bool:
 
 def plain(name: str) -> str:
     """The name without its arguments, template arguments and clone suffixes, safe to print."""
-    text = printable(read_function(name) or name, limit=_LONGEST_NAME)
+    text = printable(read_signature(name.strip()) or name, limit=_LONGEST_NAME)
     module = _MODULE.fullmatch(text)
     return f"{module[1]}::{module[2]}" if module else text
 
@@ -236,7 +236,10 @@ def _end(process: subprocess.Popen[bytes]) -> None:
 
 def unnamed(problems: Iterable[Problem]) -> str | None:
     """One line on the modules that have places without names; None without any."""
-    listed = list(problems)
+    from burstline.formats.raw import of_runtime  # noqa: PLC0415 -- slow, and seldom needed
+
+    # what stands between a program and its threads or messages is no place of the program
+    listed = [problem for problem in problems if not of_runtime(problem.module)]
     # what users do not compile is only named where there is nothing else to name
     compiled = [problem for problem in listed if not _INSTALLED.search(problem.module)]
     reasons: dict[str, dict[str, None]] = {}

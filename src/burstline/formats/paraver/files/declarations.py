@@ -28,6 +28,7 @@ if TYPE_CHECKING:
 _GROUP = re.compile(rb"[cC]:(\d{1,9}):(\d{1,18}):(\d{1,9})((?::\d{1,9})*):?")
 _INTER = re.compile(rb"[iI]:(\d{1,9}):(\d{1,18}):(\d{1,18}):(\d{1,9}):(\d{1,18}):(\d{1,9}):?")
 COMPILER: Final = "# counted code is of "
+SILENT: Final = "# no thread is recorded of "
 _STAMP: Final = "%Y%m%d%H%M%S"
 
 
@@ -86,5 +87,15 @@ def comment(action: str, trace: Trace, *fields: object) -> str:
 
 def compiler_in(comments: Sequence[str]) -> str | None:
     """The compiler of the code that counts its work, as comments say it."""
-    lines = (line for line in comments if line.startswith(COMPILER))
-    return next((line.removeprefix(COMPILER).strip() for line in lines), None)
+    return _said(COMPILER, comments)
+
+
+def silent_threads_in(comments: Sequence[str]) -> str | None:
+    """The library of OpenMP that told nothing of its threads, as comments say it."""
+    return _said(SILENT, comments)
+
+
+def _said(beginning: str, comments: Sequence[str]) -> str | None:
+    """The rest of the first comment that begins so."""
+    lines = (line for line in comments if line.startswith(beginning))
+    return next((line.removeprefix(beginning).strip() for line in lines), None)

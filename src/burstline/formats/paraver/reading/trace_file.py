@@ -14,7 +14,7 @@ from burstline.columns import to_numpy
 from burstline.errors import FormatError, readable
 from burstline.formats.files import is_plain
 from burstline.formats.intake import Defect
-from burstline.formats.paraver.files.declarations import compiler_in
+from burstline.formats.paraver.files.declarations import compiler_in, silent_threads_in
 from burstline.formats.paraver.files.header import (
     Header,
     Objects,
@@ -139,6 +139,8 @@ class OpenTrace:
         counts: dict[str, Integers] = journal.counts(self.layout)
         scanned = assembly.scanned
         locations = _location_table(self.objects, counts, self.row)
+        if silent := silent_threads_in(scanned.comments):
+            scanned.defects.note(schema.SILENT_THREADS, "info", silent)
         assembly.endings.note(scanned, self.header, to_numpy(locations["died_ns"]))
         tables = {
             "locations": locations,

@@ -18,11 +18,13 @@ from burstline.columns import distinct
 from burstline.errors import NotEnoughDataError, printable
 from burstline.formats.paraver.files.declarations import (
     COMPILER,
+    SILENT,
     Communicator,
     comment,
     compiler_in,
     now,
     read_communicator,
+    silent_threads_in,
     write_communicator,
 )
 from burstline.formats.paraver.files.header import (
@@ -33,6 +35,7 @@ from burstline.formats.paraver.files.header import (
     write_header,
 )
 from burstline.formats.paraver.files.row import Row, read_row
+from burstline.schema import SILENT_THREADS
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -148,12 +151,20 @@ def prologue(trace: Trace, names: Numbering, end_ns: int) -> bytes:
     compiler = trace.metadata.get("compiler")
     if compiler and compiler_in(comments) is None:
         comments.append(f"{COMPILER}{printable(compiler, limit=1_000)}")
+    if silent_threads_in(comments) is None:
+        comments += [f"{SILENT}{printable(name, limit=1_000)}" for name in _silent(trace)]
     if names.renumbered:
         comments.append(comment("RENUMBER", trace, "ids count what is left; see .row"))
     lines = [" ".join(line.splitlines()) for line in comments]
     return b"".join(
         [header, *map(write_communicator, communicators), *(f"{x}\n".encode() for x in lines)]
     )
+
+
+def _silent(trace: Trace) -> list[str]:
+    """The library of OpenMP, if there is one, of whose threads nothing is recorded."""
+    rows = trace.defects.select(["kind", "first"]).to_pylist()
+    return [row["first"] for row in rows if row["kind"] == SILENT_THREADS][:1]
 
 
 def _communicators(trace: Trace, names: Numbering) -> Iterator[Communicator]:

@@ -114,6 +114,7 @@ class Named(IntEnum):
     LOOP = 2
     COMPILER = 3
     FUNCTION = 4
+    SILENT = 5
 
 
 class Ending(IntEnum):

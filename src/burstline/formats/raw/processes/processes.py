@@ -18,7 +18,7 @@ import numpy as np
 
 from burstline.formats.intake import Places
 from burstline.formats.raw.files.layout import MOST_RANKS, Ending, Kind, Named
-from burstline.schema import row_table
+from burstline.schema import SILENT_THREADS, row_table
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Sequence
@@ -80,7 +80,7 @@ class Definitions:
     stacks: dict[int, tuple[tuple[int, int], ...]] = field(default_factory=dict)
     modules: dict[int, str] = field(default_factory=dict)
     counters: dict[int, Counter] = field(default_factory=dict)
-    # by what has the name (0 region, 1 event type, 2 loop, 3 compiler) and its id
+    # by what has the name (:class:`~burstline.formats.raw.files.layout.Named`) and its id
     names: dict[tuple[int, int], Name] = field(default_factory=dict)
     functions: dict[int, tuple[int, int]] = field(default_factory=dict)  # (module, offset)
 
@@ -125,6 +125,7 @@ def find_processes(files: Sequence[RawFile], defects: Defects) -> list[Process]:
     processes.sort(key=lambda process: (process.application, process.rank))
     _note_ends(processes, defects)
     _note_compilers(processes, defects)
+    _note_silent_threads(processes, defects)
     return processes
 
 
@@ -180,6 +181,14 @@ def _note_compilers(processes: Sequence[Process], defects: Defects) -> None:
     names = compilers_of(processes)
     if len(names) > 1:
         defects.note("several_compilers", "info", "; ".join(names), len(names))
+
+
+def _note_silent_threads(processes: Sequence[Process], defects: Defects) -> None:
+    """Note the libraries of OpenMP whose threads, if they made any, nothing tells of."""
+    for process in processes:
+        for (space, _), name in process.defined.names.items():
+            if space == Named.SILENT:
+                defects.note(SILENT_THREADS, "info", name.text)
 
 
 def _note_ends(processes: Sequence[Process], defects: Defects) -> None:
