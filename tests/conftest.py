@@ -12,7 +12,7 @@ from typing import Any
 import hypothesis
 import pytest
 
-from left_out import COUNTS, SENT, leave_out, sentence
+from left_out import COUNTS, SENT, fixtures_of, leave_out, sentence
 
 collect_ignore_glob = ["fuzz/*"]  # needs atheris; see .ci/fuzz
 FOLDERS = {"real_traces": "BURSTLINE_TRACES", "spec_folder": "BURSTLINE_SPEC"}
@@ -37,6 +37,8 @@ hypothesis.settings.load_profile(os.environ.get("HYPOTHESIS_PROFILE", "quick"))
 
 
 def _folder(fixture: str) -> Path:
+    if FOLDERS[fixture] not in os.environ:
+        pytest.fail(f'mark the test: @pytest.mark.needs("{fixture}")', pytrace=False)
     folder = Path(os.environ[FOLDERS[fixture]]).resolve()
     if not folder.is_dir():
         pytest.fail(f"{FOLDERS[fixture]} is no folder: {folder}", pytrace=False)
@@ -80,10 +82,19 @@ def otf2_print_tool() -> tuple[str, ...]:
 
 
 def pytest_configure(config: pytest.Config) -> None:
-    """Let scikit-learn, an oracle here, wonder about machines without ``lscpu``."""
+    """Declare marks; let scikit-learn, an oracle, wonder about machines without ``lscpu``."""
+    config.addinivalue_line("markers", "needs(*fixtures): asks for them when it runs")
+    config.addinivalue_line("markers", "given: needs a folder that is given from outside")
     config.addinivalue_line(
         "filterwarnings", "ignore:Could not find the number of physical cores"
     )
+
+
+@pytest.hookimpl(tryfirst=True)
+def pytest_itemcollected(item: pytest.Item) -> None:
+    """Mark what needs a folder from outside: ``-m given`` runs these tests alone."""
+    if fixtures_of(item) & set(FOLDERS):
+        item.add_marker("given")
 
 
 @pytest.hookimpl(trylast=True)  # so that only tests that were chosen count

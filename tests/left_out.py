@@ -19,9 +19,7 @@ def leave_out(
 ) -> None:
     """Remove the tests that take a fixture of which `missing` says what it needs."""
     needs = {
-        item: sorted(
-            {missing[name] for name in getattr(item, "fixturenames", ()) if name in missing}
-        )
+        item: sorted({missing[name] for name in fixtures_of(item) if name in missing})
         for item in items
     }
     left_out = [item for item in items if needs[item]]
@@ -32,6 +30,15 @@ def leave_out(
     counts.update(" and ".join(needs[item]) for item in left_out)
     if hasattr(config, "workeroutput"):
         config.workeroutput[SENT] = dict(counts)
+
+
+def fixtures_of(item: pytest.Item) -> set[str]:
+    """Names of the fixtures that a test takes, and of those that it asks for as it runs.
+
+    The latter are given by ``@pytest.mark.needs``, which a value of a parameter may have, too.
+    """
+    asked = {str(name) for mark in item.iter_markers("needs") for name in mark.args}
+    return asked | set(getattr(item, "fixturenames", ()))
 
 
 def sentence(counts: Counter[str]) -> str:

@@ -24,7 +24,10 @@ RUNS = 5 if os.environ.get("HYPOTHESIS_PROFILE") == "thorough" else 3
 DETERMINISTIC = "lt_1", "lt_loop", "lt_bb", "lt_stmt"
 
 
-@pytest.fixture(scope="module", params=["open_mpi", "mpich"])
+MPIS = [pytest.param(name, marks=pytest.mark.needs(name)) for name in ("open_mpi", "mpich")]
+
+
+@pytest.fixture(scope="module", params=MPIS)
 def site(request, clang, openmp, built_once, tmp_path_factory):
     """Folder with the program, of either MPI."""
     folder = tmp_path_factory.mktemp("logical")

@@ -20,7 +20,10 @@ OF_PROCESS = [
 ]  # fmt: skip
 
 
-@pytest.fixture(scope="module", params=["open_mpi", "mpich"])
+MPIS = [pytest.param(name, marks=pytest.mark.needs(name)) for name in ("open_mpi", "mpich")]
+
+
+@pytest.fixture(scope="module", params=MPIS)
 def site(request, built_once, tmp_path_factory):
     """Folder with the program, recorded once, and its signatures."""
     folder = tmp_path_factory.mktemp("signature")

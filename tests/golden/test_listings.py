@@ -15,18 +15,24 @@ import burstline
 from burstline.show.code_lines import pseudocode
 from burstline.structure import Call, walk
 
-LISTINGS = sorted((Path(__file__).parent / "listings").glob("*.txt"))
+HERE = Path(__file__).parent
 
 
-RECORDED = Path(__file__).parent / "recorded"
+def listings():
+    """Each listing and the folder of its trace, or the fixture that gives the folder."""
+    for path in sorted((HERE / "listings").glob("*.txt")):
+        if (HERE / "recorded" / f"{path.stem}.prv.gz").exists():
+            yield pytest.param((path, HERE / "recorded"), id=path.stem)
+        else:
+            needs = pytest.mark.needs("real_traces")
+            yield pytest.param((path, None), id=path.stem, marks=needs)
 
 
-@pytest.fixture(scope="module", params=LISTINGS, ids=[path.stem for path in LISTINGS])
+@pytest.fixture(scope="module", params=listings())
 def listing(request):
-    name = f"{request.param.stem}.prv.gz"
-    recorded = (RECORDED / name).exists()
-    folder = RECORDED if recorded else request.getfixturevalue("real_traces")
-    return request.param, burstline.detect(burstline.read(folder / name, raw=False))
+    path, folder = request.param
+    trace = (folder or request.getfixturevalue("real_traces")) / f"{path.stem}.prv.gz"
+    return path, burstline.detect(burstline.read(trace, raw=False))
 
 
 def test_a_program_is_listed_as_in_its_source(listing):
