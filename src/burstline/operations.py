@@ -88,6 +88,7 @@ BLOCKING_RECEIVES: Final = _names("Recv Mrecv Sendrecv Sendrecv_replace")
 IMMEDIATE_RECEIVES: Final = _names("Irecv Imrecv Isendrecv Isendrecv_replace")
 INITS: Final = _names("Init Init_thread")
 FINALIZES: Final = _names("Finalize")
+SESSION_ENDS: Final = _names("Session_init Session_finalize")
 COMPLETIONS: Final = _names(
     "Wait Waitall Waitany Waitsome Test Testall Testany Testsome Request_get_status"
 )

@@ -212,6 +212,38 @@ def test_a_cut_trace_is_read_as_the_loops_it_was_cut_from():
     assert set(inner.trips.values(0).tolist()[1:-1]) == {4}
 
 
+@pytest.mark.parametrize("method", ["auto", "exact", "seed"])
+@pytest.mark.parametrize(
+    ("first", "last"),
+    [
+        ("MPI_Init", "MPI_Finalize"),
+        ("MPI_Init_thread", "MPI_Finalize"),
+        ("MPI_Session_init", "MPI_Session_finalize"),
+    ],
+)
+def test_what_starts_and_ends_mpi_is_in_no_loop_whatever_its_lines(method, first, last):
+    # gfortran gives both the line on which the program begins
+    body = " | ".join(
+        f"{10 * k} enter MPI_Send path 2 | {10 * k + 2} leave | "
+        f"{10 * k + 4} enter MPI_Recv path 3 | {10 * k + 6} leave"
+        for k in range(1, 6)
+    )
+    lines = " | ".join(
+        f"path {k} main file a.f90 line {at}" for k, at in enumerate((1, 9, 20, 22))
+    )
+    trace = trace_of(
+        f"ranks 1 | {lines} | 0 | 0 enter {first} path 0 | 1 leave | "
+        f"3 enter MPI_Comm_rank path 1 | 4 leave | {body} | 90 enter {last} path 0 | 91 leave"
+    )
+
+    found = detect(trace, method=method, min_share=0)
+
+    assert [call.operation for call in found.outside] == [first, "MPI_Comm_rank", last]
+    assert [len(each.calls) for each in found.loops] == [2]
+    assert found.items[-1].operation == last
+    assert found.fidelity == 1
+
+
 def test_calls_against_the_order_of_their_lines_are_in_a_loop():
     sweep = loop(2, Do("Recv", 68, when=lambda k: k), Do("Isend", 344, when=lambda k: not k))
 

@@ -15,7 +15,7 @@ from burstline.columns import begins_run
 from burstline.identity import communicator_names
 from burstline.schema import UNKNOWN
 from burstline.structure.program.nodes import Call, Loop
-from burstline.structure.program_order import program_places
+from burstline.structure.program_order import paths_to_compare, program_places
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Mapping, Sequence
@@ -247,8 +247,11 @@ class Assembly:
 
 def assembly(trace: Trace, reduced: Reduced) -> Assembly:
     """What turns the drafts of a trace into nodes."""
-    paths = [site.path for site in reduced.sites]
     order = np.lexsort((reduced.first_ns, reduced.lane))
     bounds = np.searchsorted(reduced.lane, np.arange(1, len(reduced.ranks)))
     lanes = [lane.tolist() for lane in np.split(reduced.site[order], bounds)]
-    return Assembly(reduced, program_places(paths, lanes), communicator_names(trace))
+    return Assembly(
+        reduced,
+        program_places(paths_to_compare(reduced.sites), lanes),
+        communicator_names(trace),
+    )

@@ -6,21 +6,30 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
+from burstline.operations import FINALIZES, INITS, SESSION_ENDS
 from burstline.schema import UNKNOWN
 
 if TYPE_CHECKING:
     from collections.abc import Collection, Iterable, Sequence
 
     from burstline.columns import Integers
-    from burstline.identity import Frame, Path
+    from burstline.identity import Frame, Path, Site
 
 _HEAD, _TAIL = -1, -2
+_ENDS = frozenset((*INITS, *FINALIZES, *SESSION_ENDS))
 
 Function = tuple[str, str | None]
 """Name and file of a function."""
 
 Place = tuple[int, str, str, int]
 """Time, function, file, line: sorts the branches of one point of the program."""
+
+
+def paths_to_compare(sites: Iterable[Site]) -> list[Path]:
+    """The call path of each site, as far as its lines tell what comes before what."""
+    # A compiler may give what starts and ends MPI the same line, that of the program's head:
+    # when they are executed is known without it.
+    return [() if site.operation in _ENDS else site.path for site in sites]
 
 
 def program_order(

@@ -10,7 +10,7 @@ import numpy as np
 
 from burstline import _core
 from burstline.operations import FINALIZES, INITS
-from burstline.structure.program_order import program_places
+from burstline.structure.program_order import paths_to_compare, program_places
 
 if TYPE_CHECKING:
     from collections.abc import Collection, Sequence
@@ -35,7 +35,7 @@ class CallGraph:
     exits: dict[int, int]
     who: Sequence[int]  # the kinds of lanes on which each site occurs
     place: Sequence[int]  # place of each site in the program, from 0
-    paths: Sequence[Path]  # call path of each site
+    paths: Sequence[Path]  # call path of each site, if its lines say what comes before what
     orders: Sequence[Sequence[int]]  # sites of each lane in the order of first execution
     # functions whose lines do not tell the order of their statements
     unordered: Collection[Function] = frozenset()
@@ -108,7 +108,7 @@ def call_graph(sites: Sites, lane_begin: Integers) -> CallGraph:
     sequence, distinct = sites.of_call, sites.distinct
     source, target, _, begin, taken = _core.count_follows(sequence, lane_begin, len(sites))
     pairs = list(zip(source.tolist(), target.tolist(), strict=True))
-    paths = [site.path for site in distinct]
+    paths = paths_to_compare(distinct)
     bounds = pairwise(lane_begin.tolist())
     orders = [_in_first_order(sequence[a:b], len(sites)) for a, b in bounds]
     lanes = np.flatnonzero(np.diff(lane_begin)).tolist()
