@@ -179,6 +179,15 @@ def test_facts_of_a_call_say_who_and_how_often_and_how_long(structure):
     assert known["duration"] == "10 ns ± 0 ns"
 
 
+def test_facts_are_those_of_the_ranks_that_are_seen(structure):
+    row = next(r for r in outline(structure, View(ranks=(0,))).rows if "Send" in r.line.text)
+
+    known = dict(facts(structure, row, (0,)))
+
+    assert known["ranks"] == "0"
+    assert known["executed"] == "160 on all"
+
+
 def test_facts_of_each_kind_of_line_are_text(structure):
     for row in outline(structure, View(bursts_ns=1)).rows:
         known = facts(structure, row)
@@ -365,7 +374,7 @@ def test_labels_are_shown_and_not_obeyed():
 
 def test_a_large_structure_begins_folded():
     steps = [Do("Send", k + 2) for k in range(2_100)]
-    trace = run(loop(2, loop(2, *steps)), ranks=1)
+    trace = run(loop(2, Do("Bcast", 1), loop(2, *steps)), ranks=1)
     app = Browser(trace, detect(trace, method="exact"), View(), name="")
 
     drive(app)

@@ -6,6 +6,7 @@ import pytest
 
 import burstline
 import by_hand
+from burstline.selection import select
 from burstline.show import output, view
 from burstline.show.code_lines import chosen_counter, pseudocode
 from burstline.structure import detect
@@ -184,3 +185,45 @@ def test_an_unknown_counter_is_refused_with_the_known_ones():
 def test_ranks_that_are_not_there_are_refused():
     with pytest.raises(burstline.ParameterError, match="there are 0, 1"):
         pseudocode(detect(run(loop(5, Do("Send", 5)))), ranks=[7])
+
+
+def of_different_lengths(ranks=3, times=8):
+    """Give a loop in which rank r computes 10 (r + 1) ns and is in MPI_Send for r + 1 ns."""
+    told = ["path 0 main file a.c line 3", "path 1 main file a.c line 4", "counter ins"]
+    for rank in range(ranks):
+        told.append(f"{rank}")
+        now = 0
+        for _ in range(times):
+            for path, name in enumerate(("Send", "Recv")):
+                now += 10 * (rank + 1)
+                told.append(
+                    f"{now} enter MPI_{name} path {path} sent {rank + 1} ins={7 * rank}"
+                )
+                now += rank + 1
+                told.append(f"{now} leave ins=0")
+    return trace_of(f"ranks {ranks} | " + " | ".join(told))
+
+
+@pytest.mark.parametrize("method", ["exact", "seed"])
+@pytest.mark.parametrize("ranks", [{0}, {1, 2}])
+def test_what_some_ranks_execute_is_measured_on_these_alone(method, ranks):
+    trace = of_different_lengths()
+    alone = detect(select(trace, ranks=sorted(ranks)), method=method)
+
+    shown = pseudocode(detect(trace, method=method), ranks=ranks, bursts_ns=1, counter="ins")
+
+    def measured(lines):
+        columns = [(line.kind, line.time_ns, line.size_bytes, line.counter) for line in lines]
+        return [row for row in columns if row[0] != "loop"]
+
+    assert measured(shown) == measured(pseudocode(alone, bursts_ns=1, counter="ins"))
+    (loop_line,) = [line for line in shown if line.kind == "loop"]
+    (expected,) = alone.loops
+    assert loop_line.time_ns == pytest.approx(expected.mean_ns)
+
+
+@pytest.mark.parametrize("method", ["exact", "seed"])
+def test_loops_cover_what_their_shares_say(method):
+    found = detect(of_different_lengths(), method=method)
+
+    assert found.coverage.time == pytest.approx(sum(loop.share for loop in found.loops))

@@ -258,7 +258,7 @@ class Browser(App[None]):
     def _describe(self) -> None:
         """What is known about the row under the cursor."""
         row = self.row
-        known = [] if row is None else details.facts(self._structure, row)
+        known = [] if row is None else details.facts(self._structure, row, self.view.ranks)
         self.query_one("#details Static", Static).update(_listed(known))
         pane = self.query_one("#iterations Static", Static)
         loop = None if row is None else row.loop

@@ -18,10 +18,10 @@ from burstline.show import (
     plural,
     sparkline,
 )
-from burstline.structure import Call, Condition, Loop, compact
+from burstline.structure import Call, Condition, Loop, Seen, compact
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
+    from collections.abc import Collection, Iterator
 
     from burstline.browser.outline import Row
     from burstline.columns import Integers
@@ -33,15 +33,16 @@ _GROUPS: Final = 6
 _SLOWEST: Final = 3
 
 
-def facts(structure: Structure, row: Row) -> Facts:
-    """What is known about a line of pseudo-code."""
+def facts(structure: Structure, row: Row, ranks: Collection[int] | None = None) -> Facts:
+    """What is known about a line of pseudo-code, for some ranks alone if these are given."""
     node = row.line.item
+    seen = Seen.by(structure, structure.ranks if ranks is None else ranks)
     if isinstance(node, Call):
-        return list(_call(structure, node))
+        return list(_call(structure, seen.call(node), int(seen.lanes.sum())))
     if isinstance(node, Loop):
-        return list(_loop(structure, node))
+        return list(_loop(structure, seen.loop(node)))
     if node is not None:
-        return list(_condition(structure, node, row.line.text))
+        return list(_condition(structure, seen.condition(node), row.line.text))
     pairs = [("line", row.line.text)]
     if place := f"{row.line.file}:{row.line.line}".rstrip(":"):
         pairs.append(("called from", place))
@@ -51,7 +52,7 @@ def facts(structure: Structure, row: Row) -> Facts:
     return pairs
 
 
-def _call(structure: Structure, call: Call) -> Iterator[tuple[str, str]]:
+def _call(structure: Structure, call: Call, lanes: int) -> Iterator[tuple[str, str]]:
     yield "call", name_text(call.operation)
     if call.path:
         steps = [f"{name_text(f.function)} {_place(f.file, f.line)}".strip() for f in call.path]
@@ -62,7 +63,7 @@ def _call(structure: Structure, call: Call) -> Iterator[tuple[str, str]]:
     spread = f" ± {format_ns(round(call.time_spread_ns))}"
     yield "duration", f"{format_ns(round(call.time_ns))}{spread}"
     total = call.time_ns * int(call.executions.sum())
-    share = total / (structure.run_ns * len(structure.ranks))
+    share = total / (structure.run_ns * lanes)
     yield "in all", f"{format_ns(round(total))}, {format_share(share)} of the ranks' time"
     if call.size_bytes is not None:
         spread = f" ± {format_bytes(round(call.size_spread_bytes or 0))}"

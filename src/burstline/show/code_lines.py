@@ -5,7 +5,7 @@ Call paths in common stand once, above; items of some ranks are in a conditional
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from itertools import groupby
 from typing import TYPE_CHECKING, Any, Final, Literal
 
@@ -13,7 +13,7 @@ import numpy as np
 
 from burstline.errors import ParameterError, printable
 from burstline.show.units import format_share, plural
-from burstline.structure import Call, Condition, Loop, chains, compact, rule, size
+from burstline.structure import Call, Condition, Loop, Seen, chains, compact, rule, size
 
 if TYPE_CHECKING:
     from collections.abc import Collection, Iterable, Mapping, Sequence
@@ -72,7 +72,7 @@ def pseudocode(
     depth: int | None = None,
     inside: Inside | None = None,
 ) -> list[Line]:
-    """Write a structure down as lines of pseudo-code."""
+    """Write a structure down as lines of pseudo-code, with means over the ranks shown."""
     everybody = frozenset(structure.ranks)
     shown = everybody if ranks is None else everybody & frozenset(ranks)
     if not shown:
@@ -81,7 +81,8 @@ def pseudocode(
         )
     if depth is not None and depth < 0:
         raise ParameterError(f"a depth of loops to show is 0 or more, got {depth}")
-    writer = _Writer(shown, structure.world_size, counter, bursts_ns, depth, inside)
+    seen = Seen.by(structure, shown)
+    writer = _Writer(shown, seen, structure.world_size, counter, bursts_ns, depth, inside)
     writer.body(structure.items, shown, _Place())
     return writer.lines
 
@@ -104,6 +105,7 @@ class _Place:
 @dataclass(slots=True)
 class _Writer:
     shown: frozenset[int]
+    seen: Seen  # the nodes as the ranks shown execute them
     world: int
     counter: str | None
     bursts_ns: int | None
@@ -133,7 +135,8 @@ class _Writer:
                 if isinstance(item, Call):
                     self._call(item, depth)
                 elif isinstance(item, Condition):
-                    text = _branch_text(item, place.loop, number, len(chain))
+                    seen = self.seen.condition(item)
+                    text = _branch_text(seen, place.loop, number, len(chain))
                     self._add("condition", depth, text, item=item)
                     inner = place.inner(steps, depth)
                     inner.loop = None
@@ -142,13 +145,14 @@ class _Writer:
                     self._loop(item, place.inner(steps, depth), depth)
 
     def _loop(self, loop: Loop, inner: _Place, depth: int) -> None:
-        counter = None if loop.parent else _iteration_counter(loop, self.counter)
+        seen = self.seen.loop(loop)
+        counter = None if loop.parent else self._iteration_counter(loop)
         inner.loop, inner.nesting = loop, inner.nesting + 1
         folded = self.deepest is not None and inner.nesting > self.deepest
-        text = _loop_text(loop)
+        text = _loop_text(seen)
         if folded:
             text += f", {plural(size(loop.items, loop), 'node')} folded"
-        self._add("loop", depth, text, time_ns=loop.mean_ns, counter=counter, item=loop)
+        self._add("loop", depth, text, time_ns=seen.mean_ns, counter=counter, item=loop)
         if not folded:
             self.body(loop.items, self.shown & frozenset(loop.ranks), inner)
 
@@ -162,14 +166,23 @@ class _Writer:
         place.opened = path
         return depth
 
+    def _iteration_counter(self, loop: Loop) -> float | None:
+        """The counter over a whole iteration, as the most frequent call of the body saw it."""
+        calls = [call for call in loop.calls if self.shown.intersection(call.ranks)]
+        if not calls:
+            return None
+        regular = self.seen.call(max(calls, key=lambda call: call.probability))
+        return counter_value(regular.iteration_counters, self.counter)
+
     def _call(self, call: Call, depth: int) -> None:
-        value = counter_value(call.counters, self.counter)
-        if self.bursts_ns is not None and (call.burst_ns or 0) >= max(self.bursts_ns, 1):
-            self._add("burst", depth, "computation", time_ns=call.burst_ns, counter=value)
+        seen = self.seen.call(call)
+        value = counter_value(seen.counters, self.counter)
+        if self.bursts_ns is not None and (seen.burst_ns or 0) >= max(self.bursts_ns, 1):
+            self._add("burst", depth, "computation", time_ns=seen.burst_ns, counter=value)
             for text in inside_text(self.inside, call) if self.inside else ():
                 self._add("burst", depth + 1, text)
-        means = {"time_ns": call.time_ns, "size_bytes": call.size_bytes, "counter": value}
-        text = _call_text(call, self.world)
+        means = {"time_ns": seen.time_ns, "size_bytes": seen.size_bytes, "counter": value}
+        text = _call_text(replace(call, probability=seen.probability), self.world)
         self._add("call", depth, text, call.caller, **means, item=call)
 
     def _add(
@@ -208,14 +221,6 @@ def counter_value(counters: Mapping[str, float], name: str | None) -> float | No
         return None if name is None else counters.get(name)
     cycles = counters.get(CYCLES, 0)
     return counters.get(INSTRUCTIONS, 0) / cycles if cycles > 0 else None
-
-
-def _iteration_counter(loop: Loop, name: str | None) -> float | None:
-    """A counter over a whole iteration, as the most frequent call of the body saw it."""
-    if not loop.calls:
-        return None
-    regular = max(loop.calls, key=lambda call: call.probability)
-    return counter_value(regular.iteration_counters, name)
 
 
 def inside_text(

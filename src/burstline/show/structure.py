@@ -27,6 +27,7 @@ from burstline.show.units import (
     plural,
 )
 from burstline.show.views import Rows, View, columns_of
+from burstline.structure import compact
 
 if TYPE_CHECKING:
     from collections.abc import Collection, Iterator, Sequence
@@ -74,7 +75,10 @@ class StructureView(View):
             inside=self.inside,
         )
         doubtful = self.result.fidelity < _TRUE_ENOUGH
-        yield Facts(_facts(self.result), ["", "yellow" if doubtful else ""])
+        facts = _facts(self.result)
+        if self.ranks is not None and set(self.ranks) < set(self.result.ranks):
+            facts.append(("shown", f"rank {compact(self.ranks)}, with its own means"))
+        yield Facts(facts, ["", "yellow" if doubtful else ""])
         yield Table(
             line_columns(counter),
             [line_cells(line, counter) for line in lines],

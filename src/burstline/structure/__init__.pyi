@@ -50,6 +50,7 @@ from burstline.structure.program.rules import chains as chains
 from burstline.structure.program.rules import rule as rule
 from burstline.structure.program.rules import size as size
 from burstline.structure.program.runs import Runs as Runs
+from burstline.structure.seen import Seen as Seen
 from burstline.structure.study.agreement import Accuracy as Accuracy
 from burstline.structure.study.call_features import Features as Features
 from burstline.structure.study.factors import FactorMap as FactorMap

@@ -51,6 +51,34 @@ def pooled(
     return mean, np.sqrt(np.add.reduceat(squares, begin) / total[:, spread])
 
 
+def share_of_run(inside_ns: Floats, lanes: Mask | Integers, run_ns: int) -> float:
+    """The share of the run inside of a loop, as the mean of the lanes that execute it."""
+    return float(np.clip(inside_ns[lanes] / run_ns, 0, 1).mean())
+
+
+def means_of(
+    reduced: Reduced, members: Integers, weights: Integers, begin: Integers
+) -> Iterator[dict[str, Any]]:
+    """What calls say of their times, sizes and counters, for each group of unique calls."""
+    names = reduced.counters
+    single = (reduced.time_ns, reduced.size_bytes, reduced.burst_ns)
+    columns = (*single, reduced.burst_counters, reduced.iteration_counters)
+    spreads = np.column_stack([reduced.time_spread_ns, reduced.size_spread_bytes])[members]
+    values = np.column_stack([column[members] for column in columns])
+    means, joined = pooled(values, spreads, weights, begin)
+    for row, (time_spread_ns, size_spread) in zip(means.tolist(), joined.tolist(), strict=True):
+        time_ns, size_bytes, burst_ns, *counted = row
+        yield {
+            "time_ns": time_ns,
+            "time_spread_ns": time_spread_ns,
+            "size_bytes": _or_none(size_bytes),
+            "size_spread_bytes": _or_none(size_spread),
+            "burst_ns": _or_none(burst_ns),
+            "counters": _without_nan(names, counted[: len(names)]),
+            "iteration_counters": _without_nan(names, counted[len(names) :]),
+        }
+
+
 _NOWHERE: Final = np.zeros(0, np.int64)
 
 
@@ -147,7 +175,7 @@ class Assembly:
         rounds = repetitions if around is None else around.executions[lane]
         share = np.add.reduceat(repetitions, begin) / np.add.reduceat(rounds, begin)
         parts = np.split(np.arange(len(members)), begin[1:])
-        means = self._means(members, repetitions, begin)
+        means = means_of(reduced, members, repetitions, begin)
         for number, part, probability, values in zip(
             site[begin].tolist(), parts, share.tolist(), means, strict=True
         ):
@@ -165,30 +193,6 @@ class Assembly:
                 communicator=self._communicator(members[part]),
                 roots=self._ranks(lane[part][reduced.is_root[members[part]]]),
             )
-
-    def _means(
-        self, members: Integers, weights: Integers, begin: Integers
-    ) -> Iterator[dict[str, Any]]:
-        """What a call says of its times, sizes and counters, for each group."""
-        reduced, names = self.reduced, self.reduced.counters
-        single = (reduced.time_ns, reduced.size_bytes, reduced.burst_ns)
-        columns = (*single, reduced.burst_counters, reduced.iteration_counters)
-        spreads = np.column_stack([reduced.time_spread_ns, reduced.size_spread_bytes])[members]
-        values = np.column_stack([column[members] for column in columns])
-        means, joined = pooled(values, spreads, weights, begin)
-        for row, (time_spread_ns, size_spread) in zip(
-            means.tolist(), joined.tolist(), strict=True
-        ):
-            time_ns, size_bytes, burst_ns, *counted = row
-            yield {
-                "time_ns": time_ns,
-                "time_spread_ns": time_spread_ns,
-                "size_bytes": _or_none(size_bytes),
-                "size_spread_bytes": _or_none(size_spread),
-                "burst_ns": _or_none(burst_ns),
-                "counters": _without_nan(names, counted[: len(names)]),
-                "iteration_counters": _without_nan(names, counted[len(names) :]),
-            }
 
     def _ranks(self, lanes: Integers | Mask) -> tuple[int, ...]:
         return tuple(np.unique(self.reduced.ranks[lanes]).tolist())
@@ -229,7 +233,7 @@ class Assembly:
             executions[lane], entries[lane] = times, around_times
             filled[lane], mean_ns[lane] = min(entered, around_times), mean
         lanes = executions > 0
-        spent = np.clip(mean_ns[lanes] * executions[lanes] / self.reduced.run_ns, 0, 1)
+        spent_ns = mean_ns * executions
         around = _Around(number, draft.iterations_ns, executions, mean_ns)
         return Loop(
             id=number,
@@ -237,9 +241,12 @@ class Assembly:
             ranks=self._ranks(lanes),
             executions=executions,
             iterations=float(executions[lanes].sum() / entries[lanes].sum()),
+            entered=filled,
             probability=float(filled[lanes].sum() / entries[lanes].sum()),
+            lane_mean_ns=mean_ns,
             mean_ns=float(np.average(mean_ns[lanes], weights=executions[lanes])),
-            share=float(spent.mean()),
+            inside_ns=spent_ns,
+            share=share_of_run(spent_ns, lanes, self.reduced.run_ns),
             items=self._body(draft.children, draft.calls, around, ids),
             hidden=draft.hidden,
         )

@@ -11,6 +11,7 @@ from burstline.identity import sites_of
 from burstline.structure.calls import Calls
 from burstline.structure.exact.method import by_order
 from burstline.structure.program.fidelity import Expander, similarity
+from burstline.structure.program.iterations import timed
 from burstline.structure.program.model import Coverage, Structure
 from burstline.structure.program.nodes import Call, Loop, walk
 from burstline.structure.published.clustering import Limits
@@ -171,6 +172,7 @@ def _structure(outcome: Outcome, calls: Calls) -> Structure:
         run_ns=reduced.run_ns,
         callpath="frames" if reduced.has_paths else "none",
         found_in=calls,
+        reduced=reduced,
         steps=outcome.steps,
     )
 
@@ -198,13 +200,12 @@ def _coverage(outcome: Outcome, calls: Calls) -> Coverage:
     spans: dict[int, list[tuple[int, int]]] = {}
     for loop in (item for item, _ in walk(items) if isinstance(item, Loop)):
         if loop.parent is None:
-            iterations = outcome.steps.spans(loop.id)
+            iterations = timed(loop.id, outcome.steps.spans(loop.id), calls)
             lanes, first = np.unique(iterations.lane, return_index=True)
-            start_ns = calls.enter_ns[iterations.first[first]].tolist()
-            last = np.append(first[1:], len(iterations.lane)) - 1
-            end_ns = calls.enter_ns[iterations.last[last]].tolist()
-            for lane, *span in zip(lanes.tolist(), start_ns, end_ns, strict=True):
-                spans.setdefault(lane, []).append((span[0], span[1]))
+            last = np.append(first[1:], len(iterations)) - 1
+            ends = iterations.start_ns[first].tolist(), iterations.end_ns[last].tolist()
+            for lane, start_ns, end_ns in zip(lanes.tolist(), *ends, strict=True):
+                spans.setdefault(lane, []).append((start_ns, end_ns))
     covered = sum(_union(sorted(intervals)) for intervals in spans.values())
     return Coverage(
         calls=included / len(reduced.sequence),

@@ -12,8 +12,8 @@ from typing import TYPE_CHECKING, Final
 
 import numpy as np
 
-from burstline.columns import dense
-from burstline.structure.assembly import Outcome, assembly
+from burstline.columns import dense, quotients
+from burstline.structure.assembly import Outcome, assembly, share_of_run
 from burstline.structure.exact.callgraph import call_graph
 from burstline.structure.exact.loopnest import Body, find_nest
 from burstline.structure.exact.occurrences import Nest, NestSteps, read
@@ -166,9 +166,12 @@ class _Programmer:
             ranks=tuple(np.unique(self.ranks[lanes]).tolist()),
             executions=executions,
             iterations=float(executions[lanes].sum() / times[lanes].sum()),
+            entered=entered,
             probability=float(entered[lanes].sum() / times[lanes].sum()),
+            lane_mean_ns=quotients(inside_ns, executions),
             mean_ns=float(inside_ns[lanes].sum() / executions[lanes].sum()),
-            share=float(np.clip(inside_ns[lanes] / self.run_ns, 0, 1).mean()),
+            inside_ns=inside_ns.astype(np.float64),
+            share=share_of_run(inside_ns.astype(np.float64), lanes, self.run_ns),
             items=self.items(body, executions, number),
             when=when,
             trips=self.reading.trips_of(number),

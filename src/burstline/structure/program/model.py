@@ -21,6 +21,7 @@ if TYPE_CHECKING:
 
     from burstline.structure.calls import Calls
     from burstline.structure.program.iterations import Iterations, Steps
+    from burstline.structure.reduction import Reduced
 
 
 @dataclass(frozen=True, slots=True)
@@ -68,6 +69,8 @@ class Structure:
         ``frames``, or ``none`` if the trace has no call paths.
     found_in : Calls
         The calls it was found in.
+    reduced : Reduced
+        Its unique calls, one for each lane and site.
     steps : Steps
         What is known about the iterations of its loops.
     """
@@ -89,6 +92,7 @@ class Structure:
     run_ns: int
     callpath: str
     found_in: Calls
+    reduced: Reduced
     steps: Steps
 
     @property

@@ -12,7 +12,7 @@ from burstline.structure.program.ranks import compact
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping, Sequence
 
-    from burstline.columns import Integers
+    from burstline.columns import Floats, Integers
     from burstline.identity import Frame, Path
     from burstline.structure.program.runs import Runs
 
@@ -137,10 +137,15 @@ class Loop:
         Its iterations, in all, on each lane of the structure.
     iterations : float
         Iterations per iteration of its parent, or in all without one; mean over the ranks.
+    entered : ndarray of int64, shape (lanes,)
+        Iterations of its parent in which it is entered, on each lane.
     probability : float
         Share of its parent's iterations in which it is entered at all.
+    lane_mean_ns, inside_ns : ndarray of float64, shape (lanes,)
+        On each lane, mean duration of an iteration, and time from the first call to the end of
+        the last one of each entry, in all.
     mean_ns, share : float
-        Mean duration of an iteration, and share of the run spent in it; mean over its ranks.
+        Mean duration of an iteration, and share of the run inside of it; mean over its ranks.
     items : tuple of Call, Condition and Loop
         Its body, in the order of the program.
     hidden : bool
@@ -157,8 +162,11 @@ class Loop:
     ranks: tuple[int, ...]
     executions: Integers
     iterations: float
+    entered: Integers
     probability: float
+    lane_mean_ns: Floats
     mean_ns: float
+    inside_ns: Floats
     share: float
     items: tuple[Call | Loop | Condition, ...]
     hidden: bool = False

@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
-from dataclasses import asdict, dataclass
+from dataclasses import asdict, dataclass, replace
 from typing import TYPE_CHECKING
 
 import numpy as np
 
-from burstline.structure.assembly import Outcome, assembly
-from burstline.structure.program.iterations import Spans
+from burstline.structure.assembly import Outcome, assembly, share_of_run
+from burstline.structure.program.iterations import Spans, timed
+from burstline.structure.program.nodes import Loop
 from burstline.structure.published.clustering import (
     Limits,
     cluster_calls,
@@ -19,14 +20,15 @@ from burstline.structure.published.nesting import draft, join_split, nest
 from burstline.structure.reduction import reduce_to_sites
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
+    from collections.abc import Iterable, Sequence
 
     import numpy.typing as npt
 
-    from burstline.columns import Integers, Mask
+    from burstline.columns import Floats, Integers, Mask
     from burstline.identity import Sites
     from burstline.structure.assembly import Draft
     from burstline.structure.calls import Calls
+    from burstline.structure.program.nodes import Item
     from burstline.structure.reduction import Reduced
     from burstline.trace import Trace
 
@@ -44,15 +46,34 @@ def by_means(trace: Trace, calls: Calls, sites: Sites, limits: Limits) -> Outcom
     top = nest(reduced, join_split(reduced, loops), eps=limits.eps)
     build = assembly(trace, reduced)
     items = build.items(top, np.flatnonzero(~repeated).tolist())
+    steps = DraftSteps(reduced, calls, build.numbered)
     return Outcome(
         method="seed",
         parameters=asdict(limits),
         reduced=reduced,
-        items=items,
+        items=_with_times(items, steps, calls),
         left_out=build.calls(np.flatnonzero(repeated & ~enough).tolist()),
-        steps=DraftSteps(reduced, calls, build.numbered),
+        steps=steps,
         unique_calls=len(reduced.lane),
     )
+
+
+def _with_times(items: Iterable[Item], steps: DraftSteps, calls: Calls) -> tuple[Item, ...]:
+    """The items, with the time inside of loops as their iterations in the trace have it."""
+    # Iterations times their mean would be another share than that of the exact method.
+    nodes: list[Item] = []
+    for item in items:
+        if not isinstance(item, Loop):
+            nodes.append(item)
+            continue
+        spans = timed(item.id, steps.spans(item.id), calls)
+        durations_ns = (spans.end_ns - spans.start_ns).astype(np.float64)
+        inside_ns: Floats = np.zeros(len(calls.ranks))
+        np.add.at(inside_ns, spans.lane, durations_ns)
+        share = share_of_run(inside_ns, item.executions > 0, calls.run_ns)
+        inner = _with_times(item.items, steps, calls)
+        nodes.append(replace(item, inside_ns=inside_ns, share=share, items=inner))
+    return tuple(nodes)
 
 
 def _worth(reduced: Reduced, limits: Limits) -> tuple[Mask, Mask]:
