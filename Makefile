@@ -7,6 +7,7 @@ BUILD  ?= build
 ARGS   ?=
 PARALLEL ?= -n auto --maxprocesses 4 --dist loadfile  # tests of a file stay together
 SECONDS_PER_TARGET ?= 60
+COMMANDS_SECONDS ?= $(SECONDS_PER_TARGET)
 
 PIP    := $(VENV)/bin/python -m pip --disable-pip-version-check -q -q  # errors alone
 SOURCES := $(shell find src core CMakeLists.txt pyproject.toml README.md LICENSE -type f \
@@ -61,8 +62,8 @@ fuzz: $(VENV)/.installed $(VENV)/.test  ## throw bytes at kernels and parsers fo
 	@$(PIP) install --group fuzz
 	PATH="$(abspath $(VENV))/bin:$$PATH" .ci/fuzz $(BUILD)/fuzz $(SECONDS_PER_TARGET)
 
-fuzz-commands: $(VENV)/.installed $(VENV)/.test  ## run every command on damaged inputs for SECONDS_PER_TARGET
-	$(VENV)/bin/python tests/fuzz/commands.py $(SECONDS_PER_TARGET) --keep $(BUILD)/fuzz/broken/commands $(ARGS)
+fuzz-commands: $(VENV)/.installed $(VENV)/.test  ## run every command on damaged inputs for COMMANDS_SECONDS
+	$(VENV)/bin/python tests/fuzz/commands.py $(COMMANDS_SECONDS) --keep $(BUILD)/fuzz/broken/commands $(ARGS)
 
 same: $(VENV)/.installed $(VENV)/.test  ## compare all output with that of COMMIT
 	$(VENV)/bin/python .ci/same --build $(abspath $(BUILD))/same $(COMMIT) $(ARGS)
