@@ -183,14 +183,13 @@ def efforts(case, work, clock, call_cost=0):
     """The effort of each event, from what was counted at some: `work` by location and position.
 
     An event is 1. What was counted comes on top, where it was read, less the events since the
-    last reading; `lt_hwctr` counts nothing else. A call into the OpenMP runtime costs more.
+    last reading; `lt_hwctr` counts nothing else. A call into the OpenMP runtime costs more, on
+    the event behind it: each thread pays for the fork behind the enter of its parallel region.
     """
-    parallel_or_loop = {
-        row["id"] for row in case["regions"] if row["otf2_role"] in (3, PARALLEL)
-    }
+    roles = {row["id"]: row["otf2_role"] for row in case["regions"]}
     result = []
     for location in range(case["ranks"] * case["threads"]):
-        ticks, unread = [], 0
+        ticks, unread, due = [], 0, 0
         events = [event for event in case["events"] if event[1] == location]
         for position, event in enumerate(events):
             tick = 1
@@ -198,7 +197,13 @@ def efforts(case, work, clock, call_cost=0):
                 counted = work[location, position] + (clock != "lt_hwctr")
                 tick, unread = max(1, counted - unread), -1
             unread += 1
-            is_call = event[0] in "FJ" or (event[0] == "E" and event[3] in parallel_or_loop)
-            ticks.append(tick + call_cost * is_call)
+            tick, due = tick + due, 0
+            if event[0] == "J":
+                tick += call_cost
+            elif event[0] == "E" and roles[event[3]] == 3:
+                due = call_cost
+            elif event[0] == "E" and roles[event[3]] == PARALLEL:
+                due = 2 * call_cost  # its own enter, and the fork
+            ticks.append(tick)
         result.append(ticks)
     return result

@@ -98,6 +98,35 @@ def test_the_programs_of_the_oracle_are_stamped_as_by_hand(case, full):
     assert stamps_of(retiming.trace) == wanted
 
 
+@given(hybrid_programs(), st.randoms(use_true_random=False), st.integers(1, 5000))
+def test_what_a_call_of_openmp_costs_is_its_construct_s_and_no_computation(
+    program, random, cost
+):
+    text, _ = counted(program, random)
+    trace = trace_of(text)
+    if not trace.rows("readings"):
+        return
+
+    free, dear = (
+        burstline.wait_states(trace, clock=Effort("lt_stmt", call_cost=each))
+        for each in (0, cost)
+    )
+
+    assert np.array_equal(*(each.profile.exclusive("comp") for each in (free, dear)))
+    calls = sum(
+        1
+        for letters, _, _, *rest in program["events"]
+        if letters == "J" or (letters == "E" and program["regions"][rest[0]]["name"] in CALLED)
+    )
+    forked = sum(letters == "TB" for letters, *_ in program["events"])
+    assert dear.modelled.ticks == cost * (calls + forked)
+    assert free.modelled.ticks == 0
+
+
+CALLED = "!$omp parallel", "!$omp for"
+"""Regions that a call into the OpenMP runtime enters."""
+
+
 @given(hybrid_programs())
 def test_stamps_rise_and_no_effect_is_before_its_cause(program):
     trace = retimed(trace_of(as_text(program)), "lt_1").trace

@@ -1,14 +1,14 @@
+from burstline.clocks.efforts import Effort as Effort
 from burstline.clocks.retiming import Retiming as Retiming
 from burstline.clocks.retiming import retimed as retimed
 
-__all__ = ["Retiming", "retimed"]
+__all__ = ["Effort", "Retiming", "retimed"]
 
 # For other rooms of the house.
 from burstline.clocks.efforts import CLOCKS as CLOCKS
-from burstline.clocks.efforts import Effort as Effort
+from burstline.clocks.efforts import constructs as constructs
 from burstline.clocks.efforts import counts_of as counts_of
 from burstline.clocks.efforts import efforts_of as efforts_of
-from burstline.clocks.efforts import runtime_calls as runtime_calls
 from burstline.clocks.model import CALLS as CALLS
 from burstline.clocks.model import KINDS as KINDS
 from burstline.clocks.model import MOST_BYTES as MOST_BYTES

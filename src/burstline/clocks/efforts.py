@@ -64,6 +64,32 @@ class Efforts:
     sampled: float  # share of the events of threads at which they were read
     unread: tuple[int, ...]  # locations on which they were never read
     negative: int  # readings that fell, taken as 0
+    call_cost: int = 0  # of each call into the OpenMP runtime
+    calls: int = 0  # into the OpenMP runtime, that cost something
+
+    def basis(self) -> Basis:
+        """What the efforts rest on, before they become sums."""
+        total = int(self.ticks.sum())
+        modelled = self.call_cost * self.calls
+        nothing = total == len(self.ticks)
+        return Basis(
+            self.counters, self.sampled, self.unread, self.negative, self.call_cost, modelled,
+            modelled / total if total else 0.0, nothing,
+        )  # fmt: skip
+
+
+@dataclass(frozen=True, slots=True)
+class Basis:
+    """What the stamps of a clock rest on."""
+
+    counters: tuple[str, ...]  # those that were taken
+    sampled: float  # share of the events of threads at which they were read
+    unread: tuple[int, ...]  # locations on which they were never read
+    negative: int  # readings that fell, taken as 0
+    call_cost: int  # of each call into the OpenMP runtime
+    modelled_ticks: int  # that no counter gave: of calls into the OpenMP runtime
+    modelled_share: float  # of the ticks of all events
+    is_events: bool  # whether each event is a tick, and nothing else is: the clock is lt_1
 
 
 def efforts_of(
@@ -78,8 +104,8 @@ def efforts_of(
             yield _of_loops(trace, readings, effort)
         elif not weights:
             ticks = np.ones(len(readings), np.int64)
-            _add_calls(ticks, trace, readings, effort)
-            yield Efforts(ticks, (), 1.0, (), 0)
+            cost, calls = _add_calls(ticks, trace, readings, effort)
+            yield Efforts(ticks, (), 1.0, (), 0, cost, calls)
         else:
             columns = numpy_columns(trace.table("readings"), *weights)
             known = np.all([column != NO_VALUE for column in columns], axis=0) & (row >= 0)
@@ -91,7 +117,10 @@ def efforts_of(
             total = _total(counts, tuple(weights.values()))
             negative = int(np.count_nonzero(total < 0))
             ticks = _of_counters(trace, readings, sample, total, effort)
-            yield Efforts(ticks, tuple(weights), sample.share, sample.without, negative)
+            cost, calls = _add_calls(ticks, trace, readings, effort)
+            yield Efforts(
+                ticks, tuple(weights), sample.share, sample.without, negative, cost, calls
+            )
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -200,7 +229,6 @@ def _of_counters(
         work += effort.clock != "lt_hwctr"  # the event's own
         work -= samples.unread[part]
         ticks[samples.row[part]] = np.maximum(1, work, out=work)
-    _add_calls(ticks, trace, readings, effort)
     return ticks
 
 
@@ -219,31 +247,63 @@ def _of_loops(trace: Trace, readings: Readings, effort: Effort) -> Efforts:
     ticks = np.ones(len(readings), np.int64)
     row, is_left = readings.exact(location[known], leave_seq[known])
     np.add.at(ticks, row, np.maximum(0, count[known][is_left]))
-    _add_calls(ticks, trace, readings, effort)
+    cost, calls = _add_calls(ticks, trace, readings, effort)
     share = float(known.sum() / is_loop.sum()) if is_loop.any() else 1.0
-    return Efforts(ticks, (), share, (), int(np.count_nonzero(count[known] < 0)))
+    fell = int(np.count_nonzero(count[known] < 0))
+    return Efforts(ticks, (), share, (), fell, cost, calls)
 
 
-def _add_calls(ticks: Integers, trace: Trace, readings: Readings, effort: Effort) -> None:
-    """Add the calls into the OpenMP runtime, at the events that follow them."""
+def _add_calls(
+    ticks: Integers, trace: Trace, readings: Readings, effort: Effort
+) -> tuple[int, int]:
+    """Add the calls into the OpenMP runtime, inside of their constructs: cost and count."""
     cost = _CALL_COSTS.get(effort.clock, 0) if effort.call_cost is None else effort.call_cost
+    count = 0
     if cost:
         for row in runtime_calls(trace, readings).values():
             np.add.at(ticks, row, cost)
+            count += len(row)
+    return cost, count
 
 
 def runtime_calls(trace: Trace, readings: Readings) -> dict[str, Integers]:
-    """Events that follow calls into the OpenMP runtime: enters, forks, joins."""
-    calls_runtime = _has_role(trace, "parallel") | _has_role(trace, "loop")
-    rows = {"enter": np.zeros(0, np.int64)}
-    if calls_runtime.any():
-        location, region, seq = trace.arrays("regions", "location", "region", "enter_seq")
-        enters = calls_runtime[region]
-        rows["enter"], _ = readings.exact(location[enters], seq[enters])
-    for name in ("fork", "join"):
-        columns = trace.arrays("teams", "fork_location", f"{name}_seq")
-        rows[name], _ = readings.exact(*columns)
+    """Events that end what calls into the OpenMP runtime do: enters, forks, joins.
+
+    What ends an enter is the event after it, so that its effort lies in the construct. A fork
+    is an effort of each thread of the team where it begins, and the join of who forked.
+    """
+    location, seq = trace.arrays("regions", "location", "enter_seq")
+    rows = {}
+    for name, regions in zip(("enter", "fork"), constructs(trace), strict=True):
+        row, is_event = readings.exact(location[regions], seq[regions])
+        has_next = row + 1 < readings.begin[location[regions][is_event] + 1]
+        rows[name] = row + has_next
+    columns = trace.arrays("teams", "fork_location", "join_seq")
+    rows["join"], _ = readings.exact(*columns)
     return rows
+
+
+def constructs(trace: Trace) -> tuple[Integers, Integers]:
+    """Rows of `regions` that a call into the OpenMP runtime enters, and where teams begin.
+
+    A thread's part of a team begins with its parallel region, or with what stands for one: the
+    team, or the outlined function.
+    """
+    location, region, team, seq = trace.arrays(
+        "regions", "location", "region", "team", "enter_seq"
+    )
+    if not len(region):
+        return np.zeros(0, np.int64), np.zeros(0, np.int64)
+    parallel, *others = (
+        _has_role(trace, role)[region] for role in ("parallel", "team", "outlined")
+    )
+    rows = np.flatnonzero((parallel | others[0] | others[1]) & (team >= 0))
+    order = rows[np.lexsort((seq[rows], ~parallel[rows], location[rows], team[rows]))]
+    parts = order[begins_run(team[order], location[order])]
+    enters = parallel | _has_role(trace, "loop")[region]
+    enters[parts] = True
+    forked = np.isin(team[parts], trace.arrays("teams", "team")[0])
+    return np.flatnonzero(enters), np.sort(parts[forked])
 
 
 def counts_of(trace: Trace, readings: Readings, counters: Sequence[str]) -> list[Floats]:

@@ -10,9 +10,10 @@ import pyarrow as pa
 
 from burstline import schema
 from burstline.clocks.efforts import Effort, efforts_of
+from burstline.clocks.order import MachineOrder, machine_order
 from burstline.clocks.readings import readings_of
 from burstline.clocks.stamps import stamps_of
-from burstline.columns import NO_VALUE, UNKNOWN, coded, from_numpy, slices, take, with_column
+from burstline.columns import NO_VALUE, UNKNOWN, from_numpy, slices, take, with_column
 from burstline.errors import NotEnoughDataError, ParameterError
 from burstline.identity import call_tree
 from burstline.selection import loaded
@@ -22,7 +23,7 @@ from burstline.trace import Trace
 if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping, Sequence
 
-    from burstline.clocks.efforts import Efforts
+    from burstline.clocks.efforts import Basis
     from burstline.clocks.readings import Readings
     from burstline.clocks.stamps import Stamps
     from burstline.columns import AnyIntegers, Integers
@@ -33,11 +34,6 @@ COLLECTIVES: Final = ("causal", "full")
 _RAW: Final = ("events", "states", "links")
 _MEASURED: Final = ("polling_ns", "polls", "waiting_ns", "gap_ns")
 """What is known of bursts in ns alone."""
-POLLS: Final = (
-    "MPI_Test", "MPI_Testany", "MPI_Testall", "MPI_Testsome", "MPI_Iprobe", "MPI_Improbe",
-    "MPI_Request_get_status",
-)  # fmt: skip
-"""Operations that are called until something is done: how often, the machine decides."""
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -63,9 +59,17 @@ class Retiming:
     cycles : list of list of (int, int)
         Events that wait for each other, as location and event ordinal. A trace that has any
         contradicts itself; these went on without waiting.
-    polls : dict of str to int
-        Calls by operation that ask whether something is done: how often differs from run to
-        run, and so do the stamps.
+    machine_order : MachineOrder
+        What the machine decides, not the program, and so may differ from run to run with the
+        stamps.
+    call_cost : int
+        The effort of a call into the OpenMP runtime.
+    modelled_ticks : int
+        The efforts of all these calls, on all threads: ticks that no counter gave.
+    modelled_share : float
+        Their share of the ticks of all events, 0..1.
+    is_events : bool
+        Whether each event is a tick and nothing else is, so that these are stamps of ``lt_1``.
     """
 
     clock: str
@@ -76,7 +80,16 @@ class Retiming:
     unread: tuple[int, ...]
     negative: int
     cycles: list[list[tuple[int, int]]]
-    polls: dict[str, int]
+    machine_order: MachineOrder
+    call_cost: int
+    modelled_ticks: int
+    modelled_share: float
+    is_events: bool
+
+    @property
+    def polls(self) -> dict[str, int]:
+        """Calls by operation that ask whether something is done."""
+        return self.machine_order.polls
 
     def as_dict(self) -> dict[str, Any]:
         """The same for JSON, without the trace."""
@@ -90,6 +103,11 @@ class Retiming:
             "inconsistent": len(self.cycles),
             "cycles": [[list(event) for event in cycle] for cycle in self.cycles],
             "polls": self.polls,
+            "machine_order": self.machine_order.as_dict(),
+            "call_cost": self.call_cost,
+            "modelled_ticks": self.modelled_ticks,
+            "modelled_share": self.modelled_share,
+            "equals": "lt_1" if self.is_events else self.clock,
         }
 
 
@@ -185,14 +203,18 @@ def retimings(
             effort.clock,
             _on_clock(trace, stamps, effort.clock, left_out),
             stamps.end,
-            counted.counters,
-            counted.sampled,
-            counted.unread,
-            counted.negative,
+            basis.counters,
+            basis.sampled,
+            basis.unread,
+            basis.negative,
             _circles(stamps),
-            _polls(trace),
+            machine_order(trace),
+            basis.call_cost,
+            basis.modelled_ticks,
+            basis.modelled_share,
+            basis.is_events,
         )
-        for effort, counted, stamps in _stamped(trace, efforts, collectives)
+        for effort, basis, stamps in _stamped(trace, efforts, collectives)
     ]
 
 
@@ -205,8 +227,8 @@ def all_stamps(
 
 def _stamped(
     trace: Trace, efforts: Sequence[Effort], collectives: str
-) -> Iterable[tuple[Effort, Efforts, Stamps]]:
-    """Each clock, what it counts, and its stamps."""
+) -> Iterable[tuple[Effort, Basis, Stamps]]:
+    """Each clock, what it rests on, and its stamps."""
     if collectives not in COLLECTIVES:
         raise ParameterError(f"members of collectives wait {' or '.join(COLLECTIVES)}")
     rows = rows_of(sync_of(trace, call_tree(trace)), together=collectives == "full")
@@ -214,8 +236,9 @@ def _stamped(
     if not len(readings):
         raise NotEnoughDataError("this trace has no events, so there is nothing to stamp")
     counted = list(efforts_of(trace, readings, efforts))
+    basis = [each.basis() for each in counted]
     stamps = stamps_of(rows, readings, [each.ticks for each in counted])
-    return zip(efforts, counted, stamps, strict=True)
+    return zip(efforts, basis, stamps, strict=True)
 
 
 def _on_clock(trace: Trace, stamps: Stamps, clock: str, left_out: Sequence[str]) -> Trace:
@@ -297,10 +320,3 @@ def _circles(stamps: Stamps) -> list[list[tuple[int, int]]]:
         [(int(location[row]), int(rows.place[row] // PLACES)) for row in circle]
         for circle in stamps.cycles
     ]
-
-
-def _polls(trace: Trace) -> dict[str, int]:
-    """How often each operation was called that asks whether something is done."""
-    codes, names = coded(trace.table("calls")["operation"])
-    counts = np.bincount(codes, minlength=len(names)).tolist()
-    return {name: counts[k] for k, name in enumerate(names) if name in POLLS and counts[k]}

@@ -30,12 +30,41 @@ def clock_notes(stamps: Mapping[str, Any]) -> Iterator[str]:
         )
     if negative := stamps["negative_readings"]:
         yield f"{plural(negative, 'reading')} fell and count nothing"
-    if polls := stamps["polls"]:
-        calls = ", ".join(f"{count:,} {name}" for name, count in polls.items())
-        yield f"what asks again and again differs from run to run, and so do stamps: {calls}"
+    if stamps["equals"] != stamps["clock"]:
+        lacks = {"lt_loop": "no iterations of OpenMP loops were recorded"}
+        why = lacks.get(stamps["clock"], "no work was counted")
+        yield f"{why}, so each event is a tick: this is {stamps['equals']}"
+    if modelled := stamps["modelled_ticks"]:
+        share = format_share(stamps["modelled_share"]).strip()
+        yield (
+            f"{share} of the ticks of all threads were not counted: {modelled:,}, which are "
+            f"{stamps['call_cost']:,} for each call of OpenMP, in its construct (--call-cost)"
+        )
+    yield from _order_notes(stamps["machine_order"])
     if cycles := stamps["inconsistent"]:
         (location, seq), *_ = stamps["cycles"][0]
         yield (
             f"the trace contradicts itself: {plural(cycles, 'circle')} of events that wait for "
             f"each other went on without waiting, first event {seq} of location {location}"
+        )
+
+
+def _order_notes(order: Mapping[str, Any]) -> Iterator[str]:
+    """Sentences on what the machine decides: with it stamps differ from run to run."""
+    if order["calls_share"]:
+        calls = ", ".join(
+            f"{count:,} {name}"
+            for kind in ("polls", "first_comes")
+            for name, count in order[kind].items()
+        )
+        share = format_share(order["calls_share"]).strip()
+        yield (
+            f"what is there first, the machine decides: stamps may differ from run to run by "
+            f"{share} of the calls of MPI ({calls})"
+        )
+    if order["locks"]:
+        share = format_share(order["locks_share"]).strip()
+        yield (
+            f"who gets a lock first, the machine decides: {plural(order['locks'], 'time')}, "
+            f"at {share} of the regions of threads"
         )

@@ -78,6 +78,7 @@ class WaitsView(View):
         """The verdict, the tree of metrics, the worst call paths and ranks, what is unknown."""
         waits = self.result
         yield Facts(list(zip(("lost", "where", "cause"), verdict(waits), strict=False)))
+        yield from (Facts([("but", doubt)]) for doubt in waits.doubts())
         if stamps := self.result.coverage.get("stamps"):
             yield Lines([f"  {note}" for note in clock_notes(stamps)])
         yield from self._clocks()

@@ -11,6 +11,7 @@ from burstline.waits import causes
 from burstline.waits.collectives import add_collective_waits, add_world
 from burstline.waits.division import add_costs, add_times, add_visits
 from burstline.waits.messages import add_message_waits
+from burstline.waits.modelled import add_modelled
 from burstline.waits.openmp import add_openmp_waits
 from burstline.waits.points import PointList
 from burstline.waits.severities import Severities
@@ -45,6 +46,7 @@ def analysed(
     like_scalasca: bool,
     has_causes: bool = True,
     parts: Parts | None = None,
+    modelled: tuple[tuple[Integers, Integers], int] | None = None,
 ) -> Analysis:
     """All metrics of a trace, from what synchronises in it and its call tree, by part, too."""
     nodes = Nodes(nodes_table)
@@ -54,6 +56,8 @@ def analysed(
     add_message_waits(sync, severities, points, like_scalasca=like_scalasca)
     add_collective_waits(sync, severities, points)
     forks = add_openmp_waits(sync, severities, points)
+    if modelled is not None:
+        add_modelled(sync, severities, *modelled)
     marks = causes.add_marks(sync, points, forks)
     ordered = points.sorted(sync.locations) if has_causes else points.unsorted()
     cuts = ordered if has_causes else PointList().sorted(sync.locations)

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any, Final
 import numpy as np
 
 from burstline.clocks import CLOCKS as LOGICAL_CLOCKS
-from burstline.clocks import Effort, retimings
+from burstline.clocks import COLLECTIVES, Effort, constructs, retimings
 from burstline.errors import MemoryBudgetError, NotEnoughDataError, ParameterError
 from burstline.identity import call_tree, without_program
 from burstline.operations import IO, RMA
@@ -28,8 +28,9 @@ from burstline.waits.analysis import analysed
 from burstline.waits.computation import with_computation
 from burstline.waits.factors import factors, ideal_in
 from burstline.waits.intrinsic import divided, without_noise, work_clock
+from burstline.waits.modelled import LEAST_COMPARED, Modelled
 from burstline.waits.parts import iterations_of, loops_of, windows_of
-from burstline.waits.result import WHOLE_LOCATIONS, Waits, waits_of
+from burstline.waits.result import WHOLE_LOCATIONS, Waits, verdict, waits_of
 from burstline.waits.times import process_threads
 
 if TYPE_CHECKING:
@@ -51,7 +52,8 @@ CLOCKS: Final = ("physical", *LOGICAL_CLOCKS)
 def wait_states(
     trace: Trace,
     *,
-    clock: str = "physical",
+    clock: str | Effort = "physical",
+    collectives: str = "causal",
     like: str | None = None,
     by: str | int | None = None,
     loop: int | None = None,
@@ -69,8 +71,13 @@ def wait_states(
     ----------
     trace : Trace
         What happened. Stamps are taken as recorded, unless `correct` is true.
-    clock : {'physical', 'lt_1', 'lt_loop', 'lt_bb', 'lt_stmt', 'lt_hwctr'}
-        The clock of the stamps; of a logical one (:func:`retimed`) all times are ticks.
+    clock : {'physical', 'lt_1', 'lt_loop', 'lt_bb', 'lt_stmt', 'lt_hwctr'} or Effort
+        The clock of the stamps; of a logical one (:func:`retimed`) all times are ticks. An
+        :class:`~burstline.clocks.Effort` also has the counters of ``lt_hwctr``, what a call of
+        OpenMP costs, and whether work inside of MPI counts.
+    collectives : {'causal', 'full'}
+        Of a logical clock: whether a member of a collective waits for those that send it
+        something, or for all.
     like : {'scalasca-2.6'}, optional
         Keep the oddities of that tool, to compare with its reports: completions of late
         receivers, costs of collectives that are lost, judgement of messages in the wrong
@@ -138,11 +145,17 @@ def wait_states(
     >>> waits.profile.total("mpi_latesender")
     4
     """
-    if clock not in CLOCKS:
+    if isinstance(clock, str) and clock not in CLOCKS:
         raise ParameterError(f"no clock called {clock}: {', '.join(CLOCKS)}")
+    if collectives not in COLLECTIVES:
+        raise ParameterError(f"members of collectives wait {' or '.join(COLLECTIVES)}")
+    if collectives != COLLECTIVES[0] and clock == CLOCKS[0]:
+        raise ParameterError("who waits in collectives is of logical clocks: name one")
     if like is not None and like not in TOOLS:
         raise ParameterError(f"no tool called {like} to be like: {', '.join(TOOLS)}")
-    waits = states_of(trace, like, clock=clock, by=by, loop=loop, correct=correct)
+    waits = states_of(
+        trace, like, clock=clock, collectives=collectives, by=by, loop=loop, correct=correct
+    )
     return with_intrinsic(waits, trace) if intrinsic else waits
 
 
@@ -155,11 +168,14 @@ def states_of(
     loop: int | None = None,
     correct: bool = False,
     causes: bool = True,
+    collectives: str = "causal",
     room: tuple[int, int] | None = None,
 ) -> Waits:
     """The waits of a trace; without `causes` wait states alone: no costs, paths and factors.
 
-    Refused is a profile for which there is no `room`: the bytes of all else, and of all.
+    Where calls of OpenMP have much of the ticks, the verdict is found without them, too, which
+    takes as long again. Refused is a profile for which there is no `room`: the bytes of all
+    else, and of all.
     """
     if not trace.rows("calls") and not trace.rows("teams"):
         raise NotEnoughDataError(
@@ -168,7 +184,8 @@ def states_of(
     width = None if by in (None, "iteration", "loop", *WHOLE_LOCATIONS) else _width(by)
     if loop is not None and by != "iteration":
         raise ParameterError("a loop is named for its iterations alone: by iteration")
-    trace, stamps = _on_clock(loaded(trace), clock, correct=correct)
+    recorded = loaded(trace)
+    trace, stamps = _on_clock(recorded, clock, collectives, correct=correct)
     tree = rooted_tree(trace)
     sync = sync_of(trace, tree)
     _require_room(sync, tree, room)
@@ -184,6 +201,7 @@ def states_of(
     analysis = analysed(
         sync, tree.nodes, tree.region_enters,
         like_scalasca=like == "scalasca-2.6", has_causes=causes, parts=parts,
+        modelled=(constructs(trace), stamps["stamps"]["call_cost"]) if stamps else None,
     )  # fmt: skip
     waits = waits_of(trace, sync, tree, analysis, like=like, by=by, ideal_ns=ideal)
     waits.corrected.update(clocks)
@@ -198,7 +216,27 @@ def states_of(
     del analysis  # its points and the rows of a replay need not fit together
     if causes:
         waits.efficiency.update(factors(trace, sync, call_paths=tree.nodes))
-    return waits
+    if not stamps:
+        return waits
+    del trace, sync
+    without = None
+    if causes and stamps["stamps"]["modelled_share"] >= LEAST_COMPARED:
+        effort = replace(_effort(clock), call_cost=0)
+        free = states_of(recorded, like, clock=effort, collectives=collectives, room=room)
+        without = tuple(verdict(free))
+    return replace(waits, modelled=_modelled(stamps["stamps"], without))
+
+
+def _effort(clock: str | Effort) -> Effort:
+    return Effort(clock) if isinstance(clock, str) else clock
+
+
+def _modelled(stamps: dict[str, Any], without: tuple[str, ...] | None) -> Modelled:
+    """What of the stamps no counter gave, and the verdict without that."""
+    ticks, share, cost = (
+        stamps[name] for name in ("modelled_ticks", "modelled_share", "call_cost")
+    )
+    return Modelled(ticks, share, cost, without)
 
 
 def with_intrinsic(waits: Waits, trace: Trace) -> Waits:
@@ -239,7 +277,7 @@ def with_communication(efficiency: Efficiency, trace: Trace, poll_gap_ns: int) -
 
 
 def _on_clock(
-    trace: Trace, clock: str | Effort, *, correct: bool
+    trace: Trace, clock: str | Effort, collectives: str, *, correct: bool
 ) -> tuple[Trace, dict[str, Any]]:
     """The trace with stamps of a clock, and what these rest on."""
     if clock == CLOCKS[0]:
@@ -248,8 +286,9 @@ def _on_clock(
         raise ParameterError(
             "stamps of a logical clock break no cause and effect: physical ones are corrected"
         )
-    efforts = [Effort(clock) if isinstance(clock, str) else clock]
-    [retiming] = retimings(trace, efforts, left_out=("readings",))
+    [retiming] = retimings(
+        trace, [_effort(clock)], collectives=collectives, left_out=("readings",)
+    )
     return retiming.trace, {"stamps": retiming.as_dict()}
 
 

@@ -18,7 +18,6 @@ from burstline.clocks import (
     counts_of,
     non_negative,
     readings_of,
-    runtime_calls,
     share_explained,
 )
 from burstline.columns import take
@@ -111,10 +110,13 @@ def _computation(trace: Trace, counters: Sequence[str]) -> tuple[Floats, Integer
     sync, tree = with_computation(sync_of(trace, tree), tree)
     nodes = Nodes(tree.nodes)
     node, length = nodes_before(trace, sync, readings), lengths(trace, readings)
-    calls = runtime_calls(trace, readings)
+    forks, joins = (
+        readings.exact(*trace.arrays("teams", "fork_location", f"{name}_seq"))[0]
+        for name in ("fork", "join")
+    )
     # Behind a fork, and between the end of a region and the join, only the runtime works.
-    forked = calls["fork"][calls["fork"] + 1 < len(readings)] + 1
-    in_runtime = np.concatenate([forked, calls["join"]])
+    forked = forks[forks + 1 < len(readings)] + 1
+    in_runtime = np.concatenate([forked, joins])
     computes = np.array([category == "" for category in nodes.category], bool)
     is_computed = np.asarray(take(computes, node, missing=False))
     is_computed[in_runtime] = False

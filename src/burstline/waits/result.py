@@ -25,6 +25,7 @@ if TYPE_CHECKING:
     from burstline.trace import Trace
     from burstline.waits.analysis import Analysis
     from burstline.waits.intrinsic import Intrinsic
+    from burstline.waits.modelled import Modelled
     from burstline.waits.severities import Severities
 
 MOST_DELAYS: Final = 1000
@@ -119,6 +120,8 @@ class Waits:
     intrinsic : Intrinsic or None
         What of the waits the program makes itself, and what the machine added, if that was
         asked for.
+    modelled : Modelled or None
+        Ticks of a logical clock that no counter gave; None of physical time.
     """
 
     profile: Profile
@@ -132,6 +135,7 @@ class Waits:
     unit: str
     by: tuple[Part, ...] = ()
     intrinsic: Intrinsic | None = None
+    modelled: Modelled | None = None
 
     def share_of_time(self, metric: str) -> float:
         """The share of a metric in the time of all threads, 0..1; 0 if there is no time."""
@@ -141,6 +145,10 @@ class Waits:
             if whole and metric in self.profile.stored
             else 0.0
         )
+
+    def doubts(self) -> list[str]:
+        """What the verdict rests on that nobody counted, if it would be another one without."""
+        return [] if self.modelled is None else self.modelled.doubts(verdict(self))
 
     def path(self, call_path: int) -> list[str]:
         """The names of a call path, from the root."""
@@ -185,8 +193,11 @@ class Waits:
                 )
         whole = int(to_numpy(self.delays["wait_ns"]).sum())
         told = self.delays.slice(0, MOST_DELAYS).to_pylist()
+        modelled = (
+            {"modelled_ticks": None} if self.modelled is None else self.modelled.as_dict()
+        )
         return {
-            "verdict": verdict(self),
+            "verdict": [*verdict(self), *self.doubts()],
             "clock": self.clock,
             "like": self.like,
             "corrected": self.corrected,
@@ -210,6 +221,7 @@ class Waits:
             "delays_share": sum(row["wait_ns"] for row in told) / whole if whole else 1.0,
             "by": [asdict(part) for part in self.by],
             "efficiency": self.efficiency,
+            **modelled,
             "coverage": self.coverage,
         } | ({} if self.intrinsic is None else {"intrinsic": self.intrinsic.as_dict()})
 
