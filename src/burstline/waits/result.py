@@ -15,6 +15,7 @@ from burstline.operations import FINALIZES, INITS
 from burstline.profile import LOCATIONS, Profile, Values
 from burstline.profile import METRICS as METRIC_TABLE
 from burstline.waits.factors import factors_of, of_communication
+from burstline.waits.idle import Keeping, keeper
 from burstline.waits.metrics import METRICS, WAITS
 from burstline.waits.openmp import holders_nodes, lock_waits
 
@@ -32,6 +33,7 @@ MOST_DELAYS: Final = 1000
 WHOLE_LOCATIONS: Final = ("node", "rank")
 """What parts of a run may be that hold whole locations."""
 _CALL_PATHS_TOLD, _SEVERE_TOLD = 20, 10
+_IDLE: Final = "omp_idle_threads"
 _LEAST_LEFT_OUT: Final = 0.0005  # of the time: less would be printed as 0.0%
 _ENDS: Final = frozenset((*INITS, *FINALIZES))
 _METRIC_OF: Final = {
@@ -461,12 +463,15 @@ def verdict(waits: Waits) -> list[str]:
         f"Threads wait for {whole / time:.1%} of the time of the run; {but}the largest part, "
         f"{largest.cost_ns / time:.1%} of the run, is {title} ({meaning})."
     )
-    where = f"{there / largest.cost_ns:.1%} of it is in {_place(waits, place)}."
+    while_in = "while the first thread of its process is in" if metric == _IDLE else "in"
+    where = f"{there / largest.cost_ns:.1%} of it is {while_in} {_place(waits, place)}."
     return [how_much, where, _blame(waits, largest)]
 
 
 def _blame(waits: Waits, largest: Largest) -> str:
     """Who causes most of a wait, and where."""
+    if largest.metric == _IDLE:
+        return _blame_of_idle(waits, largest)
     profile, delay = waits.profile, WAITS[largest.metric]
     if not delay or delay not in profile.stored:
         return "The trace does not tell who causes it."
@@ -479,13 +484,33 @@ def _blame(waits: Waits, largest: Largest) -> str:
     by_place = values[:, ranks == rank].sum(axis=1)
     place = int(by_place.argmax())
     where = _place(waits, place)
-    if largest.metric == "omp_idle_threads":
-        reason = f"one thread works alone in {where}"
-    else:
-        reason = f"{where} takes longer there than for those who wait"
     return (
         f"Rank {rank} causes most of it, {by_rank[rank] / whole:.1%}: above all "
-        f"({by_place[place] / whole:.1%}), {reason}. Look there first."
+        f"({by_place[place] / whole:.1%}), {where} takes longer there than for those who wait. "
+        "Look there first."
+    )
+
+
+def _blame_of_idle(waits: Waits, largest: Largest) -> str:
+    """Who keeps threads idle, where, and how."""
+    found = keeper(waits.profile, largest.left_out)
+    if found is None:
+        return "The trace does not tell who causes it."
+    where = _place(waits, found.place)
+    how = f"first threads of other ranks wait in MPI for what it does in {where}"
+    for keeping, text in (
+        (Keeping.ALONE, f"one thread works alone in {where}"),
+        (Keeping.IN_MPI, f"its first thread is in MPI, and was not seen to wait, in {where}"),
+        (Keeping.NARROW, f"{where} has fewer threads than its process"),
+    ):
+        if keeping in found.keeping:
+            how = text
+            if Keeping.LATE in found.keeping:
+                how += ", and first threads of other ranks wait for it in MPI"
+    most = "most of it" if found.of_rank > 1 / 2 else "more of it than any other rank"
+    return (
+        f"Rank {found.rank} causes {most}, {found.of_rank:.1%}: above all "
+        f"({found.of_place:.1%}), {how}. Look there first."
     )
 
 
@@ -494,6 +519,8 @@ def _place(waits: Waits, call_path: int) -> str:
     *callers, name = waits.path(call_path)[-2:]
     [row] = waits.profile.call_paths.slice(call_path, 1).to_pylist()
     text = name.replace(" @", "@").replace("@", " at ")
+    if row["paradigm"] == "openmp":
+        return f"{text} in {function}" if (function := _function_around(waits, row)) else text
     roles = waits.profile.call_paths["role"]
     is_below_program = (
         row["parent"] is not None and roles[row["parent"]].as_py() == "artificial"
@@ -501,3 +528,12 @@ def _place(waits: Waits, call_path: int) -> str:
     if not callers or is_below_program or row["paradigm"] == "compiler":
         return text
     return f"{text} called by {callers[0].replace(' @', '@').replace('@', ' at ')}"
+
+
+def _function_around(waits: Waits, row: dict[str, Any]) -> str | None:
+    """The function that a construct of threads is in, None where none is known."""
+    table = waits.profile.call_paths
+    while row["parent"] is not None and row["paradigm"] == "openmp":
+        [row] = table.slice(row["parent"], 1).to_pylist()
+    is_function = row["paradigm"] not in ("openmp", "measurement")
+    return row["function"].partition("@")[0].strip() if is_function else None

@@ -1,0 +1,122 @@
+"""What is said of idle threads, of small runs whose answer is known."""
+
+from __future__ import annotations
+
+import pytest
+
+import burstline
+from burstline.testing import trace_of
+from burstline.waits import verdict
+
+DEFINED = """
+path 0 main file a.c line 9
+path 1 main file a.c line 12
+path 2 main file a.c line 15
+region parallel paradigm openmp role parallel type 60002 value 1
+region loop paradigm openmp role loop type 60003 value 10
+region implicit_barrier paradigm openmp role implicit_barrier type 60004 value 27
+"""
+
+
+def team(begin, master, worker, *, threads=2, line=1):
+    """A team from `begin` on, whose threads work for so long; the events of both."""
+    end = begin + max(master, worker)
+    return tuple(
+        f"| {begin} fork {threads} | {begin} enter parallel path {line} "
+        * (k == 0)
+        + f"| {begin} team begin {threads} | {begin} enter loop path {line} "
+        f"| {begin + work} leave | {begin + work} enter implicit_barrier | {end} leave "
+        f"| {end} team end {threads} " + f"| {end} leave | {end} join " * (k == 0)
+        for k, work in enumerate((master, worker))
+    )
+
+
+def said(*ranks):
+    """What is said of a run; of each rank, the events of its first thread and of the other."""
+    lanes = [
+        f"{rank}" + f".{thread}" * (thread > 0) + f" {events}"
+        for rank, threads in enumerate(ranks)
+        for thread, events in enumerate(threads)
+    ]
+    text = "\n".join([f"ranks {len(ranks)} threads 2", DEFINED, *lanes])
+    return verdict(burstline.wait_states(trace_of(text)))
+
+
+BEGIN = "| 0 enter MPI_Init path 0 | 1 leave "
+
+
+def ended(at):
+    return f"| {at} enter MPI_Finalize path 2 | {at + 1} leave"
+
+
+def test_a_thread_that_computes_while_others_idle_works_alone():
+    (one, other), (third, fourth) = team(1, 10, 10), team(91, 10, 10)
+    first = f"{BEGIN} {one} {third} {ended(101)}"
+
+    _, where, cause = said((first, other + fourth))
+
+    assert (
+        where == "100.0% of it is while the first thread of its process is in main (a.c:9-15)."
+    )
+    assert cause == (
+        "Rank 0 causes most of it, 100.0%: above all (100.0%), one thread works alone in "
+        "main (a.c:9-15). Look there first."
+    )
+
+
+def test_a_thread_in_mpi_does_not_work_alone():
+    one, other = team(1, 10, 10)
+    call = "| 20 enter MPI_Sendrecv path 1 | 90 leave "
+    first = f"{BEGIN} {one} {call} {ended(91)}"
+
+    _, where, cause = said((first, other))
+
+    assert "first thread of its process is in MPI_Sendrecv called by main at a.c:12" in where
+    assert "alone" not in cause
+    assert "its first thread is in MPI, and was not seen to wait, in" in cause
+    assert "MPI_Sendrecv called by main at a.c:12" in cause
+
+
+@pytest.mark.parametrize("work", [(80, 80), (80, 70)])
+def test_what_keeps_a_thread_in_mpi_is_what_the_other_rank_does(work):
+    one, other = team(1, 10, 10)
+    busy, too = team(1, *work)
+    barrier = "| {} enter MPI_Barrier path 1 | {} begin | 82 end | 82 leave "
+    waiting = f"{BEGIN} {one} {barrier.format(11, 11)} {ended(83)}"
+    late = f"{BEGIN} {busy} {barrier.format(81, 81)} {ended(83)}"
+
+    _, where, cause = said((waiting, other), (late, too))
+
+    assert "first thread of its process is in MPI_Barrier called by main at a.c:12" in where
+    assert cause.startswith("Rank 1 causes most of it")
+    assert "first threads of other ranks wait in MPI for what it does in !$omp for" in cause
+    assert "in main. Look there first." in cause
+    assert "alone" not in cause
+
+
+def test_the_other_rank_may_be_late_as_it_computes_alone():
+    one, other = team(1, 10, 10)
+    busy, too = team(71, 10, 10)
+    barrier = "| {} enter MPI_Barrier path 1 | {} begin | 82 end | 82 leave "
+    waiting = f"{BEGIN} {one} {barrier.format(11, 11)} {ended(83)}"
+    late = f"{BEGIN} {busy} {barrier.format(81, 81)} {ended(83)}"
+
+    cause = said((waiting, other), (late, too))[2]
+
+    assert cause.startswith("Rank 1 causes most of it")
+    assert (
+        "one thread works alone in main (a.c:9-12), and first threads of other ranks wait "
+        "for it in MPI"
+    ) in cause
+
+
+def test_regions_with_fewer_threads_than_the_process_are_named():
+    one, other = team(1, 10, 10)
+    alone = "| 11 fork 1 | 11 enter parallel path 2 | 11 team begin 1 | 90 team end 1 "
+    alone += "| 90 leave | 90 join "
+    first = f"{BEGIN} {one} {alone} {ended(91)}"
+
+    cause = said((first, other))[2]
+
+    assert "!$omp parallel" in cause
+    assert "has fewer threads than its process" in cause
