@@ -8,7 +8,7 @@ import burstline
 import by_hand
 from burstline.selection import select
 from burstline.show import output, view
-from burstline.show.code_lines import chosen_counter, pseudocode
+from burstline.show.code_lines import chosen_counter, counter_value, pseudocode
 from burstline.structure import detect
 from burstline.testing import trace_of
 from loop_programs import Do, loop, run
@@ -227,3 +227,27 @@ def test_loops_cover_what_their_shares_say(method):
     found = detect(of_different_lengths(), method=method)
 
     assert found.coverage.time == pytest.approx(sum(loop.share for loop in found.loops))
+
+
+def test_a_counter_stands_where_it_was_counted_with_its_unit(capsys):
+    told = ["counter cpu unit ns", "path 0 main file a.c line 3", "0"]
+    for k in range(6):
+        told += [f"{2_000 * k + 1_500} enter MPI_Send path 0 cpu=1200"]
+        told += [f"{2_000 * k + 1_600} leave cpu=0"]
+    structure = detect(trace_of("ranks 1 | " + " | ".join(told)))
+
+    lines = pseudocode(structure, counter="cpu", bursts_ns=1)
+    output(view(structure), "table")
+
+    counted = [(line.kind, line.counter) for line in lines if line.kind != "loop"]
+    assert counted == [("burst", 1200.0), ("call", None)]
+    printed = capsys.readouterr().out
+    assert "E(cpu)" in printed  # what our recorder reads by default
+    assert "1.20 µs" in printed
+    assert "of the computation just before a call" in printed
+
+
+def test_instructions_per_cycle_are_known_by_any_name():
+    names = {"instructions": 300.0, "cycles": 100.0}
+
+    assert counter_value(names, "IPC") == 3

@@ -14,11 +14,12 @@ import oracles.loop_table as oracle
 from burstline import ParameterError, Trace, schema
 from burstline.schema import NO_VALUE
 from burstline.selection import select
-from burstline.show.structure import sparkline
+from burstline.show.structure import LoopTableView, sparkline
 from burstline.structure import detect
 from burstline.structure.program.windows import iterations_window
 from burstline.structure.tables.costs import loop_table, loops_table
 from burstline.structure.tables.spread import medians, scores, trend
+from burstline.testing import trace_of
 from loop_programs import CALL_NS, WORK_NS, Do, loop, run
 
 NUMBERS = st.lists(st.integers(0, 20), min_size=1, max_size=30)
@@ -328,6 +329,70 @@ def test_one_outlier_moves_the_trend_of_a_long_series_little():
 
     assert found.slope == pytest.approx(3.0, rel=1e-3)
     assert found.p_value < 1e-9
+
+
+def test_a_line_explains_a_slope_and_two_levels_a_step():
+    noise = np.tile([0.0, 1.0, 0.0, -1.0], 5)
+
+    line, step = (
+        trend(100 - 5 * np.arange(20.0) + noise),
+        trend(np.where(np.arange(20) < 8, 270.0, 126.0) + noise),
+    )
+
+    assert line.is_line
+    assert not line.is_step
+    assert step.is_step
+    assert not step.is_line
+    assert (step.step.at, round(step.step.before), round(step.step.after)) == (8, 270, 126)
+
+
+def test_a_slope_that_a_line_hardly_explains_is_neither():
+    rare = np.tile([0.0, 0.0, 0.0, 0.0, 400.0], 20)
+
+    found = trend(np.arange(100.0) + rare)
+
+    assert found.p_value < 0.05
+    assert found.explained < 0.5
+    assert not found.is_line
+    assert not found.is_step
+
+
+@given(values=st.lists(st.integers(0, 20), min_size=4, max_size=25))
+def test_shares_that_lines_and_steps_explain_are_those_of_the_variance(values):
+    series = np.array(values, np.float64)
+    found = trend(series)
+
+    total = ((series - series.mean()) ** 2).sum()
+    best = 0.0
+    for at in range(2, len(series) - 1):
+        rest = sum(((part - part.mean()) ** 2).sum() for part in (series[:at], series[at:]))
+        best = max(best, 1 - rest / total) if total else 0.0
+    line = np.corrcoef(np.arange(len(series)), series)[0, 1] ** 2 if total else 0.0
+    assert found.step.explained == pytest.approx(best)
+    assert found.explained == pytest.approx(line)
+
+
+@pytest.mark.parametrize(
+    ("lengths", "said"),
+    [
+        ([270] * 8 + [126] * 9, "a step, from 270 ns to 126 ns at iteration 9"),
+        ([300 - 10 * k for k in range(20)], "% over the loop"),
+        ([100 + 5 * k + 900 * (k % 5 == 3) for k in range(40)], "but a line explains"),
+    ],
+)
+def test_only_a_trend_that_a_line_explains_is_a_percentage(lengths, said):
+    now, told = 0, ["ranks 1", "path 0 main file a.c line 3", "0"]
+    for length in [*lengths, 50]:
+        told += [f"{now} enter MPI_Barrier path 0", f"{now + 10} leave"]
+        now += length
+    trace = trace_of(" | ".join(told))
+    table = loop_table(trace, detect(trace), 1)
+
+    facts = next(iter(LoopTableView(table).blocks()))
+
+    trend_line = dict(facts.pairs)["trend"]
+    assert said in trend_line
+    assert ("over the loop" in trend_line) == (said == "% over the loop")
 
 
 def test_of_four_values_any_slope_may_be_the_true_one():

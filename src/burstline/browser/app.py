@@ -227,7 +227,7 @@ class Browser(App[None]):
         above = code.cursor_row - code.scroll_offset.y if above is None else above
         self._shown = self._outline.shown(self._folded, self.view.least_ns)
         code.clear(columns=True)
-        names = map(printable, line_columns(self.view.counter))
+        names = map(printable, line_columns(self.view.counter, self._unit))
         code.add_columns(*_aligned(names, _TEXTS))
         for row in self.rows:
             code.add_row(*self._cells(row))
@@ -237,11 +237,16 @@ class Browser(App[None]):
         self.query_one("#facts", Static).update(self._facts())
         self._describe()
 
+    @property
+    def _unit(self) -> str:
+        """The unit of the counter that is shown."""
+        return "" if self.view.counter is None else self._structure.unit(self.view.counter)
+
     def _cells(self, row: Row) -> list[Text]:
         mark = _LEAF
         if row.key in self._outline.foldable:
             mark = _FOLDED if row.key in self._folded else _OPEN
-        cells = line_cells(row.line, self.view.counter, mark)
+        cells = line_cells(row.line, self.view.counter, self._unit, mark)
         return _aligned(cells, _LEFT, STYLES.get(row.line.kind, ""))
 
     def _facts(self) -> Text:

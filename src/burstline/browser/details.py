@@ -10,8 +10,8 @@ import numpy as np
 from burstline.errors import printable
 from burstline.show import (
     block_begins,
+    counter_text,
     format_bytes,
-    format_count,
     format_ns,
     format_share,
     name_text,
@@ -78,7 +78,10 @@ def _call(structure: Structure, call: Call, lanes: int) -> Iterator[tuple[str, s
     if call.burst_ns is not None:
         yield "computation", f"{format_ns(round(call.burst_ns))} just before"
     for name, value in call.counters.items():
-        yield printable(name, limit=24), f"{format_count(value)} just before"
+        yield (
+            printable(name, limit=24),
+            f"{counter_text(value, structure.unit(name))} just before",
+        )
 
 
 def _loop(structure: Structure, loop: Loop) -> Iterator[tuple[str, str]]:

@@ -36,6 +36,7 @@ from burstline.show.signature import PredictionView as PredictionView
 from burstline.show.structure import LoopTableView as LoopTableView
 from burstline.show.structure import StructureView as StructureView
 from burstline.show.structure import block_begins as block_begins
+from burstline.show.structure import counter_text as counter_text
 from burstline.show.structure import line_cells as line_cells
 from burstline.show.structure import line_columns as line_columns
 from burstline.show.structure import sparkline as sparkline

@@ -24,9 +24,13 @@ if TYPE_CHECKING:
 IPC: Final = "IPC"
 _MOST_LINES: Final = 3
 _LEAST_SHARE: Final = 0.05
-INSTRUCTIONS: Final = "PAPI_TOT_INS"
-CYCLES: Final = "PAPI_TOT_CYC"
-_TELLING: Final = (IPC, INSTRUCTIONS, CYCLES, "perf::TASK-CLOCK", "TASK-CLOCK")
+OF_IPC: Final = (("PAPI_TOT_INS", "PAPI_TOT_CYC"), ("instructions", "cycles"))
+"""Names of instructions and cycles: PAPI's and the kernel's, which our recorder has from it."""
+_TELLING: Final = (
+    IPC,
+    *(name for names in OF_IPC for name in names),
+    *("cpu", "perf::TASK-CLOCK", "TASK-CLOCK", "perf:task-clock"),
+)
 STYLES: Final = {"loop": "bold cyan", "condition": "magenta", "frame": "dim", "burst": "green"}
 _NAME: Final = 60
 _FEW: Final = 4
@@ -53,7 +57,7 @@ class Line:
 def chosen_counter(structure: Structure, name: str | None) -> str | None:
     """The counter to show: the one asked for, else the one that says most."""
     counters = set(structure.counters)
-    if {INSTRUCTIONS, CYCLES} <= counters:
+    if any(counters.issuperset(names) for names in OF_IPC):
         counters.add(IPC)
     if name is None:
         return next((each for each in _TELLING if each in counters), None)
@@ -179,6 +183,7 @@ class _Writer:
         value = counter_value(seen.counters, self.counter)
         if self.bursts_ns is not None and (seen.burst_ns or 0) >= max(self.bursts_ns, 1):
             self._add("burst", depth, "computation", time_ns=seen.burst_ns, counter=value)
+            value = None  # it is said where it was counted
             for text in inside_text(self.inside, call) if self.inside else ():
                 self._add("burst", depth + 1, text)
         means = {"time_ns": seen.time_ns, "size_bytes": seen.size_bytes, "counter": value}
@@ -219,8 +224,10 @@ def counter_value(counters: Mapping[str, float], name: str | None) -> float | No
     """The value of a counter; instructions per cycle are computed where they are not read."""
     if name != IPC or IPC in counters:
         return None if name is None else counters.get(name)
-    cycles = counters.get(CYCLES, 0)
-    return counters.get(INSTRUCTIONS, 0) / cycles if cycles > 0 else None
+    for instructions, cycles in OF_IPC:
+        if counters.get(cycles, 0) > 0:
+            return counters.get(instructions, 0) / counters[cycles]
+    return None
 
 
 def inside_text(

@@ -10,9 +10,8 @@ import numpy as np
 
 from burstline.show.blocks import Block, Facts, Heading, Lines, Table, table_of
 from burstline.show.code_lines import (
-    CYCLES,
-    INSTRUCTIONS,
     IPC,
+    OF_IPC,
     STYLES,
     chosen_counter,
     counter_value,
@@ -40,6 +39,7 @@ if TYPE_CHECKING:
 
 _METHODS: Final = {"seed": "published", "exact": "exact"}
 _INDENT: Final = "  "
+_NS: Final = "ns"
 _TRUE_ENOUGH: Final = 0.9
 _ROWS: Final = 20
 _SHAPE: Final = 60
@@ -79,24 +79,39 @@ class StructureView(View):
         if self.ranks is not None and set(self.ranks) < set(self.result.ranks):
             facts.append(("shown", f"rank {compact(self.ranks)}, with its own means"))
         yield Facts(facts, ["", "yellow" if doubtful else ""])
+        unit = "" if counter is None else self.result.unit(counter)
         yield Table(
-            line_columns(counter),
-            [line_cells(line, counter) for line in lines],
+            line_columns(counter, unit),
+            [line_cells(line, counter, unit) for line in lines],
             "Structure",
             left=3,
             styles=[STYLES.get(line.kind, "") for line in lines],
         )
-        if notes := notes_on_sizes(line.text for line in lines if line.size_bytes):
+        notes = notes_on_sizes(line.text for line in lines if line.size_bytes)
+        if counter is not None:
+            what = f"E({counter}): of the computation just before a call"
+            notes = [*notes, f"  {what}, or of an iteration"]
+        if notes:
             yield Lines(notes)
 
 
-def line_columns(counter: str | None) -> list[str]:
+def line_columns(counter: str | None, unit: str = "") -> list[str]:
     """What is above pseudo-code: the first three columns are text."""
     columns = ["FILE", "LINE", "PSEUDOCODE", "E(time)", "E(size)"]
-    return columns + ([f"E({counter})"] if counter else [])
+    return columns + ([_counter_head(f"E({counter})", unit)] if counter else [])
 
 
-def line_cells(line: Line, counter: str | None, mark: str = "") -> list[str]:
+def _counter_head(name: str, unit: str) -> str:
+    """What is above the values of a counter; times have their unit beside them."""
+    return name if unit in {"", _NS} else f"{name} [{unit}]"
+
+
+def counter_text(value: float, unit: str) -> str:
+    """The value of a counter: a time as such, anything else as a count."""
+    return format_ns(round(value)) if unit == _NS else format_count(value)
+
+
+def line_cells(line: Line, counter: str | None, unit: str = "", mark: str = "") -> list[str]:
     """A line of pseudo-code, with a mark before its text."""
     cells = [
         line.file,
@@ -106,7 +121,7 @@ def line_cells(line: Line, counter: str | None, mark: str = "") -> list[str]:
         "" if line.size_bytes is None else format_bytes(round(line.size_bytes)),
     ]
     if counter:
-        cells.append("" if line.counter is None else format_count(line.counter))
+        cells.append("" if line.counter is None else counter_text(line.counter, unit))
     return cells
 
 
@@ -153,6 +168,7 @@ class LoopTableView(View):
     counter: str | None = None
     most: int = 5
     cut: str = ""
+    unit: str = ""  # of the counter
 
     def document(self) -> dict[str, Any]:
         """The loop by iteration and by rank."""
@@ -167,7 +183,7 @@ class LoopTableView(View):
         summary, by_iteration = self.result.summary(), self.result.by_iteration()
         shape = sparkline(by_iteration["max_ns"])
         yield Facts([*_loop_facts(self.result, summary), ("longest", shape)])
-        yield _neighbours(by_iteration, self.counter)
+        yield _neighbours(by_iteration, self.counter, self.unit)
         yield from _slowest(self.result.slowest(self.most), summary, self.cut)
 
 
@@ -201,13 +217,20 @@ def _loop_facts(table: LoopTable, summary: LoopSummary) -> Iterator[tuple[str, s
 def _trend_text(trend: Trend | None, summary: LoopSummary) -> str:
     if trend is None:
         return "too few iterations to tell"
-    drift = trend.slope * (summary.counted - 1) / max(summary.median_ns, 1)
-    slope = f"{_signed_ns(trend.slope)} an iteration, {100 * drift:+.1f} % over the loop"
-    chance = f"p = {trend.p_value:.2g}"
+    slope, chance = f"{_signed_ns(trend.slope)} an iteration", f"p = {trend.p_value:.2g}"
     if trend.p_value > _CHANCE:
         return f"none beyond chance ({slope}, {chance})"
+    by_line = f"a line explains {format_share(trend.explained)} of the spread"
+    if trend.is_step:
+        step = trend.step
+        levels = f"{format_ns(round(step.before))} to {format_ns(round(step.after))}"
+        said = f"a step, from {levels} at iteration {step.at}, which explains"
+        return f"{said} {format_share(step.explained)} of the spread ({by_line}, {chance})"
     between = f"{_signed_ns(trend.low)} to {_signed_ns(trend.high)} with 95 %"
-    return f"{slope} ({between}, {chance})"
+    if not trend.is_line:
+        return f"{slope} in the median, but {by_line} only ({between}, {chance})"
+    drift = trend.slope * (summary.counted - 1) / max(summary.median_ns, 1)
+    return f"{slope}, {100 * drift:+.1f} % over the loop ({between}, {chance}, {by_line})"
 
 
 def _signed_ns(time_ns: float) -> str:
@@ -235,7 +258,9 @@ def block_begins(count: int, most: int) -> Integers:
     return np.arange(blocks) * count // max(blocks, 1)
 
 
-def _neighbours(by_iteration: dict[str, npt.NDArray[Any]], counter: str | None) -> Table:
+def _neighbours(
+    by_iteration: dict[str, npt.NDArray[Any]], counter: str | None, unit: str
+) -> Table:
     """Iterations, neighbours together where there are many: mean and longest of each row."""
     iteration, longest = by_iteration["iteration"], by_iteration["max_ns"]
     most = max(longest.max(initial=0), 1)
@@ -243,10 +268,10 @@ def _neighbours(by_iteration: dict[str, npt.NDArray[Any]], counter: str | None) 
     for begin, end in pairwise([*block_begins(len(iteration), _ROWS).tolist(), len(iteration)]):
         names = {"mean_ns", "useful_ns", "mpi_ns"}
         if counter is not None:
-            names |= {INSTRUCTIONS, CYCLES} if counter == IPC else {counter}
+            names |= {each for pair in OF_IPC for each in pair} if counter == IPC else {counter}
         mean = {
             name: float(np.nan_to_num(by_iteration[name][begin:end].astype(float)).mean())
-            for name in names
+            for name in names & by_iteration.keys()
         }
         slowest = end - 1 - int(longest[begin:end][::-1].argmax())
         span = dict.fromkeys(map(str, iteration[[begin, end - 1]]))
@@ -262,10 +287,15 @@ def _neighbours(by_iteration: dict[str, npt.NDArray[Any]], counter: str | None) 
             format_ns(round(mean["mpi_ns"])),
         ]
         if counter is not None:
-            row.append(format_count(counter_value(mean, counter) or 0))
+            row.append(counter_text(counter_value(mean, counter) or 0, unit))
         rows.append(row)
     heads = ["iterations", "mean, longest", "mean", "longest", "on rank", "computing", "MPI"]
-    return Table([*heads, *([counter] if counter else [])], rows, "Iterations", left=2)
+    return Table(
+        [*heads, *([_counter_head(counter, unit)] if counter else [])],
+        rows,
+        "Iterations",
+        left=2,
+    )
 
 
 def _slowest(slow: Sequence[Slow], summary: LoopSummary, cut: str) -> Iterator[Block]:

@@ -47,6 +47,7 @@ class Reduced:
     size_spread_bytes: Floats
     burst_ns: Floats  # (unique,) mean duration of the computation just before; NaN without any
     counters: tuple[str, ...]  # names of the counters
+    units: tuple[str, ...]  # their units, empty for counts
     # (unique, counters) their mean over the computation just before; NaN if never read
     burst_counters: Floats
     # (unique, counters) their mean over everything computed between two executions; NaN for a
@@ -121,6 +122,7 @@ def reduce_to_sites(trace: Trace, calls: Calls, sites: Sites) -> Reduced:
         sites=sites.distinct,
         sequence=sites.of_call,
         counters=trace.counter_names,
+        units=tuple(unit or "" for unit in trace.table("counters")["unit"].to_pylist()),
         has_paths=sites.has_paths,
         **columns,
     )

@@ -99,7 +99,8 @@ def run(arguments: usage.Arguments) -> None:
         is_read = arguments.format == "table"
         counter = show.chosen_counter(structure, arguments.counter) if is_read else None
         cut = _cut_command(arguments, table.loop)
-        view = show.LoopTableView(table, counter, arguments.slowest, cut)
+        unit = "" if counter is None else structure.unit(counter)
+        view = show.LoopTableView(table, counter, arguments.slowest, cut, unit)
         print_view(arguments, view)
     else:
         print_view(arguments, _structure_view(trace, structure, arguments))

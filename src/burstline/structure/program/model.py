@@ -95,6 +95,12 @@ class Structure:
     reduced: Reduced
     steps: Steps
 
+    def unit(self, counter: str) -> str:
+        """The unit of a counter; empty for counts, and for what is no counter of the trace."""
+        return dict(zip(self.reduced.counters, self.reduced.units, strict=True)).get(
+            counter, ""
+        )
+
     @property
     def loops(self) -> tuple[Loop, ...]:
         """All loops, each before those in it."""

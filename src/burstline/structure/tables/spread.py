@@ -21,6 +21,7 @@ FAR_OUT: Final = 3.5
 _MAD_OF_NORMAL: Final = 0.6745
 _MEAN_DEVIATION_OF_NORMAL: Final = 0.7979
 _LONGEST_SERIES: Final = 1000
+_HALF: Final = 0.5
 _FEWEST: Final = 4
 """Of three numbers one in three orders is monotonic: that says nothing."""
 
@@ -49,6 +50,17 @@ def scores(values: Integers | Floats, group: Integers, count: int) -> Floats:
 
 
 @dataclass(frozen=True, slots=True)
+class Step:
+    """The two levels that explain most of a series."""
+
+    at: int  # place of the first value on the second level
+    # mean before and from there on
+    before: float
+    after: float
+    explained: float  # share of the variance
+
+
+@dataclass(frozen=True, slots=True)
 class Trend:
     """How a series drifts."""
 
@@ -59,6 +71,18 @@ class Trend:
     # how probable so monotonic a series is if its values come in any order, independent of each
     # other: too small where slow iterations come in groups
     p_value: float
+    explained: float  # share of the variance that a straight line explains at best
+    step: Step  # what two levels explain
+
+    @property
+    def is_step(self) -> bool:
+        """Whether two levels explain more than a line does, and at least half."""
+        return self.step.explained >= max(self.explained, _HALF)
+
+    @property
+    def is_line(self) -> bool:
+        """Whether a line explains at least half, and no two levels more."""
+        return self.explained >= _HALF and not self.is_step
 
 
 def trend(values: Floats) -> Trend | None:
@@ -87,6 +111,32 @@ def trend(values: Floats) -> Trend | None:
         low=float(slopes[low]),
         high=float(slopes[high]),
         p_value=math.erfc(score / math.sqrt(2)),
+        explained=_explained_by_line(position, series),
+        step=_best_step(position, series),
+    )
+
+
+def _explained_by_line(position: Floats, series: Floats) -> float:
+    """The share of the variance of a series that its regression on the position explains."""
+    across, along = series - series.mean(), position - position.mean()
+    total = float(across @ across) * float(along @ along)
+    return min(float(across @ along) ** 2 / total, 1.0) if total else 0.0
+
+
+def _best_step(position: Floats, series: Floats) -> Step:
+    """The two levels that explain most of a series; each has two values or more."""
+    count = len(series)
+    sizes = np.arange(1, count)
+    sums = np.cumsum(series)[:-1]
+    before, after = sums / sizes, (series.sum() - sums) / (count - sizes)
+    between = sizes * (count - sizes) / count * (before - after) ** 2
+    best = 1 + int(between[1:-1].argmax())
+    total = float(((series - series.mean()) ** 2).sum())
+    return Step(
+        at=math.ceil(position[best + 1]),
+        before=float(before[best]),
+        after=float(after[best]),
+        explained=min(float(between[best]) / total, 1.0) if total else 0.0,
     )
 
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import asdict, dataclass
+from dataclasses import asdict, dataclass, replace
 from typing import TYPE_CHECKING, Any, Final, NamedTuple
 
 import numpy as np
@@ -51,7 +51,7 @@ class LoopSummary:
     # another rank computes longer
     balance_within: float | None
     # how the duration drifts from one iteration to the next, in ns; None for fewer than four
-    # iterations
+    # iterations. A step is at an iteration, from 1, the first on the second level.
     trend: Trend | None
     outliers: int  # iterations that are unusually slow on some rank
 
@@ -156,7 +156,7 @@ class LoopTable:
             waiting=float(self.waiting_ns[counted].sum() / total),
             balance=float(computed.mean() / computed.max()) if computed.max() > 0 else None,
             balance_within=float(within.mean()) if len(within) else None,
-            trend=trend(mean_ns),
+            trend=_trend(mean_ns, by_iteration["iteration"]),
             outliers=len(_slow_rows(self)[0]),
         )
 
@@ -323,6 +323,14 @@ def _slow_rows(table: LoopTable) -> tuple[Integers, Integers, Floats]:
     rows = rows[np.lexsort((-table.duration_ns[rows], table.iteration[rows]))]
     _, first, lanes = np.unique(table.iteration[rows], return_index=True, return_counts=True)
     return rows[first], lanes, score
+
+
+def _trend(mean_ns: Floats, iteration: Integers) -> Trend | None:
+    """The drift of the iterations' mean durations, its step at the number of an iteration."""
+    found = trend(mean_ns)
+    if found is None:
+        return None
+    return replace(found, step=replace(found.step, at=int(iteration[found.step.at])))
 
 
 def _lanes(table: LoopTable) -> Integers:
