@@ -187,7 +187,7 @@ class Structure:
         body = "".join(
             f"<tr><td>{escape(str(row['file'] or ''))}</td><td>{row['line'] or ''}</td>"
             f"<td style='padding-left:{1.5 * depth}em'>{escape(item.title())}</td>"
-            f"<td style='text-align:right'>{row['mean_ns']:,}</td></tr>"
+            f"<td style='text-align:right'>{_grouped(row['mean_ns'])}</td></tr>"
             for item, depth in walk(self.items)
             for row in [item.row(depth)]
         )
@@ -201,3 +201,8 @@ class Structure:
             f"<Structure: {len(self.loops)} loops, fidelity {self.fidelity:.4f}, "
             f"by method {self.method!r}>"
         )
+
+
+def _grouped(number: int | None) -> str:
+    """A whole number with commas between thousands; empty for none."""
+    return "" if number is None else f"{number:,}"

@@ -1,0 +1,81 @@
+"""Every public result that a notebook shows is shown, whatever trace it is of."""
+
+from __future__ import annotations
+
+import importlib
+import inspect
+from contextlib import suppress
+from html.parser import HTMLParser
+from pathlib import Path
+
+import pytest
+
+import burstline
+from repository.face import face
+
+PACKAGE = Path(burstline.__file__).parent
+SHIPPED = sorted(
+    path
+    for folder in (PACKAGE / "data", Path(__file__).parent / "recorded")
+    for path in folder.glob("*.prv.gz")
+)
+EMPTY = {"br", "col", "hr", "img", "meta"}
+
+
+def views(trace):
+    """Show each result of one trace that has a view."""
+    analyses = (burstline.summarise, burstline.detect, burstline.wait_states, burstline.phases)
+    for analysis in analyses:
+        with suppress(burstline.NotEnoughDataError):  # some have no loop, or no phase
+            yield burstline.show.view(analysis(trace))
+
+
+RESULTS = {
+    "Trace": lambda trace: [trace],
+    "Structure": lambda trace: [burstline.detect(trace)],
+    "View": views,
+}
+"""How results of each public class that says how it looks in a notebook are made."""
+
+
+class Page(HTMLParser):
+    """A page whose elements close in the order in which they were opened."""
+
+    def __init__(self):
+        super().__init__()
+        self.open = []
+
+    def handle_starttag(self, tag, attrs):
+        if tag not in EMPTY:
+            self.open.append(tag)
+
+    def handle_endtag(self, tag):
+        assert self.open.pop() == tag
+
+
+def shown(path):
+    trace = burstline.select(burstline.read(path), application=0)
+    for make in RESULTS.values():
+        for result in make(trace):
+            page = Page()
+            page.feed(result._repr_html_())
+            page.close()
+            assert not page.open
+
+
+def test_every_public_class_that_says_how_it_looks_is_looked_at_here():
+    public = {name: getattr(importlib.import_module(package), name) for package, name in face()}
+    classes = {name for name, value in public.items() if inspect.isclass(value)}
+
+    assert {name for name in classes if hasattr(public[name], "_repr_html_")} == set(RESULTS)
+
+
+@pytest.mark.parametrize("path", SHIPPED, ids=lambda path: path.name)
+def test_results_of_the_traces_that_are_shipped_are_shown(path):
+    shown(path)
+
+
+def test_results_of_real_traces_are_shown(real_traces):
+    patterns = ("*.prv.gz", "fixtures/*.prv", "otf2/*/*.otf2")
+    for path in sorted(path for pattern in patterns for path in real_traces.glob(pattern)):
+        shown(path)
