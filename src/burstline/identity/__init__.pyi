@@ -11,6 +11,7 @@ from burstline.identity.communicators import communicator_names as communicator_
 from burstline.identity.sites import Site as Site
 from burstline.identity.sites import Sites as Sites
 from burstline.identity.sites import sites_of as sites_of
+from burstline.identity.stacks import MAINS as MAINS
 from burstline.identity.tokens import Loops as Loops
 from burstline.identity.tokens import Naming as Naming
 from burstline.identity.tokens import Tokens as Tokens

@@ -23,7 +23,8 @@ if TYPE_CHECKING:
 
     import pyarrow as pa
 
-_MAINS: Final = frozenset({"main", "MAIN__"})
+MAINS: Final = frozenset({"main", "MAIN__"})
+"""Functions where programs begin: `MAIN__` is that of Fortran."""
 _STARTS: Final = re.compile(
     r"_start|__libc_start\w*|generic_start_main|_?_?clone3?|start_thread"
     r"|(libc|libpthread)[-.][^+]*\+0x.*"
@@ -135,7 +136,7 @@ def _next(stacks: Stacks, above: _Reached, frame: Frame) -> _Reached:
         return above
     is_outlined = above.in_fork or is_outlined_name(name)
     if node is None:
-        begins = (above.begins and not above.in_fork) or name in _MAINS
+        begins = (above.begins and not above.in_fork) or name in MAINS
         node = stacks.child(UNKNOWN if begins else _CUT, frame, outlined=is_outlined)
         return _Reached(node, above.begins)
     outer = stacks.frames[node]

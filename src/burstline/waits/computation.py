@@ -1,18 +1,33 @@
-"""Computation without function events: it belongs to the code between two calls.
+"""Computation without function events: what is computed before a call, since the one before.
 
-Its node is ``FUNCTION (FILE:12-40)``, below the deepest frame that both calls were made
-from: the function that both are in, or were called from, and the two lines there.
+Nobody was told of functions that make no call, so such a stretch is given to none of them::
+
+    main@main.c:16 ─┬─ exchange_halo@halo.c:7 ─ MPI_Irecv
+                    └─ computing up to MPI_Irecv@halo.c:7      from MPI_Waitall@halo.c:11
+
+Its place is the call that ends it: one place, whatever the call before was. A loop is entered
+from the code before it once and from its own end later, and which calls come before depends on
+the run and, where a program polls, on chance. So they are no part of the name, by which runs
+and ranks are compared: :mod:`burstline.waits.places` lists them.
+
+It hangs below `main`, at the line that the ending call is made from. Of all functions on the
+stacks of both calls, that one alone is known to have run throughout: any other may have been
+left and called again, from the same line, too, if that is in a loop, and what it was called
+from as well. Without `main` on both stacks (they were cut, or the program is Python) the place
+is the call alone, and without stacks the operations of both calls.
 """
 
 from __future__ import annotations
 
 from dataclasses import replace
-from typing import TYPE_CHECKING, Any
+from itertools import takewhile
+from typing import TYPE_CHECKING, Any, Final
 
 import numpy as np
 import pyarrow as pa
 
 from burstline.columns import UNKNOWN, take
+from burstline.identity import MAINS
 from burstline.profile import CALL_PATHS
 
 if TYPE_CHECKING:
@@ -23,10 +38,12 @@ if TYPE_CHECKING:
     from burstline.sync import Sync
 
 _Row = dict[str, Any]
+_NO_FRAMES: Final = frozenset({"measurement", "mpi"})
+"""Paradigms above a call that has no stack, and no region around it."""
 
 
 def with_computation(sync: Sync, tree: CallTree) -> tuple[Sync, CallTree]:
-    """The same with a node for each pair of neighbouring calls that has no region around it."""
+    """The same with a node for what is computed between calls that no region is around."""
     rows = _followed(sync)
     if not len(rows):
         return sync, tree
@@ -36,7 +53,7 @@ def with_computation(sync: Sync, tree: CallTree) -> tuple[Sync, CallTree]:
         calls.node[rows].astype(np.int64) * count + calls.node[rows + 1], return_inverse=True
     )
     table = tree.nodes.to_pylist()
-    numbers: dict[tuple[int, str], int] = {}
+    numbers: dict[tuple[int, str, int], int] = {}
     made = [_computation(table, numbers, *divmod(key, count)) for key in pairs.tolist()]
     order = _preorder(table)
     between = np.full(len(calls.node), UNKNOWN, np.int32)
@@ -83,26 +100,20 @@ def _followed(sync: Sync) -> AnyIntegers:
 
 
 def _computation(
-    table: list[_Row], numbers: dict[tuple[int, str], int], before: int, after: int
+    table: list[_Row], numbers: dict[tuple[int, str, int], int], before: int, after: int
 ) -> int:
-    """The node of the code between two calls, made if there is none."""
-    chain, other = _chain(table, before), _chain(table, after)
-    common = 0
-    while common < min(len(chain), len(other)) and chain[common] == other[common]:
-        common += 1
-    frames = [table[path[common]] if common < len(path) else None for path in (chain, other)]
-    a, b = frames
-    if a is None or b is None or a["function"] != b["function"] or a["file"] != b["file"]:
-        # Both go on from one line, or are at the same place again.
-        common -= 1
-        a = b = table[chain[common]] if common > 0 else None
-    parent = chain[max(common, 1) - 1]
-    if a is None or b is None:
-        names = (table[call]["function"] for call in (before, after))
-        row = {"function": f"between {' and '.join(names)}"}
+    """The node of what is computed between two calls, made if there is none."""
+    start, end = (_chain(table, call) for call in (before, after))
+    operation, parent = table[after]["function"], end[0]
+    if all(table[node]["paradigm"] in _NO_FRAMES for node in end):
+        call = UNKNOWN
+        row: _Row = {"function": f"between {table[before]['function']} and {operation}"}
     else:
-        row = _code(a, b)
-    key = (parent, row["function"])
+        call, row = after, _ended(table[end[-1]], operation)
+        mains = [_mains(table, chain) for chain in (start, end)]
+        if all(mains):
+            parent = mains[1][min(map(len, mains)) - 1]
+    key = (parent, row["function"], call)
     if key not in numbers:
         numbers[key] = len(table)
         empty: _Row = dict.fromkeys(CALL_PATHS.names)
@@ -111,15 +122,20 @@ def _computation(
     return numbers[key]
 
 
-def _code(a: _Row, b: _Row) -> _Row:
-    """What a node says of the code between two lines of a function."""
-    lines = "" if a["begin_line"] is None else f":{a['begin_line']}-{b['begin_line']}"
-    place = f" ({a['file']}{lines})" if a["file"] else ""
+def _mains(table: list[_Row], chain: list[int]) -> list[int]:
+    """The outermost nodes of a chain that are where the program begins: they are never left."""
+    frames = (node for node in chain if table[node]["paradigm"] != "measurement")
+    return [*takewhile(lambda node: table[node]["function"] in MAINS, frames)]
+
+
+def _ended(frame: _Row, operation: str) -> _Row:
+    """What a node says of the code up to a call."""
+    is_line = frame["begin_line"] is not None and frame["end_line"] is None
+    place = f"@{frame['file']}:{frame['begin_line']}" if frame["file"] and is_line else ""
     return {
-        "function": f"{a['function']}{place}",
-        "file": a["file"],
-        "begin_line": a["begin_line"],
-        "end_line": b["begin_line"],
+        "function": f"computing up to {operation}{place}",
+        "file": frame["file"],
+        "begin_line": frame["begin_line"] if is_line else None,
     }
 
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import asdict, dataclass
+from dataclasses import asdict, dataclass, field
 from typing import TYPE_CHECKING, Any, Final
 
 import numpy as np
@@ -11,6 +11,7 @@ import pyarrow.compute as pc
 
 from burstline._core import Wait
 from burstline.columns import UNKNOWN, dense, descending, to_numpy
+from burstline.identity import MAINS
 from burstline.operations import FINALIZES, INITS
 from burstline.profile import LOCATIONS, Profile, Values
 from burstline.profile import METRICS as METRIC_TABLE
@@ -18,6 +19,7 @@ from burstline.waits.factors import factors_of, of_communication
 from burstline.waits.idle import Keeping, keeper
 from burstline.waits.metrics import METRICS, WAITS
 from burstline.waits.openmp import holders_nodes, lock_waits
+from burstline.waits.places import EXTENSION, Places, one_of, places_of
 
 if TYPE_CHECKING:
     from burstline.columns import AnyIntegers, Integers, Mask
@@ -124,6 +126,8 @@ class Waits:
         asked for.
     modelled : Modelled or None
         Ticks of a logical clock that no counter gave; None of physical time.
+    places : Places
+        Where calls are made from, and between which calls computing lies, by call path.
     """
 
     profile: Profile
@@ -138,6 +142,7 @@ class Waits:
     by: tuple[Part, ...] = ()
     intrinsic: Intrinsic | None = None
     modelled: Modelled | None = None
+    places: Places = field(default_factory=Places)
 
     def share_of_time(self, metric: str) -> float:
         """The share of a metric in the time of all threads, 0..1; 0 if there is no time."""
@@ -273,6 +278,7 @@ def waits_of(
         _by_location(profile, by)
         if by in WHOLE_LOCATIONS
         else _by_part(analysis.severities, sync.process, ideal_ns),
+        places=places_of(trace, sync, tree),
     )
 
 
@@ -463,8 +469,8 @@ def verdict(waits: Waits) -> list[str]:
         f"Threads wait for {whole / time:.1%} of the time of the run; {but}the largest part, "
         f"{largest.cost_ns / time:.1%} of the run, is {title} ({meaning})."
     )
-    while_in = "while the first thread of its process is in" if metric == _IDLE else "in"
-    where = f"{there / largest.cost_ns:.1%} of it is {while_in} {_place(waits, place)}."
+    who = "while the first thread of its process is " if metric == _IDLE else ""
+    where = f"{there / largest.cost_ns:.1%} of it is {who}{_inside(waits, place)}."
     return [how_much, where, _blame(waits, largest)]
 
 
@@ -484,10 +490,11 @@ def _blame(waits: Waits, largest: Largest) -> str:
     by_place = values[:, ranks == rank].sum(axis=1)
     place = int(by_place.argmax())
     where = _place(waits, place)
+    where += "," * (place in waits.places.ends and "," in where)
     return (
         f"Rank {rank} causes most of it, {by_rank[rank] / whole:.1%}: above all "
         f"({by_place[place] / whole:.1%}), {where} takes longer there than for those who wait. "
-        "Look there first."
+        f"Look there first.{_more(waits, place)}"
     )
 
 
@@ -496,12 +503,12 @@ def _blame_of_idle(waits: Waits, largest: Largest) -> str:
     found = keeper(waits.profile, largest.left_out)
     if found is None:
         return "The trace does not tell who causes it."
-    where = _place(waits, found.place)
-    how = f"first threads of other ranks wait in MPI for what it does in {where}"
+    where = _inside(waits, found.place)
+    how = f"first threads of other ranks wait in MPI for what it does {where}"
     for keeping, text in (
-        (Keeping.ALONE, f"one thread works alone in {where}"),
-        (Keeping.IN_MPI, f"its first thread is in MPI, and was not seen to wait, in {where}"),
-        (Keeping.NARROW, f"{where} has fewer threads than its process"),
+        (Keeping.ALONE, f"one thread works alone {where}"),
+        (Keeping.IN_MPI, f"its first thread is in MPI, and was not seen to wait, {where}"),
+        (Keeping.NARROW, f"{_place(waits, found.place)} has fewer threads than its process"),
     ):
         if keeping in found.keeping:
             how = text
@@ -510,24 +517,39 @@ def _blame_of_idle(waits: Waits, largest: Largest) -> str:
     most = "most of it" if found.of_rank > 1 / 2 else "more of it than any other rank"
     return (
         f"Rank {found.rank} causes {most}, {found.of_rank:.1%}: above all "
-        f"({found.of_place:.1%}), {how}. Look there first."
+        f"({found.of_place:.1%}), {how}. Look there first.{_more(waits, found.place)}"
     )
+
+
+def _more(waits: Waits, call_path: int) -> str:
+    """How to get the name of a function that computes, where the trace has none."""
+    end = waits.places.ends.get(call_path)
+    if end is None or any(name.startswith(EXTENSION) for name in waits.path(end)):
+        return ""
+    return " Compiled with -finstrument-functions, the program tells which function it is."
 
 
 def _place(waits: Waits, call_path: int) -> str:
-    """The end of a call path: an operation, and the function and line that it is called in."""
-    *callers, name = waits.path(call_path)[-2:]
+    """The end of a call path: an operation or function, and what it is called in.
+
+    Behind `at` is the line of a call, in parentheses the one that a function begins at.
+    """
+    places = waits.places
+    if call_path in places.ends:
+        return _computing(waits, call_path)
+    text = _name(waits, call_path)
     [row] = waits.profile.call_paths.slice(call_path, 1).to_pylist()
-    text = name.replace(" @", "@").replace("@", " at ")
     if row["paradigm"] == "openmp":
         return f"{text} in {function}" if (function := _function_around(waits, row)) else text
-    roles = waits.profile.call_paths["role"]
-    is_below_program = (
-        row["parent"] is not None and roles[row["parent"]].as_py() == "artificial"
-    )
-    if not callers or is_below_program or row["paradigm"] == "compiler":
+    parent = row["parent"]
+    if parent is None or row["paradigm"] == "compiler":
         return text
-    return f"{text} called by {callers[0].replace(' @', '@').replace('@', ' at ')}"
+    [above] = waits.profile.call_paths.slice(parent, 1).to_pylist()
+    if above["role"] == "artificial" or above["function"].startswith(EXTENSION):
+        return text
+    sites = places.told(call_path)
+    caller = f"{above['function']} at {sites[0]}" if sites else _name(waits, parent)
+    return f"{text} called by {caller}"
 
 
 def _function_around(waits: Waits, row: dict[str, Any]) -> str | None:
@@ -537,3 +559,44 @@ def _function_around(waits: Waits, row: dict[str, Any]) -> str | None:
         [row] = table.slice(row["parent"], 1).to_pylist()
     is_function = row["paradigm"] not in ("openmp", "measurement")
     return row["function"].partition("@")[0].strip() if is_function else None
+
+
+def _inside(waits: Waits, call_path: int) -> str:
+    """In which place somebody is."""
+    where = _place(waits, call_path)
+    return where if call_path in waits.places.ends else f"in {where}"
+
+
+def _name(waits: Waits, call_path: int) -> str:
+    """The last name of a call path with its line, if it has one."""
+    name, *line = waits.path(call_path)[-1].replace(" @", "@").split("@", 1)
+    if not line:
+        return name
+    is_construct = name.startswith("!$omp")
+    begins = call_path in waits.places.regions and not is_construct
+    return f"{name} ({line[0]})" if begins else f"{name} at {line[0]}"
+
+
+def _computing(waits: Waits, call_path: int) -> str:
+    """Computing, by the calls around it and the function that is known to hold it."""
+    functions, parents, files, lines = (
+        waits.profile.call_paths[name].to_pylist()
+        for name in ("function", "parent", "file", "begin_line")
+    )
+    places = waits.places
+    end, begins = places.ends[call_path], places.begins[call_path]
+    last = places.call(end, functions[end])
+    before = [places.call(each, functions[each]) for each in begins]
+    comma = "," * any("," in each for each in (*before, last))
+    first = one_of(before, comma)
+    text = f"computing from {first}{comma} to {last}"
+    if begins == (end,):
+        text = f"computing from one {last}{comma} to the next"
+    holder = parents[call_path]
+    if holder is None or functions[holder] not in MAINS:
+        return text
+    text += comma
+    where = f"{files[holder]}:{lines[holder]}"
+    if files[holder] is None or lines[holder] is None or where in places.sites.get(end, ()):
+        return f"{text} in {functions[holder]} or what it calls"
+    return f"{text} in {functions[holder]}, {where}, or what it calls"

@@ -1,0 +1,111 @@
+"""Where call paths are: the lines that calls are made from, and what computing lies between.
+
+A call path of a program whose functions report themselves has no line of its calls, and one of
+computing has the call that ends it alone. Both are here, most time first.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+from typing import TYPE_CHECKING, Final
+
+import numpy as np
+
+from burstline.identity import clean_paths
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    from burstline.columns import AnyIntegers
+    from burstline.identity import CallTree, Frame
+    from burstline.sync import Sync
+    from burstline.trace import Trace
+
+_MOST_TOLD: Final = 3
+EXTENSION: Final = "__pyx_"
+"""What functions begin with that Cython makes: a call from there is Python's."""
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Places:
+    """What of the call paths of a profile is in none of its columns.
+
+    Attributes
+    ----------
+    sites : dict of int to tuple of str
+        By call path of a call: the places ``file:line`` that it is made from.
+    ends : dict of int to int
+        By call path of computing: that of the call that ends it.
+    begins : dict of int to tuple of int
+        By call path of computing: those of the calls before it.
+    regions : frozenset of int
+        Call paths that regions are: they have the line that they begin at.
+    """
+
+    sites: dict[int, tuple[str, ...]] = field(default_factory=dict)
+    ends: dict[int, int] = field(default_factory=dict)
+    begins: dict[int, tuple[int, ...]] = field(default_factory=dict)
+    regions: frozenset[int] = frozenset()
+
+    def call(self, call_path: int, operation: str) -> str:
+        """A call with where it is made: ``MPI_Send, a.c:3``."""
+        return ", ".join([operation, *self.told(call_path)])
+
+    def told(self, call_path: int) -> list[str]:
+        """The places that a call is made from as text: none or one."""
+        sites = self.sites.get(call_path, ())
+        return [one_of(sites)] if sites else []
+
+
+def one_of(names: Sequence[str], comma: str = "") -> str:
+    """Names with `or` between them, and a comma before it if they have some; the first ones."""
+    told = [*names[:_MOST_TOLD]]
+    if len(names) > _MOST_TOLD:
+        told.append(f"{len(names) - _MOST_TOLD} others")
+    return f"{comma} or ".join(told)
+
+
+def places_of(trace: Trace, sync: Sync, tree: CallTree) -> Places:
+    """The places of a trace, whose computing has its call paths."""
+    between, node = sync.between, sync.calls.node
+    rows = np.flatnonzero(between >= 0)
+    gap = sync.calls.enter_ns[np.minimum(rows + 1, len(node) - 1)] - sync.calls.leave_ns[rows]
+    ends = dict(zip(between[rows].tolist(), node[rows + 1].tolist(), strict=True))
+    by_time = _by_time(between[rows], node[rows], gap)
+    begins = {place: tuple(calls) for place, calls in by_time.items()}
+    regions = frozenset(np.unique(tree.region_node).tolist())
+    return Places(_sites(trace, sync, tree), ends, begins, regions)
+
+
+def _sites(trace: Trace, sync: Sync, tree: CallTree) -> dict[int, tuple[str, ...]]:
+    """The places that the calls of each call path are made from."""
+    number, paths = clean_paths(trace)
+    (call_path,) = trace.arrays("calls", "call_path")
+    last = [_place(path[-1]) if path else "" for path in paths]
+    names = [*dict.fromkeys(last)]
+    place = np.array([names.index(each) for each in last], np.int64)[number[call_path]]
+    length = sync.calls.leave_ns - sync.calls.enter_ns
+    by_time = _by_time(tree.call_node, place, length)
+    told = {node: tuple(names[k] for k in each if names[k]) for node, each in by_time.items()}
+    return {node: each for node, each in told.items() if each}
+
+
+def _place(frame: Frame) -> str:
+    """Where a frame is; nothing without a line, or of what Cython made of Python."""
+    if frame.file is None or frame.line is None or frame.function.startswith(EXTENSION):
+        return ""
+    return f"{frame.file}:{frame.line}"
+
+
+def _by_time(
+    key: AnyIntegers, value: AnyIntegers, time_ns: AnyIntegers
+) -> dict[int, list[int]]:
+    """The values of each key, those first that most time is spent with."""
+    width = int(value.max(initial=0)) + 1
+    pairs, pair = np.unique(key.astype(np.int64) * width + value, return_inverse=True)
+    time = np.bincount(pair.reshape(-1), time_ns, minlength=len(pairs))
+    found: dict[int, list[int]] = {}
+    for k in np.argsort(-time, kind="stable").tolist():
+        node, each = divmod(int(pairs[k]), width)
+        found.setdefault(node, []).append(each)
+    return found

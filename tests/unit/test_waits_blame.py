@@ -1,0 +1,138 @@
+"""Whom the verdict on waits blames: nothing that may be innocent, each place once."""
+
+from __future__ import annotations
+
+import pytest
+
+from burstline import wait_states
+from burstline.testing import trace_of
+from burstline.waits import verdict
+
+HALO = """
+    ranks 2
+    path 0 main file main.c line 9
+    path 1 main file main.c line 16
+    path 2 exchange_halo under 1 file halo.c line 7
+    path 3 exchange_halo under 1 file halo.c line 11
+"""
+
+
+def halo(works, *, text=HALO):
+    """Ranks that exchange after each stretch of work; works[rank] is how long it takes."""
+    lines, steps = [text], 4
+    for rank, work in enumerate(works):
+        step = max(works) + 10
+        lines.append(f"{rank} | 0 enter MPI_Barrier path 0 | 0 begin | 10 end | 10 leave")
+        for k in range(steps):
+            begin, end = 10 + k * step + work, 10 + (k + 1) * step
+            lines.append(
+                f"{rank} | {begin} enter MPI_Isend path 2 | {begin} send to {1 - rank} bytes 8 "
+                f"| {begin + 1} leave | {begin + 2} enter MPI_Recv path 3 "
+                f"| {end} receive from {1 - rank} bytes 8 | {end} leave"
+            )
+    return trace_of("\n".join(lines))
+
+
+def cause_of(trace):
+    return verdict(wait_states(trace))[-1]
+
+
+def test_computing_is_given_to_no_function_that_may_have_been_left():
+    cause = cause_of(halo((100, 300)))
+
+    assert cause.startswith("Rank 1 causes most of it, 100.0%: above all (100.0%), computing ")
+    assert (
+        "from MPI_Recv, halo.c:11, or MPI_Barrier, main.c:9, to MPI_Isend, halo.c:7, "
+        "in main, main.c:16, or what it calls, takes longer there" in cause
+    )
+    assert "exchange_halo" not in cause
+    assert "-finstrument-functions" in cause
+
+
+def test_computing_is_one_place_however_it_is_entered():
+    waits = wait_states(halo((100, 300)))
+    paths = [tuple(waits.path(row)) for row in range(waits.profile.call_paths.num_rows)]
+
+    assert [path for path in paths if "computing" in path[-1]] == [
+        ("program", "main@main.c:16", "computing up to MPI_Isend@halo.c:7"),
+        ("program", "main@main.c:16", "computing up to MPI_Recv@halo.c:11"),
+    ]
+    assert not any("-" in name for path in paths for name in path)
+
+
+def test_a_function_on_both_stacks_but_main_may_have_been_left_too():
+    deeper = HALO.replace(
+        "path 2 exchange_halo under 1 file halo.c line 7\n",
+        "path 2 step under 1 file s.c line 3\n",
+    ).replace("path 3 exchange_halo under 1", "path 3 step under 1")
+
+    cause = cause_of(halo((100, 300), text=deeper))
+
+    assert "step" not in cause
+    assert "to MPI_Isend, s.c:3, in main, main.c:16, or what it calls," in cause
+
+
+@pytest.mark.parametrize(
+    ("functions", "said"),
+    [
+        # a stack that was cut may begin in a function that was left
+        (("solve", "solve", "exchange_halo"), "to MPI_Isend, halo.c:7, takes longer"),
+        (("main", "solve", "exchange_halo"), "to MPI_Isend, halo.c:7, takes longer"),
+        # what Cython makes of Python is where no program of Python spends its time
+        ((*["__pyx_pw_6mpi4py_3MPI_4Comm_73Sendrecv"] * 3,), "to MPI_Isend takes longer there"),
+    ],
+)
+def test_without_main_on_both_stacks_the_calls_alone_are_named(functions, said):
+    outer, inner, called = functions
+    text = HALO.replace("0 main", f"0 {outer}").replace("1 main", f"1 {inner}")
+
+    cause = cause_of(halo((100, 300), text=text.replace("exchange_halo", called)))
+
+    assert said in cause
+    assert not any(name in cause for name in (" in main", "solve", "pyx"))
+
+
+def meeting(operation, enter, leave, options=""):
+    """A rank's part in a collective."""
+    return f"{enter} enter {operation} {options} | {enter} begin | {leave} end | {leave} leave"
+
+
+def test_the_same_call_before_and_after():
+    text = "ranks 2 | path 0 main file a.c line 3"
+    for rank, late in enumerate((50, 80)):
+        parts = (meeting("MPI_Barrier", *each, "path 0") for each in ((0, 9), (late, 90)))
+        text += f" | {rank} | {' | '.join(parts)}"
+
+    assert (
+        "computing from one MPI_Barrier, a.c:3, to the next, in main or what it calls, takes"
+        in cause_of(trace_of(text))
+    )
+
+
+def test_without_call_paths_operations_alone_are_named():
+    text = "ranks 2"
+    for rank, late in enumerate((50, 80)):
+        first, last = meeting("MPI_Allreduce", 0, 9), meeting("MPI_Barrier", late, 90)
+        text += f" | {rank} | {first} | {last}"
+
+    assert "computing from MPI_Allreduce to MPI_Barrier takes longer" in cause_of(
+        trace_of(text)
+    )
+
+
+def test_the_line_of_a_call_is_the_calls_and_not_that_of_its_function():
+    text = """
+        ranks 2
+        path 0 main file a.c line 3
+        path 1 halo under 0 file halo.c line 11
+        region halo paradigm user role function file halo.c begin 3
+        region work paradigm user role function file w.c begin 5
+    """
+    for rank, late in enumerate((50, 80)):
+        barrier = meeting("MPI_Barrier", late, 90, "path 1")
+        text += f"{rank} | 0 enter halo | 0 enter work | {late} leave | {barrier} | 90 leave\n"
+
+    *_, where, cause = verdict(wait_states(trace_of(text)))
+
+    assert where == "100.0% of it is in MPI_Barrier called by halo at halo.c:11."
+    assert "work (w.c:5) called by halo (halo.c:3) takes longer there" in cause
