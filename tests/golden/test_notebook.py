@@ -45,7 +45,7 @@ class Page(HTMLParser):
         super().__init__()
         self.open = []
 
-    def handle_starttag(self, tag, attrs):
+    def handle_starttag(self, tag, attrs):  # noqa: ARG002 -- as HTMLParser has it
         if tag not in EMPTY:
             self.open.append(tag)
 

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import errno
+import os
 import warnings
 from contextlib import contextmanager
 from pathlib import Path
@@ -19,7 +21,7 @@ from burstline.errors import (
     printable,
 )
 from burstline.formats.cube.archive import broken, check
-from burstline.formats.files import is_plain
+from burstline.formats.files import require_plain
 from burstline.profile import CALL_PATHS, LOCATIONS, METRICS, Profile, Values
 
 if TYPE_CHECKING:
@@ -250,8 +252,9 @@ def read_profile(
     FileNotFoundError: ...
     """
     path = Path(path)
-    if not is_plain(path):
-        raise FileNotFoundError(f"{path}: no such file")
+    require_plain(path)
+    if path.is_dir():
+        raise IsADirectoryError(errno.EISDIR, os.strerror(errno.EISDIR), str(path))
     try:
         import pycubexr  # noqa: F401, PLC0415 -- an extra
     except ImportError:
