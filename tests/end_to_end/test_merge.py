@@ -331,7 +331,11 @@ def test_a_base_that_was_cut_is_told(tmp_path, capsys, method, base):
         (["one.prv", "two.prv", "-o", "one.prv", "--force"], "input"),
         (["one.prv", "two.prv", "--block", "7"], "--block"),
         (["one.prv", "two.prv", "--method", "seed", "--window", "7"], "--window"),
-        (["one.prv", "two.prv", "--limit", "2"], "limit"),
+        (["one.prv", "two.prv", "--method", "seed", "--limit", "2"], "limit"),
+        (
+            ["one.prv", "two.prv", "--limit", "0.05"],
+            "--limit does not belong to --method align",
+        ),
         (["one.prv", "two.prv", "--window", "0"], "--window"),
         (["one.prv", "two.prv", "--drop-unmatched"], "--dataset"),
         (["one.prv", "two.prv", "--min-match-rate", "2"], "between 0 and 1"),

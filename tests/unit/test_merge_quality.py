@@ -15,9 +15,10 @@ from burstline.errors import InconsistentTraceError, NotEnoughDataError, Paramet
 from burstline.merge.matching import match
 from burstline.merge.trust.checking import Labels, check, shared, variations
 from burstline.merge.trust.measured import Measured, Quantity
-from burstline.merge.trust.quality import Limits, compare, verdict
+from burstline.merge.trust.quality import Limits, compare, judged, verdict
+from burstline.show import output
 from burstline.show.pictures.quality import quality_plot
-from burstline.show.quality import doubts
+from burstline.show.quality import CheckView, doubts
 from burstline.testing import trace_of
 
 # Relative difference and share below 30 % of the published tables 4 to 8.
@@ -102,6 +103,39 @@ def test_a_long_burst_that_does_not_repeat_outweighs_many_short_ones_that_do():
 def test_a_counter_that_is_far_off_in_total_is_not_to_be_used():
     assert verdict(0.1, 0.9, total=1.035) == "do not use"
     assert verdict(0.01, 0.99, total=0.2) == "with care"
+
+
+@pytest.mark.parametrize(
+    ("figures", "options", "word", "figures_that_decide"),
+    [
+        ((0.01, 0.99), {}, "trust", []),
+        ((0.1, 0.9), {"total": 0.2}, "with care", ["relative_difference", "close", "of_total"]),
+        ((0.01, 0.99), {"total": 0.2}, "with care", ["of_total"]),
+        ((0.3, 0.9), {}, "do not use", ["relative_difference"]),
+        ((0.1, 0.9), {"total": 0.2, "correlation": 0.1}, "do not use", ["correlation"]),
+        ((None, 0.0), {}, "do not use", ["counted"]),
+        ((None, None), {}, "no information", []),
+    ],
+)
+def test_what_keeps_a_counter_from_a_better_verdict_decides(
+    figures, options, word, figures_that_decide
+):
+    found, decided_by = judged(*figures, **options)
+
+    assert found == word == verdict(*figures, **options)
+    assert [reason.figure for reason in decided_by] == figures_that_decide
+
+
+def test_what_decided_a_verdict_is_on_the_screen(capsys):
+    steps = "".join(
+        f" | {100 * k} enter MPI_Barrier ins={{0}} | {100 * k + 9} leave ins=0"
+        for k in range(9)
+    )
+    runs = [trace_of("ranks 1 | counter ins | 0" + steps.format(count)) for count in (100, 160)]
+
+    output(CheckView(check(runs), ["a", "b"]), "table")
+
+    assert "ins: do not use, because rel diff 0.600 > 0.25" in capsys.readouterr().out
 
 
 def test_a_counter_of_which_half_does_not_repeat_is_not_to_be_used():

@@ -47,5 +47,6 @@ from burstline.merge.trust.quality import TRUST as TRUST
 from burstline.merge.trust.quality import VERDICTS as VERDICTS
 from burstline.merge.trust.quality import WITH_CARE as WITH_CARE
 from burstline.merge.trust.quality import CounterQuality as CounterQuality
+from burstline.merge.trust.quality import Decision as Decision
 from burstline.merge.trust.quality import Spread as Spread
 from burstline.merge.trust.quality import compare as compare

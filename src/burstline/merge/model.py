@@ -61,12 +61,13 @@ class Alignment:
         Bursts compared with as many of the other run at a time, where they differ; at
         least 4.
     weights : Weights
-        What makes two bursts of the same kind unlike each other.
+        What makes two bursts of the same kind unlike each other. Their limit is the published
+        method's: aligned, bursts match by their order, and what is left by being alike.
 
     Raises
     ------
     ParameterError
-        If the window is too small.
+        If the window is too small, or the weights have another limit.
     """
 
     window: int = 128
@@ -78,6 +79,8 @@ class Alignment:
                 f"the window of an alignment holds at least {LEAST_WINDOW} bursts, "
                 f"got {self.window}"
             )
+        if self.weights.limit != Weights().limit:
+            raise ParameterError("a limit of S belongs to the published method")
 
 
 @dataclass(frozen=True, slots=True)

@@ -111,8 +111,9 @@ class MergeView(View):
         how = f"{matching.method}, {'with' if matching.has_paths else 'without'} call paths"
         how += ", with loops" if matching.has_loops else ""
         base = f"run {matching.base + 1}, {self.paths[matching.base]}"
-        least = f"{format_share(self.least)} of each run's bursts (--min-match-rate)"
+        least = f"{format_share(self.least)} of a run's bursts in the base (--min-match-rate)"
         yield Facts([("method", how), ("base", base), ("written from", least)])
+        several = matching.runs > 2  # of two, what one has in common is what the base has
         stages = [name for name in STAGES if any(self.by_stage(run).get(name) for run in runs)]
         rows = [
             [
@@ -121,12 +122,15 @@ class MergeView(View):
                 f"{matching.bursts[run]:,}",
                 f"{matching.matched[run]:,}",
                 _share(matching.match_rate[run]),
+                *([_share(matching.base_rate[run])] if several else []),
                 _share(matching.time_coverage[run]),
                 *(f"{self.by_stage(run)[name]:,}" for name in stages),
             ]
             for run in runs
         ]
         heads = ["RUN", "TRACE", "BURSTS", "MATCHED", "RATE", "OF TIME"]
+        if several:
+            heads.insert(-1, "IN BASE")
         yield Table([*heads, *map(str.upper, stages)], rows, "Runs", left=2)
         yield _counters(self)
         yield from _unmatched(self)

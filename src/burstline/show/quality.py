@@ -7,7 +7,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Final
 
 from burstline.merge import DO_NOT_USE, NO_INFORMATION, TRUST, WITH_CARE
-from burstline.show.blocks import Block, Facts, Table, table_of
+from burstline.show.blocks import Block, Facts, Lines, Table, table_of
 from burstline.show.pictures.quality import format_quantity, quality_plot
 from burstline.show.units import format_share, plural
 from burstline.show.views import Figure, Rows, View
@@ -54,15 +54,16 @@ class CheckView(View):
         """What matched, the verdicts, the differences of each run, and where they are."""
         check = self.result
         yield Facts(_facts(check, self.paths))
-        yield _qualities(check.counters, "Counters", "COUNTER")
-        yield _qualities(check.features, "Bursts", "FEATURE")
+        yield from _qualities(check.counters, "Counters", "COUNTER")
+        yield from _qualities(check.features, "Bursts", "FEATURE")
         yield from _runs(check)
         if check.by:
             yield from _places(check, self.top)
 
 
-def _qualities(qualities: Sequence[CounterQuality], title: str, head: str) -> Table:
-    return table_of(
+def _qualities(qualities: Sequence[CounterQuality], title: str, head: str) -> Iterator[Block]:
+    """The figures of counters or features, and what decided the verdicts."""
+    yield table_of(
         qualities,
         {
             head: lambda each: each.name,
@@ -80,6 +81,30 @@ def _qualities(qualities: Sequence[CounterQuality], title: str, head: str) -> Ta
         left=2,
         styles=[_STYLES[each.verdict] for each in qualities],
     )
+    decided = [
+        f"  {each.name}: {each.verdict}, because {', '.join(_reasons(each))}"
+        for each in qualities
+        if each.decided_by
+    ]
+    if decided:
+        yield Lines(["", *decided])
+
+
+def _reasons(each: CounterQuality) -> Iterator[str]:
+    """The figures that kept a verdict from being better, and their limits."""
+    for figure, value, limit in each.decided_by:
+        if figure == "counted":
+            yield "the base counted nothing in any burst that others counted in"
+        elif figure == "close":
+            also = f", with {plural(each.appearing, 'burst')} counted by others alone,"
+            share = f"{format_share(value)}{also if each.appearing else ''}"
+            yield f"below 30 % {share} < {format_share(limit)}"
+        elif figure == "correlation":
+            yield f"correlation {value:.3f} < {limit:.2f}"
+        elif figure == "of_total":
+            yield f"of total {format_share(value)} > {format_share(limit)}"
+        else:
+            yield f"rel diff {value:.3f} > {limit:.2f}"
 
 
 def _verdict(each: CounterQuality) -> str:
@@ -120,8 +145,12 @@ def _facts(check: Check, paths: Sequence[str]) -> list[tuple[str, str]]:
     for run, path in enumerate(paths):
         share = format_share(float(matching.match_rate[run]))
         base = ", base" if run == matching.base else ""
+        if matching.runs > 2:
+            share += f" matched, {format_share(float(matching.base_rate[run]))} in the base"
+        else:
+            share += " matched"
         bursts = plural(int(matching.bursts[run]), "burst")
-        facts.append((f"run {run + 1}", f"{Path(path).name}: {bursts}, {share} matched{base}"))
+        facts.append((f"run {run + 1}", f"{Path(path).name}: {bursts}, {share}{base}"))
     if check.alone:
         facts.append(("in one run only", ", ".join(check.alone)))
     return facts

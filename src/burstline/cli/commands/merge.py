@@ -75,10 +75,10 @@ _MATCHING: Final = {
     "--method {align,seed}=align": "align: in the program's order; seed: the published method "
     "(default: align)",
     "--base N": "the run to add to, from 1 (the best matched; align: not one that was cut)",
-    "--limit S": "bursts with an S as large do not match (0.3)",
     "--place-weight W": "of different places, in S (0.6)",
     "--size-weight W": "of different sizes, in S (0.2)",
     "--partner-weight W": "seed: of different partners (0.2)",
+    "--limit S": "seed: bursts with an S as large do not match (0.3)",
     "--window N": "align: bursts of each run compared at a time (128)",
     "--block N": "seed: most bursts compared at a time (256)",
     "--both-sizes": "seed: compare sizes after bursts, too",
@@ -97,7 +97,10 @@ OPTIONS: Final = {
 _FEW: Final = 0.5
 _WEIGHTS: Final = ("place_weight", "size_weight", "partner_weight", "limit")
 _ALIGN_ONLY: Final = ("window",)
-_SEED_ONLY: Final = ("block", "both_sizes", "aligned_spans", "assignment", "partner_weight")
+_SEED_ONLY: Final = (
+    *("block", "both_sizes", "aligned_spans", "assignment"),
+    *("partner_weight", "limit"),
+)
 
 
 def run(arguments: usage.Arguments) -> None:

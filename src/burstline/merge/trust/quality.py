@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import asdict, dataclass
-from typing import TYPE_CHECKING, Any, Final
+from typing import TYPE_CHECKING, Any, Final, NamedTuple
 
 import numpy as np
 
@@ -80,6 +80,14 @@ class Limits:
 PUBLISHED: Final = Limits()
 
 
+class Decision(NamedTuple):
+    """A figure that keeps a counter from a better verdict."""
+
+    figure: str  # `relative_difference`, `close`, `of_total`, `correlation`, or `counted`
+    value: float  # of `close`, the share of bursts below the tolerance, those appearing too
+    limit: float  # that it exceeds, or falls short of
+
+
 def verdict(
     difference: float | None,
     close: float | None,
@@ -93,20 +101,53 @@ def verdict(
     >>> verdict(None, None), verdict(None, 0.0), verdict(0.1, 0.9, total=1.035)
     ('no information', 'do not use', 'do not use')
     """
+    return judged(difference, close, limits, total=total, correlation=correlation)[0]
+
+
+def judged(
+    difference: float | None,
+    close: float | None,
+    limits: Limits = PUBLISHED,
+    *,
+    total: float | None = None,
+    correlation: float | None = None,
+) -> tuple[str, tuple[Decision, ...]]:
+    """The verdict by these figures, and those that keep the counter from a better one.
+
+    >>> judged(0.1, 0.9, total=1.035)
+    ('do not use', (Decision(figure='of_total', value=1.035, limit=0.25),))
+    """
     if close is None:
-        return NO_INFORMATION
+        return NO_INFORMATION, ()
     if difference is None:
-        return DO_NOT_USE
+        return DO_NOT_USE, (Decision("counted", 0, 1),)
     total = 0.0 if total is None else total
-    is_steady = total <= limits.trust_total
-    if difference <= limits.trust_difference and close >= limits.trust_close and is_steady:
-        return TRUST
+    not_trusted = [
+        Decision("relative_difference", difference, limits.trust_difference),
+        Decision("close", close, limits.trust_close),
+        Decision("of_total", total, limits.trust_total),
+    ]
+    not_used = [
+        Decision("relative_difference", difference, limits.care_difference),
+        Decision("close", close, limits.care_close),
+        Decision("of_total", total, limits.care_total),
+    ]
     # A high correlation proves nothing: L2 misses of SOD2D reach 1.000 and differ by 0.512. A
     # low one does, but for bursts so alike that only noise distinguishes them.
-    repeats = is_steady or correlation is None or correlation >= limits.care_correlation
-    if difference <= limits.care_difference and close >= limits.care_close:
-        return WITH_CARE if repeats and total <= limits.care_total else DO_NOT_USE
-    return DO_NOT_USE
+    if correlation is not None and total > limits.trust_total:
+        not_used.append(Decision("correlation", correlation, limits.care_correlation))
+    missed = tuple(filter(_misses, not_trusted))
+    if not missed:
+        return TRUST, ()
+    worse = tuple(filter(_misses, not_used))
+    return (DO_NOT_USE, worse) if worse else (WITH_CARE, missed)
+
+
+def _misses(reason: Decision) -> bool:
+    """Whether a figure is on the wrong side of its limit."""
+    if reason.figure in {"close", "correlation"}:
+        return reason.value < reason.limit
+    return reason.value > reason.limit
 
 
 _INNER: Final = (0.05, 0.95)
@@ -152,6 +193,7 @@ class CounterQuality:
     appearing: int  # bursts where the base counted nothing and others did: they are not close
     per_run: tuple[Spread, ...]  # but the first that has the counter, against that
     verdict: str
+    decided_by: tuple[Decision, ...] = ()  # what keeps it from a better verdict
 
     @property
     def correlation(self) -> float | None:
@@ -163,6 +205,7 @@ class CounterQuality:
         names = ("bursts", "counted", "appearing", "of_total", "fenced_mae", "fenced_relative")
         details: dict[str, Any] = {name: getattr(self, name) for name in names}
         details["correlations"] = list(self.correlations)
+        details["decided_by"] = [reason._asdict() for reason in self.decided_by]
         details["per_run"] = [asdict(spread) for spread in self.per_run]
         return {
             "correlation": self.correlation,
@@ -209,6 +252,13 @@ def compare(
         for other in others
     )
     of_total = None if categories or counts.sum() <= 0 else float(score.sum() / counts.sum())
+    word, decided_by = judged(
+        difference,
+        close / active if active else None,
+        limits,
+        total=of_total,
+        correlation=_correlation(correlations),
+    )
     return CounterQuality(
         name=name,
         bursts=len(counts),
@@ -222,13 +272,8 @@ def compare(
         fenced_relative=len(relative) - len(kept_relative),
         appearing=appearing,
         per_run=() if categories else _spreads(table, is_present),
-        verdict=verdict(
-            difference,
-            close / active if active else None,
-            limits,
-            total=of_total,
-            correlation=_correlation(correlations),
-        ),
+        verdict=word,
+        decided_by=decided_by,
     )
 
 

@@ -156,7 +156,7 @@ def _draw_matrix(plane: Axes, found: Check, qualities: list[CounterQuality]) -> 
     names = [safe(each.name, limit=_NAME) for each in qualities]
     plane.set_xticks(range(size), [str(number + 1) for number in range(size)])
     plane.set_yticks(range(size), [f"{name}  {k + 1}" for k, name in enumerate(names)])
-    plane.set_title("correlation: base (row), others (column)", fontsize=9)
+    plane.set_title("correlation: base (row), mean of the others (column)", fontsize=9)
     plane.tick_params(length=0)
     centred: dict[str, Any] = {
         "ha": "center",
