@@ -71,3 +71,11 @@ def law_of_base(rows=400, seed=0):
     duration_ns = (LAW_NS * work * away).astype(np.int64) + 1
     counters = {"IR_TOT_INS": ("1,2", work), "IR_LD_INS": ("2", work_of(rows, seed + 2))}
     return fused_table(counters, duration_ns)
+
+
+def law_of_each_rank(rows=400, seed=0):
+    """Give one in which it follows the base's counter, on every other rank the other way."""
+    work = work_of(rows, seed)
+    turned = np.arange(rows) * 4 // rows % 2 == 1
+    counters = {"IR_TOT_INS": ("1,2", work), "IR_LD_INS": ("2", work_of(rows, seed + 2))}
+    return fused_table(counters, LAW_NS * np.where(turned, 1_000_000 // work, work) + 1)

@@ -19,8 +19,10 @@ from burstline.merge import burst_table
 from burstline.merge.fusion import fuse
 from burstline.merge.matching import match
 from burstline.merge.tables.columns import table_schema
+from burstline.show import output
+from burstline.show.learn import LearnedView
 from burstline.testing import trace_of
-from fused_tables import fused_table, law_of_base, law_of_merged, work_of
+from fused_tables import fused_table, law_of_base, law_of_each_rank, law_of_merged, work_of
 
 
 def errors(found):
@@ -67,6 +69,30 @@ def test_whoever_has_no_feature_says_the_median():
 
     others = [found.measured[np.arange(400) // 100 != rank] for rank in range(4)]
     assert nothing.predicted[::100].tolist() == [np.median(one) for one in others]
+
+
+def test_features_are_compared_with_none_at_all(capsys):
+    useful = learn({"a": law_of_base()}, features="base")
+    hopeless = learn({"a": law_of_each_rank()}, features="base")
+
+    assert useful.over_nothing["base"].verdict == "better"
+    assert hopeless.over_nothing["base"].verdict == "worse"
+    best = min(hopeless.score(name).mean for name in ("mean", "nothing"))
+    gained = hopeless.over_nothing["base"].mean
+    assert gained == pytest.approx(best - hopeless.score("base").mean)
+    assert "gain_over_nothing" in hopeless.as_dict()
+    output(LearnedView(hopeless), "table")
+    said = " ".join(capsys.readouterr().out.split())
+    assert "predicts worse than no feature would: do not use it" in said
+    assert "mean: always the mean" in said
+
+
+def test_the_mean_is_that_of_what_was_learnt_from():
+    first, second = np.array([0, 1]), np.array([2, 3])
+    split = [(first, second), (second, first)]
+    trial = Trial(np.array([1.0, 3, 2, 8]), split, model="forest", is_log=False, threads=1)
+
+    assert score_of_nothing(trial, "mean").predicted.tolist() == [5, 5, 2, 2]
 
 
 def test_errors_of_each_fold_are_those_worked_out_by_hand():

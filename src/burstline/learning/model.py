@@ -12,6 +12,9 @@ if TYPE_CHECKING:
     from burstline.columns import Floats
 
 
+FEATURELESS: Final = ("mean", "nothing")
+"""Names of scores of no features at all."""
+
 _ERRORS: Final = 2.0
 """Standard errors that a difference must exceed to be called one."""
 
@@ -28,7 +31,7 @@ class Score:
     name : str
         ``base``, ``merged``; ``reliable``: merged without the counters that vary too much;
         ``shuffled``: merged, with the values of other runs' counters dealt out at random;
-        ``nothing``: no feature, the median of the others.
+        ``nothing``: no feature, the median of the others; ``mean``: their mean.
     features : tuple of str
         What was predicted from.
     errors, medians : ndarray of float64, shape (folds,)
@@ -141,7 +144,7 @@ class Learned:
     left : dict of str to int
         Bursts that were not used, by reason.
     scores : tuple of Score
-        In the order in which sets of features were tried, ``nothing`` last.
+        In the order in which sets of features were tried, ``mean`` and ``nothing`` last.
     importance : dict of str to float
         By how much the mean error of the largest set rises if the values of a feature are
         shuffled in the bursts tested; largest first.
@@ -176,8 +179,22 @@ class Learned:
     def gains(self) -> dict[str, Gain]:
         """What each set of features gains over the base's, by name."""
         base = self.score("base")
-        others = [score for score in self.scores if score.name not in {"base", "nothing"}]
+        others = [score for score in self._learnt if score is not base]
         return {} if base is None else {score.name: gain(base, score) for score in others}
+
+    @property
+    def over_nothing(self) -> dict[str, Gain]:
+        """What each set gains over having no feature, the median or the mean, by name."""
+        featureless = [score for score in self.scores if score.name in FEATURELESS]
+        if not featureless:
+            return {}
+        best = min(featureless, key=lambda score: score.mean)
+        return {score.name: gain(best, score) for score in self._learnt}
+
+    @property
+    def _learnt(self) -> list[Score]:
+        """The scores of sets of features."""
+        return [score for score in self.scores if score.name not in FEATURELESS]
 
     def as_dict(self) -> dict[str, Any]:
         """All of it as JSON output."""
@@ -195,6 +212,9 @@ class Learned:
             **scores,
             **{score.name: score.as_dict() for score in self.scores},
             "gain": {name: score.as_dict() for name, score in self.gains.items()},
+            "gain_over_nothing": {
+                name: score.as_dict() for name, score in self.over_nothing.items()
+            },
             "importance": dict(self.importance),
             "left_out": dict(self.left_out),
             "reliability": dict(self.reliability),

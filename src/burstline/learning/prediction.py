@@ -312,7 +312,7 @@ def _tried(
         scores.append(scored)
         if name == largest:
             importance = importances(trial, values, predictors)
-    scores.append(score_of_nothing(trial))
+    scores += [score_of_nothing(trial, name) for name in ("mean", "nothing")]
     return scores, importance
 
 

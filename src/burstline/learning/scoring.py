@@ -109,13 +109,14 @@ def score(
     return _scored(trial, name, features.names, predicted, seen), predictors
 
 
-def score_of_nothing(trial: Trial) -> Score:
-    """The score of always predicting the median of the bursts learnt from."""
+def score_of_nothing(trial: Trial, name: str = "nothing") -> Score:
+    """The score of always predicting the median, or the ``mean``, of the bursts learnt from."""
+    middle = np.mean if name == "mean" else np.median
     predicted = np.zeros(len(trial.measured))
     for train, test in trial.split:
-        predicted[test] = np.median(trial.measured[train])
+        predicted[test] = middle(trial.measured[train])
     seen = np.ones(len(trial.measured), bool)
-    return _scored(trial, "nothing", (), predicted, seen)
+    return _scored(trial, name, (), predicted, seen)
 
 
 def _scored(

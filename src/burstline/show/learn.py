@@ -27,6 +27,7 @@ _SETS: Final = {
     "merged": "merged: other runs' counters, too",
     "reliable": "reliable: merged, without counters that do not repeat",
     "shuffled": "shuffled: merged, other runs' counters dealt out at random",
+    "mean": "mean: always the mean of what was learnt from",
     "nothing": "nothing: always the median",
 }
 _HEAD: Final = (
@@ -83,8 +84,12 @@ def _facts(learned: Learned) -> Iterator[tuple[str, str]]:
     merged = learned.score("merged") or learned.score("base")
     if merged is not None and merged.seen:
         yield "twins", f"{format_share(merged.seen)} {_TWINS}"
-    for name, gain in learned.gains.items():
-        yield f"{name}?", _verdict(gain)
+    for name, over_nothing in learned.over_nothing.items():
+        gain = learned.gains.get(name)
+        if gain is not None:
+            yield f"{name}?", _verdict(gain)
+        if gain is None or over_nothing.verdict != "better":
+            yield f"{name}?", _against_nothing(over_nothing)
     reasons: dict[str, list[str]] = {}
     for name, why in learned.left_out.items():
         reasons.setdefault(why, []).append(name)
@@ -97,14 +102,29 @@ def _facts(learned: Learned) -> Iterator[tuple[str, str]]:
         yield "warning", warning
 
 
+def _against_nothing(gain: Gain) -> str:
+    """Whether features are worth more than always saying the median or mean."""
+    difference = {
+        "better": "predicts better than no feature would",
+        "worse": "predicts worse than no feature would: do not use it",
+        "no difference": "predicts no better than no feature would, as far as folds can tell",
+    }[gain.verdict]
+    return f"{difference}: {_change(gain)}"
+
+
 def _verdict(gain: Gain) -> str:
     difference = {
         "better": "predicts better than base",
-        "worse": "predicts worse than base",
+        "worse": "predicts worse than base, so that more features harm",
         "no difference": "predicts as well as base, as far as folds can tell",
     }[gain.verdict]
+    return f"{difference}: {_change(gain)}"
+
+
+def _change(gain: Gain) -> str:
+    """By how much the error changes, over the folds."""
     change = f"error {'falls' if gain.mean >= 0 else 'rises'} by {abs(gain.mean):.4f}"
-    return f"{difference}: {change} ± {gain.error:.4f}, lower in {gain.better} of {gain.folds}"
+    return f"{change} ± {gain.error:.4f}, lower in {gain.better} of {gain.folds}"
 
 
 def _row(score: Score) -> list[str]:
