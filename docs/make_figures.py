@@ -121,6 +121,11 @@ def arrow(axes, begin, end, times, label, *, bend=0.0, later=False):
     axes.text(*label, times, fontsize=10, color=color, va="center")
 
 
-if __name__ == "__main__":
+def draw_all():
+    """Draw every figure that this script makes."""
     draw_points("loops-by-means")
     draw_graph("loops-by-order")
+
+
+if __name__ == "__main__":
+    draw_all()

@@ -125,7 +125,12 @@ def steps():
     yield "Gather", 70, 500
 
 
-if __name__ == "__main__":
+def draw_all():
+    """Draw every picture that this script makes."""
     draw("structure", ["structure", "--show-ranks", "0"], start="for 1 to")
     draw_browser("browse", "r", "0", "enter", "end", "slash", *"loop", "enter", size=(112, 34))
     draw_plot("cluster-plot")
+
+
+if __name__ == "__main__":
+    draw_all()
