@@ -146,7 +146,7 @@ def test_clocks_are_compared_with_the_first_and_runs_by_each(runs):
     assert (pair["a"], pair["b"]) == ("physical", "lt_1")
     assert 0 < pair["j_mc"] < 1
     assert document_of(*runs, "--clocks", "lt_1")["j_mc"] == 1
-    assert "lt_1: mean of 3, which are equal" in " ".join(
+    assert "lt_1: mean of 3, which are equal in that" in " ".join(
         burstline("compare", *runs, "--clocks", "physical,lt_1").stdout.split()
     )
     assert len(document_of(runs[0], "--clocks", "physical,lt_1")["pairs"]) == 1
@@ -157,7 +157,8 @@ def test_people_read_a_sentence_scores_and_differences(runs):
 
     words = " ".join(done.stdout.split())
     assert (
-        "The profiles agree by 53.8% (J of metrics and call paths); they differ most" in words
+        "The profiles agree by 53.8% in shares of the time by metric and call path (J); they "
+        "differ most" in words
     )
     assert "Wait at Barrier mpi_barrier_wait 1.000 20.0 % 35.0 %" in words
     assert "50.0 % 20.0 % mpi_sync_collective main > MPI_Barrier" in words

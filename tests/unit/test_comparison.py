@@ -13,6 +13,8 @@ from burstline.comparison import compare, j_c, j_mc
 from burstline.comparison.result import verdict
 from burstline.errors import NotEnoughDataError, ParameterError
 from burstline.profile import CALL_PATHS, Values
+from burstline.show import output
+from burstline.show.comparison import ComparisonView
 from burstline.show.pictures.comparison import comparison_plot, draw_call_paths, draw_kinds
 from small_profiles import TREE, profile_of
 
@@ -229,13 +231,27 @@ def test_the_document_keeps_the_contract():
     assert set(document["differences"][0]) == {"metric", "call_path", "share_a", "share_b"}
 
 
+def test_a_metric_that_one_profile_alone_has_is_no_score(capsys):
+    values = {("time", "main"): 60, ("time", "main/MPI_Recv"): 40}
+    plain = profile_of(values, tree={"time": None})
+
+    found = compare([WAITS, plain], names=["a", "plain"])
+    output(ComparisonView(found), "table")
+
+    assert set(found.pairs[0].j_c) == {"time"}
+    assert found.as_dict()["share_time"]["mpi"][1] is None
+    said = " ".join(capsys.readouterr().out.split())
+    assert " mpi n/a " in said
+    assert "by call path, not by metric" in said
+
+
 def test_the_verdict_is_a_sentence():
     assert verdict(compare([WAITS, WAITS])) == (
-        "The profiles are equal: J of metrics and call paths is 1."
+        "The profiles are equal in shares of the time by metric and call path: J is 1."
     )
     assert verdict(compare([WAITS, LESS], names=["a", "b"])) == (
-        "The profiles agree by 66.7% (J of metrics and call paths); they differ most in mpi "
-        "(mpi) of main > MPI_Recv: 10.0% of the time in a, 30.0% in b."
+        "The profiles agree by 66.7% in shares of the time by metric and call path (J); they "
+        "differ most in mpi (mpi) of main > MPI_Recv: 10.0% of the time in a, 30.0% in b."
     )
     assert "66.7%" in verdict(compare([WAITS, LESS, WAITS]))
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from dataclasses import dataclass
 from itertools import combinations
 from typing import TYPE_CHECKING, Any, Final, NamedTuple
@@ -15,7 +16,7 @@ from burstline.errors import ParameterError
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping, Sequence
 
-    from burstline.columns import Floats
+    from burstline.columns import Floats, Mask
     from burstline.comparison.tables import Tables
     from burstline.profile import Profile
 
@@ -33,7 +34,7 @@ class Pair(NamedTuple):
     j_mc : float
         How alike they divide their time, see :func:`burstline.comparison.j_mc`.
     j_c : dict of str to float
-        How alike they divide each metric of which one has any, see
+        How alike they divide each metric that both have, and of which one has any, see
         :func:`burstline.comparison.j_c`.
     """
 
@@ -88,7 +89,8 @@ class Comparison:
     by_call_path : dict of str to ndarray of float64, shape (names, call paths)
         What each call path has of a metric, 0..1, for all metrics with any value.
     of_time : dict of str to tuple of float
-        What each metric with the unit of the time takes of it, with those below it.
+        What each metric with the unit of the time takes of it, with those below it; NaN where
+        there is no such metric.
     titles : dict of str to str
         What metrics are called for people.
     timeless : tuple of str
@@ -185,7 +187,10 @@ class Comparison:
                 for pair in self.pairs
             ],
             "least_alike": [names[least.first], names[least.second]],
-            "share_time": {metric: list(shares) for metric, shares in self.of_time.items()},
+            "share_time": {
+                metric: [None if math.isnan(share) else share for share in shares]
+                for metric, shares in self.of_time.items()
+            },
             "differences": [
                 {
                     "metric": each.metric,
@@ -286,11 +291,15 @@ def compare(
         for metric in tables.parents
     }
     by_call_path = {metric: each for metric, each in by_call_path.items() if each.any()}
+    shared = {
+        metric: np.array([tables.has(metric, group) for group in members])
+        for metric in by_call_path
+    }
     pairs = [pair for pair in combinations(range(len(groups)), 2) if not (others and pair[0])]
     return Comparison(
         names,
         tuple(map(len, groups)),
-        tuple(_pair(shares, by_call_path, *pair) for pair in pairs),
+        tuple(_pair(shares, by_call_path, shared, *pair) for pair in pairs),
         tuple(_run_to_run(tables, group, chosen) for group in members),
         metrics,
         chosen,
@@ -298,7 +307,10 @@ def compare(
         shares,
         by_call_path,
         {
-            metric: tuple(tables.share_of_time(metric, group) for group in members)
+            metric: tuple(
+                tables.share_of_time(metric, group) if has else math.nan
+                for group, has in zip(members, shared[metric].tolist(), strict=True)
+            )
             for metric in by_call_path
             if metric in tables.times
         },
@@ -307,15 +319,23 @@ def compare(
     )
 
 
+def what_is_compared(comparison: Comparison) -> str:
+    """What profiles are compared in, and agree by or are equal in, as words."""
+    if comparison.timeless:
+        return "shares of the time by call path, not by metric"
+    return "shares of the time by metric and call path"
+
+
 def verdict(comparison: Comparison) -> str:
     """How alike profiles are and where they differ most, as a sentence."""
     least, names = comparison.least, comparison.names
     if not comparison.shares.any():
         return "No profile has any time: there is nothing to compare."
     most = next(comparison.differences(), None)
+    what = what_is_compared(comparison)
     if most is None:
-        return "The profiles are equal: J of metrics and call paths is 1."
-    score = f"{comparison.j_mc:.1%} (J of metrics and call paths)"
+        return f"The profiles are equal in {what}: J is 1."
+    score = f"{comparison.j_mc:.1%} in {what} (J)"
     if len(comparison.pairs) == 1:
         agree = f"The profiles agree by {score};"
     else:
@@ -326,16 +346,22 @@ def verdict(comparison: Comparison) -> str:
         return f"{agree} nothing differs by as much as {_SMALL:.1%} of the time."
     first, second = (f"{share:.1%}" for share in most.shares)
     where = f"{first} of the time in {names[least.first]}, {second} in {names[least.second]}"
-    what = f"{comparison.titles[most.metric]} ({most.metric})"
+    metric = f"{comparison.titles[most.metric]} ({most.metric})"
     place = " > ".join(most.call_path[-2:])
-    return f"{agree} they differ most in {what} of {place}: {where}."
+    return f"{agree} they differ most in {metric} of {place}: {where}."
 
 
-def _pair(shares: Floats, by_call_path: Mapping[str, Floats], first: int, second: int) -> Pair:
+def _pair(
+    shares: Floats,
+    by_call_path: Mapping[str, Floats],
+    shared: Mapping[str, Mask],
+    first: int,
+    second: int,
+) -> Pair:
     scores = {
         metric: jaccard(each[first], each[second])
         for metric, each in by_call_path.items()
-        if each[[first, second]].any()
+        if each[[first, second]].any() and shared[metric][[first, second]].all()
     }
     return Pair(first, second, jaccard(shares[first], shares[second]), scores)
 

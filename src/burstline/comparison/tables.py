@@ -37,6 +37,7 @@ class Tables:
     parents: Mapping[str, str | None]  # of metrics, roots without one
     titles: Mapping[str, str]
     times: frozenset[str]  # metrics with the unit of the time
+    defined: tuple[frozenset[str], ...]  # metrics that each profile has, if only with zeros
     tables: tuple[Mapping[str, Floats], ...]
     timeless: tuple[int, ...]  # profiles that divide their time into no kinds
 
@@ -71,6 +72,10 @@ class Tables:
         total = np.maximum(total, 0)
         return _normalised(total, total.sum())
 
+    def has(self, metric: str, members: Sequence[int]) -> bool:
+        """Whether any of several profiles has a metric, if only with zeros."""
+        return any(metric in self.defined[member] for member in members)
+
     def share_of_time(self, metric: str, members: Sequence[int]) -> float:
         """What a metric takes of the time, with the metrics below it."""
         tables = [self.tables[member] for member in members]
@@ -101,7 +106,7 @@ def side_by_side(profiles: Sequence[Profile], names: Sequence[str]) -> Tables:
     parents: dict[str, str | None] = {}
     titles: dict[str, str] = {}
     times: set[str] = set()
-    timeless, tables = [], []
+    timeless, tables, defined = [], [], []
     for number, (profile, name) in enumerate(zip(profiles, names, strict=True)):
         kinds = dict(zip(*(profile.metrics[key].to_pylist() for key in _KIND), strict=True))
         if TIME not in profile.stored or kinds[TIME] != "sum":
@@ -111,9 +116,16 @@ def side_by_side(profiles: Sequence[Profile], names: Sequence[str]) -> Tables:
         edges = _add_metrics(profile, parents, titles, times)
         if not any(edges[name] == TIME for name in times & edges.keys()):
             timeless.append(number)
+        defined.append(frozenset(edges))
         tables.append(_table(profile, edges, rows[number], len(places), name))
     return Tables(
-        tuple(places), parents, titles, frozenset(times), tuple(tables), tuple(timeless)
+        tuple(places),
+        parents,
+        titles,
+        frozenset(times),
+        tuple(defined),
+        tuple(tables),
+        tuple(timeless),
     )
 
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 from itertools import islice
+from math import isnan
 from typing import TYPE_CHECKING, Final
 
 from burstline.comparison import verdict
@@ -66,7 +67,7 @@ class ComparisonView(View):
         if score is None:
             return letter(number), name
         alike = f"which agree with each other by {format_share(score)} or more"
-        alike = "which are equal" if score == 1 else alike
+        alike = "which are equal in that" if score == 1 else alike
         return letter(number), f"{name}: mean of {runs}, {alike}"
 
     def _pairs(self) -> Iterator[Block]:
@@ -95,7 +96,7 @@ class ComparisonView(View):
         rows = []
         for metric in dict.fromkeys(listed):
             shares = [result.of_time.get(metric, ())[which : which + 1] for which in members]
-            if max((share for one in shares for share in one), default=0) < _LEAST:
+            if not any(share >= _LEAST for one in shares for share in one):
                 continue
             title = result.titles[metric]
             rows.append(
@@ -103,7 +104,7 @@ class ComparisonView(View):
                     f"delays: {title}" if metric.startswith("delay") else title,
                     metric,
                     *(_score(pair.j_c.get(metric)) for pair in pairs),
-                    *(format_share(share) for one in shares for share in one),
+                    *(_share(share) for one in shares for share in one),
                 ]
             )
         scores = [f"J {letter(pair.second)}" for pair in pairs] if len(pairs) > 1 else ["J"]
@@ -159,6 +160,11 @@ class ComparisonView(View):
         if facts:
             yield Heading("What has no counterpart")
             yield Facts(facts)
+
+
+def _share(share: float) -> str:
+    """A share of the time, or that there is no such metric."""
+    return "n/a" if isnan(share) else format_share(share)
 
 
 def _score(score: float | None) -> str:

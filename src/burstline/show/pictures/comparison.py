@@ -107,7 +107,7 @@ def comparison_plot(comparison: Comparison, *, form: Form, metric: str = "") -> 
 def _largest_wait(comparison: Comparison, metric: str) -> str:
     """The wait that takes most of the time of any profile, of all or those of a metric."""
     waits = {
-        name: max(comparison.of_time[name])
+        name: np.nanmax(comparison.of_time[name])
         for name, delays in WAITS.items()
         if name in comparison.of_time and metric in {"", name, delays}
     }
@@ -121,7 +121,7 @@ def _draw_scores(plane: Axes, comparison: Comparison, metrics: Sequence[str]) ->
     width = 0.8 / len(pairs)
     for number, pair in enumerate(pairs):
         places = np.arange(1 + len(metrics)) - 0.4 + width * (number + 0.5)
-        scores = [pair.j_mc, *(pair.j_c.get(metric, 0) for metric in metrics)]
+        scores = [pair.j_mc, *(pair.j_c.get(metric, np.nan) for metric in metrics)]
         label = " and ".join(map(letter, pair[:2]))
         plane.bar(places, scores, width * 0.92, color=_COLOURS[number], label=label)
     repeated = [comparison.run_to_run[pair.second] for pair in pairs]
@@ -154,7 +154,7 @@ def draw_kinds(plane: Axes, comparison: Comparison) -> None:
     names = len(comparison.names[:_MOST_NAMES])
     kinds = [name for name in _KINDS if name in comparison.of_time]
     whole, *shares = (
-        100 * np.array(comparison.of_time.get(name, [0.0] * names)[:names])
+        100 * np.nan_to_num(comparison.of_time.get(name, [0.0] * names)[:names])
         for name in ("time", *kinds)
     )
     labels = [safe(comparison.titles[name], limit=40) for name in kinds]
