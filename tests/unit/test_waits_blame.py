@@ -135,4 +135,90 @@ def test_the_line_of_a_call_is_the_calls_and_not_that_of_its_function():
     *_, where, cause = verdict(wait_states(trace_of(text)))
 
     assert where == "100.0% of it is in MPI_Barrier called by halo at halo.c:11."
-    assert "work (w.c:5) called by halo (halo.c:3) takes longer there" in cause
+    assert "work (w.c:5) called by halo takes longer there" in cause
+
+
+def said(*lanes):
+    """The verdict on ranks, of each the events behind a barrier without waits."""
+    text = f"ranks {len(lanes)} | path 0 main file a.c line 3 | path 1 main file a.c line 5"
+    for rank, events in enumerate(lanes):
+        text += f" | {rank} | {meeting('MPI_Barrier', 0, 10, 'path 0')} | {events}"
+    return verdict(wait_states(trace_of(text)))
+
+
+def test_where_waits_are_few_no_cause_is_named():
+    lanes = (meeting("MPI_Barrier", late, 1000, "path 1") for late in (990, 998))
+
+    assert said(*lanes) == [
+        "Threads wait for 0.4% of the time of the run: too little to look for a cause."
+    ]
+
+
+def test_where_next_to_nothing_waits_it_is_said_alone():
+    lanes = (meeting("MPI_Barrier", late, 10_001, "path 1") for late in (10_000, 10_001))
+
+    assert said(*lanes) == [
+        "Nothing waits: all waits are less than 0.05% of the time of the run."
+    ]
+
+
+def test_a_circle_leads_to_the_transfer_behind_it():
+    # Rank 1 is longer in a call that waits for nobody, and then late.
+    lanes = []
+    for late in (200, 500):
+        inside = f"10 enter MPI_Comm_dup path 0 | {late} leave"
+        lanes.append(f"{inside} | {meeting('MPI_Barrier', late + 1, 600, 'path 1')}")
+
+    lost, where, cause = said(*lanes)
+
+    assert lost.startswith("MPI takes 9")
+    assert lost.endswith("tells of: transfer dominates.")
+    assert where == "75.7% of the transfer is in MPI_Comm_dup called by main at a.c:3."
+    assert cause.startswith("No rank is to blame: look whether ranks share processors")
+    assert (
+        "Wait at Barrier (until the last rank enters the barrier). Most of that, 100.0%"
+        in cause
+    )
+    assert "Rank" not in cause
+
+
+def test_a_wait_that_is_caused_in_mpi_blames_no_rank_even_where_waits_dominate():
+    lanes = []
+    for late in (20, 100):
+        inside = f"10 enter MPI_Comm_dup path 0 | {late} leave"
+        lanes.append(f"{inside} | {meeting('MPI_Barrier', late, 101, 'path 1')}")
+
+    cause = said(*lanes, *lanes[:1] * 6)[-1]
+
+    assert cause.startswith("Most of it, 100.0%, is caused in MPI itself")
+    assert "above all (100.0%), MPI_Comm_dup called by main at a.c:3." in cause
+    assert "Rank" not in cause
+
+
+def test_of_ranks_that_take_turns_none_stands_out():
+    text, stamp = "ranks 2 | path 0 main file a.c line 3", {0: "", 1: ""}
+    for step in range(10):
+        for rank in stamp:
+            enter = step * 100 + (90 if step % 2 == rank else 10)
+            stamp[rank] += f" | {meeting('MPI_Barrier', enter, step * 100 + 91, 'path 0')}"
+    text += "".join(f" | {rank}{events}" for rank, events in stamp.items())
+
+    cause = cause_of(trace_of(text))
+
+    assert cause.startswith("No rank stands out (rank ")
+    assert "takes longer now on one rank, now on another" in cause
+    assert "Look there first" not in cause
+
+
+def test_what_was_not_understood_is_said_first_and_no_transfer():
+    text = "ranks 3"
+    for rank in range(2):  # the third never comes
+        parts = (meeting("MPI_Allreduce", 10 * k, 10 * k + 9) for k in range(20))
+        text += f" | {rank} | {' | '.join(parts)}"
+
+    waits = wait_states(trace_of(text))
+    first, second = verdict(waits)
+
+    assert waits.coverage["collectives_share"] == 0
+    assert first.startswith("Not understood: 100.0% of the calls of collectives")
+    assert second.startswith("In what was understood, nothing waits")

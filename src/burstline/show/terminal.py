@@ -24,6 +24,7 @@ if TYPE_CHECKING:
     from burstline.show.blocks import Block
 
 _LONGEST: Final = 10_000
+_LONGEST_FACT: Final = 1_000  # room for sentences with places in the program
 _PIPED_COLUMNS: Final = 200  # where no terminal sets them: wide enough to cut nothing short
 _PLAIN: Final = str.maketrans("▁▂▃▄▅▆▇█░", "_.-~=+*#.")  # where there is only ASCII
 
@@ -59,7 +60,9 @@ def _print_facts(facts: Facts) -> None:
     grid.add_column(overflow="fold")
     for number, (name, value) in enumerate(facts.pairs):
         style = facts.styles[number] if number < len(facts.styles) else ""
-        grid.add_row(Text("  " + _safe(name)), Text(_safe(value), style=style))
+        grid.add_row(
+            Text("  " + _safe(name)), Text(printable(value, limit=_LONGEST_FACT), style=style)
+        )
     _show(grid)
 
 

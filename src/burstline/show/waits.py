@@ -11,7 +11,7 @@ from burstline.show.blocks import Block, Facts, Heading, Lines, Table
 from burstline.show.clocks import clock_notes
 from burstline.show.units import format_count, format_ns, format_share, plural
 from burstline.show.views import Rows, View
-from burstline.waits import PARENTS, WAITS, largest_wait, verdict
+from burstline.waits import PARENTS, WAITS, largest_wait, sentences
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -77,7 +77,7 @@ class WaitsView(View):
     def blocks(self) -> Iterator[Block]:
         """The verdict, the tree of metrics, the worst call paths and ranks, what is unknown."""
         waits = self.result
-        yield Facts(list(zip(("lost", "where", "cause"), verdict(waits), strict=False)))
+        yield Facts(sentences(waits))
         yield from (Facts([("but", doubt)]) for doubt in waits.doubts())
         if stamps := self.result.coverage.get("stamps"):
             yield Lines([f"  {note}" for note in clock_notes(stamps)])

@@ -17,4 +17,5 @@ from burstline.waits.metrics import WAITS as WAITS
 from burstline.waits.regression import Fit as Fit
 from burstline.waits.regression import fitted as fitted
 from burstline.waits.result import largest_wait as largest_wait
+from burstline.waits.result import sentences as sentences
 from burstline.waits.result import verdict as verdict

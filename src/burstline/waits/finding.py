@@ -12,6 +12,7 @@ from burstline.clocks import CLOCKS as LOGICAL_CLOCKS
 from burstline.clocks import COLLECTIVES, Effort, constructs, retimings
 from burstline.errors import MemoryBudgetError, NotEnoughDataError, ParameterError
 from burstline.identity import call_tree, without_program
+from burstline.operations import COLLECTIVES as CALLS_OF_ALL
 from burstline.operations import IO, RMA
 from burstline.schema import GAP_KINDS, SILENT_THREADS
 from burstline.selection import loaded, parse_time
@@ -353,7 +354,7 @@ def _coverage(trace: Trace, sync: Sync, analysis: Analysis) -> dict[str, Any]:
     is_absent = kind == GAP_KINDS.index("not_created")  # nobody was there to be watched
     unwatched = int(length[~is_absent].sum())
     whole = int((died - born).sum() - length[is_absent].sum())
-    used = len(sync.collectives.begin) - 1
+    of_collectives = int(np.count_nonzero(sync.are(*CALLS_OF_ALL)))
     explained = analysis.explained
     return {
         "calls": trace.rows("calls"),
@@ -363,7 +364,9 @@ def _coverage(trace: Trace, sync: Sync, analysis: Analysis) -> dict[str, Any]:
         else 1.0,
         "half_messages": halves,
         "collectives": collectives,
-        "collectives_share": used / collectives if collectives else 1.0,
+        "collectives_share": min(1.0, len(sync.collectives.call) / of_collectives)
+        if of_collectives
+        else 1.0,
         "unwatched_ns": unwatched,
         "time_share": 1 - unwatched / whole if whole > 0 else 1.0,
         "left_out": sync.left_out,

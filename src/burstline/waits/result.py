@@ -22,7 +22,7 @@ from burstline.waits.openmp import holders_nodes, lock_waits
 from burstline.waits.places import EXTENSION, Places, one_of, places_of
 
 if TYPE_CHECKING:
-    from burstline.columns import AnyIntegers, Integers, Mask
+    from burstline.columns import AnyIntegers, Floats, Integers, Mask
     from burstline.identity import CallTree
     from burstline.sync import Sync
     from burstline.trace import Trace
@@ -37,6 +37,21 @@ WHOLE_LOCATIONS: Final = ("node", "rank")
 _CALL_PATHS_TOLD, _SEVERE_TOLD = 20, 10
 _IDLE: Final = "omp_idle_threads"
 _LEAST_LEFT_OUT: Final = 0.0005  # of the time: less would be printed as 0.0%
+_LITTLE_OF_KIND, _LITTLE = 0.02, 0.05
+"""Of the time: waits of the largest kind, and of all, of which no cause is named."""
+_MUCH_UNDERSTOOD: Final = 0.9
+_HALVES: Final = ("collectives_share", "messages_share")
+_MUCH_TRANSFER: Final = 0.1  # of the time
+_MUCH_COMPUTED: Final = 0.2
+"""Of what causes a wait mostly caused in MPI: computing that is named beside."""
+_STANDS_OUT: Final = 0.75
+"""Of what ranks cause: enough of one to blame it, or twice the mean of many ranks."""
+_OTHER_MPI: Final = ("mpi_io", "mpi_rma_communication")
+"""Time in MPI that is neither a wait nor the transfer of a message."""
+_POINTS_TO: Final = (
+    "look whether ranks share processors, then at the network and at how much is sent how "
+    "often."
+)
 _ENDS: Final = frozenset((*INITS, *FINALIZES))
 _METRIC_OF: Final = {
     Wait.LATE_SENDER: "mpi_latesender",
@@ -432,6 +447,15 @@ class Largest:
     left_out_ns: int  # of all waits
 
 
+def ends_of(profile: Profile) -> Mask:
+    """The call paths of MPI_Init and MPI_Finalize, and those below them."""
+    names, parents = (profile.call_paths[name].to_pylist() for name in ("function", "parent"))
+    ends = np.zeros(len(names), bool)
+    for row, (name, parent) in enumerate(zip(names, parents, strict=True)):
+        ends[row] = name in _ENDS or (parent is not None and ends[parent])
+    return ends
+
+
 def largest_wait(waits: Waits) -> Largest | None:
     """The largest wait, of what a program can change if it waits there; None without any."""
     profile = waits.profile
@@ -439,12 +463,9 @@ def largest_wait(waits: Waits) -> Largest | None:
         name: profile.exclusive(name).sum(axis=1) for name in WAITS if name in profile.stored
     }
     every = sum(sums.values(), np.zeros(profile.call_paths.num_rows, np.int64))
-    left_out = np.zeros(len(every), bool)
     if not every.any():
         return None
-    names, parents = (profile.call_paths[name].to_pylist() for name in ("function", "parent"))
-    for row, (name, parent) in enumerate(zip(names, parents, strict=True)):
-        left_out[row] = name in _ENDS or (parent is not None and left_out[parent])
+    left_out = ends_of(profile)
     if not every[~left_out].any():
         left_out[:] = False
     cost, metric = max((int(values[~left_out].sum()), name) for name, values in sums.items())
@@ -453,48 +474,184 @@ def largest_wait(waits: Waits) -> Largest | None:
 
 def verdict(waits: Waits) -> list[str]:
     """What costs most, where, and caused by whom, in a few sentences."""
-    largest = largest_wait(waits)
-    if largest is None:
-        return ["Nothing waits: no wait state was found in what the trace tells."]
+    return [sentence for _, sentence in sentences(waits)]
+
+
+def sentences(waits: Waits) -> list[tuple[str, str]]:
+    """The sentences of the verdict, each with a word for what it is about."""
+    unsure, transfer, largest = _not_understood(waits), _transfer(waits), largest_wait(waits)
+    time = int(waits.profile.total("time")) if "time" in waits.profile.stored else 0
+    every = _waits_ns(waits)
+    if largest is None or every / time < _LEAST_LEFT_OUT:
+        nothing = "no wait state was found in what the trace tells."
+        if largest is not None:
+            nothing = f"all waits are less than {_LEAST_LEFT_OUT:.2%} of the time of the run."
+        what = "In what was understood, nothing" if unsure else "Nothing"
+        return unsure + (transfer or [("lost", f"{what} waits: {nothing}")])
+    rest = every - largest.left_out_ns
+    if largest.cost_ns / time < _LITTLE_OF_KIND and rest / time < _LITTLE:
+        ends = _in_ends(largest, time, ", {:.1%} of it in MPI_Init and MPI_Finalize")
+        little = f"Threads wait for {every / time:.1%} of the time of the run{ends}"
+        return unsure + (transfer or [("lost", f"{little}: too little to look for a cause.")])
+    of_wait = _of_largest(waits, largest, every, time)
+    costs = _costs(waits, largest)
+    if transfer and costs is not None and costs.of_mpi > 1 / 2:
+        (lost, where, (about, cause)), (_, how_much), *_ = transfer, *of_wait
+        too = f"{how_much} Most of that, {costs.of_mpi:.1%}, is caused by transfer, too."
+        return [lost, where, (about, f"{cause} {too}")]
+    return unsure + transfer + of_wait
+
+
+def _waits_ns(waits: Waits, left_out: Mask | None = None) -> int:
+    """All waits, but for those of some call paths."""
+    values = (waits.profile.exclusive(name) for name in WAITS if name in waits.profile.stored)
+    kept = slice(None) if left_out is None else ~left_out
+    return sum(int(each[kept].sum()) for each in values)
+
+
+def _in_ends(largest: Largest, time: int, text: str) -> str:
+    """What is said of waits in MPI_Init and MPI_Finalize: nothing if they are few."""
+    share = largest.left_out_ns / time
+    return text.format(share) if share >= _LEAST_LEFT_OUT else ""
+
+
+def _of_largest(waits: Waits, largest: Largest, every: int, time: int) -> list[tuple[str, str]]:
+    """How much is waited, where most of the largest kind of wait is, and who causes it."""
     profile, metric = waits.profile, largest.metric
-    whole = sum(profile.total(name) for name in WAITS if name in profile.stored)
     row = profile.metrics["name"].to_pylist().index(metric)
     title, meaning = (profile.metrics[name][row].as_py() for name in ("title", "description"))
     [(place, there), *_] = waits.top_call_paths(metric, 1, largest.left_out)
-    time = profile.total("time")
-    but = ""
-    if largest.left_out_ns / time >= _LEAST_LEFT_OUT:
-        but = f"without {largest.left_out_ns / time:.1%} in MPI_Init and MPI_Finalize, "
+    but = _in_ends(largest, time, "without {:.1%} in MPI_Init and MPI_Finalize, ")
     how_much = (
-        f"Threads wait for {whole / time:.1%} of the time of the run; {but}the largest part, "
+        f"Threads wait for {every / time:.1%} of the time of the run; {but}the largest part, "
         f"{largest.cost_ns / time:.1%} of the run, is {title} ({meaning})."
     )
     who = "while the first thread of its process is " if metric == _IDLE else ""
     where = f"{there / largest.cost_ns:.1%} of it is {who}{_inside(waits, place)}."
-    return [how_much, where, _blame(waits, largest)]
+    return [("lost", how_much), ("where", where), ("cause", _blame(waits, largest))]
 
 
-def _blame(waits: Waits, largest: Largest) -> str:
-    """Who causes most of a wait, and where."""
-    if largest.metric == _IDLE:
-        return _blame_of_idle(waits, largest)
+def _not_understood(waits: Waits) -> list[tuple[str, str]]:
+    """What of the trace was not understood, if that is so much that waits may be hidden."""
+    coverage = waits.coverage
+    parts = [
+        f"{1 - coverage[name]:.1%} of {what}"
+        for name, what in (
+            ("collectives_share", "the calls of collectives (their other members are unknown)"),
+            ("messages_share", "the messages (one side is missing)"),
+            ("time_share", "the time (nobody recorded it)"),
+        )
+        if coverage.get(name, 1.0) < _MUCH_UNDERSTOOD
+    ]
+    if not parts:
+        return []
+    told = " and ".join(filter(None, (", ".join(parts[:-1]), parts[-1])))
+    return [("unsure", f"Not understood: {told}. Waits there are unknown, and not told below.")]
+
+
+def _transfer(waits: Waits) -> list[tuple[str, str]]:
+    """Where MPI takes longer than its waits, and what that points to; else nothing."""
+    profile = waits.profile
+    if "mpi" not in profile.stored or not (time := profile.total("time")):
+        return []
+    if min(waits.coverage.get(name, 1.0) for name in _HALVES) < _MUCH_UNDERSTOOD:
+        return []  # calls may wait for what was not understood
+    ends = ends_of(profile)
+    own = profile.exclusive("mpi").sum(axis=1)
+    waited = np.zeros_like(own)
+    for name in (*_OTHER_MPI, *(each for each in WAITS if each.startswith("mpi_"))):
+        if name in profile.stored:
+            values = profile.exclusive(name).sum(axis=1)
+            own, waited = own - values, waited + values * (name not in _OTHER_MPI)
+    own[ends] = 0
+    waited[ends] = 0
+    whole = int(own.sum())
+    if whole / time < _MUCH_TRANSFER or whole <= _waits_ns(waits, ends):
+        return []
+    place = int(own.argmax())
+    lost = (
+        f"MPI takes {(whole + waited.sum()) / time:.1%} of the time of the run, without "
+        f"MPI_Init and MPI_Finalize, and most of that, {whole / time:.1%} of the run, is no "
+        "wait that the trace tells of: transfer dominates."
+    )
+    where = f"{own[place] / whole:.1%} of the transfer is {_inside(waits, place)}."
+    return [("lost", lost), ("where", where), ("cause", f"No rank is to blame: {_POINTS_TO}")]
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class _Costs:
+    """What causes a wait, by call path and location."""
+
+    computing: Floats  # where it is not time in MPI
+    in_mpi: Floats
+    whole: float
+
+    @property
+    def of_mpi(self) -> float:
+        """The share that is caused in MPI, by calls that wait for nobody."""
+        return float(self.in_mpi.sum() / self.whole)
+
+
+def _costs(waits: Waits, largest: Largest) -> _Costs | None:
+    """What causes the largest wait, outside of what is left out; None if nothing tells."""
     profile, delay = waits.profile, WAITS[largest.metric]
     if not delay or delay not in profile.stored:
-        return "The trace does not tell who causes it."
+        return None
     values = profile.exclusive(delay)
     if values[~largest.left_out].any():
         values[largest.left_out] = 0
-    ranks = profile.locations["rank"].to_numpy()
-    by_rank = np.bincount(ranks, values.sum(axis=0))
-    rank, whole = int(by_rank.argmax()), by_rank.sum()
-    by_place = values[:, ranks == rank].sum(axis=1)
+    if not values.any():
+        return None
+    in_mpi = np.array([[each == "mpi"] for each in profile.call_paths["paradigm"].to_pylist()])
+    return _Costs(values * ~in_mpi, values * in_mpi, values.sum())
+
+
+def _blame(waits: Waits, largest: Largest) -> str:
+    """Who causes most of a wait, and where: by computing, unless most is time in MPI."""
+    if largest.metric == _IDLE:
+        return _blame_of_idle(waits, largest)
+    costs = _costs(waits, largest)
+    if costs is None:
+        return "The trace does not tell who causes it."
+    if costs.of_mpi <= 1 / 2:
+        return _blame_of_computing(waits, costs)
+    of_place = costs.in_mpi.sum(axis=1)
+    place = int(of_place.argmax())
+    rest = ""
+    if costs.of_mpi <= 1 - _MUCH_COMPUTED:
+        blame = _blame_of_computing(waits, costs)
+        rest = f" By computing, {blame[0].lower()}{blame[1:]}"
+    return (
+        f"Most of it, {costs.of_mpi:.1%}, is caused in MPI itself, by calls that take longer "
+        "on one rank than on another and wait for nobody: above all "
+        f"({of_place[place] / costs.whole:.1%}), {_place(waits, place)}. "
+        f"This is transfer: {_POINTS_TO}{rest}"
+    )
+
+
+def _blame_of_computing(waits: Waits, costs: _Costs) -> str:
+    """Which rank causes a wait by computing, and where; or that none stands out."""
+    ranks = waits.profile.locations["rank"].to_numpy()
+    by_rank = np.bincount(ranks, costs.computing.sum(axis=0))
+    rank, count = int(by_rank.argmax()), len(np.unique(ranks))
+    share = by_rank[rank] / costs.whole
+    stands_out = share >= min(_STANDS_OUT, 2 / count)
+    chosen = costs.computing[:, ranks == rank] if stands_out else costs.computing
+    by_place = chosen.sum(axis=1)
     place = int(by_place.argmax())
+    of_place = by_place[place] / costs.whole
     where = _place(waits, place)
     where += "," * (place in waits.places.ends and "," in where)
+    if not stands_out:
+        return (
+            f"No rank stands out (rank {rank} causes most, {share:.1%}): above all "
+            f"({of_place:.1%}), {where} takes longer now on one rank, now on another: "
+            f"its work changes, or other programs share the processors.{_more(waits, place)}"
+        )
+    most = "most of it" if share > 1 / 2 else "more of it than any other rank"
     return (
-        f"Rank {rank} causes most of it, {by_rank[rank] / whole:.1%}: above all "
-        f"({by_place[place] / whole:.1%}), {where} takes longer there than for those who wait. "
-        f"Look there first.{_more(waits, place)}"
+        f"Rank {rank} causes {most}, {share:.1%}: above all ({of_place:.1%}), {where} takes "
+        f"longer there than for those who wait. Look there first.{_more(waits, place)}"
     )
 
 
@@ -548,7 +705,11 @@ def _place(waits: Waits, call_path: int) -> str:
     if above["role"] == "artificial" or above["function"].startswith(EXTENSION):
         return text
     sites = places.told(call_path)
-    caller = f"{above['function']} at {sites[0]}" if sites else _name(waits, parent)
+    caller = above["function"]
+    if sites:
+        caller += f" at {sites[0]}"
+    elif parent not in places.regions or above["paradigm"] == "openmp":
+        caller = _name(waits, parent)  # with the line that it calls from
     return f"{text} called by {caller}"
 
 
