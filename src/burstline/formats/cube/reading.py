@@ -25,7 +25,6 @@ from burstline.formats.files import require_plain
 from burstline.profile import CALL_PATHS, LOCATIONS, METRICS, Profile, Values
 
 if TYPE_CHECKING:
-    import os
     from collections.abc import Iterator, Sequence
 
     from burstline.columns import Integers
