@@ -47,6 +47,15 @@ def printable(text: str, *, limit: int = _SHOWN) -> str:
     return shown if len(shown) <= limit else shown[: limit - 1] + "…"
 
 
+def plural(count: int, noun: str, nouns: str = "") -> str:
+    """A count and its noun.
+
+    >>> plural(1, "rank"), plural(1_000, "rank"), plural(2, "process", "processes")
+    ('1 rank', '1,000 ranks', '2 processes')
+    """
+    return f"{count:,} {noun if count == 1 else nouns or noun + 's'}"
+
+
 class BurstlineError(Exception):
     """Base of every error raised on purpose; anything else is a bug of ours."""
 

@@ -18,7 +18,7 @@ from burstline import waits
 from burstline.bursts import POLL_GAP_NS, waiting_in
 from burstline.columns import coded, numpy_columns
 from burstline.efficiency import BURST_COLUMNS, CALL_COLUMNS, Efficiency, UsefulTime
-from burstline.errors import NotEnoughDataError, ParameterError
+from burstline.errors import NotEnoughDataError, ParameterError, plural
 from burstline.operations import COLLECTIVES, FINALIZES, INITS
 from burstline.schema import NO_VALUE
 
@@ -352,8 +352,9 @@ def _parts(runs: Sequence[_Measured]) -> Iterator[str]:
         for number, (missing, count) in enumerate(zip(lacking, ranks, strict=True), 1):
             if missing:
                 yield (
-                    f"run {number} was cut: {missing:,} of {count:,} ranks have no {names[0]}, "
-                    "so that only a part of it is compared"
+                    f"run {number} was cut: {missing:,} of {plural(count, 'rank')} "
+                    f"{'has' if missing == 1 else 'have'} no {names[0]}, so that only "
+                    "a part of it is compared"
                 )
 
 

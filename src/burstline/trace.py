@@ -12,7 +12,7 @@ import numpy as np
 
 from burstline import schema
 from burstline.columns import numpy_columns, to_frame
-from burstline.errors import ParameterError, printable
+from burstline.errors import ParameterError, plural, printable
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Mapping, Sequence
@@ -123,7 +123,7 @@ class Trace:
 
     def __repr__(self) -> str:
         return (
-            f"<Trace: {self.locations.num_rows} locations, "
+            f"<Trace: {plural(self.locations.num_rows, 'location')}, "
             f"{self.duration_ns / 1e9:.6g} s, from {printable(self.metadata.get('path', '?'))}>"
         )
 

@@ -120,7 +120,7 @@ def test_people_are_told_on_stderr(tmp_path):
     done = convert(write_example(tmp_path), tmp_path / "run.store")
 
     assert done.stdout == ""
-    assert "4 calls, 2 bursts, 1 messages" in done.stderr
+    assert "4 calls, 2 bursts, 1 message" in done.stderr
 
 
 def test_it_is_said_what_was_written_of_every_table(tmp_path, capsys):
@@ -146,7 +146,7 @@ def test_it_is_said_what_a_format_has_no_place_for(tmp_path, capsys):
         cli.main(["convert", source, str(tmp_path / name), "--format", "json"])
         assert json.loads(capsys.readouterr().out)["left_out"] == left
     cli.main(["convert", source, str(tmp_path / "b.perfetto.json")])
-    assert "no place for them: 1 locks" in capsys.readouterr().err
+    assert "no place for them: 1 lock" in capsys.readouterr().err
 
 
 def test_records_are_not_left_out_by_a_format_that_holds_what_they_say(tmp_path):

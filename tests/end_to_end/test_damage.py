@@ -60,7 +60,7 @@ def test_every_command_says_in_one_line_that_a_run_was_interrupted(
     assert done.returncode == 0, done.stderr
     lines = [line for line in done.stderr.splitlines() if f"warning: {interrupted}:" in line]
     assert len(lines) == 1, done.stderr
-    assert "call_never_left (1 times)" in lines[0]
+    assert "call_never_left (1 time)" in lines[0]
     kinds = [defect["kind"] for defect in json.loads(done.stdout)["defects"]]
     assert "call_never_left" in kinds
 
@@ -142,7 +142,7 @@ def test_a_body_without_mpi_that_ends_before_its_header_says_is_announced(tmp_pa
     torn.write_text(head + state, encoding="utf-8")
     whole.write_text(head + state + "1:1:1:1:1:300:1000:1\n", encoding="utf-8")
 
-    assert "ends_before_its_header (1 times)" in call("info", torn).stderr
+    assert "ends_before_its_header (1 time)" in call("info", torn).stderr
     assert not call("info", whole).stderr
 
 

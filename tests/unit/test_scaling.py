@@ -273,7 +273,7 @@ def test_a_run_that_was_cut_is_named_unless_all_were():
 
     [warning] = warnings(whole, cut)
 
-    assert warning.startswith("run 2 was cut: 1 of 1 ranks have no MPI_Finalize")
+    assert warning.startswith("run 2 was cut: 1 of 1 rank has no MPI_Finalize")
     assert warnings(cut, cut) == ()
 
 

@@ -28,14 +28,13 @@ from burstline.browser.outline import (
     outline,
     restrictions,
 )
-from burstline.errors import BurstlineError, printable
+from burstline.errors import BurstlineError, plural, printable
 from burstline.show import (
     STYLES,
     character_plot,
     chosen_counter,
     line_cells,
     line_columns,
-    plural,
 )
 from burstline.structure import loop_table, points
 

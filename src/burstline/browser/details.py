@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Final
 
 import numpy as np
 
-from burstline.errors import printable
+from burstline.errors import plural, printable
 from burstline.show import (
     block_begins,
     counter_text,
@@ -15,7 +15,6 @@ from burstline.show import (
     format_ns,
     format_share,
     name_text,
-    plural,
     sparkline,
 )
 from burstline.structure import Call, Condition, Loop, Seen, compact

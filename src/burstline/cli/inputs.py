@@ -21,6 +21,7 @@ from burstline.errors import (
     MemoryBudgetError,
     NotEnoughDataError,
     ParameterError,
+    plural,
     printable,
 )
 from burstline.formats.files import read_text
@@ -145,7 +146,7 @@ def warn_of_damage(arguments: usage.Arguments) -> None:
     for path, rows in arguments.defects:
         lost = [row for row in rows if row["severity"] != "info"]
         if lost:
-            told = ", ".join(f"{row['kind']} ({row['count']:,} times)" for row in lost)
+            told = ", ".join(f"{row['kind']} ({plural(row['count'], 'time')})" for row in lost)
             is_shown = arguments.command == "info" and len(arguments.defects) == 1
             see = "" if is_shown else f". See: burstline info {path}"
             show.note(f"warning: {path}: {printable(told)}{see}")
@@ -195,7 +196,7 @@ def say_gap_of_recorder(arguments: usage.Arguments, trace: Trace) -> None:
     parts = trace.batches("bursts", ("waiting_ns",))
     measured = sum(part.num_rows - part["waiting_ns"].null_count for part in parts)
     if measured:
-        bursts = show.plural(measured, "burst")
+        bursts = plural(measured, "burst")
         show.note(
             f"burstline: --poll-gap does not change {bursts}: the recorder judged their polls "
             "while the program ran, by the gap of burstline record --poll-gap"

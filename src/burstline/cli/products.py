@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 import shlex
 from functools import partial
 from pathlib import Path
@@ -157,7 +158,14 @@ def print_written(arguments: argparse.Namespace, path: Path, document: dict[str,
 
 
 def _counted(rows: Mapping[str, int]) -> str:
-    return ", ".join(f"{count:,} {name.replace('_', ' ')}" for name, count in rows.items())
+    return ", ".join(_noun(count, name.replace("_", " ")) for name, count in rows.items())
+
+
+def _noun(count: int, nouns: str) -> str:
+    """A count and what it is of, as tables are called: ``loop entries``, ``calls clipped``."""
+    if count == 1:
+        nouns = re.sub(r"s\b", "", re.sub(r"ies\b", "y", nouns))
+    return f"{count:,} {nouns}"
 
 
 def print_view(arguments: argparse.Namespace, shown: View) -> None:

@@ -12,6 +12,7 @@ from burstline.errors import (
     InconsistentTraceError,
     ParameterError,
     UnsupportedRecordError,
+    plural,
 )
 from burstline.formats import cube, otf2, paraver, perfetto, store, tables, text
 from burstline.formats import raw as raw_files
@@ -157,7 +158,7 @@ def _refuse_errors(trace: Trace) -> None:
     for row in trace.defects.to_pylist():
         if row["severity"] == SEVERITIES[2]:
             raise InconsistentTraceError(
-                f"{row['kind']} ({row['count']} times, first at {row['first']}); "
+                f"{row['kind']} ({plural(row['count'], 'time')}, first at {row['first']}); "
                 "pass strict=False to read what is left"
             )
 

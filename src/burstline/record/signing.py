@@ -28,6 +28,7 @@ from burstline.errors import (
     InconsistentTraceError,
     NotEnoughDataError,
     ParameterError,
+    plural,
 )
 from burstline.operations import NAMES
 from burstline.record.building.recorder import shared_object
@@ -310,7 +311,7 @@ def _require_fit(plan: Plan, rank: RankStamps) -> None:
     if rank.state == State.OTHER_WORLD:
         if plan.ranks and rank.size != len(plan.ranks):
             raise InconsistentTraceError(
-                f"the program ran with {rank.size} ranks, and the signature is of "
+                f"the program ran with {plural(rank.size, 'rank')}, and the signature is of "
                 f"{len(plan.ranks)}"
             )
         raise NotEnoughDataError(
@@ -344,8 +345,8 @@ def _refuse_unfinished(
         places += f"; and {len(ranks) - _MOST_NAMED} more"
     if absent := ranks[0].size - len(ranks):
         places += (
-            f"; {absent} of {ranks[0].size} ranks left no file here: all machines of a run "
-            "must share this folder"
+            f"; {absent} of {plural(ranks[0].size, 'rank')} left no file here: all machines of "
+            "a run must share this folder"
         )
     if patience_s is not None:
         raise NotEnoughDataError(

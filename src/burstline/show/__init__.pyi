@@ -52,7 +52,6 @@ from burstline.show.units import format_bytes as format_bytes
 from burstline.show.units import format_count as format_count
 from burstline.show.units import format_ns as format_ns
 from burstline.show.units import format_share as format_share
-from burstline.show.units import plural as plural
 from burstline.show.views import Figure as Figure
 from burstline.show.views import Outcome as Outcome
 from burstline.show.views import note as note

@@ -4,7 +4,8 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
-from burstline.show.units import format_share, plural
+from burstline.errors import plural
+from burstline.show.units import format_share
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping

@@ -11,8 +11,8 @@ from typing import TYPE_CHECKING, Any, Final, Literal
 
 import numpy as np
 
-from burstline.errors import ParameterError, printable
-from burstline.show.units import format_share, plural
+from burstline.errors import ParameterError, plural, printable
+from burstline.show.units import format_share
 from burstline.structure import Call, Condition, Loop, Seen, chains, compact, rule, size
 
 if TYPE_CHECKING:
@@ -250,7 +250,7 @@ def _inside_text(loop: InsideLoop, samples: int) -> str:
         return f"loop: {where}, {format_share(loop.share)} of {plural(samples, 'sample')}"
     trips = "loop"
     if loop.iterations is not None:
-        trips += f" of {loop.iterations:.10g} iterations"
+        trips += f" of {loop.iterations:.10g} iteration{'s' * (loop.iterations != 1)}"
         trips += " (mean)" * (loop.iterations != round(loop.iterations))
     return f"{trips}: {where}, {format_share(loop.share)} of the time"
 

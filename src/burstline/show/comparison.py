@@ -8,9 +8,10 @@ from math import isnan
 from typing import TYPE_CHECKING, Final
 
 from burstline.comparison import verdict
+from burstline.errors import plural
 from burstline.show.blocks import Block, Facts, Heading, Lines, Table
 from burstline.show.pictures.comparison import comparison_plot, letter
-from burstline.show.units import format_share, plural
+from burstline.show.units import format_share
 from burstline.show.views import Figure, Rows, View
 from burstline.waits import WAITS
 

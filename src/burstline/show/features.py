@@ -7,9 +7,10 @@ from typing import TYPE_CHECKING, Any, Final
 
 import numpy as np
 
+from burstline.errors import plural
 from burstline.show.blocks import Block, Facts, Table, table_of
 from burstline.show.pictures.factors import factor_plot
-from burstline.show.units import format_count, format_ns, format_share, plural
+from burstline.show.units import format_count, format_ns, format_share
 from burstline.show.views import Figure, Rows, View, columns_of
 
 if TYPE_CHECKING:

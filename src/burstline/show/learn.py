@@ -5,10 +5,11 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Final
 
+from burstline.errors import plural
 from burstline.merge import TRUST
 from burstline.show.blocks import Block, Facts, Table
 from burstline.show.pictures.learning import learn_plot
-from burstline.show.units import format_share, plural
+from burstline.show.units import format_share
 from burstline.show.views import Figure, Rows, View
 
 if TYPE_CHECKING:

@@ -8,12 +8,12 @@ from typing import TYPE_CHECKING, Any, Final
 
 import numpy as np
 
-from burstline.errors import readable
+from burstline.errors import plural, readable
 from burstline.merge import STAGES, compare, values_of
 from burstline.schema import NO_VALUE
 from burstline.show.blocks import Block, Facts, Lines, Table
 from burstline.show.pictures.matching import merge_plot
-from burstline.show.units import format_ns, format_share, plural
+from burstline.show.units import format_ns, format_share
 from burstline.show.views import Figure, Rows, View
 
 if TYPE_CHECKING:

@@ -6,10 +6,11 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Final
 
+from burstline.errors import plural
 from burstline.merge import DO_NOT_USE, NO_INFORMATION, TRUST, WITH_CARE
 from burstline.show.blocks import Block, Facts, Lines, Table, table_of
 from burstline.show.pictures.quality import format_quantity, quality_plot
-from burstline.show.units import format_share, plural
+from burstline.show.units import format_share
 from burstline.show.views import Figure, Rows, View
 
 if TYPE_CHECKING:

@@ -5,8 +5,9 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Final
 
+from burstline.errors import plural
 from burstline.show.blocks import Block, Facts, Lines, Table
-from burstline.show.units import format_ns, format_share, plural
+from burstline.show.units import format_ns, format_share
 from burstline.show.views import Rows, View
 
 if TYPE_CHECKING:

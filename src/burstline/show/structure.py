@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Any, Final
 
 import numpy as np
 
+from burstline.errors import plural
 from burstline.show.blocks import Block, Facts, Heading, Lines, Table, table_of
 from burstline.show.code_lines import (
     IPC,
@@ -23,7 +24,6 @@ from burstline.show.units import (
     format_ns,
     format_share,
     notes_on_sizes,
-    plural,
 )
 from burstline.show.views import Rows, View, columns_of
 from burstline.structure import compact

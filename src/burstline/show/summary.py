@@ -6,6 +6,7 @@ import math
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, Final
 
+from burstline.errors import plural
 from burstline.show.blocks import Block, Facts, Heading, Lines, Table
 from burstline.show.units import (
     format_bytes,
@@ -13,7 +14,6 @@ from burstline.show.units import (
     format_percent,
     format_share,
     notes_on_sizes,
-    plural,
 )
 from burstline.show.views import Rows, View
 
@@ -64,7 +64,12 @@ def _facts(summary: Summary) -> Iterator[tuple[str, str]]:
         if not other.calls_mpi and any(each.calls_mpi for each in summary.applications):
             yield "", f"application {other.application}: {other.ranks:,} more, without MPI"
     yield "duration", format_ns(summary.duration_ns)
-    yield "records", ", ".join(f"{count:,} {name}" for name, count in summary.records.items())
+    yield (
+        "records",
+        ", ".join(
+            plural(count, name.removesuffix("s")) for name, count in summary.records.items()
+        ),
+    )
     calls = sum(totals.count for totals in summary.calls.values())
     collectives = plural(summary.collectives, "collective")
     yield "MPI", f"{plural(calls, 'call')}, {_messages(summary)}, {collectives}"

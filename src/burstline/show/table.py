@@ -5,6 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, Final
 
+from burstline.errors import plural
 from burstline.show.blocks import Block, Facts, Lines, Table
 from burstline.show.units import (
     format_bytes,
@@ -12,7 +13,6 @@ from burstline.show.units import (
     format_ns,
     format_share,
     notes_on_sizes,
-    plural,
 )
 from burstline.show.views import Rows, View
 

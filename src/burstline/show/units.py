@@ -82,15 +82,6 @@ def format_percent(share: float | None) -> str:
     return "-" if share is None else f"{100 * share:.2f} %"
 
 
-def plural(count: int, noun: str, nouns: str = "") -> str:
-    """A count and its noun.
-
-    >>> plural(1, "rank"), plural(1_000, "rank"), plural(2, "process", "processes")
-    ('1 rank', '1,000 ranks', '2 processes')
-    """
-    return f"{count:,} {noun if count == 1 else nouns or noun + 's'}"
-
-
 def _three_digits(value: float) -> str:
     whole = len(str(int(abs(value))))
     return f"{value:.{max(_DIGITS - whole, 0)}f}"

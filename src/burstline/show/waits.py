@@ -7,9 +7,10 @@ from typing import TYPE_CHECKING, Final
 
 import numpy as np
 
+from burstline.errors import plural
 from burstline.show.blocks import Block, Facts, Heading, Lines, Table
 from burstline.show.clocks import clock_notes
-from burstline.show.units import format_count, format_ns, format_share, plural
+from burstline.show.units import format_count, format_ns, format_share
 from burstline.show.views import Rows, View
 from burstline.waits import PARENTS, WAITS, largest_wait, sentences
 

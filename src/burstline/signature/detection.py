@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any, Final, Literal, NamedTuple
 import numpy as np
 
 from burstline.columns import prefix_sums
-from burstline.errors import InconsistentTraceError, ParameterError
+from burstline.errors import InconsistentTraceError, ParameterError, plural
 from burstline.operations import BLOCKING_SENDS, CODES, IMMEDIATE_SENDS
 from burstline.signature.cut import cut_of, demands_of
 from burstline.signature.estimate import predict
@@ -563,13 +563,13 @@ def _require_same_calls(runs: Sequence[Events]) -> None:
     for which, other in enumerate(runs[1:], 2):
         if not np.array_equal(first.ranks, other.ranks):
             raise InconsistentTraceError(
-                f"run 1 has {len(first.ranks)} ranks, run {which} has {len(other.ranks)}: "
-                "a signature is of one program with one number of ranks"
+                f"run 1 has {plural(len(first.ranks), 'rank')}, run {which} has "
+                f"{len(other.ranks)}: a signature is of one program with one number of ranks"
             )
         for number, rank in enumerate(first.ranks.tolist()):
             if first.count(number) != other.count(number):
                 raise InconsistentTraceError(
-                    f"rank {rank} makes {first.count(number):,} calls in run 1 and "
+                    f"rank {rank} makes {plural(first.count(number), 'call')} in run 1 and "
                     f"{other.count(number):,} in run {which}: a signature is of one program "
                     "with one input"
                 )

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any, Final, NamedTuple
 
 import numpy as np
 
-from burstline.errors import InconsistentTraceError, ParameterError
+from burstline.errors import InconsistentTraceError, ParameterError, plural
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -310,7 +310,7 @@ def _require_same_ranks(signature: Signature, measurement: Measurement, which: s
     theirs = [stamps.rank for stamps in measurement.stamps]
     if ours != theirs:
         raise InconsistentTraceError(
-            f"the signature is of {len(ours)} ranks, {which} of {len(theirs)}: "
+            f"the signature is of {plural(len(ours), 'rank')}, {which} of {len(theirs)}: "
             "run the signature with as many ranks as the base run had"
         )
     for process, stamps in zip(signature.processes, measurement.stamps, strict=True):

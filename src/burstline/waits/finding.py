@@ -10,7 +10,7 @@ import numpy as np
 
 from burstline.clocks import CLOCKS as LOGICAL_CLOCKS
 from burstline.clocks import COLLECTIVES, Effort, constructs, retimings
-from burstline.errors import MemoryBudgetError, NotEnoughDataError, ParameterError
+from burstline.errors import MemoryBudgetError, NotEnoughDataError, ParameterError, plural
 from burstline.identity import call_tree, without_program
 from burstline.operations import COLLECTIVES as CALLS_OF_ALL
 from burstline.operations import IO, RMA
@@ -300,10 +300,11 @@ def _require_room(sync: Sync, tree: CallTree, room: tuple[int, int] | None) -> N
     meetings = len(sync.teams.region) + len(sync.barriers.region)
     needed = beside + _CELL_BYTES * nodes * sync.locations + _MEETING_BYTES * meetings
     if needed > memory:
-        meet = f", which meet {meetings:,} times in their teams" if meetings else ""
+        meet = f", which meet {plural(meetings, 'time')} in their teams" if meetings else ""
         way_out = (
-            f"The profile has {nodes:,} call paths on {sync.locations:,} threads{meet}. Take "
-            "fewer ranks (--ranks), or allow more memory (--memory)."
+            f"The profile has {plural(nodes, 'call path')} on "
+            f"{plural(sync.locations, 'thread')}{meet}. Take fewer ranks "
+            "(--ranks), or allow more memory (--memory)."
         )
         raise MemoryBudgetError(needed, memory, way_out=way_out)
 

@@ -23,7 +23,7 @@ from burstline.cli.inputs import (
     require,
 )
 from burstline.cli.products import output_path, print_view, require_apart, require_free
-from burstline.errors import MemoryBudgetError, NotEnoughDataError, ParameterError
+from burstline.errors import MemoryBudgetError, NotEnoughDataError, ParameterError, plural
 from burstline.formats import atomic, derivation
 
 if TYPE_CHECKING:
@@ -154,12 +154,12 @@ def _print(arguments: usage.Arguments, path: Path, marks: Marks) -> None:
         "iterations": {str(depth): count for depth, count in iterations.items()},
         "types": {str(number): count for number, count in marks.types.items()},
     }
-    count = f"{sum(iterations.values()):,} iterations"
+    count = plural(sum(iterations.values()), "iteration")
     if marks.waits:
         waits = int(((marks.type == extrae.WAIT_STATE) & (marks.value > 0)).sum())
         document["waits"] = waits
-        count += f" and {waits:,} waits"
-    added = f"{path}: {count} as {len(marks.time_ns):,} events added"
+        count += f" and {plural(waits, 'wait')}"
+    added = f"{path}: {count} as {plural(len(marks.time_ns), 'event')} added"
     notes = [*(loop.name for loop in marks.loops), added]
     shown = show.Outcome(document, ("type", "events"), marks.types.items(), notes=notes)
     print_view(arguments, shown)

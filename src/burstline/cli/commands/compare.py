@@ -21,7 +21,7 @@ from burstline.cli.inputs import (
     whole,
 )
 from burstline.cli.products import picture_file, print_view, write_figure
-from burstline.errors import ParameterError, printable
+from burstline.errors import ParameterError, plural, printable
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -91,7 +91,7 @@ def run(arguments: usage.Arguments) -> None:
     view = show.ComparisonView(comparison, arguments.top)
     if picture is not None:
         write_figure(picture, view.figures()["comparison"])
-        show.note(f"{picture}: {show.plural(len(comparison.pairs), 'pair')}")
+        show.note(f"{picture}: {plural(len(comparison.pairs), 'pair')}")
     print_view(arguments, view)
 
 

@@ -17,7 +17,7 @@ from burstline.cli.commands.merge import (
 )
 from burstline.cli.inputs import progress_bar, read_runs, thread_count, warn_of_twins
 from burstline.cli.products import picture_file, print_view, write_figure
-from burstline.errors import FormatError, ParameterError, printable
+from burstline.errors import FormatError, ParameterError, plural, printable
 from burstline.formats.files import require_plain
 
 if TYPE_CHECKING:
@@ -101,7 +101,7 @@ def run(arguments: usage.Arguments) -> None:
     view = show.LearnedView(learned)
     if plot is not None:
         write_figure(plot, view.figures()["predictions"])
-        show.note(f"{plot}: {len(learned.measured):,} bursts")
+        show.note(f"{plot}: {plural(len(learned.measured), 'burst')}")
     print_view(arguments, view)
 
 

@@ -12,6 +12,7 @@ from burstline import show
 from burstline.cli import usage
 from burstline.cli.inputs import detected, read_selected
 from burstline.cli.products import picture_file, write_figure
+from burstline.errors import plural
 
 DESCRIPTION: Final = """\
 Draw the picture that loops are found in: every call of every rank by how often, and how
@@ -47,7 +48,7 @@ def run(arguments: usage.Arguments) -> None:
         title = Path(arguments.trace).name
         draw = partial(show.cluster_plot, points, structure, title=title)
         write_figure(path, lambda form: draw(form=form))
-        said = show.plural(len(points), "point"), show.plural(len(structure.loops), "loop")
+        said = plural(len(points), "point"), plural(len(structure.loops), "loop")
         show.note(f"{path}: {said[0]} of {said[1]}")
         return
     width, height = get_terminal_size(_PIPED)

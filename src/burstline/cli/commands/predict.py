@@ -12,7 +12,7 @@ from burstline import show
 from burstline.cli import usage
 from burstline.cli.commands.signature import RUN, measured, read_signature, text_of
 from burstline.cli.products import print_view
-from burstline.errors import NotEnoughDataError, ParameterError
+from burstline.errors import NotEnoughDataError, ParameterError, plural
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
@@ -174,7 +174,7 @@ def _verdict(document: dict[str, Any]) -> Iterator[tuple[str, str]]:
         (
             f"{shown['actual_ns']}: error {document['error']:+.1%} "
             f"({document['error_of_prediction']:+.1%} of the prediction, as published); "
-            f"{document['inside']} of {show.plural(len(turns), 'run')} inside the interval"
+            f"{document['inside']} of {plural(len(turns), 'run')} inside the interval"
         ),
     )
     for name, title in (("actual_spread", "full runs"), ("base_spread", "base runs")):

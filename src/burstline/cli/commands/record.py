@@ -14,7 +14,7 @@ from burstline.cli import usage
 from burstline.cli.commands.convert import say_silent_threads, say_unnamed, write_recorded
 from burstline.cli.inputs import limits_of, parse_size, progress_bar
 from burstline.cli.products import in_folder, require_apart, require_free, say_left
-from burstline.errors import ParameterError, printable
+from burstline.errors import ParameterError, plural, printable
 
 if TYPE_CHECKING:
     from burstline.record import Abi, Costly, Ended, Survey, Tally
@@ -236,7 +236,7 @@ def _report(ended: Ended, survey: Survey) -> None:
             "these messages are not in the trace"
         )
     if missing := survey.missing():
-        _say(f"{missing} of {survey.size} ranks recorded nothing")
+        _say(f"{missing} of {plural(survey.size, 'rank')} recorded nothing")
     if survey.dropped:
         _say(
             f"{survey.dropped:,} records were dropped, as there was no room for them on the "
@@ -249,7 +249,8 @@ def _functions(survey: Survey, costly: list[Costly]) -> dict[str, Any]:
     """Name the functions of which recording took a good part, for a filter."""
     if costly:
         named = ", ".join(
-            f"{one.name} ({one.calls:,} calls, {one.recording_ns / max(one.time_ns, 1):.0%})"
+            f"{one.name} ({plural(one.calls, 'call')}, "
+            f"{one.recording_ns / max(one.time_ns, 1):.0%})"
             for one in costly[:_MOST_NAMED]
         )
         rest = len(costly) - _MOST_NAMED
@@ -287,7 +288,8 @@ def _print_result(
             name: {"count": tally.calls, "time_ns": tally.time_ns}
             for name, tally in counted.items()
         }
-    text = f"{plan.output}: {len(survey.ranks)} ranks, {survey.records:,} records"
+    ranks, records = len(survey.ranks), plural(survey.records, "record")
+    text = f"{plan.output}: {plural(ranks, 'rank')}, {records}"
     notes = [_text(text + _cost(arguments, survey))]
     shown = [show.calls_table(counted)] if counted else []
     show.output(show.Outcome(document, shown=shown, notes=notes), arguments.format)
@@ -298,7 +300,8 @@ def _cost(arguments: usage.Arguments, survey: Survey) -> str:
     if not survey.calls:
         return ""
     a_call, reading = survey.overhead_ns / survey.calls, survey.reading_ns / survey.calls
-    text = f"; recording took about {a_call:,.0f} ns of each of {survey.calls:,} calls"
+    calls = plural(survey.calls, "call")
+    text = f"; recording took about {a_call:,.0f} ns of each of {calls}"
     if round(reading) == 0:
         return text
     text += f", {reading:,.0f} ns of it to read counters"

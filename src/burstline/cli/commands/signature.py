@@ -14,7 +14,7 @@ from burstline.cli import usage
 from burstline.cli.commands.phases import FOUND, options_of
 from burstline.cli.inputs import COPIES_REPLAYED, REPLAYED, read_selected, whole
 from burstline.cli.products import in_folder, print_view, require_free
-from burstline.errors import ParameterError
+from burstline.errors import ParameterError, plural
 from burstline.formats import atomic
 from burstline.formats.files import read_text
 
@@ -116,7 +116,7 @@ def _build(arguments: usage.Arguments) -> None:
     }
     share = show.format_share(chosen.early_ns / max(chosen.span_ns, 1)).strip()
     note = (
-        f"{output}: {show.plural(signature.ranks, 'rank')}, {show.plural(relevant, 'phase')} "
+        f"{output}: {plural(signature.ranks, 'rank')}, {plural(relevant, 'phase')} "
         f"of rank {chosen.rank}; a run of it stops at {share} of the base run"
     )
     cells = list(document.items())

@@ -18,7 +18,7 @@ from burstline.cli.inputs import (
     read_selected,
 )
 from burstline.cli.products import picture_file, print_view, table_file, write_figure
-from burstline.errors import MissingExtraError, NotEnoughDataError, ParameterError
+from burstline.errors import MissingExtraError, NotEnoughDataError, ParameterError, plural
 from burstline.formats import paraver
 
 if TYPE_CHECKING:
@@ -111,7 +111,7 @@ def run(arguments: usage.Arguments) -> None:
             else table.to_arrow()
         )
         show.write_parts([rows], rows.schema, path)
-        show.note(f"{path}: {rows.num_rows:,} rows")
+        show.note(f"{path}: {plural(rows.num_rows, 'row')}")
 
 
 def _loop_of_table(arguments: usage.Arguments) -> int | None:
@@ -229,4 +229,4 @@ def draw_factor_map(view: StudyView, arguments: usage.Arguments) -> None:
     if view.factors is None:
         raise NotEnoughDataError(f"{path} is not drawn: {'; '.join(view.missing)}")
     write_figure(path, view.figures()["factors"])
-    show.note(f"{path}: {len(view.factors.names)} variables")
+    show.note(f"{path}: {plural(len(view.factors.names), 'variable')}")

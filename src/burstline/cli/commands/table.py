@@ -15,7 +15,7 @@ from burstline.cli.inputs import (
     say_gap_of_recorder,
 )
 from burstline.cli.products import print_view, table_file
-from burstline.errors import MemoryBudgetError
+from burstline.errors import MemoryBudgetError, plural
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator
@@ -80,7 +80,7 @@ def run(arguments: usage.Arguments) -> None:
             for _ in parts:
                 pass
     if path is not None:
-        show.note(f"{arguments.output}: {overview.bursts:,} bursts")
+        show.note(f"{arguments.output}: {plural(overview.bursts, 'burst')}")
     if arguments.format == "json" or (arguments.format == "table" and path is None):
         print_view(arguments, show.OverviewView(overview, arguments.output))
 

@@ -18,7 +18,7 @@ from burstline.cli.inputs import (
     read_selected,
 )
 from burstline.cli.products import in_folder, print_view, require_free
-from burstline.errors import ParameterError
+from burstline.errors import ParameterError, plural
 
 if TYPE_CHECKING:
     from burstline.cli.usage import Arguments
@@ -88,7 +88,7 @@ def run(arguments: Arguments) -> None:
         waits = burstline.waits.with_intrinsic(waits, trace)
     if path is not None:
         burstline.write(waits.profile, path, overwrite=arguments.force)
-        show.note(f"{path}: {len(waits.profile.stored)} metrics")
+        show.note(f"{path}: {plural(len(waits.profile.stored), 'metric')}")
     print_view(arguments, show.WaitsView(waits, arguments.top))
 
 

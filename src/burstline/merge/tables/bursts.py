@@ -13,7 +13,7 @@ import pyarrow as pa
 
 from burstline.bursts import POLL_COLUMNS, POLL_GAP_NS
 from burstline.columns import numpy_columns, to_frame, to_numpy
-from burstline.errors import ParameterError
+from burstline.errors import ParameterError, plural
 from burstline.identity import CONTEXT, SIDES, Decoder
 from burstline.merge.tables.columns import counter_columns, table_schema
 from burstline.merge.tables.rows import Begun, Concurrency, Rows
@@ -49,7 +49,8 @@ class BurstTable:
         return int(self.table.num_rows)
 
     def __repr__(self) -> str:
-        return f"<BurstTable: {len(self):,} bursts, {self.table.num_columns} columns>"
+        columns = plural(self.table.num_columns, "column")
+        return f"<BurstTable: {plural(len(self), 'burst')}, {columns}>"
 
     def to_arrow(self) -> pa.Table:
         """The table itself."""

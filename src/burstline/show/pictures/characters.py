@@ -7,8 +7,8 @@ from typing import TYPE_CHECKING, Final
 import numpy as np
 from rich.text import Text
 
+from burstline.errors import plural
 from burstline.show.pictures.cluster_layout import layout
-from burstline.show.units import plural
 from burstline.structure import IN_NO_LOOP, LEFT_OUT
 
 if TYPE_CHECKING:

@@ -8,9 +8,9 @@ from typing import TYPE_CHECKING, Any, Final, NamedTuple
 
 import numpy as np
 
-from burstline.errors import NotEnoughDataError
+from burstline.errors import NotEnoughDataError, plural
 from burstline.show.pictures.canvas import safe
-from burstline.show.units import format_count, plural
+from burstline.show.units import format_count
 from burstline.structure import IN_NO_LOOP, LEFT_OUT, Call, walk
 
 if TYPE_CHECKING:

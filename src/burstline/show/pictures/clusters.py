@@ -7,9 +7,9 @@ from typing import TYPE_CHECKING, Any, Final, NamedTuple
 
 import numpy as np
 
+from burstline.errors import plural
 from burstline.show.pictures.canvas import GREY, Form, blank, drawn, safe
 from burstline.show.pictures.cluster_layout import layout
-from burstline.show.units import plural
 from burstline.structure import IN_NO_LOOP, LEFT_OUT, compact
 
 if TYPE_CHECKING:

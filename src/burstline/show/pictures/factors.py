@@ -6,8 +6,9 @@ from typing import TYPE_CHECKING, Final
 
 import numpy as np
 
+from burstline.errors import plural
 from burstline.show.pictures.canvas import GREY, PALE, Form, blank, drawn, safe
-from burstline.show.units import format_share, plural
+from burstline.show.units import format_share
 
 if TYPE_CHECKING:
     from collections.abc import Sequence

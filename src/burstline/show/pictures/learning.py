@@ -6,8 +6,9 @@ from typing import TYPE_CHECKING, Final
 
 import numpy as np
 
+from burstline.errors import plural
 from burstline.show.pictures.canvas import DARK, GREY, Form, blank, drawn, safe
-from burstline.show.units import format_count, format_ns, plural
+from burstline.show.units import format_count, format_ns
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes

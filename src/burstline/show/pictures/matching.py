@@ -9,11 +9,11 @@ import pyarrow as pa
 import pyarrow.compute as pc
 
 from burstline.columns import Ordinals
-from burstline.errors import ParameterError
+from burstline.errors import ParameterError, plural
 from burstline.merge import STAGES
 from burstline.schema import UNKNOWN
 from burstline.show.pictures.canvas import DARK, GREY, Form, blank, drawn, safe
-from burstline.show.units import format_share, plural
+from burstline.show.units import format_share
 
 if TYPE_CHECKING:
     from collections.abc import Sequence

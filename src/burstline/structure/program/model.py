@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from burstline.errors import ParameterError
+from burstline.errors import ParameterError, plural
 from burstline.structure.program.fidelity import Expander
 from burstline.structure.program.iterations import timed
 from burstline.structure.program.nodes import Call, Item, Loop, tree, walk
@@ -198,7 +198,7 @@ class Structure:
 
     def __repr__(self) -> str:
         return (
-            f"<Structure: {len(self.loops)} loops, fidelity {self.fidelity:.4f}, "
+            f"<Structure: {plural(len(self.loops), 'loop')}, fidelity {self.fidelity:.4f}, "
             f"by method {self.method!r}>"
         )
 

@@ -210,7 +210,7 @@ class Loop:
 
     def title(self) -> str:
         """The loop in one line."""
-        return f"loop {self.id}: {self.iterations:g} iterations"
+        return f"loop {self.id}: {self.iterations:g} iteration{'s' * (self.iterations != 1)}"
 
 
 @dataclass(frozen=True, slots=True, eq=False)

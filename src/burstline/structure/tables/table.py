@@ -9,6 +9,7 @@ import numpy as np
 import pyarrow as pa
 
 from burstline.columns import begins_run, quotients, to_frame
+from burstline.errors import plural
 from burstline.schema import NO_VALUE
 from burstline.structure.tables.spread import FAR_OUT, Trend, medians, scores, trend
 
@@ -264,7 +265,8 @@ class LoopTable:
 
     def __repr__(self) -> str:
         lanes = len(np.unique(self.lane))
-        return f"<LoopTable: loop {self.loop}, {len(self)} iterations on {lanes} lanes>"
+        iterations = plural(len(self), "iteration")
+        return f"<LoopTable: loop {self.loop}, {iterations} on {plural(lanes, 'lane')}>"
 
 
 def _records(columns: dict[str, npt.NDArray[Any]]) -> list[dict[str, Any]]:
