@@ -2,10 +2,11 @@
 
    It is slow on purpose: relax() takes three times as long on rank 2. What functions take is
    waited for, not computed, so that it is the same on any machine, however many ranks share
-   a processor there. Recorded with the names of its functions:
+   a processor there. It is recorded with its functions, and without counters, which
+   say nothing of sleep:
 
      mpicc -g -O1 -finstrument-functions heat.c -o heat -lm
-     burstline record -o heat.prv.gz -- mpirun -n 4 ./heat
+     burstline record --counters none -o heat.prv.gz -- mpirun -n 4 ./heat
 */
 #include <math.h>
 #include <mpi.h>

@@ -40,7 +40,7 @@ _SHOWN: Final = {
 
 _ANSWER: Final = """\
 That is so: in heat.c, beside the trace, relax() takes three times as long on
-rank 2, on purpose. The others wait for it in each of the 44 steps of loop 1.
+rank 2, on purpose. The others wait for it, step after step of loop 1.
 
 """
 _NEXT: Final = """\
