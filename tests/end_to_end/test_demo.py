@@ -67,7 +67,9 @@ def test_the_trace_of_the_demo_is_small_and_whole():
 
 def test_the_program_of_the_demo_recorded_again_has_the_same_cause(on_open_mpi):
     on_open_mpi.build(SOURCE.read_text(), "-O1", "-finstrument-functions", "-lm", name="heat")
-    code, _, said = on_open_mpi.record(*WORDS, "-o", "heat.prv", "--", *on_open_mpi.ranks(4), "./heat")
+    code, _, said = on_open_mpi.record(
+        *WORDS, "-o", "heat.prv", "--", *on_open_mpi.ranks(4), "./heat"
+    )
     assert code == 0, said
     _, found, _ = on_open_mpi.burstline("waits", "heat.prv", "--format", "json")
     verdict = " ".join(json.loads(found)["verdict"])
