@@ -12,13 +12,15 @@ from burstline.show.blocks import Block, Facts, Heading, Lines, Table
 from burstline.show.clocks import clock_notes
 from burstline.show.units import format_count, format_ns, format_share
 from burstline.show.views import Rows, View
-from burstline.waits import PARENTS, WAITS, largest_wait, sentences
+from burstline.waits import PARENTS, WAITS, largest_cells, largest_wait, sentences
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
+    from collections.abc import Iterator, Sequence
 
-    from burstline.waits import Waits
+    from burstline.columns import Integers
+    from burstline.waits import Intrinsic, Waits
 
+_LEAST_ALONE: Final = 0.01  # of the computation: what one rank alone does less of is not told
 _LEAST: Final = 0.0005  # of the time: smaller metrics are not shown to people
 _ROOTS: Final = ("time", "delay", "critical_path")
 _SERIAL: Final = (
@@ -243,42 +245,75 @@ class WaitsView(View):
         )  # fmt: skip
 
     def _intrinsic(self) -> Iterator[Block]:
-        """What of the waits the program makes itself, and where the machine added most."""
+        """What of the waits the program makes itself, what the machine added, and where."""
         intrinsic = self.result.intrinsic
         if intrinsic is None:
             return
         totals = {name: each for name, each in intrinsic.totals().items() if any(each)}
+        rows: list[tuple[str, list[int]]] = []
+        for name, each in sorted(totals.items(), key=lambda row: -max(row[1])):
+            excess = intrinsic.excess_ns[name]
+            title = self._title(f"intrinsic_{name}")
+            rows.append((title, [sum(each) - excess, *each, excess]))
+        if len(rows) > 1:
+            sums = [sum(column) for column in zip(*(times for _, times in rows), strict=True)]
+            rows.append(("All waits", sums))
         yield Table(
-            ["WAIT", "RECORDED", "INTRINSIC", "EXTRINSIC"],
-            [
-                [self._title(name), self._time(int(self.result.profile.total(name))),
-                 *map(self._time, each)]
-                for name, each in sorted(totals.items(), key=lambda row: -max(row[1]))
-                if name in self.result.profile.stored
-            ],
-            title="Intrinsic: what the program makes itself wait; extrinsic: what the machine "
-            f"added (work by {intrinsic.clock})",
-        )  # fmt: skip
+            ["WAIT", "RECORDED", "INTRINSIC", "EXTRINSIC", "EXCESS"],
+            [[title, *map(self._time, times)] for title, times in rows],
+            title="Intrinsic (the program's own) + extrinsic (the machine's) - excess = "
+            f"recorded; work by {intrinsic.clock}",
+        )
+        waits = [
+            (name, self._title(f"intrinsic_{name}"), intrinsic.waits(name), values)
+            for name, values in intrinsic.extrinsic.items()
+        ]
+        yield self._cells_of("WAIT", waits, "Who waits, and where")
+        causes = [("delay", "", intrinsic.causes, intrinsic.extrinsic_causes)]
+        yield self._cells_of("", causes, "Who causes waits, and where: costs of delays")
+        yield from self._alone(intrinsic)
+
+    def _cells_of(
+        self,
+        word: str,
+        kinds: Sequence[tuple[str, str, Integers, Integers]],
+        title: str,
+    ) -> Table:
+        """The call paths and threads with most that is intrinsic or extrinsic."""
         ranks, threads = (
             self.result.profile.locations[name].to_pylist() for name in ("rank", "thread")
         )
-        rows = []
-        for name, values in intrinsic.extrinsic.items():
-            for place in np.argsort(-values, axis=None, kind="stable")[: self.top].tolist():
-                node, location = divmod(place, values.shape[1])
-                if values[node, location]:
-                    rows.append((int(values[node, location]), name, node, location))
-        yield Table(
-            ["EXTRINSIC", "WAIT", "RANK", "CALL PATH"],
+        rows = [
+            (int(ours[cell]), int(theirs[cell]), shown, *cell)
+            for _, shown, ours, theirs in kinds
+            for cell in largest_cells(ours, theirs, self.top)
+        ]
+        rows.sort(key=lambda row: -max(row[:2]))
+        words = [word] if word else []
+        return Table(
+            ["INTRINSIC", "EXTRINSIC", *words, "RANK", "CALL PATH"],
             [
-                [self._time(value).rjust(7), self._title(name),
+                [self._time(ours).rjust(9), self._time(theirs).rjust(9),
+                 *([shown] if words else []),
                  f"{ranks[at]}.{threads[at]}" if threads[at] else str(ranks[at]),
                  " > ".join(self.result.path(node))]
-                for value, name, node, at in sorted(rows, reverse=True)[: self.top]
+                for ours, theirs, shown, node, at in rows[: self.top]
             ],
-            title="Where the machine added most",
-            left=4,
+            title=title,
+            left=4 + len(words),
         )  # fmt: skip
+
+    def _alone(self, intrinsic: Intrinsic) -> Iterator[Block]:
+        """Where one rank alone computes: noise there counts as the program's own."""
+        whole = max(int(intrinsic.profile.total("comp")), 1)
+        told = [row for row in intrinsic.alone if row[2] / whole >= _LEAST_ALONE][: self.top]
+        yield Lines(
+            [
+                f"  Rank {rank} alone computes in {' > '.join(self.result.path(node)[-2:])}, "
+                f"{self._time(time_ns)}: its rate cannot be told from noise."
+                for node, rank, time_ns in told
+            ]
+        )
 
     def _unknown(self) -> Iterator[Block]:
         coverage = self.result.coverage

@@ -28,7 +28,7 @@ from burstline.sync import (
 from burstline.waits.analysis import analysed
 from burstline.waits.computation import with_computation
 from burstline.waits.factors import factors, ideal_in
-from burstline.waits.intrinsic import divided, without_noise, work_clock
+from burstline.waits.intrinsic import divided, with_parts, without_noise, work_clock, work_of
 from burstline.waits.modelled import LEAST_COMPARED, Modelled
 from burstline.waits.parts import iterations_of, loops_of, windows_of
 from burstline.waits.result import WHOLE_LOCATIONS, Waits, verdict, waits_of
@@ -100,7 +100,7 @@ def wait_states(
     intrinsic : bool
         Whether waits are set beside those that the program alone makes: of the run replayed
         without noise, in which each stretch of computation takes its counted work times what
-        a unit of that takes on the mean at that place.
+        a unit of that takes at that place, by the median over ranks and occurrences.
 
     Returns
     -------
@@ -250,10 +250,12 @@ def with_intrinsic(waits: Waits, trace: Trace) -> Waits:
     clock = work_clock(trace)
     tree = rooted_tree(trace)
     sync, tree = with_computation(sync_of(trace, tree), tree)
-    trace = without_noise(trace, sync, tree.nodes, clock)
+    work = work_of(trace, sync, tree.nodes, clock)
+    trace = without_noise(trace, sync, work)
     del sync, tree  # they and what is made of the replayed run need not fit together
     alone = states_of(trace, waits.like)
-    return replace(waits, intrinsic=divided(waits.profile, alone.profile, clock))
+    intrinsic = divided(waits.profile, alone.profile, work)
+    return replace(waits, profile=with_parts(waits.profile, intrinsic), intrinsic=intrinsic)
 
 
 def _parts(
