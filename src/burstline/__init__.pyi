@@ -1,3 +1,4 @@
+from burstline.clocks import Effort as Effort
 from burstline.clocks import Retiming as Retiming
 from burstline.clocks import retimed as retimed
 from burstline.comparison import compare as compare

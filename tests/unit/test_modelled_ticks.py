@@ -66,13 +66,13 @@ def test_a_verdict_that_rests_on_what_a_call_costs_says_so():
     assert doubt in str(facts)
 
 
-@pytest.mark.parametrize("statements", [50, 1_000_000])
-def test_a_verdict_that_stays_the_same_says_nothing(statements):
-    cost = 1 if statements < 100 else 4300
+@pytest.mark.parametrize("cost", [1, 4300])
+def test_a_verdict_that_stays_the_same_says_nothing(cost):
     waits = burstline.wait_states(
-        program(3, statements), clock=Effort("lt_stmt", call_cost=cost)
+        program(3, 300 * cost), clock=Effort("lt_stmt", call_cost=cost)
     )
 
+    assert waits.modelled.share > 0.01
     assert waits.doubts() == []
 
 

@@ -69,9 +69,17 @@ RESOURCES: Final = {
     }
 }
 ANALYSIS: Final = TRACE | FORMAT | REGION | RESOURCES
-EFFORT_MODEL: Final = {
-    "--effort-model FILE": "what counts take in ns, for lt_hwctr, as burstline clocks makes it"
+EFFORT: Final = {
+    "--counter LIST": "counters of lt_hwctr, with a weight where it is not 1: A,B=2 (default: "
+    "the instructions)",
+    "--effort-model FILE": "what counts take in ns, for lt_hwctr, as burstline clocks makes it",
+    "--call-cost N": "ticks of a call into the OpenMP runtime (default: 100 of lt_bb, 4300 of "
+    "lt_stmt, else 0)",
+    "--without-mpi": "what counters counted inside of MPI is no effort",
+    "--collectives {causal,full}": "a member of a collective waits for those that send it "
+    "something, or for all (default: causal)",
 }
+"""What a logical clock counts; the same for all commands that have one."""
 POLL_GAP: Final = {
     "--poll-gap TIME": "failed polls less than that apart are waiting, where the source only "
     "sums them up (default: 5us)"

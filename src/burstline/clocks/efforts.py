@@ -38,12 +38,35 @@ _CALL_COSTS: Final = {"lt_bb": 100, "lt_stmt": 4300}
 
 @dataclass(frozen=True, slots=True)
 class Effort:
-    """What a clock counts besides events, and how much that is worth."""
+    """What a clock counts besides events, and how much that is worth.
+
+    Attributes
+    ----------
+    clock : {'lt_1', 'lt_loop', 'lt_bb', 'lt_stmt', 'lt_hwctr'}
+        Nothing, iterations of OpenMP loops, basic blocks, statements, or counters.
+    weights : mapping of str to float
+        Counters of ``lt_hwctr`` and what one count of each is worth; none: the instructions.
+    call_cost : int or None
+        Of each call into the OpenMP runtime; None: 100 of ``lt_bb``, 4300 of ``lt_stmt``, as
+        published, else 0.
+    mpi_work : bool
+        Whether what was counted inside of MPI is effort.
+
+    Raises
+    ------
+    ParameterError
+        If there is no such clock, or counters are named for another one than ``lt_hwctr``.
+
+    Examples
+    --------
+    >>> Effort("lt_stmt", call_cost=0).clock
+    'lt_stmt'
+    """
 
     clock: str
-    weights: Mapping[str, float] = field(default_factory=dict)  # of counters; lt_hwctr
-    call_cost: int | None = None  # of each call into the OpenMP runtime; None: X or Y
-    mpi_work: bool = True  # whether what was counted inside of MPI is effort
+    weights: Mapping[str, float] = field(default_factory=dict)
+    call_cost: int | None = None
+    mpi_work: bool = True
 
     def __post_init__(self) -> None:
         if self.clock not in CLOCKS:

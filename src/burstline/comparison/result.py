@@ -20,6 +20,8 @@ if TYPE_CHECKING:
     from burstline.comparison.tables import Tables
     from burstline.profile import Profile
 
+_MODELLED: Final = ("modelled_ticks", "modelled_share")
+"""Facts of a profile of a logical clock."""
 _MOST_DIFFERENCES: Final = 100
 _SMALL: Final = 0.001  # of the time: a difference that is called none
 
@@ -95,6 +97,8 @@ class Comparison:
         What metrics are called for people.
     timeless : tuple of str
         Names of what divides its time into no kinds: then ``time`` alone is compared.
+    modelled : tuple of (int, float) or None
+        Of a logical clock, ticks that no counter gave, and their share of all ticks: means.
     """
 
     names: tuple[str, ...]
@@ -109,6 +113,7 @@ class Comparison:
     of_time: Mapping[str, tuple[float, ...]]
     titles: Mapping[str, str]
     timeless: tuple[str, ...]
+    modelled: tuple[tuple[int, float] | None, ...]
 
     @property
     def least(self) -> Pair:
@@ -175,7 +180,10 @@ class Comparison:
             "j_c": self.j_c,
             "profiles": [
                 {"name": name, "runs": runs, "run_to_run": score}
-                for name, runs, score in zip(names, self.runs, self.run_to_run, strict=True)
+                | dict(zip(_MODELLED, ticks or (None, None), strict=True))
+                for name, runs, score, ticks in zip(
+                    names, self.runs, self.run_to_run, self.modelled, strict=True
+                )
             ],
             "pairs": [
                 {
@@ -316,6 +324,7 @@ def compare(
         },
         tables.titles,
         tuple(dict.fromkeys(owners[number] for number in tables.timeless)),
+        tuple(_modelled(group) for group in groups),
     )
 
 
@@ -324,6 +333,19 @@ def what_is_compared(comparison: Comparison) -> str:
     if comparison.timeless:
         return "shares of the time by call path, not by metric"
     return "shares of the time by metric and call path"
+
+
+def _modelled(profiles: Sequence[Profile]) -> tuple[int, float] | None:
+    """Ticks of profiles that no counter gave, and their share, on the mean; None of time."""
+    told = [
+        [float(profile.attributes[name]) for name in _MODELLED]
+        for profile in profiles
+        if all(name in profile.attributes for name in _MODELLED)
+    ]
+    if not told:
+        return None
+    ticks, share = (sum(column) / len(told) for column in zip(*told, strict=True))
+    return round(ticks), share
 
 
 def verdict(comparison: Comparison) -> str:

@@ -64,6 +64,10 @@ class ComparisonView(View):
 
     def _name(self, number: int) -> tuple[str, str]:
         name, runs = self.result.names[number], self.result.runs[number]
+        modelled = self.result.modelled[number]
+        if modelled is not None and modelled[1] >= _LEAST:
+            share = format_share(modelled[1]).strip()
+            name += f" ({share} of its ticks were not counted: calls of OpenMP)"
         score = self.result.run_to_run[number]
         if score is None:
             return letter(number), name

@@ -74,7 +74,7 @@ def wait_states(
         What happened. Stamps are taken as recorded, unless `correct` is true.
     clock : {'physical', 'lt_1', 'lt_loop', 'lt_bb', 'lt_stmt', 'lt_hwctr'} or Effort
         The clock of the stamps; of a logical one (:func:`retimed`) all times are ticks. An
-        :class:`~burstline.clocks.Effort` also has the counters of ``lt_hwctr``, what a call of
+        :class:`~burstline.Effort` also has the counters of ``lt_hwctr``, what a call of
         OpenMP costs, and whether work inside of MPI counts.
     collectives : {'causal', 'full'}
         Of a logical clock: whether a member of a collective waits for those that send it
@@ -225,7 +225,9 @@ def states_of(
         effort = replace(_effort(clock), call_cost=0)
         free = states_of(recorded, like, clock=effort, collectives=collectives, room=room)
         without = tuple(verdict(free))
-    return replace(waits, modelled=_modelled(stamps["stamps"], without))
+    told = {name: str(stamps["stamps"][name]) for name in ("modelled_ticks", "modelled_share")}
+    profile = replace(waits.profile, attributes={**waits.profile.attributes, **told})
+    return replace(waits, profile=profile, modelled=_modelled(stamps["stamps"], without))
 
 
 def _effort(clock: str | Effort) -> Effort:

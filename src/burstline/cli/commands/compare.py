@@ -10,11 +10,12 @@ import burstline
 from burstline import show
 from burstline.cli import usage
 from burstline.cli.inputs import (
+    CLOCKED,
     COPIES_REPLAYED,
-    MODELLED,
     REPLAYED,
     bytes_needed,
-    clock_asked,
+    clocks_asked,
+    collectives_asked,
     memory_budget,
     read_selected,
     warn_of_twins,
@@ -43,6 +44,7 @@ examples:
   burstline compare a.cubex --with b.cubex --with c.cubex         each with the first
   burstline compare run1.prv run2.prv --clocks lt_1     do they agree by this clock?
   burstline compare run*.prv --clocks physical,lt_stmt,lt_bb      do clocks tell the time?
+  burstline compare run*.prv --clocks lt_stmt --call-cost 0
   burstline compare run*.prv --clocks physical,lt_hwctr --effort-model fitted.toml
   burstline compare run1.prv run2.prv --plot alike.svg
   burstline compare run1.prv run2.prv --format json | python -m json.tool
@@ -55,7 +57,6 @@ _COMPARED: Final = {
     "each is compared with the INPUTs",
     "--clocks LIST=physical": "clocks of traces, as waits --clock takes them; of several, the "
     "others are compared with the first (default: physical)",
-    **usage.EFFORT_MODEL,
     "--metrics {time-tree,fig1,all}=time-tree": "what J compares: the time and its parts "
     "(default), the parts that the article on logical clocks shows, or costs of delays, too",
     "--top N=10": "differences to show (10)",
@@ -66,6 +67,7 @@ OPTIONS: Final = {
     "inputs INPUT +": "profiles (.cubex), or traces: .prv, .prv.gz, .otf2, stores, raw files",
     **usage.FORMAT,
     "the comparison": _COMPARED,
+    "logical clocks": usage.EFFORT,
     **usage.RESOURCES,
 }
 
@@ -81,8 +83,7 @@ def run(arguments: usage.Arguments) -> None:
             f"{files[0]} is one profile: name others to compare it with, --with others, or "
             "--clocks of a trace"
         )
-    if arguments.effort_model is not None and MODELLED not in clocks:
-        raise ParameterError(f"an effort model is of {MODELLED}: name it with --clocks")
+    clocks_asked(arguments, clocks)  # refused before anything is read
     if len(clocks) > 1 and arguments.others:
         raise ParameterError("several --clocks are of the same traces: leave --with out")
     picture = picture_file(arguments.plot, force=arguments.force)
@@ -114,12 +115,21 @@ def _profiles(arguments: usage.Arguments, file: str, clocks: Sequence[str]) -> l
             raise ParameterError(f"{file} is a profile: --clocks are those of traces")
         return [burstline.read_profile(file, memory=memory_budget(arguments))]
     one = whole(arguments, file)
-    trace = read_selected(one, tables=REPLAYED, copies=COPIES_REPLAYED, names_cut=True)
-    beside = bytes_needed(trace, REPLAYED, COPIES_REPLAYED, {})
+    tables = CLOCKED if clocks != ["physical"] else REPLAYED
+    trace = read_selected(one, tables=tables, copies=COPIES_REPLAYED, names_cut=True)
+    efforts = {effort.clock: effort for effort in clocks_asked(arguments, clocks)}
+    collectives = collectives_asked(arguments, is_logical=bool(efforts))
+    beside = bytes_needed(trace, tables, COPIES_REPLAYED, {})
     room = beside, memory_budget(arguments)
     return [
-        burstline.waits.states_of(trace, None, clock=clock, room=room).profile
-        for clock in (clock_asked(arguments, name) for name in clocks)
+        burstline.waits.states_of(
+            trace,
+            None,
+            clock=efforts.get(name, name),
+            collectives=collectives if name in efforts else "causal",
+            room=room,
+        ).profile
+        for name in clocks
     ]
 
 

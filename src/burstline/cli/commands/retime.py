@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import dataclasses
 from typing import Final
 
 from burstline import clocks, formats, show
@@ -10,13 +9,14 @@ from burstline.cli import usage
 from burstline.cli.inputs import (
     CLOCKED,
     COPIES_REPLAYED,
-    clock_asked,
+    clocks_asked,
+    collectives_asked,
     memory_budget,
     progress_bar,
     read_selected,
 )
 from burstline.cli.products import output_path, print_view
-from burstline.errors import MemoryBudgetError, ParameterError
+from burstline.errors import MemoryBudgetError
 from burstline.formats import derivation
 
 DESCRIPTION: Final = """\
@@ -37,14 +37,7 @@ _CLOCK: Final = {
     "--clock {lt_1,lt_loop,lt_bb,lt_stmt,lt_hwctr}=lt_stmt": "what is a tick, besides each "
     "event: nothing, an iteration of an OpenMP loop, a basic block, a statement, or what a "
     "counter counts (default: lt_stmt)",
-    "--counter LIST": "counters of lt_hwctr, with a weight where it is not 1: A,B=2 (default: "
-    "the instructions)",
-    **usage.EFFORT_MODEL,
-    "--call-cost N": "ticks of a call into the OpenMP runtime (default: 100 of lt_bb, 4300 of "
-    "lt_stmt, else 0)",
-    "--without-mpi": "what counters counted inside of MPI is no effort",
-    "--collectives {causal,full}=causal": "a member of a collective waits for those that send "
-    "it something, or for all (default: causal)",
+    **usage.EFFORT,
 }
 _COPIES: Final = 2
 """Of a trace with its records, while Paraver's files are written."""
@@ -54,11 +47,11 @@ OPTIONS: Final = usage.ANALYSIS | usage.OUTPUT | {"the clock": _CLOCK}
 def run(arguments: usage.Arguments) -> None:
     """Stamp the trace anew, write it, and say what the stamps rest on."""
     path = output_path(arguments)
-    usage.require_at_least(arguments, call_cost=0)
     memory = memory_budget(arguments)
-    effort = _effort(arguments)
+    [effort] = clocks_asked(arguments, [arguments.clock])
     trace = read_selected(arguments, tables=CLOCKED, copies=COPIES_REPLAYED)
-    [retiming] = clocks.retimings(trace, [effort], collectives=arguments.collectives)
+    way = collectives_asked(arguments)
+    [retiming] = clocks.retimings(trace, [effort], collectives=way)
     document, trace = retiming.as_dict(), retiming.trace
     del retiming
     if formats.is_prv(path):
@@ -71,31 +64,3 @@ def run(arguments: usage.Arguments) -> None:
     rows = [(name, value) for name, value in document.items() if not isinstance(value, list)]
     notes = [f"{path}: {note}" for note in show.clock_notes(document)]
     print_view(arguments, show.Outcome(document, ("name", "value"), rows, notes=notes))
-
-
-def _effort(arguments: usage.Arguments) -> clocks.Effort:
-    """The clock that is asked for, of a model or of counters."""
-    clock, cost = clock_asked(arguments, arguments.clock), arguments.call_cost
-    mpi_work = not arguments.without_mpi
-    if isinstance(clock, str):
-        return clocks.Effort(clock, _weights(arguments.counter), cost, mpi_work)
-    if arguments.counter is not None:
-        raise ParameterError("an effort model names its counters: leave --counter out")
-    cost = clock.call_cost if cost is None else cost
-    return dataclasses.replace(clock, call_cost=cost, mpi_work=mpi_work)
-
-
-def _weights(text: str | None) -> dict[str, float]:
-    """Counters and their weights, of ``A,B=2``."""
-    weights = {}
-    for part in (text or "").split(","):
-        name, _, weight = part.strip().partition("=")
-        if not name:
-            continue
-        try:
-            weights[name] = float(weight or 1)
-        except ValueError:
-            raise ParameterError(
-                f"{part}: a counter's weight is a number, as in PAPI_TOT_INS=2"
-            ) from None
-    return weights

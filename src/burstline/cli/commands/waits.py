@@ -13,7 +13,8 @@ from burstline.cli.inputs import (
     COPIES_REPLAYED,
     REPLAYED,
     bytes_needed,
-    clock_asked,
+    clocks_asked,
+    collectives_asked,
     memory_budget,
     read_selected,
 )
@@ -38,6 +39,7 @@ examples:
   burstline waits run.otf2 --like scalasca-2.6      as Scalasca computes it, to compare
   burstline waits run.prv --correct                 where clocks of nodes disagree
   burstline waits run.store --clock lt_stmt         without the noise of the machine
+  burstline waits run.store --clock lt_stmt --call-cost 0
   burstline waits run.store --clock lt_hwctr --effort-model fitted.toml
   burstline waits run.store --intrinsic             what the machine added, and where
   burstline waits run.prv --format json | python -m json.tool
@@ -49,7 +51,6 @@ _WAITS: Final = {
     "--clock {physical,lt_1,lt_loop,lt_bb,lt_stmt,lt_hwctr}=physical": "the clock of the "
     "stamps: time, or ticks of what the program did: events, OpenMP iterations, basic blocks, "
     "statements, instructions (default: physical)",
-    **usage.EFFORT_MODEL,
     "--like {scalasca-2.6}": "keep the oddities of that tool, to compare with its reports",
     "--by PART": "also by iteration (of the loop that --loop names, else of the largest), "
     "loop, node, rank, or window of time: 500ms",
@@ -58,7 +59,7 @@ _WAITS: Final = {
     "the machine added the rest",
     "--top N=5": "call paths and ranks to show (5)",
 }
-OPTIONS: Final = usage.ANALYSIS | {"waits": _WAITS}
+OPTIONS: Final = usage.ANALYSIS | {"waits": _WAITS, "a logical clock": usage.EFFORT}
 
 
 def run(arguments: Arguments) -> None:
@@ -70,7 +71,8 @@ def run(arguments: Arguments) -> None:
             raise ParameterError(f"{path}: the ending of a profile is .cubex")
         require_free(in_folder(path), force=arguments.force)
     loop = _loop(arguments)
-    clock = clock_asked(arguments, arguments.clock)
+    efforts = clocks_asked(arguments, [arguments.clock])
+    collectives = collectives_asked(arguments, is_logical=bool(efforts))
     stamped_anew = arguments.intrinsic or arguments.clock != "physical"
     tables = CLOCKED if stamped_anew else REPLAYED
     trace = read_selected(arguments, tables=tables, copies=COPIES_REPLAYED, names_cut=True)
@@ -78,7 +80,8 @@ def run(arguments: Arguments) -> None:
     waits = burstline.waits.states_of(
         trace,
         arguments.like,
-        clock=clock,
+        clock=efforts[0] if efforts else arguments.clock,
+        collectives=collectives,
         by=arguments.by,
         loop=loop,
         correct=arguments.correct,
