@@ -180,7 +180,7 @@ class Comparison:
             "j_c": self.j_c,
             "profiles": [
                 {"name": name, "runs": runs, "run_to_run": score}
-                | dict(zip(_MODELLED, ticks or (None, None), strict=True))
+                | ({} if ticks is None else dict(zip(_MODELLED, ticks, strict=True)))
                 for name, runs, score, ticks in zip(
                     names, self.runs, self.run_to_run, self.modelled, strict=True
                 )
