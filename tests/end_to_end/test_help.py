@@ -84,3 +84,19 @@ def test_the_package_runs_as_a_module():
     )
 
     assert done.stdout.startswith("burstline ")
+
+
+@pytest.mark.parametrize(
+    ("word", "way_out"),
+    [
+        ("wait", "did you mean waits?"),
+        ("checkmerge", "did you mean check-merge?"),
+        ("run.prv", "burstline --help lists them"),
+    ],
+)
+@pytest.mark.parametrize("before", [[], ["--traceback"]])
+def test_of_an_unknown_command_the_one_that_was_meant_is_named(before, word, way_out):
+    done = burstline(*before, word, "run.prv")
+
+    assert done.returncode == 2
+    assert done.stderr.endswith(f"error: there is no command {word}: {way_out}\n")

@@ -10,6 +10,7 @@ from __future__ import annotations
 import argparse
 import re
 import sys
+from difflib import get_close_matches
 from importlib import import_module
 from typing import Any, Final, NoReturn, Self
 
@@ -74,7 +75,7 @@ _NEGATIVE: Final = re.compile(r"-\d+(:-?\d*)?$|-\d*\.\d+$")  # -5: is no option,
 
 def build_parser() -> argparse.ArgumentParser:
     """The parser of the command line, made of the table; a command loads when it is named."""
-    parser = _Parser(
+    parser = _MainParser(
         prog="burstline",
         usage="burstline COMMAND …",
         description="Explain what a parallel program did, from its execution trace.",
@@ -144,6 +145,18 @@ class _Parser(argparse.ArgumentParser):
     def error(self, message: str) -> NoReturn:
         self.print_usage(sys.stderr)
         self.exit(_WRONG_ARGUMENTS, f"error: {printable(message, limit=1_000)}\n")
+
+
+class _MainParser(_Parser):
+    """The parser of the command line, which names the command that was meant."""
+
+    def parse_known_args(self, args: Any = None, namespace: Any = None) -> Any:  # noqa: ANN401 -- as below
+        word = next((word for word in args or () if not word.startswith("-")), None)
+        if word is not None and word not in COMMANDS:
+            meant = get_close_matches(word, COMMANDS, n=1)
+            way_out = f"did you mean {meant[0]}?" if meant else "burstline --help lists them"
+            self.error(f"there is no command {printable(word)}: {way_out}")
+        return super().parse_known_args(args, namespace)
 
 
 class _CommandParser(_Parser):
