@@ -223,6 +223,41 @@ def test_several_signature_runs_that_are_alike_narrow_the_interval_and_others_wi
     assert high > 130 / 115 * apart.predicted_ns
 
 
+@pytest.mark.parametrize(
+    ("changes", "factors", "because"),
+    [
+        ({"drift": 0.4}, [1], "parts of the base run as long as the measured one differ"),
+        ({"runs": 3, "spread": 0.5}, [1], "base runs predict each other wrongly by 50%"),
+        ({}, [100, 300], "signature runs lie apart, up to 50%"),
+    ],
+)
+def test_an_interval_wider_than_half_of_the_prediction_is_of_no_use(changes, factors, because):
+    signature = replace(signature_of([solver()]), **changes)
+    runs = [measured(solver(), signature, factor) for factor in factors]
+    document = predict(signature, *runs).as_dict()
+    low, high = document["interval_ns"]
+    assert high - low > document["predicted_ns"] / 2
+    assert document["usable"] is False
+    assert because in document["reason"]
+    assert "share" not in document["reason"]
+    here = [replace(run, facts={"processors": "1"}) for run in runs]
+    assert "2 ranks share the processors, 1" in predict(signature, *here).estimate.reason
+
+
+def test_unequal_windows_are_the_reason_of_their_width():
+    signature = replace(signature_of([solver()]), drift=0.01)
+    run = disturbed(measured(solver(), signature), signature, 3, 3000)
+    reason = predict(signature, run, estimator="mean").estimate.reason
+    assert "occurrences of a phase last unequally" in reason
+
+
+def test_a_narrow_interval_is_of_use():
+    signature = signature_of([solver()])
+    document = predict(signature, measured(solver(), signature)).as_dict()
+    assert (document["usable"], document["reason"]) == (True, None)
+    assert all(each["usable"] for each in phases(solver()).as_dict()["processes"])
+
+
 def disturbed(measurement, signature, every, late_ns):
     """The same run, where something else lasted for some time in every n-th window."""
     stamps = []

@@ -51,6 +51,28 @@ def test_phases_are_shown_in_every_form(method, form):
         assert "weight" in done.stdout or "OCCURS" in done.stdout
 
 
+def test_phases_say_what_the_analysis_took_as_the_published_table_does():
+    size = sum(file.stat().st_size for file in RING.rglob("*") if file.is_file())
+    done = burstline("phases", RING)
+    found = json.loads(burstline("phases", RING, "--format", "json").stdout)
+
+    analysis = found["analysis"]
+    assert analysis["trace_bytes"] == size
+    assert analysis["events"] == sum(each["events"] for each in found["processes"])
+    assert analysis["processes"] == len(found["processes"])
+    assert analysis["tfat_ns"] > 0
+    assert analysis["aet_ns"] >= max(each["actual_ns"] for each in found["processes"])
+    words = done.stdout.split()
+    assert all(head in words for head in ("PROCESSES", "AET", "EVENTS", "TFAT"))
+
+
+def test_columns_of_a_prediction_say_what_they_are_of(signature, measured):
+    done = burstline("predict", signature, measured)
+
+    assert "not HERE / BASE" in done.stdout
+    assert "of no use" in done.stdout or "between" in done.stdout
+
+
 def test_a_prediction_says_the_interval_and_the_error_of_a_full_run(signature, measured):
     done = burstline("predict", signature, measured)
     assert done.returncode == 0, done.stderr

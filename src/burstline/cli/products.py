@@ -119,6 +119,13 @@ def _size(path: Path) -> int:
     return sum(file.lstat().st_size for file in (path, *path.rglob("*")) if file.is_file())
 
 
+def bytes_read(source: Path) -> int:
+    """The size of the files of an input, each counted once."""
+    tops = formats.files_read(source)
+    below = (file for top in tops for file in (top, *top.rglob("*")) if file.is_file())
+    return sum(file.stat().st_size for file in {file.resolve() for file in below})
+
+
 def kept_rows(trace: Trace) -> dict[str, int]:
     """Count the calls, bursts and messages of a trace."""
     return {name: trace.rows(name) for name in ("calls", "bursts", "messages")}

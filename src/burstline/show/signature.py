@@ -3,11 +3,11 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Final
+from typing import TYPE_CHECKING, Any, Final, NamedTuple
 
 from burstline.errors import plural
 from burstline.show.blocks import Block, Facts, Lines, Table
-from burstline.show.units import format_ns, format_share
+from burstline.show.units import format_bytes, format_ns, format_share
 from burstline.show.views import Rows, View
 
 if TYPE_CHECKING:
@@ -16,7 +16,18 @@ if TYPE_CHECKING:
     from burstline.signature import Phase, Phases, Prediction, Process
 
 _RANKS: Final = 10
+_OF_COLUMNS: Final = (
+    "  BASE is of all occurrences of a phase, HERE of those measured. RATIO is the median of",
+    "  what each of these took here by what it took on the base machine: not HERE / BASE.",
+)
 _COLUMNS: Final = ("id", "name", "weight", "mean_ns", "share", "events", "relevant")
+
+
+class Analysis(NamedTuple):
+    """What the analysis of a trace took: table 3 of the published method."""
+
+    trace_bytes: int
+    tfat_ns: int  # trace file analysis time: reading the trace and finding phases
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -25,6 +36,22 @@ class PhasesView(View):
 
     result: Phases
     top: int = 20
+    analysis: Analysis | None = None
+
+    def document(self) -> dict[str, Any]:
+        """The phases, and what finding them took."""
+        document = self.result.as_dict()
+        if self.analysis is not None:
+            spans = [each["actual_ns"] for each in document["processes"]]
+            events = [each["events"] for each in document["processes"]]
+            document["analysis"] = {
+                "processes": len(spans),
+                "aet_ns": max(spans),
+                "events": sum(events),
+                "events_of_process": max(events),
+                **self.analysis._asdict(),
+            }
+        return document
 
     def rows(self) -> Rows:
         """The phases of the representative."""
@@ -38,6 +65,27 @@ class PhasesView(View):
         yield Facts(self._facts(chosen))
         yield _phases_table(chosen, self.top)
         yield from self._processes()
+        if self.analysis is not None:
+            yield from self._published()
+
+    def _published(self) -> Iterator[Block]:
+        """What the analysis took, as table 3 of the published method has it."""
+        told = self.document()["analysis"]
+        yield Table(
+            ["PROCESSES", "AET", "TRACE SIZE", "EVENTS", "OF A PROCESS", "TFAT"],
+            [
+                [
+                    f"{told['processes']:,}",
+                    format_ns(told["aet_ns"]),
+                    format_bytes(told["trace_bytes"]),
+                    f"{told['events']:,}",
+                    f"{told['events_of_process']:,}",
+                    format_ns(told["tfat_ns"]),
+                ]
+            ],
+            title="As published: AET is the application's time, TFAT that of reading its trace "
+            "and finding phases",
+        )
 
     def _facts(self, chosen: Process) -> Iterator[tuple[str, str]]:
         signature, estimate = self.result.signature, self.result.prediction.estimate
@@ -63,6 +111,8 @@ class PhasesView(View):
         error = _error(estimate.error)
         text = f"{predicted} ({low} to {high}); the run took {span}: {error}"
         yield "predicted by its early part", text
+        if not estimate.usable:
+            yield "of no use", estimate.reason
         share = format_share(chosen.early_ns / max(chosen.span_ns, 1)).strip()
         calls = f"{chosen.cut:,} of {plural(chosen.events, 'call')}"
         text = f"would stop after {calls}, at {share} of the time"
@@ -78,7 +128,10 @@ class PhasesView(View):
             self.result.as_dict()["processes"], key=lambda row: -abs(row["error"] or 0)
         )
         yield Table(
-            ["RANK", "PHASES", "RELEVANT", "COVERED", "RUN", "PREDICTED", "ERROR", "PUBLISHED"],
+            [
+                *("RANK", "PHASES", "RELEVANT", "COVERED", "RUN", "PREDICTED", "OF USE"),
+                *("ERROR", "PUBLISHED"),
+            ],
             [
                 [
                     str(row["rank"]),
@@ -87,13 +140,15 @@ class PhasesView(View):
                     format_share(row["coverage"]),
                     format_ns(row["actual_ns"]),
                     format_ns(row["predicted_ns"]),
+                    "yes" if row["usable"] else "no",
                     _error(row["error"]),
                     format_ns(row["seed_predicted_ns"]),
                 ]
                 for row in rows[:_RANKS]
             ],
-            title="Each process by its own early part, the largest error first; PUBLISHED is "
-            "the sum of mean times number of its relevant phases",
+            title="Each process by its own early part, the largest error first; OF USE: the "
+            "interval is no wider than half of it; PUBLISHED is the sum of mean times number "
+            "of its relevant phases",
         )
         if len(rows) > _RANKS:
             yield Lines([f"  and {plural(len(rows) - _RANKS, 'rank')} with a smaller error"])
@@ -140,6 +195,7 @@ class PredictionView(View):
             title=f"Phases of rank {process.rank}: mean time on the base machine, and here",
             left=1,
         )
+        yield Lines(_OF_COLUMNS)
 
     def _facts(self, process: Process) -> Iterator[tuple[str, str]]:
         prediction, estimate = self.result, self.result.estimate
@@ -151,6 +207,8 @@ class PredictionView(View):
             ),
         )  # fmt: skip
         yield "predicted", f"{predicted}, between {low} and {high} in 95 of 100 cases"
+        if not estimate.usable:
+            yield "of no use", estimate.reason
         if estimate.actual_ns is not None and estimate.error is not None:
             lowest, highest = estimate.interval_ns
             side = "inside" if lowest <= estimate.actual_ns <= highest else "outside"

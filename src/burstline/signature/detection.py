@@ -88,6 +88,8 @@ class Phases:
                     "seed_predicted_ns": published,
                     "predicted_ns": estimate.predicted_ns,
                     "interval_ns": list(estimate.interval_ns),
+                    "usable": estimate.usable,
+                    "reason": estimate.reason or None,
                     "actual_ns": process.span_ns,
                     "error": estimate.error,
                     "coverage": process.coverage,

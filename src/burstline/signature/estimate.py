@@ -20,6 +20,7 @@ ESTIMATORS: Final = ("ratio", "mean")
 _TWO_SIDES: Final = 2.0  # standard errors of 95 %
 _STUDENT: Final = (4.303, 3.182, 2.776, 2.571, 2.447, 2.365, 2.306, 2.262, 2.228)
 """The same where the error itself is told by few values: of 2, 3, … degrees of freedom."""
+_USABLE: Final = 0.5  # of a prediction: an interval that is wider says too little
 _LEAST_NOISE: Final = 0.01  # of the time: what two runs of a quiet machine differ by
 
 
@@ -47,6 +48,12 @@ class Estimate(NamedTuple):
     set_ns: int  # one mean time of each phase that was measured
     phases: tuple[Measured | None, ...]  # as in the signature; None without a window
     actual_ns: int | None  # of a full run
+    reason: str = ""  # why the interval is too wide to be of use; empty if it is not
+
+    @property
+    def usable(self) -> bool:
+        """Whether the interval is no wider than half of the prediction."""
+        return not self.reason
 
     @property
     def interval_ns(self) -> tuple[int, int]:
@@ -70,6 +77,8 @@ class Estimate(NamedTuple):
             "rank": self.rank,
             "predicted_ns": self.predicted_ns,
             "interval_ns": list(self.interval_ns),
+            "usable": self.usable,
+            "reason": self.reason or None,
             "seed_predicted_ns": self.seed_predicted_ns,
             "early_ns": self.early_ns,
             "rest_ns": self.rest_ns,
@@ -223,7 +232,8 @@ def predict(
         ]
         for each in measurements
     )
-    estimates = tuple(_mean_of(signature, runs) for runs in zip(*alone, strict=True))
+    shared = _shared_processors(measurements)
+    estimates = tuple(_mean_of(signature, runs, shared) for runs in zip(*alone, strict=True))
     chosen = signature.representative
     if signature.method == "loops":
         chosen = median_rank(estimates)
@@ -231,7 +241,7 @@ def predict(
     return Prediction(signature, estimator, estimates, chosen, wall_ns)
 
 
-def _mean_of(signature: Signature, runs: Sequence[Estimate]) -> Estimate:
+def _mean_of(signature: Signature, runs: Sequence[Estimate], shared: str) -> Estimate:
     """What several signature runs predict of a process, which is the mean; how sure that is."""
 
     def mean(name: str) -> int:
@@ -244,7 +254,7 @@ def _mean_of(signature: Signature, runs: Sequence[Estimate]) -> Estimate:
     apart = np.array([run.predicted_ns / max(predicted_ns, 1) - 1 for run in runs])
     by_windows = np.linalg.norm([run.half_width_ns for run in runs]) / len(runs)
     half = np.hypot(by_windows, _width(signature, apart) * predicted_ns)
-    return Estimate(
+    found = Estimate(
         rank=runs[0].rank,
         predicted_ns=predicted_ns,
         half_width_ns=round(float(half)),
@@ -256,6 +266,49 @@ def _mean_of(signature: Signature, runs: Sequence[Estimate]) -> Estimate:
         phases=tuple(map(_mean_of_phase, zip(*(run.phases for run in runs), strict=True))),
         actual_ns=mean_of_known("actual_ns"),
     )
+    low, high = found.interval_ns
+    if high - low <= _USABLE * predicted_ns:
+        return found
+    share = (high - low) / max(predicted_ns, 1)
+    reason = _most_of_width(signature, apart, float(by_windows) / max(predicted_ns, 1))
+    return found._replace(
+        reason=f"the interval is {share:.0%} of the prediction wide, above all because {reason}"
+        + shared
+    )
+
+
+def _most_of_width(signature: Signature, apart: Floats, by_windows: float) -> str:
+    """What makes an interval wide above all, as a sentence's end."""
+    runs, within = signature.runs, _within(signature)
+    course = _TWO_SIDES * within * float(np.sqrt(1 / len(apart) + 1 / runs))
+    between = _TWO_SIDES * float(np.linalg.norm(apart)) / len(apart)
+    widths = {
+        f"occurrences of a phase last unequally: their mean is known within {by_windows:.0%} "
+        "only": by_windows,
+        "parts of the base run as long as the measured one differ in speed, by a standard "
+        f"deviation of {signature.drift:.0%}": course,
+        f"signature runs lie apart, up to {np.abs(apart).max():.0%} from their mean": between,
+    }
+    if runs > 1:
+        spread = signature.spread or 0.0
+        by_runs = _STUDENT[min(runs - 2, len(_STUDENT) - 1)] * spread
+        by_runs *= float(np.sqrt((runs - 1) / runs * (1 + 1 / runs) / 2))
+        widths[f"base runs predict each other wrongly by {spread:.0%} (root mean square)"] = (
+            by_runs
+        )
+    return max(widths, key=lambda reason: widths[reason])
+
+
+def _shared_processors(measurements: Sequence[Measurement]) -> str:
+    """What is to be added where ranks may have shared processors; empty if not, or unknown."""
+    for each in measurements:
+        processors = each.facts.get("processors", "")
+        if processors.isdecimal() and 0 < int(processors) < len(each.stamps):
+            return (
+                f"; {len(each.stamps)} ranks share the processors, {int(processors)}, if all "
+                "of them ran on the machine that started them: their times vary by that"
+            )
+    return ""
 
 
 def _mean_of_phase(runs: Sequence[Measured | None]) -> Measured | None:

@@ -2,13 +2,15 @@
 
 from __future__ import annotations
 
+from pathlib import Path
+from time import monotonic_ns
 from typing import TYPE_CHECKING, Any, Final
 
 import burstline
 from burstline import show
 from burstline.cli import usage
 from burstline.cli.inputs import COPIES_REPLAYED, REPLAYED, read_selected, whole
-from burstline.cli.products import print_view
+from burstline.cli.products import bytes_read, print_view
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
@@ -55,11 +57,13 @@ OPTIONS: Final = (
 def run(arguments: usage.Arguments) -> None:
     """Find the phases and print them."""
     usage.require_at_least(arguments, top=0, windows=1)
+    begin_ns = monotonic_ns()
     trace = read_selected(
         whole(arguments, arguments.trace), tables=REPLAYED, copies=COPIES_REPLAYED
     )
     found = burstline.phases(trace, **options_of(arguments))
-    print_view(arguments, show.PhasesView(found, arguments.top))
+    analysis = show.Analysis(bytes_read(Path(arguments.trace)), monotonic_ns() - begin_ns)
+    print_view(arguments, show.PhasesView(found, arguments.top, analysis))
 
 
 def options_of(arguments: usage.Arguments) -> dict[str, Any]:

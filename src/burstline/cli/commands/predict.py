@@ -133,7 +133,10 @@ def _time_ns(run: Measurement, rank: int) -> int:
 def _document(together: Prediction, turns: Sequence[dict[str, Any]]) -> dict[str, Any]:
     """What all signature runs predict together, the mean of the full runs, and the turns."""
     found = together.as_dict()
-    names = ("method", "predicted_ns", "interval_ns", "set_ns", "measured_ns", "wall_ns")
+    names = (
+        *("method", "predicted_ns", "interval_ns", "usable", "reason"),
+        *("set_ns", "measured_ns", "wall_ns"),
+    )
     actual = [turn["actual_ns"] for turn in turns]
     base = [turn["base_ns"] for turn in turns if turn["base_ns"] is not None]
     actual_ns, (low, high) = round(fmean(actual)), found["interval_ns"]
@@ -169,6 +172,8 @@ def _verdict(document: dict[str, Any]) -> Iterator[tuple[str, str]]:
     low, high = map(show.format_ns, document["interval_ns"])
     turns = document["turns"]
     yield "predicted", f"{shown['predicted_ns']}, between {low} and {high}"
+    if not document["usable"]:
+        yield "of no use", document["reason"]
     yield (
         "full runs",
         (

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import os
 import platform
 import sys
 from pathlib import Path
@@ -176,7 +177,12 @@ def measured(
         mpi=arguments.mpi,
         stdout=sys.stderr if arguments.format != "table" else None,
     )
-    facts = {"machine": platform.machine(), "system": platform.system(), "mpi": run.library}
+    facts = {
+        "machine": platform.machine(),
+        "system": platform.system(),
+        "mpi": run.library,
+        "processors": str(len(os.sched_getaffinity(0))),
+    }
     stamps = tuple(
         burstline.signature.stamps_of(
             rank.rank, rank.counts, rank.ns, rank.init_ns, rank.finalize_ns or None
