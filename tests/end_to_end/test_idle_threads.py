@@ -61,7 +61,8 @@ def test_a_serial_part_is_where_one_thread_works_alone(site, clang, openmp):
 
     assert "Idle threads" in lost
     assert cause.startswith("Rank 0 causes most of it")
-    assert "one thread works alone computing from" in cause
+    fork = f"!$omp parallel at idle_threads.c:{line('#pragma omp parallel')}"
+    assert f"one thread works alone computing from {fork}, to MPI_Sendrecv" in cause
     assert f"to MPI_Sendrecv, idle_threads.c:{line('MPI_Sendrecv(out')}" in cause
     assert "in main or what it calls" in cause
 
@@ -104,6 +105,7 @@ def test_a_program_of_gfortran_is_told_alike_with_the_other_runtime(site, clang,
     # gfortran makes one call of both directives, which has the line of the first
     call = f"MPI_Allreduce called by late at idle_threads.f90:{line('call MPI_All', source)}"
     assert f"while the first thread of its process is in {call}" in where
-    loop = f"!$omp for at idle_threads.f90:{line('!$omp parallel private', source)} in working::shared_part"
+    directive = line("!$omp parallel private", source)
+    loop = f"!$omp for at idle_threads.f90:{directive} in working::shared_part"
     assert cause.startswith("Rank 1 causes most of it")
     assert f"wait in MPI for what it does in {loop}" in cause

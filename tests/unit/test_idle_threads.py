@@ -12,7 +12,7 @@ DEFINED = """
 path 0 main file a.c line 9
 path 1 main file a.c line 12
 path 2 main file a.c line 15
-region parallel paradigm openmp role parallel type 60002 value 1
+path 3 .omp_outlined. file a.c line 20
 region loop paradigm openmp role loop type 60003 value 10
 region implicit_barrier paradigm openmp role implicit_barrier type 60004 value 27
 """
@@ -22,11 +22,11 @@ def team(begin, master, worker, *, threads=2, line=1):
     """A team from `begin` on, whose threads work for so long; the events of both."""
     end = begin + max(master, worker)
     return tuple(
-        f"| {begin} fork {threads} | {begin} enter parallel path {line} "
+        f"| {begin} fork {threads} "
         * (k == 0)
-        + f"| {begin} team begin {threads} | {begin} enter loop path {line} "
+        + f"| {begin} team begin {threads} path {line} | {begin} enter loop path 3 "
         f"| {begin + work} leave | {begin + work} enter implicit_barrier | {end} leave "
-        f"| {end} team end {threads} " + f"| {end} leave | {end} join " * (k == 0)
+        f"| {end} team end {threads} " + f"| {end} join " * (k == 0)
         for k, work in enumerate((master, worker))
     )
 
@@ -50,14 +50,13 @@ def ended(at):
 
 
 def test_a_thread_that_computes_while_others_idle_works_alone():
-    (one, other), (third, fourth) = team(1, 10, 10), team(91, 10, 10)
+    (one, other), (third, fourth) = team(1, 10, 10), team(91, 10, 10, line=2)
     first = f"{BEGIN} {one} {third} {ended(101)}"
 
     _, where, cause = said((first, other + fourth))
 
-    computing = (
-        "computing from MPI_Init, a.c:9, to MPI_Finalize, a.c:15, in main or what it calls"
-    )
+    forks = "from !$omp parallel at a.c:12 to !$omp parallel at a.c:15"
+    computing = f"computing {forks} in main or what it calls"
     assert where == f"100.0% of it is while the first thread of its process is {computing}."
     assert cause.startswith(
         "Rank 0 causes most of it, 100.0%: above all (100.0%), one thread works alone "
@@ -90,8 +89,8 @@ def test_what_keeps_a_thread_in_mpi_is_what_the_other_rank_does(work):
 
     assert "first thread of its process is in MPI_Barrier called by main at a.c:12" in where
     assert cause.startswith("Rank 1 causes most of it")
-    assert "first threads of other ranks wait in MPI for what it does in !$omp for" in cause
-    assert "in main. Look there first." in cause
+    loop = "!$omp for at a.c:20 in main"
+    assert f"first threads of other ranks wait in MPI for what it does in {loop}." in cause
     assert "alone" not in cause
 
 
@@ -106,19 +105,48 @@ def test_the_other_rank_may_be_late_as_it_computes_alone():
 
     assert cause.startswith("Rank 1 causes most of it")
     assert (
-        "one thread works alone computing from MPI_Init, a.c:9, to MPI_Barrier, a.c:12, "
-        "in main or what it calls, and first threads of other ranks wait "
-        "for it in MPI"
+        "one thread works alone computing from MPI_Init, a.c:9, to !$omp parallel at a.c:12, "
+        "in main or what it calls, and first threads of other ranks wait for it in MPI"
     ) in cause
 
 
 def test_regions_with_fewer_threads_than_the_process_are_named():
     one, other = team(1, 10, 10)
-    alone = "| 11 fork 1 | 11 enter parallel path 2 | 11 team begin 1 | 90 team end 1 "
-    alone += "| 90 leave | 90 join "
+    alone = "| 11 fork 1 | 11 team begin 1 path 2 | 90 team end 1 | 90 join "
     first = f"{BEGIN} {one} {alone} {ended(91)}"
 
     cause = said((first, other))[2]
 
     assert "!$omp parallel" in cause
     assert "has fewer threads than its process" in cause
+
+
+def test_what_is_computed_before_a_fork_and_after_a_join_are_two_places():
+    (one, other), (third, fourth) = team(11, 20, 10), team(51, 10, 10, line=2)
+    inside = "| 15 enter MPI_Barrier path 1 | 16 leave | 31 leave | 31 enter implicit"
+    one = one.replace("| 31 leave | 31 enter implicit", inside, 1)
+    first = f"{BEGIN} {one} {third} {ended(66)}"
+    text = "\n".join(["ranks 1 threads 2", DEFINED, f"0 {first}", f"0.1 {other} {fourth}"])
+
+    for by in (None, "rank", 20):
+        waits = burstline.wait_states(trace_of(text), by=by)
+
+        profile = waits.profile
+        alone = dict(
+            zip(
+                profile.call_paths["function"].to_pylist(),
+                profile.exclusive("comp")[:, 0].tolist(),
+                strict=True,
+            )
+        )
+        found = {name: time for name, time in alone.items() if name.startswith("computing")}
+        assert found == {
+            "computing up to !$omp parallel @a.c:12": 10,
+            "computing up to !$omp parallel @a.c:15": 20,
+            "computing up to MPI_Finalize@a.c:15": 5,
+        }
+        visits = profile.exclusive("visits")[:, 0].tolist()
+        names = profile.call_paths["function"].to_pylist()
+        assert [visits[names.index(name)] for name in found] == [1, 1, 1]
+        if by is not None:
+            assert sum(part.metrics["comp"] for part in waits.by) == profile.total("comp")

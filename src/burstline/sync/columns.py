@@ -174,6 +174,8 @@ class Sync:
     programs: tuple[Integers, Integers, AnyIntegers]
     # (calls,) or empty: the node of what follows each call while no region is open, or -1
     between: AnyIntegers
+    # (regions,) or empty: the same of a team, by its region on the thread that forked it
+    resumed: AnyIntegers
     operation: AnyIntegers  # (calls,) position in `operations`
     operations: tuple[str, ...]
     messages: Messages
@@ -224,6 +226,7 @@ def sync_of(trace: Trace, tree: CallTree) -> Sync:
         calls,
         regions,
         _programs(trace, len(process)),
+        np.zeros(0, np.int32),
         np.zeros(0, np.int32),
         codes,
         tuple(names),

@@ -95,6 +95,7 @@ def _visits(sync: Sync, region_enters: Mask, shape: tuple[int, int]) -> Integers
         (sync.calls.node, sync.calls.location, None),
         (sync.regions.node, sync.regions.location, region_enters),
         (sync.between, sync.calls.location, None),
+        (sync.resumed, sync.regions.location, None),
     ):
         if not len(node):
             continue

@@ -12,6 +12,7 @@ from burstline._core import Wait
 from burstline.columns import UNKNOWN
 from burstline.waits.metrics import DELAY_TYPES, METRICS, SUMS
 from burstline.waits.points import INSIDE, PLACES, PointList
+from burstline.waits.stops import walked
 from burstline.waits.times import process_threads
 
 if TYPE_CHECKING:
@@ -105,8 +106,9 @@ class Stretches:
 
 def stretches_of(sync: Sync, points: Points, nodes: int) -> tuple[Stretches, int]:
     """Where the time went between points, and how many intervals outlived those around."""
+    calls, following = walked(sync)
     begin, node, time_ns, clipped = _core.segments(
-        sync.programs, sync.calls.kernel, sync.between, sync.regions.kernel,
+        sync.programs, calls, following, sync.regions.kernel,
         sync.teams.kernel, points.begin, points.place, nodes,
     )  # fmt: skip
     first = begin[points.begin + np.arange(len(points.begin))]

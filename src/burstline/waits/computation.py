@@ -8,7 +8,8 @@ Nobody was told of functions that make no call, so such a stretch is given to no
 Its place is the call that ends it: one place, whatever the call before was. A loop is entered
 from the code before it once and from its own end later, and which calls come before depends on
 the run and, where a program polls, on chance. So they are no part of the name, by which runs
-and ranks are compared: :mod:`burstline.waits.places` lists them.
+and ranks are compared: :mod:`burstline.waits.places` lists them. A team that is forked counts
+as a call: what is computed before it and behind it are two places.
 
 It hangs below `main`, at the line that the ending call is made from. Of all functions on the
 stacks of both calls, that one alone is known to have run throughout: any other may have been
@@ -29,11 +30,12 @@ import pyarrow as pa
 from burstline.columns import UNKNOWN, take
 from burstline.identity import MAINS
 from burstline.profile import CALL_PATHS
+from burstline.waits.stops import stops_of
 
 if TYPE_CHECKING:
     import numpy.typing as npt
 
-    from burstline.columns import AnyIntegers
+    from burstline.columns import AnyIntegers, Mask
     from burstline.identity import CallTree
     from burstline.sync import Sync
 
@@ -44,20 +46,23 @@ _NO_FRAMES: Final = frozenset({"measurement", "mpi"})
 
 def with_computation(sync: Sync, tree: CallTree) -> tuple[Sync, CallTree]:
     """The same with a node for what is computed between calls that no region is around."""
-    rows = _followed(sync)
+    stops = stops_of(sync)
+    rows = stops.before_others()
+    rows = rows[_is_bare(sync)[stops.location[rows]]]
     if not len(rows):
         return sync, tree
     calls = sync.calls
     count = tree.nodes.num_rows
     pairs, pair = np.unique(
-        calls.node[rows].astype(np.int64) * count + calls.node[rows + 1], return_inverse=True
+        stops.node[rows].astype(np.int64) * count + stops.node[rows + 1], return_inverse=True
     )
     table = tree.nodes.to_pylist()
     numbers: dict[tuple[int, str, int], int] = {}
     made = [_computation(table, numbers, *divmod(key, count)) for key in pairs.tolist()]
     order = _preorder(table)
-    between = np.full(len(calls.node), UNKNOWN, np.int32)
-    between[rows] = order[np.array(made)[pair.reshape(-1)]]
+    follows = np.full(len(calls.node) + len(sync.regions.node), UNKNOWN, np.int32)
+    follows[stops.row[rows]] = order[np.array(made)[pair.reshape(-1)]]
+    between, resumed = follows[: len(calls.node)], follows[len(calls.node) :]
     ordered: list[_Row] = [{}] * len(table)
     for number, row in enumerate(table):
         parent = row["parent"]
@@ -75,11 +80,12 @@ def with_computation(sync: Sync, tree: CallTree) -> tuple[Sync, CallTree]:
         calls=replace(calls, node=_renumbered(calls.node, order)),
         regions=replace(sync.regions, node=_renumbered(sync.regions.node, order)),
         between=between,
+        resumed=resumed,
     ), tree
 
 
-def _followed(sync: Sync) -> AnyIntegers:
-    """Rows of calls that another follows, on locations without a region around all of them."""
+def _is_bare(sync: Sync) -> Mask:
+    """Which locations have no region around all of their calls, shape (locations,)."""
     calls, regions = sync.calls, sync.regions
     first = np.minimum(calls.begin[:-1], max(len(calls.node) - 1, 0))
     bare = sync.programs[2] < 0
@@ -92,11 +98,7 @@ def _followed(sync: Sync) -> AnyIntegers:
             regions.leave_seq > calls.leave_seq[last][regions.location]
         )
         bare = bare & (np.bincount(regions.location[around], minlength=sync.locations) == 0)
-    rows = np.flatnonzero(bare[calls.location])
-    return rows[
-        (rows + 1 < len(calls.node))
-        & (calls.location[np.minimum(rows + 1, len(calls.node) - 1)] == calls.location[rows])
-    ]
+    return bare
 
 
 def _computation(
@@ -131,7 +133,8 @@ def _mains(table: list[_Row], chain: list[int]) -> list[int]:
 def _ended(frame: _Row, operation: str) -> _Row:
     """What a node says of the code up to a call."""
     is_line = frame["begin_line"] is not None and frame["end_line"] is None
-    place = f"@{frame['file']}:{frame['begin_line']}" if frame["file"] and is_line else ""
+    is_known = frame["file"] and is_line and " @" not in operation  # a construct has its own
+    place = f"@{frame['file']}:{frame['begin_line']}" if is_known else ""
     return {
         "function": f"computing up to {operation}{place}",
         "file": frame["file"],

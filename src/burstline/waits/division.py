@@ -11,6 +11,7 @@ from burstline._core import Wait
 from burstline.columns import take
 from burstline.waits.metrics import DELAY_TYPES
 from burstline.waits.points import INSIDE, PLACES
+from burstline.waits.stops import walked
 from burstline.waits.times import process_threads
 
 if TYPE_CHECKING:
@@ -66,6 +67,8 @@ def add_visits(sync: Sync, severities: Severities, region_enters: Mask) -> None:
     visits += parts.counted(told, sync.programs[0][told])
     follows = np.flatnonzero(sync.between >= 0)
     visits += parts.counted(calls.location[follows], calls.leave_ns[follows])
+    resumed = np.flatnonzero(sync.resumed >= 0)
+    visits += parts.counted(regions.location[resumed], regions.leave_ns[resumed])
     severities.add_parts("visits", visits)
 
 
@@ -166,8 +169,9 @@ def _timeline(sync: Sync, nodes: int) -> _Pieces:
     order, points = _core.order_within(location, place, sync.locations)
     place, stamp = place[order], stamp[order]
     del location, order
+    calls, following = walked(sync)
     begin, node, time, _ = _core.segments(
-        sync.programs, sync.calls.kernel, sync.between, sync.regions.kernel, sync.teams.kernel,
+        sync.programs, calls, following, sync.regions.kernel, sync.teams.kernel,
         points, place, nodes,
     )  # fmt: skip
     # Each location has a segment before each of its events, and one after the last of them.

@@ -22,6 +22,7 @@ from burstline.errors import NotEnoughDataError
 from burstline.profile import METRICS, Values
 from burstline.sync import rows_of
 from burstline.waits.metrics import WAITS
+from burstline.waits.stops import left_before
 from burstline.waits.times import Nodes
 
 if TYPE_CHECKING:
@@ -297,8 +298,8 @@ def nodes_before(trace: Trace, sync: Sync, readings: Readings) -> Integers:
     node = np.where(in_region, take(sync.regions.node, open_region), node)
     outside = ~in_call & ~in_region
     if len(sync.between):
-        last = _left_before(sync.calls, readings)
-        node = np.where(outside, take(sync.between, last), node)
+        left = left_before(sync, readings.location, readings.seq.astype(np.int64))
+        node = np.where(outside, left, node)
     else:
         node = np.where(outside, sync.programs[2][readings.location], node)
     return node.astype(np.int64)
@@ -315,15 +316,3 @@ def _open_before(intervals: Intervals, readings: Readings, parent: Integers) -> 
     """The innermost interval that was open before each event of its location, -1 for none."""
     columns = (intervals.begin, intervals.enter_seq, intervals.leave_seq, parent)
     return _core.innermost(columns, readings.location, readings.seq.astype(np.int64))
-
-
-def _left_before(calls: Intervals, readings: Readings) -> Integers:
-    """The last call that each event's location had left before it, -1 for none."""
-    row = np.full(len(readings), UNKNOWN)
-    for place in range(len(calls.begin) - 1):
-        first, last = calls.begin[place], calls.begin[place + 1]
-        span = slice(int(readings.begin[place]), int(readings.begin[place + 1]))
-        seq = readings.seq[span]
-        left = np.searchsorted(calls.leave_seq[first:last], seq) - 1
-        row[span] = np.where(left >= 0, first + left, UNKNOWN)
-    return row

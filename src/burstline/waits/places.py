@@ -11,7 +11,9 @@ from typing import TYPE_CHECKING, Final
 
 import numpy as np
 
+from burstline.columns import take
 from burstline.identity import clean_paths
+from burstline.waits.stops import stops_of
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -49,7 +51,7 @@ class Places:
 
     def call(self, call_path: int, operation: str) -> str:
         """A call with where it is made: ``MPI_Send, a.c:3``."""
-        return ", ".join([operation, *self.told(call_path)])
+        return ", ".join([operation.replace(" @", " at "), *self.told(call_path)])
 
     def told(self, call_path: int) -> list[str]:
         """The places that a call is made from as text: none or one."""
@@ -67,11 +69,13 @@ def one_of(names: Sequence[str], comma: str = "") -> str:
 
 def places_of(trace: Trace, sync: Sync, tree: CallTree) -> Places:
     """The places of a trace, whose computing has its call paths."""
-    between, node = sync.between, sync.calls.node
-    rows = np.flatnonzero(between >= 0)
-    gap = sync.calls.enter_ns[np.minimum(rows + 1, len(node) - 1)] - sync.calls.leave_ns[rows]
-    ends = dict(zip(between[rows].tolist(), node[rows + 1].tolist(), strict=True))
-    by_time = _by_time(between[rows], node[rows], gap)
+    stops = stops_of(sync)
+    rows = stops.before_others()
+    follows = take(np.concatenate([sync.between, sync.resumed]), stops.row[rows])
+    rows, follows = rows[follows >= 0], follows[follows >= 0]
+    gap = stops.enter_ns[rows + 1] - stops.leave_ns[rows]
+    ends = dict(zip(follows.tolist(), stops.node[rows + 1].tolist(), strict=True))
+    by_time = _by_time(follows, stops.node[rows], gap)
     begins = {place: tuple(calls) for place, calls in by_time.items()}
     regions = frozenset(np.unique(tree.region_node).tolist())
     return Places(_sites(trace, sync, tree), ends, begins, regions)

@@ -758,6 +758,7 @@ def _computing(waits: Waits, call_path: int) -> str:
         return text
     text += comma
     where = f"{files[holder]}:{lines[holder]}"
-    if files[holder] is None or lines[holder] is None or where in places.sites.get(end, ()):
+    is_told = last.endswith(f" {where}") or where in places.sites.get(end, ())
+    if files[holder] is None or lines[holder] is None or is_told:
         return f"{text} in {functions[holder]} or what it calls"
     return f"{text} in {functions[holder]}, {where}, or what it calls"

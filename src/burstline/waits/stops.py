@@ -1,0 +1,118 @@
+"""What divides the computing of a thread: calls of MPI, and teams that it forks.
+
+A team counts as if it was a call: what its first thread computes before the fork and after the
+join are two places.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from burstline.columns import UNKNOWN
+
+if TYPE_CHECKING:
+    from burstline.columns import AnyIntegers, Integers
+    from burstline.sync import Sync
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Stops:
+    """Calls in no team, and teams in no other, by location and event."""
+
+    location: AnyIntegers
+    enter_ns: Integers
+    leave_ns: Integers
+    node: AnyIntegers
+    row: Integers  # of `calls`; behind those, of the `regions` that are teams
+
+    def before_others(self) -> Integers:
+        """The stops that another follows on their location."""
+        return np.flatnonzero(self.location[:-1] == self.location[1:])
+
+
+def stops_of(sync: Sync) -> Stops:
+    """The stops of all locations, those of teams only between the calls of theirs."""
+    calls, regions, teams = sync.calls, sync.regions, sync.teams
+    parts = _outermost(sync)
+    region, team = teams.region[parts], teams.team[parts]
+    columns = [
+        np.concatenate(pair)
+        for pair in (
+            (calls.location, regions.location[region]),
+            (calls.enter_seq, teams.fork_seq[team]),
+            (calls.enter_ns, teams.forked_ns[team]),
+            (calls.leave_seq, teams.join_seq[team]),
+            (calls.leave_ns, teams.joined_ns[team]),
+            (calls.node, regions.node[region]),
+            (np.arange(len(calls.node)), len(calls.node) + region),
+        )
+    ]
+    order = np.lexsort((columns[1], columns[0]))
+    location, seq, enter, joined, leave, node, row = (column[order] for column in columns)
+    # Calls between the fork and the join of the last team before them are in it.
+    is_team = row >= len(calls.node)
+    last = np.maximum.accumulate(np.where(is_team, np.arange(len(row)), -1))
+    inside = ~is_team & (last >= 0) & (location[last] == location) & (seq < joined[last])
+    return Stops(*(column[~inside] for column in (location, enter, leave, node, row)))
+
+
+def _outermost(sync: Sync) -> Integers:
+    """The parts in teams that count as stops: of threads that call MPI before and after."""
+    calls, teams = sync.calls, sync.teams
+    parts = np.flatnonzero(teams.forked_here & teams.is_outermost[teams.team])
+    team = teams.team[parts]
+    location = sync.regions.location[teams.region[parts]]
+    some = calls.begin[location + 1] > calls.begin[location]
+    parts, team, location = parts[some], team[some], location[some]
+    first, last = calls.begin[location], calls.begin[location + 1] - 1
+    chosen = (calls.enter_seq[first] < teams.fork_seq[team]) & (
+        teams.join_seq[team] <= calls.enter_seq[last]
+    )
+    region = teams.region[parts]
+    chosen &= (sync.regions.node[region] >= 0) & (
+        sync.regions.leave_seq[region] <= teams.join_seq[team]
+    )
+    return parts[chosen]
+
+
+def walked(sync: Sync) -> tuple[tuple[AnyIntegers, ...], AnyIntegers]:
+    """Calls as kernels take them, the joins of teams among them, and what follows each.
+
+    A join takes no time; behind it, another place is computed than behind the call before.
+    """
+    calls, regions, teams = sync.calls, sync.regions, sync.teams
+    if not (sync.resumed >= 0).any():
+        return calls.kernel, sync.between
+    parts = np.flatnonzero(teams.forked_here & (sync.resumed[teams.region] >= 0))
+    region = teams.region[parts]
+    now = regions.leave_ns[region] + teams.join_ns[parts]
+    seq = teams.join_seq[teams.team[parts]]
+    location = np.concatenate([calls.location, regions.location[region]])
+    columns = (
+        (calls.enter_ns, now),
+        (calls.leave_ns, now),
+        (calls.enter_seq, seq),
+        (calls.leave_seq, seq),
+        (calls.node, regions.node[region]),
+        (sync.between, sync.resumed[region]),
+    )
+    joined = [np.concatenate(pair) for pair in columns]
+    order = np.lexsort((joined[2], location))
+    begin = np.searchsorted(location[order], np.arange(sync.locations + 1))
+    *kernel, following = (column[order] for column in joined)
+    return (begin, *kernel), following
+
+
+def left_before(sync: Sync, location: AnyIntegers, seq: Integers) -> AnyIntegers:
+    """What follows the last call or team that a location left before each event, or -1."""
+    (begin, _, _, _, leave_seq, _), following = walked(sync)
+    node = np.full(len(seq), UNKNOWN)
+    for place in np.unique(location).tolist():
+        span = slice(int(begin[place]), int(begin[place + 1]))
+        chosen = location == place
+        left = np.searchsorted(leave_seq[span], seq[chosen]) - 1
+        node[chosen] = np.where(left >= 0, following[span][left], UNKNOWN)
+    return node
