@@ -1,0 +1,147 @@
+"""Programs of a known answer, recorded by us: the verdict names the rank and place to blame.
+
+What is to be said of each stands here, and was written before it ran; the programs are in
+``tests/record/blame``. Their work is a timed wait, so that it is as long on a busy machine.
+"""
+
+from __future__ import annotations
+
+import json
+import re
+import subprocess
+from pathlib import Path
+from typing import NamedTuple
+
+import pytest
+
+from recording import Site, environment
+
+SOURCES = Path(__file__).parents[1] / "record" / "blame"
+STEPS = 6
+
+
+class Answer(NamedTuple):
+    """What is said of a program by its calls alone, and with events of its functions."""
+
+    calls: str
+    functions: str
+    ranks: int = 2
+
+
+def line(text: str, file: str = "main.c") -> str:
+    """The place of a text that stands in one line of a source."""
+    lines = (SOURCES / file).read_text().splitlines()
+    (number,) = (row for row, code in enumerate(lines, 1) if text in code)
+    return f"{file}:{number}"
+
+
+def pattern(*pieces: str) -> re.Pattern[str]:
+    """A sentence of which only these pieces are known, and their order."""
+    return re.compile(".*".join(map(re.escape, pieces)))
+
+
+LOOP = f"in main, {line('kinds[kind].step()')}, or what it calls,"
+SLOWER = "takes longer there than for those who wait"
+IRECV, WAITALL = (f"{call}, {line(call, 'halo.c')}" for call in ("MPI_Irecv", "MPI_Waitall"))
+SEND, RECV = (f"{call}, {line(call + '(table')}" for call in ("MPI_Send", "MPI_Recv"))
+RELAX = "relax (relax.c:3)"
+ALONE = "one thread works alone"
+FORTRAN = "imbalance.f90"
+SENDRECV = f"MPI_Sendrecv_replace, {line('call MPI_Sendrecv_replace', FORTRAN)}"
+FUNCTIONS = frozenset(
+    re.findall(
+        r"^(?:static )?void (\w+)\(",
+        "".join(path.read_text() for path in SOURCES.glob("*.c")),
+        re.MULTILINE,
+    )
+) | {"exchange"}
+"""All that could be named, of the innocent ones, too."""
+TRANSFER = pattern(
+    "transfer dominates",
+    f"MPI_Sendrecv called by large_messages at {line('MPI_Sendrecv(')}",
+    "No rank is to blame: look whether ranks share processors",
+)
+NOBODY = pattern("too little to look for a cause")
+ANSWERS = {
+    "imbalance": Answer(
+        pattern("Rank 1 causes", f"computing from {WAITALL}", f"to {IRECV}, {LOOP} {SLOWER}"),
+        pattern("Rank 1 causes", f"{RELAX} called by imbalance", SLOWER),
+    ),
+    "late_sender": Answer(
+        pattern("Rank 0 causes", f"computing from {SEND}", f"to {SEND}, {LOOP} {SLOWER}"),
+        pattern("Rank 0 causes", "compute_table (table.c:3) called by late_sender", SLOWER),
+    ),
+    "both": Answer(
+        pattern("Rank 1 causes", f"computing from {RECV}", f"to {IRECV}, {LOOP} {SLOWER}"),
+        pattern("Rank 1 causes", f"{RELAX} called by both", SLOWER),
+    ),
+    "serial": Answer(
+        pattern("Rank 0 causes", f"{ALONE} computing", "in main"),
+        pattern("Rank 0 causes", f"{ALONE} in assemble (threads.c:3) called by serial"),
+        ranks=1,
+    ),
+    "other_rank": Answer(
+        pattern("Rank 1 causes", f"{ALONE} computing", "other ranks wait for it in MPI"),
+        pattern(
+            "Rank 1 causes",
+            f"{ALONE} in {RELAX} called by other_rank",
+            "other ranks wait for it in MPI",
+        ),
+    ),
+    "large_messages": Answer(TRANSFER, TRANSFER),
+    "sound": Answer(NOBODY, NOBODY),
+    "fortran": Answer(
+        pattern(
+            "Rank 1 causes", f"computing from {SENDRECV}", f"to {SENDRECV}, in main, ", SLOWER
+        ),
+        pattern(
+            "Rank 1 causes", "work_and_wait::relax (imbalance.f90:", "called by MAIN__", SLOWER
+        ),
+    ),
+}
+
+
+@pytest.fixture(scope="module", params=["open_mpi", "mpich"])
+def site(request, clang, openmp, built_once, tmp_path_factory):
+    """Folder with the programs, compiled with ``-g``, and with events of functions, too."""
+    passive = {"KMP_BLOCKTIME": "0", "OMP_WAIT_POLICY": "passive"}
+    compilers = {"OMPI_CC": clang, "MPICH_CC": clang}
+    tools = request.getfixturevalue(request.param)
+    site = Site(
+        tools, tmp_path_factory.mktemp("blame"), environment(built_once) | passive | compilers
+    )
+    for name, options in (("calls", ()), ("functions", ("-finstrument-functions",))):
+        words = ["-g", "-O1", *options, "-o"]
+        c = [f"mpicc.{site.kind}", *words, f"blame.{name}", *sorted(SOURCES.glob("*.c"))]
+        fortran = [f"mpif90.{site.kind}", *words, f"fortran.{name}", SOURCES / FORTRAN]
+        for command in ([*c, *openmp(clang)], fortran):
+            subprocess.run(
+                list(map(str, command)), check=True, cwd=site.folder, env=site.settings
+            )
+    return site
+
+
+@pytest.mark.parametrize("compiled", ["calls", "functions"])
+@pytest.mark.parametrize("kind", ANSWERS)
+@pytest.mark.needs("open_mpi", "mpich", "gfortran")
+def test_the_verdict_names_who_is_to_blame_and_nothing_innocent(site, kind, compiled):
+    answer = ANSWERS[kind]
+    words = ["./fortran"] if kind == "fortran" else ["./blame", kind, str(STEPS)]
+    words[0] += f".{compiled}"
+    code, _, said = site.record(
+        "--force", "-o", "a.prv", "--", *site.ranks(answer.ranks), *words
+    )
+    assert code == 0, said
+
+    code, printed, said = site.burstline("waits", "a.prv", "--format", "json", "--quiet")
+
+    assert code == 0, said
+    sentences = json.loads(printed)["verdict"]
+    expected = getattr(answer, compiled)
+    assert expected.search(" ".join(sentences)), sentences
+    assert named(sentences[-1]) <= named(expected.pattern), sentences
+
+
+def named(sentence: str) -> set[str]:
+    """The functions of the programs that a sentence names."""
+    return {name for name in FUNCTIONS if re.search(rf"\b{name}\b", sentence)}
