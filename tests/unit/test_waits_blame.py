@@ -210,6 +210,24 @@ def test_of_ranks_that_take_turns_none_stands_out():
     assert "Look there first" not in cause
 
 
+def test_who_is_slower_throughout_is_blamed_beside_another_who_is_so_elsewhere():
+    text, stamp = (
+        "ranks 2 | path 0 main file a.c line 3 | path 1 main file a.c line 5",
+        ["", ""],
+    )
+    for step in range(0, 1000, 100):
+        for rank in (0, 1):
+            first, last = ((10, 90), (30, 50))[rank]  # rank 1 is late by 20, then 0 by 40
+            stamp[rank] += f" | {meeting('MPI_Barrier', step + first, step + 31, 'path 0')}"
+            stamp[rank] += f" | {meeting('MPI_Barrier', step + last, step + 91, 'path 1')}"
+    text += "".join(f" | {rank}{events}" for rank, events in enumerate(stamp))
+
+    cause = cause_of(trace_of(text))
+
+    assert cause.startswith("Rank 0 causes most of it, 66.7%: above all (66.7%), computing ")
+    assert "to MPI_Barrier, a.c:5, in main or what it calls, takes longer there" in cause
+
+
 def test_what_was_not_understood_is_said_first_and_no_transfer():
     text = "ranks 3"
     for rank in range(2):  # the third never comes

@@ -44,8 +44,8 @@ _HALVES: Final = ("collectives_share", "messages_share")
 _MUCH_TRANSFER: Final = 0.1  # of the time
 _MUCH_COMPUTED: Final = 0.2
 """Of what causes a wait mostly caused in MPI: computing that is named beside."""
-_STANDS_OUT: Final = 0.75
-"""Of what ranks cause: enough of one to blame it, or twice the mean of many ranks."""
+_STANDS_OUT: Final = 1.5
+"""Of the mean of what ranks cause: enough of one to blame it, as half of all is."""
 _OTHER_MPI: Final = ("mpi_io", "mpi_rma_communication")
 """Time in MPI that is neither a wait nor the transfer of a message."""
 _POINTS_TO: Final = (
@@ -633,9 +633,9 @@ def _blame_of_computing(waits: Waits, costs: _Costs) -> str:
     """Which rank causes a wait by computing, and where; or that none stands out."""
     ranks = waits.profile.locations["rank"].to_numpy()
     by_rank = np.bincount(ranks, costs.computing.sum(axis=0))
-    rank, count = int(by_rank.argmax()), len(np.unique(ranks))
+    rank = int(by_rank.argmax())
     share = by_rank[rank] / costs.whole
-    stands_out = share >= min(_STANDS_OUT, 2 / count)
+    stands_out = _stands_out(waits, costs, rank)
     chosen = costs.computing[:, ranks == rank] if stands_out else costs.computing
     by_place = chosen.sum(axis=1)
     place = int(by_place.argmax())
@@ -653,6 +653,27 @@ def _blame_of_computing(waits: Waits, costs: _Costs) -> str:
         f"Rank {rank} causes {most}, {share:.1%}: above all ({of_place:.1%}), {where} takes "
         f"longer there than for those who wait. Look there first.{_more(waits, place)}"
     )
+
+
+def _stands_out(waits: Waits, costs: _Costs, rank: int) -> bool:
+    """Whether a rank takes longer than others where it causes most, and not by turns with them.
+
+    Who takes longer by turns, or by chance, causes waits each time, but takes no longer in
+    all. Who is slower throughout takes longer in all by as much as the others wait for it.
+    """
+    is_here = waits.profile.locations["rank"].to_numpy() == rank
+    if is_here.all():
+        return True
+    of_rank = costs.computing[:, is_here].sum(axis=1)
+    count = len(waits.profile.locations["rank"].unique())
+    if of_rank.sum() < min(costs.whole / 2, _STANDS_OUT / count * costs.computing.sum()):
+        return False
+    place = int(of_rank.argmax())
+    time = waits.profile.exclusive("time")[place]
+    longer = time[is_here].sum() - time[~is_here].sum() / (count - 1)
+    waits_of = waits.delays["wait_ns"].to_numpy()[waits.delays["from"].to_numpy() == rank]
+    most = waits_of.max(initial=0) / max(waits_of.sum(), 1)
+    return bool(longer >= of_rank[place] * most / 2)
 
 
 def _blame_of_idle(waits: Waits, largest: Largest) -> str:
