@@ -12,6 +12,7 @@ import pytest
 
 from burstline import wait_states
 from burstline.show import Lines, WaitsView
+from burstline.show.blocks import Table
 from burstline.testing import trace_of
 from command import burstline
 
@@ -148,3 +149,66 @@ def test_people_are_told_where_clocks_disagree_and_how_far_stamps_were_moved(
 
     assert len(shown) == (said is not None)
     assert said is None or shown[0].startswith(said)
+
+
+def titles_of(*options):
+    done = burstline("waits", LULESH, *options)
+    assert done.returncode == 0, done.stderr
+    return [line for line in done.stdout.splitlines() if line.startswith("Where")]
+
+
+@pytest.mark.parametrize("name", ["comp", "Computation", "COMP"])
+def test_a_metric_is_chosen_by_its_name_or_title(name):
+    [title] = titles_of("--metric", name)
+
+    assert title.startswith("Where: Computation (%M of ")
+
+
+def test_counts_and_bytes_have_places_too():
+    assert titles_of("--metric", "visits")[0].startswith("Where: Visits (%M of 4.75 k)")
+    assert titles_of("--metric", "mpi_rma_communication") == [
+        "Where: of mpi_rma_communication the run has nothing"
+    ]
+
+
+@pytest.mark.parametrize(
+    ("name", "reason"),
+    [
+        ("mpi_latesendr", "no metric is called mpi_latesendr: did you mean mpi_latesender or"),
+        ("Sends", "several metrics are called Sends: syncs_send, comms_send"),
+        ("zzz", "no metric is called zzz: such as mpi_latesender, "),
+    ],
+)
+def test_a_metric_that_is_not_there_is_refused_with_names_that_are(name, reason):
+    done = burstline("waits", LULESH, "--metric", name)
+
+    assert done.returncode == 2
+    assert reason in done.stderr
+
+
+def test_shares_of_places_have_the_base_of_the_verdict():
+    text = """
+        ranks 2
+        path 0 main file a.c line 3
+        path 1 main file a.c line 5
+        path 2 main file a.c line 7
+    """
+    for rank, late in enumerate((400, 700)):
+        text += f"""
+            {rank} | 0 enter MPI_Init path 0 | 10 leave | {late} enter MPI_Barrier path 1
+              | {late} begin | 800 end | 800 leave
+              | {late + 200} enter MPI_Finalize path 2 | 1000 leave
+        """.replace(f"| {late + 200} enter", f"| {850 + rank * 100} enter")
+    waits = wait_states(trace_of(text))
+    where = waits.as_dict()["verdict"][1]
+    tables = {
+        block.title: block for block in WaitsView(waits).blocks() if isinstance(block, Table)
+    }
+
+    assert where == "100.0% of it is in MPI_Barrier called by main at a.c:5."
+    [title] = [title for title in tables if title.startswith("Where: Wait at Barrier")]
+    assert title == "Where: Wait at Barrier (%M of 300 ns)"
+    assert [row[1].strip() for row in tables[title].rows] == ["100.0 %"]
+    [ranks] = [title for title in tables if title.startswith("Who waits")]
+    assert ranks.endswith("(without Init and Finalize)")
+    assert [row[:2] for row in tables[ranks].rows] == [["0", "300 ns"], ["1", "0 ns"]]

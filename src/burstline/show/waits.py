@@ -12,16 +12,25 @@ from burstline.show.blocks import Block, Facts, Heading, Lines, Table
 from burstline.show.clocks import clock_notes
 from burstline.show.units import format_count, format_ns, format_share
 from burstline.show.views import Rows, View
-from burstline.waits import PARENTS, WAITS, largest_cells, largest_wait, sentences
+from burstline.waits import (
+    PARENTS,
+    WAITS,
+    largest_cells,
+    largest_wait,
+    sentences,
+    told_path,
+    transfer_ns,
+)
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
 
-    from burstline.columns import Integers
+    from burstline.columns import Integers, Mask
     from burstline.waits import Intrinsic, Waits
 
 _LEAST_ALONE: Final = 0.01  # of the computation: what one rank alone does less of is not told
 _LEAST: Final = 0.0005  # of the time: smaller metrics are not shown to people
+_UNITS: Final = {"ns": "TIME", "occ": "COUNT"}
 _ROOTS: Final = ("time", "delay", "critical_path")
 _SERIAL: Final = (
     ("Parallel efficiency", "parallel"),
@@ -44,15 +53,17 @@ _PART_FACTORS: Final = {
     "parallel": "PAR. EFF.", "load_balance": "BALANCE", "communication": "COMM.",
     "serialisation": "SERIAL.", "transfer": "TRANSFER",
 }  # fmt: skip
+_WITHOUT_ENDS: Final = "without Init and Finalize"
 _MOST_PARTS, _MOST_WAITS = 40, 1
 
 
 @dataclass(frozen=True, slots=True, eq=False)
 class WaitsView(View):
-    """Where a program waits, with the `top` call paths and ranks."""
+    """Where a program waits, with the `top` call paths and ranks; of a `metric`, if named."""
 
     result: Waits
     top: int = 5
+    metric: str | None = None
 
     def rows(self) -> Rows:
         """Values of every metric by part of the run, else by call path and location."""
@@ -88,12 +99,7 @@ class WaitsView(View):
         yield from self._parts()
         yield self._tree()
         yield from self._factors()
-        largest = largest_wait(waits)
-        if largest is not None:
-            yield self._call_paths(largest.metric)
-            if WAITS[largest.metric] in waits.profile.stored:
-                yield self._call_paths(WAITS[largest.metric])
-            yield self._ranks([name for name in WAITS if name in waits.profile.stored])
+        yield from self._places()
         yield from self._intrinsic()
         yield from self._unknown()
 
@@ -205,35 +211,71 @@ class WaitsView(View):
                 title="Efficiency: each is the product of the factors below it",
             )
 
-    def _call_paths(self, metric: str) -> Table:
-        whole = self.result.profile.total(metric)
-        what = (
-            f"delays that cause {self._title(metric)}"
-            if metric.startswith("delay")
-            else self._title(metric)
-        )
+    def _places(self) -> Iterator[Block]:
+        """Where a metric is, by default the largest wait and what causes it, and on whom."""
+        waits = self.result
+        stored = waits.profile.stored
+        largest = largest_wait(waits)
+        if self.metric is not None:
+            yield self._where(self.metric)
+        else:
+            if (transfer := transfer_ns(waits)) is not None:
+                yield self._call_paths("transfer, time in MPI that is no wait", transfer, "")
+            if largest is not None:
+                left_out = largest.left_out
+                yield self._where(largest.metric, left_out)
+                if WAITS[largest.metric] in stored:
+                    yield self._where(WAITS[largest.metric], left_out)
+        if largest is not None:
+            yield self._ranks([name for name in WAITS if name in stored], largest.left_out)
+
+    def _where(self, metric: str, left_out: Mask | None = None) -> Block:
+        """Where a metric is, but for some call paths, if it is elsewhere, too."""
+        profile = self.result.profile
+        if metric not in profile.stored:
+            return Lines(["", f"Where: of {metric} the run has nothing"])
+        title = self._title(metric)
+        values, without = profile.exclusive(metric).sum(axis=1), ""
+        if left_out is not None and values[left_out].any() and values[~left_out].any():
+            values[left_out] = 0
+            without = f", {_WITHOUT_ENDS}"
+        what = f"what causes {title}" if metric.startswith("delay") else title
+        row = profile.metrics["name"].to_pylist().index(metric)
+        return self._call_paths(what, values, without, profile.metrics["unit"][row].as_py())
+
+    def _call_paths(
+        self, what: str, values: Integers, without: str, unit: str | None = None
+    ) -> Table:
+        """The call paths with most of something, each with its share of the whole."""
+        unit = unit or self.result.unit
+        shown = format_ns if unit == "ns" else format_count
+        whole = int(values.sum())
+        order = np.argsort(-values, kind="stable")[: self.top].tolist()
         return Table(
-            [self._unit, "%M", "CALL PATH"],
+            [_UNITS.get(unit, unit.upper()), "%M", "CALL PATH"],
             [
                 [
-                    self._time(value).rjust(7),
-                    format_share(value / whole).rjust(7),
-                    " > ".join(self.result.path(row)),
+                    shown(int(values[row])).rjust(7),
+                    format_share(values[row] / whole).rjust(7),
+                    told_path(self.result, row),
                 ]
-                for row, value in self.result.top_call_paths(metric, self.top)
+                for row in order
+                if values[row] > 0
             ],
-            title=f"Where: {what} (%M: share of it)",
+            title=f"Where: {what} (%M of {shown(whole)}{without})",
             left=3,
         )
 
-    def _ranks(self, metrics: list[str]) -> Table:
+    def _ranks(self, metrics: list[str], left_out: Mask) -> Table:
         profile = self.result.profile
-        wait = sum(profile.inclusive(name)[0] for name in metrics)
-        cost = (
-            profile.inclusive("delay")[0] if "delay" in profile.stored else np.zeros_like(wait)
-        )
+        kept = ~left_out
+        wait = sum(profile.exclusive(name)[kept].sum(axis=0) for name in metrics)
+        cost = np.zeros_like(wait)
+        if "delay" in profile.stored:
+            cost = profile.exclusive("delay")[kept].sum(axis=0)
         ranks, threads = (profile.locations[name].to_pylist() for name in ("rank", "thread"))
         order = np.argsort(-(wait + cost), kind="stable")[: self.top]
+        without = f" ({_WITHOUT_ENDS})" if left_out.any() else ""
         return Table(
             ["RANK", "WAITS", "CAUSES"],
             [
@@ -241,7 +283,7 @@ class WaitsView(View):
                  self._time(int(wait[k])), self._time(int(cost[k]))]
                 for k in order
             ],
-            title="Who waits, and who causes waits",
+            title=f"Who waits, and who causes waits{without}",
         )  # fmt: skip
 
     def _intrinsic(self) -> Iterator[Block]:

@@ -15,8 +15,11 @@ from burstline.waits.intrinsic import largest_cells as largest_cells
 from burstline.waits.metrics import METRICS as METRICS
 from burstline.waits.metrics import PARENTS as PARENTS
 from burstline.waits.metrics import WAITS as WAITS
+from burstline.waits.metrics import metric_named as metric_named
 from burstline.waits.regression import Fit as Fit
 from burstline.waits.regression import fitted as fitted
 from burstline.waits.result import largest_wait as largest_wait
 from burstline.waits.result import sentences as sentences
+from burstline.waits.result import told_path as told_path
+from burstline.waits.result import transfer_ns as transfer_ns
 from burstline.waits.result import verdict as verdict

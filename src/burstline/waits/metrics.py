@@ -2,7 +2,10 @@
 
 from __future__ import annotations
 
+from difflib import get_close_matches
 from typing import Final, NamedTuple
+
+from burstline.errors import ParameterError, printable
 
 
 class Metric(NamedTuple):
@@ -184,6 +187,41 @@ PARENTS: Final = {metric.name: metric.parent for metric in METRICS}
 
 SUMS: Final = frozenset(metric.name for metric in METRICS if metric.is_sum)
 """Metrics that are nothing but the sums of those below them."""
+
+
+def _root(name: str) -> str:
+    """The metric that all of a tree are in."""
+    while PARENTS[name]:
+        name = PARENTS[name]
+    return name
+
+
+def metric_named(name: str) -> str:
+    """The name of a metric, given that or its title, whatever the case.
+
+    Raises
+    ------
+    ParameterError
+        If there is none, or several have the title; names that are near are proposed.
+    """
+    wanted = name.strip().lower()
+    if wanted in PARENTS:
+        return wanted
+    titled = [metric.name for metric in METRICS if metric.title.lower() == wanted]
+    titled = [name for name in titled if _root(name) == "time"] or titled
+    if len(titled) == 1:
+        return titled[0]
+    if titled:
+        raise ParameterError(
+            f"several metrics are called {printable(name)}: {', '.join(titled)}"
+        )
+    known = {metric.title.lower(): metric.name for metric in METRICS}
+    known |= {metric.name: metric.name for metric in METRICS}
+    near = {known[each] for each in get_close_matches(wanted, known, n=4)}
+    told = [*sorted(near & WAITS.keys()), *sorted(near - WAITS.keys())]
+    hint = f"did you mean {' or '.join(told)}?" if told else f"such as {', '.join(WAITS)}"
+    raise ParameterError(f"no metric is called {printable(name)}: {hint}")
+
 
 DELAY_TYPES: Final = (
     "latesender", "latereceiver", "barrier", "n2n", "12n", "n21", "ompbarrier", "ompidle",

@@ -22,6 +22,8 @@ from burstline.waits.openmp import holders_nodes, lock_waits
 from burstline.waits.places import EXTENSION, Places, one_of, places_of
 
 if TYPE_CHECKING:
+    from collections.abc import Iterable
+
     from burstline.columns import AnyIntegers, Floats, Integers, Mask
     from burstline.identity import CallTree
     from burstline.sync import Sync
@@ -40,6 +42,7 @@ _LEAST_LEFT_OUT: Final = 0.0005  # of the time: less would be printed as 0.0%
 _LITTLE_OF_KIND, _LITTLE = 0.02, 0.05
 """Of the time: waits of the largest kind, and of all, of which no cause is named."""
 _MUCH_UNDERSTOOD: Final = 0.9
+_WAITS_OF_MPI: Final = tuple(name for name in WAITS if name.startswith("mpi_"))
 _HALVES: Final = ("collectives_share", "messages_share")
 _MUCH_TRANSFER: Final = 0.1  # of the time
 _MUCH_COMPUTED: Final = 0.2
@@ -502,9 +505,9 @@ def sentences(waits: Waits) -> list[tuple[str, str]]:
     return unsure + transfer + of_wait
 
 
-def _waits_ns(waits: Waits, left_out: Mask | None = None) -> int:
+def _waits_ns(waits: Waits, left_out: Mask | None = None, names: Iterable[str] = WAITS) -> int:
     """All waits, but for those of some call paths."""
-    values = (waits.profile.exclusive(name) for name in WAITS if name in waits.profile.stored)
+    values = (waits.profile.exclusive(name) for name in names if name in waits.profile.stored)
     kept = slice(None) if left_out is None else ~left_out
     return sum(int(each[kept].sum()) for each in values)
 
@@ -549,28 +552,36 @@ def _not_understood(waits: Waits) -> list[tuple[str, str]]:
     return [("unsure", f"Not understood: {told}. Waits there are unknown, and not told below.")]
 
 
-def _transfer(waits: Waits) -> list[tuple[str, str]]:
-    """Where MPI takes longer than its waits, and what that points to; else nothing."""
+def transfer_ns(waits: Waits) -> Integers | None:
+    """Time in MPI that is no wait, by call path, if there is more of it than of waits.
+
+    Without MPI_Init and MPI_Finalize, files and one-sided communication.
+    """
     profile = waits.profile
     if "mpi" not in profile.stored or not (time := profile.total("time")):
-        return []
+        return None
     if min(waits.coverage.get(name, 1.0) for name in _HALVES) < _MUCH_UNDERSTOOD:
-        return []  # calls may wait for what was not understood
+        return None  # calls may wait for what was not understood
     ends = ends_of(profile)
     own = profile.exclusive("mpi").sum(axis=1)
-    waited = np.zeros_like(own)
-    for name in (*_OTHER_MPI, *(each for each in WAITS if each.startswith("mpi_"))):
+    for name in (*_OTHER_MPI, *_WAITS_OF_MPI):
         if name in profile.stored:
-            values = profile.exclusive(name).sum(axis=1)
-            own, waited = own - values, waited + values * (name not in _OTHER_MPI)
+            own = own - profile.exclusive(name).sum(axis=1)
     own[ends] = 0
-    waited[ends] = 0
-    whole = int(own.sum())
-    if whole / time < _MUCH_TRANSFER or whole <= _waits_ns(waits, ends):
+    dominates = own.sum() / time >= _MUCH_TRANSFER and own.sum() > _waits_ns(waits, ends)
+    return own if dominates else None
+
+
+def _transfer(waits: Waits) -> list[tuple[str, str]]:
+    """Where MPI takes longer than its waits, and what that points to; else nothing."""
+    own = transfer_ns(waits)
+    if own is None:
         return []
+    whole, time = own.sum(), waits.profile.total("time")
     place = int(own.argmax())
+    in_mpi = whole + _waits_ns(waits, ends_of(waits.profile), _WAITS_OF_MPI)
     lost = (
-        f"MPI takes {(whole + waited.sum()) / time:.1%} of the time of the run, without "
+        f"MPI takes {in_mpi / time:.1%} of the time of the run, without "
         f"MPI_Init and MPI_Finalize, and most of that, {whole / time:.1%} of the run, is no "
         "wait that the trace tells of: transfer dominates."
     )
@@ -757,6 +768,24 @@ def _name(waits: Waits, call_path: int) -> str:
     is_construct = name.startswith("!$omp")
     begins = call_path in waits.places.regions and not is_construct
     return f"{name} ({line[0]})" if begins else f"{name} at {line[0]}"
+
+
+def told_path(waits: Waits, call_path: int) -> str:
+    """A call path for people: with the lines of calls, and the calls around computing."""
+    parents = waits.profile.call_paths["parent"].to_pylist()
+    chain = [call_path]
+    while (parent := parents[chain[-1]]) is not None:
+        chain.append(parent)
+    names = waits.path(call_path)[::-1]
+    for k, node in enumerate(chain):
+        name, *line = names[k].split("@", 1)
+        if node in waits.places.regions and line and not name.startswith("!$omp"):
+            names[k] = f"{name} ({line[0]})"
+    if call_path in waits.places.ends:
+        names[0] = _computing(waits, call_path).partition(", in ")[0]
+    elif len(chain) > 1 and chain[1] in waits.places.regions:
+        names[0] = " at ".join([names[0], *waits.places.told(call_path)])
+    return " > ".join(names[::-1])
 
 
 def _computing(waits: Waits, call_path: int) -> str:

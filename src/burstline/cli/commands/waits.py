@@ -20,6 +20,7 @@ from burstline.cli.inputs import (
 )
 from burstline.cli.products import in_folder, print_view, require_free
 from burstline.errors import ParameterError, plural
+from burstline.waits import metric_named
 
 if TYPE_CHECKING:
     from burstline.cli.usage import Arguments
@@ -37,6 +38,7 @@ examples:
   burstline waits run.prv --by loop                 each loop, with its efficiency
   burstline waits run.prv --by 500ms                each half of a second
   burstline waits run.otf2 --like scalasca-2.6      as Scalasca computes it, to compare
+  burstline waits run.prv --metric comp             where it computes, not where it waits
   burstline waits run.prv --correct                 where clocks of nodes disagree
   burstline waits run.store --clock lt_stmt         without the noise of the machine
   burstline waits run.store --clock lt_stmt --call-cost 0
@@ -57,6 +59,9 @@ _WAITS: Final = {
     "--correct": "move stamps that break cause and effect, where clocks disagree",
     "--intrinsic": "set waits beside those that the program alone makes, by its counted work: "
     "the machine added the rest",
+    "--metric NAME": "the metric whose places are shown, by its name in JSON or in the table: "
+    "comp, mpi, mpi_latesender, delay, critical_path, … (default: the largest wait, and what "
+    "causes it)",
     "--top N=5": "call paths and ranks to show (5)",
 }
 OPTIONS: Final = usage.ANALYSIS | {"waits": _WAITS, "a logical clock": usage.EFFORT}
@@ -65,6 +70,7 @@ OPTIONS: Final = usage.ANALYSIS | {"waits": _WAITS, "a logical clock": usage.EFF
 def run(arguments: Arguments) -> None:
     """Find the waits of the trace and print them."""
     usage.require_at_least(arguments, top=1)
+    metric = None if arguments.metric is None else metric_named(arguments.metric)
     path = None if arguments.output is None else Path(arguments.output)
     if path is not None:
         if path.suffix != ".cubex":
@@ -92,7 +98,7 @@ def run(arguments: Arguments) -> None:
     if path is not None:
         burstline.write(waits.profile, path, overwrite=arguments.force)
         show.note(f"{path}: {plural(len(waits.profile.stored), 'metric')}")
-    print_view(arguments, show.WaitsView(waits, arguments.top))
+    print_view(arguments, show.WaitsView(waits, arguments.top, metric))
 
 
 def _loop(arguments: Arguments) -> int | None:
