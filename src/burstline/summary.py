@@ -115,6 +115,8 @@ class Summary:
         Threads and streams, and different nodes with a known name.
     duration_ns : int
         From the first to the last moment anybody was observed.
+    counts_source : bool
+        Whether `records` are of all that was read, even if a part was chosen of it.
     records : dict of str to int
         Records read from the source: ``states``, ``events``, ``communications``.
     calls : dict of str to CallTotals
@@ -150,6 +152,7 @@ class Summary:
     locations: int
     nodes: int
     duration_ns: int
+    counts_source: bool
     records: dict[str, int]
     calls: dict[str, CallTotals]
     messages: int
@@ -273,6 +276,7 @@ def summarise(
         locations=trace.locations.num_rows,
         nodes=len(set(trace.locations["node"].to_pylist()) - {None}),
         duration_ns=trace.duration_ns,
+        counts_source="records_states" in facts,
         records={name: _records(trace, facts, name) for name in _RECORDS},
         calls=calls,
         messages=messages,

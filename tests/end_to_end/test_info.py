@@ -224,6 +224,16 @@ def test_the_region_of_interest_narrows_the_answer(tiny):
     assert document["efficiency"]["parallel"] == 80 / 160
 
 
+def test_a_window_without_calls_is_not_said_to_be_a_program_without_mpi(tiny):
+    run = burstline("info", tiny, "--from", "300ns", "--to", "800ns")
+
+    assert run.returncode == 0
+    assert "no MPI call lies in what was chosen" in run.stdout
+    assert "no application calls MPI" not in run.stdout
+    assert "in the whole trace" in run.stdout
+    assert "in the whole trace" not in burstline("info", tiny).stdout
+
+
 @pytest.mark.parametrize("command", ["info", "structure", "table"])
 def test_a_window_behind_the_trace_is_named_with_the_end_of_the_trace(tiny, command):
     run = burstline(command, tiny, "--from", "2s", "--to", "3s")

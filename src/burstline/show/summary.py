@@ -37,10 +37,11 @@ _METRIC: Final = ("metric", "parent", "title", "unit", "total")
 
 @dataclass(frozen=True, slots=True, eq=False)
 class SummaryView(View):
-    """What is in a trace, with the `top` operations."""
+    """What is in a trace, or in a `part` that was chosen of it, with the `top` operations."""
 
     result: Summary
     top: int = 12
+    part: bool = False
 
     def rows(self) -> Rows:
         """Calls by operation."""
@@ -49,14 +50,17 @@ class SummaryView(View):
 
     def blocks(self) -> Iterator[Block]:
         """What there is, the efficiency, the operations, and what was odd."""
-        yield Facts(_facts(self.result))
-        yield from _efficiency(self.result)
+        yield Facts(_facts(self.result, part=self.part))
+        if self.part and not self.result.calls:
+            yield Heading("Parallel efficiency: none, no MPI call lies in what was chosen")
+        else:
+            yield from _efficiency(self.result)
         yield from _calls(self.result, self.top)
         yield from _open_calls(self.result, self.top)
         yield _unseen(self.result)
 
 
-def _facts(summary: Summary) -> Iterator[tuple[str, str]]:
+def _facts(summary: Summary, *, part: bool) -> Iterator[tuple[str, str]]:
     if summary.path:
         yield "trace", summary.path
     yield "program", _program(summary)
@@ -68,7 +72,8 @@ def _facts(summary: Summary) -> Iterator[tuple[str, str]]:
         "records",
         ", ".join(
             plural(count, name.removesuffix("s")) for name, count in summary.records.items()
-        ),
+        )
+        + " in the whole trace" * (part and summary.counts_source),
     )
     calls = sum(totals.count for totals in summary.calls.values())
     collectives = plural(summary.collectives, "collective")

@@ -15,6 +15,7 @@ from burstline.cli.inputs import (
     memory_budget,
     poll_gap_asked,
     read_selected,
+    region_asked,
     say_gap_of_recorder,
     warn_of_twins,
 )
@@ -86,7 +87,8 @@ def run(arguments: usage.Arguments) -> None:
         options: Any = poll_gap_asked(arguments)
         options |= {"span": arguments.span, "full": arguments.full}
         summary = burstline.summarise(_read(arguments), **options)
-        view = show.SummaryView(summary, arguments.top)
+        is_part = bool(region_asked(arguments)) or iterations_asked(arguments) is not None
+        view = show.SummaryView(summary, arguments.top, is_part)
     print_view(arguments, view)
 
 
