@@ -121,6 +121,18 @@ def test_what_the_machine_decides_is_named_with_its_share():
     assert "who gets a lock first" in notes
 
 
+def test_messages_that_have_no_rival_are_in_the_program_s_order():
+    text = "ranks 3 | 0 | 1 enter MPI_Recv | 9 receive from 1 tag {} bytes 8 | 10 leave"
+    text += " | 11 enter MPI_Recv | 19 receive from 2 tag 5 bytes 8 | 20 leave"
+    text += " | 1 | 1 enter MPI_Send | 2 send to 0 tag {} bytes 8 | 3 leave"
+    text += " | 2 | 1 enter MPI_Send | 2 send to 0 tag 5 bytes 8 | 3 leave"
+
+    orders = [retimed(trace_of(text.format(tag, tag)), "lt_1").machine_order for tag in (4, 5)]
+
+    assert [order.as_dict()["rivals"] for order in orders] == [0, 2]
+    assert [order.as_dict()["rivals_share"] for order in orders] == [0, 1]
+
+
 def with_statements(trace, counter, each):
     """The trace as if what a counter counted were statements, `each` of its units one."""
     tables = {name: trace.table(name) for name in schema.TABLES if name in trace}

@@ -7,9 +7,10 @@ from typing import TYPE_CHECKING, Any, Final
 
 import numpy as np
 
-from burstline.columns import coded
+from burstline.columns import begins_run, coded
 
 if TYPE_CHECKING:
+    from burstline.columns import AnyIntegers, Mask
     from burstline.trace import Trace
 
 POLLS: Final = (
@@ -25,7 +26,8 @@ FIRST_COMES: Final = ("MPI_Waitany", "MPI_Waitsome", "MPI_Probe", "MPI_Mprobe")
 class MachineOrder:
     """How much of a run is in an order that the machine decides.
 
-    Which message a receive of any source took is no part of a trace: only whom it came from.
+    Whether a receive was of any source is no part of a trace, only whom it came from. So
+    `rivals` is a bound: without receives of any source none of them is decided by the machine.
     """
 
     polls: dict[str, int]  # calls by operation that ask whether something is done
@@ -33,6 +35,8 @@ class MachineOrder:
     locks: int  # acquisitions of locks that several threads take
     calls: int  # of MPI, in all
     regions: int  # of OpenMP and of functions, in all
+    rivals: int  # messages that a receive of any source could take in place of another rank's
+    messages: int  # in all
 
     @property
     def calls_share(self) -> float:
@@ -53,6 +57,8 @@ class MachineOrder:
             "calls_share": self.calls_share,
             "locks": self.locks,
             "locks_share": self.locks_share,
+            "rivals": self.rivals,
+            "rivals_share": self.rivals / self.messages if self.messages else 0.0,
         }
 
 
@@ -64,7 +70,21 @@ def machine_order(trace: Trace) -> MachineOrder:
         {name: counts[name] for name in names if name in chosen and counts[name]}
         for chosen in (POLLS, FIRST_COMES)
     )
-    return MachineOrder(polls, first, _shared_locks(trace), len(codes), trace.rows("regions"))
+    return MachineOrder(
+        polls, first, _shared_locks(trace), len(codes), trace.rows("regions"),
+        _rivals(trace), trace.rows("messages"),
+    )  # fmt: skip
+
+
+def _rivals(trace: Trace) -> int:
+    """Messages to a rank of which others send it some with the same tag."""
+    sender, receiver, *envelope = trace.arrays(
+        "messages", "sender_location", "receiver_location", "communicator", "tag"
+    )
+    if not len(sender):
+        return 0
+    process = trace.arrays("locations", "process")[0]
+    return int(np.count_nonzero(_of_several(process[sender], process[receiver], *envelope)))
 
 
 def _shared_locks(trace: Trace) -> int:
@@ -73,9 +93,17 @@ def _shared_locks(trace: Trace) -> int:
     if not len(lock):
         return 0
     process = trace.arrays("locations", "process")[0][location]
-    [takers, where] = np.unique(
-        np.stack([process, lock, location]), axis=1, return_inverse=True
-    )
-    pairs, pair = np.unique(takers[:2], axis=1, return_inverse=True)
-    several = np.bincount(pair.reshape(-1), minlength=pairs.shape[1]) > 1
-    return int(np.count_nonzero(several[pair.reshape(-1)][where.reshape(-1)]))
+    return int(np.count_nonzero(_of_several(location, process, lock)))
+
+
+def _of_several(who: AnyIntegers, *keys: AnyIntegers) -> Mask:
+    """Rows whose keys are those of rows of others, too."""
+    order = np.lexsort((who, *keys))
+    starts = begins_run(*(key[order] for key in keys))
+    group = np.cumsum(starts) - 1
+    changes = np.flatnonzero(begins_run(who[order]) & ~starts)
+    is_shared = np.zeros(int(group[-1]) + 1, bool)
+    is_shared[group[changes]] = True
+    rows = np.zeros(len(who), bool)
+    rows[order] = is_shared[group]
+    return rows

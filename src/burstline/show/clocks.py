@@ -69,3 +69,9 @@ def _order_notes(order: Mapping[str, Any]) -> Iterator[str]:
             f"who gets a lock first, the machine decides: {plural(order['locks'], 'time')}, "
             f"at {share} of the regions of threads"
         )
+    if order["rivals"]:
+        share = format_share(order["rivals_share"]).strip()
+        yield (
+            f"if receives are of any source (a trace does not tell), the machine decides what "
+            f"they take: at most {share} of the messages"
+        )
