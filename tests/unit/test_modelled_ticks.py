@@ -10,6 +10,7 @@ import burstline
 from burstline import schema, show
 from burstline.clocks import Effort, retimed
 from burstline.testing import trace_of
+from burstline.waits.modelled import Modelled
 
 REGIONS = (
     "ranks 2 threads 2 | region main role function | region solve role function\n"
@@ -74,6 +75,14 @@ def test_a_verdict_that_stays_the_same_says_nothing(cost):
 
     assert waits.modelled.share > 0.01
     assert waits.doubts() == []
+
+
+def test_verdicts_that_differ_by_amounts_alone_are_one():
+    said = ["Rank 0 causes most of it, 59.6%: above all (8.9%), solve. Look there first."]
+    same = [said[0].replace("most of it, 59.6%", "more of it than any other rank, 6%")]
+
+    assert Modelled(7, 0.5, 1, tuple(same)).doubts(said) == []
+    assert Modelled(7, 0.5, 1, (same[0].replace("solve", "main"),)).doubts(said) != []
 
 
 def test_no_ticks_are_modelled_where_a_call_costs_nothing():

@@ -17,7 +17,8 @@ if TYPE_CHECKING:
 
 LEAST_COMPARED: Final = 0.01
 """Share of the ticks from which the analysis is made without them, too."""
-_PERCENTAGE: Final = re.compile(r"\d+(\.\d+)? ?%")
+_HOW_MUCH: Final = re.compile(r"\d+(\.\d+)? ?%|most of it|more of it than any other rank")
+"""What sentences say of amounts: a verdict is another one by its metric, place or rank."""
 
 
 def add_modelled(
@@ -74,7 +75,7 @@ class Modelled:
         if self.without is None:
             return []
         ours, theirs = (
-            [_PERCENTAGE.sub("", line) for line in lines] for lines in (verdict, self.without)
+            [_HOW_MUCH.sub("", line) for line in lines] for lines in (verdict, self.without)
         )
         changed = [
             line
