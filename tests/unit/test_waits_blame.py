@@ -80,6 +80,10 @@ def test_a_function_on_both_stacks_but_main_may_have_been_left_too():
         (("main", "solve", "exchange_halo"), "to MPI_Isend, halo.c:7, takes longer"),
         # what Cython makes of Python is where no program of Python spends its time
         ((*["__pyx_pw_6mpi4py_3MPI_4Comm_73Sendrecv"] * 3,), "to MPI_Isend takes longer there"),
+        (
+            ("main", "main", "__pyx_pw_6mpi4py_3MPI_4Comm_73Sendrecv"),
+            "to MPI_Isend takes longer",
+        ),
     ],
 )
 def test_without_main_on_both_stacks_the_calls_alone_are_named(functions, said):
@@ -217,7 +221,8 @@ def test_who_is_slower_throughout_is_blamed_beside_another_who_is_so_elsewhere()
     )
     for step in range(0, 1000, 100):
         for rank in (0, 1):
-            first, last = ((10, 90), (30, 50))[rank]  # rank 1 is late by 20 (from the second step on), then 0 by 40
+            # rank 1 is late by 20 (from the second step on), then 0 by 40
+            first, last = ((10, 90), (30, 50))[rank]
             stamp[rank] += f" | {meeting('MPI_Barrier', step + first, step + 31, 'path 0')}"
             stamp[rank] += f" | {meeting('MPI_Barrier', step + last, step + 91, 'path 1')}"
     text += "".join(f" | {rank}{events}" for rank, events in enumerate(stamp))

@@ -713,9 +713,14 @@ def _blame_of_idle(waits: Waits, largest: Largest) -> str:
 def _more(waits: Waits, call_path: int) -> str:
     """How to get the name of a function that computes, where the trace has none."""
     end = waits.places.ends.get(call_path)
-    if end is None or any(name.startswith(EXTENSION) for name in waits.path(end)):
+    if end is None or _is_of_python(waits, end):
         return ""
     return " Compiled with -finstrument-functions, the program tells which function it is."
+
+
+def _is_of_python(waits: Waits, call_path: int) -> bool:
+    """Whether a call is made from Python, whose functions no stack tells of."""
+    return any(name.startswith(EXTENSION) for name in waits.path(call_path))
 
 
 def _place(waits: Waits, call_path: int) -> str:
@@ -804,8 +809,8 @@ def _computing(waits: Waits, call_path: int) -> str:
     if begins == (end,):
         text = f"computing from one {last}{comma} to the next"
     holder = parents[call_path]
-    if holder is None or functions[holder] not in MAINS:
-        return text
+    if holder is None or functions[holder] not in MAINS or _is_of_python(waits, end):
+        return text  # Python's own main would say nothing
     text += comma
     where = f"{files[holder]}:{lines[holder]}"
     is_told = last.endswith(f" {where}") or where in places.sites.get(end, ())
