@@ -82,7 +82,7 @@ def test_a_function_on_both_stacks_but_main_may_have_been_left_too():
         ((*["__pyx_pw_6mpi4py_3MPI_4Comm_73Sendrecv"] * 3,), "to MPI_Isend takes longer there"),
         (
             ("main", "main", "__pyx_pw_6mpi4py_3MPI_4Comm_73Sendrecv"),
-            "to MPI_Isend takes longer",
+            "to MPI_Isend, takes longer",
         ),
     ],
 )
