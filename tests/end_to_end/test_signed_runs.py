@@ -205,7 +205,9 @@ class Runs:
     def test_another_number_of_ranks_is_refused(self, run, signed, ranks):
         plan = Plan((rank_plan(ALONE, 1, 5),) * 2, full=False)
 
-        with pytest.raises(InconsistentTraceError, match=f"ran with {ranks} ranks.* is of 2"):
+        with pytest.raises(
+            InconsistentTraceError, match=f"ran with {ranks} ranks?, .* is of 2"
+        ):
             run(plan, signed, ranks=ranks)
 
     def test_threads_that_all_call_mpi_are_refused(self, run, signed):
