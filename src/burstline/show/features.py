@@ -126,7 +126,9 @@ def _facts(study: StudyView) -> Iterator[tuple[str, str]]:
 
 
 def _forest(importance: Importance) -> str:
-    grown = f"{plural(importance.rows, 'call')} in {importance.loops:,} loops or outside"
+    grown = (
+        f"{plural(importance.rows, 'call')} in {plural(importance.loops, 'loop')} or outside"
+    )
     if not importance.tested:
         return f"{grown}; nothing to test on, as no loop has two call sites"
     right = f"{format_share(importance.accuracy)} of {plural(importance.tested, 'call')}"

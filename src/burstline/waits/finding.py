@@ -406,7 +406,8 @@ def _not_computable(sync: Sync) -> list[dict[str, str]]:
         missing.append(
             {
                 "metric": "mpi_latereceiver",
-                "reason": f"the source does not tell when {unknown:,} sends were complete: "
+                "reason": "the source does not tell when "
+                f"{plural(unknown, 'send was', 'sends were')} complete: "
                 "waits of MPI_Wait and its like for a receiver are not known",
             }
         )
@@ -414,12 +415,13 @@ def _not_computable(sync: Sync) -> list[dict[str, str]]:
         ("mpi_rma_communication", RMA, "one-sided communication"),
         ("mpi_io", IO, "access to files"),
     ):
-        calls = int(np.count_nonzero(sync.are(*names)))
-        if calls:
+        if calls := int(np.count_nonzero(sync.are(*names))):
+            are = "is" if calls == 1 else "are"
             missing.append(
                 {
                     "metric": metric,
-                    "reason": f"{calls:,} calls of {noun} are counted, without wait states",
+                    "reason": f"{plural(calls, 'call')} of {noun} {are} counted, "
+                    "without wait states",
                 }
             )
     return missing

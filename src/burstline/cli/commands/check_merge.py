@@ -19,7 +19,7 @@ from burstline.cli.inputs import (
     warn_of_twins,
 )
 from burstline.cli.products import picture_file, print_view, write_figure
-from burstline.errors import ParameterError
+from burstline.errors import ParameterError, plural
 
 if TYPE_CHECKING:
     from burstline.trace import Trace
@@ -83,7 +83,8 @@ def run(arguments: usage.Arguments) -> None:
     if picture is not None:
         write_figure(picture, view.figures()["quality"])
         count = len(show.drawn_of(check))
-        show.note(f"{picture}: {count} quantities of {check.matching.runs} runs")
+        quantities = plural(count, "quantity", "quantities")
+        show.note(f"{picture}: {quantities} of {check.matching.runs} runs")
     print_view(arguments, view)
     for doubt in show.doubts(check):
         show.note(doubt)

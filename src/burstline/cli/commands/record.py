@@ -231,17 +231,18 @@ def _report(ended: Ended, survey: Survey) -> None:
             "neither their calls nor messages to and from them"
         )
     if survey.strange:
+        words = "send or receive has its", "sends and receives have their"
         _say(
-            f"{survey.strange:,} sends and receives have their other side in another job; "
-            "these messages are not in the trace"
+            f"{plural(survey.strange, *words)} other side in another job; such messages are "
+            "not in the trace"
         )
     if missing := survey.missing():
         _say(f"{missing} of {plural(survey.size, 'rank')} recorded nothing")
     if survey.dropped:
         _say(
-            f"{survey.dropped:,} records were dropped, as there was no room for them on the "
-            "disk or in memory; the gaps are marked. Make room, or pass --calls, a smaller "
-            "--stack-depth or --leave-free"
+            f"{plural(survey.dropped, 'record was', 'records were')} dropped, as there was no "
+            "room for them on the disk or in memory; the gaps are marked. Make room, or pass "
+            "--calls, a smaller --stack-depth or --leave-free"
         )
 
 
