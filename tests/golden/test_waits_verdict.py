@@ -171,3 +171,19 @@ def test_where_nothing_waits_one_sentence_says_so():
     assert verdict(burstline.wait_states(trace_of(text))) == [
         "Nothing waits: no wait state was found in what the trace tells."
     ]
+
+
+@pytest.mark.parametrize("run", ["npb_lu_S_4r.prv.gz", "toy_waits_4.prv.gz"])
+def test_waits_are_charged_or_counted_as_charged_to_nobody(real_traces, run):
+    waits = burstline.wait_states(burstline.read(real_traces / run))
+    uncharged = waits.coverage["unexplained_ns"]
+
+    for delay in set(WAITS.values()) & waits.profile.stored.keys():
+        waited = sum(
+            waits.profile.total(name)
+            for name, each in WAITS.items()
+            if each == delay and name in waits.profile.stored
+        )
+        charged = waits.profile.total(delay)
+        assert charged + uncharged.get(delay, 0) == pytest.approx(waited, rel=1e-4)
+    assert set(uncharged) == ({"delay_latereceiver_aggregate"} if "lu" in run else set())

@@ -364,6 +364,11 @@ class WaitsView(View):
             ("left out", f"{plural(count, 'row')}, {what}")
             for what, count in coverage["left_out"].items()
         ]
+        facts += [
+            ("no cause", f"{self._time(missed)} of waits: {self._title(delay)}")
+            for delay, missed in coverage.get("unexplained_ns", {}).items()
+            if delay in self.result.profile.stored
+        ]
         if coverage["half_messages"]:
             facts.append(("left out", f"{coverage['half_messages']:,} halves of messages"))
         if facts:

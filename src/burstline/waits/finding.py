@@ -31,7 +31,7 @@ from burstline.waits.factors import factors, ideal_in
 from burstline.waits.intrinsic import divided, with_parts, without_noise, work_clock, work_of
 from burstline.waits.modelled import LEAST_COMPARED, Modelled
 from burstline.waits.parts import iterations_of, loops_of, windows_of
-from burstline.waits.result import WHOLE_LOCATIONS, Waits, verdict, waits_of
+from burstline.waits.result import WHOLE_LOCATIONS, Waits, unexplained_ns, verdict, waits_of
 from burstline.waits.times import process_threads
 
 if TYPE_CHECKING:
@@ -208,6 +208,8 @@ def states_of(
     waits.corrected.update(clocks)
     waits.coverage.update(_coverage(trace, sync, analysis))
     waits.coverage.update(stamps)
+    if causes:
+        waits.coverage["unexplained_ns"] = unexplained_ns(waits.profile)
     waits.coverage["by"] = by if width is None else "window"
     if parts is not None:
         waits.coverage.update(window_ns=width, loop=parts.loop)

@@ -43,6 +43,7 @@ _LITTLE_OF_KIND, _LITTLE = 0.02, 0.05
 """Of the time: waits of the largest kind, and of all, of which no cause is named."""
 _MUCH_UNDERSTOOD: Final = 0.9
 _WAITS_OF_MPI: Final = tuple(name for name in WAITS if name.startswith("mpi_"))
+_ROUNDING: Final = 1e-4  # of waits: more is not charged to anybody
 _HALVES: Final = ("collectives_share", "messages_share")
 _MUCH_TRANSFER: Final = 0.1  # of the time
 _MUCH_COMPUTED: Final = 0.2
@@ -550,6 +551,24 @@ def _not_understood(waits: Waits) -> list[tuple[str, str]]:
         return []
     told = " and ".join(filter(None, (", ".join(parts[:-1]), parts[-1])))
     return [("unsure", f"Not understood: {told}. Waits there are unknown, and not told below.")]
+
+
+def unexplained_ns(profile: Profile) -> dict[str, int]:
+    """By metric of delays: how much more is waited than is charged to anybody.
+
+    Nothing where the two differ by what rounding makes of them.
+    """
+    waited: dict[str, int] = {}
+    for name, delay in WAITS.items():
+        if delay and name in profile.stored:
+            waited[delay] = waited.get(delay, 0) + int(profile.total(name))
+    missing = {
+        delay: time - (int(profile.total(delay)) if delay in profile.stored else 0)
+        for delay, time in waited.items()
+    }
+    return {
+        delay: missed for delay, missed in missing.items() if missed > _ROUNDING * waited[delay]
+    }
 
 
 def transfer_ns(waits: Waits) -> Integers | None:
