@@ -2,7 +2,7 @@
 
 ::
 
-    python -m experiments.clocks [--quick] [--effort-models] --folder DIR
+    python -m experiments.clocks [--quick] [--effort-models | --noise] --folder DIR
 
 Builds the programs below `programs`, which are like MiniFE, LULESH and TeaLeaf, runs them
 plainly and recorded in turns, and tells profiles by each clock. A picture of each configuration
@@ -19,7 +19,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Final
 
 from burstline.plots import comparison_plot
-from experiments.clocks import models
+from experiments.clocks import models, noise
 from experiments.clocks.results import CLOCKS, LOGICAL, PHYSICAL, measured
 from experiments.clocks.runs import MODES, Site
 from experiments.clocks.statements import DELAY, GOAL, IDLE, MINIFE, STATEMENTS, TEALEAF, WAIT
@@ -173,6 +173,7 @@ def main() -> None:
     parser.add_argument("--quick", action="store_true", help="2 repetitions in place of 5")
     parser.add_argument("--folder", type=Path, required=True, help="for programs and traces")
     parser.add_argument("--effort-models", action="store_true", help="judge these instead")
+    parser.add_argument("--noise", action="store_true", help="judge intrinsic waits instead")
     chosen = parser.parse_args()
     repetitions = 2 if chosen.quick else 5
     site = Site(chosen.folder)
@@ -180,8 +181,9 @@ def main() -> None:
     def say(text: str) -> None:
         print(text, file=sys.stderr, flush=True)
 
-    if chosen.effort_models:
-        for line in models.report(site, repetitions, say):
+    if chosen.effort_models or chosen.noise:
+        told = noise if chosen.noise else models
+        for line in told.report(site, repetitions, say):
             print(line)
         return
     results = measured(site, repetitions, say)
