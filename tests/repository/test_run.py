@@ -53,7 +53,9 @@ def run(tmp_path):
     settings = os.environ | {"BURSTLINE_TRACES": "here", "TMPDIR": str(tmp_path)}
     settings |= {"PYTHONPATH": "/nowhere", "PIP_QUIET": "1"}
 
-    def of(readme=README, makefile=MAKEFILE):
+    def of(readme=README, makefile=MAKEFILE, *, folders=True):
+        if not folders:
+            shutil.rmtree(place / "shared")
         (repository / "README.md").write_text(readme)
         (repository / "Makefile").write_text(makefile)
         git = ["git", "-c", "user.name=n", "-c", "user.email=e"]
@@ -112,3 +114,11 @@ def test_a_readme_with_other_commands_fails(run):
 
     assert code == 1
     assert "FAILED: README.md: two commands that begin with make" in lines
+
+
+def test_without_folders_beside_it_the_tests_that_need_them_are_left_out_once(run):
+    code, lines = run(folders=False)
+
+    assert code == 0
+    assert "=== tests with real traces" not in lines
+    assert lines[-2:] == ["2 tests were left out: 2 need BURSTLINE_TRACES", "7 passed in 1.50s"]
