@@ -212,3 +212,25 @@ def test_shares_of_places_have_the_base_of_the_verdict():
     [ranks] = [title for title in tables if title.startswith("Who waits")]
     assert ranks.endswith("(without Init and Finalize)")
     assert [row[:2] for row in tables[ranks].rows] == [["0", "300 ns"], ["1", "0 ns"]]
+
+
+def test_threads_that_idle_in_mpi_init_are_in_no_share_of_places():
+    text = (
+        'ranks 1 threads 2 | path 0 main file a.c line 3 | region "!$omp parallel @a.c:9" '
+        "paradigm openmp role parallel file a.c begin 9 "
+        "| 0 | 0 enter MPI_Init path 0 | 500 leave | 600 fork 2 "
+        '| 600 enter "!$omp parallel @a.c:9" | 690 leave | 690 join '
+        "| 700 enter MPI_Finalize path 0 | 701 leave "
+        '| 0.1 | 600 enter "!$omp parallel @a.c:9" | 690 leave'
+    )
+    waits = wait_states(trace_of(text))
+    tables = {
+        block.title: block for block in WaitsView(waits).blocks() if isinstance(block, Table)
+    }
+
+    [title] = [title for title in tables if title.startswith("Where: Idle threads")]
+    assert title.endswith(", without Init and Finalize)")
+    assert not any("MPI_Init" in row[2].split(" > ")[-1][:9] for row in tables[title].rows)
+    shares = [float(row[1].strip(" %")) for row in tables[title].rows]
+    assert sum(shares) == pytest.approx(100, abs=0.2)
+    assert f"{shares[0]:.1f}% of it is" in waits.as_dict()["verdict"][1]
