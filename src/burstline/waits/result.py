@@ -39,8 +39,7 @@ WHOLE_LOCATIONS: Final = ("node", "rank")
 _CALL_PATHS_TOLD, _SEVERE_TOLD = 20, 10
 _IDLE: Final = "omp_idle_threads"
 _LEAST_LEFT_OUT: Final = 0.0005  # of the time: less would be printed as 0.0%
-_LITTLE_OF_KIND, _LITTLE = 0.02, 0.05
-"""Of the time: waits of the largest kind, and of all, of which no cause is named."""
+_LITTLE: Final = 0.05  # of the time: waits of which no cause is named, as noise makes them
 _MUCH_UNDERSTOOD: Final = 0.9
 _WAITS_OF_MPI: Final = tuple(name for name in WAITS if name.startswith("mpi_"))
 _ROUNDING: Final = 1e-4  # of waits: more is not charged to anybody
@@ -493,7 +492,7 @@ def sentences(waits: Waits) -> list[tuple[str, str]]:
         what = "In what was understood, nothing" if unsure else "Nothing"
         return unsure + (transfer or [("lost", f"{what} waits: {nothing}")])
     rest = every - largest.left_out_ns
-    if largest.cost_ns / time < _LITTLE_OF_KIND and rest / time < _LITTLE:
+    if rest / time < _LITTLE:
         ends = _in_ends(largest, time, ", {:.1%} of it in MPI_Init and MPI_Finalize")
         little = f"Threads wait for {every / time:.1%} of the time of the run{ends}"
         return unsure + (transfer or [("lost", f"{little}: too little to look for a cause.")])
