@@ -32,7 +32,7 @@ def clock_notes(stamps: Mapping[str, Any]) -> Iterator[str]:
     if negative := stamps["negative_readings"]:
         yield f"{plural(negative, 'reading')} fell and count nothing"
     if stamps["equals"] != stamps["clock"]:
-        lacks = {"lt_loop": "no iterations of OpenMP loops were recorded"}
+        lacks = {"lt_loop": "no iterations of OpenMP loops were counted"}
         why = lacks.get(stamps["clock"], "no work was counted")
         yield f"{why}, so each event is a tick: this is {stamps['equals']}"
     if modelled := stamps["modelled_ticks"]:
