@@ -214,6 +214,23 @@ def test_of_ranks_that_take_turns_none_stands_out():
     assert "Look there first" not in cause
 
 
+def test_a_send_that_waits_for_its_receiver_inside_of_an_exchange_is_no_transfer():
+    text = "ranks 3"
+    for rank, enter in enumerate((10, 40, 10)):
+        text += f"\n{rank}"
+        for step in range(0, 500, 50):
+            begin, end = step + enter, step + 41
+            text += (
+                f" | {begin} enter MPI_Sendrecv | {begin} send to {(rank + 1) % 3} bytes 8 "
+                f"| {end} receive from {(rank + 2) % 3} bytes 8 | {end} leave"
+            )
+
+    told = verdict(wait_states(trace_of(text)))
+
+    assert not any("transfer" in sentence for sentence in told)
+    assert told[-1].startswith("Rank 1 causes most of it, 100.0%")
+
+
 def test_who_is_slower_throughout_is_blamed_beside_another_who_is_so_elsewhere():
     text, stamp = (
         "ranks 2 | path 0 main file a.c line 3 | path 1 main file a.c line 5",

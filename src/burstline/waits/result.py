@@ -580,6 +580,10 @@ def transfer_ns(waits: Waits) -> Integers | None:
         return None
     if min(waits.coverage.get(name, 1.0) for name in _HALVES) < _MUCH_UNDERSTOOD:
         return None  # calls may wait for what was not understood
+    if (waits.efficiency.get("transfer") or 0.0) > 1 - _MUCH_TRANSFER:
+        return (
+            None  # messages in no time would change little: calls wait in ways without a metric
+        )
     ends = ends_of(profile)
     own = profile.exclusive("mpi").sum(axis=1)
     for name in (*_OTHER_MPI, *_WAITS_OF_MPI):
