@@ -29,6 +29,8 @@ _GROUP = re.compile(rb"[cC]:(\d{1,9}):(\d{1,18}):(\d{1,9})((?::\d{1,9})*):?")
 _INTER = re.compile(rb"[iI]:(\d{1,9}):(\d{1,18}):(\d{1,18}):(\d{1,9}):(\d{1,18}):(\d{1,9}):?")
 COMPILER: Final = "# counted code is of "
 SILENT: Final = "# no thread is recorded of "
+OWN_IDS: Final = "# each communicator has an id of its own"
+"""Not so in files of Extrae, where those with the same ordered members share one."""
 _STAMP: Final = "%Y%m%d%H%M%S"
 
 

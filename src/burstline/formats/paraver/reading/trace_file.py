@@ -14,7 +14,7 @@ from burstline.columns import to_numpy
 from burstline.errors import FormatError, readable
 from burstline.formats.files import is_plain
 from burstline.formats.intake import Defect
-from burstline.formats.paraver.files.declarations import compiler_in, silent_threads_in
+from burstline.formats.paraver.files.declarations import OWN_IDS, compiler_in, silent_threads_in
 from burstline.formats.paraver.files.header import (
     Header,
     Objects,
@@ -145,7 +145,10 @@ class OpenTrace:
         tables = {
             "locations": locations,
             "communicators": _communicator_table(
-                scanned, assembly.communicators, self.objects, twins=twins
+                scanned,
+                assembly.communicators,
+                self.objects,
+                twins=set() if OWN_IDS in scanned.comments else twins,
             ),
             "call_paths": assembly.call_paths.table(),
             "region_defs": assembly.regions.table(),

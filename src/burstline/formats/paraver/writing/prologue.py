@@ -18,6 +18,7 @@ from burstline.columns import distinct
 from burstline.errors import NotEnoughDataError, printable
 from burstline.formats.paraver.files.declarations import (
     COMPILER,
+    OWN_IDS,
     SILENT,
     Communicator,
     comment,
@@ -153,11 +154,24 @@ def prologue(trace: Trace, names: Numbering, end_ns: int) -> bytes:
         comments.append(f"{COMPILER}{printable(compiler, limit=1_000)}")
     if silent_threads_in(comments) is None:
         comments += [f"{SILENT}{printable(name, limit=1_000)}" for name in _silent(trace)]
+    if OWN_IDS not in comments and _have_own_ids(trace):
+        comments.append(OWN_IDS)
     if names.renumbered:
         comments.append(comment("RENUMBER", trace, "ids count what is left; see .row"))
     lines = [" ".join(line.splitlines()) for line in comments]
     return b"".join(
         [header, *map(write_communicator, communicators), *(f"{x}\n".encode() for x in lines)]
+    )
+
+
+def _have_own_ids(trace: Trace) -> bool:
+    """Whether a source that is no Paraver file told several communicators apart."""
+    table = trace.communicators
+    ids = table.group_by(["application", "source_id"]).aggregate([])
+    return (
+        not source_lines(trace, "header")
+        and 1 < table.num_rows == ids.num_rows
+        and not pc.any(table["ambiguous"]).as_py()
     )
 
 
