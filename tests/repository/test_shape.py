@@ -87,7 +87,9 @@ def test_data_in_the_repository_is_small():
     large = [
         where(path)
         for path in data
-        if path.is_file() and path.stat().st_size > MOST_BYTES_OF_DATA
+        if path.is_file()
+        and "__pycache__" not in path.parts
+        and path.stat().st_size > MOST_BYTES_OF_DATA
     ]
 
     assert not large

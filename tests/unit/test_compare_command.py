@@ -256,7 +256,7 @@ def test_a_profile_of_time_and_counts_is_compared_and_drawn(runs, tmp_path):
         (["RUN", "TIMELESS"], (5, "timeless.cubex has no metric time")),
         (["RUN", "SILENT"], (5, "nothing synchronises")),
         (["RUN", "RUN", "--plot", "x.pdf"], (2, "the ending of a picture is .svg or .png")),
-        (["RUN", "RUN", "--plot", "RUN"], (2, "the ending of a picture")),
+        (["RUN", "RUN", "--plot", "RUN"], (2, "belongs to the input")),
         (["RUN", "RUN", "--top", "-1"], (2, "--top must not be negative")),
     ],
 )

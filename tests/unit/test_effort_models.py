@@ -151,13 +151,13 @@ def test_a_trace_is_stamped_in_ns_of_the_model(trace, tmp_path):
 @pytest.mark.parametrize(
     ("words", "code", "said"),
     [
-        (("retime", "TRACE", "-o", "t.store"), 2, "of --clock lt_hwctr, not of lt_stmt"),
+        (("retime", "TRACE", "-o", "t.store"), 2, "an effort model is of lt_hwctr, not of lt_stmt"),
         (
             ("retime", "TRACE", "-o", "t.store", "--clock", "lt_hwctr", "--counter", "A"),
             2,
             "names its",
         ),
-        (("waits", "TRACE"), 2, "of --clock lt_hwctr, not of physical"),
+        (("waits", "TRACE"), 2, "what a clock counts is of logical ones: name one"),
         (("compare", "TRACE", "--clocks", "physical,lt_bb"), 2, "of lt_hwctr"),
         (("waits", "TRACE", *CLOCK), 5, "record --counters IR_FP_INS"),
     ],

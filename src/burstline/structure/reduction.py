@@ -122,7 +122,7 @@ def reduce_to_sites(trace: Trace, calls: Calls, sites: Sites) -> Reduced:
         sites=sites.distinct,
         sequence=sites.of_call,
         counters=trace.counter_names,
-        units=tuple(unit or "" for unit in trace.table("counters")["unit"].to_pylist()),
+        units=tuple(row.get("unit") or "" for row in trace.table("counters").to_pylist()),
         has_paths=sites.has_paths,
         **columns,
     )
