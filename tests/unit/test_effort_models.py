@@ -151,7 +151,7 @@ def test_a_trace_is_stamped_in_ns_of_the_model(trace, tmp_path):
 @pytest.mark.parametrize(
     ("words", "code", "said"),
     [
-        (("retime", "TRACE", "-o", "t.store"), 2, "an effort model is of lt_hwctr, not of lt_stmt"),
+        (("retime", "TRACE", "-o", "t.store"), 2, "is of lt_hwctr, not of lt_stmt"),
         (
             ("retime", "TRACE", "-o", "t.store", "--clock", "lt_hwctr", "--counter", "A"),
             2,
