@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from burstline.columns import UNKNOWN
+from burstline.columns import UNKNOWN, take
 
 if TYPE_CHECKING:
     from burstline.columns import AnyIntegers, Integers
@@ -114,5 +114,5 @@ def left_before(sync: Sync, location: AnyIntegers, seq: Integers) -> AnyIntegers
         span = slice(int(begin[place]), int(begin[place + 1]))
         chosen = location == place
         left = np.searchsorted(leave_seq[span], seq[chosen]) - 1
-        node[chosen] = np.where(left >= 0, following[span][left], UNKNOWN)
+        node[chosen] = take(following[span], left)
     return node
