@@ -167,10 +167,13 @@ def inputs(tmp_path_factory):
 
 @pytest.fixture
 def here(inputs, tmp_path, monkeypatch):
-    """A folder with all inputs, in which this process stands."""
+    """A folder with all inputs, where this process stands; what a page exports ends with it."""
     shutil.copytree(inputs, tmp_path, dirs_exist_ok=True)
     monkeypatch.chdir(tmp_path)
-    return tmp_path
+    before = dict(os.environ)
+    yield tmp_path
+    os.environ.clear()
+    os.environ.update(before)
 
 
 @pytest.fixture
