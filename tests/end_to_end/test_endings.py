@@ -175,14 +175,16 @@ def test_the_second_of_two_writers_is_told(example, place, output):
     [(["info"], 0), (["table", "--format", "csv"], 0), (["info", "--top", "-1"], 2)],
 )
 @pytest.mark.parametrize("closed", [["stdout"], ["stdout", "stderr"]])
-def test_a_closed_pipe_never_ends_with_1(example, words, code, closed, tmp_path):
+@pytest.mark.parametrize("unbuffered", ["", "1"])
+def test_a_closed_pipe_never_ends_with_1(example, words, code, *, closed, unbuffered, tmp_path):
     ends = {}
     for stream in closed:
         reading, ends[stream] = os.pipe()
         os.close(reading)
 
     command = [sys.executable, "-m", "burstline", *words, str(example)]
-    done = subprocess.run(command, **ends, env=environment(tmp_path), check=False)
+    settings = environment(tmp_path) | {"PYTHONUNBUFFERED": unbuffered}
+    done = subprocess.run(command, **ends, env=settings, check=False)
 
     for end in ends.values():
         os.close(end)

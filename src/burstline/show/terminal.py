@@ -29,10 +29,18 @@ _PIPED_COLUMNS: Final = 200  # where no terminal sets them: wide enough to cut n
 _PLAIN: Final = str.maketrans("▁▂▃▄▅▆▇█░", "_.-~=+*#.")  # where there is only ASCII
 
 
+class _Console(Console):
+    """A console that leaves it to the command line how to end where its reader has left."""
+
+    def on_broken_pipe(self) -> None:
+        """Refuse as any stream does; rich would end the process with 1."""
+        raise BrokenPipeError
+
+
 def console() -> Console:
     """A console on standard output, as wide as its reader; coloured on a terminal only."""
     wide = None if sys.stdout.isatty() or os.environ.get("COLUMNS") else _PIPED_COLUMNS
-    return Console(highlight=False, markup=False, emoji=False, width=wide)
+    return _Console(highlight=False, markup=False, emoji=False, width=wide)
 
 
 def print_blocks(blocks: Iterable[Block]) -> None:
