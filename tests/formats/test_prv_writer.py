@@ -190,6 +190,30 @@ def test_a_trace_without_records_gets_them_from_its_calls(tmp_path):
     assert dump(copy).states[2, 1, 2, 1, 5, 26, 3] == 1
 
 
+COPIED = """
+ranks 2
+communicator 0 kind world members 0 1 id 1
+communicator 1 kind world members 0 1 id 2 {extra}
+"""
+
+
+@pytest.mark.parametrize(("extra", "told_apart"), [("", True), ("ambiguous yes", False)])
+def test_communicators_with_the_same_members_are_told_apart_as_in_the_source(
+    tmp_path, extra, told_apart
+):
+    text = COPIED.format(extra=extra)
+    for rank in (0, 1):
+        text += f"{rank} | 0 enter MPI_Comm_dup comm 0 | 0 begin | 5 end | 5 leave"
+        text += " | 10 enter MPI_Barrier comm 1 | 10 begin | 20 end | 20 leave\n"
+    copy = tmp_path / "out.prv"
+
+    burstline.write(trace_of(text), copy)
+
+    again = burstline.read(copy).communicators
+    assert again["source_id"].to_pylist() == [1, 2]
+    assert again["ambiguous"].to_pylist() == [not told_apart] * 2
+
+
 TEAM = """
 ranks 1 threads 2
 path 0 main file main.c line 10
