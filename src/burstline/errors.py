@@ -27,7 +27,23 @@ if TYPE_CHECKING:
     from pathlib import Path
 
 _SHOWN = 120
-_CONTROL = re.compile(r"[\x00-\x1f\x7f-\x9f\ud800-\udfff]")
+_UNSEEN = (
+    r"\x00-\x1f\x7f-\x9f\xad\u034f\u061c\u115f\u1160\u17b4\u17b5\u180b-\u180f\u200b\u200e\u200f"
+    r"\u2028-\u202e\u2060-\u206f\u3164\ud800-\udfff\ufeff\uffa0\ufff0-\ufffb\U00013430-\U0001343f"
+    r"\U0001bca0-\U0001bca3\U0001d173-\U0001d17a\U000e0000-\U000e00ff\U000e01f0-\U000e0fff"
+)
+_JOINERS, _SELECTORS = r"\u200c\u200d", r"\ufe00-\ufe0f\U000e0100-\U000e01ef"
+_LETTERS = rf"[^\x00-\x7f{_UNSEEN}{_JOINERS}{_SELECTORS}]"
+UNSEEN = re.compile(
+    rf"[{_UNSEEN}]|[{_SELECTORS}](?<!{_LETTERS}.)"
+    rf"|[{_JOINERS}](?<!{_LETTERS}.)(?<![{_SELECTORS}].)|[{_JOINERS}](?!{_LETTERS})"
+)
+"""What a terminal or a browser obeys instead of showing it, or shows as nothing.
+
+Controls, those of direction among them, ends of lines, and what Unicode calls ignorable.
+Joiners and selectors of variants stay where words of many scripts and emoji need them: behind
+a character that is not ASCII, joiners before one, too.
+"""
 _BYTES = re.compile(r"[\udc80-\udcff]")
 
 
@@ -38,12 +54,14 @@ def readable(path: str | PathLike[str]) -> str:
 
 
 def printable(text: str, *, limit: int = _SHOWN) -> str:
-    r"""The text of a file, safe to print: no control characters, at most `limit` long.
+    r"""The text of a file, safe to print: nothing :data:`UNSEEN`, at most `limit` long.
 
-    >>> printable("a\x1b[31mred")
-    'a\ufffd[31mred'
+    >>> printable("a\x1b[31mred"), printable("gpj\u202exe")
+    ('a\ufffd[31mred', 'gpj\ufffdxe')
     """
-    shown = _CONTROL.sub("\ufffd", readable(text[: limit + 1]))
+    shown = readable(text[: limit + 1])
+    if not shown.isascii() or not shown.isprintable():
+        shown = UNSEEN.sub("\ufffd", shown)
     return shown if len(shown) <= limit else shown[: limit - 1] + "…"
 
 

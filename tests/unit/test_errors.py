@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import sys
+import unicodedata
 from pathlib import Path
 
 import pytest
@@ -76,10 +78,44 @@ def test_a_missing_extra_says_how_to_install_it():
         ("tab\tbell\a", "tab\ufffdbell\ufffd"),
         ("\x7f\x9f\xa0", "\ufffd\ufffd\xa0"),
         ("ä€", "ä€"),
+        ("gpj\u202eexe", "gpj\ufffdexe"),
+        ("\u2066a\u2069\u200f\u061c", "\ufffda\ufffd\ufffd\ufffd"),
+        ("MPI_\u200bSend\u2028x\ufeff", "MPI_\ufffdSend\ufffdx\ufffd"),
+        ("a\U000e0041\u3164", "a\ufffd\ufffd"),
+        ("a\u200db\u200c", "a\ufffdb\ufffd"),
+        ("a\ufe0fb\ufe00", "a\ufffdb\ufffd"),
+        ("葛\U000e0100\U000e0101", "葛\U000e0100\ufffd"),
+        ("ش\u200d\u200dش", "ش\ufffd\ufffdش"),
     ],
 )
-def test_control_characters_are_replaced(text, shown):
+def test_what_a_terminal_obeys_or_hides_is_replaced(text, shown):
     assert errors.printable(text) == shown
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "حلقة خارجية",
+        "\u0600\u0661 لول",
+        "پیش\u200cفرض",
+        "लू\u200dप",
+        "שלום",
+        "👩\u200d🔬 ❤\ufe0f\u200d🔥",
+        "葛\U000e0100城",
+    ],
+)
+def test_words_of_any_script_stay_as_they_are(text):
+    assert errors.printable(text) == text
+
+
+def test_every_character_of_the_database_that_is_a_control_or_has_no_width_is_replaced():
+    visible = "؀؁؂؃؄؅۝܏࢐࢑࣢𑂽𑃍"  # signs that Unicode files under format, and fonts draw
+    unseen = {"Cc", "Cf", "Cs", "Zl", "Zp"}
+    everything = [chr(code) for code in range(sys.maxunicode + 1)]
+    wanted = {c for c in everything if unicodedata.category(c) in unseen} - set(visible)
+
+    assert not [c for c in wanted if errors.printable(c) == c]
+    assert not [c for c in visible if errors.printable(c) != c]
 
 
 def test_printable_text_is_cut_to_its_limit():

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from burstline.errors import ParameterError, plural
+from burstline.errors import ParameterError, plural, printable
 from burstline.structure.program.fidelity import Expander
 from burstline.structure.program.iterations import timed
 from burstline.structure.program.nodes import Call, Item, Loop, tree, walk
@@ -185,8 +185,8 @@ class Structure:
         from html import escape  # noqa: PLC0415 -- notebooks only
 
         body = "".join(
-            f"<tr><td>{escape(str(row['file'] or ''))}</td><td>{row['line'] or ''}</td>"
-            f"<td style='padding-left:{1.5 * depth}em'>{escape(item.title())}</td>"
+            f"<tr><td>{escape(printable(row['file'] or ''))}</td><td>{row['line'] or ''}</td>"
+            f"<td style='padding-left:{1.5 * depth}em'>{escape(printable(item.title()))}</td>"
             f"<td style='text-align:right'>{_grouped(row['mean_ns'])}</td></tr>"
             for item, depth in walk(self.items)
             for row in [item.row(depth)]
