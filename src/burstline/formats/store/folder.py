@@ -23,6 +23,7 @@ from burstline import schema
 from burstline.columns import begins_run, run_lengths, to_numpy
 from burstline.errors import FormatError, MemoryBudgetError, UnsupportedRecordError, readable
 from burstline.formats import atomic
+from burstline.formats.documents import read_json
 from burstline.formats.files import is_plain, require_plain
 from burstline.formats.store.pages import bytes_to_read, open_parquet, text_bytes
 from burstline.operations import NAMES
@@ -38,6 +39,7 @@ if TYPE_CHECKING:
     Group = dict[str, int]
 
 MANIFEST: Final = "burstline-store.json"
+_MOST_OF_MANIFEST: Final = 1 << 25
 VERSION: Final = 1
 _ROWS: Final = 64 << 10
 _COPIES_OF_TEXT: Final = 3  # made plain in parts, put together, and handed on
@@ -473,8 +475,7 @@ def open_tables(folder: Path, memory: int | None = None) -> StoreTables:
     """The tables of a store, of which `memory` bytes may be loaded at once."""
     path = folder / MANIFEST
     try:
-        require_plain(path)
-        manifest: dict[str, Any] = json.loads(path.read_text(encoding="utf-8"))
+        manifest: dict[str, Any] = read_json(path, _MOST_OF_MANIFEST, memory=memory)
         version = int(manifest["version"])
         groups = {
             str(name): [
