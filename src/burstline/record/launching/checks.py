@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import os
+import re
 from dataclasses import replace
 from difflib import get_close_matches
 from pathlib import Path
@@ -16,13 +18,14 @@ if TYPE_CHECKING:
     from burstline.record.launching.command_line import Command
 
 
+_ORDER: Final = "verify_asan_link_order"
 _MOST_PATTERNS: Final = 4096
 _LONGEST_FILTER: Final = 1 << 16
 """As in ``native/settings.c``."""
 
 
 def check_programs(command: Command) -> None:
-    """Raise ParameterError if a program that the command runs does not exist."""
+    """Raise an error if a program of the command does not exist, or refuses a recorder."""
     first = (
         [command.words[0]]
         if command.launcher is None
@@ -33,6 +36,7 @@ def check_programs(command: Command) -> None:
     if not command.moves():
         for program in command.programs():
             _require(program[0])
+    _refuse_own_options(command)
 
 
 def checked_calls(text: str) -> str:
@@ -135,6 +139,27 @@ def _require(word: str) -> None:
     raise ParameterError(f"there is no program {shown}{where}")
 
 
+def _refuse_own_options(command: Command) -> None:
+    """Programs whose own options, in place of the recorder's, let AddressSanitizer end them."""
+    if _ORDER in os.environ.get("ASAN_OPTIONS", "") or _ORDER in " ".join(command.words):
+        return
+    words = (word for program in command.programs() for word in program)
+    for path in filter(None, map(mpi.executable, words)):
+        if (
+            mpi.names_symbol(path, b"__asan_default_options")
+            and re.search(r"lib(?:asan|clang_rt\.asan\S*)\.so", mpi.libraries_of(path))
+            and _ORDER.encode() not in path.read_bytes()
+        ):
+            raise UnsupportedRecordError(
+                path,
+                None,
+                expected="AddressSanitizer's options to be those of the recorder",
+                found="__asan_default_options, the program's own, with which "
+                "AddressSanitizer ends it where a library is preloaded",
+                way_out=f"Set ASAN_OPTIONS={_ORDER}=0, then record it.",
+            )
+
+
 def _abi_of(program: Sequence[str]) -> mpi.Abi | None:
     """The MPI of a program, which may stand behind others: ``numactl -N 0 ./app``."""
     for word in program:
@@ -146,7 +171,7 @@ def _abi_of(program: Sequence[str]) -> mpi.Abi | None:
 
 def _refuse_static(program: Sequence[str]) -> None:
     path = mpi.executable(program[0])
-    if path is not None and mpi.is_elf(path) and mpi.holds_mpi(path):
+    if path is not None and mpi.is_elf(path) and mpi.names_symbol(path, b"PMPI_Init"):
         raise UnsupportedRecordError(
             path,
             None,

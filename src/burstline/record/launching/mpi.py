@@ -47,9 +47,12 @@ ABIS: Final = {abi.name: abi for abi in (OPEN_MPI, MPICH, STANDARD)}
 
 def abi_of_program(path: Path) -> Abi | None:
     """The MPI that a program, or a library of it, is linked with."""
-    if not is_elf(path):
-        return None
-    return abi_of_libraries(_answer(["ldd", os.fspath(path)]))
+    return abi_of_libraries(libraries_of(path))
+
+
+def libraries_of(path: Path) -> str:
+    """A text that names the libraries a program is linked with; empty if it is no binary."""
+    return _answer(["ldd", os.fspath(path)]) if is_elf(path) else ""
 
 
 def abi_of_libraries(text: str) -> Abi | None:
@@ -94,11 +97,11 @@ def is_elf(path: Path) -> bool:
         return False
 
 
-def holds_mpi(path: Path) -> bool:
-    """Whether MPI is linked into a program statically."""
+def names_symbol(path: Path, name: bytes) -> bool:
+    """Whether a symbol table of a program names a symbol, as far as its bytes tell."""
     try:
         with path.open("rb") as file, mmap.mmap(file.fileno(), 0, access=mmap.ACCESS_READ) as m:
-            return m.find(b"\0PMPI_Init\0") >= 0
+            return m.find(b"\0" + name + b"\0") >= 0
     except (OSError, ValueError):
         return False
 

@@ -24,7 +24,7 @@
  *     counters modules walk      readings; programs and libraries; return addresses
  *     output papi perf           the window of a thread, and the file behind it; two sources
  *     process settings           the gate, the clock, the rank; what the environment asks for
- *     memory library rules operations symbols
+ *     memory library rules operations symbols sanitizers
  *     put                        the hot path: a record is stored in a buffer, and nobody called
  */
 #ifndef BURSTLINE_RUNTIME_H
