@@ -394,18 +394,18 @@ def _applications(trace: Trace, with_mpi: tuple[int, ...]) -> tuple[ApplicationS
 def _call_paths(trace: Trace) -> tuple[int, int]:
     """The number of call paths, and the length of the longest."""
     (parent,) = trace.arrays("call_paths", "parent")
-    depth, ancestor = 0, np.arange(len(parent))
-    while len(ancestor):
-        depth += 1
-        ancestor = parent[ancestor]
-        ancestor = np.unique(ancestor[ancestor >= 0])
-    return len(parent), depth
+    depths: list[int] = []
+    for caller in parent.tolist():  # callers come before what they call
+        depths.append(1 + (depths[caller] if caller >= 0 else 0))
+    return len(depths), max(depths, default=0)
 
 
 def _open_calls(trace: Trace, calls: list[dict[str, Any]]) -> tuple[OpenCall, ...]:
     if not calls:
         return ()
-    places, (number, labels) = trace.locations.to_pylist(), path_labels(trace)
+    paths = {row["call_path"] for row in calls} - {None}
+    number, labels = path_labels(trace, np.array([*paths], np.int64))
+    places = trace.locations.to_pylist()
     made = []
     for row in calls:
         place = places[row["location"]]

@@ -50,6 +50,23 @@ def paths_of(trace):
     )
 
 
+def frames_above(table):
+    """Give the frames of each row of `call_paths`, outermost first, with all of its callers."""
+    rows = table.to_pylist()
+
+    def callers(row):
+        above = [] if row["parent"] is None else callers(rows[row["parent"]])
+        return [*above, (row["function"], row["file"], row["line"])]
+
+    return [callers(row) for row in rows]
+
+
+def without_depth(frames):
+    """Leave the innermost of frames in a row that are of one function in one file."""
+    pairs = zip(frames, [*frames[1:], (None, None, None)], strict=True)
+    return [frame for frame, inner in pairs if frame[:2] != inner[:2]]
+
+
 def _word(definition):
     name = definition["name"]
     if definition["paradigm"] != "openmp" or name.startswith("!$omp"):

@@ -7,12 +7,14 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from burstline import Trace
-from burstline.identity import call_tree
+from burstline.identity import call_tree, clean_paths
+from burstline.identity.call_paths import Paths
 from burstline.profile import CALL_PATHS
+from burstline.summary import summarise
 from burstline.testing import trace_of as told
 from by_hand import calls_of, threads, trace_of
 from golden.test_waits_oracle import FILES
-from oracles.call_tree import paths_of, whole
+from oracles.call_tree import frames_above, paths_of, whole, without_depth
 from random_traces import traces
 
 
@@ -145,3 +147,47 @@ def test_a_cut_stack_is_where_the_only_path_that_ends_like_it_is(stacks, most):
     names = paths(tree, lines=True)
     assert [names[node][:-1] for node in tree.call_node.tolist()] == stacks
     assert tree.ambiguous == sum(stack in left and found[stack][1] for stack in stacks)
+
+
+@st.composite
+def stacks(draw):
+    """Traces with rows of `call_paths` alone: of few functions, so that they recur."""
+    places = st.tuples(
+        st.sampled_from(["f", "g", "h"]), st.sampled_from("ab"), st.integers(1, 2)
+    )
+    rows = []
+    for number in range(draw(st.integers(0, 12))):
+        function, file, line = draw(places)
+        parent = draw(st.one_of(st.none(), st.integers(0, number - 1))) if number else None
+        row = {"call_path": number, "parent": parent, "function": function}
+        rows.append(row | {"file": file, "line": line})
+    return trace_of(call_paths=rows)
+
+
+@given(stacks())
+def test_paths_and_their_depth_are_those_of_a_walk_through_all_callers(trace):
+    frames = frames_above(trace.call_paths)
+
+    number, paths = clean_paths(trace)
+    summary = summarise(trace)
+
+    assert [[*map(_facts, paths[k])] for k in number[:-1]] == [
+        without_depth(each) for each in frames
+    ]
+    assert len({*paths}) == len(paths)
+    assert summary.call_paths == len(frames)
+    assert summary.call_path_depth == max(map(len, frames), default=0)
+
+
+@given(stacks(), stacks())
+def test_paths_of_two_traces_have_one_number_where_they_are_equal(one, other):
+    merged = Paths()
+
+    for trace in (one, other):
+        _, paths = clean_paths(trace)
+        assert [merged[number] for number in merged.merged(paths)] == [*paths]
+    assert len({*merged}) == len(merged)
+
+
+def _facts(frame):
+    return frame.function, frame.file, frame.line

@@ -284,12 +284,23 @@ def test_communicators_are_called_by_their_members():
 
 
 def test_call_paths_say_what_the_trace_knows():
-    number, labels = path_labels(
-        trace_of("ranks 1 | path 0 _start | path 1 main under 0 | path 2 f under 1 file f.c")
+    trace = trace_of(
+        "ranks 1 | path 0 _start | path 1 main under 0 | path 2 f under 1 file f.c"
     )
+
+    number, labels = path_labels(trace, np.array([-1, 0, 1, 2]))
 
     assert number.tolist() == [-1, 0, 1, -1]
     assert labels == ["main", "main;f@f.c"]
+
+
+def test_only_the_call_paths_that_are_asked_for_have_labels():
+    trace = trace_of("ranks 1 | path 0 main | path 1 f under 0 | path 2 g under 1")
+
+    number, labels = path_labels(trace, np.array([-1, 1]))
+
+    assert number.tolist() == [-1, 0, -1, -1]
+    assert labels == ["main;f"]
 
 
 def test_an_overview_of_parts_is_that_of_the_whole():

@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Final
+from typing import TYPE_CHECKING, Final, overload
 
 import numpy as np
 
-from burstline.columns import UNKNOWN, take
+from burstline.columns import UNKNOWN
 from burstline.identity.vocabulary import Vocabulary
 from burstline.operations import NAMES
 
@@ -40,30 +41,71 @@ Path = tuple[Frame, ...]
 """Frames from the start of the program to the call, outermost first."""
 
 
-def clean_paths(trace: Trace) -> tuple[Integers, tuple[Path, ...]]:
+class Paths(Sequence[Path]):
+    """The different paths of a trace, as a tree: each is put together where it is asked for.
+
+    All of them side by side would take the square of the depth of a recursion.
+    """
+
+    def __init__(self) -> None:
+        self._steps: list[tuple[int, Frame | None]] = [(UNKNOWN, None)]  # path above, frame
+        self._numbers = {self._steps[0]: 0}
+
+    def __len__(self) -> int:
+        return len(self._steps)
+
+    @overload
+    def __getitem__(self, number: int) -> Path: ...
+    @overload
+    def __getitem__(self, number: slice) -> Sequence[Path]: ...
+    def __getitem__(self, number: int | slice) -> Path | Sequence[Path]:
+        if isinstance(number, slice):
+            return [self[each] for each in range(len(self))[number]]
+        frames = []
+        above, frame = self._steps[number]
+        while frame is not None:
+            frames.append(frame)
+            above, frame = self._steps[above]
+        return tuple(reversed(frames))
+
+    def last(self, number: int) -> Frame | None:
+        """The innermost frame of a path, None of the one without frames."""
+        return self._steps[number][1]
+
+    def extended(self, number: int, frame: Frame) -> int:
+        """The number of a path with one more frame; a new one gets the next number."""
+        if not is_place(frame):
+            return number
+        above, last = self._steps[number]
+        # the depth of a recursion is no part of where a call is
+        if last is not None and (last.function, last.file) == (frame.function, frame.file):
+            number = above
+        return self._child((number, frame))
+
+    def merged(self, others: Paths) -> list[int]:
+        """The number of each path of others, all of which are here from now on."""
+        numbers = [0]
+        for above, frame in others._steps[1:]:
+            numbers.append(self._child((numbers[above], frame)))
+        return numbers
+
+    def _child(self, step: tuple[int, Frame | None]) -> int:
+        number = self._numbers.setdefault(step, len(self._steps))
+        if number == len(self._steps):
+            self._steps.append(step)
+        return number
+
+
+def clean_paths(trace: Trace) -> tuple[Integers, Paths]:
     """The path of each row of `call_paths` as a number, and the paths; 0 is without frames."""
     table = trace.call_paths
     columns = (table[name].to_pylist() for name in ("parent", "function", "file", "line"))
-    paths: list[Path] = [()]
-    numbers: dict[Path, int] = {(): 0}
-    number = np.zeros(table.num_rows + 1, np.int64)  # the last is for id -1: without a path
+    paths = Paths()
+    number = [0] * (table.num_rows + 1)  # the last is for id -1: without a path
     for row, (parent, function, file, line) in enumerate(zip(*columns, strict=True)):
-        above = paths[number[parent]] if parent is not None else ()
-        path = _extended(above, Frame(function, file, line))
-        number[row] = numbers.setdefault(path, len(paths))
-        if number[row] == len(paths):
-            paths.append(path)
-    return number, tuple(paths)
-
-
-def _extended(above: Path, frame: Frame) -> Path:
-    if not is_place(frame):
-        return above
-    # the depth of a recursion is no part of where a call is
-    recursive = (
-        bool(above) and above[-1].function == frame.function and above[-1].file == frame.file
-    )
-    return (*(above[:-1] if recursive else above), frame)
+        above = 0 if parent is None else number[parent]
+        number[row] = paths.extended(above, Frame(function, file, line))
+    return np.array(number, np.int64), paths
 
 
 def is_place(frame: Frame) -> bool:
@@ -75,10 +117,15 @@ def is_place(frame: Frame) -> bool:
     return fortran not in _WRAPPERS and not (name in _UNRESOLVED and frame.file is None)
 
 
-def path_labels(trace: Trace) -> tuple[Integers, list[str]]:
-    """The label of each row of `call_paths` as a number, and the labels, alike in all runs."""
-    number, (_, *paths) = clean_paths(trace)
+def path_labels(trace: Trace, rows: Integers) -> tuple[Integers, list[str]]:
+    """The label of some rows of `call_paths` as a number, by row, and these labels.
+
+    Other rows, those without frames, and calls without a path have -1.
+    """
+    number, paths = clean_paths(trace)
     labels: Vocabulary[str] = Vocabulary()
-    of_path = labels.numbers(";".join(map(str, path)) for path in paths)
-    # unknown where a path has no frames, and behind the last row, for calls without a path
-    return take(of_path, number - 1, UNKNOWN), labels.names
+    of_path = np.full(len(paths), UNKNOWN, np.int64)
+    used = np.unique(number[rows])
+    used = used[used > 0]
+    of_path[used] = labels.numbers(";".join(map(str, paths[k])) for k in used.tolist())
+    return of_path[number], labels.names

@@ -64,7 +64,7 @@ class Decoder:
         self._operations = Vocabulary([*NAMES, *_operations(trace)])
         paths: list[str] = []
         if "call_path" in self.wanted:
-            self._path, paths = path_labels(trace)
+            self._path, paths = path_labels(trace, _call_paths(trace))
         # Communicators with one label, such as every rank's MPI_COMM_SELF, have one number.
         communicators: Vocabulary[str] = Vocabulary()
         if "communicator" in self.wanted:
@@ -156,6 +156,14 @@ def _operations(trace: Trace) -> list[str]:
     for part in _parts(trace, "calls", ["operation"]):
         return coded(part["operation"])[1]
     return []
+
+
+def _call_paths(trace: Trace) -> Integers:
+    """The call paths that calls have, -1 among them if some have none."""
+    parts = [
+        np.unique(to_numpy(part["call_path"])) for part in _parts(trace, "calls", ["call_path"])
+    ]
+    return np.unique(np.concatenate(parts)) if parts else np.zeros(0, np.int64)
 
 
 def _roots(trace: Trace) -> _Facts:

@@ -48,20 +48,23 @@ def sites_of(trace: Trace, rows: Integers, world_size: int) -> Sites:
     number, paths = clean_paths(trace)
     place = number[call_path[rows]]
     has_paths = bool(place.any())
-    places: list[tuple[Path, int | None, int | None]] = [(path, None, None) for path in paths]
+    places: list[tuple[int | None, int | None]] = []
+    count = len(paths)
     if not has_paths:  # communicator and the partner's rank relative to the caller's, instead
         place, places = _places_without_paths(trace, rows, world_size)
-    count = len(places)
+        count = len(places)
     of_call, keys = dense(codes[rows].astype(np.int64) * count + place, len(operations) * count)
+    named = [(operations[key // count], key % count) for key in keys.tolist()]
     distinct = tuple(
-        Site(operations[key // count], *places[key % count]) for key in keys.tolist()
+        Site(name, paths[at]) if has_paths else Site(name, (), *places[at])
+        for name, at in named
     )
     return Sites(of_call.astype(np.int32), distinct, has_paths)
 
 
 def _places_without_paths(
     trace: Trace, rows: Integers, world_size: int
-) -> tuple[Integers, list[tuple[Path, int | None, int | None]]]:
+) -> tuple[Integers, list[tuple[int | None, int | None]]]:
     (ranks,) = trace.arrays("locations", "rank")
     columns = trace.arrays("calls", "location", "peer", "communicator")
     location, peer, communicator = (column[rows].astype(np.int64) for column in columns)
@@ -72,7 +75,6 @@ def _places_without_paths(
     place, keys = dense(key, int(key.max(initial=0)) + 1)
     return place, [
         (
-            (),
             key // width - 1 if key >= width else None,
             key % width - 1 if key % width else None,
         )

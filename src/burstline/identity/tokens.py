@@ -21,7 +21,7 @@ from burstline.columns import (
     run_lengths,
     take,
 )
-from burstline.identity.call_paths import clean_paths
+from burstline.identity.call_paths import Paths, clean_paths
 from burstline.identity.calls import SPAN_COLLECTIVES
 from burstline.identity.communicators import communicator_labels
 from burstline.identity.vocabulary import Vocabulary
@@ -33,7 +33,6 @@ if TYPE_CHECKING:
     import numpy.typing as npt
 
     from burstline.columns import Floats, Integers, Mask
-    from burstline.identity.call_paths import Path
     from burstline.trace import Trace
 
     Codes = npt.NDArray[np.int32]
@@ -148,7 +147,7 @@ class _Words:
 
     def __init__(self) -> None:
         self.operations = Vocabulary([""])
-        self._paths: Vocabulary[Path] = Vocabulary()
+        self._paths = Paths()
         self._communicators: Vocabulary[str] = Vocabulary()
         self._loops: Vocabulary[str] = Vocabulary()
 
@@ -161,7 +160,7 @@ class _Words:
         """The place in the source of each call, shape (calls,)."""
         number, paths = clean_paths(trace)
         (path,) = trace.arrays("calls", "call_path")
-        return self._paths.numbers(paths)[number][path]
+        return np.array(self._paths.merged(paths), np.int64)[number][path]
 
     def communicator(self, trace: Trace) -> Integers:
         """The communicator of each call, -1 where it has none, shape (calls,)."""

@@ -85,18 +85,24 @@ def _sites(trace: Trace, sync: Sync, tree: CallTree) -> dict[int, tuple[str, ...
     """The places that the calls of each call path are made from."""
     number, paths = clean_paths(trace)
     (call_path,) = trace.arrays("calls", "call_path")
-    last = [_place(path[-1]) if path else "" for path in paths]
+    last = [_place(paths.last(number)) for number in range(len(paths))]
     names = [*dict.fromkeys(last)]
-    place = np.array([names.index(each) for each in last], np.int64)[number[call_path]]
+    numbers = {name: number for number, name in enumerate(names)}
+    place = np.array([numbers[each] for each in last], np.int64)[number[call_path]]
     length = sync.calls.leave_ns - sync.calls.enter_ns
     by_time = _by_time(tree.call_node, place, length)
     told = {node: tuple(names[k] for k in each if names[k]) for node, each in by_time.items()}
     return {node: each for node, each in told.items() if each}
 
 
-def _place(frame: Frame) -> str:
+def _place(frame: Frame | None) -> str:
     """Where a frame is; nothing without a line, or of what Cython made of Python."""
-    if frame.file is None or frame.line is None or frame.function.startswith(EXTENSION):
+    if (
+        frame is None
+        or frame.file is None
+        or frame.line is None
+        or frame.function.startswith(EXTENSION)
+    ):
         return ""
     return f"{frame.file}:{frame.line}"
 
