@@ -7,6 +7,8 @@ from burstline.formats.store.folder import no_such_row as no_such_row
 from burstline.formats.store.folder import read as read
 from burstline.formats.store.folder import recognises as recognises
 from burstline.formats.store.folder import write as write
+from burstline.formats.store.footer import Footer as Footer
+from burstline.formats.store.footer import read_footer as read_footer
 from burstline.formats.store.pages import bytes_to_read as bytes_to_read
 from burstline.formats.store.pages import open_parquet as open_parquet
 from burstline.formats.store.pages import text_bytes as text_bytes

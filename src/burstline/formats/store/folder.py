@@ -25,6 +25,7 @@ from burstline.errors import FormatError, MemoryBudgetError, UnsupportedRecordEr
 from burstline.formats import atomic
 from burstline.formats.documents import read_json
 from burstline.formats.files import is_plain, require_plain
+from burstline.formats.store.footer import read_footer
 from burstline.formats.store.pages import bytes_to_read, open_parquet, text_bytes
 from burstline.operations import NAMES
 from burstline.progress import SILENCE, Progress
@@ -34,6 +35,7 @@ if TYPE_CHECKING:
     from pathlib import Path
 
     from burstline.columns import Integers, Mask
+    from burstline.formats.store.footer import Footer
     from burstline.schema import Dangling
 
     Group = dict[str, int]
@@ -243,7 +245,7 @@ class StoreTables(Mapping[str, pa.Table]):
     counters: tuple[str, ...]
     groups: dict[str, list[Group]]  # rows, locations and times of each row group
     memory: int | None = None  # bytes that may be loaded at once
-    _rows: dict[str, int] = field(default_factory=dict)
+    _footers: dict[str, Footer] = field(default_factory=dict)
     _counts: dict[str, Integers] = field(default_factory=dict)  # rows on each location
 
     def __getitem__(self, name: str) -> pa.Table:
@@ -251,7 +253,7 @@ class StoreTables(Mapping[str, pa.Table]):
             raise KeyError(name)
         names = self._names(name)
         with self._file(name) as file, self._told(name):
-            return self._read(name, file, range(file.num_row_groups), names)
+            return self._read(name, file, range(len(self.groups[name])), names)
 
     def __iter__(self) -> Iterator[str]:
         return iter(self.groups)
@@ -261,13 +263,7 @@ class StoreTables(Mapping[str, pa.Table]):
 
     def rows(self, name: str) -> int:
         """The number of rows of a table, which is not loaded."""
-        if name not in self.groups:
-            return 0
-        if name not in self._rows:
-            with self._file(name) as file:
-                groups = range(file.num_row_groups)
-                self._rows[name] = sum(file.metadata.row_group(k).num_rows for k in groups)
-        return self._rows[name]
+        return self._footer(name).rows() if name in self.groups else 0
 
     def rows_near(
         self,
@@ -285,12 +281,12 @@ class StoreTables(Mapping[str, pa.Table]):
             return 0
         near = 0
         with self._file(name) as file:
-            for number, group in enumerate(self._groups(name, file)):
+            for number, group in enumerate(self.groups[name]):
                 share = _share(group, locations, window)
                 if window is not None and "min_ns" in group and 0 < share < 1:
                     near += self._count(name, file, number, locations, window)
                 else:
-                    near += ceil(file.metadata.row_group(number).num_rows * share)
+                    near += ceil(self._footer(name).rows([number]) * share)
         return near
 
     def _count(
@@ -324,7 +320,7 @@ class StoreTables(Mapping[str, pa.Table]):
         """
         names = list(columns) if columns is not None else self._names(name)
         with self._file(name) as file:
-            groups = self._groups(name, file)
+            groups = self.groups[name]
             near = [k for k, index in enumerate(groups) if _share(index, locations, window)]
             for part in _of_whole_locations(near, groups):
                 with self._told(name):
@@ -335,18 +331,18 @@ class StoreTables(Mapping[str, pa.Table]):
         counters = self.counters if schema.TABLES[name].counters else ()
         return [column.name for column in schema.TABLES[name].columns] + list(counters)
 
-    def _groups(self, name: str, file: pq.ParquetFile) -> list[Group]:
-        """What the manifest says of the row groups of a file, of which there are as many."""
-        groups = self.groups[name]
-        if file.num_row_groups != len(groups):
-            raise FormatError(
-                self.folder / f"{name}.parquet",
-                None,
-                expected=f"{len(groups)} row groups",
-                found=str(file.num_row_groups),
-                way_out=_AGAIN,
-            )
-        return groups
+    def _footer(self, name: str) -> Footer:
+        """The footer of a table's file, read once; it has the row groups of the manifest."""
+        if name not in self._footers:
+            path = self.folder / f"{name}.parquet"
+            with self._told(name):
+                footer = read_footer(path, require=self._require)
+            if len(footer.groups) != len(self.groups[name]):
+                expected = f"{len(self.groups[name])} row groups"
+                found = str(len(footer.groups))
+                raise FormatError(path, None, expected=expected, found=found, way_out=_AGAIN)
+            self._footers[name] = footer
+        return self._footers[name]
 
     def _read(
         self,
@@ -365,7 +361,7 @@ class StoreTables(Mapping[str, pa.Table]):
         needed = 0
         if self.memory is not None:
             path = self.folder / f"{name}.parquet"
-            needed = bytes_to_read(path, file.metadata, groups, names)
+            needed = bytes_to_read(path, self._footer(name), groups, names)
             self._require(needed)
         rows = file.read_row_groups(groups, columns=names)
         if self.memory is not None:
@@ -375,7 +371,7 @@ class StoreTables(Mapping[str, pa.Table]):
             name, table, self.rows, self._rows_by_location, whole=whole
         )
         if wrong is not None:
-            before = sum(file.metadata.row_group(k).num_rows for k in range(groups[0]))
+            before = self._footer(name).rows(range(groups[0]))
             wrong = wrong._replace(row=before + wrong.row)
             raise no_such_row(self.folder / f"{name}.parquet", wrong, _AGAIN)
         return table
@@ -400,7 +396,7 @@ class StoreTables(Mapping[str, pa.Table]):
         with ExitStack() as stack:
             with self._told(name):
                 source = stack.enter_context(arrow_source(self.folder / f"{name}.parquet"))
-                file = open_parquet(source)
+                file = open_parquet(source, self._footer(name))
             yield stack.enter_context(file)
 
     def _told(self, name: str) -> AbstractContextManager[None]:

@@ -14,9 +14,13 @@ import pyarrow as pa
 import pyarrow.compute as pc
 import pyarrow.parquet as pq
 
+from burstline.formats.store.thrift import Shape, read_struct
+
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
     from pathlib import Path
+
+    from burstline.formats.store.footer import Chunk, Footer
 
 _HEADER_BYTES: Final = (1 << 8, 1 << 14, 1 << 24)  # Arrow takes no longer ones
 _PAGE: Final = 2 << 20  # no page is larger that Arrow writes unasked
@@ -24,9 +28,7 @@ _PREFIXED: Final = 7  # DELTA_BYTE_ARRAY: each text begins as the one before
 _CODE_BYTES: Final = 4
 _BYTES: Final = {"BOOLEAN": 1, "INT32": 4, "INT64": 8, "FLOAT": 4, "DOUBLE": 8}
 _NUMBERS: Final = (pa.types.is_integer, pa.types.is_floating, pa.types.is_decimal)
-_DATA: Final = {0: (5, 2), 3: (8, 4)}  # by a page's type: its own header, its encoding there
-_MOST_NESTED: Final = 4
-_BOOLEANS, _BYTE, _INTEGERS, _DOUBLE, _BINARY, _STRUCT = (1, 2), 3, (4, 5, 6), 7, 8, 12
+_DATA: Final = {0: 5, 3: 8}  # by the type of a page of data, its own header
 
 
 class Page(NamedTuple):
@@ -37,37 +39,34 @@ class Page(NamedTuple):
     encoding: int
 
 
-def open_parquet(source: Path | IO[bytes]) -> pq.ParquetFile:
-    """A Parquet file whose texts are read as codes."""
-    footer = pq.read_metadata(source)
-    texts = set()
-    for k in range(footer.num_columns):
-        groups = (footer.row_group(number) for number in range(footer.num_row_groups))
-        encodings = {encoding for group in groups for encoding in group.column(k).encodings}
-        if not any(encoding.startswith("DELTA") for encoding in encodings):
-            texts.add(footer.schema.column(k).path)
+def open_parquet(source: Path | IO[bytes], footer: Footer) -> pq.ParquetFile:
+    """A Parquet file whose texts are read as codes, by its footer, which was checked."""
     return pq.ParquetFile(
-        source, read_dictionary=texts, memory_map=False, page_checksum_verification=True
+        source,
+        metadata=footer.arrow,
+        read_dictionary=footer.coded_texts(),
+        memory_map=False,
+        page_checksum_verification=True,
     )
 
 
 def bytes_to_read(
-    path: Path, footer: pq.FileMetaData, groups: Sequence[int], columns: Sequence[str]
+    path: Path, footer: Footer, groups: Sequence[int], columns: Sequence[str]
 ) -> int:
     """Bytes that some columns of row groups take as they are read, texts as codes."""
     needed, wanted = 0, set(columns)
-    kinds = {field.name: field.type for field in footer.schema.to_arrow_schema()}
+    kinds = {field.name: field.type for field in footer.arrow.schema.to_arrow_schema()}
     with path.open("rb") as file:
-        for k in range(footer.num_columns):
-            words = footer.schema.column(k).path.split(".")
+        for k, leaf in enumerate(footer.leaves):
+            words = leaf.split(".")
             names = {".".join(words[:last]) for last in range(1, len(words) + 1)} & wanted
-            for number in groups if names else ():
-                group = footer.row_group(number)
-                if not group.num_rows:
-                    continue  # none of its pages is read
-                pages = list(_pages(file.fileno(), group.column(k)))
-                width = _width(footer.schema.column(k), kinds.get(names.copy().pop()))
-                needed += _bytes_of(pages, group.num_rows, width)
+            if not names:
+                continue
+            width = _width(footer.arrow.schema.column(k), kinds.get(names.pop()))
+            for group in (footer.groups[number] for number in groups):
+                if group.rows:  # or else none of its pages is read
+                    pages = list(_pages(file.fileno(), group.chunks[k]))
+                    needed += _bytes_of(pages, group.rows, width)
     return needed
 
 
@@ -103,79 +102,41 @@ def text_bytes(table: pa.Table) -> int:
     return total
 
 
-def _pages(file: int, column: pq.ColumnChunkMetaData) -> Iterator[Page]:
+def _pages(file: int, chunk: Chunk) -> Iterator[Page]:
     """Yield what the headers of a column's pages say; ValueError where they are none."""
-    place = int(column.data_page_offset)
-    first = column.dictionary_page_offset
-    if column.has_dictionary_page and first and first < place:
-        place = int(first)
-    end = place + column.total_compressed_size
+    place = chunk.data_page
+    if chunk.dictionary_page and chunk.dictionary_page < place:
+        place = chunk.dictionary_page
+    end = place + chunk.size
     while place < end:
-        header, length = _header(file, place)
-        size, compressed = header.get(2, 0), header.get(3, 0)
-        own, encoding = _DATA.get(header.get(1, 0), (0, 0))
-        data = header.get(own, {})
-        if not 0 <= compressed < 1 << 31 or not 0 <= size < 1 << 31:
-            raise ValueError("sizes in the header of a page are none")
-        yield Page(size, max(data.get(1, 0), 0), data.get(encoding, 0))
+        (page, compressed), length = _header(file, place)
+        yield page
         place += length + compressed
 
 
-def _header(file: int, place: int) -> tuple[dict[int, Any], int]:
+def _page(fields: dict[int, Any]) -> tuple[Page, int]:
+    """What the header of a page says, and the bytes of the page as it is stored."""
+    size, compressed = fields[2], fields[3]
+    values, encoding = fields.get(_DATA.get(fields[1], 0), (0, 0))
+    if not 0 <= compressed < 1 << 31 or not 0 <= size < 1 << 31:
+        raise ValueError("sizes in the header of a page are none")
+    return Page(size, max(values, 0), encoding), compressed
+
+
+def _own(encoding: int) -> Shape:
+    """The header of its own that a page of data has, by the number of its encoding in it."""
+    return Shape({1: int, encoding: int}, lambda fields: (fields[1], fields[encoding]))
+
+
+_HEADER: Final = Shape({1: int, 2: int, 3: int, 5: _own(2), 8: _own(4)}, _page)
+
+
+def _header(file: int, place: int) -> tuple[tuple[Page, int], int]:
     for size in _HEADER_BYTES:
         data = os.pread(file, size, place)
         try:
-            return _struct(data, 0, _MOST_NESTED)
+            return read_struct(data, 0, _HEADER)
         except IndexError:
             if len(data) < size:
                 break
     raise ValueError("the header of a page does not end")
-
-
-def _struct(data: bytes, place: int, nested: int) -> tuple[dict[int, Any], int]:
-    """Values of a struct of Thrift's compact protocol, by their numbers, and where it ends."""
-    fields: dict[int, Any] = {}
-    number = 0
-    while head := data[place]:
-        place += 1
-        if head >> 4:
-            number += head >> 4
-        else:
-            number, place = _integer(data, place)
-        if number in fields or not nested:
-            raise ValueError("the header of a page is none")
-        fields[number], place = _value(data, place, head & 15, nested - 1)
-    return fields, place + 1
-
-
-def _value(data: bytes, place: int, kind: int, nested: int) -> tuple[Any, int]:
-    if kind in _BOOLEANS:
-        return None, place
-    if kind == _BYTE:
-        return None, place + 1
-    if kind in _INTEGERS:
-        return _integer(data, place)
-    if kind == _DOUBLE:
-        return None, place + 8
-    if kind == _BINARY:
-        length, place = _number(data, place)
-        return None, place + length
-    if kind == _STRUCT:
-        return _struct(data, place, nested)
-    raise ValueError("the header of a page is none")
-
-
-def _integer(data: bytes, place: int) -> tuple[int, int]:
-    value, place = _number(data, place)
-    return value >> 1 ^ -(value & 1), place
-
-
-def _number(data: bytes, place: int) -> tuple[int, int]:
-    value = 0
-    for shift in range(0, 70, 7):
-        byte = data[place]
-        place += 1
-        value |= (byte & 127) << shift
-        if byte < 128:
-            return value, place
-    raise ValueError("a number in the header of a page does not end")

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from contextlib import ExitStack
-from typing import IO, TYPE_CHECKING, Any, Final
+from typing import TYPE_CHECKING, Any, Final
 
 import numpy as np
 import pyarrow as pa
@@ -22,17 +22,19 @@ from burstline.formats.store import (
     dictionary,
     no_such_row,
     open_parquet,
+    read_footer,
     text_bytes,
 )
 from burstline.progress import SILENCE, Progress
 from burstline.trace import Trace
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterator
+    from collections.abc import Iterator, Mapping
     from contextlib import AbstractContextManager
     from pathlib import Path
 
     from burstline.columns import Integers
+    from burstline.formats.store import Footer
 
 STYLES: Final = ("csv", "parquet")
 """What a folder of tables can hold; its name ends in one of them."""
@@ -56,13 +58,21 @@ def read(path: Path, *, memory: int | None = None, **_: object) -> Trace:
         )
     files = {name: path / f"{name}.{style}" for name in schema.TABLES}
     files = {name: file for name, file in files.items() if is_plain(file)}
+
+    def require(needed: int) -> None:
+        intake.require_bytes(needed, memory, way_out=_WAY_OUT)
+
+    footers = {}
+    for name, file in files.items() if style == "parquet" else ():
+        with _told(file, name):
+            footers[name] = read_footer(file, require=require)
     needed = 0
     if memory is not None:
-        needed = intake.BASE + sum(_bytes_to_load(file, name) for name, file in files.items())
-        intake.require_bytes(needed, memory, way_out=_WAY_OUT)
-    plain = {name: _load(file, name, style) for name, file in files.items()}
+        sizes = (_bytes_to_load(file, name, footers) for name, file in files.items())
+        require(needed := intake.BASE + sum(sizes))
+    plain = {name: _load(file, name, footers) for name, file in files.items()}
     needed += sum(text_bytes(table) for table in map(_texts, plain, plain.values()))
-    intake.require_bytes(needed, memory, way_out=_WAY_OUT)
+    require(needed)
     names, tables = _operation_names(plain), {}
     for name, table in plain.items():
         with _told(files[name], name):
@@ -112,14 +122,14 @@ def _style(path: Path) -> str | None:
     return next((s for s in STYLES if is_plain(path / f"locations.{s}")), None)
 
 
-def _bytes_to_load(file: Path, name: str) -> int:
+def _bytes_to_load(file: Path, name: str, footers: Mapping[str, Footer]) -> int:
     """What a table takes while it is loaded, by its size, or by the pages of Parquet."""
-    if file.suffix == ".csv":
+    if name not in footers:
         return _COPIES * file.stat().st_size
-    with _told(file, name), arrow_source(file) as source:
-        parquet = open_parquet(source)
-        groups, names = range(parquet.num_row_groups), parquet.schema_arrow.names
-        return _COPIES * bytes_to_read(file, parquet.metadata, groups, names)
+    with _told(file, name):
+        groups = range(len(footers[name].groups))
+        columns = footers[name].arrow.schema.to_arrow_schema().names
+        return _COPIES * bytes_to_read(file, footers[name], groups, columns)
 
 
 def _texts(name: str, table: pa.Table) -> pa.Table:
@@ -128,16 +138,15 @@ def _texts(name: str, table: pa.Table) -> pa.Table:
     return table.select([column for column in table.column_names if column not in codes])
 
 
-def _load(file: Path, name: str, style: str) -> pa.Table:
+def _load(file: Path, name: str, footers: Mapping[str, Footer]) -> pa.Table:
     import pyarrow.csv as pacsv  # noqa: PLC0415 -- one of the two is not needed
 
     wanted = schema.arrow_schema(name)
-    loaders: dict[str, Callable[[Path | IO[bytes]], pa.Table]] = {
-        "parquet": lambda source: open_parquet(source).read(),
-        "csv": lambda source: pacsv.read_csv(source, convert_options=_csv_options(file, name)),
-    }
     with _told(file, name), arrow_source(file) as source:
-        table = loaders[style](source)
+        if name in footers:
+            table = open_parquet(source, footers[name]).read()
+        else:
+            table = pacsv.read_csv(source, convert_options=_csv_options(file, name))
         names = table.column_names
     missing = [column for column in wanted.names if column not in names]
     surplus = names[len(wanted) :]

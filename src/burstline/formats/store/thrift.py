@@ -1,0 +1,132 @@
+"""Thrift's compact protocol, in which Parquet writes its footers and the headers of its pages.
+
+Only what is asked for is kept, and only as what it should be: ValueError where bytes are no
+such struct, IndexError where they end too early.
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any, Final, NamedTuple, TypeAlias
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Mapping
+
+Form: TypeAlias = "type[int | bytes] | Shape | list[Form]"
+"""What a value should be; a list has one entry, what all of its values should be."""
+
+_BOOLEANS, _INTEGERS, _BINARY, _LISTS, _STRUCT = (1, 2), (4, 5, 6), 8, (9, 10), 12
+_BYTES: Final = {1: 0, 2: 0, 3: 1, 7: 8}  # of booleans, which stand in the head, byte, double
+_LONG_LIST: Final = 15
+_MOST_NESTED: Final = 8
+
+
+class Shape(NamedTuple):
+    """What is kept of a struct: some fields by their numbers, and what is made of them."""
+
+    fields: Mapping[int, Form]
+    make: Callable[[dict[int, Any]], Any]
+
+
+def read_struct(data: bytes, place: int, shape: Shape) -> tuple[Any, int]:
+    """What is kept of the struct at a place, and where it ends."""
+    wanted, fields, number = shape.fields, {}, 0
+    while head := data[place]:
+        number, place = _next_field(data, place, number)
+        form = wanted.get(number)
+        if form is None:
+            place = _skip(data, place, head & 15, _MOST_NESTED)
+        elif number in fields:
+            raise ValueError("a part of it stands there twice")
+        else:
+            fields[number], place = _value(data, place, head & 15, form)
+    try:
+        return shape.make(fields), place + 1
+    except KeyError as error:
+        raise ValueError("a part of it is missing") from error
+
+
+def _next_field(data: bytes, place: int, number: int) -> tuple[int, int]:
+    step = data[place] >> 4
+    return (number + step, place + 1) if step else _integer(data, place + 1)
+
+
+def _value(data: bytes, place: int, kind: int, form: Form) -> tuple[Any, int]:
+    if form is int and kind in _INTEGERS:
+        return _integer(data, place)
+    if form is bytes and kind == _BINARY:
+        length, place = _number(data, place)
+        end = _within(data, place + length)
+        return data[place:end], end
+    if isinstance(form, Shape) and kind == _STRUCT:
+        return read_struct(data, place, form)
+    if not isinstance(form, list):
+        raise ValueError("a value in it is of another type")  # noqa: TRY004 -- not of ours
+    size, kind, place = _list_head(data, place, kind)
+    values = []
+    for _ in range(size):
+        value, place = _value(data, place, kind, form[0])
+        values.append(value)
+    return values, place
+
+
+def _skip(data: bytes, place: int, kind: int, nested: int) -> int:
+    """Where a value ends that nobody asked for."""
+    if kind in _INTEGERS:
+        while data[place] > 127:
+            place += 1
+        return place + 1
+    if kind == _BINARY:
+        length, place = _number(data, place)
+        return _within(data, place + length)
+    if kind in _BYTES:
+        return place + _BYTES[kind]
+    if not nested:
+        raise ValueError("it is nested too deep")
+    if kind == _STRUCT:
+        while head := data[place]:
+            _, place = _next_field(data, place, 0)
+            place = _skip(data, place, head & 15, nested - 1)
+        return place + 1
+    size, kind, place = _list_head(data, place, kind)
+    if kind in _BOOLEANS:
+        return place + size
+    for _ in range(size):
+        place = _skip(data, place, kind, nested - 1)
+    return place
+
+
+def _list_head(data: bytes, place: int, kind: int) -> tuple[int, int, int]:
+    """How many values a list has, of which kind, and where they begin."""
+    if kind not in _LISTS:
+        raise ValueError("a value in it is of another type")
+    size, kind = data[place] >> 4, data[place] & 15
+    place += 1
+    if size == _LONG_LIST:
+        size, place = _number(data, place)
+    _within(data, place + size)  # each has a byte at least
+    return size, kind, place
+
+
+def _within(data: bytes, end: int) -> int:
+    if end > len(data):
+        raise IndexError("it ends too early")
+    return end
+
+
+def _integer(data: bytes, place: int) -> tuple[int, int]:
+    value = data[place]
+    if value < 128:
+        return value >> 1 ^ -(value & 1), place + 1
+    value, place = _number(data, place)
+    return value >> 1 ^ -(value & 1), place
+
+
+def _number(data: bytes, place: int) -> tuple[int, int]:
+    value = 0
+    for shift in range(0, 70, 7):
+        byte = data[place]
+        place += 1
+        value |= (byte & 127) << shift
+        if byte < 128:
+            return value, place
+    raise ValueError("a number in it does not end")
