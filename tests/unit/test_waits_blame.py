@@ -4,7 +4,9 @@ from __future__ import annotations
 
 import pytest
 
-from burstline import wait_states
+from burstline import read, wait_states
+from burstline.show import output
+from burstline.show.waits import WaitsView
 from burstline.testing import trace_of
 from burstline.waits import verdict
 
@@ -262,3 +264,70 @@ def test_what_was_not_understood_is_said_first_and_no_transfer():
     assert waits.coverage["collectives_share"] == 0
     assert first.startswith("Not understood: 100.0% of the calls of collectives")
     assert second.startswith("In what was understood, nothing waits")
+
+
+def test_threads_idle_for_the_first_one_until_the_region_that_it_forks_is_entered(tmp_path):
+    """The last event of the region is the join, too, and what it took is no serial stretch."""
+    first, other = "1:1:1:1", "2:1:1:2"
+    lines = [
+        f"2:{first}:0:50000003:31",
+        f"2:{first}:10:50000003:0",
+        f"2:{first}:100:60000001:1",
+        f"2:{first}:110:60000018:5",
+        f"2:{other}:110:60000018:5",
+        f"2:{other}:190:60000018:0",
+        f"2:{first}:200:60000018:0",
+        f"2:{first}:700:60000001:0",  # waits for the other to end
+        f"2:{first}:800:50000003:32",
+        f"2:{first}:900:50000003:0",
+    ]
+    path = tmp_path / "t.prv"
+    path.write_text(
+        "#Paraver (01/02/2026 at 03:04):1000_ns:1(2):1:1(2:1)\n" + "\n".join(lines) + "\n"
+    )
+    profile = wait_states(read(path)).profile
+    regions = profile.call_paths["paradigm"].to_numpy(zero_copy_only=False) == "openmp"
+
+    assert profile.total("delay_ompidle") == 100 + 200  # 0 to 100, and 700 to 900
+    assert not profile.exclusive("delay_ompidle")[regions].any()
+
+
+def collectives(tmp_path, *, left):
+    """Ranks of which each misses every fourth collective; the last ones perhaps not left."""
+    ranks, count, step, events = 4, 40, 3000, []
+    for rank in range(ranks):
+        place = f"{rank + 1}:1:{rank + 1}:1"
+        for k in range(count):
+            begin, end = k * step + 500 * rank, k * step + 2500 + rank
+            sizes = "50000002:10:50100001:8:50100002:8:50100004:1"
+            if k % ranks != rank:
+                events.append((begin, f"2:{place}:{begin}:{sizes}"))
+                if k >= count - ranks and not left and rank:
+                    break
+                events.append((end, f"2:{place}:{end}:50000002:0"))
+    header = f"#Paraver (01/02/2026 at 03:04):{count * step}_ns:1(4):1:4(1:1,1:1,1:1,1:1),1"
+    told = [line for _, line in sorted(events, key=lambda each: each[0])]
+    path = tmp_path / "t.prv"
+    path.write_text("\n".join((header, "c:1:1:4:1:2:3:4", *told)) + "\n")
+    return read(path)
+
+
+@pytest.mark.parametrize("left", [True, False])
+def test_collectives_that_members_left_before_others_came_are_not_understood(
+    tmp_path, capsys, left
+):
+    waits = wait_states(collectives(tmp_path, left=left))
+    told = verdict(waits)
+
+    lacking = sum(waits.coverage["left_out"].values())
+    assert (lacking > 0) is not left
+    assert waits.coverage["collectives_apart"] + lacking == waits.coverage["collectives"] == 30
+    assert waits.coverage["collectives_share"] == 0
+    assert "(members left before others came" in told[0]
+    assert ("or their other members are unknown" in told[0]) is not left
+    assert not any(sentence.startswith("Nothing waits") for sentence in told)
+    assert waits.coverage["critical_path_share"] > 1
+    output(WaitsView(waits), "table")
+    shown = capsys.readouterr().out
+    assert f"{waits.coverage['collectives_apart']} collectives that members left" in shown
+    assert "% of the run" in shown.partition("critical path")[2]

@@ -371,6 +371,12 @@ class WaitsView(View):
         ]
         if coverage["half_messages"]:
             facts.append(("left out", f"{coverage['half_messages']:,} halves of messages"))
+        if coverage["collectives_apart"]:
+            apart = plural(coverage["collectives_apart"], "collective")
+            facts.append(("contradiction", f"{apart} that members left before others came"))
+        path = coverage.get("critical_path_share", 1.0)
+        if path > 1 or (coverage["virtual_start"] and path < 1 / 2):
+            facts.append(("critical path", f"as long as {path:.1%} of the run"))
         if facts:
             yield Heading("What could not be computed")
             yield Facts(facts)

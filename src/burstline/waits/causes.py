@@ -73,13 +73,14 @@ def _serial(
     teams = sync.teams
     stretches: list[tuple[int, int, int, int]] = []
     if len(teams.fork_location):
-        never = np.iinfo(np.int64).max // PLACES - 1
+        never = np.iinfo(np.int64).max // PLACES - 2
         parts = np.flatnonzero(teams.forked_here & teams.is_outermost[teams.team])
         location = sync.regions.location[teams.region[parts]]
         for master, workers in process_threads(sync):
             mine = parts[location == master]
             seqs = np.append(teams.join_seq[teams.team[mine]], never)
-            marks = points.add(np.full(len(seqs), master), seqs * PLACES + INSIDE)
+            # Behind the join, which may be the event that leaves the region, too.
+            marks = points.add(np.full(len(seqs), master), (seqs + 1) * PLACES)
             borders = zip(
                 [UNKNOWN, *marks[:-1].tolist()], [*forks[mine].tolist(), int(marks[-1])],
                 strict=True,

@@ -97,6 +97,27 @@ def add_collective_waits(sync: Sync, severities: Severities, points: PointList) 
     _add_scans(sync, severities)
 
 
+def apart(sync: Sync) -> Integers:
+    """Members of each collective that one left before another came whom it depends on.
+
+    No MPI does that: the calls are of several collectives, or the clocks of ranks differ.
+    """
+    sizes = [np.zeros(0, np.int64)]
+    for names in (BARRIERS, N_TO_N, ONE_TO_N, N_TO_ONE):
+        members = _Members(sync, names)
+        gives, takes = members.sent, members.received
+        if names is BARRIERS:
+            gives, takes = np.ones((2, len(members)), bool)
+        elif names is ONE_TO_N:
+            gives, takes = gives & members.is_root, takes & ~members.is_root
+        elif names is N_TO_ONE:
+            takes = takes & members.is_root
+        latest = members.latest(gives)
+        begins = np.where(latest >= 0, members.b[latest] if len(members) else 0, _EARLIEST)
+        sizes.append(members.sizes[_least(members, members.d, takes) < begins])
+    return np.concatenate(sizes)
+
+
 def _add_n_to_n(sync: Sync, severities: Severities, points: PointList) -> None:
     members = _Members(sync, N_TO_N)
     takes_part = members.sent | members.received

@@ -26,6 +26,7 @@ from burstline.sync import (
     violations,
 )
 from burstline.waits.analysis import analysed
+from burstline.waits.collectives import apart
 from burstline.waits.computation import with_computation
 from burstline.waits.factors import factors, ideal_in
 from burstline.waits.intrinsic import divided, with_parts, without_noise, work_clock, work_of
@@ -210,6 +211,7 @@ def states_of(
     waits.coverage.update(stamps)
     if causes:
         waits.coverage["unexplained_ns"] = unexplained_ns(waits.profile)
+        waits.coverage["critical_path_share"] = _share_of_path(sync, waits)
     waits.coverage["by"] = by if width is None else "window"
     if parts is not None:
         waits.coverage.update(window_ns=width, loop=parts.loop)
@@ -362,6 +364,8 @@ def _coverage(trace: Trace, sync: Sync, analysis: Analysis) -> dict[str, Any]:
     unwatched = int(length[~is_absent].sum())
     whole = int((died - born).sum() - length[is_absent].sum())
     of_collectives = int(np.count_nonzero(sync.are(*CALLS_OF_ALL)))
+    are_apart = apart(sync)
+    whole_calls = len(sync.collectives.call) - int(are_apart.sum())
     explained = analysis.explained
     return {
         "calls": trace.rows("calls"),
@@ -371,9 +375,8 @@ def _coverage(trace: Trace, sync: Sync, analysis: Analysis) -> dict[str, Any]:
         else 1.0,
         "half_messages": halves,
         "collectives": collectives,
-        "collectives_share": min(1.0, len(sync.collectives.call) / of_collectives)
-        if of_collectives
-        else 1.0,
+        "collectives_share": min(1.0, whole_calls / of_collectives) if of_collectives else 1.0,
+        "collectives_apart": len(are_apart),
         "unwatched_ns": unwatched,
         "time_share": 1 - unwatched / whole if whole > 0 else 1.0,
         "left_out": sync.left_out,
@@ -384,6 +387,15 @@ def _coverage(trace: Trace, sync: Sync, analysis: Analysis) -> dict[str, Any]:
         "critical_path_is_circular": analysis.is_circular,
         "not_computable": [*_silent_threads(trace), *_not_computable(sync)],
     }
+
+
+def _share_of_path(sync: Sync, waits: Waits) -> float:
+    """How long the critical path is by the run: more than 1 where stamps contradict causes."""
+    tables = [rows for rows in (sync.calls, sync.regions) if len(rows.node)]
+    run = max(int(rows.leave_ns.max()) for rows in tables)
+    run -= min(int(rows.enter_ns.min()) for rows in tables)
+    stored = "critical_path" in waits.profile.stored
+    return int(waits.profile.total("critical_path")) / run if stored and run > 0 else 0.0
 
 
 def _silent_threads(trace: Trace) -> list[dict[str, str]]:

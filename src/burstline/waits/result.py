@@ -17,7 +17,7 @@ from burstline.profile import LOCATIONS, Profile, Values
 from burstline.profile import METRICS as METRIC_TABLE
 from burstline.waits.factors import factors_of, of_communication
 from burstline.waits.idle import Keeping, keeper
-from burstline.waits.metrics import METRICS, WAITS
+from burstline.waits.metrics import METRICS, PARENTS, WAITS
 from burstline.waits.openmp import holders_nodes, lock_waits
 from burstline.waits.places import EXTENSION, Places, one_of, places_of
 
@@ -42,7 +42,6 @@ _LEAST_LEFT_OUT: Final = 0.0005  # of the time: less would be printed as 0.0%
 _LITTLE: Final = 0.05  # of the time: waits of which no cause is named, as noise makes them
 _MUCH_UNDERSTOOD: Final = 0.9
 _WAITS_OF_MPI: Final = tuple(name for name in WAITS if name.startswith("mpi_"))
-_ROUNDING: Final = 1e-4  # of waits: more is not charged to anybody
 _HALVES: Final = ("collectives_share", "messages_share")
 _MUCH_TRANSFER: Final = 0.1  # of the time
 _MUCH_COMPUTED: Final = 0.2
@@ -534,13 +533,23 @@ def _of_largest(waits: Waits, largest: Largest, every: int, time: int) -> list[t
     return [("lost", how_much), ("where", where), ("cause", _blame(waits, largest))]
 
 
+def _why_not(coverage: dict[str, Any]) -> str:
+    """Why collectives were not understood: what the trace lacks, or contradicts itself in."""
+    reasons = []
+    if coverage["collectives_apart"]:
+        reasons.append("members left before others came")
+    if any("collectives" in what for what in coverage["left_out"]) or not reasons:
+        reasons.append("their other members are unknown")
+    return ", or ".join(reasons)
+
+
 def _not_understood(waits: Waits) -> list[tuple[str, str]]:
     """What of the trace was not understood, if that is so much that waits may be hidden."""
     coverage = waits.coverage
     parts = [
         f"{1 - coverage[name]:.1%} of {what}"
         for name, what in (
-            ("collectives_share", "the calls of collectives (their other members are unknown)"),
+            ("collectives_share", f"the calls of collectives ({_why_not(coverage)})"),
             ("messages_share", "the messages (one side is missing)"),
             ("time_share", "the time (nobody recorded it)"),
         )
@@ -555,7 +564,7 @@ def _not_understood(waits: Waits) -> list[tuple[str, str]]:
 def unexplained_ns(profile: Profile) -> dict[str, int]:
     """By metric of delays: how much more is waited than is charged to anybody.
 
-    Nothing where the two differ by what rounding makes of them.
+    Nothing where the two differ by what rounding makes of them: half a unit a value.
     """
     waited: dict[str, int] = {}
     for name, delay in WAITS.items():
@@ -566,8 +575,15 @@ def unexplained_ns(profile: Profile) -> dict[str, int]:
         for delay, time in waited.items()
     }
     return {
-        delay: missed for delay, missed in missing.items() if missed > _ROUNDING * waited[delay]
+        delay: missed
+        for delay, missed in missing.items()
+        if missed > sum(map(np.count_nonzero, _parts_of(profile, delay)))
     }
+
+
+def _parts_of(profile: Profile, metric: str) -> list[Integers]:
+    """The values of the metrics right below one."""
+    return [profile.exclusive(name) for name in profile.stored if PARENTS[name] == metric]
 
 
 def transfer_ns(waits: Waits) -> Integers | None:
