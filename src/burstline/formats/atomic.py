@@ -6,6 +6,13 @@
 
 Who writes holds a lock on its parts. So another writer of the same path is told, and a part
 that nobody holds is what a writer left that was killed.
+
+A folder takes more than one step to replace another, and signals that end a command wait for
+the last. Names tell who finds them after a kill how far it came, and it is finished::
+
+    .x.csv.1f3a55e0.part   ->  .x.csv.1f3a55e0.ready     whole: from here on it is finished
+    x.csv                  ->  .x.csv.1f3a55e0.replaced  to be removed
+    .x.csv.1f3a55e0.ready  ->  x.csv
 """
 
 from __future__ import annotations
@@ -16,6 +23,8 @@ import io
 import os
 import re
 import shutil
+import signal
+import threading
 from contextlib import ExitStack, contextmanager, suppress
 from pathlib import Path
 from typing import IO, TYPE_CHECKING, Any, Final, cast
@@ -26,8 +35,12 @@ if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
 
 _GZIP_LEVEL: Final = 4
-_PART: Final = re.compile(r"\.(.+)\.[0-9a-f]{8}\.(part|spill|raw)")
+_PART: Final = re.compile(r"\.(.+)\.[0-9a-f]{8}\.(part|ready|moving|replaced|spill|raw)")
 """Of an output; of what waits while it is made; of records that become it."""
+_HELD: Final = ("part", "ready", "moving")
+OLD: Final = ".replaced"
+"""What a folder is called within a part that holds what takes its place."""
+_ENDINGS: Final = (signal.SIGINT, signal.SIGTERM, signal.SIGHUP)
 
 
 @contextmanager
@@ -59,10 +72,12 @@ def outputs(paths: Sequence[Path]) -> Iterator[list[IO[bytes]]]:
                 file.flush()
                 with writing(path):
                     os.fsync(file.fileno())
-            put_in_place(list(zip(parts, paths, strict=True)))
+            with undisturbed():
+                put_in_place(list(zip(parts, paths, strict=True)))
     finally:
-        for part in parts:
-            part.unlink(missing_ok=True)
+        with undisturbed():
+            for part in parts:
+                part.unlink(missing_ok=True)
 
 
 def put_in_place(moves: Sequence[tuple[Path, Path]]) -> None:
@@ -92,23 +107,105 @@ def folder(path: Path) -> Iterator[Path]:
     """A new folder that replaces `path` when the block ends well."""
     if path.exists() and not path.is_dir():
         raise ParameterError(f"{path} is a file, and a folder would take its place")
-    old = _beside(path)
     with scratch(path, "part") as part:
+        yield part
+        for file in part.iterdir():
+            if file.is_file():
+                with writing(file):
+                    _sync(file)
+        with undisturbed(), writing(path), renamed(part, "ready") as ready:
+            _take_place(ready, path)
+
+
+def _take_place(ready: Path, path: Path) -> None:
+    """Give a folder its name, and remove what had it."""
+    old = ready.with_suffix(".replaced")
+    with ExitStack() as undo:
+        if os.path.lexists(path):
+            path.rename(old)
+            undo.callback(old.rename, path)
+        ready.rename(path)
+        undo.pop_all()
+    remove(old)
+
+
+@contextmanager
+def renamed(part: Path, ending: str) -> Iterator[Path]:
+    """A block in which a part has another ending, and keeps it if the block ends well."""
+    new = part.with_suffix(f".{ending}")
+    part.rename(new)
+    try:
+        yield new
+    except BaseException:
+        if new.exists():
+            new.rename(part)
+        raise
+
+
+def finish(path: Path) -> None:
+    """Finish what writers of `path` did not come to the end of, as they were killed."""
+    for part in _parts(path, "ready", "moving", "replaced"):
+        with ExitStack() as stack, suppress(OSError):  # what stays is one of the leftovers
+            descriptor = lock(part, fcntl.LOCK_EX | fcntl.LOCK_NB)
+            if descriptor is None:
+                continue
+            stack.callback(os.close, descriptor)
+            stack.enter_context(undisturbed())
+            if not part.exists() or part.lstat().st_uid != os.geteuid():
+                continue  # another process was faster, or it is not ours
+            if part.suffix == ".ready":
+                _take_place(part, path)
+            elif part.suffix == ".moving":
+                _move_all(part, path)
+            elif not part.with_suffix(".ready").exists():
+                remove(part)
+
+
+def _move_all(folder: Path, path: Path) -> None:
+    """Give the rest of the files and the folder of `path` their places, its own last."""
+    for new in sorted(folder.iterdir(), key=lambda new: new.name == path.name):
+        place = folder.with_name(new.name)
+        if path.stem in {new.name, new.stem}:
+            if new.is_dir() and place.exists():
+                place.rename(folder / OLD)
+            new.replace(place)
+    remove(folder)
+
+
+def remove(part: Path) -> None:
+    """Remove a hidden file or folder, also while another process does."""
+    if part.is_dir() and not part.is_symlink():
+        shutil.rmtree(part, ignore_errors=True)
+        if part.exists():
+            shutil.rmtree(part)  # which says why it stays
+    else:
+        part.unlink(missing_ok=True)
+
+
+@contextmanager
+def undisturbed() -> Iterator[None]:
+    """A block at the end of which signals are obeyed that would have ended it halfway."""
+    came: list[int] = []
+    before = {}
+    if threading.current_thread() is threading.main_thread():
+        handlers = {number: signal.getsignal(number) for number in _ENDINGS}
+        before = {n: how for n, how in handlers.items() if how not in {None, signal.SIG_IGN}}
+
+    def obey() -> None:
+        for number, how in before.items():
+            signal.signal(number, how)
+
+    try:
+        for number in before:
+            signal.signal(number, lambda number, _: came.append(number))
+        yield
+    finally:
         try:
-            yield part
-            for file in part.iterdir():
-                if file.is_file():
-                    with writing(file):
-                        _sync(file)
-            with writing(path):
-                if path.exists():
-                    path.rename(old)
-                part.rename(path)
+            obey()
         finally:
-            if old.exists() and not path.exists():
-                old.rename(path)
-            if old.exists():
-                shutil.rmtree(old)
+            obey()  # where a signal came that was obeyed before the others were
+        for late in dict.fromkeys(came):
+            signal.raise_signal(late)
 
 
 @contextmanager
@@ -122,8 +219,11 @@ def scratch(path: Path, ending: str = "spill") -> Iterator[Path]:
         with held(part):
             yield part
     finally:
-        if part.exists():
-            shutil.rmtree(part)
+        try:
+            with undisturbed():
+                remove(part)
+        finally:
+            remove(part)  # where a signal came that was not told to wait yet
 
 
 def new_file(part: Path) -> IO[bytes]:
@@ -151,7 +251,7 @@ def held(part: Path) -> Iterator[None]:
     try:
         if part.suffix == ".part":
             path = part.with_name(_target(part.name))
-            if any(_is_held(other) for other in _parts(path, "part") if other != part):
+            if any(_is_held(other) for other in _parts(path, *_HELD) if other != part):
                 raise ParameterError(
                     f"{path} is being written by another process. Wait for its end, or choose "
                     "another output"
@@ -180,7 +280,7 @@ def lock(part: Path, how: int = fcntl.LOCK_EX) -> int | None:
 
 def leftovers(path: Path) -> list[Path]:
     """What writers of `path` left beside it that were killed, also records of a run."""
-    return [part for part in _parts(path, "part", "spill", "raw") if _is_held(part) is False]
+    return [part for part in _parts(path) if _is_held(part) is False]
 
 
 def _is_held(part: Path) -> bool | None:
@@ -200,7 +300,7 @@ def _parts(path: Path, *endings: str) -> list[Path]:
     return [
         other
         for other in others
-        if _target(other.name) == path.name and other.suffix[1:] in endings
+        if _target(other.name) == path.name and (not endings or other.suffix[1:] in endings)
     ]
 
 

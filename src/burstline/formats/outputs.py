@@ -8,7 +8,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Final
 
 from burstline.errors import ParameterError
-from burstline.formats import otf2
+from burstline.formats import atomic, otf2
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator
@@ -118,7 +118,11 @@ def _identity(file: Path | os.DirEntry[str]) -> tuple[int, int]:
 def require_free(
     path: Path, *, force: bool, other: str = "output", forced: str = _FORCED
 ) -> Path:
-    """The path, refused if a file would be replaced without being forced."""
+    """The path, refused if a file would be replaced without being forced.
+
+    First, what a writer of it was killed in the middle of is finished.
+    """
+    atomic.finish(path)
     if path.exists() and not force:
         raise ParameterError(f"{path} exists. Choose another {other}, or pass {forced}")
     return path

@@ -51,8 +51,11 @@ def write(trace: Trace, path: Path, *, progress: Progress = SILENCE, **_: object
             _write(trace, library, part, path.stem, progress)
         except RuntimeError as error:
             raise _refused(path, library, error) from error
-        with atomic.writing(path):
-            _move(part, path)
+        (part / path.stem).mkdir(exist_ok=True)
+        with atomic.undisturbed(), atomic.writing(path):
+            with atomic.renamed(part, "moving") as moving:
+                _move(moving, path)
+            atomic.remove(moving)
 
 
 def _refused(path: Path, library: str, error: RuntimeError) -> Exception:
@@ -96,8 +99,7 @@ def _check_folder(folder: Path) -> None:
 def _move(part: Path, path: Path) -> None:
     """Move the files of an archive to their places, the anchor last, or none of them."""
     anchor, definitions, folder = archive_files(path)
-    old, new = part / "old", part / folder.name
-    new.mkdir(exist_ok=True)
+    old, new = part / atomic.OLD, part / folder.name
     with ExitStack() as undo:
         if folder.exists():
             folder.rename(old)
