@@ -1,0 +1,334 @@
+"""Damage to files: at random, to any byte, and lies that keep to the rules of a format.
+
+A lie is a change that a program could have made: another number in a row, a row twice, a
+document nested deep. Its checksums are right, so that only its meaning can betray it.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import gzip
+import io
+import json
+import re
+import tarfile
+import tomllib
+from typing import TYPE_CHECKING, Any, Final
+
+import pyarrow as pa
+import pyarrow.parquet as pq
+
+if TYPE_CHECKING:
+    import random
+    from collections.abc import Callable, Iterator
+    from pathlib import Path
+
+NUMBERS: Final = (
+    -(1 << 63), -(1 << 31), -7, -1, 0, 1, 2, 7, 120, 255, 10**6, 1 << 31, 1 << 53, 1 << 62,
+    (1 << 63) - 1, 1 << 63, (1 << 64) - 1, 1 << 64, 10**30,
+)  # fmt: skip
+TEXTS: Final = (
+    "", "\0", "\x1b[2J\x1b]0;title\x07", "\u202egnp", "<script>alert(1)</script>", "=1+1",
+    "../../../etc/passwd", "%s%n{0}", "a" * 5000, "\ud7ff\uffff", "MPI_Send", "nan", '"', "\n",
+)  # fmt: skip
+_NUMBER: Final = re.compile(rb"-?\d+(?:\.\d+)?")
+_RAW_HEADER, _RAW_RECORD, _RAW_FIELDS = (
+    4096,
+    32,
+    ((0, 8), (8, 2), (10, 2), (12, 4), (16, 8), (24, 8)),
+)
+
+
+def at_random(draw: random.Random, content: bytearray, other: bytes) -> None:
+    """Flip, cut or splice bytes of a file; most often the text or the header at its ends."""
+    for _ in range(draw.choice((1, 1, 1, 2, 4, 16))):
+        if not content:
+            return
+        first = draw.randrange(draw.choice((len(content), min(len(content), 256))))
+        length = draw.choice((1, 2, 4, 8, 64, len(content)))
+        kind = draw.randrange(7)
+        if kind == 0:
+            content[first] ^= 1 << draw.randrange(8)
+        elif kind == 1:
+            content[first] = draw.choice(b"\x00\xff\x7f\x80 \n:;,-0919")
+        elif kind == 2:  # cut short
+            del content[-1 - first :]
+        elif kind == 3:  # a piece lost
+            del content[first : first + length]
+        elif kind == 4 and other:  # a piece of another file, or of this one
+            start = draw.randrange(len(other))
+            content[first:first] = other[start : start + length]
+        elif kind == 5:  # never written to the disk
+            end = min(first + length, len(content))
+            content[first:end] = bytes(end - first)
+        else:
+            content[-1 - first] = draw.randrange(256)
+
+
+def lie(draw: random.Random, path: Path) -> bool:
+    """Change what a file says by the rules of its format; whether there was a way to."""
+    change = next((lies for end, lies in _LIES.items() if path.name.endswith(end)), None)
+    if change is None:
+        return False
+    content = path.read_bytes()
+    with contextlib.suppress(ValueError, OverflowError, RecursionError, pa.ArrowException):
+        changed = change(draw, content)
+        if changed != content:
+            path.write_bytes(changed)
+            return True
+    return False
+
+
+def _in_text(draw: random.Random, content: bytes) -> bytes:
+    """A line more, less or elsewhere, or another number or word in it."""
+    lines = content.split(b"\n")
+    at = draw.randrange(min(len(lines), draw.choice((4, len(lines)))))
+    kind = draw.randrange(8)
+    if kind == 0:
+        lines.insert(draw.randrange(len(lines)), lines[at])
+    elif kind == 1:
+        del lines[at]
+    elif kind == 2:
+        to = draw.randrange(len(lines))
+        lines[at], lines[to] = lines[to], lines[at]
+    elif kind == 3:
+        words = re.split(rb"([ :,;=\t])", lines[at])
+        words[draw.randrange(len(words))] = draw.choice(TEXTS).encode()
+        lines[at] = b"".join(words)
+    elif kind == 4:
+        lines[at:at] = [lines[at]] * draw.choice((10, 1000))
+    else:
+        lines[at] = _other_number(draw, lines[at])
+    return b"\n".join(lines)
+
+
+def _other_number(draw: random.Random, line: bytes) -> bytes:
+    """A line in which one number is another."""
+    found = list(_NUMBER.finditer(line))
+    if not found:
+        return line + b" " + str(draw.choice(NUMBERS)).encode()
+    one = draw.choice(found)
+    elsewhere = draw.choice(found).group()
+    number = draw.choice((str(draw.choice(NUMBERS)).encode(), elsewhere, b"9" * 5000, b"1e999"))
+    return line[: one.start()] + number + line[one.end() :]
+
+
+def _in_gzip(draw: random.Random, content: bytes) -> bytes:
+    return gzip.compress(_in_text(draw, gzip.decompress(content)), 1, mtime=0)
+
+
+def _in_parquet(draw: random.Random, content: bytes) -> bytes:
+    """A table that is sound as Parquet: other values, rows, types, names or null."""
+    table = pq.read_table(io.BytesIO(content))
+    place = draw.randrange(table.num_columns)
+    field, column = table.schema.field(place), table.column(place)
+    kind = draw.randrange(10)
+    if kind == 0 and table.num_rows:  # rows in another order, twice, or gone
+        rows = [draw.randrange(table.num_rows) for _ in range(table.num_rows)]
+        table = table.take(draw.choice((rows, sorted(rows), rows[:1], rows + rows)))
+    elif kind == 1:
+        table = table.drop_columns([field.name])
+    elif kind == 2:
+        name = draw.choice((*TEXTS[:5], *table.column_names))
+        table = table.rename_columns(
+            [name if k == place else each for k, each in enumerate(table.column_names)]
+        )
+    elif kind == 3:
+        other = draw.choice((pa.int8(), pa.int64(), pa.float64(), pa.string(), pa.uint64()))
+        table = table.set_column(place, field.name, column.cast(other, safe=False))
+    elif kind == 4:
+        table = table.append_column(draw.choice(TEXTS) or "x", column)
+    elif table.num_rows:
+        values = column.to_pylist()
+        first = draw.randrange(len(values))
+        last = draw.choice((first + 1, len(values)))
+        number = _fitting(draw, field.type, values)
+        values[first:last] = [number] * (last - first)
+        field = field.with_nullable(nullable=True)
+        table = table.set_column(place, field, pa.array(values, field.type))
+    target = io.BytesIO()
+    pq.write_table(table, target, row_group_size=draw.choice((None, 1, 7)))
+    return target.getvalue()
+
+
+def _fitting(draw: random.Random, kind: pa.DataType, values: list[Any]) -> object:
+    """A value for a column: null, of another row, or an end of what its type holds."""
+    which = draw.randrange(4)
+    if which == 0:
+        return None
+    if which == 1:
+        return draw.choice(values)
+    if pa.types.is_integer(kind):
+        most = (1 << kind.bit_width - 1) - 1
+        return draw.choice(
+            [number for number in (*NUMBERS, most) if -most - 1 <= number <= most]
+        )
+    if pa.types.is_floating(kind):
+        return draw.choice((float("nan"), float("inf"), -1.0, 1e308))
+    if pa.types.is_list(kind):
+        return draw.choice(([], [-1], [0, 0], [1 << 30], list(range(1000))))
+    return draw.choice(TEXTS) if pa.types.is_string(kind) else None
+
+
+def _in_json(draw: random.Random, content: bytes) -> bytes:
+    document = json.loads(content)
+    if draw.randrange(8) == 0:
+        return draw.choice(
+            (b"[" * 100_000, b"1" * 5000, b'{"a":' * 5000, b"null", b"[]", b"{}")
+        )
+    holder, key = draw.choice(list(_places(document)))
+    if draw.randrange(5) == 0:
+        del holder[key]
+    else:
+        holder[key] = draw.choice(
+            (
+                *NUMBERS,
+                *TEXTS,
+                0.5,
+                1e300,
+                float("inf"),
+                None,
+                True,
+                [],
+                {},
+                [[]] * 100,
+                holder[key],
+            )
+        )
+    return json.dumps(document).encode()
+
+
+def _places(document: Any) -> Iterator[tuple[Any, Any]]:
+    """Where in a document a value stands, the whole one left out."""
+    inner = document.items() if isinstance(document, dict) else enumerate(document)
+    for key, value in list(inner):
+        yield document, key
+        if isinstance(value, (dict, list)):
+            yield from _places(value)
+
+
+def _in_toml(draw: random.Random, content: bytes) -> bytes:
+    tomllib.loads(content.decode())
+    kind = draw.randrange(12)
+    ahead = {
+        0: ".".join(["a"] * 40_000) + " = 1",
+        1: "a = " + "[" * 10_000,
+        2: "a = " + "9" * 5000,
+        3: "[" + ".".join(["facts"] * 2000) + "]",
+        4: "a = " + "{b = " * 3000,
+    }.get(kind)
+    if ahead is not None:
+        return ahead.encode() + b"\n" + content
+    return _in_text(draw, content)
+
+
+def _in_cube(draw: random.Random, content: bytes) -> bytes:
+    """The members of a profile, one of them changed, or one more or less."""
+    with tarfile.open(fileobj=io.BytesIO(content)) as archive:
+        members = [(each, archive.extractfile(each)) for each in archive if each.isfile()]
+        files = [(each.name, held.read()) for each, held in members if held]
+    at = draw.randrange(len(files))
+    name, inner = files[at]
+    kind = draw.randrange(8)
+    if kind == 0:
+        del files[at]
+    elif kind == 1:
+        files.append(draw.choice(files))
+    elif kind == 2:
+        files[at] = (draw.choice(("../up", "/abs", "a" * 120, "1.data", "anchor.xml")), inner)
+    else:
+        anchor = next((k for k, (each, _) in enumerate(files) if each == "anchor.xml"), at)
+        at = draw.choice((at, anchor, anchor))
+        name, inner = files[at]
+        if name.endswith(".xml"):
+            files[at] = (name, _in_xml(draw, inner))
+        else:
+            changed = bytearray(inner)
+            at_random(draw, changed, inner)
+            files[at] = (name, bytes(changed))
+    target = io.BytesIO()
+    with tarfile.open(fileobj=target, mode="w", format=tarfile.USTAR_FORMAT) as archive:
+        for name, inner in files:
+            about = tarfile.TarInfo(name)
+            about.size = len(inner)
+            archive.addfile(about, io.BytesIO(inner))
+    return target.getvalue()
+
+
+def _in_xml(draw: random.Random, content: bytes) -> bytes:
+    kind = draw.randrange(6)
+    tags = list(re.finditer(rb"<[^?!][^>]*>", content))
+    if kind == 0:
+        return b'<!DOCTYPE a [<!ENTITY b "bbbb">]>' + content
+    if kind == 1 and tags:
+        one = draw.choice(tags)
+        return content[: one.start()] + content[one.end() :]
+    if kind == 2 and tags:
+        one = draw.choice(tags)
+        many = one.group() * draw.choice((1, 100, 10_000))
+        return content[: one.start()] + many + content[one.start() :]
+    if kind == 3:
+        return re.sub(
+            rb">[^<]+<", b">" + draw.choice(TEXTS[2:]).encode() + b"<", content, count=1
+        )
+    return _other_number(draw, content)
+
+
+def _in_raw(draw: random.Random, content: bytes) -> bytes:
+    """Records of the recorder: a field that is another, a record more, less or elsewhere."""
+    records = [
+        content[at : at + _RAW_RECORD] for at in range(_RAW_HEADER, len(content), _RAW_RECORD)
+    ]
+    if not records:
+        return content
+    head = content[:_RAW_HEADER]
+    at, to = draw.randrange(len(records)), draw.randrange(len(records))
+    kind = draw.randrange(8)
+    if kind == 0:
+        records.insert(to, records[at])
+    elif kind == 1:
+        del records[at]
+    elif kind == 2:
+        records[at], records[to] = records[to], records[at]
+    elif kind == 3:
+        place = draw.choice(range(8, 48, 4))
+        head = head[:place] + _integer(draw, 4) + head[place + 4 :]
+    else:
+        first, length = draw.choice(_RAW_FIELDS)
+        value = draw.choice((_integer(draw, length), records[to][first : first + length]))
+        records[at] = records[at][:first] + value + records[at][first + length :]
+    return head + b"".join(records)
+
+
+def _integer(draw: random.Random, length: int) -> bytes:
+    return (draw.choice(NUMBERS) & (1 << 8 * length) - 1).to_bytes(length, "little")
+
+
+def _in_otf2(draw: random.Random, content: bytes) -> bytes:
+    """A number of the archive, as it is compressed there, is another."""
+    at = draw.randrange(len(content))
+    number = draw.choice(NUMBERS) & (1 << 64) - 1
+    length = (number.bit_length() + 7) // 8
+    coded = bytes([length]) + number.to_bytes(length, "little")
+    if draw.randrange(4) == 0:
+        coded = b"\xff"
+    return content[:at] + coded + content[at + draw.choice((1, len(coded))) :]
+
+
+_LIES: Final[dict[str, Callable[[random.Random, bytes], bytes]]] = {
+    ".parquet": _in_parquet,
+    ".prv.gz": _in_gzip,
+    ".json": _in_json,
+    ".toml": _in_toml,
+    ".sig": _in_toml,
+    ".cubex": _in_cube,
+    ".raw": _in_raw,
+    ".def": _in_otf2,
+    ".evt": _in_otf2,
+    ".otf2": _in_otf2,
+    ".prv": _in_text,
+    ".pcf": _in_text,
+    ".row": _in_text,
+    ".csv": _in_text,
+    ".txt": _in_text,
+}
