@@ -156,13 +156,27 @@ def test_addresses_that_cannot_be_are_offsets(tmp_path: Path, offset: int) -> No
 
 def test_one_address_that_follows_no_call_does_not_discredit_the_others(tmp_path: Path) -> None:
     (path := tmp_path / "program").write_bytes(
-        elf_with_code(bytes.fromhex("90909090ffd0ffd090"))
+        elf_with_code(bytes.fromhex("90909090ffd0ffd05f"))
     )
     resolver = Resolver()
     resolver.resolve(str(path), [0x1006, 0x1008])
     assert not [problem for problem in resolver.problems if "changed" in problem.reason]
     resolver.resolve(str(path), [0x1009])
     assert [problem for problem in resolver.problems if "changed" in problem.reason]
+
+
+@pytest.mark.parametrize(
+    "filling", ["c3", "cc", "90", "0f1f00", "0f1f4000", "0f1f440000", "0f1f8000000000"]
+)
+def test_a_frame_at_the_begin_of_a_function_is_no_sign_of_another_file(
+    tmp_path: Path, filling: str
+) -> None:
+    code = before(f"{'5f' * 9}{filling}")
+    (path := tmp_path / "program").write_bytes(elf_with_code(code + b"\x55"))
+    resolver = Resolver()
+    places = resolver(str(path), 0x1000 + BEFORE)
+    assert places == (Place(f"program+{0x1000 + BEFORE:#x}", None, None),)
+    assert not [problem for problem in resolver.problems if "changed" in problem.reason]
 
 
 def test_no_header_makes_it_fail(tmp_path: Path) -> None:

@@ -42,6 +42,11 @@ _LEFT_OUT, _DEAD = b"\0\x09\x02" + bytes(8), b"\0\x09\x02" + b"\xff" * 8
 BEFORE = 7
 """Bytes of the longest call instruction."""
 _BL, _BLR, _BLR_MASK = 0b100101, 0xD63F0000, 0xFFFFFC1F
+_FILLING = re.compile(
+    rb"(?:[\x90\xc3\xcc]|\x0f\x1f(?:\0|\x40\0|\x44\0\0|\x80\0{4})|\x1f\x84\0{5})\Z"
+)
+"""Instructions of x86 between functions: ``ret``, ``int3``, and ``nop`` of each length."""
+_FILLING_WORDS = (b"\x1f\x20\x03\xd5", b"\xc0\x03\x5f\xd6")
 _CPP_LIBRARIES = ("libstdc++.so.6", "libc++abi.so.1", "libc++.so.1")
 
 _PARTLY = "part of its debug information cannot be read"
@@ -103,10 +108,13 @@ class Module:
 
     def frames(self, offsets: list[int]) -> list[list[Frame]]:
         """The frames of each return address, innermost first; none where nothing is known."""
-        strangers = {offset for offset in offsets if not self._is_return(offset)}
         # every return address follows a call, but for a few frames of signal handlers: if most
         # do not, this is not the file that was run
-        if 2 * len(strangers) > len(offsets):
+        strangers = {offset for offset in offsets if not self._is_return(offset)}
+        changed = {offset for offset in strangers if not self._is_begin(offset)}
+        if changed:
+            self._note("the file was changed since it was recorded, or is another one")
+        if 2 * len(changed) > len(offsets):
             return [[] for _ in offsets]
         return [[] if offset in strangers else self._frames(offset - 1) for offset in offsets]
 
@@ -114,10 +122,12 @@ class Module:
         if not 0 < offset <= _LARGEST:
             return False
         code = self._code_before(offset)
-        if code is None or follows_call(self._elf["e_machine"], code) is False:
-            self._note("the file was changed since it was recorded, or is another one")
-            return False
-        return True
+        return code is not None and follows_call(self._elf["e_machine"], code) is not False
+
+    def _is_begin(self, offset: int) -> bool:
+        """Whether a function may begin there: coroutines and handlers return to such."""
+        code = self._code_before(offset) if 0 < offset <= _LARGEST else None
+        return code is not None and follows_function(self._elf["e_machine"], code)
 
     def _code_before(self, end: int) -> bytes | None:
         """The bytes before an address, zeros before they begin; None outside of code."""
@@ -285,6 +295,13 @@ def follows_call(machine: str, before: bytes) -> bool | None:
         word = int.from_bytes(before[-4:], "little")
         return word >> 26 == _BL or word & _BLR_MASK == _BLR
     return None
+
+
+def follows_function(machine: str, before: bytes) -> bool:
+    """Whether `BEFORE` bytes of code end with a return, or with what fills up behind one."""
+    if machine == "EM_X86_64":
+        return _FILLING.search(before) is not None
+    return machine == "EM_AARCH64" and before[-4:] in _FILLING_WORDS
 
 
 def _is_indirect_call(code: bytes) -> bool:
