@@ -451,3 +451,21 @@ def test_a_library_that_is_merely_called_like_mpi_is_a_caller(tmp_path):
     trace = run.read(tmp_path)
 
     assert column(trace, "call_paths", "function") == ["libmpiplot.so.1+0x20"]
+
+
+def test_a_message_that_mpi_refused_is_no_message(tmp_path):
+    run = Run(2)
+    for size, error in enumerate([0, 5, 0, 0]):
+        run[0].enter("MPI_Send", 10 * size).add(raw_files.send(1, size=size))
+        run[0].leave("MPI_Send", 10 * size + 5, error=error)
+        waits = raw_files.post(0, size=size)
+        came = b"" if error else raw_files.receive(0, size=size)
+        run[1].enter("MPI_Recv", 10 * size).add(waits, came)
+        run[1].leave("MPI_Recv", 10 * size + 5, error=14 if size == 2 else error)
+
+    trace = run.end(90).read(tmp_path)
+
+    assert column(trace, "messages", "sent_bytes") == [0, 2, 3]
+    assert column(trace, "messages", "received_bytes") == [0, 2, 3]
+    assert trace.half_messages.num_rows == 0
+    assert defects(trace)["call_failed"] == 3

@@ -21,7 +21,7 @@ from burstline.cli.commands.demo import shipped_trace
 from burstline.formats import ENDINGS, raw
 from burstline.record.launching import session
 
-ENTER, SEND, RECEIVE, RANK, EVENT, GAP, OVERHEAD, LEFT = 1, 12, 15, 30, 50, 70, 73, 74
+ENTER, LEAVE, SEND, RECEIVE, RANK, EVENT, GAP, OVERHEAD, LEFT = 1, 2, 12, 15, 30, 50, 70, 73, 74
 SPAWN = 101
 SENT, RECEIVED = 1, 5
 RUNS = "for r in $RANKS; do cp $FILES/$r $BURSTLINE_DIR/p-$r.t-0.raw; done"
@@ -171,6 +171,24 @@ def test_what_happened_to_a_rank_is_said(run, monkeypatch, ranks, message):
 
     assert code == 0
     assert message in said
+
+
+@pytest.mark.parametrize("piece", [1, 2, 3, 100])
+def test_what_mpi_refused_is_an_error_and_no_message_of_another_job(run, monkeypatch, piece):
+    stranger = (SEND, 0, (1 << 32) - 3, 0, 8)
+    calls = [(ENTER, SENT, 0, 0, 0), stranger, (EVENT, 0, 0, 0, 0), (LEAVE, SENT, 6, 0, 0)]
+    calls += [(ENTER, SENT, 0, 0, 0), stranger, (LEAVE, SENT, 0, 0, 0)]
+    calls += [(ENTER, RECEIVED, 0, 0, 0), (LEAVE, RECEIVED, 15, 0, 0)]
+    calls += [(ENTER, SENT, 0, 0, 0), stranger, (LEAVE, SENT, 6, 0, 0)]
+    raw_file(run.here.parent / "files" / "0", (RANK, 0, 0, 1, 0), *calls, (LEFT, 1, 0, 0, 0))
+    monkeypatch.setenv("RANKS", "0")
+    monkeypatch.setattr(session, "_CHUNK", piece)
+
+    code, _, said = run("--mpi", "openmpi", app(run))
+
+    assert code == 0
+    assert "3 calls of MPI returned an error (MPI_Send 2, MPI_Recv 1); what they did" in said
+    assert "1 send or receive has its other side in another job" in said
 
 
 @pytest.mark.parametrize(

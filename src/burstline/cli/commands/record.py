@@ -17,7 +17,7 @@ from burstline.cli.products import in_folder, require_apart, require_free, say_l
 from burstline.errors import ParameterError, plural, printable
 
 if TYPE_CHECKING:
-    from burstline.record import Abi, Costly, Ended, Survey, Tally
+    from burstline.record import Abi, Command, Costly, Ended, Survey, Tally
 
 DESCRIPTION: Final = """\
 Run an MPI program and make a trace of it: its MPI calls, messages, call stacks and
@@ -71,7 +71,12 @@ class _Plan(NamedTuple):
     words: list[str]
     output: Path
     folder: Path
-    launcher: str | None  # puts env before the programs, and may name it
+    command: Command  # as given
+
+    def launcher(self) -> str | None:
+        """The launcher, before whose programs env is put, so that it may name it."""
+        place = self.command.launcher
+        return None if place is None else self.command.words[place]
 
 
 def run(arguments: usage.Arguments) -> None:
@@ -118,10 +123,12 @@ def _record(arguments: usage.Arguments, name: str, counters: str | None) -> int:
         with progress_bar(arguments) as progress:
             survey = record.survey(plan.folder, progress)
         kept = survey.files > 0
+        unseen = None if survey.ranks else record.finds_mpi_itself(plan.command)
         if code and not survey.ranks:
-            _say(record.nothing_recorded(code, plan.launcher))
+            _say(record.nothing_recorded(survey, code, plan.launcher(), unseen))
+            kept = kept and arguments.keep_raw is not None
             return code
-        record.require_ranks(survey)
+        record.require_ranks(survey, unseen)
         resolver = record.Resolver()
         made_of = None if arguments.keep_raw else str(plan.output)
         paths = plan.folder, plan.output, resolver
@@ -178,8 +185,7 @@ def _plan(arguments: usage.Arguments, name: str, counters: str | None) -> _Plan:
     environment = record.program_environment(settings, folder, recorder)
     launcher: Abi | None = record.launcher_abi(command)
     started = record.with_environment(command, environment, launcher)
-    named = None if command.launcher is None else command.words[command.launcher]
-    return _Plan(started, output, folder, named)
+    return _Plan(started, output, folder, command)
 
 
 def _settings(arguments: usage.Arguments, counters: str | None) -> dict[str, str]:
@@ -229,6 +235,14 @@ def _report(ended: Ended, survey: Survey) -> None:
             if again
             else "MPI_Comm_spawn started processes that are not recorded: the trace has "
             "neither their calls nor messages to and from them"
+        )
+    if survey.failed:
+        named = ", ".join(f"{name} {count:,}" for name, count in survey.failed.most_common(4))
+        more = len(survey.failed) - 4
+        _say(
+            f"{plural(survey.failed.total(), 'call')} of MPI returned an error ({named}"
+            f"{f' and {more} more' * (more > 0)}); what they did not send or receive is not in "
+            "the trace"
         )
     if survey.strange:
         words = "send or receive has its", "sends and receives have their"

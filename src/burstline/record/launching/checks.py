@@ -39,6 +39,20 @@ def check_programs(command: Command) -> None:
     _refuse_own_options(command)
 
 
+def finds_mpi_itself(command: Command) -> str | None:
+    """A program of the command that names MPI's functions and is not linked with them."""
+    for program in command.programs():
+        path = mpi.executable(program[0])
+        if (
+            path is not None
+            and mpi.names_symbol(path, b"dlsym")
+            and mpi.names_symbol(path, b"MPI_Init")
+            and mpi.abi_of_program(path) is None
+        ):
+            return os.fspath(path)
+    return None
+
+
 def checked_calls(text: str) -> str:
     """The list for ``--calls``, in which every word is an operation."""
     from burstline.formats.raw import operation_numbers  # noqa: PLC0415 -- slow

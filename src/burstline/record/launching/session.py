@@ -16,6 +16,7 @@ import shutil
 import signal
 import subprocess
 import threading
+from collections import Counter
 from contextlib import contextmanager
 from dataclasses import dataclass, field
 from typing import IO, TYPE_CHECKING, Any, Final
@@ -28,6 +29,9 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Iterator, Mapping, Sequence
     from pathlib import Path
     from types import FrameType
+
+    import numpy as np
+    import numpy.typing as npt
 
 _CHUNK: Final = 1 << 20
 _ENDING: Final = ((signal.SIGINT, 5.0), (signal.SIGTERM, 5.0), (signal.SIGKILL, None))
@@ -61,6 +65,7 @@ class Survey:
     """Contents of the raw files of a run, and the ends of its ranks."""
 
     files: int = 0
+    gone: bool = False  # the folder was removed
     ranks: dict[int, set[str]] = field(default_factory=dict)
     size: int = 0
     records: int = 0
@@ -72,6 +77,7 @@ class Survey:
     border_ns: int = 0  # what recording one takes
     spawned: bool = False
     strange: int = 0  # sends and receives whose other side is no rank of this run
+    failed: Counter[str] = field(default_factory=Counter)  # calls that returned an error
     ended: dict[int, str] = field(default_factory=dict)
 
     def missing(self) -> int:
@@ -142,7 +148,7 @@ def survey(folder: Path, progress: Progress = SILENCE) -> Survey:
     from burstline.formats.raw import HEADER_BYTES, settle  # noqa: PLC0415 -- only after a run
 
     settle(folder, HEADER_BYTES)
-    run, paths = Survey(), sorted(folder.glob("*.raw"))
+    run, paths = Survey(gone=not folder.is_dir()), sorted(folder.glob("*.raw"))
     progress.step("Looking through", len(paths), "files")
     for path in paths:
         _add_file(run, path)
@@ -150,8 +156,11 @@ def survey(folder: Path, progress: Progress = SILENCE) -> Survey:
     return run
 
 
-def require_ranks(run: Survey) -> None:
-    """Raise NotEnoughDataError if there is nothing to make a trace of."""
+def require_ranks(run: Survey, unseen: str | None = None) -> None:
+    """Raise NotEnoughDataError if there is nothing to make a trace of.
+
+    `unseen` is a program that finds MPI without the linker.
+    """
     if run.alone():
         raise NotEnoughDataError(
             f"{len(run.ranks[0])} processes ran, each as the only rank: launcher and "
@@ -159,23 +168,40 @@ def require_ranks(run: Survey) -> None:
             "program with the launcher of its own MPI; with srun, try --mpi=pmix or --mpi=pmi2"
         )
     if not run.ranks:
-        raise NotEnoughDataError(
-            "no rank recorded anything: the program does not call MPI, has MPI linked into "
+        reason = _reason(run, unseen) or (
+            "the program does not call MPI, has MPI linked into "
             "itself, uses another MPI than the recorder is for (--mpi), finds no room "
             f"on the disk, or runs without the recorder: {_STRIPPED}"
         )
+        raise NotEnoughDataError(f"no rank recorded anything: {reason}")
 
 
-def nothing_recorded(code: int, launcher: str | None) -> str:
+def nothing_recorded(
+    run: Survey, code: int, launcher: str | None, unseen: str | None = None
+) -> str:
     """The sentence on a command that failed, and of which no rank is recorded."""
+    text = f"the program ended with code {code}, and no rank recorded anything; no trace."
+    if reason := _reason(run, unseen):
+        return f"{text} The reason: {reason}"
     text = (
-        f"the program ended with code {code}, and no rank recorded anything; no trace. It "
-        "ended before MPI_Init, found no room on the disk, or ran without the recorder: "
-        f"{_STRIPPED}"
+        f"{text} It ended before MPI_Init, found no room on the disk, or ran without the "
+        f"recorder: {_STRIPPED}"
     )
     if launcher is None:
         return text
     return f"{text}. Where {launcher} names env above, it means the program, which env starts"
+
+
+def _reason(run: Survey, unseen: str | None) -> str | None:
+    """Why no rank recorded anything, where that is certain."""
+    if run.gone:
+        return "the folder of the raw files was removed while the program ran, by it or others"
+    if unseen is None or run.files:
+        return None
+    return (
+        f"{printable(unseen)} is not linked with MPI and looks its functions up by dlsym, "
+        "which passes the recorder over. Link it with MPI (mpicc), or ask RTLD_DEFAULT for them"
+    )
 
 
 def _wait(process: subprocess.Popen[bytes], is_over: Callable[[], bool] | None) -> Ended:
@@ -251,20 +277,26 @@ def _add_file(run: Survey, path: Path) -> None:
     from burstline.formats.intake import Defects  # noqa: PLC0415 -- as above
     from burstline.formats.raw import HEADER_BYTES, Kind, operation_numbers, stored  # noqa: PLC0415 -- as above
 
-    spawns = [op for op, name in operation_numbers().items() if name in _SPAWNS]
+    names = operation_numbers()
+    spawns = [op for op, name in names.items() if name in _SPAWNS]
     records = stored(path, HEADER_BYTES, Defects())
     if not len(records):
         return
     run.files += 1
     rank: int | None = None
-    left = (0, 0)
+    left, unsettled = (0, 0), 0
     wanted = (Kind.RANK, Kind.GAP, Kind.OVERHEAD, Kind.LEFT)
     for start in range(0, len(records), _CHUNK):
         piece = records[start : start + _CHUNK]
         kind = np.asarray(piece["kind"])
         run.records += int(np.count_nonzero(kind))
-        moved = piece[(kind == Kind.SEND) | (kind == Kind.RECEIVE)]
-        run.strange += int(np.count_nonzero(moved["a"] == _STRANGER))
+        refused = (kind == Kind.LEAVE) & (piece["a"] != 0)
+        run.failed.update(names.get(op, f"operation {op}") for op in piece["op"][refused])
+        moved = (kind == Kind.SEND) | (kind == Kind.RECEIVE)
+        strange, unsettled = _strange(
+            kind == Kind.ENTER, refused, moved & (piece["a"] == _STRANGER), unsettled
+        )
+        run.strange += strange
         run.spawned |= bool(np.isin(piece["op"][kind == Kind.ENTER], spawns).any())
         for row in piece[np.isin(kind, wanted)].tolist():
             _, record_kind, op, a, b, c = row
@@ -285,6 +317,25 @@ def _add_file(run: Survey, path: Path) -> None:
         run.ranks.setdefault(rank, set()).add(path.name.partition(".")[0])
         if (ending := _end_of(*left)) is not None:
             run.ended[rank] = ending
+
+
+def _strange(
+    entered: npt.NDArray[np.bool_],
+    refused: npt.NDArray[np.bool_],
+    strangers: npt.NDArray[np.bool_],
+    before: int,
+) -> tuple[int, int]:
+    """How many records with a stranger are of no refused call, and how many of the last call.
+
+    `before` are those of the call that was not left yet, which may still be refused.
+    """
+    if not before and not strangers.any():
+        return 0, 0
+    call = entered.cumsum()  # 0: entered before
+    refusals = set(call[refused].tolist())
+    of_calls = call[strangers].tolist()
+    kept = sum(one not in refusals for one in of_calls) - (before if 0 in refusals else 0)
+    return kept, of_calls.count(call[-1]) + (before if call[-1] == 0 else 0)
 
 
 def _end_of(left: int, detail: int) -> str | None:

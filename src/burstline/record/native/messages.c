@@ -13,6 +13,12 @@ uint64_t burst_done_bytes(const MPI_Status* status) {
     return error == MPI_SUCCESS && bytes > 0 ? (uint64_t)bytes : 0;
 }
 
+int burst_has_come(int error) {
+    int kind = MPI_SUCCESS;
+    if (error == MPI_SUCCESS) return 1;
+    return REAL(Error_class)(error, &kind) == MPI_SUCCESS && kind == MPI_ERR_TRUNCATE;
+}
+
 uint64_t burst_new_id(void) {
     static uint64_t last;
     return __atomic_add_fetch(&last, 1, __ATOMIC_RELAXED);

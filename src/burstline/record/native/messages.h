@@ -7,6 +7,9 @@
 uint64_t burst_bytes(MPI_Count count, MPI_Datatype type);
 uint64_t burst_done_bytes(const MPI_Status* status);
 
+/* Whether a receive that returned `error` took its message, of which there was no room for all. */
+int burst_has_come(int error);
+
 /* Of an operation that a later call completes; never 0. */
 uint64_t burst_new_id(void);
 

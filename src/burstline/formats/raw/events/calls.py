@@ -30,6 +30,7 @@ if TYPE_CHECKING:
 
 
 _PACKED: Final = np.array([Kind.SEND, Kind.POST, Kind.RECEIVE, Kind.PROBE, Kind.RMA], np.uint16)
+_BEGUN: Final = np.array([Kind.SEND, Kind.POST], np.uint16)
 _PLAIN: Final = np.array([Kind.COLLECTIVE, Kind.ROOT], np.uint16)
 _SIZES: Final = {
     Kind.COLLECTIVE: ("b", "c"),
@@ -185,6 +186,7 @@ class Gathering:
         rows = line.of(*OF_THE_CALL)
         line.note(self._defects, "record_without_call", "loss", rows[line.call[rows] < 0])
         rows = rows[line.call[rows] >= 0]
+        rows = rows[~_refused(line, rows)]
         records, kind = line.records[rows], line.kind[rows]
         place, communicator = _communicators(records, kind, communicators)
         lost = np.flatnonzero((place >= 0) & (communicator < 0))
@@ -232,6 +234,17 @@ class Gathering:
         """All records of calls, of which some are read here."""
         columns = concatenated([column.name for column in fields(Details)][:-1], self._details)
         return Details(**columns, own=own)
+
+
+def _refused(line: Timeline, rows: Integers) -> npt.NDArray[np.bool_]:
+    """Which records are of messages that MPI refused: neither sent nor waited for.
+
+    A call that failed after it had received, as more came than it had room for, did both.
+    """
+    left = line.leave
+    done = (left < 0) | (line.records["a"][left] == 0)
+    done[line.call[line.of(Kind.RECEIVE)]] = True
+    return ~done[line.call[rows]] & np.isin(line.kind[rows], _BEGUN)
 
 
 def _clear_absurd(kind: npt.NDArray[np.uint16], sizes: dict[str, Integers]) -> Integers:
