@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import csv
+
 import pytest
 
 import burstline
@@ -50,3 +52,17 @@ def test_a_notebook_shows_a_structure_without_obeying_its_labels(labelled):
 
     assert "\ufffdX" in page
     assert not OBEYED & set(page)
+
+
+def test_a_folder_of_csv_holds_no_formula_and_gives_every_label_back(labelled, tmp_path):
+    done = run("convert", labelled, tmp_path / "run.csv")
+    assert done.returncode == 0, done.stderr
+
+    trace, again = burstline.read(labelled), burstline.read(tmp_path / "run.csv")
+
+    for name in ("call_paths", "region_defs", "counters", "calls", "regions", "metadata"):
+        assert again.table(name).to_pylist() == trace.table(name).to_pylist()
+    for file in (tmp_path / "run.csv").iterdir():
+        with file.open(newline="") as lines:
+            found = {value for row in csv.reader(lines) for value in row}
+        assert not [value for value in found if value[:1] in {"=", "@"} or OBEYED & set(value)]

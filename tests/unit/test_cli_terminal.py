@@ -66,7 +66,7 @@ def test_json_is_one_document_and_refuses_what_is_no_number(capsys):
 def test_csv_has_a_header_and_quotes_what_needs_it(capsys):
     output(Outcome({}, ["name", "n"], [["a,b", 1], ["\x1b", None]]), "csv")
 
-    assert capsys.readouterr().out == 'name,n\n"a,b",1\n\ufffd,\n'
+    assert capsys.readouterr().out == 'name,n\n"a,b",1\n\\u001b,\n'
 
 
 def test_a_note_is_one_line_on_stderr(capsys):

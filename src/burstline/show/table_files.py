@@ -4,18 +4,17 @@ from __future__ import annotations
 
 import sys
 from itertools import chain
-from typing import IO, TYPE_CHECKING, Any, Final
+from typing import IO, TYPE_CHECKING, Any
 
 import pyarrow as pa
 
-from burstline.errors import FormatError, printable
+from burstline.cells import cell, cells
+from burstline.errors import FormatError
 from burstline.formats import atomic
 
 if TYPE_CHECKING:
     from collections.abc import Iterable
     from pathlib import Path
-
-_LONGEST_TEXT: Final = 10_000
 
 
 def write_parts(parts: Iterable[pa.Table], schema: pa.Schema, path: Path) -> int:
@@ -50,16 +49,14 @@ def read_table(path: Path) -> pa.Table:
 
 
 def print_parts(parts: Iterable[pa.Table], schema: pa.Schema) -> None:
-    """Print a table as CSV on standard output, its texts made printable."""
+    """Print a table as CSV on standard output."""
     from pyarrow import csv  # noqa: PLC0415 -- only here
 
     header = True
-    names = [printable(name) for name in schema.names]
     for part in chain([schema.empty_table()], parts):
         lines = pa.BufferOutputStream()
         options = csv.WriteOptions(include_header=header, quoting_style="needed")
-        shown = _plain(part, shown=True).rename_columns(names)
-        csv.write_csv(shown, lines, options)
+        csv.write_csv(_plain(part), lines, options)
         sys.stdout.write(lines.getvalue().to_pybytes().decode())
         header = False
 
@@ -79,21 +76,15 @@ def _writer(file: IO[bytes], ending: str, schema: pa.Schema) -> Any:  # noqa: AN
     return pa.ipc.new_file(file, schema)
 
 
-def _plain(part: pa.Table, *, shown: bool = False) -> pa.Table:
-    """Write dictionaries out as texts."""
+def _plain(part: pa.Table) -> pa.Table:
+    """A table of CSV: dictionaries are written out, and texts are cells."""
     for position, field in enumerate(part.schema):
-        if not pa.types.is_dictionary(field.type):
-            continue
-        chunks = [_texts(chunk, shown=shown) for chunk in part.column(position).chunks]
-        column = pa.chunked_array(chunks, pa.string())
-        new = pa.field(field.name, pa.string(), field.nullable, field.metadata)
+        column, kind = part.column(position), field.type
+        if pa.types.is_dictionary(kind):
+            chunks = [cells(chunk.dictionary).take(chunk.indices) for chunk in column.chunks]
+            column, kind = pa.chunked_array(chunks, pa.string()), pa.string()
+        elif pa.types.is_string(kind):
+            column = pa.chunked_array([cells(chunk) for chunk in column.chunks], kind)
+        new = pa.field(cell(field.name), kind, field.nullable, field.metadata)
         part = part.set_column(position, new, column)
     return part
-
-
-def _texts(chunk: pa.DictionaryArray, *, shown: bool) -> pa.Array:
-    names = chunk.dictionary
-    if shown:
-        safe = [printable(name, limit=_LONGEST_TEXT) for name in names.to_pylist()]
-        names = pa.array(safe, pa.string())
-    return names.take(chunk.indices)

@@ -13,9 +13,11 @@ from abc import ABC, abstractmethod
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
 from importlib import import_module
+from itertools import chain
 from typing import TYPE_CHECKING, Any
 
-from burstline.errors import ParameterError, printable
+from burstline.cells import cell
+from burstline.errors import ParameterError, printable, readable
 from burstline.show.pictures.canvas import Form
 
 if TYPE_CHECKING:
@@ -167,9 +169,9 @@ def output(shown: View, form: str, defects: Sequence[object] | None = None) -> N
     elif form == "csv":
         columns, rows = shown.rows()
         writer = csv.writer(sys.stdout, lineterminator="\n")
-        writer.writerow(columns)
         writer.writerows(
-            [printable(cell) if isinstance(cell, str) else cell for cell in row] for row in rows
+            [cell(readable(value)) if isinstance(value, str) else value for value in row]
+            for row in chain([columns], rows)
         )
     else:
         if blocks := list(shown.blocks()):

@@ -10,6 +10,7 @@ import pyarrow as pa
 import pyarrow.compute as pc
 
 from burstline import operations, schema
+from burstline.cells import cell, cells, text_of, texts_of
 from burstline.columns import to_numpy
 from burstline.errors import FormatError, ParameterError
 from burstline.formats import atomic, intake
@@ -146,7 +147,7 @@ def _load(file: Path, name: str, footers: Mapping[str, Footer]) -> pa.Table:
         if name in footers:
             table = open_parquet(source, footers[name]).read()
         else:
-            table = pacsv.read_csv(source, convert_options=_csv_options(file, name))
+            table = _of_cells(pacsv.read_csv(source, convert_options=_csv_options(file, name)))
         names = table.column_names
     missing = [column for column in wanted.names if column not in names]
     surplus = names[len(wanted) :]
@@ -158,6 +159,12 @@ def _load(file: Path, name: str, footers: Mapping[str, Footer]) -> pa.Table:
             found=", ".join(names),
         )
     return table.select([*wanted.names, *(c for c in names if c not in wanted.names)])
+
+
+def _of_cells(table: pa.Table) -> pa.Table:
+    """A table with the names and texts that its cells were written for."""
+    columns = [texts_of(c) if pa.types.is_string(c.type) else c for c in table.columns]
+    return pa.table(columns, names=[text_of(name) for name in table.column_names])
 
 
 def _csv_options(file: Path, name: str) -> Any:  # noqa: ANN401 -- pyarrow has no types
@@ -256,7 +263,7 @@ def _write_table(trace: Trace, name: str, path: Path) -> None:
     with ExitStack() as stack:
         file, writer = stack.enter_context(atomic.new_file(path)), None
         for part in _parts(trace, name):
-            table = _as_text(part, lists=path.suffix == ".csv")
+            table = _as_text(part, csv=path.suffix == ".csv")
             if writer is None:
                 made = (
                     pacsv.CSVWriter(file, table.schema)
@@ -269,17 +276,24 @@ def _write_table(trace: Trace, name: str, path: Path) -> None:
             writer.write_table(table)
 
 
-def _as_text(table: pa.Table, *, lists: bool) -> pa.Table:
-    """A table with names for codes, and text for lists if asked for."""
+def _as_text(table: pa.Table, *, csv: bool) -> pa.Table:
+    """A table with names for codes; for CSV also with text for lists, and texts as cells."""
     for position, field in enumerate(table.schema):
-        column = table.column(position)
+        column, name = table.column(position), cell(field.name) if csv else field.name
         if pa.types.is_dictionary(field.type):
-            column = column.cast(pa.string())
-        elif lists and pa.types.is_list(field.type):
+            chunks = [
+                (cells(names) if csv else names).take(chunk.indices)
+                for chunk in column.chunks
+                for names in [chunk.dictionary.cast(pa.string())]
+            ]
+            column = pa.chunked_array(chunks, pa.string())
+        elif csv and pa.types.is_list(field.type):
             rows = (" ".join(map(str, row)) for row in column.to_pylist())
             column = pa.chunked_array([pa.array(rows, pa.string())])
-        else:
+        elif csv and pa.types.is_string(field.type):
+            column = pa.chunked_array([cells(chunk) for chunk in column.chunks], field.type)
+        elif name == field.name:
             continue
-        new = pa.field(field.name, column.type, field.nullable, field.metadata)
+        new = pa.field(name, column.type, field.nullable, field.metadata)
         table = table.set_column(position, new, column)
     return table
