@@ -27,7 +27,6 @@ _OBEYED: Final = re.compile(
 )
 _ESCAPE: Final = re.compile(r"\\(?:u([0-9a-f]{4})|U(000[0-9a-f]{5}|0010[0-9a-f]{4}))")
 _PERHAPS_OBEYED: Final = r"[^ -~]|(^|;)[=@+-]|\\[uU]"
-_PERHAPS_ESCAPED: Final = r"\\[uU][0-9a-f]"
 
 
 def cell(text: str) -> str:
@@ -50,17 +49,18 @@ def text_of(cell: str) -> str:
 
 def cells(texts: pa.Array) -> pa.Array:
     """Texts as cells."""
-    return _each(texts, cell, _PERHAPS_OBEYED)
+    return _each(texts, cell, pc.match_substring_regex(texts, _PERHAPS_OBEYED))
 
 
 def texts_of(column: pa.ChunkedArray) -> pa.ChunkedArray:
     """The texts that cells were written for."""
-    chunks = [_each(chunk, text_of, _PERHAPS_ESCAPED) for chunk in column.chunks]
+    chunks = [_each(c, text_of, pc.match_substring(c, "\\")) for c in column.chunks]
     return pa.chunked_array(chunks, column.type)
 
 
-def _each(texts: pa.Array, change: Callable[[str], str], perhaps: str) -> pa.Array:
-    if not pc.any(pc.match_substring_regex(texts, perhaps)).as_py():
+def _each(texts: pa.Array, change: Callable[[str], str], perhaps: pa.Array) -> pa.Array:
+    """Texts changed one by one, unless none of them is one that perhaps changes."""
+    if not pc.any(perhaps).as_py():
         return texts
     changed = [None if text is None else change(text) for text in texts.to_pylist()]
     return pa.array(changed, texts.type)
