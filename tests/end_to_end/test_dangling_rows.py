@@ -1,4 +1,7 @@
-"""A row that names a row which is not there is damage of its file, whatever is asked of it."""
+"""A row that no trace has is damage of its file, whatever is asked of it.
+
+Of those are rows that name one which is not there, nulls, and numbers too large to count with.
+"""
 
 from __future__ import annotations
 
@@ -127,7 +130,7 @@ def test_no_command_falls_over_a_row_that_is_not_there(name, sound, tmp_path):
         ("calls", "communicator", 3, 2, "a row of communicators, of which there are 2"),
         ("bursts", "call_before", 1, 5, "a row of calls, of which its location has 5"),
         ("messages", "receive_call", 0, 6, "a row of calls, of which its location has 6"),
-        ("collective_members", "location", 1, None, "a row of locations, of which there are 2"),
+        ("collective_members", "location", 1, None, "a value"),
         ("loop_entries", "parent", 1, 1, "an earlier row of loop_entries"),
         ("call_paths", "parent", 0, 1, "an earlier row of call_paths"),
         ("calls", "call", 2, 1, "the number after that of the row before"),
@@ -144,7 +147,7 @@ def test_it_is_told_with_file_place_and_what_is_there(kind, case, sound, tmp_pat
         burstline.read(copy).table(name)
     assert str(error.value).startswith(
         f"{copy / name}.parquet: expected {expected}, in column {column}, found "
-        f"'{-1 if value is None else value} in row {row}'"
+        f"'{'null' if value is None else value} in row {row}'"
     )
 
 
@@ -158,3 +161,47 @@ def test_a_row_that_is_not_there_is_seen_in_csv(sound, tmp_path):
 
     assert done.returncode == 3
     assert "call_loops.csv: expected a row of loops, of which there are 1" in done.stderr
+
+
+NEVER_NULL = [
+    (name, column.name)
+    for name, table in schema.TABLES.items()
+    if not table.raw and name not in {"counter_sets", "defects"}  # which the text does not hold
+    for column in table.columns
+    if not column.nullable
+]
+TOO_LARGE = [
+    ("calls", "enter_ns", 2**63 - 1),
+    ("calls", "leave_seq", 2**63 - 1),
+    ("calls", "leave_seq", -(2**63)),
+    ("locations", "born_ns", -(2**63)),
+    ("locations", "died_ns", 2**63 - 1),
+    ("regions", "enter_seq", 2**63 - 1),
+    ("teams", "join_seq", -1),
+    ("bursts", "start_ns", 2**63 - 1),
+]
+
+
+@pytest.mark.parametrize("kind", ["store", "parquet"])
+@pytest.mark.parametrize(("name", "column"), NEVER_NULL)
+def test_a_null_where_none_may_be_is_damage(name, column, kind, sound, tmp_path):
+    copy = damage(sound, tmp_path, (kind, name, column), None, slice(0, 1))
+
+    done = ends("convert", sound, copy, tmp_path)
+
+    assert done.returncode == 3, done.stderr
+    found = f"{name}.parquet: expected a value, in column {column}, found 'null in row 0'"
+    assert found in done.stderr
+
+
+@pytest.mark.parametrize("kind", ["store", "parquet"])
+@pytest.mark.parametrize("case", TOO_LARGE)
+def test_a_number_that_nothing_can_be_counted_with_is_damage(case, kind, sound, tmp_path):
+    name, column, value = case
+    copy = damage(sound, tmp_path, (kind, name, column), value, slice(0, 1))
+
+    done = ends("convert", sound, copy, tmp_path)
+
+    assert done.returncode == 3, done.stderr
+    assert f"{name}.parquet: expected a number from" in done.stderr
+    assert f"in column {column}, found '{value} in row 0'" in done.stderr

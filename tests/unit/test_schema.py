@@ -82,7 +82,7 @@ def test_a_wrong_type_is_named():
 
 
 def test_a_null_where_none_may_be_is_named():
-    with pytest.raises(InconsistentTraceError, match=r"gaps\.end_ns: a null"):
+    with pytest.raises(InconsistentTraceError, match=r"end_ns: expected a value, found null"):
         schema.check("gaps", gaps(GAP | {"end_ns": None}))
 
 
@@ -95,7 +95,7 @@ def test_a_null_where_none_may_be_is_named():
     ],
 )
 def test_rows_out_of_order_are_named(rows):
-    with pytest.raises(InconsistentTraceError, match=f"row {len(rows) - 1} is out of order"):
+    with pytest.raises(InconsistentTraceError, match=f"in the order of .* row {len(rows) - 1}"):
         schema.check("gaps", gaps(*rows))
 
 

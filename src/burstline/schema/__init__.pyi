@@ -18,8 +18,8 @@ from burstline.schema.arrow import event_table as event_table
 from burstline.schema.arrow import place_columns as place_columns
 from burstline.schema.arrow import row_table as row_table
 from burstline.schema.arrow import text_array as text_array
-from burstline.schema.references import Dangling as Dangling
-from burstline.schema.references import first_dangling as first_dangling
+from burstline.schema.checks import first_wrong as first_wrong
+from burstline.schema.references import Wrong as Wrong
 from burstline.schema.tables import BESIDE_COUNTERS as BESIDE_COUNTERS
 from burstline.schema.tables import COMMUNICATOR_KINDS as COMMUNICATOR_KINDS
 from burstline.schema.tables import COUNTER_MODES as COUNTER_MODES

@@ -11,6 +11,7 @@ import pyarrow as pa
 from burstline.columns import UNKNOWN, from_numpy, to_numpy
 from burstline.errors import InconsistentTraceError, ParameterError
 from burstline.operations import NAMES
+from burstline.schema.checks import first_disordered, first_null
 from burstline.schema.tables import TABLES
 
 if TYPE_CHECKING:
@@ -163,17 +164,9 @@ def check(name: str, table: pa.Table) -> None:
             raise InconsistentTraceError(
                 f"{name}.{field.name}: expected {field.type}, found {actual.type}"
             )
-        if not field.nullable and table[field.name].null_count:
-            raise InconsistentTraceError(f"{name}.{field.name}: a null where none may be")
-    _check_order(name, table)
-
-
-def _check_order(name: str, table: pa.Table) -> None:
-    before = np.zeros(max(table.num_rows - 1, 0), bool)
-    for key in TABLES[name].order:
-        values = table[key].fill_null(UNKNOWN).to_numpy()
-        wrong = ~before & (values[1:] < values[:-1])
-        if wrong.any():
-            row = int(wrong.argmax()) + 1
-            raise InconsistentTraceError(f"{name}: row {row} is out of order by {key}")
-        before |= values[1:] > values[:-1]
+    wrong = first_null(name, table) or first_disordered(name, table)
+    if wrong is not None:
+        raise InconsistentTraceError(
+            f"{name}.{wrong.column}: expected {wrong.expected}, found {wrong.value} "
+            f"in row {wrong.row}"
+        )

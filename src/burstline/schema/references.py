@@ -22,12 +22,12 @@ _FEW: Final = 8  # rows of a location in a row from which on they are looked at 
 _EARLIER: Final = "parent"  # names an earlier row of its own table
 
 
-class Dangling(NamedTuple):
-    """A value that names no row: where it stands, and what would be right there."""
+class Wrong(NamedTuple):
+    """A value that no trace has: where it stands, and what would be right there."""
 
     column: str
     row: int
-    value: int
+    value: str
     expected: str
 
 
@@ -38,7 +38,7 @@ def first_dangling(
     counts: Callable[[str], Integers],
     *,
     whole: bool = True,
-) -> Dangling | None:
+) -> Wrong | None:
     """The first value of a part of a table that names no row; None where all name one.
 
     `rows` and `counts` are those of any table, in all and on each location. `whole`: the part
@@ -62,7 +62,8 @@ def first_dangling(
             wrong = (int(late.argmax()), f"an earlier row of {name}") if late.any() else None
         if wrong is not None:
             row, expected = wrong
-            return Dangling(column.name, row, int(to_numpy(table[column.name])[row]), expected)
+            value = str(to_numpy(table[column.name])[row])
+            return Wrong(column.name, row, value, expected)
     return None
 
 

@@ -21,6 +21,9 @@ NEVER_LEFT: Final = 1 << 35
 """Event ordinal of the leave of a call in which a thread was interrupted, and above."""
 """Raised whenever a stored table would be read differently."""
 
+_LATEST: Final = 1 << 62  # what is as far apart as numbers can be still has a difference
+_LAST_SEQ: Final = 1 << 56  # kernels pack a little beside ordinals
+
 LOCATION_KINDS: Final = ("cpu", "gpu_stream", "metric", "other")
 GAP_KINDS: Final = ("flush", "tracing_off", "not_created", "cut", "dropped")
 SEND_DONE_SOURCES: Final = ("recorded", "inferred", "unknown")
@@ -59,6 +62,7 @@ class Column:
     refers: str = ""  # the table of which it names a row
     within: str = ""  # the column of the location on which that row is counted
     counted: bool = False  # from 0
+    bounds: tuple[int, int] | None = None  # of its numbers, both included
 
 
 @dataclass(frozen=True, slots=True)
@@ -98,11 +102,11 @@ def _count(name: str, doc: str) -> Column:
 
 
 def _ns(name: str, doc: str, *, nullable: bool = False) -> Column:
-    return Column(name, "int64", doc, "ns", nullable)
+    return Column(name, "int64", doc, "ns", nullable, bounds=(-_LATEST, _LATEST))
 
 
 def _seq(name: str, doc: str, *, nullable: bool = False) -> Column:
-    return Column(name, "int64", doc, nullable=nullable)
+    return Column(name, "int64", doc, nullable=nullable, bounds=(0, _LAST_SEQ))
 
 
 def _bytes(name: str, doc: str, *, nullable: bool = False) -> Column:

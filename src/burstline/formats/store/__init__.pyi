@@ -3,10 +3,10 @@ from burstline.formats.store.folder import StoreWriter as StoreWriter
 from burstline.formats.store.folder import arrow_source as arrow_source
 from burstline.formats.store.folder import damage_told as damage_told
 from burstline.formats.store.folder import dictionary as dictionary
-from burstline.formats.store.folder import no_such_row as no_such_row
 from burstline.formats.store.folder import read as read
 from burstline.formats.store.folder import recognises as recognises
 from burstline.formats.store.folder import write as write
+from burstline.formats.store.folder import wrong_row as wrong_row
 from burstline.formats.store.footer import Footer as Footer
 from burstline.formats.store.footer import read_footer as read_footer
 from burstline.formats.store.pages import bytes_to_read as bytes_to_read

@@ -36,7 +36,7 @@ if TYPE_CHECKING:
 
     from burstline.columns import Integers, Mask
     from burstline.formats.store.footer import Footer
-    from burstline.schema import Dangling
+    from burstline.schema import Wrong
 
     Group = dict[str, int]
 
@@ -367,13 +367,11 @@ class StoreTables(Mapping[str, pa.Table]):
         if self.memory is not None:
             self._require(needed + _COPIES_OF_TEXT * text_bytes(rows))
         table = decode(rows, name, names, self.operations)
-        wrong = schema.first_dangling(
-            name, table, self.rows, self._rows_by_location, whole=whole
-        )
+        wrong = schema.first_wrong(name, table, self.rows, self._rows_by_location, whole=whole)
         if wrong is not None:
             before = self._footer(name).rows(range(groups[0]))
             wrong = wrong._replace(row=before + wrong.row)
-            raise no_such_row(self.folder / f"{name}.parquet", wrong, _AGAIN)
+            raise wrong_row(self.folder / f"{name}.parquet", wrong, _AGAIN)
         return table
 
     def _rows_by_location(self, name: str) -> Integers:
@@ -404,8 +402,8 @@ class StoreTables(Mapping[str, pa.Table]):
         return damage_told(self.folder / f"{name}.parquet", "a table of the store", _AGAIN)
 
 
-def no_such_row(path: Path, wrong: Dangling, way_out: str = "") -> FormatError:
-    """The error that says of a file which of its values names no row."""
+def wrong_row(path: Path, wrong: Wrong, way_out: str = "") -> FormatError:
+    """The error that says of a file which of its values no trace has."""
     return FormatError(
         path,
         None,

@@ -21,10 +21,10 @@ from burstline.formats.store import (
     bytes_to_read,
     damage_told,
     dictionary,
-    no_such_row,
     open_parquet,
     read_footer,
     text_bytes,
+    wrong_row,
 )
 from burstline.progress import SILENCE, Progress
 from burstline.trace import Trace
@@ -78,9 +78,9 @@ def read(path: Path, *, memory: int | None = None, **_: object) -> Trace:
     for name, table in plain.items():
         with _told(files[name], name):
             tables[name] = _typed(table, name, names)
+    _check_rows(files, tables)
     _check_counters(path, style, tables)
-    _check_references(files, tables)
-    return Trace(tables, check=True)
+    return Trace(tables)
 
 
 def _check_counters(path: Path, style: str, tables: dict[str, pa.Table]) -> None:
@@ -97,8 +97,8 @@ def _check_counters(path: Path, style: str, tables: dict[str, pa.Table]) -> None
             )
 
 
-def _check_references(files: dict[str, Path], tables: dict[str, pa.Table]) -> None:
-    """Raise FormatError unless every row that another names is there."""
+def _check_rows(files: dict[str, Path], tables: dict[str, pa.Table]) -> None:
+    """Raise FormatError where a row is wrong, or names one that is not there."""
 
     def rows(name: str) -> int:
         return tables[name].num_rows if name in tables else 0
@@ -108,9 +108,9 @@ def _check_references(files: dict[str, Path], tables: dict[str, pa.Table]) -> No
         return np.bincount(location, minlength=rows("locations"))
 
     for name, table in tables.items():
-        wrong = schema.first_dangling(name, table, rows, counts)
+        wrong = schema.first_wrong(name, table, rows, counts)
         if wrong is not None:
-            raise no_such_row(files[name], wrong)
+            raise wrong_row(files[name], wrong)
 
 
 def _told(file: Path, name: str) -> AbstractContextManager[None]:

@@ -1,0 +1,87 @@
+"""The first row of a table that is wrong: its nulls, ranges, references and order.
+
+Stores ask part by part as they are read, folders of tables once; both believe nothing else.
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+import numpy as np
+import pyarrow.compute as pc
+
+from burstline.columns import to_numpy
+from burstline.schema.references import Wrong, first_dangling
+from burstline.schema.tables import TABLES
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+
+    import pyarrow as pa
+
+    from burstline.columns import Integers
+
+
+def first_wrong(
+    name: str,
+    table: pa.Table,
+    rows: Callable[[str], int],
+    counts: Callable[[str], Integers],
+    *,
+    whole: bool = True,
+) -> Wrong | None:
+    """The first value of a part of a table that no trace has; None where all may be.
+
+    `rows` and `counts` are those of any table, in all and on each location. `whole`: the part
+    has all rows of each of its locations.
+    """
+    return (
+        first_null(name, table)
+        or _first_outside(name, table)
+        or first_dangling(name, table, rows, counts, whole=whole)
+        or first_disordered(name, table)
+    )
+
+
+def first_null(name: str, table: pa.Table) -> Wrong | None:
+    """The first null where none may be."""
+    loaded = frozenset(table.column_names)
+    for column in TABLES[name].columns:
+        if column.name in loaded and not column.nullable and table[column.name].null_count:
+            row = pc.index(pc.is_null(table[column.name]), True).as_py()
+            return Wrong(column.name, row, "null", "a value")
+    return None
+
+
+def _first_outside(name: str, table: pa.Table) -> Wrong | None:
+    """The first number that is too small or too large to be counted with."""
+    loaded = frozenset(table.column_names)
+    for column in TABLES[name].columns:
+        if column.bounds is None or column.name not in loaded:
+            continue
+        least, most = column.bounds
+        found = pc.min_max(table[column.name])
+        if table.num_rows and found["min"].is_valid:
+            if found["min"].as_py() >= least and found["max"].as_py() <= most:
+                continue
+            cells = table[column.name].fill_null(least).to_numpy()
+            row = int(((cells < least) | (cells > most)).argmax())
+            return Wrong(column.name, row, str(cells[row]), f"a number from {least} to {most}")
+    return None
+
+
+def first_disordered(name: str, table: pa.Table) -> Wrong | None:
+    """The first row that stands after one that should follow it, by the columns loaded."""
+    before: list[Integers] = []
+    for key in TABLES[name].order:
+        if key not in table.column_names:
+            return None
+        values = to_numpy(table[key])
+        falls = np.flatnonzero(values[1:] < values[:-1])
+        for earlier in before:
+            falls = falls[earlier[falls] == earlier[falls + 1]]
+        if len(falls):
+            row = int(falls[0]) + 1
+            return Wrong(key, row, str(values[row]), f"rows in the order of {key}")
+        before.append(values)
+    return None
