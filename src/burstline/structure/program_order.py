@@ -16,6 +16,7 @@ if TYPE_CHECKING:
     from burstline.identity import Frame, Path, Site
 
 _HEAD, _TAIL = -1, -2
+_START = -1  # above the outermost frames
 _ENDS = frozenset((*INITS, *FINALIZES, *SESSION_ENDS))
 
 Function = tuple[str, str | None]
@@ -38,10 +39,22 @@ def program_order(
     """Keys that sort paths by line where they part, else by their first execution, `first`."""
     # Lines of different functions mean nothing to each other (one is inlined into the other,
     # a pointer calls one or the other): such branches are merged by their first execution.
-    places = _places(paths, first, unordered)
+    steps: dict[tuple[int, Frame], int] = {}  # of each frame below those above: its number
+    began: list[int] = []  # when each is first executed
+    chains: list[list[int]] = []
+    for path, place in zip(paths, first.tolist(), strict=True):
+        step, chain = _START, []
+        for frame in path:
+            step = steps.setdefault((step, frame), len(began))
+            if step == len(began):
+                began.append(place)
+            began[step] = min(place, began[step])
+            chain.append(step)
+        chains.append(chain)
+    places = _places([*steps], began, unordered)
     return [
-        (*(places[path[: depth + 1]] for depth in range(len(path))), (place, "", "", UNKNOWN))
-        for path, place in zip(paths, first.tolist(), strict=True)
+        (*(places[step] for step in chain), (place, "", "", UNKNOWN))
+        for chain, place in zip(chains, first.tolist(), strict=True)
     ]
 
 
@@ -77,23 +90,20 @@ def program_places(
 
 
 def _places(
-    paths: Sequence[Path], first: Integers, unordered: Collection[Function]
-) -> dict[Path, Place]:
+    steps: Sequence[tuple[int, Frame]], began: Sequence[int], unordered: Collection[Function]
+) -> list[Place]:
     """The place of each frame among those that branch off at the same point of the program."""
-    began: dict[Path, int] = {}
-    for path, place in zip(paths, first.tolist(), strict=True):
-        for depth in range(len(path)):
-            began[path[: depth + 1]] = min(place, began.get(path[: depth + 1], place))
-    reached: dict[tuple[Path, str, str], int] = {}
-    places: dict[Path, Place] = {}
-    for path in sorted(began, key=lambda path: _line(path[-1])):
-        name, file, line = _line(path[-1])
-        if (name, path[-1].file) in unordered:
-            places[path] = (began[path], name, file, line)
+    reached: dict[tuple[int, str, str], int] = {}
+    places: list[Place] = [(0, "", "", UNKNOWN)] * len(steps)
+    for step in sorted(range(len(steps)), key=lambda step: _line(steps[step][1])):
+        above, frame = steps[step]
+        name, file, line = _line(frame)
+        if (name, frame.file) in unordered:
+            places[step] = (began[step], name, file, line)
             continue
-        branch = (path[:-1], name, file)
-        reached[branch] = max(began[path], reached.get(branch, 0))
-        places[path] = (reached[branch], name, file, line)
+        branch = (above, name, file)
+        reached[branch] = max(began[step], reached.get(branch, 0))
+        places[step] = (reached[branch], name, file, line)
     return places
 
 
