@@ -24,7 +24,10 @@ from burstline.errors import (
     ParameterError,
     UnsupportedRecordError,
 )
-from cube_files import METRICS, Cube, Member, anchor, data, index
+from burstline.formats.cube import archive
+from burstline.formats.intake.budget import BASE
+from cube_files import METRICS, SYSTEM, Cube, Member, anchor, data, index
+from supervised import supervised
 
 
 @pytest.fixture
@@ -204,13 +207,87 @@ def test_a_member_that_unpacks_to_more_than_is_allowed_is_refused_unread(place, 
 
 def test_values_beyond_the_memory_allowed_say_so(place):
     cube = Cube()
-    needed = sum(len(cube.members[f"{n}.data"]) for n in range(3))
+    cube.members["0.data"] = data(*range(60_000), packed=True)
     cube.write(place)
-    allowed = max(needed - 1, len(cube.members["anchor.xml"]))
 
-    burstline.read_profile(place, memory=allowed + needed, metrics=["time"])
+    burstline.read_profile(place, memory=1_000_000, metrics=["wait"])
+    with pytest.raises(MemoryBudgetError, match="fewer metrics"):
+        burstline.read_profile(place, memory=1_000_000)
     with pytest.raises(MemoryBudgetError):
         burstline.read_profile(place, memory=40)
+
+
+def around(text):
+    return anchor().replace(b"<doc/>", f"<doc>{text}</doc>".encode())
+
+
+MANY = 1_000_000
+EXPANDING = {
+    "elements in elements": around("<a>" * MANY + "</a>" * MANY),
+    "elements beside each other": around("<a/>" * MANY),
+    "chains of elements": around(("<a>" * 900 + "</a>" * 900) * (MANY // 900)),
+    "attributes": around('<a b="" c="" d="" e=""/>' * (MANY // 2)),
+    "text that one letter makes wide": around("\U0001f600" + "x" * 60 * MANY),
+    "a long tag": around(f'<a b="{"x" * 60 * MANY}"/>'),
+    "call paths": anchor(calls=f'<cnode id="0" calleeId="0">{"<cnode/>" * MANY}</cnode>'),
+}
+
+
+@pytest.mark.parametrize("what", EXPANDING)
+@pytest.mark.parametrize("command", ["info", "compare"])
+def test_trees_that_expand_are_refused_within_the_memory_promised(tmp_path, what, command):
+    cube, files = Cube(), [tmp_path / "p.cubex", tmp_path / "q.cubex"]
+    cube.members["anchor.xml"] = gzip.compress(EXPANDING[what])
+    for file in files:
+        cube.write(file)
+    assert files[0].stat().st_size < 200_000
+    words = ("info", files[0]) if command == "info" else ("compare", *files)
+
+    done = supervised("-m", "burstline", *words, "--memory", "256M")
+    assert done.code in (3, 5), done.said
+    assert str(files[0]) in done.said
+    assert done.peak_bytes < 256_000_000 + BASE
+
+
+def test_an_index_that_expands_is_refused_within_the_memory_promised(place):
+    cube = Cube()
+    cube.members |= {"0.index": index(*range(5 * MANY)), "0.data": data(0, packed=True)}
+    done = supervised("-m", "burstline", "info", cube.write(place), "--memory", "128M")
+    assert done.code == 5, done.said
+    assert done.peak_bytes < 128_000_000 + BASE
+
+
+def test_entities_are_refused_before_they_are_expanded(place):
+    laughs = "".join(f'<!ENTITY a{n + 1} "{f"&a{n};" * 9}">' for n in range(9))
+    head = f'<!DOCTYPE cube [<!ENTITY a0 "ha">{laughs}]><cube version="4.4">'
+    cube = Cube()
+    cube.members["anchor.xml"] = (
+        anchor().decode().replace('<cube version="4.4">', head).encode()
+    )
+    with pytest.raises(FormatError, match="no entities"):
+        burstline.read_profile(cube.write(place))
+
+
+@pytest.mark.parametrize("wide", [False, True])
+def test_what_trees_take_is_estimated_above_what_they_take(place, wide):
+    """Sound trees: of many call paths, or of many locations."""
+    cube = Cube()
+    if wide:
+        thread = (
+            '<location Id="{0}"><name>T</name><rank>{0}</rank><type>thread</type></location>'
+        )
+        threads = "".join(map(thread.format, range(100_000)))
+        system = SYSTEM[: SYSTEM.index("<location Id")] + threads
+        system += "</locationgroup></systemtreenode></systemtreenode>"
+        cube.members = {"anchor.xml": anchor(system=system)}
+    else:
+        paths = "".join(f'<cnode id="{n}" calleeId="1"/>' for n in range(1, 100_000))
+        calls = f'<cnode id="0" calleeId="0">{paths}</cnode>'
+        cube.members["anchor.xml"] = anchor(calls=calls)
+    base = supervised("-m", "burstline", "info", Cube().write(place)).peak_bytes
+    whole = supervised("-m", "burstline", "info", cube.write(place)).peak_bytes
+    estimated = archive.check(place, 10**9).trees
+    assert whole - base < estimated < 4 * (whole - base)
 
 
 @given(st.data())

@@ -99,7 +99,12 @@ def run(arguments: usage.Arguments) -> None:
 def _compared(
     arguments: usage.Arguments, groups: Sequence[Sequence[str]], clocks: Sequence[str]
 ) -> Comparison:
-    profiles = [[_profiles(arguments, file, clocks) for file in group] for group in groups]
+    # All profiles are kept until the last one is read.
+    beside = sum(file.endswith(".cubex") for group in groups for file in group)
+    memory = memory_budget(arguments) // max(beside, 1)
+    profiles = [
+        [_profiles(arguments, file, clocks, memory) for file in group] for group in groups
+    ]
     if len(clocks) > 1:
         compared, names = [list(each) for each in zip(*profiles[0], strict=True)], clocks
     else:
@@ -108,12 +113,14 @@ def _compared(
     return burstline.compare(*compared, metrics=arguments.metrics, names=names)
 
 
-def _profiles(arguments: usage.Arguments, file: str, clocks: Sequence[str]) -> list[Profile]:
-    """The profile of a file, or of a trace those of each clock."""
+def _profiles(
+    arguments: usage.Arguments, file: str, clocks: Sequence[str], memory: int
+) -> list[Profile]:
+    """The profile of a file, read within `memory`, or of a trace those of each clock."""
     if file.endswith(".cubex"):
         if clocks != ["physical"]:
             raise ParameterError(f"{file} is a profile: --clocks are those of traces")
-        return [burstline.read_profile(file, memory=memory_budget(arguments))]
+        return [burstline.read_profile(file, memory=memory)]
     one = whole(arguments, file)
     tables = CLOCKED if clocks != ["physical"] else REPLAYED
     trace = read_selected(one, tables=tables, copies=COPIES_REPLAYED, names_cut=True)

@@ -10,12 +10,18 @@ from dataclasses import dataclass
 from typing import IO, TYPE_CHECKING, Final
 
 from burstline.errors import FormatError, MemoryBudgetError
+from burstline.formats.cube.anchor import trees_bytes
 
 if TYPE_CHECKING:
+    from collections.abc import Iterable
     from pathlib import Path
 
 ANCHOR: Final = "anchor.xml"
 
+_COPIES: Final = 2
+"""Of the values of a metric, while they are ordered by call path and location."""
+_PER_INDEX_BYTE: Final = 12
+"""Four bytes are a number, which is an object while the index is read."""
 _SHORTEST_INDEX: Final = 22
 """Bytes of an index that names no call path: no values follow."""
 
@@ -30,19 +36,27 @@ _BY_HEADER: Final = 47  # zlib's window bits for gzip and zlib wrappers
 
 @dataclass(frozen=True, slots=True)
 class Archive:
-    """The members of a sound archive: bytes of each, and the metrics that have values."""
+    """The members of a sound archive: bytes of each, and the metrics that have values.
 
+    `trees` are the bytes that metrics, call paths and locations take in memory.
+    """
+
+    trees: int
     unpacked: dict[str, int]
     indexed: frozenset[int]
 
-    def values_bytes(self, metric: int) -> int:
-        """The bytes of a metric's values; 0 if it has none."""
-        return self.unpacked.get(f"{metric}.data", 0) if metric in self.indexed else 0
+    def needed(self, metrics: Iterable[int]) -> int:
+        """The bytes that the values of some metrics take, read one metric after the other."""
+        known = [metric for metric in metrics if metric in self.indexed]
+        values = [self.unpacked.get(f"{metric}.data", 0) for metric in known]
+        rows = [self.unpacked[f"{metric}.index"] for metric in known]
+        beside = (_COPIES * v + _PER_INDEX_BYTE * r for v, r in zip(values, rows, strict=True))
+        return self.trees + sum(values) + max(beside, default=0)
 
 
 def check(path: Path, allowed: int) -> Archive:
     """The sizes of the members of an archive, each checked to have at most `allowed` bytes."""
-    unpacked: dict[str, int] = {}
+    trees, unpacked = 0, dict[str, int]()
     indexed = set()
     try:
         with warnings.catch_warnings(action="ignore"), _opened(path) as tar:
@@ -52,6 +66,9 @@ def check(path: Path, allowed: int) -> Archive:
                 if file is None:
                     continue
                 unpacked[member.name] = _unpacked_size(member, file, allowed)
+                if member.name == ANCHOR:
+                    file.seek(0)
+                    trees = max(trees, trees_bytes(path, file, allowed))
                 metric, _, kind = member.name.partition(".")
                 if kind == "index" and metric.isdigit() and member.size > _SHORTEST_INDEX:
                     indexed.add(int(metric))
@@ -59,7 +76,7 @@ def check(path: Path, allowed: int) -> Archive:
         raise broken(path, str(error)) from error
     if ANCHOR not in unpacked:
         raise broken(path, f"no member {ANCHOR}")
-    return Archive(unpacked, frozenset(indexed))
+    return Archive(trees, unpacked, frozenset(indexed))
 
 
 def _opened(path: Path) -> tarfile.TarFile:

@@ -213,7 +213,7 @@ def read_profile(
         Unique names of the metrics whose values are read, such as ``time`` or
         ``mpi_latesender``; all by default.
     memory : int, optional
-        Bytes the values may take; 4 GB by default.
+        Bytes the trees and the values may take; 4 GB by default.
 
     Returns
     -------
@@ -231,7 +231,7 @@ def read_profile(
         If the profile has metrics that are computed when they are shown, or several
         programs.
     MemoryBudgetError
-        If the values would not fit into `memory`.
+        If the trees or the values would not fit into `memory`.
     ParameterError
         If there is no metric of a name that was asked for.
     FileNotFoundError
@@ -262,7 +262,7 @@ def read_profile(
     archive = check(path, allowed)
     with opened(path, archive) as profile:
         chosen = _chosen(list(profile.metrics), metrics)
-        needed = sum(archive.values_bytes(int(profile.metrics[name].id)) for name in chosen)
+        needed = archive.needed(int(profile.metrics[name].id) for name in chosen)
         if needed > allowed:
             way_out = "Ask for fewer metrics at a time, or allow more."
             raise MemoryBudgetError(needed, allowed, way_out=way_out)
