@@ -8,6 +8,8 @@ from pathlib import Path
 
 import numpy as np
 import pytest
+from hypothesis import given
+from hypothesis import strategies as st
 
 from burstline.errors import (
     FormatError,
@@ -15,14 +17,15 @@ from burstline.errors import (
     ParameterError,
     UnsupportedRecordError,
 )
+from burstline.formats import documents
 from burstline.signature import (
     Measurement,
     Stamps,
     events_of,
-    from_json,
-    from_toml,
+    measurement_in,
     phases,
     predict,
+    signature_in,
     signature_of,
     to_toml,
 )
@@ -62,6 +65,14 @@ def measured(trace, signature, factor=1):
         for number, process in enumerate(signature.processes)
     )
     return Measurement(stamps, 5000, {"command": "mpirun ./app"})
+
+
+def from_toml(text, path):
+    return signature_in(documents.from_toml(text, path), path)
+
+
+def from_json(text, path):
+    return measurement_in(documents.from_json(text, path), path)
 
 
 def equal(one, other):
@@ -408,6 +419,10 @@ def test_a_signature_of_another_version_says_what_to_do():
         from_toml(text, HERE)
 
 
+def run_of(**rank):
+    return json.dumps({"version": 1, "wall_ns": 9, "facts": {}, "ranks": [{"rank": 0} | rank]})
+
+
 @pytest.mark.parametrize(
     "wrong",
     [
@@ -418,8 +433,30 @@ def test_a_signature_of_another_version_says_what_to_do():
         '{"version": 1, "ranks": [3], "facts": {}, "wall_ns": 1}',
         '{"version": 1, "ranks": [{"rank": 0, "counts": [2, 1], "time_ns": [1, 2]}]}',
         '{"version": 1, "ranks": [], "facts": {}, "wall_ns": -1}',
+        run_of(counts=[1], time_ns=[4], init_ns=5),
+        run_of(counts=[1, 2], time_ns=[6, 9], init_ns=5, finalize_ns=8),
+        run_of(counts=[1, 2], time_ns=[0, 0], init_ns=0, finalize_ns=0),
     ],
 )
 def test_a_damaged_measurement_is_refused(wrong):
     with pytest.raises(FormatError):
         from_json(wrong, HERE)
+
+
+@given(st.lists(st.sampled_from([0, 1, 7, 2**31, 2**61]), min_size=99, max_size=99), st.data())
+def test_whatever_was_measured_is_predicted_from_or_refused(steps, data):
+    """A prediction lies in its interval, which lies within what a clock counts."""
+    signature = signature_of([solver(ranks=1)])
+    counts = signature.processes[0].counts
+    times = np.minimum(np.cumsum(steps[: len(counts)], dtype=np.uint64), 2**62 - 1)
+    finalize = data.draw(st.sampled_from([None, int(times[-1])]))
+    stamps = Stamps(0, counts, times.astype(np.int64), 0, finalize)
+    for estimator in ("ratio", "mean"):
+        try:
+            found = predict(signature, Measurement((stamps,), 1, {}), estimator=estimator)
+        except InconsistentTraceError:
+            assert times[-1] > 2**50
+            continue
+        low, high = found.estimate.interval_ns
+        assert 0 <= low <= found.estimate.predicted_ns <= high < 2**63
+        assert json.loads(json.dumps(found.as_dict()))["predicted_ns"] >= 0

@@ -20,6 +20,7 @@ if TYPE_CHECKING:
 _ENDINGS: Final = (signal.SIGTERM, signal.SIGHUP)
 _BY_SIGNAL: Final = 128
 _INTERRUPTED: Final = 130
+_WRONG_NAMES: Final = (errno.ENAMETOOLONG, errno.ELOOP)
 _OUTPUT_ERRORS: Final = (errno.ENOSPC, errno.EFBIG, errno.EDQUOT)
 _OUT_OF_MEMORY: Final = 5
 _WRONG_ARGUMENTS: Final = 2
@@ -141,7 +142,7 @@ def _explain(error: Exception) -> tuple[str, int]:
         # Whatever writes a file names it; what is printed has no name.
         unnamed = "standard output: " if error.errno in _OUTPUT_ERRORS else ""
         where = unnamed if error.filename is None else f"{error.filename}: "
-        wrong = isinstance(
+        wrong = error.errno in _WRONG_NAMES or isinstance(
             error, (FileNotFoundError, IsADirectoryError, NotADirectoryError, PermissionError)
         )
         return f"{where}{error.strerror.lower()}", _WRONG_ARGUMENTS if wrong else 1

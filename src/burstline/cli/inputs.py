@@ -24,7 +24,7 @@ from burstline.errors import (
     plural,
     printable,
 )
-from burstline.formats.files import read_text
+from burstline.formats.documents import read_toml
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Iterator, Sequence
@@ -205,7 +205,7 @@ def _weights(text: str | None) -> dict[str, float]:
 def effort_model(name: str) -> EffortModel:
     """The effort model in a file."""
     path = Path(name)
-    return clocks.model_of(read_text(path, clocks.MOST_BYTES), path)
+    return clocks.model_in(read_toml(path, clocks.MOST_BYTES), path)
 
 
 def whole(arguments: usage.Arguments, file: str) -> usage.Arguments:

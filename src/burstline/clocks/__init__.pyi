@@ -13,7 +13,7 @@ from burstline.clocks.model import CALLS as CALLS
 from burstline.clocks.model import KINDS as KINDS
 from burstline.clocks.model import MOST_BYTES as MOST_BYTES
 from burstline.clocks.model import EffortModel as EffortModel
-from burstline.clocks.model import model_of as model_of
+from burstline.clocks.model import model_in as model_in
 from burstline.clocks.model import non_negative as non_negative
 from burstline.clocks.model import require_solver as require_solver
 from burstline.clocks.model import share_explained as share_explained

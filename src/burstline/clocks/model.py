@@ -13,7 +13,6 @@
 from __future__ import annotations
 
 import json
-import tomllib
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, Final, Self
 
@@ -73,12 +72,8 @@ class EffortModel:
         return "\n".join(lines) + "\n"
 
 
-def model_of(text: str, path: Path) -> EffortModel:
-    """The model that a text holds; `path` is named where it is none."""
-    try:
-        document = tomllib.loads(text)
-    except (tomllib.TOMLDecodeError, RecursionError) as error:
-        raise FormatError(path, None, expected="a TOML file", found=str(error)) from error
+def model_in(document: Mapping[str, Any], path: Path) -> EffortModel:
+    """The model that a document holds; `path` is named where it is none."""
     for expected, found in _offences(document):
         raise FormatError(path, None, expected=expected, found=printable(str(found)))
     weights = {name: float(ns) for name, ns in document["weights"].items() if ns}

@@ -11,9 +11,8 @@ import json
 import math
 import re
 import tomllib
+from itertools import accumulate
 from typing import TYPE_CHECKING, Any, Final
-
-import numpy as np
 
 from burstline.errors import FormatError, MemoryBudgetError
 from burstline.formats.files import read_text
@@ -32,6 +31,7 @@ _BYTES_PER_NAME: Final = 1_000
 _LARGEST: Final = 2**63 - 1
 
 _ESCAPE: Final = re.compile(r"\\.", re.DOTALL)
+_STEPS: Final = {"[": 1, "]": -1, "{": 1, "}": -1}
 _JSON_NO_BRACKETS: Final = re.compile(r'"[^"]*"?|[^][{}"]+')
 _OPENING: Final = re.compile(r"\"\"\"|'''|[\"'#]")
 _CLOSING: Final = {
@@ -99,9 +99,7 @@ def _outside_strings(text: str) -> Iterator[str]:
 
 
 def _check_depth(brackets: str, path: Path) -> None:
-    signs = np.frombuffer(brackets.encode("ascii", "ignore"), np.uint8)
-    opened = 1 - (signs & 4).astype(np.int8) // 2  # of ASCII's brackets, those that close
-    depth = int(np.cumsum(opened, dtype=np.int32).max(initial=0))
+    depth = max(accumulate(map(_STEPS.__getitem__, brackets)), default=0)
     if depth > _MOST_DEPTH:
         raise _refused(path, f"brackets within at most {_MOST_DEPTH} others", f"{depth:,}")
 

@@ -49,10 +49,15 @@ def files_read(source: Path) -> list[Path]:
     if source.is_dir() and any(source.glob("*.otf2")):
         anchor = otf2.find_anchor(source)
         return [source, *([] if anchor is None else files_of(anchor))]
-    names = [source, source.resolve()] if source.is_symlink() else [source]
+    names = [source, _end_of(source)] if source.is_symlink() else [source]
     return [
         file for name in names for file in (files_of(name) if _has_others(name) else [name])
     ]
+
+
+def _end_of(path: Path) -> Path:
+    """What a path leads to; of links in a circle, one of them."""
+    return Path(os.path.realpath(path))
 
 
 def _has_others(source: Path) -> bool:
@@ -85,7 +90,7 @@ def require_apart(
     inside = {file for place in places for file in _identities(place)}
     around = {_identity(part) for place in places for part in place.resolve().parents}
     for output in outputs:
-        place = output.resolve()
+        place = _end_of(output)
         if output.exists() and _identity(output) in inside:
             how = "belongs to"
         elif any(part.exists() and _identity(part) in inside for part in place.parents):

@@ -34,6 +34,6 @@ from burstline.signature.published import Coordination as Coordination
 from burstline.signature.published import Key as Key
 from burstline.signature.published import epas as epas
 from burstline.signature.published import pas2p as pas2p
-from burstline.signature.text import from_json as from_json
-from burstline.signature.text import from_toml as from_toml
+from burstline.signature.text import measurement_in as measurement_in
+from burstline.signature.text import signature_in as signature_in
 from burstline.signature.text import to_toml as to_toml

@@ -22,6 +22,7 @@ _STUDENT: Final = (4.303, 3.182, 2.776, 2.571, 2.447, 2.365, 2.306, 2.262, 2.228
 """The same where the error itself is told by few values: of 2, 3, … degrees of freedom."""
 _USABLE: Final = 0.5  # of a prediction: an interval that is wider says too little
 _LEAST_NOISE: Final = 0.01  # of the time: what two runs of a quiet machine differ by
+_LONGEST_NS: Final = 2**63 - 1
 
 
 class Measured(NamedTuple):
@@ -128,7 +129,7 @@ class Prediction:
             "estimator": self.estimator,
             **chosen.as_dict(),
             "error_of_prediction": None
-            if actual is None
+            if actual is None or not chosen.predicted_ns
             else (chosen.predicted_ns - actual) / chosen.predicted_ns,
             "set_share": chosen.set_ns / max(chosen.predicted_ns, 1),
             "wall_ns": self.wall_ns,
@@ -186,7 +187,8 @@ def predict(
     ParameterError
         If there is no such estimator, or nothing was measured.
     InconsistentTraceError
-        If the measurement is of other ranks, or lacks a boundary.
+        If the measurement is of other ranks, lacks a boundary, or tells of a time that no run
+        takes.
 
     Notes
     -----
@@ -234,6 +236,7 @@ def predict(
     )
     shared = _shared_processors(measurements)
     estimates = tuple(_mean_of(signature, runs, shared) for runs in zip(*alone, strict=True))
+    _require_times(estimates)
     chosen = signature.representative
     if signature.method == "loops":
         chosen = median_rank(estimates)
@@ -245,14 +248,14 @@ def _mean_of(signature: Signature, runs: Sequence[Estimate], shared: str) -> Est
     """What several signature runs predict of a process, which is the mean; how sure that is."""
 
     def mean(name: str) -> int:
-        return round(np.mean([getattr(run, name) for run in runs]))
+        return round(np.mean([getattr(run, name) for run in runs], dtype=float))
 
     def mean_of_known(name: str) -> int | None:
         return None if any(getattr(run, name) is None for run in runs) else mean(name)
 
     predicted_ns = mean("predicted_ns")
     apart = np.array([run.predicted_ns / max(predicted_ns, 1) - 1 for run in runs])
-    by_windows = np.linalg.norm([run.half_width_ns for run in runs]) / len(runs)
+    by_windows = np.linalg.norm([float(run.half_width_ns) for run in runs]) / len(runs)
     half = np.hypot(by_windows, _width(signature, apart) * predicted_ns)
     found = Estimate(
         rank=runs[0].rank,
@@ -371,6 +374,16 @@ def _require_same_ranks(signature: Signature, measurement: Measurement, which: s
             raise InconsistentTraceError(
                 f"{which} is of another signature: rank {process.rank} was not stamped at all "
                 "of its boundaries"
+            )
+
+
+def _require_times(estimates: Sequence[Estimate]) -> None:
+    """Raise if a run of the program would take a time that no run takes."""
+    for each in estimates:
+        if not 0 <= each.predicted_ns <= each.interval_ns[1] <= _LONGEST_NS:
+            raise InconsistentTraceError(
+                f"rank {each.rank} would take {each.predicted_ns:.3g} ns, as no run does: the "
+                "signature and what was measured are of different programs, or one is damaged"
             )
 
 

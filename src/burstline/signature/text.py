@@ -1,10 +1,9 @@
-"""Signatures as TOML, measurements as JSON, checked where they are read."""
+"""Signatures as TOML, and what documents of signatures and measurements must hold."""
 
 from __future__ import annotations
 
 import json
 import re
-import tomllib
 from typing import TYPE_CHECKING, Any, Final, NoReturn, TypeVar
 
 import numpy as np
@@ -85,12 +84,8 @@ def _toml(value: object) -> str:
     return repr(value)
 
 
-def from_toml(text: str, path: Path) -> Signature:
-    """The signature that a text holds; `path` is named where it is not one."""
-    try:
-        read = tomllib.loads(text)
-    except (tomllib.TOMLDecodeError, RecursionError) as error:
-        raise FormatError(path, None, expected="a signature", found=str(error)) from None
+def signature_in(read: dict[str, Any], path: Path) -> Signature:
+    """The signature that a document holds; `path` is named where it is not one."""
     check = _Check(path)
     check.version(read.get("version"))
     if check.of(read, "counted", list) != sorted(COUNTED):
@@ -158,13 +153,9 @@ def _phase(check: _Check, row: list[Any]) -> Phase:
     )
 
 
-def from_json(text: str, path: Path) -> Measurement:
-    """The measurement that a text holds; `path` is named where it is not one."""
+def measurement_in(read: object, path: Path) -> Measurement:
+    """The measurement that a document holds; `path` is named where it is not one."""
     check = _Check(path, "measurement")
-    try:
-        read = json.loads(text)
-    except (ValueError, RecursionError) as error:
-        raise FormatError(path, None, expected="a measurement", found=str(error)) from None
     if not isinstance(read, dict):
         check.fail("version", "in a document, as burstline signature run writes it")
     check.version(read.get("version"))
@@ -178,19 +169,16 @@ def from_json(text: str, path: Path) -> Measurement:
             )
             for name in ("counts", "time_ns")
         )
-        ascend = (np.diff(counts) > 0).all() and (np.diff(time_ns) >= 0).all()
+        begun, ended = check.number(each, "init_ns"), each.get("finalize_ns")
+        if ended is not None:
+            ended = check.counted(ended, "finalize_ns")
+        course = [begun, *time_ns.tolist(), *([] if ended is None else [ended])]
+        ascend = (np.diff(counts) > 0).all() and (np.diff(course) >= 0).all()
         if len(counts) != len(time_ns) or not ascend:
-            check.fail("counts", "in ascending order, each with its time")
-        ended = each.get("finalize_ns")
-        stamps.append(
-            Stamps(
-                check.number(each, "rank"),
-                counts,
-                time_ns,
-                check.number(each, "init_ns"),
-                None if ended is None else check.counted(ended, "finalize_ns"),
-            )
-        )
+            check.fail("counts", "in ascending order, each with its time, from init_ns on")
+        if len(counts) and time_ns[-1] == begun:
+            check.fail("time_ns", "that passes: a clock that stands still measures nothing")
+        stamps.append(Stamps(check.number(each, "rank"), counts, time_ns, begun, ended))
     facts = {str(name): str(value) for name, value in check.of(read, "facts", dict).items()}
     return Measurement(tuple(stamps), check.number(read, "wall_ns"), facts)
 

@@ -2,9 +2,8 @@
 
 from __future__ import annotations
 
-import json
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, Final
+from typing import TYPE_CHECKING, Final
 
 import burstline
 from burstline import learning, merge, show
@@ -18,6 +17,7 @@ from burstline.cli.commands.merge import (
 from burstline.cli.inputs import progress_bar, read_runs, thread_count, warn_of_twins
 from burstline.cli.products import picture_file, print_view, write_figure
 from burstline.errors import FormatError, ParameterError, plural, printable
+from burstline.formats.documents import read_json
 from burstline.formats.files import require_plain
 
 if TYPE_CHECKING:
@@ -75,6 +75,7 @@ OPTIONS: Final = {
 _AS_GIVEN: Final = (
     *("target", "features", "by", "model", "drop_unreliable", "control", "repeats", "most"),
 )
+_MOST_OF_QUALITY: Final = 1 << 24
 _TABLES: Final = (".parquet", ".arrow")
 _LIBRARIES: Final = 128 << 20
 """Bytes that scikit-learn takes, and what is made of the bursts that are drawn."""
@@ -155,9 +156,8 @@ def _merged(paths: Sequence[Path], arguments: usage.Arguments, progress: Progres
 def _verdicts(path: Path) -> dict[str, str]:
     """Read what ``check-merge`` says of counters."""
     wrong = "no document of check-merge"
-    require_plain(path)
+    document = read_json(path, _MOST_OF_QUALITY)
     try:
-        document: Any = json.loads(path.read_text(encoding="utf-8"))
         verdicts = {name: told["verdict"] for name, told in document["counters"].items()}
         others = (each for each in verdicts.values() if each not in merge.VERDICTS)
         wrong = str(next(others, ""))

@@ -3,14 +3,13 @@
 from __future__ import annotations
 
 import shlex
-from pathlib import Path
 from statistics import fmean
 from typing import TYPE_CHECKING, Any, Final
 
 import burstline
 from burstline import show
 from burstline.cli import usage
-from burstline.cli.commands.signature import RUN, measured, read_signature, text_of
+from burstline.cli.commands.signature import RUN, measured, read_measurement, read_signature
 from burstline.cli.products import print_view
 from burstline.errors import NotEnoughDataError, ParameterError, plural
 
@@ -40,6 +39,7 @@ OPTIONS: Final = {
     "inputs FILE +": "a signature and what its runs measured; or validate and a signature",
     **usage.FORMAT,
     "the estimate": {name: RUN[name] for name in RUN if name.startswith("--estimator")},
+    "resources": {"--memory SIZE": usage.RESOURCES["resources"]["--memory SIZE"]},
     "validate": {
         "--runs N=3": "signature runs and full runs, in turns (3)",
         "--base COMMAND": "run this whole in each turn, too: how far base runs differ",
@@ -65,10 +65,8 @@ def run(arguments: usage.Arguments) -> None:
             "MEASURED.json; to run a program: burstline signature run"
         )
     first, *others = arguments.inputs
-    signature = read_signature(first)
-    measurements = [
-        burstline.signature.from_json(text_of(path), path) for path in map(Path, others)
-    ]
+    signature = read_signature(arguments, first)
+    measurements = [read_measurement(arguments, name) for name in others]
     prediction = burstline.signature.predict(
         signature, *measurements, estimator=arguments.estimator
     )
@@ -81,7 +79,7 @@ def _validate(arguments: usage.Arguments) -> None:
             "validate takes a signature and a program: burstline predict validate APP.sig -- "
             "mpirun -n 8 ./app"
         )
-    signature = read_signature(arguments.inputs[1])
+    signature = read_signature(arguments, arguments.inputs[1])
     measurements, turns = [], []
     for number in range(1, arguments.runs + 1):
         measurement, turn = _turn(arguments, signature, number)

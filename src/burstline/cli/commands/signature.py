@@ -13,11 +13,11 @@ import burstline
 from burstline import record, selection, show
 from burstline.cli import usage
 from burstline.cli.commands.phases import FOUND, options_of
-from burstline.cli.inputs import COPIES_REPLAYED, REPLAYED, read_selected, whole
+from burstline.cli.inputs import COPIES_REPLAYED, REPLAYED, memory_budget, read_selected, whole
 from burstline.cli.products import in_folder, print_view, require_free
 from burstline.errors import ParameterError, plural
 from burstline.formats import atomic
-from burstline.formats.files import read_text
+from burstline.formats.documents import read_json, read_toml
 
 if TYPE_CHECKING:
     from burstline.signature import Measurement, Signature
@@ -65,7 +65,7 @@ OPTIONS: Final = {
     **usage.RESOURCES,
 }
 TAKES_PROGRAM: Final = True
-_MOST_BYTES: Final = 1 << 28
+_MOST_BYTES: Final = 1 << 26
 _LEAST_PATIENCE_S: Final = 60
 _PATIENT: Final = 10  # times what the base run took to its cut
 
@@ -135,7 +135,7 @@ def _run(arguments: usage.Arguments) -> None:
     if output is not None:
         require_free(output, force=arguments.force, other="output with -o")
         in_folder(output)
-    signature = read_signature(arguments.inputs[0])
+    signature = read_signature(arguments, arguments.inputs[0])
     measurement = measured(arguments, signature)
     if output is not None:
         _write(output, json.dumps(measurement.as_dict()) + "\n")
@@ -150,15 +150,16 @@ def _write(path: Path, text: str) -> None:
         file.write(text.encode())
 
 
-def read_signature(name: str) -> Signature:
+def read_signature(arguments: usage.Arguments, name: str) -> Signature:
     """The signature in a file."""
-    path = Path(name)
-    return burstline.signature.from_toml(text_of(path), path)
+    read = read_toml(path := Path(name), _MOST_BYTES, memory=memory_budget(arguments))
+    return burstline.signature.signature_in(read, path)
 
 
-def text_of(path: Path) -> str:
-    """What the file of a signature or a measurement holds."""
-    return read_text(path, _MOST_BYTES)
+def read_measurement(arguments: usage.Arguments, name: str) -> Measurement:
+    """What a run measured, in a file."""
+    read = read_json(path := Path(name), _MOST_BYTES, memory=memory_budget(arguments))
+    return burstline.signature.measurement_in(read, path)
 
 
 def measured(

@@ -12,11 +12,11 @@ A part of a set that fits is taken to fit, too.
 from __future__ import annotations
 
 import re
-import tomllib
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Final
 
 from burstline.errors import FormatError, printable
+from burstline.formats.documents import read_toml
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator, Sequence
@@ -26,6 +26,7 @@ MOST_EXACT: Final = 25
 """Up to so many events the fewest sets are searched for; beyond, sets are filled greedily."""
 
 _MOST_QUESTIONS: Final = 100_000
+_MOST_BYTES: Final = 1 << 18  # of a file of sets
 """After so many questions the search ends: a question takes up to 0.1 ms."""
 
 
@@ -226,11 +227,7 @@ def sets_text(plan: CounterPlan) -> str:
 
 def read_sets(path: Path) -> dict[str, list[str]]:
     """The counters of each set in a file."""
-    try:
-        document = tomllib.loads(path.read_text(encoding="utf-8"))
-    except (tomllib.TOMLDecodeError, UnicodeDecodeError) as error:
-        raise FormatError(path, None, expected="a TOML file", found=str(error)) from error
-    sets = document.get("sets")
+    sets = read_toml(path, _MOST_BYTES).get("sets")
     if isinstance(sets, list):
         sets = {str(number): counters for number, counters in enumerate(sets, start=1)}
     if not isinstance(sets, dict) or not sets or not all(map(_is_set, sets.items())):
@@ -247,7 +244,7 @@ def read_sets(path: Path) -> dict[str, list[str]]:
 def _is_set(entry: tuple[str, object]) -> bool:
     name, counters = entry
     return (
-        re.fullmatch(r"[\w.-]+", name) is not None
+        re.fullmatch(r"[\w.-]{1,100}", name) is not None
         and isinstance(counters, list)
         and bool(counters)
         and all(isinstance(counter, str) and "," not in counter for counter in counters)
