@@ -190,8 +190,8 @@ def test_a_null_where_none_may_be_is_damage(name, column, kind, sound, tmp_path)
     done = ends("convert", sound, copy, tmp_path)
 
     assert done.returncode == 3, done.stderr
-    found = f"{name}.parquet: expected a value, in column {column}, found 'null in row 0'"
-    assert found in done.stderr
+    assert f"{name}.parquet: expected " in done.stderr
+    assert f", in column {column}, found 'null in row 0'" in done.stderr
 
 
 @pytest.mark.parametrize("kind", ["store", "parquet"])

@@ -25,6 +25,7 @@ from burstline.schema.tables import COMMUNICATOR_KINDS as COMMUNICATOR_KINDS
 from burstline.schema.tables import COUNTER_MODES as COUNTER_MODES
 from burstline.schema.tables import GAP_KINDS as GAP_KINDS
 from burstline.schema.tables import HALF_KINDS as HALF_KINDS
+from burstline.schema.tables import LAST_SEQ as LAST_SEQ
 from burstline.schema.tables import LOCATION_KINDS as LOCATION_KINDS
 from burstline.schema.tables import NEVER_LEFT as NEVER_LEFT
 from burstline.schema.tables import ORIGINS as ORIGINS

@@ -49,7 +49,8 @@ def first_null(name: str, table: pa.Table) -> Wrong | None:
     for column in TABLES[name].columns:
         if column.name in loaded and not column.nullable and table[column.name].null_count:
             row = pc.index(pc.is_null(table[column.name]), True).as_py()
-            return Wrong(column.name, row, "null", "a value")
+            expected = f"one of {', '.join(column.values)}" if column.values else "a value"
+            return Wrong(column.name, row, "null", expected)
     return None
 
 

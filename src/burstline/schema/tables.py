@@ -22,7 +22,8 @@ NEVER_LEFT: Final = 1 << 35
 """Raised whenever a stored table would be read differently."""
 
 _LATEST: Final = 1 << 62  # what is as far apart as numbers can be still has a difference
-_LAST_SEQ: Final = 1 << 56  # kernels pack a little beside ordinals
+LAST_SEQ: Final = 1 << 56
+"""The largest event ordinal: kernels keep a little beside one."""
 
 LOCATION_KINDS: Final = ("cpu", "gpu_stream", "metric", "other")
 GAP_KINDS: Final = ("flush", "tracing_off", "not_created", "cut", "dropped")
@@ -106,7 +107,7 @@ def _ns(name: str, doc: str, *, nullable: bool = False) -> Column:
 
 
 def _seq(name: str, doc: str, *, nullable: bool = False) -> Column:
-    return Column(name, "int64", doc, nullable=nullable, bounds=(0, _LAST_SEQ))
+    return Column(name, "int64", doc, nullable=nullable, bounds=(0, LAST_SEQ))
 
 
 def _bytes(name: str, doc: str, *, nullable: bool = False) -> Column:

@@ -13,6 +13,7 @@ from typing import TYPE_CHECKING, Final, TypeAlias
 
 from burstline.formats.text.forms import ATTRIBUTE, FORMS, WORLD
 from burstline.formats.text.statements import LARGEST, SMALLEST
+from burstline.schema import LAST_SEQ
 
 if TYPE_CHECKING:
     from burstline.formats.text.forms import Row
@@ -20,7 +21,6 @@ if TYPE_CHECKING:
     from burstline.formats.text.statements import Statement
 
 _SPAN = re.compile(r"([+-]?[0-9_]+)\.\.([+-]?[0-9_]+)")
-_LAST_SEQ: Final = 1 << 62
 _VERBS: Final = (
     *("enter", "leave", "fork", "join", "team", "acquire", "release", "send", "sent", "post"),
     *("receive", "half", "begin", "end", "read", "tell"),
@@ -73,7 +73,7 @@ class Location:
         first = statement.word("a time")
         span = _SPAN.fullmatch(first)
         if first == "skip":
-            self.seq += statement.number("a number of events", 1, _LAST_SEQ - self.seq)
+            self.seq += statement.number("a number of events", 1, LAST_SEQ - self.seq)
             statement.end()
             return
         if span:
