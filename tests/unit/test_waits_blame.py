@@ -285,11 +285,17 @@ def test_threads_idle_for_the_first_one_until_the_region_that_it_forks_is_entere
     path.write_text(
         "#Paraver (01/02/2026 at 03:04):1000_ns:1(2):1:1(2:1)\n" + "\n".join(lines) + "\n"
     )
-    profile = wait_states(read(path)).profile
+    waits = wait_states(read(path))
+    profile = waits.profile
     regions = profile.call_paths["paradigm"].to_numpy(zero_copy_only=False) == "openmp"
 
     assert profile.total("delay_ompidle") == 100 + 200  # 0 to 100, and 700 to 900
     assert not profile.exclusive("delay_ompidle")[regions].any()
+    # The other thread has a part in the region, of which the trace tells the body alone.
+    assert profile.total("omp_idle_threads") == 300
+    assert "omp_limited_parallelism" not in profile.stored
+    assert waits.coverage["unexplained_ns"] == {}
+    assert profile.total("critical_path") == 800
 
 
 def collectives(tmp_path, *, left):

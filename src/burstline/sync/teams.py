@@ -110,6 +110,8 @@ def teams_of(trace: Trace, node: AnyIntegers) -> tuple[Teams, AnyIntegers]:
     parallel, stands_for = _roles(trace, region, "parallel"), _roles(trace, region, "team")
     of_team = np.where(team >= 0, row_of(ids, team), UNKNOWN)
     rows = np.flatnonzero((parallel | stands_for) & (of_team >= 0))
+    alone = np.flatnonzero(_roles(trace, region, "outlined") & (of_team >= 0))
+    rows = np.sort(np.append(rows, _without_others(alone, rows, of_team, location)))
     # Parallel regions first: a thread's `team` stands for one only where there is none.
     order = rows[np.lexsort((enter_seq[rows], stands_for[rows], location[rows], of_team[rows]))]
     first = begins_run(of_team[order], location[order])
@@ -137,6 +139,18 @@ def teams_of(trace: Trace, node: AnyIntegers) -> tuple[Teams, AnyIntegers]:
         ),
         node,
     )
+
+
+def _without_others(
+    bodies: Integers, parts: Integers, of_team: Integers, location: AnyIntegers
+) -> Integers:
+    """The first body of a parallel region on each thread of which only bodies are told."""
+    if not len(bodies):
+        return bodies
+    places = int(location.max()) + 1
+    key = of_team * places + location
+    bodies = bodies[np.unique(key[bodies], return_index=True)[1]]
+    return bodies[~np.isin(key[bodies], key[parts])]
 
 
 def barriers_of(trace: Trace) -> Barriers:
