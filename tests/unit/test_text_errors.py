@@ -56,6 +56,8 @@ from burstline.testing import assert_same_trace, trace_of
         ("ranks 1\nlocation 2147483647/0", 2, "a number from 0 to 65536"),
         ('ranks 1\nmeta a "b', 2, "a closing quote"),
         ('ranks 1\nmeta a "\\x"', 2, "a word, or one quoted as in JSON"),
+        ('ranks 1\nmeta a [""]', 2, "a word, or one quoted as in JSON"),
+        (f'ranks 1\nmeta a {"[" * 50_000}""', 2, "a word, or one quoted as in JSON"),
         ('ranks 1\nmeta a "\\ud800"', 2, "a word, or one quoted as in JSON"),
         ("ranks 1\nmeta a b=1", 2, "no reading here"),
         ("ranks 1\ncommunicator 2 members 0", None, "communicator 1"),

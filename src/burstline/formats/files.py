@@ -1,4 +1,4 @@
-"""Plain files: a trace is read more than once, which a pipe or a device cannot be."""
+"""Plain files: what is read has an end and can be read again, unlike pipes and devices."""
 
 from __future__ import annotations
 
@@ -27,7 +27,7 @@ def require_plain(path: Path) -> None:
             None,
             expected="a plain file",
             found=kind,
-            way_out="A trace is read more than once: write it to a file first.",
+            way_out="Write what it gives to a file, and name that.",
         )
 
 

@@ -18,6 +18,7 @@ _READING = re.compile(rf"({_QUOTED}|[^\"=]+)=([+-]?[0-9][0-9_]*)")
 _BARE = re.compile(r"[A-Za-z_][A-Za-z0-9_.:+*<>()&,~/@-]*")
 _NUMBER = re.compile(r"[+-]?[0-9][0-9_]*")
 _MOST_DIGITS: Final = 40
+_WORD: Final = "a word, or one quoted as in JSON"
 
 SMALLEST: Final = -(2**63)
 LARGEST: Final = 2**63 - 1
@@ -66,11 +67,13 @@ class Statement:
     def _plain(self, word: str) -> str:
         if '"' not in word:
             return word
+        if not word.startswith('"'):
+            raise self.error(_WORD, word)
         try:
             plain = json.loads(word)
             plain.encode()
         except (ValueError, UnicodeError) as error:
-            raise self.error("a word, or one quoted as in JSON", word) from error
+            raise self.error(_WORD, word) from error
         return str(plain)
 
     def integer(self, word: str, lowest: int, highest: int) -> int:

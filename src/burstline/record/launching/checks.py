@@ -10,6 +10,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Final
 
 from burstline.errors import ParameterError, UnsupportedRecordError, printable
+from burstline.formats.files import read_text
 from burstline.record.launching import mpi
 
 if TYPE_CHECKING:
@@ -22,6 +23,8 @@ _ORDER: Final = "verify_asan_link_order"
 _MOST_PATTERNS: Final = 4096
 _LONGEST_FILTER: Final = 1 << 16
 """As in ``native/settings.c``."""
+_LONGEST_FILE: Final = 1 << 20
+"""With comments."""
 
 
 def check_programs(command: Command) -> None:
@@ -71,10 +74,9 @@ def checked_calls(text: str) -> str:
 def read_filter(path: Path) -> str:
     """The patterns of a file for ``--functions``, as the recorder takes them."""
     try:
-        lines = path.read_text(encoding="utf-8").splitlines()
-    except (OSError, UnicodeError) as error:
-        reason = error.strerror if isinstance(error, OSError) else "it is no text"
-        raise ParameterError(f"--functions {printable(str(path))}: {reason}") from error
+        lines = read_text(path, _LONGEST_FILE).splitlines()
+    except OSError as error:
+        raise ParameterError(f"--functions {printable(str(path))}: {error.strerror}") from error
     patterns = [text for line in lines if (text := line.partition("#")[0].strip())]
     if wrong := [text for text in patterns if ";" in text or not text.removeprefix("-")]:
         raise ParameterError(
