@@ -23,10 +23,11 @@ COMMANDS = {
         "FILE",
     ),
     "record-sets": ("record", "--counters-set", "FILE", "-o", "out.prv", "--", "true"),
+    "record-functions": ("record", "--functions", "FILE", "-o", "out.prv", "--", "true"),
     "predict-measurement": ("predict", "run.sig", "FILE"),
     "learn-quality": ("learn", "bursts.parquet", "--quality", "FILE"),
 }
-TOML = [name for name in COMMANDS if name not in ("predict-measurement", "learn-quality")]
+TOML = ("predict-signature", "signature-run", "clocks-model", "record-sets")
 
 
 @pytest.fixture
@@ -105,6 +106,11 @@ def test_a_set_whose_name_no_file_can_have_is_refused_before_anything_runs(tmp_p
 def test_a_name_that_no_file_can_have_is_a_wrong_argument(tmp_path):
     (trace := tmp_path / "run.txt").write_text("ranks 1\n0 | 0 enter MPI_Barrier | 5 leave\n")
     (loop := tmp_path / "loop.store").symlink_to(loop)
-    for name in (tmp_path / ("a" * 5_000 + ".store"), loop):
-        for words in (("info", name), ("convert", name, "x.store"), ("convert", trace, name)):
-            assert burstline(*words).returncode == 2
+    long = tmp_path / ("a" * 5_000 + ".store")
+    read = [
+        words
+        for name in (long, loop)
+        for words in (("info", name), ("convert", name, "x.store"))
+    ]
+    for words in (*read, ("convert", trace, long)):
+        assert burstline(*words).returncode == 2
