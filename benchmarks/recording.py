@@ -38,6 +38,8 @@ _QUICK_ROUNDS: Final = 1
 _ROUNDS: Final = 8
 _QUICK_BYTES: Final = 100_000_000
 _MEMORY: Final = Path("/dev/shm")  # noqa: S108 -- only where it is
+_ROOM: Final = 1 << 25
+"""Bytes of a window that the records of all turns do not fill."""
 _BARE: Final = {"BURSTLINE_COUNTERS": "none", "BURSTLINE_STACK_DEPTH": "0"}
 _COUNTED: Final = {"a counted call": False, "a counted call and its partner": True}
 _COUNTERS: Final = {
@@ -101,6 +103,7 @@ def _settings(folder: Path) -> list[_Setting]:
     found = [_Setting("bare", _BARE, folder), _Setting("stack", deep, folder, words=(_FRAMES,))]
     if _MEMORY.is_dir():
         found.append(_Setting("memory", _BARE, _MEMORY))
+    found.append(_Setting("roomy", {**_BARE, "BURSTLINE_BLOCK": str(_ROOM)}, folder))
     for name, full in _COUNTED.items():
         (plan := folder / f"plan-{full:d}").write_bytes(Plan((), full=full).to_bytes())
         counting = {"BURSTLINE_MODE": "signature", "BURSTLINE_PLAN": str(plan)}
@@ -147,6 +150,8 @@ def _figures(settings: list[_Setting]) -> Iterator[Figure]:
     if "memory" in by_name:
         cost = median(by_name["memory"].cpu)
         yield Figure("record", "a call, files in memory", cost, unit, "", "disk", cost / call)
+    roomy = median(by_name["roomy"].cpu)
+    yield Figure("record", "a call, no window full", roomy, unit, "", baseline, roomy / clocks)
     stack = median(by_name["stack"].cpu)
     name = f"a call with {_FRAMES} frames"
     yield Figure("record", name, stack, unit, "<= 1500", baseline, stack / clocks)
