@@ -161,9 +161,10 @@ class Loops:
         names = ("location", "row", "parent", "enter_ns", "leave_ns", "iterations")
         location, row, parent, *rest = numpy_columns(regions, *names)
         above = _above(location.astype(np.int64), row, parent)
+        # Each turn passes twice as many regions that are no loops.
+        while (out := np.flatnonzero((above >= 0) & ~is_loop[region[above]])).size:
+            above[out] = above[above[out]]
         around = above[rows]
-        while (out := np.flatnonzero((around >= 0) & ~is_loop[region[around]])).size:
-            around[out] = above[around[out]]
         place = np.searchsorted(rows, around)
         enter_ns, leave_ns, iterations = (column[rows] for column in rest)
         mentions = _Mentions(location[rows].astype(np.int64), region[rows], self._regions)

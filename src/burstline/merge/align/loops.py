@@ -83,12 +83,12 @@ def _turns(trace: Trace, chosen: Mask, iterates: Mask) -> Turns:
     chosen = chosen & iterates
     location, enter_ns = trace.arrays("calls", "location", "enter_ns")
     row = innermost_entry(trace, location, enter_ns, chosen)
-    above = entries_above(trace)
     outermost = np.where(chosen, np.arange(len(chosen)), OUTSIDE)
-    around = above.copy()
+    around = entries_above(trace).copy()
     while (out := np.flatnonzero(around >= 0)).size:
-        outermost[out] = np.where(chosen[around[out]], around[out], outermost[out])
-        around[out] = above[around[out]]
+        outer = outermost[around[out]]
+        outermost[out] = np.where(outer >= 0, outer, outermost[out])
+        around[out] = around[around[out]]  # each turn doubles how far it looks
     entry, time_ns, iteration = iterations_of(trace)
     order = np.lexsort((time_ns, entry))
     entry, time_ns, iteration = entry[order], time_ns[order], iteration[order]

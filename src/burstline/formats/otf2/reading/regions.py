@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Any, Final
 
 import numpy as np
 
+from burstline.columns import dense, take
 from burstline.extrae import RECORDED_REGIONS
 from burstline.formats.otf2.numbers import MPI, NOWHERE, ROLES
 from burstline.operations import CODES, NAMES
@@ -204,10 +205,12 @@ class _Tree:
         else:
             bases, place = np.unique(base, return_inverse=True)
             key = place.reshape(-1) * width + node + 1
-        result = np.full(len(bases) * width, UNKNOWN, np.int32)
-        for number in _by_first_use(key, len(result)):
-            result[number] = self._row(int(bases[number // width]), number % width - 1)
-        return result[key]
+        numbers, keys = dense(key, len(bases) * width)
+        result = np.empty(len(keys), np.int32)
+        for number in _by_first_use(numbers, len(keys)):
+            which, called = divmod(int(keys[number]), width)
+            result[number] = self._row(int(bases[which]), called - 1)
+        return result[numbers]
 
     def _row(self, base: int, node: int) -> int:
         chain = []
@@ -250,22 +253,22 @@ def _fill_bases(
     # On the thread that forked, only a team around this one has such a row. Teams may be in
     # teams: the outer ones come first.
     forks, begins = tables["forks"], tables["teams"]
-    open_begins = np.arange(span.start, span.stop)
-    is_known = np.zeros(len(fork) + 1, bool)
-    is_known[-1] = True
-    open_begins = open_begins[fork[open_begins] >= 0]
-    while len(open_begins):
-        outer = forks["of"][fork[open_begins]]
-        ready = open_begins[is_known[outer]]
-        if not len(ready):
-            return
+    rows = np.arange(span.start, span.stop)
+    rows = rows[fork[rows] >= 0]
+    around = forks["of"][fork[rows]]
+    order = np.argsort(around, kind="stable")
+    rows, around = rows[order], around[order]
+    ready = rows[around < 0]
+    while len(ready):
         outer = forks["of"][fork[ready]]
-        below = np.append(base, UNKNOWN)[outer]
+        below = take(base, outer)
         hung = tree.rows(below, forks["path"][fork[ready]])
         foreign = (begins["of"][ready] < 0) & (begins["path"][ready] < 0)
         base[ready] = np.where(foreign, hung, below)
-        is_known[ready] = True
-        open_begins = open_begins[~is_known[open_begins]]
+        first, last = (np.searchsorted(around, ready, side) for side in ("left", "right"))
+        count = last - first
+        inside = np.arange(count.sum()) + np.repeat(first - np.cumsum(count) + count, count)
+        ready = np.sort(rows[inside])
 
 
 def _bases_of_calls(

@@ -412,10 +412,10 @@ def _outermost(built: Columns, role: npt.NDArray[np.str_]) -> Mask:
     """Whether each region lies in no parallel region."""
     start = np.searchsorted(built["location"], built["location"])
     parent = np.where(built["parent"] >= 0, start + built["parent"], -1)
-    inside, is_parallel, around = np.zeros(len(role), bool), role == "parallel", parent
-    while (around >= 0).any():
-        inside |= take(is_parallel, around, missing=False)
-        around = take(parent, around)
+    inside, around = take(role == "parallel", parent, missing=False), parent
+    while (around >= 0).any():  # each turn doubles how many regions around are looked at
+        inside |= take(inside, around, missing=False)
+        around = take(around, around)
     return ~inside
 
 
