@@ -166,7 +166,12 @@ def test_lulesh_with_threads_computes_and_is_judged_as_without_the_cost(real_tra
         for cost in (None, 0)
     )
 
-    assert np.array_equal(dear.profile.exclusive("comp"), free.profile.exclusive("comp"))
+    # The end of a region, where first threads wait for others, is told as no barrier: it
+    # counts as theirs to compute, and is shorter where calls of OpenMP take part of it.
+    computed, instead = (each.profile.exclusive("comp") for each in (dear, free))
+    thread = dear.profile.locations["thread"].to_numpy()
+    assert np.array_equal(computed[:, thread > 0], instead[:, thread > 0])
+    assert 0 <= (instead - computed).sum() < 0.05 * instead.sum()
     assert dear.modelled.share > (0.8 if each > 1 else 0.01)
     assert list(dear.modelled.without) == free.as_dict()["verdict"]
     *_, where, cause = (
