@@ -4,9 +4,14 @@ from __future__ import annotations
 
 import subprocess
 import sys
+from functools import cache
 from typing import NamedTuple
 
 from benchmarks import peak
+
+LIBRARIES = "import numpy, pyarrow.compute, pyarrow.parquet, polars, burstline._core"
+ROUND_ABOUT = 64 << 20
+"""What may come on top of a limit and the libraries."""
 
 
 class Done(NamedTuple):
@@ -16,6 +21,16 @@ class Done(NamedTuple):
     printed: str
     said: str
     peak_bytes: int
+
+
+@cache
+def base_bytes() -> int:
+    """Give what a process takes before it reads anything, and what may come on top of a limit.
+
+    Pages of the libraries' files count, and how many of these are there differs by 50 MB from
+    one machine to the next.
+    """
+    return supervised("-c", LIBRARIES).peak_bytes + ROUND_ABOUT
 
 
 def supervised(*words: object) -> Done:

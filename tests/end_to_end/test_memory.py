@@ -12,16 +12,13 @@ import pytest
 from benchmarks.generate import generate
 
 import burstline
-from supervised import supervised
+from supervised import base_bytes, supervised
 from two_runs import CYC, INS, Run, value
 
 RANKS = 64
 SMALL, LARGE = 12_000_000, 90_000_000
 WINDOW = ("--from", "1.2s", "--to", "1.24s")
 ANALYSED = ("calls", "messages", "bursts", "readings", "states")
-ROUND_ABOUT = 64 << 20
-"""What may come on top of the limit and the libraries."""
-LIBRARIES = "import numpy, pyarrow.compute, pyarrow.parquet, polars, burstline._core"
 ROOM = {"cut": 100_000_000, "info": 50_000_000}
 """Bytes that larger row groups may take, with all that is made of them."""
 
@@ -33,12 +30,8 @@ def run(*words):
 
 @pytest.fixture(scope="module")
 def base():
-    """Give what a process takes before it reads anything.
-
-    Pages of the libraries' files count, and how many of these are there differs by 50 MB from
-    one machine to the next.
-    """
-    return supervised("-c", LIBRARIES).peak_bytes + ROUND_ABOUT
+    """Give what a process takes before it reads anything."""
+    return base_bytes()
 
 
 @pytest.fixture(scope="module")

@@ -13,6 +13,7 @@ import burstline
 import raw_files
 from burstline import cli, schema
 from burstline.formats import raw
+from burstline.formats.definitions import text_bytes
 from burstline.formats.intake.budget import BASE, Costs, memory_each, memory_of_all
 from burstline.formats.intake.collectives import window_borders
 from burstline.formats.intake.target import Tables
@@ -213,10 +214,10 @@ def test_headers_of_pages_say_what_an_honest_footer_says(tmp_path, version):
         assert sum(page.values for page in read) == 30_000
         assert 0.6 < sum(page.bytes for page in read) / column_of(k).total_uncompressed_size < 1
 
-    needed = pages.bytes_to_read(file, footer, [0], ["words", "numbers"])
+    needed = sum(pages.bytes_to_read(file, footer, [0], ["words", "numbers"]))
     read = pages.open_parquet(file, footer).read(columns=["words", "numbers"])
     assert read.nbytes < needed < 2 * read.nbytes
-    assert pages.text_bytes(read) == sum(map(len, words.to_pylist()))
+    assert text_bytes(read, coded=True) == sum(map(len, words.to_pylist()))
 
 
 @pytest.mark.parametrize(

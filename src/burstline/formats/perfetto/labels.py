@@ -11,6 +11,8 @@ if TYPE_CHECKING:
     from burstline.trace import Trace
 
 _DEEPEST: Final = 64
+_LONGEST: Final = 64 << 10  # letters after which no frame is added to a path
+_REMEMBERED: Final = 16 << 20  # letters of paths
 _WORLD: Final = "world"
 
 
@@ -36,20 +38,27 @@ class Labels:
         names = ("parent", "function", "file", "line")
         self._nodes = [trace.call_paths[name].to_pylist() for name in names]
         self._paths: dict[int, str] = {}
+        self._letters = 0  # of these
 
     def path(self, number: int) -> str:
-        """A call path as JSON, the innermost function last, of at most 64 frames."""
+        """A call path as JSON, the innermost function last, of 64 frames, or fewer long ones."""
         if number not in self._paths:
+            if self._letters > _REMEMBERED:
+                self._paths.clear()
+                self._letters = 0
             self._paths[number] = quoted(self._path(number))
+            self._letters += len(self._paths[number])
         return self._paths[number]
 
     def _path(self, number: int) -> str:
         frames: list[str] = []
         node: int | None = number
-        while node is not None and len(frames) < _DEEPEST:
+        letters = 0
+        while node is not None and len(frames) < _DEEPEST and letters < _LONGEST:
             node, function, file, line = (column[node] for column in self._nodes)
             place = "" if file is None else f" ({_place(file, line)})"
             frames.append(function + place)
+            letters += len(frames[-1])
         if node is not None:
             frames.append("…")
         return " > ".join(reversed(frames))

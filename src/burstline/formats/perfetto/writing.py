@@ -24,6 +24,9 @@ if TYPE_CHECKING:
     from burstline.progress import Progress
     from burstline.trace import Trace
 
+    _Slice = tuple[str, str, int]
+    """Name and arguments, which share the labels, and the number of the call path."""
+
 _SPAN: Final = ("enter_ns", "leave_ns", "enter_seq")
 _CALL: Final = (
     "location", "operation", *_SPAN, "communicator", "peer", "tag", "root", "sent_bytes",
@@ -59,7 +62,7 @@ def slice_events(
         for row, first, last in rows:
             yield (
                 f'{{"ph":"X",{where},"ts":{places.time(first)},'
-                f'"dur":{microseconds(last - first)},{texts[row]}}}'
+                f'"dur":{microseconds(last - first)},{_text(texts[row], labels)}}}'
             )
         progress.advance(1)
 
@@ -77,10 +80,18 @@ def within(begins: Integers, ends: Integers) -> list[int]:
     return shown
 
 
-def _calls(rows: pa.Table, labels: Labels) -> Iterator[str]:
+def _text(slice_: _Slice, labels: Labels) -> str:
+    """What a slice is called, and its arguments."""
+    name, arguments, path = slice_
+    if path != UNKNOWN:
+        arguments += f'{"," * bool(arguments)}"called from":{labels.path(path)}'
+    return f'"name":{name},"args":{{{arguments}}}'
+
+
+def _calls(rows: pa.Table, labels: Labels) -> Iterator[_Slice]:
     if not rows.num_rows:
         return
-    names = [quoted(name) for name in coded(rows["operation"])[1]]
+    names = [f'{quoted(name)},"cat":"mpi"' for name in coded(rows["operation"])[1]]
     columns = [to_numpy(rows[name]).tolist() for name in _CALL]
     for _, operation, _, _, _, communicator, *numbers, path in zip(*columns, strict=True):
         arguments = [
@@ -90,20 +101,16 @@ def _calls(rows: pa.Table, labels: Labels) -> Iterator[str]:
         ]
         if communicator != UNKNOWN:
             arguments.append(f'"communicator":{labels.communicators[communicator]}')
-        if path != UNKNOWN:
-            arguments.append(f'"called from":{labels.path(path)}')
-        yield f'"name":{names[operation]},"cat":"mpi","args":{{{",".join(arguments)}}}'
+        yield names[operation], ",".join(arguments), path
 
 
-def _regions(rows: pa.Table, labels: Labels) -> Iterator[str]:
+def _regions(rows: pa.Table, labels: Labels) -> Iterator[_Slice]:
     columns = [to_numpy(rows[name]).tolist() for name in _REGION]
     for _, region, _, _, _, path, iterations in zip(*columns, strict=True):
         name, arguments = labels.regions[region]
         if iterations != NO_VALUE:
             arguments += f',"iterations":{iterations}'
-        if path != UNKNOWN:
-            arguments += f',"called from":{labels.path(path)}'
-        yield f'"name":{name},"args":{{{arguments}}}'
+        yield name, arguments, path
 
 
 def gap_events(trace: Trace, places: Places) -> Iterator[str]:
@@ -228,7 +235,8 @@ def rates(times: Integers, deltas: Integers) -> tuple[Integers, Floats]:
     return moments, values
 
 
-_AT_ONCE: Final = 4096
+_AT_ONCE: Final = 1 << 20
+"""Letters that are written at once: a label may be long, and stands in each event."""
 _SHOWN: Final = ("format", "recorder", "program", "command")
 
 
@@ -236,14 +244,16 @@ def write(trace: Trace, path: Path, *, progress: Progress = SILENCE, **_: object
     """Write a trace as JSON for Perfetto, about 200 bytes a call; replaces a file."""
     with atomic.output(path) as file:
         waiting: list[str] = []
+        letters = 0
         opening = '{"displayTimeUnit":"ns","otherData":' + _facts(trace) + ',"traceEvents":['
         separator = f"{opening}\n"
         for event in _events(trace, progress):
             waiting.append(separator + event)
+            letters += len(event)
             separator = ",\n"
-            if len(waiting) >= _AT_ONCE:
+            if letters >= _AT_ONCE:
                 file.write("".join(waiting).encode())
-                waiting.clear()
+                waiting, letters = [], 0
         closing = "\n]}\n" if separator == ",\n" else f"{opening}]}}\n"
         file.write(("".join(waiting) + closing).encode())
 

@@ -11,4 +11,3 @@ from burstline.formats.store.footer import Footer as Footer
 from burstline.formats.store.footer import read_footer as read_footer
 from burstline.formats.store.pages import bytes_to_read as bytes_to_read
 from burstline.formats.store.pages import open_parquet as open_parquet
-from burstline.formats.store.pages import text_bytes as text_bytes

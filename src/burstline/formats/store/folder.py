@@ -12,6 +12,7 @@ import json
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import AbstractContextManager, ExitStack, contextmanager
 from dataclasses import dataclass, field
+from functools import partial
 from math import ceil
 from typing import IO, TYPE_CHECKING, Any, Final, Self
 
@@ -23,10 +24,11 @@ from burstline import schema
 from burstline.columns import begins_run, run_lengths, to_numpy
 from burstline.errors import FormatError, MemoryBudgetError, UnsupportedRecordError, readable
 from burstline.formats import atomic
+from burstline.formats.definitions import LITTLE, TABLES, Account, text_bytes
 from burstline.formats.documents import read_json
 from burstline.formats.files import is_plain, require_plain
 from burstline.formats.store.footer import read_footer
-from burstline.formats.store.pages import bytes_to_read, open_parquet, text_bytes
+from burstline.formats.store.pages import bytes_to_read, open_parquet
 from burstline.operations import NAMES
 from burstline.progress import SILENCE, Progress
 from burstline.trace import Trace
@@ -45,8 +47,6 @@ _MOST_OF_MANIFEST: Final = 1 << 25
 VERSION: Final = 1
 _ROWS: Final = 64 << 10
 _COPIES_OF_TEXT: Final = 3  # made plain in parts, put together, and handed on
-_LITTLE: Final = 32 << 20
-"""What any budget allows to load at once: a row group or two."""
 _WAY_OUT: Final = (
     "Take a part of it (--from, --to, --ranks), a shorter one if you did, "
     "or allow more memory (--memory)."
@@ -245,6 +245,7 @@ class StoreTables(Mapping[str, pa.Table]):
     counters: tuple[str, ...]
     groups: dict[str, list[Group]]  # rows, locations and times of each row group
     memory: int | None = None  # bytes that may be loaded at once
+    _defined: Account = field(default_factory=Account)
     _footers: dict[str, Footer] = field(default_factory=dict)
     _counts: dict[str, Integers] = field(default_factory=dict)  # rows on each location
 
@@ -336,7 +337,7 @@ class StoreTables(Mapping[str, pa.Table]):
         if name not in self._footers:
             path = self.folder / f"{name}.parquet"
             with self._told(name):
-                footer = read_footer(path, require=self._require)
+                footer = read_footer(path, require=partial(self._require, name))
             if len(footer.groups) != len(self.groups[name]):
                 expected = f"{len(self.groups[name])} row groups"
                 found = str(len(footer.groups))
@@ -361,11 +362,14 @@ class StoreTables(Mapping[str, pa.Table]):
         needed = 0
         if self.memory is not None:
             path = self.folder / f"{name}.parquet"
-            needed = bytes_to_read(path, self._footer(name), groups, names)
-            self._require(needed)
+            size = bytes_to_read(path, self._footer(name), groups, names)
+            needed = size.numbers + size.texts
+            self._require(name, needed + size.texts)
         rows = file.read_row_groups(groups, columns=names)
         if self.memory is not None:
-            self._require(needed + _COPIES_OF_TEXT * text_bytes(rows))
+            self._require(name, needed + _COPIES_OF_TEXT * text_bytes(rows, coded=True))
+        if name in TABLES:
+            self._defined.charge_table(name, rows)
         table = decode(rows, name, names, self.operations)
         wrong = schema.first_wrong(name, table, self.rows, self._rows_by_location, whole=whole)
         if wrong is not None:
@@ -385,8 +389,10 @@ class StoreTables(Mapping[str, pa.Table]):
             self._counts[name] = count
         return self._counts[name]
 
-    def _require(self, needed: int) -> None:
-        if self.memory is not None and needed > self.memory + _LITTLE:
+    def _require(self, name: str, needed: int) -> None:
+        """Refuse what does not fit beside the definitions that were read from other tables."""
+        needed += self._defined.taken(without=name)
+        if self.memory is not None and needed > self.memory + LITTLE:
             raise MemoryBudgetError(needed, self.memory, way_out=_WAY_OUT)
 
     @contextmanager
@@ -499,7 +505,8 @@ def open_tables(folder: Path, memory: int | None = None) -> StoreTables:
     unknown = sorted(set(groups) - set(schema.TABLES))
     if unknown:
         raise FormatError(path, None, expected="tables of the schema", found=", ".join(unknown))
-    return StoreTables(folder, operations, counters, groups, memory)
+    defined = Account(memory, way_out=_WAY_OUT)
+    return StoreTables(folder, operations, counters, groups, memory, defined)
 
 
 def recognises(path: Path, _head: bytes = b"") -> bool:

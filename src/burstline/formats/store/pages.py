@@ -11,7 +11,6 @@ import os
 from typing import IO, TYPE_CHECKING, Any, Final, NamedTuple
 
 import pyarrow as pa
-import pyarrow.compute as pc
 import pyarrow.parquet as pq
 
 from burstline.formats.store.thrift import Shape, read_struct
@@ -26,9 +25,18 @@ _HEADER_BYTES: Final = (1 << 8, 1 << 14, 1 << 24)  # Arrow takes no longer ones
 _PAGE: Final = 2 << 20  # no page is larger that Arrow writes unasked
 _PREFIXED: Final = 7  # DELTA_BYTE_ARRAY: each text begins as the one before
 _CODE_BYTES: Final = 4
+_NESTED_BYTES: Final = 8  # of a value in a list: its levels, and while the room for it grows
+_COPIES_OF_LARGE: Final = 3  # as it is decompressed, and while the room for texts grows
 _BYTES: Final = {"BOOLEAN": 1, "INT32": 4, "INT64": 8, "FLOAT": 4, "DOUBLE": 8}
 _NUMBERS: Final = (pa.types.is_integer, pa.types.is_floating, pa.types.is_decimal)
 _DATA: Final = {0: 5, 3: 8}  # by the type of a page of data, its own header
+
+
+class Size(NamedTuple):
+    """Bytes that columns take as they are read."""
+
+    numbers: int
+    texts: int  # as codes, with the texts behind them once
 
 
 class Page(NamedTuple):
@@ -52,9 +60,9 @@ def open_parquet(source: Path | IO[bytes], footer: Footer) -> pq.ParquetFile:
 
 def bytes_to_read(
     path: Path, footer: Footer, groups: Sequence[int], columns: Sequence[str]
-) -> int:
-    """Bytes that some columns of row groups take as they are read, texts as codes."""
-    needed, wanted = 0, set(columns)
+) -> Size:
+    """What some columns of row groups take as they are read."""
+    sizes, wanted = [0, 0], set(columns)
     kinds = {field.name: field.type for field in footer.arrow.schema.to_arrow_schema()}
     with path.open("rb") as file:
         for k, leaf in enumerate(footer.leaves):
@@ -62,12 +70,15 @@ def bytes_to_read(
             names = {".".join(words[:last]) for last in range(1, len(words) + 1)} & wanted
             if not names:
                 continue
-            width = _width(footer.arrow.schema.column(k), kinds.get(names.pop()))
+            column = footer.arrow.schema.column(k)
+            width = _width(column, kinds.get(names.pop()))
             for group in (footer.groups[number] for number in groups):
                 if group.rows:  # or else none of its pages is read
                     pages = list(_pages(file.fileno(), group.chunks[k]))
-                    needed += _bytes_of(pages, group.rows, width)
-    return needed
+                    sizes[not width] += _bytes_of(pages, group.rows, width)
+                    if column.max_repetition_level:
+                        sizes[0] += _NESTED_BYTES * sum(page.values for page in pages)
+    return Size(*sizes)
 
 
 def _width(column: Any, kind: pa.DataType | None) -> int:  # noqa: ANN401 -- pyarrow has no types
@@ -85,21 +96,8 @@ def _bytes_of(pages: Sequence[Page], rows: int, width: int) -> int:
     if width:
         return values * width + max([0, *(page.bytes - _PAGE for page in pages)])
     texts = (page.bytes * (page.values if page.encoding == _PREFIXED else 1) for page in pages)
-    return values * _CODE_BYTES + sum(texts)
-
-
-def text_bytes(table: pa.Table) -> int:
-    """Bytes of all texts of a table that was read, once they are plain."""
-    total = 0
-    for column in table.columns:
-        for chunk in column.chunks:
-            leaf = chunk
-            while pa.types.is_list(leaf.type):
-                leaf = leaf.flatten()
-            if pa.types.is_dictionary(leaf.type):
-                lengths = pc.binary_length(leaf.dictionary)
-                total += pc.sum(lengths.take(leaf.indices)).as_py() or 0
-    return total
+    large = (_COPIES_OF_LARGE * max(page.bytes - _PAGE, 0) for page in pages)
+    return values * _CODE_BYTES + sum(texts) + sum(large)
 
 
 def _pages(file: int, chunk: Chunk) -> Iterator[Page]:

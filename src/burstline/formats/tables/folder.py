@@ -13,7 +13,7 @@ from burstline import operations, schema
 from burstline.cells import cell, cells, text_of, texts_of
 from burstline.columns import to_numpy
 from burstline.errors import FormatError, ParameterError
-from burstline.formats import atomic, intake
+from burstline.formats import atomic, definitions, intake
 from burstline.formats.files import is_plain
 from burstline.formats.store import (
     MANIFEST,
@@ -23,7 +23,6 @@ from burstline.formats.store import (
     dictionary,
     open_parquet,
     read_footer,
-    text_bytes,
     wrong_row,
 )
 from burstline.progress import SILENCE, Progress
@@ -72,8 +71,12 @@ def read(path: Path, *, memory: int | None = None, **_: object) -> Trace:
         sizes = (_bytes_to_load(file, name, footers) for name, file in files.items())
         require(needed := intake.BASE + sum(sizes))
     plain = {name: _load(file, name, footers) for name, file in files.items()}
-    needed += sum(text_bytes(table) for table in map(_texts, plain, plain.values()))
+    texts = map(_texts, plain, plain.values())
+    needed += sum(definitions.text_bytes(table, coded=True) for table in texts)
     require(needed)
+    defined = definitions.Account(memory, way_out=_WAY_OUT)
+    for name in definitions.TABLES & plain.keys():
+        defined.charge_table(name, plain[name])
     names, tables = _operation_names(plain), {}
     for name, table in plain.items():
         with _told(files[name], name):
@@ -130,7 +133,7 @@ def _bytes_to_load(file: Path, name: str, footers: Mapping[str, Footer]) -> int:
     with _told(file, name):
         groups = range(len(footers[name].groups))
         columns = footers[name].arrow.schema.to_arrow_schema().names
-        return _COPIES * bytes_to_read(file, footers[name], groups, columns)
+        return _COPIES * sum(bytes_to_read(file, footers[name], groups, columns))
 
 
 def _texts(name: str, table: pa.Table) -> pa.Table:

@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Any, Final, NamedTuple, TypeVar
 from burstline import _core
 from burstline._core import Defined
 from burstline.errors import FormatError, MissingExtraError, ParameterError, readable
+from burstline.formats.definitions import Account
 from burstline.formats.files import is_plain, require_plain
 from burstline.formats.otf2.library import VARIABLE, find_library
 from burstline.formats.otf2.numbers import COMM_GROUP, COMM_LOCATIONS, NOWHERE
@@ -115,6 +116,8 @@ class Definitions:
     contexts: dict[int, tuple[int, int, int]] = field(default_factory=dict)
     # file and line of each place in a source
     source_lines: dict[int, tuple[int, int]] = field(default_factory=dict)
+    # what becomes of them: names and groups are shared by reference until there are tables
+    account: Account = field(default_factory=Account)
 
     def text(self, reference: int) -> str:
         """A text, empty where it is not defined."""
@@ -302,8 +305,8 @@ def begins_anchor(head: bytes) -> bool:
     return head[2 : 2 + len(MAGIC)] == MAGIC
 
 
-def open_archive(anchor: Path, defects: Defects) -> Archive:
-    """An archive with its definitions."""
+def open_archive(anchor: Path, defects: Defects, account: Account) -> Archive:
+    """An archive with its definitions, which are to be charged to an account."""
     if readable(anchor) != str(anchor):
         raise ParameterError(f"{anchor}: the library of OTF2 takes only names that are UTF-8")
     library = find_library()
@@ -318,6 +321,7 @@ def open_archive(anchor: Path, defects: Defects) -> Archive:
         way_out = f"{library} is not a library of OTF2: {error}; set {VARIABLE} to one"
         raise MissingExtraError("otf2", "reading an OTF2 archive", way_out=way_out) from error
     defined = decode(rows, text, defects)
+    defined.account = account
     _refuse_stored(anchor, defined)
     trouble = describe(ending)
     if not defined.locations:

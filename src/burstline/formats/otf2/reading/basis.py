@@ -7,6 +7,7 @@ process that made it.
 from __future__ import annotations
 
 from dataclasses import dataclass
+from functools import cache
 from typing import TYPE_CHECKING, Any, Final
 
 import numpy as np
@@ -24,7 +25,7 @@ if TYPE_CHECKING:
 
     from burstline.columns import Integers
     from burstline.formats.intake import Defects
-    from burstline.formats.otf2.reading.archive import Archive, Definitions
+    from burstline.formats.otf2.reading.archive import Archive, Definitions, Group
 
 _KINDS: Final = {1: "cpu", 2: "gpu_stream", 3: "metric"}
 _ACCELERATOR: Final = 2
@@ -100,13 +101,18 @@ def standing(defined: Definitions, defects: Defects) -> Standing:
         threads += range(len(members[group]))
     rank = np.array([rank_of[group] for group in order], np.int64)
     locations = [defined.locations[location] for location in references]
+    nodes, names = [], []
+    for location in locations:
+        nodes.append(_node(defined, location.group))
+        names.append(_name(defined, location.group, location.name))
+        defined.account.charge_row("locations", (nodes[-1], names[-1]))
     return Standing(
         np.array(references, np.uint64),
         Places(np.array(process, np.int64), np.zeros(len(order), np.int64), rank, 0),
         np.array(threads, np.int64),
         [_KINDS.get(location.type, "other") for location in locations],
-        [_node(defined, location.group) for location in locations],
-        [_name(defined, location.group, location.name) for location in locations],
+        nodes,
+        names,
         ranks,
     )
 
@@ -187,17 +193,15 @@ class Communicators:
         self._remote: dict[int, tuple[tuple[int, ...], tuple[int, ...]]] = {}
         self._rank = standing.places.rank
         self._worlds = set(standing.ranks.values())
-        by_location = standing.ranks
+        self._account = defined.account
+        members_of = cache(lambda group: _world_ranks(defined.groups[group], standing.ranks))
+        is_whole = cache(lambda group: self._is_whole(members_of(group)))
         for reference, (name, *groups) in defined.communicators.items():
-            sides = [defined.groups[group] for group in groups if group in defined.groups]
+            known = [group for group in groups if group in defined.groups]
+            sides = [defined.groups[group] for group in known]
             if not sides or any(group.paradigm != MPI for group in sides):
                 continue
-            listed = [
-                tuple(by_location.get(m & 0xFFFFFFFFFFFFFFFF, m) for m in group.members)
-                if group.flags & _BY_LOCATION
-                else group.members
-                for group in sides
-            ]
+            listed = [members_of(group) for group in known]
             self._rows[reference] = len(self.members)
             if sides[0].type == COMM_SELF:
                 # One definition serves all processes; each gets a row.
@@ -208,16 +212,21 @@ class Communicators:
                 self._remote[reference] = (listed[0], listed[1])
                 self._add(listed[0] + listed[1], "inter")
             else:
-                self._add(listed[0], self._kind(defined.text(name), listed[0]))
+                self._add(
+                    listed[0], self._kind(defined.text(name), is_whole=is_whole(known[0]))
+                )
 
-    def _kind(self, name: str, members: tuple[int, ...]) -> str:
-        whole = set(members) == self._worlds and len(members) == len(self._worlds)
-        if whole and ("WORLD" in name.upper() or "world" not in self._kinds):
+    def _is_whole(self, members: tuple[int, ...]) -> bool:
+        return len(members) == len(self._worlds) and set(members) == self._worlds
+
+    def _kind(self, name: str, *, is_whole: bool) -> str:
+        if is_whole and ("WORLD" in name.upper() or "world" not in self._kinds):
             return "world"
         return "group"
 
     def _add(self, members: tuple[int, ...], kind: str) -> None:
-        fits = all(0 <= rank < 1 << 31 for rank in members)
+        self._account.charge_row("communicators", (kind, members))
+        fits = not members or (min(members) >= 0 and max(members) < 1 << 31)
         self.members.append(members if fits else ())
         self._kinds.append(kind)
 
@@ -248,6 +257,13 @@ class Communicators:
         listed = enumerate(zip(self._kinds, self.members, strict=True))
         rows = ((row, 0, kind, ranks, False, row + 1) for row, (kind, ranks) in listed)
         return row_table("communicators", rows)
+
+
+def _world_ranks(group: Group, by_location: dict[int, int]) -> tuple[int, ...]:
+    """The members of a group as ranks of MPI's world."""
+    if not group.flags & _BY_LOCATION:
+        return group.members
+    return tuple(by_location.get(m & 0xFFFFFFFFFFFFFFFF, m) for m in group.members)
 
 
 def _picked(members: tuple[int, ...], rank: Integers) -> Integers:

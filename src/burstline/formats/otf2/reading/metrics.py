@@ -57,6 +57,7 @@ class Metrics:
                 self.names.append(self._fresh(defined.text(member.name) or f"metric {number}"))
                 self._members.append(member)
                 self._units.append(_unit(member, defined.text(member.unit)))
+                defined.account.charge_row("counters", (self.names[-1], self._units[-1]))
         self._columns = {
             metric: [place.get(number, -1) for number in members]
             for metric, members in defined.metrics.items()

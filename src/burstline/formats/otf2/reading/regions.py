@@ -6,6 +6,7 @@ threads of a team share their paths.
 
 from __future__ import annotations
 
+from functools import cache
 from typing import TYPE_CHECKING, Any, Final
 
 import numpy as np
@@ -17,11 +18,13 @@ from burstline.operations import CODES, NAMES
 from burstline.schema import UNKNOWN, row_table
 
 if TYPE_CHECKING:
+    from collections.abc import Iterator
+
     import numpy.typing as npt
     import pyarrow as pa
 
     from burstline.columns import Columns, Integers
-    from burstline.formats.otf2.reading.archive import Definitions, Region
+    from burstline.formats.otf2.reading.archive import Definitions
 
 _PARADIGMS: Final = {
     MPI: "mpi",
@@ -40,12 +43,13 @@ class Regions:
     """The regions that an archive defines, then a team on one of its threads, then unknown."""
 
     def __init__(self, defined: Definitions) -> None:
-        self._defined = defined
+        self._defined, self.account = defined, defined.account
         self._regions = list(defined.regions.values())
         self.operations = list(NAMES)  # behind the codes
         self._codes = dict(CODES)
         self._is_marked = any(region.paradigm == MPI for region in self._regions)
-        codes = [self._operation(region) for region in self._regions]
+        operation = cache(self._operation)  # a name may be long, and that of many
+        codes = [operation(region.name, region.paradigm) for region in self._regions]
         barriers = [_role(region.role).endswith("barrier") for region in self._regions]
         # For the kernel: reference, operation (-1 for what is not MPI), whether a barrier.
         self.columns = (
@@ -69,12 +73,12 @@ class Regions:
         )
         self._numbers: dict[int, int] = {}
 
-    def _operation(self, region: Region) -> int:
-        name = self._defined.text(region.name).removesuffix("()").strip()
+    def _operation(self, reference: int, paradigm: int) -> int:
+        name = self._defined.text(reference).removesuffix("()").strip()
         full = _operation_name(name)
         # Some writers mark no call of MPI as such.
         is_named = not self._is_marked and (name.startswith("MPI_") or full in CODES)
-        if region.paradigm != MPI and not is_named:
+        if paradigm != MPI and not is_named:
             return UNKNOWN
         if full not in self._codes:
             if len(self.operations) >= np.iinfo(np.int16).max:
@@ -116,7 +120,7 @@ class Regions:
     def table(self) -> pa.Table:
         """The table `region_defs` of what was numbered."""
         rows = ((number, *self._described(row)) for row, number in self._numbers.items())
-        return row_table("region_defs", rows)
+        return row_table("region_defs", self.account.counted("region_defs", rows))
 
     def _described(self, row: int) -> tuple[str | int | None, ...]:
         """Name, paradigm, role, file, lines, and type and value of Extrae."""
@@ -181,12 +185,14 @@ class CallPaths:
 
     def table(self) -> pa.Table:
         """The table `call_paths`."""
-        rows = []
+        account = self._regions.account
+        return row_table("call_paths", account.counted("call_paths", self._described()))
+
+    def _described(self) -> Iterator[tuple[int, int | None, str, str | None, int | None]]:
         for number, (parent, called, place) in enumerate(self._rows):
             name, file = self._regions.function(called)
             source, line = self._regions.place(place)
-            rows.append((number, None if parent < 0 else parent, name, source or file, line))
-        return row_table("call_paths", rows)
+            yield number, None if parent < 0 else parent, name, source or file, line
 
 
 class _Tree:

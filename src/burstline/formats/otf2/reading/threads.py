@@ -180,10 +180,15 @@ def _places(references: Integers, defined: npt.NDArray[np.uint64]) -> Integers:
     return np.where(defined[row] == wanted, row, NO_VALUE)
 
 
-def _looked_up(keys: Integers, text_of: Callable[[int], str | None]) -> pa.Array:
+def _looked_up(
+    keys: Integers, text_of: Callable[[int], str | None], defined: Definitions
+) -> pa.Array:
     """The text of each key; each key is looked up once."""
     distinct, place = np.unique(keys, return_inverse=True)
-    words = pa.array([text_of(key) for key in distinct.tolist()], pa.string())
+    texts = [text_of(key) for key in distinct.tolist()]
+    sizes = np.array([len(text or "") for text in texts], np.int64)
+    defined.account.charge_texts("other_events", int(sizes[place.reshape(-1)].sum()))
+    words = pa.array(texts, pa.string())
     return words.take(pa.array(place.reshape(-1)))
 
 
@@ -200,7 +205,9 @@ def _names(events: Records, defined: Definitions) -> pa.Array:
         table = defined.attributes if is_attribute else defined.parameters
         return defined.text(table[reference][0]) if reference in table else f"{reference}"
 
-    return _looked_up(events["kind"].astype(np.int64) << 32 | events["name"] & _LARGEST, name)
+    return _looked_up(
+        events["kind"].astype(np.int64) << 32 | events["name"] & _LARGEST, name, defined
+    )
 
 
 def _texts(records: Records, events: Records, words: Mask, defined: Definitions) -> pa.Array:
@@ -208,6 +215,7 @@ def _texts(records: Records, events: Records, words: Mask, defined: Definitions)
     texts = _looked_up(
         np.where(words, events["value"] & _LARGEST, -1),
         lambda reference: None if reference < 0 else defined.text(reference),
+        defined,
     )
     given: dict[tuple[int, int], list[str]] = {}
     arguments = records.of(RecordKind.PROGRAM_ARGUMENT)

@@ -12,6 +12,7 @@ import numpy as np
 from burstline import schema
 from burstline.errors import readable
 from burstline.formats import intake
+from burstline.formats.definitions import Account
 from burstline.formats.intake import (
     WORDS_OF_INSTANCE,
     Costs,
@@ -94,10 +95,16 @@ class ArchiveSource:
     borders = staticmethod(even_borders)
 
     def __init__(
-        self, anchor: Path, defects: Defects, gauges: frozenset[str] = frozenset()
+        self,
+        anchor: Path,
+        defects: Defects,
+        gauges: frozenset[str] = frozenset(),
+        *,
+        memory: int | None = None,
     ) -> None:
         self.defects = defects
-        archive = open_archive(anchor, defects)
+        account = Account(memory, way_out=COSTS.way_out)
+        archive = open_archive(anchor, defects, account)
         self.basis = Basis.of(archive, defects, gauges)
         for name in sorted(gauges):
             defects.note("falling_counter_is_a_gauge", "info", name)
@@ -224,7 +231,7 @@ def read(
         bytes_at_once = min(max(sum(sizes) // _GROUPS, COSTS.least), MOST_AT_ONCE)
     return _read_again_if_counters_fall(
         lambda gauges: intake.read_whole(
-            ArchiveSource(anchor, Defects(), gauges),
+            ArchiveSource(anchor, Defects(), gauges, memory=memory),
             at_once=bytes_at_once,
             memory=memory,
             threads=threads,
@@ -247,7 +254,7 @@ def convert(
     anchor = require_anchor(path)
     _read_again_if_counters_fall(
         lambda gauges: intake.convert(
-            ArchiveSource(anchor, Defects(), gauges),
+            ArchiveSource(anchor, Defects(), gauges, memory=memory),
             target,
             memory=memory,
             threads=threads,

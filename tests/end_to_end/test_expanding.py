@@ -1,0 +1,53 @@
+"""What definitions expand to is counted before it is made: within the promise, or refused."""
+
+from __future__ import annotations
+
+import pytest
+
+import expanding
+from supervised import base_bytes, supervised
+
+LIMIT = 512_000_000
+COMMANDS = {
+    "info": ("info", "TRACE"),
+    "waits": ("waits", "TRACE"),
+    "annotate": ("annotate", "TRACE", "-o", "x.prv"),
+    "merge": ("merge", "TRACE", "TRACE", "-o", "x.prv"),
+    **{
+        ending: ("convert", "TRACE", f"x.{ending}")
+        for ending in ("prv", "store", "csv", "otf2", "perfetto.json")
+    },
+}
+TRACES = [
+    *((bomb, style) for bomb in expanding.TABLES for style in ("store", "parquet")),
+    *((bomb, "otf2") for bomb in expanding.ARCHIVES),
+]
+
+
+@pytest.fixture(scope="module", params=TRACES, ids=" as ".join)
+def trace(request, tmp_path_factory):
+    """Give a trace that takes little on disk."""
+    bomb, style = request.param
+    folder = tmp_path_factory.mktemp("expanding")
+    if style == "otf2":
+        pytest.importorskip("otf2")
+        path = expanding.write_archive(folder, bomb)
+    else:
+        path = expanding.write_tables(folder, bomb, style)
+    assert expanding.size_on_disk(path) < 4_000_000
+    yield path
+    expanding.remove(path)
+
+
+@pytest.mark.parametrize("name", COMMANDS)
+def test_what_expands_stays_within_the_promise(trace, tmp_path, name):
+    paths = {word: tmp_path / word for word in COMMANDS[name] if word.startswith("x.")}
+    paths["TRACE"] = trace
+    words = [paths.get(word, word) for word in COMMANDS[name]]
+
+    done = supervised("-m", "burstline", *words, "--memory", LIMIT, "--quiet")
+
+    assert done.code in {0, 3, 5}, done.said
+    assert done.peak_bytes < LIMIT + base_bytes()
+    if done.code:
+        assert not list(tmp_path.iterdir())

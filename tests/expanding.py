@@ -1,0 +1,140 @@
+"""Traces that take little on disk and much in memory: what they define expands."""
+
+from __future__ import annotations
+
+import json
+import shutil
+
+import pyarrow as pa
+import pyarrow.parquet as pq
+
+import burstline
+from two_runs import CYC, INS, Run, value
+
+ROWS = 3_000_000
+MEMBERS = 50_000_000
+TEXT = 500_000_000
+UNIT = 200_000
+ROUNDS = 32  # of four calls
+
+
+def _metadata_of_one_long_text(table):
+    texts = table["value"].to_pylist()
+    return table.set_column(1, "value", pa.array(["x" * TEXT, *texts[1:]]))
+
+
+def _many_metadata(table):
+    keys = [f"k{row}" for row in range(ROWS)]
+    more = {"key": pa.array(keys), "value": pa.repeat("x", ROWS)}
+    return pa.concat_tables([table, pa.table(more).cast(table.schema)])
+
+
+def _many_types(table):
+    label, number = pa.repeat("x", ROWS), pa.repeat(1, ROWS)
+    columns = {"type": number, "label": label, "gradient": number, "group": number}
+    return pa.table(columns).cast(table.schema)
+
+
+def _many_members(table):
+    column = table.schema.get_field_index("members")
+    kind = table.schema.field(column).type
+    offsets = pa.array([0] + [MEMBERS] * table.num_rows, pa.int32())
+    ranks = pa.repeat(pa.scalar(0, pa.int32()), MEMBERS)
+    return table.set_column(column, "members", pa.ListArray.from_arrays(offsets, ranks, kind))
+
+
+def _long_units(table):
+    column = table.schema.get_field_index("unit")
+    return table.set_column(column, "unit", pa.array(["x" * UNIT] * table.num_rows))
+
+
+TABLES = {
+    "a long text": ("metadata", _metadata_of_one_long_text),
+    "many facts": ("metadata", _many_metadata),
+    "many types": ("event_types", _many_types),
+    "many members": ("communicators", _many_members),
+    "long units": ("counters", _long_units),
+}
+"""What expands in a store or a folder of tables: the table, and what becomes of its rows."""
+
+
+def write_tables(folder, bomb, style):
+    """Write a store, or a folder of tables, in which something expands; give its path."""
+    operations = Run({}).operations[2:6] * ROUNDS
+    text = folder / "run.prv"
+    run = Run({42000059: value(1), INS: value(3), CYC: value(2)}, scale=50)
+    run.operations = [(3, 31), *operations, (3, 32)]
+    run.write(text)
+    path = folder / f"{bomb.replace(' ', '_')}.{style}"
+    burstline.write(burstline.read(text), path, overwrite=True)
+    name, change = TABLES[bomb]
+    table = change(pq.read_table(path / f"{name}.parquet"))
+    pq.write_table(
+        table,
+        path / f"{name}.parquet",
+        compression="zstd",
+        dictionary_pagesize_limit=2 << 20,
+        row_group_size=table.num_rows,
+    )
+    if style == "store":
+        manifest = path / "burstline-store.json"
+        said = json.loads(manifest.read_text())
+        said["tables"][name] = [{"rows": table.num_rows}]
+        manifest.write_text(json.dumps(said))
+    for suffix in (".prv", ".pcf", ".row"):
+        text.with_suffix(suffix).unlink()
+    return path
+
+
+def _regions_of_one_name(made):
+    thread = made.thread(0)
+    for number in range(2_000):
+        region = made.definitions.region("x" * 1_000_000, begin_line_number=number + 1)
+        thread.writer.enter(2 * number, region)
+        thread.writer.leave(2 * number + 1, region)
+
+
+def _communicators_of_one_group(made):
+    group = made.definitions.group(
+        "all",
+        group_type=_enums().GroupType.COMM_GROUP,
+        paradigm=_enums().Paradigm.MPI,
+        members=[0] * 20_000,
+    )
+    for number in range(6_000):
+        made.definitions.comm(f"c{number}", group=group)
+    made.thread(0).region("main", 0, 10)
+
+
+def _enums():
+    import otf2.enums
+
+    return otf2.enums
+
+
+ARCHIVES = {
+    "regions of one name": _regions_of_one_name,
+    "communicators of one group": _communicators_of_one_group,
+}
+"""What expands in an archive."""
+
+
+def write_archive(folder, bomb):
+    """Write an archive in which something expands; give its anchor."""
+    from otf2_archives import archive
+
+    place = folder / bomb.replace(" ", "_")
+    with archive(place, ranks=1) as made:
+        ARCHIVES[bomb](made)
+    return place / "traces.otf2"
+
+
+def size_on_disk(path):
+    """Give the bytes of a file or of all files below a folder."""
+    files = path.rglob("*") if path.is_dir() else path.parent.rglob("*")
+    return sum(file.stat().st_size for file in files if file.is_file())
+
+
+def remove(path):
+    """Remove what was written."""
+    shutil.rmtree(path if path.is_dir() else path.parent)
