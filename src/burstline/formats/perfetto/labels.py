@@ -41,7 +41,7 @@ class Labels:
         self._letters = 0  # of these
 
     def path(self, number: int) -> str:
-        """A call path as JSON, the innermost function last, of 64 frames, or fewer long ones."""
+        """A call path as JSON, the innermost function last, of at most 64 frames."""
         if number not in self._paths:
             if self._letters > _REMEMBERED:
                 self._paths.clear()
