@@ -249,6 +249,20 @@ def test_trees_that_expand_are_refused_within_the_memory_promised(tmp_path, what
     assert done.peak_bytes < 256_000_000 + BASE
 
 
+@pytest.mark.parametrize(
+    ("text", "said"),
+    [
+        ("<a>" * 1_001 + "</a>" * 1_001, "elements within at most 1,000 others"),
+        (f'<a b="{"x" * 2_000_000}"/>', "tags of at most 1,048,576 bytes"),
+    ],
+)
+def test_depth_and_tags_have_limits_whatever_memory_is_allowed(place, text, said):
+    cube = Cube()
+    cube.members["anchor.xml"] = around(text)
+    with pytest.raises(FormatError, match=said):
+        burstline.read_profile(cube.write(place), memory=10**12)
+
+
 def test_an_index_that_expands_is_refused_within_the_memory_promised(place):
     cube = Cube()
     cube.members |= {"0.index": index(*range(5 * MANY)), "0.data": data(0, packed=True)}
