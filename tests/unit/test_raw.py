@@ -463,9 +463,14 @@ def test_a_message_that_mpi_refused_is_no_message(tmp_path):
         run[1].enter("MPI_Recv", 10 * size).add(waits, came)
         run[1].leave("MPI_Recv", 10 * size + 5, error=14 if size == 2 else error)
 
+    run[0].call("MPI_Send", 50, 55, raw_files.send(1, size=9))
+    run[0].call("MPI_Recv", 60, 65, raw_files.post(1), raw_files.receive(1, size=4))
+    both = raw_files.send(0, size=4), raw_files.post(0), raw_files.receive(0, size=7)
+    run[1].enter("MPI_Sendrecv", 50).add(*both).leave("MPI_Sendrecv", 55, error=14)
+
     trace = run.end(90).read(tmp_path)
 
-    assert column(trace, "messages", "sent_bytes") == [0, 2, 3]
-    assert column(trace, "messages", "received_bytes") == [0, 2, 3]
+    assert sorted(column(trace, "messages", "sent_bytes")) == [0, 2, 3, 4, 9]
+    assert sorted(column(trace, "messages", "received_bytes")) == [0, 2, 3, 4, 7]
     assert trace.half_messages.num_rows == 0
-    assert defects(trace)["call_failed"] == 3
+    assert defects(trace)["call_failed"] == 4
