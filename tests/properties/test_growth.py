@@ -1,0 +1,80 @@
+"""Twice the trace is at most a little more than twice the work, whatever it has more of."""
+
+from __future__ import annotations
+
+import json
+import os
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+from grown import DIMENSIONS
+
+HERE = Path(__file__).parents[1]
+SMALLEST = 100
+MOST = 2.5  # n log n gives 2.2 at these sizes, and n² gives 4
+KINDS = {"lines": 1_000, "bytes": 150_000}
+"""What is counted, and the step that is none: a table of names that grows, say."""
+
+NAMES = [*DIMENSIONS]
+GROUPS = [NAMES[k : k + 6] for k in range(0, len(NAMES), 6)]  # a process takes long to start
+
+
+@pytest.fixture(scope="session")
+def allocator(tmp_path_factory):
+    """Give a library that counts what is asked of malloc."""
+    target = tmp_path_factory.mktemp("asked") / "asked.so"
+    command = ["cc", "-std=gnu11", "-O2", "-shared", "-fPIC", HERE / "asked.c", "-o", target]
+    subprocess.run(command, check=True)
+    return target
+
+
+@pytest.fixture(scope="session")
+def counted(allocator, tmp_path_factory):
+    """Give a function that counts what commands do to growing traces, in another process."""
+
+    def count(dimensions):
+        variables = {
+            "LD_PRELOAD": str(allocator),
+            "PYTHONMALLOC": "malloc",
+            "ARROW_DEFAULT_MEMORY_POOL": "system",
+            "PYTHONPATH": str(HERE),
+        }
+        arguments = [tmp_path_factory.mktemp("grown"), str(SMALLEST), *dimensions]
+        done = subprocess.run(
+            [sys.executable, HERE / "operations.py", *arguments],
+            env=os.environ | variables,
+            check=True,
+            capture_output=True,
+            text=True,
+        )
+        return json.loads(done.stdout)
+
+    return count
+
+
+@pytest.mark.parametrize("dimensions", GROUPS, ids=lambda names: f"{names[0]} to {names[-1]}")
+def test_work_grows_as_the_trace_does(counted, dimensions):
+    """Double a dimension twice: the second step costs at most 2.5 times the first one.
+
+    Seconds say nothing on a machine with neighbours, so operations are counted: the lines of
+    the package that are executed, and the bytes that anybody asks of malloc: Python for its
+    objects, NumPy and Arrow for columns, kernels for tables. A loop in Python is in the first
+    number. A call of NumPy, a slice or a join is one line, whatever its size, but puts its
+    result somewhere: that is in the second one, so `np.unique` at each level of a tree has
+    bytes of the square of its depth. What neither sees is a kernel that walks where it has
+    been without keeping anything, and a search through a list.
+
+    Costs of a command are left out by looking at differences: what n more cost, and 2 n more.
+    """
+    steep = [
+        f"{dimension}, {command}: {kind} {counts}"
+        for dimension, commands in counted(dimensions).items()
+        for command, runs in commands.items()
+        for kind, counts in zip(KINDS, list(zip(*runs, strict=True)), strict=False)
+        if counts[2] - counts[1] > MOST * max(counts[1] - counts[0], 0) + KINDS[kind]
+    ]
+
+    assert steep == []
