@@ -158,6 +158,16 @@ def _counters(values):
     return b"".join(record(3, a=2 * k, b=b, c=c) for k, (b, c) in enumerate(pairs))
 
 
+def piece(thread, before, records):
+    """Give records of a thread, of which `before` stand elsewhere."""
+    return record(4, time=1, a=thread, b=before) + records
+
+
+def process_file(content, *, pid=FIRST_PID, host="node", start=1):
+    """Give the name and bytes of the file of a process, in whose pieces its threads stand."""
+    return f"p-{host}-{pid}.raw", header(pid, 0, start=start, host=host, version=2) + content
+
+
 class Run:
     """A run with one thread per rank, and more on request."""
 

@@ -4,8 +4,12 @@ from __future__ import annotations
 
 import itertools
 import re
+from typing import TYPE_CHECKING, NamedTuple
 
 import numpy as np
+
+if TYPE_CHECKING:
+    from pathlib import Path
 
 RECORD = np.dtype(
     [("time", "<u8"), ("kind", "<u2"), ("op", "<u2"), ("a", "<u4"), ("b", "<u8"), ("c", "<u8")]
@@ -13,43 +17,61 @@ RECORD = np.dtype(
 KINDS = {
     number: name
     for name, number in {
-        "END": 0, "ENTER": 1, "LEAVE": 2, "COUNTERS": 3, "SEND": 12, "RANK": 30, "STACK": 33,
-        "FRAMES": 34, "MODULE": 35, "TEXT": 36, "COUNTER": 37, "NAME": 38, "EVENT": 50,
-        "REGION_ENTER": 51, "REGION_LEAVE": 52, "LOOP_ENTER": 53, "LOOP_LEAVE": 54,
+        "END": 0, "ENTER": 1, "LEAVE": 2, "COUNTERS": 3, "THREAD": 4, "SEND": 12, "RANK": 30,
+        "STACK": 33, "FRAMES": 34, "MODULE": 35, "TEXT": 36, "COUNTER": 37, "NAME": 38,
+        "EVENT": 50, "REGION_ENTER": 51, "REGION_LEAVE": 52, "LOOP_ENTER": 53, "LOOP_LEAVE": 54,
         "LOOP_ITERATION": 55, "LABEL": 56, "GAP": 70, "PAUSE": 71, "OVERHEAD": 73,
         "LEFT": 74,
     }.items()
 }  # fmt: skip
 HEADER_BYTES = 4096
+THREAD = 4
 LOW_48 = (1 << 48) - 1
 
 
-def header(path):
+class Thread(NamedTuple):
+    """A thread in the files of its process."""
+
+    path: Path  # the raw file
+    number: int
+
+
+def header(thread):
     """Return number of thread, program and MPI library of a raw file."""
-    start = path.read_bytes()[:HEADER_BYTES]
+    start = thread.path.read_bytes()[:HEADER_BYTES]
     assert start[:8] == b"BURSTRAW"
-    version, header_bytes, record_bytes, pid, thread = np.frombuffer(start, "<u4", 5, 8)
-    assert (version, header_bytes, record_bytes) == (1, HEADER_BYTES, RECORD.itemsize)
+    version, header_bytes, record_bytes, pid, first = np.frombuffer(start, "<u4", 5, 8).tolist()
+    assert (version, header_bytes, record_bytes) == (2, HEADER_BYTES, RECORD.itemsize)
     host = start[48:304].rstrip(b"\0").decode()
     name = re.sub("[^A-Za-z0-9]", "_", host[:64])
-    assert path.name == f"p-{name}-{pid}.t-{thread}.raw"
+    assert thread.path.name == f"p-{name}-{pid}{f'.{first}' if first else ''}.raw"
     program, mpi = start[304:1328], start[1328:1584]
-    return int(thread), program.rstrip(b"\0").decode(), mpi.rstrip(b"\0").decode()
+    return thread.number, program.rstrip(b"\0").decode(), mpi.rstrip(b"\0").decode()
 
 
-def records(path):
-    """Return the records of a raw file up to its end mark, and of its tail if that is left."""
-    content = path.read_bytes()
+def _pieces(content):
+    """Yield thread, place in it and records of each piece, which ends with an empty record."""
+    found = np.frombuffer(content[: len(content) // 32 * 32], RECORD)
+    borders = np.flatnonzero((found["kind"] == THREAD) | (found["kind"] == 0)).tolist()
+    for begin, end in itertools.pairwise([*borders, len(found)]):
+        if found["kind"][begin] == THREAD:
+            yield int(found["a"][begin]), int(found["b"][begin]), found[begin + 1 : end]
+
+
+def _all_pieces(path):
+    content = path.read_bytes()[HEADER_BYTES:]
     tail = path.with_suffix(".tail")
-    if tail.exists():
-        left = tail.read_bytes()
-        assert left[:8] == b"BURSTEND"
-        belongs = int.from_bytes(left[8:16], "little")
-        if belongs % RECORD.itemsize == 0:
-            content = content[:belongs] + left[RECORD.itemsize :]
-    found = np.frombuffer(content[HEADER_BYTES:], RECORD)
-    ends = np.flatnonzero(found["kind"] == 0)
-    return found[: ends[0]] if len(ends) else found
+    return [*_pieces(content), *_pieces(tail.read_bytes() if tail.exists() else b"")]
+
+
+def records(thread):
+    """Return the records of a thread in the raw file, and in the tail if that is left."""
+    found = np.zeros(0, RECORD)
+    for number, before, piece in sorted(_all_pieces(thread.path), key=lambda piece: piece[:2]):
+        if number == thread.number:
+            assert before <= len(found), "a piece is missing"
+            found = np.concatenate([found, piece[len(found) - before :]])
+    return found
 
 
 def kinds(path, *only):
@@ -97,5 +119,7 @@ def stacks(path):
 
 
 def files(folder):
-    """Return the raw files of a folder, thread after thread."""
-    return sorted(folder.glob("*.raw"), key=lambda path: int(re.findall(r"\d+", path.name)[-1]))
+    """Return the threads of the raw files of a folder, in order."""
+    paths = sorted(folder.glob("*.raw"))
+    threads = {Thread(path, piece[0]) for path in paths for piece in _all_pieces(path)}
+    return sorted(threads, key=lambda thread: thread.number)

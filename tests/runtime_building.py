@@ -8,7 +8,18 @@ from pathlib import Path
 ROOT = Path(__file__).parents[1]
 NATIVE = ROOT / "src" / "burstline" / "record" / "native"
 SOURCES = [
-    *("settings", "process", "memory", "library", "rules", "output", "profile", "perf", "papi"),
+    *(
+        "settings",
+        "process",
+        "memory",
+        "library",
+        "rules",
+        "pool",
+        "output",
+        "profile",
+        "perf",
+        "papi",
+    ),
     *("counters", "walk", "modules", "stack", "runtime", "leaving", "threads", "user", "work"),
 ]
 STRICT = ("-std=c11", "-O2", "-g", "-Wall", "-Wextra", "-Wpedantic", "-Werror", "-I", NATIVE)

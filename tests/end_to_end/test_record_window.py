@@ -41,7 +41,7 @@ def record(program, tmp_path):
 def test_a_program_that_ends_in_order_leaves_no_window(record, tmp_path, block):
     (path,) = record("many", block=block)
 
-    assert list(tmp_path.iterdir()) == [path]
+    assert list(tmp_path.iterdir()) == [path.path]
     assert kinds(path, "ENTER") == ["ENTER"] * CALLS
 
 
@@ -49,7 +49,7 @@ def test_a_program_that_ends_in_order_leaves_no_window(record, tmp_path, block):
 def test_a_killed_program_leaves_its_window_and_nothing_is_in_both(record, tmp_path, block):
     (path,) = record("die", int(signal.SIGKILL), block=block)
 
-    assert sorted(tmp_path.iterdir()) == [path, path.with_suffix(".tail")]
+    assert sorted(tmp_path.iterdir()) == [path.path, path.path.with_suffix(".tail")]
     assert kinds(path) == ["ENTER", "SEND", "LEAVE"] * CALLS
 
 

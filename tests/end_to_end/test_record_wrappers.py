@@ -17,7 +17,7 @@ from burstline.formats.raw import operation_numbers
 
 PROGRAM = Path(__file__).with_name("every_call.c")
 RAW = struct.Struct("<QHHIQQ")
-ENTER, LEAVE = 1, 2
+ENTER, LEAVE, THREAD = 1, 2, 4
 COLLECTIVE, ROOT, SEND, SEND_DONE, POST, RECEIVE, CANCELLED = range(10, 17)
 FREED, COLLECTIVE_DONE, IO, RMA, PROBE, MISSES = range(17, 23)
 RANK, COMMUNICATOR, MEMBERS, CLOCK = 30, 31, 32, 72
@@ -52,8 +52,14 @@ Recorder = Callable[[str], Path]
 
 
 def _records(path: Path) -> list[Record]:
-    data = path.read_bytes()[4096:]
-    return [found for found in map(Record._make, RAW.iter_unpack(data)) if found.kind]
+    """Return the records of the first thread, whose pieces stand in order."""
+    found, is_own = [], False
+    for record in map(Record._make, RAW.iter_unpack(path.read_bytes()[4096:])):
+        if record.kind == THREAD:
+            is_own = record.a == 0
+        elif is_own and record.kind:
+            found.append(record)
+    return found
 
 
 def _run(recorder: Recorder, folder: Path, tools: tuple[str, str], **settings: str) -> Run:
@@ -74,7 +80,7 @@ def _run(recorder: Recorder, folder: Path, tools: tuple[str, str], **settings: s
         check=True,
     )
     assert done.stdout.count("done") == 2  # launchers may glue lines
-    lists = [_records(path) for path in raw.glob("*.t-0.raw")]
+    lists = [_records(path) for path in raw.glob("*.raw")]
     return {next(r.a for r in found if r.kind == RANK): found for found in lists}
 
 

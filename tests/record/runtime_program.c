@@ -70,6 +70,54 @@ static int busy(void) {
     return 0;
 }
 
+static int threads_die(void) {
+    call(1);
+    return threads() || kill(getpid(), SIGKILL);
+}
+
+#define SHORT_THREADS 600
+
+static void *one_call(void *unused) {
+    call(2);
+    return unused;
+}
+
+/* Threads of a call each, `together` of them alive at a time. */
+static int short_threads(int together) {
+    static pthread_t ids[SHORT_THREADS];
+    for (int first = 0; first < SHORT_THREADS; first += together) {
+        for (int i = first; i < first + together; ++i) {
+            if (pthread_create(&ids[i], NULL, one_call, NULL) != 0) return 1;
+        }
+        for (int i = first; i < first + together; ++i) pthread_join(ids[i], NULL);
+    }
+    return 0;
+}
+
+/* All descriptors are taken once the first call was recorded. */
+static int no_descriptors(void) {
+    const struct rlimit limit = {64, 64};
+    if (setrlimit(RLIMIT_NOFILE, &limit) != 0) return 1;
+    call(1);
+    while (dup(0) >= 0) continue;
+    calls(CALLS);
+    return threads();
+}
+
+/* Every descriptor but the first three is closed, and a file of the program has their numbers. */
+static int closed_descriptors(const char *own) {
+    calls(CALLS);
+    for (int i = 3; i < 1024; ++i) close(i);
+    FILE *file = fopen(own, "w");
+    if (file == NULL) return 1;
+    for (int i = 3; i < 1024; ++i) dup2(fileno(file), i);
+    for (int i = 3 + 512; i < 3 + 512 + 8; ++i) close(i); /* some are left to the recorder */
+    calls(CALLS);
+    fputs("own", file);
+    fflush(file);
+    return 0;
+}
+
 static int nested(void) {
     struct burst_thread *thread = burst_self();
     if (thread == NULL) return 1;
@@ -236,6 +284,10 @@ int main(int count, char **arguments) {
     if (strcmp(what, "calls") == 0) calls(4);
     else if (strcmp(what, "many") == 0) calls(CALLS);
     else if (strcmp(what, "threads") == 0) return threads();
+    else if (strcmp(what, "short") == 0) return short_threads(atoi(arguments[2]));
+    else if (strcmp(what, "none_left") == 0) return no_descriptors();
+    else if (strcmp(what, "closed") == 0) return closed_descriptors(arguments[2]);
+    else if (strcmp(what, "threads_die") == 0) return threads_die();
     else if (strcmp(what, "busy") == 0) return busy();
     else if (strcmp(what, "nested") == 0) return nested();
     else if (strcmp(what, "forked") == 0) return forked();

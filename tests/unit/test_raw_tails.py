@@ -104,7 +104,7 @@ def test_a_tail_that_is_none_does_not_count(tmp_path, left):
 def test_a_tail_put_in_its_place_changes_nothing_that_is_read(tmp_path, content, left):
     times, before = read(tmp_path, content, left)
 
-    settle(tmp_path, HEADER_BYTES)
+    settle(tmp_path)
 
     after = burstline.read(tmp_path)
     assert not list(tmp_path.glob("*.tail"))
@@ -120,7 +120,7 @@ def test_a_tail_that_has_no_place_in_its_file_stays(tmp_path):
     (path,) = tmp_path.glob("*.raw")
     held = path.read_bytes()
 
-    settle(tmp_path, HEADER_BYTES)
+    settle(tmp_path)
 
     assert len(list(tmp_path.glob("*.tail"))) == 1
     assert path.read_bytes() == held

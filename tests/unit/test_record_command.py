@@ -43,6 +43,8 @@ def run(tmp_path, monkeypatch, capfd):
     for rank in range(2):
         ends = [(OVERHEAD, 0, 60, 100, 7), (LEFT, 1, 0, 0, 0)]
         raw_file(files / f"{rank}", (RANK, 0, rank, 2, 0), (SEND, 0, 0, 0, 8), *ends)
+    ends = (OVERHEAD, 2, 0, 12_000, 1), (LEFT, 1, 0, 0, 0)
+    raw_file(files / "beside", (RANK, 0, 1, 2, 0), *ends)
     raw_file(files / "killed", (RANK, 0, 1, 2, 0), (GAP, 0, 0, 0, 12))
     raw_file(files / "aborted", (RANK, 0, 1, 2, 0), (LEFT, 3, 6, 0, 0))
     raw_file(files / "signalled", (RANK, 0, 1, 2, 0), (LEFT, 4, 11, 0, 0))
@@ -108,6 +110,19 @@ def test_the_last_line_says_what_the_reading_of_counters_cost(run, words, end):
     assert said.endswith(end)
 
 
+def test_what_threads_took_is_in_the_last_line_and_in_the_estimate(run, monkeypatch):
+    monkeypatch.setenv("RANKS", "0 1 beside")
+
+    _, printed, _ = run("--mpi=openmpi", "--format=json", app(run))
+    _, _, said = run("--mpi=openmpi", "--force", app(run))
+
+    document = json.loads(printed)
+    assert document["recorded_threads"] == 3
+    assert document["threads_estimate_ns"] == 12_000
+    assert document["overhead_estimate_ns"] == 1400 + 12_000
+    assert ", and 4 µs of each of 3 threads" in said
+
+
 def test_programs_are_told_the_numbers_and_the_output_of_the_program_apart(run):
     code, printed, said = run("--mpi=openmpi", "--format=json", app(run, f"{RUNS}; echo hello"))
 
@@ -119,7 +134,9 @@ def test_programs_are_told_the_numbers_and_the_output_of_the_program_apart(run):
         "dropped": 0,
         "overhead_estimate_ns": 1400,
         "reading_estimate_ns": 840,
+        "threads_estimate_ns": 0,
         "recorded_calls": 14,
+        "recorded_threads": 2,
         "defects": [],
     }
     assert "hello" in said
@@ -429,7 +446,7 @@ def test_a_run_can_be_started_by_another_thread_than_the_first():
 def test_a_raw_file_that_ends_in_its_header_is_no_thread(tmp_path):
     (tmp_path / "p-1.t-0.raw").write_bytes(bytes(100))
 
-    assert session.survey(tmp_path).files == 0
+    assert session.survey(tmp_path).threads == 0
 
 
 def test_the_live_demo_needs_its_extra(monkeypatch, capsys):

@@ -44,7 +44,8 @@ def tallies(folder: Path) -> dict[str, Tally]:
     """The sums over all threads of a profiled run, the longest operation first."""
     sums = np.zeros(3 * COUNT_TYPE, np.int64)
     for file in open_files(folder, Defects(), SILENCE):
-        events = file.records[file.records["kind"] == Kind.EVENT]
+        records = file.records[:]
+        events = records[records["kind"] == Kind.EVENT]
         events = events[events["a"] < len(sums)]
         np.add.at(sums, events["a"].astype(np.int64), events["b"].astype(np.int64))
     by_name = {

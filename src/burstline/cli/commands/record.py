@@ -122,7 +122,7 @@ def _record(arguments: usage.Arguments, name: str, counters: str | None) -> int:
         code = _INTERRUPTED if ended.interrupted else ended.exit_code()
         with progress_bar(arguments) as progress:
             survey = record.survey(plan.folder, progress)
-        kept = survey.files > 0
+        kept = survey.threads > 0
         unseen = None if survey.ranks else record.finds_mpi_itself(plan.command)
         if code and not survey.ranks:
             _say(record.nothing_recorded(survey, code, plan.launcher(), unseen))
@@ -293,9 +293,11 @@ def _print_result(
         "ranks": len(survey.ranks),
         "records": survey.records,
         "dropped": survey.dropped,
-        "overhead_estimate_ns": survey.overhead_ns,
+        "overhead_estimate_ns": survey.overhead_ns + survey.threads_ns,
         "reading_estimate_ns": survey.reading_ns,
+        "threads_estimate_ns": survey.threads_ns,
         "recorded_calls": survey.calls,
+        "recorded_threads": survey.threads,
         **more,
     }
     if arguments.profile:
@@ -311,19 +313,22 @@ def _print_result(
 
 
 def _cost(arguments: usage.Arguments, survey: Survey) -> str:
-    """What recording took of each call, as the end of a sentence."""
+    """What recording took of each call, and of all threads, as the end of a sentence."""
     if not survey.calls:
         return ""
     a_call, reading = survey.overhead_ns / survey.calls, survey.reading_ns / survey.calls
     calls = plural(survey.calls, "call")
     text = f"; recording took about {a_call:,.0f} ns of each of {calls}"
-    if round(reading) == 0:
-        return text
-    text += f", {reading:,.0f} ns of it to read counters"
-    chosen = (
-        arguments.counters or arguments.counters_set or os.environ.get("BURSTLINE_COUNTERS")
-    )
-    return text if chosen else f"{text} (--counters none leaves them out)"
+    if round(reading) > 0:
+        text += f", {reading:,.0f} ns of it to read counters"
+        chosen = (
+            arguments.counters or arguments.counters_set or os.environ.get("BURSTLINE_COUNTERS")
+        )
+        text += "" if chosen else " (--counters none leaves them out)"
+    if survey.threads > len(survey.ranks):
+        a_thread = survey.threads_ns / survey.threads / 1e3
+        text += f", and {a_thread:,.0f} µs of each of {survey.threads:,} threads"
+    return text
 
 
 def _say(text: str) -> None:

@@ -34,6 +34,7 @@ if TYPE_CHECKING:
     from burstline.formats.raw.events.counters import Counters
     from burstline.formats.raw.events.timeline import Timeline
     from burstline.formats.raw.files.folder import RawFile
+    from burstline.formats.raw.files.pieces import Pieces
     from burstline.formats.raw.processes.clocks import Correction
 
     Entries = npt.NDArray[Any]
@@ -84,13 +85,13 @@ def cut(
     return walk.finish(numbers)
 
 
-def _stretches(records: npt.NDArray[Any], most: int) -> Iterator[tuple[int, int]]:
+def _stretches(records: npt.NDArray[Any] | Pieces, most: int) -> Iterator[tuple[int, int]]:
     """First and last record of each slice: each but the first begins with a call."""
     first = 0
     while first < len(records):
         begin, last = first + 1, len(records)
         while begin + most <= len(records) or first + 1 < begin < len(records):
-            enters = np.flatnonzero(records["kind"][begin : begin + most] == Kind.ENTER)
+            enters = np.flatnonzero(records[begin : begin + most]["kind"] == Kind.ENTER)
             if len(enters):
                 # A slice that is longer than wanted ends with the first call.
                 last = begin + int(enters[-1 if begin == first + 1 else 0])
@@ -153,7 +154,7 @@ class _Walk:
         local, seq = line.local_ns, line.last_seq
         enter_ns = line.died_ns
         if last < len(self._file.records):
-            time = int(self._file.records["time"][last])
+            time = int(self._file.records[last]["time"])
             enter_local = max(local, time) if time < LATEST else local
             enter_ns = int(self._correction.apply(np.array([enter_local]))[0])
         call = self._cut.call + len(line.enter)

@@ -17,7 +17,7 @@ from burstline.formats.raw.events.counters import Counters, note_backwards
 from burstline.formats.raw.events.timeline import born_ns
 from burstline.formats.raw.events.user_events import UserEvents
 from burstline.formats.raw.files.folder import RECORD_BYTES, open_files
-from burstline.formats.raw.files.layout import SUFFIX, VERSION, Kind
+from burstline.formats.raw.files.layout import SUFFIX, Kind
 from burstline.formats.raw.group import Basis, Numbering, read_batch
 from burstline.formats.raw.processes.call_paths import CallPaths
 from burstline.formats.raw.processes.clocks import corrections
@@ -249,7 +249,7 @@ class RawSource:
             "path": self._name,
             "format": "raw",
             "resolution_ns": 1,
-            "recorder": f"burstline, raw version {VERSION}, {counted}",
+            "recorder": f"burstline, raw version {first.version}, {counted}",
             "clock": "CLOCK_MONOTONIC of rank 0",
             "clock_accuracy_ns": self._basis.places.accuracy_ns,
             "time_origin": "0 of the trace",

@@ -2,7 +2,7 @@
 
 ::
 
-    folder ──run──► p-HOST-PID.t-T.raw … ──survey──► ranks, records, dropped, how ranks ended
+    folder ──run──► p-HOST-PID.raw … ──survey──► ranks, records, dropped, how ranks ended
 
 The files of a program that fails, is killed or is interrupted are good up to that moment.
 """
@@ -21,7 +21,7 @@ from contextlib import contextmanager
 from dataclasses import dataclass, field
 from typing import IO, TYPE_CHECKING, Any, Final
 
-from burstline.errors import NotEnoughDataError, ParameterError, printable
+from burstline.errors import FormatError, NotEnoughDataError, ParameterError, printable
 from burstline.formats import atomic
 from burstline.progress import SILENCE, Progress
 
@@ -40,6 +40,9 @@ _LEAVE_FREE: Final = 1 << 30
 """Bytes of the disk that stay free if nothing else is said, or 1 %; see ``output.c``."""
 _STRANGER: Final = (1 << 32) - 3
 """The other side of a message, if it is no rank of this run; see ``raw.h``."""
+_OF_BORDERS: Final = 1
+_OF_THREADS: Final = 2
+"""What a record of kind ``OVERHEAD`` tells of, if not of calls; see ``raw.h``."""
 _SPAWNS: Final = ("MPI_Comm_spawn", "MPI_Comm_spawn_multiple")
 _STRIPPED: Final = "LD_PRELOAD is taken out of its environment, as env -i and sudo do"
 _GLANCE_S: Final = 0.1
@@ -64,7 +67,7 @@ class Ended:
 class Survey:
     """Contents of the raw files of a run, and the ends of its ranks."""
 
-    files: int = 0
+    threads: int = 0
     gone: bool = False  # the folder was removed
     ranks: dict[int, set[str]] = field(default_factory=dict)
     size: int = 0
@@ -73,6 +76,7 @@ class Survey:
     calls: int = 0
     overhead_ns: int = 0
     reading_ns: int = 0  # of the overhead
+    threads_ns: int = 0  # what their beginnings and ends took, beside the overhead of calls
     borders: int = 0  # of functions that reported themselves
     border_ns: int = 0  # what recording one takes
     spawned: bool = False
@@ -145,9 +149,9 @@ def run_command(
 
 def survey(folder: Path, progress: Progress = SILENCE) -> Survey:
     """The survey of a run that is over, whose raw files get their tails; O(records)."""
-    from burstline.formats.raw import HEADER_BYTES, settle  # noqa: PLC0415 -- only after a run
+    from burstline.formats.raw import settle  # noqa: PLC0415 -- only after a run
 
-    settle(folder, HEADER_BYTES)
+    settle(folder)
     run, paths = Survey(gone=not folder.is_dir()), sorted(folder.glob("*.raw"))
     progress.step("Looking through", len(paths), "files")
     for path in paths:
@@ -272,17 +276,25 @@ def _interrupt(_signal: int, _frame: FrameType | None) -> None:
 
 
 def _add_file(run: Survey, path: Path) -> None:
+    from burstline.formats.raw import stored  # noqa: PLC0415 -- slow, and only needed after a run
+
+    try:
+        threads = stored(path)
+    except FormatError:
+        return  # whoever reads it says why
+    for records in threads:
+        if len(records):
+            _add_thread(run, records, path.name.partition(".")[0])
+
+
+def _add_thread(run: Survey, records: Any, process: str) -> None:  # noqa: ANN401 -- as of an array
     import numpy as np  # noqa: PLC0415 -- slow, and only needed after a run
 
-    from burstline.formats.intake import Defects  # noqa: PLC0415 -- as above
-    from burstline.formats.raw import HEADER_BYTES, Kind, operation_numbers, stored  # noqa: PLC0415 -- as above
+    from burstline.formats.raw import Kind, operation_numbers  # noqa: PLC0415 -- as above
 
     names = operation_numbers()
     spawns = [op for op, name in names.items() if name in _SPAWNS]
-    records = stored(path, HEADER_BYTES, Defects())
-    if not len(records):
-        return
-    run.files += 1
+    run.threads += 1
     rank: int | None = None
     left, unsettled = (0, 0), 0
     wanted = (Kind.RANK, Kind.GAP, Kind.OVERHEAD, Kind.LEFT)
@@ -304,9 +316,11 @@ def _add_file(run: Survey, path: Path) -> None:
                 rank, run.size = a, max(run.size, b)
             elif record_kind == Kind.GAP:
                 run.dropped += c
-            elif record_kind == Kind.OVERHEAD and op:
+            elif record_kind == Kind.OVERHEAD and op == _OF_BORDERS:
                 run.borders += c
                 run.border_ns = max(run.border_ns, b)
+            elif record_kind == Kind.OVERHEAD and op == _OF_THREADS:
+                run.threads_ns += b * c
             elif record_kind == Kind.OVERHEAD:
                 run.calls += c
                 run.overhead_ns += b * c
@@ -314,7 +328,7 @@ def _add_file(run: Survey, path: Path) -> None:
             else:
                 left = (op, a)
     if rank is not None:
-        run.ranks.setdefault(rank, set()).add(path.name.partition(".")[0])
+        run.ranks.setdefault(rank, set()).add(process)
         if (ending := _end_of(*left)) is not None:
             run.ended[rank] = ending
 

@@ -1,6 +1,6 @@
 /* leaving.c -- How the records of a thread end: in order, by MPI_Abort, or by a signal.
  *
- * A signal handler stores one record, if there is room in the window, and hands over to the handler
+ * A signal handler stores one record, for which a window has room, and hands over to the handler
  * that was there before: the window needs no writing, the kernel owns its pages.
  */
 #include "thread.h"
@@ -27,6 +27,7 @@ void burst_finish(struct burst_thread *thread, int how, int detail, int own) {
     const uint64_t functions = __atomic_load_n(&thread->functions, __ATOMIC_RELAXED);
     if (functions > 0)
         burst_fill(last[records++], BURST_OVERHEAD, 1, now, 0, burst_border_ns(), functions);
+    burst_fill(last[records++], BURST_OVERHEAD, 2, now, 0, thread->own_ns, 1);
     burst_fill(last[records++], BURST_LEFT, (uint16_t)how, now, (uint32_t)detail, 0, 0);
     if (burst_settings.profile) {
         burst_write_profile(thread, last[0], records);
@@ -39,8 +40,12 @@ static void note_signal(int signal) {
     struct burst_thread *thread = burst_current;
     if (thread == NULL || thread->inside) return;
     if (__atomic_load_n(&burst_gate, __ATOMIC_RELAXED) < BURST_RUNNING) return;
-    burst_store(&thread->buffer, BURST_LEFT, BURST_BY_SIGNAL, burst_now(), (uint32_t)signal, 0,
-                0);
+    const uint64_t now = burst_now();
+    const uint16_t how = BURST_BY_SIGNAL;
+    if (burst_store(&thread->buffer, BURST_LEFT, how, now, (uint32_t)signal, 0, 0)) return;
+    /* The reserve; who goes on stores over it. */
+    if (thread->window != NULL)
+        burst_fill(thread->buffer.at, BURST_LEFT, how, now, (uint32_t)signal, 0, 0);
 }
 
 /* Nobody was there before: die as if we had not been here either. */

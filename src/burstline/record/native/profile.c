@@ -9,11 +9,11 @@ static void add(uint64_t **at, uint16_t kind, uint32_t a, uint64_t time, uint64_
 }
 
 void burst_write_profile(struct burst_thread *thread, const uint64_t *last, unsigned records) {
-    static uint64_t all[(2 * BURST_OPERATIONS + 8) * BURST_WORDS];
+    static uint64_t all[(2 * BURST_OPERATIONS + 10) * BURST_WORDS];
     static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
     thread->closed = 1;
     pthread_mutex_lock(&lock);
-    uint64_t *at = all;
+    uint64_t *at = all + BURST_WORDS; /* behind the thread's number */
     int rank, size, level;
     if (burst_known_rank(&rank, &size, &level)) {
         add(&at, BURST_RANK, (uint32_t)rank, 0, (uint64_t)size, (uint64_t)level);

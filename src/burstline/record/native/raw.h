@@ -1,16 +1,21 @@
-/* raw.h -- What the recorder writes: one file per thread, records of 32 bytes.
+/* raw.h -- What the recorder writes: one file per process, records of 32 bytes.
  *
- * A folder of raw files is one run. Thread T of the process PID on the node HOST (the MPI rank
- * is in a record) writes `p-HOST-PID.t-T.raw`: a header of 4096 bytes, then records, in the
- * order of time. In HOST all but letters and digits are `_`; the header has it in full.
- * Numbers are little-endian.
+ * A folder of raw files is one run. The process PID on the node HOST (the MPI rank is in a record)
+ * writes `p-HOST-PID.raw`: a header of 4096 bytes, then records. In HOST all but letters and digits
+ * are `_`; the header has it in full. A process that was exec'd over it writes `p-HOST-PID.N.raw`,
+ * in which N is the number of its first thread. Numbers are little-endian.
  *
- * Records are first stored in a mapped window, which is a file beside it, with the ending `.tail`:
- * a struct burst_tail, then records up to the first of kind 0. A full window is written behind the
- * records of the thread's file and cleared; at the end the tail is removed. Where it is left
- * because the process was killed or there was no room, the records of the file end where those of
- * the tail belong, and are followed by them, whatever else stands in the file; if the tail
- * says BURST_TAIL_WRITTEN, the file has them already, and all of it counts.
+ * A BURST_THREAD begins a piece: what follows, up to the next one, are records of that thread, in
+ * the order of time. It tells how many records of the thread stand in pieces before.
+ *
+ * Records are first stored in windows, which are mapped from a file beside it with the ending
+ * `.tail` and no header. A full window is written behind the raw file and cleared; at the end the
+ * tail is removed. Where it is left because the process was killed or there was no room, its pieces
+ * belong to the run: each up to the first record of kind 0. What stands in no piece there does not
+ * count, and what is in the raw file already, as the places in the thread tell, counts once.
+ *
+ * (In version 1 each thread had a file, of which the header says the number, and a tail, which said
+ * where its records belong in the file: struct burst_tail.)
  *
  * ENTER and LEAVE bracket an MPI call. Records without a time of their own (marked "of the
  * call") describe the call that was entered last on the thread, whether it has been left or not;
@@ -25,7 +30,7 @@
 #include <stdint.h>
 
 #define BURST_RAW_MAGIC "BURSTRAW"
-#define BURST_RAW_VERSION 1
+#define BURST_RAW_VERSION 2
 #define BURST_RAW_HEADER_BYTES 4096
 
 struct burst_raw_header {
@@ -34,7 +39,7 @@ struct burst_raw_header {
     uint32_t header_bytes;
     uint32_t record_bytes; /* 32 */
     uint32_t pid;
-    uint32_t thread; /* 0: the thread that called MPI_Init, or the first seen */
+    uint32_t thread; /* number of the first, which called MPI_Init, or was seen first */
     uint32_t flags;  /* 0 */
     uint64_t start_ns; /* CLOCK_MONOTONIC when the file was opened */
     uint64_t start_realtime_ns;
@@ -46,11 +51,10 @@ struct burst_raw_header {
 #define BURST_RAW_SUFFIX ".raw"
 #define BURST_TAIL_SUFFIX ".tail"
 #define BURST_TAIL_MAGIC "BURSTEND"
-#define BURST_TAIL_WRITTEN 1u
 
-struct burst_tail { /* first 32 bytes of a tail; all zero: none of its records count */
+struct burst_tail { /* version 1: first 32 bytes of a tail; all zero: none of its records count */
     char magic[8];
-    uint64_t belongs; /* offset in the thread's file of its first record, and flag */
+    uint64_t belongs; /* offset in the thread's file of its first record; odd: it has them */
     uint64_t unused[2];
 };
 
@@ -71,6 +75,9 @@ enum burst_kind {
     BURST_COUNTERS = 3, /* readings at the event before it, two a record: a: number
                            of the first counter; b, c: values since the process began. At
                            borders of regions work counters alone */
+
+    BURST_THREAD = 4,   /* time: when it was seen first; a: its number; b: how many records of it
+                           stand in pieces before */
 
     /* Of the call. Ranks are world ranks (MPI_COMM_WORLD of the own job), or of enum
        burst_no_rank. */
@@ -135,7 +142,7 @@ enum burst_kind {
                               trip in ns; op: 0 at initialisation, 1 at finalisation */
     BURST_OVERHEAD = 73,   /* time; b: estimated ns of recording per call, a: those of them that go
                               to reading counters; c: calls recorded. op 1: the same of
-                              borders of functions */
+                              borders of functions; op 2: of threads, begun and ended */
     BURST_LEFT = 74        /* time: when the thread or process ended; op: enum burst_ending; a: of
                               an abort its error code, of a signal its number */
 };

@@ -22,7 +22,8 @@
  *     runtime profile            a call entered and left; counts instead of calls
  *     stack                      call stacks by numbers
  *     counters modules walk      readings; programs and libraries; return addresses
- *     output papi perf           the window of a thread, and the file behind it; two sources
+ *     output papi perf           records on their way into the window of a thread; two sources
+ *     pool                       windows, handed on from thread to thread; the files behind them
  *     process settings           the gate, the clock, the rank; what the environment asks for
  *     memory library rules operations symbols sanitizers
  *     put                        the hot path: a record is stored in a buffer, and nobody called
@@ -43,7 +44,7 @@ struct burst_thread; /* one per thread, found by burst_self() */
 
 /* Settings, read from the environment once:
  *   BURSTLINE_DIR          folder of the raw files; unset: nothing is recorded at all
- *   BURSTLINE_BLOCK        bytes of a window per thread (1 MiB)
+ *   BURSTLINE_BLOCK        bytes of a window of a thread that fills a small one (1 MiB)
  *   BURSTLINE_STACK_DEPTH  frames per call (8; 0: none)
  *   BURSTLINE_COUNTERS     comma-separated: cpu (default), perf:NAME, PAPI_NAME, papi:NAME, work,
  *                          clocks (what logical clocks need of it), IR_NAME, none
@@ -72,7 +73,7 @@ struct burst_settings {
 };
 extern struct burst_settings burst_settings;
 
-/* This thread; opens its file on first use. NULL if nothing is recorded, recording is paused, or
+/* This thread; gets its window on first use. NULL if nothing is recorded, recording is paused, or
  * the runtime itself is running on this thread (so that it is never recorded). */
 BURST_FOR_PROGRAMS struct burst_thread *burst_self(void);
 

@@ -1,7 +1,7 @@
 /* thread.h -- What the files of the runtime share: the state of a thread, and which file does what.
  *
  * Only the owner writes what stands before `lock`, `closed` apart. `lock` guards the output
- * (window, offset, closed) against the thread that closes all files at the end of the process.
+ * (window, closed) against the thread that closes all files at the end of the process.
  * Files stand here from the lowest layer to the highest, see runtime.h.
  */
 #ifndef BURSTLINE_THREAD_H
@@ -19,7 +19,7 @@
 #include "put.h"
 #include "runtime.h"
 
-#define BURST_RESERVE 4 /* records kept free in a window for the gap and the end */
+#define BURST_RESERVE 5 /* records kept free in a window for the gap and the end */
 #define BURST_MAX_DEPTH 64
 #define BURST_MOST_REGIONS 4096u /* a power of two; more names are not recorded */
 #define BURST_MAX_COUNTERS 32
@@ -41,6 +41,8 @@ struct burst_tally {
     uint64_t count, ns;
 };
 
+struct burst_window; /* see pool.h */
+
 struct burst_thread {
     struct burst_buffer buffer; /* in the window; full as long as there is no window */
     uint32_t gate; /* equals burst_gate: nothing happened since this thread looked */
@@ -51,11 +53,11 @@ struct burst_thread {
     uint64_t calls, functions, last_ns; /* functions: their borders */
 
     pthread_mutex_t lock;
-    uint64_t *window; /* mapped: the tail */
-    uint64_t offset;  /* in the file, where its records belong */
+    struct burst_window *window;
+    uint64_t stored; /* records in windows before */
+    uint64_t start_ns, own_ns; /* seen first; what its beginning and end took */
     uint32_t number;
     uint64_t dropped, dropped_since_ns, retry_ns;
-    char path[PATH_MAX];
 
     struct burst_set defined;
     struct burst_stacks stacks;
@@ -113,7 +115,8 @@ uint64_t burst_dropped_in_all(void);
 void burst_recover(struct burst_thread *thread); /* before anything that needs definitions */
 void burst_close_output(struct burst_thread *thread, const uint64_t *last, unsigned records,
                         int own);
-void burst_write_whole(struct burst_thread *thread, const uint64_t *records, unsigned count);
+/* The first of the records is left to it. */
+void burst_write_whole(struct burst_thread *thread, uint64_t *records, unsigned count);
 
 /* profile.c */
 void burst_write_profile(struct burst_thread *thread, const uint64_t *last, unsigned records);

@@ -4,7 +4,11 @@
 #include <errno.h>
 #include <string.h>
 
+#include "pool.h"
+
 #define REMEMBERED_PAUSES 64
+#define MOST_SPARES 64u
+#define MOST_KEPT 4096u /* definitions */
 
 /* Set while a thread opens, and for good when it has ended. */
 static __thread int unavailable __attribute__((tls_model("initial-exec")));
@@ -12,7 +16,8 @@ static __thread int unavailable __attribute__((tls_model("initial-exec")));
 static pthread_once_t started = PTHREAD_ONCE_INIT;
 static pthread_key_t end_of_thread;
 static pthread_mutex_t list_lock = PTHREAD_MUTEX_INITIALIZER;
-static struct burst_thread *threads;
+static struct burst_thread *threads, *spares;
+static unsigned spare_count;
 
 static pthread_mutex_t pause_lock = PTHREAD_MUTEX_INITIALIZER;
 static uint64_t pause_begin[REMEMBERED_PAUSES], pause_end[REMEMBERED_PAUSES];
@@ -39,8 +44,42 @@ static void free_thread(struct burst_thread *thread) {
     burst_stacks_free(thread);
     burst_walk_free(thread);
     burst_unmap(thread->tally, BURST_OPERATIONS * sizeof *thread->tally);
-    pthread_mutex_destroy(&thread->lock);
     burst_unmap(thread, sizeof *thread);
+}
+
+/* Memory of a thread that ended, for one that comes: mapping it anew costs more than all else. What
+ * it knows of stacks and frames holds; what it defined is to be defined again. */
+static void put_aside(struct burst_thread *thread) {
+    pthread_mutex_destroy(&thread->lock);
+    if (thread->defined.size > MOST_KEPT) burst_set_free(&thread->defined);
+    burst_set_clear(&thread->defined);
+    if (thread->tally != NULL) memset(thread->tally, 0, BURST_OPERATIONS * sizeof *thread->tally);
+    *thread = (struct burst_thread){.generation = thread->generation + 1,
+                                    .defined = thread->defined,
+                                    .stacks = thread->stacks,
+                                    .rules = thread->rules,
+                                    .tally = thread->tally};
+    pthread_mutex_lock(&list_lock);
+    const int is_kept = spare_count < MOST_SPARES;
+    if (is_kept) {
+        thread->next = spares;
+        spares = thread;
+        ++spare_count;
+    }
+    pthread_mutex_unlock(&list_lock);
+    if (!is_kept) free_thread(thread);
+}
+
+static struct burst_thread *take_spare(void) {
+    pthread_mutex_lock(&list_lock);
+    struct burst_thread *thread = spares;
+    if (thread != NULL) {
+        spares = thread->next;
+        thread->next = NULL;
+        --spare_count;
+    }
+    pthread_mutex_unlock(&list_lock);
+    return thread;
 }
 
 static void finish(struct burst_thread *thread, int how, int detail, int own) {
@@ -54,11 +93,12 @@ static void end_thread(void *value) {
     unavailable = 1;
     burst_current = NULL;
     thread->inside = 1;
+    const uint64_t before = burst_now();
     burst_close_counters(thread);
     list_remove(thread);
-    if (__atomic_load_n(&burst_gate, __ATOMIC_RELAXED) != BURST_SHUT)
-        finish(thread, BURST_BY_EXIT, 0, 1);
-    free_thread(thread);
+    thread->own_ns += burst_now() - before;
+    finish(thread, BURST_BY_EXIT, 0, 1);
+    put_aside(thread);
 }
 
 /* The child shares the parent's window: it must never store into it. */
@@ -67,6 +107,7 @@ static void leave_to_parent(void) {
     burst_gate = BURST_SHUT;
     burst_settings.active = 0;
     burst_current = NULL;
+    burst_leave_pool();
     if (thread == NULL) return;
     thread->closed = 1;
     thread->buffer = (struct burst_buffer){NULL, NULL};
@@ -102,8 +143,10 @@ static void find_stack(struct burst_thread *thread) {
 }
 
 static struct burst_thread *open_thread(void) {
-    struct burst_thread *thread = burst_map(sizeof *thread);
-    if (thread != NULL && burst_settings.profile)
+    const uint64_t start_ns = burst_now();
+    struct burst_thread *thread = take_spare();
+    if (thread == NULL) thread = burst_map(sizeof *thread);
+    if (thread != NULL && burst_settings.profile && thread->tally == NULL)
         thread->tally = burst_map(BURST_OPERATIONS * sizeof *thread->tally);
     if (thread == NULL || (burst_settings.profile && thread->tally == NULL)) {
         burst_unmap(thread, sizeof *thread);
@@ -112,6 +155,7 @@ static struct burst_thread *open_thread(void) {
     }
     pthread_mutex_init(&thread->lock, NULL);
     thread->perf_group = thread->papi_set = -1;
+    thread->start_ns = start_ns;
     thread->gate = __atomic_load_n(&burst_gate, __ATOMIC_ACQUIRE);
     if (!burst_settings.profile) burst_open_output(thread);
     if (burst_settings.stack_depth > 0) find_stack(thread);
@@ -121,6 +165,7 @@ static struct burst_thread *open_thread(void) {
     burst_put_missed(thread);
     list_add(thread);
     pthread_setspecific(end_of_thread, thread);
+    thread->own_ns = burst_now() - start_ns;
     return thread;
 }
 
@@ -214,6 +259,7 @@ static void finish_all(int how, int detail) {
     for (struct burst_thread *thread = threads; thread != NULL; thread = thread->next)
         finish(thread, how, detail, thread == burst_current);
     pthread_mutex_unlock(&list_lock);
+    burst_close_pool();
 }
 
 void burst_close(int how, int detail) {

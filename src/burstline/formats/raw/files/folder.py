@@ -2,8 +2,7 @@
 
 ::
 
-    p-node-17.t-0.raw   header, records ............ | half a window, perhaps
-    p-node-17.t-0.tail  its place in the file ───────► records, zeros
+    p-node-17.raw, p-node-17.tail ──► pieces of threads
     kinds of all records ──► rows of definitions, clocks, ends │ first moment │ types of events
 
 A file that was cut or never finished gives what it has; only what is no raw file at all,
@@ -23,6 +22,7 @@ import numpy as np
 
 from burstline.errors import FormatError, UnsupportedRecordError
 from burstline.formats.files import is_plain, require_plain
+from burstline.formats.intake import Defects
 from burstline.formats.raw.files.layout import (
     EVENTS,
     HEADER,
@@ -37,6 +37,7 @@ from burstline.formats.raw.files.layout import (
     VERSION,
     Kind,
 )
+from burstline.formats.raw.files.pieces import Pieces, by_thread, in_file, in_tail
 from burstline.formats.store import MANIFEST
 
 if TYPE_CHECKING:
@@ -46,7 +47,6 @@ if TYPE_CHECKING:
     import numpy.typing as npt
 
     from burstline.columns import Integers, Mask
-    from burstline.formats.intake import Defects
     from burstline.progress import Progress
 
 RECORD_BYTES: Final = RECORD.itemsize
@@ -55,13 +55,15 @@ _WAY_OUT: Final = "Give the folder that burstline record wrote"
 _BLOCK: Final = 1 << 18  # records
 _KINDS: Final = 1 << 16
 _COUNTED: Final = max(Kind) + 1
+_ONE_THREAD: Final = 1  # version whose files are of a thread each
 
 
 @dataclass(frozen=True, slots=True, eq=False)
 class RawFile:
-    """What one thread wrote."""
+    """What one thread recorded."""
 
     path: Path  # the file
+    version: int  # its format
     # its process on the node, and its thread there, from 0
     pid: int
     thread: int
@@ -69,11 +71,10 @@ class RawFile:
     host: str
     program: str
     mpi: str
-    # when it was opened, by the local clock and by the time of day
-    start_ns: int
-    start_realtime_ns: int
+    start_ns: int  # when the thread was seen first
+    start_realtime_ns: int  # when the file was opened, by the time of day
     # its records, without the zeros of the tail; mapped, where nothing is missing
-    records: npt.NDArray[Any]
+    records: npt.NDArray[Any] | Pieces
     # where the records are that matter before the others do
     outline: Outline
 
@@ -121,41 +122,50 @@ def open_files(folder: Path, defects: Defects, progress: Progress) -> list[RawFi
 
 
 def _open(path: Path, defects: Defects) -> list[RawFile]:
-    size = path.stat().st_size
+    header = _header(path, defects)
+    if header is None:
+        return []
+    return [
+        RawFile(
+            path=path,
+            version=int(header["version"]),
+            pid=int(header["pid"]),
+            thread=number,
+            host=_text(header["host"]),
+            program=_text(header["program"]),
+            mpi=_text(header["mpi"]),
+            start_ns=start_ns,
+            start_realtime_ns=int(header["start_realtime_ns"]),
+            records=records,
+            outline=_outline_of(records),
+        )
+        for number, start_ns, records in _threads(path, header, defects)
+    ]
+
+
+def _header(path: Path, defects: Defects) -> Any:  # noqa: ANN401 -- a record, or None
+    """The header of a file, None where it was never written."""
     with path.open("rb") as file:
         head = file.read(HEADER.itemsize)
     if not head.strip(b"\0") or (len(head) < HEADER.itemsize and MAGIC.startswith(head[:8])):
+        size = path.stat().st_size
         defects.note("file_without_header", "loss", f"{path.name}: {size} bytes")
-        return []
+        return None
     if head[:8] != MAGIC or len(head) < HEADER.itemsize:
         raise _refused(path, f"{MAGIC.decode()} at offset 0", head[:8])
     header = np.frombuffer(head, HEADER)[0]
-    if header["version"] != VERSION or header["record_bytes"] != RECORD.itemsize:
+    if not 1 <= header["version"] <= VERSION or header["record_bytes"] != RECORD.itemsize:
         raise UnsupportedRecordError(
             path,
             None,
-            expected=f"version {VERSION} with records of {RECORD.itemsize} bytes at offset 8",
+            expected=f"version 1 to {VERSION}, records of {RECORD.itemsize} bytes at offset 8",
             found=f"version {header['version']}, {header['record_bytes']} bytes",
             way_out="Read it with the version of burstline that recorded it",
         )
     begin = int(header["header_bytes"])
     if not HEADER.itemsize <= begin <= _MOST_HEADER_BYTES:
         raise _refused(path, "a sane size of the header at offset 12", str(begin).encode())
-    records = _records(path, begin, defects)
-    return [
-        RawFile(
-            path=path,
-            pid=int(header["pid"]),
-            thread=int(header["thread"]),
-            host=_text(header["host"]),
-            program=_text(header["program"]),
-            mpi=_text(header["mpi"]),
-            start_ns=int(header["start_ns"]),
-            start_realtime_ns=int(header["start_realtime_ns"]),
-            records=records,
-            outline=_outline_of(records),
-        )
-    ]
+    return header
 
 
 def _refused(path: Path, expected: str, found: bytes) -> FormatError:
@@ -167,9 +177,40 @@ def _text(field: bytes) -> str:
     return bytes(field).split(b"\0")[0].decode("utf-8", "replace")
 
 
-def _records(path: Path, begin: int, defects: Defects) -> npt.NDArray[Any]:
-    records = stored(path, begin, defects)
+def stored(path: Path) -> list[npt.NDArray[Any] | Pieces]:
+    """What each thread of a file recorded, whatever is missing of it."""
+    defects = Defects()
+    header = _header(path, defects)
+    if header is None:
+        return []
+    return [records for *_, records in _threads(path, header, defects)]
+
+
+def _threads(
+    path: Path,
+    header: Any,  # noqa: ANN401 -- a record
+    defects: Defects,
+) -> list[tuple[int, int, npt.NDArray[Any] | Pieces]]:
+    """Number, start and records of the threads of a file."""
+    begin = int(header["header_bytes"])
+    tail = path.with_suffix(TAIL_SUFFIX)
+    if header["version"] == _ONE_THREAD:
+        place, left = _tail(tail, begin)
+        records, _ = _sound(_with_tail(path, begin, place, left, defects), path, begin, defects)
+        return [(int(header["thread"]), int(header["start_ns"]), records)]
+    records, heads = _sound(_mapped(path, begin, defects), path, begin, defects)
+    lost = int(heads[0]) if len(heads) else len(records)
+    defects.note("unknown_record", "loss", f"{path.name}: before any thread", lost)
+    pieces = [*in_file(records, heads), *in_tail(_windows(tail))]
+    return list(by_thread(pieces, path.name, defects))
+
+
+def _sound(
+    records: npt.NDArray[Any], path: Path, begin: int, defects: Defects
+) -> tuple[npt.NDArray[Any], Integers]:
+    """The records of a file that are any, and where pieces of threads begin."""
     last, written, strange, hole, first = 0, 0, 0, -1, ""
+    heads = [np.zeros(0, np.int64)]
     for number, block in _blocks(records):
         kind = np.ascontiguousarray(block["kind"])
         is_written = kind != Kind.END_OF_FILE
@@ -178,6 +219,7 @@ def _records(path: Path, begin: int, defects: Defects) -> npt.NDArray[Any]:
             hole = number + int(is_written.argmin())
         if not count:
             continue
+        heads.append(np.flatnonzero(kind == Kind.THREAD) + number)
         written += count
         last = number + len(kind) - int(is_written[::-1].argmax())
         known = _KNOWN[kind]
@@ -190,41 +232,67 @@ def _records(path: Path, begin: int, defects: Defects) -> npt.NDArray[Any]:
     if written < last:
         place = f"{path.name}: at offset {begin + hole * RECORD.itemsize}"
         defects.note("empty_record", "loss", place, last - written)
-        return np.asarray(records[records["kind"] != Kind.END_OF_FILE])
+        records = np.asarray(records[records["kind"] != Kind.END_OF_FILE])
+        return records, np.flatnonzero(records["kind"] == Kind.THREAD)
     defects.note("unknown_record", "loss", first, strange)
-    return records
+    return records, np.concatenate(heads)
 
 
-def stored(path: Path, begin: int, defects: Defects) -> npt.NDArray[Any]:
-    """The records of a file as far as they go, with those of its tail."""
+def _mapped(path: Path, begin: int, defects: Defects | None) -> npt.NDArray[Any]:
+    """The records of a file as far as they go."""
     count, rest = divmod(max(path.stat().st_size - begin, 0), RECORD.itemsize)
     records: npt.NDArray[Any] = np.zeros(0, RECORD)
     if count:
         records = np.memmap(path, RECORD, "r", begin, (count,))
-    place, tail = _tail(path.with_suffix(TAIL_SUFFIX), begin)
+    if defects is not None and rest and count and records[-1]["kind"] != Kind.END_OF_FILE:
+        defects.note("truncated_record", "loss", f"{path.name}: {rest} bytes at the end")
+    return records
+
+
+def _windows(path: Path) -> npt.NDArray[Any]:
+    """The windows that a process left, if it did."""
+    try:
+        require_plain(path)
+        return _mapped(path, 0, None)
+    except OSError:
+        return np.zeros(0, RECORD)
+
+
+def _with_tail(
+    path: Path, begin: int, place: int | None, tail: npt.NDArray[Any], defects: Defects
+) -> npt.NDArray[Any]:
+    """The records of a file of version 1, with those of its tail."""
     if place is None:
-        if rest and count and records[-1]["kind"] != Kind.END_OF_FILE:
-            defects.note("truncated_record", "loss", f"{path.name}: {rest} bytes at the end")
-        return records
-    if place > count:
-        defects.note("missing_record", "loss", f"{path.name}: {place - count}", place - count)
+        return _mapped(path, begin, defects)
+    records = _mapped(path, begin, None)
+    if place > len(records):
+        missing = place - len(records)
+        defects.note("missing_record", "loss", f"{path.name}: {missing}", missing)
     return np.concatenate([records[:place], tail])
 
 
-def settle(folder: Path, begin: int) -> None:
-    """Put tails where they belong, as far as that can be, so that files can be mapped."""
+def settle(folder: Path) -> None:
+    """Put tails where they belong, as far as that can be."""
     for path in sorted(folder.glob(f"*{TAIL_SUFFIX}")):
-        with contextlib.suppress(OSError):
-            _put(path, begin)
+        with contextlib.suppress(OSError, FormatError):
+            _put(path, path.with_suffix(SUFFIX))
 
 
-def _put(path: Path, begin: int) -> None:
-    place, records = _tail(path, begin)
-    if place is None:
+def _put(tail: Path, path: Path) -> None:
+    header = _header(path, Defects())
+    if header is None:
         return
-    data = records.tobytes()
-    with path.with_suffix(".raw").open("r+b", buffering=0) as file:
-        end = begin + place * RECORD.itemsize
+    begin = int(header["header_bytes"])
+    if header["version"] == _ONE_THREAD:
+        place, records = _tail(tail, begin)
+        if place is None:
+            return
+        end, data = begin + place * RECORD.itemsize, records.tobytes()
+    else:
+        parts = [piece.stored.tobytes() for piece in in_tail(_windows(tail))]
+        count = (path.stat().st_size - begin) // RECORD.itemsize
+        end, data = begin + count * RECORD.itemsize, b"".join(parts)
+    with path.open("r+b", buffering=0) as file:
         length = file.seek(0, os.SEEK_END)
         if length < end or shutil.disk_usage(path.parent).free < len(data):
             return
@@ -233,7 +301,7 @@ def _put(path: Path, begin: int) -> None:
             file.truncate(length)
             return
         file.truncate()
-    path.unlink()  # last: whatever happens before, the two are read as before
+    tail.unlink()  # last: whatever happens before, the two are read as before
 
 
 def _tail(path: Path, begin: int) -> tuple[int | None, npt.NDArray[Any]]:
@@ -257,18 +325,19 @@ def _tail(path: Path, begin: int) -> tuple[int | None, npt.NDArray[Any]]:
     return count, records[: written[-1] + 1] if len(written) else none
 
 
-def _blocks(records: npt.NDArray[Any]) -> Iterator[tuple[int, npt.NDArray[Any]]]:
+def _blocks(records: npt.NDArray[Any] | Pieces) -> Iterator[tuple[int, npt.NDArray[Any]]]:
     """Blocks of records and the number of the first of each; pages gone over are released."""
     for first in range(0, len(records), _BLOCK):
         yield first, records[first : first + _BLOCK]
         _release(records)
 
 
-def _release(records: npt.NDArray[Any]) -> None:
+def _release(records: npt.NDArray[Any] | Pieces) -> None:
     """Release the pages that were read of a mapped file; they come back when needed."""
-    mapped = getattr(records, "_mmap", None)
-    if isinstance(mapped, mmap.mmap):
-        mapped.madvise(mmap.MADV_DONTNEED)
+    for part in records.parts if isinstance(records, Pieces) else (records,):
+        mapped = getattr(part, "_mmap", None)
+        if isinstance(mapped, mmap.mmap):
+            mapped.madvise(mmap.MADV_DONTNEED)
 
 
 def _table_of(kinds: Iterable[int]) -> Mask:
@@ -308,7 +377,7 @@ class Outline:
         return self.rows[self.kinds == kind]
 
 
-def _outline_of(records: npt.NDArray[Any]) -> Outline:
+def _outline_of(records: npt.NDArray[Any] | Pieces) -> Outline:
     """What a thread wrote, in outline: gone over in blocks; as large as what is rare."""
     none = np.zeros(0, np.int64)
     types, rows, kinds = [none], [none], [none]

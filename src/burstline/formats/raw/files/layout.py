@@ -13,7 +13,7 @@ import numpy as np
 from burstline.formats import intake
 
 MAGIC: Final = b"BURSTRAW"
-VERSION: Final = 1
+VERSION: Final = 2
 HEADER_BYTES: Final = 4096
 SUFFIX: Final = ".raw"
 TAIL_MAGIC: Final = b"BURSTEND"
@@ -50,7 +50,7 @@ RECORD: Final = np.dtype(
 """One record."""
 
 TAIL: Final = np.dtype([("magic", "S8"), ("belongs", "<u8"), ("unused", "<u8", 2)])
-"""What a tail begins with; records follow."""
+"""What a tail of version 1 begins with; records follow."""
 
 
 class Kind(IntEnum):
@@ -60,6 +60,7 @@ class Kind(IntEnum):
     ENTER = 1
     LEAVE = 2
     COUNTERS = 3
+    THREAD = 4
     COLLECTIVE = 10
     ROOT = 11
     SEND = 12

@@ -1,0 +1,93 @@
+"""Windows are handed on from thread to thread, and need no descriptor of the program's."""
+
+from __future__ import annotations
+
+import os
+import signal
+import subprocess
+
+import pytest
+
+from raw_records import files, kinds, of_kind
+from runtime_building import ROOT, build
+
+CALLS = 3000  # of the program's "many"
+SHORT_THREADS = 600
+
+
+@pytest.fixture(scope="module")
+def program(tmp_path_factory):
+    sources = [
+        ROOT / "tests" / "record" / f"{name}.c" for name in ("runtime_program", "counted_files")
+    ]
+    # ISO C knows no pointer to a function that was a pointer to something else.
+    return build(
+        tmp_path_factory.mktemp("pool") / "program", *sources, "-rdynamic", "-Wno-pedantic"
+    )
+
+
+@pytest.fixture
+def record(program, tmp_path):
+    def run(*words, block=1 << 20, code=0):
+        (folder := tmp_path / "raw").mkdir()
+        settings = {"BURSTLINE_DIR": str(folder), "BURSTLINE_BLOCK": str(block)}
+        settings |= {"BURSTLINE_STACK_DEPTH": "0", "BURSTLINE_COUNTERS": "none"}
+        done = subprocess.run(
+            [program, *map(str, words)],
+            env={**os.environ, **settings},
+            capture_output=True,
+            text=True,
+            check=False,
+            timeout=120,
+        )
+        assert done.returncode == code, done.stderr
+        assert done.stderr == ""
+        return files(folder), list(folder.iterdir()), done.stdout.split()
+
+    return run
+
+
+@pytest.mark.parametrize(("together", "slabs"), [(1, 1), (20, 1), (600, 11)])
+def test_short_threads_share_files_and_windows(record, together, slabs):
+    found, left, (opened, allocated) = record("short", together)
+
+    assert [thread.number for thread in found] == list(range(SHORT_THREADS))
+    assert all(
+        kinds(thread, "ENTER", "LEAVE", "LEFT") == ["ENTER", "LEAVE", "LEFT"]
+        for thread in found
+    )
+    assert len(left) == 1
+    assert int(opened) == 2  # the raw file and the tail
+    assert int(allocated) <= slabs
+
+
+def test_every_thread_tells_what_its_beginning_and_end_took(record):
+    found, _, _ = record("short", 1)
+
+    costs = [row for thread in found for row in of_kind(thread, "OVERHEAD") if row["op"] == 2]
+    assert len(costs) == SHORT_THREADS
+    assert all(cost["c"] == 1 and cost["b"] > 0 for cost in costs)
+
+
+@pytest.mark.parametrize("block", [8192, 1 << 20])
+def test_a_program_without_descriptors_left_is_recorded_whole(record, block):
+    found, left, _ = record("none_left", block=block)
+
+    counts = [len(of_kind(thread, "ENTER")) for thread in found]
+    assert counts == [1 + CALLS] + [CALLS] * 8
+    assert len(left) == 1
+
+
+def test_a_program_that_closes_all_descriptors_is_recorded_and_keeps_its_own(record, tmp_path):
+    (thread,), left, _ = record("closed", tmp_path / "own", block=8192)
+
+    assert len(of_kind(thread, "ENTER")) == 2 * CALLS
+    assert len(left) == 1
+    assert (tmp_path / "own").read_text() == "own"
+
+
+@pytest.mark.parametrize("block", [8192, 1 << 20])
+def test_a_killed_program_leaves_what_all_its_threads_recorded(record, block):
+    found, _, _ = record("threads_die", block=block, code=-signal.SIGKILL)
+
+    assert sorted(len(of_kind(thread, "ENTER")) for thread in found) == [1] + [CALLS] * 8

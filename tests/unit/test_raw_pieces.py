@@ -1,0 +1,141 @@
+"""Raw files in which the threads of a process stand piece by piece, and what a kill leaves."""
+
+from __future__ import annotations
+
+import itertools
+
+import pytest
+
+import burstline
+from burstline.formats.raw import stored
+from burstline.formats.raw.files import folder as files
+from burstline.formats.raw.files.folder import settle
+from raw_files import FIRST_PID, WORLD, Run, communicator, defects, piece, process_file, record
+
+BYTES = 32
+
+
+def threads():
+    """Return the records of two threads that call MPI in turns."""
+    first = record(30, a=0, b=1) + communicator(1, 0, [0], WORLD)
+    second = b""
+    for begin in range(10, 500, 10):
+        first += record(1, op=10, time=begin) + record(2, op=10, time=begin + 4)
+        second += record(1, op=10, time=begin + 2) + record(2, op=10, time=begin + 7)
+    return [part + record(74, op=1, time=600) for part in (first, second)]
+
+
+def cut(records, *borders):
+    borders = [0, *borders, len(records) // BYTES]
+    return [(a, records[a * BYTES : b * BYTES]) for a, b in itertools.pairwise(borders)]
+
+
+def write(folder, content, tail=None):
+    folder.mkdir(exist_ok=True)
+    name, data = process_file(content)
+    (folder / name).write_bytes(data)
+    if tail is not None:
+        (folder / name).with_suffix(".tail").write_bytes(tail)
+    return folder
+
+
+def pieces(number, parts):
+    return [piece(number, before, part) for before, part in parts]
+
+
+@pytest.fixture
+def whole(tmp_path):
+    """The trace of the same threads with a file each, as older recorders wrote them."""
+    run = Run(1, start=1)
+    first, second = threads()
+    run.threads[0].data = first
+    run.thread(0, 1).add(second)
+    (tmp_path / "whole").mkdir()
+    return burstline.read(run.write(tmp_path / "whole"))
+
+
+def same(trace, other):
+    names = ("calls", "bursts", "locations", "communicators", "gaps", "defects")
+    return all(trace.table(name).equals(other.table(name)) for name in names)
+
+
+def test_threads_in_turns_are_those_of_files_of_their_own(tmp_path, whole):
+    first, second = threads()
+    mixed = b"".join(
+        a + b
+        for a, b in zip(
+            pieces(0, cut(first, 3, 50)), pieces(1, cut(second, 1, 60)), strict=True
+        )
+    )
+
+    assert same(burstline.read(write(tmp_path / "mixed", mixed)), whole)
+
+
+def test_blocks_go_across_pieces(tmp_path, whole, monkeypatch):
+    first, second = threads()
+    monkeypatch.setattr(files, "_BLOCK", 7)
+    parts = [*pieces(0, cut(first, *range(5, 100, 5))), *pieces(1, cut(second, 1))]
+
+    assert same(burstline.read(write(tmp_path / "mixed", b"".join(parts))), whole)
+
+
+def test_order_in_the_file_does_not_matter(tmp_path, whole):
+    first, second = threads()
+    parts = [*pieces(1, cut(second, 9, 30)), *pieces(0, cut(first, 7))]
+
+    assert same(burstline.read(write(tmp_path / "mixed", b"".join(reversed(parts)))), whole)
+
+
+@pytest.mark.parametrize("put", [False, True])
+@pytest.mark.parametrize("written", [0, 20, 25])
+def test_what_windows_hold_counts_once(tmp_path, whole, written, put):
+    """A kill may leave a window that the file has already, or has by half."""
+    first, second = threads()
+    ((_, early), (at, late)) = cut(first, 40)
+    content = piece(1, 0, second) + piece(0, 0, early)
+    if written:
+        content += piece(0, at, late[: written * BYTES]) + late[: written % 2]
+    cleared = bytes(BYTES) + late[:64]  # of a window, from its begin on
+    tail = piece(0, at, late) + bytes(96) + cleared + bytes(32)
+    folder = write(tmp_path / "killed", content, tail)
+    if put:
+        settle(folder)
+        assert not list(folder.glob("*.tail"))
+
+    trace = burstline.read(folder)
+
+    found = defects(trace)
+    found.pop("truncated_record", None)
+    assert found == {}
+    names = ("calls", "bursts", "locations")
+    assert all(trace.table(name).equals(whole.table(name)) for name in names)
+
+
+def test_a_piece_that_is_missing_is_a_defect(tmp_path):
+    first, second = threads()
+    parts = [*pieces(0, cut(first, 10, 15)), piece(1, 0, second)]
+
+    trace = burstline.read(write(tmp_path / "gone", parts[0] + parts[2] + parts[3]))
+
+    assert defects(trace)["missing_record"] == 5
+
+
+def test_records_of_no_thread_are_a_defect(tmp_path, whole):
+    first, second = threads()
+    content = record(1, op=10, time=1) + piece(0, 0, first) + piece(1, 0, second)
+
+    trace = burstline.read(write(tmp_path / "strange", content))
+
+    assert defects(trace)["unknown_record"] == 1
+    assert trace.calls.equals(whole.calls)
+
+
+def test_threads_of_a_file_are_told_apart(tmp_path):
+    first, second = threads()
+    content = piece(0, 0, first) + piece(1, 0, second)
+
+    write(tmp_path / "two", content)
+
+    (path,) = (tmp_path / "two").iterdir()
+    assert path.name == f"p-node-{FIRST_PID}.raw"
+    assert [len(one) * BYTES for one in stored(path)] == [len(first), len(second)]
