@@ -48,7 +48,7 @@ def told(site, ranks, *words, output="app.prv"):
     """Record a program, and give what is said of its waits."""
     code, _, said = site.record("-o", output, "--", *site.ranks(ranks), *words)
     assert code == 0, said
-    assert "threads" not in said
+    assert "nothing of its threads" not in said
     code, printed, said = site.burstline("waits", output, "--format", "json")
     assert code == 0, said
     return json.loads(printed)["verdict"]
