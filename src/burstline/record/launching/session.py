@@ -200,7 +200,7 @@ def _reason(run: Survey, unseen: str | None) -> str | None:
     """Why no rank recorded anything, where that is certain."""
     if run.gone:
         return "the folder of the raw files was removed while the program ran, by it or others"
-    if unseen is None or run.files:
+    if unseen is None or run.threads:
         return None
     return (
         f"{printable(unseen)} is not linked with MPI and looks its functions up by dlsym, "
