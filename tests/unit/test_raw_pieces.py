@@ -111,6 +111,13 @@ def test_what_windows_hold_counts_once(tmp_path, whole, written, put):
     assert all(trace.table(name).equals(whole.table(name)) for name in names)
 
 
+def test_a_process_that_wrote_no_window_yet_is_read_from_its_windows(tmp_path, whole):
+    first, second = threads()
+    tail = piece(0, 0, first) + bytes(64) + piece(1, 0, second) + bytes(32)
+
+    assert same(burstline.read(write(tmp_path / "killed", b"", tail)), whole)
+
+
 def test_a_piece_that_is_missing_is_a_defect(tmp_path):
     first, second = threads()
     parts = [*pieces(0, cut(first, 10, 15)), piece(1, 0, second)]

@@ -11,7 +11,7 @@ Nothing is copied: pieces are views of mapped files.
 
 from __future__ import annotations
 
-from itertools import accumulate, groupby
+from itertools import accumulate, groupby, pairwise
 from typing import TYPE_CHECKING, Any, Final, NamedTuple
 
 import numpy as np
@@ -78,7 +78,7 @@ class Pieces:
 
 def in_file(records: npt.NDArray[Any], heads: Integers) -> Iterator[Piece]:
     """The pieces of a raw file, whose heads stand in these places."""
-    for head, end in zip(heads.tolist(), [*heads[1:].tolist(), len(records)], strict=True):
+    for head, end in pairwise([*heads.tolist(), len(records)]):
         yield _piece(records[head:end])
 
 
