@@ -27,10 +27,11 @@ static void begin_piece(struct burst_thread *thread, uint64_t *at) {
     thread->buffer.end = window->end - BURST_RESERVE * BURST_WORDS;
 }
 
-static void say_why(const char *what) {
+static void say_why(const char *what, const char *dropped) {
     const int none_left = errno == EMFILE || errno == ENFILE;
-    burst_say("%s %s: %s%s; calls are counted as dropped", what, burst_raw_path(), strerror(errno),
-              none_left ? " (the program leaves none to the recorder: raise ulimit -n)" : "");
+    burst_say("%s %s: %s%s; %s", what, burst_raw_path(), strerror(errno),
+              none_left ? " (the program leaves none to the recorder: raise ulimit -n)" : "",
+              dropped);
 }
 
 int burst_open_output(struct burst_thread *thread) {
@@ -42,7 +43,8 @@ int burst_open_output(struct burst_thread *thread) {
         begin_piece(thread, window->at);
         return 1;
     }
-    if (!__atomic_exchange_n(&said, 1, __ATOMIC_RELAXED)) say_why("cannot write");
+    if (!__atomic_exchange_n(&said, 1, __ATOMIC_RELAXED))
+        say_why("cannot write", "calls are counted as dropped");
     return 0;
 }
 
@@ -131,7 +133,7 @@ static int find_room(struct burst_thread *thread) {
     if (thread->window == NULL) return burst_open_output(thread);
     if (empty_window(thread)) return 1;
     if (!__atomic_exchange_n(&said, 1, __ATOMIC_RELAXED)) {
-        say_why("no room in");
+        say_why("no room in", "records are dropped");
     }
     return 0;
 }
@@ -244,5 +246,6 @@ void burst_close_output(struct burst_thread *thread, const uint64_t *last, unsig
 void burst_write_whole(struct burst_thread *thread, uint64_t *records, unsigned count) {
     thread->number = burst_number_thread();
     burst_fill(records, BURST_THREAD, 0, thread->start_ns, thread->number, 0, 0);
-    if (!burst_append_whole(records, count)) say_why("cannot write");
+    if (!burst_append_whole(records, count))
+        say_why("cannot write", "calls are counted as dropped");
 }
