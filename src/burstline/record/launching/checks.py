@@ -28,7 +28,7 @@ _LONGEST_FILE: Final = 1 << 20
 
 
 def check_programs(command: Command) -> None:
-    """Raise an error if a program of the command does not exist, or refuses a recorder."""
+    """Raise an error if a program of the command does not exist, or refuses the recorder."""
     first = (
         [command.words[0]]
         if command.launcher is None
