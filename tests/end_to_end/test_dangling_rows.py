@@ -15,6 +15,7 @@ import burstline
 from burstline import schema
 from burstline.errors import FormatError
 from command import burstline as call
+from vouched import vouch
 
 TRACE = """
 ranks 2 threads 1
@@ -86,7 +87,11 @@ def damage(sound, folder, place, value, rows=slice(None)):
         field.with_nullable(nullable=True),
         pa.array(values, field.type),
     )
-    pq.write_table(new, copy / f"{name}.parquet")
+    about = dict(pq.read_metadata(copy / f"{name}.parquet").metadata or {})
+    about.pop(b"ARROW:schema", None)
+    pq.write_table(new.replace_schema_metadata(about), copy / f"{name}.parquet")
+    if kind == "store":
+        vouch(copy)
     return copy
 
 

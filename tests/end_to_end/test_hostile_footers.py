@@ -9,6 +9,7 @@ import pytest
 import burstline
 from burstline.testing import trace_of
 from command import burstline as call
+from vouched import vouch
 
 TRACE = """
 ranks 2
@@ -65,6 +66,8 @@ def test_a_footer_that_lies_is_damage_of_its_file(lie, ending, sound, tmp_path):
     content = file.read_bytes()
     assert content.count(honest) == 1
     file.write_bytes(content.replace(honest, lying))
+    if ending == "store":
+        vouch(copy)
 
     done = call("convert", copy, tmp_path / "out.csv")
 

@@ -23,6 +23,7 @@ from burstline.testing import trace_of
 from otf2_archives import archive
 from paraver_text import HEADER, LINES
 from raw_files import Run
+from vouched import vouch
 
 COSTS = Costs(
     tables=2, made=2, ahead=3, streamed=1, disk=1, least=16, most=64, base=0, way_out=""
@@ -153,9 +154,12 @@ def test_two_runs_that_fit_beside_one_process_are_merged(tmp_path, capsys):
 def test_a_store_of_one_row_many_times_is_refused_before_it_is_read(tmp_path, monkeypatch):
     burstline.write(burstline.read(paraver_trace(tmp_path)), path := tmp_path / "x.store")
     calls = pq.read_table(file := path / "calls.parquet")
+    operations = {b"operations": pq.read_metadata(file).metadata[b"operations"]}
     same = pa.concat_tables([calls.slice(0, 1)] * 1000).combine_chunks()
     with pq.ParquetWriter(file, calls.schema, compression="zstd") as writer:
         writer.write_table(pa.concat_tables([same] * 1500), row_group_size=1_500_000)
+        writer.add_key_value_metadata(operations)
+    vouch(path, calls=1_500_000)
     read = pq.ParquetFile.read_row_groups
 
     def small(self, *groups, **options):

@@ -128,9 +128,9 @@ def brackets(value, above=()):
 @pytest.mark.parametrize(
     "damage",
     [
-        lambda text: text.replace('"version": 1', '"version": Infinity'),
-        lambda text: text.replace('"version": 1', '"version": 1e999'),
-        lambda text: text.replace('"version": 1', '"version": ' + "1" * 5_000),
+        lambda text: text.replace('"version": 2', '"version": Infinity'),
+        lambda text: text.replace('"version": 2', '"version": 1e999'),
+        lambda text: text.replace('"version": 2', '"version": ' + "1" * 5_000),
         lambda _: "[" * 100_000,
         lambda text: text.replace("[", "[[[[" * 30, 1),
     ],

@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import errno
 import json
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Collection, Iterator, Mapping, Sequence
 from contextlib import AbstractContextManager, ExitStack, contextmanager
 from dataclasses import dataclass, field
 from functools import partial
@@ -22,12 +22,20 @@ import pyarrow.parquet as pq
 
 from burstline import schema
 from burstline.columns import begins_run, run_lengths, to_numpy
-from burstline.errors import FormatError, MemoryBudgetError, UnsupportedRecordError, readable
+from burstline.errors import FormatError, MemoryBudgetError, readable
 from burstline.formats import atomic
 from burstline.formats.definitions import LITTLE, TABLES, Account, text_bytes
-from burstline.formats.documents import read_json
 from burstline.formats.files import is_plain, require_plain
 from burstline.formats.store.footer import read_footer
+from burstline.formats.store.manifest import (
+    AGAIN,
+    MANIFEST,
+    OPERATIONS,
+    Entry,
+    Manifest,
+    read_manifest,
+    require_agreement,
+)
 from burstline.formats.store.pages import bytes_to_read, open_parquet
 from burstline.operations import NAMES
 from burstline.progress import SILENCE, Progress
@@ -42,16 +50,12 @@ if TYPE_CHECKING:
 
     Group = dict[str, int]
 
-MANIFEST: Final = "burstline-store.json"
-_MOST_OF_MANIFEST: Final = 1 << 25
-VERSION: Final = 1
 _ROWS: Final = 64 << 10
 _COPIES_OF_TEXT: Final = 3  # made plain in parts, put together, and handed on
 _WAY_OUT: Final = (
     "Take a part of it (--from, --to, --ranks), a shorter one if you did, "
     "or allow more memory (--memory)."
 )
-_AGAIN: Final = "Convert the trace again."
 # Columns of few distinct values in long runs: a dictionary beats deltas there.
 _REPETITIVE: Final = frozenset([
     "location", "operation", "type", "state", "communicator", "tag", "root", "kind", "severity",
@@ -111,8 +115,8 @@ def dictionary(codes: pa.ChunkedArray, kind: pa.DataType, names: pa.Array) -> pa
     return pa.chunked_array(chunks, type=kind)
 
 
-def writer_options(target: pa.Schema) -> dict[str, Any]:
-    """The options of a Parquet writer for a stored schema."""
+def writer_options(target: pa.Schema, ranges: Collection[str] = ()) -> dict[str, Any]:
+    """The options of a Parquet writer for a stored schema, with the ranges of some columns."""
     delta = {
         field.name: "DELTA_BINARY_PACKED"
         for field in target
@@ -123,7 +127,7 @@ def writer_options(target: pa.Schema) -> dict[str, Any]:
         "compression_level": 1,
         "use_dictionary": [field.name for field in target if field.name not in delta],
         "column_encoding": delta,
-        "write_statistics": False,
+        "write_statistics": sorted(ranges),
         "write_page_checksum": True,
         "store_schema": True,
     }
@@ -136,7 +140,6 @@ class StoreWriter:
         self.folder = folder
         self.counters: Sequence[str] = list(counters)
         self._writers: dict[str, pq.ParquetWriter] = {}
-        self._groups: dict[str, list[dict[str, int]]] = {}
         self._open = ExitStack()
 
     def __enter__(self) -> Self:
@@ -146,30 +149,28 @@ class StoreWriter:
         """Append rows to a table, in its order."""
         target, path = stored_schema(name, self.counters), self.folder / f"{name}.parquet"
         if name not in self._writers:
-            options = writer_options(target)
+            options = writer_options(target, _ranges(name))
             file = self._open.enter_context(atomic.new_file(path))
             writer = pq.ParquetWriter(file, target, **options)
             self._writers[name] = self._open.enter_context(writer)
-            self._groups[name] = []
         stored = encode(table, target)
         for first, last in _groups(name, table):
             part = stored.slice(first, last - first)
             self._writers[name].write_table(part, row_group_size=max(1, last - first))
-            self._groups[name].append(_index_of(name, part))
 
     def finish(self, operations: Sequence[str]) -> None:
         """Write the manifest, with which the folder is a store."""
+        for name, writer in self._writers.items():
+            if any(column.type == "operation" for column in schema.TABLES[name].columns):
+                writer.add_key_value_metadata({OPERATIONS: json.dumps(list(operations))})
         self._open.close()
-        manifest: dict[str, Any] = {
-            "format": "burstline-store",
-            "version": VERSION,
-            "schema": schema.SCHEMA_VERSION,
-            "operations": list(operations),
-            "counters": list(self.counters),
-            "tables": self._groups,
-        }
+        tables = {}
+        for name in self._writers:
+            footer = read_footer(self.folder / f"{name}.parquet")
+            tables[name] = Entry(footer.rows(), footer.crc)
+        manifest = Manifest(tuple(operations), tuple(self.counters), tables)
         with atomic.new_file(self.folder / MANIFEST) as file:
-            file.write(json.dumps(manifest).encode())
+            file.write(manifest.text().encode())
 
     def __exit__(self, *_: object) -> None:
         self._open.close()
@@ -191,16 +192,35 @@ def _groups(name: str, table: pa.Table) -> Iterator[tuple[int, int]]:
             first = border
 
 
-def _index_of(name: str, part: pa.Table) -> dict[str, int]:
-    entry = {"rows": part.num_rows}
-    order = schema.TABLES[name].order
-    if order and order[0].endswith("location"):
-        location = to_numpy(part[order[0]])
-        entry |= {"first_location": int(location[0]), "last_location": int(location[-1])}
-    if (time := schema.place_columns(name)[1]) is not None:
-        stamps = to_numpy(part[time])
-        entry |= {"min_ns": int(stamps.min()), "max_ns": int(stamps.max())}
-    return entry
+def _index_of(name: str, footer: Footer) -> list[Group]:
+    """Rows of each row group of a file, and between which values they are, if it says so."""
+    index = [{"rows": group.rows} for group in footer.groups]
+    for column, keys in _ranges(name).items():
+        leaf = footer.leaves.index(column)
+        chunks = [group.chunks[leaf] for group in footer.groups]
+        if not all(chunk.least and chunk.most for chunk in chunks):
+            continue  # all of them are read, whatever is asked for
+        for entry, chunk in zip(index, chunks, strict=True):
+            least, most = _number(chunk.least), _number(chunk.most)
+            if least > most:
+                raise ValueError(f"{column} from {least} to {most}")
+            entry.update(zip(keys, (least, most), strict=True))
+    return index
+
+
+def _number(stored: bytes | None) -> int:
+    return int.from_bytes(stored or b"", "little", signed=True)
+
+
+def _ranges(name: str) -> dict[str, tuple[str, str]]:
+    """Columns of a table by which row groups are chosen, and what their ranges are called."""
+    where, when = schema.place_columns(name)
+    ranges = {}
+    if where is not None:
+        ranges[where] = ("first_location", "last_location")
+    if when is not None:
+        ranges[when] = ("min_ns", "max_ns")
+    return ranges
 
 
 def operation_names(table: pa.Table) -> list[str]:
@@ -241,30 +261,29 @@ class StoreTables(Mapping[str, pa.Table]):
     """The tables of a store, loaded when asked for, each time anew."""
 
     folder: Path
-    operations: tuple[str, ...]
-    counters: tuple[str, ...]
-    groups: dict[str, list[Group]]  # rows, locations and times of each row group
+    manifest: Manifest
     memory: int | None = None  # bytes that may be loaded at once
     _defined: Account = field(default_factory=Account)
     _footers: dict[str, Footer] = field(default_factory=dict)
+    _indices: dict[str, list[Group]] = field(default_factory=dict)
     _counts: dict[str, Integers] = field(default_factory=dict)  # rows on each location
 
     def __getitem__(self, name: str) -> pa.Table:
-        if name not in self.groups:
+        if name not in self.manifest.tables:
             raise KeyError(name)
         names = self._names(name)
         with self._file(name) as file, self._told(name):
-            return self._read(name, file, range(len(self.groups[name])), names)
+            return self._read(name, file, range(len(self._groups(name))), names)
 
     def __iter__(self) -> Iterator[str]:
-        return iter(self.groups)
+        return iter(self.manifest.tables)
 
     def __len__(self) -> int:
-        return len(self.groups)
+        return len(self.manifest.tables)
 
     def rows(self, name: str) -> int:
         """The number of rows of a table, which is not loaded."""
-        return self._footer(name).rows() if name in self.groups else 0
+        return self._footer(name).rows() if name in self.manifest.tables else 0
 
     def rows_near(
         self,
@@ -278,11 +297,11 @@ class StoreTables(Mapping[str, pa.Table]):
         O(rows) of the times, read where a part of a row group is near; no row group is spread
         over time evenly: a state may last as long as the rest of the run.
         """
-        if name not in self.groups:
+        if name not in self.manifest.tables:
             return 0
         near = 0
         with self._file(name) as file:
-            for number, group in enumerate(self.groups[name]):
+            for number, group in enumerate(self._groups(name)):
                 share = _share(group, locations, window)
                 if window is not None and "min_ns" in group and 0 < share < 1:
                     near += self._count(name, file, number, locations, window)
@@ -302,7 +321,7 @@ class StoreTables(Mapping[str, pa.Table]):
         columns = [c for c in schema.place_columns(name) if c is not None]
         with self._told(name):
             rows = self._read(name, file, [number], columns)
-        group = self.groups[name][number]
+        group = self._groups(name)[number]
         before = group.get("last_location", 0) - group.get("first_location", 0) + 1
         return min(schema.count_near(name, rows, locations, window) + before, rows.num_rows)
 
@@ -321,7 +340,7 @@ class StoreTables(Mapping[str, pa.Table]):
         """
         names = list(columns) if columns is not None else self._names(name)
         with self._file(name) as file:
-            groups = self.groups[name]
+            groups = self._groups(name)
             near = [k for k, index in enumerate(groups) if _share(index, locations, window)]
             for part in _of_whole_locations(near, groups):
                 with self._told(name):
@@ -329,21 +348,31 @@ class StoreTables(Mapping[str, pa.Table]):
                 yield table
 
     def _names(self, name: str) -> list[str]:
-        counters = self.counters if schema.TABLES[name].counters else ()
+        counters = self.manifest.counters if schema.TABLES[name].counters else ()
         return [column.name for column in schema.TABLES[name].columns] + list(counters)
 
     def _footer(self, name: str) -> Footer:
-        """The footer of a table's file, read once; it has the row groups of the manifest."""
+        """The footer of a table's file, read once, and as the manifest says."""
         if name not in self._footers:
             path = self.folder / f"{name}.parquet"
+            crc = self.manifest.tables[name].footer
             with self._told(name):
-                footer = read_footer(path, require=partial(self._require, name))
-            if len(footer.groups) != len(self.groups[name]):
-                expected = f"{len(self.groups[name])} row groups"
-                found = str(len(footer.groups))
-                raise FormatError(path, None, expected=expected, found=found, way_out=_AGAIN)
+                footer = read_footer(path, crc=crc, require=partial(self._require, name))
+                kept = stored_schema(name, self.manifest.counters)
+                found = footer.arrow.schema.to_arrow_schema()
+                if list(zip(found.names, found.types, strict=True)) != list(
+                    zip(kept.names, kept.types, strict=True)
+                ):
+                    raise ValueError("other columns than the table has")
+                self._indices[name] = _index_of(name, footer)
+            require_agreement(path, name, footer, self.manifest)
             self._footers[name] = footer
         return self._footers[name]
+
+    def _groups(self, name: str) -> list[Group]:
+        """Rows, locations and times of each row group of a table."""
+        self._footer(name)
+        return self._indices[name]
 
     def _read(
         self,
@@ -370,19 +399,46 @@ class StoreTables(Mapping[str, pa.Table]):
             self._require(name, needed + _COPIES_OF_TEXT * text_bytes(rows, coded=True))
         if name in TABLES:
             self._defined.charge_table(name, rows)
-        table = decode(rows, name, names, self.operations)
+        table = decode(rows, name, names, self.manifest.operations)
         wrong = schema.first_wrong(name, table, self.rows, self._rows_by_location, whole=whole)
         if wrong is not None:
             before = self._footer(name).rows(range(groups[0]))
             wrong = wrong._replace(row=before + wrong.row)
-            raise wrong_row(self.folder / f"{name}.parquet", wrong, _AGAIN)
+            raise wrong_row(self.folder / f"{name}.parquet", wrong, AGAIN)
+        self._check_ranges(name, table, groups)
         return table
+
+    def _check_ranges(self, name: str, table: pa.Table, groups: Sequence[int]) -> None:
+        """Raise unless row groups have the rows they say, and those the ranges they say.
+
+        Row groups are chosen by these: where one lies, another is the one that was meant.
+        """
+        index = [group for k in groups if (group := self._groups(name)[k])["rows"]]
+        starts = np.cumsum([0, *(group["rows"] for group in index)])
+        if table.num_rows != starts[-1]:
+            raise ValueError(f"{table.num_rows} rows where its footer says {starts[-1]}")
+        for column, keys in _ranges(name).items():
+            if column in table.column_names and index and keys[0] in index[0]:
+                values = to_numpy(table[column])
+                for key, verb in zip(keys, (np.minimum, np.maximum), strict=True):
+                    found = verb.reduceat(values, starts[:-1])
+                    wrong = np.flatnonzero(found != [group[key] for group in index])
+                    if len(wrong):
+                        said = index[wrong[0]][key]
+                        raise ValueError(
+                            f"{column} {found[wrong[0]]} where its footer says {said}"
+                        )
+        named = table["name"] if name == "counters" and "name" in table.column_names else None
+        if named is not None and tuple(named.to_pylist()) != self.manifest.counters:
+            raise ValueError("other counters than the manifest names")
 
     def _rows_by_location(self, name: str) -> Integers:
         """The number of rows of a table on each location, counted once."""
         if name not in self._counts:
             count = np.zeros(self.rows("locations"), np.int64)
-            for part in self.batches(name, ["location"]) if name in self.groups else ():
+            for part in (
+                self.batches(name, ["location"]) if name in self.manifest.tables else ()
+            ):
                 location = to_numpy(part["location"])
                 first = np.flatnonzero(begins_run(location))
                 np.add.at(count, location[first], run_lengths(first, len(location)))
@@ -405,7 +461,7 @@ class StoreTables(Mapping[str, pa.Table]):
 
     def _told(self, name: str) -> AbstractContextManager[None]:
         """A block in which damage is told of a table's file."""
-        return damage_told(self.folder / f"{name}.parquet", "a table of the store", _AGAIN)
+        return damage_told(self.folder / f"{name}.parquet", "a table of the store", AGAIN)
 
 
 def wrong_row(path: Path, wrong: Wrong, way_out: str = "") -> FormatError:
@@ -473,40 +529,8 @@ def _share(group: Group, locations: Mask | None, window: tuple[int, int] | None)
 
 def open_tables(folder: Path, memory: int | None = None) -> StoreTables:
     """The tables of a store, of which `memory` bytes may be loaded at once."""
-    path = folder / MANIFEST
-    try:
-        manifest: dict[str, Any] = read_json(path, _MOST_OF_MANIFEST, memory=memory)
-        version = int(manifest["version"])
-        groups = {
-            str(name): [
-                {str(key): int(value) for key, value in group.items()} for group in parts
-            ]
-            for name, parts in manifest["tables"].items()
-        }
-        operations = tuple(map(str, manifest["operations"]))
-        counters = tuple(map(str, manifest["counters"]))
-        layout = int(manifest["schema"])
-    except FileNotFoundError as error:
-        raise FormatError(
-            folder, None, expected=f"a store with its {MANIFEST}", found="another folder"
-        ) from error
-    except (ValueError, KeyError, TypeError, AttributeError) as error:
-        raise FormatError(
-            path, None, expected="the manifest of a store", found=repr(error)
-        ) from error
-    if version != VERSION or layout != schema.SCHEMA_VERSION:
-        raise UnsupportedRecordError(
-            path,
-            None,
-            expected=f"version {VERSION} of stores and {schema.SCHEMA_VERSION} of the schema",
-            found=f"versions {version} and {layout}",
-            way_out=_AGAIN,
-        )
-    unknown = sorted(set(groups) - set(schema.TABLES))
-    if unknown:
-        raise FormatError(path, None, expected="tables of the schema", found=", ".join(unknown))
-    defined = Account(memory, way_out=_WAY_OUT)
-    return StoreTables(folder, operations, counters, groups, memory, defined)
+    manifest = read_manifest(folder, memory)
+    return StoreTables(folder, manifest, memory, Account(memory, way_out=_WAY_OUT))
 
 
 def recognises(path: Path, _head: bytes = b"") -> bool:
