@@ -306,6 +306,8 @@ _CLOCKS_FAR_APART = [
 ]
 
 
+# of a thread without a call, a record of what a call received
+@example([[], [raw_files.receive(0)]], 1)
 @example(_CLOCKS_FAR_APART, 1)
 @examples(0.4)
 @given(st.lists(st.lists(_records, max_size=30), min_size=2, max_size=4), st.integers(1, 40))

@@ -474,3 +474,16 @@ def test_a_message_that_mpi_refused_is_no_message(tmp_path):
     assert sorted(column(trace, "messages", "received_bytes")) == [0, 2, 3, 4, 7]
     assert trace.half_messages.num_rows == 0
     assert defects(trace)["call_failed"] == 4
+
+
+@pytest.mark.parametrize("calls", [0, 1])
+def test_what_was_received_outside_of_calls_says_nothing_of_the_last_call(tmp_path, calls):
+    run = Run(2)
+    run[0].add(raw_files.receive(1, size=4))
+    for _ in range(calls):
+        run[0].enter("MPI_Send", 10).add(raw_files.send(1)).leave("MPI_Send", 15, error=14)
+
+    trace = run.end(90).read(tmp_path)
+
+    assert trace.half_messages.num_rows == 0
+    assert defects(trace)["record_without_call"] == 1

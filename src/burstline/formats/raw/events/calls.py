@@ -237,14 +237,15 @@ class Gathering:
 
 
 def _refused(line: Timeline, rows: Integers) -> npt.NDArray[np.bool_]:
-    """Which records are of messages that MPI refused: neither sent nor waited for.
+    """Which records of calls are of messages that MPI refused: neither sent nor waited for.
 
     A call that failed after it had received, as more came than it had room for, did both.
     """
     left = line.leave
     done = (left < 0) | (line.records["a"][left] == 0)
-    done[line.call[line.of(Kind.RECEIVE)]] = True
-    return ~done[line.call[rows]] & np.isin(line.kind[rows], _BEGUN)
+    call, kind = line.call[rows], line.kind[rows]
+    done[call[kind == Kind.RECEIVE]] = True
+    return ~done[call] & np.isin(kind, _BEGUN)
 
 
 def _clear_absurd(kind: npt.NDArray[np.uint16], sizes: dict[str, Integers]) -> Integers:
