@@ -7,6 +7,7 @@ import itertools
 import pytest
 
 import burstline
+from burstline import errors
 from burstline.formats.raw import stored
 from burstline.formats.raw.files import folder as files
 from burstline.formats.raw.files.folder import settle
@@ -146,3 +147,36 @@ def test_threads_of_a_file_are_told_apart(tmp_path):
     (path,) = (tmp_path / "two").iterdir()
     assert path.name == f"p-node-{FIRST_PID}.raw"
     assert [len(one) * BYTES for one in stored(path)] == [len(first), len(second)]
+
+
+def test_a_thread_without_records_is_read(tmp_path, whole):
+    first, second = threads()
+    content = piece(0, 0, first) + piece(1, 0, second) + piece(2, 0, b"")
+
+    trace = burstline.read(write(tmp_path / "begun", content))
+
+    assert trace.calls.equals(whole.calls)
+    assert trace.rows("locations") == 3
+
+
+@pytest.mark.parametrize("in_tail", [False, True])
+@pytest.mark.parametrize(("numbers", "count"), [(range(1, 20_000), 1), ([1], 150_000)])
+def test_threads_and_pieces_without_records_are_counted_before_they_are_made(
+    tmp_path, in_tail, numbers, count
+):
+    """Each is a record in the file, and objects of some kilobytes in memory."""
+    first, _ = threads()
+    hostile = b"".join(piece(number, 0, b"") for number in numbers) * count
+    content = piece(0, 0, first) + hostile * (not in_tail)
+    folder = write(tmp_path / "hostile", content, hostile * in_tail or None)
+
+    with pytest.raises(errors.MemoryBudgetError, match="each thread takes some"):
+        burstline.read(folder, memory=256 << 20)
+
+
+def test_threads_that_fit_are_not_refused(tmp_path):
+    first, _ = threads()
+    others = b"".join(piece(number, 0, b"") for number in range(1, 300))
+    folder = write(tmp_path / "many", piece(0, 0, first) + others)
+
+    assert burstline.read(folder, memory=256 << 20).rows("locations") == 300

@@ -18,6 +18,7 @@ from burstline.formats.raw.events.timeline import born_ns
 from burstline.formats.raw.events.user_events import UserEvents
 from burstline.formats.raw.files.folder import RECORD_BYTES, open_files
 from burstline.formats.raw.files.layout import SUFFIX, Kind
+from burstline.formats.raw.files.pieces import Room
 from burstline.formats.raw.group import Basis, Numbering, read_batch
 from burstline.formats.raw.processes.call_paths import CallPaths
 from burstline.formats.raw.processes.clocks import corrections
@@ -106,9 +107,11 @@ class RawSource:
         operations: Mapping[int, str] | None = None,
         name: str | None = None,
         progress: Progress = SILENCE,
+        memory: int | None = None,
     ) -> None:
         self._name, self.defects = readable(name or folder), intake.Defects()
-        files = open_files(folder, self.defects, progress)
+        room = Room(memory)
+        files = open_files(folder, self.defects, progress, room)
         processes = find_processes(files, self.defects)
         if not processes:
             raise FormatError(
@@ -153,7 +156,8 @@ class RawSource:
         self._records = Records(self._basis, self._shared, own=own) if records or own else None
         outlines = [file.outline for process in processes for file in process.files]
         counts = np.sum([outline.counts for outline in outlines], axis=0)
-        self.costs = RECORDED_COSTS if records else costs_of(counts)
+        costs = RECORDED_COSTS if records else costs_of(counts)
+        self.costs = replace(costs, base=costs.base + room.taken)
 
     def sizes(self) -> list[int]:
         """Records of each process."""
@@ -285,7 +289,13 @@ def read(
     Without `resolve` frames are named by their addresses; `operations` are named by number.
     """
     source = RawSource(
-        folder, raw=raw, resolve=resolve, operations=operations, name=name, progress=progress
+        folder,
+        raw=raw,
+        resolve=resolve,
+        operations=operations,
+        name=name,
+        progress=progress,
+        memory=memory,
     )
     return intake.read_whole(
         source,
@@ -328,5 +338,6 @@ def convert(
         operations=operations,
         name=name,
         progress=progress,
+        memory=memory,
     )
     intake.convert(source, target, memory=memory, threads=threads, progress=progress)

@@ -37,7 +37,7 @@ from burstline.formats.raw.files.layout import (
     VERSION,
     Kind,
 )
-from burstline.formats.raw.files.pieces import Pieces, by_thread, in_file, in_tail
+from burstline.formats.raw.files.pieces import Pieces, Room, by_thread, in_file, in_tail
 from burstline.formats.store import MANIFEST
 
 if TYPE_CHECKING:
@@ -90,7 +90,9 @@ def recognises(folder: Path, _head: bytes = b"") -> bool:
     return any(is_plain(path) for path in folder.glob(f"*{SUFFIX}"))
 
 
-def open_files(folder: Path, defects: Defects, progress: Progress) -> list[RawFile]:
+def open_files(
+    folder: Path, defects: Defects, progress: Progress, room: Room | None = None
+) -> list[RawFile]:
     """Open every raw file of a folder."""
     paths = sorted(path for path in folder.glob(f"*{SUFFIX}") if is_plain(path))
     if not paths:
@@ -98,10 +100,10 @@ def open_files(folder: Path, defects: Defects, progress: Progress) -> list[RawFi
             folder, None, expected=f"files *{SUFFIX} in it", found="none", way_out=_WAY_OUT
         )
     progress.step("Opening", len(paths), "files")
-    files, refused = [], None
+    files, refused, room = [], None, room or Room(None)
     for path in paths:
         try:
-            files += _open(path, defects)
+            files += _open(path, defects, room)
         except UnsupportedRecordError:
             raise
         except FormatError as error:
@@ -121,7 +123,7 @@ def open_files(folder: Path, defects: Defects, progress: Progress) -> list[RawFi
     return files
 
 
-def _open(path: Path, defects: Defects) -> list[RawFile]:
+def _open(path: Path, defects: Defects, room: Room) -> list[RawFile]:
     header = _header(path, defects)
     if header is None:
         return []
@@ -139,7 +141,7 @@ def _open(path: Path, defects: Defects) -> list[RawFile]:
             records=records,
             outline=_outline_of(records),
         )
-        for number, start_ns, records in _threads(path, header, defects)
+        for number, start_ns, records in _threads(path, header, defects, room)
     ]
 
 
@@ -183,25 +185,30 @@ def stored(path: Path) -> list[npt.NDArray[Any] | Pieces]:
     header = _header(path, defects)
     if header is None:
         return []
-    return [records for *_, records in _threads(path, header, defects)]
+    return [records for *_, records in _threads(path, header, defects, Room(None))]
 
 
 def _threads(
     path: Path,
     header: Any,  # noqa: ANN401 -- a record
     defects: Defects,
+    room: Room,
 ) -> list[tuple[int, int, npt.NDArray[Any] | Pieces]]:
     """Number, start and records of the threads of a file."""
     begin = int(header["header_bytes"])
     tail = path.with_suffix(TAIL_SUFFIX)
     if header["version"] == _ONE_THREAD:
+        room.take(np.zeros(1, np.int64))
         place, left = _tail(tail, begin)
         records, _ = _sound(_with_tail(path, begin, place, left, defects), path, begin, defects)
         return [(int(header["thread"]), int(header["start_ns"]), records)]
     records, heads = _sound(_mapped(path, begin, defects), path, begin, defects)
     lost = int(heads[0]) if len(heads) else len(records)
     defects.note("unknown_record", "loss", f"{path.name}: before any thread", lost)
-    pieces = [*in_file(records, heads), *in_tail(_windows(tail))]
+    windows = _windows(tail)
+    waiting = windows["a"][windows["kind"] == Kind.THREAD]
+    room.take(np.concatenate([records["a"][heads], waiting]))
+    pieces = [*in_file(records, heads), *in_tail(windows)]
     return list(by_thread(pieces, path.name, defects))
 
 

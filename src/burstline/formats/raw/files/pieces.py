@@ -16,6 +16,8 @@ from typing import TYPE_CHECKING, Any, Final, NamedTuple
 
 import numpy as np
 
+from burstline.formats.definitions import LITTLE
+from burstline.formats.intake import BASE, require_bytes
 from burstline.formats.raw.files.layout import LATEST, RECORD, Kind
 
 if TYPE_CHECKING:
@@ -27,6 +29,23 @@ if TYPE_CHECKING:
     from burstline.formats.intake import Defects
 
 _FAR: Final = 1 << 48  # records; no thread has so many
+_THREAD_BYTES: Final = 12 << 10
+_PIECE_BYTES: Final = 1 << 10
+_WAY_OUT: Final = "Allow more memory (--memory): each thread takes some, however short it is."
+
+
+class Room:
+    """What threads and their pieces take beside their records, counted before it is taken."""
+
+    def __init__(self, memory: int | None) -> None:
+        self._memory = memory
+        self.taken = 0
+
+    def take(self, numbers: Integers) -> None:
+        """Take room for pieces of threads with these numbers; refuse what is not allowed."""
+        self.taken += len(np.unique(numbers)) * _THREAD_BYTES + len(numbers) * _PIECE_BYTES
+        if self.taken > LITTLE:
+            require_bytes(BASE + self.taken, self._memory, way_out=_WAY_OUT)
 
 
 class Piece(NamedTuple):
@@ -49,7 +68,7 @@ class Pieces:
     def __init__(self, parts: Sequence[npt.NDArray[Any]]) -> None:
         self.parts = parts
         self._ends = list(accumulate(map(len, parts)))
-        self._firsts = [0, *self._ends[:-1]]
+        self._firsts = [0, *self._ends][: len(parts)]
 
     def __len__(self) -> int:
         """How many records there are."""
