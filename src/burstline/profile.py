@@ -15,7 +15,7 @@ import pyarrow as pa
 from burstline.errors import ParameterError, printable
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping
+    from collections.abc import Callable, Mapping
     from pathlib import Path
 
     import numpy.typing as npt
@@ -166,6 +166,10 @@ class Profile:
 
         Nan where a minimum or maximum has no value.
         """
+        stored = self.stored.get(metric)
+        if stored and not stored.inclusive and self._combined(metric) == "sum":
+            total: float | int = stored.values.sum().item()
+            return total
         roots = self.inclusive(metric)[self._parents() < 0]
         combined = self._combined(metric)
         if combined == "sum":
@@ -182,6 +186,19 @@ class Profile:
             names.append(_name(row))
             node = row["parent"]
         return tuple(names[::-1])
+
+    def paths(self) -> Callable[[int], tuple[str, ...]]:
+        """What :meth:`path` tells, for many call paths: their names are read once."""
+        names, parents = self.names(), self._parents().tolist()
+
+        def path(node: int) -> tuple[str, ...]:
+            found = []
+            while node >= 0:
+                found.append(names[node])
+                node = parents[node]
+            return tuple(found[::-1])
+
+        return path
 
     def names(self) -> list[str]:
         """The last name of every call path, as in :meth:`path`."""

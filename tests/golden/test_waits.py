@@ -22,7 +22,9 @@ def severities(trace, like=None):
     """Values by metric, location and path, as the twin has them."""
     waits = burstline.wait_states(trace, like=like)
     profile = waits.profile
-    paths = ["/".join(waits.path(row)) for row in range(profile.call_paths.num_rows)]
+    rows, path = range(profile.call_paths.num_rows), profile.paths()
+    assert [path(row) for row in rows] == [profile.path(row) for row in rows]
+    paths = ["/".join(path(row)) for row in rows]
     table = {}
     for metric in profile.stored:
         dense = profile.exclusive(metric)

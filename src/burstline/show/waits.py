@@ -78,9 +78,8 @@ class WaitsView(View):
     def _cells(self) -> Iterator[tuple[object, ...]]:
         profile = self.result.profile
         ranks, threads = (profile.locations[name].to_pylist() for name in ("rank", "thread"))
-        paths = [
-            " > ".join(self.result.path(row)) for row in range(profile.call_paths.num_rows)
-        ]
+        path = profile.paths()
+        paths = [" > ".join(path(row)) for row in range(profile.call_paths.num_rows)]
         for metric in profile.stored:
             table = profile.to_table(metric)
             for path, location, value in zip(

@@ -192,7 +192,7 @@ class Waits:
 
     def as_dict(self) -> dict[str, Any]:
         """All of it as JSON output, by the contract; the longest lists are cut."""
-        profile = self.profile
+        profile, path = self.profile, self.profile.paths()
         ranks = profile.locations["rank"].to_pylist()
         totals = {name: int(profile.total(name)) for name in profile.stored}
         units = zip(
@@ -208,11 +208,11 @@ class Waits:
                 listed.append(
                     {
                         "rank": ranks[row["location"]],
-                        "call_path": self.path(row["call_path"]),
+                        "call_path": list(path(row["call_path"])),
                         "start_ns": row["start_ns"],
                         "wait_ns": row["wait_ns"],
                         "cause_rank": ranks[row["cause_location"]],
-                        "cause_call_path": None if blamed is None else self.path(blamed),
+                        "cause_call_path": None if blamed is None else list(path(blamed)),
                     }
                 )
         whole = int(to_numpy(self.delays["wait_ns"]).sum())
@@ -231,7 +231,7 @@ class Waits:
             "call_paths": {
                 name: [
                     {
-                        "path": self.path(row),
+                        "path": list(path(row)),
                         "value": value,
                         "share_metric": value / totals[name],
                     }
