@@ -85,6 +85,13 @@ def test_what_a_parser_would_take_is_compared_with_what_is_allowed():
         documents.from_json("[" + "{}," * 100_000 + "{}]", HERE, memory=7 << 20)
 
 
+def test_a_small_document_is_read_whatever_is_allowed():
+    assert documents.from_json("[1, 2]", HERE, memory=10) == [1, 2]
+    assert documents.from_toml("a = 1", HERE, memory=10) == {"a": 1}
+    with pytest.raises(MemoryBudgetError, match="more memory"):
+        documents.from_json("[" + "{}," * 100_000 + "{}]", HERE, memory=10)
+
+
 @pytest.mark.parametrize("read", [documents.read_toml, documents.read_json])
 def test_a_document_is_a_plain_file_of_limited_size_in_utf_8(tmp_path, read):
     os.mkfifo(pipe := tmp_path / "pipe")

@@ -25,6 +25,8 @@ _MOST_DEPTH: Final = 16
 _MOST_PARTS: Final = 8
 _MOST_DIGITS: Final = 64
 _MOST_MEMORY: Final = 1 << 30
+_LITTLE: Final = 4 << 20
+"""What any budget allows: documents that burstline writes of small traces."""
 # Measured: of the shortest things that can stand in a list, and of tables and what leads there.
 _BYTES_PER_CHARACTER: Final = 28
 _BYTES_PER_NAME: Final = 1_000
@@ -105,9 +107,11 @@ def _check_depth(brackets: str, path: Path) -> None:
 
 
 def _check_memory(needed: int, memory: int | None, path: Path) -> None:
-    allowed = _MOST_MEMORY if memory is None else min(memory, _MOST_MEMORY)
+    allowed = _MOST_MEMORY if memory is None else min(max(memory, _LITTLE), _MOST_MEMORY)
     if needed > allowed:
         way_out = f"That is what {path} may take: make it anew if it is not from burstline."
+        if allowed < _MOST_MEMORY:
+            way_out = f"{way_out[:-1]}, or allow more memory (--memory) if it is."
         raise MemoryBudgetError(needed, allowed, way_out=way_out)
 
 
