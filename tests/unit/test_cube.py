@@ -263,6 +263,15 @@ def test_depth_and_tags_have_limits_whatever_memory_is_allowed(place, text, said
         burstline.read_profile(cube.write(place), memory=10**12)
 
 
+@pytest.mark.parametrize("encoding", ["UTF-999", "utf-7", "hex", "utf-32"])
+def test_an_encoding_that_no_reader_of_xml_knows_is_damage(place, encoding):
+    cube = Cube()
+    anchor = cube.members["anchor.xml"].decode()
+    cube.members["anchor.xml"] = anchor.replace("UTF-8", encoding, 1).encode()
+    with pytest.raises(FormatError, match=r"anchor\.xml"):
+        burstline.read_profile(cube.write(place))
+
+
 def test_an_index_that_expands_is_refused_within_the_memory_promised(place):
     cube = Cube()
     cube.members |= {"0.index": index(*range(5 * MANY)), "0.data": data(0, packed=True)}

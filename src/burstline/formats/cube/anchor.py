@@ -34,7 +34,7 @@ def trees_bytes(path: Path, file: IO[bytes], allowed: int) -> int:
         while chunk := source.read(_AT_ONCE):
             count.feed(chunk)
         count.feed(b"")
-    except expat.ExpatError as error:
+    except (expat.ExpatError, LookupError, ValueError) as error:  # of encodings, the latter
         raise count.refused("XML", str(error)) from error
     return count.needed
 
