@@ -11,12 +11,19 @@ import gzip
 import io
 import json
 import re
+import struct
 import tarfile
 import tomllib
+import zlib
+from enum import IntEnum
 from typing import TYPE_CHECKING, Any, Final
 
 import pyarrow as pa
 import pyarrow.parquet as pq
+
+from burstline.formats.store import MANIFEST
+from burstline.schema import TABLES
+from vouched import checksum_of_footer
 
 if TYPE_CHECKING:
     import random
@@ -31,6 +38,11 @@ TEXTS: Final = (
     "", "\0", "\x1b[2J\x1b]0;title\x07", "\u202egnp", "<script>alert(1)</script>", "=1+1",
     "../../../etc/passwd", "%s%n{0}", "a" * 5000, "\ud7ff\uffff", "MPI_Send", "nan", '"', "\n",
 )  # fmt: skip
+_REFERRING: Final = {
+    column.name for table in TABLES.values() for column in table.columns if column.refers
+}
+_FAR: Final = 1 << 24  # rows: no table of ours has so many
+_KINDS_OF_TABLES, _FOOTERS = 12, 11
 _NUMBER: Final = re.compile(rb"-?\d+(?:\.\d+)?")
 _RAW_HEADER, _RAW_RECORD, _RAW_FIELDS = (
     4096,
@@ -65,18 +77,60 @@ def at_random(draw: random.Random, content: bytearray, other: bytes) -> None:
             content[-1 - first] = draw.randrange(256)
 
 
-def lie(draw: random.Random, path: Path) -> bool:
-    """Change what a file says by the rules of its format; whether there was a way to."""
+class Lie(IntEnum):
+    """Whether a file lies."""
+
+    NONE = 0
+    BELIEVABLE = 1  # a trace could be so
+    UNBELIEVABLE = 2
+
+
+class Unbelievable(bytes):
+    """Content that no reader may take for true."""
+
+    __slots__ = ()
+
+
+def lie(draw: random.Random, path: Path) -> Lie:
+    """Change what a file says by the rules of its format, where there is a way to."""
     change = next((lies for end, lies in _LIES.items() if path.name.endswith(end)), None)
     if change is None:
-        return False
+        return Lie.NONE
     content = path.read_bytes()
     with contextlib.suppress(ValueError, OverflowError, RecursionError, pa.ArrowException):
         changed = change(draw, content)
         if changed != content:
             path.write_bytes(changed)
-            return True
-    return False
+            is_told = isinstance(changed, Unbelievable)
+            return Lie.UNBELIEVABLE if is_told else Lie.BELIEVABLE
+    return Lie.NONE
+
+
+def vouch(draw: random.Random, folder: Path) -> bool:
+    """Make the checksums of a store right again; whether it says other rows than it has."""
+    manifest = folder / MANIFEST
+    if not manifest.is_file():
+        return False
+    document = json.loads(manifest.read_text())
+    if not isinstance(document, dict) or not isinstance(document.get("tables"), dict):
+        return False
+    counts = {}
+    for path in folder.glob("*.parquet"):
+        with contextlib.suppress(pa.ArrowException, OSError):  # of a footer that lies
+            counts[path.stem] = pq.read_metadata(path).num_rows
+    is_honest = bool(draw.randrange(4))
+    lied = False
+    for name, entry in document["tables"].items():
+        if name in counts and isinstance(entry, dict) and entry.get("rows") != counts[name]:
+            lied |= not is_honest
+            if is_honest:
+                entry["rows"] = counts[name]
+        if name in counts and isinstance(entry, dict) and "footer" in entry:
+            entry["footer"] = checksum_of_footer(folder / f"{name}.parquet")
+    document.pop("checksum", None)
+    head = json.dumps(document)[:-1]
+    manifest.write_text(f'{head}, "checksum": {zlib.crc32(head.encode())}}}')
+    return lied
 
 
 def _in_text(draw: random.Random, content: bytes) -> bytes:
@@ -122,7 +176,7 @@ def _in_parquet(draw: random.Random, content: bytes) -> bytes:
     table = pq.read_table(io.BytesIO(content))
     place = draw.randrange(table.num_columns)
     field, column = table.schema.field(place), table.column(place)
-    kind = draw.randrange(10)
+    kind, is_told = draw.randrange(_KINDS_OF_TABLES), False
     if kind == 0 and table.num_rows:  # rows in another order, twice, or gone
         rows = [draw.randrange(table.num_rows) for _ in range(table.num_rows)]
         table = table.take(draw.choice((rows, sorted(rows), rows[:1], rows + rows)))
@@ -138,17 +192,26 @@ def _in_parquet(draw: random.Random, content: bytes) -> bytes:
         table = table.set_column(place, field.name, column.cast(other, safe=False))
     elif kind == 4:
         table = table.append_column(draw.choice(TEXTS) or "x", column)
-    elif table.num_rows:
+    elif kind != _FOOTERS and table.num_rows:
         values = column.to_pylist()
         first = draw.randrange(len(values))
         last = draw.choice((first + 1, len(values)))
         number = _fitting(draw, field.type, values)
         values[first:last] = [number] * (last - first)
+        refers = field.name in _REFERRING and isinstance(number, int) and abs(number) > _FAR
+        is_told = refers or (number is None and not field.nullable)
         field = field.with_nullable(nullable=True)
         table = table.set_column(place, field, pa.array(values, field.type))
     target = io.BytesIO()
     pq.write_table(table, target, row_group_size=draw.choice((None, 1, 7)))
-    return target.getvalue()
+    content = target.getvalue()
+    if kind == _FOOTERS:
+        length = int.from_bytes(content[-8:-4], "little")
+        footer = bytearray(content[-8 - length : -8])
+        at_random(draw, footer, bytes(footer))
+        tail = struct.pack("<I", len(footer)) + b"PAR1"
+        content = content[: -8 - length] + footer + tail
+    return Unbelievable(content) if is_told else content
 
 
 def _fitting(draw: random.Random, kind: pa.DataType, values: list[Any]) -> object:

@@ -44,7 +44,7 @@ _OUTPUTS: Final = (
     "o.otf2",
     "o.perfetto.json",
 )
-RESOURCES: Final = ("--memory", "512M", "--threads", "1", "--quiet")
+RESOURCES: Final = ("--threads", "1", "--quiet")
 
 
 @dataclass(frozen=True)
@@ -142,7 +142,9 @@ def commands(draw: random.Random, sound: Sound, home: Path, out: Path) -> list[l
         found = _of_document(sound, home, out)
     if sound.format in ("app.sig", "measured.json", "sets.toml"):
         return found
-    return [[*words, *RESOURCES[2 * ("--memory" in words) :]] for words in found]
+    allowed = "512M" if sound.format == "raw" else draw.choice(("512M", "64M"))
+    memory = ["--memory", allowed]
+    return [[*words, *(memory * ("--memory" not in words)), *RESOURCES] for words in found]
 
 
 def _of_document(sound: Sound, home: Path, out: Path) -> list[list[object]]:
@@ -181,6 +183,8 @@ def _of_document(sound: Sound, home: Path, out: Path) -> list[list[object]]:
 def _of_trace(draw: random.Random, source: Path, sound: Path, out: Path) -> list[list[object]]:
     """What is in it, its waits or its loops, a copy, and one command out of all others."""
     as_json = ["--format", "json"]
+    copy = out / draw.choice(_OUTPUTS)
+    again = draw.randrange(4) == 0 and not copy.name.endswith(".json")
     cut = ["cut", source, "-o", out / f"cut-{draw.choice(_OUTPUTS)}"]
     rest: list[list[object]] = [
         ["info", source, "--full"],
@@ -201,6 +205,6 @@ def _of_trace(draw: random.Random, source: Path, sound: Path, out: Path) -> list
     return [
         ["info", source, *as_json],
         [draw.choice(("waits", "structure")), source, *as_json],
-        ["convert", source, "-o", out / draw.choice(_OUTPUTS), *as_json],
-        draw.choice(rest),
+        ["convert", source, "-o", copy, *as_json],
+        ["info", copy, *as_json] if again else draw.choice(rest),
     ]
