@@ -42,7 +42,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any, Final, NamedTuple
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator, Sequence
+    from collections.abc import Iterable, Iterator, Sequence
 
 import burstline as package
 from burstline.cli import main as burstline
@@ -356,11 +356,11 @@ class Campaign:
             name: [each for each in made if each.format == name] for name in wanted.formats
         }
 
-    def run(self, first: int, step: int, last: int, until: float) -> tuple[dict[str, int], int]:
+    def run(self, cases: Iterable[int], until: float) -> tuple[dict[str, int], int]:
         """How many files of each format were tried, and how many failed."""
         files: collections.Counter[str] = collections.Counter()
         failures = 0
-        for case in range(first, last, step):
+        for case in cases:
             if time.monotonic() > until:
                 break
             name = self._wanted.formats[case % len(self._wanted.formats)]
@@ -400,9 +400,10 @@ def work(
     resolve_in_one_child()
     campaign = Campaign(wanted, made, own)
     if wanted.case is not None:
-        return campaign.run(wanted.case, 1, wanted.case + 1, until)
-    last = min(wanted.files * len(wanted.formats), sys.maxsize)
-    return campaign.run(number, wanted.workers, last, until)
+        return campaign.run([wanted.case], until)
+    formats = range(len(wanted.formats))
+    rounds = range(number, wanted.files, wanted.workers)
+    return campaign.run((each * len(formats) + k for each in rounds for k in formats), until)
 
 
 def main() -> None:
