@@ -13,7 +13,7 @@ import numpy as np
 
 from burstline.errors import ParameterError, plural, printable
 from burstline.show.units import format_share
-from burstline.structure import Call, Condition, Loop, Seen, chains, compact, rule, size
+from burstline.structure import Around, Call, Condition, Loop, Seen, chains, compact, rule, size
 
 if TYPE_CHECKING:
     from collections.abc import Collection, Iterable, Mapping, Sequence
@@ -98,12 +98,12 @@ class _Place:
     depth: int = 0
     shown: int = 0  # frames that the enclosing block shows already
     opened: tuple[Step, ...] = ()
-    loop: Loop | None = None  # None in a condition, which has iterations of its own
+    body: Around = field(default_factory=Around)
     nesting: int = 0
 
     def inner(self, path: tuple[Step, ...], depth: int) -> _Place:
         """The place inside of what was just written."""
-        return _Place(depth + 1, len(path), path, self.loop, self.nesting)
+        return _Place(depth + 1, len(path), path, self.body, self.nesting)
 
 
 @dataclass(slots=True)
@@ -132,7 +132,7 @@ class _Writer:
 
     def _block(self, items: Sequence[Item], place: _Place) -> None:
         """Write items that the same ranks execute."""
-        for chain in chains(items, place.loop):  # its branches stand at one depth
+        for chain in chains(items, place.body):  # its branches stand at one depth
             steps = _common([_steps(item) for item in chain])
             depth = self._open(steps, place)
             for number, item in enumerate(chain, start=1):
@@ -140,10 +140,10 @@ class _Writer:
                     self._call(item, depth)
                 elif isinstance(item, Condition):
                     seen = self.seen.condition(item)
-                    text = _branch_text(seen, place.loop, number, len(chain))
+                    text = _branch_text(seen, place.body, number, len(chain))
                     self._add("condition", depth, text, item=item)
                     inner = place.inner(steps, depth)
-                    inner.loop = None
+                    inner.body = place.body.inner(item)
                     self.body(item.items, self.shown & frozenset(item.ranks), inner)
                 else:
                     self._loop(item, place.inner(steps, depth), depth)
@@ -151,11 +151,11 @@ class _Writer:
     def _loop(self, loop: Loop, inner: _Place, depth: int) -> None:
         seen = self.seen.loop(loop)
         counter = None if loop.parent else self._iteration_counter(loop)
-        inner.loop, inner.nesting = loop, inner.nesting + 1
+        inner.body, inner.nesting = inner.body.inner(loop), inner.nesting + 1
         folded = self.deepest is not None and inner.nesting > self.deepest
         text = _loop_text(seen)
         if folded:
-            text += f", {plural(size(loop.items, loop), 'node')} folded"
+            text += f", {plural(size(loop.items, inner.body), 'node')} folded"
         self._add("loop", depth, text, time_ns=seen.mean_ns, counter=counter, item=loop)
         if not folded:
             self.body(loop.items, self.shown & frozenset(loop.ranks), inner)
@@ -300,7 +300,7 @@ def _trips_text(loop: Loop) -> str:
     return f"{low}..{high} (mean {together.mean():.2f})"
 
 
-def _branch_text(condition: Condition, around: Loop | None, number: int, branches: int) -> str:
+def _branch_text(condition: Condition, around: Around, number: int, branches: int) -> str:
     """Write when the branch of a chain is executed: by its rule, how often, or otherwise."""
     if number == branches > 1:
         return "else:"

@@ -42,9 +42,11 @@ from burstline.structure.computation.inner_loops import Place as Place
 from burstline.structure.detection import METHODS as METHODS
 from burstline.structure.exact.lane import LaneNest as LaneNest
 from burstline.structure.exact.lane import lane_nest as lane_nest
+from burstline.structure.program.length import description_length as description_length
 from burstline.structure.program.nodes import Item as Item
 from burstline.structure.program.nodes import walk as walk
 from burstline.structure.program.ranks import compact as compact
+from burstline.structure.program.rules import Around as Around
 from burstline.structure.program.rules import Conditions as Conditions
 from burstline.structure.program.rules import chains as chains
 from burstline.structure.program.rules import rule as rule

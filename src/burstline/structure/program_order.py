@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Protocol
 
 import numpy as np
 
@@ -13,7 +13,7 @@ if TYPE_CHECKING:
     from collections.abc import Collection, Iterable, Sequence
 
     from burstline.columns import Integers
-    from burstline.identity import Frame, Path, Site
+    from burstline.identity import Frame, Path
 
 _HEAD, _TAIL = -1, -2
 _START = -1  # above the outermost frames
@@ -26,7 +26,32 @@ Place = tuple[int, str, str, int]
 """Time, function, file, line: sorts the branches of one point of the program."""
 
 
-def paths_to_compare(sites: Iterable[Site]) -> list[Path]:
+class Called(Protocol):
+    """What is called, and from where."""
+
+    @property
+    def operation(self) -> str:
+        """Its MPI name."""
+        ...
+
+    @property
+    def path(self) -> Path:
+        """Where it is called, outermost frame first."""
+        ...
+
+
+def parting(a: Path, b: Path) -> tuple[int, int, int] | None:
+    """The depth at which two paths part, and the lines there, if these can be compared."""
+    for depth, (frame, other) in enumerate(zip(a, b, strict=False)):
+        if frame != other:
+            is_same = (frame.function, frame.file) == (other.function, other.file)
+            if not is_same or frame.line is None or other.line is None:
+                return None
+            return depth, frame.line, other.line
+    return None
+
+
+def paths_to_compare(sites: Iterable[Called]) -> list[Path]:
     """The call path of each site, as far as its lines tell what comes before what."""
     # A compiler may give what starts and ends MPI the same line, that of the program's head:
     # when they are executed is known without it.

@@ -10,7 +10,7 @@ import numpy as np
 
 from burstline import _core
 from burstline.operations import FINALIZES, INITS
-from burstline.structure.program_order import paths_to_compare, program_places
+from burstline.structure.program_order import parting, paths_to_compare, program_places
 
 if TYPE_CHECKING:
     from collections.abc import Collection, Sequence
@@ -83,14 +83,7 @@ class CallGraph:
 
     def _parting(self, a: int, b: int) -> tuple[int, int, int] | None:
         """The depth at which two paths part, and the lines there, if these can be compared."""
-        pairs = zip(self.paths[a], self.paths[b], strict=False)
-        for depth, (frame, other) in enumerate(pairs):
-            if frame != other:
-                is_same = (frame.function, frame.file) == (other.function, other.file)
-                if not is_same or frame.line is None or other.line is None:
-                    return None
-                return depth, frame.line, other.line
-        return None
+        return parting(self.paths[a], self.paths[b])
 
     @property
     def symbols(self) -> int:

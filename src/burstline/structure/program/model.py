@@ -11,7 +11,7 @@ from burstline.errors import ParameterError, plural, printable
 from burstline.structure.program.fidelity import Expander
 from burstline.structure.program.iterations import timed
 from burstline.structure.program.nodes import Call, Item, Loop, tree, walk
-from burstline.structure.program.rules import Conditions, size
+from burstline.structure.program.rules import Around, Conditions, size
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
@@ -130,7 +130,7 @@ class Structure:
     @property
     def nodes(self) -> int:
         """Its calls, loops and conditions; a chain of ``if``, ``elif`` and ``else`` is one."""
-        return size(self.items, None)
+        return size(self.items, Around())
 
     @property
     def conditions(self) -> Conditions:

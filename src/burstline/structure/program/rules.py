@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import dataclass
 from typing import TYPE_CHECKING, Final, NamedTuple
 
 import numpy as np
@@ -12,12 +13,33 @@ from burstline.structure.program.ranks import compact
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
 
-    from burstline.columns import Integers
+    from burstline.columns import Integers, Mask
     from burstline.structure.program.nodes import Item
+    from burstline.structure.program.runs import Runs
 
 _FEW: Final = 4
 _TEENS: Final = range(11, 14)
 _ENDINGS: Final = {1: "st", 2: "nd", 3: "rd"}
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Around:
+    """The body that some items are in: that of a loop, or of a condition in it."""
+
+    loop: Loop | None = None  # the innermost; None outside loops
+    # (lanes,) how often the body was executed; None for the program
+    executions: Integers | None = None
+    held: Runs | None = None  # the iterations of the loop in which it was; None for all
+
+    def inner(self, item: Loop | Condition) -> Around:
+        """The body of an item in this one."""
+        if isinstance(item, Loop):
+            return Around(item, item.executions)
+        return Around(self.loop, item.executions, self.iterations(item.when))
+
+    def iterations(self, when: Runs) -> Runs:
+        """The iterations of the loop that are those executions of the body."""
+        return when if self.held is None else when.out_of(self.held)
 
 
 class Conditions(NamedTuple):
@@ -29,34 +51,51 @@ class Conditions(NamedTuple):
     @classmethod
     def of(cls, items: Sequence[Item]) -> Conditions:
         """The conditions in a program; calls and loops made now and then are such."""
-        explained = list(_explained(items, None))
+        explained = list(_explained(items, Around()))
         return cls(sum(explained), len(explained) - sum(explained))
 
 
-def _explained(items: Sequence[Item], around: Loop | None) -> Iterator[bool]:
+def _explained(items: Sequence[Item], around: Around) -> Iterator[bool]:
     for chain in chains(items, around):
         for item in chain:
             if isinstance(item, Condition):
                 is_else = len(chain) > 1 and item is chain[-1]
                 yield is_else or rule(item, around) is not None
-                yield from _explained(item.items, None)
+                yield from _explained(item.items, around.inner(item))
                 continue
             if item.when is None and item.probability < 1:
                 yield False
             if isinstance(item, Loop):
-                yield from _explained(item.items, item)
+                yield from _explained(item.items, around.inner(item))
 
 
-def rule(condition: Condition, around: Loop | None) -> str | None:
+def rule(condition: Condition, around: Around) -> str | None:
     """When a condition holds in the loop around it, in words that are true of all its ranks."""
-    if around is None or around.trips is None:
-        return None
     lanes = np.flatnonzero(condition.executions).tolist()
-    texts = {_holds(condition.when.values(k), around.trips.values(k)) for k in lanes}
-    return texts.pop() if len(texts) == 1 else None
+    return _rule_on(condition, around, lanes)
 
 
-def chains(items: Sequence[Item], around: Loop | None) -> Iterator[Sequence[Item]]:
+def follows_a_rule_by_rank(condition: Condition, around: Around) -> bool:
+    """Whether a condition holds by some rule on each lane."""
+    lanes = np.flatnonzero(condition.executions).tolist()
+    return all(_rule_on(condition, around, [lane]) is not None for lane in lanes)
+
+
+def _rule_on(condition: Condition, around: Around, lanes: Sequence[int]) -> str | None:
+    if around.loop is None or around.loop.trips is None:
+        return None
+    trips_of, held = around.loop.trips, around.held
+    places: dict[tuple[bytes, ...], _Places] = {}
+    for lane in lanes:
+        own = [runs for runs in (condition.when, trips_of, held) if runs is not None]
+        key = tuple(runs.part(lane, 1).key() for runs in own)
+        if key not in places:
+            among = None if held is None else held.values(lane)
+            places[key] = _Places.of(condition.when.values(lane), trips_of.values(lane), among)
+    return _holds(_Places(*map(np.concatenate, zip(*places.values(), strict=True))))
+
+
+def chains(items: Sequence[Item], around: Around) -> Iterator[Sequence[Item]]:
     """The items of a body, neighbouring conditions of which always one holds as one chain."""
     begin = 0
     while begin < len(items):
@@ -65,10 +104,10 @@ def chains(items: Sequence[Item], around: Loop | None) -> Iterator[Sequence[Item
         begin = end
 
 
-def _branches(items: Sequence[Item], around: Loop | None) -> int:
+def _branches(items: Sequence[Item], around: Around) -> int:
     """How many of the items are the chain that begins with the first; 1 if none does."""
     first = items[0]
-    if around is None or not isinstance(first, Condition):
+    if around.executions is None or not isinstance(first, Condition):
         return 1
     wanted = around.executions * (first.executions > 0)
     total = np.zeros_like(wanted)
@@ -91,52 +130,63 @@ def _is_apart(branches: Sequence[Item], lane: int) -> bool:
     return len(np.unique(together)) == len(together)
 
 
-def size(items: Sequence[Item], around: Loop | None) -> int:
+def size(items: Sequence[Item], around: Around) -> int:
     """The nodes of a body and in it: its calls, loops and conditions, a chain as one."""
     total = 0
     for chain in chains(items, around):
         total += 1
         for item in chain:
             if not isinstance(item, Call):
-                total += size(item.items, item if isinstance(item, Loop) else None)
+                total += size(item.items, around.inner(item))
     return total
 
 
-def _holds(when: Integers, trips: Integers) -> str | None:
+class _Places(NamedTuple):
+    """Executions of the body around a condition, by their place in entries of the loop."""
+
+    place: Integers  # iterations of the entry before it
+    to_end: Integers  # and behind it
+    chosen: Mask  # whether the condition held
+
+    @classmethod
+    def of(cls, when: Integers, trips: Integers, among: Integers | None) -> _Places:
+        """Those of a lane, all iterations of the loop or some `among` them."""
+        begins = np.cumsum(trips) - trips
+        place = np.arange(trips.sum()) - np.repeat(begins, trips)
+        to_end = np.repeat(trips, trips) - 1 - place
+        if among is not None:
+            place, to_end = place[among], to_end[among]
+        chosen = np.zeros(len(place), np.bool_)
+        chosen[when] = True
+        return cls(place, to_end, chosen)
+
+
+def _holds(places: _Places) -> str | None:
     """In which iterations something happens; None if there are no few words for it."""
-    begins = np.cumsum(trips) - trips
-    entry = np.searchsorted(begins, when, side="right") - 1
-    place = when - begins[entry]
-    to_end = trips[entry] - 1 - place
-    for distance, name in ((place, "first"), (to_end, "last")):
-        if len(when) == len(trips) and not distance.any():
+    for distance, name in ((places.place, "first"), (places.to_end, "last")):
+        if np.array_equal(places.chosen, distance == 0):
             return f"{name} iteration"
-        if len(when) == trips.sum() - len(trips) and distance.all():
+        if np.array_equal(places.chosen, distance != 0):
             return f"not {name} iteration"
-    every = _in_each(place, entry, trips)
-    return None if every is None else _set_text(every, int(trips.max()))
-
-
-def _in_each(place: Integers, entry: Integers, trips: Integers) -> Integers | None:
-    """The iterations of an entry in which something happens, if all entries agree."""
-    first = place[entry == 0]
-    if trips.min() != trips.max() or len(place) != len(first) * len(trips):
+    chosen = np.unique(places.place[places.chosen])
+    others = np.unique(places.place[~places.chosen])
+    if len(np.intersect1d(chosen, others, assume_unique=True)):
         return None
-    return first if np.array_equal(place, np.tile(first, len(trips))) else None
+    return _set_text(chosen, others)
 
 
-def _set_text(chosen: Integers, total: int) -> str | None:
-    """A set of iterations 0..total-1, counted from 1; None if it is long."""
+def _set_text(chosen: Integers, others: Integers) -> str | None:
+    """A set of iterations that is none of the others, counted from 1; None if it is long."""
     if len(chosen) == 1:
         return f"iteration == {chosen[0] + 1}"
     steps = np.unique(np.diff(chosen))
     step = int(steps[0])
-    if len(steps) == 1 and step > 1 and chosen[-1] + step >= total:
+    if len(steps) == 1 and step > 1 and chosen[-1] + step > others.max(initial=0):
         since = f", from iteration {chosen[0] + 1}" if chosen[0] != step - 1 else ""
         last = 0 if step % 100 in _TEENS else step % 10
         return f"every {step}{_ENDINGS.get(last, 'th')} iteration{since}"
     inside = compact((chosen + 1).tolist())
-    outside = compact((np.setdiff1d(np.arange(total), chosen) + 1).tolist())
+    outside = compact((others + 1).tolist())
     if inside.count(",") >= _FEW and outside.count(",") >= _FEW:
         return None
     if outside.count(",") < inside.count(","):

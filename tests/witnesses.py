@@ -1,0 +1,168 @@
+"""The witness of a program: itself as nodes of a structure, in the form that traces can show.
+
+What never runs is dropped, iterations without a call too. A loop of one iteration and a
+condition that always holds vanish; a loop whose only element is a loop multiplies with it;
+neighbours that run in the same executions of a body are one condition.
+"""
+
+from __future__ import annotations
+
+import itertools
+from dataclasses import dataclass, replace
+
+import numpy as np
+
+from burstline.identity import Frame
+from burstline.structure import Call, Condition, Loop
+from burstline.structure.program.runs import Runs
+from loop_programs import Do, For, turns
+
+
+@dataclass
+class _Part:
+    """A step that ran: per rank, in which executions of the body around, and its own trips."""
+
+    step: object
+    when: list
+    trips: list | None = None
+    parts: list | None = None
+
+
+def witness(program, *, paths=True):
+    """Give the items of the structure that a program should be read as."""
+    ran = {}
+    for rank in range(program.ranks):
+        for step, within in turns(program.steps, rank):
+            places = ran.setdefault(id(step), [[] for _ in range(program.ranks)])
+            places[rank].append(within)
+    ran = {key: [dict.fromkeys(each) for each in places] for key, places in ran.items()}
+    once = [[()] for _ in range(program.ranks)]
+    parts = _simple(_parts(program.steps, ran, once, 0), [1] * program.ranks)
+    numbers = itertools.count(), itertools.count(1)
+    return _nodes(parts, [1] * program.ranks, numbers, None, paths=paths)
+
+
+def _leaves(step):
+    return [step] if isinstance(step, Do) else [x for s in step.body for x in _leaves(s)]
+
+
+def _parts(steps, ran, around, depth):
+    """Give the steps of a body that ran, by the executions `around` of the body, per rank."""
+    found = []
+    for step in steps:
+        own = [ran[id(leaf)] for leaf in _leaves(step) if id(leaf) in ran]
+        places = [
+            sorted({place[: depth + 1] for leaf in own for place in leaf[rank]})
+            for rank in range(len(around))
+        ]
+        if not any(places):
+            continue
+        held = [sorted({place[:depth] for place in each}) for each in places]
+        number = [{place: k for k, place in enumerate(each)} for each in around]
+        part = _Part(step, [[number[r][p] for p in each] for r, each in enumerate(held)])
+        if isinstance(step, For):
+            part.trips = [
+                [len(list(group)) for _, group in itertools.groupby(each, lambda p: p[:depth])]
+                for each in places
+            ]
+            part.parts = _parts(step.body, ran, places, depth + 1)
+        elif not isinstance(step, Do):
+            part.parts = _parts(step.body, ran, held, depth)
+        found.append(part)
+    return found
+
+
+def _simple(parts, times):
+    """Give parts of a body executed so many times per rank, in normal form."""
+    flat = []
+    for part in parts:
+        if part.parts is None:
+            flat.append(part)
+            continue
+        if part.trips is not None and {n for each in part.trips for n in each} != {1}:
+            inner = _simple(part.parts, list(map(sum, part.trips)))
+            if len(inner) == 1 and inner[0].trips is not None:
+                ends = [list(itertools.accumulate(each, initial=0)) for each in part.trips]
+                trips = [
+                    [sum(own[a:b]) for a, b in itertools.pairwise(bounds)]
+                    for own, bounds in zip(inner[0].trips, ends, strict=True)
+                ]
+                flat.append(replace(part, trips=trips, parts=inner[0].parts))
+            else:
+                flat.append(replace(part, parts=inner))
+            continue
+        inner = _simple(part.parts, list(map(len, part.when)))
+        if _is_condition(part.when, times):
+            flat.append(replace(part, trips=None, parts=inner))
+        else:
+            flat += [replace(each, when=_out_of(each.when, part.when)) for each in inner]
+    return _together(flat, times)
+
+
+def _together(parts, times):
+    """Give the parts with neighbours that are one condition as one."""
+    joined = []
+    for part in parts:
+        last = joined[-1] if joined else None
+        if not _is_condition(part.when, times):
+            joined.append(part)
+            continue
+        always = [list(range(len(each))) for each in part.when]
+        inner = part.parts if _is_if(part) else [replace(part, when=always)]
+        if last is not None and _is_if(last) and last.when == part.when:
+            held = list(map(len, part.when))
+            joined[-1] = replace(last, parts=_together([*last.parts, *inner], held))
+        else:
+            joined.append(_Part(None, part.when, None, inner))
+    return joined
+
+
+def _is_if(part):
+    return part.parts is not None and part.trips is None
+
+
+def _is_condition(when, times):
+    return any(0 < len(each) < total for each, total in zip(when, times, strict=True))
+
+
+def _out_of(inner, outer):
+    return [[o[k] for k in i] for i, o in zip(inner, outer, strict=True)]
+
+
+def _nodes(parts, times, numbers, parent, *, paths):
+    """Give the nodes of parts in normal form."""
+    sites, loops = numbers
+    nodes = []
+    for part in parts:
+        held = np.array(list(map(len, part.when)))
+        common = {
+            "ranks": tuple(np.flatnonzero(held).tolist()),
+            "when": Runs.of(part.when),
+            "probability": float(held.sum() / np.array(times)[held > 0].sum()),
+        }
+        if part.parts is None:
+            nodes.append(_call(part.step, next(sites), paths, executions=held, **common))
+        elif part.trips is None:
+            items = _nodes(part.parts, held, numbers, parent, paths=paths)
+            nodes.append(Condition(executions=held, items=items, **common))
+        else:
+            number, total = next(loops), np.array(list(map(sum, part.trips)))
+            none = np.zeros(len(held))
+            nodes.append(
+                Loop(
+                    id=number, parent=parent, executions=total, entered=held,
+                    iterations=float(total.sum() / held.sum()), lane_mean_ns=none, mean_ns=0.0,
+                    inside_ns=none, share=0.0, trips=Runs.of(part.trips),
+                    items=_nodes(part.parts, total, numbers, number, paths=paths), **common,
+                )
+            )  # fmt: skip
+    return tuple(nodes)
+
+
+def _call(step, site, paths, **common):
+    path = (Frame("main", "a.c", step.line),) if paths else ()
+    return Call(
+        site=site, operation=f"MPI_{step.operation}", path=path, time_ns=0.0,
+        time_spread_ns=0.0, size_bytes=None, size_spread_bytes=None, burst_ns=None,
+        counters={}, iteration_counters={}, **common,
+    )  # fmt: skip
