@@ -4,9 +4,20 @@
 #include <string.h>
 #include <sys/mman.h>
 
+#define LEAST_MAPPED 512u
+
 void *burst_map(size_t bytes) {
     void *memory = mmap(NULL, bytes, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
     return memory == MAP_FAILED ? NULL : memory;
+}
+
+void burst_touch(void *memory, size_t bytes) {
+#if defined(MADV_POPULATE_WRITE)
+    madvise(memory, bytes, MADV_POPULATE_WRITE);
+#else
+    (void)memory;
+    (void)bytes;
+#endif
 }
 
 void burst_unmap(void *memory, size_t bytes) {
@@ -21,14 +32,19 @@ static uint64_t *slot_of(uint64_t *slots, uint32_t size, uint64_t key) {
     }
 }
 
+/* Smaller ones stand in memory that came with the set. */
+static void unmap(const struct burst_set *set) {
+    if (set->size >= LEAST_MAPPED) burst_unmap(set->slots, set->size * sizeof *set->slots);
+}
+
 static int grow(struct burst_set *set) {
-    const uint32_t size = set->size == 0 ? 512 : set->size * 2;
+    const uint32_t size = set->size < LEAST_MAPPED ? LEAST_MAPPED : set->size * 2;
     uint64_t *slots = burst_map(size * sizeof *slots);
     if (slots == NULL) return 0;
     for (uint32_t i = 0; i < set->size; ++i) {
         if (set->slots[i] != 0) *slot_of(slots, size, set->slots[i]) = set->slots[i];
     }
-    burst_unmap(set->slots, set->size * sizeof *slots);
+    unmap(set);
     set->slots = slots;
     set->size = size;
     return 1;
@@ -50,6 +66,6 @@ void burst_set_clear(struct burst_set *set) {
 }
 
 void burst_set_free(struct burst_set *set) {
-    burst_unmap(set->slots, set->size * sizeof *set->slots);
+    unmap(set);
     *set = (struct burst_set){0};
 }

@@ -271,9 +271,7 @@ static void *extend(int file, size_t bytes) {
         return NULL;
     void *memory = mmap(NULL, bytes, PROT_READ | PROT_WRITE, MAP_SHARED, file, (off_t)tail.bytes);
     if (memory == MAP_FAILED) return NULL;
-#if defined(MADV_POPULATE_WRITE)
-    madvise(memory, bytes, MADV_POPULATE_WRITE);
-#endif
+    burst_touch(memory, bytes);
     return memory;
 }
 

@@ -7,7 +7,7 @@
 
 #include <string.h>
 
-#define FIRST_SIZE 256u
+#define LEAST_MAPPED 256u
 #define LAST_SIZE (1u << 18) /* beyond that calls have no stack */
 
 static uint32_t last_id;
@@ -16,8 +16,12 @@ static size_t slot_words(void) { return 2 + (size_t)burst_settings.stack_depth; 
 
 static size_t table_bytes(uint32_t size) { return size * slot_words() * sizeof(uint64_t); }
 
+static void unmap(const struct burst_stacks *stacks) {
+    if (stacks->size >= LEAST_MAPPED) burst_unmap(stacks->slots, table_bytes(stacks->size));
+}
+
 void burst_stacks_free(struct burst_thread *thread) {
-    burst_unmap(thread->stacks.slots, table_bytes(thread->stacks.size));
+    unmap(&thread->stacks);
     thread->stacks = (struct burst_stacks){0};
 }
 
@@ -33,9 +37,17 @@ static uint64_t *free_slot(uint64_t *slots, uint32_t size, uint64_t hash) {
     return &slots[(place & (size - 1)) * slot_words()];
 }
 
+/* In the memory of the thread itself: as many as there is room for. */
+static void begin(struct burst_thread *thread) {
+    uint32_t size = LEAST_MAPPED / 2;
+    while (table_bytes(size) > sizeof thread->first_stacks) size /= 2;
+    memset(thread->first_stacks, 0, sizeof thread->first_stacks);
+    thread->stacks = (struct burst_stacks){thread->first_stacks, 0, size};
+}
+
 static int grow(struct burst_thread *thread) {
     struct burst_stacks *stacks = &thread->stacks;
-    const uint32_t size = stacks->size == 0 ? FIRST_SIZE : stacks->size * 2;
+    const uint32_t size = stacks->size < LEAST_MAPPED ? LEAST_MAPPED : stacks->size * 2;
     if (size > LAST_SIZE) return 0;
     uint64_t *slots = burst_map(table_bytes(size));
     if (slots == NULL) {
@@ -46,7 +58,7 @@ static int grow(struct burst_thread *thread) {
         const uint64_t *old = &stacks->slots[i * slot_words()];
         if (*old != 0) memcpy(free_slot(slots, size, *old), old, slot_words() * sizeof *old);
     }
-    burst_unmap(stacks->slots, table_bytes(stacks->size));
+    unmap(stacks);
     stacks->slots = slots;
     stacks->size = size;
     return 1;
@@ -68,6 +80,7 @@ static uint64_t *find(const struct burst_stacks *stacks, uint64_t hash, const ui
 static uint64_t *add(struct burst_thread *thread, uint64_t hash, const uintptr_t *frames,
                      unsigned count) {
     struct burst_stacks *stacks = &thread->stacks;
+    if (stacks->size == 0) begin(thread);
     if (stacks->used * 2 >= stacks->size && !grow(thread)) return NULL;
     uint64_t *slot = free_slot(stacks->slots, stacks->size, hash);
     const uint32_t id = __atomic_add_fetch(&last_id, 1, __ATOMIC_RELAXED);

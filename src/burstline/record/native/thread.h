@@ -17,12 +17,15 @@
 #include <stdint.h>
 
 #include "put.h"
+#include "rules.h"
 #include "runtime.h"
 
 #define BURST_RESERVE 5 /* records kept free in a window for the gap and the end */
 #define BURST_MAX_DEPTH 64
 #define BURST_MOST_REGIONS 4096u /* a power of two; more names are not recorded */
 #define BURST_MAX_COUNTERS 32
+#define BURST_FIRST_DEFINED 64u
+#define BURST_FIRST_RULES 128u
 
 /* What burst_gate says: one comparison tells a thread whether it may record. */
 enum { BURST_SHUT = 0, BURST_UNREAD = 1, BURST_PAUSED = 2, BURST_RUNNING = 4 /* and more */ };
@@ -61,7 +64,8 @@ struct burst_thread {
 
     struct burst_set defined;
     struct burst_stacks stacks;
-    struct burst_rule *rules; /* see rules.h */
+    struct burst_rule *rules;
+    uint32_t rule_count, rules_replaced;
     uintptr_t stack_low, stack_high;
 
     int perf_group, papi_set; /* -1: none */
@@ -70,6 +74,11 @@ struct burst_thread {
     uint64_t entered_ns;
 
     struct burst_thread *next, *previous;
+
+    /* What most threads do with. */
+    _Alignas(64) uint64_t first_defined[BURST_FIRST_DEFINED];
+    uint64_t first_stacks[320]; /* 32 of 8 frames */
+    struct burst_rule first_rules[BURST_FIRST_RULES];
 };
 
 /* settings.c */
@@ -98,6 +107,7 @@ int burst_known_rank(int *rank, int *size, int *thread_level); /* 0: not yet */
 /* memory.c: straight from the kernel, because malloc may be the program's own. */
 void *burst_map(size_t bytes);
 void burst_unmap(void *memory, size_t bytes);
+void burst_touch(void *memory, size_t bytes); /* before use: fewer faults */
 int burst_set_add(struct burst_set *set, uint64_t key); /* 1: was there already */
 void burst_set_clear(struct burst_set *set);
 void burst_set_free(struct burst_set *set);

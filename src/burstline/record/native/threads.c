@@ -8,6 +8,7 @@
 
 #define REMEMBERED_PAUSES 64
 #define MOST_SPARES 64u
+#define MOST_AT_ONCE 64u
 #define MOST_KEPT 4096u /* definitions */
 
 /* Set while a thread opens, and for good when it has ended. */
@@ -16,7 +17,8 @@ static __thread int unavailable __attribute__((tls_model("initial-exec")));
 static pthread_once_t started = PTHREAD_ONCE_INIT;
 static pthread_key_t end_of_thread;
 static pthread_mutex_t list_lock = PTHREAD_MUTEX_INITIALIZER;
-static struct burst_thread *threads, *spares;
+static struct burst_thread *threads, *spares, *unused, *last_unused;
+static unsigned at_once;
 static unsigned spare_count;
 
 static pthread_mutex_t pause_lock = PTHREAD_MUTEX_INITIALIZER;
@@ -39,46 +41,68 @@ static void list_remove(struct burst_thread *thread) {
     pthread_mutex_unlock(&list_lock);
 }
 
-static void free_thread(struct burst_thread *thread) {
+/* Memory for more threads each time: mapping and faults cost more than all else. */
+static struct burst_thread *make_thread(void) {
+    if (unused == last_unused) {
+        const unsigned count = at_once == 0 ? 1 : at_once < MOST_AT_ONCE ? at_once * 2 : at_once;
+        unused = burst_map(count * sizeof *unused);
+        last_unused = unused == NULL ? NULL : unused + count;
+        if (unused == NULL) return NULL;
+        if (count > 1) burst_touch(unused, count * sizeof *unused);
+        at_once = count;
+    }
+    return unused++;
+}
+
+static void free_more(struct burst_thread *thread) {
     burst_set_free(&thread->defined);
     burst_stacks_free(thread);
     burst_walk_free(thread);
     burst_unmap(thread->tally, BURST_OPERATIONS * sizeof *thread->tally);
-    burst_unmap(thread, sizeof *thread);
+    thread->tally = NULL;
 }
 
-/* Memory of a thread that ended, for one that comes: mapping it anew costs more than all else. What
- * it knows of stacks and frames holds; what it defined is to be defined again. */
+static void give_back(struct burst_thread *thread) {
+    pthread_mutex_lock(&list_lock);
+    if (spare_count >= MOST_SPARES) free_more(thread);
+    thread->next = spares;
+    spares = thread;
+    ++spare_count;
+    pthread_mutex_unlock(&list_lock);
+}
+
+/* Memory of a thread that ended, for one that comes. What it knows of stacks and frames holds;
+ * what it defined is to be defined again. */
 static void put_aside(struct burst_thread *thread) {
     pthread_mutex_destroy(&thread->lock);
     if (thread->defined.size > MOST_KEPT) burst_set_free(&thread->defined);
     burst_set_clear(&thread->defined);
     if (thread->tally != NULL) memset(thread->tally, 0, BURST_OPERATIONS * sizeof *thread->tally);
-    *thread = (struct burst_thread){.generation = thread->generation + 1,
-                                    .defined = thread->defined,
-                                    .stacks = thread->stacks,
-                                    .rules = thread->rules,
-                                    .tally = thread->tally};
-    pthread_mutex_lock(&list_lock);
-    const int is_kept = spare_count < MOST_SPARES;
-    if (is_kept) {
-        thread->next = spares;
-        spares = thread;
-        ++spare_count;
-    }
-    pthread_mutex_unlock(&list_lock);
-    if (!is_kept) free_thread(thread);
+    const struct burst_thread kept = {.generation = thread->generation + 1,
+                                      .defined = thread->defined,
+                                      .stacks = thread->stacks,
+                                      .rules = thread->rules,
+                                      .rule_count = thread->rule_count,
+                                      .tally = thread->tally};
+    memcpy(thread, &kept, offsetof(struct burst_thread, first_defined));
+    give_back(thread);
 }
 
-static struct burst_thread *take_spare(void) {
+static struct burst_thread *take_memory(void) {
     pthread_mutex_lock(&list_lock);
     struct burst_thread *thread = spares;
-    if (thread != NULL) {
+    if (thread == NULL) {
+        thread = make_thread();
+    } else {
         spares = thread->next;
         thread->next = NULL;
         --spare_count;
     }
     pthread_mutex_unlock(&list_lock);
+    if (thread != NULL && thread->defined.size == 0) {
+        memset(thread->first_defined, 0, sizeof thread->first_defined);
+        thread->defined = (struct burst_set){thread->first_defined, 0, BURST_FIRST_DEFINED};
+    }
     return thread;
 }
 
@@ -144,12 +168,11 @@ static void find_stack(struct burst_thread *thread) {
 
 static struct burst_thread *open_thread(void) {
     const uint64_t start_ns = burst_now();
-    struct burst_thread *thread = take_spare();
-    if (thread == NULL) thread = burst_map(sizeof *thread);
+    struct burst_thread *thread = take_memory();
     if (thread != NULL && burst_settings.profile && thread->tally == NULL)
         thread->tally = burst_map(BURST_OPERATIONS * sizeof *thread->tally);
     if (thread == NULL || (burst_settings.profile && thread->tally == NULL)) {
-        burst_unmap(thread, sizeof *thread);
+        if (thread != NULL) give_back(thread);
         burst_miss(NULL);
         return NULL;
     }

@@ -4,7 +4,8 @@
 
 #include <unwind.h>
 
-#define RULES 4096    /* per thread; a power of two */
+#define MOST_RULES 4096u /* per thread; a power of two */
+#define MOST_REPLACED 64
 #define OWN_FRAMES 16 /* of recorder and MPI, at most, below the program's */
 
 struct found {
@@ -38,8 +39,10 @@ static void walk_slowly(struct found *found) {
 static inline uintptr_t load(uintptr_t address) { return *(const uintptr_t *)address; }
 
 static const struct burst_rule *rule_of(struct burst_thread *thread, uintptr_t pc) {
-    struct burst_rule *rule = &thread->rules[(pc ^ pc >> 12) & (RULES - 1)];
-    if (rule->pc != pc) *rule = burst_rule_at(pc);
+    struct burst_rule *rule = &thread->rules[(pc ^ pc >> 12) & (thread->rule_count - 1)];
+    if (rule->pc == pc) return rule;
+    if (rule->pc != 0) ++thread->rules_replaced;
+    *rule = burst_rule_at(pc);
     return rule;
 }
 
@@ -68,11 +71,23 @@ static int leave_frame(const struct burst_rule *rule, uintptr_t high, uintptr_t 
     return 1;
 }
 
+/* Those that come with the thread, and more where these do not do. */
+static void find_rules(struct burst_thread *thread) {
+    thread->rules_replaced = 0;
+    struct burst_rule *more = NULL;
+    if (thread->rules != NULL) more = burst_map(MOST_RULES * sizeof *more);
+    thread->rules = more != NULL ? more : thread->first_rules;
+    thread->rule_count = more != NULL ? MOST_RULES : BURST_FIRST_RULES;
+}
+
 __attribute__((noinline)) static int walk_by_rules(struct burst_thread *thread,
                                                    struct found *found) {
     const uintptr_t frame = (uintptr_t)__builtin_frame_address(0);
     const uintptr_t high = thread->stack_high;
     if (frame < thread->stack_low || frame + 16 > high) return 0;
+    if (thread->rules == NULL ||
+        (thread->rules_replaced > MOST_REPLACED && thread->rule_count < MOST_RULES))
+        find_rules(thread);
     uintptr_t bp = load(frame), pc = load(frame + 8), sp = frame + 16;
     while (pc != 0 && keep(found, pc)) {
         const struct burst_rule *rule = rule_of(thread, pc);
@@ -82,17 +97,7 @@ __attribute__((noinline)) static int walk_by_rules(struct burst_thread *thread,
     return 1;
 }
 
-static int has_rules(struct burst_thread *thread) {
-    if (thread->rules == NULL) thread->rules = burst_map(RULES * sizeof *thread->rules);
-    return thread->rules != NULL;
-}
-
 #else
-
-static int has_rules(struct burst_thread *thread) {
-    (void)thread;
-    return 0;
-}
 
 static int walk_by_rules(struct burst_thread *thread, struct found *found) {
     (void)thread;
@@ -103,7 +108,8 @@ static int walk_by_rules(struct burst_thread *thread, struct found *found) {
 #endif
 
 void burst_walk_free(struct burst_thread *thread) {
-    burst_unmap(thread->rules, RULES * sizeof *thread->rules);
+    if (thread->rules != thread->first_rules)
+        burst_unmap(thread->rules, thread->rule_count * sizeof *thread->rules);
     thread->rules = NULL;
 }
 
@@ -111,7 +117,7 @@ void burst_walk_free(struct burst_thread *thread) {
 unsigned burst_walk(struct burst_thread *thread, uintptr_t from, uintptr_t *frames,
                     unsigned depth) {
     struct found found = {.from = from, .frames = frames, .depth = depth};
-    if (!has_rules(thread) || !walk_by_rules(thread, &found)) walk_slowly(&found);
+    if (!walk_by_rules(thread, &found)) walk_slowly(&found);
     if (found.count == 0) frames[found.count++] = from;
     return found.count;
 }
