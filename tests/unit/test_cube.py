@@ -252,7 +252,7 @@ def test_trees_that_expand_are_refused_within_the_memory_promised(tmp_path, what
 @pytest.mark.parametrize(
     ("text", "said"),
     [
-        ("<a>" * 1_001 + "</a>" * 1_001, "elements within at most 1,000 others"),
+        ("<a>" * 801 + "</a>" * 801, "elements within at most 800 others"),
         (f'<a b="{"x" * 2_000_000}"/>', "tags of at most 1,048,576 bytes"),
     ],
 )
@@ -270,6 +270,29 @@ def test_an_encoding_that_no_reader_of_xml_knows_is_damage(place, encoding):
     cube.members["anchor.xml"] = anchor.replace("UTF-8", encoding, 1).encode()
     with pytest.raises(FormatError, match=r"anchor\.xml"):
         burstline.read_profile(cube.write(place))
+
+
+def chain(depth):
+    nodes = [f'<cnode id="{k}" calleeId="{k % 3}">' for k in range(depth)]
+    cube = Cube()
+    cube.members["anchor.xml"] = anchor(calls="".join(nodes) + "</cnode>" * depth)
+    return cube
+
+
+def deep_in_calls(depth, function, *arguments):
+    return deep_in_calls(depth - 1, function, *arguments) if depth else function(*arguments)
+
+
+def test_call_paths_are_read_as_deep_as_the_limit_says(place):
+    paths = burstline.read_profile(chain(798).write(place)).call_paths
+    assert paths["parent"].to_pylist() == [None, *range(797)]
+
+
+@pytest.mark.parametrize(("depth", "callers"), [(799, 0), (1_500, 0), (790, 300)])
+def test_call_paths_that_are_too_deep_are_said_to_be_so_and_not_damaged(place, depth, callers):
+    cube = chain(depth).write(place)
+    with pytest.raises(UnsupportedRecordError, match=r"within at most 800 .*cube_cut"):
+        deep_in_calls(callers, burstline.read_profile, cube)
 
 
 def test_an_index_that_expands_is_refused_within_the_memory_promised(place):

@@ -6,15 +6,16 @@ import gzip
 from typing import IO, TYPE_CHECKING, Any, Final
 from xml.parsers import expat
 
-from burstline.errors import FormatError, MemoryBudgetError
+from burstline.errors import FormatError, MemoryBudgetError, UnsupportedRecordError
 
 if TYPE_CHECKING:
     from pathlib import Path
 
 _GZIP: Final = b"\x1f\x8b"
 _AT_ONCE: Final = 1 << 16
-_MOST_DEPTH: Final = 1_000
-"""More than parsers go down, which call themselves for what is within an element."""
+_MOST_DEPTH: Final = 800
+"""The parser calls itself for what is within an element, and Python allows 1,000 calls, of
+which the program that reads a profile may be in some."""
 _LONGEST_TAG: Final = 1 << 20
 """Bytes: a parser begins anew with a tag whenever it gets more of it."""
 # Measured: what stands in the XML, with all that is made of it until there is a profile.
@@ -37,6 +38,17 @@ def trees_bytes(path: Path, file: IO[bytes], allowed: int) -> int:
     except (expat.ExpatError, LookupError, ValueError) as error:  # of encodings, the latter
         raise count.refused("XML", str(error)) from error
     return count.needed
+
+
+def too_deep(path: Path) -> UnsupportedRecordError:
+    """The error that a profile may well be sound, but nests too much to be read."""
+    return UnsupportedRecordError(
+        path,
+        None,
+        expected=f"a profile of Cube with elements within at most {_MOST_DEPTH:,} others",
+        found="deeper ones, of call paths or other trees",
+        way_out="Cut the deep call paths off with cube_cut, or compare without this profile.",
+    )
 
 
 class _Count:
@@ -68,7 +80,7 @@ class _Count:
     def _start(self, name: str, attributes: list[str]) -> None:
         self._depth += 1
         if self._depth > _MOST_DEPTH:
-            raise self.refused(f"elements within at most {_MOST_DEPTH:,} others", "more")
+            raise too_deep(self._path)
         self.needed += _BYTES_PER_ELEMENT + _BYTES_PER_ATTRIBUTE * (len(attributes) // 2)
         if name == "cnode":
             self.needed += _BYTES_PER_CALL_PATH

@@ -20,6 +20,7 @@ from burstline.errors import (
     UnsupportedRecordError,
     printable,
 )
+from burstline.formats.cube.anchor import too_deep
 from burstline.formats.cube.archive import broken, check
 from burstline.formats.files import require_plain
 from burstline.profile import CALL_PATHS, LOCATIONS, METRICS, Profile, Values
@@ -49,6 +50,8 @@ def opened(path: Path, archive: Archive) -> Iterator[OpenProfile]:
                 yield OpenProfile(path, cube, archive)
     except (BurstlineError, MemoryError):
         raise
+    except RecursionError as error:  # whoever reads is deep in calls already
+        raise too_deep(path) from error
     # The parser trusts its input: a damaged one may raise anything.
     except Exception as error:
         raise _explained(path, error) from error
@@ -228,8 +231,8 @@ def read_profile(
     FormatError
         If the file is no such archive, is damaged, or holds what no profile has.
     UnsupportedRecordError
-        If the profile has metrics that are computed when they are shown, or several
-        programs.
+        If the profile has metrics that are computed when they are shown, several programs,
+        or call paths that are deeper than about 800 callers.
     MemoryBudgetError
         If the trees or the values would not fit into `memory`.
     ParameterError
