@@ -4,9 +4,11 @@ from __future__ import annotations
 
 import shutil
 
+import pyarrow.parquet as pq
 import pytest
 
 import burstline
+from burstline.formats.store import read_footer
 from burstline.testing import trace_of
 from command import burstline as call
 from vouched import vouch
@@ -73,3 +75,83 @@ def test_a_footer_that_lies_is_damage_of_its_file(lie, ending, sound, tmp_path):
 
     assert done.returncode == 3, done.stderr
     assert f"{file}: expected" in done.stderr
+
+
+def number(value):
+    """A number as Thrift's compact protocol writes it."""
+    coded = value << 1 ^ value >> 63
+    content = bytearray()
+    while coded > 127:
+        content.append(coded & 127 | 128)
+        coded >>= 7
+    return bytes(content) + bytes([coded])
+
+
+OFFSETS = {"negative": lambda offset: -offset, "behind the end": lambda _: 1 << 40}
+PAGES_BEGIN_AT, HAS_ROWS, HAS_ONE_GROUP = b"\x26", b"\x16", b"\x19\x1c"
+
+
+@pytest.mark.parametrize("lie", OFFSETS)
+@pytest.mark.parametrize("ending", ["store", "parquet"])
+def test_pages_that_are_not_in_the_file_are_damage_of_it(lie, ending, sound, tmp_path):
+    copy = shutil.copytree(sound / f"run.{ending}", tmp_path / f"run.{ending}")
+    file = copy / "calls.parquet"
+    column = pq.read_metadata(file).row_group(0).column(3)
+    offset = column.dictionary_page_offset or column.data_page_offset
+    content = file.read_bytes()
+    pages = content[: -8 - int.from_bytes(content[-8:-4], "little")]
+    honest, lying = (PAGES_BEGIN_AT + number(o) for o in (offset, OFFSETS[lie](offset)))
+    footer = content[len(pages) : -8]
+    assert footer.count(honest) == 1
+    footer = footer.replace(honest, lying)
+    file.write_bytes(pages + footer + len(footer).to_bytes(4, "little") + b"PAR1")
+    if ending == "store":
+        vouch(copy)
+
+    done = call("info", copy)
+
+    assert done.returncode == 3, done.stderr
+    assert f"{file}: expected" in done.stderr
+
+
+@pytest.mark.parametrize("command", ["info", "convert"])
+def test_rows_that_no_row_group_has_are_damage(command, sound, tmp_path):
+    copy = shutil.copytree(sound / "run.store", tmp_path / "run.store")
+    file = copy / "calls.parquet"
+    content = file.read_bytes()
+    honest, lying = (HAS_ROWS + number(rows) + HAS_ONE_GROUP for rows in (4, 0))
+    assert content.count(honest) == 1
+    file.write_bytes(content.replace(honest, lying))
+    vouch(copy, calls=0)
+
+    done = call(command, copy, *([tmp_path / "out.csv"] if command == "convert" else []))
+
+    assert done.returncode == 3, done.stderr
+    assert f"{file}: expected" in done.stderr
+    assert "0 rows, of which its row groups have 4" in done.stderr
+
+
+@pytest.mark.parametrize("place", ["run.store", "run.store/calls.parquet"])
+def test_what_leads_to_itself_is_named(place, sound, tmp_path):
+    shutil.copytree(sound / "run.store", tmp_path / "run.store")
+    path = tmp_path / place
+    shutil.rmtree(path) if path.is_dir() else path.unlink()
+    path.symlink_to(path.name)
+
+    done = call("info", tmp_path / "run.store")
+
+    assert done.returncode == 2, done.stderr
+    assert f"{path}: too many levels" in done.stderr
+
+
+def test_columns_are_counted_before_arrow_makes_anything_of_them(tmp_path, monkeypatch):
+    leaf = INT32 + REQUIRED + named("a") + b"\0"
+    root = b"\x48\x01a\x15" + number(70_000) + b"\0"
+    count = b"\xf1\xa2\x04"  # 70,001, as lists say it
+    footer = b"\x15\2\x19\xfc" + count + root + leaf * 70_000 + b"\x16\0\x19\x0c\0"
+    file = tmp_path / "wide.parquet"
+    file.write_bytes(b"PAR1" + footer + len(footer).to_bytes(4, "little") + b"PAR1")
+    monkeypatch.setattr(pq, "read_metadata", lambda _: pytest.fail("Arrow has read it"))
+
+    with pytest.raises(ValueError, match="70,001 columns"):
+        read_footer(file)

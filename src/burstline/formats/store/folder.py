@@ -364,14 +364,16 @@ class StoreTables(Mapping[str, pa.Table]):
                     zip(kept.names, kept.types, strict=True)
                 ):
                     raise ValueError("other columns than the table has")
-                self._indices[name] = _index_of(name, footer)
             require_agreement(path, name, footer, self.manifest)
             self._footers[name] = footer
         return self._footers[name]
 
     def _groups(self, name: str) -> list[Group]:
         """Rows, locations and times of each row group of a table."""
-        self._footer(name)
+        if name not in self._indices:
+            footer = self._footer(name)
+            with self._told(name):
+                self._indices[name] = _index_of(name, footer)
         return self._indices[name]
 
     def _read(

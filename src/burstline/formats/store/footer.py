@@ -9,6 +9,8 @@ from __future__ import annotations
 
 import os
 import zlib
+from dataclasses import dataclass
+from functools import cached_property
 from typing import TYPE_CHECKING, Any, Final, NamedTuple
 
 import pyarrow as pa
@@ -26,6 +28,7 @@ _LENGTH: Final = 4
 _TAIL: Final = _LENGTH + len(_MAGIC)
 _BY_DELTAS: Final = frozenset([5, 6, 7])  # of integers, lengths of texts, and texts
 _MOST_COLUMNS: Final = 1 << 16
+_SMALL: Final = 1 << 15  # bytes of a footer that is read as it is: columns take 170 for each
 _BYTES_OF_ONE: Final = 48
 """Bytes that a byte of a footer can become in memory: a column of a row group takes 20."""
 
@@ -48,18 +51,47 @@ class RowGroup(NamedTuple):
     rows: int
 
 
-class Footer(NamedTuple):
-    """What the footer of a file says."""
+@dataclass(frozen=True)
+class Footer:
+    """What the footer of a file says; of what its row groups say, only once it is asked for.
+
+    Most tables of a run are small, and many are only counted.
+    """
 
     arrow: pq.FileMetaData  # of which no row group is ever asked
-    groups: list[RowGroup]
-    leaves: list[str]  # dotted paths
     crc: int
+    _data: bytes
+    _file_bytes: int
+    _read: list[RowGroup] | None  # row groups that were read already
+
+    @cached_property
+    def leaves(self) -> list[str]:
+        """The dotted paths of the columns that have pages."""
+        return [self.arrow.schema.column(k).path for k in range(self.arrow.num_columns)]
+
+    @cached_property
+    def groups(self) -> list[RowGroup]:
+        """The row groups; ValueError or IndexError where they are none, or not of this file."""
+        groups = _row_groups(self._data) if self._read is None else self._read
+        for group in groups:
+            if len(group.chunks) != self.arrow.num_columns or group.rows < 0:
+                raise ValueError("a row group that is not of the columns of its file")
+            for chunk in group.chunks:
+                first = min(chunk.data_page, chunk.dictionary_page or chunk.data_page)
+                if not 0 <= first <= self._file_bytes or not (
+                    0 <= chunk.size <= self._file_bytes - first
+                ):
+                    raise ValueError("pages that are outside of the file")
+        rows = sum(group.rows for group in groups)
+        if rows != self.arrow.num_rows:
+            raise ValueError(f"{self.arrow.num_rows} rows, of which its row groups have {rows}")
+        return groups
 
     def rows(self, groups: Sequence[int] | None = None) -> int:
         """Rows of some row groups, or of all."""
-        chosen = range(len(self.groups)) if groups is None else groups
-        return sum(self.groups[number].rows for number in chosen)
+        if groups is None:
+            return int(self.arrow.num_rows)
+        return sum(self.groups[number].rows for number in groups)
 
     def coded_texts(self) -> list[str]:
         """Leaves that can be read as codes: those without an encoding by deltas."""
@@ -101,22 +133,23 @@ def read_footer(
         raise ValueError("a footer that was changed since it was written")
     if require is not None:
         require(_BYTES_OF_ONE * len(data))
+    # Where Arrow would make much of many columns, they are counted before.
+    groups = _row_groups(data) if len(data) > _SMALL else None
+    # What was checked is what Arrow reads, even if the file is replaced meanwhile.
+    arrow = pq.read_metadata(pa.BufferReader(_MAGIC + data))
+    if arrow.num_rows < 0:
+        raise ValueError(f"{arrow.num_rows} rows")
+    return Footer(arrow, found, data, size, groups)
+
+
+def _row_groups(data: bytes) -> list[RowGroup]:
     (elements, groups), end = read_struct(data, 0, _FOOTER)
     if end > len(data) - _TAIL:
         raise IndexError("the footer ends too early")
     if len(elements) > _MOST_COLUMNS:
         raise ValueError(f"a table of {len(elements):,} columns")
-    # What was checked is what Arrow reads, even if the file is replaced meanwhile.
-    arrow = pq.read_metadata(pa.BufferReader(_MAGIC + data))
-    leaves = [arrow.schema.column(k).path for k in range(arrow.num_columns)]
-    for group in groups:
-        if len(group.chunks) != len(leaves) or group.rows < 0:
-            raise ValueError("a row group that is not of the columns of its file")
-        for chunk in group.chunks:
-            first = min(chunk.data_page, chunk.dictionary_page or chunk.data_page)
-            if not 0 <= first <= size or not 0 <= chunk.size <= size - first:
-                raise ValueError("pages that are outside of the file")
-    return Footer(arrow, groups, leaves, found)
+    row_groups: list[RowGroup] = groups
+    return row_groups
 
 
 def _footer_bytes(file: int, size: int) -> bytes:
