@@ -220,10 +220,8 @@ void LocationWalk::poll(std::int64_t time, EventClass kind, std::int64_t value) 
 
 void LocationWalk::region(std::int64_t time, std::int64_t type, std::int64_t value) {
     if (value == 0) {
-        for (auto at = stack_.size(); at-- > 0;) {
-            if (stack_[at].type == type) return close_region(time, at);
-        }
-        extras_.report("region_left_but_never_entered", location_, time);
+        if (!close_region_of(type, time))
+            extras_.report("region_left_but_never_entered", location_, time);
         return;
     }
     RegionTable& out = builder_.regions;
@@ -237,14 +235,24 @@ void LocationWalk::region(std::int64_t time, std::int64_t type, std::int64_t val
     out.enter_seq[row] = seq_;
     out.parent[row] =
         stack_.empty() ? unknown : static_cast<std::int32_t>(stack_.back().row - first_.regions);
+    open_of_type_[type].push_back(stack_.size());
     stack_.push_back({type, row});
+}
+
+bool LocationWalk::close_region_of(std::int64_t type, std::int64_t time) {
+    const auto open = open_of_type_.find(type);
+    if (open == open_of_type_.end() || open->second.empty()) return false;
+    close_region(time, open->second.back());
+    open->second.pop_back();
+    return true;
 }
 
 void LocationWalk::close_region(std::int64_t time, std::size_t position) {
     const auto row = stack_[position].row;
     builder_.regions.leave_ns[row] = time;
     builder_.regions.leave_seq[row] = seq_;
-    stack_.erase(stack_.begin() + static_cast<std::ptrdiff_t>(position));
+    stack_[position].is_open = false;
+    while (!stack_.empty() && !stack_.back().is_open) stack_.pop_back();
 }
 
 void LocationWalk::lock(std::int64_t time, std::int64_t type, std::int64_t value) {
@@ -262,9 +270,7 @@ void LocationWalk::lock(std::int64_t time, std::int64_t type, std::int64_t value
             extras_.locks.push_back(held_.back());
             held_.pop_back();
         }
-        for (auto at = stack_.size(); at-- > 0;) {
-            if (stack_[at].type == type) return close_region(time, at);
-        }
+        close_region_of(type, time);
     }
 }
 

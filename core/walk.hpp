@@ -4,6 +4,7 @@
 
 #include <cstdint>
 #include <optional>
+#include <unordered_map>
 #include <vector>
 
 #include "builder.hpp"
@@ -34,6 +35,7 @@ class LocationWalk {
     void poll(std::int64_t time, EventClass kind, std::int64_t value);
     void region(std::int64_t time, std::int64_t type, std::int64_t value);
     void lock(std::int64_t time, std::int64_t type, std::int64_t value);
+    bool close_region_of(std::int64_t type, std::int64_t time);
     void close_region(std::int64_t time, std::size_t position);
     void watch(std::int64_t time, std::int64_t& since, bool unwatched, GapKind kind);
     void add_gap(std::int64_t start, std::int64_t end, GapKind kind);
@@ -45,6 +47,7 @@ class LocationWalk {
     struct OpenRegion {
         std::int64_t type;
         std::size_t row;
+        bool is_open = true;
     };
 
     Builder& builder_;
@@ -60,7 +63,10 @@ class LocationWalk {
     std::int64_t row_time_ = no_value;
     std::vector<Polls> polls_;
     std::optional<Polls> pending_polls_;
+    // The last is open. Regions that were left before those inside of them stay until they are
+    // last: types that cross would make it quadratic to search them, or to take them out.
     std::vector<OpenRegion> stack_;
+    std::unordered_map<std::int64_t, std::vector<std::size_t>> open_of_type_;  // places in stack_
     std::size_t first_gap_;
     std::int64_t flush_since_ = no_value, off_since_ = no_value;
     std::int64_t lock_address_ = 0;
