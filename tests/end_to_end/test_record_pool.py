@@ -28,7 +28,7 @@ def program(tmp_path_factory):
 
 @pytest.fixture
 def record(program, tmp_path):
-    def run(*words, block=1 << 20, code=0):
+    def run(*words, block=1 << 20, code=0, said=""):
         (folder := tmp_path / "raw").mkdir()
         settings = {"BURSTLINE_DIR": str(folder), "BURSTLINE_BLOCK": str(block)}
         settings |= {"BURSTLINE_STACK_DEPTH": "0", "BURSTLINE_COUNTERS": "none"}
@@ -41,7 +41,7 @@ def record(program, tmp_path):
             timeout=120,
         )
         assert done.returncode == code, done.stderr
-        assert done.stderr == ""
+        assert (said in done.stderr) if said else done.stderr == ""
         return files(folder), list(folder.iterdir()), done.stdout.split()
 
     return run
@@ -91,3 +91,20 @@ def test_a_killed_program_leaves_what_all_its_threads_recorded(record, block):
     found, _, _ = record("threads_die", block=block, code=-signal.SIGKILL)
 
     assert sorted(len(of_kind(thread, "ENTER")) for thread in found) == [1] + [CALLS] * 8
+
+
+@pytest.mark.parametrize(
+    ("words", "said"),
+    [
+        (
+            "all_taken",
+            "Too many open files (the program leaves none to the recorder: raise ulimit",
+        ),
+        (
+            "removed",
+            "No such file or directory (it was removed during the run: keep its folder)",
+        ),
+    ],
+)
+def test_why_records_are_dropped_is_said_with_the_way_out(record, words, said):
+    record(words, block=8192, said=said)

@@ -10,6 +10,7 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
+#include "pool.h"
 #include "runtime.h"
 
 #define THREADS 8
@@ -115,6 +116,24 @@ static int closed_descriptors(const char *own) {
     calls(CALLS);
     fputs("own", file);
     fflush(file);
+    return 0;
+}
+
+/* None is left to the recorder, whose own are gone. */
+static int all_descriptors(void) {
+    const struct rlimit limit = {64, 64};
+    if (setrlimit(RLIMIT_NOFILE, &limit) != 0) return 1;
+    calls(CALLS);
+    for (int i = 3; i < 64; ++i) close(i);
+    while (dup(0) >= 0) continue;
+    calls(CALLS);
+    return 0;
+}
+
+static int removed_file(const char *path) {
+    calls(CALLS);
+    if (unlink(path) != 0) return 1;
+    calls(CALLS);
     return 0;
 }
 
@@ -286,6 +305,8 @@ int main(int count, char **arguments) {
     else if (strcmp(what, "threads") == 0) return threads();
     else if (strcmp(what, "short") == 0) return short_threads(atoi(arguments[2]));
     else if (strcmp(what, "none_left") == 0) return no_descriptors();
+    else if (strcmp(what, "all_taken") == 0) return all_descriptors();
+    else if (strcmp(what, "removed") == 0) return removed_file(burst_raw_path());
     else if (strcmp(what, "closed") == 0) return closed_descriptors(arguments[2]);
     else if (strcmp(what, "threads_die") == 0) return threads_die();
     else if (strcmp(what, "busy") == 0) return busy();

@@ -255,8 +255,9 @@ def _report(ended: Ended, survey: Survey) -> None:
     if survey.dropped:
         _say(
             f"{plural(survey.dropped, 'record was', 'records were')} dropped, as there was no "
-            "room for them on the disk or in memory; the gaps are marked. Make room, or pass "
-            "--calls, a smaller --stack-depth or --leave-free"
+            "room for them on the disk or in memory, or no descriptor was left to write them; "
+            "the recorder said which, and the gaps are marked. Make room, raise ulimit -n, or "
+            "pass --calls, a smaller --stack-depth or --leave-free"
         )
 
 

@@ -28,10 +28,11 @@ static void begin_piece(struct burst_thread *thread, uint64_t *at) {
 }
 
 static void say_why(const char *what, const char *dropped) {
-    const int none_left = errno == EMFILE || errno == ENFILE;
-    burst_say("%s %s: %s%s; %s", what, burst_raw_path(), strerror(errno),
-              none_left ? " (the program leaves none to the recorder: raise ulimit -n)" : "",
-              dropped);
+    const char *way_out = "";
+    if (errno == EMFILE || errno == ENFILE)
+        way_out = " (the program leaves none to the recorder: raise ulimit -n)";
+    if (errno == ENOENT) way_out = " (it was removed during the run: keep its folder)";
+    burst_say("%s %s: %s%s; %s", what, burst_raw_path(), strerror(errno), way_out, dropped);
 }
 
 int burst_open_output(struct burst_thread *thread) {
@@ -133,7 +134,7 @@ static int find_room(struct burst_thread *thread) {
     if (thread->window == NULL) return burst_open_output(thread);
     if (empty_window(thread)) return 1;
     if (!__atomic_exchange_n(&said, 1, __ATOMIC_RELAXED)) {
-        say_why("no room in", "records are dropped");
+        say_why("cannot write", "records are dropped");
     }
     return 0;
 }

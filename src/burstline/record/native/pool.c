@@ -32,7 +32,7 @@
 
 #include "pool.h"
 
-#define SMALL_WINDOW (1u << 14)
+#define SMALL_WINDOW (1u << 13)
 #define LEAST_ROOM 64u /* records that a window has room for when it is handed on */
 #define HIGH_NUMBER 512
 static const size_t record_bytes = BURST_WORDS * sizeof(uint64_t);
