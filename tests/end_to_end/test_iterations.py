@@ -339,3 +339,29 @@ def test_iterations_of_real_traces_read_back_as_the_selection(real_traces, tmp_p
             after[same] = iterations.first[np.flatnonzero(second) + 1][same]
             assert part.calls.num_rows == (after - iterations.first[second]).sum()
             assert losses(trace, part).calls_clipped == 0
+
+
+def test_three_iterations_of_cg_are_three_as_region_and_as_cut(real_traces, tmp_path):
+    run, copy = real_traces / "npb_cg_S_8r.prv.gz", tmp_path / "part.prv"
+    words = ("--loop", "9", "--iterations", "3:5")
+
+    region = answer("structure", run, *words)
+    answer("cut", run, "-o", copy, *words)
+
+    # The lines of the source: an iteration ends with an inner loop over the partners.
+    assert "for 1 to 3:  # loop 1" in region
+    assert "  conditions  none" in region
+    assert answer("structure", copy) == region
+    assert broken(copy) == []
+
+
+def test_a_cut_tells_of_the_loops_of_the_whole(ring, tmp_path):
+    copy = tmp_path / "part.prv"
+    answer("cut", ring, "-o", copy, "--loop", "1", "--iterations", "3:5")
+
+    trace = burstline.read(copy)
+
+    location, iteration = trace.arrays("loop_iterations", "location", "iteration")
+    assert location.tolist() == [0, 0, 0, 1, 1, 1, 2, 2, 2]
+    assert iteration.tolist() == [3, 4, 5] * 3
+    assert trace.arrays("loop_entries", "iterations")[0].tolist() == [3, 3, 3]

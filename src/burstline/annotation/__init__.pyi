@@ -7,6 +7,7 @@ from burstline.annotation.marks import iteration_type as iteration_type
 from burstline.annotation.marks import loop_type as loop_type
 from burstline.annotation.marks import marks_of as marks_of
 from burstline.annotation.tables import annotated as annotated
+from burstline.annotation.tables import with_loops as with_loops
 from burstline.annotation.wait_marks import with_waits as with_waits
 
 __all__ = [
@@ -19,5 +20,6 @@ __all__ = [
     "iteration_type",
     "loop_type",
     "marks_of",
+    "with_loops",
     "with_waits",
 ]

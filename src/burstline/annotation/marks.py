@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import asdict, dataclass
+from dataclasses import asdict, dataclass, replace
 from typing import TYPE_CHECKING, Any, Final, NamedTuple
 
 import numpy as np
@@ -10,6 +10,7 @@ import numpy as np
 from burstline.columns import begins_run
 from burstline.errors import ParameterError, printable
 from burstline.extrae import FOUND_ITERATION, RESERVED, STRUCTURE
+from burstline.schema import UNKNOWN
 from burstline.structure import Call, walk
 
 if TYPE_CHECKING:
@@ -166,6 +167,29 @@ class Marks:
     def iterations(self, depth: int) -> int:
         """Count the iterations that begin at a nesting depth."""
         return int(((self.type == iteration_type(depth)) & (self.value > 0)).sum())
+
+    def within(self, former: AnyIntegers, start_ns: Integers, end_ns: Integers) -> Marks:
+        """The marks of a selection: what holds where a window begins, and changes inside.
+
+        `former` is where each location of the selection was before; windows are of these.
+        """
+        place = np.full(len(start_ns), UNKNOWN, np.int64)
+        place[former] = np.arange(len(former))
+        stays = place[self.location] >= 0
+        where, kind = self.location[stays], self.type[stays]
+        time_ns = np.clip(self.time_ns[stays], start_ns[where], end_ns[where])
+        value = np.where(time_ns < end_ns[where], self.value[stays], 0)
+        order = np.lexsort((time_ns, kind, where))
+        is_last = np.roll(begins_run(where[order], kind[order], time_ns[order]), -1)
+        kept = order[is_last]
+        kept = kept[np.lexsort((kind[kept], time_ns[kept], place[where[kept]]))]
+        return replace(
+            self,
+            location=place[where[kept]],
+            time_ns=time_ns[kept],
+            type=kind[kept],
+            value=value[kept],
+        )
 
 
 class _Changes(NamedTuple):

@@ -16,7 +16,7 @@ from burstline.columns import to_numpy
 from burstline.errors import NotEnoughDataError
 from burstline.extrae import MARKED, WAIT_CAUSE, WAIT_LENGTH, WAIT_STATE
 from burstline.loops import LoopEvents, with_detected
-from burstline.overlay import StoredOverlay
+from burstline.overlay import StoredOverlay, overlaid
 from burstline.schema import NO_VALUE
 from burstline.selection import Lazy
 from burstline.trace import Trace
@@ -95,6 +95,24 @@ def annotated(trace: Trace, marks: Marks) -> Trace:
     tables = _Tables(trace, marks)
     made = tables if trace.is_stored else Lazy(tables, tables.__getitem__)
     return Trace(made, sources=trace.sources)
+
+
+def with_loops(trace: Trace, marks: Marks) -> Trace:
+    """A trace that tells of the loops of marks, without events of them.
+
+    Parameters
+    ----------
+    trace : Trace
+        Of its loops the recorded ones stay, detected ones are replaced.
+    marks : Marks
+        The loops, from :func:`marks_of`, perhaps :meth:`Marks.within` a selection.
+
+    Returns
+    -------
+    Trace
+        The same trace with other tables of loops, which :func:`burstline.detect` keeps.
+    """
+    return overlaid(trace, _loops(trace, marks))
 
 
 class _Tables(StoredOverlay):

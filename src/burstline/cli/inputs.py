@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING, Any, Final, TypedDict
 
 import burstline
 import burstline.formats.raw
-from burstline import clocks, formats, schema, selection, show
+from burstline import annotation, clocks, formats, schema, selection, show
 from burstline.cli import usage
 from burstline.errors import (
     InconsistentTraceError,
@@ -29,6 +29,7 @@ from burstline.formats.documents import read_toml
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Iterator, Sequence
 
+    from burstline.annotation import Marks
     from burstline.clocks import Effort, EffortModel
     from burstline.progress import Progress
     from burstline.show import Bar
@@ -118,9 +119,11 @@ def read_with_whole(
             trace, limits["memory"], tables=tables, copies=copies, region=region,
             cut_of=arguments.trace if names_cut else None,
         )  # fmt: skip
-    if asked:
-        region = iterations_region(trace, region, asked, arguments)
-    return (burstline.select(trace, **region) if region else trace), whole
+    if not asked:
+        return (burstline.select(trace, **region) if region else trace), whole
+    region, loops = iterations_region(trace, region, asked, arguments)
+    part = burstline.select(trace, **region)
+    return annotation.with_loops(part, marks_within(loops, trace, part, region)), whole
 
 
 def read_trace(
@@ -310,8 +313,8 @@ def iterations_region(
     region: Mapping[str, Any],
     asked: tuple[int, int, int],
     arguments: usage.Arguments,
-) -> dict[str, Any]:
-    """The region of some iterations; what it is, is said on standard error."""
+) -> tuple[dict[str, Any], Marks]:
+    """The region of some iterations, and all loops; what it is, is said on standard error."""
     part = burstline.select(trace, **region) if region else trace
     structure = detected(part, arguments)
     begin, end = burstline.structure.iterations_window(part, structure, *asked)
@@ -325,7 +328,15 @@ def iterations_region(
         ranks = burstline.structure.compact(without)
         show.note(f"left out, because they do not run these iterations: ranks {ranks}")
     start_ns, end_ns = selection.former_windows(trace, part, begin, end)
-    return {"start_ns": start_ns, "end_ns": end_ns}
+    places = selection.former_locations(trace, part) if region else None
+    loops = annotation.marks_of(structure, locations=places)
+    return {"start_ns": start_ns, "end_ns": end_ns}, loops
+
+
+def marks_within(marks: Marks, trace: Trace, part: Trace, region: Mapping[str, Any]) -> Marks:
+    """The marks of a trace that are in the part which a region of iterations selects."""
+    former = selection.former_locations(trace, part)
+    return marks.within(former, region["start_ns"], region["end_ns"])
 
 
 def detected(trace: Trace, arguments: usage.Arguments) -> Structure:

@@ -9,7 +9,7 @@ import numpy as np
 from burstline.errors import ParameterError
 from burstline.identity import sites_of
 from burstline.structure.calls import Calls
-from burstline.structure.exact.method import by_order
+from burstline.structure.exact.method import as_known, by_order
 from burstline.structure.program.fidelity import Expander, similarity
 from burstline.structure.program.iterations import timed
 from burstline.structure.program.model import Coverage, Structure
@@ -61,7 +61,8 @@ def detect(
     method : {"auto", "seed", "exact"}
         ``"seed"`` is the published method, of which the next four are choices. ``"auto"`` takes
         its result if its fidelity is 0.999 or more, its loops print their calls in the order
-        in which iterations make them, and it has fewer nodes; else the exact one.
+        in which iterations make them, and it has fewer nodes; else the exact one. Of a trace
+        that tells of loops detected before, it takes these; the others find them anew.
     eps : float
         Largest distance of calls of one loop; on the ``"log"`` scale 0.2 is a
         difference of 22 %.
@@ -120,6 +121,8 @@ def detect(
     limits = Limits(eps=eps, scale=scale, min_share=min_share, rank_merge=rank_merge)
     if method == "exact":
         return _structure(by_order(trace, calls, sites), calls)
+    if method == "auto" and (known := as_known(trace, calls, sites)) is not None:
+        return _structure(known, calls)
     outcome = by_means(trace, calls, sites, limits)
     structure = _structure(outcome, calls)
     if method == "seed":

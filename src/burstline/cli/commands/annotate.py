@@ -17,6 +17,7 @@ from burstline.cli.inputs import (
     iterations_asked,
     iterations_region,
     limits_of,
+    marks_within,
     progress_bar,
     read_trace,
     region_asked,
@@ -113,10 +114,13 @@ def _found(trace: Trace, arguments: usage.Arguments, memory: int) -> Marks:
     replayed = (*REPLAYED, *2 * ("collective_members",)) if arguments.waits else ()
     tables = (*ANALYSED, *replayed)
     part = require(trace, memory, tables=tables, copies=_COPIES, region=region)
+    loops = None
     if asked:
-        region = iterations_region(part, region, asked, arguments)
+        region, loops = iterations_region(part, region, asked, arguments)
     if region:
         part = burstline.select(part, **region)
+    if loops is not None:
+        part = annotation.with_loops(part, marks_within(loops, trace, part, region))
     structure = burstline.detect(part, method=arguments.method)
     places = selection.former_locations(trace, part) if region else None
     marks = annotation.marks_of(structure, max_depth=arguments.max_depth, locations=places)

@@ -5,13 +5,14 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any, Final
 
 import burstline
-from burstline import formats, schema, selection
+from burstline import annotation, formats, schema, selection
 from burstline.cli import usage
 from burstline.cli.inputs import (
     ANALYSED,
     iterations_asked,
     iterations_region,
     limits_of,
+    marks_within,
     progress_bar,
     read_trace,
     region_asked,
@@ -51,13 +52,14 @@ def run(arguments: usage.Arguments) -> None:
     window, asked = _window(arguments), iterations_asked(arguments)
     limits = limits_of(arguments)
     memory = limits["memory"]
+    loops = None
     with progress_bar(arguments) as progress:
         before = read_trace(arguments, raw=True, **limits, progress=progress)
         window = _placed(window, before)
         copies = _COPIES if before.is_stored else _COPIES_HERE
         if asked:
             part = require(before, memory, tables=ANALYSED, copies=copies, region=window)
-            window = iterations_region(part, window, asked, arguments)
+            window, loops = iterations_region(part, window, asked, arguments)
         near = require(
             before, memory, tables=tuple(schema.TABLES), copies=copies, region=window
         )
@@ -69,6 +71,8 @@ def run(arguments: usage.Arguments) -> None:
         # The first location enters its window at 0; ranks stay as far apart as they are.
         offset = int(born.min()) if asked else start or 0
         whole = paraver.completed(before, selected, start_ns=start, end_ns=end, near=near)
+        if loops is not None and whole.has_raw:
+            whole = annotation.annotated(whole, marks_within(loops, before, selected, window))
         part = burstline.shift(whole, -offset)
         formats.write(part, path, overwrite=True, memory=memory, progress=progress)
     lost = selection.losses(near, selected)

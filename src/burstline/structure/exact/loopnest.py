@@ -139,7 +139,7 @@ class _Nester:
         of_node = {node: k for k, group in enumerate(groups) for node in group}
         places = [min(map(self.graph.place.__getitem__, group)) for group in groups]
         between = [(of_node[a], of_node[b]) for a, b in region.edges]
-        order = _in_order(places, between)
+        order = in_order(places, between)
         elements = [self._element(groups[k], region, depth) for k in order]
         position = {k: place for place, k in enumerate(order)}
         position_of = {node: position[k] for node, k in of_node.items()}
@@ -288,7 +288,7 @@ def _components(nodes: Iterable[int], after: Mapping[int, Collection[int]]) -> l
     return parts
 
 
-def _in_order(places: Sequence[int], edges: Iterable[Edge]) -> list[int]:
+def in_order(places: Sequence[int], edges: Iterable[Edge]) -> list[int]:
     """Parts of a graph, each before its successors; where no edge decides, by their places."""
     sorter = TopologicalSorter[int](dict.fromkeys(range(len(places)), ()))
     for source, target in edges:

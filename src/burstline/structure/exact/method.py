@@ -15,6 +15,7 @@ import numpy as np
 from burstline.columns import dense, quotients
 from burstline.structure.assembly import Outcome, assembly, share_of_run
 from burstline.structure.exact.callgraph import call_graph
+from burstline.structure.exact.known import known_program
 from burstline.structure.exact.loopnest import Body, find_nest
 from burstline.structure.exact.occurrences import Nest, NestSteps, read
 from burstline.structure.exact.repeats import refined_sites
@@ -44,8 +45,22 @@ def by_order(
     trace: Trace, calls: Calls, sites: Sites, reduced: Reduced | None = None
 ) -> Outcome:
     """The loops of a program, by which of its calls follow which."""
+    return _outcome(trace, calls, sites, best_version(sites, calls), reduced)
+
+
+def as_known(trace: Trace, calls: Calls, sites: Sites) -> Outcome | None:
+    """The loops that the trace tells of; None if it tells of none that its calls follow."""
+    program = known_program(trace, calls, sites)
+    if program is None:
+        return None
+    graph = call_graph(sites, calls.lane_begin)
+    return _outcome(trace, calls, sites, Version.read_as(program, sites, graph, calls))
+
+
+def _outcome(
+    trace: Trace, calls: Calls, sites: Sites, version: Version, reduced: Reduced | None = None
+) -> Outcome:
     unique = dense(calls.lane * len(sites) + sites.of_call, len(calls.ranks) * len(sites))[1]
-    version = best_version(sites, calls)
     if reduced is None or version.sites is not sites:
         reduced = reduce_to_sites(trace, calls, version.sites)
     made = assembly(trace, reduced).calls(range(len(reduced.lane)))
@@ -91,7 +106,11 @@ class Version:
 
     @classmethod
     def _read(cls, sites: Sites, graph: CallGraph, lanes: Lanes) -> Version:
-        program = find_nest(graph)
+        return cls.read_as(find_nest(graph), sites, graph, lanes)
+
+    @classmethod
+    def read_as(cls, program: Body, sites: Sites, graph: CallGraph, lanes: Lanes) -> Version:
+        """The calls of some lanes, read as those of a program."""
         nest = Nest.of(program, graph.symbols)
         reading = read(nest, sites.of_call, lanes)
         executed = sum(kinds.bit_count() for kinds in graph.who)

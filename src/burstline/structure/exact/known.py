@@ -1,0 +1,120 @@
+"""The program whose loops a trace tells: a part of a run shows too little to find them anew.
+
+Three iterations of a loop that ends with an inner one of two read as six iterations as well.
+"""
+
+from __future__ import annotations
+
+from graphlib import CycleError
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from burstline.columns import begins_run, take
+from burstline.loops import DETECTED, entries_above, innermost_entry, iterations_of, last_until
+from burstline.schema import UNKNOWN
+from burstline.structure.exact.loopnest import Body, in_order
+
+if TYPE_CHECKING:
+    from burstline.columns import Integers, Mask
+    from burstline.identity import Sites
+    from burstline.structure.calls import Calls
+    from burstline.trace import Trace
+
+
+def known_program(trace: Trace, calls: Calls, sites: Sites) -> Body | None:
+    """The calls in the detected loops that the trace tells, each body in its order.
+
+    None if it tells of none, or of loops that are no program: a site in several of them, or
+    calls that one iteration makes in one order, and another one in another.
+    """
+    if "loop_iterations" not in trace or "loops" not in trace:
+        return None
+    (origin,) = trace.arrays("loops", "origin")
+    (loop,) = trace.arrays("loop_entries", "loop")
+    told = origin[loop] == DETECTED
+    around = innermost_entry(trace, calls.locations[calls.lane], calls.enter_ns, told)
+    if (around < 0).all():
+        return None
+    above = _told_above(entries_above(trace), told)
+    first = _first_calls(around, above)
+    entries = np.flatnonzero(first < len(around))
+    number = np.concatenate([sites.of_call, len(sites) + loop[entries]]).astype(np.int64)
+    # Of each element that is executed: its entry, its iteration there, and when, as a call.
+    entry = np.concatenate([around, above[entries]])
+    when = np.concatenate([np.arange(len(around)), first[entries]])
+    body = np.where(entry >= 0, len(sites) + take(loop, entry), UNKNOWN)
+    if not _is_function(number, body):
+        return None
+    iteration = _iterations(trace, entry, calls.enter_ns[when])
+    lane = calls.lane[when]
+    order = np.lexsort((when, iteration, entry, lane))
+    number, body, when = number[order], body[order], when[order]
+    goes_on = ~begins_run(lane[order], entry[order], iteration[order])
+    pairs = np.column_stack([number[:-1], number[1:]])[goes_on[1:]]
+    steps = list(map(tuple, np.unique(pairs, axis=0).tolist()))
+    if (pairs[:, 0] == pairs[:, 1]).any():
+        return None  # what repeats is in a loop that is not told
+    elements, index = np.unique(number, return_index=True)
+    earliest = np.full(len(elements), len(around))
+    np.minimum.at(earliest, np.searchsorted(elements, number), when)
+    rows = zip(elements.tolist(), body[index].tolist(), earliest.tolist(), strict=True)
+    members: dict[int, list[tuple[int, int]]] = {}
+    for element, inside, place in rows:
+        members.setdefault(inside, []).append((place, element))
+    try:
+        return _body(UNKNOWN, members, steps, len(sites))
+    except CycleError:
+        return None
+
+
+def _body(
+    number: int,
+    members: dict[int, list[tuple[int, int]]],
+    steps: list[tuple[int, int]],
+    sites: int,
+) -> Body:
+    """The body of a loop; its elements by when they are first executed, as steps allow."""
+    mine = sorted(members[number])
+    position = {element: place for place, (_, element) in enumerate(mine)}
+    between = [(position[a], position[b]) for a, b in steps if a in position]
+    ordered = [mine[k][1] for k in in_order([place for place, _ in mine], between)]
+    return Body(
+        tuple(
+            element if element < sites else _body(element, members, steps, sites)
+            for element in ordered
+        )
+    )
+
+
+def _told_above(above: Integers, told: Mask) -> Integers:
+    """The entry around each that a detection told of."""
+    while (out := np.flatnonzero((above >= 0) & ~take(told, above))).size:
+        above[out] = above[above[out]]
+    return above
+
+
+def _first_calls(around: Integers, above: Integers) -> Integers:
+    """The first call in each entry; as many as there are calls for none."""
+    first = np.full(len(above), len(around))
+    row, call = around, np.arange(len(around))
+    while (inside := row >= 0).any():
+        row, call = row[inside], call[inside]
+        np.minimum.at(first, row, call)
+        row = above[row]
+    return first
+
+
+def _is_function(number: Integers, body: Integers) -> bool:
+    """Whether each element is in one body only."""
+    order = np.lexsort((body, number))
+    changes = np.count_nonzero(begins_run(number[order], body[order]))
+    return bool(changes == len(np.unique(number)))
+
+
+def _iterations(trace: Trace, entry: Integers, time_ns: Integers) -> Integers:
+    """The iteration of its entry that each moment is in, -1 before the first and outside."""
+    row, began_ns, _ = iterations_of(trace)
+    order = np.lexsort((began_ns, row))
+    began = row[order], began_ns[order]
+    return last_until(began, (entry, time_ns))
