@@ -195,8 +195,8 @@ def test_events_that_bring_the_library_down_leave_the_definitions(
 ):
     opened = source.open_archive
 
-    def with_broken_events(anchor, odd):
-        return replace(opened(anchor, odd), library=broken_library)
+    def with_broken_events(anchor, *told):
+        return replace(opened(anchor, *told), library=broken_library)
 
     monkeypatch.setattr(source, "open_archive", with_broken_events)
     trace = read(place)
