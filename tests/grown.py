@@ -81,6 +81,77 @@ def unnamed_sites(n):
     return ["ranks 2", *groups, *_ends(*turns)]
 
 
+def region_depth(n):
+    into = [f"{10 + k} enter f{k % 7}" for k in range(n)]
+    out = [f"{9999999 + k} leave" for k in range(n)]
+    return ["ranks 2", *_ends(*into, _barrier(9999900), *out)]
+
+
+def _send(at, tag, request=""):
+    told = f"send to {{other}} tag {tag} bytes 8{request}"
+    return f"{at} enter MPI_{'Is' if request else 'S'}end | {at} {told} | {at + 1} leave"
+
+
+def open_requests(n):
+    late, end = 10**7, 2 * 10**7
+    posts = [
+        f"{10 + k} enter MPI_Irecv | {10 + k} post request {k} | {11 + k} leave"
+        for k in range(n)
+    ]
+    sends = [_send(late + k, k % 3, f" request {n + k}") for k in range(n)]
+    sent = [f"{end + 1} sent request {n + k}" for k in range(n)]
+    got = [
+        f"{end + 1} receive from {{other}} tag {k % 3} bytes 8 request {k}" for k in range(n)
+    ]
+    return [
+        "ranks 2",
+        *_ends(*posts, *sends, f"{end} enter MPI_Waitall", *sent, *got, f"{end + 9} leave"),
+    ]
+
+
+def tags(n):
+    """Messages that are received in the opposite order of their sends."""
+    late = 10**7
+    receives = [
+        f"{late + k} enter MPI_Recv | {late + k} receive from {{other}} tag {n - 1 - k} bytes 8"
+        f" | {late + k} leave"
+        for k in range(n)
+    ]
+    return ["ranks 2", *_ends(*(_send(10 + k, k) for k in range(n)), *receives)]
+
+
+def nested_teams(n):
+    region = ["region parallel paradigm openmp role parallel type 60002 value 1"]
+    into = [f"{10 + k} fork 1 | {10 + k} enter parallel" for k in range(n)]
+    out = [f"{99999 + k} leave | {99999 + k} join" for k in range(n)]
+    return ["ranks 1", *region, *_ends(*into, *out, ranks=1)]
+
+
+def teams(n):
+    declared = [
+        f"region {role} paradigm openmp role {role} type {kind} value {value}"
+        for role, kind, value in (
+            ("parallel", 60002, 1),
+            ("team", 60002, 2),
+            ("implicit_barrier", 60004, 27),
+        )
+    ]
+    outer, inner = [], []
+    for k in range(n):
+        at = 10 + 20 * k
+        end = f"{at + 8} leave | {at + 9} team end {k + 1}"
+        begin = f"{at + 1} team begin {k + 1}"
+        outer += [f"{at} fork 2 | {at} enter parallel | {begin}"]
+        outer += [f"{at + 2} enter implicit_barrier | {end} | {at + 9} leave | {at + 9} join"]
+        inner += [f"{begin} | {at + 5} enter implicit_barrier | {end}"]
+    return ["ranks 1 threads 2", *declared, *_ends(*outer, ranks=1), "0.1", *inner]
+
+
+def locks(n):
+    held = [f"{10 + 4 * k} acquire {k} | {12 + 4 * k} release {k}" for k in range(n)]
+    return ["ranks 1 threads 2", *_ends(*held, ranks=1), "0.1", *held]
+
+
 DIMENSIONS = {
     name: made
     for name, made in list(globals().items())
