@@ -219,8 +219,9 @@ def test_partners_at_one_distance_are_given_by_it():
     (call,) = detect(run(loop(10, Do("Send", 5)), ranks=4)).loops[0].calls
 
     assert call.offset == 1
-    assert call.peers == (0, 1, 2, 3)
-    assert not call.peers_vary
+    assert call.partners.ranks == (0, 1, 2, 3)
+    assert call.partners.law.text == "(rank+1)%4"
+    assert not call.partners.vary
     assert call.size_bytes == 40.0
 
 

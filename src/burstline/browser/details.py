@@ -67,9 +67,7 @@ def _call(structure: Structure, call: Call, lanes: int) -> Iterator[tuple[str, s
     if call.size_bytes is not None:
         spread = f" ± {format_bytes(round(call.size_spread_bytes or 0))}"
         yield "size", f"{format_bytes(round(call.size_bytes))}{spread}"
-    if call.peers:
-        vary = "; several a rank" if call.peers_vary else ""
-        yield "partners", f"{compact(call.peers, structure.ranks)}{vary}"
+    yield from _partners(structure, call)
     if call.communicator:
         yield "communicator", printable(call.communicator)
     if call.roots:
@@ -81,6 +79,18 @@ def _call(structure: Structure, call: Call, lanes: int) -> Iterator[tuple[str, s
             printable(name, limit=24),
             f"{counter_text(value, structure.unit(name))} just before",
         )
+
+
+def _partners(structure: Structure, call: Call) -> Iterator[tuple[str, str]]:
+    partners = call.partners
+    if partners.count:
+        which = f"{partners.count} ranks"
+        if partners.ranks is not None:
+            which = compact(partners.ranks, structure.ranks)
+        yield "partners", which + ("; several a rank" if partners.vary else "")
+    if partners.law is not None:
+        held = f"{format_share(partners.law.share)} of the messages"
+        yield "law of these", f"{partners.law.text} ({held})"
 
 
 def _loop(structure: Structure, loop: Loop) -> Iterator[tuple[str, str]]:

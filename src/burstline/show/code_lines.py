@@ -34,6 +34,7 @@ _TELLING: Final = (
 STYLES: Final = {"loop": "bold cyan", "condition": "magenta", "frame": "dim", "burst": "green"}
 _NAME: Final = 60
 _FEW: Final = 4
+_PARTNERS: Final = 24  # characters of a set of partners; of a longer one stands how many
 
 Kind = Literal["frame", "loop", "condition", "call", "burst"]
 Step = tuple["Frame", str]  # a frame, and the function called from it
@@ -86,7 +87,7 @@ def pseudocode(
     if depth is not None and depth < 0:
         raise ParameterError(f"a depth of loops to show is 0 or more, got {depth}")
     seen = Seen.by(structure, shown)
-    writer = _Writer(shown, seen, structure.world_size, counter, bursts_ns, depth, inside)
+    writer = _Writer(shown, seen, counter, bursts_ns, depth, inside)
     writer.body(structure.items, shown, _Place())
     return writer.lines
 
@@ -110,7 +111,6 @@ class _Place:
 class _Writer:
     shown: frozenset[int]
     seen: Seen  # the nodes as the ranks shown execute them
-    world: int
     counter: str | None
     bursts_ns: int | None
     deepest: int | None
@@ -187,7 +187,7 @@ class _Writer:
             for text in inside_text(self.inside, call) if self.inside else ():
                 self._add("burst", depth + 1, text)
         means = {"time_ns": seen.time_ns, "size_bytes": seen.size_bytes, "counter": value}
-        text = _call_text(replace(call, probability=seen.probability), self.world)
+        text = _call_text(replace(call, probability=seen.probability))
         self._add("call", depth, text, call.caller, **means, item=call)
 
     def _add(
@@ -315,9 +315,9 @@ def _ranks_text(ranks: Collection[int], around: Collection[int]) -> str:
     return f"rank in {{{compact(ranks, around)}}}"
 
 
-def _call_text(call: Call, world: int) -> str:
-    """Write a call, with its partners among `world` ranks, communicator and root."""
-    said = [text for text in (_partner(call, world), call.communicator) if text]
+def _call_text(call: Call) -> str:
+    """Write a call, with its partners, communicator and root."""
+    said = [text for text in (_partner(call), call.communicator) if text]
     if call.roots:
         said.append(f"root {compact(call.roots)}")
     unexplained = call.when is None and call.probability < 1
@@ -325,22 +325,16 @@ def _call_text(call: Call, world: int) -> str:
     return f"{name_text(call.operation)}({', '.join(said)}){condition}"
 
 
-def _partner(call: Call, world: int) -> str:
-    if not call.peers:
+def _partner(call: Call) -> str:
+    """Write partners as one rank, by their law, or which they are, or how many."""
+    partners = call.partners
+    if not partners.count:
         return ""
-    if len(call.peers) == 1:
-        return f"{call.peers[0]}"
-    if call.peers_vary:
-        return f"any of {compact(call.peers)}"
-    if call.offset is None:
-        return f"{compact(call.peers)} by rank"
-    return _relative(call.offset, call.ranks, world) if call.offset else "rank"
-
-
-def _relative(offset: int, ranks: Sequence[int], world: int) -> str:
-    """Write a partner so that the formula holds for every rank that uses it."""
-    nearest, other = sorted((offset, offset - world), key=abs)
-    for ahead in (nearest, other):
-        if all(0 <= rank + ahead < world for rank in ranks):
-            return f"rank{ahead:+d}"
-    return f"(rank{nearest:+d})%{world}"
+    if partners.ranks is not None and len(partners.ranks) == 1:
+        return f"{partners.ranks[0]}"
+    if partners.law is not None:
+        return partners.law.text
+    which = f"{partners.count} ranks"
+    if partners.ranks is not None and len(listed := compact(partners.ranks)) <= _PARTNERS:
+        which = listed
+    return f"any of {which}" if partners.vary else f"{which} by rank"

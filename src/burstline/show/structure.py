@@ -140,6 +140,8 @@ def _facts(structure: Structure) -> list[tuple[str, str]]:
         ("coverage", f"{format_share(coverage.calls)} of the calls, {in_loops}"),
         ("ranks", f"{ranks} of {plural(classes, 'kind')}"),
     ]
+    if (grid := structure.grid) is not None:
+        facts.append(("partners", f"{grid.text}: {format_share(grid.share)} of the messages"))
     if structure.left_out:
         executed = sum(int(call.executions.sum()) for call in structure.left_out)
         least = format_share(float(str(structure.parameters.get("min_share", 0))))

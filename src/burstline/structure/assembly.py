@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass, field
-from itertools import chain, count
+from itertools import count
 from math import isnan
 from operator import itemgetter
 from typing import TYPE_CHECKING, Any, Final
@@ -198,11 +198,10 @@ class Assembly:
         return tuple(np.unique(self.reduced.ranks[lanes]).tolist())
 
     def _partners(self, members: Integers) -> dict[str, Any]:
-        pairs = [pair for pair in self.reduced.peer[members].tolist() if pair[0] != UNKNOWN]
+        partners = self.reduced.exchanges.partners(members)
         offsets = set(self.reduced.offset[members].ravel().tolist()) - {UNKNOWN}
         return {
-            "peers": tuple(sorted(set(chain.from_iterable(pairs)))),
-            "peers_vary": any(low != high for low, high in pairs),
+            "partners": partners,
             "offset": offsets.pop() if len(offsets) == 1 else None,
         }
 

@@ -9,6 +9,7 @@ import numpy as np
 
 from burstline import _core
 from burstline.columns import quotients
+from burstline.structure.exchanges import Exchanges
 
 if TYPE_CHECKING:
     import numpy.typing as npt
@@ -58,6 +59,7 @@ class Reduced:
     peer: Integers
     offset: Integers
     communicator: Integers  # (unique,) communicator of the first execution, -1 if unknown
+    exchanges: Exchanges  # the messages of each
     is_root: Mask  # (unique,) whether it was ever the root of a collective
     has_paths: bool  # whether the sites are made of call paths
 
@@ -114,7 +116,10 @@ def reduce_to_sites(trace: Trace, calls: Calls, sites: Sites) -> Reduced:
     for name in ("peer", "offset", "burst_counters", "iteration_counters"):
         columns[name] = columns[name].reshape(unique, len(columns[name]) // unique)
     columns["is_root"] = columns["is_root"].view(np.bool_)
+    keys = columns["lane"] * len(sites) + columns["site"]
+    of_call = np.searchsorted(keys, calls.lane * len(sites) + sites.of_call)
     return Reduced(
+        exchanges=Exchanges.of(trace, calls, of_call),
         ranks=calls.ranks,
         lane_begin=calls.lane_begin,
         world_size=calls.world_size,

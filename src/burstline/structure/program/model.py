@@ -20,6 +20,7 @@ if TYPE_CHECKING:
     import polars as pl
 
     from burstline.structure.calls import Calls
+    from burstline.structure.partner_laws import Law
     from burstline.structure.program.iterations import Iterations, Steps
     from burstline.structure.reduction import Reduced
 
@@ -133,12 +134,18 @@ class Structure:
         return size(self.items, Around())
 
     @property
+    def grid(self) -> Law | None:
+        """The grid of the ranks whose neighbours exchange its messages, if there is one."""
+        return self.reduced.exchanges.grid()
+
+    @property
     def conditions(self) -> Conditions:
         """How many of its conditions follow a rule, and how many do not."""
         return Conditions.of(self.items)
 
     def as_dict(self) -> dict[str, Any]:
         """The structure as JSON output."""
+        grid = self.grid
         by_rank: dict[str, float] = {}  # the smallest of its lanes
         for rank, value in zip(map(str, self.ranks), self.fidelity_by_lane, strict=True):
             by_rank[rank] = min(value, by_rank.get(rank, value))
@@ -152,6 +159,7 @@ class Structure:
             "fidelity": self.fidelity,
             "fidelity_by_rank": by_rank,
             "conditions": self.conditions._asdict(),
+            "grid": grid and grid._asdict(),
             "coverage": self.coverage.calls,
             "coverage_time": self.coverage.time,
             "size": {

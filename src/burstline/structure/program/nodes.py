@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from burstline.structure.exchanges import Partners
 from burstline.structure.program.ranks import compact
 
 if TYPE_CHECKING:
@@ -48,8 +49,8 @@ class Call:
     counters, iteration_counters : mapping of str to float
         Mean of each counter over the computation just before it, and over everything computed
         from one execution to the next.
-    peers, peers_vary : tuple of int, bool
-        Ranks of its partners; if a rank has several, the smallest and largest of each.
+    partners : Partners
+        Who is at the other end of its messages: the exact set, their number, and their law.
     offset : int or None
         Rank of the partner relative to the caller's if that is the same on all ranks.
     communicator : str or None
@@ -74,8 +75,7 @@ class Call:
     burst_ns: float | None
     counters: Mapping[str, float]
     iteration_counters: Mapping[str, float]
-    peers: tuple[int, ...] = ()
-    peers_vary: bool = False
+    partners: Partners = field(default_factory=Partners)
     offset: int | None = None
     communicator: str | None = None
     roots: tuple[int, ...] = ()
@@ -88,6 +88,7 @@ class Call:
 
     def as_dict(self) -> dict[str, Any]:
         """The call as JSON output."""
+        partners = self.partners
         return {
             "operation": self.operation,
             **self._place(),
@@ -102,8 +103,11 @@ class Call:
             "burst_ns": None if self.burst_ns is None else round(self.burst_ns),
             "counters": dict(self.counters),
             "iteration_counters": dict(self.iteration_counters),
-            "peers": list(self.peers),
-            "peers_vary": self.peers_vary,
+            "peers": None if partners.ranks is None else list(partners.ranks),
+            "peer_count": partners.count,
+            "peers_vary": partners.vary,
+            "peer_law": partners.law and partners.law.text,
+            "peer_law_share": partners.law and partners.law.share,
             "offset": self.offset,
             "communicator": self.communicator,
             "roots": list(self.roots),

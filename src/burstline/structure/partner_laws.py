@@ -1,0 +1,306 @@
+"""Partner laws: whom each rank exchanges messages with, as the source of a program says it."""
+
+from __future__ import annotations
+
+from itertools import pairwise
+from math import prod
+from typing import TYPE_CHECKING, Final, NamedTuple
+
+import numpy as np
+
+from burstline.columns import begins_run
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator, Sequence
+
+    from burstline.columns import AnyIntegers, Integers, Mask
+
+TRUE_SHARE: Final = 0.99
+"""A law is told where it holds for this share of the messages."""
+
+_DIMENSIONS: Final = 4
+_LONGEST_PERIOD: Final = 64
+_ENOUGH: Final = 4096  # messages of a rank that are looked at for a period
+_REPEATS: Final = 0.9  # a wrong message is seen twice; how many there are is counted later
+_FEW: Final = 8  # distances that are listed
+_CALLERS: Final = 4  # fewer obey some law of a grid by chance
+
+
+class Law(NamedTuple):
+    """A law that partners follow, and the share of the messages that do."""
+
+    text: str
+    share: float
+
+
+class _Grid(NamedTuple):
+    """Ranks in a grid, the last dimension fastest, and who is a neighbour there."""
+
+    shape: tuple[int, ...]
+    periodic: bool
+    diagonals: bool
+
+    @property
+    def text(self) -> str:
+        if len(self.shape) == 1:
+            return f"(rank±1)%{self.shape[0]}" if self.periodic else "rank±1"
+        name = f"neighbours in {' × '.join(map(str, self.shape))}"  # noqa: RUF001 -- times
+        name += ", periodic" if self.periodic else ""
+        return name + (", with diagonals" if self.diagonals else "")
+
+    def pairs(self, callers: Integers) -> Integers:
+        """Each of some ranks with each of its neighbours, as rank · ranks + neighbour."""
+        world = prod(self.shape)
+        steps = np.stack(np.meshgrid(*[[-1, 0, 1]] * len(self.shape), indexing="ij"), -1)
+        steps = steps.reshape(-1, len(self.shape))
+        moved = np.abs(steps).sum(axis=1)
+        steps = steps[(moved > 0) & (self.diagonals | (moved == 1))]
+        at = np.stack(np.unravel_index(callers, self.shape), -1)[:, None] + steps
+        inside = ((at >= 0) & (at < self.shape)).all(axis=2) | self.periodic
+        at %= np.array(self.shape)
+        neighbour = np.ravel_multi_index(tuple(np.moveaxis(at, -1, 0)), self.shape)
+        pair = np.unique((callers[:, None] * world + neighbour)[inside])
+        return pair[pair // world != pair % world]
+
+
+def law_of(caller: AnyIntegers, partner: AnyIntegers, world: int) -> Law | None:
+    """The law that the messages of one call follow, all to or all from the partners.
+
+    Parameters
+    ----------
+    caller, partner : ndarray of int, shape (messages,)
+        Ranks at both ends, those of one caller in the order of its messages.
+    world : int
+        Ranks there are.
+
+    Returns
+    -------
+    Law or None
+        The simplest law that holds for all messages, or else for 99 % of them; None if there
+        is none, or one message or rank is all there is to see it in.
+
+    Notes
+    -----
+    A law that names one partner holds for a message if that is its partner; one that changes
+    by iteration, if its turn is as well. One that names several takes the messages of a rank
+    in rounds of so many, and holds for the first in its round with each of the partners: whom
+    ranks choose by chance is no law, though all are chosen in the end. About linear in the
+    messages, times the grids whose strides occur as distances.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> ranks = np.arange(8)
+    >>> law_of(ranks, (ranks + 1) % 8, 8)
+    Law(text='(rank+1)%8', share=1.0)
+    >>> law_of(np.repeat(ranks, 3), (ranks[:, None] ^ [1, 2, 4]).ravel(), 8).text
+    'rank xor 2^i, i = 0..2'
+    """
+    if not len(caller):
+        return None
+    order = np.argsort(caller, kind="stable")
+    ranks, partners = caller[order].astype(np.int64), partner[order].astype(np.int64)
+    begin = np.flatnonzero(begins_run(ranks))
+    turn = np.arange(len(ranks)) - np.repeat(begin, np.diff(begin, append=len(ranks)))
+    laws = list(_in_rounds(ranks, partners, turn, world))
+    if len(begin) > 1:  # of one rank, any partner is at some distance
+        series, listed = _by_turn(ranks, partners, turn, world)
+        laws = [*_constant(ranks, partners, world), *series, *laws, *listed]
+    told = [law for law in laws if law.share >= TRUE_SHARE]
+    return next((law for law in told if law.share == 1), told[0] if told else None)
+
+
+def grid_law(caller: AnyIntegers, partner: AnyIntegers, world: int) -> Law | None:
+    """The grid whose neighbours are all pairs of ranks between which messages go, if any is."""
+    pair, messages = np.unique(caller.astype(np.int64) * world + partner, return_counts=True)
+    everybody = np.arange(world)
+    best: Law | None = None
+    for grid in _grids(pair // world, pair % world, world):
+        expected = grid.pairs(everybody)
+        if len(expected) == world * (world - 1) or not np.isin(expected, pair).all():
+            continue  # of a grid in which all are neighbours nobody sees the shape
+        share = float(messages[np.isin(pair, expected)].sum() / messages.sum())
+        if best is None or share > best.share:
+            best = Law(grid.text, share)
+    return best if best is not None and best.share >= TRUE_SHARE else None
+
+
+def _constant(caller: Integers, partner: Integers, world: int) -> Iterator[Law]:
+    """Laws that give each rank one partner, the simplest first."""
+    root = _most_frequent(partner)
+    yield Law(f"root {root}", _share(partner == root))
+    ahead = _most_frequent(partner - caller)
+    yield Law(shifted(ahead), _share(partner - caller == ahead))
+    around = _most_frequent((partner - caller) % world)
+    wrapped = f"({shifted(min(around, around - world, key=abs))})%{world}"
+    yield Law(wrapped, _share((partner - caller) % world == around))
+    bits = _most_frequent(caller ^ partner)
+    yield Law(f"rank xor {bits}", _share(caller ^ partner == bits))
+    if len(np.unique(caller)) < _CALLERS:
+        return
+    yield Law(f"{world - 1}-rank", _share(partner == world - 1 - caller))
+    for block in (1, 2):
+        for rows in _divisors(world // block) if world % block == 0 else ():
+            columns = world // block // rows
+            row, column = np.divmod(caller // block, columns)
+            holds = partner == (column * rows + row) * block + caller % block
+            if min(rows, columns) > 1:
+                of = " pairs" if block == 2 else ""
+                yield Law(f"transpose of {rows} × {columns}{of}", _share(holds))  # noqa: RUF001 -- times
+    for shape in _shapes(_divisors(world), world):
+        if len(shape) > 1:
+            yield _moved(caller, partner, shape)
+
+
+def _moved(caller: Integers, partner: Integers, shape: tuple[int, ...]) -> Law:
+    """The law of one step from each rank in a periodic grid."""
+    places = zip(
+        np.unravel_index(partner, shape), np.unravel_index(caller, shape), shape, strict=True
+    )
+    steps = [(there - here) % length for there, here, length in places]
+    code = np.ravel_multi_index(tuple(steps), shape)
+    most = _most_frequent(code)
+    step = [
+        int(min(value, value - length, key=abs))
+        for value, length in zip(np.unravel_index(most, shape), shape, strict=True)
+    ]
+    sizes = " × ".join(map(str, shape))  # noqa: RUF001 -- times
+    text = f"{', '.join(f'{value:+d}' if value else '0' for value in step)}"
+    return Law(f"({text}) in {sizes}, periodic", _share(code == most))
+
+
+def _in_rounds(
+    caller: Integers, partner: Integers, turn: Integers, world: int
+) -> Iterator[Law]:
+    """Laws that give each rank several partners, each once a round."""
+    callers = np.unique(caller)
+    pair = caller * world + partner
+    distinct = np.unique(pair)
+    degree = np.bincount(distinct // world).max()
+    if degree < 2:
+        return
+    if degree == world - 1:
+        rest = (callers[:, None] * world + np.arange(world)).ravel()
+        rest = rest[rest // world != rest % world]
+        yield Law("all others", _share_in_rounds(pair, turn, rest, world))
+    if degree > 3**_DIMENSIONS - 1:
+        return
+    ahead = _most_frequent(np.abs(partner - caller))
+    both = np.stack([callers - ahead, callers + ahead], -1)
+    is_rank = (both >= 0) & (both < world)
+    pairs = np.unique((callers[:, None] * world + both)[is_rank])
+    yield Law(f"rank±{ahead}", _share_in_rounds(pair, turn, pairs, world))
+    around = _most_frequent(np.minimum((partner - caller) % world, (caller - partner) % world))
+    both = np.stack([callers - around, callers + around], -1) % world
+    pairs = np.unique(callers[:, None] * world + both)
+    yield Law(f"(rank±{around})%{world}", _share_in_rounds(pair, turn, pairs, world))
+    if len(callers) >= _CALLERS:
+        for grid in _grids(caller, partner, world):
+            expected = grid.pairs(callers)
+            yield Law(grid.text, _share_in_rounds(pair, turn, expected, world))
+
+
+def _share_in_rounds(pair: Integers, turn: Integers, expected: Integers, world: int) -> float:
+    """The share of messages that are the first of their round with one of the partners."""
+    if not np.isin(expected, pair).all():
+        return 0.0  # one of the partners is none
+    partners = np.bincount(expected // world, minlength=world)[pair // world]
+    known = np.isin(pair, expected)
+    rounds = turn[known] // partners[known]
+    first = len(np.unique(rounds * world**2 + pair[known]))
+    return float(first / len(pair))
+
+
+def _by_turn(
+    caller: Integers, partner: Integers, turn: Integers, world: int
+) -> tuple[list[Law], list[Law]]:
+    """Laws whose one partner changes by execution, the same on all ranks: series, and lists."""
+    series: list[Law] = []
+    listed: list[Law] = []
+    for distance, text in (
+        ((partner - caller) % world, f"(rank+{{}})%{world}"),
+        (caller ^ partner, "rank xor {}"),
+    ):
+        pattern = _pattern(distance, turn)
+        said = _series(pattern)
+        if len(pattern) > 1 and said is not None:
+            holds = distance == np.array(pattern)[turn % len(pattern)]
+            law = Law(f"{text.format(said[0])}, {said[1]}", _share(holds))
+            # Two distances around the end are rather those of two neighbours.
+            is_list = "," in said[1] or (len(pattern) == 2 and "xor" not in text)
+            (listed if is_list else series).append(law)
+    return series, listed
+
+
+def _pattern(distance: Integers, turn: Integers) -> list[int]:
+    """What is repeated in the distances of the rank with most messages; empty if nothing is."""
+    begin = np.append(np.flatnonzero(turn == 0), len(turn))
+    busiest = int(np.diff(begin).argmax())
+    seen = distance[begin[busiest] : begin[busiest + 1]][:_ENOUGH]
+    for period in range(1, min(_LONGEST_PERIOD, len(seen)) + 1):
+        if period == len(seen) or _share(seen[period:] == seen[:-period]) >= _REPEATS:
+            return [_most_frequent(seen[at::period]) for at in range(period)]
+    return []
+
+
+def _series(values: Sequence[int]) -> tuple[str, str] | None:
+    """Some distances as a formula, with what its letter runs through."""
+    steps = {after - before for before, after in pairwise(values)}
+    if all(value > 0 and value.bit_count() == 1 for value in values):
+        powers = [value.bit_length() - 1 for value in values]
+        jumps = {after - before for before, after in pairwise(powers)}
+        if jumps in ({1}, {-1}):
+            return "2^i", f"i = {powers[0]}..{powers[-1]}"
+    if len(values) > 2 and steps in ({1}, {-1}):
+        return "k", f"k = {values[0]}..{values[-1]}"
+    return ("k", f"k = {', '.join(map(str, values))}") if len(values) <= _FEW else None
+
+
+def _grids(caller: Integers, partner: Integers, world: int) -> Iterator[_Grid]:
+    """Grids of all ranks whose strides occur as distances between partners."""
+    strides = set(np.unique(np.abs(partner - caller)).tolist()) | {1}
+    divisors = [each for each in _divisors(world) if each in strides]
+    for shape in sorted(_shapes(divisors, world), key=len):
+        for periodic in (False, True):
+            yield _Grid(shape, periodic, diagonals=False)
+            if len(shape) > 1:
+                yield _Grid(shape, periodic, diagonals=True)
+
+
+def _shapes(strides: Sequence[int], world: int) -> Iterator[tuple[int, ...]]:
+    """Shapes of 1 to 4 dimensions, none of length 1, each of whose strides is given."""
+    todo: list[tuple[int, tuple[int, ...]]] = [(1, ())]
+    while todo:
+        stride, shape = todo.pop()
+        if stride == world:
+            if shape:
+                yield shape
+            continue
+        if len(shape) < _DIMENSIONS:
+            todo += [
+                (wider, (wider // stride, *shape))
+                for wider in {*strides, world}
+                if wider > stride and wider % stride == 0
+            ]
+
+
+def _divisors(number: int) -> list[int]:
+    return [each for each in range(1, number + 1) if number % each == 0]
+
+
+def _most_frequent(values: Integers) -> int:
+    found, counts = np.unique(values, return_counts=True)
+    return int(found[counts.argmax()])
+
+
+def _share(holds: Mask) -> float:
+    return float(holds.mean()) if len(holds) else 1.0
+
+
+def shifted(ahead: int) -> str:
+    """The rank so many ahead of the caller's.
+
+    >>> shifted(-1), shifted(0)
+    ('rank-1', 'rank')
+    """
+    return f"rank{ahead:+d}" if ahead else "rank"
