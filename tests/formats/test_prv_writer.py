@@ -419,3 +419,26 @@ def test_a_packed_trace_holds_the_same_bytes(tmp_path):
 
     packed = (tmp_path / "b.prv.gz").read_bytes()
     assert gzip.decompress(packed) == (tmp_path / "a.prv").read_bytes()
+
+
+def test_readings_are_loaded_as_often_however_many_counters_there_are(tmp_path, monkeypatch):
+    loaded = []
+    original = burstline.Trace.table
+
+    def table(trace, name):
+        loaded.append(name)
+        return original(trace, name)
+
+    def times(counters):
+        named = "".join(f"counter C_{number}\n" for number in range(counters))
+        values = " ".join(f"C_{number}={number}" for number in range(counters))
+        story = f"ranks 1\n{named}0\n10 enter MPI_Barrier {values}\n20 leave {values}\n"
+        store = tmp_path / f"{counters}.store"
+        burstline.write(trace_of(story), store)
+        loaded.clear()
+        burstline.write(burstline.read(store), tmp_path / f"{counters}.prv")
+        return loaded.count("readings")
+
+    monkeypatch.setattr(burstline.Trace, "table", table)
+
+    assert times(3) == times(30)

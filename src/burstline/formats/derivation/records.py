@@ -17,7 +17,7 @@ import pyarrow as pa
 import pyarrow.compute as pc
 
 from burstline import extrae, operations, schema
-from burstline.columns import coded, with_column
+from burstline.columns import coded, numpy_columns, with_column
 from burstline.errors import MemoryBudgetError
 from burstline.formats.derivation.labels import (
     Callers,
@@ -232,10 +232,11 @@ def _add_locks(pairs: _Pairs, trace: Trace) -> None:
 
 
 def _add_readings(pairs: _Pairs, trace: Trace) -> None:
-    location, seq, time = trace.arrays("readings", "location", "seq", "time_ns")
+    readings = trace.table("readings")  # a store loads it each time
+    location, seq, time = numpy_columns(readings, "location", "seq", "time_ns")
     types = trace.arrays("counters", "source_type")[0]
     for name, kind in zip(trace.counter_names, types.tolist(), strict=True):
-        (value,) = trace.arrays("readings", name)
+        (value,) = numpy_columns(readings, name)
         rows = value != schema.NO_VALUE
         pairs.add((location[rows], time[rows], seq[rows]), kind, value[rows], _COUNTER)
 
