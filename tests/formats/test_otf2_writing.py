@@ -17,7 +17,7 @@ from otf2.enums import ParameterType
 
 import burstline
 from burstline.cli import main
-from burstline.errors import MissingExtraError, ParameterError
+from burstline.errors import MissingExtraError, NotEnoughDataError, ParameterError
 from burstline.formats import store
 from burstline.formats.otf2.library import VARIABLE
 from burstline.formats.otf2.writing import archive as writing
@@ -441,3 +441,18 @@ def test_other_readers_know_the_members_of_communicators(tmp_path):
 
     assert all(isinstance(member, Location) for member in groups[0])
     assert len(groups[0]) == 3
+
+
+@pytest.mark.parametrize("counters", [255, 256])
+def test_more_counters_at_once_than_the_format_holds_are_refused(tmp_path, counters):
+    named = "".join(f"counter C_{number}\n" for number in range(counters))
+    values = " ".join(f"C_{number}={number}" for number in range(counters))
+    trace = trace_of(f"ranks 1\n{named}0\n10 enter MPI_Barrier {values}\n20 leave {values}\n")
+
+    if counters == 256:
+        with pytest.raises(NotEnoughDataError, match=r"at most 255 counters .* and 256 are"):
+            burstline.write(trace, tmp_path / "run.otf2")
+        assert not list(tmp_path.iterdir())
+    else:
+        burstline.write(trace, tmp_path / "run.otf2")
+        assert len(burstline.read(tmp_path / "run.otf2").counter_names) == 255

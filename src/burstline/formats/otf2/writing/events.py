@@ -12,6 +12,7 @@ import numpy as np
 from burstline import operations
 from burstline._core import Written
 from burstline.columns import coded, distinct, to_numpy
+from burstline.errors import NotEnoughDataError
 from burstline.formats.otf2.numbers import COLLECTIVE_OPERATIONS, NO_ROOT
 from burstline.formats.otf2.writing.order import Events, RowsByLocation, Stamp, Turn, columns_of
 from burstline.formats.otf2.writing.other_events import OtherEvents, Parameters
@@ -38,6 +39,7 @@ _CREATORS: Final = (
     "Init", "Comm_", "Intercomm", "Cart_", "Graph_", "Dist_graph", "Win_", "File_open",
 )  # fmt: skip
 _NOT_MPI: Final = 255
+_MOST_COUNTERS: Final = 255  # their number is a byte
 """Operation of a call that the format has no collective for."""
 
 _OWN_REQUESTS: Final = 1 << 48
@@ -352,6 +354,11 @@ class TraceEvents:
         types = np.broadcast_to(self._definitions.value_types, read.shape)
         first = events.add_values(np.hstack([values, types])[np.hstack([read, read])])
         count = read.sum(axis=1)
+        if (most := int(count.max())) > _MOST_COUNTERS:
+            raise NotEnoughDataError(
+                f"OTF2 holds at most {_MOST_COUNTERS} counters that are read at once, and "
+                f"{most} are: write the trace as .prv, .store, .parquet or .csv"
+            )
         first_value = first + 2 * (np.cumsum(count) - count)
         moment = to_numpy(readings["time_ns"]), to_numpy(readings["seq"])
         metric = np.array(metrics, np.int64)[which]
