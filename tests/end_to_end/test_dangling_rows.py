@@ -210,3 +210,14 @@ def test_a_number_that_nothing_can_be_counted_with_is_damage(case, kind, sound, 
     assert done.returncode == 3, done.stderr
     assert f"{name}.parquet: expected a number from" in done.stderr
     assert f"in column {column}, found '{value} in row 0'" in done.stderr
+
+
+@pytest.mark.parametrize("kind", ["store", "parquet"])
+def test_a_member_that_is_null_is_damage(kind, sound, tmp_path):
+    copy = damage(sound, tmp_path, (kind, "communicators", "members"), [1, None], slice(1, 2))
+
+    done = ends("convert", sound, copy, tmp_path)
+
+    assert done.returncode == 3, done.stderr
+    assert "communicators.parquet: expected a value" in done.stderr
+    assert "row 1" in done.stderr

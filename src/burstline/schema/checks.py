@@ -8,6 +8,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 import numpy as np
+import pyarrow as pa
 import pyarrow.compute as pc
 
 from burstline.columns import to_numpy
@@ -16,8 +17,6 @@ from burstline.schema.tables import TABLES
 
 if TYPE_CHECKING:
     from collections.abc import Callable
-
-    import pyarrow as pa
 
     from burstline.columns import Integers
 
@@ -51,6 +50,12 @@ def first_null(name: str, table: pa.Table) -> Wrong | None:
             row = pc.index(pc.is_null(table[column.name]), True).as_py()
             expected = f"one of {', '.join(column.values)}" if column.values else "a value"
             return Wrong(column.name, row, "null", expected)
+        if column.name in loaded and pa.types.is_list(table[column.name].type):
+            lists = table[column.name].combine_chunks()
+            if (elements := pc.list_flatten(lists)).null_count:
+                first = pc.index(pc.is_null(elements), True).as_py()
+                row = pc.list_parent_indices(lists)[first].as_py()
+                return Wrong(column.name, row, "null within", "a value")
     return None
 
 
