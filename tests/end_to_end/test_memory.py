@@ -14,6 +14,7 @@ from benchmarks.generate import generate
 import burstline
 from supervised import base_bytes, supervised
 from two_runs import CYC, INS, Run, value
+from vouched import vouch
 
 RANKS = 64
 SMALL, LARGE = 12_000_000, 90_000_000
@@ -186,6 +187,7 @@ def expanding(request, tmp_path_factory):
     for name in ("run.store", "run.parquet"):
         assert run("convert", folder / "run.prv", folder / name)[0] == 0
         shutil.copy(folder / "texts.parquet", folder / name / "metadata.parquet")
+    vouch(folder / "run.store", metadata=pq.read_metadata(folder / "texts.parquet").num_rows)
     return folder
 
 
@@ -204,6 +206,8 @@ def test_texts_that_fit_are_read_within_the_limit(base, tmp_path, name):
     Run({42000059: value(1), INS: value(3), CYC: value(2)}).write(tmp_path / "run.prv")
     assert run("convert", tmp_path / "run.prv", tmp_path / name)[0] == 0
     write_texts(tmp_path / name / "metadata.parquet", repeated("x" * 1_000_000, 200))
+    if name == "run.store":
+        vouch(tmp_path / name, metadata=200)
 
     codes = []
     for limit in (256, 420, 640):
