@@ -105,7 +105,7 @@ def with_loops(trace: Trace, marks: Marks) -> Trace:
     trace : Trace
         Of its loops the recorded ones stay, detected ones are replaced.
     marks : Marks
-        The loops, from :func:`marks_of`, perhaps :meth:`Marks.within` a selection.
+        The loops, from :func:`marks_of`, perhaps ``Marks.within`` a selection.
 
     Returns
     -------
