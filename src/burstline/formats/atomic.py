@@ -118,7 +118,7 @@ def folder(path: Path) -> Iterator[Path]:
 
 
 def _take_place(ready: Path, path: Path) -> None:
-    """Give a folder its name, and remove what had it."""
+    """Rename a folder to its final name, and remove the one that had this name."""
     old = ready.with_suffix(".replaced")
     with ExitStack() as undo:
         if os.path.lexists(path):
@@ -162,7 +162,7 @@ def finish(path: Path) -> None:
 
 
 def _move_all(folder: Path, path: Path) -> None:
-    """Give the rest of the files and the folder of `path` their places, its own last."""
+    """Move what is left of an archive to its final names, the anchor `path` last."""
     for new in sorted(folder.iterdir(), key=lambda new: new.name == path.name):
         place = folder.with_name(new.name)
         if path.stem in {new.name, new.stem}:
