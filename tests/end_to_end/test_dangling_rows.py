@@ -221,3 +221,16 @@ def test_a_member_that_is_null_is_damage(kind, sound, tmp_path):
     assert done.returncode == 3, done.stderr
     assert "communicators.parquet: expected a value" in done.stderr
     assert "row 1" in done.stderr
+
+
+@pytest.mark.parametrize("kind", ["store", "parquet"])
+@pytest.mark.parametrize(
+    "place", [("bursts", "start_ns"), ("calls", "enter_ns"), ("regions", "enter_ns")]
+)
+def test_an_interval_that_ends_before_it_begins_is_damage(kind, place, sound, tmp_path):
+    copy = damage(sound, tmp_path, (kind, *place), 10**15, slice(0, 1))
+
+    done = ends("convert", sound, copy, tmp_path)
+
+    assert done.returncode == 3, done.stderr
+    assert f"{place[0]}.parquet: expected a time from {place[1]} on" in done.stderr

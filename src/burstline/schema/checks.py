@@ -1,11 +1,11 @@
-"""The first row of a table that is wrong: its nulls, ranges, references and order.
+"""The first row of a table that is wrong: its nulls, ranges, intervals, references and order.
 
 Stores ask part by part as they are read, folders of tables once; both believe nothing else.
 """
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Final
 
 import numpy as np
 import pyarrow as pa
@@ -19,6 +19,16 @@ if TYPE_CHECKING:
     from collections.abc import Callable
 
     from burstline.columns import Integers
+
+
+# Records of states are kept as they were, also those without an end.
+_INTERVALS: Final = {
+    "locations": ("born_ns", "died_ns"),
+    "calls": ("enter_ns", "leave_ns"),
+    "regions": ("enter_ns", "leave_ns"),
+    "bursts": ("start_ns", "end_ns"),
+    "gaps": ("start_ns", "end_ns"),
+}
 
 
 def first_wrong(
@@ -37,6 +47,7 @@ def first_wrong(
     return (
         first_null(name, table)
         or _first_outside(name, table)
+        or _first_reversed(name, table)
         or first_dangling(name, table, rows, counts, whole=whole)
         or first_disordered(name, table)
     )
@@ -74,6 +85,18 @@ def _first_outside(name: str, table: pa.Table) -> Wrong | None:
             row = int(((cells < least) | (cells > most)).argmax())
             return Wrong(column.name, row, str(cells[row]), f"a number from {least} to {most}")
     return None
+
+
+def _first_reversed(name: str, table: pa.Table) -> Wrong | None:
+    """The first interval that ends before it begins; one that has no end is none."""
+    begin, end = _INTERVALS.get(name, ("", ""))
+    if begin not in table.column_names or end not in table.column_names:
+        return None
+    is_reversed = pc.less(table[end], table[begin])
+    if not pc.any(is_reversed).as_py():
+        return None
+    row = pc.index(is_reversed, True).as_py()
+    return Wrong(end, row, str(table[end][row]), f"a time from {begin} on, {table[begin][row]}")
 
 
 def first_disordered(name: str, table: pa.Table) -> Wrong | None:
