@@ -196,7 +196,9 @@ def how_it_ended(end: Ending) -> str:
         return "called its own bug"
     of_a_copy = isinstance(end.words[1], Path) and not end.words[1].exists()
     of_a_copy |= "Paraver knows no time before 0" in end.said
-    may_be_wrong = "--ranks" in end.words or end.words[0] == "record" or of_a_copy
+    of_several = "applications call MPI: choose one" in end.said
+    of_a_call = "--ranks" in end.words or end.words[0] == "record"
+    may_be_wrong = of_a_call or of_a_copy or of_several
     if end.code not in CONTRACT | ({WRONG_ARGUMENTS} if may_be_wrong else set()):
         return f"exit code {end.code}"
     return f"took {end.peak / 1e6:.0f} MB of memory" if end.peak > end.promised else ""
@@ -290,6 +292,9 @@ def _unkept(info: dict[str, Any], waits: dict[str, Any] | None) -> str:
             return f"{one} is {metrics[one]}, and its parts are another sum"
     is_kept = math.isclose(metrics["mpi"], in_calls, rel_tol=1e-14)  # 1 ns in 3 years
     is_kept |= bool(waits["coverage"]["clipped_intervals"])
+    # What a call that nobody left holds until the end is not all its own.
+    never_left = any(each["kind"] == "call_never_left" for each in info["defects"])
+    is_kept |= never_left and metrics["mpi"] < in_calls
     return "" if is_kept else f"{metrics['mpi']} ns in MPI, of {in_calls} in calls"
 
 
