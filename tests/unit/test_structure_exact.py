@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import json
+
 import numpy as np
 import pytest
 
@@ -436,6 +438,23 @@ def test_the_search_ends_on_graphs_that_no_program_has():
     program = find_nest(call_graph(sites, calls.lane_begin))
 
     assert sorted(sites_in(program)) == list(range(len(sites)))
+
+
+@pytest.mark.parametrize("depth", [40, 300])
+def test_loops_in_loops_of_any_depth_are_read_and_printed(depth):
+    inwards = [Do("Send", 10 + k) for k in range(depth)]
+    outwards = [Do("Recv", 10 + 2 * depth - k) for k in range(depth)]
+    program = list(inwards)  # and each loop turns once more, without those in it
+    for first, last in zip(reversed(inwards), reversed(outwards), strict=True):
+        program += [last, first, last]
+
+    found = detect(run(*program, ranks=1), method="exact")
+    lines = [line for line in pseudocode(found) if line.kind == "loop"]
+
+    assert len(lines) == max(loop.id for loop in found.loops)
+    assert len(lines) == 40 if depth == 40 else 64 <= len(lines) <= 66
+    assert found.fidelity == 1.0
+    assert json.loads(json.dumps(found.as_dict()))["fidelity"] == 1.0
 
 
 def sites_in(body):

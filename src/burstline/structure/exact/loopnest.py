@@ -106,6 +106,8 @@ def _first_of_each(nodes: Sequence[int], graph: CallGraph) -> dict[int, int]:
 
 _DEEPEST_SEARCH: Final = 4
 _LARGEST_SEARCH: Final = 400
+_DEEPEST_NEST: Final = 64
+"""Loops in which a loop may be; what repeats in there in more ways is one body."""
 _WORK: Final = 1_000_000
 """Nodes and edges that are looked at before the search for the best reading is cut off."""
 
@@ -135,7 +137,8 @@ class _Nester:
 
     def body(self, region: Region, depth: int) -> Body:
         """The loops and calls of a region, in an order that no edge contradicts."""
-        groups = self._groups(region)
+        singles = [[node] for node in region.nodes]
+        groups = self._groups(region) if depth <= _DEEPEST_NEST else singles
         of_node = {node: k for k, group in enumerate(groups) for node in group}
         places = [min(map(self.graph.place.__getitem__, group)) for group in groups]
         between = [(of_node[a], of_node[b]) for a, b in region.edges]
@@ -186,6 +189,8 @@ class _Nester:
 
     def _loop(self, region: Region, depth: int) -> Body:
         """The body of a region that is one loop: the best of several ways to begin it."""
+        if depth == _DEEPEST_NEST:
+            return self.body(region.without(self._back(region)), depth + 1)
         ways = self._ways(region)
         if len(region.nodes) > _LARGEST_SEARCH or depth >= _DEEPEST_SEARCH:
             ways = islice(ways, 1)
@@ -207,8 +212,12 @@ class _Nester:
                     nothing = False
                     yield chosen
         if nothing:  # or no time to look: all edges against the order of the program
-            place = self.graph.place
-            yield {(a, b) for a, b in region.edges if place[b] < place[a]}
+            yield self._back(region)
+
+    def _back(self, region: Region) -> set[Edge]:
+        """All edges against the order of the program."""
+        place = self.graph.place
+        return {(a, b) for a, b in region.edges if place[b] < place[a]}
 
     def _disorder(self, elements: Sequence[int | Body]) -> int:
         """The number of neighbours that stand against the order of their lines."""
