@@ -21,6 +21,7 @@ from __future__ import annotations
 import argparse
 import collections
 import gc
+import gettext
 import importlib
 import json
 import math
@@ -61,6 +62,11 @@ LONGEST_S: Final = 60
 FINE, FAILED, WRONG_ARGUMENTS, DAMAGED, CONTRADICTION, NO_ANSWER = 0, 70, 2, 3, 4, 5
 CONTRACT: Final = {FINE, DAMAGED, CONTRADICTION, NO_ANSWER}
 _TOLERANCE: Final = 1e-9
+_LATE: Final = (
+    "polars", "pyarrow.compute", "pyarrow.csv", "pyarrow.parquet", "pycubexr", "scipy.optimize",
+    "sklearn.ensemble", "sklearn.inspection", "threadpoolctl",
+)  # fmt: skip
+"""What functions import, or its parts on first use."""
 _PARTS: Final = {
     "waitstates_direct_vs_indirect": ("mpi_wait_direct", "mpi_wait_indirect"),
     "waitstates_propagating_vs_terminal": ("mpi_wait_propagating", "mpi_wait_terminal"),
@@ -109,8 +115,11 @@ def load_all() -> None:
         if not module.name.endswith("__main__"):
             with suppress(ImportError):  # of an extra
                 importlib.import_module(module.name)
-    for name in ("pyarrow.csv", "pyarrow.parquet", "pyarrow.compute", "polars"):
-        importlib.import_module(name)
+    for name in _LATE:
+        with suppress(ImportError):  # of an extra
+            importlib.import_module(name)
+    # Each text of each option is looked up in files of translations, which nobody has.
+    gettext.find = lambda *_, **__: None  # type: ignore[assignment]
 
 
 def resolve_in_one_child() -> None:
