@@ -26,24 +26,29 @@ class Region:
     """A part of the graph that one body is made of; sets of kinds of lanes as integers."""
 
     nodes: Sequence[int]
-    edges: Mapping[Edge, int]
-    entries: Mapping[int, int]
-    exits: Mapping[int, int]
+    edges: dict[Edge, int]
+    entries: dict[int, int]
+    exits: dict[int, int]
 
-    def part(self, nodes: Sequence[int]) -> Region:
-        """The part of a few nodes; entered and left where the rest does."""
-        inside = set(nodes)
-        entries = {node: who for node, who in self.entries.items() if node in inside}
-        exits = {node: who for node, who in self.exits.items() if node in inside}
-        edges = {}
+    def parts(self, groups: Sequence[Sequence[int]]) -> list[Region]:
+        """The parts of some nodes each; entered and left where the rest does."""
+        parts = [Region(nodes, {}, {}, {}) for nodes in groups]
+        part_of = {
+            node: part for nodes, part in zip(groups, parts, strict=True) for node in nodes
+        }
+        nowhere = Region((), {}, {}, {})
+        for node, who in self.entries.items():
+            part_of.get(node, nowhere).entries[node] = who
+        for node, who in self.exits.items():
+            part_of.get(node, nowhere).exits[node] = who
         for (source, target), who in self.edges.items():
-            if source in inside and target in inside:
-                edges[source, target] = who
-            elif source in inside:
-                exits[source] = exits.get(source, 0) | who
-            elif target in inside:
-                entries[target] = entries.get(target, 0) | who
-        return Region(nodes, edges, entries, exits)
+            left, entered = part_of.get(source, nowhere), part_of.get(target, nowhere)
+            if left is entered:
+                left.edges[source, target] = who
+            else:
+                left.exits[source] = left.exits.get(source, 0) | who
+                entered.entries[target] = entered.entries.get(target, 0) | who
+        return parts
 
     def without(self, chosen: Collection[Edge]) -> Region:
         """The region without edges that lead to the next iteration."""
@@ -143,7 +148,13 @@ class _Nester:
         places = [min(map(self.graph.place.__getitem__, group)) for group in groups]
         between = [(of_node[a], of_node[b]) for a, b in region.edges]
         order = in_order(places, between)
-        elements = [self._element(groups[k], region, depth) for k in order]
+        loops = iter(region.parts([groups[k] for k in order if len(groups[k]) > 1]))
+        elements = [
+            self._loop(next(loops), depth)
+            if len(groups[k]) > 1
+            else self._single(groups[k], region)
+            for k in order
+        ]
         position = {k: place for place, k in enumerate(order)}
         position_of = {node: position[k] for node, k in of_node.items()}
         steps = [(position_of[a], position_of[b], who) for (a, b), who in region.edges.items()]
@@ -156,9 +167,8 @@ class _Nester:
                 cost += element.cost + who.bit_count()
         return Body(tuple(elements), cost)
 
-    def _element(self, group: Sequence[int], region: Region, depth: int) -> int | Body:
-        if len(group) > 1:
-            return self._loop(region.part(group), depth)
+    def _single(self, group: Sequence[int], region: Region) -> int | Body:
+        """A call, or the loop that it is the body of."""
         (node,) = group
         return Body((node,)) if (node, node) in region.edges else node
 
