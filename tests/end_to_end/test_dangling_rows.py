@@ -234,3 +234,41 @@ def test_an_interval_that_ends_before_it_begins_is_damage(kind, place, sound, tm
 
     assert done.returncode == 3, done.stderr
     assert f"{place[0]}.parquet: expected a time from {place[1]} on" in done.stderr
+
+
+@pytest.mark.parametrize("kind", ["store", "parquet"])
+@pytest.mark.parametrize("command", ["waits", "convert"])
+@pytest.mark.parametrize(
+    "case",
+    [
+        ("join_seq", 10**6, "an event before that of call 1 of location 0, entered at 20"),
+        ("join_seq", 11, "an event before that of call 1 of location 0, entered at 20"),
+        ("join_seq", 2, "a number from fork_seq on, 3"),
+        ("join_ns", 10, "a time from fork_ns on, 11"),
+    ],
+)
+def test_a_join_at_no_event_of_its_location_is_damage(kind, command, case, sound, tmp_path):
+    column, value, expected = case
+    copy = damage(sound, tmp_path, (kind, "teams", column), value)
+
+    done = ends(command, sound, copy, tmp_path)
+
+    assert done.returncode == 3, done.stderr
+    assert f"teams.parquet: expected {expected}, in column {column}" in done.stderr
+    assert f"found '{value} in row 0'" in done.stderr
+
+
+@pytest.mark.parametrize("kind", ["store", "parquet"])
+def test_a_fork_and_join_after_later_regions_is_damage(kind, sound, tmp_path):
+    late = "0 | 30 enter main | 31 fork 1 | 32 join | 40 enter solve | 41 leave | 42 leave"
+    (tmp_path / "run.txt").write_text(f"ranks 1\n{late}\n")
+    folder = tmp_path / "late"
+    folder.mkdir()
+    done = call("convert", tmp_path / "run.txt", folder / f"run.{kind}")
+    assert done.returncode == 0, done.stderr
+    copy = damage(folder, tmp_path, (kind, "teams", "join_seq"), 4)
+
+    done = ends("convert", sound, copy, tmp_path)
+
+    assert done.returncode == 3, done.stderr
+    assert "teams.parquet: expected an event before that of region 1" in done.stderr

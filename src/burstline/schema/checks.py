@@ -12,6 +12,7 @@ import pyarrow as pa
 import pyarrow.compute as pc
 
 from burstline.columns import to_numpy
+from burstline.schema.ordinals import first_misplaced
 from burstline.schema.references import Wrong, first_dangling
 from burstline.schema.tables import TABLES
 
@@ -19,15 +20,17 @@ if TYPE_CHECKING:
     from collections.abc import Callable
 
     from burstline.columns import Integers
+    from burstline.schema.ordinals import Parts
 
 
 # Records of states are kept as they were, also those without an end.
 _INTERVALS: Final = {
-    "locations": ("born_ns", "died_ns"),
-    "calls": ("enter_ns", "leave_ns"),
-    "regions": ("enter_ns", "leave_ns"),
-    "bursts": ("start_ns", "end_ns"),
-    "gaps": ("start_ns", "end_ns"),
+    "locations": (("born_ns", "died_ns"),),
+    "calls": (("enter_ns", "leave_ns"),),
+    "regions": (("enter_ns", "leave_ns"),),
+    "bursts": (("start_ns", "end_ns"),),
+    "gaps": (("start_ns", "end_ns"),),
+    "teams": (("fork_ns", "join_ns"), ("fork_seq", "join_seq")),
 }
 
 
@@ -36,13 +39,14 @@ def first_wrong(
     table: pa.Table,
     rows: Callable[[str], int],
     counts: Callable[[str], Integers],
+    parts: Parts,
     *,
     whole: bool = True,
 ) -> Wrong | None:
     """The first value of a part of a table that no trace has; None where all may be.
 
-    `rows` and `counts` are those of any table, in all and on each location. `whole`: the part
-    has all rows of each of its locations.
+    `rows` and `counts` are those of any table, in all and on each location; `parts` gives some
+    columns of one. `whole`: the part has all rows of each of its locations.
     """
     return (
         first_null(name, table)
@@ -50,6 +54,7 @@ def first_wrong(
         or _first_reversed(name, table)
         or first_dangling(name, table, rows, counts, whole=whole)
         or first_disordered(name, table)
+        or first_misplaced(name, table, parts)
     )
 
 
@@ -89,14 +94,16 @@ def _first_outside(name: str, table: pa.Table) -> Wrong | None:
 
 def _first_reversed(name: str, table: pa.Table) -> Wrong | None:
     """The first interval that ends before it begins; one that has no end is none."""
-    begin, end = _INTERVALS.get(name, ("", ""))
-    if begin not in table.column_names or end not in table.column_names:
-        return None
-    is_reversed = pc.less(table[end], table[begin])
-    if not pc.any(is_reversed).as_py():
-        return None
-    row = pc.index(is_reversed, True).as_py()
-    return Wrong(end, row, str(table[end][row]), f"a time from {begin} on, {table[begin][row]}")
+    for begin, end in _INTERVALS.get(name, ()):
+        if begin not in table.column_names or end not in table.column_names:
+            continue
+        is_reversed = pc.less(table[end], table[begin])
+        if pc.any(is_reversed).as_py():
+            row = pc.index(is_reversed, True).as_py()
+            what = "time" if end.endswith("_ns") else "number"
+            expected = f"a {what} from {begin} on, {table[begin][row]}"
+            return Wrong(end, row, str(table[end][row]), expected)
+    return None
 
 
 def first_disordered(name: str, table: pa.Table) -> Wrong | None:

@@ -402,7 +402,9 @@ class StoreTables(Mapping[str, pa.Table]):
         if name in TABLES:
             self._defined.charge_table(name, rows)
         table = decode(rows, name, names, self.manifest.operations)
-        wrong = schema.first_wrong(name, table, self.rows, self._rows_by_location, whole=whole)
+        wrong = schema.first_wrong(
+            name, table, self.rows, self._rows_by_location, self._parts, whole=whole
+        )
         if wrong is not None:
             before = self._footer(name).rows(range(groups[0]))
             wrong = wrong._replace(row=before + wrong.row)
@@ -446,6 +448,10 @@ class StoreTables(Mapping[str, pa.Table]):
                 np.add.at(count, location[first], run_lengths(first, len(location)))
             self._counts[name] = count
         return self._counts[name]
+
+    def _parts(self, name: str, columns: Sequence[str]) -> Iterator[pa.Table]:
+        """Some columns of a table, in parts; none of a table that is not there."""
+        return self.batches(name, columns) if name in self.manifest.tables else iter(())
 
     def _require(self, name: str, needed: int) -> None:
         """Refuse what does not fit beside the definitions that were read from other tables."""

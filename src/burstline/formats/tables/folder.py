@@ -29,7 +29,7 @@ from burstline.progress import SILENCE, Progress
 from burstline.trace import Trace
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator, Mapping
+    from collections.abc import Iterator, Mapping, Sequence
     from contextlib import AbstractContextManager
     from pathlib import Path
 
@@ -110,8 +110,11 @@ def _check_rows(files: dict[str, Path], tables: dict[str, pa.Table]) -> None:
         location = to_numpy(tables[name]["location"]) if name in tables else _NOWHERE
         return np.bincount(location, minlength=rows("locations"))
 
+    def parts(name: str, columns: Sequence[str]) -> list[pa.Table]:
+        return [tables[name].select(columns)] if name in tables else []
+
     for name, table in tables.items():
-        wrong = schema.first_wrong(name, table, rows, counts)
+        wrong = schema.first_wrong(name, table, rows, counts, parts)
         if wrong is not None:
             raise wrong_row(files[name], wrong)
 
