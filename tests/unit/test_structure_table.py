@@ -15,7 +15,7 @@ from burstline import ParameterError, Trace, schema
 from burstline.schema import NO_VALUE
 from burstline.selection import select
 from burstline.show.structure import LoopTableView, sparkline
-from burstline.structure import detect
+from burstline.structure import detect, segments
 from burstline.structure.program.windows import iterations_window
 from burstline.structure.tables.costs import loop_table, loops_table
 from burstline.structure.tables.spread import medians, scores, trend
@@ -375,7 +375,7 @@ def test_shares_that_lines_and_steps_explain_are_those_of_the_variance(values):
 @pytest.mark.parametrize(
     ("lengths", "said"),
     [
-        ([270] * 8 + [126] * 9, "a step, from 270 ns to 126 ns at iteration 9"),
+        ([270] * 8 + [126] * 9, "1 step, from 270 ns to 126 ns, at iteration 9"),
         ([300 - 10 * k for k in range(20)], "% over the loop"),
         ([100 + 5 * k + 900 * (k % 5 == 3) for k in range(40)], "but a line explains"),
     ],
@@ -386,9 +386,11 @@ def test_only_a_trend_that_a_line_explains_is_a_percentage(lengths, said):
         told += [f"{now} enter MPI_Barrier path 0", f"{now + 10} leave"]
         now += length
     trace = trace_of(" | ".join(told))
-    table = loop_table(trace, detect(trace), 1)
+    structure = detect(trace)
+    table = loop_table(trace, structure, 1)
+    steps = segments(trace, structure, table)
 
-    facts = next(iter(LoopTableView(table).blocks()))
+    facts = next(iter(LoopTableView(table, segments=steps).blocks()))
 
     trend_line = dict(facts.pairs)["trend"]
     assert said in trend_line

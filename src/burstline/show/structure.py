@@ -16,6 +16,7 @@ from burstline.show.code_lines import (
     STYLES,
     chosen_counter,
     counter_value,
+    name_text,
     pseudocode,
 )
 from burstline.show.units import (
@@ -35,7 +36,16 @@ if TYPE_CHECKING:
 
     from burstline.columns import Integers
     from burstline.show.code_lines import Line
-    from burstline.structure import Inside, LoopSummary, LoopTable, Slow, Structure, Trend
+    from burstline.structure import (
+        Change,
+        Inside,
+        LoopSummary,
+        LoopTable,
+        Segment,
+        Slow,
+        Structure,
+        Trend,
+    )
 
 _METHODS: Final = {"seed": "published", "exact": "exact"}
 _INDENT: Final = "  "
@@ -45,6 +55,7 @@ _ROWS: Final = 20
 _SHAPE: Final = 60
 _BAR: Final = 20
 _CHANCE: Final = 0.05
+_LEVELS: Final = 5
 _HEIGHTS: Final = "▁▂▃▄▅▆▇█"
 
 
@@ -171,10 +182,12 @@ class LoopTableView(View):
     most: int = 5
     cut: str = ""
     unit: str = ""  # of the counter
+    segments: Sequence[Segment] = ()  # if it changes in steps
 
     def document(self) -> dict[str, Any]:
-        """The loop by iteration and by rank."""
-        return self.result.as_dict(most=self.most)
+        """The loop by iteration, by rank and in segments."""
+        segments = [segment.as_dict() for segment in self.segments]
+        return self.result.as_dict(most=self.most) | {"segments": segments}
 
     def rows(self) -> Rows:
         """Each iteration on each lane."""
@@ -184,12 +197,17 @@ class LoopTableView(View):
         """How long iterations last, how that went on, and which are slow."""
         summary, by_iteration = self.result.summary(), self.result.by_iteration()
         shape = sparkline(by_iteration["max_ns"])
-        yield Facts([*_loop_facts(self.result, summary), ("longest", shape)])
+        facts = _loop_facts(self.result, summary, self.segments)
+        yield Facts([*facts, ("longest", shape)])
+        if self.segments:
+            yield _steps_table(self.segments)
         yield _neighbours(by_iteration, self.counter, self.unit)
         yield from _slowest(self.result.slowest(self.most), summary, self.cut)
 
 
-def _loop_facts(table: LoopTable, summary: LoopSummary) -> Iterator[tuple[str, str]]:
+def _loop_facts(
+    table: LoopTable, summary: LoopSummary, segments: Sequence[Segment]
+) -> Iterator[tuple[str, str]]:
     entries = (
         f" in {plural(summary.entries, 'entry', 'entries')}" if summary.entries > 1 else ""
     )
@@ -209,11 +227,65 @@ def _loop_facts(table: LoopTable, summary: LoopSummary) -> Iterator[tuple[str, s
         within = format_share(summary.balance_within)
         whole = format_share(summary.balance)
         yield "balance", f"load balance {whole} over the loop, {within} within an iteration"
-    yield "trend", _trend_text(summary.trend, summary)
+    yield "trend", _steps_text(segments) or _trend_text(summary.trend, summary)
     left_out = summary.iterations - summary.counted
     if left_out > 0:
         last = plural(left_out, "iteration")
         yield "not counted", f"{last}, the last of an entry, which ends with its last call"
+
+
+def _steps_text(segments: Sequence[Segment]) -> str:
+    """How the iterations change in steps; empty if they do not."""
+    if not segments:
+        return ""
+    levels = " to ".join(format_ns(round(segment.median_ns)) for segment in segments[:_LEVELS])
+    more = len(segments) - _LEVELS
+    rest = f" and {plural(more, 'more')}" if more > 0 else ""
+    at = compact([segment.first for segment in segments[1:]])
+    number = len(segments) - 1
+    return (
+        f"{plural(number, 'step')}, from {levels}{rest}, at iteration{'s' * (number > 1)} {at}"
+    )
+
+
+def _steps_table(segments: Sequence[Segment]) -> Table:
+    """The segments, and what explains how each differs from the one before."""
+    rows = []
+    for before, segment in zip([None, *segments], segments, strict=False):
+        more = "" if before is None else _signed_ns(segment.median_ns - before.median_ns)
+        explained = _change_cells(segment.change, is_first=before is None)
+        span = f"{segment.first}:{segment.last}"
+        rows.append(
+            [span, explained[0], format_ns(round(segment.median_ns)), more, *explained[1:]]
+        )
+    heads = [
+        "iterations",
+        "where it changes",
+        "median",
+        "change",
+        "on rank",
+        "from",
+        "to",
+        "ranks",
+    ]
+    return Table(heads, rows, "Steps, and what explains them", left=2)
+
+
+def _change_cells(change: Change | None, *, is_first: bool) -> list[str]:
+    """Where a segment differs from the one before, on which rank, from what to what."""
+    if change is None:
+        return ["" if is_first else "in no call of one rank", *[""] * 4]
+    caller = change.site.path[-1] if change.site.path else None
+    name = name_text(change.site.operation)
+    return [
+        (f"computing before {name}" if change.kind == "computing" else name)
+        + (f", {name_text(caller.file or caller.function)}" if caller else "")
+        + (f":{caller.line}" if caller and caller.line is not None else ""),
+        str(change.rank),
+        format_ns(round(change.before_ns)),
+        format_ns(round(change.now_ns)),
+        str(change.ranks),
+    ]
 
 
 def _trend_text(trend: Trend | None, summary: LoopSummary) -> str:
@@ -223,11 +295,6 @@ def _trend_text(trend: Trend | None, summary: LoopSummary) -> str:
     if trend.p_value > _CHANCE:
         return f"none beyond chance ({slope}, {chance})"
     by_line = f"a line explains {format_share(trend.explained)} of the spread"
-    if trend.is_step:
-        step = trend.step
-        levels = f"{format_ns(round(step.before))} to {format_ns(round(step.after))}"
-        said = f"a step, from {levels} at iteration {step.at}, which explains"
-        return f"{said} {format_share(step.explained)} of the spread ({by_line}, {chance})"
     between = f"{_signed_ns(trend.low)} to {_signed_ns(trend.high)} with 95 %"
     if not trend.is_line:
         return f"{slope} in the median, but {by_line} only ({between}, {chance})"

@@ -13,6 +13,7 @@ from burstline.structure.study.labels import labels_of as labels_of
 from burstline.structure.study.plane import points as points
 from burstline.structure.tables.costs import loop_table as loop_table
 from burstline.structure.tables.costs import loops_table as loops_table
+from burstline.structure.tables.segments import segments as segments
 from burstline.structure.tables.table import LoopTable as LoopTable
 
 __all__ = [
@@ -32,6 +33,7 @@ __all__ = [
     "loop_table",
     "loops_table",
     "points",
+    "segments",
 ]
 
 # For other rooms of the house.
@@ -63,6 +65,8 @@ from burstline.structure.study.labels import Labels as Labels
 from burstline.structure.study.plane import IN_NO_LOOP as IN_NO_LOOP
 from burstline.structure.study.plane import LEFT_OUT as LEFT_OUT
 from burstline.structure.study.plane import Points as Points
+from burstline.structure.tables.segments import Change as Change
+from burstline.structure.tables.segments import Segment as Segment
 from burstline.structure.tables.spread import Trend as Trend
 from burstline.structure.tables.table import LoopSummary as LoopSummary
 from burstline.structure.tables.table import Slow as Slow

@@ -100,7 +100,8 @@ def run(arguments: usage.Arguments) -> None:
         counter = show.chosen_counter(structure, arguments.counter) if is_read else None
         cut = _cut_command(arguments, table.loop)
         unit = "" if counter is None else structure.unit(counter)
-        view = show.LoopTableView(table, counter, arguments.slowest, cut, unit)
+        steps = burstline.structure.segments(trace, structure, table)
+        view = show.LoopTableView(table, counter, arguments.slowest, cut, unit, steps)
         print_view(arguments, view)
     else:
         print_view(arguments, _structure_view(trace, structure, arguments))

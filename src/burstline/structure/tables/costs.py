@@ -130,6 +130,11 @@ class Costs:
         by_call[self._row] = values
         return prefix_sums(by_call)
 
+    def behind(self, rows: Integers) -> tuple[Integers, Integers]:
+        """Gaps, and waiting in failed polls, between some calls and the next ones, ns."""
+        gap_ns, waiting_ns = self._gap_ns, self._waiting_ns
+        return gap_ns[rows + 1] - gap_ns[rows], waiting_ns[rows + 1] - waiting_ns[rows]
+
     def table(self, structure: Structure, loop: int) -> LoopTable:
         """The table of a loop, as :func:`loop_table`."""
         iterations = structure.iterations(loop)

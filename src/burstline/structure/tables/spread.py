@@ -20,7 +20,8 @@ FAR_OUT: Final = 3.5
 
 _MAD_OF_NORMAL: Final = 0.6745
 _MEAN_DEVIATION_OF_NORMAL: Final = 0.7979
-_LONGEST_SERIES: Final = 1000
+LONGEST_SERIES: Final = 1000
+"""Of longer ones, blocks of neighbours are one value each: their median."""
 _HALF: Final = 0.5
 _FEWEST: Final = 4
 """Of three numbers one in three orders is monotonic: that says nothing."""
@@ -88,18 +89,11 @@ class Trend:
 def trend(values: Floats) -> Trend | None:
     """The drift of a series: the median slope of all pairs, and Kendall's test of it."""
     # P. K. Sen, DOI 10.1080/01621459.1968.10480934; H. B. Mann, DOI 10.2307/1907187
-    count = len(values)
-    if count < _FEWEST:
+    if len(values) < _FEWEST:
         return None
-    length = min(count, _LONGEST_SERIES)
-    block = np.arange(count) * length // count
-    position = np.bincount(block, np.arange(count), length) / np.bincount(
-        block, minlength=length
-    )
-    series = values.astype(np.float64) if length == count else medians(values, block, length)
-    earlier, later = np.triu_indices(length, 1)
-    rise = series[later] - series[earlier]
-    slopes = np.sort(rise / (position[later] - position[earlier]))
+    series, begin = in_blocks(values)
+    position = (begin + np.append(begin[1:], len(values)) - 1) / 2
+    rise, slopes = _slopes(series, position)
     spread = math.sqrt(_variance_of_kendall(series))
     rising = int(np.sign(rise).sum())
     score = (abs(rising) - 1) / spread if rising and spread else 0.0
@@ -114,6 +108,31 @@ def trend(values: Floats) -> Trend | None:
         explained=_explained_by_line(position, series),
         step=_best_step(position, series),
     )
+
+
+def in_blocks(values: Floats) -> tuple[Floats, Integers]:
+    """A series of at most `LONGEST_SERIES` values, and where each of its blocks begins."""
+    count = len(values)
+    length = min(count, LONGEST_SERIES)
+    begin = -(-np.arange(length) * count // length)
+    if length == count:
+        return values.astype(np.float64), begin
+    block = np.arange(count) * length // count
+    return medians(values, block, length), begin
+
+
+def slope_of(values: Floats) -> float:
+    """The median slope of all pairs of a series, in its unit from one value to the next."""
+    series, begin = in_blocks(values)
+    position = (begin + np.append(begin[1:], len(values)) - 1) / 2
+    return float(np.median(_slopes(series, position)[1]))
+
+
+def _slopes(series: Floats, position: Floats) -> tuple[Floats, Floats]:
+    """How much the later value of each pair is larger, and the slopes of all pairs, sorted."""
+    earlier, later = np.triu_indices(len(series), 1)
+    rise = series[later] - series[earlier]
+    return rise, np.sort(rise / (position[later] - position[earlier]))
 
 
 def _explained_by_line(position: Floats, series: Floats) -> float:

@@ -131,7 +131,7 @@ class LoopTable:
     def summary(self) -> LoopSummary:
         """How long the counted iterations of the loop last, how they spread and drift."""
         counted = self.counted
-        by_iteration = _over_ranks(self, np.flatnonzero(counted))
+        by_iteration = self.by_iteration(counted=True)
         by_lane = self.by_rank()
         mean_ns = by_iteration["mean_ns"]
         duration = self.duration_ns[counted]
@@ -189,14 +189,16 @@ class LoopTable:
             )
         return tuple(iterations)
 
-    def by_iteration(self) -> dict[str, npt.NDArray[Any]]:
+    def by_iteration(self, *, counted: bool = False) -> dict[str, npt.NDArray[Any]]:
         """What each iteration cost over the ranks, columns of shape (iterations,).
 
         ``iteration``, ``lanes`` that executed it, ``start_ns`` of the earliest, mean, smallest
         and largest duration, rank of the longest, mean and largest useful time, mean MPI,
-        unwatched and waiting time, and the mean of each counter (NaN where no lane knows it).
+        unwatched and waiting time, and the mean of each counter (NaN where no lane knows it);
+        with `counted` of those rows only.
         """
-        return _over_ranks(self, np.arange(len(self)))
+        chosen = self.counted if counted else np.ones(len(self), bool)
+        return _over_ranks(self, np.flatnonzero(chosen))
 
     def by_rank(self) -> dict[str, npt.NDArray[Any]]:
         """What the iterations of each lane cost, columns of shape (lanes,).
