@@ -10,8 +10,12 @@ SECONDS_PER_TARGET ?= 60
 COMMANDS_SECONDS ?= $(SECONDS_PER_TARGET)
 
 PIP    := $(VENV)/bin/python -m pip --disable-pip-version-check -q -q  # errors alone
-SOURCES := $(shell find src core CMakeLists.txt pyproject.toml README.md LICENSE -type f \
-             ! -name '*.so' ! -name '*.pyc' ! -path '*/__pycache__/*' ! -path 'core/fuzz/*')
+# Modules are read from src, so that a changed one counts at once; which modules there are is in
+# the name of a stamp. WHEEL=1 installs a copy of everything, as users have it.
+COMPILED := $(shell find core CMakeLists.txt pyproject.toml -type f ! -path 'core/fuzz/*')
+MODULES  := $(VENV)/.modules-$(shell find src -name '*.py' | LC_ALL=C sort | cksum | cut -d' ' -f1)
+COPIED   := $(COMPILED) README.md LICENSE $(shell find src -type f ! -name '*.so' ! -name '*.pyc')
+INSTALLED := $(VENV)/$(if $(WHEEL),.copied,.installed)
 KERNELS := $(wildcard core/*.cpp core/*.hpp core/fuzz/*.cpp)
 
 .DEFAULT_GOAL := help
@@ -20,12 +24,12 @@ KERNELS := $(wildcard core/*.cpp core/*.hpp core/fuzz/*.cpp)
 help:  ## list the targets
 	@sed -n 's/^\([a-z-]*\):.*## \(.*\)/  make \1\t\2/p' $(MAKEFILE_LIST) | expand -t 22
 
-demo: $(VENV)/.installed  ## build burstline and explain a small recorded run that ships with it
+demo: $(INSTALLED)  ## build burstline and explain a small recorded run that ships with it
 	$(VENV)/bin/burstline demo $(ARGS)
 
-install: $(VENV)/.installed  ## build burstline and install it into VENV (default .venv)
+install: $(INSTALLED)  ## build burstline and install it into VENV (default .venv)
 
-test: $(VENV)/.installed $(VENV)/.test  ## run every test; ARGS="-k matching" for some of them
+test: $(INSTALLED) $(VENV)/.test  ## run every test; ARGS="-k matching" for some of them
 	@.ci/system-packages record || echo "tests that need an MPI or clang are left out" >&2
 	$(VENV)/bin/python -m pytest $(PARALLEL) $(if $(filter tests/% src/%,$(ARGS)),,tests --pyargs burstline) $(ARGS)
 
@@ -39,33 +43,33 @@ format: $(VENV)/.lint  ## put style and format right, where that can be done by 
 	$(VENV)/bin/ruff format .
 	$(VENV)/bin/clang-format -i $(KERNELS)
 
-types: $(VENV)/.installed $(VENV)/.lint $(VENV)/.test  ## check the types
+types: $(INSTALLED) $(VENV)/.lint $(VENV)/.test  ## check the types
 	$(VENV)/bin/mypy --python-executable $(VENV)/bin/python
 
-layers: $(VENV)/.installed $(VENV)/.lint  ## check who imports whom
+layers: $(INSTALLED) $(VENV)/.lint  ## check who imports whom
 	$(VENV)/bin/lint-imports
 	$(VENV)/bin/python .ci/contracts
 
-docs: $(VENV)/.installed $(VENV)/.docs  ## build the documentation into docs/_build
+docs: $(INSTALLED) $(VENV)/.docs  ## build the documentation into docs/_build
 	$(VENV)/bin/sphinx-build -n -W --keep-going -q -b html docs docs/_build/html
 	@echo "docs/_build/html/index.html"
 
-images: $(VENV)/.installed $(VENV)/.test  ## draw the pictures of README and docs again
+images: $(INSTALLED) $(VENV)/.test  ## draw the pictures of README and docs again
 	$(VENV)/bin/python docs/make_images.py
 	$(VENV)/bin/python docs/make_figures.py
 
-bench: $(VENV)/.installed  ## run the benchmarks; ARGS="--size 500M" for large inputs
+bench: $(INSTALLED)  ## run the benchmarks; ARGS="--size 500M" for large inputs
 	$(VENV)/bin/python -m benchmarks $(if $(ARGS),$(ARGS),--quick)
 
-fuzz: $(VENV)/.installed $(VENV)/.test  ## throw bytes at kernels and parsers for SECONDS_PER_TARGET each (needs clang)
+fuzz: $(INSTALLED) $(VENV)/.test  ## throw bytes at kernels and parsers for SECONDS_PER_TARGET each (needs clang)
 	.ci/system-packages fuzz
 	@$(PIP) install --group fuzz
 	PATH="$(abspath $(VENV))/bin:$$PATH" .ci/fuzz $(BUILD)/fuzz $(SECONDS_PER_TARGET)
 
-fuzz-commands: $(VENV)/.installed $(VENV)/.test  ## run every command on damaged inputs for COMMANDS_SECONDS
+fuzz-commands: $(INSTALLED) $(VENV)/.test  ## run every command on damaged inputs for COMMANDS_SECONDS
 	$(VENV)/bin/python tests/fuzz/commands.py $(COMMANDS_SECONDS) --keep $(BUILD)/fuzz/broken/commands $(ARGS)
 
-same: $(VENV)/.installed $(VENV)/.test  ## compare all output with that of COMMIT
+same: $(INSTALLED) $(VENV)/.test  ## compare all output with that of COMMIT
 	$(VENV)/bin/python .ci/same --build $(abspath $(BUILD))/same $(COMMIT) $(ARGS)
 
 check: lint types layers test docs  ## all that must pass before a change is merged
@@ -87,9 +91,21 @@ $(VENV)/.tools: $(VENV)/.ready pyproject.toml
 	@$(PIP) install cmake ninja $$($(VENV)/bin/python -c '$(BUILD_TOOLS)')
 	@touch $@
 
-$(VENV)/.installed: $(VENV)/.tools $(SOURCES)
+INSTALL = $(PIP) install --no-build-isolation --config-settings=build-dir=$(abspath $(BUILD))/cmake
+$(VENV)/.installed: $(VENV)/.tools $(COMPILED) $(MODULES)
 	@echo "building burstline (a minute the first time) ..." >&2
-	@$(PIP) install --no-build-isolation --config-settings=build-dir=$(abspath $(BUILD))/cmake .
+	@$(INSTALL) --config-settings=editable.mode=redirect --editable .
+	@rm -f $(VENV)/.copied
+	@touch $@
+
+$(VENV)/.copied: $(VENV)/.tools $(COPIED)
+	@echo "building burstline (a minute the first time) ..." >&2
+	@$(INSTALL) .
+	@rm -f $(VENV)/.installed
+	@touch $@
+
+$(MODULES): $(VENV)/.ready
+	@rm -f $(VENV)/.modules-*
 	@touch $@
 
 $(VENV)/.test $(VENV)/.lint $(VENV)/.docs: $(VENV)/.%: $(VENV)/.ready pyproject.toml
