@@ -4,6 +4,7 @@
 from __future__ import annotations
 
 import random
+import tracemalloc
 
 import numpy as np
 import pytest
@@ -123,3 +124,15 @@ def test_the_grid_of_all_messages_is_found_whatever_calls_send_them(text, world)
 
     assert grid_law(caller, partner, world) == (text, 1.0)
     assert grid_law(caller[caller > 0], partner[caller > 0], world) is None
+
+
+def test_few_messages_among_a_claimed_million_of_ranks_take_little_memory():
+    sender = np.array([0, 1])
+
+    tracemalloc.start()
+    law = grid_law(sender, sender[::-1], 1_000_000)
+    peak = tracemalloc.get_traced_memory()[1]
+    tracemalloc.stop()
+
+    assert law is None
+    assert peak < 100_000

@@ -113,6 +113,8 @@ def law_of(caller: AnyIntegers, partner: AnyIntegers, world: int) -> Law | None:
 def grid_law(caller: AnyIntegers, partner: AnyIntegers, world: int) -> Law | None:
     """The grid whose neighbours are all pairs of ranks between which messages go, if any is."""
     pair, messages = np.unique(caller.astype(np.int64) * world + partner, return_counts=True)
+    if len(pair) < world:
+        return None  # in a grid everybody has a neighbour
     everybody = np.arange(world)
     best: Law | None = None
     for grid in _grids(pair // world, pair % world, world):
