@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any, Final, NamedTuple
 
 import numpy as np
 
-from burstline.columns import Ordinals
+from burstline.columns import Ordinals, numpy_columns
 from burstline.errors import NotEnoughDataError, ParameterError
 from burstline.merge.model import THREAD, paired_rows
 from burstline.merge.tables.bursts import burst_table
@@ -73,7 +73,7 @@ class Measured:
         (column,) = counter_columns([name])
         return self._gathered(
             column,
-            lambda trace: trace.arrays("bursts", name)[0],
+            partial(_readings, name=name),
             [k for k, trace in enumerate(self._traces) if name in trace.counter_names],
         )
 
@@ -121,6 +121,12 @@ def _rows(trace: Trace, matching: Matching, run: int) -> Integers:
     threads = trace.arrays("locations", *THREAD)
     rows = Ordinals(*trace.arrays("bursts", "location", "burst"))
     return paired_rows(matching.pairs, run, (*threads, np.arange(len(threads[0]))), rows)
+
+
+def _readings(trace: Trace, name: str) -> npt.NDArray[np.generic]:
+    # of a store, a table is read with all its counters, for each of them
+    parts = [numpy_columns(part, name)[0] for part in trace.batches("bursts", [name])]
+    return np.concatenate([np.zeros(0, np.int64), *parts])
 
 
 def _durations(trace: Trace) -> Integers:

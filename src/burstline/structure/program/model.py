@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -95,6 +95,7 @@ class Structure:
     found_in: Calls
     reduced: Reduced
     steps: Steps
+    _by_number: dict[int, Loop] = field(init=False, repr=False, default_factory=dict)
 
     def unit(self, counter: str) -> str:
         """The unit of a counter; empty for counts, and for what is no counter of the trace."""
@@ -109,9 +110,10 @@ class Structure:
 
     def loop(self, number: int) -> Loop:
         """A loop by its number, from 1; ParameterError if there is none."""
-        for loop in self.loops:
-            if loop.id == number:
-                return loop
+        if not self._by_number:
+            self._by_number.update((loop.id, loop) for loop in self.loops)
+        if number in self._by_number:
+            return self._by_number[number]
         numbers = f"1 to {len(self.loops)}" if self.loops else "none at all"
         raise ParameterError(f"no loop {number} in this structure; there are {numbers}")
 

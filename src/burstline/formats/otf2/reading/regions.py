@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any, Final
 
 import numpy as np
 
-from burstline.columns import dense, take
+from burstline.columns import dense, enclosing, take
 from burstline.extrae import RECORDED_REGIONS
 from burstline.formats.otf2.numbers import MPI, NOWHERE, ROLES
 from burstline.operations import CODES, NAMES
@@ -285,12 +285,17 @@ def _bases_of_calls(
     row = np.full(len(location), UNKNOWN, np.int64)
     if not (base[span] >= 0).any() or not len(location):
         return row
-    for begin in np.arange(span.start, span.stop)[base[span] >= 0].tolist():
-        first, last = np.searchsorted(
-            location, [begins["location"][begin], begins["location"][begin] + 1]
-        )
-        end = begins["end_seq"][begin]
-        borders = [begins["begin_seq"][begin], end if end >= 0 else np.iinfo(np.int64).max]
-        rows_in = first + np.searchsorted(enter[first:last], borders)
-        row[rows_in[0] : rows_in[1]] = base[begin]
-    return row
+    chosen = np.arange(span.start, span.stop)[base[span] >= 0]
+    begin, end = begins["begin_seq"][chosen], begins["end_seq"][chosen]
+    far = 2 + max(enter.max(), begin.max(), end.max())  # what is behind all of a location
+    end = np.where(end >= 0, end, far - 1)
+    of_team, of_call = (
+        place.astype(np.int64) * far for place in (begins["location"][chosen], location)
+    )
+    # a call ends before it begins: nothing is inside of it
+    starts = np.concatenate([of_team + begin, of_call + enter])
+    ends = np.concatenate([of_team + end, of_call + enter]) - 1
+    order = np.argsort(starts, kind="stable")
+    around = np.empty(len(order), np.int64)
+    around[order] = take(order, enclosing(starts[order], ends[order]))
+    return take(base[chosen], around[len(chosen) :])

@@ -28,6 +28,7 @@ class Definitions:
     places: dict[Place, Row] = field(default_factory=dict)
     rows: defaultdict[str, list[Row]] = field(default_factory=lambda: defaultdict(list))
     communicators: dict[int, Row] = field(default_factory=dict)
+    counter_rows: dict[str, int] = field(default_factory=dict)
     region_rows: dict[str, int] = field(default_factory=dict)
     team_rows: dict[int, int] = field(default_factory=dict)
     operations: dict[str, int] = field(default_factory=lambda: dict(CODES))
@@ -47,7 +48,7 @@ class Definitions:
     @property
     def counter_names(self) -> list[str]:
         """Names of the counters, in order."""
-        return [counter["name"] for counter in self.rows["counters"]]
+        return [*self.counter_rows]
 
     def region(self, name: str) -> int:
         """The row of a region, which is a user function unless declared before."""
@@ -70,7 +71,7 @@ class Definitions:
 
     def reading(self, statement: Statement) -> Row:
         """The counters that a statement has read."""
-        unknown = statement.readings.keys() - set(self.counter_names)
+        unknown = statement.readings.keys() - self.counter_rows.keys()
         if unknown:
             raise statement.error("a counter declared before", min(unknown))
         return dict(statement.readings)
@@ -145,10 +146,11 @@ class Definitions:
         """``counter NAME [option value]…``."""
         rows = self.rows["counters"]
         row = FORMS["counter"].whole(statement, source_type=None)
-        if row["name"] in self.counter_names or row["name"] in schema.BESIDE_COUNTERS:
+        if row["name"] in self.counter_rows or row["name"] in schema.BESIDE_COUNTERS:
             raise statement.error("a counter that has no column yet", row["name"])
         if row["source_type"] is None:
             row["source_type"] = COUNTER_TYPES[1] + len(rows)
+        self.counter_rows[row["name"]] = len(rows)
         rows.append(row)
 
     def counter_set(self, statement: Statement) -> None:
