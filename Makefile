@@ -92,16 +92,20 @@ $(VENV)/.tools: $(VENV)/.ready pyproject.toml
 	@touch $@
 
 INSTALL = $(PIP) install --no-build-isolation --config-settings=build-dir=$(abspath $(BUILD))/cmake
+# What scikit-build-core registers would go before PYTHONPATH, by which commits are compared.
+LAST = import sys; sys.meta_path.sort(key=lambda each: type(each).__module__ == '_editable_skbc_burstline')
+SITE = $$($(VENV)/bin/python -c 'import sysconfig; print(sysconfig.get_path("purelib"))')
 $(VENV)/.installed: $(VENV)/.tools $(COMPILED) $(MODULES)
 	@echo "building burstline (a minute the first time) ..." >&2
 	@$(INSTALL) --config-settings=editable.mode=redirect --editable .
+	@printf '%s\n' "$(LAST)" >"$(SITE)/burstline-last.pth"
 	@rm -f $(VENV)/.copied
 	@touch $@
 
 $(VENV)/.copied: $(VENV)/.tools $(COPIED)
 	@echo "building burstline (a minute the first time) ..." >&2
 	@$(INSTALL) .
-	@rm -f $(VENV)/.installed
+	@rm -f $(VENV)/.installed "$(SITE)/burstline-last.pth"
 	@touch $@
 
 $(MODULES): $(VENV)/.ready
