@@ -5,6 +5,9 @@ Each says in its coverage what it could not use; or it is refused, with the reas
 
 from __future__ import annotations
 
+import shutil
+from pathlib import Path
+
 import numpy as np
 import pyarrow as pa
 import pytest
@@ -20,6 +23,7 @@ from effort import examples
 from simulator import simulate
 from waits_laws import broken_laws
 
+RECORDINGS = Path(__file__).parents[1] / "recordings"
 INIT, FINALIZE = "1 enter MPI_Init | 2 leave", "100 enter MPI_Finalize | 101 leave"
 SEND = "10 enter MPI_Send | 10 send to 1 bytes 8 | 11 leave"
 RECV = "6 enter MPI_Recv | 12 receive from 0 bytes 8 | 12 leave"
@@ -94,6 +98,21 @@ def test_equal_stamps_are_no_wait_and_the_lowest_rank_is_blamed():
 def test_nothing_that_synchronises_is_refused():
     with pytest.raises(NotEnoughDataError, match="nothing synchronises"):
         burstline.wait_states(trace_of("ranks 2"))
+
+
+def test_a_critical_path_that_runs_back_in_time_takes_no_share_of_the_run(tmp_path):
+    shutil.copytree(RECORDINGS / "hybrid", tmp_path / "raw")
+    damaged = tmp_path / "raw" / "p-node1-464.t-1.raw"
+    content = bytearray(damaged.read_bytes())
+    content[11397] ^= 0b10000010  # of the thread's last barrier: entered 38 hours later
+    damaged.write_bytes(content)
+
+    trace = burstline.read(tmp_path / "raw")
+    waits = burstline.wait_states(trace)
+
+    assert trace.defects["kind"].to_pylist() == ["time_runs_backwards"]
+    assert waits.profile.total("critical_path") < 0
+    assert waits.coverage["critical_path_share"] == 0
 
 
 def test_clocks_that_contradict_each_other_end_and_are_told():

@@ -390,12 +390,15 @@ def _coverage(trace: Trace, sync: Sync, analysis: Analysis) -> dict[str, Any]:
 
 
 def _share_of_path(sync: Sync, waits: Waits) -> float:
-    """The critical path by the length of the run: above 1 where stamps contradict causes."""
+    """The critical path by the length of the run, above 1 or 0 where stamps contradict causes."""
     tables = [rows for rows in (sync.calls, sync.regions) if len(rows.node)]
     run = max(int(rows.leave_ns.max()) for rows in tables)
     run -= min(int(rows.enter_ns.min()) for rows in tables)
     stored = "critical_path" in waits.profile.stored
-    return int(waits.profile.total("critical_path")) / run if stored and run > 0 else 0.0
+    if not stored or run <= 0:
+        return 0.0
+    # Stamps may lead it back in time by more than it takes.
+    return max(int(waits.profile.total("critical_path")), 0) / run
 
 
 def _silent_threads(trace: Trace) -> list[dict[str, str]]:
