@@ -390,7 +390,7 @@ def _coverage(trace: Trace, sync: Sync, analysis: Analysis) -> dict[str, Any]:
 
 
 def _share_of_path(sync: Sync, waits: Waits) -> float:
-    """The critical path by the length of the run, above 1 or 0 where stamps contradict causes."""
+    """The critical path by the length of the run; above 1, or 0, where stamps contradict it."""
     tables = [rows for rows in (sync.calls, sync.regions) if len(rows.node)]
     run = max(int(rows.leave_ns.max()) for rows in tables)
     run -= min(int(rows.enter_ns.min()) for rows in tables)
