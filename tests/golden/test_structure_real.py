@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 
 import burstline
-from burstline.structure import Call, Condition, Loop, detect, walk
+from burstline.structure import Call, Condition, Loop, call_counts, detect, walk
 from loop_programs import shape
 
 PROGRAMS = {
@@ -105,6 +105,21 @@ def test_the_time_steps_of_lulesh_are_one_loop_of_ten(real_traces, name):
     (reduction,) = [call for call in steps.calls if call.operation == "MPI_Allreduce"]
     assert (reduction.probability, reduction.caller.line) == (0.9, 186)
     assert found.fidelity > 0.995
+
+
+def test_thirty_steps_of_lulesh_make_the_calls_that_the_thesis_counts_on_rank_0(real_traces):
+    found = structure_of(real_traces, "lulesh_27r_s4_i30")
+
+    counts = call_counts(found, 1, ranks=[0])
+
+    assert dict(zip(counts.operations, counts.calls.sum(axis=1).tolist(), strict=True)) == {
+        "MPI_Allreduce": 29,
+        "MPI_Comm_rank": 9 * 30,
+        "MPI_Irecv": 17 * 30,
+        "MPI_Isend": 10 * 30,
+        "MPI_Wait": 17 * 30,
+        "MPI_Waitall": 3 * 30,
+    }
 
 
 def test_larger_lulesh_has_the_same_structure(real_traces):

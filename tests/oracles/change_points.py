@@ -53,9 +53,8 @@ def usual(trace, structure, table, first, end):
     for k in range(len(steps)):
         if not (table.counted[k] and first <= table.iteration[k] < end):
             continue
-        sums = (
-            spent.setdefault(int(steps.rank[k]), []).append({}) or spent[int(steps.rank[k])][-1]
-        )
+        sums = {}
+        spent.setdefault(int(steps.rank[k]), []).append(sums)
         begin = int(steps.first[k])
         for row in range(begin, begin + int(table.calls[k])):
             call = rows[row]

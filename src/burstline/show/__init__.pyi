@@ -34,6 +34,7 @@ from burstline.show.scaling import ScalabilityView as ScalabilityView
 from burstline.show.signature import Analysis as Analysis
 from burstline.show.signature import PhasesView as PhasesView
 from burstline.show.signature import PredictionView as PredictionView
+from burstline.show.structure import CallCountsView as CallCountsView
 from burstline.show.structure import LoopTableView as LoopTableView
 from burstline.show.structure import StructureView as StructureView
 from burstline.show.structure import block_begins as block_begins

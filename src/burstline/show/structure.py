@@ -35,12 +35,15 @@ if TYPE_CHECKING:
     import numpy.typing as npt
 
     from burstline.columns import Integers
+    from burstline.identity import Frame
     from burstline.show.code_lines import Line
     from burstline.structure import (
+        CallCounts,
         Change,
         Inside,
         LoopSummary,
         LoopTable,
+        Phase,
         Segment,
         Slow,
         Structure,
@@ -174,6 +177,53 @@ def _conditions_text(structure: Structure) -> str:
 
 
 @dataclass(frozen=True, slots=True, eq=False)
+class CallCountsView(View):
+    """Which MPI calls an iteration makes, in all and by phase."""
+
+    result: CallCounts
+
+    def rows(self) -> Rows:
+        """Each phase and operation."""
+        return columns_of(list(self.result.rows()))
+
+    def blocks(self) -> Iterator[Block]:
+        """The calls of an iteration, and where its phases begin."""
+        counts = self.result
+        phases = plural(len(counts.phases), "phase")
+        long = format_ns(round(counts.bursts_ns))
+        ranks = f"rank {compact(counts.ranks)}"
+        yield Facts(
+            [
+                (f"loop {counts.loop}", f"{plural(counts.iterations, 'iteration')} on {ranks}"),
+                ("phases", f"{phases}, each begins with a call after computation of {long}"),
+            ]
+        )
+        numbers = [str(k + 1) for k in range(len(counts.phases))]
+        rows = []
+        for name, calls in zip(counts.operations, counts.calls.tolist(), strict=True):
+            each = (f"{count / counts.iterations:.4g}" if count else "" for count in calls)
+            mean = f"{sum(calls) / counts.iterations:.4g}"
+            rows.append([name_text(name), f"{sum(calls):,}", mean, *each])
+        heads = ["operation", "calls", "an iteration", *(f"phase {k}" for k in numbers)]
+        yield Table(heads, rows, "MPI calls, in all, in an iteration and in each phase of it")
+        begins = [
+            [number, *_begin_cells(phase)]
+            for number, phase in zip(numbers, counts.phases, strict=True)
+        ]
+        yield Table(["phase", "begins with", "computing"], begins, "Phases", left=2)
+
+
+def _begin_cells(phase: Phase) -> list[str]:
+    """The call that a phase begins with, and how long is computed before it."""
+    if phase.first is None or phase.burst_ns is None:
+        return ["the iteration", ""]
+    return [
+        _place_text(phase.first.operation, phase.first.caller),
+        format_ns(round(phase.burst_ns)),
+    ]
+
+
+@dataclass(frozen=True, slots=True, eq=False)
 class LoopTableView(View):
     """What iterations cost, with a counter, `most` slow ones, and the command to `cut` them."""
 
@@ -276,16 +326,22 @@ def _change_cells(change: Change | None, *, is_first: bool) -> list[str]:
     if change is None:
         return ["" if is_first else "in no call of one rank", *[""] * 4]
     caller = change.site.path[-1] if change.site.path else None
-    name = name_text(change.site.operation)
+    place = _place_text(change.site.operation, caller)
     return [
-        (f"computing before {name}" if change.kind == "computing" else name)
-        + (f", {name_text(caller.file or caller.function)}" if caller else "")
-        + (f":{caller.line}" if caller and caller.line is not None else ""),
+        f"computing before {place}" if change.kind == "computing" else place,
         str(change.rank),
         format_ns(round(change.before_ns)),
         format_ns(round(change.now_ns)),
         str(change.ranks),
     ]
+
+
+def _place_text(operation: str, caller: Frame | None) -> str:
+    """A call with its place in the source, if that is known."""
+    if caller is None:
+        return name_text(operation)
+    line = "" if caller.line is None else f":{caller.line}"
+    return f"{name_text(operation)}, {name_text(caller.file or caller.function)}{line}"
 
 
 def _trend_text(trend: Trend | None, summary: LoopSummary) -> str:

@@ -11,6 +11,7 @@ from burstline.structure.study.factors import factor_map as factor_map
 from burstline.structure.study.feature_importance import importance as importance
 from burstline.structure.study.labels import labels_of as labels_of
 from burstline.structure.study.plane import points as points
+from burstline.structure.tables.call_counts import call_counts as call_counts
 from burstline.structure.tables.costs import loop_table as loop_table
 from burstline.structure.tables.costs import loops_table as loops_table
 from burstline.structure.tables.segments import segments as segments
@@ -23,6 +24,7 @@ __all__ = [
     "LoopTable",
     "Structure",
     "accuracy",
+    "call_counts",
     "detect",
     "factor_map",
     "features",
@@ -65,6 +67,8 @@ from burstline.structure.study.labels import Labels as Labels
 from burstline.structure.study.plane import IN_NO_LOOP as IN_NO_LOOP
 from burstline.structure.study.plane import LEFT_OUT as LEFT_OUT
 from burstline.structure.study.plane import Points as Points
+from burstline.structure.tables.call_counts import CallCounts as CallCounts
+from burstline.structure.tables.call_counts import Phase as Phase
 from burstline.structure.tables.segments import Change as Change
 from burstline.structure.tables.segments import Segment as Segment
 from burstline.structure.tables.spread import Trend as Trend

@@ -42,6 +42,7 @@ examples:
   burstline structure run.prv --bursts 1ms              with computation of 1 ms or more
   burstline structure run.prv --method exact            every call, every condition
   burstline structure run.prv --iterations 2            what each iteration of loop 2 cost
+  burstline structure run.prv --calls-of 1              which calls an iteration makes
   burstline structure run.prv -o loops.parquet          all loops and ranks, as a table
   burstline structure run.prv --counter PAPI_TOT_INS
   burstline structure run.prv --min-share 0             short loops, too
@@ -69,6 +70,10 @@ OPTIONS: Final = {
     **usage.DETECTION,
     "table of iterations: --iterations ID without --loop shows what each iteration of that "
     "loop cost": _OF_ITERATIONS,
+    "calls of a loop": {
+        "--calls-of ID": "show how often an iteration of that loop makes each MPI call, in all "
+        "and by phase between computations of --bursts TIME (default: 5 %% of what it computes)"
+    },
     "features of loops: which properties of calls tell loops apart and, where calls are "
     "labelled with\nthe loops of the source, how true the detected ones are": _OF_FEATURES,
     "what the table shows": usage.PSEUDOCODE | {"--depth N": "fold loops nested deeper than N"},
@@ -80,7 +85,8 @@ def run(arguments: usage.Arguments) -> None:
     path = table_file(arguments.output, force=arguments.force, endings=(".parquet", ".csv"))
     number = _loop_of_table(arguments)
     features = features_asked(arguments)
-    in_bursts = arguments.format == "table" and arguments.bursts is not None
+    has_code = arguments.format == "table" and arguments.calls_of is None
+    in_bursts = has_code and arguments.bursts is not None
     trace = read_selected(
         arguments,
         raw=in_bursts or features,
@@ -103,6 +109,8 @@ def run(arguments: usage.Arguments) -> None:
         steps = burstline.structure.segments(trace, structure, table)
         view = show.LoopTableView(table, counter, arguments.slowest, cut, unit, steps)
         print_view(arguments, view)
+    elif arguments.calls_of is not None:
+        print_view(arguments, _counts_view(structure, arguments))
     else:
         print_view(arguments, _structure_view(trace, structure, arguments))
     if path is not None:
@@ -143,10 +151,7 @@ def _cut_command(arguments: usage.Arguments, number: int) -> str:
 def _structure_view(trace: Trace, structure: Structure, arguments: usage.Arguments) -> View:
     if arguments.format != "table":
         return show.StructureView(structure)
-    ranks = None
-    if arguments.show_ranks is not None:
-        named = selection.parse_ranks(arguments.show_ranks)
-        ranks = [rank for rank in structure.ranks if any(rank in some for some in named)]
+    ranks = _ranks_shown(structure, arguments)
     bursts_ns = inside = None
     if arguments.bursts is not None:
         bursts_ns = selection.parse_time(arguments.bursts)
@@ -160,6 +165,25 @@ def _structure_view(trace: Trace, structure: Structure, arguments: usage.Argumen
         depth=arguments.depth,
         inside=inside,
     )
+
+
+def _ranks_shown(structure: Structure, arguments: usage.Arguments) -> list[int] | None:
+    """The ranks to show that are in the structure; None for all."""
+    if arguments.show_ranks is None:
+        return None
+    named = selection.parse_ranks(arguments.show_ranks)
+    return [rank for rank in structure.ranks if any(rank in some for some in named)]
+
+
+def _counts_view(structure: Structure, arguments: usage.Arguments) -> View:
+    bursts = arguments.bursts
+    counts = burstline.structure.call_counts(
+        structure,
+        arguments.calls_of,
+        ranks=_ranks_shown(structure, arguments),
+        bursts_ns=None if bursts is None else selection.parse_time(bursts),
+    )
+    return show.CallCountsView(counts)
 
 
 def features_asked(arguments: usage.Arguments) -> bool:
