@@ -14,11 +14,17 @@ from burstline.structure import Call, detect, walk
 RECORDINGS = Path(__file__).parents[1] / "recordings"
 
 
-def partners_by_hand(trace):
-    """Give the partners by operation and line, counted from the messages."""
-    calls = {(call["location"], call["call"]): call for call in trace.calls.to_pylist()}
+def partners_by_hand(trace, application=0):
+    """Give the partners by operation and line, counted from the messages of an application."""
+    locations = trace.locations.to_pylist()
+    rank = [row["rank"] for row in locations]
+    is_own = [row["application"] == application for row in locations]
+    calls = {
+        (call["location"], call["call"]): call
+        for call in trace.calls.to_pylist()
+        if is_own[call["location"]]
+    }
     frames = trace.call_paths.to_pylist()
-    rank = [row["rank"] for row in trace.locations.to_pylist()]
     found, with_message = defaultdict(set), set()
 
     def place(call):
@@ -32,7 +38,7 @@ def partners_by_hand(trace):
             (receiver, sender, message["post_call"]),
         ):
             made = calls.get((here, call))
-            if made is not None:
+            if made is not None and is_own[there]:
                 found[place(made)].add(rank[there])
                 with_message.add((here, call))
     for key, made in calls.items():
@@ -50,11 +56,27 @@ def partners_found(structure):
     return dict(found)
 
 
-def test_partners_are_those_of_the_messages_of_every_trace(real_traces):
-    for path in sorted(real_traces.glob("*.prv.gz")):
-        trace = burstline.read(path, raw=False)
+def every_trace(folder):
+    """Give all traces in a folder and below; of one both packed and plain, the plain."""
+    plain = set(folder.rglob("*.prv"))
+    packed = [path for path in folder.rglob("*.prv.gz") if path.with_suffix("") not in plain]
+    return sorted([*plain, *packed, *folder.rglob("*.otf2")])
 
-        assert partners_found(detect(trace, method="exact")) == partners_by_hand(trace), path
+
+def test_partners_are_those_of_the_messages_of_every_trace(real_traces):
+    suffixes, with_partners = set(), 0
+    for path in every_trace(real_traces):
+        trace = burstline.read(path, raw=False)
+        application = [row["application"] for row in trace.locations.to_pylist()]
+        calling = {application[call["location"]] for call in trace.calls.to_pylist()}
+        for each in sorted(calling):
+            found = partners_found(detect(trace, method="exact", application=each))
+
+            assert found == partners_by_hand(trace, each), (path, each)
+            with_partners += bool(found)
+        suffixes.add(path.suffix)
+    assert suffixes == {".prv", ".gz", ".otf2"}
+    assert with_partners > 30
 
 
 @pytest.mark.parametrize("name", ["ring", "corners", "four", "two_nodes", "threads"])
@@ -76,7 +98,7 @@ LAWS = {
     "npb_mg_S_8r": {"rank xor 1", "rank xor 2", "(rank+4)%8", "rank xor 2^i, i = 0..2"},
     "npb_lu_S_4r": {"rank+1", "rank-1", "rank+2", "rank-2"},
     "minife_nx12_8r": {"all others"},
-    "npb_ft_S_4r": set(),  # of collectives alone
+    "npb_ft_S_4r": {"all others"},  # of MPI_Alltoall; there are no messages
     "toy_irregular_run1": set(),
     "toy_t1_nested2": {"to (rank+1)%4, from (rank-1)%4"},
 }

@@ -95,3 +95,26 @@ def at(rank, shape):
         rank, coordinate = divmod(rank, length)
         place.insert(0, coordinate)
     return place
+
+
+def split(text, world, nodes=()):
+    """Give the sets of ranks that a law of a split keeps together."""
+    parts = defaultdict(set)
+    for rank in range(world):
+        parts[_part(text, rank, world, nodes)].add(rank)
+    return sorted(map(sorted, parts.values()))
+
+
+def _part(text, rank, world, nodes):
+    if text == "all ranks":
+        return 0
+    if text == "same node":
+        return nodes[rank]
+    if text == "same half":
+        return rank < world / 2
+    if found := re.fullmatch(r"same rank (mod|div) (\d+)", text):
+        return rank % int(found[2]) if found[1] == "mod" else rank // int(found[2])
+    said, sizes = re.fullmatch(r"same (.+) of ([\d ×]+)", text).groups()
+    here = at(rank, [int(each) for each in sizes.split(" × ")])
+    letters = {"row": "i", "column": "j"}.get(said, said)
+    return tuple(here["ijkl".index(letter)] for letter in letters.split(", "))

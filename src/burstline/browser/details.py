@@ -10,6 +10,7 @@ import numpy as np
 from burstline.errors import plural, printable
 from burstline.show import (
     block_begins,
+    communicator_text,
     counter_text,
     format_bytes,
     format_ns,
@@ -68,8 +69,8 @@ def _call(structure: Structure, call: Call, lanes: int) -> Iterator[tuple[str, s
         spread = f" ± {format_bytes(round(call.size_spread_bytes or 0))}"
         yield "size", f"{format_bytes(round(call.size_bytes))}{spread}"
     yield from _partners(structure, call)
-    if call.communicator:
-        yield "communicator", printable(call.communicator)
+    if communicator := communicator_text(call):
+        yield "communicator", printable(communicator)
     if call.roots:
         yield "root", compact(call.roots)
     if call.burst_ns is not None:

@@ -2,12 +2,18 @@
 
 from __future__ import annotations
 
+from collections import defaultdict
+from functools import reduce
 from hashlib import blake2s
+from operator import or_
 from typing import TYPE_CHECKING, Final
+
+import numpy as np
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
+    from burstline.columns import Integers
     from burstline.trace import Trace
 
 _LONGEST: Final = 64
@@ -19,6 +25,40 @@ def communicator_names(trace: Trace) -> list[str]:
     """The name of each communicator of a trace as its source has it: its kind, or its id."""
     rows = (trace.communicators[name].to_pylist() for name in ("kind", "source_id"))
     return [kind if kind in _ALONE else str(source) for kind, source in zip(*rows, strict=True)]
+
+
+def splits_of(trace: Trace) -> Integers:
+    """For each communicator the first of those it parts all ranks with, else itself.
+
+    Each is of the first split in which no other has one of its ranks.
+    """
+    rows = (trace.communicators[name].to_pylist() for name in ("application", "kind"))
+    members = trace.communicators["members"]
+    ranks_of = _ranks(trace)
+    used: dict[tuple[int, int], int] = {}  # the splits that a rank is in, as bits
+    splits: dict[tuple[int, int], list[int]] = {}
+    for number, (application, kind) in enumerate(zip(*rows, strict=True)):
+        if kind != "group" or len(members[number]) > len(ranks_of[application]):
+            continue
+        own = [(application, rank) for rank in members[number].as_py()]
+        taken = reduce(or_, (used.get(each, 0) for each in own), 0)
+        free = ~taken & (taken + 1)
+        used |= {each: used.get(each, 0) | free for each in own}
+        splits.setdefault((application, free), []).append(number)
+    first = np.arange(len(members))
+    for (application, _), split in splits.items():
+        if sum(len(members[number]) for number in split) == len(ranks_of[application]):
+            first[split] = split[0]
+    return first
+
+
+def _ranks(trace: Trace) -> dict[int, set[int]]:
+    """The ranks of each application."""
+    ranks: dict[int, set[int]] = defaultdict(set)
+    columns = (column.tolist() for column in trace.arrays("locations", "application", "rank"))
+    for application, rank in zip(*columns, strict=True):
+        ranks[application].add(rank)
+    return ranks
 
 
 def communicator_labels(trace: Trace) -> list[str]:

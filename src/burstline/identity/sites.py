@@ -9,6 +9,7 @@ import numpy as np
 
 from burstline.columns import UNKNOWN, coded, dense
 from burstline.identity.call_paths import clean_paths
+from burstline.identity.communicators import splits_of
 
 if TYPE_CHECKING:
     import numpy.typing as npt
@@ -24,7 +25,8 @@ class Site:
 
     operation: str  # MPI name of the call
     path: Path  # where it is called, outermost frame first; empty if the trace does not say
-    # where there is no path: the communicator, and the partner's rank relative to the caller's
+    # where there is no path: the communicator, or the first of its split, and the rank of the
+    # partner relative to the caller's
     communicator: int | None = None
     offset: int | None = None
 
@@ -50,7 +52,7 @@ def sites_of(trace: Trace, rows: Integers, world_size: int) -> Sites:
     has_paths = bool(place.any())
     places: list[tuple[int | None, int | None]] = []
     count = len(paths)
-    if not has_paths:  # communicator and the partner's rank relative to the caller's, instead
+    if not has_paths:  # these instead
         place, places = _places_without_paths(trace, rows, world_size)
         count = len(places)
     of_call, keys = dense(codes[rows].astype(np.int64) * count + place, len(operations) * count)
@@ -68,6 +70,8 @@ def _places_without_paths(
     (ranks,) = trace.arrays("locations", "rank")
     columns = trace.arrays("calls", "location", "peer", "communicator")
     location, peer, communicator = (column[rows].astype(np.int64) for column in columns)
+    split = splits_of(trace)
+    communicator = np.append(split, UNKNOWN)[communicator]
     # around the end, so that the neighbours of the first and the last rank are neighbours
     offset = np.where(peer >= 0, (peer - ranks[location]) % world_size, UNKNOWN)
     width = int(offset.max(initial=UNKNOWN)) + 2

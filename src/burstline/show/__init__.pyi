@@ -12,6 +12,7 @@ from burstline.show.code_lines import IPC as IPC
 from burstline.show.code_lines import STYLES as STYLES
 from burstline.show.code_lines import Line as Line
 from burstline.show.code_lines import chosen_counter as chosen_counter
+from burstline.show.code_lines import communicator_text as communicator_text
 from burstline.show.code_lines import name_text as name_text
 from burstline.show.code_lines import pseudocode as pseudocode
 from burstline.show.comparison import ComparisonView as ComparisonView

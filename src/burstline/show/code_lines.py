@@ -317,12 +317,23 @@ def _ranks_text(ranks: Collection[int], around: Collection[int]) -> str:
 
 def _call_text(call: Call) -> str:
     """Write a call, with its partners, communicator and root."""
-    said = [text for text in (_partner(call), call.communicator) if text]
+    said = [text for text in (_partner(call), communicator_text(call)) if text]
     if call.roots:
         said.append(f"root {compact(call.roots)}")
     unexplained = call.when is None and call.probability < 1
     condition = f"  # in {format_share(call.probability)}" if unexplained else ""
     return f"{name_text(call.operation)}({', '.join(said)}){condition}"
+
+
+def communicator_text(call: Call) -> str | None:
+    """Write the communicator of a call, or how many and large they are, and their law."""
+    several = call.communicators
+    if call.communicator != "several" or not several.count:
+        return call.communicator
+    low, high = several.sizes
+    ranks = plural(high, "rank") if low == high else f"{low}..{high} ranks"
+    law = f": {several.law}" if several.law else ""
+    return f"{several.count} communicators of {ranks}{law}"
 
 
 def _partner(call: Call) -> str:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from itertools import count
 from math import isnan
 from operator import itemgetter
@@ -14,6 +14,7 @@ from burstline import _core
 from burstline.columns import begins_run
 from burstline.identity import communicator_names
 from burstline.schema import UNKNOWN
+from burstline.structure.partner_laws import Law
 from burstline.structure.program.nodes import Call, Loop
 from burstline.structure.program_order import paths_to_compare, program_places
 
@@ -79,6 +80,8 @@ def means_of(
         }
 
 
+# Each member sends each other one as much. Of a program with messages, these tell the pattern.
+_TO_ALL: Final = {"MPI_Alltoall", "MPI_Ialltoall", "MPI_Alltoall_init"}
 _NOWHERE: Final = np.zeros(0, np.int64)
 
 
@@ -189,16 +192,20 @@ class Assembly:
                 executions=executions,
                 probability=probability,
                 **values,
-                **self._partners(members[part]),
+                **self._partners(members[part], reduced.sites[number].operation),
                 communicator=self._communicator(members[part]),
+                communicators=reduced.memberships.communicators(members[part]),
                 roots=self._ranks(lane[part][reduced.is_root[members[part]]]),
             )
 
     def _ranks(self, lanes: Integers | Mask) -> tuple[int, ...]:
         return tuple(np.unique(self.reduced.ranks[lanes]).tolist())
 
-    def _partners(self, members: Integers) -> dict[str, Any]:
-        partners = self.reduced.exchanges.partners(members)
+    def _partners(self, members: Integers, operation: str) -> dict[str, Any]:
+        exchanges = self.reduced.exchanges
+        partners = exchanges.partners(members)
+        if operation in _TO_ALL and not len(exchanges.partner):
+            partners = replace(partners, law=Law("all others", 1.0))
         offsets = set(self.reduced.offset[members].ravel().tolist()) - {UNKNOWN}
         return {
             "partners": partners,

@@ -142,14 +142,14 @@ def _constant(caller: Integers, partner: Integers, world: int) -> Iterator[Law]:
         return
     yield Law(f"{world - 1}-rank", _share(partner == world - 1 - caller))
     for block in (1, 2):
-        for rows in _divisors(world // block) if world % block == 0 else ():
+        for rows in divisors(world // block) if world % block == 0 else ():
             columns = world // block // rows
             row, column = np.divmod(caller // block, columns)
             holds = partner == (column * rows + row) * block + caller % block
             if min(rows, columns) > 1:
                 of = " pairs" if block == 2 else ""
                 yield Law(f"transpose of {rows} × {columns}{of}", _share(holds))  # noqa: RUF001 -- times
-    for shape in _shapes(_divisors(world), world):
+    for shape in shapes(divisors(world), world):
         if len(shape) > 1:
             yield _moved(caller, partner, shape)
 
@@ -261,15 +261,15 @@ def _series(values: Sequence[int]) -> tuple[str, str] | None:
 def _grids(caller: Integers, partner: Integers, world: int) -> Iterator[_Grid]:
     """Grids of all ranks whose strides occur as distances between partners."""
     strides = set(np.unique(np.abs(partner - caller)).tolist()) | {1}
-    divisors = [each for each in _divisors(world) if each in strides]
-    for shape in sorted(_shapes(divisors, world), key=len):
+    lengths = [each for each in divisors(world) if each in strides]
+    for shape in sorted(shapes(lengths, world), key=len):
         for periodic in (False, True):
             yield _Grid(shape, periodic, diagonals=False)
             if len(shape) > 1:
                 yield _Grid(shape, periodic, diagonals=True)
 
 
-def _shapes(strides: Sequence[int], world: int) -> Iterator[tuple[int, ...]]:
+def shapes(strides: Sequence[int], world: int) -> Iterator[tuple[int, ...]]:
     """Shapes of 1 to 4 dimensions, none of length 1, each of whose strides is given."""
     todo: list[tuple[int, tuple[int, ...]]] = [(1, ())]
     while todo:
@@ -286,7 +286,8 @@ def _shapes(strides: Sequence[int], world: int) -> Iterator[tuple[int, ...]]:
             ]
 
 
-def _divisors(number: int) -> list[int]:
+def divisors(number: int) -> list[int]:
+    """The numbers that divide it, ascending."""
     return [each for each in range(1, number + 1) if number % each == 0]
 
 

@@ -9,6 +9,7 @@ import numpy as np
 
 from burstline import _core
 from burstline.columns import quotients
+from burstline.structure.communicators import Memberships
 from burstline.structure.exchanges import Exchanges
 
 if TYPE_CHECKING:
@@ -60,6 +61,7 @@ class Reduced:
     offset: Integers
     communicator: Integers  # (unique,) communicator of the first execution, -1 if unknown
     exchanges: Exchanges  # the messages of each
+    memberships: Memberships  # the communicators of each
     is_root: Mask  # (unique,) whether it was ever the root of a collective
     has_paths: bool  # whether the sites are made of call paths
 
@@ -120,6 +122,7 @@ def reduce_to_sites(trace: Trace, calls: Calls, sites: Sites) -> Reduced:
     of_call = np.searchsorted(keys, calls.lane * len(sites) + sites.of_call)
     return Reduced(
         exchanges=Exchanges.of(trace, calls, of_call),
+        memberships=Memberships.of(trace, calls, of_call, columns["site"]),
         ranks=calls.ranks,
         lane_begin=calls.lane_begin,
         world_size=calls.world_size,

@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from burstline.structure.communicators import Communicators
 from burstline.structure.exchanges import Partners
 from burstline.structure.program.ranks import compact
 
@@ -55,6 +56,8 @@ class Call:
         Rank of the partner relative to the caller's if that is the same on all ranks.
     communicator : str or None
         ``world``, ``self``, the source's number, or ``several``.
+    communicators : Communicators
+        Where it is made on several: who is in each, and by which law.
     roots : tuple of int
         Ranks that were the root.
     when : Runs or None
@@ -78,6 +81,7 @@ class Call:
     partners: Partners = field(default_factory=Partners)
     offset: int | None = None
     communicator: str | None = None
+    communicators: Communicators = field(default_factory=Communicators)
     roots: tuple[int, ...] = ()
     when: Runs | None = None
 
@@ -88,7 +92,7 @@ class Call:
 
     def as_dict(self) -> dict[str, Any]:
         """The call as JSON output."""
-        partners = self.partners
+        partners, several = self.partners, self.communicators
         return {
             "operation": self.operation,
             **self._place(),
@@ -110,6 +114,9 @@ class Call:
             "peer_law_share": partners.law and partners.law.share,
             "offset": self.offset,
             "communicator": self.communicator,
+            "communicators": several.listed(),
+            "communicator_count": several.count,
+            "communicator_law": several.law,
             "roots": list(self.roots),
             "when": _progressions(self.when, self.executions),
         }

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Final
 import numpy as np
 
 from burstline.columns import begins_run, dense, run_lengths, stable_order
-from burstline.identity import communicator_names, sites_of
+from burstline.identity import sites_of
 from burstline.structure.program.nodes import with_innermost_loop
 
 if TYPE_CHECKING:
@@ -100,7 +100,7 @@ def points(trace: Trace, structure: Structure, *, most: int = MOST_POINTS) -> Po
     lane, site, repetitions, interval_ns = _repeated(calls, sites)
     returns = repetitions > 1
     lane, site = lane[returns], site[returns]
-    loop = _loops(trace, structure, sites)[site, lane]
+    loop = _loops(structure, sites)[site, lane]
     order = np.lexsort((lane, site, loop))
     values = np.stack([repetitions[returns], interval_ns[returns]])[:, order]
     loop, site = loop[order], site[order]
@@ -138,20 +138,17 @@ def _repeated(calls: Calls, sites: Sites) -> tuple[Integers, Integers, Integers,
     return keys // count, keys % count, repetitions, interval_ns
 
 
-def _loops(trace: Trace, structure: Structure, sites: Sites) -> Integers:
+def _loops(structure: Structure, sites: Sites) -> Integers:
     """The loop of each site on each lane, shape (sites, lanes)."""
-    names = communicator_names(trace)
-    numbers = {
-        _key(sites, site, None if site.communicator is None else names[site.communicator]): n
-        for n, site in enumerate(sites.distinct)
-    }
+    numbers = {_key(sites, site, site): n for n, site in enumerate(sites.distinct)}
     shape = (len(sites), len(structure.ranks))
     loop = np.full(shape, IN_NO_LOOP, np.int64)
     most = np.zeros(shape, np.int64)
     executions: dict[tuple[int, int], Integers] = {}
     placed = with_innermost_loop(structure.items, IN_NO_LOOP)
     for call, number in chain(placed, ((call, LEFT_OUT) for call in structure.left_out)):
-        place = (numbers[_key(sites, call, call.communicator)], number)
+        read_as = structure.reduced.sites[call.site]
+        place = (numbers[_key(sites, call, read_as)], number)
         executions[place] = executions.get(place, 0) + call.executions
     for (site, number), times in executions.items():
         more = times > most[site]
@@ -160,8 +157,8 @@ def _loops(trace: Trace, structure: Structure, sites: Sites) -> Integers:
     return loop
 
 
-def _key(sites: Sites, call: Call | Site, communicator: str | None) -> Hashable:
+def _key(sites: Sites, call: Call | Site, site: Site) -> Hashable:
     """What is equal for nodes of one site: a method may number sites of its own."""
     if sites.has_paths:
         return call.operation, call.path
-    return call.operation, communicator, call.offset
+    return call.operation, site.communicator, call.offset

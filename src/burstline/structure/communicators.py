@@ -1,0 +1,116 @@
+"""Communicators: on which of them the ranks of a call make it, and how these part the ranks."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, replace
+from typing import TYPE_CHECKING, Final
+
+import numpy as np
+import pyarrow.compute as pc
+
+from burstline.columns import dense, prefix_sums
+from burstline.structure.split_laws import split_laws
+
+if TYPE_CHECKING:
+    from burstline.columns import Integers
+    from burstline.structure.calls import Calls
+    from burstline.trace import Trace
+
+MOST_LISTED: Final = 1024
+"""Of communicators with more members than this together, only the sizes are listed."""
+
+_MOST_RANKS: Final = 1 << 16  # of more, laws are not looked for
+
+
+@dataclass(frozen=True, slots=True)
+class Communicators:
+    """The communicators of a call, if it is made on several."""
+
+    count: int = 0  # how many they are
+    sizes: tuple[int, int] = (0, 0)  # the fewest and the most members
+    # the ranks in each; None if they are too many to list
+    members: tuple[tuple[int, ...], ...] | None = ()
+    law: str | None = None  # how they part the ranks
+
+    def listed(self) -> list[list[int]] | None:
+        """The ranks in each as JSON output."""
+        return None if self.members is None else [list(ranks) for ranks in self.members]
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Memberships:
+    """The communicators of each unique call, and who is in them."""
+
+    begin: Integers  # (unique + 1,) where those of each unique call begin in `communicator`
+    communicator: Integers
+    member_begin: Integers  # (communicators + 1,) where the ranks of each begin in `member`
+    member: Integers
+    # the communicators of each site that has several, and the law of these
+    splits: tuple[tuple[frozenset[int], str | None], ...] = ()
+
+    @classmethod
+    def of(cls, trace: Trace, calls: Calls, unique: Integers, site: Integers) -> Memberships:
+        """The communicators of a trace, by the number of each call and the site of these."""
+        lists = trace.communicators["members"].combine_chunks()
+        sizes = pc.fill_null(pc.list_value_length(lists), 0).to_numpy(zero_copy_only=False)
+        used = np.flatnonzero(calls.communicator >= 0)
+        there_are = max(len(sizes), 1)
+        uniques = int(unique.max(initial=-1)) + 1
+        _, key = dense(
+            unique[used].astype(np.int64) * there_are + calls.communicator[used],
+            uniques * there_are,
+        )
+        found = cls(
+            np.searchsorted(key // there_are, np.arange(uniques + 1)),
+            key % there_are,
+            prefix_sums(sizes.astype(np.int64)),
+            lists.flatten().to_numpy(zero_copy_only=False).astype(np.int64),
+        )
+        sites = range(int(site.max(initial=-1)) + 1)
+        at_sites = {found.numbers(np.flatnonzero(site == each)) for each in sites}
+        splits = sorted(numbers for numbers in at_sites if len(numbers) > 1)
+        if not splits or calls.world_size > _MOST_RANKS:
+            return found
+        members = [[found.members(number) for number in split] for split in splits]
+        laws = split_laws(members, calls.world_size, _nodes(trace, calls))
+        return replace(found, splits=tuple(zip(map(frozenset, splits), laws, strict=True)))
+
+    def members(self, number: int) -> Integers:
+        """The ranks in a communicator."""
+        return self.member[self.member_begin[number] : self.member_begin[number + 1]]
+
+    def numbers(self, uniques: Integers) -> tuple[int, ...]:
+        """The communicators of a call that is some unique calls, ascending."""
+        stretches = zip(self.begin[uniques], self.begin[uniques + 1], strict=True)
+        found = [self.communicator[begin:end] for begin, end in stretches]
+        return tuple(np.unique(np.concatenate(found)).tolist()) if found else ()
+
+    def communicators(self, uniques: Integers) -> Communicators:
+        """The communicators of a call that is some unique calls; none if it has just one."""
+        numbers = self.numbers(uniques)
+        if len(numbers) < 2:
+            return Communicators()
+        members = [self.members(number) for number in numbers]
+        sizes = [len(each) for each in members]
+        listed = sum(sizes) <= MOST_LISTED
+        return Communicators(
+            len(numbers),
+            (min(sizes), max(sizes)),
+            tuple(tuple(each.tolist()) for each in members) if listed else None,
+            self._law(frozenset(numbers)),
+        )
+
+    def _law(self, numbers: frozenset[int]) -> str | None:
+        """The law of a split that has all these communicators; it holds for each of them."""
+        return next((law for split, law in self.splits if numbers <= split and law), None)
+
+
+def _nodes(trace: Trace, calls: Calls) -> Integers | None:
+    """The number of the node of each rank; None if that of one is unknown."""
+    application, rank = trace.arrays("locations", "application", "rank")
+    own = np.flatnonzero(application == calls.application)
+    names = trace.table("locations")["node"].take(own)
+    node = np.full(calls.world_size, -1)
+    number = pc.dictionary_encode(names.combine_chunks()).indices
+    node[rank[own]] = pc.fill_null(number, -1).to_numpy(zero_copy_only=False)
+    return node if (node >= 0).all() else None
