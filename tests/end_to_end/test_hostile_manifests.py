@@ -6,6 +6,8 @@ import json
 import shutil
 import zlib
 
+import pyarrow as pa
+import pyarrow.parquet as pq
 import pytest
 
 import burstline
@@ -138,3 +140,21 @@ def test_statistics_that_lie_are_told_by_what_is_read(case, copy, tmp_path):
 
         assert done.returncode == 3, done.stderr
         assert f"{file}: expected" in done.stderr
+
+
+@pytest.mark.parametrize("command", ["convert", "structure"])
+def test_a_table_that_names_other_counters_than_the_manifest_is_refused(
+    command, copy, tmp_path
+):
+    file = copy / "counters.parquet"
+    table = pq.read_table(file)
+    place = table.column_names.index("name")
+    other = table.set_column(place, table.schema.field(place), pa.array(["cycles"]))
+    pq.write_table(other.replace_schema_metadata(pq.read_metadata(file).metadata), file)
+    vouch(copy)
+
+    done = call(command, copy, *([tmp_path / "out.csv"] if command == "convert" else []))
+
+    assert done.returncode == 3, done.stderr
+    assert f"{file}: expected" in done.stderr
+    assert "other counters than the manifest names" in done.stderr
