@@ -130,12 +130,6 @@ def test_only_the_metrics_asked_for_are_read(place):
         burstline.read_profile(place, metrics=["delay"])
 
 
-def deep(levels):
-    return (
-        "".join(f'<cnode id="{n}" calleeId="0">' for n in range(levels)) + "</cnode>" * levels
-    )
-
-
 DERIVED = METRICS.replace('type="EXCLUSIVE"', 'type="POSTDERIVED"', 1)
 DAMAGED = {
     "a name that climbs": ({}, [Member("../../etc/passwd", b"x")]),
@@ -152,7 +146,6 @@ DAMAGED = {
         {"anchor.xml": anchor(calls='<cnode id="0" calleeId="8"/>')},
         [],
     ),
-    "calls deeper than any stack": ({"anchor.xml": anchor(calls=deep(50_000))}, []),
     "metrics that are computed": ({"anchor.xml": anchor(metrics=DERIVED)}, []),
     "a metric without a name": (
         {"anchor.xml": anchor(metrics="<metric id='0' type='EXCLUSIVE'/>")},
@@ -252,7 +245,7 @@ def test_trees_that_expand_are_refused_within_the_memory_promised(tmp_path, what
 @pytest.mark.parametrize(
     ("text", "said"),
     [
-        ("<a>" * 801 + "</a>" * 801, "elements within at most 800 others"),
+        ("<a>" * 801 + "</a>" * 801, "elements within at most 800 others beside call paths"),
         (f'<a b="{"x" * 2_000_000}"/>', "tags of at most 1,048,576 bytes"),
     ],
 )
@@ -283,16 +276,33 @@ def deep_in_calls(depth, function, *arguments):
     return deep_in_calls(depth - 1, function, *arguments) if depth else function(*arguments)
 
 
-def test_call_paths_are_read_as_deep_as_the_limit_says(place):
-    paths = burstline.read_profile(chain(798).write(place)).call_paths
-    assert paths["parent"].to_pylist() == [None, *range(797)]
+@pytest.mark.parametrize("depth", [800, 20_000])
+def test_call_paths_are_read_however_deep_they_are(place, depth):
+    cube = chain(depth)
+    cube.members |= {"0.index": index(0, depth - 1), "0.data": data(1, 2, 3, 4)}
+
+    profile = burstline.read_profile(cube.write(place))
+
+    assert profile.call_paths["parent"].to_pylist() == [None, *range(depth - 1)]
+    functions = ["main", "solve", "MPI_Recv"]
+    assert profile.call_paths["function"].to_pylist() == [
+        functions[k % 3] for k in range(depth)
+    ]
+    assert profile.exclusive("time")[[0, -1]].tolist() == [[1, 2], [3, 4]]
 
 
 @pytest.mark.parametrize(("depth", "callers"), [(799, 0), (1_500, 0), (790, 300)])
-def test_call_paths_that_are_too_deep_are_said_to_be_so_and_not_damaged(place, depth, callers):
-    cube = chain(depth).write(place)
-    with pytest.raises(UnsupportedRecordError, match=r"within at most 800 .*cube_cut"):
-        deep_in_calls(callers, burstline.read_profile, cube)
+def test_other_trees_that_are_too_deep_are_said_to_be_so_and_not_damaged(place, depth, callers):
+    cube = Cube()
+    node = b"<systemtreenode"
+    head, rest = cube.members["anchor.xml"].split(node, 1)
+    above = b"".join(b'<systemtreenode Id="%d">' % (k + 100) for k in range(depth))
+    inner, tail = rest.split(b"</system>", 1)
+    closed = b"</systemtreenode>" * depth
+    cube.members["anchor.xml"] = head + above + node + inner + closed + b"</system>" + tail
+    cube.write(place)
+    with pytest.raises(UnsupportedRecordError, match=r"within at most 800 .*without this"):
+        deep_in_calls(callers, burstline.read_profile, place)
 
 
 def test_an_index_that_expands_is_refused_within_the_memory_promised(place):

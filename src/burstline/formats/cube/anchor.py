@@ -11,11 +11,13 @@ from burstline.errors import FormatError, MemoryBudgetError, UnsupportedRecordEr
 if TYPE_CHECKING:
     from pathlib import Path
 
-_GZIP: Final = b"\x1f\x8b"
+CALL_PATH: Final = "cnode"
+"""The element of a call path, which holds those of the calls within it."""
+GZIP: Final = b"\x1f\x8b"
 _AT_ONCE: Final = 1 << 16
 _MOST_DEPTH: Final = 800
-"""The parser calls itself for what is within an element, and Python allows 1,000 calls, of
-which the program that reads a profile may be in some."""
+"""The parser calls itself for what is within an element, except for call paths, and Python
+allows 1,000 calls, of which the program that reads a profile may be in some."""
 _LONGEST_TAG: Final = 1 << 20
 """Bytes: a parser begins anew with a tag whenever it gets more of it."""
 # Measured: what stands in the XML, with all that is made of it until there is a profile.
@@ -28,7 +30,7 @@ _BYTES_PER_BYTE: Final = 5  # of text, where one character is wide
 def trees_bytes(path: Path, file: IO[bytes], allowed: int) -> int:
     """The memory that the trees in a file of XML take, packed or not, at most `allowed`."""
     count = _Count(path, allowed)
-    packed = file.read(len(_GZIP)) == _GZIP
+    packed = file.read(len(GZIP)) == GZIP
     file.seek(0)
     source: Any = gzip.GzipFile(fileobj=file) if packed else file
     try:
@@ -45,9 +47,10 @@ def too_deep(path: Path) -> UnsupportedRecordError:
     return UnsupportedRecordError(
         path,
         None,
-        expected=f"a profile of Cube with elements within at most {_MOST_DEPTH:,} others",
-        found="deeper ones, of call paths or other trees",
-        way_out="Cut the deep call paths off with cube_cut, or compare without this profile.",
+        expected=f"a profile of Cube with elements within at most {_MOST_DEPTH:,} others "
+        "beside call paths",
+        found="deeper ones, of metrics, of the system or of another tree",
+        way_out="Compare without this profile.",
     )
 
 
@@ -78,15 +81,15 @@ class _Count:
         return FormatError(self._path, None, expected=expected, found=found)
 
     def _start(self, name: str, attributes: list[str]) -> None:
-        self._depth += 1
+        self._depth += name != CALL_PATH
         if self._depth > _MOST_DEPTH:
             raise too_deep(self._path)
         self.needed += _BYTES_PER_ELEMENT + _BYTES_PER_ATTRIBUTE * (len(attributes) // 2)
-        if name == "cnode":
+        if name == CALL_PATH:
             self.needed += _BYTES_PER_CALL_PATH
 
-    def _end(self, _: str) -> None:
-        self._depth -= 1
+    def _end(self, name: str) -> None:
+        self._depth -= name != CALL_PATH
 
     def _entity(self, *_: object) -> None:
         raise self.refused("no entities of its own", "one")

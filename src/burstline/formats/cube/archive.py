@@ -10,7 +10,7 @@ from dataclasses import dataclass
 from typing import IO, TYPE_CHECKING, Final
 
 from burstline.errors import FormatError, MemoryBudgetError
-from burstline.formats.cube.anchor import trees_bytes
+from burstline.formats.cube.anchor import GZIP, trees_bytes
 
 if TYPE_CHECKING:
     from collections.abc import Iterable
@@ -26,7 +26,6 @@ _SHORTEST_INDEX: Final = 22
 """Bytes of an index that names no call path: no values follow."""
 
 _PACKED: Final = b"ZCUBEX.DATA"
-_GZIP: Final = b"\x1f\x8b"
 _ENTRY: Final = 24
 _DATA: Final = re.compile(r"\d+\.data")
 _AT_ONCE: Final = 1 << 20
@@ -59,7 +58,7 @@ def check(path: Path, allowed: int) -> Archive:
     trees, unpacked = 0, dict[str, int]()
     indexed = set()
     try:
-        with warnings.catch_warnings(action="ignore"), _opened(path) as tar:
+        with warnings.catch_warnings(action="ignore"), opened(path) as tar:
             for member in tar:
                 _check_member(path, member, len(unpacked))
                 file = tar.extractfile(member)
@@ -79,7 +78,8 @@ def check(path: Path, allowed: int) -> Archive:
     return Archive(trees, unpacked, frozenset(indexed))
 
 
-def _opened(path: Path) -> tarfile.TarFile:
+def opened(path: Path) -> tarfile.TarFile:
+    """The open archive, whose checksums may be wrong."""
     try:
         return tarfile.open(path, "r:")
     except tarfile.ReadError:
@@ -115,7 +115,7 @@ def _unpacked_size(member: tarfile.TarInfo, file: IO[bytes], allowed: int) -> in
     head = file.read(len(_PACKED))
     file.seek(0)
     size = member.size
-    if member.name == ANCHOR and head.startswith(_GZIP):
+    if member.name == ANCHOR and head.startswith(GZIP):
         size = _inflated(file, size, allowed)
     elif _DATA.fullmatch(member.name) and head == _PACKED:
         file.seek(len(_PACKED))

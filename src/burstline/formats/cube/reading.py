@@ -40,9 +40,9 @@ _Row = dict[str, Any]
 @contextmanager
 def opened(path: Path, archive: Archive) -> Iterator[OpenProfile]:
     """A checked archive, whose values are not read; any failure is an error about the file."""
-    from pycubexr import CubexParser  # noqa: PLC0415 -- an extra
+    from burstline.formats.cube.parser import Parser  # noqa: PLC0415 -- needs an extra
 
-    cube = CubexParser(path)
+    cube = Parser(path)
     try:
         with warnings.catch_warnings():
             warnings.simplefilter("ignore")
@@ -232,7 +232,7 @@ def read_profile(
         If the file is no such archive, is damaged, or holds what no profile has.
     UnsupportedRecordError
         If the profile has metrics that are computed when they are shown, several programs,
-        or call paths that are deeper than about 800 callers.
+        or other trees than that of call paths that are deeper than 800 levels.
     MemoryBudgetError
         If the trees or the values would not fit into `memory`.
     ParameterError
