@@ -1,7 +1,7 @@
 """Whatever is wrong in a file, a command answers truly, or refuses by its contract.
 
-    python tests/fuzz/commands.py SECONDS [--files N] [--format F] [--seed N] [--case N]
-                                          [--workers N] [--keep DIR]
+    python tests/fuzz/commands.py SECONDS [--files N] [--first N] [--format F] [--seed N]
+                                          [--case N] [--workers N] [--keep DIR]
 
 Each case is one integer: it chooses a format, damage to a small sound input of it (at random,
 or a lie that keeps to the rules of the format) and four commands. A command fails the run with
@@ -13,7 +13,9 @@ or a lie that keeps to the rules of the format) and four commands. A command fai
 - an answer that cannot be: totals that differ from those of the sound file where a checksum
   tells, counts and times below 0, shares above 1, a copy that holds something else.
 
-``--files`` counts those of each format. SECURITY.md has the figures of a long run.
+``--files`` is where to end, in files of each format. A run says with what ``--first`` another
+run of the same seed goes on, so that the counts of both add up. SECURITY.md has the figures of
+a long run.
 """
 
 from __future__ import annotations
@@ -46,7 +48,10 @@ if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Sequence
 
 import burstline as package
+from burstline import cli
 from burstline.cli import main as burstline
+from burstline.cli.parser import build_parser
+from burstline.formats.raw.events.calls import operation_numbers
 from burstline.record.symbols import resolution
 
 sys.path.insert(0, str(Path(__file__).resolve().parent.parent))
@@ -61,10 +66,16 @@ PROMISED: Final = 160 << 20
 LONGEST_S: Final = 60
 FINE, FAILED, WRONG_ARGUMENTS, DAMAGED, CONTRADICTION, NO_ANSWER = 0, 70, 2, 3, 4, 5
 CONTRACT: Final = {FINE, DAMAGED, CONTRADICTION, NO_ANSWER}
+_TELLS_EACH_S: Final = 60
 _TOLERANCE: Final = 1e-9
+_NEXT: Final = multiprocessing.get_context("fork").Value("q", 0)
+"""The next file of each format, for all workers together."""
 _LATE: Final = (
-    "polars", "pyarrow.compute", "pyarrow.csv", "pyarrow.parquet", "pycubexr", "scipy.optimize",
-    "sklearn.ensemble", "sklearn.inspection", "threadpoolctl",
+    "dateutil.relativedelta", "encodings.ascii", "multiprocessing.pool", "narwhals",
+    "numpy.random", "numpy.testing", "polars", "pyarrow.acero", "pyarrow.compute",
+    "pyarrow.csv", "pyarrow.dataset", "pyarrow.parquet", "pyarrow.substrait", "pycubexr",
+    "scipy.optimize", "sklearn.ensemble", "sklearn.inspection", "threadpoolctl", "unittest",
+    "xml.etree.ElementTree",
 )  # fmt: skip
 """What functions import, or its parts on first use."""
 _PARTS: Final = {
@@ -120,6 +131,16 @@ def load_all() -> None:
             importlib.import_module(name)
     # Each text of each option is looked up in files of translations, which nobody has.
     gettext.find = lambda *_, **__: None  # type: ignore[assignment]
+    operation_numbers()
+
+
+def parse_with_one_parser() -> None:
+    """Make the parser of the command line once, with the options of all commands."""
+    parser = build_parser()
+    [commands] = (each for each in parser._actions if each.dest == "command")
+    for each in commands.choices.values():  # type: ignore[union-attr]
+        each.load()
+    cli.build_parser = lambda: parser  # type: ignore[attr-defined]
 
 
 def resolve_in_one_child() -> None:
@@ -367,35 +388,50 @@ def _told(case: int, sound: Sound, found: str, end: Ending) -> str:
     return f"case {case}, {sound.format}: {found}: burstline {shown}\n{end.said[-1500:]}"
 
 
+class Tried(NamedTuple):
+    """What one worker did."""
+
+    files: collections.Counter[str]  # of each format
+    failures: int
+
+
 class Campaign:
     """The cases of one worker, one after the other."""
 
     def __init__(self, wanted: argparse.Namespace, made: list[Sound], folder: Path) -> None:
         self._wanted, self._folder = wanted, folder
+        self._files: collections.Counter[str] = collections.Counter()
+        self._failures = 0
         self._inputs = {
             name: [each for each in made if each.format == name] for name in wanted.formats
         }
 
-    def run(self, cases: Iterable[int], until: float) -> tuple[dict[str, int], int]:
-        """How many files of each format were tried, and how many failed."""
-        files: collections.Counter[str] = collections.Counter()
-        failures = 0
-        for case in cases:
+    def run(self, rounds: Iterable[Iterable[int]], until: float) -> Tried:
+        """Try rounds of cases, one of each format, as long as there is time."""
+        tells = time.monotonic() + _TELLS_EACH_S
+        for number, cases in enumerate(rounds, 1):
+            for case in cases:
+                self._try(case)
             if time.monotonic() > until:
                 break
-            name = self._wanted.formats[case % len(self._wanted.formats)]
-            among = self._inputs[name]
-            sound = among[case // len(self._wanted.formats) % len(among)]
-            folder = self._folder / f"case{case}"
-            folder.mkdir()
-            if failed := run_case(self._wanted.seed, case, sound, folder):
-                failures += 1
-                print(failed, flush=True)
-                if self._wanted.keep:
-                    shutil.copytree(folder, self._wanted.keep / folder.name, dirs_exist_ok=True)
-            shutil.rmtree(folder)
-            files[name] += 1
-        return files, failures
+            if time.monotonic() > tells:
+                tells += _TELLS_EACH_S
+                print(f"{number:,} of each here, {self._failures} failed", flush=True)
+        return Tried(self._files, self._failures)
+
+    def _try(self, case: int) -> None:
+        name = self._wanted.formats[case % len(self._wanted.formats)]
+        among = self._inputs[name]
+        sound = among[case // len(self._wanted.formats) % len(among)]
+        folder = self._folder / f"case{case}"
+        folder.mkdir()
+        if failed := run_case(self._wanted.seed, case, sound, folder):
+            self._failures += 1
+            print(failed, flush=True)
+            if self._wanted.keep:
+                shutil.copytree(folder, self._wanted.keep / folder.name, dirs_exist_ok=True)
+        shutil.rmtree(folder)
+        self._files[name] += 1
 
 
 def sound_inputs(folder: Path) -> list[Sound]:
@@ -410,9 +446,7 @@ def sound_inputs(folder: Path) -> list[Sound]:
     return inputs.make(folder, run_well)
 
 
-def work(
-    wanted: argparse.Namespace, made: list[Sound], folder: Path, number: int
-) -> tuple[dict[str, int], int]:
+def work(wanted: argparse.Namespace, made: list[Sound], folder: Path, number: int) -> Tried:
     """The cases of one of several workers."""
     until = time.monotonic() + wanted.seconds
     own = folder / f"worker{number}"
@@ -420,17 +454,29 @@ def work(
     resolve_in_one_child()
     campaign = Campaign(wanted, made, own)
     if wanted.case is not None:
-        return campaign.run([wanted.case], until)
-    formats = range(len(wanted.formats))
-    rounds = range(number, wanted.files, wanted.workers)
-    return campaign.run((each * len(formats) + k for each in rounds for k in formats), until)
+        return campaign.run([[wanted.case]], until)
+    many = len(wanted.formats)
+    rounds = (range(each * many, (each + 1) * many) for each in numbers_to(wanted.files))
+    return campaign.run(rounds, until)
+
+
+def numbers_to(many: int) -> Iterator[int]:
+    """The numbers of rounds, each to one of the workers: none is left out before the last."""
+    while True:
+        with _NEXT.get_lock():
+            number = _NEXT.value
+            if number >= many:
+                return
+            _NEXT.value += 1
+        yield number
 
 
 def main() -> None:
     """Run cases for a while, or one of them."""
     parser = argparse.ArgumentParser(description=__doc__.partition("\n")[0])
     parser.add_argument("seconds", type=float)
-    parser.add_argument("--files", type=int, default=sys.maxsize, help="of a format, at most")
+    parser.add_argument("--files", type=int, default=sys.maxsize, help="of a format to end at")
+    parser.add_argument("--first", type=int, default=0, help="of a format to begin with")
     parser.add_argument("--format", dest="formats", action="append", choices=FORMATS)
     parser.add_argument("--seed", type=int, default=0)
     parser.add_argument("--case", type=int, help="only this one, of the same formats")
@@ -438,7 +484,9 @@ def main() -> None:
     parser.add_argument("--keep", type=Path, metavar="DIR", help="where inputs that fail stay")
     wanted = parser.parse_args()
     wanted.formats = wanted.formats or list(FORMATS)
+    _NEXT.value = wanted.first
     load_all()
+    parse_with_one_parser()
     # Outputs are flushed to their disk: in memory that costs nothing.
     memory = "/dev/shm" if os.access("/dev/shm", os.W_OK) else None  # noqa: S108
     with tempfile.TemporaryDirectory(prefix="burstline-fuzz-", dir=memory) as name:
@@ -452,11 +500,13 @@ def main() -> None:
             with multiprocessing.get_context("fork").Pool(wanted.workers) as pool:
                 jobs = [(wanted, made, folder, number) for number in numbers]
                 results = pool.starmap(work, jobs, chunksize=1)
-    files = sum((collections.Counter(counts) for counts, _ in results), collections.Counter())
-    failures = sum(failed for _, failed in results)
+    files = sum((each.files for each in results), collections.Counter())
+    failures = sum(each.failures for each in results)
     for name in wanted.formats:
         print(f"{files[name]:8,} files of {name}")
     print(f"{files.total():,} damaged files, four commands each; {failures} failed")
+    if wanted.case is None:
+        print(f"--seed {wanted.seed} --first {_NEXT.value} goes on")
     raise SystemExit(failures > 0)
 
 

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import tomllib
 from dataclasses import fields
+from functools import cache
 from importlib.resources import files
 from typing import TYPE_CHECKING, Any, Final
 
@@ -290,6 +291,7 @@ def _sizes(records: npt.NDArray[Any]) -> dict[str, Integers]:
     return {name: records[name].view(np.int64).copy() for name in "bc"}
 
 
+@cache
 def operation_numbers() -> Mapping[int, str]:
     """The operation of each number, from the recorder's own table of calls."""
     text = files("burstline").joinpath("record", "calls.toml").read_text(encoding="utf-8")
