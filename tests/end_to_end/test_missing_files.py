@@ -83,3 +83,14 @@ def test_a_folder_that_is_called_like_a_profile_is_named(tmp_path):
 
     assert done.returncode == 2
     assert done.stderr.endswith("folder.cubex: is a directory\n")
+
+
+@pytest.mark.parametrize(
+    "words", ["info I", "convert I new.store", "record --counters-set I -- mpirun -n 1 true"]
+)
+def test_a_name_of_thousands_of_letters_does_not_hide_what_is_wrong_with_it(words):
+    done = burstline(*words.replace("I", "n" * 5_000).split())
+
+    assert done.returncode == 2
+    assert done.stderr.startswith("error: nnn")
+    assert done.stderr.endswith("…: file name too long\n")

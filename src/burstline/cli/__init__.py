@@ -24,6 +24,8 @@ _WRONG_NAMES: Final = (errno.ENAMETOOLONG, errno.ELOOP)
 _OUTPUT_ERRORS: Final = (errno.ENOSPC, errno.EFBIG, errno.EDQUOT)
 _OUT_OF_MEMORY: Final = 5
 _WRONG_ARGUMENTS: Final = 2
+_MOST_SAID: Final = 2_000
+_MOST_OF_A_NAME: Final = 1_000
 
 
 def main(argv: Sequence[str] | None = None) -> None:
@@ -45,7 +47,7 @@ def main(argv: Sequence[str] | None = None) -> None:
         if "--traceback" in words:
             sys.excepthook(type(error), error, error.__traceback__)
         text, code = _explain(error)
-        _say(f"error: {printable(' '.join(text.split()), limit=2_000)}")
+        _say(f"error: {printable(' '.join(text.split()), limit=_MOST_SAID)}")
         raise SystemExit(code) from None
 
 
@@ -129,6 +131,11 @@ def _fails_without_reason(error: Exception) -> bool:
     return isinstance(error, SystemError) and "without" in str(error)
 
 
+def _name(path: object) -> str:
+    """The name of a file, cut before it takes the room of what is said of it."""
+    return printable(str(path), limit=_MOST_OF_A_NAME)
+
+
 def _explain(error: Exception) -> tuple[str, int]:
     """Say in one line what went wrong, and with which exit code."""
     if isinstance(error, BurstlineError):
@@ -141,7 +148,7 @@ def _explain(error: Exception) -> tuple[str, int]:
             return "standard output is closed", 1
         # Whatever writes a file names it; what is printed has no name.
         unnamed = "standard output: " if error.errno in _OUTPUT_ERRORS else ""
-        where = unnamed if error.filename is None else f"{error.filename}: "
+        where = unnamed if error.filename is None else f"{_name(error.filename)}: "
         wrong = error.errno in _WRONG_NAMES or isinstance(
             error, (FileNotFoundError, IsADirectoryError, NotADirectoryError, PermissionError)
         )
