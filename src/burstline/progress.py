@@ -6,7 +6,11 @@ only the command line knows how that looks.
 
 from __future__ import annotations
 
-from typing import Protocol
+import time
+from typing import TYPE_CHECKING, Protocol
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
 
 
 class Progress(Protocol):
@@ -32,3 +36,28 @@ class _Silence:
 
 
 SILENCE: Progress = _Silence()
+
+
+class Stopwatch:
+    """A progress that takes the time of its steps; those of one name are one stage."""
+
+    def __init__(self, clock: Callable[[], int] = time.perf_counter_ns) -> None:
+        self._clock = clock
+        self._stage, self._since = "", clock()
+        self._stages: dict[str, int] = {}
+
+    def step(self, name: str, total: int, unit: str) -> None:  # noqa: ARG002 -- a progress
+        """Begin a stage; the one before ends."""
+        now = self._clock()
+        if self._stage:
+            spent = self._stages.get(self._stage, 0)
+            self._stages[self._stage] = spent + now - self._since
+        self._stage, self._since = name, now
+
+    def advance(self, amount: int) -> None:
+        """Ignore the advance."""
+
+    def stages(self) -> dict[str, int]:
+        """The stages in the order in which they began, and what each took, ns."""
+        self.step("", 0, "")
+        return dict(self._stages)

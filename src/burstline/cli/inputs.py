@@ -25,6 +25,7 @@ from burstline.errors import (
     printable,
 )
 from burstline.formats.documents import read_toml
+from burstline.progress import SILENCE
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Iterator, Sequence
@@ -339,10 +340,12 @@ def marks_within(marks: Marks, trace: Trace, part: Trace, region: Mapping[str, A
     return marks.within(former, region["start_ns"], region["end_ns"])
 
 
-def detected(trace: Trace, arguments: usage.Arguments) -> Structure:
+def detected(
+    trace: Trace, arguments: usage.Arguments, progress: Progress = SILENCE
+) -> Structure:
     """Find the loops of a trace, as the arguments say."""
     chosen = {name: getattr(arguments, name) for name in DETECTION if name in arguments}
-    return burstline.detect(trace, **chosen)
+    return burstline.detect(trace, **chosen, progress=progress)
 
 
 def warn_of_twins(paths: Sequence[Path]) -> None:

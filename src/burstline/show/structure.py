@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from itertools import pairwise
 from typing import TYPE_CHECKING, Any, Final
 
@@ -30,7 +30,7 @@ from burstline.show.views import Rows, View, columns_of
 from burstline.structure import compact
 
 if TYPE_CHECKING:
-    from collections.abc import Collection, Iterator, Sequence
+    from collections.abc import Collection, Iterator, Mapping, Sequence
 
     import numpy.typing as npt
 
@@ -72,6 +72,12 @@ class StructureView(View):
     bursts_ns: int | None = None
     depth: int | None = None
     inside: Inside | None = None
+    stages: Mapping[str, int] = field(default_factory=dict)  # of the detection, ns
+
+    def document(self) -> dict[str, Any]:
+        """The structure, with the stages if their times were taken."""
+        taken = [{"stage": name, "time_ns": ns} for name, ns in self.stages.items()]
+        return self.result.as_dict() | ({"stages": taken} if taken else {})
 
     def rows(self) -> Rows:
         """Its loops, conditions and calls."""
@@ -107,6 +113,15 @@ class StructureView(View):
             notes = [*notes, f"  {what}, or of an iteration"]
         if notes:
             yield Lines(notes)
+        if self.stages:
+            yield _stages_table(self.stages)
+
+
+def _stages_table(stages: Mapping[str, int]) -> Table:
+    """What each stage took, and its share of all."""
+    total = max(sum(stages.values()), 1)
+    rows = [[name, format_ns(ns), format_share(ns / total)] for name, ns in stages.items()]
+    return Table(["stage", "time", "share"], rows, "Stages of the detection")
 
 
 def line_columns(counter: str | None, unit: str = "") -> list[str]:

@@ -8,6 +8,7 @@ import numpy as np
 
 from burstline.errors import ParameterError
 from burstline.identity import sites_of
+from burstline.progress import SILENCE
 from burstline.structure.calls import Calls
 from burstline.structure.exact.method import as_known, by_order
 from burstline.structure.program.fidelity import Expander, similarity
@@ -21,6 +22,8 @@ if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
 
     from burstline.columns import Integers
+    from burstline.identity import Sites
+    from burstline.progress import Progress
     from burstline.structure.assembly import Outcome
     from burstline.structure.program.nodes import Item
     from burstline.structure.published.clustering import RankMerge, Scale
@@ -32,6 +35,7 @@ METHODS = ("auto", "seed", "exact")
 """How loops can be found; ``auto`` takes the published method's result where it is better."""
 
 _TRUE: Final = 0.999
+_EXACT: Final = "exact method"
 
 
 def detect(
@@ -43,6 +47,7 @@ def detect(
     min_share: float = 0.1,
     rank_merge: RankMerge = "late",
     application: int | None = None,
+    progress: Progress = SILENCE,
 ) -> Structure:
     """The loops of a program, from its trace.
 
@@ -75,6 +80,9 @@ def detect(
         from one call path are merged first, to their means.
     application : int, optional
         The application to look at; the one with MPI calls by default.
+    progress : Progress, optional
+        Told the stages: call sites, reduction, clustering, nesting, assembly, exact method and
+        fidelity.
 
     Returns
     -------
@@ -116,19 +124,29 @@ def detect(
         raise ParameterError(f"no method {method!r}; there are {', '.join(METHODS)}")
     if not 0 <= min_share <= 1:
         raise ParameterError(f"min_share is a share of the run, 0 to 1, got {min_share}")
+    progress.step("call sites", 0, "")
     calls = Calls(trace, application)
     sites = sites_of(trace, calls.row, calls.world_size)
     limits = Limits(eps=eps, scale=scale, min_share=min_share, rank_merge=rank_merge)
     if method == "exact":
-        return _structure(by_order(trace, calls, sites), calls)
-    if method == "auto" and (known := as_known(trace, calls, sites)) is not None:
-        return _structure(known, calls)
-    outcome = by_means(trace, calls, sites, limits)
-    structure = _structure(outcome, calls)
+        return _exact(trace, calls, sites, progress)
+    if method == "auto":
+        progress.step(_EXACT, 0, "")
+        if (known := as_known(trace, calls, sites)) is not None:
+            return _structure(known, calls, progress)
+    outcome = by_means(trace, calls, sites, limits, progress)
+    structure = _structure(outcome, calls, progress)
     if method == "seed":
         return structure
-    exact = _structure(by_order(trace, calls, sites, outcome.reduced), calls)
+    exact = _exact(trace, calls, sites, progress, outcome.reduced)
     return structure if _is_better(structure, exact) else exact
+
+
+def _exact(
+    trace: Trace, calls: Calls, sites: Sites, progress: Progress, reduced: Reduced | None = None
+) -> Structure:
+    progress.step(_EXACT, 0, "")
+    return _structure(by_order(trace, calls, sites, reduced), calls, progress)
 
 
 def _is_better(seed: Structure, exact: Structure) -> bool:
@@ -152,8 +170,9 @@ def _calls(items: Sequence[Item]) -> Iterator[Call]:
     return (item for item, _ in walk(items) if isinstance(item, Call))
 
 
-def _structure(outcome: Outcome, calls: Calls) -> Structure:
+def _structure(outcome: Outcome, calls: Calls, progress: Progress) -> Structure:
     """The structure of an outcome, with its fidelity and coverage."""
+    progress.step("fidelity", 0, "")
     reduced, items = outcome.reduced, outcome.items
     expander = Expander.of(items, len(reduced.ranks))
     by_lane, fidelity = _fidelity(reduced, expander)

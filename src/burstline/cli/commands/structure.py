@@ -20,9 +20,10 @@ from burstline.cli.inputs import (
 from burstline.cli.products import picture_file, print_view, table_file, write_figure
 from burstline.errors import MissingExtraError, NotEnoughDataError, ParameterError, plural
 from burstline.formats import paraver
+from burstline.progress import Stopwatch
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterator
+    from collections.abc import Callable, Iterator, Mapping
 
     from burstline.show import StudyView, View
     from burstline.structure import Accuracy, Features, Labels, Structure
@@ -76,7 +77,11 @@ OPTIONS: Final = {
     },
     "features of loops: which properties of calls tell loops apart and, where calls are "
     "labelled with\nthe loops of the source, how true the detected ones are": _OF_FEATURES,
-    "what the table shows": usage.PSEUDOCODE | {"--depth N": "fold loops nested deeper than N"},
+    "what the table shows": usage.PSEUDOCODE
+    | {
+        "--depth N": "fold loops nested deeper than N",
+        "--times": "what each stage of the detection took, too",
+    },
 }
 
 
@@ -87,13 +92,16 @@ def run(arguments: usage.Arguments) -> None:
     features = features_asked(arguments)
     has_code = arguments.format == "table" and arguments.calls_of is None
     in_bursts = has_code and arguments.bursts is not None
+    watch = Stopwatch()
+    watch.step("reading", 0, "")
     trace = read_selected(
         arguments,
         raw=in_bursts or features,
         tables=ANALYSED if features else DETECTED,
         copies=_COPIES_OF_TABLES if features or path or number is not None else _COPIES,
     )
-    structure = detected(trace, arguments)
+    structure = detected(trace, arguments, watch)
+    stages = watch.stages() if arguments.times else {}
     table = None
     if number is not None and (path is not None or not features):
         table = burstline.structure.loop_table(trace, structure, number)
@@ -112,7 +120,7 @@ def run(arguments: usage.Arguments) -> None:
     elif arguments.calls_of is not None:
         print_view(arguments, _counts_view(structure, arguments))
     else:
-        print_view(arguments, _structure_view(trace, structure, arguments))
+        print_view(arguments, _structure_view(trace, structure, arguments, stages))
     if path is not None:
         rows = (
             burstline.structure.loops_table(trace, structure)
@@ -148,9 +156,14 @@ def _cut_command(arguments: usage.Arguments, number: int) -> str:
     return shlex.join([*words, "--loop", str(number), "--iterations"])
 
 
-def _structure_view(trace: Trace, structure: Structure, arguments: usage.Arguments) -> View:
+def _structure_view(
+    trace: Trace,
+    structure: Structure,
+    arguments: usage.Arguments,
+    stages: Mapping[str, int],
+) -> View:
     if arguments.format != "table":
-        return show.StructureView(structure)
+        return show.StructureView(structure, stages=stages)
     ranks = _ranks_shown(structure, arguments)
     bursts_ns = inside = None
     if arguments.bursts is not None:
@@ -164,6 +177,7 @@ def _structure_view(trace: Trace, structure: Structure, arguments: usage.Argumen
         bursts_ns=bursts_ns,
         depth=arguments.depth,
         inside=inside,
+        stages=stages,
     )
 
 

@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
+from burstline.progress import SILENCE
 from burstline.structure.assembly import Outcome, assembly, share_of_run
 from burstline.structure.program.iterations import Spans, timed
 from burstline.structure.program.nodes import Loop
@@ -26,6 +27,7 @@ if TYPE_CHECKING:
 
     from burstline.columns import Floats, Integers, Mask
     from burstline.identity import Sites
+    from burstline.progress import Progress
     from burstline.structure.assembly import Draft
     from burstline.structure.calls import Calls
     from burstline.structure.program.nodes import Item
@@ -33,17 +35,23 @@ if TYPE_CHECKING:
     from burstline.trace import Trace
 
 
-def by_means(trace: Trace, calls: Calls, sites: Sites, limits: Limits) -> Outcome:
+def by_means(
+    trace: Trace, calls: Calls, sites: Sites, limits: Limits, progress: Progress = SILENCE
+) -> Outcome:
     """The loops of a program, by how often, and how far apart, its calls return."""
+    progress.step("reduction", 0, "")
     reduced = reduce_to_sites(trace, calls, sites)
     repeated, enough = _worth(reduced, limits)
+    progress.step("clustering", 0, "")
     clusters = cluster_calls(reduced, np.flatnonzero(repeated & enough), limits)
     loops = [
         draft(reduced, calls)
         for cluster in clusters
         for calls in split_aliased(reduced, cluster)
     ]
+    progress.step("nesting", 0, "")
     top = nest(reduced, join_split(reduced, loops), eps=limits.eps)
+    progress.step("assembly", 0, "")
     build = assembly(trace, reduced)
     items = build.items(top, np.flatnonzero(~repeated).tolist())
     steps = DraftSteps(reduced, calls, build.numbered)
