@@ -50,6 +50,9 @@ POLL_GAP_NS: Final = 5_000
 POLL_COLUMNS: Final = ("start_ns", "end_ns", "gap_ns", "polls", "polling_ns", "waiting_ns")
 """Columns of `bursts` that :func:`waiting_in` needs."""
 
+TABLES_IN_CALLS: Final = ("locations", "calls", "readings", "counters")
+"""Tables that :func:`inside_calls` needs."""
+
 
 def waiting_in(bursts: pa.Table, poll_gap_ns: int) -> Integers:
     """How long each burst waited in failed polls, ns, shape (bursts,).
@@ -110,6 +113,60 @@ def _between_calls(tables: Mapping[str, pa.Table]) -> pa.Table:
         _offsets(gaps, locations),
     )
     return burst_table(columns, counters)
+
+
+def inside_calls(tables: Mapping[str, pa.Table]) -> dict[str, Integers]:
+    """What each counter counted in each MPI call, shape (calls,).
+
+    It is known where the counter was read at both ends of the call.
+    """
+    counters = _counters(tables)
+    locations = tables["locations"].num_rows
+    calls, readings = _table(tables, "calls"), _table(tables, "readings")
+    begin, read = _offsets(calls, locations), _offsets(readings, locations)
+    of_readings = _columns(readings, "seq", "time_ns", *counters)
+    # a call is what lies between the computation before it and that behind it
+    between, offsets = _computation_around(calls, begin)
+    none = np.zeros(0, np.int64)
+    columns = _core.burst_columns(
+        np.arange(locations, dtype=np.int32),
+        between,
+        offsets,
+        of_readings,
+        read,
+        [none, none],
+        np.zeros(locations + 1, np.int64),
+    )
+    counted = {name: columns[str(k)].copy() for k, name in enumerate(counters)}
+    enter_ns, enter_seq, leave_seq = _columns(calls, "enter_ns", "enter_seq", "leave_seq")
+    for location in np.flatnonzero(np.diff(begin)).tolist():
+        rows = slice(begin[location], begin[location + 1])
+        own = [column[slice(*read[location : location + 2])] for column in of_readings]
+        is_read = read_at_starts(enter_ns[rows], enter_seq[rows], leave_seq[rows], own)
+        for name, known in zip(counters, is_read.tolist(), strict=True):
+            if not known:
+                counted[name][rows] = schema.NO_VALUE
+    return counted
+
+
+def _computation_around(calls: pa.Table, begin: Integers) -> tuple[list[Integers], Integers]:
+    """Where the computation around each location's calls begins and ends, and its offsets."""
+    enter_ns, leave_ns, enter_seq, leave_seq = _columns(
+        calls, "enter_ns", "leave_ns", "enter_seq", "leave_seq"
+    )
+    has_calls = np.diff(begin) > 0
+    offsets = begin + prefix_sums(has_calls)
+    before = np.arange(calls.num_rows) + np.repeat(prefix_sums(has_calls)[:-1], np.diff(begin))
+    first, last = begin[:-1][has_calls], begin[1:][has_calls] - 1
+    rows = int(offsets[-1])
+    start_ns, end_ns, start_seq, end_seq = (np.empty(rows, np.int64) for _ in range(4))
+    start_ns[before + 1], start_seq[before + 1] = leave_ns, leave_seq
+    end_ns[before], end_seq[before] = enter_ns, enter_seq
+    # nothing is known before the first call, and whatever follows the last is behind it
+    start_ns[before[first]], start_seq[before[first]] = enter_ns[first], enter_seq[first]
+    end_ns[before[last] + 1] = leave_ns[last]
+    end_seq[before[last] + 1] = np.iinfo(np.int64).max
+    return [start_ns, end_ns, start_seq, end_seq], offsets
 
 
 def read_at_starts(

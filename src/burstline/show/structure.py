@@ -27,7 +27,7 @@ from burstline.show.units import (
     notes_on_sizes,
 )
 from burstline.show.views import Rows, View, columns_of
-from burstline.structure import compact
+from burstline.structure import Call, compact
 
 if TYPE_CHECKING:
     from collections.abc import Collection, Iterator, Mapping, Sequence
@@ -40,6 +40,7 @@ if TYPE_CHECKING:
     from burstline.structure import (
         CallCounts,
         Change,
+        InCalls,
         Inside,
         LoopSummary,
         LoopTable,
@@ -73,11 +74,13 @@ class StructureView(View):
     depth: int | None = None
     inside: Inside | None = None
     stages: Mapping[str, int] = field(default_factory=dict)  # of the detection, ns
+    in_calls: InCalls | None = None
 
     def document(self) -> dict[str, Any]:
-        """The structure, with the stages if their times were taken."""
+        """The structure, with stages and counters in calls if they are known."""
         taken = [{"stage": name, "time_ns": ns} for name, ns in self.stages.items()]
-        return self.result.as_dict() | ({"stages": taken} if taken else {})
+        document = self.result.as_dict() | ({"stages": taken} if taken else {})
+        return document | ({} if self.in_calls is None else {"in_calls": self._in_calls()})
 
     def rows(self) -> Rows:
         """Its loops, conditions and calls."""
@@ -100,9 +103,15 @@ class StructureView(View):
             facts.append(("shown", f"rank {compact(self.ranks)}, with its own means"))
         yield Facts(facts, ["", "yellow" if doubtful else ""])
         unit = "" if counter is None else self.result.unit(counter)
+        columns = line_columns(counter, unit)
+        rows = [line_cells(line, counter, unit) for line in lines]
+        if self.in_calls is not None and counter is not None:
+            columns.append("in the call")
+            for line, row in zip(lines, rows, strict=True):
+                row.append(self._in_call(line, counter, unit))
         yield Table(
-            line_columns(counter, unit),
-            [line_cells(line, counter, unit) for line in lines],
+            columns,
+            rows,
             "Structure",
             left=3,
             styles=[STYLES.get(line.kind, "") for line in lines],
@@ -115,6 +124,18 @@ class StructureView(View):
             yield Lines(notes)
         if self.stages:
             yield _stages_table(self.stages)
+
+    def _in_call(self, line: Line, counter: str, unit: str) -> str:
+        """The mean of the counter in the call of a line; empty where it is not known."""
+        if self.in_calls is None or not isinstance(line.item, Call):
+            return ""
+        value = counter_value(self.in_calls.of(line.item, self.ranks), counter)
+        return "" if value is None else counter_text(value, unit)
+
+    def _in_calls(self) -> list[dict[str, Any]]:
+        """The means of counters in each call, with instructions per cycle."""
+        rows = [] if self.in_calls is None else list(self.in_calls.rows())
+        return [row | {"ipc": counter_value(row["counters"], IPC)} for row in rows]
 
 
 def _stages_table(stages: Mapping[str, int]) -> Table:

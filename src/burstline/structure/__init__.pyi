@@ -14,6 +14,7 @@ from burstline.structure.study.plane import points as points
 from burstline.structure.tables.call_counts import call_counts as call_counts
 from burstline.structure.tables.costs import loop_table as loop_table
 from burstline.structure.tables.costs import loops_table as loops_table
+from burstline.structure.tables.in_calls import in_calls as in_calls
 from burstline.structure.tables.segments import segments as segments
 from burstline.structure.tables.table import LoopTable as LoopTable
 
@@ -29,6 +30,7 @@ __all__ = [
     "factor_map",
     "features",
     "importance",
+    "in_calls",
     "inside",
     "iterations_window",
     "labels_of",
@@ -69,6 +71,7 @@ from burstline.structure.study.plane import LEFT_OUT as LEFT_OUT
 from burstline.structure.study.plane import Points as Points
 from burstline.structure.tables.call_counts import CallCounts as CallCounts
 from burstline.structure.tables.call_counts import Phase as Phase
+from burstline.structure.tables.in_calls import InCalls as InCalls
 from burstline.structure.tables.segments import Change as Change
 from burstline.structure.tables.segments import Segment as Segment
 from burstline.structure.tables.spread import Trend as Trend

@@ -80,6 +80,7 @@ OPTIONS: Final = {
     "what the table shows": usage.PSEUDOCODE
     | {
         "--depth N": "fold loops nested deeper than N",
+        "--in-calls": "counters in calls, too, where both ends of a call were read",
         "--times": "what each stage of the detection took, too",
     },
 }
@@ -97,7 +98,7 @@ def run(arguments: usage.Arguments) -> None:
     trace = read_selected(
         arguments,
         raw=in_bursts or features,
-        tables=ANALYSED if features else DETECTED,
+        tables=ANALYSED if features else [*DETECTED, *["readings"] * arguments.in_calls],
         copies=_COPIES_OF_TABLES if features or path or number is not None else _COPIES,
     )
     structure = detected(trace, arguments, watch)
@@ -162,8 +163,9 @@ def _structure_view(
     arguments: usage.Arguments,
     stages: Mapping[str, int],
 ) -> View:
+    known = burstline.structure.in_calls(trace, structure) if arguments.in_calls else None
     if arguments.format != "table":
-        return show.StructureView(structure, stages=stages)
+        return show.StructureView(structure, stages=stages, in_calls=known)
     ranks = _ranks_shown(structure, arguments)
     bursts_ns = inside = None
     if arguments.bursts is not None:
@@ -178,6 +180,7 @@ def _structure_view(
         depth=arguments.depth,
         inside=inside,
         stages=stages,
+        in_calls=known,
     )
 
 
