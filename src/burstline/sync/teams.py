@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from burstline.columns import NO_VALUE, UNKNOWN, begins_run, row_of
+from burstline.columns import NO_VALUE, UNKNOWN, begins_run, enclosing, row_of, take
 from burstline.sync.recorded import Recorded, narrow
 
 if TYPE_CHECKING:
@@ -198,14 +198,18 @@ def locks_of(trace: Trace, regions: Intervals) -> Locks:
 
 def _around(regions: Intervals, location: AnyIntegers, seq: Integers) -> Integers:
     """The innermost region open at some events, -1 without one."""
-    around = np.full(len(seq), UNKNOWN, np.int64)
-    for k, (place, moment) in enumerate(zip(location.tolist(), seq.tolist(), strict=True)):
-        first, last = regions.begin[place], regions.begin[place + 1]
-        row = first + np.searchsorted(regions.enter_seq[first:last], moment, "right") - 1
-        while row >= first and regions.leave_seq[row] < moment:
-            row -= 1
-        around[k] = row if row >= first else UNKNOWN
-    return around
+    places = np.repeat(np.arange(len(regions.begin) - 1), np.diff(regions.begin))
+    enter, leave = (each.astype(np.int64) for each in (regions.enter_seq, regions.leave_seq))
+    far = 2 + max(
+        each.max(initial=0) for each in (enter, leave, seq)
+    )  # behind all of a location
+    # an event ends before it begins: nothing is inside of it
+    starts = np.concatenate([places * far + enter, location.astype(np.int64) * far + seq])
+    ends = starts + np.concatenate([leave - enter, np.full(len(seq), -1)])
+    order = np.argsort(starts, kind="stable")
+    around = np.empty(len(order), np.int64)
+    around[order] = take(order, enclosing(starts[order], ends[order]))
+    return around[len(enter) :]
 
 
 def _roles(trace: Trace, region: AnyIntegers, role: str) -> Mask:
