@@ -12,6 +12,7 @@ import pytest
 from benchmarks.generate import generate
 
 import burstline
+from command import burstline as call
 from supervised import base_bytes, supervised
 from two_runs import CYC, INS, Run, value
 from vouched import vouch
@@ -29,6 +30,12 @@ def run(*words):
     return supervised("-m", "burstline", *words, "--quiet")
 
 
+def convert(trace, output):
+    """Convert a trace of which no memory is looked at."""
+    done = call("convert", trace, output, "--memory", "1G", "--quiet")
+    assert done.returncode == 0, done.stderr
+
+
 @pytest.fixture(scope="module")
 def base():
     """Give what a process takes before it reads anything."""
@@ -42,8 +49,7 @@ def stores(tmp_path_factory):
     made = []
     for name, size in (("small", SMALL), ("large", LARGE)):
         generate(folder / f"{name}.prv", ranks=RANKS, size=size)
-        words = "convert", folder / f"{name}.prv", folder / f"{name}.store"
-        assert run(*words, "--memory", "1G")[0] == 0
+        convert(folder / f"{name}.prv", folder / f"{name}.store")
         made.append(folder / f"{name}.store")
     return made
 
@@ -127,7 +133,7 @@ def needed(said):
 def test_what_is_asked_for_is_enough_and_not_much_more_than_that(stores, base, tmp_path, words):
     """A peak is within the limit and what a process takes before it reads."""
     if "ARCHIVE" in words:
-        run("convert", stores[1], tmp_path / "run.otf2")
+        convert(stores[1], tmp_path / "run.otf2")
     if words[0] == "learn":
         pytest.importorskip("sklearn")
     names = {
@@ -137,9 +143,9 @@ def test_what_is_asked_for_is_enough_and_not_much_more_than_that(stores, base, t
         "OUT": tmp_path / "x.prv",
     }
     words = [names.get(word, word) for word in words]
-    code, _, said, _ = run(*words, "--memory", "1M")
-    assert code == 5
-    limit = needed(said)
+    refused = call(*words, "--memory", "1M", "--quiet")
+    assert refused.returncode == 5
+    limit = needed(refused.stderr)
     code, _, said, peak = run(*words, "--memory", limit)
     if code == 5:  # of a text, the reading was refused, then what is made of it
         limit = needed(said)
@@ -185,7 +191,7 @@ def expanding(request, tmp_path_factory):
     Run({42000059: value(1), INS: value(3), CYC: value(2)}).write(folder / "run.prv")
     write_texts(folder / "texts.parquet", HOSTILE[request.param]())
     for name in ("run.store", "run.parquet"):
-        assert run("convert", folder / "run.prv", folder / name)[0] == 0
+        convert(folder / "run.prv", folder / name)
         shutil.copy(folder / "texts.parquet", folder / name / "metadata.parquet")
     vouch(folder / "run.store", metadata=pq.read_metadata(folder / "texts.parquet").num_rows)
     return folder
@@ -204,7 +210,7 @@ def test_texts_that_expand_are_refused_before_they_do(expanding, base, tmp_path,
 @pytest.mark.parametrize("name", ["run.store", "run.parquet"])
 def test_texts_that_fit_are_read_within_the_limit(base, tmp_path, name):
     Run({42000059: value(1), INS: value(3), CYC: value(2)}).write(tmp_path / "run.prv")
-    assert run("convert", tmp_path / "run.prv", tmp_path / name)[0] == 0
+    convert(tmp_path / "run.prv", tmp_path / name)
     write_texts(tmp_path / name / "metadata.parquet", repeated("x" * 1_000_000, 200))
     if name == "run.store":
         vouch(tmp_path / name, metadata=200)

@@ -161,7 +161,7 @@ def nested_lines(items):
     ]
 
 
-@given(times=st.integers(6, 2000))
+@given(times=st.integers(6, 400))
 def test_the_form_of_a_regular_program_does_not_grow_with_its_iterations(times):
     program = loop(
         times, loop(2, Do("Send", 10)), Do("Bcast", 11, when=lambda k: k % 2), Do("Recv", 12)
