@@ -21,6 +21,7 @@ from typing import TYPE_CHECKING, Any, Final
 import pyarrow as pa
 import pyarrow.parquet as pq
 
+from burstline.formats.raw.files.layout import HEADER_BYTES, MAGIC, TAIL, TAIL_MAGIC
 from burstline.formats.store import MANIFEST
 from burstline.schema import TABLES
 from vouched import checksum_of_footer
@@ -44,11 +45,10 @@ _REFERRING: Final = {
 _FAR: Final = 1 << 24  # rows: no table of ours has so many
 _KINDS_OF_TABLES, _FOOTERS = 12, 11
 _NUMBER: Final = re.compile(rb"-?\d+(?:\.\d+)?")
-_RAW_HEADER, _RAW_RECORD, _RAW_FIELDS = (
-    4096,
-    32,
-    ((0, 8), (8, 2), (10, 2), (12, 4), (16, 8), (24, 8)),
-)
+_RAW_RECORD, _RAW_FIELDS = 32, ((0, 8), (8, 2), (10, 2), (12, 4), (16, 8), (24, 8))
+_ENTER, _LEAVE, _THREAD = 1, 2, 4  # kinds of records
+_OPERATIONS: Final = 1 << 15
+"""No operation has a number from here on."""
 
 
 def at_random(draw: random.Random, content: bytearray, other: bytes) -> None:
@@ -341,29 +341,87 @@ def _in_xml(draw: random.Random, content: bytes) -> bytes:
 
 
 def _in_raw(draw: random.Random, content: bytes) -> bytes:
-    """Records of the recorder: a field that is another, a record more, less or elsewhere."""
+    """Records of the recorder, of a file in which threads stand apart or together."""
+    border = HEADER_BYTES if content.startswith(MAGIC) else TAIL.itemsize
+    if not content.startswith((MAGIC, TAIL_MAGIC)):  # windows of a process that was killed
+        border = 0
+    head = content[:border]
     records = [
-        content[at : at + _RAW_RECORD] for at in range(_RAW_HEADER, len(content), _RAW_RECORD)
+        content[at : at + _RAW_RECORD] for at in range(border, len(content), _RAW_RECORD)
     ]
     if not records:
         return content
-    head = content[:_RAW_HEADER]
+    if head and draw.randrange(8) == 0:
+        place = draw.choice(range(8, min(48, border), 4))
+        return head[:place] + _integer(draw, 4) + head[place + 4 :] + b"".join(records)
+    heads = [at for at, each in enumerate(records) if _kind_of(each) == _THREAD]
+    if heads and draw.randrange(3) == 0:
+        return _in_pieces(draw, head, records, heads)
+    if draw.randrange(8) == 0:
+        return _without_operation(draw, head, records)
     at, to = draw.randrange(len(records)), draw.randrange(len(records))
-    kind = draw.randrange(8)
+    kind = draw.randrange(7)
     if kind == 0:
         records.insert(to, records[at])
     elif kind == 1:
         del records[at]
     elif kind == 2:
         records[at], records[to] = records[to], records[at]
-    elif kind == 3:
-        place = draw.choice(range(8, 48, 4))
-        head = head[:place] + _integer(draw, 4) + head[place + 4 :]
     else:
         first, length = draw.choice(_RAW_FIELDS)
         value = draw.choice((_integer(draw, length), records[to][first : first + length]))
-        records[at] = records[at][:first] + value + records[at][first + length :]
+        records[at] = _with(records[at], first, value)
     return head + b"".join(records)
+
+
+def _kind_of(record: bytes) -> int:
+    return int.from_bytes(record[8:10], "little")
+
+
+def _with(record: bytes, first: int, value: bytes) -> bytes:
+    return record[:first] + value + record[first + len(value) :]
+
+
+def _in_pieces(
+    draw: random.Random, head: bytes, records: list[bytes], heads: list[int]
+) -> bytes:
+    """Pieces of threads: another number, place or birth, one more, less or elsewhere."""
+    which = draw.randrange(len(heads))
+    at, end = heads[which], [*heads[1:], len(records)][which]
+    kind = draw.randrange(6)
+    if kind == 0:
+        number = draw.choice((_integer(draw, 4), records[draw.choice(heads)][12:16]))
+        records[at] = _with(records[at], 12, number)
+    elif kind == 1:
+        records[at] = _with(records[at], 16, _integer(draw, 8))
+    elif kind == 2:
+        records[at:at] = records[at:end]
+    elif kind == 3:
+        del records[at : draw.choice((at + 1, end))]
+    elif kind == 4:
+        records = records[:at] + records[end:] + records[at:end]
+    else:
+        events = [int.from_bytes(each[:8], "little") for each in records[at:end]
+                  if _kind_of(each) in (_ENTER, _LEAVE)]  # fmt: skip
+        if events:  # it is born after what it did
+            late = max(events) + draw.choice((1, 10**9))
+            records[at] = _with(records[at], 0, late.to_bytes(8, "little"))
+            is_alone = sum(records[each][12:16] == records[at][12:16] for each in heads) == 1
+            return (
+                Unbelievable(head + b"".join(records)) if is_alone else head + b"".join(records)
+            )
+    return head + b"".join(records)
+
+
+def _without_operation(draw: random.Random, head: bytes, records: list[bytes]) -> bytes:
+    """A call of an operation that there is not."""
+    calls = [at for at, each in enumerate(records) if _kind_of(each) in (_ENTER, _LEAVE)]
+    if not calls:
+        return head + b"".join(records)
+    at = draw.choice(calls)
+    number = draw.randrange(_OPERATIONS, 1 << 16).to_bytes(2, "little")
+    records[at] = _with(records[at], 10, number)
+    return Unbelievable(head + b"".join(records))
 
 
 def _integer(draw: random.Random, length: int) -> bytes:
@@ -389,6 +447,7 @@ _LIES: Final[dict[str, Callable[[random.Random, bytes], bytes]]] = {
     ".sig": _in_toml,
     ".cubex": _in_cube,
     ".raw": _in_raw,
+    ".tail": _in_raw,
     ".def": _in_otf2,
     ".evt": _in_otf2,
     ".otf2": _in_otf2,

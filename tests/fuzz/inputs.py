@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Final
 
 import burstline as package
 from burstline.clocks import EffortModel
+from burstline.formats.raw.files.layout import HEADER_BYTES, RECORD, TAIL_SUFFIX, Kind
 from burstline.formats.text import render
 from burstline.signature import METHODS, Measurement, Stamps, events_of, signature_of, to_toml
 from cube_files import Cube
@@ -44,6 +45,8 @@ _OUTPUTS: Final = (
     "o.otf2",
     "o.perfetto.json",
 )
+_AS_JSON: Final = ("--format", "json")
+_HEAD: Final = Kind.THREAD.to_bytes(2, "little")
 RESOURCES: Final = ("--threads", "1", "--quiet")
 
 
@@ -86,6 +89,7 @@ def make(folder: Path, run: Callable[..., str]) -> list[Sound]:
             home.mkdir()
             _write_signature(recording, home)
             made.append(Sound(name, home, trace))
+    made.append(_killed(folder, run))
     first = folder / "ring-run.prv" / "run.prv"
     trace = folder / "counted.prv"  # a store takes twice as long to open
     run("convert", RECORDINGS / "counted", trace)
@@ -102,6 +106,22 @@ def make(folder: Path, run: Callable[..., str]) -> list[Sound]:
     (check / "check.json").write_text(said)
     made.append(Sound("check.json", check, first))
     return made
+
+
+def _killed(folder: Path, run: Callable[..., str]) -> Sound:
+    """Threads in pieces of one file, the last one in the windows that a kill left open."""
+    home, trace = folder / "pool-raw", folder / "pool.prv"
+    shutil.copytree(RECORDINGS / "pool", home / "raw")
+    path = min(home.rglob("*.raw"))
+    content = path.read_bytes()
+    borders = range(HEADER_BYTES, len(content), RECORD.itemsize)
+    last = max(at for at in borders if content[at + 8 : at + 10] == _HEAD)
+    path.write_bytes(content[:last])
+    path.with_suffix(TAIL_SUFFIX).write_bytes(content[last:])
+    run("convert", RECORDINGS / "pool", trace)
+    return Sound(
+        "raw", home, trace, totals_of(json.loads(run("info", home / "raw", *_AS_JSON)))
+    )
 
 
 def totals_of(said: dict[str, object]) -> dict[str, object]:

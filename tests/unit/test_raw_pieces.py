@@ -180,3 +180,13 @@ def test_threads_that_fit_are_not_refused(tmp_path):
     folder = write(tmp_path / "many", piece(0, 0, first) + others)
 
     assert burstline.read(folder, memory=256 << 20).rows("locations") == 300
+
+
+@pytest.mark.parametrize(("birth", "told"), [(10, {}), (15, {"time_before_thread": 1})])
+def test_events_before_their_thread_was_seen_are_told(tmp_path, birth, told):
+    first, second = threads()
+    late = record(4, time=birth, a=1) + second
+
+    trace = burstline.read(write(tmp_path / "run", piece(0, 0, first) + late))
+
+    assert defects(trace) == told

@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING, Any, Final, NamedTuple
 import numpy as np
 
 from burstline.columns import begins_run
-from burstline.formats.raw.files.layout import EVENTS, LATEST, TIMED, Kind
+from burstline.formats.raw.files.layout import EVENTS, LATEST, ONE_THREAD, TIMED, Kind
 from burstline.schema import NEVER_LEFT
 
 if TYPE_CHECKING:
@@ -212,6 +212,11 @@ def _born(file: RawFile) -> int:
     return file.start_ns if 0 < file.start_ns <= begin else begin
 
 
+def _watched(file: RawFile) -> int:
+    """From when on a thread has events; files of a thread each tell when they were opened."""
+    return 0 if file.version == ONE_THREAD else file.start_ns
+
+
 def _times(
     file: RawFile,
     records: npt.NDArray[Any],
@@ -224,12 +229,14 @@ def _times(
     timed = np.isin(kind, _TIMED)
     absurd = timed & (time >= LATEST)
     timed &= ~absurd
+    early = np.isin(kind, _EVENTS) & (time < _watched(file))
     local = np.full(len(time), begin.local_ns, np.int64)
     local[timed] = np.maximum(time[timed].astype(np.int64), _born(file))
     running = np.maximum(np.maximum.accumulate(local), begin.local_ns)
     back = timed & (local < running)
     for name, severity, wrong in (
         ("time_absurd", "loss", absurd),
+        ("time_before_thread", "error", early),
         ("time_runs_backwards", "error", back),
     ):
         first = begin.record + int(wrong.argmax()) if len(wrong) else 0

@@ -28,6 +28,7 @@ from burstline.formats.raw.files.layout import (
     HEADER,
     LATEST,
     MAGIC,
+    ONE_THREAD,
     RECORD,
     SUFFIX,
     TAIL,
@@ -55,7 +56,6 @@ _WAY_OUT: Final = "Give the folder that burstline record wrote"
 _BLOCK: Final = 1 << 18  # records
 _KINDS: Final = 1 << 16
 _COUNTED: Final = max(Kind) + 1
-_ONE_THREAD: Final = 1  # version whose files are of a thread each
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -197,7 +197,7 @@ def _threads(
     """Number, start and records of the threads of a file."""
     begin = int(header["header_bytes"])
     tail = path.with_suffix(TAIL_SUFFIX)
-    if header["version"] == _ONE_THREAD:
+    if header["version"] == ONE_THREAD:
         room.take(np.zeros(1, np.int64))
         place, left = _tail(tail, begin)
         records, _ = _sound(_with_tail(path, begin, place, left, defects), path, begin, defects)
@@ -290,7 +290,7 @@ def _put(tail: Path, path: Path) -> None:
     if header is None:
         return
     begin = int(header["header_bytes"])
-    if header["version"] == _ONE_THREAD:
+    if header["version"] == ONE_THREAD:
         place, records = _tail(tail, begin)
         if place is None:
             return

@@ -14,6 +14,8 @@ from burstline.formats import intake
 
 MAGIC: Final = b"BURSTRAW"
 VERSION: Final = 2
+ONE_THREAD: Final = 1
+"""Version whose files are of a thread each."""
 HEADER_BYTES: Final = 4096
 SUFFIX: Final = ".raw"
 TAIL_MAGIC: Final = b"BURSTEND"
