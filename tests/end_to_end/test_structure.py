@@ -151,3 +151,14 @@ def test_the_exact_method_and_a_depth_can_be_chosen(ring):
     assert [node["kind"] for node in outer["items"]] == ["loop", "call"]
     assert "MPI_Allreduce" not in answer(ring, "--depth", "1")
     assert answer(ring, "--method", "seed", "--rank-merge", "early").count("for 1 to") == 2
+
+
+def test_other_readings_are_below_the_listing_if_asked_for(ring):
+    asked = answer(ring, "--other")
+
+    assert asked.startswith(answer(ring).rstrip())
+    assert "Other readings" in asked
+    document = json.loads(answer(ring, "--other", "--format", "json"))
+    assert isinstance(document["length"], int)
+    assert all(other["fidelity"] >= 0.999 for other in document["other"])
+    assert "other" not in json.loads(answer(ring, "--format", "json"))

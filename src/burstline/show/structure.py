@@ -27,7 +27,7 @@ from burstline.show.units import (
     notes_on_sizes,
 )
 from burstline.show.views import Rows, View, columns_of
-from burstline.structure import Call, compact
+from burstline.structure import Call, compact, description_length, tree
 
 if TYPE_CHECKING:
     from collections.abc import Collection, Iterator, Mapping, Sequence
@@ -75,12 +75,25 @@ class StructureView(View):
     inside: Inside | None = None
     stages: Mapping[str, int] = field(default_factory=dict)  # of the detection, ns
     in_calls: InCalls | None = None
+    others: Sequence[Structure] | None = None  # readings to show below it
 
     def document(self) -> dict[str, Any]:
-        """The structure, with stages and counters in calls if they are known."""
-        taken = [{"stage": name, "time_ns": ns} for name, ns in self.stages.items()]
-        document = self.result.as_dict() | ({"stages": taken} if taken else {})
-        return document | ({} if self.in_calls is None else {"in_calls": self._in_calls()})
+        """The structure, with what was asked for: its other readings, stages, counters."""
+        document = self.result.as_dict()
+        if self.others is not None:
+            document["length"] = _length(self.result)
+            document["other"] = [
+                {"length": _length(each), "method": each.method, "fidelity": each.fidelity}
+                | {"program": tree(each.items)}
+                for each in self.others
+            ]
+        if self.stages:
+            document["stages"] = [
+                {"stage": name, "time_ns": ns} for name, ns in self.stages.items()
+            ]
+        if self.in_calls is not None:
+            document["in_calls"] = self._in_calls()
+        return document
 
     def rows(self) -> Rows:
         """Its loops, conditions and calls."""
@@ -124,6 +137,25 @@ class StructureView(View):
             yield Lines(notes)
         if self.stages:
             yield _stages_table(self.stages)
+        if self.others is not None:
+            yield from self._others()
+
+    def _others(self) -> Iterator[Block]:
+        """The other readings with their lengths, without times."""
+        length = _length(self.result)
+        if not self.others:
+            yield Heading(f"Other readings: none is as true as this one, of length {length}")
+            return
+        yield Heading(f"Other readings as true as this one, of length {length}")
+        for other in self.others:
+            lines = pseudocode(other, ranks=self.ranks, depth=self.depth)
+            yield Table(
+                line_columns(None)[:3],
+                [line_cells(line, None)[:3] for line in lines],
+                f"Length {_length(other)}, by the {_METHODS[other.method]} method",
+                left=3,
+                styles=[STYLES.get(line.kind, "") for line in lines],
+            )
 
     def _in_call(self, line: Line, counter: str, unit: str) -> str:
         """The mean of the counter in the call of a line; empty where it is not known."""
@@ -136,6 +168,10 @@ class StructureView(View):
         """The means of counters in each call, with instructions per cycle."""
         rows = [] if self.in_calls is None else list(self.in_calls.rows())
         return [row | {"ipc": counter_value(row["counters"], IPC)} for row in rows]
+
+
+def _length(structure: Structure) -> int:
+    return description_length(structure.items)
 
 
 def _stages_table(stages: Mapping[str, int]) -> Table:

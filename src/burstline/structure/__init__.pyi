@@ -46,10 +46,12 @@ from burstline.structure.computation.inner_loops import Inside as Inside
 from burstline.structure.computation.inner_loops import InsideLoop as InsideLoop
 from burstline.structure.computation.inner_loops import Place as Place
 from burstline.structure.detection import METHODS as METHODS
+from burstline.structure.detection import other_readings as other_readings
 from burstline.structure.exact.lane import LaneNest as LaneNest
 from burstline.structure.exact.lane import lane_nest as lane_nest
 from burstline.structure.program.length import description_length as description_length
 from burstline.structure.program.nodes import Item as Item
+from burstline.structure.program.nodes import tree as tree
 from burstline.structure.program.nodes import walk as walk
 from burstline.structure.program.ranks import compact as compact
 from burstline.structure.program.rules import Around as Around

@@ -10,16 +10,17 @@ from burstline.errors import ParameterError
 from burstline.identity import sites_of
 from burstline.progress import SILENCE
 from burstline.structure.calls import Calls
-from burstline.structure.exact.method import as_known, by_order
+from burstline.structure.exact.method import as_known, by_any_order, by_order
 from burstline.structure.program.fidelity import Expander, similarity
 from burstline.structure.program.iterations import timed
+from burstline.structure.program.length import description_length
 from burstline.structure.program.model import Coverage, Structure
 from burstline.structure.program.nodes import Call, Loop, walk
 from burstline.structure.published.clustering import Limits
 from burstline.structure.published.method import by_means
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator, Sequence
+    from collections.abc import Hashable, Iterator, Sequence
 
     from burstline.columns import Integers
     from burstline.identity import Sites
@@ -147,6 +148,48 @@ def _exact(
 ) -> Structure:
     progress.step(_EXACT, 0, "")
     return _structure(by_order(trace, calls, sites, reduced), calls, progress)
+
+
+def other_readings(trace: Trace, found: Structure, *, most: int = 2) -> list[Structure]:
+    """Other programs that make the calls of the trace as truly, those nearest in length first.
+
+    Parameters
+    ----------
+    trace : Trace
+        Its calls, call paths and bursts are read.
+    found : Structure
+        The reading that was chosen.
+    most : int
+        How many others to give.
+
+    Returns
+    -------
+    list of Structure
+        Readings by the published method and by each order that the exact one may take: other
+        programs than `found`, and than each other, with a fidelity of 0.999 or more.
+    """
+    calls = found.found_in
+    sites = sites_of(trace, calls.row, calls.world_size)
+    published = detect(trace, method="seed", application=found.application)
+    readings: dict[Hashable, Structure] = {_shape(published.items): published}
+    for outcome in by_any_order(trace, calls, sites):
+        shape = _shape(outcome.items)
+        if shape not in readings:
+            readings[shape] = _structure(outcome, calls, SILENCE)
+    readings.pop(_shape(found.items), None)
+    true = [each for each in readings.values() if each.fidelity >= _TRUE]
+    length = description_length(found.items)
+    return sorted(true, key=lambda each: abs(description_length(each.items) - length))[:most]
+
+
+def _shape(items: Sequence[Item]) -> Hashable:
+    """What is equal for equal programs: which calls, loops and conditions are where."""
+    return tuple(
+        (item.operation, item.path, item.offset, item.executions.tobytes())
+        if isinstance(item, Call)
+        else (type(item), item.executions.tobytes(), _shape(item.items))
+        for item in items
+    )
 
 
 def _is_better(seed: Structure, exact: Structure) -> bool:

@@ -45,6 +45,7 @@ examples:
   burstline structure run.prv --iterations 2            what each iteration of loop 2 cost
   burstline structure run.prv --calls-of 1              which calls an iteration makes
   burstline structure run.prv -o loops.parquet          all loops and ranks, as a table
+  burstline structure run.prv --other                   how else its calls can be read
   burstline structure run.prv --counter PAPI_TOT_INS
   burstline structure run.prv --min-share 0             short loops, too
   burstline structure run.prv --format json | python -m json.tool
@@ -82,6 +83,7 @@ OPTIONS: Final = {
         "--depth N": "fold loops nested deeper than N",
         "--in-calls": "counters in calls, too, where both ends of a call were read",
         "--times": "what each stage of the detection took, too",
+        "--other": "also the two nearest other readings, with their lengths",
     },
 }
 
@@ -164,8 +166,9 @@ def _structure_view(
     stages: Mapping[str, int],
 ) -> View:
     known = burstline.structure.in_calls(trace, structure) if arguments.in_calls else None
+    others = burstline.structure.other_readings(trace, structure) if arguments.other else None
     if arguments.format != "table":
-        return show.StructureView(structure, stages=stages, in_calls=known)
+        return show.StructureView(structure, stages=stages, in_calls=known, others=others)
     ranks = _ranks_shown(structure, arguments)
     bursts_ns = inside = None
     if arguments.bursts is not None:
@@ -181,6 +184,7 @@ def _structure_view(
         inside=inside,
         stages=stages,
         in_calls=known,
+        others=others,
     )
 
 

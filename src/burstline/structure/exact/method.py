@@ -57,6 +57,16 @@ def as_known(trace: Trace, calls: Calls, sites: Sites) -> Outcome | None:
     return _outcome(trace, calls, sites, Version.read_as(program, sites, graph, calls))
 
 
+def by_any_order(trace: Trace, calls: Calls, sites: Sites) -> Iterator[Outcome]:
+    """The loops of a program, in each way that its sites and lines may be read."""
+    for way in (sites, *refined_sites(sites, calls.lane_begin)):
+        version = Version.of(way, calls)
+        yield _outcome(trace, calls, sites, version)
+        for function in version.doubtful_functions():
+            other = version.without_lines_of(function, calls)
+            yield _outcome(trace, calls, sites, other)
+
+
 def _outcome(
     trace: Trace, calls: Calls, sites: Sites, version: Version, reduced: Reduced | None = None
 ) -> Outcome:
