@@ -7,6 +7,7 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/resource.h>
+#include <sys/stat.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
@@ -78,14 +79,18 @@ static int threads_die(void) {
 
 #define SHORT_THREADS 600
 
+static pthread_barrier_t all_called;
+
 static void *one_call(void *unused) {
     call(2);
+    pthread_barrier_wait(&all_called);
     return unused;
 }
 
-/* Threads of a call each, `together` of them alive at a time. */
+/* Threads of a call each, of which `together` have their windows at the same time. */
 static int short_threads(int together) {
     static pthread_t ids[SHORT_THREADS];
+    if (pthread_barrier_init(&all_called, NULL, (unsigned)together) != 0) return 1;
     for (int first = 0; first < SHORT_THREADS; first += together) {
         for (int i = first; i < first + together; ++i) {
             if (pthread_create(&ids[i], NULL, one_call, NULL) != 0) return 1;
@@ -135,6 +140,27 @@ static int removed_file(const char *path) {
     if (unlink(path) != 0) return 1;
     calls(CALLS);
     return 0;
+}
+
+static int count_descriptors(void) {
+    struct stat file;
+    int count = 0;
+    for (int i = 0; i < 1024; ++i) count += fstat(i, &file) == 0;
+    return count;
+}
+
+/* The recorder's descriptors are closed, and at the place of its file is another's. */
+static int other_file(const char *path, const char *moved) {
+    calls(CALLS);
+    for (int i = 3; i < 1024; ++i) close(i);
+    if (rename(path, moved) != 0) return 1;
+    FILE *file = fopen(path, "w");
+    if (file == NULL) return 1;
+    fputs("own", file);
+    fclose(file);
+    const int before = count_descriptors();
+    calls(CALLS);
+    return count_descriptors() == before ? 0 : 3;
 }
 
 static int nested(void) {
@@ -307,6 +333,7 @@ int main(int count, char **arguments) {
     else if (strcmp(what, "none_left") == 0) return no_descriptors();
     else if (strcmp(what, "all_taken") == 0) return all_descriptors();
     else if (strcmp(what, "removed") == 0) return removed_file(burst_raw_path());
+    else if (strcmp(what, "other_file") == 0) return other_file(burst_raw_path(), arguments[2]);
     else if (strcmp(what, "closed") == 0) return closed_descriptors(arguments[2]);
     else if (strcmp(what, "threads_die") == 0) return threads_die();
     else if (strcmp(what, "busy") == 0) return busy();
