@@ -258,3 +258,18 @@ def test_of_several_samples_of_a_clock_the_one_with_the_shortest_trip_counts(tmp
 
     assert column(trace, "calls", "enter_ns") == [2500 - 1]
     assert trace.metadata["clock_accuracy_ns"] == "10"
+
+
+@pytest.mark.parametrize("records", [1, 3, 4])
+def test_polls_of_ages_are_written_as_they_can_be_read(tmp_path, records):
+    run = Run(1)
+    run[0].call("MPI_Barrier", 1, 2)
+    run[0].call("MPI_Test", 50, 52, *[record(22, time=2**62, a=1, b=2**62, c=2**62)] * records)
+    trace = run.end(60).read(tmp_path)
+
+    burstline.write(trace, tmp_path / "run.store")
+
+    names = ("polls", "polling_ns", "waiting_ns")
+    again = burstline.read(tmp_path / "run.store").bursts
+    assert all(max(again[name].to_pylist()) <= 2**61 for name in names)
+    assert all(again[name].equals(trace.bursts[name]) for name in names)
