@@ -282,10 +282,10 @@ def with_polls(table: pa.Table, described: Described) -> pa.Table:
         ("waiting_ns", misses.waiting_ns),
     ):
         sums = np.zeros(table.num_rows, np.int64)
-        values = np.clip(values, 0, LATEST)
-        np.add.at(sums, row, values)
+        sane = np.clip(values, 0, LATEST)
+        np.add.at(sums, row, sane)
         # Sums of damage may be more than an integer holds, those of floats are not.
-        sums[np.bincount(row, values, len(sums)) > LATEST] = LATEST
+        sums[np.bincount(row, sane, len(sums)) > LATEST] = LATEST
         if name == "waiting_ns":
             judged = np.bincount(row[misses.poll_gap_ns != 0], minlength=len(sums)) > 0
             sums[~judged] = NO_VALUE
