@@ -1,6 +1,6 @@
 """Counts what commands do to traces that grow, in a process of its own; prints JSON.
 
-LD_PRELOAD=asked.so PYTHONMALLOC=malloc python operations.py FOLDER SMALLEST DIMENSION...
+LD_PRELOAD=asked.so PYTHONMALLOC=malloc python operations.py FOLDER DIMENSION=SMALLEST...
 """
 
 from __future__ import annotations
@@ -16,9 +16,9 @@ from pathlib import Path
 import grown
 from burstline import write
 from burstline.cli import main
+from burstline.structure.exact import loopnest
 from burstline.testing import trace_of
 
-PACKAGE = str(Path(main.__code__.co_filename).parents[1])
 COMMANDS = {
     "of the text": "info {}.txt",
     "to .prv": "convert {}.store {}.prv --force",
@@ -32,19 +32,30 @@ COMMANDS = {
 }
 """What is counted. Outputs of the first ones are read by the others."""
 
+MORE = {
+    "loops": {"annotate": "annotate {}.store -o {}.marked.prv --force"},
+    "counters": {"merge": "merge {}.store {}.store --dataset {}.merged.parquet --force"},
+}
+"""What is counted of one dimension only."""
 
-class Lines:
-    """How many lines of the package have been executed, by any thread."""
+LIMITS = {"_WORK": 20_000, "_DEEPEST_NEST": 16}
+"""Where the search for loops ends: so low that the small traces are beyond."""
 
-    count = 0
 
-    def enter(self, frame, _event, _arg):
-        return self.line if frame.f_code.co_filename.startswith(PACKAGE) else None
+COUNTER, PYTHON = ctypes.CDLL(None), ctypes.pythonapi
+PYTHON.PyEval_SetTrace.argtypes = [ctypes.c_void_p, ctypes.py_object]
 
-    def line(self, _frame, event, _arg):
-        if event == "line":
-            self.count += 1
-        return self.line
+
+def told(name):
+    """Ask the library that counts for a number."""
+    function = getattr(COUNTER, name)
+    function.restype = ctypes.c_ulonglong
+    return function()
+
+
+def count_lines(*_):
+    """Count the lines that this thread executes from now on, if the library is loaded."""
+    PYTHON.PyEval_SetTrace(ctypes.cast(COUNTER.count_line, ctypes.c_void_p), None)
 
 
 def run(command):
@@ -57,34 +68,36 @@ def run(command):
 
 
 def counted(command):
-    """Run a command; lines of the package, bytes asked of malloc, and its exit code."""
-    lines, asked = Lines(), ctypes.CDLL(None).bytes_asked
-    asked.restype = ctypes.c_ulonglong
-    before = asked()
-    threading.settrace(lines.enter)
-    sys.settrace(lines.enter)
+    """Run a command; lines of Python, bytes asked of malloc, and its exit code."""
+    before = told("lines_executed"), told("bytes_asked")
+    threading.settrace(count_lines)
+    count_lines()
     try:
         code = run(command)
     finally:
-        sys.settrace(None)
+        PYTHON.PyEval_SetTrace(None, None)
         threading.settrace(None)
-    return lines.count, asked() - before, code
+    return told("lines_executed") - before[0], told("bytes_asked") - before[1], code
 
 
-def grow(folder, smallest, dimension):
+def grow(folder, dimension, smallest):
     """Run all commands on a small trace, which loads what they need, and on three more."""
-    counts = {name: [] for name in COMMANDS}
+    commands = COMMANDS | MORE.get(dimension, {})
+    counts = {name: [] for name in commands}
     for size in (4, smallest, 2 * smallest, 4 * smallest):
         stem = folder / f"{dimension}{size}"
         text = "\n".join(grown.DIMENSIONS[dimension](size))
         stem.with_suffix(".txt").write_text(text, encoding="utf-8")
         write(trace_of(text), stem.with_suffix(".store"))
-        for name, command in COMMANDS.items():
-            told = command.replace("{}", str(stem))
-            counts[name].append(run(told) if size == 4 else counted(told))
+        for name, command in commands.items():
+            of_trace = command.replace("{}", str(stem))
+            counts[name].append(run(of_trace) if size == 4 else counted(of_trace))
     return {name: each[1:] for name, each in counts.items()}
 
 
 if __name__ == "__main__":
-    place, size, *dimensions = sys.argv[1:]
-    print(json.dumps({name: grow(Path(place), int(size), name) for name in dimensions}))
+    for name, limit in LIMITS.items():
+        setattr(loopnest, name, limit)
+    place, *asked = sys.argv[1:]
+    sizes = {name: int(size) for name, size in (each.split("=") for each in asked)}
+    print(json.dumps({name: grow(Path(place), name, size) for name, size in sizes.items()}))

@@ -10,7 +10,7 @@ from pathlib import Path
 
 import pytest
 
-from grown import DIMENSIONS
+from grown import DIMENSIONS, SMALLER
 
 HERE = Path(__file__).parents[1]
 SMALLEST = 100
@@ -24,7 +24,7 @@ GROUPS = [NAMES[k : k + 6] for k in range(0, len(NAMES), 6)]  # a process takes 
 
 @pytest.fixture(scope="session")
 def allocator(tmp_path_factory):
-    """Give a library that counts what is asked of malloc."""
+    """Give a library that counts what is asked of malloc, and lines of Python."""
     target = tmp_path_factory.mktemp("asked") / "asked.so"
     command = ["cc", "-std=gnu11", "-O2", "-shared", "-fPIC", HERE / "asked.c", "-o", target]
     subprocess.run(command, check=True)
@@ -42,9 +42,9 @@ def counted(allocator, tmp_path_factory):
             "ARROW_DEFAULT_MEMORY_POOL": "system",
             "PYTHONPATH": str(HERE),
         }
-        arguments = [tmp_path_factory.mktemp("grown"), str(SMALLEST), *dimensions]
+        sizes = [f"{name}={SMALLER.get(name, SMALLEST)}" for name in dimensions]
         done = subprocess.run(
-            [sys.executable, HERE / "operations.py", *arguments],
+            [sys.executable, HERE / "operations.py", tmp_path_factory.mktemp("grown"), *sizes],
             env=os.environ | variables,
             check=True,
             capture_output=True,
@@ -60,7 +60,7 @@ def test_work_grows_as_the_trace_does(counted, dimensions):
     """Double a dimension twice: the second step costs at most 2.5 times the first one.
 
     Seconds say nothing on a machine with neighbours, so operations are counted: the lines of
-    the package that are executed, and the bytes that anybody asks of malloc: Python for its
+    Python that are executed, and the bytes that anybody asks of malloc: Python for its
     objects, NumPy and Arrow for columns, kernels for tables. A loop in Python is in the first
     number. A call of NumPy, a slice or a join is one line, whatever its size, but puts its
     result somewhere: that is in the second one, so `np.unique` at each level of a tree has
@@ -69,12 +69,21 @@ def test_work_grows_as_the_trace_does(counted, dimensions):
 
     Costs of a command are left out by looking at differences: what n more cost, and 2 n more.
     """
+    found = counted(dimensions)
     steep = [
         f"{dimension}, {command}: {kind} {counts}"
-        for dimension, commands in counted(dimensions).items()
+        for dimension, commands in found.items()
         for command, runs in commands.items()
         for kind, counts in zip(KINDS, list(zip(*runs, strict=True)), strict=False)
         if counts[2] - counts[1] > MOST * max(counts[1] - counts[0], 0) + KINDS[kind]
     ]
 
+    refused = [
+        f"{dimension}, {command}: exit codes {codes}"
+        for dimension, commands in found.items()
+        for command, runs in commands.items()
+        if any(codes := [code for *_, code in runs])
+    ]
+
     assert steep == []
+    assert refused == []  # what is refused costs nothing, and would show nothing
