@@ -273,3 +273,16 @@ def test_threads_idle_where_a_cut_left_a_fork_without_its_threads():
 
     assert part.rows("teams")
     assert examined(part).profile.total("omp_idle_threads") > 0
+
+
+def test_locks_whose_regions_are_lost_stand_in_no_part_of_a_team(tmp_path):
+    folder = tmp_path / "run.csv"
+    burstline.write(burstline.read(RECORDINGS / "hybrid"), folder)
+    regions = folder / "regions.csv"
+    regions.write_text("".join(regions.read_text().splitlines(keepends=True)[:61]))
+
+    left = examined(burstline.read(folder)).as_dict()["metrics"]
+
+    whole = burstline.wait_states(burstline.read(RECORDINGS / "hybrid")).as_dict()["metrics"]
+    assert 0 < left["omp_lock_api"] < whole["omp_lock_api"]
+    assert 0 < left["omp_critical"] < whole["omp_critical"]

@@ -182,7 +182,8 @@ def locks_of(trace: Trace, regions: Intervals) -> Locks:
     now = now[release_ns[by_order[now - 1]] != NO_VALUE]
     rows = by_order[now]
     around = _around(regions, location[rows], acquire_seq[rows])
-    inside = around >= 0
+    # One that stands twice has no place of its own, and is no region that takes locks.
+    inside = (around >= 0) & (regions.node[around] >= 0)
     rows, around, now = rows[inside], around[inside], now[inside]
     before = by_order[now - 1]
     (region,) = trace.arrays("regions", "region")
