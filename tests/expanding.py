@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import shutil
 
+import numpy as np
 import pyarrow as pa
 import pyarrow.parquet as pq
 
@@ -13,6 +14,7 @@ from vouched import vouch
 
 ROWS = 3_000_000
 MEMBERS = 50_000_000
+MANY_RANKS = 12_000  # thousands; what is read of them fits, what becomes of them does not
 TEXT = 500_000_000
 UNIT = 200_000
 ROUNDS = 32  # of four calls
@@ -36,10 +38,19 @@ def _many_types(table):
 
 
 def _many_members(table):
+    return _with_members(table, pa.repeat(pa.scalar(0, pa.int32()), MEMBERS))
+
+
+def _members_of_many_ranks(table):
+    return _with_members(
+        table, pa.array(np.tile(np.arange(1000, 2000, dtype=np.int32), MANY_RANKS))
+    )
+
+
+def _with_members(table, ranks):
     column = table.schema.get_field_index("members")
     kind = table.schema.field(column).type
-    offsets = pa.array([0] + [MEMBERS] * table.num_rows, pa.int32())
-    ranks = pa.repeat(pa.scalar(0, pa.int32()), MEMBERS)
+    offsets = pa.array([0] + [len(ranks)] * table.num_rows, pa.int32())
     return table.set_column(column, "members", pa.ListArray.from_arrays(offsets, ranks, kind))
 
 
@@ -53,6 +64,7 @@ TABLES = {
     "many facts": ("metadata", _many_metadata),
     "many types": ("event_types", _many_types),
     "many members": ("communicators", _many_members),
+    "members of many ranks": ("communicators", _members_of_many_ranks),
     "long units": ("counters", _long_units),
 }
 """What expands in a store or a folder of tables: the table, and what becomes of its rows."""

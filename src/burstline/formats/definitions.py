@@ -28,7 +28,7 @@ LITTLE: Final = 32 << 20
 """What any budget allows: the definitions of most traces, a row group or two of their rows."""
 _ROW_BYTES: Final = 128
 _VALUE_BYTES: Final = 64
-_ITEM_BYTES: Final = 44  # as read, in a list of Python, and as a number of it
+_ITEM_BYTES: Final = 100  # as read, as a number of Python, in three of its lists, and written
 _COPIES_OF_TEXT: Final = 3  # made plain in parts, put together, and handed on
 
 

@@ -294,8 +294,7 @@ def _as_text(table: pa.Table, *, csv: bool) -> pa.Table:
             ]
             column = pa.chunked_array(chunks, pa.string())
         elif csv and pa.types.is_list(field.type):
-            rows = (" ".join(map(str, row)) for row in column.to_pylist())
-            column = pa.chunked_array([pa.array(rows, pa.string())])
+            column = pc.binary_join(column.cast(pa.list_(pa.string())), " ")
         elif csv and pa.types.is_string(field.type):
             column = pa.chunked_array([cells(chunk) for chunk in column.chunks], field.type)
         elif name == field.name:
