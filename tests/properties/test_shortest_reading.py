@@ -7,12 +7,22 @@ constant trip counts found. Without: 80 % and 5 %. The limits below are what hol
 
 from __future__ import annotations
 
+import numpy as np
 import pytest
+from hypothesis import given
+from hypothesis import strategies as st
 
+from burstline.identity import sites_of
 from burstline.structure import Around, Call, Condition, Loop, description_length, detect, walk
 from burstline.structure import rule as rule_of
+from burstline.structure.calls import Calls
+from burstline.structure.exact.callgraph import call_graph
+from burstline.structure.exact.choice import Judge
+from burstline.structure.exact.loopnest import Body
+from burstline.structure.exact.method import Version
+from burstline.structure.exact.nodes import Programmer
 from burstline.structure.program.fidelity import Expander
-from loop_programs import Program
+from loop_programs import Do, Program, loop, run
 from witnesses import witness
 
 SEEDS = range(300)
@@ -60,6 +70,45 @@ def constant_trips(items):
                 yield sites(item), trips.pop()
 
 
+numbers = st.sets(st.integers(0, 6), min_size=1, max_size=3)
+
+
+@given(
+    times=st.integers(2, 9), some=st.tuples(numbers, numbers, numbers), ranks=st.integers(1, 3)
+)
+def test_what_the_choice_thinks_of_a_loop_is_its_length(times, some, ranks):
+    program = loop(
+        lambda turn: times + turn.rank,
+        *(
+            Do("Send", 20 + k, when=lambda turn, own=own: turn in own)
+            for k, own in enumerate(some)
+        ),
+        Do("Recv", 40),
+    )
+    trace = run(program, ranks=ranks)
+    calls = Calls(trace, None)
+    sites = sites_of(trace, calls.row, calls.world_size)
+    lines = {site.path[-1].line: number for number, site in enumerate(sites.distinct)}
+    elements = [[number] for line, number in sorted(lines.items()) if 1 < line < 999]
+
+    cost = Judge.of(sites, calls).cost(elements, [False] * len(elements))
+
+    nest = Body((lines[1], Body(tuple(n for (n,) in elements)), lines[999]))
+    version = Version.read_as(nest, sites, call_graph(sites, calls.lane_begin), calls)
+    lanes = len(calls.ranks)
+    made = {n: bare_call(n, site, lanes) for n, site in enumerate(sites.distinct)}
+    items = Programmer(version.reading, made, calls.ranks, 1).items(nest, np.ones(lanes, int))
+    assert cost.length == description_length(items) - 2
+
+
+def bare_call(number, site, lanes):
+    return Call(
+        site=number, operation=site.operation, path=site.path, ranks=(), probability=1.0,
+        executions=np.ones(lanes, int), time_ns=0.0, time_spread_ns=0.0, size_bytes=None,
+        size_spread_bytes=None, burst_ns=None, counters={}, iteration_counters={},
+    )  # fmt: skip
+
+
 @pytest.mark.parametrize("paths", [True, False])
 def test_expanded_they_are_the_calls_and_so_is_the_witness(readings, paths):
     for program, own, found in readings[paths]:
@@ -77,7 +126,7 @@ def test_expanded_they_are_the_calls_and_so_is_the_witness(readings, paths):
 
 
 @pytest.mark.parametrize(
-    ("paths", "no_longer", "far"), [(True, 0.75, 0.11), (False, 0.47, 0.38)]
+    ("paths", "no_longer", "far"), [(True, 0.94, 0.015), (False, 0.53, 0.31)]
 )
 def test_readings_are_hardly_ever_longer_than_the_program(readings, paths, no_longer, far):
     lengths = [
@@ -100,7 +149,7 @@ def test_rules_of_the_program_are_printed(readings):
             wanted += 1
             printed += any(first in calls and text == other for calls, other in there)
 
-    assert printed >= 0.35 * wanted, (printed, wanted)
+    assert printed >= 0.58 * wanted, (printed, wanted)
 
 
 def test_constant_trip_counts_are_found(readings):
@@ -111,4 +160,4 @@ def test_constant_trip_counts_are_found(readings):
         wanted += len(trips)
         found_too += sum(each in there for each in trips)
 
-    assert found_too >= 0.6 * wanted, (found_too, wanted)
+    assert found_too >= 0.74 * wanted, (found_too, wanted)

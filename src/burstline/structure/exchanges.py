@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Final
 
 import numpy as np
@@ -39,6 +39,8 @@ class Exchanges:
     partner: npt.NDArray[np.int32]  # (messages,) rank at the other end
     is_sent: Mask  # (messages,) whether the call sent it, or was to receive it
     world_size: int
+    # what was found already: two methods of detection ask for the same calls
+    known: dict[bytes, Partners] = field(default_factory=dict, repr=False)
 
     @classmethod
     def of(cls, trace: Trace, calls: Calls, unique: Integers) -> Exchanges:
@@ -66,6 +68,12 @@ class Exchanges:
 
     def partners(self, uniques: Integers) -> Partners:
         """The partners of a call that is some unique calls."""
+        key = uniques.tobytes()
+        if key not in self.known:
+            self.known[key] = self._found(uniques)
+        return self.known[key]
+
+    def _found(self, uniques: Integers) -> Partners:
         stretches = zip(
             self.begin[uniques].tolist(), self.begin[uniques + 1].tolist(), strict=True
         )

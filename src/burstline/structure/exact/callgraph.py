@@ -38,12 +38,12 @@ class CallGraph:
     paths: Sequence[Path]  # call path of each site, if its lines say what comes before what
     orders: Sequence[Sequence[int]]  # sites of each lane in the order of first execution
     # functions whose lines do not tell the order of their statements
-    unordered: Collection[Function] = frozenset()
+    unordered: frozenset[Function] = frozenset()
 
     def without_lines_of(self, functions: Collection[Function]) -> CallGraph:
         """The graph, with no order of statements from the lines of some functions."""
         place = program_places(self.paths, self.orders, functions)
-        return replace(self, place=place, unordered=functions)
+        return replace(self, place=place, unordered=frozenset(functions))
 
     def stands_before(self, a: int, b: int) -> bool:
         """Whether `a` stands on an earlier line than `b` in the function that reaches both."""

@@ -8,17 +8,18 @@ from __future__ import annotations
 
 import heapq
 from collections import Counter
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import reduce
 from graphlib import TopologicalSorter
-from itertools import islice, pairwise
+from itertools import chain, pairwise
 from operator import or_
-from typing import TYPE_CHECKING, Final
+from typing import TYPE_CHECKING, Final, NamedTuple, Protocol
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
 
     from burstline.structure.exact.callgraph import CallGraph, Edge
+    from burstline.structure.program_order import Function
 
 
 @dataclass(frozen=True, slots=True)
@@ -97,6 +98,16 @@ def next_iterations(
         yield {edge for edge, who in region.edges.items() if leads_on(*edge, who)}
 
 
+def outer_iterations(region: Region, graph: CallGraph) -> Iterator[set[Edge]]:
+    """Sets of edges to the next iteration of a loop around others: from its end to its head."""
+    place = graph.place
+    backward = [(a, b) for a, b in region.edges if place[b] <= place[a]]
+    if len(region.nodes) <= _MOST_HEADS:
+        for high in sorted({place[b] for _, b in backward}, reverse=True):
+            for low in sorted({place[a] for a, _ in backward}):
+                yield {(a, b) for a, b in backward if place[a] >= low and place[b] <= high}
+
+
 def _first_of_each(nodes: Sequence[int], graph: CallGraph) -> dict[int, int]:
     """The nodes that are the first of some kinds of lanes, and of which."""
     first: dict[int, int] = {}
@@ -111,10 +122,39 @@ def _first_of_each(nodes: Sequence[int], graph: CallGraph) -> dict[int, int]:
 
 _DEEPEST_SEARCH: Final = 4
 _LARGEST_SEARCH: Final = 400
+_MOST_HEADS: Final = 40
+"""Calls of a loop in which the ends of one around others are looked for everywhere."""
 _DEEPEST_NEST: Final = 64
 """Loops in which a loop may be; what repeats in there in more ways is one body."""
 _WORK: Final = 1_000_000
 """Nodes and edges that are looked at before the search for the best reading is cut off."""
+
+
+class Cost(NamedTuple):
+    """What a reading costs; the least is chosen."""
+
+    unexplained: int = 0  # conditions, and trip counts, that follow no rule
+    length: int = 0  # as descriptions have it
+    conditions: int = 0  # of two of one length, the reading with fewer is better
+
+    @property
+    def rank(self) -> tuple[int, int, int]:
+        """What is less for the better reading."""
+        return self.length, self.conditions, self.unexplained
+
+    def plus(self, other: Cost) -> Cost:
+        """The cost of both."""
+        return Cost(*(a + b for a, b in zip(self, other, strict=True)))
+
+
+class Judge(Protocol):
+    """Tells what readings of a loop cost."""
+
+    def cost(self, elements: Sequence[Sequence[int]], is_loop: Sequence[bool]) -> Cost | None:
+        """What a loop of some elements costs, without what is in those that are loops.
+
+        None if it has told it often enough.
+        """
 
 
 @dataclass(frozen=True, slots=True)
@@ -125,18 +165,45 @@ class Body:
     elements: tuple[int | Body, ...]
     # the loops, conditions and lines in disorder that describe it, over all kinds of lanes
     cost: int = 0
+    # what the loop costs, with those in it, and those in it alone; None if nobody knows
+    whole: Cost | None = None
+    inner: Cost | None = None
+
+    @property
+    def is_plain(self) -> bool:
+        """Whether it has no conditions, and loops of constant trip counts only."""
+        return self.whole is not None and self.whole == (0, _plain_length(self), 0)
 
 
-def find_nest(graph: CallGraph) -> Body:
+def _plain_length(body: Body) -> int:
+    """The length of a loop of so many elements, if nothing in it depends on anything."""
+    return 2 + sum(
+        _plain_length(element) if isinstance(element, Body) else 1 for element in body.elements
+    )
+
+
+def find_nest(graph: CallGraph, judge: Judge, known: dict[_Key, Body]) -> Body:
     """The loops in a graph of calls, read with the fewest loops, conditions and disorder."""
     nodes = sorted(range(graph.symbols), key=graph.place.__getitem__)
     region = Region(nodes, graph.edges, graph.entries, graph.exits)
-    return _Nester(graph).body(region, 0)
+    return _Nester(graph, judge, known).body(region, 0)
+
+
+_Key = tuple[tuple[int, ...], frozenset["Edge"], frozenset["Function"]]
+"""Calls in their order, those that follow each other, and whose lines do not count."""
 
 
 class _Nester:
-    def __init__(self, graph: CallGraph) -> None:
+    def __init__(self, graph: CallGraph, judge: Judge, known: dict[_Key, Body]) -> None:
         self.graph = graph
+        self.judge = judge
+        self.known = known
+        self.doubted = [
+            frozenset((frame.function, frame.file) for frame in path) & graph.unordered
+            if graph.unordered
+            else frozenset()
+            for path in graph.paths
+        ]
         self.kinds = graph.kinds
         self.work_left = _WORK
 
@@ -144,33 +211,40 @@ class _Nester:
         """The loops and calls of a region, in an order that no edge contradicts."""
         singles = [[node] for node in region.nodes]
         groups = self._groups(region) if depth <= _DEEPEST_NEST else singles
+        return self._body(region, self._ordered(region, groups), depth)
+
+    def _ordered(self, region: Region, groups: list[list[int]]) -> list[list[int]]:
+        """The parts of a region, in an order that no edge contradicts."""
         of_node = {node: k for k, group in enumerate(groups) for node in group}
         places = [min(map(self.graph.place.__getitem__, group)) for group in groups]
         between = [(of_node[a], of_node[b]) for a, b in region.edges]
-        order = in_order(places, between)
-        loops = iter(region.parts([groups[k] for k in order if len(groups[k]) > 1]))
+        return [groups[k] for k in in_order(places, between)]
+
+    def _body(self, region: Region, groups: Sequence[Sequence[int]], depth: int) -> Body:
+        loops = iter(region.parts([group for group in groups if len(group) > 1]))
         elements = [
-            self._loop(next(loops), depth)
-            if len(groups[k]) > 1
-            else self._single(groups[k], region)
-            for k in order
+            self._loop(next(loops), depth) if len(group) > 1 else self._single(group, region)
+            for group in groups
         ]
-        position = {k: place for place, k in enumerate(order)}
-        position_of = {node: position[k] for node, k in of_node.items()}
+        position_of = {node: k for k, group in enumerate(groups) for node in group}
         steps = [(position_of[a], position_of[b], who) for (a, b), who in region.edges.items()]
         steps += [(-1, position_of[node], who) for node, who in region.entries.items()]
-        steps += [(position_of[node], len(order), who) for node, who in region.exits.items()]
-        who_has = [_union(self.graph.who[node] for node in groups[k]) for k in order]
+        steps += [(position_of[node], len(groups), who) for node, who in region.exits.items()]
+        who_has = [_union(self.graph.who[node] for node in group) for group in groups]
         cost = _conditions(who_has, steps) + self._disorder(elements) * self.kinds
+        inner: Cost | None = Cost(0, self._disorder(elements))
         for element, who in zip(elements, who_has, strict=True):
             if isinstance(element, Body):
                 cost += element.cost + who.bit_count()
-        return Body(tuple(elements), cost)
+                inner = inner and element.whole and inner.plus(element.whole)
+        return Body(tuple(elements), cost, inner=inner)
 
     def _single(self, group: Sequence[int], region: Region) -> int | Body:
         """A call, or the loop that it is the body of."""
         (node,) = group
-        return Body((node,)) if (node, node) in region.edges else node
+        return (
+            self._judged(Body((node,), inner=Cost())) if (node, node) in region.edges else node
+        )
 
     def _groups(self, region: Region) -> list[list[int]]:
         """The nodes that are in one loop together."""
@@ -198,31 +272,76 @@ class _Nester:
         ]
 
     def _loop(self, region: Region, depth: int) -> Body:
-        """The body of a region that is one loop: the best of several ways to begin it."""
+        """The body of a region that is one loop: the shortest of several ways to read it."""
         if depth == _DEEPEST_NEST:
-            return self.body(region.without(self._back(region)), depth + 1)
-        ways = self._ways(region)
-        if len(region.nodes) > _LARGEST_SEARCH or depth >= _DEEPEST_SEARCH:
-            ways = islice(ways, 1)
-        readings = [self.body(region.without(way), depth + 1) for way in ways]
-        return min(readings, key=lambda body: body.cost)
+            return self._judged(self.body(region.without(self._back(region)), depth + 1))
+        ordered = sorted(region.nodes, key=self.graph.place.__getitem__)
+        doubted = frozenset().union(*(self.doubted[node] for node in ordered))
+        key = tuple(ordered), frozenset(region.edges), doubted
+        if key not in self.known:
+            self.known[key] = self._best(region, depth)
+        return self.known[key]
 
-    def _ways(self, region: Region) -> Iterator[set[Edge]]:
-        """Different sets of edges that may lead to the next iteration, the likeliest first."""
+    def _best(self, region: Region, depth: int) -> Body:
+        readings: list[Body] = []
+        best: Cost | None = None
+        for is_likely, way, groups in self._ways(region):
+            if not is_likely and best is not None and not best.unexplained:
+                break
+            body = self._judged(self._body(region.without(way), groups, depth + 1), best)
+            readings.append(body)
+            best = min(filter(None, (best, body.whole)), default=None, key=lambda c: c.rank)
+            if len(region.nodes) > _LARGEST_SEARCH or depth >= _DEEPEST_SEARCH:
+                break
+            if body.is_plain:
+                break
+        if best is None:
+            return min(readings, key=lambda body: body.cost)
+        judged = [
+            (body.whole.rank, body.cost, k) for k, body in enumerate(readings) if body.whole
+        ]
+        return readings[min(judged)[2]]
+
+    def _judged(self, body: Body, best: Cost | None = None) -> Body:
+        """The body of a loop, with what it costs; without it if that is more than the best."""
+        loops = sum(isinstance(element, Body) for element in body.elements)
+        least = body.inner and body.inner.plus(Cost(0, 2 + len(body.elements) - loops))
+        if best is not None and least is not None and least.rank > best.rank:
+            return body
+        own = self.judge.cost(
+            [_nodes(element) for element in body.elements],
+            [isinstance(element, Body) for element in body.elements],
+        )
+        return replace(body, whole=own and body.inner and own.plus(body.inner))
+
+    def _ways(self, region: Region) -> Iterator[tuple[bool, set[Edge], list[list[int]]]]:
+        """Different sets of edges that may lead to the next iteration, the likeliest first.
+
+        With the parts of the region that are in one loop together without them.
+        """
         nothing = True
         seen: list[set[Edge]] = []
+        seen_groups: set[tuple[frozenset[int], ...]] = set()
         cycles = _components(region.nodes, _successors(region.edges))
         against = self._against_lines(region, cycles)
-        for chosen in next_iterations(region, self.graph, against):
+        likely = ((True, way) for way in next_iterations(region, self.graph, against))
+        others = ((False, way) for way in outer_iterations(region, self.graph))
+        for is_likely, chosen in chain(likely, others):
             if self.work_left <= 0:
                 break
             if chosen and chosen not in seen:
                 seen.append(chosen)
-                if len(self._groups(region.without(chosen))) > 1:  # less than the whole loop
+                left = region.without(chosen)
+                groups = self._ordered(left, self._groups(left))
+                parts = *map(frozenset, groups), frozenset(a for a, b in left.edges if a == b)
+                if len(groups) > 1 and parts not in seen_groups:  # less than the whole loop
+                    seen_groups.add(parts)
                     nothing = False
-                    yield chosen
+                    yield is_likely, chosen, groups
         if nothing:  # or no time to look: all edges against the order of the program
-            yield self._back(region)
+            chosen = self._back(region)
+            left = region.without(chosen)
+            yield True, chosen, self._ordered(left, self._groups(left))
 
     def _back(self, region: Region) -> set[Edge]:
         """All edges against the order of the program."""
@@ -234,6 +353,13 @@ class _Nester:
         ends = [_ends(element) for element in elements]
         neighbours = [(before[1], after[0]) for before, after in pairwise(ends)]
         return sum(self.graph.goes_back_in(*pair) is not None for pair in neighbours)
+
+
+def _nodes(element: int | Body) -> list[int]:
+    """The calls of an element."""
+    if isinstance(element, int):
+        return [element]
+    return [node for inner in element.elements for node in _nodes(inner)]
 
 
 def _ends(element: int | Body) -> tuple[int, int]:

@@ -32,17 +32,18 @@ def description_length(items: Sequence[Item]) -> int:
     shortest period. When a condition holds: 1 if by a rule, 2 if by one on each lane, else 2
     and 2 for each progression. Where lanes differ, the longest counts.
     """
-    return _length(items, Around()) + _disorder(items)
+    return length_of(items, Around()) + _disorder(items)
 
 
-def _length(items: Sequence[Item], around: Around) -> int:
+def length_of(items: Sequence[Item], around: Around) -> int:
+    """The length of a body, without lines in disorder."""
     total = 0
     for chain in chains(items, around):
         for item in chain:
             if isinstance(item, Call):
                 total += 1
                 continue
-            total += _length(item.items, around.inner(item))
+            total += length_of(item.items, around.inner(item))
             if isinstance(item, Loop):
                 total += 1 + _trips_length(item, around)
             elif len(chain) == 1 or item is not chain[-1]:
@@ -67,7 +68,7 @@ def _trips_length(loop: Loop, around: Around) -> int:
         return 1 if len({int(each[0]) for each in trips}) == 1 else 2
     if _is_linear(loop, around):
         return 2
-    return 2 + 2 * max(map(_period_length, trips))
+    return 2 + 2 * max(map(period_length, trips))
 
 
 def _different(runs: Runs, lanes: Sequence[int]) -> list[int]:
@@ -94,7 +95,7 @@ def _is_linear(loop: Loop, around: Around) -> bool:
     return bool(run) and np.array_equal((trips - trips[0]) * run, (place - place[0]) * rise)
 
 
-def _period_length(numbers: Integers) -> int:
+def period_length(numbers: Integers) -> int:
     """How many progressions the shortest period has of which the numbers are repetitions."""
     data, width = numbers.tobytes(), numbers.itemsize
     starts = np.flatnonzero(numbers[1:] == numbers[0])[:_MOST_PERIODS] + 1

@@ -49,9 +49,9 @@ class Conditions(NamedTuple):
     unexplained: int
 
     @classmethod
-    def of(cls, items: Sequence[Item]) -> Conditions:
-        """The conditions in a program; calls and loops made now and then are such."""
-        explained = list(_explained(items, Around()))
+    def of(cls, items: Sequence[Item], around: Around | None = None) -> Conditions:
+        """The conditions in a body, or the program; calls made now and then are such."""
+        explained = list(_explained(items, around or Around()))
         return cls(sum(explained), len(explained) - sum(explained))
 
 
@@ -85,14 +85,14 @@ def _rule_on(condition: Condition, around: Around, lanes: Sequence[int]) -> str 
     if around.loop is None or around.loop.trips is None:
         return None
     trips_of, held = around.loop.trips, around.held
-    places: dict[tuple[bytes, ...], _Places] = {}
+    places: dict[tuple[bytes, ...], Places] = {}
     for lane in lanes:
         own = [runs for runs in (condition.when, trips_of, held) if runs is not None]
         key = tuple(runs.part(lane, 1).key() for runs in own)
         if key not in places:
             among = None if held is None else held.values(lane)
-            places[key] = _Places.of(condition.when.values(lane), trips_of.values(lane), among)
-    return _holds(_Places(*map(np.concatenate, zip(*places.values(), strict=True))))
+            places[key] = Places.of(condition.when.values(lane), trips_of.values(lane), among)
+    return words_for(Places(*map(np.concatenate, zip(*places.values(), strict=True))))
 
 
 def chains(items: Sequence[Item], around: Around) -> Iterator[Sequence[Item]]:
@@ -141,7 +141,7 @@ def size(items: Sequence[Item], around: Around) -> int:
     return total
 
 
-class _Places(NamedTuple):
+class Places(NamedTuple):
     """Executions of the body around a condition, by their place in entries of the loop."""
 
     place: Integers  # iterations of the entry before it
@@ -149,7 +149,7 @@ class _Places(NamedTuple):
     chosen: Mask  # whether the condition held
 
     @classmethod
-    def of(cls, when: Integers, trips: Integers, among: Integers | None) -> _Places:
+    def of(cls, when: Integers, trips: Integers, among: Integers | None) -> Places:
         """Those of a lane, all iterations of the loop or some `among` them."""
         begins = np.cumsum(trips) - trips
         place = np.arange(trips.sum()) - np.repeat(begins, trips)
@@ -161,7 +161,7 @@ class _Places(NamedTuple):
         return cls(place, to_end, chosen)
 
 
-def _holds(places: _Places) -> str | None:
+def words_for(places: Places) -> str | None:
     """In which iterations something happens; None if there are no few words for it."""
     for distance, name in ((places.place, "first"), (places.to_end, "last")):
         if np.array_equal(places.chosen, distance == 0):
