@@ -225,7 +225,13 @@ def test_a_member_that_is_null_is_damage(kind, sound, tmp_path):
 
 @pytest.mark.parametrize("kind", ["store", "parquet"])
 @pytest.mark.parametrize(
-    "place", [("bursts", "start_ns"), ("calls", "enter_ns"), ("regions", "enter_ns")]
+    "place",
+    [
+        ("bursts", "start_ns"),
+        ("calls", "enter_ns"),
+        ("regions", "enter_ns"),
+        ("locks", "acquire_ns"),
+    ],
 )
 def test_an_interval_that_ends_before_it_begins_is_damage(kind, place, sound, tmp_path):
     copy = damage(sound, tmp_path, (kind, *place), 10**15, slice(0, 1))

@@ -28,6 +28,7 @@ _INTERVALS: Final = {
     "locations": (("born_ns", "died_ns"),),
     "calls": (("enter_ns", "leave_ns"),),
     "regions": (("enter_ns", "leave_ns"),),
+    "locks": (("acquire_ns", "release_ns"),),
     "bursts": (("start_ns", "end_ns"),),
     "gaps": (("start_ns", "end_ns"),),
     "teams": (("fork_ns", "join_ns"), ("fork_seq", "join_seq")),
