@@ -460,3 +460,16 @@ def test_whatever_was_measured_is_predicted_from_or_refused(steps, data):
         low, high = found.estimate.interval_ns
         assert 0 <= low <= found.estimate.predicted_ns <= high < 2**63
         assert json.loads(json.dumps(found.as_dict()))["predicted_ns"] >= 0
+
+
+def test_phases_of_calls_without_paths_on_a_communicator_are_found():
+    turn = " | ".join(
+        f"{at} enter MPI_Barrier comm 1 | {at} begin | {at + 2} end | {at + 2} leave"
+        for at in range(10, 410, 10)
+    )
+    body = f"1 enter MPI_Init | 2 leave | {turn} | 500 enter MPI_Finalize | 501 leave"
+    lines = ["ranks 2", "communicator 1 members 0 1 kind group", f"0 | {body}", f"1 | {body}"]
+
+    found = phases(trace_of("\n".join(lines)))
+
+    assert found.signature.method == "loops"
