@@ -281,7 +281,8 @@ def test_a_slope_has_no_change_points(noise, count):
     assert claimed <= 1
 
 
-def test_steps_are_shown_and_are_in_the_document(tmp_path):
+def test_steps_are_shown_and_are_in_the_document(tmp_path, monkeypatch):
+    monkeypatch.setenv("COLUMNS", "200")
     path = tmp_path / "a.txt"
     path.write_text(program(60, work=lambda rank, step: 200 * (rank == 2 and step >= 20)))
 
