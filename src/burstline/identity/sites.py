@@ -71,7 +71,7 @@ def _places_without_paths(
     columns = trace.arrays("calls", "location", "peer", "communicator")
     location, peer, communicator = (column[rows].astype(np.int64) for column in columns)
     split = splits_of(trace)
-    defined = (communicator >= 0) & (communicator < len(split))  # Paraver numbers others, too
+    defined = (communicator >= 0) & (communicator < len(split))  # not in a part of calls alone
     communicator[defined] = split[communicator[defined]]
     # around the end, so that the neighbours of the first and the last rank are neighbours
     offset = np.where(peer >= 0, (peer - ranks[location]) % world_size, UNKNOWN)

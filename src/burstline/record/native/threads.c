@@ -295,7 +295,7 @@ void burst_close(int how, int detail) {
     if (own != NULL) own->inside = 1;
     finish_all(how, detail);
     const unsigned long long dropped = burst_dropped_in_all();
-    if (dropped > 0) burst_say("%llu records were dropped", dropped);
+    if (dropped > 0) burst_say("%llu %s dropped", dropped, dropped == 1 ? "record was" : "records were");
     burst_check_work();
     if (own != NULL) own->inside = 0;
     errno = error;

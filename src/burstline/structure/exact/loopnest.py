@@ -183,7 +183,7 @@ def _plain_length(body: Body) -> int:
 
 
 def find_nest(graph: CallGraph, judge: Judge, known: dict[_Key, Body]) -> Body:
-    """The loops in a graph of calls, read with the fewest loops, conditions and disorder."""
+    """The loops in a graph of calls, in the shortest of the readings that were tried."""
     nodes = sorted(range(graph.symbols), key=graph.place.__getitem__)
     region = Region(nodes, graph.edges, graph.entries, graph.exits)
     return _Nester(graph, judge, known).body(region, 0)
