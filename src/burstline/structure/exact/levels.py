@@ -14,6 +14,8 @@ from burstline.structure.program.rules import Places, words_for
 from burstline.structure.program.runs import Runs
 
 if TYPE_CHECKING:
+    from collections.abc import Sequence
+
     import numpy.typing as npt
 
     from burstline.columns import Integers, Mask
@@ -60,6 +62,8 @@ class Level:
         """What the loop, and the conditions in it, cost."""
         everything = np.ones(len(self.lane), np.bool_)
         inside = self._body([*range(len(self.executed))], everything)
+        if (self.trips == 1).all():
+            return inside  # it is none, but calls in another order than their lines
         length = self._trips_length()
         return inside.plus(Cost(int(length > _EXPLAINED), 1 + length))
 
@@ -156,21 +160,30 @@ class Level:
 
     def _condition(self, holds: Mask, among: Mask) -> Cost:
         """What the words for a condition cost, and the condition itself."""
-        inside = self._counts(holds) > 0
-        chosen = among & inside[self.lane]
-        words = self._words(chosen, holds)
-        if words is not None and words.count(",") < _LONG:
-            return Cost(0, 2, 1)
-        if words is not None:  # one loop for two, and a list of where the inner one ended
-            listed = [np.unique(self.place[chosen & rows]) for rows in (holds, ~holds)]
-            return Cost(0, 3 + 2 * min(map(len, listed)), 1)
-        lanes = np.flatnonzero(inside).tolist()
-        if len(lanes) > 1 and all(
-            self._words(among & (self.lane == lane), holds) is not None for lane in lanes
-        ):
-            return Cost(1, 3, 1)
-        when = [np.flatnonzero(holds[among & (self.lane == lane)]) for lane in lanes]
+        lanes = np.flatnonzero(self._counts(holds) > 0).tolist()
+        alone = [among & (self.lane == lane) for lane in lanes]
+        together = np.logical_or.reduce(alone)
+        if (length := self._words_length(together, holds)) is not None:
+            return Cost(0, 2 + length, 1)
+        by_rank = [self._words_length(each, holds) for each in alone] if len(lanes) > 1 else []
+        if by_rank and (most := _most(by_rank)) is not None:
+            return Cost(1, 3 + most, 1)
+        when = [np.flatnonzero(holds[each]) for each in alone]
         return Cost(1, 3 + 2 * int(np.diff(Runs.of(when).begin).max()), 1)
 
-    def _words(self, among: Mask, holds: Mask) -> str | None:
-        return words_for(Places(self.place[among], self.to_end[among], holds[among]))
+    def _words_length(self, among: Mask, holds: Mask) -> int | None:
+        """What the words for a condition cost beside it, 0 for a rule; None without words."""
+        words = words_for(Places(self.place[among], self.to_end[among], holds[among]))
+        if words is None:
+            return None
+        if words.count(",") < _LONG:
+            return 0
+        # one loop for two, and a list of where the inner one ended
+        listed = [np.unique(self.place[among & rows]) for rows in (holds, ~holds)]
+        return 1 + 2 * min(map(len, listed))
+
+
+def _most(lengths: Sequence[int | None]) -> int | None:
+    """The greatest length; None where one is not known."""
+    known = [each for each in lengths if each is not None]
+    return max(known) if len(known) == len(lengths) else None

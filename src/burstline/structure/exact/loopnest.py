@@ -305,7 +305,7 @@ class _Nester:
     def _judged(self, body: Body, best: Cost | None = None) -> Body:
         """The body of a loop, with what it costs; without it if that is more than the best."""
         loops = sum(isinstance(element, Body) for element in body.elements)
-        least = body.inner and body.inner.plus(Cost(0, 2 + len(body.elements) - loops))
+        least = body.inner and body.inner.plus(Cost(0, len(body.elements) - loops))
         if best is not None and least is not None and least.rank > best.rank:
             return body
         own = self.judge.cost(

@@ -156,9 +156,12 @@ class Version:
         return [function for function, _ in back.most_common(_MOST_DOUBTFUL) if function]
 
     def _irregular_loops(self) -> Mask:
-        """Which loops, the program first, have an element executed by no rule, (loops,)."""
+        """Which loops, the program first, run once, or have elements by no rule, (loops,)."""
         reading, nest = self.reading, self.nest
         when = reading.when.irregularities().reshape(-1, reading.lanes).any(axis=1)
         trips = reading.trips.irregularities().reshape(-1, reading.lanes).any(axis=1)
         around = np.concatenate([nest.symbol_loop, nest.loop_parent])
-        return np.isin(np.arange(len(nest.loop_parent)), around[when]) | trips
+        entries = reading.trips.counts().reshape(-1, reading.lanes)
+        once = (reading.iterations == entries).all(axis=1)
+        once[0] = False  # the program
+        return np.isin(np.arange(len(nest.loop_parent)), around[when]) | trips | once
