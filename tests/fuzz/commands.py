@@ -416,7 +416,8 @@ class Campaign:
                 break
             if time.monotonic() > tells:
                 tells += _TELLS_EACH_S
-                print(f"{number:,} of each here, {self._failures} failed", flush=True)
+                done = f"{number:,} of each here, {self._failures} failed"
+                print(done, file=sys.stderr, flush=True)
         return Tried(self._files, self._failures)
 
     def _try(self, case: int) -> None:
@@ -506,7 +507,7 @@ def main() -> None:
         print(f"{files[name]:8,} files of {name}")
     print(f"{files.total():,} damaged files, four commands each; {failures} failed")
     if wanted.case is None:
-        print(f"--seed {wanted.seed} --first {_NEXT.value} goes on")
+        print(f"--seed {wanted.seed} --first {_NEXT.value} goes on", file=sys.stderr)
     raise SystemExit(failures > 0)
 
 

@@ -7,14 +7,16 @@ from pathlib import Path
 
 import numpy as np
 
+import burstline
 from burstline import _core
 from burstline.formats.intake.calls import Kind, Transfer
 from burstline.formats.otf2.reading.details import OF_CALLS, Records, raw_kinds
 from burstline.formats.raw.files import layout
 from burstline.schema import GAP_KINDS
 
-RAW_H = Path(_core.__file__).parent / "record" / "native" / "raw.h"
-STUB = Path(_core.__file__).with_name("_core.pyi")
+PACKAGE = Path(burstline.__file__).parent
+RAW_H = PACKAGE / "record" / "native" / "raw.h"
+STUB = PACKAGE / "_core.pyi"
 ENUMERATIONS = {
     name: made
     for name, made in vars(_core).items()

@@ -183,7 +183,8 @@ def locks_of(trace: Trace, regions: Intervals) -> Locks:
     rows = by_order[now]
     around = _around(regions, location[rows], acquire_seq[rows])
     # One that stands twice has no place of its own, and is no region that takes locks.
-    inside = (around >= 0) & (regions.node[around] >= 0)
+    inside = around >= 0
+    inside[inside] = regions.node[around[inside]] >= 0
     rows, around, now = rows[inside], around[inside], now[inside]
     before = by_order[now - 1]
     (region,) = trace.arrays("regions", "region")
