@@ -24,6 +24,9 @@ if TYPE_CHECKING:
 _MOST_READINGS: Final = 60
 """How often the calls are read in all, before the search for the shortest is cut off."""
 
+_SPARSEST: Final = 64
+"""Elements and iterations for each call, at most: nobody knows a loop that does so little."""
+
 
 @dataclass(frozen=True, slots=True, eq=False)
 class _Entered:
@@ -43,7 +46,7 @@ class Judge:
     symbols: int
     calls_left: int
     known: dict[Any, Body] = field(default_factory=dict)  # the best readings
-    told: dict[tuple[tuple[int, ...], ...], Cost] = field(default_factory=dict)
+    told: dict[tuple[tuple[int, ...], ...], Cost | None] = field(default_factory=dict)
     entered: dict[frozenset[int], _Entered] = field(default_factory=dict)
 
     @classmethod
@@ -60,7 +63,7 @@ class Judge:
     def cost(self, elements: Sequence[Sequence[int]], is_loop: Sequence[bool]) -> Cost | None:
         """What a loop of some elements costs, without what is in the loops among these.
 
-        None if calls have been looked at often enough.
+        None if calls have been looked at often enough, or iterations have hardly any.
         """
         key = tuple(
             (loop, *sorted(nodes)) for nodes, loop in zip(elements, is_loop, strict=True)
@@ -75,7 +78,7 @@ class Judge:
 
     def _cost(
         self, entered: _Entered, elements: Sequence[Sequence[int]], is_loop: Mask
-    ) -> Cost:
+    ) -> Cost | None:
         element_of = np.zeros(self.symbols, np.int32)
         for number, nodes in enumerate(elements):
             element_of[nodes] = number
@@ -88,6 +91,8 @@ class Judge:
         goes_back = np.ones(len(element), np.bool_)
         goes_back[1:] = element[1:] <= element[:-1]
         new = begins | goes_back
+        if len(elements) * int(new.sum()) > _SPARSEST * len(entered.symbol):
+            return None
         executed = np.zeros((len(elements), int(new.sum())), np.bool_)
         executed[element, np.cumsum(new) - 1] = True
         level = Level.of(executed, begins[new], lane[new])

@@ -10,7 +10,7 @@ import numpy as np
 from burstline.columns import begins_run
 from burstline.structure.exact.loopnest import Cost
 from burstline.structure.program.length import period_length
-from burstline.structure.program.rules import Places, words_for
+from burstline.structure.program.rules import MOST_BRANCHES, Places, words_for
 from burstline.structure.program.runs import Runs
 
 if TYPE_CHECKING:
@@ -130,7 +130,7 @@ class Level:
         cost = Cost()
         at = 0
         while at < len(items):
-            branches = self._branches(items[at:], among, total)
+            branches = self._branches(items[at : at + MOST_BRANCHES], among, total)
             for item in items[at : at + branches][: None if branches == 1 else -1]:
                 if item is not None:
                     cost = cost.plus(self._condition(self.executed[item[0]], among))

@@ -153,7 +153,7 @@ class Judge(Protocol):
     def cost(self, elements: Sequence[Sequence[int]], is_loop: Sequence[bool]) -> Cost | None:
         """What a loop of some elements costs, without what is in those that are loops.
 
-        None if it has told it often enough.
+        None if nobody can tell it in reasonable time.
         """
 
 
@@ -274,7 +274,7 @@ class _Nester:
     def _loop(self, region: Region, depth: int) -> Body:
         """The body of a region that is one loop: the shortest of several ways to read it."""
         if depth == _DEEPEST_NEST:
-            return self._judged(self.body(region.without(self._back(region)), depth + 1))
+            return self.body(region.without(self._back(region)), depth + 1)
         ordered = sorted(region.nodes, key=self.graph.place.__getitem__)
         doubted = frozenset().union(*(self.doubted[node] for node in ordered))
         key = tuple(ordered), frozenset(region.edges), doubted

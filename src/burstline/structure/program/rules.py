@@ -17,6 +17,9 @@ if TYPE_CHECKING:
     from burstline.structure.program.nodes import Item
     from burstline.structure.program.runs import Runs
 
+MOST_BRANCHES: Final = 32
+"""Conditions of a chain; more of them are no choice that anybody reads as one."""
+
 _FEW: Final = 4
 _TEENS: Final = range(11, 14)
 _ENDINGS: Final = {1: "st", 2: "nd", 3: "rd"}
@@ -99,7 +102,7 @@ def chains(items: Sequence[Item], around: Around) -> Iterator[Sequence[Item]]:
     """The items of a body, neighbouring conditions of which always one holds as one chain."""
     begin = 0
     while begin < len(items):
-        end = begin + _branches(items[begin:], around)
+        end = begin + _branches(items[begin : begin + MOST_BRANCHES], around)
         yield items[begin:end]
         begin = end
 
