@@ -49,7 +49,10 @@ def _with_children(process: int) -> int:
 
 def _children(process: int) -> list[int]:
     """The processes that a process and its children have started and not waited for."""
-    listed = Path(f"/proc/{process}/task").glob("*/children")
+    try:
+        listed = [*Path(f"/proc/{process}/task").glob("*/children")]
+    except OSError:  # it ended meanwhile
+        return []
     near = [int(word) for file in listed for word in _read(file).split()]
     return near + [child for each in near for child in _children(each)]
 

@@ -12,6 +12,7 @@ from burstline import schema
 from burstline.errors import FormatError
 from burstline.formats import store
 from burstline.formats.store.folder import StoreWriter
+from burstline.formats.store.manifest import Entry, Manifest
 from raw_files import Run
 
 PIECES = [(0, 3), (3, 4), (4, 9), (9, 12), (12, 14), (14, 20)]
@@ -96,3 +97,12 @@ def test_columns_without_the_location_are_read_too(tmp_path):
 
     every = [number for part in numbers for number in part]
     assert every == [*range(6), *range(6), *range(8)]
+
+
+def test_in_whatever_order_tables_were_written_the_manifest_is_the_same():
+    entries = {name: Entry(rows, 7) for rows, name in enumerate(("calls", "regions", "gaps"))}
+    other = dict(reversed(entries.items()))
+
+    texts = [Manifest(("MPI_Send",), (), tables).text() for tables in (entries, other)]
+
+    assert texts[0] == texts[1]

@@ -46,7 +46,8 @@ class Manifest(NamedTuple):
 
     def text(self) -> str:
         """The manifest as it stands in a store."""
-        tables = {name: entry._asdict() for name, entry in self.tables.items()}
+        # in an order of their own, so that stores of equal traces are equal
+        tables = {name: self.tables[name]._asdict() for name in sorted(self.tables)}
         document = {
             "format": "burstline-store",
             "version": VERSION,
