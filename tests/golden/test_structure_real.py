@@ -163,8 +163,9 @@ def test_the_exact_method_finds_the_true_loops_too(real_traces, name):
         ("toy_t5_cond_middle", [20, ("if", [23]), 26]),
     ],
 )
-def test_the_exact_method_gives_the_iterations_of_a_condition(real_traces, name, body):
-    found = structure_of(real_traces, name, "exact")
+@pytest.mark.parametrize("method", ["exact", "auto"])
+def test_the_iterations_of_a_condition_are_found(real_traces, name, body, method):
+    found = structure_of(real_traces, name, method)
 
     assert loops_in(found.items) == [([40], body)]
     (condition,) = [item for item, _ in walk(found.items) if isinstance(item, Condition)]

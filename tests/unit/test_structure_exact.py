@@ -11,7 +11,7 @@ import burstline
 from burstline.identity import sites_of
 from burstline.show import output, view
 from burstline.show.code_lines import pseudocode
-from burstline.structure import Call, Condition, detect, walk
+from burstline.structure import Call, Condition, description_length, detect, walk
 from burstline.structure.calls import Calls
 from burstline.structure.exact.callgraph import call_graph
 from burstline.structure.exact.choice import Judge
@@ -296,17 +296,48 @@ def test_iterations_are_those_of_the_program():
         found.iterations(3)
 
 
-def test_auto_takes_the_published_result_only_if_it_is_true_and_shorter():
-    middle = run(loop(20, SEND, Do("Bcast", 13, when=lambda k: k % 2), RECV))
+def test_auto_takes_the_published_result_only_if_it_is_true():
     regular = run(loop(20, loop(8, SEND), RECV))
     conditioned = run(loop(40, Do("Bcast", 3, when=lambda k: k % 2), SEND, RECV))
 
-    assert detect(middle).method == "seed"
-    assert detect(middle, method="seed").nodes < detect(middle, method="exact").nodes
     assert detect(regular, method="seed").nodes == detect(regular).nodes
     assert detect(regular).method == "exact"
     assert detect(conditioned).method == "exact"
     assert detect(conditioned, method="seed").fidelity < 0.999
+
+
+FEW = {101, 1937, 2222}
+
+
+@pytest.mark.parametrize(
+    "program",
+    [
+        loop(20, SEND, Do("Bcast", 13, when=lambda k: k % 2), RECV),
+        loop(4000, SEND, Do("Bcast", 13, when=lambda k: k not in FEW), RECV),
+        loop(4000, loop(lambda k: 3 + (k in FEW), SEND), RECV),
+        loop(4000, SEND, Do("Bcast", 13, when=lambda k: k < 3), RECV),
+    ],
+    ids=["half", "nearly always", "trips", "left out"],
+)
+def test_auto_takes_no_shorter_program_that_explains_less(program):
+    trace = run(program)
+
+    seed, exact = (detect(trace, method=method) for method in ("seed", "exact"))
+
+    assert seed.fidelity >= 0.999
+    assert description_length(seed.items) < description_length(exact.items)
+    assert detect(trace).method == "exact"
+
+
+def test_auto_takes_the_shorter_of_programs_that_explain_as_much():
+    exceptions = {number * number + 5 for number in range(9, 17)}
+    trace = run(loop(8000, SEND, Do("Bcast", 13, when=lambda k: k not in exceptions), RECV))
+
+    seed, exact = (detect(trace, method=method) for method in ("seed", "exact"))
+
+    assert seed.fidelity >= 0.999
+    assert seed.conditions.unexplained == exact.conditions.unexplained == 1
+    assert detect(trace).method == "seed"
 
 
 def wrong_lines(times):

@@ -83,7 +83,7 @@ OPTIONS: Final = {
         "--depth N": "fold loops nested deeper than N",
         "--in-calls": "counters in calls, too, where both ends of a call were read",
         "--times": "what each stage of the detection took, too",
-        "--other": "also the two nearest other readings, with their lengths",
+        "--other": "also the two best other readings, with their lengths",
     },
 }
 
