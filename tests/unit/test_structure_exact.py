@@ -17,7 +17,7 @@ from burstline.structure.exact.callgraph import call_graph
 from burstline.structure.exact.choice import Judge
 from burstline.structure.exact.loopnest import find_nest
 from burstline.testing import trace_of
-from loop_programs import Do, executed, loop, run
+from loop_programs import Do, If, executed, loop, run
 
 
 def text_of(*program, ranks=2, **options):
@@ -276,6 +276,58 @@ def test_a_loop_left_in_the_middle_keeps_one_body():
     (condition,) = [item for item, _ in walk(found.items) if isinstance(item, Condition)]
     assert steps.iterations == 12
     assert condition.when.values(0).tolist() == list(range(11))
+
+
+REDUCE, SYNC, SWAP = Do("Allreduce", 10), Do("Barrier", 12), Do("Sendrecv", 16)
+
+
+@pytest.mark.parametrize(
+    ("tail", "said"),
+    [
+        (
+            [If(lambda k: k > 0, (loop(3, SWAP),))],
+            ["  if not first iteration:", "    for 1 to 3:", "      MPI_Sendrecv()"],
+        ),
+        (
+            [If(lambda k: k > 1, (loop(3, SWAP),))],
+            ["  if iteration in {3..14}:", "    for 1 to 3:", "      MPI_Sendrecv()"],
+        ),
+        (
+            [loop(int, SWAP)],
+            [
+                "  if not first iteration:",
+                "    for 1 to n, n = 1, 2, .., 13:",
+                "      MPI_Sendrecv()",
+            ],
+        ),
+        (
+            [Do("Bcast", 14, when=lambda k: k % 3 == 2), loop(2, SWAP)],
+            [
+                "  if every 3rd iteration:",
+                "    MPI_Bcast()",
+                "  for 1 to 2:",
+                "    MPI_Sendrecv()",
+            ],
+        ),
+        (
+            [loop(2, SWAP), Do("Bcast", 18, when=lambda k: k in {2, 3, 7, 11})],
+            [
+                "  for 1 to 2:",
+                "    MPI_Sendrecv()",
+                "  if iteration in {3, 4, 8, 12}:",
+                "    MPI_Bcast()",
+            ],
+        ),
+    ],
+    ids=["from the 2nd", "from the 3rd", "growing", "behind a call", "before a call"],
+)
+def test_an_inner_loop_at_the_end_of_a_step_is_read_as_written(tail, said):
+    assert text_of(loop(14, REDUCE, SYNC, *tail)) == [
+        "for 1 to 14:",
+        "  MPI_Allreduce()",
+        "  MPI_Barrier()",
+        *said,
+    ]
 
 
 def test_iterations_are_those_of_the_program():
