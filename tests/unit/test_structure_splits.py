@@ -16,8 +16,12 @@ ROWS = [list(range(4 * row, 4 * row + 4)) for row in range(3)]
 COLUMNS = [list(range(column, WORLD, 4)) for column in range(4)]
 
 
-def split_program(splits, *, paths=True, declared=None, nodes=None):
-    """Give a program of five iterations, each with a collective on each of the splits."""
+def split_program(splits, *, paths=True, declared=None, nodes=None, roots=None):
+    """Give a program of five iterations, each with a collective on each of the splits.
+
+    For each communicator of a split, `roots` tells its member that is the root: in turn those
+    of a text of digits.
+    """
     number = {}
     for part in declared or [part for split in splits for part in split]:
         number[tuple(part)] = len(number) + 1
@@ -28,12 +32,17 @@ def split_program(splits, *, paths=True, declared=None, nodes=None):
     for rank in range(WORLD):
         lines.append(str(rank))
         time = 0
-        for _ in range(5):
+        for turn in range(5):
             for k, split in enumerate(splits):
-                own = [number[tuple(part)] for part in split if rank in part]
-                for comm in own:
-                    path = f"path {k} " if paths else ""
-                    lines.append(f"{time} enter MPI_Ibarrier {path}comm {comm}")
+                for place, part in enumerate(split):
+                    if rank not in part:
+                        continue
+                    called = "MPI_Bcast" if roots else "MPI_Ibarrier"
+                    called += f" path {k}" if paths else ""
+                    called += f" comm {number[tuple(part)]}"
+                    if roots and part[int(roots[place][turn % len(roots[place])])] == rank:
+                        called += f" root {rank}"
+                    lines.append(f"{time} enter {called}")
                     lines.append(f"{time + 2} leave")
                     time += 9
     return trace_of("\n".join(lines))
@@ -105,6 +114,48 @@ def test_the_plane_of_a_program_without_paths_knows_the_loop_of_a_split():
     plane = points(trace, detect(trace, method="exact"))
 
     assert set(plane.loop.tolist()) == {1}
+
+
+UNEQUAL = [[0, 1, 2], [3, 4, 5, 6], [7, 8, 9, 10, 11]]
+
+
+@pytest.mark.parametrize(
+    ("split", "roots", "law"),
+    [
+        (ROWS, "000", "first of each"),
+        (ROWS, "333", "last of each"),
+        (UNEQUAL, "234", "last of each"),
+        (UNEQUAL, "222", "rank 2 of each"),
+        # the order of the members is that of their communicator
+        ([[3, 1, 0, 2], [4, 6, 7, 5], [9, 8, 11, 10]], "000", "first of each"),
+        # a rank is in several of them
+        ([[0, 1, 2], [2, 3, 4], [4, 5, 0]], "000", "first of each"),
+    ],
+)
+def test_the_root_of_a_call_on_a_split_has_a_law(split, roots, law):
+    found = detect(split_program([split], roots=roots), method="exact")
+
+    (call,) = found.as_dict()["loops"][0]["calls"]
+    (text,) = [line.text for line in pseudocode(found) if line.kind == "call"]
+    assert call["root_law"] == law
+    assert text.endswith(f", root {law})")
+
+
+@pytest.mark.parametrize(
+    ("roots", "said"),
+    [
+        ("012", "root 0..10 by 5"),  # another place in each
+        (["01"] * 3, "root 0, 1, 4, 5, 8, 9"),  # in turn
+        ("033", "root 0, 7, 11"),  # the first of one, the last of others
+    ],
+)
+def test_roots_without_a_law_are_listed(roots, said):
+    found = detect(split_program([ROWS], roots=roots), method="exact")
+
+    (call,) = found.as_dict()["loops"][0]["calls"]
+    (text,) = [line.text for line in pseudocode(found) if line.kind == "call"]
+    assert call["root_law"] is None
+    assert text.endswith(f", {said})")
 
 
 @pytest.mark.parametrize("seed", range(8))

@@ -319,7 +319,7 @@ def _call_text(call: Call) -> str:
     """Write a call, with its partners, communicator and root."""
     said = [text for text in (_partner(call), communicator_text(call)) if text]
     if call.roots:
-        said.append(f"root {compact(call.roots)}")
+        said.append(f"root {call.communicators.root_law or compact(call.roots)}")
     unexplained = call.when is None and call.probability < 1
     condition = f"  # in {format_share(call.probability)}" if unexplained else ""
     return f"{name_text(call.operation)}({', '.join(said)}){condition}"

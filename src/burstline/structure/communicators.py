@@ -12,7 +12,9 @@ from burstline.columns import dense, prefix_sums
 from burstline.structure.split_laws import split_laws
 
 if TYPE_CHECKING:
-    from burstline.columns import Integers
+    from collections.abc import Mapping
+
+    from burstline.columns import Integers, Mask
     from burstline.structure.calls import Calls
     from burstline.trace import Trace
 
@@ -31,6 +33,7 @@ class Communicators:
     # the ranks in each; None if they are too many to list
     members: tuple[tuple[int, ...], ...] | None = ()
     law: str | None = None  # how they part the ranks
+    root_law: str | None = None  # which member of each is the root of the call
 
     def listed(self) -> list[list[int]] | None:
         """The ranks in each as JSON output."""
@@ -43,6 +46,8 @@ class Memberships:
 
     begin: Integers  # (unique + 1,) where those of each unique call begin in `communicator`
     communicator: Integers
+    is_root: Mask  # whether it was ever the root of that communicator
+    rank: Integers  # (unique,) who makes it
     member_begin: Integers  # (communicators + 1,) where the ranks of each begin in `member`
     member: Integers
     # the communicators of each site that has several, and the law of these
@@ -56,13 +61,19 @@ class Memberships:
         used = np.flatnonzero(calls.communicator >= 0)
         there_are = max(len(sizes), 1)
         uniques = int(unique.max(initial=-1)) + 1
-        _, key = dense(
+        place, key = dense(
             unique[used].astype(np.int64) * there_are + calls.communicator[used],
             uniques * there_are,
         )
+        rank = np.zeros(uniques, np.int64)
+        rank[unique] = calls.ranks[calls.lane]
+        is_root = np.zeros(len(key), np.bool_)
+        is_root[place[calls.root[used] >= 0]] = True
         found = cls(
             np.searchsorted(key // there_are, np.arange(uniques + 1)),
             key % there_are,
+            is_root,
+            rank,
             prefix_sums(sizes.astype(np.int64)),
             lists.flatten().to_numpy(zero_copy_only=False).astype(np.int64),
         )
@@ -81,9 +92,13 @@ class Memberships:
 
     def numbers(self, uniques: Integers) -> tuple[int, ...]:
         """The communicators of a call that is some unique calls, ascending."""
+        return tuple(np.unique(self.communicator[self._places(uniques)]).tolist())
+
+    def _places(self, uniques: Integers) -> Integers:
+        """The places of some unique calls in `communicator`."""
         stretches = zip(self.begin[uniques], self.begin[uniques + 1], strict=True)
-        found = [self.communicator[begin:end] for begin, end in stretches]
-        return tuple(np.unique(np.concatenate(found)).tolist()) if found else ()
+        found = [np.arange(begin, end) for begin, end in stretches]
+        return np.concatenate([np.zeros(0, np.int64), *found])
 
     def communicators(self, uniques: Integers) -> Communicators:
         """The communicators of a call that is some unique calls; none if it has just one."""
@@ -98,7 +113,24 @@ class Memberships:
             (min(sizes), max(sizes)),
             tuple(tuple(each.tolist()) for each in members) if listed else None,
             self._law(frozenset(numbers)),
+            self._root_law(uniques, dict(zip(numbers, members, strict=True))),
         )
+
+    def _root_law(self, uniques: Integers, members: Mapping[int, Integers]) -> str | None:
+        """Which member of each communicator is the only root; None if that differs."""
+        place = self._places(uniques)
+        place = place[self.is_root[place]]
+        unique = np.searchsorted(self.begin, place, side="right") - 1
+        roots = set(zip(self.communicator[place].tolist(), self.rank[unique], strict=True))
+        if len(roots) != len(members) or {number for number, _ in roots} != set(members):
+            return None
+        at = [np.flatnonzero(members[number] == rank).tolist() for number, rank in roots]
+        last = [[len(members[number]) - 1] for number, _ in roots]
+        if all(each == [0] for each in at):
+            return "first of each"
+        if at == last:
+            return "last of each"
+        return f"rank {at[0][0]} of each" if at[0] and at == at[:1] * len(at) else None
 
     def _law(self, numbers: frozenset[int]) -> str | None:
         """The law of a split that has all these communicators; it holds for each of them."""

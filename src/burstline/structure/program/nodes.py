@@ -57,7 +57,7 @@ class Call:
     communicator : str or None
         ``world``, ``self``, the source's number, or ``several``.
     communicators : Communicators
-        Where it is made on several: who is in each, and by which law.
+        Where it is made on several: who is in each, by which law, and which is the root.
     roots : tuple of int
         Ranks that were the root.
     when : Runs or None
@@ -118,6 +118,7 @@ class Call:
             "communicator_count": several.count,
             "communicator_law": several.law,
             "roots": list(self.roots),
+            "root_law": several.root_law,
             "when": _progressions(self.when, self.executions),
         }
 
