@@ -37,6 +37,7 @@ _COMMANDS: Final = {
     "info": "info {}",
     "structure": "structure {}",
     "structure --iterations 1": "structure {} --iterations 1",
+    "structure --in-calls": "structure {} --in-calls",
     "table -o": "table {} -o {out}.parquet",
     "cut --first 500ms": "cut {} -o {out}.prv --first 500ms",
     "cut --ranks 0-3": "cut {} -o {out}.prv --ranks 0-3",
