@@ -5,6 +5,7 @@ from __future__ import annotations
 import csv
 
 import pyarrow as pa
+import pyarrow.csv as pacsv
 import pyarrow.parquet as pq
 import pytest
 from hypothesis import given
@@ -12,7 +13,7 @@ from hypothesis import given
 import burstline
 from burstline.errors import FormatError, ParameterError
 from burstline.formats import tables
-from burstline.testing import assert_same_trace
+from burstline.testing import assert_same_trace, trace_of
 from paraver_text import write_example
 from random_traces import traces
 
@@ -85,6 +86,24 @@ def test_a_table_without_a_column_is_refused_by_name(tmp_path):
     (folder / "gaps.csv").write_text("location,start_ns\n0,5\n")
 
     with pytest.raises(FormatError, match=r"gaps\.csv.*location, start_ns, end_ns, kind"):
+        tables.read(folder)
+
+
+@pytest.mark.parametrize("style", ["csv", "parquet"])
+@pytest.mark.parametrize("twice", ["location", "PAPI_TOT_INS"])
+def test_a_column_that_is_there_twice_is_refused_by_name(tmp_path, style, twice):
+    text = "ranks 1\ncounter PAPI_TOT_INS\n0 | 5 enter f PAPI_TOT_INS=3 | 9 leave"
+    folder = tmp_path / f"run.{style}"
+    tables.write(trace_of(text), folder)
+    file = folder / f"readings.{style}"
+    sound = pq.read_table(file) if style == "parquet" else pacsv.read_csv(file)
+    again = sound.append_column(twice, sound[twice])
+    if style == "parquet":
+        pq.write_table(again, file)
+    else:
+        pacsv.write_csv(again, file)
+
+    with pytest.raises(FormatError, match=rf"readings\.{style}.*location.*{twice}'$"):
         tables.read(folder)
 
 

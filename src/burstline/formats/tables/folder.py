@@ -156,8 +156,8 @@ def _load(file: Path, name: str, footers: Mapping[str, Footer]) -> pa.Table:
             table = _of_cells(pacsv.read_csv(source, convert_options=_csv_options(file, name)))
         names = table.column_names
     missing = [column for column in wanted.names if column not in names]
-    surplus = names[len(wanted) :]
-    if missing or (surplus and not schema.TABLES[name].counters):
+    surplus, is_twice = names[len(wanted) :], len(set(names)) < len(names)
+    if missing or is_twice or (surplus and not schema.TABLES[name].counters):
         raise FormatError(
             file,
             None,
