@@ -14,6 +14,7 @@ from burstline.structure.calls import Calls
 from burstline.structure.program.nodes import walk
 from burstline.structure.published.clustering import Limits
 from burstline.structure.published.method import by_means
+from burstline.testing import trace_of
 from loop_programs import Do, loop, reduced_calls, run, shape
 
 
@@ -172,6 +173,22 @@ def test_merged_early_a_call_of_little_share_on_one_rank_is_kept_by_the_others()
     )
 
     assert (late, early) == (200, 203)
+
+
+def test_iterations_that_begin_at_one_stamp_are_still_several():
+    # as where a clock ran backwards: the first two rounds, but for three calls, take no time
+    one_round = [("Send", 5, 30)] * 4 + [("Recv", 6, 30)]
+    steps = [*one_round[:3], *[(name, line, 0) for name, line, _ in one_round[3:] + one_round]]
+    told, now = ["ranks 1", "path 0 main line 5", "path 1 main line 6", "0"], 0
+    for operation, line, lasts_ns in [*steps, *one_round, *one_round, *one_round]:
+        told += [f"{now} enter MPI_{operation} path {line - 5}", f"{now + lasts_ns // 3} leave"]
+        now += lasts_ns
+    trace = trace_of("\n".join(told))
+
+    found = burstline.detect(trace, method="seed")
+
+    assert shape(found.items) == [(5, [(4, [5]), 6])]
+    assert (np.diff(found.iterations(1).first) > 0).all()
 
 
 def test_a_way_to_merge_ranks_that_is_not_there_is_refused():

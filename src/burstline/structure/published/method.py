@@ -127,7 +127,7 @@ class DraftSteps:
         lane_calls = slice(self.calls.lane_begin[lane], self.calls.lane_begin[lane + 1])
         enter_ns = self.calls.enter_ns[lane_calls]
         members, direct = (np.flatnonzero(mask[lane_calls]) for mask in masks)
-        first = np.searchsorted(enter_ns, begins_ns)
+        first = _at(begins_ns, direct if len(direct) else members, enter_ns)
         until = np.append(first[1:], len(enter_ns))
         if members[0] < first[0] and len(direct):
             # the body begins with a loop: an iteration ends with the last call outside of that
@@ -142,6 +142,12 @@ class DraftSteps:
             entry = np.unique(inside, return_inverse=True)[1].ravel()
         begin = lane_calls.start
         return np.full(len(first), lane), entry, first + begin, last + begin
+
+
+def _at(begins_ns: Integers, members: Integers, enter_ns: Integers) -> Integers:
+    """The calls with which iterations begin, among `members`: of equal stamps one each."""
+    ordinal = np.arange(len(begins_ns)) - np.searchsorted(begins_ns, begins_ns)
+    return members[np.searchsorted(enter_ns[members], begins_ns) + ordinal]
 
 
 def _calls(loop: Draft) -> list[int]:
