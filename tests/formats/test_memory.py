@@ -8,6 +8,7 @@ import numpy as np
 import pyarrow as pa
 import pyarrow.parquet as pq
 import pytest
+from otf2.enums import ParameterType
 
 import burstline
 import raw_files
@@ -198,6 +199,52 @@ def test_tables_and_texts_that_do_not_fit_are_refused_before_they_are_read(tmp_p
     with pytest.raises(burstline.MemoryBudgetError) as refused:
         burstline.read(tmp_path / name, memory=2**20)
     assert refused.value.needed_bytes > BASE
+
+
+def lengthen(path, name, column, texts):
+    """Write the first row of a table several times, with other texts in a column."""
+    kept = pq.read_table(file := path / f"{name}.parquet")
+    columns = {key: kept[key].take([0] * len(texts)) for key in kept.column_names}
+    pq.write_table(pa.table(columns | {column: texts}), file, store_schema=False)
+    if path.suffix == ".store":
+        vouch(path, **{name: len(texts)})
+
+
+def test_long_texts_of_a_table_are_held_while_the_next_is_read(tmp_path):
+    """Each fits, both do not."""
+    burstline.write(burstline.read(paraver_trace(tmp_path)), path := tmp_path / "x.store")
+    for name, column in (("metadata", "value"), ("source", "text")):
+        lengthen(path, name, column, pa.array(["x" * 10_000_000]))
+    for name in ("metadata", "source"):
+        assert burstline.read(path, memory=50_000_000).table(name).num_rows == 1
+
+    trace = burstline.read(path, memory=50_000_000)
+    trace.table("metadata")
+    with pytest.raises(burstline.MemoryBudgetError):
+        trace.table("source")
+
+
+def test_a_text_of_many_rows_is_counted_for_each_in_a_folder_of_tables(tmp_path):
+    burstline.write(burstline.read(paraver_trace(tmp_path)), path := tmp_path / "x.parquet")
+    one = pa.DictionaryArray.from_arrays(pa.repeat(0, 200).cast(pa.int32()), ["x" * 1_000_000])
+    lengthen(path, "metadata", "value", one)
+
+    with pytest.raises(burstline.MemoryBudgetError) as refused:
+        burstline.read(path, memory=BASE + 250_000_000)
+
+    assert refused.value.needed_bytes > 3 * 200_000_000
+
+
+def test_a_text_of_many_events_is_counted_for_each(tmp_path):
+    with archive(tmp_path / "run") as made:
+        parameter = made.definitions.parameter("x" * 1_000_000, ParameterType.INT64)
+        for number in range(200):
+            made.thread(0).writer.parameter_int(number, parameter, number)
+
+    with pytest.raises(burstline.MemoryBudgetError) as refused:
+        burstline.read(tmp_path / "run", memory=400_000_000)
+
+    assert refused.value.needed_bytes > 3 * 200_000_000
 
 
 @pytest.mark.parametrize("version", ["1.0", "2.0"])
