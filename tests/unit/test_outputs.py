@@ -2,14 +2,18 @@
 
 from __future__ import annotations
 
+import pyarrow as pa
 import pytest
 
 import burstline
+from burstline import schema
 from burstline.annotation import annotated, marks_of
-from burstline.errors import ParameterError
+from burstline.columns import to_numpy
+from burstline.errors import InconsistentTraceError, ParameterError
 from burstline.formats.derivation import with_records
 from burstline.overlay import overlaid
 from burstline.selection import select, shift
+from burstline.trace import Trace
 from paraver_text import write_example
 
 ENDINGS = (".prv", ".prv.gz", ".store", ".csv", ".parquet", ".otf2")
@@ -89,3 +93,29 @@ def test_other_files_of_a_source_and_other_names_for_it_are_the_source(tmp_path,
         burstline.write(inside, tmp_path / "around.csv", overwrite=True)
 
     assert content(tmp_path) == before
+
+
+@pytest.mark.parametrize("ending", [".store", ".csv", ".parquet"])
+@pytest.mark.parametrize(
+    ("name", "column", "row", "said"),
+    [
+        ("bursts", "end_ns", 1, "a time from start_ns on"),
+        ("calls", "call", 3, "rows in the order of call"),
+        ("calls", "leave_seq", 1, "a number from 0"),
+    ],
+)
+def test_tables_that_could_not_be_read_again_are_not_written(
+    tmp_path, example, ending, name, column, row, said
+):
+    table = example.table(name)
+    values = to_numpy(table[column]).copy()
+    values[row] = -1
+    place = table.column_names.index(column)
+    wrong = table.set_column(place, table.schema.field(column), pa.array(values))
+    tables = {each: example.table(each) for each in schema.TABLES if each in example}
+
+    said = rf"^{name}\.{column}: expected {said}.*, found -1 in row {row}$"
+    with pytest.raises(InconsistentTraceError, match=said):
+        burstline.write(Trace(tables | {name: wrong}), tmp_path / f"run{ending}")
+
+    assert not content(tmp_path)

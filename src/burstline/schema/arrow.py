@@ -11,7 +11,7 @@ import pyarrow as pa
 from burstline.columns import UNKNOWN, from_numpy, to_numpy
 from burstline.errors import InconsistentTraceError, ParameterError
 from burstline.operations import NAMES
-from burstline.schema.checks import first_disordered, first_null
+from burstline.schema.checks import require_sound
 from burstline.schema.tables import TABLES
 
 if TYPE_CHECKING:
@@ -148,7 +148,7 @@ def count_near(
 
 
 def check(name: str, table: pa.Table) -> None:
-    """Raise unless a table has the columns, types and order its schema promises; O(rows)."""
+    """Raise unless a table has what its schema promises: columns, types, ranges and order; O(rows)."""
     schema = TABLES[name]
     fixed = len(schema.columns)
     counters = table.column_names[fixed:] if schema.counters else ()
@@ -164,9 +164,4 @@ def check(name: str, table: pa.Table) -> None:
             raise InconsistentTraceError(
                 f"{name}.{field.name}: expected {field.type}, found {actual.type}"
             )
-    wrong = first_null(name, table) or first_disordered(name, table)
-    if wrong is not None:
-        raise InconsistentTraceError(
-            f"{name}.{wrong.column}: expected {wrong.expected}, found {wrong.value} "
-            f"in row {wrong.row}"
-        )
+    require_sound(name, table)

@@ -12,6 +12,7 @@ import pyarrow as pa
 import pyarrow.compute as pc
 
 from burstline.columns import to_numpy
+from burstline.errors import InconsistentTraceError
 from burstline.schema.ordinals import first_misplaced
 from burstline.schema.references import Wrong, first_dangling
 from burstline.schema.tables import TABLES
@@ -50,16 +51,35 @@ def first_wrong(
     columns of one. `whole`: the part has all rows of each of its locations.
     """
     return (
-        first_null(name, table)
+        _first_null(name, table)
         or _first_outside(name, table)
         or _first_reversed(name, table)
         or first_dangling(name, table, rows, counts, whole=whole)
-        or first_disordered(name, table)
+        or _first_disordered(name, table)
         or first_misplaced(name, table, parts)
     )
 
 
-def first_null(name: str, table: pa.Table) -> Wrong | None:
+def require_sound(name: str, table: pa.Table, *, before: int = 0) -> None:
+    """Raise InconsistentTraceError where a part of a table could not be read once written.
+
+    What is seen without other tables: nulls, ranges, intervals and order. `before`: the rows
+    of the table before the part.
+    """
+    wrong = (
+        _first_null(name, table)
+        or _first_outside(name, table)
+        or _first_reversed(name, table)
+        or _first_disordered(name, table)
+    )
+    if wrong is not None:
+        raise InconsistentTraceError(
+            f"{name}.{wrong.column}: expected {wrong.expected}, found {wrong.value} "
+            f"in row {before + wrong.row}"
+        )
+
+
+def _first_null(name: str, table: pa.Table) -> Wrong | None:
     """The first null where none may be."""
     loaded = frozenset(table.column_names)
     for column in TABLES[name].columns:
@@ -107,7 +127,7 @@ def _first_reversed(name: str, table: pa.Table) -> Wrong | None:
     return None
 
 
-def first_disordered(name: str, table: pa.Table) -> Wrong | None:
+def _first_disordered(name: str, table: pa.Table) -> Wrong | None:
     """The first row that stands after one that should follow it, by the columns loaded."""
     before: list[Integers] = []
     for key in TABLES[name].order:

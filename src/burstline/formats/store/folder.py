@@ -140,13 +140,16 @@ class StoreWriter:
         self.folder = folder
         self.counters: Sequence[str] = list(counters)
         self._writers: dict[str, pq.ParquetWriter] = {}
+        self._rows: dict[str, int] = {}
         self._open = ExitStack()
 
     def __enter__(self) -> Self:
         return self
 
     def append(self, name: str, table: pa.Table) -> None:
-        """Append rows to a table, in its order."""
+        """Append rows to a table, in its order; InconsistentTraceError where that is wrong."""
+        schema.require_sound(name, table, before=self._rows.get(name, 0))
+        self._rows[name] = self._rows.get(name, 0) + table.num_rows
         target, path = stored_schema(name, self.counters), self.folder / f"{name}.parquet"
         if name not in self._writers:
             options = writer_options(target, _ranges(name))

@@ -267,8 +267,10 @@ def _write_table(trace: Trace, name: str, path: Path) -> None:
     import pyarrow.parquet as pq  # noqa: PLC0415
 
     with ExitStack() as stack:
-        file, writer = stack.enter_context(atomic.new_file(path)), None
+        file, writer, rows = stack.enter_context(atomic.new_file(path)), None, 0
         for part in _parts(trace, name):
+            schema.require_sound(name, part, before=rows)
+            rows += part.num_rows
             table = _as_text(part, csv=path.suffix == ".csv")
             if writer is None:
                 made = (
