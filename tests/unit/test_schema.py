@@ -9,7 +9,7 @@ import pytest
 
 from burstline import InconsistentTraceError, ParameterError, operations, schema
 
-GAP = {"location": 0, "start_ns": 1, "end_ns": 2, "kind": "flush"}
+GAP = {"location": 0, "start_ns": 1, "end_ns": 20, "kind": "flush"}
 
 
 def gaps(*rows):
