@@ -97,16 +97,15 @@ def test_other_files_of_a_source_and_other_names_for_it_are_the_source(tmp_path,
 
 @pytest.mark.parametrize("ending", [".store", ".csv", ".parquet"])
 @pytest.mark.parametrize(
-    ("name", "column", "row", "said"),
+    "case",
     [
         ("bursts", "end_ns", 1, "a time from start_ns on"),
         ("calls", "call", 3, "rows in the order of call"),
         ("calls", "leave_seq", 1, "a number from 0"),
     ],
 )
-def test_tables_that_could_not_be_read_again_are_not_written(
-    tmp_path, example, ending, name, column, row, said
-):
+def test_tables_that_could_not_be_read_again_are_not_written(tmp_path, example, ending, case):
+    name, column, row, said = case
     table = example.table(name)
     values = to_numpy(table[column]).copy()
     values[row] = -1

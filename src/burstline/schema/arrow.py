@@ -148,7 +148,10 @@ def count_near(
 
 
 def check(name: str, table: pa.Table) -> None:
-    """Raise unless a table has what its schema promises: columns, types, ranges and order; O(rows)."""
+    """Raise unless a table has the columns, types, ranges and order that its schema promises.
+
+    O(rows).
+    """
     schema = TABLES[name]
     fixed = len(schema.columns)
     counters = table.column_names[fixed:] if schema.counters else ()
