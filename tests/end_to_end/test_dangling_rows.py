@@ -41,6 +41,7 @@ row call_loops location 0 call 0 loop 0
 1 | 0 enter MPI_Init path 0 ins=1 | 5 leave ins=2
   | 10 enter MPI_Irecv path 1 ins=3 | 11 post request 1 | 12 leave ins=4
   | 28 enter MPI_Wait path 1 ins=5 | 30 receive from 0 tag 7 bytes 8 request 1 | 32 leave ins=6
+  | 33 enter main | 34 enter main | 35 leave | 36 leave | 37 enter main | 38 leave
   | 40 enter MPI_Bcast path 1 ins=7 | 41 begin | 45 end received 4 root 0 | 46 leave ins=8
   | 80 enter MPI_Barrier ins=8 | 82 leave ins=8
   | 90 enter MPI_Finalize path 0 ins=9 | 100 leave ins=10
@@ -278,3 +279,29 @@ def test_a_fork_and_join_after_later_regions_is_damage(kind, sound, tmp_path):
 
     assert done.returncode == 3, done.stderr
     assert "teams.parquet: expected an event before that of region 1" in done.stderr
+
+
+@pytest.mark.parametrize("kind", ["store", "parquet"])
+@pytest.mark.parametrize(
+    "case",
+    [
+        ("teams", "process", 0, 10**6, "the process of its fork_location, 0"),
+        ("regions", "enter_ns", 0, -1, "a time from born_ns of its location on"),
+        ("regions", "enter_ns", 1, 9, "a time from that of the region before it on"),
+        ("regions", "leave_ns", 0, 10**6, "a time up to died_ns of its location"),
+        ("regions", "enter_seq", 0, 4, "a number above that of the region before it"),
+        ("regions", "enter_seq", 1, 10**6, "a number from enter_seq on, 1000000"),
+        ("regions", "leave_seq", 2, 10**6, "a number below that of the region around it"),
+        ("regions", "leave_seq", 3, 10**6, "a number below that of a region that is entered"),
+    ],
+)
+def test_a_region_or_team_that_contradicts_what_is_beside_it_is_damage(
+    case, kind, sound, tmp_path
+):
+    name, column, row, value, expected = case
+    copy = damage(sound, tmp_path, (kind, name, column), value, slice(row, row + 1))
+
+    done = ends("convert", sound, copy, tmp_path)
+
+    assert done.returncode == 3, done.stderr
+    assert f"{name}.parquet: expected {expected}" in done.stderr

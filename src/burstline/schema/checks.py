@@ -27,9 +27,9 @@ if TYPE_CHECKING:
 # Records of states are kept as they were, also those without an end.
 _INTERVALS: Final = {
     "locations": (("born_ns", "died_ns"),),
-    "calls": (("enter_ns", "leave_ns"),),
-    "regions": (("enter_ns", "leave_ns"),),
-    "locks": (("acquire_ns", "release_ns"),),
+    "calls": (("enter_ns", "leave_ns"), ("enter_seq", "leave_seq")),
+    "regions": (("enter_ns", "leave_ns"), ("enter_seq", "leave_seq")),
+    "locks": (("acquire_ns", "release_ns"), ("acquire_seq", "release_seq")),
     "bursts": (("start_ns", "end_ns"),),
     "gaps": (("start_ns", "end_ns"),),
     "teams": (("fork_ns", "join_ns"), ("fork_seq", "join_seq")),

@@ -1,4 +1,4 @@
-"""Which event ordinals of a table contradict the times of calls and regions beside them."""
+"""Which event ordinals and times of a table contradict what is beside them."""
 
 from __future__ import annotations
 
@@ -6,15 +6,15 @@ from typing import TYPE_CHECKING, Final
 
 import numpy as np
 
-from burstline.columns import to_numpy
+from burstline.columns import UNKNOWN, begins_run, to_numpy
 from burstline.schema.references import Wrong
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterable, Sequence
+    from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 
     import pyarrow as pa
 
-    from burstline.columns import AnyIntegers
+    from burstline.columns import AnyIntegers, Mask
 
     Parts = Callable[[str, Sequence[str]], Iterable[pa.Table]]
     """Some columns of a table, in parts of whole locations."""
@@ -28,13 +28,87 @@ _MOMENTS: Final = {
     ),
 }
 _BESIDE: Final = (("calls", "call"), ("regions", "region"))
+_REGION: Final = (
+    "location", "row", "parent", "enter_ns", "leave_ns", "enter_seq", "leave_seq",
+)  # fmt: skip
 
 
 def first_misplaced(name: str, table: pa.Table, parts: Parts) -> Wrong | None:
-    """The first ordinal from which an event before it is later; None without one.
+    """The first number or time that the events beside it contradict; None without one.
 
-    O(calls + regions) where there is such a column.
+    O(calls + regions) where there are teams.
     """
+    if name == "regions" and table.num_rows and set(_REGION) <= set(table.column_names):
+        return _first_astray(table, parts)
+    wrong = None
+    if name == "teams" and {"process", "fork_location"} <= set(table.column_names):
+        wrong = _first_elsewhere(table, parts) if table.num_rows else None
+    return wrong or _first_before_others(name, table, parts)
+
+
+def _first_astray(table: pa.Table, parts: Parts) -> Wrong | None:
+    """The first region out of the life of its location, or of the order of its events."""
+    born_ns, died_ns = _of_locations(parts, "born_ns", "died_ns")
+    columns = {name: to_numpy(table[name]) for name in _REGION}
+    for column, is_wrong, expected in _astray(columns, born_ns, died_ns):
+        if is_wrong.any():
+            row = int(is_wrong.argmax())
+            return Wrong(column, row, str(columns[column][row]), expected)
+    return None
+
+
+def _astray(
+    columns: Mapping[str, AnyIntegers], born_ns: AnyIntegers, died_ns: AnyIntegers
+) -> Iterator[tuple[str, Mask, str]]:
+    """Yield which regions contradict others of their location, and in which column.
+
+    The earlier of two events of a location has the smaller number.
+    """
+    location, row, parent, enter_ns, leave_ns, enter_seq, leave_seq = columns.values()
+    is_early, is_late = enter_ns < born_ns[location], leave_ns > died_ns[location]
+    yield "enter_ns", is_early, "a time from born_ns of its location on"
+    yield "leave_ns", is_late, "a time up to died_ns of its location"
+    begins = begins_run(location)
+    falls = np.append(False, enter_ns[1:] < enter_ns[:-1])
+    yield "enter_ns", falls & ~begins, "a time from that of the region before it on"
+    falls = np.append(False, enter_seq[1:] <= enter_seq[:-1])
+    yield "enter_seq", falls & ~begins, "a number above that of the region before it"
+    starts = np.append(np.flatnonzero(begins), len(location))
+    first = np.repeat(starts[:-1], np.diff(starts))
+    around = np.where(parent < 0, UNKNOWN, first + parent - row[first])
+    is_inside = (around >= first) & (leave_ns < leave_ns[around])
+    is_wrong = is_inside & (leave_seq >= leave_seq[around])
+    yield "leave_seq", is_wrong, "a number below that of the region around it"
+    # Few regions have none around them, and are left after the next is entered.
+    outermost = np.append((enter_seq[1:] < leave_seq[:-1]) & ~begins[1:], False)
+    outermost &= parent < 0
+    is_wrong = np.zeros(len(location), bool)
+    for begin, end in zip(starts[:-1].tolist(), starts[1:].tolist(), strict=True):
+        rows = begin + np.flatnonzero(outermost[begin:end])
+        last = begin + np.searchsorted(enter_seq[begin:end], leave_seq[rows]) - 1
+        is_wrong[rows] = enter_ns[last] > leave_ns[rows]
+    yield "leave_seq", is_wrong, "a number below that of a region that is entered later"
+
+
+def _first_elsewhere(table: pa.Table, parts: Parts) -> Wrong | None:
+    """The first team whose process is not that of the location that forked it."""
+    fork_location, process = to_numpy(table["fork_location"]), to_numpy(table["process"])
+    (process_of,) = _of_locations(parts, "process")
+    wrong = process_of[fork_location] != process
+    if not wrong.any():
+        return None
+    row = int(wrong.argmax())
+    expected = f"the process of its fork_location, {process_of[fork_location[row]]}"
+    return Wrong("process", row, str(process[row]), expected)
+
+
+def _of_locations(parts: Parts, *columns: str) -> list[AnyIntegers]:
+    found = zip(*(part.columns for part in parts("locations", columns)), strict=True)
+    return [np.concatenate([to_numpy(column) for column in each]) for each in found]
+
+
+def _first_before_others(name: str, table: pa.Table, parts: Parts) -> Wrong | None:
+    """The first ordinal from which an event before it is later; None without one."""
     for columns in _MOMENTS.get(name, ()):
         if not table.num_rows or not set(columns) <= set(table.column_names):
             continue
