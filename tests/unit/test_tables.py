@@ -11,8 +11,10 @@ import pytest
 from hypothesis import given
 
 import burstline
+from burstline import schema
 from burstline.errors import FormatError, ParameterError
 from burstline.formats import tables
+from burstline.formats.intake.budget import BASE
 from burstline.testing import assert_same_trace, trace_of
 from paraver_text import write_example
 from random_traces import traces
@@ -123,3 +125,27 @@ def test_a_value_of_another_kind_is_refused(tmp_path):
 
     with pytest.raises(FormatError, match=r"gaps\.csv: expected one of flush, .*column kind"):
         tables.read(folder)
+
+
+def test_a_list_longer_than_a_block_of_csv_comes_back(tmp_path):
+    kept = trace_of("ranks 2 | communicator 1 members 0 1 | 0 | 1 enter MPI_Init | 2 leave")
+    rows = kept.communicators.to_pylist()
+    rows[-1]["members"] = list(range(500_000))  # a block has a mebibyte
+    table = pa.Table.from_pylist(rows, schema=kept.communicators.schema)
+    tables = {name: kept.table(name) for name in schema.TABLES if name in kept}
+    trace = burstline.Trace(tables | {"communicators": table})
+
+    burstline.write(trace, tmp_path / "run.csv")
+
+    assert_same_trace(burstline.read(tmp_path / "run.csv"), trace)
+
+
+def test_numbers_of_a_list_in_csv_are_counted_before_they_are_made(tmp_path):
+    burstline.write(trace_of("ranks 2 | communicator 1 members 0 1"), tmp_path / "run.csv")
+    file = tmp_path / "run.csv" / "communicators.csv"
+    file.write_text(file.read_text().replace('"0 1"', f'"{"0 " * 4_000_000}"'))
+
+    with pytest.raises(burstline.MemoryBudgetError) as refused:
+        burstline.read(tmp_path / "run.csv", memory=BASE + 100_000_000)
+
+    assert refused.value.needed_bytes > 400_000_000

@@ -43,11 +43,11 @@ class Account:
         """The bytes that all tables take, but for one of them."""
         return sum(size for name, size in self._taken.items() if name != without)
 
-    def charge_table(self, name: str, table: pa.Table) -> None:
-        """Charge what becomes of a table that was read."""
+    def charge_table(self, name: str, table: pa.Table, *, items: int = 0) -> None:
+        """Charge what becomes of a table that was read; `items` of lists are still texts."""
         values = table.num_rows * table.num_columns
         needed = _ROW_BYTES * table.num_rows + _VALUE_BYTES * values
-        needed += _COPIES_OF_TEXT * text_bytes(table)
+        needed += _COPIES_OF_TEXT * text_bytes(table) + _ITEM_BYTES * items
         for column in table.columns:
             if pa.types.is_list(column.type):
                 needed += _ITEM_BYTES * sum(len(chunk.flatten()) for chunk in column.chunks)

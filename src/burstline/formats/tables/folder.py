@@ -40,6 +40,8 @@ STYLES: Final = ("csv", "parquet")
 """What a folder of tables can hold; its name ends in one of them."""
 _WAY_OUT: Final = "Allow more memory (--memory)."
 _COPIES: Final = 2  # of a table: as loaded, and with the types of its schema
+_BLOCK: Final = 1 << 20  # of CSV, which lines and rows are cut out of
+_LARGEST_BLOCK: Final = (1 << 31) - 1
 _NOWHERE: Final = np.zeros(0, np.int64)
 _BY_LOCATION: Final = ("location", "sender_location")
 
@@ -76,7 +78,7 @@ def read(path: Path, *, memory: int | None = None, **_: object) -> Trace:
     require(needed)
     defined = definitions.Account(memory, way_out=_WAY_OUT)
     for name in definitions.TABLES & plain.keys():
-        defined.charge_table(name, plain[name])
+        defined.charge_table(name, plain[name], items=_items(name, plain[name]))
     names, tables = _operation_names(plain), {}
     for name, table in plain.items():
         with _told(files[name], name):
@@ -146,14 +148,12 @@ def _texts(name: str, table: pa.Table) -> pa.Table:
 
 
 def _load(file: Path, name: str, footers: Mapping[str, Footer]) -> pa.Table:
-    import pyarrow.csv as pacsv  # noqa: PLC0415 -- one of the two is not needed
-
     wanted = schema.arrow_schema(name)
     with _told(file, name), arrow_source(file) as source:
         if name in footers:
             table = open_parquet(source, footers[name]).read()
         else:
-            table = _of_cells(pacsv.read_csv(source, convert_options=_csv_options(file, name)))
+            table = _of_cells(_read_csv(file, name))
         names = table.column_names
     missing = [column for column in wanted.names if column not in names]
     surplus, is_twice = names[len(wanted) :], len(set(names)) < len(names)
@@ -173,11 +173,40 @@ def _of_cells(table: pa.Table) -> pa.Table:
     return pa.table(columns, names=[text_of(name) for name in table.column_names])
 
 
-def _csv_options(file: Path, name: str) -> Any:  # noqa: ANN401 -- pyarrow has no types
+def _items(name: str, table: pa.Table) -> int:
+    """The numbers in texts of a table that become lists."""
+    words = [
+        pc.sum(pc.add(pc.count_substring(table[field.name], " "), 1)).as_py() or 0
+        for field in schema.arrow_schema(name)
+        if pa.types.is_list(field.type) and pa.types.is_string(table[field.name].type)
+    ]
+    return sum(words)
+
+
+def _read_csv(file: Path, name: str) -> pa.Table:
+    """A table of CSV as it stands there; a line may be longer than a block of the reader."""
+    try:
+        return _read_blocks(file, name, _BLOCK)
+    except pa.ArrowInvalid:
+        if (size := file.stat().st_size) < _BLOCK:
+            raise
+        # Twice the file was required to fit: once as a block, once as a table.
+        return _read_blocks(file, name, min(size + 1, _LARGEST_BLOCK))
+
+
+def _read_blocks(file: Path, name: str, size: int) -> pa.Table:
     import pyarrow.csv as pacsv  # noqa: PLC0415 -- only for CSV
 
-    with arrow_source(file) as source, pacsv.open_csv(source) as lines:
-        names = lines.schema.names
+    blocks = pacsv.ReadOptions(block_size=size)
+    with arrow_source(file) as source, pacsv.open_csv(source, read_options=blocks) as lines:
+        options = _csv_options(name, lines.schema.names)
+    with arrow_source(file) as source:
+        return pacsv.read_csv(source, read_options=blocks, convert_options=options)
+
+
+def _csv_options(name: str, names: Sequence[str]) -> Any:  # noqa: ANN401 -- pyarrow has no types
+    import pyarrow.csv as pacsv  # noqa: PLC0415 -- only for CSV
+
     plain = {field.name: _text_type(field.type) for field in schema.arrow_schema(name)}
     return pacsv.ConvertOptions(
         column_types={column: plain.get(column, pa.int64()) for column in names},
