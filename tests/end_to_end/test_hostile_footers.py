@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import shutil
+from pathlib import Path
 
 import pyarrow.parquet as pq
 import pytest
@@ -91,6 +92,16 @@ OFFSETS = {"negative": lambda offset: -offset, "behind the end": lambda _: 1 << 
 PAGES_BEGIN_AT, HAS_ROWS, HAS_ONE_GROUP = b"\x26", b"\x16", b"\x19\x1c"
 
 
+def length(content):
+    """Give the bytes of the footer of a file."""
+    return int.from_bytes(content[-8:-4], "little")
+
+
+def ended(footer):
+    """Give a footer with its length and the end of a file behind it."""
+    return footer + len(footer).to_bytes(4, "little") + b"PAR1"
+
+
 @pytest.mark.parametrize("lie", OFFSETS)
 @pytest.mark.parametrize("ending", ["store", "parquet"])
 def test_pages_that_are_not_in_the_file_are_damage_of_it(lie, ending, sound, tmp_path):
@@ -99,12 +110,12 @@ def test_pages_that_are_not_in_the_file_are_damage_of_it(lie, ending, sound, tmp
     column = pq.read_metadata(file).row_group(0).column(3)
     offset = column.dictionary_page_offset or column.data_page_offset
     content = file.read_bytes()
-    pages = content[: -8 - int.from_bytes(content[-8:-4], "little")]
+    pages = content[: -8 - length(content)]
     honest, lying = (PAGES_BEGIN_AT + number(o) for o in (offset, OFFSETS[lie](offset)))
     footer = content[len(pages) : -8]
     assert footer.count(honest) == 1
     footer = footer.replace(honest, lying)
-    file.write_bytes(pages + footer + len(footer).to_bytes(4, "little") + b"PAR1")
+    file.write_bytes(pages + ended(footer))
     if ending == "store":
         vouch(copy)
 
@@ -131,6 +142,39 @@ def test_rows_that_no_row_group_has_are_damage(command, sound, tmp_path):
     assert "0 rows, of which its row groups have 4" in done.stderr
 
 
+@pytest.mark.parametrize("claimed", [0, 645])
+def test_rows_that_a_dataset_claims_are_compared_with_its_row_groups(claimed, tmp_path):
+    content = (Path(__file__).parent / "learning" / "heat.parquet").read_bytes()
+    honest, lying = (HAS_ROWS + number(rows) + HAS_ONE_GROUP for rows in (640, claimed))
+    assert content.count(honest) == 1
+    pages, footer = content[: -8 - (size := length(content))], content[-8 - size : -8]
+    file = tmp_path / "heat.parquet"
+    file.write_bytes(pages + ended(footer.replace(honest, lying)))
+
+    done = call("learn", file, "--features", "base")
+
+    assert done.returncode == 3, done.stderr
+    assert f"{file}: expected a Parquet table" in done.stderr
+    assert f"{claimed} rows, of which its row groups have 640" in done.stderr
+
+
+def test_a_page_of_a_dataset_that_was_changed_is_damage(tmp_path):
+    file = tmp_path / "bursts.parquet"
+    (tmp_path / "run.txt").write_text(TRACE)
+    assert call("table", tmp_path / "run.txt", "-o", file).returncode == 0
+    content = bytearray(file.read_bytes())
+    column = pq.read_metadata(file).row_group(0).column(0)
+    first_page = column.dictionary_page_offset or column.data_page_offset
+    content[first_page + column.total_compressed_size - 1] ^= 4
+    file.write_bytes(content)
+
+    done = call("learn", file)
+
+    assert done.returncode == 3, done.stderr
+    assert f"{file}: expected a Parquet table, found" in done.stderr
+    assert "CRC" in done.stderr
+
+
 @pytest.mark.parametrize("place", ["run.store", "run.store/calls.parquet"])
 def test_what_leads_to_itself_is_named(place, sound, tmp_path):
     shutil.copytree(sound / "run.store", tmp_path / "run.store")
@@ -150,7 +194,7 @@ def test_columns_are_counted_before_arrow_makes_anything_of_them(tmp_path, monke
     count = b"\xf1\xa2\x04"  # 70,001, as lists say it
     footer = b"\x15\2\x19\xfc" + count + root + leaf * 70_000 + b"\x16\0\x19\x0c\0"
     file = tmp_path / "wide.parquet"
-    file.write_bytes(b"PAR1" + footer + len(footer).to_bytes(4, "little") + b"PAR1")
+    file.write_bytes(b"PAR1" + ended(footer))
     monkeypatch.setattr(pq, "read_metadata", lambda _: pytest.fail("Arrow has read it"))
 
     with pytest.raises(ValueError, match="70,001 columns"):

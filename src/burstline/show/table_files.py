@@ -4,17 +4,18 @@ from __future__ import annotations
 
 import sys
 from itertools import chain
-from typing import IO, TYPE_CHECKING, Any
+from typing import IO, TYPE_CHECKING, Any, Final
 
 import pyarrow as pa
 
 from burstline.cells import cell, cells
-from burstline.errors import FormatError
-from burstline.formats import atomic
+from burstline.formats import atomic, store
 
 if TYPE_CHECKING:
     from collections.abc import Iterable
     from pathlib import Path
+
+_WAY_OUT: Final = "burstline merge --dataset writes one."
 
 
 def write_parts(parts: Iterable[pa.Table], schema: pa.Schema, path: Path) -> int:
@@ -32,20 +33,16 @@ def read_table(path: Path) -> pa.Table:
     """The table of a Parquet or Arrow file, as :func:`write_parts` writes it."""
     from pyarrow import parquet  # noqa: PLC0415 -- one of the two is needed
 
-    with path.open("rb") as file:
-        try:
-            if path.suffix == ".parquet":
-                return parquet.read_table(file)
+    is_parquet = path.suffix == ".parquet"
+    expected = "a Parquet table" if is_parquet else "an Arrow file"
+    with store.damage_told(path, expected, _WAY_OUT), path.open("rb") as file:
+        if not is_parquet:
             return pa.ipc.open_file(file).read_all()
-        except (pa.ArrowException, OSError) as error:
-            what = "a Parquet table" if path.suffix == ".parquet" else "an Arrow file"
-            raise FormatError(
-                path,
-                None,
-                expected=what,
-                found=str(error).splitlines()[0],
-                way_out="burstline merge --dataset writes one.",
-            ) from error
+        footer = store.read_footer(path)
+        table = parquet.ParquetFile(
+            file, metadata=footer.arrow, page_checksum_verification=True
+        )
+        return table.read_row_groups(range(len(footer.groups)))
 
 
 def print_parts(parts: Iterable[pa.Table], schema: pa.Schema) -> None:
@@ -65,7 +62,7 @@ def _writer(file: IO[bytes], ending: str, schema: pa.Schema) -> Any:  # noqa: AN
     if ending == ".parquet":
         from pyarrow import parquet  # noqa: PLC0415 -- one of the three is needed
 
-        return parquet.ParquetWriter(file, schema, compression="zstd")
+        return parquet.ParquetWriter(file, schema, compression="zstd", write_page_checksum=True)
     if ending == ".csv":
         from pyarrow import csv  # noqa: PLC0415 -- as above
 
