@@ -69,8 +69,8 @@ fuzz: $(INSTALLED) $(VENV)/.test  ## throw bytes at kernels and parsers for SECO
 fuzz-commands: $(INSTALLED) $(VENV)/.test  ## run every command on damaged inputs for COMMANDS_SECONDS
 	$(VENV)/bin/python tests/fuzz/commands.py $(COMMANDS_SECONDS) --keep $(BUILD)/fuzz/broken/commands $(ARGS)
 
-same: $(INSTALLED) $(VENV)/.test  ## compare all output with that of COMMIT
-	$(VENV)/bin/python .ci/same --build $(abspath $(BUILD))/same $(COMMIT) $(ARGS)
+same: $(INSTALLED) $(VENV)/.test  ## compare all output with that of COMMIT; ARGS="--choice few" in a minute
+	$(VENV)/bin/python .ci/same --installed --build $(abspath $(BUILD))/same $(COMMIT) $(ARGS)
 
 check: lint types layers test docs  ## all that must pass before a change is merged
 

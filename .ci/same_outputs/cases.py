@@ -15,8 +15,8 @@ import recordings
 
 COMMANDS = re.findall(
     r"\S+",
-    "record counters cc c++ info waits compare structure table browse plot cut annotate retime "
-    "convert merge check-merge learn demo completion",
+    "record counters cc c++ info waits clocks compare structure table browse plot cut annotate "
+    "retime convert merge check-merge learn phases signature predict demo completion",
 )
 ENDINGS = ("prv", "prv.gz", "store", "csv", "parquet", "otf2", "perfetto.json")
 READABLE = ENDINGS[:-1]
@@ -34,9 +34,20 @@ REPRESENTATIVE = {
     "raw_ring",
     "toy_t5_cond_middle",
 }  # on these everything is tried
+SHORT = {
+    "irregular_run1",
+    "lulesh_8r",
+    "raw_counted",
+    "raw_hybrid",
+    "raw_ring",
+    "raw_ring_killed",
+    "text_A1",
+    "text_hyb03",
+}  # of the repository: on these each command runs
 DAMAGED = {"fixture_mpi4.prv", "lulesh_8r", "otf2_scorep_toy4", "raw_ring"}
 LIMITED = {"lulesh_27r_s4_i30", "otf2_scorep_lulesh_8r_s10_i30"}  # beside those: large ones
 COUNTED = "raw_counted"  # has the counters of all clocks
+RING = "raw_ring"  # its program can be run
 COLD = "lulesh_8r"  # every command on it imports what it needs, as in a new process
 SMALL = 400_000  # bytes of a pair of traces on which every way to merge is tried
 PAIRS = {
@@ -51,12 +62,42 @@ PAIRS = {
 }
 
 
+def _of(traces: str, groups: str) -> list[str]:
+    """Return the patterns of some groups of commands on some traces."""
+    return [f"{trace}/{group}" for trace in traces.split() for group in groups.split()]
+
+
+_PRINTED = "info structure table plot waits retime compare phases signature browse"
+_FEW = [
+    *_of("lulesh_8r pair_irregular raw_ring", "each"),
+    *_of("no_trace", "help demo completion counters compile"),
+    "raw_counted/effort",
+    "raw_ring/record",
+]
+_SOME = [
+    *_FEW,
+    *_of("raw_hybrid raw_ring_killed text_A1 text_hyb03", "each"),
+    *_of("no_trace raw_counted pair_toy_cond pair_irregular cube_scorep_toy4_scout", "*"),
+    *_of("raw_ring raw_hybrid lulesh_8r otf2_scorep_toy4", f"{_PRINTED} annotate cut"),
+    *_of("fixture_mpi4.prv fixture_omp-new.prv fixture_two-apps.prv", _PRINTED),
+    *_of("npb_ft_S_4r toy_t5_cond_middle otf2_scorep_hybrid_2x3", _PRINTED),
+    *_of("raw_ring otf2_scorep_toy4", "structure-more table-more api convert-* damage-halve-*"),
+    *_of("fixture_mpi4.prv", "existing application convert-otf2"),
+]
+CHOICES = {"few": "|".join(_FEW), "some": "|".join(_SOME), "all": "*"}
+"""How much is compared: what takes seconds, what takes minutes, and everything."""
+
+
 @dataclass(frozen=True)
 class Step:
-    """One command: its words, and whether it writes to a terminal."""
+    """One command: its words, whether it writes to a terminal, and whether it measures time.
+
+    Of what measures time, or runs a program, the shape of what it prints is compared.
+    """
 
     words: tuple[str, ...]
     terminal: bool = False
+    timed: bool = False
 
     @property
     def command(self) -> str:
@@ -195,12 +236,12 @@ def add_pair(inputs: Inputs, name: str, pair: tuple[str, str]) -> None:
 
 
 def commands(text: str, trace: str = "") -> tuple[Step, ...]:
-    """Return the commands that stand in lines: T is the trace, a final % a terminal."""
+    """Return the commands of lines: T is the trace, a final % a terminal, a final ~ timed."""
     steps = []
     for line in filter(None, map(str.strip, text.splitlines())):
-        words = line.removesuffix("%").split()
+        words = line.rstrip("%~").split()
         filled = tuple(trace if word == "T" else word for word in words)
-        steps.append(Step(filled, terminal=line.endswith("%")))
+        steps.append(Step(filled, terminal=line.endswith("%"), timed=line.endswith("~")))
     return tuple(steps)
 
 
@@ -220,6 +261,31 @@ BASIC = {
         convert T out.otf2
         @tables out.otf2
         annotate T a.prv
+        """,
+}
+EACH = {
+    "each": """
+        info T --full
+        info T --format json
+        structure T
+        structure T --method exact --format json
+        waits T
+        waits T --clock lt_1 --format json
+        compare T --clocks physical,lt_1
+        phases T
+        phases T --method epas --format json
+        signature build T -o app.sig
+        @measure app.sig measured.json
+        predict app.sig measured.json
+        plot T
+        table T -o t.parquet
+        @listing t.parquet
+        annotate T -o a.prv --waits
+        retime T --clock lt_1 -o r.store
+        @tables r.store
+        cut T -o c.otf2 --ranks 0
+        convert T s.csv
+        @browse T
         """,
 }
 ON_TEXT = {
@@ -258,6 +324,7 @@ PRINTED = {
         info T --format csv --top 3
         info T --from 100ms --to 300ms --ranks 0-1
         info T --loop 1 --iterations 1:2 --format json
+        info T --full --span trace
         """,
     "structure": """
         structure T
@@ -266,6 +333,9 @@ PRINTED = {
         structure T --method seed
         structure T --method exact --format json
         structure T --iterations 1
+        structure T --other
+        structure T --calls-of 1
+        structure T --in-calls --times
         """,
     "table": """
         table T
@@ -299,6 +369,25 @@ PRINTED = {
         compare T T --clocks lt_1
         compare T --clocks physical,lt_1 --format json
         compare T --clocks physical,lt_1 --plot c.svg
+        """,
+    "phases": """
+        phases T
+        phases T --format json
+        phases T --method epas --key full --top 5
+        phases T --method pas2p --format csv
+        """,
+    "signature": """
+        signature build T -o app.sig
+        signature build T -o epas.sig --method epas --phase-table table.txt --format json
+        @measure app.sig measured.json
+        predict app.sig measured.json
+        predict app.sig measured.json measured.json --estimator mean --format json
+        predict app.sig measured.json --format csv
+        """,
+    "browse": """
+        browse T
+        @browse T
+        @browse T down enter b p
         """,
     "tables": "@tables T",
     "limits": """
@@ -367,6 +456,7 @@ MORE = {
         annotate T -o c.otf2 --max-depth 1 --from 100ms --to 900ms
         structure a.prv
         structure a.prv --features loops
+        annotate T -o d.prv --waits
         """,
     "api": "@calls T",
     "api-read": """
@@ -386,6 +476,24 @@ ON_COUNTED = {
         @tables h.store
         compare T --clocks physical,lt_stmt,lt_bb
         """,
+    "effort": """
+        clocks fit T -o fitted.toml
+        clocks fit T -o some.toml --counter IR_TOT_INS,IR_LD_INS --format json
+        retime T --clock lt_hwctr --effort-model fitted.toml -o ns.prv
+        waits T --clock lt_hwctr --effort-model fitted.toml
+        compare T --clocks physical,lt_hwctr --effort-model fitted.toml --format json
+        clocks calibrate -o c.toml --compiler no-such
+        """,
+}
+ON_RING = {
+    "record": """
+        record -o recorded.prv -- mpirun -n 3 RING ~
+        @shape recorded.prv
+        record --profile -- mpirun -n 3 RING ~
+        signature build T -o ring.sig
+        signature run ring.sig -o measured.json --format json -- mpirun -n 3 RING ~
+        predict validate ring.sig --runs 1 --format json -- mpirun -n 3 RING ~
+        """.replace("RING", str(recordings.PLACE / "ring")),
 }
 ON_DAMAGED = {
     "existing": """
@@ -436,6 +544,17 @@ ON_PAIRS = {
         """,
 }
 ON_SMALL_PAIRS = {
+    "each": """
+        compare A B
+        merge A B -o m.prv --dataset m.parquet --pairs p.csv
+        check-merge A B --by phase
+        learn m.parquet --most 300 --format json
+        """,
+    "scaling": """
+        info A B
+        info A B --scaling weak --format json
+        signature build A B -o app.sig --format json
+        """,
     "compare": """
         compare A B
         compare A B %
@@ -518,8 +637,21 @@ def without_trace() -> dict[str, str]:
     made["completion"] = "completion bash\ncompletion zsh\ncompletion fish"
     made["nowhere"] = "info no.prv\nconvert no.prv a.store\ncut no.otf2 b.prv\nplot no.store"
     made["record"] = "record\nrecord -- ./no-such\nrecord --counters none -- true"
-    made["counters"] = "counters list\ncounters list --format json"
     made["demo"] = "demo\ndemo %"
+    made["counters"] = """
+        counters list
+        counters list --format json
+        @papi libpapi.so
+        counters list --papi ./libpapi.so
+        counters plan PAPI_TOT_CYC PAPI_L1_DCM PAPI_L2_DCM --papi ./libpapi.so -o sets.toml
+        """
+    made["compile"] = """
+        @program sum.c
+        cc -- clang -O1 -c sum.c -o all.o
+        cc --count statements,flops --loops -- clang -O1 -c sum.c -o some.o
+        c++ -- clang++ -O1 -x c++ -c sum.c -o other.o
+        cc -- gcc -c sum.c
+        """
     return made
 
 
@@ -545,14 +677,17 @@ def texts(one: Input, folder: Path) -> dict[str, str]:
         return ON_PAIRS | (ON_SMALL_PAIRS if one.size < SMALL else {})
     if one.kind == "cube":
         return ON_CUBE
+    each = EACH if one.name in SHORT else {}
     if one.kind == "long":
         return {name: PRINTED[name] for name in ("info", "limits")} | BASIC
     if one.kind == "text":
-        return ON_TEXT | (damages([one.file]) if one.name == "text_A1" else {})
+        return ON_TEXT | each | (damages([one.file]) if one.name == "text_A1" else {})
     if one.name not in REPRESENTATIVE:
         limits = {"limits": PRINTED["limits"]} if one.name in LIMITED else {}
-        return BASIC | limits | (ON_COUNTED if one.name == COUNTED else {})
-    made = PRINTED | MORE | conversions()
+        return BASIC | each | limits | (ON_COUNTED if one.name == COUNTED else {})
+    made = PRINTED | MORE | each | conversions()
+    if one.name == RING:
+        made |= ON_RING
     if one.name == COLD:
         made |= damages_to_outputs()
     if one.name in DAMAGED:

@@ -31,3 +31,29 @@ class Noon(dt.datetime):
     def now(cls, tz: dt.tzinfo | None = None) -> Noon:
         """Return the same moment, whenever it is asked for."""
         return cls(2030, 1, 2, 12, tzinfo=tz)
+
+
+UNITS = r"(?:ns|µs|ms|s|%|B|kB|kiB|MB|MiB)\b|%"
+
+
+def shape(data: bytes) -> bytes:
+    """Return what is compared of what a run of a program printed: no number, in no order."""
+    text = data.decode(errors="replace")
+    with contextlib.suppress(ValueError):
+        return json.dumps(_keys(json.loads(text)), indent=1).encode()
+    text = re.sub(rf"[+-]?[\d,.]*\d(?: *(?:{UNITS}))?", "#", text)
+    return "\n".join(sorted(" ".join(line.split()) for line in text.splitlines())).encode()
+
+
+def _keys(value: object) -> object:
+    """Return a document without its values, and with one item of each list."""
+    if isinstance(value, dict):
+        return {key: _keys(each) for key, each in value.items()}
+    if isinstance(value, list):
+        return [_keys(each) for each in value[:1]]
+    return "…"
+
+
+def still() -> int:
+    """Return the same nanoseconds at any moment: some commands print what they took."""
+    return 10**12

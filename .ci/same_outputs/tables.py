@@ -6,7 +6,9 @@ import hashlib
 import importlib
 import io
 import json
+import subprocess
 import sys
+import tomllib
 from pathlib import Path
 from typing import Any
 
@@ -102,6 +104,65 @@ def listing(*paths: str) -> None:
         show(path, file.read())
 
 
+def shape(path: str) -> None:
+    """Print the calls of each location in their order, without a time."""
+    burstline = importlib.import_module("burstline")
+    trace = burstline.read(path)
+    calls = trace.table("calls")
+    for column in ("location", "operation"):
+        print(column, calls[column].to_pylist())
+
+
+def measure(signature: str, path: str) -> None:
+    """Write what a run of a signature would have measured where all takes twice as long."""
+    found = tomllib.loads(Path(signature).read_text(encoding="utf-8"))
+    ranks = []
+    for process in found["process"]:
+        counts = [count for count, _ in process["boundaries"]]
+        times = [2 * process["early_ns"] * count // process["cut"] for count in counts]
+        told = {"rank": process["rank"], "init_ns": 0, "finalize_ns": None}
+        ranks.append({**told, "counts": counts, "time_ns": times})
+    document = {"version": found["version"], "wall_ns": 10**9, "facts": {}, "ranks": ranks}
+    Path(path).write_text(json.dumps(document), encoding="utf-8")
+
+
+def browse(path: str, *keys: str) -> None:
+    """Print the screen of the browser after some keys."""
+    screens = importlib.import_module("screens")
+    try:
+        print(screens.browsed(["browse", path], keys, size=(120, 40)))
+    except SystemExit as leaving:
+        print(f"exit code {leaving.code}")
+
+
+def papi(path: str) -> None:
+    """Build a PAPI whose limits are known, beside the rules that it goes by."""
+    words = ["cc", "-shared", "-fPIC", "-o", path, str(TESTS / "record" / "fake_papi.c")]
+    subprocess.run(words, check=True)  # noqa: S603 -- a compiler, and files of this repository
+    Path("rules").write_text(RULES)
+
+
+def program(path: str) -> None:
+    """Write a program that has work to count."""
+    Path(path).write_text(PROGRAM)
+
+
+TESTS = Path(__file__).resolve().parents[2] / "tests"
+RULES = """\
+event PAPI_TOT_INS
+event PAPI_TOT_CYC
+event PAPI_L1_DCM
+event PAPI_L2_DCM
+limit 3
+apart PAPI_L1_DCM PAPI_L2_DCM
+"""
+PROGRAM = """\
+double sum(const double *from, int number) {
+    double all = 0;
+    for (int i = 0; i < number; ++i) all += from[i];
+    return all;
+}
+"""
 ADDED = {"loops", "loop_entries", "loop_iterations", "call_loops"}
 """Tables that an older commit does not know: printed where they have rows."""
 
@@ -112,4 +173,9 @@ ACTIONS = {
     "@spoil": spoil,
     "@remove": remove,
     "@listing": listing,
+    "@shape": shape,
+    "@measure": measure,
+    "@browse": browse,
+    "@papi": papi,
+    "@program": program,
 }

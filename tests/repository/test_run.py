@@ -29,6 +29,8 @@ MAKEFILE = """\
 .venv/.%: ; @mkdir -p .venv && touch $@
 demo install lint types layers docs bench fuzz fuzz-commands:
 >@echo "did $@"
+same:
+>@echo "compared with $(COMMIT): $(ARGS)"
 test:
 >@env | sort | sed 's/^/environment: /'
 >@ls .. | sed 's/^/beside: /'
@@ -55,7 +57,7 @@ def run(tmp_path):
 
     def of(readme=README, makefile=MAKEFILE, *, folders=True):
         if not folders:
-            shutil.rmtree(place / "shared")
+            shutil.rmtree(place / "shared", ignore_errors=True)
         (repository / "README.md").write_text(readme)
         (repository / "Makefile").write_text(makefile)
         git = ["git", "-c", "user.name=n", "-c", "user.email=e"]
@@ -122,3 +124,30 @@ def test_without_folders_beside_it_the_tests_that_need_them_are_left_out_once(ru
     assert code == 0
     assert "=== tests with real traces" not in lines
     assert lines[-2:] == ["2 tests were left out: 2 need BURSTLINE_TRACES", "7 passed in 1.50s"]
+
+
+def test_outputs_are_compared_with_those_before_the_last_commit_or_of_main(run, tmp_path):
+    repository = tmp_path / "place" / "repository"
+
+    def git(*words):
+        done = subprocess.run(
+            ["git", "-c", "user.name=n", "-c", "user.email=e", *words],
+            cwd=repository,
+            check=True,
+            capture_output=True,
+            text=True,
+        )
+        return done.stdout.strip()
+
+    def compared(readme):
+        _, lines = run(readme, folders=False)
+        return [line for line in lines if line.startswith("compared with")]
+
+    assert compared(README) == []
+    first = git("rev-parse", "HEAD")
+    git("branch", "-M", "main")
+    assert compared(README + "second\n") == [f"compared with {first}: --choice few"]
+    second = git("rev-parse", "HEAD")
+    git("switch", "-qc", "branch")
+    for text in ("third\n", "fourth\n"):
+        assert compared(README + text) == [f"compared with {second}: --choice few"]

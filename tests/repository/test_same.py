@@ -3,15 +3,20 @@
 from __future__ import annotations
 
 import importlib
+import os
+import runpy
 import sys
 
 import pytest
 
+from burstline.cli.parser import COMMANDS
 from repository.source import ROOT
 
 CASE = "run/info"
 COMMAND = "info run.prv --memory 300Mi"
 ANCHOR = b"OTF2burstline" + bytes(6)
+OUTSIDE = ("otf2_", "fixture_", "npb_", "toy_", "pair_toy", "cube_")
+"""Traces that are not in the repository."""
 ROW = """
 [[allowed]]
 command = "info run.prv --memory *"
@@ -126,3 +131,57 @@ def test_paths_of_the_folder_are_left_out_and_records_are_not(same):
     assert normal("stdout", b"/a/b/run.prv: 1", "/a/b") == b"<folder>/run.prv: 1"
     assert normal("a.otf2", ANCHOR + b"12345678" + b"\2\1", "/a/b").endswith(b"<number>\2\1")
     assert normal("a.prv", b"2:1:1:1:1:0:1:2\n", "/a/b") == b"2:1:1:1:1:0:1:2\n"
+
+
+def test_of_a_run_that_takes_other_times_only_the_shape_is_compared(same):
+    shape = same["chance"].shape
+    one = b'{"ns": 5, "usable": true, "ranks": [{"rank": 0}, {"rank": 1}]}'
+    other = b'{"ns": 70, "usable": false, "ranks": [{"rank": 1}]}'
+
+    assert shape(one) == shape(other)
+    assert shape(one) != shape(other.replace(b"usable", b"useful"))
+    assert shape(b"Send  1.20 ms\nRecv  5 us  10 %\n") == shape(
+        b"Recv 70 us 9.5 %\nSend 3 ns\n"
+    )
+    assert shape(b"Send  1.20 ms\n") != shape(b"Sent  1.20 ms\n")
+
+
+@pytest.mark.parametrize("choice", ["few", "some", "all"])
+def test_every_command_is_compared_on_traces_of_the_repository(
+    same, choice, tmp_path, monkeypatch
+):
+    monkeypatch.delenv("BURSTLINE_TRACES", raising=False)
+    cases, running = same["cases"], same["running"]
+    every = cases.plan(ROOT, tmp_path / "inputs")
+
+    chosen = running.selected(every, cases.CHOICES[choice])
+
+    steps = [step.words for case in chosen for step in case.steps if step.words]
+    run = {words[0].removeprefix("@") for words in steps if "--help" not in words}
+    assert set(COMMANDS) == set(cases.COMMANDS)
+    assert set(COMMANDS) <= run
+
+
+def test_a_choice_names_no_case_that_is_not_there(same, tmp_path):
+    cases, running = same["cases"], same["running"]
+    every = cases.plan(ROOT, tmp_path / "inputs")
+    outside = () if os.environ.get("BURSTLINE_TRACES") else OUTSIDE
+
+    patterns = {one for name in ("few", "some") for one in cases.CHOICES[name].split("|")}
+
+    lost = {one for one in patterns if not running.selected(every, one)}
+    assert all(pattern.startswith(outside) for pattern in lost)
+
+
+@pytest.mark.usefixtures("same")
+def test_a_tree_takes_the_kernel_that_was_made_of_the_same_sources(tmp_path):
+    kernel_of = runpy.run_path(str(ROOT / ".ci" / "same"))["kernel_of"]
+    trees = [tmp_path / name for name in ("old", "new")]
+    for tree in trees:
+        (tree / "core").mkdir(parents=True)
+        for name in ("core/a.cpp", "CMakeLists.txt", "pyproject.toml"):
+            (tree / name).write_text(name)
+
+    assert len({kernel_of(tree, tmp_path) for tree in trees}) == 1
+    (trees[1] / "core/a.cpp").write_text("other")
+    assert len({kernel_of(tree, tmp_path) for tree in trees}) == 2
