@@ -254,7 +254,7 @@ class Browser(App[None]):
         fidelity = f"fidelity {100 * structure.fidelity:.2f} %"
         facts = " · ".join([loops, calls, fidelity, f"method {structure.method}"])
         hidden = len(self._outline.rows) - len(self._shown)
-        seen = f"{len(self._shown):,} lines, {hidden:,} hidden"
+        seen = f"{plural(len(self._shown), 'line')}, {hidden:,} hidden"
         limits = " · ".join([*restrictions(view), seen])
         return Text.assemble((f"{self._name}  ", "bold"), facts, (f"\n{limits}", "dim"))
 
