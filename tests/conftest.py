@@ -21,6 +21,7 @@ TOOLS = {
     "mpich": ("mpicc.mpich", "mpiexec.mpich"),
     "gfortran": ("gfortran",),
     "otf2_print_tool": ("otf2-print",),
+    "work_compiler": ("clang", "clang++", "llvm-config"),
 }
 
 if signal.getsignal(signal.SIGINT) is signal.SIG_IGN:  # as in a shell's background
@@ -79,6 +80,21 @@ def gfortran() -> tuple[str, ...]:
 def otf2_print_tool() -> tuple[str, ...]:
     """Give the tool that prints OTF2 archives."""
     return TOOLS["otf2_print_tool"]
+
+
+@pytest.fixture(scope="session")
+def work_compiler() -> tuple[str, ...]:
+    """Give the compilers that put counters into programs."""
+    return TOOLS["work_compiler"]
+
+
+@pytest.fixture(scope="session")
+def built_once(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """Folder in which recorders and plug-ins are built once, whatever process runs a test."""
+    base = tmp_path_factory.getbasetemp()
+    folder = (base.parent if "PYTEST_XDIST_WORKER" in os.environ else base) / "built_once"
+    folder.mkdir(exist_ok=True)
+    return folder
 
 
 def pytest_configure(config: pytest.Config) -> None:

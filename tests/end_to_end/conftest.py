@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import os
 import shutil
 import subprocess
 from pathlib import Path
@@ -62,15 +61,6 @@ def openmp():
         ]
 
     return options
-
-
-@pytest.fixture(scope="session")
-def built_once(tmp_path_factory):
-    """Folder in which recorders and plug-ins are built once, whatever process runs a test."""
-    base = tmp_path_factory.getbasetemp()
-    folder = (base.parent if "PYTEST_XDIST_WORKER" in os.environ else base) / "built_once"
-    folder.mkdir(exist_ok=True)
-    return folder
 
 
 @pytest.fixture(scope="session")

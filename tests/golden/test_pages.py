@@ -1,9 +1,11 @@
 """Each page beside this file is true: its commands print what it shows.
 
-A page tells a story, a trace of it as text, and commands with their output. Blocks that begin
-with ``text`` are written to ``trace.txt``, or the file that they name; lines of ``console``
-blocks that begin with ``$`` are run in order, in one folder. After a change of what commands
-print, ``BURSTLINE_PAGES=write pytest tests/golden/test_pages.py`` writes the pages anew.
+A page tells a story, a trace of it as text, and commands with their output. Blocks of
+``text``, ``c``, ``json`` and ``python`` are written to the file that they name, or to
+``trace.txt``. Lines of ``console`` blocks that begin with ``$`` are run in order, in one
+folder. Behind a ``#`` stand the keys that are pressed in ``burstline browse`` before its screen
+is shown. After a change of what commands print, ``BURSTLINE_PAGES=write pytest
+tests/golden/test_pages.py`` writes all pages anew.
 """
 
 from __future__ import annotations
@@ -11,29 +13,77 @@ from __future__ import annotations
 import os
 import re
 import shlex
+import subprocess
+import sys
 from pathlib import Path
 
 import pytest
 
+from burstline.cli.parser import COMMANDS
 from command import burstline
+from recording import SETTINGS
+from screens import browsed
 
 PAGES = sorted(Path(__file__).parent.glob("[!R]*.md"))
-_BLOCK = re.compile(r"^```(text|console) ?(.*)\n((?:.*\n)*?)```$", re.MULTILINE)
+NEEDS = {"record": ("open_mpi", "work_compiler")}
+"""Tools without which a page cannot be tried."""
+_BLOCK = re.compile(r"^```(text|console|c|json|python)\b ?(.*)\n((?:.*\n)*?)```$", re.MULTILINE)
+_TOOLS = {"python": sys.executable}
 
 
 def shown(line: str) -> str:
-    """What a command prints, as it stands in a page: without blanks at ends of lines."""
-    program, *words = shlex.split(line)
+    """What a line prints, as it stands in a page: without blanks at ends of lines."""
+    words, _, keys = line.partition("  # ")
+    words, _, target = words.partition(" > ")
+    first, *filters = (shlex.split(part) for part in words.split(" | "))
+    lines = [each.rstrip() for each in printed(first, keys.split()).splitlines()]
+    for each in filters:
+        lines = filtered(lines, *each)
+    text = "".join(f"{each}\n" for each in lines)
+    if target:
+        Path(target).write_text(text, encoding="utf-8")
+        return ""
+    return text
+
+
+def filtered(lines: list[str], program: str, *words: str) -> list[str]:
+    """What ``grep`` and ``head`` leave of lines."""
+    match program, *words:
+        case "head", count:
+            return lines[: -int(count)]
+        case "grep", "-oE", pattern:
+            found = (re.search(pattern, line) for line in lines)
+            return [each[0] for each in found if each]
+        case "grep", "-A", more, pattern:
+            first = next(at for at, line in enumerate(lines) if re.search(pattern, line))
+            return lines[first : first + 1 + int(more)]
+        case "grep", *_, pattern:
+            return [line for line in lines if re.search(pattern, line)]
+    raise AssertionError(f"no page can use {program}")
+
+
+def printed(words: list[str], keys: list[str]) -> str:
+    """What a program prints, and says, unless that is sent away."""
+    if "=" in words[0]:
+        with pytest.MonkeyPatch.context() as patch:
+            patch.setenv(*words[0].split("="))
+            return printed(words[1:], keys)
+    is_quiet = "2>/dev/null" in words
+    program, *rest = (word for word in words if not word.startswith("2>"))
     if program == "cat":
-        return Path(*words).read_text(encoding="utf-8")
+        return Path(*rest).read_text(encoding="utf-8")
     if program == "grep":
-        pattern, name = words
-        lines = Path(name).read_text(encoding="utf-8").splitlines()
-        return "".join(f"{text}\n" for text in lines if re.search(pattern, text))
-    assert program == "burstline", line
-    done = burstline(*words)
-    printed = done.stdout + done.stderr
-    return "".join(f"{text.rstrip()}\n" for text in printed.splitlines())
+        lines = Path(rest.pop()).read_text(encoding="utf-8").splitlines()
+        return "".join(f"{line}\n" for line in filtered(lines, program, *rest))
+    if program in _TOOLS:
+        words = [_TOOLS[program], *rest]
+        done = subprocess.run(words, capture_output=True, text=True, check=True)
+        return done.stdout
+    assert program == "burstline", words
+    if rest[0] == "browse":
+        return browsed(rest, keys)
+    done = burstline(*rest)
+    return done.stdout + ("" if is_quiet else done.stderr)
 
 
 def played(page: str) -> str:
@@ -41,7 +91,7 @@ def played(page: str) -> str:
 
     def block(found: re.Match[str]) -> str:
         kind, name, body = found.groups()
-        if kind == "text":
+        if kind != "console":
             Path(name or "trace.txt").write_text(body, encoding="utf-8")
             return found[0]
         lines = [line for line in body.splitlines() if line.startswith("$ ")]
@@ -51,10 +101,19 @@ def played(page: str) -> str:
     return _BLOCK.sub(block, page)
 
 
-@pytest.mark.parametrize("path", PAGES, ids=[path.stem for path in PAGES])
-def test_a_page_shows_what_its_commands_print(path, tmp_path, monkeypatch):
+def pages() -> list[object]:
+    """Each page, and the tools that it needs."""
+    needs = {page: pytest.mark.needs(*tools) for page, tools in NEEDS.items()}
+    return [pytest.param(path, id=path.stem, marks=needs.get(path.stem, ())) for path in PAGES]
+
+
+@pytest.mark.parametrize("path", pages())
+def test_a_page_shows_what_its_commands_print(path, tmp_path, monkeypatch, built_once):
     monkeypatch.chdir(tmp_path)
     monkeypatch.setenv("COLUMNS", "100")
+    monkeypatch.setenv("XDG_CACHE_HOME", str(built_once))
+    for name, value in SETTINGS.items():
+        monkeypatch.setenv(name, value)
     page = path.read_text(encoding="utf-8")
 
     found = played(page)
@@ -63,3 +122,10 @@ def test_a_page_shows_what_its_commands_print(path, tmp_path, monkeypatch):
         path.write_text(found, encoding="utf-8")
     else:
         assert found == page
+
+
+def test_each_command_has_a_page_that_shows_it():
+    text = "\n".join(path.read_text(encoding="utf-8") for path in PAGES)
+    run = set(re.findall(r"^\$ (?:\S+=\S+ )*burstline (\S+)", text, re.MULTILINE))
+
+    assert set(COMMANDS) <= run
