@@ -17,6 +17,9 @@ using std::int64_t;
 /// An iteration may be unlike the others in one of so many calls.
 constexpr std::ptrdiff_t kCallsPerEdit = 8, kMostEdits = 16;
 
+/// What a condition adds to the length of a program, and a loop.
+constexpr std::ptrdiff_t kCondition = 2, kLoop = 2;
+
 /// A symbol of the sequence, or a loop: what is in it, iteration after iteration.
 struct Node {
     int64_t shape;         ///< the symbol, or the number of the loop's body
@@ -47,24 +50,27 @@ class Folder {
 
     [[nodiscard]] const std::vector<int64_t>& top() const { return top_; }
     [[nodiscard]] const Node& node(int64_t number) const { return nodes_[number]; }
-    [[nodiscard]] int64_t child(int64_t number) const { return children_[number]; }
+    [[nodiscard]] std::span<const int64_t> children(const Node& node) const {
+        return std::span(children_).subspan(static_cast<std::size_t>(node.first_child),
+                                            static_cast<std::size_t>(node.children));
+    }
     [[nodiscard]] bool is_loop(const Node& node) const { return node.children > 0; }
     [[nodiscard]] std::size_t body_length(const Node& node) const {
         return length_[node.shape - symbols_];
     }
 
-    /// What follows a loop at the top (or, with a `step` of -1, stands before it) as one more of
+    /// What follows a loop among nodes (or, with a `step` of -1, stands before it) as one more of
     /// its iterations, unlike the others in few calls: for each node from `begin` on its place
     /// in the body, or -1 - the place that it stands behind. Empty if it is no iteration.
-    [[nodiscard]] std::vector<int64_t> iteration(const Node& loop, std::ptrdiff_t begin,
-                                                 std::ptrdiff_t step) const {
+    [[nodiscard]] std::vector<int64_t> iteration(std::span<const int64_t> nodes, const Node& loop,
+                                                 std::ptrdiff_t begin, std::ptrdiff_t step) const {
         const auto length = static_cast<std::ptrdiff_t>(body_length(loop));
-        const auto last = static_cast<std::ptrdiff_t>(top_.size()) - 1;
+        const auto last = static_cast<std::ptrdiff_t>(nodes.size()) - 1;
         const auto place = [&](std::ptrdiff_t k) { return step > 0 ? k : length - 1 - k; };
         const auto same = [&](std::ptrdiff_t k, std::ptrdiff_t node) {
             return node >= 0 && node <= last && k < length &&
                    nodes_[children_[loop.first_child + place(k)]].shape ==
-                       shape(static_cast<std::size_t>(node));
+                       nodes_[nodes[node]].shape;
         };
         std::vector<int64_t> places;
         std::ptrdiff_t edits = std::min(length / kCallsPerEdit, kMostEdits);
@@ -86,6 +92,55 @@ class Folder {
             k += left_out;
             if (k < length) places.push_back(place(k++));
         }
+        return places;
+    }
+
+    /// What follows a loop among nodes, or stands before it, as one more of its iterations that
+    /// leaves some of its calls out: the places in the body of as many nodes as saves most, where
+    /// a node more saves one and each gap costs a condition, of two. Empty if nothing is saved.
+    [[nodiscard]] std::vector<int64_t> shorter_iteration(std::span<const int64_t> nodes,
+                                                         const Node& loop, std::ptrdiff_t begin,
+                                                         std::ptrdiff_t step) const {
+        const auto length = static_cast<std::ptrdiff_t>(body_length(loop));
+        const auto size = static_cast<std::ptrdiff_t>(nodes.size());
+        std::vector<int64_t> places;
+        std::size_t best = 0;
+        std::ptrdiff_t saved = 0, most = 0;
+        for (std::ptrdiff_t node = begin, k = 0; node >= 0 && node < size && k < length;
+             node += step) {
+            const std::ptrdiff_t from = k;
+            const auto place = [&] { return step > 0 ? k : length - 1 - k; };
+            while (k < length && shape_in(loop, place()) != nodes_[nodes[node]].shape) ++k;
+            if (k == length) break;
+            saved += 1 - (k > from ? kCondition : 0);
+            places.push_back(place());
+            ++k;
+            const std::ptrdiff_t whole = saved - (k < length ? kCondition : 0);
+            if (whole > most) {
+                most = whole;
+                best = places.size();
+            }
+        }
+        places.resize(best);
+        return places;
+    }
+
+    /// The places of the body of one loop in that of another, of which it leaves some calls out.
+    /// Empty if it is another loop, or is shorter written as one.
+    [[nodiscard]] std::vector<int64_t> shorter_body(const Node& other, const Node& loop) const {
+        const auto length = static_cast<std::ptrdiff_t>(body_length(loop));
+        const auto others = static_cast<std::ptrdiff_t>(body_length(other));
+        std::vector<int64_t> places;
+        std::ptrdiff_t k = 0, gaps = 0;
+        for (std::ptrdiff_t node = 0; node < others; ++node, ++k) {
+            const std::ptrdiff_t from = k;
+            while (k < length && shape_in(loop, k) != shape_in(other, node)) ++k;
+            if (k == length) return {};
+            gaps += k > from;
+            places.push_back(k);
+        }
+        gaps += k < length;
+        if (others + kLoop <= gaps * kCondition) return {};
         return places;
     }
 
@@ -141,8 +196,8 @@ class Folder {
                shape(k + shift + 1) == nodes_[*(first + static_cast<std::ptrdiff_t>(shift))].shape)
             ++shift;
         if (shift == 0) return;
-        const std::size_t beside =
-            std::max(iteration(loop, place - 1, -1).size(), iteration(loop, place + 1, 1).size());
+        const std::size_t beside = std::max(iteration(top_, loop, place - 1, -1).size(),
+                                            iteration(top_, loop, place + 1, 1).size());
         work_left_ -= static_cast<int64_t>(top_.size() + calls);
         const std::vector<int64_t> before = top_;
         top_.erase(top_.begin() + place);
@@ -151,7 +206,11 @@ class Folder {
         const int64_t later = this->loop(k + shift, length, calls / length);
         top_.erase(top_.begin() + begin, top_.begin() + begin + loop.children - 1);
         top_[k + shift] = later;
-        if (iteration(nodes_[later], begin - 1, -1).size() <= beside) top_ = before;
+        if (iteration(top_, nodes_[later], begin - 1, -1).size() <= beside) top_ = before;
+    }
+
+    [[nodiscard]] int64_t shape_in(const Node& loop, std::ptrdiff_t place) const {
+        return nodes_[children_[loop.first_child + place]].shape;
     }
 
     [[nodiscard]] int64_t shape(std::size_t place) const { return nodes_[top_[place]].shape; }
@@ -200,20 +259,25 @@ class Labeller {
   public:
     explicit Labeller(std::size_t places) { sites.site.resize(places); }
 
-    void label(Folder& folder) {
-        std::vector<Step> open = at_the_top(folder);
+    void label(const Folder& folder, int64_t lane_shape) {
+        std::vector<Step> open;
+        put(folder, folder.top(), folder.top().size(), -1 - lane_shape, open);
         while (!open.empty()) {
-            const auto [number, above, position] = open.back();
+            const Step step = std::move(open.back());
             open.pop_back();
-            const Node& node = folder.node(number);
+            const Node& node = folder.node(step.node);
             if (!folder.is_loop(node)) {
-                sites.site[node.first_child] = site(above, position, node.shape);
+                sites.site[node.first_child] = site(step.above, step.position, node.shape);
                 continue;
             }
-            const int64_t inside = context(above, position);
-            const auto length = static_cast<int64_t>(folder.body_length(node));
-            for (int64_t k = node.children; k-- > 0;)
-                open.push_back({folder.child(node.first_child + k), inside, k % length});
+            const std::span<const int64_t> children = folder.children(node);
+            if (step.inside.empty()) {
+                put(folder, children, folder.body_length(node), context(step.above, step.position),
+                    open);
+                continue;
+            }
+            for (std::size_t k = 0; k < children.size(); ++k)
+                open.push_back({children[k], step.above, step.inside[k % step.inside.size()], {}});
         }
     }
 
@@ -222,34 +286,56 @@ class Labeller {
   private:
     struct Step {
         int64_t node, above, position;
+        std::vector<int64_t> inside;  ///< for a loop that is a part of another: places in that
     };
 
-    /// Where the nodes at the top stand, the last one first: those that are one more iteration
-    /// of the loop beside them in that.
-    std::vector<Step> at_the_top(Folder& folder) {
-        const std::vector<int64_t>& top = folder.top();
-        const int64_t root = -1 - folder.lane_shape();
-        const auto size = static_cast<std::ptrdiff_t>(top.size());
-        std::vector<Step> steps(top.size());
-        std::vector<bool> is_placed(top.size(), false);
-        for (std::ptrdiff_t k = 0; k < size; ++k) steps[size - 1 - k] = {top[k], root, k};
+    /// Opens nodes that stand in a body, iteration after iteration of it.
+    void put(const Folder& folder, std::span<const int64_t> nodes, std::size_t length, int64_t root,
+             std::vector<Step>& open) {
+        const std::vector<Step> body = in_body(folder, nodes.first(length), root);
+        for (std::size_t k = nodes.size(); k-- > 0;) {
+            open.push_back(body[k % length]);
+            open.back().node = nodes[k];
+        }
+    }
+
+    /// Where the nodes of a body stand: those that are one more iteration of the loop beside
+    /// them in that.
+    std::vector<Step> in_body(const Folder& folder, std::span<const int64_t> nodes, int64_t root) {
+        const auto size = static_cast<std::ptrdiff_t>(nodes.size());
+        std::vector<Step> steps;
+        std::vector<bool> is_placed(nodes.size(), false);
+        for (std::ptrdiff_t k = 0; k < size; ++k) steps.push_back({nodes[k], root, k, {}});
         for (std::ptrdiff_t k = 0; k < size; ++k) {
-            const Node& loop = folder.node(top[k]);
+            const Node& loop = folder.node(nodes[k]);
             if (is_placed[k] || !folder.is_loop(loop)) continue;
             const int64_t inside = context(root, k);
             for (const std::ptrdiff_t step : {-1, 1})
                 for (std::ptrdiff_t begin = k + step; begin >= 0 && begin < size;) {
-                    const auto places = folder.iteration(loop, begin, step);
+                    if (is_placed[begin]) break;
+                    const Node& other = folder.node(nodes[begin]);
+                    if (folder.is_loop(other)) {
+                        auto places = folder.shorter_body(other, loop);
+                        if (!places.empty()) {
+                            steps[begin] = {nodes[begin], inside, 0, std::move(places)};
+                            is_placed[begin] = true;
+                            begin += step;
+                            continue;
+                        }
+                    }
+                    auto places = folder.iteration(nodes, loop, begin, step);
+                    if (places.empty()) places = folder.shorter_iteration(nodes, loop, begin, step);
                     const auto count = step * static_cast<std::ptrdiff_t>(places.size());
                     const auto near = std::min(begin, begin + count - step);
                     const auto first = is_placed.begin() + near;
                     const auto end = first + std::abs(count);
                     if (places.empty() || std::find(first, end, true) != end) break;
                     for (const int64_t place : places) {
-                        const int64_t shape = folder.node(top[begin]).shape;
-                        steps[size - 1 - begin] =
-                            place >= 0 ? Step{top[begin], inside, place}
-                                       : Step{top[begin], context(inside, -1 - shape), -place};
+                        const int64_t shape = folder.node(nodes[begin]).shape;
+                        steps[begin] =
+                            place >= 0
+                                ? Step{nodes[begin], inside, place, {}}
+                                : Step{nodes[begin], context(inside, -1 - shape), -place, {}};
                         is_placed[begin] = true;
                         begin += step;
                     }
@@ -288,7 +374,7 @@ Sites fold_sites(std::span<const int32_t> sequence, std::span<const int64_t> lan
         const auto begin = static_cast<std::size_t>(lane_begin[lane]);
         const auto length = static_cast<std::size_t>(lane_begin[lane + 1]) - begin;
         folder.fold(sequence.subspan(begin, length), lane_begin[lane]);
-        labeller.label(folder);
+        labeller.label(folder, folder.lane_shape());
     }
     return std::move(labeller.sites);
 }

@@ -113,7 +113,17 @@ template <typename Sink>
 class Walk {
   public:
     Walk(const Nest& nest, Sink& sink)
-        : nest_(nest), chains_(nest), sink_(sink), position_(nest.loop_parent.size(), -1) {}
+        : nest_(nest), chains_(nest), sink_(sink), position_(nest.loop_parent.size(), -1),
+          iterations_(nest.loop_parent.size(), 0) {
+        if (nest.most.empty()) return;
+        lanes_ = nest.most.size() / nest.loop_parent.size();
+        if (lanes_ * nest.loop_parent.size() != nest.most.size())
+            throw std::invalid_argument("the most iterations are told of each loop and lane");
+        for (std::size_t loop = 0; loop < nest.loop_parent.size(); ++loop)
+            for (std::size_t lane = 0; lane < lanes_ && nest.loop_parent[loop] <= 0; ++lane)
+                if (nest.most[loop * lanes_ + lane] != 0)
+                    throw std::invalid_argument("a loop that is entered again is in another");
+    }
 
     void lane(std::span<const int32_t> symbols, int64_t begin) {
         inner_ = 0;
@@ -124,6 +134,7 @@ class Walk {
         const int64_t end = begin + static_cast<int64_t>(symbols.size());
         while (inner_ != 0) close(end - 1);
         sink_.end_lane();
+        ++lane_;
     }
 
   private:
@@ -146,11 +157,16 @@ class Walk {
         }
         for (auto loop = entered_.rbegin(); loop != entered_.rend(); ++loop) {
             advance(inner_, nest_.loop_position[*loop], place);
-            sink_.loop(*loop, inner_);
-            inner_ = *loop;
-            position_[inner_] = -1;
-            sink_.enter(inner_, place);
+            enter(*loop, place);
         }
+    }
+
+    void enter(int32_t loop, int64_t place) {
+        sink_.loop(loop, inner_);
+        inner_ = loop;
+        position_[loop] = -1;
+        iterations_[loop] = 1;
+        sink_.enter(loop, place);
     }
 
     void up(int32_t& loop) {
@@ -167,15 +183,29 @@ class Walk {
     void advance(int32_t loop, int32_t to, int64_t place) {
         if (to <= position_[loop]) {
             if (loop == 0) throw std::invalid_argument("a program goes through its body once");
-            sink_.iterate(loop, place);
+            if (iterations_[loop] == most(loop)) {
+                close(place - 1);
+                advance(inner_, nest_.loop_position[loop], place);
+                enter(loop, place);
+            } else {
+                ++iterations_[loop];
+                sink_.iterate(loop, place);
+            }
         }
         position_[loop] = to;
+    }
+
+    /// The iterations of a loop after which it is entered again; 0, which none has, without.
+    [[nodiscard]] int64_t most(int32_t loop) const {
+        return lane_ < lanes_ ? nest_.most[static_cast<std::size_t>(loop) * lanes_ + lane_] : 0;
     }
 
     const Nest& nest_;
     Chains chains_;
     Sink& sink_;
     std::vector<int32_t> position_;
+    std::vector<int64_t> iterations_;  ///< of the present entry of each loop
+    std::size_t lanes_ = 0, lane_ = 0;
     std::vector<int32_t> entered_;
     int32_t inner_ = 0;
 };

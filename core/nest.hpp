@@ -11,10 +11,13 @@ namespace burstline {
 /// A nest of loops over symbols that each stand in one body, at one position.
 ///
 /// Loop 0 is the program itself, executed once. A loop's parent has a smaller number. Elements
-/// of one body, symbols and loops, have different positions.
+/// of one body, symbols and loops, have different positions. `most`: for each (loop, lane), the
+/// iterations after which the next one is of another entry, 0 if that is never so; empty if it
+/// is so for no loop. A loop that has any is in another.
 struct Nest {
     std::span<const std::int32_t> symbol_loop, symbol_position;
     std::span<const std::int32_t> loop_parent, loop_position;
+    std::span<const std::int64_t> most;
 };
 
 /// Sequences of integers as arithmetic progressions, one sequence per (item, lane).
@@ -36,7 +39,8 @@ struct NestReading {
 };
 
 /// Reads every lane of a sequence: an iteration ends where the next symbol stands in the body
-/// of the same loop, but not behind the one before.
+/// of the same loop, but not behind the one before. After the most iterations of a loop, it is
+/// entered again in the next iteration of the loop around.
 ///
 /// Throws std::invalid_argument if the nest is none, a symbol is not in it, or the elements
 /// of the program itself do not come in the order of their positions. Time linear in the

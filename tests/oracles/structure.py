@@ -80,13 +80,14 @@ def progressions(sequence):
     return found
 
 
-def read_nest(nest, sequence):
+def read_nest(nest, sequence, most=None):
     """Read one lane as a nest: (when of symbols and loops, trips of loops), by name.
 
     `nest` is a nested list of symbols and lists; the name of an element is its position in
-    each list. An iteration ends where the next element stands not behind the one before.
+    each list. An iteration ends where the next element stands not behind the one before. After
+    as many iterations as `most` tells of a loop by its name, it is entered anew.
     """
-    reader = _Reader()
+    reader = _Reader(most or {})
     for symbol in sequence:
         reader.read(_path_to(symbol, nest))
     reader.close(0)
@@ -102,7 +103,8 @@ def _path_to(symbol, body):
 
 
 class _Reader:
-    def __init__(self):
+    def __init__(self, most):
+        self.most = most
         self.when, self.trips = defaultdict(list), defaultdict(list)
         self.iterations = defaultdict(int)  # so far, of each body
         self.open = []  # (name, position, iterations of this entry), outermost first
@@ -127,6 +129,11 @@ class _Reader:
             self.iterations[name] += 1
         _, position, iterations = self.open[depth]
         if at <= position:
+            if iterations == self.most.get(name):
+                self.close(depth)
+                self.step(name[:-1], name[-1], depth - 1)
+                self.step(name, at, depth)
+                return
             iterations += 1
             self.iterations[name] += 1
         self.open[depth] = (name, at, iterations)

@@ -195,8 +195,11 @@ def numbered(nest, count):
     return [next(count) if element is None else numbered(element, count) for element in nest]
 
 
-def as_body(nest):
-    return Body(tuple(as_body(e) if isinstance(e, list) else e for e in nest))
+def as_body(nest, most, name=()):
+    elements = (
+        as_body(e, most, (*name, at)) if isinstance(e, list) else e for at, e in enumerate(nest)
+    )
+    return Body(tuple(elements), most=(most[name],) if most.get(name) else ())
 
 
 @given(nest=bodies, data=st.data())
@@ -205,20 +208,24 @@ def test_a_nest_is_read_as_its_slow_twin_reads_it(nest, data):
     program = [numbered(nest, numbers)]  # one loop around all, so that any order can be read
     size = next(numbers)
     sequence = data.draw(st.lists(st.integers(0, size - 1), max_size=40))
-    places = Nest.of(as_body(program), size)
+    inner = [name for name, element in element_names(program) if element is None]
+    most = {
+        name: data.draw(st.integers(0, 3), label=f"most of {name}")
+        for name in inner
+        if len(name) > 1
+    }
+    places = Nest.of(as_body(program, most), size, 1)
     lanes, times = np.array([0, len(sequence)]), np.zeros(len(sequence), np.int64)
 
     when, trips, iterations, _ = _core.read_nest(
-        places.symbol_loop, places.symbol_position, places.loop_parent, places.loop_position,
-        np.array(sequence, np.int32), lanes, times, times,
-    )  # fmt: skip
+        *places, np.array(sequence, np.int32), lanes, times, times
+    )
 
-    slow_when, slow_trips = oracle.read_nest(program, sequence)
+    slow_when, slow_trips = oracle.read_nest(program, sequence, most)
     names = list(element_names(program))
     found = [Runs(*when).part(k, 1).values(0).tolist() for k in range(size)]
     loops = [Runs(*when).part(size + k, 1).values(0).tolist() for k in range(len(iterations))]
     assert found == [slow_when[name] for name, element in names if element is not None]
-    inner = [name for name, element in names if element is None]
     assert loops[1:] == [slow_when[name] for name in inner]
     counted = [Runs(*trips).part(k, 1).values(0).tolist() for k in range(len(iterations))]
     assert counted[1:] == [slow_trips[name] for name in inner]
@@ -345,24 +352,21 @@ def test_kernels_refuse_what_is_no_nest():
         _core.count_follows(np.array([7], np.int32), lanes, 3)
     with pytest.raises(ValueError, match="one after another"):
         _core.count_follows(symbol, np.array([0, 5]), 3)
+    none = np.zeros(0, np.int64)
     with pytest.raises(ValueError, match="a program and a place"):
-        _core.read_nest(
-            zero, zero, np.zeros(0, np.int32), np.zeros(0, np.int32), symbol, lanes, one, one
-        )
+        _core.read_nest(zero, zero, zero[:0], zero[:0], none, symbol, lanes, one, one)
     parents = np.array([-1, 1], np.int32)
     with pytest.raises(ValueError, match="smaller number"):
-        _core.read_nest(zero, zero, parents, parents, symbol, lanes, one, one)
+        _core.read_nest(zero, zero, parents, parents, none, symbol, lanes, one, one)
+    program = zero, zero, np.array([-1], np.int32), zero
+    twice, times = np.zeros(2, np.int32), np.zeros(2, np.int64)
     with pytest.raises(ValueError, match="its body once"):
-        _core.read_nest(
-            zero,
-            zero,
-            np.array([-1], np.int32),
-            zero,
-            np.zeros(2, np.int32),
-            np.array([0, 2]),
-            np.zeros(2, np.int64),
-            np.zeros(2, np.int64),
-        )
+        _core.read_nest(*program, none, twice, np.array([0, 2]), times, times)
+    with pytest.raises(ValueError, match="is in another"):
+        _core.read_nest(*program, one + 3, symbol, lanes, one, one)
+    loops = zero + 1, zero, np.array([-1, 0], np.int32), np.zeros(2, np.int32)
+    with pytest.raises(ValueError, match="of each loop and lane"):
+        _core.read_nest(*loops, one, symbol, lanes, one, one)
     with pytest.raises(ValueError, match="not repeated"):
         _core.fold_sites(symbol, lanes, zero, 1, 5)
     with pytest.raises(ValueError, match="a kind is no symbol"):

@@ -16,10 +16,13 @@ from burstline.structure.assembly import Outcome, assembly
 from burstline.structure.exact.callgraph import call_graph
 from burstline.structure.exact.choice import Judge
 from burstline.structure.exact.known import known_program
-from burstline.structure.exact.loopnest import Body, find_nest
+from burstline.structure.exact.loopnest import Body, Cost, find_nest
 from burstline.structure.exact.nodes import Programmer
 from burstline.structure.exact.occurrences import Nest, NestSteps, read
 from burstline.structure.exact.repeats import refined_sites
+from burstline.structure.exact.variants import variants
+from burstline.structure.program.length import description_length
+from burstline.structure.program.rules import Around
 from burstline.structure.reduction import reduce_to_sites
 
 if TYPE_CHECKING:
@@ -30,10 +33,14 @@ if TYPE_CHECKING:
     from burstline.structure.calls import Calls
     from burstline.structure.exact.callgraph import CallGraph
     from burstline.structure.exact.occurrences import Lanes, Reading
+    from burstline.structure.program.nodes import Item
     from burstline.structure.program_order import Function
     from burstline.structure.reduction import Reduced
     from burstline.trace import Trace
 
+
+_MOST_VARIANTS: Final = 24
+"""Programs hardly different from the shortest that are tried, each for one more reading."""
 
 _MOST_DOUBTFUL: Final = 8
 """Functions whose lines are doubted, each for one more reading."""
@@ -72,14 +79,27 @@ def _outcome(
     if reduced is None or version.sites is not sites:
         reduced = reduce_to_sites(trace, calls, version.sites)
     made = assembly(trace, reduced).calls(range(len(reduced.lane)))
-    programmer = Programmer(
-        version.reading, {call.site: call for call in made}, calls.ranks, reduced.run_ns
-    )
+    of_site = {call.site: call for call in made}
+
+    def items_of(version: Version) -> tuple[Item, ...]:
+        programmer = Programmer(version.reading, of_site, calls.ranks, reduced.run_ns)
+        return programmer.items(version.program, Around())
+
+    items = items_of(version)
+    length = description_length(items)
+    others = version.variants(calls)
+    for _ in range(_MOST_VARIANTS):
+        if (other := next(others, None)) is None:
+            break
+        written = items_of(other)
+        if (shorter := description_length(written)) < length:
+            version, items, length = other, written, shorter
+            others = version.variants(calls)
     return Outcome(
         method="exact",
         parameters={},
         reduced=reduced,
-        items=programmer.items(version.program, np.ones(len(calls.ranks), np.int64)),
+        items=items,
         left_out=(),
         steps=NestSteps(version.nest, version.sites.of_call, calls.lane_begin),
         unique_calls=len(unique),
@@ -89,10 +109,12 @@ def _outcome(
 def best_version(sites: Sites, lanes: Lanes) -> Version:
     """The calls of some lanes, read the way that says most of them in the fewest words."""
     ways = [sites, *refined_sites(sites, lanes.lane_begin)]
-    version = min((Version.of(way, lanes) for way in ways), key=lambda way: way.size)
+    version, *others = (Version.of(way, lanes) for way in ways)
+    for other in others:
+        version = other if other.is_shorter_than(version) else version
     for function in version.doubtful_functions():
         other = version.without_lines_of(function, lanes)
-        version = other if other.size < version.size else version
+        version = other if other.is_shorter_than(version) else version
     return version
 
 
@@ -128,7 +150,7 @@ class Version:
         judge: Judge | None = None,
     ) -> Version:
         """The calls of some lanes, read as those of a program."""
-        nest = Nest.of(program, graph.symbols)
+        nest = Nest.of(program, graph.symbols, len(lanes.lane_begin) - 1)
         reading = read(nest, sites.of_call, lanes)
         executed = sum(kinds.bit_count() for kinds in graph.who)
         nodes = (executed + program.cost) / max(graph.kinds, 1)
@@ -136,11 +158,28 @@ class Version:
         size = nodes + irregular / reading.lanes
         return cls(sites, graph, program, nest, reading, size, judge)
 
+    @property
+    def cost(self) -> Cost | None:
+        """What it costs to write the program down; None if nobody knows."""
+        calls = sum(not isinstance(element, Body) for element in self.program.elements)
+        return self.program.inner and self.program.inner.plus(Cost(0, calls))
+
+    def is_shorter_than(self, other: Version) -> bool:
+        """Whether this way says the same in fewer words."""
+        if self.cost is None or other.cost is None:
+            return self.size < other.size
+        return self.cost.rank < other.cost.rank
+
     def without_lines_of(self, function: Function, lanes: Lanes) -> Version:
         """The calls read anew, where the lines of one more function do not tell their order."""
         unordered = {*self.graph.unordered, function}
         graph = self.graph.without_lines_of(unordered)
         return self._read(self.sites, graph, lanes, self.judge or Judge.of(self.sites, lanes))
+
+    def variants(self, lanes: Lanes) -> Iterator[Version]:
+        """The calls read as other programs that are hardly different."""
+        for program in variants(self.program, self.nest, self.reading, self.graph):
+            yield self.read_as(program, self.sites, self.graph, lanes, self.judge)
 
     def doubtful_functions(self) -> list[Function]:
         """Functions whose lines may be wrong, those most often against the calls first."""

@@ -17,6 +17,8 @@ from burstline.structure.program.iterations import Spans
 from burstline.structure.program.runs import Runs
 
 if TYPE_CHECKING:
+    from collections.abc import Sequence
+
     import numpy.typing as npt
 
     from burstline.columns import Integers
@@ -34,24 +36,34 @@ class Nest(NamedTuple):
     # (loops,) the same for the loops; -1 for the program
     loop_parent: Places
     loop_position: Places
+    # (loops * lanes,) iterations after which a loop is entered anew, 0 where calls tell when;
+    # empty if they do of all
+    most: Integers
 
     @classmethod
-    def of(cls, program: Body, symbols: int) -> Nest:
+    def of(cls, program: Body, symbols: int, lanes: int) -> Nest:
         """The places of the calls and loops of a program, each loop before those in it."""
         loop, position = np.zeros(symbols, np.int32), np.zeros(symbols, np.int32)
         parents, positions = [-1], [0]
+        most: dict[int, Sequence[int]] = {}
 
         def place(body: Body, number: int) -> None:
             for index, element in enumerate(body.elements):
                 if isinstance(element, Body):
                     parents.append(number)
                     positions.append(index)
+                    if element.most:
+                        most[len(parents) - 1] = element.most
                     place(element, len(parents) - 1)
                 else:
                     loop[element], position[element] = number, index
 
         place(program, 0)
-        return cls(loop, position, np.array(parents, np.int32), np.array(positions, np.int32))
+        counted = np.zeros((len(parents) if most else 0, lanes), np.int64)
+        for number, counts in most.items():
+            counted[number] = counts
+        places = np.array(parents, np.int32), np.array(positions, np.int32)
+        return cls(loop, position, *places, counted.ravel())
 
 
 @dataclass(frozen=True, slots=True, eq=False)
