@@ -2,7 +2,9 @@
 
 The aim, over many more seeds. With call paths: at least 98 % of the readings no longer than the
 witness and at most 0.3 % longer by more than 1.3; 99 % of the rules printed; 99.5 % of the
-constant trip counts found. Without: 80 % and 5 %. The limits below are what holds today.
+constant trip counts found. Without: 80 % and 5 %. The limits below are what holds today. A
+reading that is shorter than its witness tells of another program that makes the same calls:
+rules and trip counts are looked for in the others.
 """
 
 from __future__ import annotations
@@ -50,12 +52,11 @@ def sites(item):
 
 
 def rules(items, around=None):
-    """Give each condition that follows a rule: the first of its calls, all, and the rule."""
+    """Give each condition that follows a rule: its calls, and the rule."""
     around = around or Around()
     for item in items:
         if isinstance(item, Condition) and (text := rule_of(item, around)):
-            first = next(call for call, _ in walk([item]) if isinstance(call, Call))
-            yield (first.operation, first.caller), sites(item), text
+            yield sites(item), text
         if not isinstance(item, Call):
             yield from rules(item.items, around.inner(item))
 
@@ -97,7 +98,7 @@ def test_what_the_choice_thinks_of_a_loop_is_its_length(times, some, ranks):
     version = Version.read_as(nest, sites, call_graph(sites, calls.lane_begin), calls)
     lanes = len(calls.ranks)
     made = {n: bare_call(n, site, lanes) for n, site in enumerate(sites.distinct)}
-    items = Programmer(version.reading, made, calls.ranks, 1).items(nest, np.ones(lanes, int))
+    items = Programmer(version.reading, made, calls.ranks, 1).items(nest, Around())
     assert cost.length == description_length(items) - 2
 
 
@@ -126,7 +127,7 @@ def test_expanded_they_are_the_calls_and_so_is_the_witness(readings, paths):
 
 
 @pytest.mark.parametrize(
-    ("paths", "no_longer", "far"), [(True, 0.94, 0.015), (False, 0.53, 0.31)]
+    ("paths", "no_longer", "far"), [(True, 0.98, 0.004), (False, 0.73, 0.14)]
 )
 def test_readings_are_hardly_ever_longer_than_the_program(readings, paths, no_longer, far):
     lengths = [
@@ -141,23 +142,30 @@ def test_readings_are_hardly_ever_longer_than_the_program(readings, paths, no_lo
     assert len(farther) <= far * len(SEEDS), sorted(farther)[-10:]
 
 
+def not_shorter(readings):
+    """Give the witness and the reading of each program that is its own shortest form."""
+    for _, own, found in readings[True]:
+        if description_length(found.items) >= description_length(own):
+            yield own, found
+
+
 def test_rules_of_the_program_are_printed(readings):
     wanted = printed = 0
-    for _, own, found in readings[True]:
-        there = [(calls, text) for _, calls, text in rules(found.items)]
-        for first, _, text in rules(own):
+    for own, found in not_shorter(readings):
+        there = list(rules(found.items))
+        for calls, text in rules(own):
             wanted += 1
-            printed += any(first in calls and text == other for calls, other in there)
+            printed += any(calls & others and text == other for others, other in there)
 
-    assert printed >= 0.58 * wanted, (printed, wanted)
+    assert printed >= 0.85 * wanted, (printed, wanted)
 
 
 def test_constant_trip_counts_are_found(readings):
     wanted = found_too = 0
-    for _, own, found in readings[True]:
+    for own, found in not_shorter(readings):
         there = set(constant_trips(found.items))
         trips = list(constant_trips(own))
         wanted += len(trips)
         found_too += sum(each in there for each in trips)
 
-    assert found_too >= 0.74 * wanted, (found_too, wanted)
+    assert found_too >= 0.93 * wanted, (found_too, wanted)

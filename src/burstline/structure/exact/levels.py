@@ -3,14 +3,14 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Final
+from typing import TYPE_CHECKING, Final, NamedTuple
 
 import numpy as np
 
 from burstline.columns import begins_run
 from burstline.structure.exact.loopnest import Cost
 from burstline.structure.program.length import period_length
-from burstline.structure.program.rules import MOST_BRANCHES, Places, words_for
+from burstline.structure.program.rules import MOST_BRANCHES, Places, names_an_end, words_for
 from burstline.structure.program.runs import Runs
 
 if TYPE_CHECKING:
@@ -23,11 +23,20 @@ if TYPE_CHECKING:
     Masks = npt.NDArray[np.bool_]
 
 
-_EXPLAINED: Final = 2
-"""The most that trip counts cost that follow a rule."""
-
 _LONG: Final = 3
 """Commas from which on a set of iterations is a list, that costs as much as trip counts."""
+
+
+class _Item(NamedTuple):
+    """A call or a loop of a body, or a condition on some."""
+
+    elements: list[int]
+    inner: Cost
+    # of a condition: the iterations in which it holds, how many on each lane, and what the
+    # words for it cost
+    holds: Mask | None = None
+    counts: Integers | None = None
+    own: Cost = Cost()
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -65,7 +74,7 @@ class Level:
         if (self.trips == 1).all():
             return inside  # it is none, but calls in another order than their lines
         length = self._trips_length()
-        return inside.plus(Cost(int(length > _EXPLAINED), 1 + length))
+        return inside.plus(Cost(0, 1 + length))
 
     def _trips_length(self) -> int:
         trips = self.trips
@@ -94,23 +103,43 @@ class Level:
         depends: list[bool] = np.any((counts > 0) & (counts < total), axis=1).tolist()
         if not any(depends):
             return Cost(0, len(elements))
-        cost = Cost()
         keys = {
             e: self.executed[e].tobytes() for e, d in zip(elements, depends, strict=True) if d
         }
-        items: list[list[int] | None] = []
+        items: list[_Item] = []
         at = 0
         while at < len(elements):
             end = at + 1
             if not depends[at]:
-                items.append(None)
-                cost = cost.plus(Cost(0, 1))
+                items.append(_Item(elements[at:end], Cost(0, 1)))
             else:
                 end = self._end_of_condition(elements, keys, at)
-                items.append(elements[at:end])
-                cost = cost.plus(self._body(elements[at:end], self.executed[elements[at]]))
+                items.append(self._item(elements[at:end], self.executed[elements[at]], among))
             at = end
-        return cost.plus(self._conditions(items, among, total))
+        return self._with_conditions_in_others(items, among, total)
+
+    def _item(self, elements: list[int], holds: Mask, among: Mask) -> _Item:
+        own = self._condition(holds, among)
+        return _Item(elements, self._body(elements, holds), holds, self._counts(holds), own)
+
+    def _with_conditions_in_others(
+        self, items: list[_Item], among: Mask, total: Integers
+    ) -> Cost:
+        """What the items of a body cost, conditions in others where that is shorter."""
+        cost = self._conditions(items, total)
+        at = 0
+        while at + 1 < len(items):
+            first, second = items[at : at + 2]
+            if (holds := _wider(first.holds, second.holds)) is not None:
+                both = self._item(first.elements + second.elements, holds, among)
+                other = [*items[:at], both, *items[at + 2 :]]
+                less = self._conditions(other, total)
+                if less.rank < cost.rank:
+                    items, cost = other, less
+                    at = max(at - 1, 0)
+                    continue
+            at += 1
+        return cost
 
     def _end_of_condition(self, elements: list[int], keys: dict[int, bytes], begin: int) -> int:
         end = position = begin + 1
@@ -126,34 +155,33 @@ class Level:
             position += 1
         return end
 
-    def _conditions(self, items: list[list[int] | None], among: Mask, total: Integers) -> Cost:
+    def _conditions(self, items: list[_Item], total: Integers) -> Cost:
         cost = Cost()
         at = 0
         while at < len(items):
-            branches = self._branches(items[at : at + MOST_BRANCHES], among, total)
-            for item in items[at : at + branches][: None if branches == 1 else -1]:
-                if item is not None:
-                    cost = cost.plus(self._condition(self.executed[item[0]], among))
+            branches = self._branches(items[at : at + MOST_BRANCHES], total)
+            chain = items[at : at + branches]
+            for item in chain:
+                cost = cost.plus(item.inner)
+                if branches == 1 or item is not chain[-1]:
+                    cost = cost.plus(item.own)
             at += branches
         return cost
 
-    def _branches(self, items: list[list[int] | None], among: Mask, total: Integers) -> int:
-        if items[0] is None:
+    def _branches(self, items: list[_Item], total: Integers) -> int:
+        first = items[0].counts
+        if first is None:
             return 1
-        first = self._counts(self.executed[items[0][0]])
         wanted = total * (first > 0)
         held = np.zeros_like(wanted)
-        together = np.zeros(len(among), np.int64)
+        together = np.zeros(len(self.lane), np.int64)
         for count, item in enumerate(items, start=1):
-            if item is None:
+            if item.holds is None or item.counts is None:
                 return 1
-            own = self._counts(self.executed[item[0]])
-            if not np.array_equal(own > 0, first > 0):
+            held = held + item.counts
+            if (held > wanted).any() or not np.array_equal(item.counts > 0, first > 0):
                 return 1
-            held = held + own
-            together += self.executed[item[0]]
-            if (held > wanted).any():
-                return 1
+            together += item.holds
             if np.array_equal(held, wanted):
                 return count if together.max() == 1 else 1
         return 1
@@ -163,27 +191,43 @@ class Level:
         lanes = np.flatnonzero(self._counts(holds) > 0).tolist()
         alone = [among & (self.lane == lane) for lane in lanes]
         together = np.logical_or.reduce(alone)
-        if (length := self._words_length(together, holds)) is not None:
-            return Cost(0, 2 + length, 1)
+        words = self._words(together, holds)
+        if words is not None:
+            return Cost(0, 2 + _list_length(words), 1 if names_an_end(words) else 2)
         by_rank = [self._words_length(each, holds) for each in alone] if len(lanes) > 1 else []
         if by_rank and (most := _most(by_rank)) is not None:
-            return Cost(1, 3 + most, 1)
+            return Cost(1, 3 + most, 2)
         when = [np.flatnonzero(holds[each]) for each in alone]
-        return Cost(1, 3 + 2 * int(np.diff(Runs.of(when).begin).max()), 1)
+        return Cost(1, 3 + 2 * int(np.diff(Runs.of(when).begin).max()), 2)
+
+    def _words(self, among: Mask, holds: Mask) -> str | None:
+        return words_for(Places(self.place[among], self.to_end[among], holds[among]))
 
     def _words_length(self, among: Mask, holds: Mask) -> int | None:
-        """What the words for a condition cost beside it, 0 for a rule; None without words."""
-        words = words_for(Places(self.place[among], self.to_end[among], holds[among]))
-        if words is None:
-            return None
-        if words.count(",") < _LONG:
-            return 0
-        # one loop for two, and a list of where the inner one ended
-        listed = [np.unique(self.place[among & rows]) for rows in (holds, ~holds)]
-        return 1 + 2 * min(map(len, listed))
+        """What the words for a condition cost beside it; None without words."""
+        words = self._words(among, holds)
+        return None if words is None else _list_length(words)
+
+
+def _list_length(words: str) -> int:
+    """What words cost beside a rule: a long list as much as trip counts of its numbers."""
+    stretches = words.split(", ")
+    if len(stretches) <= _LONG:
+        return 0
+    # three numbers at equal distances may be so by chance
+    return 1 + 2 * sum(3 if " by " in each else 1 + (".." in each) for each in stretches)
 
 
 def _most(lengths: Sequence[int | None]) -> int | None:
     """The greatest length; None where one is not known."""
     known = [each for each in lengths if each is not None]
     return max(known) if len(known) == len(lengths) else None
+
+
+def _wider(first: Mask | None, second: Mask | None) -> Mask | None:
+    """When one of two conditions holds without which the other does not; None if none does."""
+    if first is None or second is None:
+        return None
+    if not np.any(second & ~first):
+        return first
+    return None if np.any(first & ~second) else second

@@ -122,6 +122,8 @@ def _first_of_each(nodes: Sequence[int], graph: CallGraph) -> dict[int, int]:
 
 _DEEPEST_SEARCH: Final = 4
 _LARGEST_SEARCH: Final = 400
+_SMALL_LOOP: Final = 16
+"""Calls of a loop up to which all ways are tried, even if a likely one explains everything."""
 _MOST_HEADS: Final = 40
 """Calls of a loop in which the ends of one around others are looked for everywhere."""
 _DEEPEST_NEST: Final = 64
@@ -135,12 +137,13 @@ class Cost(NamedTuple):
 
     unexplained: int = 0  # conditions, and trip counts, that follow no rule
     length: int = 0  # as descriptions have it
-    conditions: int = 0  # of two of one length, the reading with fewer is better
+    # conditions, those that name no end of the loop twice; fewer are better of two as long
+    conditions: int = 0
 
     @property
     def rank(self) -> tuple[int, int, int]:
         """What is less for the better reading."""
-        return self.length, self.conditions, self.unexplained
+        return self.length + 2 * self.unexplained, self.length, self.conditions
 
     def plus(self, other: Cost) -> Cost:
         """The cost of both."""
@@ -168,6 +171,8 @@ class Body:
     # what the loop costs, with those in it, and those in it alone; None if nobody knows
     whole: Cost | None = None
     inner: Cost | None = None
+    # (lanes,) iterations after which it is entered anew; empty if calls tell when
+    most: tuple[int, ...] = ()
 
     @property
     def is_plain(self) -> bool:
@@ -285,11 +290,21 @@ class _Nester:
     def _best(self, region: Region, depth: int) -> Body:
         readings: list[Body] = []
         best: Cost | None = None
+        in_order = True
+        large = len(region.nodes) > _SMALL_LOOP
         for is_likely, way, groups in self._ways(region):
-            if not is_likely and best is not None and not best.unexplained:
+            if (
+                not is_likely
+                and best is not None
+                and not best.unexplained
+                and in_order
+                and large
+            ):
                 break
             body = self._judged(self._body(region.without(way), groups, depth + 1), best)
             readings.append(body)
+            if body.whole and (best is None or body.whole.rank < best.rank):
+                in_order = not self._disorder(body.elements)
             best = min(filter(None, (best, body.whole)), default=None, key=lambda c: c.rank)
             if len(region.nodes) > _LARGEST_SEARCH or depth >= _DEEPEST_SEARCH:
                 break
@@ -367,6 +382,11 @@ def _ends(element: int | Body) -> tuple[int, int]:
     if isinstance(element, int):
         return element, element
     return _ends(element.elements[0])[0], _ends(element.elements[-1])[1]
+
+
+def first_call(element: int | Body) -> int:
+    """The call that an element begins with."""
+    return _ends(element)[0]
 
 
 def _conditions(who_has: Sequence[int], steps: Iterable[tuple[int, int, int]]) -> int:

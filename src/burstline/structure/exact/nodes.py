@@ -4,14 +4,16 @@ from __future__ import annotations
 
 from dataclasses import dataclass, field, replace
 from itertools import count
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, NamedTuple
 
 import numpy as np
 
 from burstline.columns import quotients
 from burstline.structure.assembly import share_of_run
 from burstline.structure.exact.loopnest import Body
+from burstline.structure.program.length import length_of
 from burstline.structure.program.nodes import Condition, Loop
+from burstline.structure.program.rules import set_rules
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping, Sequence
@@ -19,7 +21,16 @@ if TYPE_CHECKING:
     from burstline.columns import Integers
     from burstline.structure.exact.occurrences import Reading
     from burstline.structure.program.nodes import Call, Item
+    from burstline.structure.program.rules import Around
     from burstline.structure.program.runs import Runs
+
+
+class _Part(NamedTuple):
+    """A node of a body; the elements in it, and when each was executed."""
+
+    node: Item
+    items: Sequence[Item]
+    when: Sequence[Runs]
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -33,32 +44,32 @@ class Programmer:
     # numbers of the loops, each before those in it, as in the nest that was read
     ids: Iterator[int] = field(default_factory=lambda: count(1))
 
-    def items(self, body: Body, times: Integers, loop: int | None = None) -> tuple[Item, ...]:
-        """The nodes of the body of a loop, or the program, by its executions on each lane."""
+    def items(self, body: Body, around: Around) -> tuple[Item, ...]:
+        """The nodes of the body of a loop, or the program."""
         nodes: list[Item] = []
         when: list[Runs] = []
+        times = self._times(around)
         for element in body.elements:
             if isinstance(element, Body):
                 number = next(self.ids)
                 when.append(self.reading.of_element(len(self.calls) + number))
-                nodes.append(self._loop(element, number, loop, when[-1], times))
+                nodes.append(self._loop(element, number, around, when[-1]))
             else:
                 when.append(self.reading.of_element(element))
                 counts = when[-1].counts()
                 share = float(counts.sum() / times[counts > 0].sum())
                 nodes.append(replace(self.calls[element], when=when[-1], probability=share))
-        return self._conditional(nodes, when, times)
+        return self._conditional(nodes, when, around)
 
-    def _loop(
-        self, body: Body, number: int, parent: int | None, when: Runs, times: Integers
-    ) -> Loop:
+    def _loop(self, body: Body, number: int, around: Around, when: Runs) -> Loop:
+        times = self._times(around)
         executions = self.reading.iterations[number]
         inside_ns = self.reading.inside_ns[number]
         entered = when.counts()
         lanes = executions > 0
-        return Loop(
+        loop = Loop(
             id=number,
-            parent=parent,
+            parent=None if around.loop is None else around.loop.id,
             ranks=tuple(np.unique(self.ranks[lanes]).tolist()),
             executions=executions,
             iterations=float(executions[lanes].sum() / times[lanes].sum()),
@@ -68,46 +79,95 @@ class Programmer:
             mean_ns=float(inside_ns[lanes].sum() / executions[lanes].sum()),
             inside_ns=inside_ns.astype(np.float64),
             share=share_of_run(inside_ns.astype(np.float64), lanes, self.run_ns),
-            items=self.items(body, executions, number),
+            items=(),
             when=when,
             trips=self.reading.trips_of(number),
         )
+        return replace(loop, items=self.items(body, around.inner(loop)))
 
     def _conditional(
-        self, items: Sequence[Item], when: Sequence[Runs], times: Integers
+        self, items: Sequence[Item], when: Sequence[Runs], around: Around
     ) -> tuple[Item, ...]:
         """The items of a body, with conditions around what only some iterations execute."""
         # What a lane executes in all iterations, or in none, is no condition there. Neighbours
         # executed in the same iterations of a body, but not in all, are one condition.
+        times = self._times(around)
         keys = [runs.key() if runs.leaves_out(times) else None for runs in when]
-        nodes: list[Item] = []
+        parts: list[_Part] = []
         begin = 0
         while begin < len(items):
             end = begin + 1
             if keys[begin] is None:
-                nodes.append(items[begin])
+                parts.append(_Part(items[begin], items[begin:end], when[begin:end]))
             else:
                 end = _end_of_condition(keys, when, begin)
-                nodes.append(self._condition(items[begin:end], when[begin:end], times))
+                inside = slice(begin, end)
+                parts.append(self._part(items[inside], when[inside], when[begin], around))
             begin = end
+        return self._with_conditions_in_others(parts, around)
+
+    def _with_conditions_in_others(
+        self, parts: list[_Part], around: Around
+    ) -> tuple[Item, ...]:
+        """The nodes of a body, a condition in the one beside it where that is shorter."""
+        nodes = [part.node for part in parts]
+        at = 0
+        while at + 1 < len(parts):
+            first, second = parts[at : at + 2]
+            holds = _wider(first.node, second.node)
+            if holds is not None:
+                items, when = [*first.items, *second.items], [*first.when, *second.when]
+                both = self._part(items, when, holds, around)
+                other = [*nodes[:at], both.node, *nodes[at + 2 :]]
+                if _wordiness(other, around) < _wordiness(nodes, around):
+                    nodes = other
+                    parts[at : at + 2] = [both]
+                    at = max(at - 1, 0)
+                    continue
+            at += 1
         return tuple(nodes)
 
+    def _part(
+        self, items: Sequence[Item], when: Sequence[Runs], holds: Runs, around: Around
+    ) -> _Part:
+        return _Part(self._condition(items, when, holds, around), items, when)
+
     def _condition(
-        self, items: Sequence[Item], when: Sequence[Runs], times: Integers
+        self, items: Sequence[Item], when: Sequence[Runs], holds: Runs, around: Around
     ) -> Condition:
-        """The condition that holds when the first of its items is executed."""
-        holds = when[0]
+        """The condition on some items that are executed only if it holds."""
         held = holds.counts()
         within = [runs.within(holds) for runs in when]
         inner = [replace(item, when=runs) for item, runs in zip(items, within, strict=True)]
         lanes = held > 0
-        return Condition(
+        condition = Condition(
             ranks=tuple(np.unique(self.ranks[lanes]).tolist()),
             executions=held,
-            probability=float(held.sum() / times[lanes].sum()),
-            items=self._conditional(inner, within, held),
+            probability=float(held.sum() / self._times(around)[lanes].sum()),
+            items=(),
             when=holds,
         )
+        inside = self._conditional(inner, within, around.inner(condition))
+        return replace(condition, items=inside)
+
+    def _times(self, around: Around) -> Integers:
+        """How often a body was executed, on each lane; the program once."""
+        once = np.ones(self.reading.lanes, np.int64)
+        return once if around.executions is None else around.executions
+
+
+def _wordiness(items: Sequence[Item], around: Around) -> tuple[int, int]:
+    """How long a body is, and how many of its rules are no plain ones."""
+    return length_of(items, around), set_rules(items, around)
+
+
+def _wider(first: Item, second: Item) -> Runs | None:
+    """When one of two conditions holds without which the other does not; None if none does."""
+    if not isinstance(first, Condition) or not isinstance(second, Condition):
+        return None
+    if second.when.is_within(first.when):
+        return first.when
+    return second.when if first.when.is_within(second.when) else None
 
 
 def _end_of_condition(keys: Sequence[bytes | None], when: Sequence[Runs], begin: int) -> int:

@@ -164,6 +164,24 @@ class Places(NamedTuple):
         return cls(place, to_end, chosen)
 
 
+def names_an_end(words: str) -> bool:
+    """Whether a rule is the plainest there is: about the first iteration, or the last."""
+    return words.endswith(("first iteration", "last iteration"))
+
+
+def set_rules(items: Sequence[Item], around: Around) -> int:
+    """The conditions in a body whose rule is none of the plainest."""
+    total = 0
+    for chain in chains(items, around):
+        for item in chain:
+            if isinstance(item, Condition):
+                total += set_rules(item.items, around.inner(item))
+                if len(chain) == 1 or item is not chain[-1]:
+                    words = rule(item, around)
+                    total += words is None or not names_an_end(words)
+    return total
+
+
 def words_for(places: Places) -> str | None:
     """In which iterations something happens; None if there are no few words for it."""
     for distance, name in ((places.place, "first"), (places.to_end, "last")):

@@ -1,0 +1,164 @@
+"""Programs of which the calls alone tell another story than their lines and their counts do."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+
+from burstline import _core
+from burstline.show.code_lines import pseudocode
+from burstline.structure import detect
+from loop_programs import Do, If, loop, run
+
+STEPS = 6
+
+
+def listing(*program, ranks=1, **options):
+    """Give the pseudo-code of a program, but for its initialisation and finalisation."""
+    found = detect(run(*program, ranks=ranks, **options), method="exact")
+    lines = [
+        "  " * line.depth + line.text.partition("  #")[0].partition("(")[0]
+        for line in pseudocode(found)
+    ]
+    return [line for line in lines if line not in {"MPI_Init", "MPI_Finalize"}]
+
+
+@pytest.mark.parametrize(
+    ("times", "said"), [(9, "for 1 to 9:"), (lambda turn: 8 + turn.rank, "for 1 to 8..9")]
+)
+def test_entries_of_a_loop_that_no_call_parts_are_parted_by_count(times, said):
+    now_and_then = Do("Recv", 11, when=lambda k: k in {1, 4, 6})
+    inner = loop(times, Do("Send", 10), now_and_then, Do("Wait", 12))
+    before = Do("Bcast", 9, when=lambda k: k != 3)
+    behind = Do("Barrier", 14, when=lambda k: k != 2)
+
+    shown = [line.rstrip() for line in listing(loop(8, before, inner, behind), ranks=2)]
+
+    assert shown == [
+        "for 1 to 8:",
+        "  if iteration not in {4}:",
+        "    MPI_Bcast",
+        f"  {said}",
+        "    MPI_Send",
+        "    if iteration in {2, 5, 7}:",
+        "      MPI_Recv",
+        "    MPI_Wait",
+        "  if iteration not in {3}:",
+        "    MPI_Barrier",
+    ]
+
+
+def test_a_loop_that_makes_no_call_itself_is_found_by_what_its_iterations_repeat():
+    inner = loop(
+        8,
+        Do("Send", 10),
+        Do("Bcast", 11, when=lambda k: k in {1, 4, 6}),
+        Do("Recv", 12, when=lambda k: k in {2, 3, 7}),
+        Do("Barrier", 13, when=lambda k: k == 7),
+    )
+
+    shown = listing(loop(5, inner))
+
+    assert shown[:2] == ["for 1 to 5:", "  for 1 to 8:"]
+    assert "    if iteration in {2, 5, 7}:" in shown
+
+
+def test_a_call_of_the_last_iteration_stands_where_its_line_does():
+    inner = loop(
+        2,
+        Do("Send", 10),
+        Do("Barrier", 11, when=lambda k: k > 0),
+        Do("Bcast", 12, when=lambda k: k == 0),
+        Do("Reduce", 13, when=lambda k: k == 0),
+    )
+
+    shown = listing(loop(STEPS, Do("Recv", 9), inner, Do("Allreduce", 20)))
+
+    assert shown == [
+        "for 1 to 6:",
+        "  MPI_Recv",
+        "  for 1 to 2:",
+        "    MPI_Send",
+        "    if not first iteration:",
+        "      MPI_Barrier",
+        "    else:",
+        "      MPI_Bcast",
+        "      MPI_Reduce",
+        "  MPI_Allreduce",
+    ]
+
+
+def test_a_condition_may_begin_with_a_call_that_it_makes_now_and_then():
+    part = If(
+        lambda k: k % 3 == 1,
+        (Do("Barrier", 11, when=lambda k: k < k.total - 1), Do("Bcast", 12)),
+    )
+    entries = loop(lambda turn: 2 + 3 * turn, Do("Send", 10), part)
+
+    shown = listing(loop(4, entries, Do("Recv", 20)))
+
+    at = shown.index("    if every 3rd iteration, from iteration 2:")
+    assert shown[at + 1 : at + 4] == [
+        "      if not last iteration:",
+        "        MPI_Barrier",
+        "      MPI_Bcast",
+    ]
+
+
+def test_the_plainer_of_two_rules_is_said():
+    part = If(
+        lambda k: k not in {2, 4, 6}, (Do("Barrier", 11), Do("Bcast", 12, when=lambda k: k < 7))
+    )
+
+    shown = listing(loop(8, Do("Send", 10), part, Do("Recv", 13)))
+
+    assert "    if not last iteration:" in shown
+
+
+def test_without_lines_ranks_that_make_other_calls_run_one_program():
+    step = (
+        Do("Send", 10),
+        Do("Allreduce", 11),
+        Do("Bcast", 12, ranks=[0]),
+        Do("Allreduce", 13),
+        Do("Recv", 14),
+    )
+
+    shown = listing(loop(lambda turn: 4 + turn.rank, *step), ranks=3, paths=False)
+
+    assert sum(line.strip() == "MPI_Send" for line in shown) == 1
+    assert sum(line.strip() == "MPI_Recv" for line in shown) == 1
+
+
+def test_without_lines_two_calls_in_a_row_are_no_loop():
+    shown = listing(loop(5, Do("Send", 10), Do("Wait", 11), Do("Wait", 12)), paths=False)
+
+    assert shown == ["for 1 to 5:", "  MPI_Send", "  MPI_Wait", "  MPI_Wait"]
+
+
+def sites_of(lane):
+    """Fold a lane, and give the site of each of its symbols."""
+    kinds = np.arange(max(lane) + 1, dtype=np.int32)
+    begin = np.array([0, len(lane)])
+    site, symbol = _core.fold_sites(np.array(lane, np.int32), begin, kinds, 3, 10**6)
+    assert symbol[site].tolist() == lane
+    return site.tolist()
+
+
+def test_an_iteration_without_its_first_call_is_one_of_the_loop():
+    assert len(set(sites_of([0, 1, 2, 3] * 5 + [1, 2, 3]))) == 4
+
+
+def test_what_saves_less_than_its_conditions_cost_is_no_iteration():
+    # two calls, with others missing before, between and behind them
+    assert len(set(sites_of([0, 1, 2, 3, 4] * 5 + [1, 3]))) == 7
+
+
+def test_a_loop_that_leaves_calls_out_is_a_part_of_the_one_beside_it():
+    assert len(set(sites_of([0, 1, 2] * 4 + [0, 1] * 3 + [9]))) == 4
+
+
+def test_what_stands_beside_a_loop_in_another_is_one_of_its_iterations():
+    step = [7, *([0, 1, 2, 3] * 4), 1, 2, 3]
+
+    assert len(set(sites_of([*(step * 5), 8]))) == 6
