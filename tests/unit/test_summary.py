@@ -1,6 +1,8 @@
 """A summary counts and sums what a trace holds, and keeps what could not be seen."""
 
 import json
+import subprocess
+import sys
 
 import pyarrow as pa
 import pytest
@@ -26,6 +28,18 @@ KEYS_OF_THE_CONTRACT = {
     "efficiency",
     "defects",
 }
+
+
+CHAIN = """
+import numpy as np
+from burstline import Trace, schema, summarise
+levels, same = 200_000, ["f"] * 200_000
+paths = {"call_path": np.arange(levels), "parent": np.arange(levels) - 1, "function": same}
+rest = {column.name: [None] * levels for column in schema.TABLES["call_paths"].columns}
+trace = Trace({"call_paths": schema.arrow_table("call_paths", rest | paths)})
+told = summarise(trace).as_dict()["call_paths"]
+print(told["count"], told["depth"])
+"""
 
 
 def with_sizes(rows, **sizes):
@@ -192,6 +206,19 @@ def test_call_path_depth_is_the_longest_chain_of_callers():
     )
 
     assert summarise(trace).as_dict()["call_paths"] == {"count": 4, "depth": 3, "calls": 1}
+
+
+def test_a_chain_of_callers_is_followed_once_however_long_it_is():
+    """A search in all paths at each level would take a quarter of an hour."""
+    done = subprocess.run(
+        [sys.executable, "-c", CHAIN],
+        capture_output=True,
+        text=True,
+        check=True,
+        timeout=240,
+    )
+
+    assert done.stdout.split() == ["200000", "200000"]
 
 
 def test_defects_come_worst_first():
