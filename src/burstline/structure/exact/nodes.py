@@ -119,7 +119,7 @@ class Programmer:
                 items, when = [*first.items, *second.items], [*first.when, *second.when]
                 both = self._part(items, when, holds, around)
                 other = [*nodes[:at], both.node, *nodes[at + 2 :]]
-                if _wordiness(other, around) < _wordiness(nodes, around):
+                if _is_shorter(other, nodes, around):
                     nodes = other
                     parts[at : at + 2] = [both]
                     at = max(at - 1, 0)
@@ -156,9 +156,12 @@ class Programmer:
         return once if around.executions is None else around.executions
 
 
-def _wordiness(items: Sequence[Item], around: Around) -> tuple[int, int]:
-    """How long a body is, and how many of its rules are no plain ones."""
-    return length_of(items, around), set_rules(items, around)
+def _is_shorter(items: Sequence[Item], others: Sequence[Item], around: Around) -> bool:
+    """Whether a body is shorter than another, or as long with plainer rules."""
+    lengths = length_of(items, around), length_of(others, around)
+    if lengths[0] != lengths[1]:
+        return lengths[0] < lengths[1]
+    return set_rules(items, around) < set_rules(others, around)
 
 
 def _wider(first: Item, second: Item) -> Runs | None:
