@@ -185,6 +185,10 @@ TOO_LARGE = [
     ("regions", "enter_seq", 2**63 - 1),
     ("teams", "join_seq", -1),
     ("bursts", "start_ns", 2**63 - 1),
+    ("bursts", "polling_ns", -7),
+    ("bursts", "polls", -1),
+    ("bursts", "waiting_ns", -1),
+    ("bursts", "gap_ns", -1),
 ]
 
 

@@ -148,6 +148,32 @@ def test_failed_polls_are_time_of_the_burst_before_the_one_that_succeeds(trace):
     assert (burst["polls"], burst["polling_ns"]) == (33, 70)
 
 
+@pytest.mark.parametrize(
+    ("kind", "column"),
+    [(50000304, "polls"), (50000305, "polling_ns"), (77200002, "waiting_ns")],
+)
+@pytest.mark.parametrize("value", [-7, -(2**63), 2**63 - 1])
+def test_polls_that_cannot_be_are_dropped_and_said(trace, kind, column, value):
+    unknown = None if column == "waiting_ns" else 0
+    t = trace(*call(ONE, 4, 10, 12), f"2:{ONE}:90:{kind}:{value}", *call(ONE, 39, 90, 95))
+
+    assert only(t.bursts)[column] == unknown
+    if (column, value) != ("waiting_ns", -(2**63)):  # which is how the scan says "unknown"
+        assert "polls_out_of_range" in t.defects["kind"].to_pylist()
+
+
+@pytest.mark.parametrize("number", [-(2**63), -1, 2**31])
+def test_a_counter_set_whose_number_is_none_is_dropped_and_said(trace, number):
+    t = trace(
+        f"2:{ONE}:0:41999999:1:42000050:0",
+        f"2:{ONE}:10:42000050:5",
+        f"2:{ONE}:50:42000059:40:41999999:{number}:42000008:0",
+    )
+
+    assert {row["counter_set"] for row in t.counter_sets.to_pylist()} == {1}
+    assert "counter_set_out_of_range" in t.defects["kind"].to_pylist()
+
+
 def test_counters_of_a_set_that_is_left_belong_to_the_burst_before(trace):
     t = trace(
         f"2:{ONE}:0:41999999:1:42000050:0:42000059:0",

@@ -22,6 +22,7 @@ NEVER_LEFT: Final = 1 << 35
 """Raised whenever a stored table would be read differently."""
 
 _LATEST: Final = 1 << 62  # what is as far apart as numbers can be still has a difference
+_LARGEST_ID: Final = (1 << 31) - 1
 LAST_SEQ: Final = 1 << 56
 """The largest event ordinal: kernels keep a little beside one."""
 
@@ -83,6 +84,13 @@ class TableSchema:
                 return column
         raise KeyError(name)
 
+    def bounds(self, name: str) -> tuple[int, int]:
+        """The bounds of the numbers in the column called `name`, or raise KeyError."""
+        bounds = self.column(name).bounds
+        if bounds is None:
+            raise KeyError(name)
+        return bounds
+
 
 def _id(name: str, doc: str, refers: str = "", *, nullable: bool = False) -> Column:
     return Column(name, "int32", doc, nullable=nullable, refers=refers)
@@ -104,6 +112,10 @@ def _count(name: str, doc: str) -> Column:
 
 def _ns(name: str, doc: str, *, nullable: bool = False) -> Column:
     return Column(name, "int64", doc, "ns", nullable, bounds=(-_LATEST, _LATEST))
+
+
+def _duration(name: str, doc: str, *, nullable: bool = False) -> Column:
+    return Column(name, "int64", doc, "ns", nullable, bounds=(0, _LATEST))
 
 
 def _seq(name: str, doc: str, *, nullable: bool = False) -> Column:
@@ -404,12 +416,14 @@ TABLES: Final[dict[str, TableSchema]] = {
             _ns("end_ns", "when the call after it was entered"),
             _ordinal("call_before", "calls", "the call before it", nullable=True),
             _ordinal("call_after", "calls", "the call after it", nullable=True),
-            _ns("polling_ns", "time in failed polls that the source did not record one by one"),
-            Column("polls", "int64", "number of those polls"),
-            _ns(
+            _duration(
+                "polling_ns", "time in failed polls that the source did not record one by one"
+            ),
+            Column("polls", "int64", "number of those polls", bounds=(0, _LATEST)),
+            _duration(
                 "waiting_ns", "time in them and shortly between; null if unknown", nullable=True
             ),
-            _ns("gap_ns", "part of it that nobody watched"),
+            _duration("gap_ns", "part of it that nobody watched"),
         ),
         ("location", "burst"),
         counters=True,
@@ -451,7 +465,12 @@ TABLES: Final[dict[str, TableSchema]] = {
     ),
     "counter_sets": TableSchema(
         "a counter of a set; sets may take turns",
-        (_id("counter_set", "the source's id of the set"), _text("counter", "a counter in it")),
+        (
+            Column(
+                "counter_set", "int32", "the source's id of the set", bounds=(0, _LARGEST_ID)
+            ),
+            _text("counter", "a counter in it"),
+        ),
         ("counter_set",),
     ),
     "communicators": TableSchema(

@@ -163,7 +163,8 @@ def value_of(column: Column, statement: Statement) -> Any:  # noqa: ANN401 -- of
     if column.type == "bool":
         return statement.choice("yes or no", word, ("yes", "no")) == "yes"
     lowest = SMALLEST + 1 if column.type == "int64" and column.unit != "bytes" else 0
-    return statement.integer(word, lowest, LARGEST if column.type == "int64" else LARGEST_ID)
+    bounds = lowest, LARGEST if column.type == "int64" else LARGEST_ID
+    return statement.integer(word, *(column.bounds or bounds))
 
 
 def _usual(column: Column) -> object:

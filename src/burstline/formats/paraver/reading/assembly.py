@@ -235,6 +235,7 @@ class Assembly:
 
     def _bursts(self, built: Mapping[str, Columns], tables: Mapping[str, pa.Table]) -> pa.Table:
         names = self.counter_names
+        self._drop_wrong_polls(built["bursts"])
         bursts = burst_table(built["bursts"], names)
         others = []
         if tables["regions"].num_rows:
@@ -256,6 +257,17 @@ class Assembly:
         others = [table for table in others if table.num_rows]
         return sorted_by_location(pa.concat_tables([bursts, *others])) if others else bursts
 
+    def _drop_wrong_polls(self, built: Columns) -> None:
+        """Drop in place what no polls of a burst sum up to: values of events may be any."""
+        dropped = 0
+        for name, unknown in (("polls", 0), ("polling_ns", 0), ("waiting_ns", schema.NO_VALUE)):
+            values, (least, most) = built[name], schema.TABLES["bursts"].bounds(name)
+            is_wrong = ((values < least) | (values > most)) & (values != unknown)
+            dropped += int(np.count_nonzero(is_wrong))
+            values[is_wrong] = unknown
+        if dropped:
+            self.scanned.defects.note("polls_out_of_range", "loss", "of a burst", dropped)
+
     def counter_table(self) -> pa.Table:
         """The table of counters."""
         rows = ((name, _counter_unit(name), "delta", kind) for kind, name in self.counters)
@@ -263,7 +275,14 @@ class Assembly:
 
     def counter_set_table(self) -> pa.Table:
         """The counters of each set; set 0 stands for a trace that names no set."""
-        names, members = self.counter_names, sorted(self.set_members)
+        least, most = schema.TABLES["counter_sets"].bounds("counter_set")
+        told = sorted(self.set_members)
+        members = [each for each in told if least <= each[0] <= most]
+        if lost := [number for number, _ in told if not least <= number <= most]:
+            self.scanned.defects.note(
+                "counter_set_out_of_range", "loss", f"set {lost[0]}", len(lost)
+            )
+        names = self.counter_names
         return row_table(
             "counter_sets", ((number, names[column]) for number, column in members)
         )
