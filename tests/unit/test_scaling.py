@@ -135,8 +135,14 @@ def test_what_nobody_watched_of_other_threads_is_not_useful():
 
 def test_only_what_is_counted_between_init_and_finalize_on_processors_that_call_mpi_counts():
     bursts = "\n".join(
-        f"row bursts location {location} burst {start} start_ns {start} end_ns {start + 10}"
-        for location, start in [(0, 0), (0, 20), (0, 900), (1, 30), (2, 30)]
+        f"row bursts location {location} burst {burst} start_ns {start} end_ns {start + 10}"
+        for location, burst, start in [
+            (0, 0, 0),
+            (0, 1, 20),
+            (0, 2, 900),
+            (1, 0, 30),
+            (2, 0, 30),
+        ]
     )
     trace = trace_of(
         "application 0 ranks 1 threads 2 | application 1 ranks 1\n"

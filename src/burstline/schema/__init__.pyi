@@ -19,6 +19,7 @@ from burstline.schema.arrow import place_columns as place_columns
 from burstline.schema.arrow import row_table as row_table
 from burstline.schema.arrow import text_array as text_array
 from burstline.schema.checks import first_wrong as first_wrong
+from burstline.schema.checks import first_wrong_of as first_wrong_of
 from burstline.schema.checks import require_sound as require_sound
 from burstline.schema.references import Wrong as Wrong
 from burstline.schema.tables import BESIDE_COUNTERS as BESIDE_COUNTERS

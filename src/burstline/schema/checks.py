@@ -1,6 +1,7 @@
 """The first row of a table that is wrong: its nulls, ranges, intervals, references and order.
 
-Stores ask part by part as they are read, folders of tables once; both believe nothing else.
+Stores ask part by part as they are read, folders of tables and texts once; they believe nothing
+else.
 """
 
 from __future__ import annotations
@@ -18,12 +19,12 @@ from burstline.schema.references import Wrong, first_dangling
 from burstline.schema.tables import TABLES
 
 if TYPE_CHECKING:
-    from collections.abc import Callable
+    from collections.abc import Callable, Mapping, Sequence
 
     from burstline.columns import Integers
     from burstline.schema.ordinals import Parts
 
-
+_NOWHERE: Final = np.zeros(0, np.int64)
 # Records of states are kept as they were, also those without an end.
 _INTERVALS: Final = {
     "locations": (("born_ns", "died_ns"),),
@@ -58,6 +59,22 @@ def first_wrong(
         or _first_disordered(name, table)
         or first_misplaced(name, table, parts)
     )
+
+
+def first_wrong_of(name: str, tables: Mapping[str, pa.Table]) -> Wrong | None:
+    """The first value of a table that no trace has, where all tables are at hand, whole."""
+
+    def rows(other: str) -> int:
+        return tables[other].num_rows if other in tables else 0
+
+    def counts(other: str) -> Integers:
+        location = to_numpy(tables[other]["location"]) if other in tables else _NOWHERE
+        return np.bincount(location, minlength=rows("locations"))
+
+    def parts(other: str, columns: Sequence[str]) -> list[pa.Table]:
+        return [tables[other].select(columns)] if other in tables else []
+
+    return first_wrong(name, tables[name], rows, counts, parts)
 
 
 def require_sound(name: str, table: pa.Table, *, before: int = 0) -> None:

@@ -5,13 +5,11 @@ from __future__ import annotations
 from contextlib import ExitStack
 from typing import TYPE_CHECKING, Any, Final
 
-import numpy as np
 import pyarrow as pa
 import pyarrow.compute as pc
 
 from burstline import operations, schema
 from burstline.cells import cell, cells, text_of, texts_of
-from burstline.columns import to_numpy
 from burstline.errors import FormatError, ParameterError
 from burstline.formats import atomic, definitions, intake
 from burstline.formats.files import is_plain
@@ -33,7 +31,6 @@ if TYPE_CHECKING:
     from contextlib import AbstractContextManager
     from pathlib import Path
 
-    from burstline.columns import Integers
     from burstline.formats.store import Footer
 
 STYLES: Final = ("csv", "parquet")
@@ -42,7 +39,6 @@ _WAY_OUT: Final = "Allow more memory (--memory)."
 _COPIES: Final = 2  # of a table: as loaded, and with the types of its schema
 _BLOCK: Final = 1 << 20  # of CSV, which lines and rows are cut out of
 _LARGEST_BLOCK: Final = (1 << 31) - 1
-_NOWHERE: Final = np.zeros(0, np.int64)
 _BY_LOCATION: Final = ("location", "sender_location")
 
 
@@ -104,19 +100,8 @@ def _check_counters(path: Path, style: str, tables: dict[str, pa.Table]) -> None
 
 def _check_rows(files: dict[str, Path], tables: dict[str, pa.Table]) -> None:
     """Raise FormatError where a row is wrong, or names one that is not there."""
-
-    def rows(name: str) -> int:
-        return tables[name].num_rows if name in tables else 0
-
-    def counts(name: str) -> Integers:
-        location = to_numpy(tables[name]["location"]) if name in tables else _NOWHERE
-        return np.bincount(location, minlength=rows("locations"))
-
-    def parts(name: str, columns: Sequence[str]) -> list[pa.Table]:
-        return [tables[name].select(columns)] if name in tables else []
-
-    for name, table in tables.items():
-        wrong = schema.first_wrong(name, table, rows, counts, parts)
+    for name in tables:
+        wrong = schema.first_wrong_of(name, tables)
         if wrong is not None:
             raise wrong_row(files[name], wrong)
 

@@ -110,7 +110,8 @@ class Definitions:
             raise statement.error("a place: rank, rank.thread or application/rank.thread")
         if len(self.places) >= MOST_LOCATIONS:
             raise statement.error(f"at most {MOST_LOCATIONS} threads in all")
-        self.places.setdefault(place, {}).update(FORMS["location"].read(statement))
+        given = FORMS["location"].read(statement) | {"statement": statement}
+        self.places.setdefault(place, {}).update(given)
 
     def communicator(self, statement: Statement) -> None:
         """``communicator C [members R …] [option value]…``; the last of a number counts."""

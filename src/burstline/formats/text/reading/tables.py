@@ -39,11 +39,15 @@ def table(
     """A table of the schema from rows: what a row lacks is null, what is no column left out."""
     if not rows:
         return _empty(name, tuple(counters))
-    columns, order = schema.TABLES[name].columns, schema.TABLES[name].order
-    rows = sorted(rows, key=lambda row: [UNKNOWN if row[c] is None else row[c] for c in order])
-    names = [*(column.name for column in columns), *counters]
+    rows = _in_order(name, rows)
+    names = [*(column.name for column in schema.TABLES[name].columns), *counters]
     values: dict[str, Any] = {column: [row.get(column) for row in rows] for column in names}
     return arrow_table(name, values, counters=counters, operations=list(operations))
+
+
+def _in_order(name: str, rows: Sequence[Row]) -> list[Row]:
+    order = schema.TABLES[name].order
+    return sorted(rows, key=lambda row: [UNKNOWN if row[c] is None else row[c] for c in order])
 
 
 @lru_cache(maxsize=256)
@@ -58,7 +62,9 @@ def definition_tables(
     rows = {name: definitions.rows[name] for name in _DEFINED}
     rows["locations"] = _locations(definitions, locations, process)
     rows["communicators"] = list(definitions.communicators.values())
-    return {name: table(name, some) for name, some in rows.items()}
+    tables = {name: table(name, some) for name, some in rows.items()}
+    _check_values("locations", rows["locations"], tables)
+    return tables
 
 
 def add_inferred(
@@ -91,7 +97,17 @@ def event_tables(
     }
     tables |= derived_tables({**defined, **tables}) | given
     _check_references(rows, definitions, {**defined, **tables})
+    for name in given:
+        _check_values(name, definitions.rows[name], {**defined, **tables})
     return tables
+
+
+def _check_values(name: str, rows: Sequence[Row], tables: Mapping[str, pa.Table]) -> None:
+    """Raise where a row that was declared has a value that no other format would keep."""
+    wrong = schema.first_wrong_of(name, tables)
+    if wrong is not None:
+        statement = _in_order(name, rows)[wrong.row]["statement"]
+        raise statement.error(f"{wrong.expected}, in column {wrong.column}", wrong.value)
 
 
 def _check_references(
