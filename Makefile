@@ -19,7 +19,7 @@ INSTALLED := $(VENV)/$(if $(WHEEL),.copied,.installed)
 KERNELS := $(wildcard core/*.cpp core/*.hpp core/fuzz/*.cpp)
 
 .DEFAULT_GOAL := help
-.PHONY: help demo install test lint format types layers docs images bench fuzz fuzz-commands same check clean
+.PHONY: help demo install test lint format types layers docs images bench fuzz fuzz-commands same hooks check clean
 
 help:  ## list the targets
 	@sed -n 's/^\([a-z-]*\):.*## \(.*\)/  make \1\t\2/p' $(MAKEFILE_LIST) | expand -t 22
@@ -71,6 +71,9 @@ fuzz-commands: $(INSTALLED) $(VENV)/.test  ## run every command on damaged input
 
 same: $(INSTALLED) $(VENV)/.test  ## compare all output with that of COMMIT; ARGS="--choice few" in a minute
 	$(VENV)/bin/python .ci/same --installed --build $(abspath $(BUILD))/same $(COMMIT) $(ARGS)
+
+hooks: $(INSTALLED) $(VENV)/.lint $(VENV)/.test  ## let git check style, types and layers of what is committed
+	$(VENV)/bin/pre-commit install
 
 check: lint types layers test docs  ## all that must pass before a change is merged
 
