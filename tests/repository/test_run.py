@@ -55,7 +55,7 @@ def run(tmp_path):
     settings = os.environ | {"BURSTLINE_TRACES": "here", "TMPDIR": str(tmp_path)}
     settings |= {"PYTHONPATH": "/nowhere", "PIP_QUIET": "1"}
 
-    def of(readme=README, makefile=MAKEFILE, *, folders=True):
+    def of(readme=README, makefile=MAKEFILE, *, folders=True, **given):
         if not folders:
             shutil.rmtree(place / "shared", ignore_errors=True)
         (repository / "README.md").write_text(readme)
@@ -65,7 +65,7 @@ def run(tmp_path):
             subprocess.run([*git, *words], cwd=repository, check=True)
         done = subprocess.run(
             [repository / ".ci" / "run"],
-            env=settings,
+            env=settings | given,
             capture_output=True,
             text=True,
             check=False,
@@ -126,28 +126,10 @@ def test_without_folders_beside_it_the_tests_that_need_them_are_left_out_once(ru
     assert lines[-2:] == ["2 tests were left out: 2 need BURSTLINE_TRACES", "7 passed in 1.50s"]
 
 
-def test_outputs_are_compared_with_those_before_the_last_commit_or_of_main(run, tmp_path):
-    repository = tmp_path / "place" / "repository"
+@pytest.mark.parametrize(
+    ("given", "said"), [({}, []), ({"SAME_AS": "abc"}, ["compared with abc: --choice few"])]
+)
+def test_outputs_are_compared_with_those_of_a_commit_that_is_given(run, given, said):
+    _, lines = run(folders=False, **given)
 
-    def git(*words):
-        done = subprocess.run(
-            ["git", "-c", "user.name=n", "-c", "user.email=e", *words],
-            cwd=repository,
-            check=True,
-            capture_output=True,
-            text=True,
-        )
-        return done.stdout.strip()
-
-    def compared(readme):
-        _, lines = run(readme, folders=False)
-        return [line for line in lines if line.startswith("compared with")]
-
-    assert compared(README) == []
-    first = git("rev-parse", "HEAD")
-    git("branch", "-M", "main")
-    assert compared(README + "second\n") == [f"compared with {first}: --choice few"]
-    second = git("rev-parse", "HEAD")
-    git("switch", "-qc", "branch")
-    for text in ("third\n", "fourth\n"):
-        assert compared(README + text) == [f"compared with {second}: --choice few"]
+    assert [line for line in lines if line.startswith("compared with")] == said
