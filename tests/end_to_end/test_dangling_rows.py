@@ -296,7 +296,7 @@ def test_a_fork_and_join_after_later_regions_is_damage(kind, sound, tmp_path):
         ("regions", "enter_seq", 0, 4, "a number above that of the region before it"),
         ("regions", "enter_seq", 1, 10**6, "a number from enter_seq on, 1000000"),
         ("regions", "leave_seq", 2, 10**6, "a number below that of the region around it"),
-        ("regions", "leave_seq", 3, 10**6, "a number below that of a region that is entered"),
+        ("regions", "leave_seq", 3, 10**6, "an event before that of region 2 of location 1"),
     ],
 )
 def test_a_region_or_team_that_contradicts_what_is_beside_it_is_damage(

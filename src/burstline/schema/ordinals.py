@@ -27,6 +27,7 @@ _MOMENTS: Final = {
         ("fork_location", "join_seq", "join_ns"),
     ),
 }
+_EVENTS: Final = ("location", "enter_seq", "enter_ns")
 _BESIDE: Final = (("calls", "call"), ("regions", "region"))
 _REGION: Final = (
     "location", "row", "parent", "enter_ns", "leave_ns", "enter_seq", "leave_seq",
@@ -54,7 +55,11 @@ def _first_astray(table: pa.Table, parts: Parts) -> Wrong | None:
         if is_wrong.any():
             row = int(is_wrong.argmax())
             return Wrong(column, row, str(columns[column][row]), expected)
-    return None
+    outermost = np.flatnonzero(columns["parent"] < 0)
+    moments = [columns[name][outermost] for name in ("location", "leave_seq", "leave_ns")]
+    # Not with calls: a part of the regions is read often, and would read all of them.
+    wrong = _first_before("leave_seq", moments, [("region", [table.select(_EVENTS)])])
+    return wrong and wrong._replace(row=int(outermost[wrong.row]))
 
 
 def _astray(
@@ -79,15 +84,6 @@ def _astray(
     is_inside = (around >= first) & (leave_ns < leave_ns[around])
     is_wrong = is_inside & (leave_seq >= leave_seq[around])
     yield "leave_seq", is_wrong, "a number below that of the region around it"
-    # Few regions have none around them, and are left after the next is entered.
-    outermost = np.append((enter_seq[1:] < leave_seq[:-1]) & ~begins[1:], False)
-    outermost &= parent < 0
-    is_wrong = np.zeros(len(location), bool)
-    for begin, end in zip(starts[:-1].tolist(), starts[1:].tolist(), strict=True):
-        rows = begin + np.flatnonzero(outermost[begin:end])
-        last = begin + np.searchsorted(enter_seq[begin:end], leave_seq[rows]) - 1
-        is_wrong[rows] = enter_ns[last] > leave_ns[rows]
-    yield "leave_seq", is_wrong, "a number below that of a region that is entered later"
 
 
 def _first_elsewhere(table: pa.Table, parts: Parts) -> Wrong | None:
@@ -110,19 +106,30 @@ def _of_locations(parts: Parts, *columns: str) -> list[AnyIntegers]:
 def _first_before_others(name: str, table: pa.Table, parts: Parts) -> Wrong | None:
     """The first ordinal from which an event before it is later; None without one."""
     for columns in _MOMENTS.get(name, ()):
-        if not table.num_rows or not set(columns) <= set(table.column_names):
-            continue
-        moments = [to_numpy(table[column]) for column in columns]
-        for beside, noun in _BESIDE:
-            for part in parts(beside, ("location", "enter_seq", "enter_ns")):
-                found = _first_late(moments, [to_numpy(column) for column in part.columns])
-                if found is not None:
-                    row, event, place, enter_ns = found
-                    expected = (
-                        f"an event before that of {noun} {event} of location {place}, "
-                        f"entered at {enter_ns}"
-                    )
-                    return Wrong(columns[1], row, str(moments[1][row]), expected)
+        if table.num_rows and set(columns) <= set(table.column_names):
+            moments = [to_numpy(table[column]) for column in columns]
+            beside = [(noun, parts(other, _EVENTS)) for other, noun in _BESIDE]
+            if wrong := _first_before(columns[1], moments, beside):
+                return wrong
+    return None
+
+
+def _first_before(
+    column: str,
+    moments: Sequence[AnyIntegers],
+    beside: Iterable[tuple[str, Iterable[pa.Table]]],
+) -> Wrong | None:
+    """The first of some ordinals from which an event beside them, before it, is later."""
+    for noun, parts in beside:
+        for part in parts:
+            found = _first_late(moments, [to_numpy(values) for values in part.columns])
+            if found is not None:
+                row, event, place, enter_ns = found
+                expected = (
+                    f"an event before that of {noun} {event} of location {place}, "
+                    f"entered at {enter_ns}"
+                )
+                return Wrong(column, row, str(moments[1][row]), expected)
     return None
 
 
@@ -135,9 +142,11 @@ def _first_late(
     """
     where, seq, time_ns = moments
     location, enter_seq, enter_ns = events
-    for place in np.unique(where).tolist():
+    order = np.argsort(where, kind="stable")
+    places = where[order]
+    for place in places[begins_run(places)].tolist():
         begin, end = np.searchsorted(location, [place, place + 1])
-        rows = np.flatnonzero(where == place)
+        rows = order[slice(*np.searchsorted(places, [place, place + 1]))]
         before = np.searchsorted(enter_seq[begin:end], seq[rows], "right") - 1
         rows, before = rows[before >= 0], before[before >= 0]
         late = enter_ns[begin:end][before] > time_ns[rows]
