@@ -5,6 +5,7 @@ from __future__ import annotations
 from hypothesis import given
 from hypothesis import strategies as st
 
+import burstline
 from burstline.testing import trace_of
 from golden.oracle_events import as_case, as_text
 from golden.oracle_severities import is_time
@@ -134,3 +135,15 @@ def test_a_shift_and_a_scale_of_all_clocks_change_nothing_else(program, scale, s
     for metric, rows in waits.severities(program).items():
         factor = scale if is_time(metric) else 1
         assert other[metric] == {place: value * factor for place, value in rows.items()}
+
+
+def test_what_a_region_within_a_call_takes_is_its_own_and_none_of_mpi():
+    trace = trace_of(
+        "ranks 1 | 0 | 0 enter MPI_Init | 10 leave | 20 enter MPI_Allreduce | 30 enter reduction"
+        "| 70 leave | 100 leave | 110 enter MPI_Finalize | 120 leave"
+    )
+
+    metrics = burstline.wait_states(trace).as_dict()["metrics"]
+
+    assert (metrics["mpi"], metrics["comp"]) == (60, 60)
+    assert sum(call.time_ns for call in burstline.summarise(trace).calls.values()) == 100
