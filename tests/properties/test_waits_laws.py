@@ -139,8 +139,8 @@ def test_a_shift_and_a_scale_of_all_clocks_change_nothing_else(program, scale, s
 
 def test_what_a_region_within_a_call_takes_is_its_own_and_none_of_mpi():
     trace = trace_of(
-        "ranks 1 | 0 | 0 enter MPI_Init | 10 leave | 20 enter MPI_Allreduce | 30 enter reduction"
-        "| 70 leave | 100 leave | 110 enter MPI_Finalize | 120 leave"
+        "ranks 1 | 0 | 0 enter MPI_Init | 10 leave | 20 enter MPI_Allreduce "
+        "| 30 enter reduction | 70 leave | 100 leave | 110 enter MPI_Finalize | 120 leave"
     )
 
     metrics = burstline.wait_states(trace).as_dict()["metrics"]
