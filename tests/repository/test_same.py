@@ -179,9 +179,11 @@ def test_a_tree_takes_the_kernel_that_was_made_of_the_same_sources(tmp_path):
     trees = [tmp_path / name for name in ("old", "new")]
     for tree in trees:
         (tree / "core").mkdir(parents=True)
-        for name in ("core/a.cpp", "CMakeLists.txt", "pyproject.toml"):
+        for name in ("core/a.cpp", "CMakeLists.txt"):
             (tree / name).write_text(name)
 
+    assert len({kernel_of(tree, tmp_path) for tree in trees}) == 1
+    (trees[1] / "pyproject.toml").write_text("other")
     assert len({kernel_of(tree, tmp_path) for tree in trees}) == 1
     (trees[1] / "core/a.cpp").write_text("other")
     assert len({kernel_of(tree, tmp_path) for tree in trees}) == 2
