@@ -144,9 +144,16 @@ def _first_late(
     location, enter_seq, enter_ns = events
     order = np.argsort(where, kind="stable")
     places = where[order]
-    for place in places[begins_run(places)].tolist():
-        begin, end = np.searchsorted(location, [place, place + 1])
-        rows = order[slice(*np.searchsorted(places, [place, place + 1]))]
+    begins = begins_run(places)
+    each = places[begins]
+    spans = zip(
+        each.tolist(),
+        np.split(order, np.flatnonzero(begins)[1:]),
+        np.searchsorted(location, each).tolist(),
+        np.searchsorted(location, each, "right").tolist(),
+        strict=True,
+    )
+    for place, rows, begin, end in spans:
         before = np.searchsorted(enter_seq[begin:end], seq[rows], "right") - 1
         rows, before = rows[before >= 0], before[before >= 0]
         late = enter_ns[begin:end][before] > time_ns[rows]
