@@ -310,11 +310,11 @@ REDUCE, SYNC, SWAP = Do("Allreduce", 10), Do("Barrier", 12), Do("Sendrecv", 16)
             ],
         ),
         (
-            [loop(2, SWAP), Do("Bcast", 18, when=lambda k: k in {2, 3, 7, 11})],
+            [loop(2, SWAP), Do("Bcast", 18, when=lambda k: k in {2, 3, 7, 10})],
             [
                 "  for 1 to 2:",
                 "    MPI_Sendrecv()",
-                "  if iteration in {3, 4, 8, 12}:",
+                "  if iteration in {3, 4, 8, 11}:",
                 "    MPI_Bcast()",
             ],
         ),
