@@ -153,9 +153,9 @@ def _first_late(
         np.searchsorted(location, each, "right").tolist(),
         strict=True,
     )
-    for place, rows, begin, end in spans:
-        before = np.searchsorted(enter_seq[begin:end], seq[rows], "right") - 1
-        rows, before = rows[before >= 0], before[before >= 0]
+    for place, members, begin, end in spans:
+        before = np.searchsorted(enter_seq[begin:end], seq[members], "right") - 1
+        rows, before = members[before >= 0], before[before >= 0]
         late = enter_ns[begin:end][before] > time_ns[rows]
         if late.any():
             row = int(rows[late.argmax()])
