@@ -10,10 +10,11 @@ from __future__ import annotations
 import argparse
 import sys
 import tempfile
+from collections.abc import Callable, Iterable
 from dataclasses import replace
 from functools import partial
 from pathlib import Path
-from typing import TYPE_CHECKING, Final
+from typing import Final
 
 from benchmarks import reading, starting
 from benchmarks.burst_table import burst_table
@@ -28,9 +29,6 @@ from benchmarks.raw_files import raw_files
 from benchmarks.recording import record
 from benchmarks.structure import structure
 from benchmarks.waits import wait_speed
-
-if TYPE_CHECKING:
-    from collections.abc import Callable, Iterable
 
 BENCHMARKS: Final[dict[str, Callable[..., Iterable[Figure]]]] = {
     "baseline": reading.baselines,

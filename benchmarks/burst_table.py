@@ -2,16 +2,12 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Final
+from collections.abc import Iterator
+from typing import Final
 
-from benchmarks.child import measure
+from benchmarks.child import Measured, measure
 from benchmarks.figures import Figure
-
-if TYPE_CHECKING:
-    from collections.abc import Iterator
-
-    from benchmarks.child import Measured
-    from benchmarks.inputs import Input
+from benchmarks.inputs import Input
 
 JOINS: Final = "Polars, joins and sorts"
 _RANKS: Final = 32

@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any, Final
+from collections.abc import Callable
+from typing import Any, Final
 
 import numpy as np
 import polars as pl
@@ -12,10 +13,7 @@ import burstline
 from benchmarks.conjugate import in_memory
 from burstline import schema
 
-if TYPE_CHECKING:
-    from collections.abc import Callable
-
-    Task = Callable[[], dict[str, Any]]
+Task = Callable[[], dict[str, Any]]
 
 __all__ = ["burst_rows", "burst_rows_by_joins"]
 

@@ -5,16 +5,14 @@ from __future__ import annotations
 import shutil
 import subprocess
 import sys
+from collections.abc import Iterator, Mapping
+from pathlib import Path
 from statistics import median
-from typing import TYPE_CHECKING, Final
+from typing import Final
 
 from benchmarks.child import ROOT
 from benchmarks.figures import Figure
 from burstline.record import KINDS
-
-if TYPE_CHECKING:
-    from collections.abc import Iterator, Mapping
-    from pathlib import Path
 
 _SOURCES: Final = ROOT / "benchmarks" / "recording"
 _PROGRAMS: Final = {

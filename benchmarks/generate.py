@@ -16,16 +16,14 @@ import json
 import time
 from dataclasses import dataclass
 from pathlib import Path
-from typing import TYPE_CHECKING, Final
+from typing import Final
 
 import numpy as np
+import numpy.typing as npt
 
 from benchmarks import labels
 from benchmarks.simulation import CALLS
 from benchmarks.template import COUNTERS, RUNNING, Template, lay_out
-
-if TYPE_CHECKING:
-    import numpy.typing as npt
 
 _BLOCK_BYTES: Final = 2_000_000
 _BYTES_PER_RANK_AND_ITERATION: Final = 2_200

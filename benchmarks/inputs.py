@@ -3,12 +3,10 @@
 from __future__ import annotations
 
 from dataclasses import dataclass, field
-from typing import TYPE_CHECKING, Any, Final
+from pathlib import Path
+from typing import Any, Final
 
 from benchmarks.generate import generate
-
-if TYPE_CHECKING:
-    from pathlib import Path
 
 FULL: Final = 500_000_000
 """Bytes of the .prv for which goals are meant; with less, benchmarks do less in proportion."""

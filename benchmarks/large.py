@@ -9,18 +9,13 @@ import json
 import shutil
 import sys
 import tempfile
+from collections.abc import Iterator
 from pathlib import Path
-from typing import TYPE_CHECKING
 
 from benchmarks.figures import Figure
+from benchmarks.inputs import Input
 from benchmarks.reading import command
-from benchmarks.supervise import size_on_disk, watch
-
-if TYPE_CHECKING:
-    from collections.abc import Iterator
-
-    from benchmarks.inputs import Input
-    from benchmarks.supervise import Watched
+from benchmarks.supervise import Watched, size_on_disk, watch
 
 
 def large(trace: Input, memory: int) -> Iterator[Figure]:

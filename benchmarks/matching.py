@@ -3,17 +3,12 @@
 from __future__ import annotations
 
 import shutil
-from typing import TYPE_CHECKING, Final
+from collections.abc import Iterator
+from typing import Final
 
-from benchmarks.child import measure
+from benchmarks.child import Measured, measure
 from benchmarks.figures import Figure
-from benchmarks.inputs import FULL
-
-if TYPE_CHECKING:
-    from collections.abc import Iterator
-
-    from benchmarks.child import Measured
-    from benchmarks.inputs import Input
+from benchmarks.inputs import FULL, Input
 
 DIFFLIB: Final = "difflib, labels of a thread"
 _MEGA: Final = 1e6

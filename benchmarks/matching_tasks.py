@@ -3,20 +3,17 @@
 from __future__ import annotations
 
 import difflib
-from typing import TYPE_CHECKING, Any, Final
+from collections.abc import Callable
+from typing import Any, Final
 
 import numpy as np
+import numpy.typing as npt
 
-if TYPE_CHECKING:
-    from collections.abc import Callable
+from burstline import Trace
+from burstline.identity import Tokens
 
-    import numpy.typing as npt
-
-    from burstline import Trace
-    from burstline.identity import Tokens
-
-    Task = Callable[[], dict[str, Any]]
-    Integers = npt.NDArray[np.int64]
+Task = Callable[[], dict[str, Any]]
+Integers = npt.NDArray[np.int64]
 
 __all__ = ["match_by_difflib", "match_equal", "match_stores", "match_tokens", "write_runs"]
 

@@ -16,14 +16,12 @@ import re
 import subprocess
 import sys
 import tempfile
+from collections.abc import Iterator
 from pathlib import Path
-from typing import TYPE_CHECKING, Final, NamedTuple
+from typing import Final, NamedTuple
 
 from benchmarks.generate import size_in_bytes
 from benchmarks.peak import peak_of
-
-if TYPE_CHECKING:
-    from collections.abc import Iterator
 
 BASE: Final = 160 << 20
 """What may come on top of the limit."""

@@ -11,22 +11,18 @@ from __future__ import annotations
 import shutil
 import sys
 import tempfile
+from collections.abc import Iterator
 from importlib import import_module
 from importlib.util import find_spec
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, Final
+from typing import Any, Final
 
-from benchmarks.child import measure
+from benchmarks.child import Measured, measure
 from benchmarks.figures import Figure
+from benchmarks.inputs import Input
 from benchmarks.otf2_messages import write_messages
 
-if TYPE_CHECKING:
-    from collections.abc import Iterator
-
-    from benchmarks.child import Measured
-    from benchmarks.inputs import Input
-
-    Task = Any
+Task = Any
 
 _LOCATIONS: Final = 20
 _DEPTH: Final = 8

@@ -7,13 +7,11 @@ Python package, and the others are copies.
 from __future__ import annotations
 
 import shutil
-from typing import TYPE_CHECKING, Any, Final
+from pathlib import Path
+from typing import Any, Final
 
-if TYPE_CHECKING:
-    from pathlib import Path
-
-    Definitions = Any
-    Thread = Any
+Definitions = Any
+Thread = Any
 
 PROCESSES: Final = 20
 """Processes of the archive."""

@@ -2,17 +2,13 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from statistics import fmean, pstdev
-from typing import TYPE_CHECKING, Any, Final
+from typing import Any, Final
 
 from benchmarks.child import measure
 from benchmarks.figures import Figure
-from benchmarks.inputs import FULL
-
-if TYPE_CHECKING:
-    from collections.abc import Iterator
-
-    from benchmarks.inputs import Input
+from benchmarks.inputs import FULL, Input
 
 _MEGA: Final = 1e6
 _RANKS: Final = (8, 16, 32, 64, 128, 256)

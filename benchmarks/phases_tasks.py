@@ -3,20 +3,17 @@
 from __future__ import annotations
 
 import time
-from typing import TYPE_CHECKING, Any
+from collections.abc import Callable
+from typing import Any
 
 import numpy as np
 import pyarrow as pa
 
 from benchmarks.waits_tasks import in_memory, with_counters
+from burstline import Trace
 from burstline.columns import coded
 
-if TYPE_CHECKING:
-    from collections.abc import Callable
-
-    from burstline import Trace
-
-    Task = Callable[[], dict[str, Any]]
+Task = Callable[[], dict[str, Any]]
 
 __all__ = ["phases"]
 

@@ -7,14 +7,12 @@ raw tables: calls with their attributes, readings, bursts, and messages with the
 from __future__ import annotations
 
 from collections import defaultdict
+from collections.abc import Callable
 from itertools import islice, pairwise
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
-if TYPE_CHECKING:
-    from collections.abc import Callable
-
-    Task = Callable[[], dict[str, Any]]
+Task = Callable[[], dict[str, Any]]
 
 MPI_TYPES = frozenset(range(50000001, 50000006))
 ATTRIBUTES = frozenset(range(50100001, 50100005))

@@ -9,22 +9,18 @@ from __future__ import annotations
 import shutil
 import sys
 import tempfile
+from collections.abc import Iterator
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, Final
+from typing import Any, Final
 
 import numpy as np
+import numpy.typing as npt
 
 from benchmarks.child import measure
 from benchmarks.figures import Figure
+from benchmarks.inputs import Input
 
-if TYPE_CHECKING:
-    from collections.abc import Iterator
-
-    import numpy.typing as npt
-
-    from benchmarks.inputs import Input
-
-    Task = Any
+Task = Any
 
 _RANKS: Final = 16
 _THREADS: Final = 2

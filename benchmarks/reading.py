@@ -5,18 +5,14 @@ from __future__ import annotations
 import shutil
 import sys
 import tempfile
+from collections.abc import Iterator
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, Final
+from typing import Any, Final
 
-from benchmarks.child import measure
+from benchmarks.child import Measured, measure
 from benchmarks.figures import Figure
+from benchmarks.inputs import Input
 from benchmarks.supervise import size_on_disk, watch
-
-if TYPE_CHECKING:
-    from collections.abc import Iterator
-
-    from benchmarks.child import Measured
-    from benchmarks.inputs import Input
 
 LOOP_LINES: Final = 500_000
 LOOP: Final = "Python loop that splits"

@@ -11,22 +11,19 @@ import shutil
 import subprocess
 import sys
 import tempfile
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field
 from itertools import repeat
 from pathlib import Path
 from statistics import median
-from typing import TYPE_CHECKING, Final
+from typing import Final
 
 from benchmarks.child import ROOT
 from benchmarks.counting import counting
 from benchmarks.figures import Figure
+from benchmarks.inputs import Input
 from burstline.errors import NotEnoughDataError
 from burstline.record import MPICH, OPEN_MPI, Plan, abi_of_program, shared_object
-
-if TYPE_CHECKING:
-    from collections.abc import Iterator, Mapping
-
-    from benchmarks.inputs import Input
 
 _NATIVE: Final = ROOT / "src" / "burstline" / "record" / "native"
 _SOURCES: Final = (ROOT / "benchmarks" / "recording" / "loop.c", _NATIVE / "work.c")

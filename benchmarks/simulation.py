@@ -13,12 +13,10 @@ arrived.
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Final
+from typing import Final
 
 import numpy as np
-
-if TYPE_CHECKING:
-    import numpy.typing as npt
+import numpy.typing as npt
 
 CALLS: Final = ("Irecv", "Irecv", "Isend", "Isend", "Waitall", "Allreduce")
 STAMPS: Final = 2 * len(CALLS)

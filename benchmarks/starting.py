@@ -3,17 +3,14 @@
 from __future__ import annotations
 
 import sys
-from typing import TYPE_CHECKING, Final
+from collections.abc import Iterator
+from typing import Final
 
 from benchmarks.child import measure
 from benchmarks.figures import Figure
+from benchmarks.inputs import Input
 from benchmarks.reading import command
 from benchmarks.supervise import watch
-
-if TYPE_CHECKING:
-    from collections.abc import Iterator
-
-    from benchmarks.inputs import Input
 
 _REPEATS: Final = 10
 _UNWELCOME: Final = ("polars", "sklearn", "scipy", "pandas")

@@ -2,18 +2,13 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Final
+from collections.abc import Iterator
+from typing import Final
 
-from benchmarks.child import measure
+from benchmarks.child import Measured, measure
 from benchmarks.conjugate import ITERATIONS_OF_CLASS_A, write_prv
 from benchmarks.figures import Figure
-from benchmarks.inputs import FULL
-
-if TYPE_CHECKING:
-    from collections.abc import Iterator
-
-    from benchmarks.child import Measured
-    from benchmarks.inputs import Input
+from benchmarks.inputs import FULL, Input
 
 LOOP: Final = "Python loop over calls"
 _RANKS: Final = 32

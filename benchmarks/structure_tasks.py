@@ -3,19 +3,16 @@
 from __future__ import annotations
 
 from collections import defaultdict
+from collections.abc import Callable
 from pathlib import Path
 from statistics import fmean, pstdev
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from benchmarks.conjugate import in_memory
+from burstline import Trace
+from burstline.structure.reduction import Reduced
 
-if TYPE_CHECKING:
-    from collections.abc import Callable
-
-    from burstline import Trace
-    from burstline.structure.reduction import Reduced
-
-    Task = Callable[[], dict[str, Any]]
+Task = Callable[[], dict[str, Any]]
 
 __all__ = ["call_loop", "detection", "read_and_detect", "reduction"]
 

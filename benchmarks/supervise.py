@@ -12,15 +12,13 @@ import shlex
 import subprocess
 import tempfile
 import time
+from collections.abc import Iterator
+from contextlib import AbstractContextManager
 from dataclasses import dataclass
 from pathlib import Path
-from typing import TYPE_CHECKING, Final
+from typing import Final
 
 from benchmarks.child import memory_bytes
-
-if TYPE_CHECKING:
-    from collections.abc import Iterator
-    from contextlib import AbstractContextManager
 
 _LOOK_EVERY_S: Final = 0.02
 _LOOKS_PER_SIZE: Final = 25

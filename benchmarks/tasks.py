@@ -5,8 +5,9 @@ from __future__ import annotations
 import contextlib
 import io
 import sys
+from collections.abc import Callable
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from benchmarks.burst_table_tasks import burst_rows, burst_rows_by_joins
 from benchmarks.matching_tasks import (
@@ -23,10 +24,7 @@ from benchmarks.raw_files import copy_raw, least_raw, read_raw, store_raw
 from benchmarks.structure_tasks import call_loop, detection, read_and_detect, reduction
 from benchmarks.waits_tasks import clocks, waits
 
-if TYPE_CHECKING:
-    from collections.abc import Callable
-
-    Task = Callable[[], dict[str, Any]]
+Task = Callable[[], dict[str, Any]]
 
 __all__ = [
     "burst_rows",

@@ -14,9 +14,10 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 from itertools import pairwise
-from typing import TYPE_CHECKING, Final
+from typing import Final
 
 import numpy as np
+import numpy.typing as npt
 
 from benchmarks.simulation import (
     ALLREDUCE_ENTRY,
@@ -28,9 +29,6 @@ from benchmarks.simulation import (
     Schedule,
     simulate,
 )
-
-if TYPE_CHECKING:
-    import numpy.typing as npt
 
 COUNTERS: Final = (42000050, 42000059, 42000002)
 TYPE: Final = {"Irecv": 50000001, "Isend": 50000001, "Waitall": 50000001, "Allreduce": 50000002}

@@ -2,16 +2,12 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Final
+from collections.abc import Iterator
+from typing import Final
 
 from benchmarks.child import measure
 from benchmarks.figures import Figure
-from benchmarks.inputs import FULL
-
-if TYPE_CHECKING:
-    from collections.abc import Iterator
-
-    from benchmarks.inputs import Input
+from benchmarks.inputs import FULL, Input
 
 _MEGA: Final = 1e6
 _RANKS, _STEPS, _PLACES = 32, 14_000, 4

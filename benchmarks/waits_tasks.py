@@ -2,23 +2,19 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any, Final
+from collections.abc import Callable
+from typing import Any, Final
 
 import numpy as np
+import numpy.typing as npt
 
+from burstline import Trace
 from burstline.columns import NO_VALUE, UNKNOWN
 from burstline.operations import CODES
+from burstline.schema import TableSchema
 
-if TYPE_CHECKING:
-    from collections.abc import Callable
-
-    import numpy.typing as npt
-
-    from burstline import Trace
-    from burstline.schema import TableSchema
-
-    Task = Callable[[], dict[str, Any]]
-    Stamps = npt.NDArray[np.int64]  # (iterations, ranks)
+Task = Callable[[], dict[str, Any]]
+Stamps = npt.NDArray[np.int64]  # (iterations, ranks)
 
 __all__ = ["clocks", "waits"]
 

@@ -3,12 +3,9 @@
 from __future__ import annotations
 
 from collections import Counter
-from typing import TYPE_CHECKING
+from collections.abc import Mapping
 
 import pytest
-
-if TYPE_CHECKING:
-    from collections.abc import Mapping
 
 COUNTS = pytest.StashKey[Counter[str]]()
 SENT = "left_out"  # by a worker of pytest-xdist to the process that prints

@@ -2,10 +2,7 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
-
-if TYPE_CHECKING:
-    from pathlib import Path
+from pathlib import Path
 
 TELLING = {
     "idrun_run1": "polls (MPI_Test) and MPI_Waitany, on ranks of which each does other work",

@@ -10,18 +10,16 @@ import os
 import shutil
 import signal
 import sys
+from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from itertools import count
 from linecache import getline
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from types import FrameType
+from typing import Any
 
 from burstline.formats import atomic
 from burstline.formats.otf2.writing import archive
-
-if TYPE_CHECKING:
-    from collections.abc import Callable, Iterator
-    from types import FrameType
 
 OUTPUTS = ("x.csv", "x.otf2")
 _TRACED = {atomic.__file__, archive.__file__, shutil.__file__}

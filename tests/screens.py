@@ -5,11 +5,8 @@ from __future__ import annotations
 import asyncio
 import io
 import sys
-from typing import TYPE_CHECKING
+from collections.abc import Sequence
 from unittest.mock import patch
-
-if TYPE_CHECKING:
-    from collections.abc import Sequence
 
 SIZE = (120, 18)
 

@@ -2,16 +2,13 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from pathlib import Path
-from typing import TYPE_CHECKING
 
 from experiments.signature.ending import STEP
 
 from burstline.operations import CODES
 from burstline.record import Plan, RankPlan
-
-if TYPE_CHECKING:
-    from collections.abc import Sequence
 
 PROGRAMS = Path(__file__).parent / "record"
 TOKENS = (1 << 64) - 1

@@ -13,15 +13,13 @@ two has OpenMP: teams, loops that they share, barriers, critical sections, MPI i
 from __future__ import annotations
 
 from collections import Counter
+from collections.abc import Iterator
 from dataclasses import dataclass, field
 from random import Random
-from typing import TYPE_CHECKING, NamedTuple
+from typing import NamedTuple
 
 from burstline.extrae import RECORDED_REGIONS
 from stories import Story
-
-if TYPE_CHECKING:
-    from collections.abc import Iterator
 
 _WORLD = ("Barrier", "Bcast", "Allreduce", "Reduce", "Alltoall", "Allgather")
 _ROOTED = ("Bcast", "Reduce")

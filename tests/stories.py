@@ -12,16 +12,13 @@ What happens in a call happens when it is entered or left, as not every format t
 from __future__ import annotations
 
 from functools import lru_cache
-from typing import TYPE_CHECKING, NamedTuple
+from pathlib import Path
+from typing import NamedTuple
 
 import burstline
+from burstline import Trace
 from burstline.testing import trace_of
 from raw_files import run_of
-
-if TYPE_CHECKING:
-    from pathlib import Path
-
-    from burstline import Trace
 
 FORMATS = ("txt", "prv", "prv.gz", "store", "csv", "parquet", "otf2", "raw")
 

@@ -15,20 +15,15 @@ import argparse
 import os
 import platform
 import sys
+from collections.abc import Iterable, Iterator
 from pathlib import Path
-from typing import TYPE_CHECKING, Final
+from typing import Final
 
 from burstline.plots import comparison_plot
 from experiments.clocks import models, noise
-from experiments.clocks.results import CLOCKS, LOGICAL, PHYSICAL, measured
+from experiments.clocks.results import CLOCKS, LOGICAL, PHYSICAL, Results, measured
 from experiments.clocks.runs import MODES, Site
 from experiments.clocks.statements import DELAY, GOAL, IDLE, MINIFE, STATEMENTS, TEALEAF, WAIT
-
-if TYPE_CHECKING:
-    from collections.abc import Iterable, Iterator
-
-    from experiments.clocks.results import Results
-
 
 AGREES: Final = "agrees"
 DIFFERS: Final = "**does not agree**"

@@ -8,21 +8,16 @@ J_C of those that compute, against physical time.
 from __future__ import annotations
 
 import os
-from typing import TYPE_CHECKING, Final
+from collections.abc import Callable, Iterator, Mapping
+from typing import Final
 
 import burstline
-from burstline import record
-from burstline.clocks import CALLS, KINDS
+from burstline import Trace, record
+from burstline.clocks import CALLS, KINDS, Effort, EffortModel
+from burstline.comparison import Comparison
 from burstline.waits import fitted, states_of
 from experiments.clocks.results import FOR_PROFILES, FOR_TIME, PHYSICAL, without_ends
 from experiments.clocks.runs import MODES, Configuration, Mode, Site
-
-if TYPE_CHECKING:
-    from collections.abc import Callable, Iterator, Mapping
-
-    from burstline import Trace
-    from burstline.clocks import Effort, EffortModel
-    from burstline.comparison import Comparison
 
 _WORK: Final = Mode("all", "work")
 _LEARNED: Final = (FOR_PROFILES[0], FOR_TIME[1], FOR_PROFILES[4])

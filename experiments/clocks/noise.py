@@ -10,16 +10,14 @@ from __future__ import annotations
 import os
 import subprocess
 import sys
+from collections.abc import Callable, Iterator
 from contextlib import contextmanager
-from typing import TYPE_CHECKING, Final
+from typing import Final
 
 import burstline
 from burstline.operations import FINALIZES, INITS
 from burstline.waits import WAITS
 from experiments.clocks.runs import Configuration, Mode, Site
-
-if TYPE_CHECKING:
-    from collections.abc import Callable, Iterator
 
 _STEPS: Final = 20
 _SLEEP_MS: Final = 1200

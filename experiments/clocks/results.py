@@ -3,20 +3,16 @@
 from __future__ import annotations
 
 from collections import defaultdict
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass, field, replace
-from typing import TYPE_CHECKING, Final
+from typing import Final
 
 import numpy as np
 
 import burstline
-from experiments.clocks.runs import ALL_CLOCKS, MODES, Configuration, Mode, Site
-
-if TYPE_CHECKING:
-    from collections.abc import Callable, Iterator
-
-    from burstline import Profile
-    from burstline.comparison import Comparison
-    from experiments.clocks.runs import Seconds
+from burstline import Profile
+from burstline.comparison import Comparison
+from experiments.clocks.runs import ALL_CLOCKS, MODES, Configuration, Mode, Seconds, Site
 
 PHYSICAL: Final = "tsc"
 LOGICAL: Final = ("lt_1", "lt_loop", "lt_bb", "lt_stmt", "lt_hwctr")

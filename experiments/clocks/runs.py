@@ -7,15 +7,12 @@ import re
 import subprocess
 import sys
 from collections import defaultdict
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
-from typing import TYPE_CHECKING, Final, TypeAlias
+from typing import Final, TypeAlias
 
 from burstline.errors import BurstlineError, printable
-
-if TYPE_CHECKING:
-    from collections.abc import Sequence
 
 PROGRAMS: Final = Path(__file__).parent / "programs"
 SETTINGS: Final = {

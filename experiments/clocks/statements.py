@@ -6,15 +6,11 @@ Logical Timers Useful for Performance Analysis?*
 
 from __future__ import annotations
 
+from collections.abc import Callable, Iterable, Sequence
 from itertools import pairwise
-from typing import TYPE_CHECKING, Final, NamedTuple
+from typing import Final, NamedTuple
 
-from experiments.clocks.results import LOGICAL, PHYSICAL
-
-if TYPE_CHECKING:
-    from collections.abc import Callable, Iterable, Sequence
-
-    from experiments.clocks.results import Results
+from experiments.clocks.results import LOGICAL, PHYSICAL, Results
 
 NOISE: Final = 5.0
 """Per cent, or points of it, that runs on a shared machine differ by."""

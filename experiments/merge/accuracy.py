@@ -8,23 +8,19 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Final
+from typing import Final
 
 import numpy as np
+import numpy.typing as npt
 
+from burstline import Trace
 from burstline.identity import tokens_of
-from burstline.merge import loops_of
+from burstline.merge import Matching, loops_of
+from experiments.merge.edits import Edited
 
-if TYPE_CHECKING:
-    import numpy.typing as npt
-
-    from burstline import Trace
-    from burstline.merge import Matching
-    from experiments.merge.edits import Edited
-
-    Integers = npt.NDArray[np.int64]
-    Bits = npt.NDArray[np.bool_]
-    Pairs = tuple[Integers, Integers]
+Integers = npt.NDArray[np.int64]
+Bits = npt.NDArray[np.bool_]
+Pairs = tuple[Integers, Integers]
 
 WINDOW: Final = 32
 """Bursts on each side among which a burst must be the only one of its kind."""

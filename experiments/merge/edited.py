@@ -12,19 +12,16 @@ from __future__ import annotations
 
 import argparse
 import sys
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from pathlib import Path
-from typing import TYPE_CHECKING, Final
+from typing import Final
 
 import burstline
+from burstline import Trace
 from burstline.merge import METHODS, match
 from experiments.merge.accuracy import Accuracy, Judge, pairs_of
 from experiments.merge.edits import Edits, edit
-
-if TYPE_CHECKING:
-    from collections.abc import Iterator, Sequence
-
-    from burstline import Trace
 
 SHARES: Final = (0.01, 0.02, 0.05, 0.1, 0.2)
 JITTERS: Final = (0.0, 0.1, 0.25, 0.5)

@@ -15,10 +15,12 @@ from __future__ import annotations
 import argparse
 import csv
 import sys
+from collections.abc import Iterator, Sequence
 from pathlib import Path
-from typing import TYPE_CHECKING, Final
+from typing import Final
 
 import numpy as np
+import numpy.typing as npt
 
 import burstline
 from burstline import Trace, schema
@@ -26,12 +28,7 @@ from burstline.errors import NotEnoughDataError, ParameterError, printable
 from burstline.merge import METHODS, match
 from experiments.merge.accuracy import Accuracy, by_ids, pairs_of, unique_by_ids
 
-if TYPE_CHECKING:
-    from collections.abc import Iterator, Sequence
-
-    import numpy.typing as npt
-
-    Integers = npt.NDArray[np.int64]
+Integers = npt.NDArray[np.int64]
 
 ITEM: Final = 900
 """Event type under which a program logs what its burst is."""

@@ -15,21 +15,16 @@ import os
 import subprocess
 import sys
 import tempfile
+from collections.abc import Iterator, Mapping
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, Final
+from typing import Any, Final
 
 import numpy as np
+import pyarrow as pa
 
 import burstline
-from burstline.learning import learn, relative_errors
+from burstline.learning import Learned, learn, relative_errors
 from burstline.merge import burst_table, fuse, match
-
-if TYPE_CHECKING:
-    from collections.abc import Iterator, Mapping
-
-    import pyarrow as pa
-
-    from burstline.learning import Learned
 
 PROGRAMS: Final = Path(__file__).parent / "programs"
 SIZES: Final = {

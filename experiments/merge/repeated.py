@@ -14,17 +14,15 @@ import argparse
 import os
 import sys
 import tempfile
+from collections.abc import Iterator, Sequence
 from pathlib import Path
-from typing import TYPE_CHECKING, Final
+from typing import Final
 
 import numpy as np
 
 from burstline.merge import METHODS
 from experiments.merge.known import judge, with_ids
 from experiments.merge.recorded import Scenario, build, record
-
-if TYPE_CHECKING:
-    from collections.abc import Iterator, Sequence
 
 SCENARIOS: Final = (Scenario("farm"), Scenario("farm", extra=0), Scenario("blind", extra=0))
 _KINDS: Final = ("with a twin", "told apart")

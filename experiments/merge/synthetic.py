@@ -10,8 +10,9 @@ run multiplies it by noise of its own. All names begin with ``synthetic``.
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Final
+from typing import Final
 
 import numpy as np
 import pyarrow as pa
@@ -19,9 +20,6 @@ import pyarrow as pa
 from burstline import Trace, schema
 from burstline.identity import tokens_of
 from burstline.merge import loops_of
-
-if TYPE_CHECKING:
-    from collections.abc import Sequence
 
 _LEAST: Final = 1e4
 _SPREAD: Final = 2.0

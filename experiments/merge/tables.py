@@ -16,19 +16,15 @@ import argparse
 import re
 import sys
 from collections import defaultdict
+from collections.abc import Iterator
 from pathlib import Path
-from typing import TYPE_CHECKING, Final
+from typing import Final
 
 import burstline
+from burstline import Trace
 from burstline.errors import NotEnoughDataError, printable
-from burstline.merge import METHODS, check, match
+from burstline.merge import METHODS, CounterQuality, Matching, check, match
 from experiments.merge.synthetic import with_synthetic
-
-if TYPE_CHECKING:
-    from collections.abc import Iterator
-
-    from burstline import Trace
-    from burstline.merge import CounterQuality, Matching
 
 _RUN: Final = re.compile(r"(?P<name>.+)_run(?P<run>\d+)\.(?:prv|prv\.gz|store)")
 

@@ -19,19 +19,19 @@ import platform
 import statistics
 import subprocess
 import sys
+from collections.abc import Iterable, Iterator, Sequence
 from pathlib import Path
-from typing import TYPE_CHECKING
 
 from burstline.errors import MissingExtraError
-from experiments.signature.analyses import TIMED, Analysis, analyses, variation
-from experiments.signature.results import LARGEST_SPREAD, Predictions, goals, predictions
+from experiments.signature.analyses import TIMED, Analysis, ProcessClass, analyses, variation
+from experiments.signature.results import (
+    LARGEST_SPREAD,
+    Prediction,
+    Predictions,
+    goals,
+    predictions,
+)
 from experiments.signature.runs import METHODS, PROGRAMS, Site
-
-if TYPE_CHECKING:
-    from collections.abc import Iterable, Iterator, Sequence
-
-    from experiments.signature.analyses import ProcessClass
-    from experiments.signature.results import Prediction
 
 VERDICTS = {True: "holds", False: "**does not hold**", None: "not judged"}
 

@@ -5,19 +5,15 @@ from __future__ import annotations
 import math
 import statistics
 import time
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any, Final
+from pathlib import Path
+from typing import Any, Final
 
 import burstline
-from burstline.signature import epas, events_of, pas2p
-
-if TYPE_CHECKING:
-    from collections.abc import Callable, Iterator, Sequence
-    from pathlib import Path
-
-    from burstline import Trace
-    from burstline.signature import Coordination, Events
-    from experiments.signature.runs import Program, Site
+from burstline import Trace
+from burstline.signature import Coordination, Events, epas, events_of, pas2p
+from experiments.signature.runs import Program, Site
 
 PROCESSES: Final = (2, 4, 8, 16)
 TIMED: Final = ("epas", "pas2p")

@@ -17,9 +17,10 @@ import subprocess
 import sys
 import tempfile
 import time
+from collections.abc import Iterator, Sequence
 from pathlib import Path
 from statistics import median
-from typing import TYPE_CHECKING, Final, NamedTuple
+from typing import Final, NamedTuple
 
 import numpy as np
 
@@ -27,9 +28,6 @@ from burstline.errors import BurstlineError
 from burstline.operations import CODES
 from burstline.record import Plan, RankPlan, signed_run
 from burstline.signature import hashes
-
-if TYPE_CHECKING:
-    from collections.abc import Iterator, Sequence
 
 _PROGRAMS: Final = Path(__file__).parents[2] / "tests" / "record"
 _SETTINGS: Final = {

@@ -3,17 +3,15 @@
 from __future__ import annotations
 
 import statistics
+from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
 from functools import partial
-from typing import TYPE_CHECKING, Any, Final, NamedTuple
+from pathlib import Path
+from typing import Any, Final, NamedTuple
 
 from burstline.errors import BurstlineError
 from experiments.signature.runs import METHODS, Program, Site
-
-if TYPE_CHECKING:
-    from collections.abc import Callable, Iterator, Sequence
-    from pathlib import Path
 
 LARGEST_SPREAD: Final = 0.03
 """Of run times of a program that counts, between the longest and the shortest of its runs."""

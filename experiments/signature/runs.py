@@ -6,14 +6,12 @@ import json
 import os
 import subprocess
 import sys
+from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, Final
+from typing import Any, Final
 
 from burstline.errors import BurstlineError, printable
-
-if TYPE_CHECKING:
-    from collections.abc import Sequence
 
 SOURCES: Final = Path(__file__).parent / "programs"
 RANKS: Final = 2

@@ -12,14 +12,11 @@ from __future__ import annotations
 
 import argparse
 import sys
+from collections.abc import Iterator
 from pathlib import Path
-from typing import TYPE_CHECKING
 
 import burstline
 from burstline.signature import METHODS, phases
-
-if TYPE_CHECKING:
-    from collections.abc import Iterator
 
 PATTERNS = ("*.prv", "*.prv.gz", "**/*.otf2")
 

@@ -7,17 +7,13 @@ here is in no loop.
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Final
+from typing import Final
 
 import numpy as np
 
-from burstline.identity import sites_of
-from burstline.structure import NO_LABEL, OUTSIDE, Labels
-
-if TYPE_CHECKING:
-    from burstline import Trace
-    from burstline.identity import Site
-    from burstline.structure import Calls
+from burstline import Trace
+from burstline.identity import Site, sites_of
+from burstline.structure import NO_LABEL, OUTSIDE, Calls, Labels
 
 KNOWN: Final[dict[str, dict[int, str]]] = {
     "t1_nested2.c": {9: "7", 12: "6"},

@@ -9,20 +9,16 @@ the trace knows the iterations of its loops, a second line leaves out those that
 from __future__ import annotations
 
 import sys
+from collections.abc import Iterator
 from pathlib import Path
 from statistics import mean
-from typing import TYPE_CHECKING, Final
+from typing import Final
 
 import burstline
+from burstline import Trace
 from burstline.errors import NotEnoughDataError
-from burstline.structure import accuracy, detect, labels_of
+from burstline.structure import Accuracy, Labels, Structure, accuracy, detect, labels_of
 from experiments.structure.known_loops import known_labels
-
-if TYPE_CHECKING:
-    from collections.abc import Iterator
-
-    from burstline import Trace
-    from burstline.structure import Accuracy, Labels, Structure
 
 METHODS: Final = ("seed", "exact")
 HEADS: Final = ("calls", "unique calls", "loops")

@@ -15,18 +15,14 @@ from __future__ import annotations
 
 import argparse
 import json
+from collections.abc import Sequence
 from dataclasses import asdict, dataclass
 from pathlib import Path
-from typing import TYPE_CHECKING, Final
+from typing import Final
 
 import burstline
-from burstline.structure import Loop, detect, walk
+from burstline.structure import Item, Loop, Structure, detect, walk
 from burstline.structure.program.length import description_length
-
-if TYPE_CHECKING:
-    from collections.abc import Sequence
-
-    from burstline.structure import Item, Structure
 
 _LEAST_SHARE: Final = 0.05
 _SUFFIX: Final = ".prv.gz"

@@ -6,10 +6,8 @@ of NPB 3.3 and the ways that lead to them. None of them knows the class of the p
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Final
-
-if TYPE_CHECKING:
-    from collections.abc import Callable
+from collections.abc import Callable
+from typing import Final
 
 PUBLISHED: Final[dict[str, dict[int, int]]] = {
     "BT": {9: 945, 16: 1680, 36: 3780},

@@ -14,20 +14,17 @@ from __future__ import annotations
 import argparse
 import sys
 from collections import Counter, defaultdict
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from pathlib import Path
-from typing import TYPE_CHECKING, Final
+from typing import Final
 
 import burstline
+from burstline import Trace
 from burstline.errors import ParameterError, printable
 from burstline.identity import Site, sites_of
 from burstline.structure import Calls
 from experiments.structure.published import LAWS, PUBLISHED
-
-if TYPE_CHECKING:
-    from collections.abc import Iterable, Iterator, Sequence
-
-    from burstline import Trace
 
 MOST_FRAMES: Final = 8
 _CALLERS: Final = (70000001, 70000099)

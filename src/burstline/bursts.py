@@ -6,7 +6,8 @@ burst is a stretch inside a parallel construct, outside barriers and locks.
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Final
+from collections.abc import Mapping, Sequence
+from typing import Final
 
 import numpy as np
 import pyarrow as pa
@@ -14,17 +15,14 @@ import pyarrow.compute as pc
 
 from burstline import _core, schema
 from burstline.columns import (
+    Integers,
+    Mask,
     from_numpy,
     numpy_columns,
     ordinal_within,
     prefix_sums,
     to_numpy,
 )
-
-if TYPE_CHECKING:
-    from collections.abc import Mapping, Sequence
-
-    from burstline.columns import Integers, Mask
 
 WAITING_ROLES: Final = frozenset(
     [

@@ -8,15 +8,13 @@ What would be is written as in JSON, and so is a backslash that could be read as
 from __future__ import annotations
 
 import re
-from typing import TYPE_CHECKING, Final
+from collections.abc import Callable
+from typing import Final
 
 import pyarrow as pa
 import pyarrow.compute as pc
 
 from burstline.errors import UNSEEN
-
-if TYPE_CHECKING:
-    from collections.abc import Callable
 
 _SIGNS: Final = "=@+-\uff1d\uff20\uff0b\uff0d"
 _NUMBER: Final = r"\d*\.?\d*(?:[eE][+-]?\d+)?(?:;|\Z)"

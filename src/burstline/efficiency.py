@@ -6,25 +6,19 @@ disagree between nodes do no harm. Everything is an integer until the last divis
 
 from __future__ import annotations
 
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any, Final
+from typing import Any, Final
 
 import numpy as np
+import numpy.typing as npt
+import pyarrow as pa
 
 from burstline import extrae
 from burstline.bursts import POLL_COLUMNS
-from burstline.columns import coded, numpy_columns, prefix_sums
+from burstline.columns import Integers, Mask, coded, numpy_columns, prefix_sums
 from burstline.operations import INITS
-
-if TYPE_CHECKING:
-    from collections.abc import Iterator, Mapping
-
-    import numpy.typing as npt
-    import pyarrow as pa
-
-    from burstline.columns import Integers, Mask
-    from burstline.trace import Trace
-
+from burstline.trace import Trace
 
 CALL_COLUMNS: Final = ("location", "operation", "enter_ns", "leave_ns")
 """Columns of `calls` that :meth:`UsefulTime.add` needs."""

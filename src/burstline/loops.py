@@ -6,22 +6,25 @@ regions, or detected (``burstline annotate``).
 
 from __future__ import annotations
 
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from itertools import pairwise
-from typing import TYPE_CHECKING, Final, NamedTuple
+from typing import Final, NamedTuple
 
 import numpy as np
+import pyarrow as pa
 
-from burstline.columns import begins_run, numpy_columns, take, to_numpy
+from burstline.columns import (
+    AnyIntegers,
+    Integers,
+    Mask,
+    begins_run,
+    numpy_columns,
+    take,
+    to_numpy,
+)
 from burstline.extrae import FOUND_ITERATION, ITERATION, LOOP_OF_CALL, STRUCTURE
 from burstline.schema import NO_VALUE, ORIGINS, PARADIGMS, UNKNOWN, arrow_schema, arrow_table
-
-if TYPE_CHECKING:
-    from collections.abc import Callable, Iterator, Mapping, Sequence
-
-    import pyarrow as pa
-
-    from burstline.columns import AnyIntegers, Integers, Mask
-    from burstline.trace import Trace
+from burstline.trace import Trace
 
 RECORDED, DETECTED = (ORIGINS.index(name) for name in ("recorded", "derived"))
 USER: Final = PARADIGMS.index("user")

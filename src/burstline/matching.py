@@ -7,16 +7,22 @@ order, so skewed clocks are matched exactly as well as perfect ones.
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import TYPE_CHECKING
 
 import numpy as np
 
-from burstline.columns import UNKNOWN, begins_run, coded, distinct, ordinal_within, to_numpy
+from burstline.columns import (
+    UNKNOWN,
+    AnyIntegers,
+    Integers,
+    Mask,
+    begins_run,
+    coded,
+    distinct,
+    ordinal_within,
+    to_numpy,
+)
 from burstline.operations import FINALIZES, INITS
-
-if TYPE_CHECKING:
-    from burstline.columns import AnyIntegers, Integers, Mask
-    from burstline.trace import Trace
+from burstline.trace import Trace
 
 
 def match_messages(send_channel: Integers, receive_channel: Integers) -> Integers:

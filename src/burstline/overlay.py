@@ -7,18 +7,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
-from typing import TYPE_CHECKING
+from collections.abc import Collection, Iterator, Mapping, Sequence
 
+import pyarrow as pa
+
+from burstline.columns import Mask
 from burstline.schema import TABLES
 from burstline.trace import Trace
-
-if TYPE_CHECKING:
-    from collections.abc import Collection, Sequence
-
-    import pyarrow as pa
-
-    from burstline.columns import Mask
 
 
 def overlaid(

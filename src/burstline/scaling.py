@@ -8,9 +8,10 @@ Each trace is measured by itself and let go before the next one is read.
 from __future__ import annotations
 
 from collections import Counter
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from functools import partial
-from typing import TYPE_CHECKING, Any, Final, NamedTuple
+from typing import Any, Final, NamedTuple
 
 import numpy as np
 
@@ -21,11 +22,7 @@ from burstline.efficiency import BURST_COLUMNS, CALL_COLUMNS, Efficiency, Useful
 from burstline.errors import NotEnoughDataError, ParameterError, plural
 from burstline.operations import COLLECTIVES, FINALIZES, INITS
 from burstline.schema import NO_VALUE
-
-if TYPE_CHECKING:
-    from collections.abc import Iterable, Iterator, Mapping, Sequence
-
-    from burstline.trace import Trace
+from burstline.trace import Trace
 
 SCALINGS: Final = ("strong", "weak")
 """Whether runs solve the same problem, or one that grows with their threads."""

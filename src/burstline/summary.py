@@ -7,21 +7,18 @@ than memory is summarised like any other trace.
 from __future__ import annotations
 
 from dataclasses import asdict, dataclass
-from typing import TYPE_CHECKING, Any, Final
+from typing import Any, Final
 
 import numpy as np
 import pyarrow as pa
 
 from burstline import schema, waits
 from burstline.bursts import POLL_GAP_NS, waiting_in
-from burstline.columns import coded, numpy_columns, to_numpy
+from burstline.columns import AnyIntegers, Integers, coded, numpy_columns, to_numpy
 from burstline.efficiency import BURST_COLUMNS, CALL_COLUMNS, SPANS, Efficiency, UsefulTime
 from burstline.errors import ParameterError
 from burstline.identity import path_labels
-
-if TYPE_CHECKING:
-    from burstline.columns import AnyIntegers, Integers
-    from burstline.trace import Trace
+from burstline.trace import Trace
 
 _RECORDS: Final = {"states": "states", "events": "events", "communications": "messages"}
 """For each kind of record, the table that is counted where the reader left no count."""

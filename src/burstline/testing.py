@@ -2,18 +2,15 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Final
+from collections.abc import Collection
+from typing import Final
 
 import pyarrow as pa
 
 from burstline import schema
 from burstline.errors import ParameterError, printable
 from burstline.formats.text import parse
-
-if TYPE_CHECKING:
-    from collections.abc import Collection
-
-    from burstline.trace import Trace
+from burstline.trace import Trace
 
 _SHOWN: Final = 400
 

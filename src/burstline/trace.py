@@ -6,23 +6,20 @@ needed, and `batches` goes through a table a few locations at a time.
 
 from __future__ import annotations
 
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from pathlib import Path
 from typing import TYPE_CHECKING, Any, Protocol, runtime_checkable
 
 import numpy as np
+import numpy.typing as npt
+import pyarrow as pa
 
 from burstline import schema
-from burstline.columns import numpy_columns, to_frame
+from burstline.columns import Integers, Mask, numpy_columns, to_frame
 from burstline.errors import ParameterError, plural, printable
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Iterator, Mapping, Sequence
-    from pathlib import Path
-
-    import numpy.typing as npt
     import polars as pl
-    import pyarrow as pa
-
-    from burstline.columns import Integers, Mask
 
 _TARGET_ROWS = 1 << 20
 _VALUE_BYTES = {"int16": 2, "int32": 4, "bool": 1, "operation": 2, "enum": 1}

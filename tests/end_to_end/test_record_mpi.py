@@ -5,21 +5,17 @@ from __future__ import annotations
 import os
 import subprocess
 from collections import Counter
+from collections.abc import Callable
 from pathlib import Path
-from typing import TYPE_CHECKING
 
 import pyarrow.compute as pc
 import pytest
 
 from burstline.formats.raw import read as read_raw
+from burstline.trace import Trace
 
-if TYPE_CHECKING:
-    from collections.abc import Callable
-
-    from burstline.trace import Trace
-
-    Recorded = Callable[..., Trace]
-    Recorder = Callable[[str], Path]
+Recorded = Callable[..., Trace]
+Recorder = Callable[[str], Path]
 
 PROGRAMS = Path(__file__).parents[1] / "record"
 ENVIRONMENT = {

@@ -7,15 +7,13 @@ import re
 import shutil
 import struct
 import subprocess
-from typing import TYPE_CHECKING, NamedTuple
+from pathlib import Path
+from typing import NamedTuple
 
 import pytest
 
 from burstline.extrae.labels import read_function
 from burstline.record.symbols.resolution import Place, Resolver
-
-if TYPE_CHECKING:
-    from pathlib import Path
 
 C_SOURCE = """
 #include <stdio.h>

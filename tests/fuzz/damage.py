@@ -10,13 +10,16 @@ import contextlib
 import gzip
 import io
 import json
+import random
 import re
 import struct
 import tarfile
 import tomllib
 import zlib
+from collections.abc import Callable, Iterator
 from enum import IntEnum
-from typing import TYPE_CHECKING, Any, Final
+from pathlib import Path
+from typing import Any, Final
 
 import pyarrow as pa
 import pyarrow.parquet as pq
@@ -25,11 +28,6 @@ from burstline.formats.raw.files.layout import HEADER_BYTES, MAGIC, TAIL, TAIL_M
 from burstline.formats.store import MANIFEST
 from burstline.schema import TABLES
 from vouched import checksum_of_footer
-
-if TYPE_CHECKING:
-    import random
-    from collections.abc import Callable, Iterator
-    from pathlib import Path
 
 NUMBERS: Final = (
     -(1 << 63), -(1 << 31), -7, -1, 0, 1, 2, 7, 120, 255, 10**6, 1 << 31, 1 << 53, 1 << 62,

@@ -3,10 +3,12 @@
 from __future__ import annotations
 
 import json
+import random
 import shutil
+from collections.abc import Callable
 from dataclasses import dataclass
 from pathlib import Path
-from typing import TYPE_CHECKING, Final
+from typing import Final
 
 import burstline as package
 from burstline.clocks import EffortModel
@@ -14,10 +16,6 @@ from burstline.formats.raw.files.layout import HEADER_BYTES, RECORD, TAIL_SUFFIX
 from burstline.formats.text import render
 from burstline.signature import METHODS, Measurement, Stamps, events_of, signature_of, to_toml
 from cube_files import Cube
-
-if TYPE_CHECKING:
-    import random
-    from collections.abc import Callable
 
 RECORDINGS: Final = Path(__file__).resolve().parents[1] / "recordings"
 TRACES: Final = (

@@ -11,12 +11,9 @@ from __future__ import annotations
 from collections import defaultdict
 from dataclasses import dataclass
 from fractions import Fraction
-from typing import TYPE_CHECKING
 
 from oracles import event_lists as el
-
-if TYPE_CHECKING:
-    from oracles.wait_states import SyncPoint
+from oracles.wait_states import SyncPoint
 
 TYPES = "latesender", "latereceiver", "barrier", "n2n", "12n", "n21", "ompbarrier", "ompidle"
 MESSAGES = "latesender", "latereceiver"

@@ -12,10 +12,7 @@ import gzip
 import re
 from collections import defaultdict
 from itertools import pairwise
-from typing import TYPE_CHECKING
-
-if TYPE_CHECKING:
-    from pathlib import Path
+from pathlib import Path
 
 HEADER = re.compile(r"#Paraver \(([^)]{1,29})\):(\d+)_ns:(0|\d+\([\d,]+\)):(\d+):(.+)")
 APPLICATION = re.compile(r"(\d+)\((\d+:\d+(?:,\d+:\d+)*)\)")

@@ -5,7 +5,7 @@ from __future__ import annotations
 import os
 import struct
 from itertools import count
-from typing import TYPE_CHECKING
+from pathlib import Path
 
 import pytest
 from hypothesis import given
@@ -14,9 +14,6 @@ from hypothesis import strategies as st
 from burstline.record.symbols import resolution
 from burstline.record.symbols.lookup import BEFORE, demangled, follows_call
 from burstline.record.symbols.resolution import Child, Place, Resolver, plain
-
-if TYPE_CHECKING:
-    from pathlib import Path
 
 X86_CALLS = [
     "e8 00 10 00 00",  # call f

@@ -2,23 +2,18 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import asdict, dataclass, replace
-from typing import TYPE_CHECKING, Any, Final, NamedTuple
+from typing import Any, Final, NamedTuple
 
 import numpy as np
 
-from burstline.columns import begins_run
+from burstline.columns import AnyIntegers, Integers, begins_run
 from burstline.errors import ParameterError, printable
 from burstline.extrae import FOUND_ITERATION, RESERVED, STRUCTURE
+from burstline.identity import Frame, Path
 from burstline.schema import UNKNOWN
-from burstline.structure import Call, walk
-
-if TYPE_CHECKING:
-    from collections.abc import Sequence
-
-    from burstline.columns import AnyIntegers, Integers
-    from burstline.identity import Frame, Path
-    from burstline.structure import Loop, Structure
+from burstline.structure import Call, Loop, Structure, walk
 
 __all__ = ["INNERMOST", "RESERVED", "STRUCTURE", "iteration_type", "loop_type"]
 

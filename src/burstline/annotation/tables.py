@@ -6,13 +6,14 @@ What counts events counts the new ones, too.
 from __future__ import annotations
 
 from functools import cached_property
-from typing import TYPE_CHECKING, Any, Final
+from typing import Any, Final
 
 import numpy as np
+import numpy.typing as npt
 import pyarrow as pa
 
-from burstline.annotation.marks import INNERMOST, iteration_type, loop_type
-from burstline.columns import to_numpy
+from burstline.annotation.marks import INNERMOST, Marks, iteration_type, loop_type
+from burstline.columns import Integers, Mask, to_numpy
 from burstline.errors import NotEnoughDataError
 from burstline.extrae import MARKED, WAIT_CAUSE, WAIT_LENGTH, WAIT_STATE
 from burstline.loops import LoopEvents, with_detected
@@ -20,12 +21,6 @@ from burstline.overlay import StoredOverlay, overlaid
 from burstline.schema import NO_VALUE
 from burstline.selection import Lazy
 from burstline.trace import Trace
-
-if TYPE_CHECKING:
-    import numpy.typing as npt
-
-    from burstline.annotation.marks import Marks
-    from burstline.columns import Integers, Mask
 
 _OUTSIDE: Final = "Outside of loops"
 _NO_WAIT: Final = "No wait"

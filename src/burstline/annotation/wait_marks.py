@@ -3,18 +3,13 @@
 from __future__ import annotations
 
 from dataclasses import replace
-from typing import TYPE_CHECKING
 
 import numpy as np
 
-from burstline.columns import to_numpy
+from burstline.annotation.marks import Marks
+from burstline.columns import AnyIntegers, to_numpy
 from burstline.extrae import WAIT_CAUSE, WAIT_LENGTH, WAIT_STATE
-from burstline.waits import METRICS, WAITS
-
-if TYPE_CHECKING:
-    from burstline.annotation.marks import Marks
-    from burstline.columns import AnyIntegers
-    from burstline.waits import Waits
+from burstline.waits import METRICS, WAITS, Waits
 
 
 def with_waits(marks: Marks, waits: Waits, *, locations: AnyIntegers | None = None) -> Marks:

@@ -6,13 +6,14 @@ Text of a trace is made printable before, and shown as it is: nothing here reads
 from __future__ import annotations
 
 from bisect import bisect_right
+from collections.abc import Container, Iterable, Sequence
 from dataclasses import replace
-from typing import TYPE_CHECKING, ClassVar, Final
+from typing import ClassVar, Final
 
 from rich.text import Text
 from textual import on, work
-from textual.app import App
-from textual.binding import Binding
+from textual.app import App, ComposeResult
+from textual.binding import Binding, BindingType
 from textual.containers import Horizontal, Vertical, VerticalScroll
 from textual.screen import ModalScreen
 from textual.widgets import DataTable, Footer, Input, Label, OptionList, Static
@@ -22,6 +23,8 @@ from textual.worker import get_current_worker
 from burstline.browser import details
 from burstline.browser.outline import (
     QUESTIONS,
+    Row,
+    View,
     answered,
     counters,
     current,
@@ -36,17 +39,8 @@ from burstline.show import (
     line_cells,
     line_columns,
 )
-from burstline.structure import loop_table, points
-
-if TYPE_CHECKING:
-    from collections.abc import Container, Iterable, Sequence
-
-    from textual.app import ComposeResult
-    from textual.binding import BindingType
-
-    from burstline.browser.outline import Row, View
-    from burstline.structure import LoopTable, Points, Structure
-    from burstline.trace import Trace
+from burstline.structure import LoopTable, Points, Structure, loop_table, points
+from burstline.trace import Trace
 
 _OPEN, _FOLDED, _LEAF = "▾ ", "▸ ", "  "
 _OF_CODE: Final = frozenset(

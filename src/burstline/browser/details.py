@@ -2,11 +2,14 @@
 
 from __future__ import annotations
 
+from collections.abc import Collection, Iterator
 from itertools import groupby
-from typing import TYPE_CHECKING, Final
+from typing import Final
 
 import numpy as np
 
+from burstline.browser.outline import Row
+from burstline.columns import Integers
 from burstline.errors import plural, printable
 from burstline.show import (
     block_begins,
@@ -18,14 +21,7 @@ from burstline.show import (
     name_text,
     sparkline,
 )
-from burstline.structure import Call, Condition, Loop, Seen, compact
-
-if TYPE_CHECKING:
-    from collections.abc import Collection, Iterator
-
-    from burstline.browser.outline import Row
-    from burstline.columns import Integers
-    from burstline.structure import LoopTable, Structure
+from burstline.structure import Call, Condition, Loop, LoopTable, Seen, Structure, compact
 
 Facts = list[tuple[str, str]]
 

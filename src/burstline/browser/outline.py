@@ -2,21 +2,16 @@
 
 from __future__ import annotations
 
+from collections.abc import Collection, Hashable, Iterator
 from dataclasses import dataclass, replace
-from typing import TYPE_CHECKING, Final
+from typing import Final
 
 from burstline.errors import ParameterError, printable
 from burstline.selection import parse_ranks, parse_time
-from burstline.show import IPC, chosen_counter, format_ns, pseudocode
-from burstline.structure import Loop, compact, walk
+from burstline.show import IPC, Line, chosen_counter, format_ns, pseudocode
+from burstline.structure import Loop, Structure, compact, walk
 
-if TYPE_CHECKING:
-    from collections.abc import Collection, Hashable, Iterator
-
-    from burstline.show import Line
-    from burstline.structure import Structure
-
-    Key = Hashable
+Key = Hashable
 
 QUESTIONS: Final = {
     "least": "Only what takes this long: 1ms. Empty: everything",

@@ -8,20 +8,26 @@ Timers Useful for Performance Analysis?
 from __future__ import annotations
 
 import math
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
-from typing import TYPE_CHECKING, Final
+from typing import Final
 
 import numpy as np
 
-from burstline.columns import NO_VALUE, begins_run, numpy_columns, slices, take
+from burstline.clocks.readings import Readings
+from burstline.columns import (
+    NO_VALUE,
+    AnyIntegers,
+    Floats,
+    Integers,
+    Mask,
+    begins_run,
+    numpy_columns,
+    slices,
+    take,
+)
 from burstline.errors import NotEnoughDataError, ParameterError
-
-if TYPE_CHECKING:
-    from collections.abc import Iterator, Mapping, Sequence
-
-    from burstline.clocks.readings import Readings
-    from burstline.columns import AnyIntegers, Floats, Integers, Mask
-    from burstline.trace import Trace
+from burstline.trace import Trace
 
 CLOCKS: Final = ("lt_1", "lt_loop", "lt_bb", "lt_stmt", "lt_hwctr")
 BLOCKS: Final = "IR_BB"

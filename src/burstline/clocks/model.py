@@ -13,19 +13,16 @@
 from __future__ import annotations
 
 import json
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any, Final, Self
+from pathlib import Path
+from typing import Any, Final, Self
 
 import numpy as np
 
 from burstline.clocks.efforts import Effort
+from burstline.columns import Floats
 from burstline.errors import FormatError, printable, require_extra
-
-if TYPE_CHECKING:
-    from collections.abc import Iterator, Mapping
-    from pathlib import Path
-
-    from burstline.columns import Floats
 
 _VERSION: Final = 1
 _MOST_NS: Final = 1e9

@@ -3,15 +3,12 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any, Final
+from typing import Any, Final
 
 import numpy as np
 
-from burstline.columns import begins_run, coded
-
-if TYPE_CHECKING:
-    from burstline.columns import AnyIntegers, Mask
-    from burstline.trace import Trace
+from burstline.columns import AnyIntegers, Mask, begins_run, coded
+from burstline.trace import Trace
 
 POLLS: Final = (
     "MPI_Test", "MPI_Testany", "MPI_Testall", "MPI_Testsome", "MPI_Iprobe", "MPI_Improbe",

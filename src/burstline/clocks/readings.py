@@ -2,22 +2,26 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Final
+from typing import Final
 
 import numpy as np
+import numpy.typing as npt
 
-from burstline.columns import NO_VALUE, UNKNOWN, prefix_sums, slices, take
+from burstline.columns import (
+    NO_VALUE,
+    UNKNOWN,
+    AnyIntegers,
+    Integers,
+    Mask,
+    prefix_sums,
+    slices,
+    take,
+)
 from burstline.schema import NEVER_LEFT, OTHER_EVENT_KINDS
 from burstline.sync import PLACES
-
-if TYPE_CHECKING:
-    from collections.abc import Iterator
-
-    import numpy.typing as npt
-
-    from burstline.columns import AnyIntegers, Integers, Mask
-    from burstline.trace import Trace
+from burstline.trace import Trace
 
 _EVENTS: Final = (
     ("calls", "location", ("enter", "leave")),

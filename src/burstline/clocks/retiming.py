@@ -2,32 +2,33 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any, Final
+from typing import Any, Final
 
 import numpy as np
 import pyarrow as pa
 
 from burstline import schema
-from burstline.clocks.efforts import Effort, efforts_of
+from burstline.clocks.efforts import Basis, Effort, efforts_of
 from burstline.clocks.order import MachineOrder, machine_order
-from burstline.clocks.readings import readings_of
-from burstline.clocks.stamps import stamps_of
-from burstline.columns import NO_VALUE, UNKNOWN, from_numpy, slices, take, with_column
+from burstline.clocks.readings import Readings, readings_of
+from burstline.clocks.stamps import Stamps, stamps_of
+from burstline.columns import (
+    NO_VALUE,
+    UNKNOWN,
+    AnyIntegers,
+    Integers,
+    from_numpy,
+    slices,
+    take,
+    with_column,
+)
 from burstline.errors import NotEnoughDataError, ParameterError
 from burstline.identity import call_tree
 from burstline.selection import loaded
-from burstline.sync import PLACES, restamped, rows_of, sync_of
+from burstline.sync import PLACES, Stamping, restamped, rows_of, sync_of
 from burstline.trace import Trace
-
-if TYPE_CHECKING:
-    from collections.abc import Iterable, Mapping, Sequence
-
-    from burstline.clocks.efforts import Basis
-    from burstline.clocks.readings import Readings
-    from burstline.clocks.stamps import Stamps
-    from burstline.columns import AnyIntegers, Integers
-    from burstline.sync import Stamping
 
 COLLECTIVES: Final = ("causal", "full")
 """Who waits in a collective: those who need what others send, or all for all."""

@@ -9,20 +9,14 @@ the efforts on its location, moved behind the stamps of all that it waits for.
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import TYPE_CHECKING
 
 import numpy as np
 
-from burstline.columns import UNKNOWN, take
-from burstline.sync import PLACES, Weights, replay
-
-if TYPE_CHECKING:
-    from collections.abc import Sequence
-
-    from burstline.clocks.readings import Readings
-    from burstline.columns import AnyIntegers, Integers
-    from burstline.sync import Rows
+from burstline.clocks.readings import Readings
+from burstline.columns import UNKNOWN, AnyIntegers, Integers, take
+from burstline.sync import PLACES, Rows, Weights, replay
 
 
 @dataclass(frozen=True, slots=True, eq=False)

@@ -2,14 +2,12 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
+import numpy.typing as npt
 
-if TYPE_CHECKING:
-    import numpy.typing as npt
-
-    from burstline.columns.types import Floats, Integers
+from burstline.columns.types import Floats, Integers
 
 
 def prefix_sums(values: npt.NDArray[Any]) -> Integers:

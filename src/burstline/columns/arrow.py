@@ -5,13 +5,13 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
+import numpy.typing as npt
 import pyarrow as pa
 import pyarrow.compute as pc
 
 from burstline.columns.missing import NO_VALUE, UNKNOWN
 
 if TYPE_CHECKING:
-    import numpy.typing as npt
     import polars as pl
 
 

@@ -2,14 +2,11 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from collections.abc import Iterator, Mapping, Sequence
 
 import numpy as np
 
-if TYPE_CHECKING:
-    from collections.abc import Iterator, Mapping, Sequence
-
-    from burstline.columns.types import AnyIntegers, Columns, Integers, Mask
+from burstline.columns.types import AnyIntegers, Columns, Integers, Mask
 
 _SMALL = 1 << 16
 _PACKABLE = 1 << 62

@@ -2,19 +2,14 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any
+from collections.abc import Mapping
+from typing import Any
 
 import numpy as np
+import numpy.typing as npt
 
 from burstline.columns.missing import UNKNOWN
-
-if TYPE_CHECKING:
-    from collections.abc import Mapping
-
-    import numpy.typing as npt
-
-    from burstline.columns.types import AnyIntegers, Integers
-
+from burstline.columns.types import AnyIntegers, Integers
 
 _NEAR = 1 << 16
 

@@ -2,14 +2,10 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
-
 import numpy as np
 
 from burstline.columns.missing import UNKNOWN
-
-if TYPE_CHECKING:
-    from burstline.columns.types import Integers, Mask
+from burstline.columns.types import Integers, Mask
 
 
 def match_borders(things: Integers, enters: Mask) -> Integers:

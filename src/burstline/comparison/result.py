@@ -3,22 +3,18 @@
 from __future__ import annotations
 
 import math
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from itertools import combinations
-from typing import TYPE_CHECKING, Any, Final, NamedTuple
+from typing import Any, Final, NamedTuple
 
 import numpy as np
 
+from burstline.columns import Floats, Mask
 from burstline.comparison.scores import jaccard
-from burstline.comparison.tables import TIME, side_by_side
+from burstline.comparison.tables import TIME, Tables, side_by_side
 from burstline.errors import ParameterError
-
-if TYPE_CHECKING:
-    from collections.abc import Iterator, Mapping, Sequence
-
-    from burstline.columns import Floats, Mask
-    from burstline.comparison.tables import Tables
-    from burstline.profile import Profile
+from burstline.profile import Profile
 
 _MODELLED: Final = ("modelled_ticks", "modelled_share")
 """Facts of a profile of a logical clock."""

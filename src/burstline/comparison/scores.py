@@ -2,16 +2,12 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
-
 import numpy as np
 
+from burstline.columns import Floats
 from burstline.comparison.tables import side_by_side
 from burstline.errors import ParameterError, printable
-
-if TYPE_CHECKING:
-    from burstline.columns import Floats
-    from burstline.profile import Profile
+from burstline.profile import Profile
 
 _NAMES = ("the first profile", "the second profile")
 

@@ -2,18 +2,15 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Final
+from typing import Final
 
 import numpy as np
 
+from burstline.columns import Floats, Integers
 from burstline.errors import NotEnoughDataError, ParameterError, printable
-
-if TYPE_CHECKING:
-    from collections.abc import Iterable, Mapping, Sequence
-
-    from burstline.columns import Floats, Integers
-    from burstline.profile import Profile
+from burstline.profile import Profile
 
 METRIC_SETS: Final = ("time-tree", "fig1", "all")
 TIME: Final = "time"

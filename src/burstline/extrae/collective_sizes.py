@@ -6,15 +6,12 @@ Of MPI_Alltoall, Extrae writes one block, for one peer, and the tables have all;
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Final
+from collections.abc import Sequence
+from typing import Final
 
 import numpy as np
 
-if TYPE_CHECKING:
-    from collections.abc import Sequence
-
-    from burstline.columns import AnyIntegers, Integers, Mask
-
+from burstline.columns import AnyIntegers, Integers, Mask
 
 _PER_PEER: Final = ("MPI_Alltoall", "MPI_Ialltoall")
 _REDUCTIONS: Final = ("MPI_Reduce", "MPI_Ireduce")

@@ -5,7 +5,7 @@ from __future__ import annotations
 import os
 import zlib
 from pathlib import Path
-from typing import TYPE_CHECKING, Final, Protocol
+from typing import Final, Protocol
 
 from burstline.errors import (
     FormatError,
@@ -21,9 +21,7 @@ from burstline.formats.outputs import files_read, require_apart, require_free, r
 from burstline.profile import Profile
 from burstline.progress import SILENCE, Progress
 from burstline.schema import SEVERITIES
-
-if TYPE_CHECKING:
-    from burstline.trace import Trace
+from burstline.trace import Trace
 
 
 class Readable(Protocol):

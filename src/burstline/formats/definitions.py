@@ -7,16 +7,14 @@ the rows has its own once there is a table of them.
 
 from __future__ import annotations
 
+from collections.abc import Iterable, Iterator, Sequence
 from sys import getsizeof
-from typing import TYPE_CHECKING, Any, Final
+from typing import Any, Final
 
 import pyarrow as pa
 import pyarrow.compute as pc
 
 from burstline.errors import MemoryBudgetError
-
-if TYPE_CHECKING:
-    from collections.abc import Iterable, Iterator, Sequence
 
 TABLES: Final = frozenset([
     "locations", "loops", "call_paths", "region_defs", "counters", "counter_sets",

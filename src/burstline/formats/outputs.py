@@ -3,15 +3,13 @@
 from __future__ import annotations
 
 import os
+from collections.abc import Iterable, Iterator
 from contextlib import suppress
 from pathlib import Path
-from typing import TYPE_CHECKING, Final
+from typing import Final
 
 from burstline.errors import ParameterError
 from burstline.formats import atomic, otf2
-
-if TYPE_CHECKING:
-    from collections.abc import Iterable, Iterator
 
 _JSON: Final = (".perfetto.json", ".perfetto.json.gz")
 ENDINGS: Final = (".prv", ".prv.gz", ".store", ".csv", ".parquet", ".otf2", *_JSON)

@@ -4,17 +4,14 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Final, overload
+from typing import Final, overload
 
 import numpy as np
 
-from burstline.columns import UNKNOWN
+from burstline.columns import UNKNOWN, Integers
 from burstline.identity.vocabulary import Vocabulary
 from burstline.operations import NAMES
-
-if TYPE_CHECKING:
-    from burstline.columns import Integers
-    from burstline.trace import Trace
+from burstline.trace import Trace
 
 _UNRESOLVED: Final = frozenset({"", "??", "?", "Unresolved", "_NOT_Found"})
 _STARTS: Final = ("__libc_start", "generic_start_main", "__clone", "start_thread")

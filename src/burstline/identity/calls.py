@@ -2,14 +2,19 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any, Final
+from collections.abc import Iterable, Iterator
+from typing import Any, Final
 
 import numpy as np
+import numpy.typing as npt
 import pyarrow as pa
 
 from burstline.columns import (
     NO_VALUE,
     UNKNOWN,
+    AnyIntegers,
+    Integers,
+    Mask,
     Ordinals,
     begins_run,
     coded,
@@ -22,15 +27,7 @@ from burstline.identity.call_paths import path_labels
 from burstline.identity.communicators import communicator_labels
 from burstline.identity.vocabulary import Vocabulary
 from burstline.operations import COLLECTIVES, COMPLETIONS, NAMES
-
-if TYPE_CHECKING:
-    from collections.abc import Iterable, Iterator
-
-    import numpy.typing as npt
-
-    from burstline.columns import AnyIntegers, Integers, Mask
-    from burstline.trace import Trace
-
+from burstline.trace import Trace
 
 _SIZES: Final = ("bytes_sent", "bytes_received")
 CONTEXT: Final = ("operation", "communicator", "partner", "root", "tag", *_SIZES, "call_path")

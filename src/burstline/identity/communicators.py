@@ -3,18 +3,16 @@
 from __future__ import annotations
 
 from collections import defaultdict
+from collections.abc import Sequence
 from functools import reduce
 from hashlib import blake2s
 from operator import or_
-from typing import TYPE_CHECKING, Final
+from typing import Final
 
 import numpy as np
 
-if TYPE_CHECKING:
-    from collections.abc import Sequence
-
-    from burstline.columns import Integers
-    from burstline.trace import Trace
+from burstline.columns import Integers
+from burstline.trace import Trace
 
 _LONGEST: Final = 64
 _DIGEST_BYTES: Final = 6

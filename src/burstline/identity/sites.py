@@ -3,20 +3,14 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import TYPE_CHECKING
 
 import numpy as np
+import numpy.typing as npt
 
-from burstline.columns import UNKNOWN, coded, dense
-from burstline.identity.call_paths import clean_paths
+from burstline.columns import UNKNOWN, Integers, coded, dense
+from burstline.identity.call_paths import Path, clean_paths
 from burstline.identity.communicators import splits_of
-
-if TYPE_CHECKING:
-    import numpy.typing as npt
-
-    from burstline.columns import Integers
-    from burstline.identity.call_paths import Path
-    from burstline.trace import Trace
+from burstline.trace import Trace
 
 
 @dataclass(frozen=True, slots=True, eq=False)

@@ -12,16 +12,14 @@ is put where its beginning is: below the only path that ends like it.
 from __future__ import annotations
 
 import re
+from collections.abc import Iterable
 from dataclasses import dataclass, field
-from typing import TYPE_CHECKING, Final, TypeVar
+from typing import Final, TypeVar
+
+import pyarrow as pa
 
 from burstline.columns import UNKNOWN
 from burstline.identity.call_paths import Frame, is_place
-
-if TYPE_CHECKING:
-    from collections.abc import Iterable
-
-    import pyarrow as pa
 
 MAINS: Final = frozenset({"main", "MAIN__"})
 """Functions where programs begin: `MAIN__` is that of Fortran."""

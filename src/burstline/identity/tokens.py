@@ -6,15 +6,20 @@ its partner and its size. Which of several requests a call completed is known fr
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass, replace
-from typing import TYPE_CHECKING, Any, Final, NamedTuple
+from typing import Any, Final, NamedTuple
 
 import numpy as np
+import numpy.typing as npt
 import pyarrow as pa
 
 from burstline.columns import (
     NO_VALUE,
     UNKNOWN,
+    Floats,
+    Integers,
+    Mask,
     begins_run,
     coded,
     prefix_sums,
@@ -26,17 +31,10 @@ from burstline.identity.calls import SPAN_COLLECTIVES
 from burstline.identity.communicators import communicator_labels
 from burstline.identity.vocabulary import Vocabulary
 from burstline.operations import BLOCKING_SENDS, IMMEDIATE_SENDS
+from burstline.trace import Trace
 
-if TYPE_CHECKING:
-    from collections.abc import Sequence
-
-    import numpy.typing as npt
-
-    from burstline.columns import Floats, Integers, Mask
-    from burstline.trace import Trace
-
-    Codes = npt.NDArray[np.int32]
-    Hashes = npt.NDArray[np.uint64]
+Codes = npt.NDArray[np.int32]
+Hashes = npt.NDArray[np.uint64]
 
 ANY_COMPLETION: Final = frozenset(
     f"MPI_{name}" for name in ("Waitany", "Waitsome", "Test", "Testany", "Testsome")

@@ -14,28 +14,22 @@ lines of its definition. What a team does hangs below the path on which it was f
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from dataclasses import dataclass, replace
-from typing import TYPE_CHECKING, Any, Final, NamedTuple
+from typing import Any, Final, NamedTuple
 
 import numpy as np
+import numpy.typing as npt
 import pyarrow as pa
 import pyarrow.compute as pc
 
 from burstline import _core
-from burstline.columns import UNKNOWN, coded, row_of, take
-from burstline.identity.stacks import is_outlined_name, read_stacks
+from burstline.columns import UNKNOWN, AnyIntegers, Columns, Integers, Mask, coded, row_of, take
+from burstline.identity.call_paths import Frame
+from burstline.identity.stacks import Stacks, is_outlined_name, read_stacks
 from burstline.operations import role_of
 from burstline.profile import CALL_PATHS
-
-if TYPE_CHECKING:
-    from collections.abc import Callable
-
-    import numpy.typing as npt
-
-    from burstline.columns import AnyIntegers, Columns, Integers, Mask
-    from burstline.identity.call_paths import Frame
-    from burstline.identity.stacks import Stacks
-    from burstline.trace import Trace
+from burstline.trace import Trace
 
 
 @dataclass(frozen=True, slots=True, eq=False)

@@ -2,14 +2,12 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Generic, TypeVar
+from collections.abc import Collection, Iterable
+from typing import Generic, TypeVar
 
 import numpy as np
 
-if TYPE_CHECKING:
-    from collections.abc import Collection, Iterable
-
-    from burstline.columns import AnyIntegers, Integers, Mask
+from burstline.columns import AnyIntegers, Integers, Mask
 
 Name = TypeVar("Name")
 

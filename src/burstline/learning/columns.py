@@ -3,17 +3,15 @@
 from __future__ import annotations
 
 import re
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Final
+from typing import Final
 
 import pyarrow as pa
 
 from burstline.errors import ParameterError, printable
 from burstline.identity import SIDES
 from burstline.merge import FIXED
-
-if TYPE_CHECKING:
-    from collections.abc import Mapping, Sequence
 
 DURATION: Final = "duration_ns"
 TEXTS: Final = ("operation", "communicator", "call_path")

@@ -2,17 +2,14 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any, Final
+from contextlib import AbstractContextManager
+from typing import Any, Final
 
 import numpy as np
 
+from burstline.columns import Floats
 from burstline.errors import ParameterError, require_extra
-
-if TYPE_CHECKING:
-    from contextlib import AbstractContextManager
-
-    from burstline.columns import Floats
-    from burstline.learning.matrix import Matrix
+from burstline.learning.matrix import Matrix
 
 MODELS: Final = ("forest", "boosting")
 """Random forests, and trees that each correct the errors of those before."""

@@ -2,20 +2,16 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Final
+from typing import Final
 
 import numpy as np
 import pyarrow as pa
 import pyarrow.compute as pc
 
-from burstline.columns import coded, take
+from burstline.columns import Floats, Integers, coded, take
 from burstline.learning.columns import BY_ACCIDENT, PARTNER
-
-if TYPE_CHECKING:
-    from collections.abc import Mapping, Sequence
-
-    from burstline.columns import Floats, Integers
 
 _UNKNOWN: Final = np.nan
 

@@ -4,13 +4,11 @@ from __future__ import annotations
 
 import math
 from dataclasses import astuple, dataclass
-from typing import TYPE_CHECKING, Any, Final
+from typing import Any, Final
 
 import numpy as np
 
-if TYPE_CHECKING:
-    from burstline.columns import Floats
-
+from burstline.columns import Floats
 
 FEATURELESS: Final = ("mean", "nothing")
 """Names of scores of no features at all."""

@@ -2,17 +2,20 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Final
+from collections.abc import Mapping, Sequence
+from typing import Final
 
 import numpy as np
+import numpy.typing as npt
 import pyarrow as pa
 import pyarrow.compute as pc
 
+from burstline.columns import Floats, Integers
 from burstline.errors import NotEnoughDataError, ParameterError, printable
 from burstline.learning.columns import DURATION, Roles, counter_of, counters_of, roles, runs_of
 from burstline.learning.forests import SEED, require
-from burstline.learning.matrix import column_values, matrix
-from burstline.learning.model import Learned
+from burstline.learning.matrix import Matrix, column_values, matrix
+from burstline.learning.model import Learned, Score
 from burstline.learning.scoring import (
     Trial,
     folds,
@@ -23,15 +26,6 @@ from burstline.learning.scoring import (
 )
 from burstline.merge import DO_NOT_USE, STAGES, VERDICTS, compare
 from burstline.progress import SILENCE, Progress
-
-if TYPE_CHECKING:
-    from collections.abc import Mapping, Sequence
-
-    import numpy.typing as npt
-
-    from burstline.columns import Floats, Integers
-    from burstline.learning.matrix import Matrix
-    from burstline.learning.model import Score
 
 
 def reliability(tables: Sequence[pa.Table]) -> dict[str, str]:

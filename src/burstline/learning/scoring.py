@@ -2,26 +2,20 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Final
+from typing import Final
 
 import numpy as np
+import pyarrow as pa
 
+from burstline.columns import Floats, Integers, Mask
 from burstline.errors import NotEnoughDataError, ParameterError
 from burstline.identity import SIDES, SITE
 from burstline.learning.forests import SEED, Predictor
-from burstline.learning.matrix import column_values
+from burstline.learning.matrix import Matrix, column_values
 from burstline.learning.model import Score
-
-if TYPE_CHECKING:
-    from collections.abc import Sequence
-
-    import pyarrow as pa
-
-    from burstline.columns import Floats, Integers, Mask
-    from burstline.learning.matrix import Matrix
-    from burstline.progress import Progress
-
+from burstline.progress import Progress
 
 WAYS: Final = ("rank", "application", "code")
 """What is left out together: the bursts of a rank; of a table, or of an application in it;

@@ -2,14 +2,18 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any, Final
+from typing import Any, Final
 
 import numpy as np
+import numpy.typing as npt
 import pyarrow as pa
 import pyarrow.compute as pc
 
 from burstline.columns import (
+    Floats,
+    Integers,
     Ordinals,
     begins_run,
     coded,
@@ -19,17 +23,9 @@ from burstline.columns import (
     nullable,
 )
 from burstline.errors import NotEnoughDataError, ParameterError
-from burstline.merge.model import STAGES, THREAD, paired_rows
+from burstline.merge.model import STAGES, THREAD, Matching, paired_rows
+from burstline.merge.tables.bursts import BurstTable
 from burstline.schema import NO_VALUE, UNKNOWN
-
-if TYPE_CHECKING:
-    from collections.abc import Sequence
-
-    import numpy.typing as npt
-
-    from burstline.columns import Floats, Integers
-    from burstline.merge.model import Matching
-    from burstline.merge.tables.bursts import BurstTable
 
 PLACE: Final = (*THREAD, "location", "burst")
 """Columns of a burst table by which its rows are found."""

@@ -3,33 +3,25 @@
 from __future__ import annotations
 
 import os
+from collections.abc import Sequence
 from concurrent.futures import ThreadPoolExecutor
-from typing import TYPE_CHECKING, Final
+from typing import Final
 
 import numpy as np
+import numpy.typing as npt
 import pyarrow as pa
 
-from burstline.columns import coded, codes
+from burstline.columns import Floats, Integers, coded, codes
 from burstline.errors import InconsistentTraceError, NotEnoughDataError, ParameterError
-from burstline.identity import tokens_of
-from burstline.merge.align.alignment import align_lane, have_same_collectives
+from burstline.identity import Naming, Tokens, tokens_of
+from burstline.merge.align.alignment import LaneRows, align_lane, have_same_collectives
 from burstline.merge.align.anchors import are_at_odds, renamed
 from burstline.merge.align.loops import loops_of
 from burstline.merge.model import STAGES, Alignment, Matching, Published
 from burstline.merge.published import Compared, match_published, unlikeness
 from burstline.operations import FINALIZES, INITS
 from burstline.progress import SILENCE, Progress
-
-if TYPE_CHECKING:
-    from collections.abc import Sequence
-
-    import numpy.typing as npt
-
-    from burstline.columns import Floats, Integers
-    from burstline.identity import Naming, Tokens
-    from burstline.merge.align.alignment import LaneRows
-    from burstline.trace import Trace
-
+from burstline.trace import Trace
 
 METHODS: Final = ("align", "seed")
 _TOGETHER: Final = 64

@@ -2,22 +2,25 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Final
+from typing import Final
 
 import numpy as np
+import pyarrow as pa
 
-from burstline.columns import codes, numpy_columns, to_numpy
+from burstline.columns import (
+    AnyIntegers,
+    Floats,
+    Integers,
+    Mask,
+    Ordinals,
+    codes,
+    numpy_columns,
+    to_numpy,
+)
 from burstline.errors import ParameterError
 from burstline.schema import UNKNOWN
-
-if TYPE_CHECKING:
-    from collections.abc import Sequence
-
-    import pyarrow as pa
-
-    from burstline.columns import AnyIntegers, Floats, Integers, Mask, Ordinals
-
 
 STAGES: Final = ("none", "direct", "pattern", "region", "aligned", "moved", "similar")
 """How bursts are matched. Both methods: *direct*, by position, where all runs did the same.

@@ -9,27 +9,22 @@ in time; a partner that no call names equals another that none names.
 
 from __future__ import annotations
 
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from itertools import pairwise
-from typing import TYPE_CHECKING, Any, Final, NamedTuple
+from typing import Any, Final, NamedTuple
 
 import numpy as np
+import numpy.typing as npt
 
 from burstline import _core
+from burstline.columns import Floats, Integers, Mask
 from burstline.errors import require_extra
+from burstline.identity import Tokens
 from burstline.merge.align.alignment import GAP
-from burstline.merge.model import LEAST_WINDOW, STAGES
+from burstline.merge.model import LEAST_WINDOW, STAGES, Published, Weights
 
-if TYPE_CHECKING:
-    from collections.abc import Iterator, Sequence
-
-    import numpy.typing as npt
-
-    from burstline.columns import Floats, Integers, Mask
-    from burstline.identity import Tokens
-    from burstline.merge.model import Published, Weights
-
-    Columns = tuple[npt.NDArray[Any], ...]
+Columns = tuple[npt.NDArray[Any], ...]
 
 
 class Compared(NamedTuple):

@@ -5,9 +5,10 @@ from __future__ import annotations
 import os
 import re
 import tempfile
+from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, Final
+from typing import Any, Final
 
 import numpy as np
 
@@ -15,14 +16,9 @@ from burstline.clocks import CALLS as CALL_CLASSES
 from burstline.clocks import KINDS as STATEMENTS
 from burstline.clocks import EffortModel, non_negative
 from burstline.errors import NotEnoughDataError, printable
-from burstline.progress import SILENCE
+from burstline.progress import SILENCE, Progress
 from burstline.record.building.compiler import COUNT, KINDS, LOOPS, identify, instrumented
 from burstline.record.commands import ask, first_error
-
-if TYPE_CHECKING:
-    from collections.abc import Sequence
-
-    from burstline.progress import Progress
 
 _KERNELS: Final = Path(__file__).parent / "kernels"
 _COUNTERS: Final = (

@@ -3,12 +3,10 @@
 from __future__ import annotations
 
 import subprocess
-from typing import TYPE_CHECKING, NamedTuple
+from collections.abc import Mapping, Sequence
+from typing import NamedTuple
 
 from burstline.errors import printable
-
-if TYPE_CHECKING:
-    from collections.abc import Mapping, Sequence
 
 
 class Answer(NamedTuple):

@@ -16,12 +16,13 @@ import signal
 import struct
 import tempfile
 import time
+from collections.abc import Iterable, Sequence
 from contextlib import suppress
 from dataclasses import dataclass
 from enum import IntEnum
 from itertools import pairwise
 from pathlib import Path
-from typing import IO, TYPE_CHECKING, Any, Final
+from typing import IO, Any, Final
 
 from burstline.errors import (
     FormatError,
@@ -40,9 +41,6 @@ from burstline.record.launching.checks import (
 )
 from burstline.record.launching.command_line import parse_command, with_environment
 from burstline.record.launching.session import Ended, program_environment, run_command
-
-if TYPE_CHECKING:
-    from collections.abc import Iterable, Sequence
 
 _PLAN_MAGIC: Final = b"BURSTSIG"
 _MAGIC: Final = b"BURSTSGR"

@@ -2,9 +2,12 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any, Final, NamedTuple
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any, Final, NamedTuple
 
 import numpy as np
+import numpy.typing as npt
 
 from burstline.columns import match_borders
 from burstline.formats.intake import Defects
@@ -12,20 +15,14 @@ from burstline.formats.raw import (
     COUNT_TYPE,
     TIME_TYPE,
     CallPaths,
+    Frame,
     Kind,
+    Resolver,
     find_processes,
     open_files,
     operation_numbers,
 )
 from burstline.progress import SILENCE
-
-if TYPE_CHECKING:
-    from collections.abc import Iterator
-    from pathlib import Path
-
-    import numpy.typing as npt
-
-    from burstline.formats.raw import Frame, Resolver
 
 _COSTLY: Final = 0.05
 _AT_ONCE: Final = 1 << 20

@@ -2,25 +2,19 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable, Mapping, Sequence
 from functools import lru_cache
-from typing import TYPE_CHECKING, Any, Final, TypeAlias
+from typing import Any, Final, TypeAlias
 
 import numpy as np
+import numpy.typing as npt
 import pyarrow as pa
 
-from burstline.columns import UNKNOWN, from_numpy, to_numpy
+from burstline.columns import UNKNOWN, Mask, from_numpy, to_numpy
 from burstline.errors import InconsistentTraceError, ParameterError
 from burstline.operations import NAMES
 from burstline.schema.checks import require_sound
-from burstline.schema.tables import TABLES
-
-if TYPE_CHECKING:
-    from collections.abc import Iterable, Mapping, Sequence
-
-    import numpy.typing as npt
-
-    from burstline.columns import Mask
-    from burstline.schema.tables import Column
+from burstline.schema.tables import TABLES, Column
 
 Values: TypeAlias = "npt.NDArray[Any] | pa.Array | Sequence[Any]"
 

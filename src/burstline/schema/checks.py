@@ -6,23 +6,18 @@ else.
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Final
+from collections.abc import Callable, Mapping, Sequence
+from typing import Final
 
 import numpy as np
 import pyarrow as pa
 import pyarrow.compute as pc
 
-from burstline.columns import to_numpy
+from burstline.columns import Integers, to_numpy
 from burstline.errors import InconsistentTraceError
-from burstline.schema.ordinals import first_misplaced
+from burstline.schema.ordinals import Parts, first_misplaced
 from burstline.schema.references import Wrong, first_dangling
 from burstline.schema.tables import TABLES
-
-if TYPE_CHECKING:
-    from collections.abc import Callable, Mapping, Sequence
-
-    from burstline.columns import Integers
-    from burstline.schema.ordinals import Parts
 
 _NOWHERE: Final = np.zeros(0, np.int64)
 # Records of states are kept as they were, also those without an end.

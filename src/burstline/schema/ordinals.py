@@ -2,22 +2,17 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Final
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from typing import Final
 
 import numpy as np
+import pyarrow as pa
 
-from burstline.columns import UNKNOWN, begins_run, to_numpy
+from burstline.columns import UNKNOWN, AnyIntegers, Mask, begins_run, to_numpy
 from burstline.schema.references import Wrong
 
-if TYPE_CHECKING:
-    from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
-
-    import pyarrow as pa
-
-    from burstline.columns import AnyIntegers, Mask
-
-    Parts = Callable[[str, Sequence[str]], Iterable[pa.Table]]
-    """Some columns of a table, in parts of whole locations."""
+Parts = Callable[[str, Sequence[str]], Iterable[pa.Table]]
+"""Some columns of a table, in parts of whole locations."""
 
 # Location, ordinal and time of what is checked. A team that was never joined has a time of its
 # join without an event, so an ordinal may be too small.

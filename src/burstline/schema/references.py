@@ -2,20 +2,14 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Final, NamedTuple
+from collections.abc import Callable
+from typing import Final, NamedTuple
 
 import numpy as np
+import pyarrow as pa
 
-from burstline.columns import UNKNOWN, begins_run, to_numpy
-from burstline.schema.tables import TABLES
-
-if TYPE_CHECKING:
-    from collections.abc import Callable
-
-    import pyarrow as pa
-
-    from burstline.columns import AnyIntegers, Integers
-    from burstline.schema.tables import Column
+from burstline.columns import UNKNOWN, AnyIntegers, Integers, begins_run, to_numpy
+from burstline.schema.tables import TABLES, Column
 
 _NO_LIMIT: Final = 1 << 31
 _FEW: Final = 8  # rows of a location in a row from which on they are looked at together

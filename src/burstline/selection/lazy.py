@@ -3,13 +3,11 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator, Mapping
-from typing import TYPE_CHECKING
+
+import pyarrow as pa
 
 from burstline.schema import TABLES
 from burstline.trace import Trace
-
-if TYPE_CHECKING:
-    import pyarrow as pa
 
 
 class Lazy(Mapping[str, "pa.Table"]):

@@ -2,22 +2,17 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from dataclasses import dataclass
-from typing import TYPE_CHECKING
 
 import numpy as np
 
-from burstline.columns import Ordinals, codes
+from burstline.columns import AnyIntegers, Integers, Mask, Ordinals, codes
 from burstline.selection.narrowing import narrow
 from burstline.selection.window import Borders
+from burstline.trace import Trace
 
-if TYPE_CHECKING:
-    from collections.abc import Callable
-
-    from burstline.columns import AnyIntegers, Integers, Mask
-    from burstline.trace import Trace
-
-    StillThere = Callable[[AnyIntegers, AnyIntegers], Mask]
+StillThere = Callable[[AnyIntegers, AnyIntegers], Mask]
 
 
 @dataclass(frozen=True, slots=True)

@@ -8,26 +8,20 @@ losses are counted as in the whole trace.
 
 from __future__ import annotations
 
+from collections.abc import Callable, Iterator
 from functools import cached_property
-from typing import TYPE_CHECKING, Final, NamedTuple
+from typing import Final, NamedTuple
 
 import numpy as np
+import numpy.typing as npt
 import pyarrow as pa
 
 from burstline import schema
-from burstline.columns import Ordinals, numpy_columns
+from burstline.columns import Integers, Mask, Ordinals, numpy_columns
 from burstline.errors import MemoryBudgetError
 from burstline.selection.lazy import Lazy
-from burstline.selection.window import INTERVALS, kept_rows, replaced
+from burstline.selection.window import INTERVALS, Borders, kept_rows, replaced
 from burstline.trace import Trace
-
-if TYPE_CHECKING:
-    from collections.abc import Callable, Iterator
-
-    import numpy.typing as npt
-
-    from burstline.columns import Integers, Mask
-    from burstline.selection.window import Borders
 
 _EARLIEST: Final = -(2**63)
 _MOMENTS: Final = ("readings", "other_events", "half_messages", "loop_iterations")

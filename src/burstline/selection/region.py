@@ -2,23 +2,19 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any, NamedTuple
+from collections.abc import Iterable
+from typing import Any, NamedTuple
 
 import numpy as np
 
 from burstline import schema
+from burstline.columns import Mask
 from burstline.errors import ParameterError
 from burstline.selection.lazy import Lazy
 from burstline.selection.narrowing import narrow
 from burstline.selection.tables import selected
-from burstline.selection.window import Borders, Window
+from burstline.selection.window import Borders, Moments, Window
 from burstline.trace import Trace
-
-if TYPE_CHECKING:
-    from collections.abc import Iterable
-
-    from burstline.columns import Mask
-    from burstline.selection.window import Moments
 
 
 def select(

@@ -2,21 +2,16 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Final
+from collections.abc import Callable, Sequence
+from typing import Final
 
 import numpy as np
 import pyarrow as pa
 
 from burstline import schema
-from burstline.columns import codes, numpy_columns, with_column
+from burstline.columns import Integers, Mask, codes, numpy_columns, with_column
 from burstline.schema import NO_VALUE, UNKNOWN
-from burstline.selection.window import INTERVALS, ORDINALS, kept_rows, replaced
-
-if TYPE_CHECKING:
-    from collections.abc import Callable, Sequence
-
-    from burstline.columns import Integers, Mask
-    from burstline.selection.window import Window
+from burstline.selection.window import INTERVALS, ORDINALS, Window, kept_rows, replaced
 
 _LAST: Final = 2**63 - 1
 _LOCATION: Final = schema.VALUE_TYPES.index("location")

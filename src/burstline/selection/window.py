@@ -2,12 +2,16 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any, Final, NamedTuple
+from typing import Any, Final, NamedTuple
 
 import numpy as np
+import numpy.typing as npt
 import pyarrow as pa
 
 from burstline.columns import (
+    AnyIntegers,
+    Integers,
+    Mask,
     Ordinals,
     from_numpy,
     numpy_columns,
@@ -17,14 +21,9 @@ from burstline.columns import (
 )
 from burstline.errors import ParameterError
 from burstline.schema import NO_VALUE, UNKNOWN
+from burstline.trace import Trace
 
-if TYPE_CHECKING:
-    import numpy.typing as npt
-
-    from burstline.columns import AnyIntegers, Integers, Mask
-    from burstline.trace import Trace
-
-    Moments = int | AnyIntegers
+Moments = int | AnyIntegers
 
 
 _FIRST: Final = -(2**63) + 1

@@ -2,13 +2,11 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any
+from collections.abc import Iterator, Mapping
+from typing import Any
 
 from burstline.errors import plural
 from burstline.show.units import format_share
-
-if TYPE_CHECKING:
-    from collections.abc import Iterator, Mapping
 
 _WHOLE = 0.9995  # share of events that is printed as 100.0 %
 

@@ -5,21 +5,31 @@ Call paths in common stand once, above; items of some ranks are in a conditional
 
 from __future__ import annotations
 
+from collections.abc import Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from itertools import groupby
-from typing import TYPE_CHECKING, Any, Final, Literal
+from typing import Any, Final, Literal
 
 import numpy as np
 
 from burstline.errors import ParameterError, plural, printable
+from burstline.identity import Frame
 from burstline.show.units import format_share
-from burstline.structure import Around, Call, Condition, Loop, Seen, chains, compact, rule, size
-
-if TYPE_CHECKING:
-    from collections.abc import Collection, Iterable, Mapping, Sequence
-
-    from burstline.identity import Frame
-    from burstline.structure import Inside, InsideLoop, Item, Structure
+from burstline.structure import (
+    Around,
+    Call,
+    Condition,
+    Inside,
+    InsideLoop,
+    Item,
+    Loop,
+    Seen,
+    Structure,
+    chains,
+    compact,
+    rule,
+    size,
+)
 
 IPC: Final = "IPC"
 _MOST_LINES: Final = 3

@@ -2,23 +2,19 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from itertools import islice
 from math import isnan
-from typing import TYPE_CHECKING, Final
+from typing import Final
 
-from burstline.comparison import verdict
+from burstline.comparison import Comparison, Pair, verdict
 from burstline.errors import plural
 from burstline.show.blocks import Block, Facts, Heading, Lines, Table
 from burstline.show.pictures.comparison import comparison_plot, letter
 from burstline.show.units import format_share
 from burstline.show.views import Figure, Rows, View
 from burstline.waits import WAITS
-
-if TYPE_CHECKING:
-    from collections.abc import Iterator, Mapping, Sequence
-
-    from burstline.comparison import Comparison, Pair
 
 _MAIN: Final = ("time", "comp", "mpi", "omp_time")
 _MOST_COLUMNS: Final = 6

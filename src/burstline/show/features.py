@@ -2,22 +2,19 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any, Final
+from typing import Any, Final
 
 import numpy as np
 
+from burstline.columns import Integers
 from burstline.errors import plural
 from burstline.show.blocks import Block, Facts, Table, table_of
 from burstline.show.pictures.factors import factor_plot
 from burstline.show.units import format_count, format_ns, format_share
 from burstline.show.views import Figure, Rows, View, columns_of
-
-if TYPE_CHECKING:
-    from collections.abc import Iterator, Mapping
-
-    from burstline.columns import Integers
-    from burstline.structure import Accuracy, FactorMap, Features, Importance, Labels
+from burstline.structure import Accuracy, FactorMap, Features, Importance, Labels
 
 _METHODS: Final = {"seed": "published", "exact": "exact"}
 _MOST_LOOPS: Final = 20

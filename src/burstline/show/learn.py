@@ -2,20 +2,17 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Final
+from typing import Final
 
 from burstline.errors import plural
+from burstline.learning import Gain, Learned, Score
 from burstline.merge import TRUST
 from burstline.show.blocks import Block, Facts, Table
 from burstline.show.pictures.learning import learn_plot
 from burstline.show.units import format_share
 from burstline.show.views import Figure, Rows, View
-
-if TYPE_CHECKING:
-    from collections.abc import Iterator, Mapping
-
-    from burstline.learning import Gain, Learned, Score
 
 _GROUPS: Final = {
     "rank": ("rank", "ranks"),

@@ -2,25 +2,29 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, Final
+from typing import Any, Final
 
 import numpy as np
 
 from burstline.errors import plural, readable
-from burstline.merge import STAGES, compare, values_of
+from burstline.merge import (
+    STAGES,
+    BurstTable,
+    CounterQuality,
+    Fusion,
+    Matching,
+    compare,
+    values_of,
+)
 from burstline.schema import NO_VALUE
 from burstline.show.blocks import Block, Facts, Lines, Table
 from burstline.show.pictures.matching import merge_plot
 from burstline.show.units import format_ns, format_share
 from burstline.show.views import Figure, Rows, View
-
-if TYPE_CHECKING:
-    from collections.abc import Iterator, Mapping, Sequence
-
-    from burstline.merge import BurstTable, CounterQuality, Fusion, Matching
-    from burstline.trace import Trace
+from burstline.trace import Trace
 
 _PATTERNS: Final = 10
 _NONE: Final = STAGES[0]

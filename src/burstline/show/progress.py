@@ -8,13 +8,10 @@ from __future__ import annotations
 import os
 import threading
 import time
-from typing import TYPE_CHECKING, Final, Self
+from collections.abc import Callable
+from typing import Final, Self, TextIO
 
 from burstline.show.units import format_amount
-
-if TYPE_CHECKING:
-    from collections.abc import Callable
-    from typing import TextIO
 
 _PATIENCE_S: Final = 1.0
 _REDRAW_S: Final = 0.1

@@ -2,21 +2,25 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
-from typing import TYPE_CHECKING, Final
+from typing import Final
 
 from burstline.errors import plural
-from burstline.merge import DO_NOT_USE, NO_INFORMATION, TRUST, WITH_CARE
+from burstline.merge import (
+    DO_NOT_USE,
+    NO_INFORMATION,
+    TRUST,
+    WITH_CARE,
+    Check,
+    CounterQuality,
+    Variation,
+)
 from burstline.show.blocks import Block, Facts, Lines, Table, table_of
 from burstline.show.pictures.quality import format_quantity, quality_plot
 from burstline.show.units import format_share
 from burstline.show.views import Figure, Rows, View
-
-if TYPE_CHECKING:
-    from collections.abc import Callable, Iterator, Mapping, Sequence
-
-    from burstline.merge import Check, CounterQuality, Variation
 
 _NOTHING: Final = "-"
 _STYLES: Final = {NO_INFORMATION: "dim", TRUST: "green", WITH_CARE: "yellow", DO_NOT_USE: "red"}

@@ -2,18 +2,15 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from functools import partial
-from typing import TYPE_CHECKING, Final
+from typing import Final
 
+from burstline.scaling import Scalability, ScaledRun
 from burstline.show.blocks import Block, Facts, Heading, Lines, Table
 from burstline.show.units import format_count, format_ns, format_share
 from burstline.show.views import Rows, View
-
-if TYPE_CHECKING:
-    from collections.abc import Callable, Iterator
-
-    from burstline.scaling import Scalability, ScaledRun
 
 _PROBLEM: Final = {
     "strong": "all runs solve the same problem (if it grows with the ranks: --scaling weak)",

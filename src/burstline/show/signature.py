@@ -2,18 +2,15 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any, Final, NamedTuple
+from typing import Any, Final, NamedTuple
 
 from burstline.errors import plural
 from burstline.show.blocks import Block, Facts, Lines, Table
 from burstline.show.units import format_bytes, format_ns, format_share
 from burstline.show.views import Rows, View
-
-if TYPE_CHECKING:
-    from collections.abc import Iterator, Sequence
-
-    from burstline.signature import Phase, Phases, Prediction, Process
+from burstline.signature import Phase, Phases, Prediction, Process
 
 _RANKS: Final = 10
 _OF_COLUMNS: Final = (

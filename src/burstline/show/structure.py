@@ -2,18 +2,23 @@
 
 from __future__ import annotations
 
+from collections.abc import Collection, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from itertools import pairwise
-from typing import TYPE_CHECKING, Any, Final
+from typing import Any, Final
 
 import numpy as np
+import numpy.typing as npt
 
+from burstline.columns import Integers
 from burstline.errors import plural
+from burstline.identity import Frame
 from burstline.show.blocks import Block, Facts, Heading, Lines, Table, table_of
 from burstline.show.code_lines import (
     IPC,
     OF_IPC,
     STYLES,
+    Line,
     chosen_counter,
     counter_value,
     name_text,
@@ -27,29 +32,23 @@ from burstline.show.units import (
     notes_on_sizes,
 )
 from burstline.show.views import Rows, View, columns_of
-from burstline.structure import Call, compact, description_length, tree
-
-if TYPE_CHECKING:
-    from collections.abc import Collection, Iterator, Mapping, Sequence
-
-    import numpy.typing as npt
-
-    from burstline.columns import Integers
-    from burstline.identity import Frame
-    from burstline.show.code_lines import Line
-    from burstline.structure import (
-        CallCounts,
-        Change,
-        InCalls,
-        Inside,
-        LoopSummary,
-        LoopTable,
-        Phase,
-        Segment,
-        Slow,
-        Structure,
-        Trend,
-    )
+from burstline.structure import (
+    Call,
+    CallCounts,
+    Change,
+    InCalls,
+    Inside,
+    LoopSummary,
+    LoopTable,
+    Phase,
+    Segment,
+    Slow,
+    Structure,
+    Trend,
+    compact,
+    description_length,
+    tree,
+)
 
 _METHODS: Final = {"seed": "published", "exact": "exact"}
 _INDENT: Final = "  "

@@ -3,10 +3,13 @@
 from __future__ import annotations
 
 import math
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any, Final
+from typing import Any, Final
 
+from burstline.efficiency import Efficiency
 from burstline.errors import plural
+from burstline.profile import Profile
 from burstline.show.blocks import Block, Facts, Heading, Lines, Table
 from burstline.show.units import (
     format_bytes,
@@ -16,13 +19,7 @@ from burstline.show.units import (
     notes_on_sizes,
 )
 from burstline.show.views import Rows, View
-
-if TYPE_CHECKING:
-    from collections.abc import Iterator, Mapping
-
-    from burstline.efficiency import Efficiency
-    from burstline.profile import Profile
-    from burstline.summary import Polling, Summary
+from burstline.summary import Polling, Summary
 
 _GOOD: Final = 0.8  # POP regards efficiencies above this as acceptable
 _SEVERITY_STYLES: Final = {"info": "", "loss": "yellow", "error": "red"}

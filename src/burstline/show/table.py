@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any, Final
+from typing import Any, Final
 
 from burstline.errors import plural
+from burstline.merge import ColumnFacts, Overview
 from burstline.show.blocks import Block, Facts, Lines, Table
 from burstline.show.units import (
     format_bytes,
@@ -15,11 +17,6 @@ from burstline.show.units import (
     notes_on_sizes,
 )
 from burstline.show.views import Rows, View
-
-if TYPE_CHECKING:
-    from collections.abc import Iterator
-
-    from burstline.merge import ColumnFacts, Overview
 
 _NOTHING: Final = "-"
 _HEAD: Final = ["COLUMN", "HOLDS", "KNOWN", "LEAST", "MEAN", "MOST"]

@@ -3,17 +3,15 @@
 from __future__ import annotations
 
 import sys
+from collections.abc import Iterable
 from itertools import chain
-from typing import IO, TYPE_CHECKING, Any, Final
+from pathlib import Path
+from typing import IO, Any, Final
 
 import pyarrow as pa
 
 from burstline.cells import cell, cells
 from burstline.formats import atomic, store
-
-if TYPE_CHECKING:
-    from collections.abc import Iterable
-    from pathlib import Path
 
 _WAY_OUT: Final = "burstline merge --dataset writes one."
 

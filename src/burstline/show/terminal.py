@@ -7,8 +7,9 @@ from __future__ import annotations
 
 import os
 import sys
+from collections.abc import Iterable, Iterator, Sequence
 from html import escape
-from typing import TYPE_CHECKING, Final
+from typing import Final
 
 from rich import box, table
 from rich.cells import cell_len
@@ -16,12 +17,7 @@ from rich.console import Console
 from rich.text import Text
 
 from burstline.errors import printable
-from burstline.show.blocks import Facts, Heading, Table
-
-if TYPE_CHECKING:
-    from collections.abc import Iterable, Iterator, Sequence
-
-    from burstline.show.blocks import Block
+from burstline.show.blocks import Block, Facts, Heading, Table
 
 _LONGEST: Final = 10_000
 _LONGEST_FACT: Final = 1_000  # room for sentences with places in the program

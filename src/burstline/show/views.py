@@ -10,20 +10,16 @@ import csv
 import json
 import sys
 from abc import ABC, abstractmethod
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from importlib import import_module
 from itertools import chain
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from burstline.cells import cell
 from burstline.errors import ParameterError, printable, readable
+from burstline.show.blocks import Block
 from burstline.show.pictures.canvas import Form
-
-if TYPE_CHECKING:
-    from collections.abc import Iterator, Mapping
-
-    from burstline.show.blocks import Block
 
 Figure = Callable[[Form], bytes]  # a picture, drawn when its form is said
 Rows = tuple[Sequence[str], Iterable[Sequence[object]]]  # columns; None where nothing is known

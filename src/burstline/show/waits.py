@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Final
+from typing import Final
 
 import numpy as np
 
+from burstline.columns import Integers, Mask
 from burstline.errors import plural
 from burstline.show.blocks import Block, Facts, Heading, Lines, Table
 from burstline.show.clocks import clock_notes
@@ -15,18 +17,14 @@ from burstline.show.views import Rows, View
 from burstline.waits import (
     PARENTS,
     WAITS,
+    Intrinsic,
+    Waits,
     largest_cells,
     largest_wait,
     sentences,
     told_path,
     transfer_ns,
 )
-
-if TYPE_CHECKING:
-    from collections.abc import Iterator, Sequence
-
-    from burstline.columns import Integers, Mask
-    from burstline.waits import Intrinsic, Waits
 
 _LEAST_ALONE: Final = 0.01  # of the computation: what one rank alone does less of is not told
 _LEAST: Final = 0.0005  # of the time: smaller metrics are not shown to people

@@ -8,18 +8,22 @@ the other is not; so does a collective that only some of its members make.
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Final, NamedTuple
+from typing import Final, NamedTuple
 
 import numpy as np
 
-from burstline.columns import UNKNOWN, Ordinals, begins_run, coded, ordinal_within
+from burstline.columns import (
+    UNKNOWN,
+    AnyIntegers,
+    Integers,
+    Ordinals,
+    begins_run,
+    coded,
+    ordinal_within,
+)
 from burstline.operations import TOGETHER
-
-if TYPE_CHECKING:
-    from burstline.columns import AnyIntegers, Integers
-    from burstline.signature.events import Events
-    from burstline.trace import Trace
-
+from burstline.signature.events import Events
+from burstline.trace import Trace
 
 _EAGER_BYTES: Final = 4096  # what every MPI sends without asking the receiver
 

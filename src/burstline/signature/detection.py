@@ -2,31 +2,25 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from math import ceil
-from typing import TYPE_CHECKING, Any, Final, Literal, NamedTuple
+from typing import Any, Final, Literal, NamedTuple
 
 import numpy as np
 
-from burstline.columns import prefix_sums
+from burstline.columns import Integers, Mask, prefix_sums
 from burstline.errors import InconsistentTraceError, ParameterError, plural
 from burstline.operations import BLOCKING_SENDS, CODES, IMMEDIATE_SENDS
 from burstline.signature.cut import cut_of, demands_of
-from burstline.signature.estimate import predict
-from burstline.signature.events import events_of
+from burstline.signature.estimate import Prediction, predict
+from burstline.signature.events import Events, events_of
 from burstline.signature.loops import loops
 from burstline.signature.model import Measurement, Phase, Process, Signature, Stamps
+from burstline.signature.occurrences import Occurrences
 from burstline.signature.published import epas, pas2p
 from burstline.signature.windows import ENOUGH, MOST, early_end, windows_of
-
-if TYPE_CHECKING:
-    from collections.abc import Sequence
-
-    from burstline.columns import Integers, Mask
-    from burstline.signature.estimate import Prediction
-    from burstline.signature.events import Events
-    from burstline.signature.occurrences import Occurrences
-    from burstline.trace import Trace
+from burstline.trace import Trace
 
 METHODS: Final = ("loops", "epas", "pas2p")
 """How phases can be found."""

@@ -2,18 +2,15 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any, Final, NamedTuple
+from typing import Any, Final, NamedTuple
 
 import numpy as np
 
+from burstline.columns import Floats
 from burstline.errors import InconsistentTraceError, ParameterError, plural
-
-if TYPE_CHECKING:
-    from collections.abc import Sequence
-
-    from burstline.columns import Floats
-    from burstline.signature.model import Measurement, Phase, Process, Signature, Stamps
+from burstline.signature.model import Measurement, Phase, Process, Signature, Stamps
 
 ESTIMATORS: Final = ("ratio", "mean")
 """How an early part tells of the rest: by what it took on both machines, or by its mean."""

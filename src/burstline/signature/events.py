@@ -7,13 +7,16 @@ left. Polls are no events, for their number differs from run to run.
 
 from __future__ import annotations
 
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Final
+from typing import Final
 
 import numpy as np
+import numpy.typing as npt
+import pyarrow as pa
 
 from burstline.bursts import POLL_GAP_NS, waiting_in
-from burstline.columns import begins_run, coded, numpy_columns
+from burstline.columns import AnyIntegers, Integers, Mask, begins_run, coded, numpy_columns
 from burstline.errors import NotEnoughDataError, ParameterError
 from burstline.matching import init_finalize
 from burstline.operations import (
@@ -24,17 +27,9 @@ from burstline.operations import (
     IMMEDIATE_SENDS,
     NAMES,
 )
+from burstline.trace import Trace
 
-if TYPE_CHECKING:
-    from collections.abc import Iterable, Iterator, Sequence
-
-    import numpy.typing as npt
-    import pyarrow as pa
-
-    from burstline.columns import AnyIntegers, Integers, Mask
-    from burstline.trace import Trace
-
-    Hashes = npt.NDArray[np.uint64]
+Hashes = npt.NDArray[np.uint64]
 
 TIME: Final = "time"
 """What computation is compared by where nothing was counted."""

@@ -15,28 +15,21 @@ from __future__ import annotations
 
 from bisect import bisect_left, bisect_right
 from collections import Counter
+from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Final, NamedTuple
+from typing import Final, NamedTuple
 
 import numpy as np
+import pyarrow as pa
 
-from burstline.columns import descending, prefix_sums
+from burstline.columns import Integers, descending, prefix_sums
 from burstline.errors import ParameterError
+from burstline.identity import Path
 from burstline.operations import FINALIZES, INITS
-from burstline.signature.events import mix
+from burstline.signature.events import Events, Hashes, mix
 from burstline.signature.occurrences import Occurrences
-from burstline.structure import lane_nest
+from burstline.structure import LaneNest, lane_nest
 from burstline.trace import Trace
-
-if TYPE_CHECKING:
-    from collections.abc import Sequence
-
-    import pyarrow as pa
-
-    from burstline.columns import Integers
-    from burstline.identity import Path
-    from burstline.signature.events import Events, Hashes
-    from burstline.structure import LaneNest
 
 _FEWEST_OF_KIND: Final = 4
 """Iterations with the same operations that are a phase of their own."""

@@ -2,16 +2,14 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any, Final, NamedTuple
+from typing import Any, Final, NamedTuple
 
 import numpy as np
 
-if TYPE_CHECKING:
-    from collections.abc import Mapping, Sequence
-
-    from burstline.columns import Integers
-    from burstline.signature.events import Hashes
+from burstline.columns import Integers
+from burstline.signature.events import Hashes
 
 VERSION: Final = 1
 

@@ -3,12 +3,10 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import TYPE_CHECKING
 
 import numpy as np
 
-if TYPE_CHECKING:
-    from burstline.columns import AnyIntegers, Integers
+from burstline.columns import AnyIntegers, Integers
 
 
 @dataclass(frozen=True, slots=True, eq=False)

@@ -16,25 +16,29 @@ at which any process would repeat a type, and all processes have the same phases
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Final, Literal, get_args
+from typing import Final, Literal, get_args
 
 import numpy as np
+import numpy.typing as npt
 
 from burstline import _core
-from burstline.columns import UNKNOWN, Ordinals, begins_run, run_lengths, take
+from burstline.columns import (
+    UNKNOWN,
+    AnyIntegers,
+    Integers,
+    Mask,
+    Ordinals,
+    begins_run,
+    run_lengths,
+    take,
+)
 from burstline.errors import ParameterError
-from burstline.signature.events import TIME
+from burstline.signature.events import TIME, Events, Hashes
 from burstline.signature.occurrences import Occurrences
+from burstline.trace import Trace
 
-if TYPE_CHECKING:
-    import numpy.typing as npt
-
-    from burstline.columns import AnyIntegers, Integers, Mask
-    from burstline.signature.events import Events, Hashes
-    from burstline.trace import Trace
-
-    # type, process, work, first event of each tick, as the kernel takes them
-    Columns = tuple[Hashes, npt.NDArray[np.int32], Integers, Integers]
+# type, process, work, first event of each tick, as the kernel takes them
+Columns = tuple[Hashes, npt.NDArray[np.int32], Integers, Integers]
 
 Key = Literal["operation", "full"]
 

@@ -4,10 +4,13 @@ from __future__ import annotations
 
 import json
 import re
-from typing import TYPE_CHECKING, Any, Final, NoReturn, TypeVar
+from collections.abc import Sequence
+from pathlib import Path
+from typing import Any, Final, NoReturn, TypeVar
 
 import numpy as np
 
+from burstline.columns import Integers
 from burstline.errors import FormatError, UnsupportedRecordError
 from burstline.operations import COUNTED
 from burstline.signature.model import (
@@ -18,12 +21,6 @@ from burstline.signature.model import (
     Signature,
     Stamps,
 )
-
-if TYPE_CHECKING:
-    from collections.abc import Sequence
-    from pathlib import Path
-
-    from burstline.columns import Integers
 
 _T = TypeVar("_T")
 

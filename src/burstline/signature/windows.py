@@ -2,15 +2,12 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Final
+from typing import Final
 
 import numpy as np
 
-from burstline.columns import ordinal_within
-
-if TYPE_CHECKING:
-    from burstline.columns import Integers, Mask
-    from burstline.signature.occurrences import Occurrences
+from burstline.columns import Integers, Mask, ordinal_within
+from burstline.signature.occurrences import Occurrences
 
 ENOUGH: Final = 4
 """Occurrences that tell the time of a phase, the first included; one of a rare phase."""

@@ -2,30 +2,25 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from itertools import count
 from math import isnan
 from operator import itemgetter
-from typing import TYPE_CHECKING, Any, Final
+from typing import Any, Final
 
 import numpy as np
 
 from burstline import _core
-from burstline.columns import begins_run
+from burstline.columns import Floats, Integers, Mask, begins_run
 from burstline.identity import communicator_names
 from burstline.schema import UNKNOWN
 from burstline.structure.partner_laws import Law
-from burstline.structure.program.nodes import Call, Loop
+from burstline.structure.program.iterations import Steps
+from burstline.structure.program.nodes import Call, Item, Loop
 from burstline.structure.program_order import paths_to_compare, program_places
-
-if TYPE_CHECKING:
-    from collections.abc import Iterable, Iterator, Mapping, Sequence
-
-    from burstline.columns import Floats, Integers, Mask
-    from burstline.structure.program.iterations import Steps
-    from burstline.structure.program.nodes import Item
-    from burstline.structure.reduction import Reduced
-    from burstline.trace import Trace
+from burstline.structure.reduction import Reduced
+from burstline.trace import Trace
 
 
 def _or_none(value: float) -> float | None:

@@ -2,19 +2,13 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
-
 import numpy as np
+import numpy.typing as npt
 import pyarrow.compute as pc
 
-from burstline.columns import prefix_sums
+from burstline.columns import Integers, prefix_sums
 from burstline.errors import NotEnoughDataError, ParameterError
-
-if TYPE_CHECKING:
-    import numpy.typing as npt
-
-    from burstline.columns import Integers
-    from burstline.trace import Trace
+from burstline.trace import Trace
 
 
 class Calls:

@@ -2,21 +2,17 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from dataclasses import dataclass, replace
-from typing import TYPE_CHECKING, Final
+from typing import Final
 
 import numpy as np
 import pyarrow.compute as pc
 
-from burstline.columns import dense, prefix_sums
+from burstline.columns import Integers, Mask, dense, prefix_sums
+from burstline.structure.calls import Calls
 from burstline.structure.split_laws import split_laws
-
-if TYPE_CHECKING:
-    from collections.abc import Mapping
-
-    from burstline.columns import Integers, Mask
-    from burstline.structure.calls import Calls
-    from burstline.trace import Trace
+from burstline.trace import Trace
 
 MOST_LISTED: Final = 1024
 """Of communicators with more members than this together, only the sizes are listed."""

@@ -2,35 +2,27 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Final, Literal
+from collections.abc import Hashable, Iterator, Sequence
+from typing import Final, Literal
 
 import numpy as np
 
+from burstline.columns import Integers
 from burstline.errors import ParameterError
-from burstline.identity import sites_of
-from burstline.progress import SILENCE
+from burstline.identity import Sites, sites_of
+from burstline.progress import SILENCE, Progress
+from burstline.structure.assembly import Outcome
 from burstline.structure.calls import Calls
 from burstline.structure.exact.method import as_known, by_any_order, by_order
 from burstline.structure.program.fidelity import Expander, similarity
 from burstline.structure.program.iterations import timed
 from burstline.structure.program.length import description_length
 from burstline.structure.program.model import Coverage, Structure
-from burstline.structure.program.nodes import Call, Loop, walk
-from burstline.structure.published.clustering import Limits
+from burstline.structure.program.nodes import Call, Item, Loop, walk
+from burstline.structure.published.clustering import Limits, RankMerge, Scale
 from burstline.structure.published.method import by_means
-
-if TYPE_CHECKING:
-    from collections.abc import Hashable, Iterator, Sequence
-
-    from burstline.columns import Integers
-    from burstline.identity import Sites
-    from burstline.progress import Progress
-    from burstline.structure.assembly import Outcome
-    from burstline.structure.program.nodes import Item
-    from burstline.structure.published.clustering import RankMerge, Scale
-    from burstline.structure.reduction import Reduced
-    from burstline.trace import Trace
-
+from burstline.structure.reduction import Reduced
+from burstline.trace import Trace
 
 METHODS = ("auto", "seed", "exact")
 """How loops can be found; ``auto`` takes the published method's result where it is better."""

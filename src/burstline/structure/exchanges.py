@@ -3,18 +3,15 @@
 from __future__ import annotations
 
 from dataclasses import dataclass, field
-from typing import TYPE_CHECKING, Final
+from typing import Final
 
 import numpy as np
+import numpy.typing as npt
 
+from burstline.columns import Integers, Mask
+from burstline.structure.calls import Calls
 from burstline.structure.partner_laws import Law, grid_law, law_of
-
-if TYPE_CHECKING:
-    import numpy.typing as npt
-
-    from burstline.columns import Integers, Mask
-    from burstline.structure.calls import Calls
-    from burstline.trace import Trace
+from burstline.trace import Trace
 
 MOST_LISTED: Final = 64
 """More partners of a call than this are counted, not listed."""

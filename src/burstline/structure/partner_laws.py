@@ -2,18 +2,14 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator, Sequence
 from itertools import pairwise
 from math import prod
-from typing import TYPE_CHECKING, Final, NamedTuple
+from typing import Final, NamedTuple
 
 import numpy as np
 
-from burstline.columns import begins_run
-
-if TYPE_CHECKING:
-    from collections.abc import Iterator, Sequence
-
-    from burstline.columns import AnyIntegers, Integers, Mask
+from burstline.columns import AnyIntegers, Integers, Mask, begins_run
 
 TRUE_SHARE: Final = 0.99
 """A law is told where it holds for this share of the messages."""

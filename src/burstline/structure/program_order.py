@@ -2,18 +2,15 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Protocol
+from collections.abc import Collection, Iterable, Sequence
+from typing import Protocol
 
 import numpy as np
 
+from burstline.columns import Integers
+from burstline.identity import Frame, Path
 from burstline.operations import FINALIZES, INITS, SESSION_ENDS
 from burstline.schema import UNKNOWN
-
-if TYPE_CHECKING:
-    from collections.abc import Collection, Iterable, Sequence
-
-    from burstline.columns import Integers
-    from burstline.identity import Frame, Path
 
 _HEAD, _TAIL = -1, -2
 _START = -1  # above the outermost frames

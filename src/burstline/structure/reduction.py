@@ -3,22 +3,17 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import TYPE_CHECKING
 
 import numpy as np
+import numpy.typing as npt
 
 from burstline import _core
-from burstline.columns import quotients
+from burstline.columns import Floats, Integers, Mask, quotients
+from burstline.identity import Site, Sites
+from burstline.structure.calls import Calls
 from burstline.structure.communicators import Memberships
 from burstline.structure.exchanges import Exchanges
-
-if TYPE_CHECKING:
-    import numpy.typing as npt
-
-    from burstline.columns import Floats, Integers, Mask
-    from burstline.identity import Site, Sites
-    from burstline.structure.calls import Calls
-    from burstline.trace import Trace
+from burstline.trace import Trace
 
 
 @dataclass(frozen=True, slots=True, eq=False)

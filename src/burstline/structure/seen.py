@@ -2,21 +2,17 @@
 
 from __future__ import annotations
 
+from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass, replace
-from typing import TYPE_CHECKING, NamedTuple
+from typing import NamedTuple
 
 import numpy as np
 
+from burstline.columns import Integers, Mask
 from burstline.structure.assembly import means_of, share_of_run
-from burstline.structure.program.nodes import Call
-
-if TYPE_CHECKING:
-    from collections.abc import Collection, Mapping, Sequence
-
-    from burstline.columns import Integers, Mask
-    from burstline.structure.program.model import Structure
-    from burstline.structure.program.nodes import Condition, Item, Loop
-    from burstline.structure.reduction import Reduced
+from burstline.structure.program.model import Structure
+from burstline.structure.program.nodes import Call, Condition, Item, Loop
+from burstline.structure.reduction import Reduced
 
 
 @dataclass(frozen=True, slots=True, eq=False)

@@ -2,19 +2,16 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator, Sequence
 from itertools import combinations
-from typing import TYPE_CHECKING, Final, NamedTuple
+from typing import Final, NamedTuple
 
 import numpy as np
 
+from burstline.columns import AnyIntegers, Integers
 from burstline.structure.partner_laws import divisors, shapes
 
-if TYPE_CHECKING:
-    from collections.abc import Iterator, Sequence
-
-    from burstline.columns import AnyIntegers, Integers
-
-    Split = Sequence[Integers]  # the members of each communicator
+Split = Sequence[Integers]  # the members of each communicator
 
 _LETTERS: Final = "ijkl"
 

@@ -9,16 +9,12 @@ the bounds it most likely is.
 from __future__ import annotations
 
 from dataclasses import dataclass, replace
-from typing import TYPE_CHECKING, Final
+from typing import Final
 
 import numpy as np
 
-from burstline.columns import UNKNOWN
-from burstline.sync.rows import COLLECTIVE
-
-if TYPE_CHECKING:
-    from burstline.columns import AnyIntegers, Floats, Integers
-    from burstline.sync.rows import Rows
+from burstline.columns import UNKNOWN, AnyIntegers, Floats, Integers
+from burstline.sync.rows import COLLECTIVE, Rows
 
 LARGEST_DRIFT: Final = 100e-6
 """No clock is told to run faster or slower than that: crystals do not."""

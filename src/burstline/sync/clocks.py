@@ -16,9 +16,10 @@ the events of that location allows.
 
 from __future__ import annotations
 
+from collections.abc import Iterable
 from dataclasses import dataclass
 from functools import partial
-from typing import TYPE_CHECKING, Final, Protocol
+from typing import Final, Protocol
 
 import numpy as np
 import pyarrow as pa
@@ -27,6 +28,8 @@ from burstline import _core, schema
 from burstline.columns import (
     NO_VALUE,
     UNKNOWN,
+    AnyIntegers,
+    Integers,
     nullable,
     prefix_sums,
     to_numpy,
@@ -35,11 +38,6 @@ from burstline.columns import (
 from burstline.sync.alignment import aligned
 from burstline.sync.rows import BEFORE, ENTER, INSIDE, LEAVE, PLACES, Rows, Weights, replay
 from burstline.trace import Trace
-
-if TYPE_CHECKING:
-    from collections.abc import Iterable
-
-    from burstline.columns import AnyIntegers, Integers
 
 DECAY_BITS: Final = 13
 """A shift decays, and a jump is spread, by 122 ppm of the time: faster than clocks drift."""

@@ -7,24 +7,30 @@ by stamps: stamps may be ticks of any clock.
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Final
+from typing import Final
 
 import numpy as np
+import pyarrow as pa
 
-from burstline.columns import NO_VALUE, UNKNOWN, Ordinals, coded, take, to_numpy
+from burstline.columns import (
+    NO_VALUE,
+    UNKNOWN,
+    AnyIntegers,
+    Integers,
+    Mask,
+    Ordinals,
+    coded,
+    take,
+    to_numpy,
+)
+from burstline.identity import CallTree
 from burstline.matching import init_finalize
 from burstline.operations import BLOCKING_SENDS
 from burstline.schema import OTHER_EVENT_KINDS, SEND_DONE_SOURCES
 from burstline.sync.intervals import Intervals
 from burstline.sync.recorded import Recorded, narrow
 from burstline.sync.teams import Barriers, Locks, Teams, barriers_of, locks_of, teams_of
-
-if TYPE_CHECKING:
-    import pyarrow as pa
-
-    from burstline.columns import AnyIntegers, Integers, Mask
-    from burstline.identity import CallTree
-    from burstline.trace import Trace
+from burstline.trace import Trace
 
 _SEQ: Final = ("enter_ns", "leave_ns", "enter_seq", "leave_seq")
 

@@ -3,10 +3,8 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import TYPE_CHECKING
 
-if TYPE_CHECKING:
-    from burstline.columns import AnyIntegers, Integers
+from burstline.columns import AnyIntegers, Integers
 
 
 @dataclass(frozen=True, slots=True, eq=False)

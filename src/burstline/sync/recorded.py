@@ -3,17 +3,13 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
+import numpy.typing as npt
+import pyarrow as pa
 
-from burstline.columns import to_numpy
-
-if TYPE_CHECKING:
-    import numpy.typing as npt
-    import pyarrow as pa
-
-    from burstline.columns import AnyIntegers
+from burstline.columns import AnyIntegers, to_numpy
 
 _NARROW = 1 << 31
 

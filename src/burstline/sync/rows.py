@@ -2,22 +2,25 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any, Final
+from typing import Any, Final
 
 import numpy as np
+import numpy.typing as npt
 
 from burstline import _core
-from burstline.columns import UNKNOWN, begins_run, prefix_sums, take
+from burstline.columns import (
+    UNKNOWN,
+    AnyIntegers,
+    Integers,
+    Mask,
+    begins_run,
+    prefix_sums,
+    take,
+)
 from burstline.operations import COLLECTIVES, TOGETHER, role_of
-
-if TYPE_CHECKING:
-    from collections.abc import Sequence
-
-    import numpy.typing as npt
-
-    from burstline.columns import AnyIntegers, Integers, Mask
-    from burstline.sync.columns import Sync
+from burstline.sync.columns import Sync
 
 PLACES: Final = 4
 """Places of an event ordinal: before its enter, the enter, in it, the leave."""

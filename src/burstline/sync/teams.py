@@ -3,17 +3,23 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import TYPE_CHECKING
 
 import numpy as np
 
-from burstline.columns import NO_VALUE, UNKNOWN, begins_run, enclosing, row_of, take
+from burstline.columns import (
+    NO_VALUE,
+    UNKNOWN,
+    AnyIntegers,
+    Integers,
+    Mask,
+    begins_run,
+    enclosing,
+    row_of,
+    take,
+)
+from burstline.sync.intervals import Intervals
 from burstline.sync.recorded import Recorded, narrow
-
-if TYPE_CHECKING:
-    from burstline.columns import AnyIntegers, Integers, Mask
-    from burstline.sync.intervals import Intervals
-    from burstline.trace import Trace
+from burstline.trace import Trace
 
 
 @dataclass(frozen=True, slots=True, eq=False)

@@ -3,27 +3,22 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import TYPE_CHECKING
 
 import numpy as np
+import pyarrow as pa
 
+from burstline.columns import Integers, Mask
+from burstline.sync import Sync
 from burstline.waits import causes
 from burstline.waits.collectives import add_collective_waits, add_world
 from burstline.waits.division import add_costs, add_times, add_visits
 from burstline.waits.messages import add_message_waits
 from burstline.waits.modelled import add_modelled
 from burstline.waits.openmp import add_openmp_waits
-from burstline.waits.points import PointList
+from burstline.waits.parts import Parts
+from burstline.waits.points import PointList, Points
 from burstline.waits.severities import Severities
 from burstline.waits.times import Nodes, add_counts, add_imbalance, add_time_tree
-
-if TYPE_CHECKING:
-    import pyarrow as pa
-
-    from burstline.columns import Integers, Mask
-    from burstline.sync import Sync
-    from burstline.waits.parts import Parts
-    from burstline.waits.points import Points
 
 
 @dataclass(frozen=True, slots=True, eq=False)

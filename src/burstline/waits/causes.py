@@ -3,26 +3,20 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any, Final
+from typing import Any, Final
 
 import numpy as np
+import numpy.typing as npt
 
 from burstline import _core
 from burstline._core import Wait
-from burstline.columns import UNKNOWN
+from burstline.columns import UNKNOWN, AnyIntegers, Floats, Integers
+from burstline.sync import Sync
 from burstline.waits.metrics import DELAY_TYPES, METRICS, SUMS
-from burstline.waits.points import INSIDE, PLACES, PointList
+from burstline.waits.points import INSIDE, PLACES, PointList, Points
+from burstline.waits.severities import Severities
 from burstline.waits.stops import walked
-from burstline.waits.times import process_threads
-
-if TYPE_CHECKING:
-    import numpy.typing as npt
-
-    from burstline.columns import AnyIntegers, Floats, Integers
-    from burstline.sync import Sync
-    from burstline.waits.points import Points
-    from burstline.waits.severities import Severities
-    from burstline.waits.times import Nodes
+from burstline.waits.times import Nodes, process_threads
 
 _MESSAGE_WAITS: Final = {
     Wait.LATE_SENDER: ("latesender", "ls"),

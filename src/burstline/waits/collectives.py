@@ -2,21 +2,16 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any, Final
+from typing import Any, Final
 
 import numpy as np
+import numpy.typing as npt
 
 from burstline._core import Wait
-from burstline.columns import UNKNOWN, prefix_sums
-from burstline.waits.points import INSIDE, PLACES
-
-if TYPE_CHECKING:
-    import numpy.typing as npt
-
-    from burstline.columns import AnyIntegers, Integers, Mask
-    from burstline.sync import Collectives, Sync
-    from burstline.waits.points import PointList
-    from burstline.waits.severities import Severities
+from burstline.columns import UNKNOWN, AnyIntegers, Integers, Mask, prefix_sums
+from burstline.sync import Collectives, Sync
+from burstline.waits.points import INSIDE, PLACES, PointList
+from burstline.waits.severities import Severities
 
 
 def _names(words: str) -> tuple[str, ...]:

@@ -22,22 +22,17 @@ from __future__ import annotations
 
 from dataclasses import replace
 from itertools import takewhile
-from typing import TYPE_CHECKING, Any, Final
+from typing import Any, Final
 
 import numpy as np
+import numpy.typing as npt
 import pyarrow as pa
 
-from burstline.columns import UNKNOWN, take
-from burstline.identity import MAINS
+from burstline.columns import UNKNOWN, AnyIntegers, Mask, take
+from burstline.identity import MAINS, CallTree
 from burstline.profile import CALL_PATHS
+from burstline.sync import Sync
 from burstline.waits.stops import stops_of
-
-if TYPE_CHECKING:
-    import numpy.typing as npt
-
-    from burstline.columns import AnyIntegers, Mask
-    from burstline.identity import CallTree
-    from burstline.sync import Sync
 
 _Row = dict[str, Any]
 _NO_FRAMES: Final = frozenset({"measurement", "mpi"})

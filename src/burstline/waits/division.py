@@ -2,30 +2,24 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Final
+from collections.abc import Iterator
+from typing import Final
 
 import numpy as np
 
 from burstline import _core
 from burstline._core import Wait
-from burstline.columns import take
+from burstline.columns import AnyIntegers, Floats, Integers, Mask, take
+from burstline.sync import Intervals, Sync
+from burstline.waits.causes import Explained
 from burstline.waits.metrics import DELAY_TYPES
-from burstline.waits.points import INSIDE, PLACES
+from burstline.waits.parts import Parts
+from burstline.waits.points import INSIDE, PLACES, Points
+from burstline.waits.severities import Severities
 from burstline.waits.stops import walked
-from burstline.waits.times import process_threads
+from burstline.waits.times import Nodes, process_threads
 
-if TYPE_CHECKING:
-    from collections.abc import Iterator
-
-    from burstline.columns import AnyIntegers, Floats, Integers, Mask
-    from burstline.sync import Intervals, Sync
-    from burstline.waits.causes import Explained
-    from burstline.waits.parts import Parts
-    from burstline.waits.points import Points
-    from burstline.waits.severities import Severities
-    from burstline.waits.times import Nodes
-
-    _Pieces = tuple[AnyIntegers, AnyIntegers, Integers, Integers]
+_Pieces = tuple[AnyIntegers, AnyIntegers, Integers, Integers]
 
 _MESSAGE_WAITS: Final = (
     (Wait.LATE_SENDER, "latesender", "ls"),

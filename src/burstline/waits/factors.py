@@ -9,27 +9,21 @@ lost to MPI and what to OpenMP.
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Final
+from typing import Final
 
 import numpy as np
+import pyarrow as pa
 
 from burstline.bursts import POLL_GAP_NS, waiting_in
-from burstline.columns import UNKNOWN, Ordinals, numpy_columns, prefix_sums, take
-from burstline.efficiency import UsefulTime
-from burstline.sync import PLACES, Weights, rendezvous, replay, rows_of
+from burstline.columns import UNKNOWN, Integers, Ordinals, numpy_columns, prefix_sums, take
+from burstline.efficiency import Efficiency, UsefulTime
+from burstline.sync import PLACES, Sync, Weights, rendezvous, replay, rows_of
+from burstline.trace import Trace
 from burstline.waits.division import computed_in
 from burstline.waits.parts import EVER, OUTSIDE, Parts
 from burstline.waits.times import Nodes, process_threads
 
-if TYPE_CHECKING:
-    import pyarrow as pa
-
-    from burstline.columns import Integers
-    from burstline.efficiency import Efficiency
-    from burstline.sync import Sync
-    from burstline.trace import Trace
-
-    Factors = dict[str, float | None]
+Factors = dict[str, float | None]
 
 _NO_FACTORS: Final = dict.fromkeys(("parallel", "load_balance", "communication"))
 

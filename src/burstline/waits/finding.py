@@ -4,19 +4,21 @@ from __future__ import annotations
 
 import sys
 from dataclasses import replace
-from typing import TYPE_CHECKING, Any, Final
+from typing import Any, Final
 
 import numpy as np
 
 from burstline.clocks import CLOCKS as LOGICAL_CLOCKS
 from burstline.clocks import COLLECTIVES, Effort, constructs, retimings
+from burstline.efficiency import Efficiency
 from burstline.errors import MemoryBudgetError, NotEnoughDataError, ParameterError, plural
-from burstline.identity import call_tree, without_program
+from burstline.identity import CallTree, call_tree, without_program
 from burstline.operations import COLLECTIVES as CALLS_OF_ALL
 from burstline.operations import IO, RMA
 from burstline.schema import GAP_KINDS, SILENT_THREADS
 from burstline.selection import loaded, parse_time
 from burstline.sync import (
+    Sync,
     Violations,
     corrected,
     rendezvous,
@@ -25,23 +27,16 @@ from burstline.sync import (
     tells_program,
     violations,
 )
-from burstline.waits.analysis import analysed
+from burstline.trace import Trace
+from burstline.waits.analysis import Analysis, analysed
 from burstline.waits.collectives import apart
 from burstline.waits.computation import with_computation
 from burstline.waits.factors import factors, ideal_in
 from burstline.waits.intrinsic import divided, with_parts, without_noise, work_clock, work_of
 from burstline.waits.modelled import LEAST_COMPARED, Modelled
-from burstline.waits.parts import iterations_of, loops_of, windows_of
+from burstline.waits.parts import Parts, iterations_of, loops_of, windows_of
 from burstline.waits.result import WHOLE_LOCATIONS, Waits, unexplained_ns, verdict, waits_of
 from burstline.waits.times import process_threads
-
-if TYPE_CHECKING:
-    from burstline.efficiency import Efficiency
-    from burstline.identity import CallTree
-    from burstline.sync import Sync
-    from burstline.trace import Trace
-    from burstline.waits.analysis import Analysis
-    from burstline.waits.parts import Parts
 
 _CELL_BYTES: Final = 8 * 28
 """Of a call path on a location: metrics with values there, and what is summed up."""

@@ -8,14 +8,12 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 from enum import Enum
-from typing import TYPE_CHECKING, Final
+from typing import Final
 
 import numpy as np
 
-if TYPE_CHECKING:
-    from burstline.columns import Floats, Mask
-    from burstline.profile import Profile
-
+from burstline.columns import Floats, Mask
+from burstline.profile import Profile
 
 _LEAST_OF_PLACE: Final = 0.1
 """What is said of a place makes up at least so much of what it costs."""

@@ -10,27 +10,21 @@ wait for each other is the program's own doing.
 from __future__ import annotations
 
 from dataclasses import dataclass, replace
-from typing import TYPE_CHECKING, Any, Final
+from typing import Any, Final
 
 import numpy as np
 import pyarrow as pa
 
 from burstline import _core
-from burstline.clocks import Effort, efforts_of, readings_of, restamp, stamps_of
-from burstline.columns import UNKNOWN, begins_run, take
+from burstline.clocks import Effort, Readings, efforts_of, readings_of, restamp, stamps_of
+from burstline.columns import UNKNOWN, AnyIntegers, Floats, Integers, begins_run, take
 from burstline.errors import NotEnoughDataError
-from burstline.profile import METRICS, Values
-from burstline.sync import rows_of
+from burstline.profile import METRICS, Profile, Values
+from burstline.sync import Intervals, Sync, rows_of
+from burstline.trace import Trace
 from burstline.waits.metrics import WAITS
 from burstline.waits.stops import left_before
 from burstline.waits.times import Nodes
-
-if TYPE_CHECKING:
-    from burstline.clocks import Readings
-    from burstline.columns import AnyIntegers, Floats, Integers
-    from burstline.profile import Profile
-    from burstline.sync import Intervals, Sync
-    from burstline.trace import Trace
 
 _CLOCKS: Final = ("lt_stmt", "lt_bb", "lt_hwctr")
 """Clocks that count work, the most exact one first."""

@@ -2,20 +2,16 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Final, NamedTuple
+from typing import Final, NamedTuple
 
 import numpy as np
 
 from burstline import _core
 from burstline._core import Wait
-from burstline.columns import begins_run, take
-from burstline.waits.points import INSIDE, PLACES
-
-if TYPE_CHECKING:
-    from burstline.columns import AnyIntegers, Integers, Mask
-    from burstline.sync import Sync
-    from burstline.waits.points import PointList
-    from burstline.waits.severities import Severities
+from burstline.columns import AnyIntegers, Integers, Mask, begins_run, take
+from burstline.sync import Sync
+from burstline.waits.points import INSIDE, PLACES, PointList
+from burstline.waits.severities import Severities
 
 TESTS: Final = ("MPI_Test", "MPI_Testany", "MPI_Testall", "MPI_Testsome")
 SINGLE: Final = ("MPI_Wait", "MPI_Waitany")

@@ -3,17 +3,15 @@
 from __future__ import annotations
 
 import re
+from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any, Final
+from typing import Any, Final
 
 import numpy as np
 
-if TYPE_CHECKING:
-    from collections.abc import Sequence
-
-    from burstline.columns import Integers
-    from burstline.sync import Sync
-    from burstline.waits.severities import Severities
+from burstline.columns import Integers
+from burstline.sync import Sync
+from burstline.waits.severities import Severities
 
 LEAST_COMPARED: Final = 0.01
 """Share of the ticks from which the analysis is made without them, too."""

@@ -2,19 +2,13 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
-
 import numpy as np
 
 from burstline._core import Wait
-from burstline.columns import UNKNOWN, enclosing, run_lengths
-from burstline.waits.points import INSIDE, PLACES
-
-if TYPE_CHECKING:
-    from burstline.columns import AnyIntegers, Integers
-    from burstline.sync import Sync
-    from burstline.waits.points import PointList
-    from burstline.waits.severities import Severities
+from burstline.columns import UNKNOWN, AnyIntegers, Integers, enclosing, run_lengths
+from burstline.sync import Sync
+from burstline.waits.points import INSIDE, PLACES, PointList
+from burstline.waits.severities import Severities
 
 
 def add_openmp_waits(sync: Sync, severities: Severities, points: PointList) -> Integers:

@@ -6,25 +6,21 @@ entered. Nothing is lost by that, and nothing counted twice: sums over parts are
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Final
+from typing import Final
 
 import numpy as np
 
 from burstline import structure
-from burstline.columns import UNKNOWN, begins_run, take
+from burstline.columns import UNKNOWN, AnyIntegers, Integers, begins_run, take
 from burstline.errors import NotEnoughDataError, ParameterError
 from burstline.loops import last_until
+from burstline.structure import Structure
+from burstline.sync import Sync
+from burstline.trace import Trace
 
-if TYPE_CHECKING:
-    from collections.abc import Sequence
-
-    from burstline.columns import AnyIntegers, Integers
-    from burstline.structure import Structure
-    from burstline.sync import Sync
-    from burstline.trace import Trace
-
-    _Spans = tuple[Integers, Integers, Integers]  # location, begin and end
+_Spans = tuple[Integers, Integers, Integers]  # location, begin and end
 
 OUTSIDE: Final = "outside"
 """The key of what is in no iteration or loop."""

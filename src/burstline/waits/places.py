@@ -6,22 +6,17 @@ computing has the call that ends it alone. Both are here, most time first.
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass, field
-from typing import TYPE_CHECKING, Final
+from typing import Final
 
 import numpy as np
 
-from burstline.columns import take
-from burstline.identity import clean_paths
+from burstline.columns import AnyIntegers, take
+from burstline.identity import CallTree, Frame, clean_paths
+from burstline.sync import Sync
+from burstline.trace import Trace
 from burstline.waits.stops import stops_of
-
-if TYPE_CHECKING:
-    from collections.abc import Sequence
-
-    from burstline.columns import AnyIntegers
-    from burstline.identity import CallTree, Frame
-    from burstline.sync import Sync
-    from burstline.trace import Trace
 
 _MOST_TOLD: Final = 3
 EXTENSION: Final = "__pyx_"

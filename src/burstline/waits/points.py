@@ -3,18 +3,14 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any, Final
+from typing import Any, Final
 
 import numpy as np
+import numpy.typing as npt
 
 from burstline import _core
 from burstline._core import Wait
-from burstline.columns import UNKNOWN, take
-
-if TYPE_CHECKING:
-    import numpy.typing as npt
-
-    from burstline.columns import AnyIntegers, Integers, Mask
+from burstline.columns import UNKNOWN, AnyIntegers, Integers, Mask, take
 
 NO_PEER: Final = np.iinfo(np.int32).max
 """Peer of a mark that is no meeting."""

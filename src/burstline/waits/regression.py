@@ -7,8 +7,9 @@ one that took least counts, as what else runs on a machine only ever adds.
 
 from __future__ import annotations
 
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
 
@@ -20,20 +21,15 @@ from burstline.clocks import (
     readings_of,
     share_explained,
 )
-from burstline.columns import take
+from burstline.columns import Floats, Integers, take
 from burstline.errors import NotEnoughDataError, ParameterError, printable
 from burstline.selection import loaded
 from burstline.sync import sync_of
+from burstline.trace import Trace
 from burstline.waits.computation import with_computation
 from burstline.waits.finding import rooted_tree
 from burstline.waits.intrinsic import lengths, nodes_before
 from burstline.waits.times import Nodes
-
-if TYPE_CHECKING:
-    from collections.abc import Iterable, Sequence
-
-    from burstline.columns import Floats, Integers
-    from burstline.trace import Trace
 
 
 @dataclass(frozen=True, slots=True)

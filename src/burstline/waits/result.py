@@ -2,36 +2,40 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable
 from dataclasses import asdict, dataclass, field
-from typing import TYPE_CHECKING, Any, Final
+from typing import Any, Final
 
 import numpy as np
 import pyarrow as pa
 import pyarrow.compute as pc
 
 from burstline._core import Wait
-from burstline.columns import UNKNOWN, dense, descending, to_numpy
-from burstline.identity import MAINS
+from burstline.columns import (
+    UNKNOWN,
+    AnyIntegers,
+    Floats,
+    Integers,
+    Mask,
+    dense,
+    descending,
+    to_numpy,
+)
+from burstline.identity import MAINS, CallTree
 from burstline.operations import FINALIZES, INITS
 from burstline.profile import LOCATIONS, Profile, Values
 from burstline.profile import METRICS as METRIC_TABLE
+from burstline.sync import Sync
+from burstline.trace import Trace
+from burstline.waits.analysis import Analysis
 from burstline.waits.factors import factors_of, of_communication
 from burstline.waits.idle import Keeping, keeper
+from burstline.waits.intrinsic import Intrinsic
 from burstline.waits.metrics import METRICS, PARENTS, WAITS
+from burstline.waits.modelled import Modelled
 from burstline.waits.openmp import holders_nodes, lock_waits
 from burstline.waits.places import EXTENSION, Places, one_of, places_of
-
-if TYPE_CHECKING:
-    from collections.abc import Iterable
-
-    from burstline.columns import AnyIntegers, Floats, Integers, Mask
-    from burstline.identity import CallTree
-    from burstline.sync import Sync
-    from burstline.trace import Trace
-    from burstline.waits.analysis import Analysis
-    from burstline.waits.intrinsic import Intrinsic
-    from burstline.waits.modelled import Modelled
-    from burstline.waits.severities import Severities
+from burstline.waits.severities import Severities
 
 MOST_DELAYS: Final = 1000
 WHOLE_LOCATIONS: Final = ("node", "rank")

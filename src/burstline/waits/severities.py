@@ -2,15 +2,13 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
+import numpy.typing as npt
 
-if TYPE_CHECKING:
-    import numpy.typing as npt
-
-    from burstline.columns import AnyIntegers, Integers
-    from burstline.waits.parts import Parts
+from burstline.columns import AnyIntegers, Integers
+from burstline.waits.parts import Parts
 
 
 class Severities:

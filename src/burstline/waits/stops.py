@@ -7,15 +7,11 @@ join are two places.
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import TYPE_CHECKING
 
 import numpy as np
 
-from burstline.columns import UNKNOWN, take
-
-if TYPE_CHECKING:
-    from burstline.columns import AnyIntegers, Integers
-    from burstline.sync import Sync
+from burstline.columns import UNKNOWN, AnyIntegers, Integers, take
+from burstline.sync import Sync
 
 
 @dataclass(frozen=True, slots=True, eq=False)

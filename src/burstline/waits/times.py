@@ -2,20 +2,17 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any, Final
+from typing import Any, Final
 
 import numpy as np
+import numpy.typing as npt
+import pyarrow as pa
 
+from burstline.columns import Floats, Integers, Mask
 from burstline.operations import COLLECTIVES
+from burstline.sync import Sync
 from burstline.waits.metrics import PARENTS
-
-if TYPE_CHECKING:
-    import numpy.typing as npt
-    import pyarrow as pa
-
-    from burstline.columns import Floats, Integers, Mask
-    from burstline.sync import Sync
-    from burstline.waits.severities import Severities
+from burstline.waits.severities import Severities
 
 _NAMES: Final = {
     "mpi_init_exit": "Init Init_thread Initialized Finalize Finalized",

@@ -3,13 +3,11 @@
 from __future__ import annotations
 
 import gzip
-from typing import IO, TYPE_CHECKING, Any, Final
+from pathlib import Path
+from typing import IO, Any, Final
 from xml.parsers import expat
 
 from burstline.errors import FormatError, MemoryBudgetError, UnsupportedRecordError
-
-if TYPE_CHECKING:
-    from pathlib import Path
 
 CALL_PATH: Final = "cnode"
 """The element of a call path, which holds those of the calls within it."""

@@ -6,15 +6,13 @@ import re
 import tarfile
 import warnings
 import zlib
+from collections.abc import Iterable
 from dataclasses import dataclass
-from typing import IO, TYPE_CHECKING, Final
+from pathlib import Path
+from typing import IO, Final
 
 from burstline.errors import FormatError, MemoryBudgetError
 from burstline.formats.cube.anchor import GZIP, trees_bytes
-
-if TYPE_CHECKING:
-    from collections.abc import Iterable
-    from pathlib import Path
 
 ANCHOR: Final = "anchor.xml"
 

@@ -7,8 +7,8 @@ that is below it. Here it is given the root alone, and the others are hung below
 from __future__ import annotations
 
 import gzip
-from typing import TYPE_CHECKING, Any
-from xml.etree.ElementTree import ElementTree, parse
+from typing import Any, Self
+from xml.etree.ElementTree import Element, ElementTree, parse
 
 from pycubexr import CubexParser
 from pycubexr.classes import CNode
@@ -16,10 +16,6 @@ from pycubexr.parsers import anchor_xml_parser
 
 from burstline.formats.cube.anchor import CALL_PATH, GZIP
 from burstline.formats.cube.archive import ANCHOR, opened
-
-if TYPE_CHECKING:
-    from typing import Self
-    from xml.etree.ElementTree import Element
 
 
 class Parser(CubexParser):  # type: ignore[misc] # pycubexr has no types

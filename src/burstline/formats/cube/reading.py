@@ -5,13 +5,15 @@ from __future__ import annotations
 import errno
 import os
 import warnings
+from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, Final
+from typing import Any, Final
 
 import numpy as np
 import pyarrow as pa
 
+from burstline.columns import Integers
 from burstline.errors import (
     BurstlineError,
     MemoryBudgetError,
@@ -21,15 +23,9 @@ from burstline.errors import (
     printable,
 )
 from burstline.formats.cube.anchor import too_deep
-from burstline.formats.cube.archive import broken, check
+from burstline.formats.cube.archive import Archive, broken, check
 from burstline.formats.files import require_plain
 from burstline.profile import CALL_PATHS, LOCATIONS, METRICS, Profile, Values
-
-if TYPE_CHECKING:
-    from collections.abc import Iterator, Sequence
-
-    from burstline.columns import Integers
-    from burstline.formats.cube.archive import Archive
 
 _COMBINED: Final = {"MINDOUBLE": "min", "MAXDOUBLE": "max"}
 _COMPOUND: Final = ("TAU_ATOMIC", "RATE", "COMPLEX", "NDOUBLES", "HISTOGRAM", "SCALE_FUNC")

@@ -12,24 +12,20 @@ to characters by number, negative ranks.
 from __future__ import annotations
 
 import tarfile
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from itertools import chain, count
-from typing import IO, TYPE_CHECKING, Any, Final
+from pathlib import Path
+from typing import IO, Any, Final
 
 import numpy as np
 
 from burstline import __version__
+from burstline.columns import Integers
 from burstline.errors import ParameterError, readable
 from burstline.formats import atomic
 from burstline.formats.cube.archive import ANCHOR
-from burstline.profile import COMBINERS
+from burstline.profile import COMBINERS, Profile, Values
 from burstline.progress import SILENCE, Progress
-
-if TYPE_CHECKING:
-    from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
-    from pathlib import Path
-
-    from burstline.columns import Integers
-    from burstline.profile import Profile, Values
 
 _BLOCK: Final = 512
 _MOST_BYTES: Final = 8 << 30

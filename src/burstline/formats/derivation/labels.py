@@ -10,25 +10,20 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Final
+from collections.abc import Iterator
+from typing import Final
 
 import numpy as np
+import numpy.typing as npt
 import pyarrow as pa
 
 from burstline import extrae
-from burstline.columns import coded, to_numpy
+from burstline.columns import Integers, coded, to_numpy
 from burstline.extrae import ATTRIBUTE_TYPES, PARAMETER_TYPES
 from burstline.schema import NO_VALUE, OTHER_EVENT_KINDS, row_table
+from burstline.trace import Trace
 
-if TYPE_CHECKING:
-    from collections.abc import Iterator
-
-    import numpy.typing as npt
-
-    from burstline.columns import Integers
-    from burstline.trace import Trace
-
-    _Named = tuple[int, str | None]
+_Named = tuple[int, str | None]
 
 _UNRESOLVED: Final = 1
 _FIRST_ID: Final = 2

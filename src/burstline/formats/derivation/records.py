@@ -10,14 +10,14 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Final
+from typing import Final
 
 import numpy as np
 import pyarrow as pa
 import pyarrow.compute as pc
 
 from burstline import extrae, operations, schema
-from burstline.columns import coded, numpy_columns, with_column
+from burstline.columns import AnyIntegers, Integers, Mask, coded, numpy_columns, with_column
 from burstline.errors import MemoryBudgetError
 from burstline.formats.derivation.labels import (
     Callers,
@@ -31,10 +31,7 @@ from burstline.formats.derivation.states import LOCK_TAKEN, call_states, lock_st
 from burstline.schema import event_table
 from burstline.trace import Trace
 
-if TYPE_CHECKING:
-    from burstline.columns import AnyIntegers, Integers, Mask
-
-    _Place = tuple[AnyIntegers, AnyIntegers, AnyIntegers]
+_Place = tuple[AnyIntegers, AnyIntegers, AnyIntegers]
 
 _OTHER_CALL: Final = (extrae.MPI_OTHER, 108)
 _FIRST, _ENTRY, _SIZE, _COUNTER, _CALLER = 0, 1, 2, 3, 4

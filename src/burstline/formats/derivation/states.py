@@ -2,21 +2,17 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Final, NamedTuple
+from typing import Final, NamedTuple
 
 import numpy as np
+import numpy.typing as npt
 import pyarrow as pa
 
 from burstline import extrae, operations, schema
-from burstline.columns import coded, enclosing
+from burstline.columns import AnyIntegers, Integers, Mask, coded, enclosing
 from burstline.extrae import FORK_JOIN, IDLE, LOCK_TYPES, RUNNING, SYNCHRONISATION
 from burstline.schema import arrow_table
-
-if TYPE_CHECKING:
-    import numpy.typing as npt
-
-    from burstline.columns import AnyIntegers, Integers, Mask
-    from burstline.trace import Trace
+from burstline.trace import Trace
 
 LOCK_TAKEN: Final = 39
 """Value of the lock status."""

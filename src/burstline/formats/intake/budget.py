@@ -6,14 +6,12 @@ The number of a refusal is what the reading needs, whatever was allowed.
 from __future__ import annotations
 
 import shutil
+from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Final, NamedTuple
+from pathlib import Path
+from typing import Final, NamedTuple
 
 from burstline.errors import MemoryBudgetError, NotEnoughDataError
-
-if TYPE_CHECKING:
-    from collections.abc import Sequence
-    from pathlib import Path
 
 BASE: Final = 160 << 20
 """What the process takes before it reads anything."""

@@ -10,19 +10,15 @@ from __future__ import annotations
 from dataclasses import dataclass, fields, replace
 from enum import IntEnum
 from operator import attrgetter
-from typing import TYPE_CHECKING, Any, Final
+from typing import Any, Final
 
 import numpy as np
+import numpy.typing as npt
+import pyarrow as pa
 
-from burstline.columns import concatenated
+from burstline.columns import Columns, Integers, Mask, concatenated
+from burstline.formats.intake.defects import Defects
 from burstline.schema import NO_VALUE, UNKNOWN, arrow_table
-
-if TYPE_CHECKING:
-    import numpy.typing as npt
-    import pyarrow as pa
-
-    from burstline.columns import Columns, Integers, Mask
-    from burstline.formats.intake.defects import Defects
 
 PROC_NULL: Final = -1
 ANY_SOURCE: Final = -2

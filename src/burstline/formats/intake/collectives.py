@@ -6,25 +6,19 @@ ones count where they were started.
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any, Final
+from collections.abc import Sequence
+from typing import Any, Final
 
 import numpy as np
+import pyarrow as pa
 
-from burstline.columns import ordinal_within, row_of, take
-from burstline.formats.intake.calls import Kind
+from burstline.columns import Integers, ordinal_within, row_of, take
+from burstline.formats.intake.calls import Calls, Details, Facts, Kind
+from burstline.formats.intake.source import Places, Source
 from burstline.matching import collective_instances
 from burstline.schema import NO_VALUE, UNKNOWN, arrow_table
 
-if TYPE_CHECKING:
-    from collections.abc import Sequence
-
-    import pyarrow as pa
-
-    from burstline.columns import Integers
-    from burstline.formats.intake.calls import Calls, Details, Facts
-    from burstline.formats.intake.source import Places, Source
-
-    Columns = dict[str, Integers]
+Columns = dict[str, Integers]
 
 _MEMBER_COLUMNS: Final = (
     "location", "call", "done_call", "begin_ns", "end_ns", "begin_seq", "end_seq", "sent_bytes",

@@ -8,27 +8,21 @@ its own, and halves of equal number belong together.
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Final
+from typing import Final
 
 import numpy as np
+import numpy.typing as npt
+import pyarrow as pa
 
-from burstline.columns import codes, ordinal_within, take
-from burstline.formats.intake.calls import ANY_SOURCE, PROC_NULL, Kind
+from burstline.columns import Integers, codes, ordinal_within, take
+from burstline.formats.intake.calls import ANY_SOURCE, PROC_NULL, Calls, Details, Facts, Kind
+from burstline.formats.intake.defects import Defects
+from burstline.formats.intake.source import Columns, Places
 from burstline.formats.intake.target import types_of
 from burstline.matching import match_messages
 from burstline.schema import HALF_KINDS, NO_VALUE, SEND_DONE_SOURCES, UNKNOWN, arrow_table
-
-if TYPE_CHECKING:
-    from collections.abc import Sequence
-
-    import numpy.typing as npt
-    import pyarrow as pa
-
-    from burstline.columns import Integers
-    from burstline.formats.intake.calls import Calls, Details, Facts
-    from burstline.formats.intake.defects import Defects
-    from burstline.formats.intake.source import Columns, Places
 
 HALF_COLUMNS: Final = (
     "location", "seq", "time_ns", "kind", "call", "communicator", "peer", "tag", "bytes",

@@ -7,14 +7,17 @@ from __future__ import annotations
 
 import shutil
 from collections import deque
+from collections.abc import Callable, Generator, Iterator, Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import closing, contextmanager
 from itertools import islice
-from typing import TYPE_CHECKING, Any, Final, TypeAlias, TypeVar
+from pathlib import Path
+from typing import Any, Final, TypeAlias, TypeVar
 
 import numpy as np
+import pyarrow as pa
 
-from burstline.columns import begins_run, codes, row_of
+from burstline.columns import Integers, begins_run, codes, row_of
 from burstline.formats import atomic
 from burstline.formats.intake.budget import (
     PARTS_AT_ONCE,
@@ -24,8 +27,17 @@ from burstline.formats.intake.budget import (
 )
 from burstline.formats.intake.collectives import PART_COLUMNS, join_collectives
 from burstline.formats.intake.messages import HALF_TYPES, RECEIVE_COLUMNS, half_table
+from burstline.formats.intake.source import (
+    Columns,
+    Divisible,
+    Group,
+    Loaded,
+    PartOf,
+    Source,
+)
 from burstline.formats.intake.target import (
     HeldRows,
+    MakeRows,
     PackedRows,
     Spool,
     Tables,
@@ -33,26 +45,9 @@ from burstline.formats.intake.target import (
     types_of,
 )
 from burstline.formats.store import StoreWriter
+from burstline.progress import Progress
 from burstline.schema import arrow_schema
 from burstline.trace import Trace
-
-if TYPE_CHECKING:
-    from collections.abc import Callable, Generator, Iterator, Mapping, Sequence
-    from pathlib import Path
-
-    import pyarrow as pa
-
-    from burstline.columns import Integers
-    from burstline.formats.intake.source import (
-        Columns,
-        Divisible,
-        Group,
-        Loaded,
-        PartOf,
-        Source,
-    )
-    from burstline.formats.intake.target import MakeRows
-    from burstline.progress import Progress
 
 
 class Halves:

@@ -2,25 +2,20 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from itertools import pairwise
-from typing import TYPE_CHECKING, Any, Protocol, TypeVar
+from typing import Any, Protocol, TypeVar
 
 import numpy as np
+import pyarrow as pa
 
-from burstline.columns import row_of
+from burstline.columns import Integers, row_of
+from burstline.formats.intake.budget import Costs
+from burstline.formats.intake.defects import Defects
 from burstline.schema import UNKNOWN
 
-if TYPE_CHECKING:
-    from collections.abc import Mapping, Sequence
-
-    import pyarrow as pa
-
-    from burstline.columns import Integers
-    from burstline.formats.intake.budget import Costs
-    from burstline.formats.intake.defects import Defects
-
-    Columns = Mapping[str, Integers]
+Columns = Mapping[str, Integers]
 
 
 @dataclass(frozen=True, slots=True, eq=False)

@@ -4,26 +4,21 @@ from __future__ import annotations
 
 import ctypes
 from collections import defaultdict
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from functools import cache
-from typing import TYPE_CHECKING, Any, Final, TypeAlias
+from pathlib import Path
+from typing import Any, Final, TypeAlias
 
 import numpy as np
+import numpy.typing as npt
 import pyarrow as pa
 
-from burstline.columns import with_column
+from burstline.columns import Integers, with_column
 from burstline.formats import atomic
 from burstline.formats.intake.budget import require_bytes
 from burstline.schema import TABLES, text_array
 
-if TYPE_CHECKING:
-    from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
-    from pathlib import Path
-
-    import numpy.typing as npt
-
-    from burstline.columns import Integers
-
-    Columns = dict[str, Integers]
+Columns = dict[str, Integers]
 
 
 class Spool:

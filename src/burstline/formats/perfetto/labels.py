@@ -3,12 +3,10 @@
 from __future__ import annotations
 
 import json
-from typing import TYPE_CHECKING, Any, Final
+from collections.abc import Iterator
+from typing import Any, Final
 
-if TYPE_CHECKING:
-    from collections.abc import Iterator
-
-    from burstline.trace import Trace
+from burstline.trace import Trace
 
 _DEEPEST: Final = 64
 _LONGEST: Final = 64 << 10  # letters after which no frame is added to a path

@@ -2,30 +2,24 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Final
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Final
 
 import numpy as np
+import numpy.typing as npt
+import pyarrow as pa
 
-from burstline.columns import coded, to_numpy
+from burstline.columns import Floats, Integers, coded, to_numpy
 from burstline.formats import atomic
 from burstline.formats.perfetto.labels import Labels, Places, microseconds, quoted
 from burstline.formats.walk import Walk
 from burstline.progress import SILENCE, Progress
 from burstline.schema import NO_VALUE, UNKNOWN
+from burstline.trace import Trace
 
-if TYPE_CHECKING:
-    from collections.abc import Iterator
-    from pathlib import Path
-
-    import numpy.typing as npt
-    import pyarrow as pa
-
-    from burstline.columns import Floats, Integers
-    from burstline.progress import Progress
-    from burstline.trace import Trace
-
-    _Slice = tuple[str, str, int]
-    """Name and arguments, which share the labels, and the number of the call path."""
+_Slice = tuple[str, str, int]
+"""Name and arguments, which share the labels, and the number of the call path."""
 
 _SPAN: Final = ("enter_ns", "leave_ns", "enter_seq")
 _CALL: Final = (

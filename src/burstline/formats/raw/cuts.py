@@ -11,35 +11,35 @@ A process is cut where only one thread calls MPI: the order of its calls is that
 
 from __future__ import annotations
 
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from itertools import pairwise
-from typing import TYPE_CHECKING, Any, Final
+from typing import Any, Final
 
 import numpy as np
+import numpy.typing as npt
 
 from burstline.bursts import read_at_starts
-from burstline.columns import begins_run, row_of
+from burstline.columns import Integers, Mask, begins_run, row_of
 from burstline.formats.intake import FITS, PROBED, Defects
 from burstline.formats.raw.events.calls import ENTRY, Operations, names_operation
-from burstline.formats.raw.events.counters import Known, Readings, last_known
-from burstline.formats.raw.events.timeline import Cut, Slice, joined, start_of, timeline
+from burstline.formats.raw.events.counters import Counters, Known, Readings, last_known
+from burstline.formats.raw.events.timeline import (
+    Cut,
+    Slice,
+    Timeline,
+    joined,
+    start_of,
+    timeline,
+)
+from burstline.formats.raw.files.folder import RawFile
 from burstline.formats.raw.files.layout import LATEST, OF_THE_CALL, Kind
+from burstline.formats.raw.files.pieces import Pieces
+from burstline.formats.raw.processes.clocks import Correction
 
-if TYPE_CHECKING:
-    from collections.abc import Iterator, Mapping, Sequence
-
-    import numpy.typing as npt
-
-    from burstline.columns import Integers, Mask
-    from burstline.formats.raw.events.counters import Counters
-    from burstline.formats.raw.events.timeline import Timeline
-    from burstline.formats.raw.files.folder import RawFile
-    from burstline.formats.raw.files.pieces import Pieces
-    from burstline.formats.raw.processes.clocks import Correction
-
-    Entries = npt.NDArray[Any]
-    Member = tuple[int, Any]
-    """A record of a request, behind the number of its slice."""
+Entries = npt.NDArray[Any]
+Member = tuple[int, Any]
+"""A record of a request, behind the number of its slice."""
 
 BORDERS: Final = (
     Kind.REGION_ENTER, Kind.REGION_LEAVE, Kind.LOOP_ENTER, Kind.LOOP_LEAVE, Kind.OMP, Kind.GAP,

@@ -12,35 +12,37 @@ numbers what it has for itself. Batches are numbered in order, however they are 
 
 from __future__ import annotations
 
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any, Final, NamedTuple
+from typing import Any, Final, NamedTuple
 
 import numpy as np
 import pyarrow as pa
 
 from burstline.bursts import bursts_of
-from burstline.columns import concatenated, from_numpy, shifted, to_numpy, with_column
+from burstline.columns import (
+    Columns,
+    Integers,
+    concatenated,
+    from_numpy,
+    shifted,
+    to_numpy,
+    with_column,
+)
 from burstline.formats import intake
 from burstline.formats.raw.events.calls import Gathering, Operations
-from burstline.formats.raw.events.counters import Readings
+from burstline.formats.raw.events.counters import Backwards, Counters, Readings
 from burstline.formats.raw.events.regions import Regions
-from burstline.formats.raw.events.timeline import Life, timeline
+from burstline.formats.raw.events.timeline import Life, Timeline, timeline
+from burstline.formats.raw.events.user_events import UserEvents
 from burstline.formats.raw.files.layout import LATEST, Kind
+from burstline.formats.raw.processes.call_paths import Frame
+from burstline.formats.raw.processes.clocks import Correction
+from burstline.formats.raw.processes.communicators import Communicators
+from burstline.formats.raw.processes.processes import Process
 from burstline.schema import GAP_KINDS, NO_VALUE, arrow_schema, arrow_table, row_table
 
-if TYPE_CHECKING:
-    from collections.abc import Mapping, Sequence
-
-    from burstline.columns import Columns, Integers
-    from burstline.formats.raw.events.counters import Backwards, Counters
-    from burstline.formats.raw.events.timeline import Timeline
-    from burstline.formats.raw.events.user_events import UserEvents
-    from burstline.formats.raw.processes.call_paths import Frame
-    from burstline.formats.raw.processes.clocks import Correction
-    from burstline.formats.raw.processes.communicators import Communicators
-    from burstline.formats.raw.processes.processes import Process
-
-    Rows = Mapping[str, Integers]
+Rows = Mapping[str, Integers]
 
 
 @dataclass(frozen=True, slots=True, eq=False)

@@ -9,27 +9,22 @@ Only for programs that recorded events themselves, and for what becomes a ``.prv
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from dataclasses import replace
-from typing import TYPE_CHECKING, Final
+from typing import Final
 
 import numpy as np
 import pyarrow as pa
 import pyarrow.compute as pc
 
-from burstline.columns import shifted, to_numpy
+from burstline.columns import Integers, shifted, to_numpy
 from burstline.formats.derivation import Callers, Others, label_tables, with_records
-from burstline.formats.intake import RECEIVE_COLUMNS, SEND_COLUMNS
+from burstline.formats.intake import RECEIVE_COLUMNS, SEND_COLUMNS, Group
 from burstline.formats.raw.events.user_events import merged
+from burstline.formats.raw.group import Basis, Batch
 from burstline.formats.raw.processes.processes import location_table
 from burstline.schema import TABLES, UNKNOWN, arrow_table
 from burstline.trace import Trace
-
-if TYPE_CHECKING:
-    from collections.abc import Mapping
-
-    from burstline.columns import Integers
-    from burstline.formats.intake import Group
-    from burstline.formats.raw.group import Basis, Batch
 
 _OF_LOCATIONS: Final = ("calls", "bursts", "regions", "locks", "readings", "gaps")
 

@@ -9,8 +9,8 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from dataclasses import dataclass, replace
-from typing import TYPE_CHECKING
 
 import numpy as np
 import pyarrow as pa
@@ -18,23 +18,22 @@ import pyarrow.compute as pc
 
 from burstline import schema
 from burstline.bursts import read_at_starts
-from burstline.columns import codes, concatenated, shifted, to_numpy, with_column
-from burstline.formats.intake import Defects
-from burstline.formats.raw.cuts import borders_of, cut
-from burstline.formats.raw.events.timeline import joined, timeline
+from burstline.columns import Integers, codes, concatenated, shifted, to_numpy, with_column
+from burstline.formats.intake import Defects, Group
+from burstline.formats.raw.cuts import Cuts, borders_of, cut
+from burstline.formats.raw.events.counters import Backwards
+from burstline.formats.raw.events.timeline import Timeline, joined, timeline
 from burstline.formats.raw.files.layout import Kind
-from burstline.formats.raw.group import Gaps, Gatherer, bursts, describe, with_polls
-
-if TYPE_CHECKING:
-    from collections.abc import Mapping
-
-    from burstline.columns import Integers
-    from burstline.formats.intake import Group
-    from burstline.formats.raw.cuts import Cuts
-    from burstline.formats.raw.events.counters import Backwards
-    from burstline.formats.raw.events.timeline import Timeline
-    from burstline.formats.raw.group import Basis, Batch
-    from burstline.formats.raw.processes.processes import Process
+from burstline.formats.raw.group import (
+    Basis,
+    Batch,
+    Gaps,
+    Gatherer,
+    bursts,
+    describe,
+    with_polls,
+)
+from burstline.formats.raw.processes.processes import Process
 
 
 @dataclass(frozen=True, slots=True, eq=False)

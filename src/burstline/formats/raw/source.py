@@ -3,24 +3,28 @@
 from __future__ import annotations
 
 import os
+from collections.abc import Mapping, Sequence
 from dataclasses import replace
-from typing import TYPE_CHECKING, Final
+from pathlib import Path
+from typing import Final
 
 import numpy as np
+import pyarrow as pa
 
 from burstline import schema
+from burstline.columns import Integers
 from burstline.errors import FormatError, readable
 from burstline.formats import intake
 from burstline.formats.raw.cuts import BORDERS
 from burstline.formats.raw.events.calls import operation_numbers
 from burstline.formats.raw.events.counters import Counters, note_backwards
-from burstline.formats.raw.events.timeline import born_ns
+from burstline.formats.raw.events.timeline import Life, born_ns
 from burstline.formats.raw.events.user_events import UserEvents
 from burstline.formats.raw.files.folder import RECORD_BYTES, open_files
 from burstline.formats.raw.files.layout import SUFFIX, Kind
 from burstline.formats.raw.files.pieces import Room
-from burstline.formats.raw.group import Basis, Numbering, read_batch
-from burstline.formats.raw.processes.call_paths import CallPaths
+from burstline.formats.raw.group import Basis, Batch, Numbering, read_batch
+from burstline.formats.raw.processes.call_paths import CallPaths, Resolver
 from burstline.formats.raw.processes.clocks import corrections
 from burstline.formats.raw.processes.communicators import Communicators
 from burstline.formats.raw.processes.processes import (
@@ -34,18 +38,7 @@ from burstline.formats.raw.slices import Ordinals, Sliced, caller_of, read_part,
 from burstline.loops import Loops
 from burstline.progress import SILENCE, Progress
 from burstline.schema import row_table
-
-if TYPE_CHECKING:
-    from collections.abc import Mapping, Sequence
-    from pathlib import Path
-
-    import pyarrow as pa
-
-    from burstline.columns import Integers
-    from burstline.formats.raw.events.timeline import Life
-    from burstline.formats.raw.group import Batch
-    from burstline.formats.raw.processes.call_paths import Resolver
-    from burstline.trace import Trace
+from burstline.trace import Trace
 
 RECORDS_AT_ONCE: Final = 1 << 18
 """Records that a thread takes on at a time when all tables fit in memory."""

@@ -14,19 +14,20 @@ from contextlib import AbstractContextManager, ExitStack, contextmanager
 from dataclasses import dataclass, field
 from functools import partial
 from math import ceil
-from typing import IO, TYPE_CHECKING, Any, Final, Self
+from pathlib import Path
+from typing import IO, Any, Final, Self
 
 import numpy as np
 import pyarrow as pa
 import pyarrow.parquet as pq
 
 from burstline import schema
-from burstline.columns import begins_run, run_lengths, to_numpy
+from burstline.columns import Integers, Mask, begins_run, run_lengths, to_numpy
 from burstline.errors import FormatError, MemoryBudgetError, readable
 from burstline.formats import atomic
 from burstline.formats.definitions import LITTLE, TABLES, Account, text_bytes
 from burstline.formats.files import is_plain, require_plain
-from burstline.formats.store.footer import read_footer
+from burstline.formats.store.footer import Footer, read_footer
 from burstline.formats.store.manifest import (
     AGAIN,
     MANIFEST,
@@ -39,16 +40,10 @@ from burstline.formats.store.manifest import (
 from burstline.formats.store.pages import bytes_to_read, open_parquet
 from burstline.operations import NAMES
 from burstline.progress import SILENCE, Progress
+from burstline.schema import Wrong
 from burstline.trace import Trace
 
-if TYPE_CHECKING:
-    from pathlib import Path
-
-    from burstline.columns import Integers, Mask
-    from burstline.formats.store.footer import Footer
-    from burstline.schema import Wrong
-
-    Group = dict[str, int]
+Group = dict[str, int]
 
 _ROWS: Final = 64 << 10
 _COPIES_OF_TEXT: Final = 3  # made plain in parts, put together, and handed on

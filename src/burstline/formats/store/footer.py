@@ -9,19 +9,17 @@ from __future__ import annotations
 
 import os
 import zlib
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from functools import cached_property
-from typing import TYPE_CHECKING, Any, Final, NamedTuple
+from pathlib import Path
+from typing import Any, Final, NamedTuple
 
 import pyarrow as pa
 import pyarrow.parquet as pq
 
 from burstline.formats.files import require_plain
 from burstline.formats.store.thrift import Shape, read_struct
-
-if TYPE_CHECKING:
-    from collections.abc import Callable, Sequence
-    from pathlib import Path
 
 _MAGIC: Final = b"PAR1"
 _LENGTH: Final = 4

@@ -8,18 +8,15 @@ from __future__ import annotations
 
 import json
 import zlib
-from typing import TYPE_CHECKING, Any, Final, NamedTuple
+from collections.abc import Mapping
+from pathlib import Path
+from typing import Any, Final, NamedTuple
 
 from burstline import schema
 from burstline.errors import FormatError, UnsupportedRecordError
 from burstline.formats.documents import from_json
 from burstline.formats.files import read_text
-
-if TYPE_CHECKING:
-    from collections.abc import Mapping
-    from pathlib import Path
-
-    from burstline.formats.store.footer import Footer
+from burstline.formats.store.footer import Footer
 
 MANIFEST: Final = "burstline-store.json"
 VERSION: Final = 2

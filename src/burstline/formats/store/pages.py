@@ -8,18 +8,15 @@ plain: texts are read as codes, and counted before they become plain.
 from __future__ import annotations
 
 import os
-from typing import IO, TYPE_CHECKING, Any, Final, NamedTuple
+from collections.abc import Iterator, Sequence
+from pathlib import Path
+from typing import IO, Any, Final, NamedTuple
 
 import pyarrow as pa
 import pyarrow.parquet as pq
 
+from burstline.formats.store.footer import Chunk, Footer
 from burstline.formats.store.thrift import Shape, read_struct
-
-if TYPE_CHECKING:
-    from collections.abc import Iterator, Sequence
-    from pathlib import Path
-
-    from burstline.formats.store.footer import Chunk, Footer
 
 _HEADER_BYTES: Final = (1 << 8, 1 << 14, 1 << 24)  # Arrow takes no longer ones
 _PAGE: Final = 2 << 20  # no page is larger that Arrow writes unasked

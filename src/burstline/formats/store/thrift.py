@@ -6,10 +6,8 @@ such struct, IndexError where they end too early.
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any, Final, NamedTuple, TypeAlias
-
-if TYPE_CHECKING:
-    from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping
+from typing import Any, Final, NamedTuple, TypeAlias
 
 Form: TypeAlias = "type[int | bytes] | Shape | list[Form]"
 """What a value should be; a list has one entry, what all of its values should be."""

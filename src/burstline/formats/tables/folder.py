@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
-from contextlib import ExitStack
-from typing import TYPE_CHECKING, Any, Final
+from collections.abc import Iterator, Mapping, Sequence
+from contextlib import AbstractContextManager, ExitStack
+from pathlib import Path
+from typing import Any, Final
 
 import pyarrow as pa
 import pyarrow.compute as pc
@@ -15,6 +17,7 @@ from burstline.formats import atomic, definitions, intake
 from burstline.formats.files import is_plain
 from burstline.formats.store import (
     MANIFEST,
+    Footer,
     arrow_source,
     bytes_to_read,
     damage_told,
@@ -25,13 +28,6 @@ from burstline.formats.store import (
 )
 from burstline.progress import SILENCE, Progress
 from burstline.trace import Trace
-
-if TYPE_CHECKING:
-    from collections.abc import Iterator, Mapping, Sequence
-    from contextlib import AbstractContextManager
-    from pathlib import Path
-
-    from burstline.formats.store import Footer
 
 STYLES: Final = ("csv", "parquet")
 """What a folder of tables can hold; its name ends in one of them."""

@@ -6,8 +6,9 @@ text. Its name, or a short one, is the option's; its type says how a value is re
 
 from __future__ import annotations
 
+from collections.abc import Mapping, Sequence
 from dataclasses import replace
-from typing import TYPE_CHECKING, Any, Final, TypeAlias
+from typing import Any, Final, TypeAlias
 
 from burstline.formats.intake import RECEIVE_COLUMNS, SEND_COLUMNS
 from burstline.formats.text.statements import (
@@ -15,14 +16,10 @@ from burstline.formats.text.statements import (
     LARGEST_ID,
     NOTHING,
     SMALLEST,
+    Statement,
     written,
 )
 from burstline.schema import TABLES, Column
-
-if TYPE_CHECKING:
-    from collections.abc import Mapping, Sequence
-
-    from burstline.formats.text.statements import Statement
 
 Row: TypeAlias = "dict[str, Any]"
 """A row of a table, by column."""

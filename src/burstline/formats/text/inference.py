@@ -6,19 +6,15 @@ The text form writes these only where a trace says more, or less.
 from __future__ import annotations
 
 from collections import defaultdict
-from typing import TYPE_CHECKING, Any
+from collections.abc import Iterable, Mapping, Sequence
+from typing import Any
+
+import pyarrow as pa
 
 from burstline.bursts import bursts_of
-from burstline.formats.text.forms import FORMS
+from burstline.formats.text.forms import FORMS, Row
+from burstline.formats.text.statements import Place
 from burstline.loops import Loops
-
-if TYPE_CHECKING:
-    from collections.abc import Iterable, Mapping, Sequence
-
-    import pyarrow as pa
-
-    from burstline.formats.text.forms import Row
-    from burstline.formats.text.statements import Place
 
 Call = tuple[int, int]
 """Location, and ordinal of the call on it."""

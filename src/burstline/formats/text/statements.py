@@ -4,13 +4,11 @@ from __future__ import annotations
 
 import json
 import re
-from typing import TYPE_CHECKING, Final
+from collections.abc import Iterator, Sequence
+from pathlib import Path
+from typing import Final
 
 from burstline.errors import FormatError
-
-if TYPE_CHECKING:
-    from collections.abc import Iterator, Sequence
-    from pathlib import Path
 
 _QUOTED = r'"(?:[^"\\]|\\.)*"'
 _TOKEN = re.compile(rf'\s*(#.*|\||(?:{_QUOTED}|[^\s|"#])(?:{_QUOTED}|[^\s|"])*)')

@@ -6,20 +6,15 @@ Only what differs from what the text form assumes anyway is written.
 from __future__ import annotations
 
 from collections import defaultdict
-from typing import TYPE_CHECKING, Any
+from collections.abc import Iterator, Sequence
+from typing import Any
 
 from burstline.errors import ParameterError
-from burstline.formats.text.forms import ATTRIBUTE, DECLARATIONS, FORMS, ROWS
+from burstline.formats.text.forms import ATTRIBUTE, DECLARATIONS, FORMS, ROWS, Row
 from burstline.formats.text.inference import CallAttributes, derived_tables, worlds
-from burstline.formats.text.statements import place_word, thread_name, written
+from burstline.formats.text.statements import Place, place_word, thread_name, written
 from burstline.schema import TABLES
-
-if TYPE_CHECKING:
-    from collections.abc import Iterator, Sequence
-
-    from burstline.formats.text.forms import Row
-    from burstline.formats.text.statements import Place
-    from burstline.trace import Trace
+from burstline.trace import Trace
 
 _BEFORE, _LAST = -1, 9
 _Event = tuple[int, int, int, str]

@@ -6,25 +6,19 @@ and adds what it alone has, so that what the first run lacks is still matched am
 
 from __future__ import annotations
 
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any, Final, NamedTuple
+from typing import Any, Final, NamedTuple
 
 import numpy as np
+import numpy.typing as npt
 
 from burstline import _core
-from burstline.columns import begins_run
-from burstline.merge.model import STAGES
+from burstline.columns import Floats, Integers, Mask, begins_run
+from burstline.identity import Tokens
+from burstline.merge.model import STAGES, Alignment
 
-if TYPE_CHECKING:
-    from collections.abc import Iterator, Sequence
-
-    import numpy.typing as npt
-
-    from burstline.columns import Floats, Integers, Mask
-    from burstline.identity import Tokens
-    from burstline.merge.model import Alignment
-
-    Lane = tuple[int, int]
+Lane = tuple[int, int]
 
 NEAR: Final = 3
 """Matched bursts that may lie between two bursts of one label that changed places."""

@@ -6,27 +6,21 @@ all of them. Where threads, aligned each by itself, say otherwise, it is decided
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass, replace
-from typing import TYPE_CHECKING, Final
+from typing import Final
 
 import numpy as np
+import numpy.typing as npt
 
 from burstline import _core
-from burstline.columns import take
-from burstline.merge.align.alignment import GAP, TURN, first_free
+from burstline.columns import Integers, Mask, take
+from burstline.identity import Tokens
+from burstline.merge.align.alignment import GAP, TURN, LaneRows, first_free
+from burstline.merge.model import Alignment
 
-if TYPE_CHECKING:
-    from collections.abc import Sequence
-
-    import numpy.typing as npt
-
-    from burstline.columns import Integers, Mask
-    from burstline.identity import Tokens
-    from burstline.merge.align.alignment import LaneRows
-    from burstline.merge.model import Alignment
-
-    Codes = npt.NDArray[np.int32]
-    Hashes = npt.NDArray[np.uint64]
+Codes = npt.NDArray[np.int32]
+Hashes = npt.NDArray[np.uint64]
 
 _ENOUGH: Final = 0.8
 """Share of collectives before which lies what lies before some in all runs, of the run that

@@ -6,11 +6,12 @@ run: of them only the turns are taken. Turns are counted, and a run may do one m
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Final
+from typing import Final
 
 import numpy as np
+import numpy.typing as npt
 
-from burstline.columns import take
+from burstline.columns import Integers, Mask, take
 from burstline.identity import Loops
 from burstline.loops import (
     DETECTED,
@@ -21,14 +22,9 @@ from burstline.loops import (
     most_iterations,
     recorded_loops,
 )
+from burstline.trace import Trace
 
-if TYPE_CHECKING:
-    import numpy.typing as npt
-
-    from burstline.columns import Integers, Mask
-    from burstline.trace import Trace
-
-    Turns = npt.NDArray[np.int32]
+Turns = npt.NDArray[np.int32]
 
 OUTSIDE: Final = -1
 _MOST: Final = 2**30

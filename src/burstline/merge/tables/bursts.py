@@ -5,10 +5,12 @@ Row k is row k of `bursts` of the trace, unless short bursts are left out.
 
 from __future__ import annotations
 
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, Final
 
 import numpy as np
+import numpy.typing as npt
 import pyarrow as pa
 
 from burstline.bursts import POLL_COLUMNS, POLL_GAP_NS
@@ -17,14 +19,10 @@ from burstline.errors import ParameterError, plural
 from burstline.identity import CONTEXT, SIDES, Decoder
 from burstline.merge.tables.columns import counter_columns, table_schema
 from burstline.merge.tables.rows import Begun, Concurrency, Rows
+from burstline.trace import Trace
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator, Sequence
-
-    import numpy.typing as npt
     import polars as pl
-
-    from burstline.trace import Trace
 
 _COMPUTING: Final = ["location", "start_ns", "end_ns"]
 

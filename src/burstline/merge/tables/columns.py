@@ -2,16 +2,14 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Final
+from collections.abc import Iterable, Sequence
+from typing import Final
 
 import pyarrow as pa
 
 from burstline.errors import ParameterError, printable
 from burstline.identity import CONTEXT, SIDES
 from burstline.schema import Column, arrow_field
-
-if TYPE_CHECKING:
-    from collections.abc import Iterable, Sequence
 
 WHERE: Final = (
     Column("rank", "int32", "rank of the process, from 0 within its application"),

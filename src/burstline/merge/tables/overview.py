@@ -2,16 +2,14 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable, Iterator
 from dataclasses import asdict, dataclass
-from typing import TYPE_CHECKING, Any, Final
+from typing import Any, Final
 
 import pyarrow as pa
 import pyarrow.compute as pc
 
 from burstline.errors import ParameterError
-
-if TYPE_CHECKING:
-    from collections.abc import Iterable, Iterator
 
 _DURATION: Final = "duration_ns"
 _TEN: Final = 10

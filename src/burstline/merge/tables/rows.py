@@ -2,14 +2,19 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable
 from functools import cached_property
-from typing import TYPE_CHECKING, Any, Final
+from typing import Any, Final
 
 import numpy as np
+import numpy.typing as npt
 import pyarrow as pa
 
 from burstline.bursts import waiting_in
 from burstline.columns import (
+    AnyIntegers,
+    Floats,
+    Integers,
     Ordinals,
     begins_run,
     encoded,
@@ -21,18 +26,10 @@ from burstline.columns import (
     run_lengths,
     to_numpy,
 )
-from burstline.identity import SIDES
+from burstline.identity import SIDES, Decoder
 from burstline.merge.tables.columns import counter_columns
 from burstline.schema import NO_VALUE, UNKNOWN
-
-if TYPE_CHECKING:
-    from collections.abc import Iterable
-
-    import numpy.typing as npt
-
-    from burstline.columns import AnyIntegers, Floats, Integers
-    from burstline.identity import Decoder
-    from burstline.trace import Trace
+from burstline.trace import Trace
 
 
 class Begun:

@@ -2,28 +2,22 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import asdict, dataclass
-from typing import TYPE_CHECKING, Any, Final, NamedTuple
+from typing import Any, Final, NamedTuple
 
 import numpy as np
 
-from burstline.columns import Ordinals, quotients
+from burstline.columns import Floats, Integers, Ordinals, quotients
 from burstline.errors import NotEnoughDataError, ParameterError, printable
 from burstline.merge.matching import match
+from burstline.merge.model import Matching
 from burstline.merge.tables.bursts import burst_table
-from burstline.merge.trust.measured import FEATURES, Measured
+from burstline.merge.trust.measured import FEATURES, Measured, Quantity
 from burstline.merge.trust.quality import PUBLISHED, CounterQuality, Limits, compare, distances
 from burstline.progress import SILENCE, Progress
 from burstline.structure import detect
-
-if TYPE_CHECKING:
-    from collections.abc import Sequence
-
-    from burstline.columns import Floats, Integers
-    from burstline.merge.model import Matching
-    from burstline.merge.trust.measured import Quantity
-    from burstline.trace import Trace
-
+from burstline.trace import Trace
 
 BY: Final = ("call-path", "phase")
 _CORRELATED: Final = 1_000_000

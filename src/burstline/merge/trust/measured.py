@@ -2,27 +2,20 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable, Sequence
 from functools import partial
-from typing import TYPE_CHECKING, Any, Final, NamedTuple
+from typing import Any, Final, NamedTuple
 
 import numpy as np
+import numpy.typing as npt
 
-from burstline.columns import Ordinals, numpy_columns
+from burstline.columns import Floats, Integers, Mask, Ordinals, numpy_columns
 from burstline.errors import NotEnoughDataError, ParameterError
-from burstline.merge.model import THREAD, paired_rows
+from burstline.merge.model import THREAD, Matching, paired_rows
 from burstline.merge.tables.bursts import burst_table
 from burstline.merge.tables.columns import counter_columns
 from burstline.schema import NO_VALUE, UNKNOWN
-
-if TYPE_CHECKING:
-    from collections.abc import Callable, Sequence
-
-    import numpy.typing as npt
-
-    from burstline.columns import Floats, Integers, Mask
-    from burstline.merge.model import Matching
-    from burstline.trace import Trace
-
+from burstline.trace import Trace
 
 FEATURES: Final = ("duration", "position", "sizes", "partner")
 _SIZES: Final = tuple(

@@ -3,17 +3,13 @@
 from __future__ import annotations
 
 from dataclasses import asdict, dataclass
-from typing import TYPE_CHECKING, Any, Final, NamedTuple
+from typing import Any, Final, NamedTuple
 
 import numpy as np
+import numpy.typing as npt
 
+from burstline.columns import Floats, Mask
 from burstline.errors import ParameterError
-
-if TYPE_CHECKING:
-    import numpy.typing as npt
-
-    from burstline.columns import Floats, Mask
-
 
 NO_INFORMATION: Final = "no information"
 TRUST: Final = "trust"

@@ -5,13 +5,10 @@ from __future__ import annotations
 import contextlib
 import fcntl
 import os
+from collections.abc import Iterator
 from pathlib import Path
-from typing import TYPE_CHECKING
 
 from burstline.errors import ParameterError
-
-if TYPE_CHECKING:
-    from collections.abc import Iterator
 
 
 def cache(product: str) -> Path:

@@ -16,16 +16,14 @@ import re
 import shlex
 import shutil
 import tempfile
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from pathlib import Path
-from typing import TYPE_CHECKING, Final
+from typing import Final
 
 from burstline.errors import NotEnoughDataError, ParameterError, printable
 from burstline.record.building.cache import cache, locked
 from burstline.record.commands import ask, first_error
-
-if TYPE_CHECKING:
-    from collections.abc import Iterator, Sequence
 
 OLDEST: Final = 14
 LOOPS: Final = "BURSTLINE_PASS_LOOPS"

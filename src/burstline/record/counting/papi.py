@@ -4,12 +4,10 @@ from __future__ import annotations
 
 import ctypes
 import ctypes.util
-from typing import TYPE_CHECKING, Final, Self
+from collections.abc import Iterable, Sequence
+from typing import Final, Self
 
 from burstline.errors import NotEnoughDataError, printable
-
-if TYPE_CHECKING:
-    from collections.abc import Iterable, Sequence
 
 _OK: Final = 0
 _NO_EVENT_SET: Final = -1

@@ -12,15 +12,13 @@ A part of a set that fits is taken to fit, too.
 from __future__ import annotations
 
 import re
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, field
-from typing import TYPE_CHECKING, Final
+from pathlib import Path
+from typing import Final
 
 from burstline.errors import FormatError, printable
 from burstline.formats.documents import read_toml
-
-if TYPE_CHECKING:
-    from collections.abc import Callable, Iterator, Sequence
-    from pathlib import Path
 
 MOST_EXACT: Final = 25
 """Up to so many events the fewest sets are searched for; beyond, sets are filled greedily."""

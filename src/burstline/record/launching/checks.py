@@ -4,20 +4,16 @@ from __future__ import annotations
 
 import os
 import re
+from collections.abc import Sequence
 from dataclasses import replace
 from difflib import get_close_matches
 from pathlib import Path
-from typing import TYPE_CHECKING, Final
+from typing import Final
 
 from burstline.errors import ParameterError, UnsupportedRecordError, printable
 from burstline.formats.files import read_text
 from burstline.record.launching import mpi
-
-if TYPE_CHECKING:
-    from collections.abc import Sequence
-
-    from burstline.record.launching.command_line import Command
-
+from burstline.record.launching.command_line import Command
 
 _ORDER: Final = "verify_asan_link_order"
 _MOST_PATTERNS: Final = 4096

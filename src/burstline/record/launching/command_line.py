@@ -13,15 +13,13 @@ from __future__ import annotations
 
 import os
 import re
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
-from typing import TYPE_CHECKING, Final
+from typing import Final
 
 from burstline.errors import ParameterError, printable
 from burstline.record.launching import mpi
-
-if TYPE_CHECKING:
-    from collections.abc import Iterator, Mapping, Sequence
 
 _MPIRUN: Final = """
     n np c N npernode npersocket ppn perhost host H hosts hostlist hostfile machinefile

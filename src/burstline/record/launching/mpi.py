@@ -14,14 +14,12 @@ import mmap
 import os
 import re
 import shutil
+from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
-from typing import TYPE_CHECKING, Final
+from typing import Final
 
 from burstline.record.commands import ask
-
-if TYPE_CHECKING:
-    from collections.abc import Sequence
 
 _PATIENCE_S: Final = 20
 _ELF: Final = b"\x7fELF"

@@ -17,21 +17,19 @@ import signal
 import subprocess
 import threading
 from collections import Counter
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, field
-from typing import IO, TYPE_CHECKING, Any, Final
+from pathlib import Path
+from types import FrameType
+from typing import IO, Any, Final
+
+import numpy as np
+import numpy.typing as npt
 
 from burstline.errors import FormatError, NotEnoughDataError, ParameterError, printable
 from burstline.formats import atomic
 from burstline.progress import SILENCE, Progress
-
-if TYPE_CHECKING:
-    from collections.abc import Callable, Iterator, Mapping, Sequence
-    from pathlib import Path
-    from types import FrameType
-
-    import numpy as np
-    import numpy.typing as npt
 
 _CHUNK: Final = 1 << 20
 _ENDING: Final = ((signal.SIGINT, 5.0), (signal.SIGTERM, 5.0), (signal.SIGKILL, None))

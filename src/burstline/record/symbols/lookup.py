@@ -17,9 +17,10 @@ import resource
 import sys
 import zlib
 from bisect import bisect_right
+from collections.abc import Callable, Iterator
 from functools import cache, cached_property
 from pathlib import Path, PurePosixPath
-from typing import TYPE_CHECKING, Any, Protocol
+from typing import Any, Protocol
 
 from elftools.common.exceptions import ELFError
 from elftools.elf.elffile import ELFFile
@@ -27,9 +28,6 @@ from symbolic.debuginfo import Archive
 from symbolic.exceptions import SymbolicError
 
 from burstline.record.symbols.resolution import C_LIBRARY, Frame
-
-if TYPE_CHECKING:
-    from collections.abc import Callable, Iterator
 
 _NUMBERED = re.compile(r"(\w+|_Z.*E)\.\d+")
 _EXECUTABLE, _ADDRESSES, _LARGEST = 1, 1 << 32, (1 << 63) - 1

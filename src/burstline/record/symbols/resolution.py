@@ -17,16 +17,14 @@ import re
 import subprocess
 import sys
 import weakref
+from collections.abc import Iterable
 from pathlib import Path
 from stat import S_ISREG
 from threading import Lock, Timer
-from typing import TYPE_CHECKING, Any, Final, NamedTuple
+from typing import Any, Final, NamedTuple
 
 from burstline.errors import printable
 from burstline.extrae import UNRESOLVED, read_signature
-
-if TYPE_CHECKING:
-    from collections.abc import Iterable
 
 Frame = tuple[str | None, str | None, int | None]
 """Function, as the linker names it, file and line."""

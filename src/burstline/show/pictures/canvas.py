@@ -4,14 +4,13 @@ from __future__ import annotations
 
 import io
 import re
+from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
 from typing import TYPE_CHECKING, Final, Literal
 
 from burstline.errors import printable, require_extra
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator, Mapping
-
     from matplotlib.figure import Figure
 
 Form = Literal["svg", "png"]

@@ -2,20 +2,15 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Final
+from collections.abc import Iterator, Sequence
+from typing import Final
 
 import numpy as np
 from rich.text import Text
 
 from burstline.errors import plural
-from burstline.show.pictures.cluster_layout import layout
-from burstline.structure import IN_NO_LOOP, LEFT_OUT
-
-if TYPE_CHECKING:
-    from collections.abc import Iterator, Sequence
-
-    from burstline.show.pictures.cluster_layout import Layout
-    from burstline.structure import Points, Structure
+from burstline.show.pictures.cluster_layout import Layout, layout
+from burstline.structure import IN_NO_LOOP, LEFT_OUT, Points, Structure
 
 _SYMBOLS: Final = "123456789abcdefghijklmnopqrstuvwxyz"
 _MORE, _SEVERAL, _NO_LOOP, _LEFT_OUT, _CURVE = "+", "*", "o", ".", "·"

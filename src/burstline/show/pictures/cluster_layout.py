@@ -3,22 +3,18 @@
 from __future__ import annotations
 
 import math
+from collections.abc import Callable
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any, Final, NamedTuple
+from typing import Any, Final, NamedTuple
 
 import numpy as np
 
+from burstline.columns import Floats
 from burstline.errors import NotEnoughDataError, plural
+from burstline.identity import Frame
 from burstline.show.pictures.canvas import safe
 from burstline.show.units import format_count
-from burstline.structure import IN_NO_LOOP, LEFT_OUT, Call, walk
-
-if TYPE_CHECKING:
-    from collections.abc import Callable
-
-    from burstline.columns import Floats
-    from burstline.identity import Frame
-    from burstline.structure import Loop, Points, Structure
+from burstline.structure import IN_NO_LOOP, LEFT_OUT, Call, Loop, Points, Structure, walk
 
 _MARGIN: Final = 1.6
 _NEAREST: Final = 1.4  # curves that are closer would run into each other

@@ -3,24 +3,20 @@
 from __future__ import annotations
 
 import warnings
+from collections.abc import Sequence
 from typing import TYPE_CHECKING, Any, Final, NamedTuple
 
 import numpy as np
 
+from burstline.columns import Floats, Integers
 from burstline.errors import plural
 from burstline.show.pictures.canvas import GREY, Form, blank, drawn, safe
-from burstline.show.pictures.cluster_layout import layout
-from burstline.structure import IN_NO_LOOP, LEFT_OUT, compact
+from burstline.show.pictures.cluster_layout import Layout, layout
+from burstline.structure import IN_NO_LOOP, LEFT_OUT, Points, Structure, compact
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
-
     from matplotlib.axes import Axes
     from matplotlib.figure import Figure
-
-    from burstline.columns import Floats, Integers
-    from burstline.show.pictures.cluster_layout import Layout
-    from burstline.structure import Points, Structure
 
 # Okabe and Ito's palette, without the yellow and black: everybody tells them apart on white.
 # Markers are as many as have no divisor in common with it: 42 loops look different.

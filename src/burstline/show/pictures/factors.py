@@ -2,21 +2,19 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from typing import TYPE_CHECKING, Final
 
 import numpy as np
 
+from burstline.columns import Floats
 from burstline.errors import plural
 from burstline.show.pictures.canvas import GREY, PALE, Form, blank, drawn, safe
 from burstline.show.units import format_share
+from burstline.structure import FactorMap
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
-
     from matplotlib.axes import Axes
-
-    from burstline.columns import Floats
-    from burstline.structure import FactorMap
 
 _BLUE: Final = "#0072B2"
 _SIZE, _DOTS = (8.0, 6.0), 200

@@ -7,13 +7,12 @@ from typing import TYPE_CHECKING, Final
 import numpy as np
 
 from burstline.errors import plural
+from burstline.learning import Learned, Score
 from burstline.show.pictures.canvas import DARK, GREY, Form, blank, drawn, safe
 from burstline.show.units import format_count, format_ns
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
-
-    from burstline.learning import Learned, Score
 
 _COLOURS: Final = {"base": "#D55E00", "merged": "#0072B2", "reliable": "#009E73"}
 _OTHER: Final = "#8C8C8C"

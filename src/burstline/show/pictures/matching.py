@@ -2,28 +2,24 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from typing import TYPE_CHECKING, Final
 
 import numpy as np
+import numpy.typing as npt
 import pyarrow as pa
 import pyarrow.compute as pc
 
-from burstline.columns import Ordinals
+from burstline.columns import Floats, Integers, Ordinals
 from burstline.errors import ParameterError, plural
-from burstline.merge import STAGES
+from burstline.merge import STAGES, Matching
 from burstline.schema import UNKNOWN
 from burstline.show.pictures.canvas import DARK, GREY, Form, blank, drawn, safe
 from burstline.show.units import format_share
+from burstline.trace import Trace
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
-
-    import numpy.typing as npt
     from matplotlib.axes import Axes
-
-    from burstline.columns import Floats, Integers
-    from burstline.merge import Matching
-    from burstline.trace import Trace
 
 _RED: Final = "#D55E00"
 _COLORS: Final = {

@@ -7,15 +7,13 @@ from typing import TYPE_CHECKING, Any, Final
 
 import numpy as np
 
-from burstline.merge import DO_NOT_USE, TRUST, WITH_CARE
+from burstline.merge import DO_NOT_USE, TRUST, WITH_CARE, Check, CounterQuality, Spread
 from burstline.show.pictures.canvas import DARK, GREY, Form, blank, drawn, safe
 from burstline.show.units import format_bytes, format_count, format_ns, format_share
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
     from matplotlib.figure import Figure
-
-    from burstline.merge import Check, CounterQuality, Spread
 
 _COLOURS: Final = {TRUST: "#009E73", WITH_CARE: "#E69F00", DO_NOT_USE: "#D55E00"}
 _TITLE: Final = 100

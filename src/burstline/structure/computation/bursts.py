@@ -3,21 +3,17 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import TYPE_CHECKING
 
 import numpy as np
 import pyarrow as pa
 import pyarrow.compute as pc
 
-from burstline.columns import UNKNOWN, row_of, take
+from burstline.columns import UNKNOWN, Integers, row_of, take
 from burstline.loops import RECORDED, innermost_entry
+from burstline.structure.calls import Calls
+from burstline.structure.program.model import Structure
 from burstline.structure.program.nodes import Call, walk
-
-if TYPE_CHECKING:
-    from burstline.columns import Integers
-    from burstline.structure.calls import Calls
-    from burstline.structure.program.model import Structure
-    from burstline.trace import Trace
+from burstline.trace import Trace
 
 Named = tuple[str, str | None, int | None, int | None]
 """Name, file, first and last line of a recorded loop."""

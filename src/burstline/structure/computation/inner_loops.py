@@ -7,25 +7,25 @@ of a function again has gone round: the lines between the two belong to a loop.
 from __future__ import annotations
 
 from collections import Counter, defaultdict
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import asdict, dataclass, field
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
+import pyarrow as pa
 
-from burstline.columns import begins_run, distinct
-from burstline.structure.computation.bursts import Bursts, loops_in, samples_in
-from burstline.structure.program.nodes import walk
-
-if TYPE_CHECKING:
-    from collections.abc import Iterable, Mapping, Sequence
-
-    import pyarrow as pa
-
-    from burstline.columns import Integers
-    from burstline.structure.computation.bursts import Named, Recorded, Samples
-    from burstline.structure.program.model import Structure
-    from burstline.structure.program.nodes import Item
-    from burstline.trace import Trace
+from burstline.columns import Integers, begins_run, distinct
+from burstline.structure.computation.bursts import (
+    Bursts,
+    Named,
+    Recorded,
+    Samples,
+    loops_in,
+    samples_in,
+)
+from burstline.structure.program.model import Structure
+from burstline.structure.program.nodes import Item, walk
+from burstline.trace import Trace
 
 
 @dataclass(frozen=True, slots=True)

@@ -2,22 +2,22 @@
 
 from __future__ import annotations
 
+from collections.abc import Collection, Sequence
 from dataclasses import dataclass, replace
 from itertools import pairwise
-from typing import TYPE_CHECKING
 
 import numpy as np
 
 from burstline import _core
+from burstline.columns import Integers
+from burstline.identity import Path, Sites
 from burstline.operations import FINALIZES, INITS
-from burstline.structure.program_order import parting, paths_to_compare, program_places
-
-if TYPE_CHECKING:
-    from collections.abc import Collection, Sequence
-
-    from burstline.columns import Integers
-    from burstline.identity import Path, Sites
-    from burstline.structure.program_order import Function
+from burstline.structure.program_order import (
+    Function,
+    parting,
+    paths_to_compare,
+    program_places,
+)
 
 Edge = tuple[int, int]
 """Sites that follow each other."""

@@ -2,24 +2,19 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass, field
 from itertools import pairwise
-from typing import TYPE_CHECKING, Any, Final
+from typing import Any, Final
 
 import numpy as np
+import numpy.typing as npt
 
-from burstline.columns import begins_run
+from burstline.columns import Integers, Mask, begins_run
+from burstline.identity import Sites
 from burstline.structure.exact.levels import Level
 from burstline.structure.exact.loopnest import Body, Cost
-
-if TYPE_CHECKING:
-    from collections.abc import Sequence
-
-    import numpy.typing as npt
-
-    from burstline.columns import Integers, Mask
-    from burstline.identity import Sites
-    from burstline.structure.exact.occurrences import Lanes
+from burstline.structure.exact.occurrences import Lanes
 
 _MOST_READINGS: Final = 60
 """How often the calls are read in all, before the search for the shortest is cut off."""

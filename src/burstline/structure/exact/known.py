@@ -6,20 +6,16 @@ Three iterations of a loop that ends with an inner one of two read as six iterat
 from __future__ import annotations
 
 from graphlib import CycleError
-from typing import TYPE_CHECKING
 
 import numpy as np
 
-from burstline.columns import begins_run, take
+from burstline.columns import Integers, Mask, begins_run, take
+from burstline.identity import Sites
 from burstline.loops import DETECTED, entries_above, innermost_entry, iterations_of, last_until
 from burstline.schema import UNKNOWN
+from burstline.structure.calls import Calls
 from burstline.structure.exact.loopnest import Body, in_order
-
-if TYPE_CHECKING:
-    from burstline.columns import Integers, Mask
-    from burstline.identity import Sites
-    from burstline.structure.calls import Calls
-    from burstline.trace import Trace
+from burstline.trace import Trace
 
 
 def known_program(trace: Trace, calls: Calls, sites: Sites) -> Body | None:

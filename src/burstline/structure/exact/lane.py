@@ -2,22 +2,17 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import TYPE_CHECKING
 
 import numpy as np
 
-from burstline.identity import sites_of
+from burstline.columns import Integers
+from burstline.identity import Path, Site, Sites, sites_of
 from burstline.structure.exact.loopnest import Body
 from burstline.structure.exact.method import best_version
 from burstline.structure.exact.occurrences import NestSteps
-
-if TYPE_CHECKING:
-    from collections.abc import Sequence
-
-    from burstline.columns import Integers
-    from burstline.identity import Path, Site, Sites
-    from burstline.trace import Trace
+from burstline.trace import Trace
 
 
 @dataclass(slots=True, eq=False)

@@ -2,25 +2,20 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Final, NamedTuple
+from typing import Final, NamedTuple
 
 import numpy as np
+import numpy.typing as npt
 
-from burstline.columns import begins_run
+from burstline.columns import Integers, Mask, begins_run
 from burstline.structure.exact.loopnest import Cost
 from burstline.structure.program.length import period_length
 from burstline.structure.program.rules import MOST_BRANCHES, Places, names_an_end, words_for
 from burstline.structure.program.runs import Runs
 
-if TYPE_CHECKING:
-    from collections.abc import Sequence
-
-    import numpy.typing as npt
-
-    from burstline.columns import Integers, Mask
-
-    Masks = npt.NDArray[np.bool_]
+Masks = npt.NDArray[np.bool_]
 
 
 _LONG: Final = 3

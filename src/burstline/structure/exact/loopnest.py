@@ -8,18 +8,16 @@ from __future__ import annotations
 
 import heapq
 from collections import Counter
+from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import reduce
 from graphlib import TopologicalSorter
 from itertools import chain, pairwise
 from operator import or_
-from typing import TYPE_CHECKING, Final, NamedTuple, Protocol
+from typing import Final, NamedTuple, Protocol
 
-if TYPE_CHECKING:
-    from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
-
-    from burstline.structure.exact.callgraph import CallGraph, Edge
-    from burstline.structure.program_order import Function
+from burstline.structure.exact.callgraph import CallGraph, Edge
+from burstline.structure.program_order import Function
 
 
 @dataclass(frozen=True, slots=True)

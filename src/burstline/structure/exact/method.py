@@ -6,38 +6,30 @@ Without lines of source, the order of calls shows which of one name are several 
 from __future__ import annotations
 
 from collections import Counter
+from collections.abc import Iterator
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Final
+from typing import Final
 
 import numpy as np
 
-from burstline.columns import dense
+from burstline.columns import Mask, dense
+from burstline.identity import Sites
 from burstline.structure.assembly import Outcome, assembly
-from burstline.structure.exact.callgraph import call_graph
+from burstline.structure.calls import Calls
+from burstline.structure.exact.callgraph import CallGraph, call_graph
 from burstline.structure.exact.choice import Judge
 from burstline.structure.exact.known import known_program
 from burstline.structure.exact.loopnest import Body, Cost, find_nest
 from burstline.structure.exact.nodes import Programmer
-from burstline.structure.exact.occurrences import Nest, NestSteps, read
+from burstline.structure.exact.occurrences import Lanes, Nest, NestSteps, Reading, read
 from burstline.structure.exact.repeats import refined_sites
 from burstline.structure.exact.variants import variants
 from burstline.structure.program.length import description_length
+from burstline.structure.program.nodes import Item
 from burstline.structure.program.rules import Around
-from burstline.structure.reduction import reduce_to_sites
-
-if TYPE_CHECKING:
-    from collections.abc import Iterator
-
-    from burstline.columns import Mask
-    from burstline.identity import Sites
-    from burstline.structure.calls import Calls
-    from burstline.structure.exact.callgraph import CallGraph
-    from burstline.structure.exact.occurrences import Lanes, Reading
-    from burstline.structure.program.nodes import Item
-    from burstline.structure.program_order import Function
-    from burstline.structure.reduction import Reduced
-    from burstline.trace import Trace
-
+from burstline.structure.program_order import Function
+from burstline.structure.reduction import Reduced, reduce_to_sites
+from burstline.trace import Trace
 
 _MOST_VARIANTS: Final = 24
 """Programs hardly different from the shortest that are tried, each for one more reading."""

@@ -2,27 +2,21 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from itertools import count
-from typing import TYPE_CHECKING, NamedTuple
+from typing import NamedTuple
 
 import numpy as np
 
-from burstline.columns import quotients
+from burstline.columns import Integers, quotients
 from burstline.structure.assembly import share_of_run
 from burstline.structure.exact.loopnest import Body
+from burstline.structure.exact.occurrences import Reading
 from burstline.structure.program.length import length_of
-from burstline.structure.program.nodes import Condition, Loop
-from burstline.structure.program.rules import set_rules
-
-if TYPE_CHECKING:
-    from collections.abc import Iterator, Mapping, Sequence
-
-    from burstline.columns import Integers
-    from burstline.structure.exact.occurrences import Reading
-    from burstline.structure.program.nodes import Call, Item
-    from burstline.structure.program.rules import Around
-    from burstline.structure.program.runs import Runs
+from burstline.structure.program.nodes import Call, Condition, Item, Loop
+from burstline.structure.program.rules import Around, set_rules
+from burstline.structure.program.runs import Runs
 
 
 class _Part(NamedTuple):

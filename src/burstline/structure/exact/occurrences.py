@@ -6,25 +6,21 @@ other begins the next. So every sequence can be read, and the reading gives it b
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, NamedTuple, Protocol
+from typing import NamedTuple, Protocol
 
 import numpy as np
+import numpy.typing as npt
 
 from burstline import _core
+from burstline.columns import Integers
 from burstline.structure.exact.loopnest import Body
 from burstline.structure.program.iterations import Spans
 from burstline.structure.program.runs import Runs
 
-if TYPE_CHECKING:
-    from collections.abc import Sequence
-
-    import numpy.typing as npt
-
-    from burstline.columns import Integers
-
-    Places = npt.NDArray[np.int32]
-    Sequences = npt.NDArray[np.int32]
+Places = npt.NDArray[np.int32]
+Sequences = npt.NDArray[np.int32]
 
 
 class Nest(NamedTuple):

@@ -2,24 +2,19 @@
 
 from __future__ import annotations
 
+from collections.abc import Hashable, Sequence
 from difflib import SequenceMatcher
 from itertools import pairwise
-from typing import TYPE_CHECKING, Final
+from typing import Final
 
 import numpy as np
+import numpy.typing as npt
 
 from burstline import _core
-from burstline.columns import dense, prefix_sums
+from burstline.columns import Integers, Mask, dense, prefix_sums
 from burstline.identity import Site, Sites
 
-if TYPE_CHECKING:
-    from collections.abc import Hashable, Sequence
-
-    import numpy.typing as npt
-
-    from burstline.columns import Integers, Mask
-
-    Codes = npt.NDArray[np.int32]
+Codes = npt.NDArray[np.int32]
 
 _FIRST_TIMES: Final = (2, 3)
 """What is folded first: all that is repeated, or what is repeated more than by chance."""

@@ -8,22 +8,19 @@ its line tells.
 
 from __future__ import annotations
 
+from collections.abc import Iterator, Sequence
 from dataclasses import replace
 from itertools import pairwise
-from typing import TYPE_CHECKING, Final
+from typing import Final
 
 import numpy as np
 
+from burstline.columns import Integers
+from burstline.structure.exact.callgraph import CallGraph
 from burstline.structure.exact.loopnest import Body, first_call
+from burstline.structure.exact.occurrences import Nest, Reading
 
-if TYPE_CHECKING:
-    from collections.abc import Iterator, Sequence
-
-    from burstline.columns import Integers
-    from burstline.structure.exact.callgraph import CallGraph
-    from burstline.structure.exact.occurrences import Nest, Reading
-
-    ByLane = Sequence[Integers]
+ByLane = Sequence[Integers]
 
 _MOST_PERIODS: Final = 4
 """Periods of a loop that are tried."""

@@ -2,24 +2,19 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Final
+from typing import Final
 
 import numpy as np
+import numpy.typing as npt
 
 from burstline import _core
-from burstline.structure.program.nodes import Call, Loop, walk
+from burstline.columns import Integers
+from burstline.structure.program.nodes import Call, Item, Loop, walk
 from burstline.structure.program.runs import Runs
 
-if TYPE_CHECKING:
-    from collections.abc import Sequence
-
-    import numpy.typing as npt
-
-    from burstline.columns import Integers
-    from burstline.structure.program.nodes import Item
-
-    Sequences = npt.NDArray[np.int32]
+Sequences = npt.NDArray[np.int32]
 
 WINDOW: Final = 1 << 14
 """Longest stretch of calls that is compared exactly."""

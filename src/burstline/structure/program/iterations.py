@@ -3,15 +3,13 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Protocol
+from typing import Protocol
 
 import numpy as np
+import numpy.typing as npt
 
-if TYPE_CHECKING:
-    import numpy.typing as npt
-
-    from burstline.columns import Integers
-    from burstline.structure.calls import Calls
+from burstline.columns import Integers
+from burstline.structure.calls import Calls
 
 
 @dataclass(frozen=True, slots=True, eq=False)

@@ -2,22 +2,18 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator, Sequence
 from itertools import pairwise
-from typing import TYPE_CHECKING, Final
+from typing import Final
 
 import numpy as np
 
-from burstline.structure.program.nodes import Call, Condition, Loop
+from burstline.columns import Integers
+from burstline.identity import Path
+from burstline.structure.program.nodes import Call, Condition, Item, Loop
 from burstline.structure.program.rules import Around, chains, follows_a_rule_by_rank, rule
 from burstline.structure.program.runs import Runs
 from burstline.structure.program_order import parting, paths_to_compare
-
-if TYPE_CHECKING:
-    from collections.abc import Iterator, Sequence
-
-    from burstline.columns import Integers
-    from burstline.identity import Path
-    from burstline.structure.program.nodes import Item
 
 _MOST_PERIODS: Final = 64
 """Periods that are tried; numbers that seem to have more possible ones have none."""

@@ -2,27 +2,24 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
+import numpy.typing as npt
 
 from burstline.errors import ParameterError, plural, printable
+from burstline.structure.calls import Calls
+from burstline.structure.partner_laws import Law
 from burstline.structure.program.fidelity import Expander
-from burstline.structure.program.iterations import timed
+from burstline.structure.program.iterations import Iterations, Steps, timed
 from burstline.structure.program.nodes import Call, Item, Loop, tree, walk
 from burstline.structure.program.rules import Around, Conditions, size
+from burstline.structure.reduction import Reduced
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping
-
-    import numpy.typing as npt
     import polars as pl
-
-    from burstline.structure.calls import Calls
-    from burstline.structure.partner_laws import Law
-    from burstline.structure.program.iterations import Iterations, Steps
-    from burstline.structure.reduction import Reduced
 
 
 @dataclass(frozen=True, slots=True)

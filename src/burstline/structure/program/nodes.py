@@ -2,21 +2,18 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
 
+from burstline.columns import Floats, Integers
+from burstline.identity import Frame, Path
 from burstline.structure.communicators import Communicators
 from burstline.structure.exchanges import Partners
 from burstline.structure.program.ranks import compact
-
-if TYPE_CHECKING:
-    from collections.abc import Iterator, Mapping, Sequence
-
-    from burstline.columns import Floats, Integers
-    from burstline.identity import Frame, Path
-    from burstline.structure.program.runs import Runs
+from burstline.structure.program.runs import Runs
 
 _PLACE = ("file", "line", "function")
 _FIGURES = ("iterations", "probability", "executions", "mean_ns", "mean_bytes", "share")

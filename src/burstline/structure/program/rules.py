@@ -2,20 +2,16 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Final, NamedTuple
+from typing import Final, NamedTuple
 
 import numpy as np
 
-from burstline.structure.program.nodes import Call, Condition, Loop
+from burstline.columns import Integers, Mask
+from burstline.structure.program.nodes import Call, Condition, Item, Loop
 from burstline.structure.program.ranks import compact
-
-if TYPE_CHECKING:
-    from collections.abc import Iterator, Sequence
-
-    from burstline.columns import Integers, Mask
-    from burstline.structure.program.nodes import Item
-    from burstline.structure.program.runs import Runs
+from burstline.structure.program.runs import Runs
 
 MOST_BRANCHES: Final = 32
 """Conditions of a chain; more of them are no choice that anybody reads as one."""

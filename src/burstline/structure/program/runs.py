@@ -2,17 +2,12 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
-from typing import TYPE_CHECKING
 
 import numpy as np
 
-from burstline.columns import prefix_sums
-
-if TYPE_CHECKING:
-    from collections.abc import Iterable, Sequence
-
-    from burstline.columns import Integers
+from burstline.columns import Integers, prefix_sums
 
 _SHORTEST = 3
 """Two numbers are a progression by chance; from three on it is one."""

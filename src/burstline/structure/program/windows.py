@@ -2,16 +2,12 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
-
 import numpy as np
 
+from burstline.columns import Integers
 from burstline.errors import ParameterError
-
-if TYPE_CHECKING:
-    from burstline.columns import Integers
-    from burstline.structure.program.model import Structure
-    from burstline.trace import Trace
+from burstline.structure.program.model import Structure
+from burstline.trace import Trace
 
 
 def iterations_window(

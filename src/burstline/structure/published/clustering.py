@@ -6,23 +6,18 @@ separated by their order: `ABAB` is one loop, `AABB` are two.
 
 from __future__ import annotations
 
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from itertools import pairwise
-from typing import TYPE_CHECKING, Final, Literal
+from typing import Final, Literal
 
 import numpy as np
+import numpy.typing as npt
 
 from burstline import _core
-from burstline.columns import quotients
+from burstline.columns import Floats, Integers, quotients
 from burstline.errors import ParameterError
-
-if TYPE_CHECKING:
-    from collections.abc import Iterator, Sequence
-
-    import numpy.typing as npt
-
-    from burstline.columns import Floats, Integers
-    from burstline.structure.reduction import Reduced
+from burstline.structure.reduction import Reduced
 
 Scale = Literal["minmax", "log"]
 SCALES: Final = ("log", "minmax")

@@ -2,15 +2,19 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable, Sequence
 from dataclasses import asdict, dataclass, replace
-from typing import TYPE_CHECKING
 
 import numpy as np
+import numpy.typing as npt
 
-from burstline.progress import SILENCE
-from burstline.structure.assembly import Outcome, assembly, share_of_run
+from burstline.columns import Floats, Integers, Mask
+from burstline.identity import Sites
+from burstline.progress import SILENCE, Progress
+from burstline.structure.assembly import Draft, Outcome, assembly, share_of_run
+from burstline.structure.calls import Calls
 from burstline.structure.program.iterations import Spans, timed
-from burstline.structure.program.nodes import Loop
+from burstline.structure.program.nodes import Item, Loop
 from burstline.structure.published.clustering import (
     Limits,
     cluster_calls,
@@ -18,21 +22,8 @@ from burstline.structure.published.clustering import (
     split_aliased,
 )
 from burstline.structure.published.nesting import draft, join_split, nest
-from burstline.structure.reduction import reduce_to_sites
-
-if TYPE_CHECKING:
-    from collections.abc import Iterable, Sequence
-
-    import numpy.typing as npt
-
-    from burstline.columns import Floats, Integers, Mask
-    from burstline.identity import Sites
-    from burstline.progress import Progress
-    from burstline.structure.assembly import Draft
-    from burstline.structure.calls import Calls
-    from burstline.structure.program.nodes import Item
-    from burstline.structure.reduction import Reduced
-    from burstline.trace import Trace
+from burstline.structure.reduction import Reduced, reduce_to_sites
+from burstline.trace import Trace
 
 
 def by_means(

@@ -3,11 +3,13 @@
 from __future__ import annotations
 
 from bisect import bisect_left, bisect_right
-from typing import TYPE_CHECKING, Final
+from collections.abc import Sequence
+from typing import Final
 
 import numpy as np
 
 from burstline import _core
+from burstline.columns import Integers
 from burstline.structure.assembly import Draft
 from burstline.structure.published.clustering import (
     clusters,
@@ -15,12 +17,7 @@ from burstline.structure.published.clustering import (
     normalised,
     take_turns,
 )
-
-if TYPE_CHECKING:
-    from collections.abc import Sequence
-
-    from burstline.columns import Integers
-    from burstline.structure.reduction import Reduced
+from burstline.structure.reduction import Reduced
 
 _NOWHERE: Final = np.zeros(0, np.int64)
 _MOST: Final = 0.9

@@ -2,23 +2,18 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from dataclasses import asdict, dataclass
-from typing import TYPE_CHECKING, Any, Final
+from typing import Any, Final
 
 import numpy as np
 
-from burstline.columns import dense, distinct
+from burstline.columns import AnyIntegers, Integers, dense, distinct
 from burstline.errors import NotEnoughDataError, ParameterError
 from burstline.structure.computation.bursts import Bursts
+from burstline.structure.program.model import Structure
 from burstline.structure.program.nodes import with_innermost_loop
-from burstline.structure.study.labels import NO_LABEL, OUTSIDE
-
-if TYPE_CHECKING:
-    from collections.abc import Iterator
-
-    from burstline.columns import AnyIntegers, Integers
-    from burstline.structure.program.model import Structure
-    from burstline.structure.study.labels import Labels
+from burstline.structure.study.labels import NO_LABEL, OUTSIDE, Labels
 
 _NO_LOOP: Final = 0
 

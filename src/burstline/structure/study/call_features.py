@@ -5,29 +5,21 @@ Section 3.3.1 of the thesis of the published method asks which of them do.
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from dataclasses import dataclass, replace
-from typing import TYPE_CHECKING, Any, Final
+from typing import Any, Final
 
 import numpy as np
 
-from burstline.columns import Ordinals, quotients, stable_order
+from burstline.columns import Floats, Integers, Ordinals, quotients, stable_order
 from burstline.errors import NotEnoughDataError, ParameterError
-from burstline.identity import sites_of
+from burstline.identity import Site, sites_of
 from burstline.schema import NO_VALUE
-from burstline.structure.published.clustering import SCALES
-from burstline.structure.reduction import reduce_to_sites
-from burstline.structure.study.labels import NO_LABEL
-
-if TYPE_CHECKING:
-    from collections.abc import Mapping
-
-    from burstline.columns import Floats, Integers
-    from burstline.identity import Site
-    from burstline.structure.calls import Calls
-    from burstline.structure.published.clustering import Scale
-    from burstline.structure.reduction import Reduced
-    from burstline.structure.study.labels import Labels
-    from burstline.trace import Trace
+from burstline.structure.calls import Calls
+from burstline.structure.published.clustering import SCALES, Scale
+from burstline.structure.reduction import Reduced, reduce_to_sites
+from burstline.structure.study.labels import NO_LABEL, Labels
+from burstline.trace import Trace
 
 _SETS: Final = ("PAPI", "IR")
 """Prefixes of counters: of the processor, and of work that a compiler put in."""

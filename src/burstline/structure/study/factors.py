@@ -4,15 +4,13 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 from itertools import compress
-from typing import TYPE_CHECKING, Any, Final
+from typing import Any, Final
 
 import numpy as np
 
+from burstline.columns import Floats
 from burstline.errors import NotEnoughDataError
-
-if TYPE_CHECKING:
-    from burstline.columns import Floats
-    from burstline.structure.study.call_features import Features
+from burstline.structure.study.call_features import Features
 
 _SAME: Final = 1e-9
 """Spread, relative to the largest value, below which a variable is the same for all."""

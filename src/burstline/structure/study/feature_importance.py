@@ -2,21 +2,19 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, Final
 
 import numpy as np
 
+from burstline.columns import Floats, Integers
 from burstline.errors import NotEnoughDataError, require_extra
+from burstline.structure.study.call_features import Features
 from burstline.structure.study.labels import NO_LABEL
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
-
     from sklearn.ensemble import RandomForestClassifier
-
-    from burstline.columns import Floats, Integers
-    from burstline.structure.study.call_features import Features
 
 _TREES: Final = 100
 _SHUFFLES: Final = 10

@@ -2,21 +2,17 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Final, Literal
+from typing import Final, Literal
 
 import numpy as np
 
-from burstline.columns import Ordinals, take
+from burstline.columns import Integers, Mask, Ordinals, take
 from burstline.errors import NotEnoughDataError
 from burstline.loops import innermost_entry, most_iterations, recorded_loops
-
-if TYPE_CHECKING:
-    from collections.abc import Mapping
-
-    from burstline.columns import Integers, Mask
-    from burstline.structure.calls import Calls
-    from burstline.trace import Trace
+from burstline.structure.calls import Calls
+from burstline.trace import Trace
 
 NO_LABEL: Final = -1
 """Loop of a call that has no label: nobody knows whether it is in one."""

@@ -2,25 +2,19 @@
 
 from __future__ import annotations
 
+from collections.abc import Hashable
 from dataclasses import dataclass
 from itertools import chain
-from typing import TYPE_CHECKING, Final
+from typing import Final
 
 import numpy as np
 
-from burstline.columns import begins_run, dense, run_lengths, stable_order
-from burstline.identity import sites_of
-from burstline.structure.program.nodes import with_innermost_loop
-
-if TYPE_CHECKING:
-    from collections.abc import Hashable
-
-    from burstline.columns import Floats, Integers
-    from burstline.identity import Site, Sites
-    from burstline.structure.calls import Calls
-    from burstline.structure.program.model import Structure
-    from burstline.structure.program.nodes import Call
-    from burstline.trace import Trace
+from burstline.columns import Floats, Integers, begins_run, dense, run_lengths, stable_order
+from burstline.identity import Site, Sites, sites_of
+from burstline.structure.calls import Calls
+from burstline.structure.program.model import Structure
+from burstline.structure.program.nodes import Call, with_innermost_loop
+from burstline.trace import Trace
 
 IN_NO_LOOP: Final = 0
 LEFT_OUT: Final = -1

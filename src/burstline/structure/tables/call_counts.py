@@ -2,20 +2,17 @@
 
 from __future__ import annotations
 
+from collections.abc import Collection, Iterator
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any, Final
+from typing import Any, Final
 
 import numpy as np
 
+from burstline.columns import Integers
 from burstline.errors import NotEnoughDataError, ParameterError
+from burstline.structure.program.model import Structure
 from burstline.structure.program.nodes import Call, walk
 from burstline.structure.seen import Seen
-
-if TYPE_CHECKING:
-    from collections.abc import Collection, Iterator
-
-    from burstline.columns import Integers
-    from burstline.structure.program.model import Structure
 
 _LONG: Final = 0.05
 """Share of what an iteration computes that a computation lasts at least to begin a phase."""

@@ -16,18 +16,15 @@ and larger where neighbours are alike [3]_: slow iterations that come in groups 
 from __future__ import annotations
 
 import math
+from collections.abc import Iterable, Sequence
 from itertools import pairwise
 from statistics import NormalDist
-from typing import TYPE_CHECKING, Final
+from typing import Final
 
 import numpy as np
 
+from burstline.columns import Floats
 from burstline.structure.tables.spread import in_blocks, slope_of
-
-if TYPE_CHECKING:
-    from collections.abc import Iterable, Sequence
-
-    from burstline.columns import Floats
 
 _FEWEST: Final = 4
 _SHORTEST: Final = 2

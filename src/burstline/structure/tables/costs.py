@@ -2,22 +2,18 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
+import numpy.typing as npt
 import pyarrow as pa
 
 from burstline.bursts import POLL_GAP_NS, waiting_in
-from burstline.columns import Ordinals, prefix_sums
+from burstline.columns import Integers, Ordinals, prefix_sums
 from burstline.schema import NO_VALUE
+from burstline.structure.program.model import Structure
 from burstline.structure.tables.table import LoopTable
-
-if TYPE_CHECKING:
-    import numpy.typing as npt
-
-    from burstline.columns import Integers
-    from burstline.structure.program.model import Structure
-    from burstline.trace import Trace
+from burstline.trace import Trace
 
 
 def loop_table(trace: Trace, structure: Structure, loop: int) -> LoopTable:

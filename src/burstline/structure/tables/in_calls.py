@@ -2,21 +2,18 @@
 
 from __future__ import annotations
 
+from collections.abc import Collection, Iterator, Mapping
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
 
 from burstline.bursts import inside_calls
+from burstline.columns import Floats, Integers
 from burstline.schema import NO_VALUE
+from burstline.structure.program.model import Structure
 from burstline.structure.program.nodes import Call, walk
-
-if TYPE_CHECKING:
-    from collections.abc import Collection, Iterator, Mapping
-
-    from burstline.columns import Floats, Integers
-    from burstline.structure.program.model import Structure
-    from burstline.trace import Trace
+from burstline.trace import Trace
 
 _PLACE = ("operation", "file", "line", "function")
 

@@ -2,25 +2,21 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from dataclasses import dataclass
 from itertools import pairwise
-from typing import TYPE_CHECKING, Any, Final, Literal
+from typing import Any, Final, Literal
 
 import numpy as np
 
-from burstline.columns import prefix_sums
+from burstline.columns import Floats, Integers, Mask, prefix_sums
+from burstline.identity import Site
+from burstline.structure.program.iterations import Iterations
+from burstline.structure.program.model import Structure
 from burstline.structure.tables.change_points import change_points
 from burstline.structure.tables.costs import Costs
-
-if TYPE_CHECKING:
-    from collections.abc import Iterator
-
-    from burstline.columns import Floats, Integers, Mask
-    from burstline.identity import Site
-    from burstline.structure.program.iterations import Iterations
-    from burstline.structure.program.model import Structure
-    from burstline.structure.tables.table import LoopTable
-    from burstline.trace import Trace
+from burstline.structure.tables.table import LoopTable
+from burstline.trace import Trace
 
 _COMPUTING, _MPI = 0, 1
 _PLACE = ("file", "line", "function")

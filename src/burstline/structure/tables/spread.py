@@ -8,12 +8,11 @@ from __future__ import annotations
 
 import math
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Final
+from typing import Final
 
 import numpy as np
 
-if TYPE_CHECKING:
-    from burstline.columns import Floats, Integers
+from burstline.columns import Floats, Integers
 
 FAR_OUT: Final = 3.5
 """Score above which Iglewicz and Hoaglin (1993) call a value an outlier."""

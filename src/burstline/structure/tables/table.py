@@ -6,18 +6,16 @@ from dataclasses import asdict, dataclass, replace
 from typing import TYPE_CHECKING, Any, Final, NamedTuple
 
 import numpy as np
+import numpy.typing as npt
 import pyarrow as pa
 
-from burstline.columns import begins_run, quotients, to_frame
+from burstline.columns import Columns, Floats, Integers, Mask, begins_run, quotients, to_frame
 from burstline.errors import plural
 from burstline.schema import NO_VALUE
 from burstline.structure.tables.spread import FAR_OUT, Trend, medians, scores, trend
 
 if TYPE_CHECKING:
-    import numpy.typing as npt
     import polars as pl
-
-    from burstline.columns import Columns, Floats, Integers, Mask
 
 
 _FEWEST_WHOLE: Final = 2

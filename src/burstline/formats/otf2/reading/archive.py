@@ -4,29 +4,26 @@ from __future__ import annotations
 
 import os
 import signal
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
-from typing import TYPE_CHECKING, Any, Final, NamedTuple, TypeVar
+from pathlib import Path
+from typing import Any, Final, NamedTuple, TypeVar
+
+import numpy as np
+import numpy.typing as npt
 
 from burstline import _core
 from burstline._core import Defined
+from burstline.columns import Integers
 from burstline.errors import FormatError, MissingExtraError, ParameterError, readable
 from burstline.formats.definitions import Account
 from burstline.formats.files import is_plain, require_plain
+from burstline.formats.intake import Defects
 from burstline.formats.otf2.library import VARIABLE, find_library
 from burstline.formats.otf2.numbers import COMM_GROUP, COMM_LOCATIONS, NOWHERE
 
-if TYPE_CHECKING:
-    from collections.abc import Callable, Mapping
-    from pathlib import Path
-
-    import numpy as np
-    import numpy.typing as npt
-
-    from burstline.columns import Integers
-    from burstline.formats.intake import Defects
-
-    Ending = tuple[int, int, str, bytes]
-    """How the library ended: signal, status, its name, what it complained of."""
+Ending = tuple[int, int, str, bytes]
+"""How the library ended: signal, status, its name, what it complained of."""
 
 _T = TypeVar("_T")
 

@@ -8,24 +8,19 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 from functools import cache
-from typing import TYPE_CHECKING, Any, Final
+from typing import Any, Final
 
 import numpy as np
+import numpy.typing as npt
+import pyarrow as pa
 
-from burstline.columns import lookup, take
-from burstline.formats.intake import Places
+from burstline.columns import Integers, lookup, take
+from burstline.formats.intake import Defects, Places
 from burstline.formats.otf2.numbers import COMM_SELF, MPI, NOWHERE
+from burstline.formats.otf2.reading.archive import Archive, Definitions, Group
 from burstline.formats.otf2.reading.metrics import Metrics
 from burstline.formats.otf2.reading.regions import CallPaths, Regions
 from burstline.schema import UNKNOWN, arrow_table, row_table
-
-if TYPE_CHECKING:
-    import numpy.typing as npt
-    import pyarrow as pa
-
-    from burstline.columns import Integers
-    from burstline.formats.intake import Defects
-    from burstline.formats.otf2.reading.archive import Archive, Definitions, Group
 
 _KINDS: Final = {1: "cpu", 2: "gpu_stream", 3: "metric"}
 _ACCELERATOR: Final = 2

@@ -5,23 +5,19 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from dataclasses import replace
-from typing import TYPE_CHECKING, Any, Final
+from typing import Any, Final
 
 import numpy as np
+import numpy.typing as npt
 
 from burstline import _core
 from burstline._core import RecordKind, TransferEvent
+from burstline.columns import Columns, Integers
 from burstline.formats.intake import ANY_SOURCE, LARGEST, PROC_NULL, Calls, Details, Kind
+from burstline.formats.otf2.reading.basis import Basis
 from burstline.schema import NO_VALUE, UNKNOWN
-
-if TYPE_CHECKING:
-    from collections.abc import Mapping
-
-    import numpy.typing as npt
-
-    from burstline.columns import Columns, Integers
-    from burstline.formats.otf2.reading.basis import Basis
 
 _COLUMN_OF: Final = _core.otf2_record_fields()
 _RAW_KINDS: Final = {

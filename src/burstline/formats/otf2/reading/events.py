@@ -6,25 +6,18 @@ A child that fell leaves what it had read; then each location is read in a child
 from __future__ import annotations
 
 from collections import Counter
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any, Final
+from typing import Any, Final
 
 import numpy as np
+import numpy.typing as npt
 
 from burstline import _core
-from burstline.columns import lookup
-from burstline.formats.otf2.reading.archive import describe
+from burstline.columns import Columns, lookup
+from burstline.formats.otf2.reading.archive import Ending, describe
+from burstline.formats.otf2.reading.basis import Basis
 from burstline.schema import NEVER_LEFT, NO_VALUE
-
-if TYPE_CHECKING:
-    from collections.abc import Mapping, Sequence
-
-    import numpy.typing as npt
-
-    from burstline.columns import Columns
-    from burstline.formats.otf2.reading.archive import Ending
-    from burstline.formats.otf2.reading.basis import Basis
-
 
 _SECONDS_BASE: Final = 5
 _LOCATIONS_A_SECOND: Final = 100

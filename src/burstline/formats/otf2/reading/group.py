@@ -2,17 +2,19 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Final
+from collections.abc import Sequence
+from typing import Final
 
 import numpy as np
 import pyarrow as pa
 
 from burstline._core import RecordKind
 from burstline.bursts import bursts_of
-from burstline.columns import ordinal_within, shifted
+from burstline.columns import Columns, Integers, ordinal_within, shifted
 from burstline.formats.intake import (
     PART_COLUMNS,
     Calls,
+    Details,
     Facts,
     Group,
     Kind,
@@ -23,6 +25,7 @@ from burstline.formats.intake import (
     sides_of,
 )
 from burstline.formats.otf2.numbers import COLLECTIVE_OPERATIONS, NO_ROOT
+from burstline.formats.otf2.reading.basis import Basis
 from burstline.formats.otf2.reading.details import (
     REQUEST_MARK,
     Records,
@@ -30,6 +33,7 @@ from burstline.formats.otf2.reading.details import (
     stamped,
     with_own_requests,
 )
+from burstline.formats.otf2.reading.events import Events
 from burstline.formats.otf2.reading.regions import rehang
 from burstline.formats.otf2.reading.threads import (
     forks_of,
@@ -40,14 +44,6 @@ from burstline.formats.otf2.reading.threads import (
 )
 from burstline.operations import CODES, FINALIZES, INITS
 from burstline.schema import NO_VALUE, ORIGINS, UNKNOWN, arrow_table
-
-if TYPE_CHECKING:
-    from collections.abc import Sequence
-
-    from burstline.columns import Columns, Integers
-    from burstline.formats.intake import Details
-    from burstline.formats.otf2.reading.basis import Basis
-    from burstline.formats.otf2.reading.events import Events
 
 _ROOT_SELF: Final = 0xFFFFFFFE
 _NOT_OF_PROGRAM: Final = np.array([CODES[name] for name in (*INITS, *FINALIZES)])

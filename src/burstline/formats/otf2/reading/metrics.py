@@ -3,25 +3,19 @@
 from __future__ import annotations
 
 from collections import Counter
-from typing import TYPE_CHECKING, Any, Final
+from collections.abc import Collection
+from typing import Any, Final
 
 import numpy as np
+import numpy.typing as npt
+import pyarrow as pa
 
 from burstline import schema
-from burstline.columns import begins_run
+from burstline.columns import Columns, Integers, begins_run
 from burstline.extrae import counter_types
+from burstline.formats.intake import Defects
+from burstline.formats.otf2.reading.archive import Definitions, Member
 from burstline.schema import NO_VALUE, VALUE_TYPES, arrow_table, row_table
-
-if TYPE_CHECKING:
-    from collections.abc import Collection
-
-    import numpy.typing as npt
-    import pyarrow as pa
-
-    from burstline.columns import Columns, Integers
-    from burstline.formats.intake import Defects
-    from burstline.formats.otf2.reading.archive import Definitions, Member
-
 
 _ACCUMULATED: Final = 0
 _MODES: Final = {1: "absolute"}

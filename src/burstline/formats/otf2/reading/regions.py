@@ -6,25 +6,20 @@ threads of a team share their paths.
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from functools import cache
-from typing import TYPE_CHECKING, Any, Final
+from typing import Any, Final
 
 import numpy as np
+import numpy.typing as npt
+import pyarrow as pa
 
-from burstline.columns import dense, enclosing, take
+from burstline.columns import Columns, Integers, dense, enclosing, take
 from burstline.extrae import RECORDED_REGIONS
 from burstline.formats.otf2.numbers import MPI, NOWHERE, ROLES
+from burstline.formats.otf2.reading.archive import Definitions
 from burstline.operations import CODES, NAMES
 from burstline.schema import UNKNOWN, row_table
-
-if TYPE_CHECKING:
-    from collections.abc import Iterator
-
-    import numpy.typing as npt
-    import pyarrow as pa
-
-    from burstline.columns import Columns, Integers
-    from burstline.formats.otf2.reading.archive import Definitions
 
 _PARADIGMS: Final = {
     MPI: "mpi",

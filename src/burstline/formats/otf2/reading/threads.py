@@ -3,13 +3,19 @@
 from __future__ import annotations
 
 import shlex
-from typing import TYPE_CHECKING, Final
+from collections.abc import Callable
+from typing import Final
 
 import numpy as np
+import numpy.typing as npt
 import pyarrow as pa
 
 from burstline._core import RecordKind
-from burstline.columns import begins_run, distinct, match_borders, take
+from burstline.columns import Columns, Integers, Mask, begins_run, distinct, match_borders, take
+from burstline.formats.intake import Defects
+from burstline.formats.otf2.reading.archive import Definitions
+from burstline.formats.otf2.reading.basis import Basis
+from burstline.formats.otf2.reading.details import Records
 from burstline.schema import (
     GAP_KINDS,
     NO_VALUE,
@@ -18,17 +24,6 @@ from burstline.schema import (
     VALUE_TYPES,
     arrow_table,
 )
-
-if TYPE_CHECKING:
-    from collections.abc import Callable
-
-    import numpy.typing as npt
-
-    from burstline.columns import Columns, Integers, Mask
-    from burstline.formats.intake import Defects
-    from burstline.formats.otf2.reading.archive import Definitions
-    from burstline.formats.otf2.reading.basis import Basis
-    from burstline.formats.otf2.reading.details import Records
 
 _ON: Final = 1
 

@@ -4,10 +4,13 @@ from __future__ import annotations
 
 import os
 from collections import Counter
+from collections.abc import Callable, Sequence
 from dataclasses import replace
-from typing import TYPE_CHECKING, Any, Final, TypeVar
+from pathlib import Path
+from typing import Any, Final, TypeVar
 
 import numpy as np
+import pyarrow as pa
 
 from burstline import schema
 from burstline.errors import readable
@@ -17,7 +20,9 @@ from burstline.formats.intake import (
     WORDS_OF_INSTANCE,
     Costs,
     Defects,
+    Group,
     MpiOrder,
+    Processes,
     even_borders,
     groups_of,
     require_memory,
@@ -31,21 +36,12 @@ from burstline.formats.otf2.reading.archive import (
     require_anchor,
 )
 from burstline.formats.otf2.reading.basis import Basis
-from burstline.formats.otf2.reading.events import read_events
+from burstline.formats.otf2.reading.events import Events, read_events
 from burstline.formats.otf2.reading.group import make_group
 from burstline.loops import Loops
 from burstline.progress import SILENCE, Progress
 from burstline.schema import NO_VALUE, row_table
-
-if TYPE_CHECKING:
-    from collections.abc import Callable, Sequence
-    from pathlib import Path
-
-    import pyarrow as pa
-
-    from burstline.formats.intake import Group, Processes
-    from burstline.formats.otf2.reading.events import Events
-    from burstline.trace import Trace
+from burstline.trace import Trace
 
 Result = TypeVar("Result")
 MOST_AT_ONCE: Final = 32 << 20

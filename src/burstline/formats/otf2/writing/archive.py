@@ -8,7 +8,8 @@ from __future__ import annotations
 import errno
 import os
 from contextlib import ExitStack
-from typing import TYPE_CHECKING, Final
+from pathlib import Path
+from typing import Final
 
 import numpy as np
 
@@ -20,11 +21,7 @@ from burstline.formats.otf2.library import VARIABLE, find_library
 from burstline.formats.otf2.writing.definitions import Definitions
 from burstline.formats.otf2.writing.events import TraceEvents
 from burstline.progress import SILENCE, Progress
-
-if TYPE_CHECKING:
-    from pathlib import Path
-
-    from burstline.trace import Trace
+from burstline.trace import Trace
 
 _SMALLEST_CHUNK: Final = 1 << 18
 _LARGEST_CHUNK: Final = 1 << 24

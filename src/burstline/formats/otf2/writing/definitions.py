@@ -7,13 +7,14 @@ The scheme is Score-P's, because analysers rely on it: a thread's reference is
 from __future__ import annotations
 
 from collections import defaultdict
-from typing import TYPE_CHECKING, Final
+from collections.abc import Callable, Iterable, Sequence
+from typing import Final
 
 import numpy as np
 
 from burstline import operations
 from burstline._core import Defined
-from burstline.columns import distinct
+from burstline.columns import Integers, distinct
 from burstline.formats.otf2.numbers import (
     COMM_GROUP,
     COMM_LOCATIONS,
@@ -23,12 +24,7 @@ from burstline.formats.otf2.numbers import (
     ROLES,
 )
 from burstline.schema import VALUE_TYPES
-
-if TYPE_CHECKING:
-    from collections.abc import Callable, Iterable, Sequence
-
-    from burstline.columns import Integers
-    from burstline.trace import Trace
+from burstline.trace import Trace
 
 _LONGEST_TEXT: Final = 32_768
 _NANOSECONDS: Final = 1_000_000_000

@@ -5,15 +5,16 @@ Messages and collectives are sorted by no location: they are in memory as a whol
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Final, NamedTuple
+from typing import Final, NamedTuple
 
 import numpy as np
 
 from burstline import operations
 from burstline._core import Written
-from burstline.columns import coded, distinct, to_numpy
+from burstline.columns import Columns, Integers, coded, distinct, to_numpy
 from burstline.errors import NotEnoughDataError
 from burstline.formats.otf2.numbers import COLLECTIVE_OPERATIONS, NO_ROOT
+from burstline.formats.otf2.writing.definitions import Communicators, Definitions
 from burstline.formats.otf2.writing.order import Events, RowsByLocation, Stamp, Turn, columns_of
 from burstline.formats.otf2.writing.other_events import OtherEvents, Parameters
 from burstline.formats.walk import Walk
@@ -25,11 +26,7 @@ from burstline.schema import (
     SEND_DONE_SOURCES,
     UNKNOWN,
 )
-
-if TYPE_CHECKING:
-    from burstline.columns import Columns, Integers
-    from burstline.formats.otf2.writing.definitions import Communicators, Definitions
-    from burstline.trace import Trace
+from burstline.trace import Trace
 
 _RECORDED: Final = SEND_DONE_SOURCES.index("recorded")
 _TAG_BITS: Final = 0xFFFFFFFF

@@ -5,24 +5,19 @@ Events that were recorded as one share both, as do an event without an ordinal a
 
 from __future__ import annotations
 
+from collections.abc import Iterable
 from enum import IntEnum
-from typing import TYPE_CHECKING, Final
+from typing import Final
 
 import numpy as np
+import pyarrow as pa
 
 from burstline import _core
 from burstline._core import Written
-from burstline.columns import NO_VALUE, to_numpy
+from burstline.columns import NO_VALUE, Columns, Integers, Mask, to_numpy
 
-if TYPE_CHECKING:
-    from collections.abc import Iterable
-
-    import pyarrow as pa
-
-    from burstline.columns import Columns, Integers, Mask
-
-    Moment = tuple[Integers, Integers]
-    """Times in ns, and ordinals on the location."""
+Moment = tuple[Integers, Integers]
+"""Times in ns, and ordinals on the location."""
 
 
 WIDTH: Final = _core.Otf2Writer.width

@@ -3,28 +3,21 @@
 from __future__ import annotations
 
 import shlex
-from typing import TYPE_CHECKING, Final
+from collections.abc import Callable
+from typing import Final
 
 import numpy as np
+import pyarrow as pa
 
 from burstline._core import Defined, Written
-from burstline.columns import coded
+from burstline.columns import Columns, Integers, Mask, coded
 from burstline.extrae import PARAMETER_TYPES
 from burstline.formats.otf2.numbers import NOWHERE
-from burstline.formats.otf2.writing.order import Turn, columns_of
+from burstline.formats.otf2.writing.definitions import Definitions
+from burstline.formats.otf2.writing.order import Events, Turn, columns_of
 from burstline.formats.walk import Walk
 from burstline.schema import NO_VALUE, OTHER_EVENT_KINDS, VALUE_TYPES
-
-if TYPE_CHECKING:
-    from collections.abc import Callable
-
-    import pyarrow as pa
-
-    from burstline.columns import Columns, Integers, Mask
-    from burstline.formats.otf2.writing.definitions import Definitions
-    from burstline.formats.otf2.writing.order import Events
-    from burstline.trace import Trace
-
+from burstline.trace import Trace
 
 _TYPE: Final = {name: code for code, name in enumerate(VALUE_TYPES)}
 _NUMBERS: Final = ("time_ns", "seq", "kind", "type", "value", "communicator")

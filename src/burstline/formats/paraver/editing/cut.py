@@ -6,14 +6,18 @@ leave nothing behind.
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Final, NamedTuple
+from collections.abc import Mapping, Sequence
+from typing import Final, NamedTuple
 
 import numpy as np
+import numpy.typing as npt
 import pyarrow as pa
 import pyarrow.compute as pc
 
 from burstline._core import EventClass
 from burstline.columns import (
+    Integers,
+    Mask,
     Ordinals,
     begins_run,
     codes,
@@ -27,14 +31,7 @@ from burstline.formats.paraver.files.declarations import comment
 from burstline.formats.paraver.writing.writer import EVENT_COLUMNS
 from burstline.overlay import overlaid
 from burstline.schema import event_table, row_table
-
-if TYPE_CHECKING:
-    from collections.abc import Mapping, Sequence
-
-    import numpy.typing as npt
-
-    from burstline.columns import Integers, Mask
-    from burstline.trace import Trace
+from burstline.trace import Trace
 
 _SPANS: Final = (
     EventClass.MPI_CALL, EventClass.REGION, EventClass.REGION_LINE, EventClass.LOCK,

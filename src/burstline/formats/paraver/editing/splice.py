@@ -6,14 +6,17 @@ the base's counters, as Extrae would have put it there.
 
 from __future__ import annotations
 
+from collections.abc import Mapping, Sequence
 from contextlib import closing
 from dataclasses import dataclass
-from typing import IO, TYPE_CHECKING, Any, Final
+from pathlib import Path
+from typing import IO, Any, Final
 
 import numpy as np
+import numpy.typing as npt
 
 from burstline import _core
-from burstline.columns import begins_run
+from burstline.columns import Integers, begins_run
 from burstline.errors import InconsistentTraceError, ParameterError
 from burstline.extrae import ABSOLUTE_OFFSET, MERGED_TYPES, MPI_TYPES, is_absolute, read_counter
 from burstline.formats import atomic
@@ -23,15 +26,7 @@ from burstline.formats.paraver.files.lines import LineSource
 from burstline.formats.paraver.files.pcf import read_pcf
 from burstline.progress import SILENCE, Progress
 from burstline.schema import NO_VALUE
-
-if TYPE_CHECKING:
-    from collections.abc import Mapping, Sequence
-    from pathlib import Path
-
-    import numpy.typing as npt
-
-    from burstline.columns import Integers
-    from burstline.trace import Trace
+from burstline.trace import Trace
 
 _ENTERS, _LEAVES, _COUNTER = (int(bit) for bit in _core.Holds)
 _CALL_TYPES: Final = np.array(MPI_TYPES, np.int64)

@@ -11,26 +11,21 @@ is an error, because nothing after it could be trusted; all else is a defect.
 from __future__ import annotations
 
 import re
+from collections.abc import Sequence
 from dataclasses import dataclass
 from decimal import Decimal, InvalidOperation
 from functools import cached_property
 from itertools import islice
-from typing import TYPE_CHECKING, Final
+from pathlib import Path
+from typing import Final
 
 import numpy as np
+import numpy.typing as npt
 
-from burstline.columns import ordinal_within
+from burstline.columns import Integers, ordinal_within
 from burstline.errors import FormatError, ParameterError, UnsupportedRecordError, printable
 from burstline.formats.intake import Defect
 from burstline.formats.paraver.files.lines import decode
-
-if TYPE_CHECKING:
-    from collections.abc import Sequence
-    from pathlib import Path
-
-    import numpy.typing as npt
-
-    from burstline.columns import Integers
 
 DATE_FORMAT: Final = "%d/%m/%Y at %H:%M"
 """The form of the date that every reader understands."""

@@ -8,19 +8,16 @@ from __future__ import annotations
 
 import os
 import zlib
+from collections.abc import Iterator
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, BinaryIO, Final, TypeAlias
+from pathlib import Path
+from typing import BinaryIO, Final, TypeAlias
 
 import numpy as np
+import numpy.typing as npt
 
 from burstline.errors import FormatError
 from burstline.formats.files import require_plain
-
-if TYPE_CHECKING:
-    from collections.abc import Iterator
-    from pathlib import Path
-
-    import numpy.typing as npt
 
 BLOCK_BYTES: Final = 4 << 20
 LONGEST_LINE: Final = 64 << 20

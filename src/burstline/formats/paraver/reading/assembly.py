@@ -8,29 +8,23 @@ randomisation gives each rank caller ids of its own, so paths differ by labels, 
 from __future__ import annotations
 
 import re
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
-from typing import TYPE_CHECKING, Any, Final, TypeAlias
+from typing import Any, Final, TypeAlias
 
 import numpy as np
+import numpy.typing as npt
 import pyarrow as pa
 
-from burstline import extrae, schema
+from burstline import _core, extrae, schema
 from burstline._core import GapKind
 from burstline.bursts import between_regions, burst_table, bursts_of_states, sorted_by_location
-from burstline.columns import distinct, ordinal_within, take
+from burstline.columns import AnyIntegers, Integers, Mask, distinct, ordinal_within, take
+from burstline.formats.paraver.files.header import Header, Objects
+from burstline.formats.paraver.files.pcf import Pcf
+from burstline.formats.paraver.reading.scan import Scanned
 from burstline.operations import CODES, NAMES
 from burstline.schema import arrow_table, row_table
-
-if TYPE_CHECKING:
-    from collections.abc import Callable, Mapping, Sequence
-
-    import numpy.typing as npt
-
-    from burstline import _core
-    from burstline.columns import AnyIntegers, Integers, Mask
-    from burstline.formats.paraver.files.header import Header, Objects
-    from burstline.formats.paraver.files.pcf import Pcf
-    from burstline.formats.paraver.reading.scan import Scanned
 
 Frame: TypeAlias = "tuple[str, str | None, int | None]"
 

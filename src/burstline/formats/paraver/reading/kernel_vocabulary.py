@@ -2,22 +2,18 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Final
+from collections.abc import Mapping
+from typing import Final
 
 import numpy as np
+import numpy.typing as npt
 
 from burstline import _core, extrae
 from burstline import operations as mpi
 from burstline._core import CallKind, EventClass
+from burstline.columns import Integers
+from burstline.formats.paraver.files.pcf import Pcf
 from burstline.schema import BESIDE_COUNTERS
-
-if TYPE_CHECKING:
-    from collections.abc import Mapping
-
-    import numpy.typing as npt
-
-    from burstline.columns import Integers
-    from burstline.formats.paraver.files.pcf import Pcf
 
 _CALL_KINDS: Final[tuple[tuple[CallKind, tuple[str, ...]], ...]] = (
     (CallKind.BLOCKING_SEND, mpi.BLOCKING_SENDS),

@@ -5,7 +5,8 @@ The callers, events of 30000001, 30000101 and so on, are not read.
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Final
+from collections.abc import Iterable
+from typing import Final
 
 import pyarrow as pa
 import pyarrow.compute as pc
@@ -19,11 +20,7 @@ from burstline.extrae import (
     read_function,
     read_line,
 )
-
-if TYPE_CHECKING:
-    from collections.abc import Iterable
-
-    from burstline.trace import Trace
+from burstline.trace import Trace
 
 _COLUMNS: Final = ("location", "time_ns", "type", "value")
 _KEYS: Final = ("location", "time_ns", "nth")

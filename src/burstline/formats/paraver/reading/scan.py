@@ -7,24 +7,21 @@ what the scan counted, which is the same whatever was allowed.
 from __future__ import annotations
 
 from collections import deque
+from collections.abc import Mapping
 from concurrent.futures import Future, ThreadPoolExecutor
 from dataclasses import dataclass, field
-from typing import TYPE_CHECKING, Final, TypeAlias
+from pathlib import Path
+from typing import Final, TypeAlias
 
 import numpy as np
 
 from burstline import _core
+from burstline.columns import Integers
 from burstline.errors import printable
 from burstline.formats.intake import BASE, Defect, Defects, append_to, way_by_store
 from burstline.formats.paraver.files.declarations import Communicator, read_communicator
-
-if TYPE_CHECKING:
-    from collections.abc import Mapping
-    from pathlib import Path
-
-    from burstline.columns import Integers
-    from burstline.formats.paraver.files.lines import LineSource, Stretch
-    from burstline.progress import Progress
+from burstline.formats.paraver.files.lines import LineSource, Stretch
+from burstline.progress import Progress
 
 WAY_OUT: Final = way_by_store("it", "TRACE")
 """What to do where a trace does not fit in memory."""

@@ -7,16 +7,19 @@ are spilled when they outgrow their share, and each is built on its own.
 
 from __future__ import annotations
 
+from collections.abc import Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any, Final
+from pathlib import Path
+from typing import Any, Final
 
 import numpy as np
+import numpy.typing as npt
 import pyarrow as pa
 
 from burstline import _core
 from burstline._core import CallKind
-from burstline.columns import ordinal_within
+from burstline.columns import Integers, ordinal_within
 from burstline.formats import intake
 from burstline.formats.paraver.reading.kernel_vocabulary import call_kinds
 from burstline.formats.paraver.reading.scan import (
@@ -29,24 +32,15 @@ from burstline.formats.paraver.reading.scan import (
     bytes_of_tables,
     bytes_of_whole,
 )
-from burstline.formats.paraver.reading.trace_file import open_trace, valid_text
+from burstline.formats.paraver.reading.trace_file import OpenTrace, open_trace, valid_text
 from burstline.loops import LOOP_TYPES, LoopEvents, Loops
 from burstline.operations import CODES, NON_BLOCKING_COLLECTIVES
+from burstline.progress import Progress
 from burstline.schema import NO_VALUE, TABLES, UNKNOWN, arrow_table
+from burstline.trace import Trace
 
-if TYPE_CHECKING:
-    from collections.abc import Mapping, Sequence
-    from pathlib import Path
-
-    import numpy.typing as npt
-
-    from burstline.columns import Integers
-    from burstline.formats.paraver.reading.trace_file import OpenTrace
-    from burstline.progress import Progress
-    from burstline.trace import Trace
-
-    Columns = Mapping[str, npt.NDArray[Any]]
-    Types = Mapping[str, np.dtype[Any]]
+Columns = Mapping[str, npt.NDArray[Any]]
+Types = Mapping[str, np.dtype[Any]]
 
 LOOPS_LEFT_OUT: Final = "loops_left_out"
 """The defect of a trace whose loops are not read, for want of memory."""

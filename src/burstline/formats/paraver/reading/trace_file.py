@@ -3,14 +3,18 @@
 from __future__ import annotations
 
 import re
+from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Set as AbstractSet
 from contextlib import closing, contextmanager
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any, Final
+from pathlib import Path
+from typing import Any, Final
 
 import numpy as np
+import pyarrow as pa
 
 from burstline import _core, schema
-from burstline.columns import to_numpy
+from burstline.columns import Integers, to_numpy
 from burstline.errors import FormatError, readable
 from burstline.formats.files import is_plain
 from burstline.formats.intake import Defect
@@ -32,18 +36,8 @@ from burstline.formats.paraver.reading.kernel_vocabulary import (
 )
 from burstline.formats.paraver.reading.scan import Overflow, Scanned, scan_source
 from burstline.loops import LOOP_TYPES
-from burstline.progress import SILENCE
+from burstline.progress import SILENCE, Progress
 from burstline.schema import arrow_table, row_table
-
-if TYPE_CHECKING:
-    from collections.abc import Iterator, Mapping, Sequence
-    from collections.abc import Set as AbstractSet
-    from pathlib import Path
-
-    import pyarrow as pa
-
-    from burstline.columns import Integers
-    from burstline.progress import Progress
 
 _GPU_NAME: Final = re.compile(r"(GPU|CUDA|HIP)-?D?\d")
 _END_OF_TIME = 1 << 61

@@ -6,15 +6,16 @@ Paraver wants ids from 1 without holes, and every processor inside the node of i
 from __future__ import annotations
 
 import re
+from collections.abc import Iterator
 from dataclasses import dataclass, replace
 from pathlib import Path
-from typing import TYPE_CHECKING, Final
+from typing import Final
 
 import numpy as np
 import pyarrow as pa
 import pyarrow.compute as pc
 
-from burstline.columns import distinct
+from burstline.columns import AnyIntegers, Integers, distinct
 from burstline.errors import NotEnoughDataError, printable
 from burstline.formats.paraver.files.declarations import (
     COMPILER,
@@ -37,12 +38,7 @@ from burstline.formats.paraver.files.header import (
 )
 from burstline.formats.paraver.files.row import Row, read_row
 from burstline.schema import SILENT_THREADS
-
-if TYPE_CHECKING:
-    from collections.abc import Iterator
-
-    from burstline.columns import AnyIntegers, Integers
-    from burstline.trace import Trace
+from burstline.trace import Trace
 
 _DATE: Final = re.compile(r"[ -(*-~]{1,29}")
 

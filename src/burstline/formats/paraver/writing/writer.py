@@ -8,15 +8,17 @@ whole locations become rows by window in three spill files.
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from dataclasses import replace
+from os import PathLike
 from pathlib import Path
-from typing import TYPE_CHECKING, Final, NamedTuple
+from typing import Final, NamedTuple
 
 import numpy as np
 import pyarrow as pa
 
 from burstline import _core
-from burstline.columns import to_numpy
+from burstline.columns import Integers, to_numpy
 from burstline.errors import InconsistentTraceError, NotEnoughDataError, ParameterError
 from burstline.formats import atomic
 from burstline.formats.derivation import with_records
@@ -24,20 +26,14 @@ from burstline.formats.paraver.files.header import companion_paths
 from burstline.formats.paraver.files.pcf import Pcf, TypeLabel, read_pcf, write_pcf
 from burstline.formats.paraver.files.row import write_row
 from burstline.formats.paraver.writing.prologue import (
+    Numbering,
     numbering,
     object_names,
     prologue,
     source_lines,
 )
 from burstline.progress import SILENCE, Progress
-
-if TYPE_CHECKING:
-    from collections.abc import Iterator
-    from os import PathLike
-
-    from burstline.columns import Integers
-    from burstline.formats.paraver.writing.prologue import Numbering
-    from burstline.trace import Trace
+from burstline.trace import Trace
 
 _DEFAULT_MEMORY: Final = 1 << 30
 """Bytes for the records of one window of a trace in a store."""

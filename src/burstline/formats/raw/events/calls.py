@@ -7,28 +7,21 @@ operation, stack) is already a row or code of the trace.
 from __future__ import annotations
 
 import tomllib
+from collections.abc import Mapping
 from dataclasses import fields
 from functools import cache
 from importlib.resources import files
-from typing import TYPE_CHECKING, Any, Final
+from typing import Any, Final
 
 import numpy as np
+import numpy.typing as npt
 
-from burstline.columns import concatenated, lookup
-from burstline.formats.intake import LARGEST, Calls, Details
+from burstline.columns import Columns, Integers, Mask, concatenated, lookup
+from burstline.formats.intake import LARGEST, Calls, Defects, Details
+from burstline.formats.raw.events.timeline import Timeline
 from burstline.formats.raw.files.layout import OF_THE_CALL, RECORD, Kind
 from burstline.operations import CODES, NAMES
 from burstline.schema import UNKNOWN
-
-if TYPE_CHECKING:
-    from collections.abc import Mapping
-
-    import numpy.typing as npt
-
-    from burstline.columns import Columns, Integers, Mask
-    from burstline.formats.intake import Defects
-    from burstline.formats.raw.events.timeline import Timeline
-
 
 _PACKED: Final = np.array([Kind.SEND, Kind.POST, Kind.RECEIVE, Kind.PROBE, Kind.RMA], np.uint16)
 _BEGUN: Final = np.array([Kind.SEND, Kind.POST], np.uint16)

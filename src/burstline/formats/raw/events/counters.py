@@ -6,25 +6,20 @@ thread; the first is 0, because nobody knows what was counted before the thread 
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, NamedTuple
+from collections.abc import Iterable, Mapping, Sequence
+from typing import NamedTuple
 
 import numpy as np
+import pyarrow as pa
 
 from burstline import schema
-from burstline.columns import begins_run, lookup
+from burstline.columns import Integers, Mask, begins_run, lookup
 from burstline.extrae import counter_types
+from burstline.formats.intake import Defects
+from burstline.formats.raw.events.timeline import Timeline
 from burstline.formats.raw.files.layout import Kind
+from burstline.formats.raw.processes.processes import Counter, Definitions
 from burstline.schema import arrow_table, row_table
-
-if TYPE_CHECKING:
-    from collections.abc import Iterable, Mapping, Sequence
-
-    import pyarrow as pa
-
-    from burstline.columns import Integers, Mask
-    from burstline.formats.intake import Defects
-    from burstline.formats.raw.events.timeline import Timeline
-    from burstline.formats.raw.processes.processes import Counter, Definitions
 
 
 class Counters:

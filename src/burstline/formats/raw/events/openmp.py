@@ -11,13 +11,18 @@ What the records are and how they map is said in ``record/native/omp.h``.
 
 from __future__ import annotations
 
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from enum import IntEnum
-from typing import TYPE_CHECKING, Any, Final
+from typing import Any, Final
 
 import numpy as np
+import numpy.typing as npt
+import pyarrow as pa
 
 from burstline.columns import (
+    Integers,
+    Mask,
     begins_run,
     concatenated,
     distinct,
@@ -29,20 +34,12 @@ from burstline.columns import (
     take,
 )
 from burstline.extrae import RECORDED_REGIONS
+from burstline.formats.intake import Defects
+from burstline.formats.raw.events.timeline import Timeline
 from burstline.formats.raw.files.layout import Kind
 from burstline.schema import NO_VALUE, UNKNOWN, arrow_schema, arrow_table
 
-if TYPE_CHECKING:
-    from collections.abc import Mapping, Sequence
-
-    import numpy.typing as npt
-    import pyarrow as pa
-
-    from burstline.columns import Integers, Mask
-    from burstline.formats.intake import Defects
-    from burstline.formats.raw.events.timeline import Timeline
-
-    Table = dict[str, Integers]
+Table = dict[str, Integers]
 
 ROLES: Final = (
     "parallel", "team", "loop", "sections", "single", "master", "call", "barrier",

@@ -8,31 +8,33 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Final
+from collections.abc import Mapping
+from typing import Final
 
 import numpy as np
+import numpy.typing as npt
+import pyarrow as pa
 
-from burstline.columns import concatenated, enclosing, lookup, match_borders
+from burstline.columns import (
+    Columns,
+    Integers,
+    Mask,
+    concatenated,
+    enclosing,
+    lookup,
+    match_borders,
+)
 from burstline.extrae import RECORDED_REGIONS, USER_FUNCTION
+from burstline.formats.intake import Defects
 from burstline.formats.raw.events.openmp import OpenMpRows
+from burstline.formats.raw.events.timeline import Timeline
 from burstline.formats.raw.files.layout import Kind, Named
-from burstline.formats.raw.processes.processes import Name
+from burstline.formats.raw.processes.call_paths import Frame
+from burstline.formats.raw.processes.processes import Definitions, Name
 from burstline.schema import NO_VALUE, ORIGINS, UNKNOWN, arrow_schema, arrow_table, row_table
 
-if TYPE_CHECKING:
-    from collections.abc import Mapping
-
-    import numpy.typing as npt
-    import pyarrow as pa
-
-    from burstline.columns import Columns, Integers, Mask
-    from burstline.formats.intake import Defects
-    from burstline.formats.raw.events.timeline import Timeline
-    from burstline.formats.raw.processes.call_paths import Frame
-    from burstline.formats.raw.processes.processes import Definitions
-
-    _Key = tuple[int, int, Name | Frame | None]
-    """Space, number and name of what a region is."""
+_Key = tuple[int, int, Name | Frame | None]
+"""Space, number and name of what a region is."""
 
 
 _OPENMP: Final = -1  # beside Named.REGION, Named.LOOP and Named.FUNCTION

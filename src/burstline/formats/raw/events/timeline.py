@@ -8,25 +8,19 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass, replace
-from typing import TYPE_CHECKING, Any, Final, NamedTuple
+from typing import Any, Final, NamedTuple
 
 import numpy as np
+import numpy.typing as npt
 
-from burstline.columns import begins_run
+from burstline.columns import Integers, begins_run
+from burstline.formats.intake import Defects
+from burstline.formats.raw.files.folder import RawFile
 from burstline.formats.raw.files.layout import EVENTS, LATEST, ONE_THREAD, TIMED, Kind
+from burstline.formats.raw.processes.clocks import Correction
 from burstline.schema import NEVER_LEFT
-
-if TYPE_CHECKING:
-    from collections.abc import Sequence
-
-    import numpy.typing as npt
-
-    from burstline.columns import Integers
-    from burstline.formats.intake import Defects
-    from burstline.formats.raw.files.folder import RawFile
-    from burstline.formats.raw.processes.clocks import Correction
-
 
 _EVENTS: Final = np.array(EVENTS, np.uint16)
 _TIMED: Final = np.array(TIMED, np.uint16)

@@ -5,13 +5,14 @@ If there are any, the trace has raw tables: its calls as events, and these among
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Final
+from collections.abc import Sequence
+from typing import Final
 
 import numpy as np
 import pyarrow as pa
 
 from burstline._core import EventClass
-from burstline.columns import lookup
+from burstline.columns import Integers, lookup
 from burstline.extrae import (
     ITERATION,
     KNOWN_TYPES,
@@ -21,19 +22,14 @@ from burstline.extrae import (
     TABLE,
     classify,
 )
+from burstline.formats.intake import Defects
 from burstline.formats.raw.events.regions import loop_name
+from burstline.formats.raw.events.timeline import Timeline
 from burstline.formats.raw.files.layout import Kind, Named
+from burstline.formats.raw.processes.processes import Process
 from burstline.loops import LoopEvents
 from burstline.schema import event_table, row_table
-
-if TYPE_CHECKING:
-    from collections.abc import Sequence
-
-    from burstline.columns import Integers
-    from burstline.formats.intake import Defects
-    from burstline.formats.raw.events.timeline import Timeline
-    from burstline.formats.raw.processes.processes import Process
-    from burstline.trace import Trace
+from burstline.trace import Trace
 
 _LARGEST_TYPE: Final = 2**31 - 1
 

@@ -15,11 +15,15 @@ import contextlib
 import mmap
 import os
 import shutil
+from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any, Final
+from pathlib import Path
+from typing import Any, Final
 
 import numpy as np
+import numpy.typing as npt
 
+from burstline.columns import Integers, Mask
 from burstline.errors import FormatError, UnsupportedRecordError
 from burstline.formats.files import is_plain, require_plain
 from burstline.formats.intake import Defects
@@ -40,15 +44,7 @@ from burstline.formats.raw.files.layout import (
 )
 from burstline.formats.raw.files.pieces import Pieces, Room, by_thread, in_file, in_tail
 from burstline.formats.store import MANIFEST
-
-if TYPE_CHECKING:
-    from collections.abc import Iterable, Iterator
-    from pathlib import Path
-
-    import numpy.typing as npt
-
-    from burstline.columns import Integers, Mask
-    from burstline.progress import Progress
+from burstline.progress import Progress
 
 RECORD_BYTES: Final = RECORD.itemsize
 _MOST_HEADER_BYTES: Final = 1 << 20

@@ -11,22 +11,17 @@ Nothing is copied: pieces are views of mapped files.
 
 from __future__ import annotations
 
+from collections.abc import Iterable, Iterator, Sequence
 from itertools import accumulate, groupby, pairwise
-from typing import TYPE_CHECKING, Any, Final, NamedTuple
+from typing import Any, Final, NamedTuple
 
 import numpy as np
+import numpy.typing as npt
 
+from burstline.columns import Integers
 from burstline.formats.definitions import LITTLE
-from burstline.formats.intake import BASE, require_bytes
+from burstline.formats.intake import BASE, Defects, require_bytes
 from burstline.formats.raw.files.layout import LATEST, RECORD, Kind
-
-if TYPE_CHECKING:
-    from collections.abc import Iterable, Iterator, Sequence
-
-    import numpy.typing as npt
-
-    from burstline.columns import Integers
-    from burstline.formats.intake import Defects
 
 _FAR: Final = 1 << 48  # records; no thread has so many
 _THREAD_BYTES: Final = 12 << 10

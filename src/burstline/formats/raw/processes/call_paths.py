@@ -11,22 +11,19 @@ function that is recorded: the caller is who called the library.
 from __future__ import annotations
 
 import re
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from itertools import dropwhile
-from typing import TYPE_CHECKING, Final, Protocol, TypeAlias, runtime_checkable
+from typing import Final, Protocol, TypeAlias, runtime_checkable
 
+import pyarrow as pa
+
+from burstline.formats.raw.processes.processes import Definitions
 from burstline.schema import UNKNOWN, row_table
 
-if TYPE_CHECKING:
-    from collections.abc import Callable, Iterable, Mapping, Sequence
-
-    import pyarrow as pa
-
-    from burstline.formats.raw.processes.processes import Definitions
-
-Frame: TypeAlias = "tuple[str, str | None, int | None]"
+Frame: TypeAlias = tuple[str, str | None, int | None]
 """Function, file and line."""
 
-Resolver: TypeAlias = "Callable[[str, int], Sequence[Frame]]"
+Resolver: TypeAlias = Callable[[str, int], Sequence[Frame]]
 """Gives the frames of a return address, by the path of its module and its offset there:
 innermost first, the functions inlined at the place before the one that holds it. Empty if
 nothing is known."""

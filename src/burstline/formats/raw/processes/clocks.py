@@ -7,20 +7,17 @@ round trip serves all of them; where their samples contradict each other, each h
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 from itertools import groupby
-from typing import TYPE_CHECKING, Any, Final
+from typing import Any, Final
 
 import numpy as np
 
+from burstline.columns import Integers
+from burstline.formats.intake import Defects
 from burstline.formats.raw.files.layout import LATEST, Kind
-
-if TYPE_CHECKING:
-    from collections.abc import Sequence
-
-    from burstline.columns import Integers
-    from burstline.formats.intake import Defects
-    from burstline.formats.raw.processes.processes import Process
+from burstline.formats.raw.processes.processes import Process
 
 _STEEPEST: Final = 1e-3
 

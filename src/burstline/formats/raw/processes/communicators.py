@@ -2,18 +2,15 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Final
+from collections.abc import Sequence
+from typing import Final
 
+import pyarrow as pa
+
+from burstline.formats.intake import Defects
 from burstline.formats.raw.files.layout import CommunicatorKind
+from burstline.formats.raw.processes.processes import Process
 from burstline.schema import row_table
-
-if TYPE_CHECKING:
-    from collections.abc import Sequence
-
-    import pyarrow as pa
-
-    from burstline.formats.intake import Defects
-    from burstline.formats.raw.processes.processes import Process
 
 _KINDS: Final[dict[int, str]] = {
     CommunicatorKind.WORLD: "world",

@@ -10,24 +10,19 @@ ever compared with what follows.
 
 from __future__ import annotations
 
+from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass, field
 from itertools import groupby
-from typing import TYPE_CHECKING, Any, Final, NamedTuple
+from typing import Any, Final, NamedTuple
 
 import numpy as np
+import numpy.typing as npt
+import pyarrow as pa
 
-from burstline.formats.intake import Places
+from burstline.formats.intake import Defects, Places
+from burstline.formats.raw.files.folder import RawFile
 from burstline.formats.raw.files.layout import MOST_RANKS, Ending, Kind, Named
 from burstline.schema import SILENT_THREADS, row_table
-
-if TYPE_CHECKING:
-    from collections.abc import Callable, Iterable, Sequence
-
-    import numpy.typing as npt
-    import pyarrow as pa
-
-    from burstline.formats.intake import Defects
-    from burstline.formats.raw.files.folder import RawFile
 
 _MOST_THREADS: Final = 1 << 20
 _CONTINUED_BY: Final[dict[int, Kind]] = {

@@ -3,20 +3,15 @@
 from __future__ import annotations
 
 from collections import defaultdict
+from collections.abc import Callable
 from dataclasses import dataclass, field
-from typing import TYPE_CHECKING, Final
+from typing import Final
 
 from burstline import schema
 from burstline.extrae import COUNTER_TYPES
-from burstline.formats.text.forms import DECLARATIONS, FORMS, ROWS
-from burstline.formats.text.statements import MOST_LOCATIONS, place_of
+from burstline.formats.text.forms import DECLARATIONS, FORMS, ROWS, Row
+from burstline.formats.text.statements import MOST_LOCATIONS, Place, Statement, place_of
 from burstline.operations import CODES
-
-if TYPE_CHECKING:
-    from collections.abc import Callable
-
-    from burstline.formats.text.forms import Row
-    from burstline.formats.text.statements import Place, Statement
 
 _MOST_OPERATIONS: Final = 1 << 15
 

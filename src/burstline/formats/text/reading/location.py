@@ -9,16 +9,12 @@ from __future__ import annotations
 import re
 from collections import defaultdict
 from dataclasses import dataclass, field
-from typing import TYPE_CHECKING, Final, TypeAlias
+from typing import Final, TypeAlias
 
-from burstline.formats.text.forms import ATTRIBUTE, FORMS, WORLD
-from burstline.formats.text.statements import LARGEST, SMALLEST
+from burstline.formats.text.forms import ATTRIBUTE, FORMS, WORLD, Row
+from burstline.formats.text.reading.definitions import Definitions
+from burstline.formats.text.statements import LARGEST, SMALLEST, Statement
 from burstline.schema import LAST_SEQ
-
-if TYPE_CHECKING:
-    from burstline.formats.text.forms import Row
-    from burstline.formats.text.reading.definitions import Definitions
-    from burstline.formats.text.statements import Statement
 
 _SPAN = re.compile(r"([+-]?[0-9_]+)\.\.([+-]?[0-9_]+)")
 _VERBS: Final = (

@@ -4,40 +4,32 @@ from __future__ import annotations
 
 import re
 from collections import defaultdict
+from collections.abc import Iterable, Mapping, Sequence
 from pathlib import Path
-from typing import TYPE_CHECKING, Final
+from typing import Final
 
 import numpy as np
+import pyarrow as pa
 
 from burstline import schema
-from burstline.columns import ordinal_within
+from burstline.columns import Columns, Integers, ordinal_within
 from burstline.errors import FormatError, readable
 from burstline.formats import intake
 from burstline.formats.files import require_plain
+from burstline.formats.text.forms import Row
 from burstline.formats.text.inference import worlds
 from burstline.formats.text.reading.definitions import Definitions
-from burstline.formats.text.reading.location import Location
+from burstline.formats.text.reading.location import Location, Rows
 from burstline.formats.text.reading.tables import (
     add_inferred,
     definition_tables,
     event_tables,
     table,
 )
-from burstline.formats.text.statements import place_of, statements
-from burstline.progress import SILENCE
+from burstline.formats.text.statements import Place, place_of, statements
+from burstline.progress import SILENCE, Progress
 from burstline.schema import NO_VALUE, UNKNOWN
-
-if TYPE_CHECKING:
-    from collections.abc import Iterable, Mapping, Sequence
-
-    import pyarrow as pa
-
-    from burstline.columns import Columns, Integers
-    from burstline.formats.text.forms import Row
-    from burstline.formats.text.reading.location import Rows
-    from burstline.formats.text.statements import Place
-    from burstline.progress import Progress
-    from burstline.trace import Trace
+from burstline.trace import Trace
 
 _FIRST_STATEMENT = re.compile(rb"(?:\s|#[^\n]*\n)*(?:ranks|application)[ \t]+[0-9]")
 _NAME: Final = "<text>"
