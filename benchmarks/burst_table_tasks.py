@@ -11,7 +11,7 @@ import pyarrow as pa
 
 import burstline
 from benchmarks.conjugate import in_memory
-from burstline import schema
+from burstline.model import schema
 
 Task = Callable[[], dict[str, Any]]
 

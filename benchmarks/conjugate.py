@@ -21,7 +21,7 @@ import pyarrow as pa
 
 import burstline
 from benchmarks import labels
-from burstline.operations import CODES, NAMES
+from burstline.model import CODES, NAMES
 
 INNER: Final = 25
 SUMS: Final = 3

@@ -164,7 +164,7 @@ def changed(source: Trace, run: int) -> Trace:
     import pyarrow as pa  # noqa: PLC0415 -- in the child
 
     from burstline import Trace  # noqa: PLC0415
-    from burstline.bursts import bursts_of  # noqa: PLC0415
+    from burstline.model import bursts_of  # noqa: PLC0415
 
     calls = source.table("calls")
     drawn = np.random.default_rng(run).random(len(calls))

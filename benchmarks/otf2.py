@@ -185,7 +185,7 @@ def otf2_columns(path: str, warm_up: str) -> Task:
 def otf2_read(path: str, warm_up: str) -> Task:
     """Read an archive whole."""
     import burstline  # noqa: PLC0415 -- in the child
-    from burstline import schema  # noqa: PLC0415 -- in the child
+    from burstline.model import schema  # noqa: PLC0415 -- in the child
 
     burstline.read(warm_up)
 

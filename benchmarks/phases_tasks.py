@@ -53,8 +53,7 @@ def _seconds(do: Callable[[], object], times: int) -> float:
 
 def with_work(ranks: int, iterations: int) -> Trace:
     """A run along a ring, with work between calls, and the partners of sends."""
-    from burstline import Trace, schema  # noqa: PLC0415 -- in the child
-    from burstline.bursts import bursts_of  # noqa: PLC0415 -- in the child
+    from burstline.model import Trace, bursts_of, schema  # noqa: PLC0415 -- in the child
 
     trace = with_counters(in_memory(ranks, iterations, 4))
     tables = {name: trace.table(name) for name in schema.TABLES if name in trace}

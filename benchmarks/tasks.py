@@ -69,7 +69,7 @@ def scan(path: str, warm_up: str, threads: int) -> Task:
 def read(path: str, warm_up: str, threads: int, raw: bool) -> Task:  # noqa: FBT001 -- from JSON
     """Read a trace whole."""
     import burstline  # noqa: PLC0415 -- in the child
-    from burstline import schema  # noqa: PLC0415 -- in the child
+    from burstline.model import schema  # noqa: PLC0415 -- in the child
 
     burstline.read(Path(warm_up), raw=raw, threads=threads)
 

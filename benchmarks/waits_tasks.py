@@ -10,8 +10,7 @@ import numpy.typing as npt
 
 from burstline import Trace
 from burstline.columns import NO_VALUE, UNKNOWN
-from burstline.operations import CODES
-from burstline.schema import TableSchema
+from burstline.model import CODES, TableSchema
 
 Task = Callable[[], dict[str, Any]]
 Stamps = npt.NDArray[np.int64]  # (iterations, ranks)
@@ -70,7 +69,7 @@ def with_counters(trace: Trace) -> Trace:
     """The same, with work counters read where a call is entered and left."""
     import pyarrow as pa  # noqa: PLC0415 -- in the child
 
-    from burstline import Trace, schema  # noqa: PLC0415 -- in the child
+    from burstline.model import Trace, schema  # noqa: PLC0415 -- in the child
 
     names = "IR_BB", "IR_TOT_INS", "IR_LOOP_ITER"
     location, *columns = trace.arrays(
@@ -139,7 +138,7 @@ _SEQS: Final = 18
 
 def in_memory(ranks: int, iterations: int, places: int) -> Trace:
     """The tables of a run of an even number of ranks: along a ring, in pairs, all together."""
-    from burstline import Trace, schema  # noqa: PLC0415 -- in the child
+    from burstline.model import Trace, schema  # noqa: PLC0415 -- in the child
 
     program = _Program(ranks, iterations)
     ids, zeros = np.arange(ranks), np.zeros(ranks, np.int64)

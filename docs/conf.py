@@ -5,8 +5,8 @@ from __future__ import annotations
 from pyarrow.types import is_dictionary
 
 import burstline
-from burstline import schema
 from burstline.merge import table_schema
+from burstline.model import TABLES
 
 project = "burstline"
 author = "The burstline developers"
@@ -48,7 +48,7 @@ def setup(app):
 def add_tables(_app, page, source):
     """Append every table of a trace to the page that lists them."""
     if page == "reference/tables":
-        source[0] += "".join(describe(name, table) for name, table in schema.TABLES.items())
+        source[0] += "".join(describe(name, table) for name, table in TABLES.items())
         source[0] += describe_bursts()
 
 

@@ -4,7 +4,8 @@ from __future__ import annotations
 
 import pyarrow as pa
 
-from burstline import Trace, schema
+from burstline import Trace
+from burstline.model import schema
 
 _ZEROS = {"string": "", "bool": False, "operation": "MPI_Send", "list<int32>": []}
 

@@ -6,9 +6,9 @@ import numpy as np
 import pyarrow as pa
 
 import by_hand
-from burstline import Trace, schema
+from burstline import Trace
 from burstline.extrae.event_types import LOOP_OF_CALL
-from burstline.loops import LoopEvents, Loops
+from burstline.model import LoopEvents, Loops, schema
 from loop_programs import For
 
 GROUP = 7

@@ -16,7 +16,7 @@ from otf2.enums import (
 )
 
 import burstline
-from burstline import schema
+from burstline.model import schema
 
 
 class Archive:

@@ -6,9 +6,9 @@ import numpy as np
 import pyarrow as pa
 
 import burstline
-from burstline import schema
 from burstline.clocks import readings_of, restamp, stamps_of
 from burstline.identity import call_tree
+from burstline.model import schema
 from burstline.sync import rows_of, sync_of
 
 COUNTED = "IR_BB", "IR_TOT_INS", "IR_LD_INS"

@@ -17,7 +17,7 @@ from pathlib import Path
 
 from burstline.formats.raw import read as read_raw
 from burstline.formats.raw.events.openmp import Op
-from burstline.operations import CODES
+from burstline.model import CODES
 
 NUMBERS = {code + 1: name for name, code in CODES.items()}
 WORLD, SELF, OTHER = 1, 2, 3

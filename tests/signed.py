@@ -7,7 +7,7 @@ from pathlib import Path
 
 from experiments.signature.ending import STEP
 
-from burstline.operations import CODES
+from burstline.model import CODES
 from burstline.record import Plan, RankPlan
 
 PROGRAMS = Path(__file__).parent / "record"

@@ -5,7 +5,8 @@ from __future__ import annotations
 import numpy as np
 import pyarrow as pa
 
-from burstline import Trace, schema
+from burstline import Trace
+from burstline.model import schema
 
 DURATIONS = "polling_ns", "waiting_ns", "gap_ns"
 

@@ -6,7 +6,7 @@ import numpy as np
 import pyarrow as pa
 from hypothesis import strategies as st
 
-from burstline.profile import CALL_PATHS, LOCATIONS, METRICS, Profile, Values
+from burstline.model import CALL_PATHS, LOCATIONS, METRICS, Profile, Values
 
 TREE = {
     "time": None,

@@ -15,7 +15,7 @@ from contextlib import contextmanager
 from typing import Final
 
 import burstline
-from burstline.operations import FINALIZES, INITS
+from burstline.model import FINALIZES, INITS
 from burstline.waits import WAITS
 from experiments.clocks.runs import Configuration, Mode, Site
 

@@ -19,8 +19,8 @@ import numpy as np
 import numpy.typing as npt
 import pyarrow as pa
 
-from burstline import Trace, schema
-from burstline.bursts import bursts_of
+from burstline import Trace
+from burstline.model import bursts_of, schema
 
 Integers = npt.NDArray[np.int64]
 

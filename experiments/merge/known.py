@@ -23,9 +23,10 @@ import numpy as np
 import numpy.typing as npt
 
 import burstline
-from burstline import Trace, schema
+from burstline import Trace
 from burstline.errors import NotEnoughDataError, ParameterError, printable
 from burstline.merge import METHODS, match
+from burstline.model import schema
 from experiments.merge.accuracy import Accuracy, by_ids, pairs_of, unique_by_ids
 
 Integers = npt.NDArray[np.int64]

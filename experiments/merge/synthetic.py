@@ -17,9 +17,10 @@ from typing import Final
 import numpy as np
 import pyarrow as pa
 
-from burstline import Trace, schema
+from burstline import Trace
 from burstline.identity import tokens_of
 from burstline.merge import loops_of
+from burstline.model import schema
 
 _LEAST: Final = 1e4
 _SPREAD: Final = 2.0

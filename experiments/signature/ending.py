@@ -25,7 +25,7 @@ from typing import Final, NamedTuple
 import numpy as np
 
 from burstline.errors import BurstlineError
-from burstline.operations import CODES
+from burstline.model import CODES
 from burstline.record import Plan, RankPlan, signed_run
 from burstline.signature import hashes
 

@@ -17,8 +17,9 @@ from burstline.formats import write as write
 from burstline.merge import burst_table as burst_table
 from burstline.merge import fuse as fuse
 from burstline.merge import match as match
-from burstline.profile import Profile as Profile
-from burstline.profile import Values as Values
+from burstline.model import Profile as Profile
+from burstline.model import Trace as Trace
+from burstline.model import Values as Values
 from burstline.scaling import Scalability as Scalability
 from burstline.scaling import scalability as scalability
 from burstline.selection import select as select
@@ -27,7 +28,6 @@ from burstline.signature import phases as phases
 from burstline.structure import detect as detect
 from burstline.summary import Summary as Summary
 from burstline.summary import summarise as summarise
-from burstline.trace import Trace as Trace
 from burstline.waits import wait_states as wait_states
 
 from . import annotation as annotation
@@ -35,9 +35,9 @@ from . import comparison as comparison
 from . import formats as formats
 from . import learning as learning
 from . import merge as merge
+from . import model as model
 from . import plots as plots
 from . import progress as progress
-from . import schema as schema
 from . import show as show
 from . import signature as signature
 from . import structure as structure

@@ -15,10 +15,8 @@ import numpy.typing as npt
 import pyarrow as pa
 
 from burstline import extrae
-from burstline.bursts import POLL_COLUMNS
 from burstline.columns import Integers, Mask, coded, numpy_columns, prefix_sums
-from burstline.operations import INITS
-from burstline.trace import Trace
+from burstline.model import INITS, POLL_COLUMNS, Trace
 
 CALL_COLUMNS: Final = ("location", "operation", "enter_ns", "leave_ns")
 """Columns of `calls` that :meth:`UsefulTime.add` needs."""

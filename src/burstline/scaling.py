@@ -16,13 +16,18 @@ from typing import Any, Final, NamedTuple
 import numpy as np
 
 from burstline import waits
-from burstline.bursts import POLL_GAP_NS, waiting_in
 from burstline.columns import coded, numpy_columns
 from burstline.efficiency import BURST_COLUMNS, CALL_COLUMNS, Efficiency, UsefulTime
 from burstline.errors import NotEnoughDataError, ParameterError, plural
-from burstline.operations import COLLECTIVES, FINALIZES, INITS
-from burstline.schema import NO_VALUE
-from burstline.trace import Trace
+from burstline.model import (
+    COLLECTIVES,
+    FINALIZES,
+    INITS,
+    NO_VALUE,
+    POLL_GAP_NS,
+    Trace,
+    waiting_in,
+)
 
 SCALINGS: Final = ("strong", "weak")
 """Whether runs solve the same problem, or one that grows with their threads."""

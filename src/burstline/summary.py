@@ -12,13 +12,12 @@ from typing import Any, Final
 import numpy as np
 import pyarrow as pa
 
-from burstline import schema, waits
-from burstline.bursts import POLL_GAP_NS, waiting_in
+from burstline import waits
 from burstline.columns import AnyIntegers, Integers, coded, numpy_columns, to_numpy
 from burstline.efficiency import BURST_COLUMNS, CALL_COLUMNS, SPANS, Efficiency, UsefulTime
 from burstline.errors import ParameterError
 from burstline.identity import path_labels
-from burstline.trace import Trace
+from burstline.model import POLL_GAP_NS, Trace, schema, waiting_in
 
 _RECORDS: Final = {"states": "states", "events": "events", "communications": "messages"}
 """For each kind of record, the table that is counted where the reader left no count."""
@@ -40,7 +39,7 @@ class CallTotals:
 class GapTotals:
     """All gaps of one kind."""
 
-    kind: str  # one of :data:`burstline.schema.GAP_KINDS`
+    kind: str  # one of :data:`burstline.model.GAP_KINDS`
     # how many there were, and their length over all locations
     count: int
     time_ns: int
@@ -80,7 +79,7 @@ class Defect:
     """One kind of defect."""
 
     kind: str
-    severity: str  # one of :data:`burstline.schema.SEVERITIES`
+    severity: str  # one of :data:`burstline.model.SEVERITIES`
     count: int  # how often
     first: str  # where first, and what is there
 

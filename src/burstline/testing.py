@@ -7,10 +7,9 @@ from typing import Final
 
 import pyarrow as pa
 
-from burstline import schema
 from burstline.errors import ParameterError, printable
 from burstline.formats.text import parse
-from burstline.trace import Trace
+from burstline.model import Trace, schema
 
 _SHOWN: Final = 400
 

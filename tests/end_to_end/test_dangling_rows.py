@@ -12,8 +12,8 @@ import pyarrow.parquet as pq
 import pytest
 
 import burstline
-from burstline import schema
 from burstline.errors import FormatError
+from burstline.model import schema
 from command import burstline as call
 from vouched import vouch
 

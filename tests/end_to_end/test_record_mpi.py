@@ -12,7 +12,7 @@ import pyarrow.compute as pc
 import pytest
 
 from burstline.formats.raw import read as read_raw
-from burstline.trace import Trace
+from burstline.model import Trace
 
 Recorded = Callable[..., Trace]
 Recorder = Callable[[str], Path]

@@ -12,8 +12,8 @@ from typing import NamedTuple
 
 import pytest
 
-from burstline import operations
 from burstline.formats.raw import operation_numbers
+from burstline.model import operations
 
 PROGRAM = Path(__file__).with_name("every_call.c")
 RAW = struct.Struct("<QHHIQQ")

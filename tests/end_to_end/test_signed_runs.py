@@ -15,7 +15,7 @@ from experiments.signature.ending import FORTRAN, PENDING, STEP
 
 import burstline
 from burstline.errors import InconsistentTraceError, NotEnoughDataError
-from burstline.operations import COLLECTIVES, COUNTED
+from burstline.model import COLLECTIVES, COUNTED
 from burstline.record import Plan, RankPlan, State, signed_run
 from burstline.signature import events_of
 from recording import wait_until

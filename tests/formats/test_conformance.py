@@ -7,7 +7,7 @@ from fnmatch import fnmatch
 import pytest
 
 import burstline
-from burstline import schema
+from burstline.model import schema
 from burstline.testing import assert_same_trace
 from stories import FORMATS, STORIES
 

@@ -12,10 +12,11 @@ import pytest
 
 import burstline
 import raw_files
-from burstline import annotation, schema
+from burstline import annotation
 from burstline.annotation import marks_of
 from burstline.formats.paraver.reading import trace as reading
 from burstline.merge.align.loops import loops_of
+from burstline.model import schema
 from burstline.structure import detect
 from burstline.testing import assert_same_trace
 from raw_files import Run, record

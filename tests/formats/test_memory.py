@@ -12,7 +12,7 @@ from otf2.enums import ParameterType
 
 import burstline
 import raw_files
-from burstline import cli, schema
+from burstline import cli
 from burstline.formats import raw
 from burstline.formats.definitions import text_bytes
 from burstline.formats.intake.budget import BASE, Costs, memory_each, memory_of_all
@@ -20,6 +20,7 @@ from burstline.formats.intake.collectives import window_borders
 from burstline.formats.intake.target import Tables
 from burstline.formats.raw import source
 from burstline.formats.store import pages, read_footer
+from burstline.model import schema
 from burstline.testing import trace_of
 from otf2_archives import archive
 from paraver_text import HEADER, LINES

@@ -22,7 +22,7 @@ from burstline.formats import store
 from burstline.formats.otf2.library import VARIABLE
 from burstline.formats.otf2.writing import archive as writing
 from burstline.formats.otf2.writing.definitions import Definitions
-from burstline.overlay import overlaid
+from burstline.model import overlaid
 from burstline.testing import assert_same_trace, trace_of
 from effort import examples
 from otf2_archives import archive
@@ -201,7 +201,7 @@ def test_an_archive_of_ours_is_read_and_written_as_itself(tmp_path_factory, data
     assert one.calls.num_rows == trace.calls.num_rows
     assert one.messages.num_rows == trace.messages.num_rows
     varying = {"metadata", "defects", "region_defs", "communicators", "regions"}
-    assert_same_trace(two, one, tables=set(burstline.schema.TABLES) - varying)
+    assert_same_trace(two, one, tables=set(burstline.model.schema.TABLES) - varying)
     assert two.regions.drop_columns(["region"]).equals(one.regions.drop_columns(["region"]))
 
 

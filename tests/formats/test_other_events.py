@@ -12,7 +12,7 @@ import pytest
 from otf2.enums import Paradigm, ParameterType, Type
 
 import burstline
-from burstline import Trace, _core, schema
+from burstline import Trace, _core
 from burstline.formats.derivation.records import with_records
 from burstline.formats.intake.defects import Defects
 from burstline.formats.otf2.reading.archive import Archive, Definitions, Location, LocationGroup
@@ -20,6 +20,7 @@ from burstline.formats.otf2.reading.basis import Basis
 from burstline.formats.otf2.reading.details import Records
 from burstline.formats.otf2.reading.threads import other_event_table
 from burstline.formats.text import parse, render
+from burstline.model import schema
 from burstline.testing import assert_same_trace, trace_of
 from otf2_archives import archive
 

@@ -16,8 +16,7 @@ from burstline.formats.paraver.files.pcf import read_pcf
 from burstline.formats.paraver.files.row import read_row
 from burstline.formats.paraver.writing import writer
 from burstline.formats.paraver.writing.writer import survey, windows
-from burstline.overlay import overlaid
-from burstline.schema import RAW_TABLES, TABLES
+from burstline.model import RAW_TABLES, TABLES, overlaid
 from burstline.selection import select, shift
 from burstline.testing import assert_same_trace, trace_of
 from by_hand import rows_of, threads

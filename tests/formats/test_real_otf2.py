@@ -9,12 +9,11 @@ import numpy as np
 import pytest
 
 import burstline
-from burstline import schema
 from burstline.formats.intake.defects import Defects
 from burstline.formats.otf2 import find_anchor
 from burstline.formats.otf2.reading.events import read_events
 from burstline.formats.otf2.reading.trace import ArchiveSource
-from burstline.matching import init_finalize
+from burstline.model import init_finalize, schema
 from oracles import otf2_print
 
 SCOREP = ["scorep_toy4", "scorep_lulesh_8r_s10_i30", "scorep_hybrid_2x3"]

@@ -9,7 +9,7 @@ from collections import Counter
 import pytest
 
 import burstline
-from burstline import schema
+from burstline.model import schema
 
 MPI_TYPES = {f"5000000{k}" for k in range(1, 6)}
 KINDS = ("states", "events", "communications")

@@ -9,7 +9,7 @@ from __future__ import annotations
 import pytest
 
 import burstline
-from burstline import schema
+from burstline.model import schema
 from burstline.testing import trace_of
 from otf2_archives import archive
 from raw_files import Run, collective, receive, send, sent

@@ -26,7 +26,7 @@ import pyarrow.parquet as pq
 
 from burstline.formats.raw.files.layout import HEADER_BYTES, MAGIC, TAIL, TAIL_MAGIC
 from burstline.formats.store import MANIFEST
-from burstline.schema import TABLES
+from burstline.model import TABLES
 from vouched import checksum_of_footer
 
 NUMBERS: Final = (

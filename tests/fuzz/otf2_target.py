@@ -18,7 +18,6 @@ sys.path.insert(0, str(Path(__file__).resolve().parent.parent))
 with atheris.instrument_imports(include=["burstline"]):
     import numpy as np
 
-    from burstline import schema
     from burstline.errors import BurstlineError
     from burstline.formats.intake.defects import Defects
     from burstline.formats.otf2 import read as read_otf2
@@ -26,6 +25,7 @@ with atheris.instrument_imports(include=["burstline"]):
     from burstline.formats.otf2.reading.basis import Communicators, standing
     from burstline.formats.otf2.reading.metrics import Metrics
     from burstline.formats.otf2.reading.regions import Regions
+    from burstline.model import schema
 
 from otf2_archives import archive, team_of_two
 

@@ -16,9 +16,9 @@ import atheris
 sys.path.insert(0, str(Path(__file__).resolve().parent.parent))
 
 with atheris.instrument_imports(include=["burstline"]):
-    from burstline import schema
     from burstline.errors import FormatError
     from burstline.formats.raw import read as read_raw
+    from burstline.model import schema
 
 import raw_files
 

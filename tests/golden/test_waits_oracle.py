@@ -11,9 +11,9 @@ from pathlib import Path
 
 import pytest
 
-from burstline import schema
 from burstline.formats import text
 from burstline.identity import call_tree
+from burstline.model import schema
 from burstline.testing import assert_same_trace, trace_of
 from golden.oracle_events import as_case, as_text
 

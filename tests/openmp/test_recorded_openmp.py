@@ -10,7 +10,7 @@ import numpy as np
 import pytest
 
 from burstline.formats.raw.events.openmp import ROLES, decode
-from burstline.schema import NO_VALUE
+from burstline.model import NO_VALUE
 from raw_records import files, records
 from runtime_building import NATIVE, build
 

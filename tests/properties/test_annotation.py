@@ -9,7 +9,6 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 import burstline
-from burstline import schema
 from burstline._core import EventClass
 from burstline.annotation import (
     INNERMOST,
@@ -22,6 +21,7 @@ from burstline.annotation import (
 )
 from burstline.annotation.tables import ORDINALS
 from burstline.extrae.counters import classify
+from burstline.model import schema
 from burstline.structure import detect
 from burstline.structure.program.iterations import Spans
 from burstline.testing import assert_same_trace

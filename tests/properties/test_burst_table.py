@@ -8,11 +8,12 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from burstline import Trace, schema
+from burstline import Trace
 from burstline.formats import read, write
 from burstline.identity import SPAN_COLLECTIVES
 from burstline.merge import burst_parts, burst_table
 from burstline.merge.tables.rows import Computing, Concurrency
+from burstline.model import schema
 from effort import examples
 from oracles import burst_table as oracle
 from random_traces import traces

@@ -9,7 +9,7 @@ from hypothesis import strategies as st
 from burstline import Trace
 from burstline.identity import call_tree, clean_paths
 from burstline.identity.call_paths import Paths
-from burstline.profile import CALL_PATHS
+from burstline.model import CALL_PATHS
 from burstline.summary import summarise
 from burstline.testing import trace_of as told
 from by_hand import calls_of, threads, trace_of

@@ -6,7 +6,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from burstline import summarise
-from burstline.bursts import waiting_in
+from burstline.model import waiting_in
 from by_hand import calls_of, threads, trace_of
 from oracles.efficiency import factors, factors_of_trace, waiting
 

@@ -10,10 +10,10 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 import burstline
-from burstline import schema
 from burstline.clocks import Effort, retimed, retimings
 from burstline.errors import NotEnoughDataError, ParameterError
 from burstline.identity import call_tree
+from burstline.model import schema
 from burstline.sync import rows_of, sync_of, violations
 from burstline.testing import trace_of
 from golden.oracle_events import as_case, as_text

@@ -7,7 +7,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from burstline.columns import codes, ordinal_within
-from burstline.matching import collective_instances, match_messages
+from burstline.model import collective_instances, match_messages
 from oracles import matching as oracle
 
 traffic = st.lists(st.integers(0, 3), max_size=40)

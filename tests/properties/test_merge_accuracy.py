@@ -10,8 +10,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from burstline import Trace
-from burstline.bursts import bursts_of
 from burstline.merge.matching import match
+from burstline.model import bursts_of
 from burstline.testing import trace_of
 from effort import examples
 from random_traces import traces

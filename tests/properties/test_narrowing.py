@@ -12,11 +12,12 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 import burstline
-from burstline import MemoryBudgetError, Trace, schema
+from burstline import MemoryBudgetError, Trace
 from burstline.columns import Ordinals
 from burstline.formats import store
 from burstline.formats.paraver.editing.cut import completed
 from burstline.formats.store import folder as store_folder
+from burstline.model import schema
 from burstline.selection import estimate_bytes, losses, narrowed, select
 from burstline.testing import assert_same_trace, trace_of
 from effort import examples

@@ -9,8 +9,8 @@ import hypothesis.strategies as st
 from hypothesis import given
 
 import burstline
-from burstline import schema
 from burstline.formats import otf2
+from burstline.model import schema
 from effort import examples
 from otf2_archives import archive
 

@@ -11,10 +11,10 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 import burstline
-from burstline import schema
 from burstline.formats import intake, store
 from burstline.formats.paraver.files import lines as blocks
 from burstline.formats.paraver.reading import trace as reading
+from burstline.model import schema
 from burstline.progress import SILENCE
 from burstline.testing import assert_same_trace
 from effort import examples

@@ -12,10 +12,11 @@ from hypothesis import strategies as st
 
 import burstline
 import raw_files
-from burstline import errors, schema
+from burstline import errors
 from burstline.formats.raw import read as read_raw
 from burstline.formats.raw.events.regions import match_borders
 from burstline.formats.raw.files.layout import Kind
+from burstline.model import schema
 from effort import examples
 from oracles.raw_messages import Machine, rows_of
 

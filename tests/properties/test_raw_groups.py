@@ -11,7 +11,7 @@ from hypothesis import strategies as st
 
 import burstline
 import raw_files
-from burstline import errors, schema
+from burstline import errors
 from burstline.formats import store
 from burstline.formats.intake.reading import read_parts
 from burstline.formats.intake.target import HeldRows, PackedRows, Spool, Tables
@@ -19,8 +19,8 @@ from burstline.formats.raw import read as read_raw
 from burstline.formats.raw.files.layout import Kind
 from burstline.formats.raw.source import RawSource
 from burstline.formats.store.folder import StoreWriter
+from burstline.model import Trace, schema
 from burstline.progress import SILENCE
-from burstline.trace import Trace
 from effort import examples
 
 RANKS = 3

@@ -10,8 +10,9 @@ from hypothesis import strategies as st
 
 import burstline
 import by_hand
-from burstline import _core, schema
+from burstline import _core
 from burstline.identity import sites_of
+from burstline.model import schema
 from burstline.structure.assembly import pooled
 from burstline.structure.calls import Calls
 from burstline.structure.published.clustering import count_runs, merged

@@ -8,9 +8,9 @@ import pyarrow.compute as pc
 from hypothesis import assume, given
 from hypothesis import strategies as st
 
-from burstline import Trace, schema
+from burstline import Trace
 from burstline.extrae.event_types import ITERATION, LOOP_OF_CALL
-from burstline.loops import LoopEvents, Loops
+from burstline.model import LoopEvents, Loops, schema
 from burstline.selection import Losses, losses, select, shift
 from burstline.testing import assert_same_trace
 from effort import examples

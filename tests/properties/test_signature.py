@@ -12,7 +12,7 @@ from hypothesis import strategies as st
 import by_hand
 from burstline import signature
 from burstline.errors import NotEnoughDataError, ParameterError
-from burstline.operations import CODES
+from burstline.model import CODES
 from burstline.signature import Events
 from burstline.signature.published import SIMILARITY, epas, logical_times, noise, pas2p
 from effort import examples

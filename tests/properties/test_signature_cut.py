@@ -7,7 +7,7 @@ from hypothesis import assume, given
 from hypothesis import strategies as st
 
 import burstline
-from burstline.operations import COUNTED
+from burstline.model import COUNTED
 from burstline.signature import events_of
 from burstline.signature.cut import cut_of, demands_of
 from burstline.testing import trace_of

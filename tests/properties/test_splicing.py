@@ -9,7 +9,7 @@ from hypothesis import strategies as st
 
 from burstline import _core
 from burstline.formats.paraver.editing.splice import Additions, splice
-from burstline.schema import NO_VALUE
+from burstline.model import NO_VALUE
 from oracles import splicing
 from paraver_text import write_example
 

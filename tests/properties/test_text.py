@@ -8,8 +8,9 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from burstline import FormatError, schema
+from burstline import FormatError
 from burstline.formats.text import parse, recognises, render
+from burstline.model import schema
 from burstline.testing import assert_same_trace
 from effort import examples
 from random_traces import texts, traces

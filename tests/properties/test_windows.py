@@ -9,8 +9,9 @@ import numpy as np
 from hypothesis import assume, given
 from hypothesis import strategies as st
 
-from burstline import Trace, schema
+from burstline import Trace
 from burstline.formats import store
+from burstline.model import schema
 from burstline.selection import former_locations, losses, narrowed, select, shift
 from burstline.structure import detect
 from burstline.structure.program.windows import iterations_window

@@ -109,7 +109,9 @@ def test_a_room_has_a_door_and_nobody_may_pass_it_by(room):
     around = door.rpartition(".")[0]
 
     assert (room / "__init__.pyi").is_file()
-    assert {f"{door}.*", f"{door}.*.*", f"{around}.*.*"} & protected
+    assert f"{around}.*.*" in protected or any(
+        name.startswith(f"{door}.") for name in protected
+    )
 
 
 @pytest.mark.parametrize("door", doors())

@@ -12,7 +12,7 @@ import pytest
 from burstline.comparison import compare, j_c, j_mc
 from burstline.comparison.result import verdict
 from burstline.errors import NotEnoughDataError, ParameterError
-from burstline.profile import CALL_PATHS, Values
+from burstline.model import CALL_PATHS, Values
 from burstline.show import output
 from burstline.show.comparison import ComparisonView
 from burstline.show.pictures.comparison import comparison_plot, draw_call_paths, draw_kinds

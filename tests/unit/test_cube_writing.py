@@ -22,7 +22,7 @@ import burstline
 from burstline.cli import main
 from burstline.errors import ParameterError
 from burstline.formats.cube import writing
-from burstline.profile import CALL_PATHS, LOCATIONS, METRICS, Profile, Values
+from burstline.model import CALL_PATHS, LOCATIONS, METRICS, Profile, Values
 from effort import examples
 
 HEAD, DATA = struct.pack("<11sIHB", b"CUBEX.INDEX", 1, 0, 1), b"CUBEX.DATA"

@@ -4,7 +4,6 @@ from itertools import pairwise
 
 import pytest
 
-from burstline import operations, schema
 from burstline._core import EventClass, LockStep
 from burstline.extrae import event_types
 from burstline.extrae.counters import (
@@ -18,6 +17,7 @@ from burstline.extrae.mpi_calls import MPI_EVENTS, MPI_OPERATIONS, MPI_TYPES
 from burstline.extrae.regions import LOCK_STEPS, REGION_TYPES, region_kind, region_name
 from burstline.extrae.states import STATE_COLORS, STATES
 from burstline.formats.paraver.files.pcf import read_pcf
+from burstline.model import operations, schema
 
 COUNTERS_OF_OURS = (event_types.NATIVE_TYPES, event_types.WORK_TYPES, event_types.MERGED_TYPES)
 OTHERS_OF_OURS = (

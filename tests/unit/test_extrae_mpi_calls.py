@@ -7,11 +7,10 @@ import re
 import numpy as np
 
 import burstline
-from burstline import operations
 from burstline.extrae.mpi_calls import MPI_EVENTS, MPI_OPERATIONS
 from burstline.formats.paraver.writing import writer
+from burstline.model import NEVER_LEFT, operations
 from burstline.record.building.wrappers import calls
-from burstline.schema import NEVER_LEFT
 from raw_files import Run, collective, column, record, send
 
 MISSES = 22

@@ -8,7 +8,7 @@ from burstline.errors import NotEnoughDataError, ParameterError
 from burstline.merge import burst_table
 from burstline.merge.fusion import fuse, values_of
 from burstline.merge.matching import match
-from burstline.schema import NO_VALUE
+from burstline.model import NO_VALUE
 from burstline.testing import trace_of
 
 CALLS = ("MPI_Init", "MPI_Barrier", "MPI_Bcast", "MPI_Reduce", "MPI_Finalize")

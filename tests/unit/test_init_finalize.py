@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from burstline.matching import init_finalize
+from burstline.model import init_finalize
 from burstline.testing import trace_of
 from stories import FORMATS, STORIES
 

@@ -7,11 +7,11 @@ import ctypes
 import numpy as np
 import pytest
 
-from burstline import schema
 from burstline.formats.intake import target
 from burstline.formats.intake.collectives import PART_COLUMNS
 from burstline.formats.intake.messages import RECEIVE_COLUMNS, SEND_COLUMNS
 from burstline.formats.intake.target import HeldRows, PackedRows, Spool, types_of
+from burstline.model import schema
 
 
 def test_a_half_of_a_message_takes_no_more_than_its_columns_of_the_table():

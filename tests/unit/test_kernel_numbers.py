@@ -12,7 +12,7 @@ from burstline import _core
 from burstline.formats.intake.calls import Kind, Transfer
 from burstline.formats.otf2.reading.details import OF_CALLS, Records, raw_kinds
 from burstline.formats.raw.files import layout
-from burstline.schema import GAP_KINDS
+from burstline.model import GAP_KINDS
 
 PACKAGE = Path(burstline.__file__).parent
 RAW_H = PACKAGE / "record" / "native" / "raw.h"

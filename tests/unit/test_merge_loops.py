@@ -7,12 +7,12 @@ import pyarrow as pa
 import pytest
 
 import by_hand
-from burstline import Trace, schema
+from burstline import Trace
 from burstline.annotation import iteration_type
 from burstline.extrae.event_types import FOUND_ITERATION, ITERATION, LOOP_OF_CALL, STRUCTURE
-from burstline.loops import LoopEvents, Loops, entries_above
 from burstline.merge.align.loops import loops_of
 from burstline.merge.matching import match
+from burstline.model import LoopEvents, Loops, entries_above, schema
 from burstline.testing import trace_of
 from labelled import with_loops, without
 

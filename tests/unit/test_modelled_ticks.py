@@ -7,9 +7,10 @@ import pyarrow as pa
 import pytest
 
 import burstline
-from burstline import schema, show
+from burstline import show
 from burstline.clocks import Effort, retimed
 from burstline.columns import to_numpy
+from burstline.model import schema
 from burstline.testing import trace_of
 from burstline.waits.modelled import Modelled
 

@@ -13,12 +13,13 @@ from pathlib import Path
 import pytest
 
 import burstline
-from burstline import _core, schema
+from burstline import _core
 from burstline.errors import FormatError
 from burstline.formats import otf2
 from burstline.formats.otf2.library import VARIABLE
 from burstline.formats.otf2.reading import trace as source
 from burstline.formats.otf2.reading.archive import describe
+from burstline.model import schema
 from otf2_archives import archive
 
 RANKS = 3

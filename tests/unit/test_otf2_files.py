@@ -8,7 +8,6 @@ import pytest
 from otf2.enums import ParameterType
 
 import burstline
-from burstline import schema
 from burstline.errors import FormatError, MemoryBudgetError, MissingExtraError
 from burstline.formats import otf2
 from burstline.formats.intake.budget import Costs
@@ -18,6 +17,7 @@ from burstline.formats.otf2 import library
 from burstline.formats.otf2.reading import archive as archive_module
 from burstline.formats.otf2.reading import trace as otf2_trace
 from burstline.formats.otf2.reading.trace import COSTS
+from burstline.model import schema
 from burstline.progress import SILENCE
 from otf2_archives import archive, team_of_two
 

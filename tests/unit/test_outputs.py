@@ -6,14 +6,12 @@ import pyarrow as pa
 import pytest
 
 import burstline
-from burstline import schema
 from burstline.annotation import annotated, marks_of
 from burstline.columns import to_numpy
 from burstline.errors import InconsistentTraceError, ParameterError
 from burstline.formats.derivation import with_records
-from burstline.overlay import overlaid
+from burstline.model import Trace, overlaid, schema
 from burstline.selection import select, shift
-from burstline.trace import Trace
 from paraver_text import write_example
 
 ENDINGS = (".prv", ".prv.gz", ".store", ".csv", ".parquet", ".otf2")

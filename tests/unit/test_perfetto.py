@@ -16,7 +16,7 @@ from burstline.cli import main
 from burstline.errors import ParameterError
 from burstline.formats import store
 from burstline.formats.perfetto import writing as written
-from burstline.overlay import overlaid
+from burstline.model import overlaid
 from burstline.testing import trace_of
 from random_traces import traces
 

@@ -10,7 +10,7 @@ import pytest
 
 import burstline
 import raw_files
-from burstline import schema
+from burstline.model import schema
 from command import burstline as command
 from cube_files import Cube
 from otf2_archives import archive

@@ -7,7 +7,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from burstline.formats.raw.events.openmp import ROLES, Op, decode
-from burstline.schema import NO_VALUE
+from burstline.model import NO_VALUE
 
 FIELDS = [("time", "<u8"), ("op", "<u2"), ("a", "<u4"), ("b", "<u8"), ("c", "<u8")]
 LOOP, BARRIER, IMPLICIT, LOCK, CRITICAL = 1, 1, 2, 1, 2

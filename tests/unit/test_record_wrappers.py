@@ -7,8 +7,8 @@ from collections import Counter
 
 import pytest
 
-from burstline import operations
 from burstline.formats.raw import operation_numbers
+from burstline.model import operations
 from burstline.record.building.wrappers import KINDS, calls, wrappers_source
 
 

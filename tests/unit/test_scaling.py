@@ -6,7 +6,8 @@ import weakref
 import pyarrow as pa
 import pytest
 
-from burstline import NotEnoughDataError, ParameterError, Trace, scalability, schema
+from burstline import NotEnoughDataError, ParameterError, Trace, scalability
+from burstline.model import schema
 from burstline.testing import trace_of
 
 HARDWARE = ("PAPI_TOT_INS", "PAPI_TOT_CYC")

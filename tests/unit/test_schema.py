@@ -7,7 +7,8 @@ import re
 import pyarrow as pa
 import pytest
 
-from burstline import InconsistentTraceError, ParameterError, operations, schema
+from burstline import InconsistentTraceError, ParameterError
+from burstline.model import operations, schema
 
 GAP = {"location": 0, "start_ns": 1, "end_ns": 20, "kind": "flush"}
 

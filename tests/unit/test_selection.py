@@ -6,7 +6,8 @@ import numpy as np
 import pyarrow as pa
 import pytest
 
-from burstline import ParameterError, Trace, schema
+from burstline import ParameterError, Trace
+from burstline.model import schema
 from burstline.selection import (
     Losses,
     losses,

@@ -8,11 +8,11 @@ import pytest
 
 import burstline
 import raw_files
-from burstline import schema
 from burstline.errors import FormatError
 from burstline.formats import store
 from burstline.formats.store.folder import StoreWriter
 from burstline.formats.store.manifest import Entry, Manifest
+from burstline.model import schema
 from raw_files import Run
 
 PIECES = [(0, 3), (3, 4), (4, 9), (9, 12), (12, 14), (14, 20)]

@@ -10,8 +10,7 @@ from hypothesis import strategies as st
 
 import command
 import oracles.in_calls as oracle
-from burstline.bursts import inside_calls
-from burstline.schema import NO_VALUE
+from burstline.model import NO_VALUE, inside_calls
 from burstline.structure import detect, in_calls
 from burstline.testing import trace_of
 

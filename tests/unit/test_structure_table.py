@@ -11,8 +11,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 import oracles.loop_table as oracle
-from burstline import ParameterError, Trace, schema
-from burstline.schema import NO_VALUE
+from burstline import ParameterError, Trace
+from burstline.model import NO_VALUE, schema
 from burstline.selection import select
 from burstline.show.structure import LoopTableView, sparkline
 from burstline.structure import detect, segments

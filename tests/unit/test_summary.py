@@ -32,7 +32,8 @@ KEYS_OF_THE_CONTRACT = {
 
 CHAIN = """
 import numpy as np
-from burstline import Trace, schema, summarise
+from burstline import Trace, summarise
+from burstline.model import schema
 levels, same = 200_000, ["f"] * 200_000
 paths = {"call_path": np.arange(levels), "parent": np.arange(levels) - 1, "function": same}
 rest = {column.name: [None] * levels for column in schema.TABLES["call_paths"].columns}

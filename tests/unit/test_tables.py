@@ -11,10 +11,10 @@ import pytest
 from hypothesis import given
 
 import burstline
-from burstline import schema
 from burstline.errors import FormatError, ParameterError
 from burstline.formats import tables
 from burstline.formats.intake.budget import BASE
+from burstline.model import schema
 from burstline.testing import assert_same_trace, trace_of
 from paraver_text import write_example
 from random_traces import traces

@@ -8,7 +8,7 @@ import pytest
 from burstline import Trace
 from burstline.formats.text import parse, render
 from burstline.formats.text.forms import FOLLOWS, NEVER_NULL, REFERENCES
-from burstline.schema import TABLES
+from burstline.model import TABLES
 from burstline.testing import assert_same_trace, trace_of
 
 

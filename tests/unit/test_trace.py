@@ -8,7 +8,8 @@ import numpy as np
 import pyarrow as pa
 import pytest
 
-from burstline import InconsistentTraceError, ParameterError, Trace, schema
+from burstline import InconsistentTraceError, ParameterError, Trace
+from burstline.model import schema
 from burstline.testing import assert_same_trace, trace_of
 
 SMALL = """

@@ -15,9 +15,10 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 import burstline
-from burstline import Trace, schema
+from burstline import Trace
 from burstline.columns import NO_VALUE, with_column
 from burstline.errors import NotEnoughDataError
+from burstline.model import schema
 from burstline.testing import trace_of
 from effort import examples
 from simulator import simulate

@@ -12,7 +12,7 @@ from burstline.columns import AnyIntegers, Integers, begins_run
 from burstline.errors import ParameterError, printable
 from burstline.extrae import FOUND_ITERATION, RESERVED, STRUCTURE
 from burstline.identity import Frame, Path
-from burstline.schema import UNKNOWN
+from burstline.model import UNKNOWN
 from burstline.structure import Call, Loop, Structure, walk
 
 __all__ = ["INNERMOST", "RESERVED", "STRUCTURE", "iteration_type", "loop_type"]

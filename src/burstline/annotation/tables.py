@@ -16,11 +16,8 @@ from burstline.annotation.marks import INNERMOST, Marks, iteration_type, loop_ty
 from burstline.columns import Integers, Mask, to_numpy
 from burstline.errors import NotEnoughDataError
 from burstline.extrae import MARKED, WAIT_CAUSE, WAIT_LENGTH, WAIT_STATE
-from burstline.loops import LoopEvents, with_detected
-from burstline.overlay import StoredOverlay, overlaid
-from burstline.schema import NO_VALUE
+from burstline.model import NO_VALUE, LoopEvents, StoredOverlay, Trace, overlaid, with_detected
 from burstline.selection import Lazy
-from burstline.trace import Trace
 
 _OUTSIDE: Final = "Outside of loops"
 _NO_WAIT: Final = "No wait"

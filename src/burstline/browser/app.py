@@ -32,6 +32,7 @@ from burstline.browser.outline import (
     restrictions,
 )
 from burstline.errors import BurstlineError, plural, printable
+from burstline.model import Trace
 from burstline.show import (
     STYLES,
     character_plot,
@@ -40,7 +41,6 @@ from burstline.show import (
     line_columns,
 )
 from burstline.structure import LoopTable, Points, Structure, loop_table, points
-from burstline.trace import Trace
 
 _OPEN, _FOLDED, _LEAF = "▾ ", "▸ ", "  "
 _OF_CODE: Final = frozenset(

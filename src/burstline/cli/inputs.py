@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING, Any, Final, TypedDict
 
 import burstline
 import burstline.formats.raw
-from burstline import annotation, clocks, formats, schema, selection, show
+from burstline import annotation, clocks, formats, selection, show
 from burstline.cli import usage
 from burstline.errors import (
     InconsistentTraceError,
@@ -25,6 +25,7 @@ from burstline.errors import (
     printable,
 )
 from burstline.formats.documents import read_toml
+from burstline.model import schema
 from burstline.progress import SILENCE
 
 if TYPE_CHECKING:
@@ -32,10 +33,10 @@ if TYPE_CHECKING:
 
     from burstline.annotation import Marks
     from burstline.clocks import Effort, EffortModel
+    from burstline.model import Trace
     from burstline.progress import Progress
     from burstline.show import Bar
     from burstline.structure import Structure
-    from burstline.trace import Trace
 
     Defects = list[dict[str, Any]]  # rows of the table
 

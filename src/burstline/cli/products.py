@@ -8,17 +8,18 @@ from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Final
 
-from burstline import formats, schema, show
+from burstline import formats, show
 from burstline.cli import usage
 from burstline.errors import ParameterError
 from burstline.formats import atomic
+from burstline.model import schema
 
 if TYPE_CHECKING:
     import argparse
     from collections.abc import Mapping, Sequence
 
+    from burstline.model import Trace
     from burstline.show import Figure, View
-    from burstline.trace import Trace
 
 TABLES: Final = (".parquet", ".csv", ".arrow")
 _EVERYWHERE: Final = ("regions", "readings", "gaps")

@@ -27,7 +27,7 @@ from burstline.columns import (
     take,
 )
 from burstline.errors import NotEnoughDataError, ParameterError
-from burstline.trace import Trace
+from burstline.model import Trace
 
 CLOCKS: Final = ("lt_1", "lt_loop", "lt_bb", "lt_stmt", "lt_hwctr")
 BLOCKS: Final = "IR_BB"

@@ -8,7 +8,7 @@ from typing import Any, Final
 import numpy as np
 
 from burstline.columns import AnyIntegers, Mask, begins_run, coded
-from burstline.trace import Trace
+from burstline.model import Trace
 
 POLLS: Final = (
     "MPI_Test", "MPI_Testany", "MPI_Testall", "MPI_Testsome", "MPI_Iprobe", "MPI_Improbe",

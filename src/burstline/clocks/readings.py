@@ -19,9 +19,8 @@ from burstline.columns import (
     slices,
     take,
 )
-from burstline.schema import NEVER_LEFT, OTHER_EVENT_KINDS
+from burstline.model import NEVER_LEFT, OTHER_EVENT_KINDS, Trace
 from burstline.sync import PLACES
-from burstline.trace import Trace
 
 _EVENTS: Final = (
     ("calls", "location", ("enter", "leave")),

@@ -9,7 +9,6 @@ from typing import Any, Final
 import numpy as np
 import pyarrow as pa
 
-from burstline import schema
 from burstline.clocks.efforts import Basis, Effort, efforts_of
 from burstline.clocks.order import MachineOrder, machine_order
 from burstline.clocks.readings import Readings, readings_of
@@ -26,9 +25,9 @@ from burstline.columns import (
 )
 from burstline.errors import NotEnoughDataError, ParameterError
 from burstline.identity import call_tree
+from burstline.model import Trace, schema
 from burstline.selection import loaded
 from burstline.sync import PLACES, Stamping, restamped, rows_of, sync_of
-from burstline.trace import Trace
 
 COLLECTIVES: Final = ("causal", "full")
 """Who waits in a collective: those who need what others send, or all for all."""

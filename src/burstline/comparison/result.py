@@ -14,7 +14,7 @@ from burstline.columns import Floats, Mask
 from burstline.comparison.scores import jaccard
 from burstline.comparison.tables import TIME, Tables, side_by_side
 from burstline.errors import ParameterError
-from burstline.profile import Profile
+from burstline.model.profile import Profile
 
 _MODELLED: Final = ("modelled_ticks", "modelled_share")
 """Facts of a profile of a logical clock."""

@@ -7,7 +7,7 @@ import numpy as np
 from burstline.columns import Floats
 from burstline.comparison.tables import side_by_side
 from burstline.errors import ParameterError, printable
-from burstline.profile import Profile
+from burstline.model.profile import Profile
 
 _NAMES = ("the first profile", "the second profile")
 

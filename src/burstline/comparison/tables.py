@@ -10,7 +10,7 @@ import numpy as np
 
 from burstline.columns import Floats, Integers
 from burstline.errors import NotEnoughDataError, ParameterError, printable
-from burstline.profile import Profile
+from burstline.model.profile import Profile
 
 METRIC_SETS: Final = ("time-tree", "fig1", "all")
 TIME: Final = "time"

@@ -110,6 +110,6 @@ MPI_EVENTS: Final = {
 """Event type and value of each operation that has one; a record may say another type."""
 
 MPI_OPERATIONS: Final = {value: name for name, (_, value) in MPI_EVENTS.items()}
-"""Operation of each value, a name of :data:`burstline.operations.NAMES`."""
+"""Operation of each value, a name of :data:`burstline.model.operations.NAMES`."""
 
 MPI_EVENTS["MPI_Init_thread"] = MPI_EVENTS["MPI_Init"]

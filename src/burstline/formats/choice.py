@@ -18,10 +18,8 @@ from burstline.formats import cube, otf2, paraver, perfetto, store, tables, text
 from burstline.formats import raw as raw_files
 from burstline.formats.files import require_plain
 from burstline.formats.outputs import files_read, require_apart, require_free, require_outputs
-from burstline.profile import Profile
+from burstline.model import SEVERITIES, Profile, Trace
 from burstline.progress import SILENCE, Progress
-from burstline.schema import SEVERITIES
-from burstline.trace import Trace
 
 
 class Readable(Protocol):

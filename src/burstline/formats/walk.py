@@ -7,8 +7,7 @@ from collections.abc import Sequence
 import numpy as np
 import pyarrow as pa
 
-from burstline import schema
-from burstline.trace import Trace
+from burstline.model import Trace, schema
 
 
 class Walk:

@@ -10,8 +10,7 @@ import numpy as np
 
 from burstline.columns import UNKNOWN, Integers
 from burstline.identity.vocabulary import Vocabulary
-from burstline.operations import NAMES
-from burstline.trace import Trace
+from burstline.model import NAMES, Trace
 
 _UNRESOLVED: Final = frozenset({"", "??", "?", "Unresolved", "_NOT_Found"})
 _STARTS: Final = ("__libc_start", "generic_start_main", "__clone", "start_thread")

@@ -26,8 +26,7 @@ from burstline.columns import (
 from burstline.identity.call_paths import path_labels
 from burstline.identity.communicators import communicator_labels
 from burstline.identity.vocabulary import Vocabulary
-from burstline.operations import COLLECTIVES, COMPLETIONS, NAMES
-from burstline.trace import Trace
+from burstline.model import COLLECTIVES, COMPLETIONS, NAMES, Trace
 
 _SIZES: Final = ("bytes_sent", "bytes_received")
 CONTEXT: Final = ("operation", "communicator", "partner", "root", "tag", *_SIZES, "call_path")

@@ -12,7 +12,7 @@ from typing import Final
 import numpy as np
 
 from burstline.columns import Integers
-from burstline.trace import Trace
+from burstline.model import Trace
 
 _LONGEST: Final = 64
 _DIGEST_BYTES: Final = 6

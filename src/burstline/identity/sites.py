@@ -10,7 +10,7 @@ import numpy.typing as npt
 from burstline.columns import UNKNOWN, Integers, coded, dense
 from burstline.identity.call_paths import Path, clean_paths
 from burstline.identity.communicators import splits_of
-from burstline.trace import Trace
+from burstline.model import Trace
 
 
 @dataclass(frozen=True, slots=True, eq=False)

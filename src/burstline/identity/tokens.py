@@ -30,8 +30,7 @@ from burstline.identity.call_paths import Paths, clean_paths
 from burstline.identity.calls import SPAN_COLLECTIVES
 from burstline.identity.communicators import communicator_labels
 from burstline.identity.vocabulary import Vocabulary
-from burstline.operations import BLOCKING_SENDS, IMMEDIATE_SENDS
-from burstline.trace import Trace
+from burstline.model import BLOCKING_SENDS, IMMEDIATE_SENDS, Trace
 
 Codes = npt.NDArray[np.int32]
 Hashes = npt.NDArray[np.uint64]

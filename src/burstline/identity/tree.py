@@ -27,17 +27,15 @@ from burstline import _core
 from burstline.columns import UNKNOWN, AnyIntegers, Columns, Integers, Mask, coded, row_of, take
 from burstline.identity.call_paths import Frame
 from burstline.identity.stacks import Stacks, is_outlined_name, read_stacks
-from burstline.operations import role_of
-from burstline.profile import CALL_PATHS
-from burstline.trace import Trace
+from burstline.model import CALL_PATHS, Trace, role_of
 
 
 @dataclass(frozen=True, slots=True, eq=False)
 class CallTree:
     """The call paths of a trace, each once, and which of them its calls and regions are."""
 
-    # columns of :data:`burstline.profile.CALL_PATHS`, in preorder; row 0 is the program. A
-    # frame of a stack has the line that it calls from, and no last line.
+    # columns of :data:`burstline.model.CALL_PATHS`, in preorder; row 0 is the program. A frame
+    # of a stack has the line that it calls from, and no last line.
     nodes: pa.Table
     call_node: npt.NDArray[np.int32]  # (calls,) the node of each call, which is its operation
     # (regions,) the node that a region's time outside of other regions and calls is of

@@ -25,7 +25,7 @@ from burstline.columns import (
 from burstline.errors import NotEnoughDataError, ParameterError
 from burstline.merge.model import STAGES, THREAD, Matching, paired_rows
 from burstline.merge.tables.bursts import BurstTable
-from burstline.schema import NO_VALUE, UNKNOWN
+from burstline.model import NO_VALUE, UNKNOWN
 
 PLACE: Final = (*THREAD, "location", "burst")
 """Columns of a burst table by which its rows are found."""

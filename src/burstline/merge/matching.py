@@ -19,9 +19,8 @@ from burstline.merge.align.anchors import are_at_odds, renamed
 from burstline.merge.align.loops import loops_of
 from burstline.merge.model import STAGES, Alignment, Matching, Published
 from burstline.merge.published import Compared, match_published, unlikeness
-from burstline.operations import FINALIZES, INITS
+from burstline.model import FINALIZES, INITS, Trace
 from burstline.progress import SILENCE, Progress
-from burstline.trace import Trace
 
 METHODS: Final = ("align", "seed")
 _TOGETHER: Final = 64

@@ -20,7 +20,7 @@ from burstline.columns import (
     to_numpy,
 )
 from burstline.errors import ParameterError
-from burstline.schema import UNKNOWN
+from burstline.model import UNKNOWN
 
 STAGES: Final = ("none", "direct", "pattern", "region", "aligned", "moved", "similar")
 """How bursts are matched. Both methods: *direct*, by position, where all runs did the same.

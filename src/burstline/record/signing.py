@@ -31,7 +31,7 @@ from burstline.errors import (
     ParameterError,
     plural,
 )
-from burstline.operations import NAMES
+from burstline.model import NAMES
 from burstline.record.building.recorder import shared_object
 from burstline.record.launching.checks import (
     check_programs,

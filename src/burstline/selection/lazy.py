@@ -6,8 +6,7 @@ from collections.abc import Callable, Iterable, Iterator, Mapping
 
 import pyarrow as pa
 
-from burstline.schema import TABLES
-from burstline.trace import Trace
+from burstline.model import TABLES, Trace
 
 
 class Lazy(Mapping[str, "pa.Table"]):

@@ -8,9 +8,9 @@ from dataclasses import dataclass
 import numpy as np
 
 from burstline.columns import AnyIntegers, Integers, Mask, Ordinals, codes
+from burstline.model import Trace
 from burstline.selection.narrowing import narrow
 from burstline.selection.window import Borders
-from burstline.trace import Trace
 
 StillThere = Callable[[AnyIntegers, AnyIntegers], Mask]
 

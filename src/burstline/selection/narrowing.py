@@ -16,12 +16,11 @@ import numpy as np
 import numpy.typing as npt
 import pyarrow as pa
 
-from burstline import schema
 from burstline.columns import Integers, Mask, Ordinals, numpy_columns
 from burstline.errors import MemoryBudgetError
+from burstline.model import Trace, schema
 from burstline.selection.lazy import Lazy
 from burstline.selection.window import INTERVALS, Borders, kept_rows, replaced
-from burstline.trace import Trace
 
 _EARLIEST: Final = -(2**63)
 _MOMENTS: Final = ("readings", "other_events", "half_messages", "loop_iterations")

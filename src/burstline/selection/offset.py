@@ -7,11 +7,10 @@ from typing import Final
 import pyarrow as pa
 import pyarrow.compute as pc
 
-from burstline import schema
 from burstline.columns import with_column
 from burstline.errors import ParameterError
+from burstline.model import Trace, schema
 from burstline.selection.lazy import Lazy
-from burstline.trace import Trace
 
 _DURATIONS: Final = frozenset(["polling_ns", "waiting_ns", "gap_ns"])
 

@@ -7,14 +7,13 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from burstline import schema
 from burstline.columns import Mask
 from burstline.errors import ParameterError
+from burstline.model import Trace, schema
 from burstline.selection.lazy import Lazy
 from burstline.selection.narrowing import narrow
 from burstline.selection.tables import selected
 from burstline.selection.window import Borders, Moments, Window
-from burstline.trace import Trace
 
 
 def select(

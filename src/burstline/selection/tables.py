@@ -8,9 +8,8 @@ from typing import Final
 import numpy as np
 import pyarrow as pa
 
-from burstline import schema
 from burstline.columns import Integers, Mask, codes, numpy_columns, with_column
-from burstline.schema import NO_VALUE, UNKNOWN
+from burstline.model import NO_VALUE, UNKNOWN, schema
 from burstline.selection.window import INTERVALS, ORDINALS, Window, kept_rows, replaced
 
 _LAST: Final = 2**63 - 1

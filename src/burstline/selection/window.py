@@ -20,8 +20,7 @@ from burstline.columns import (
     with_column,
 )
 from burstline.errors import ParameterError
-from burstline.schema import NO_VALUE, UNKNOWN
-from burstline.trace import Trace
+from burstline.model import NO_VALUE, UNKNOWN, Trace
 
 Moments = int | AnyIntegers
 

@@ -19,12 +19,11 @@ from burstline.merge import (
     compare,
     values_of,
 )
-from burstline.schema import NO_VALUE
+from burstline.model import NO_VALUE, Trace
 from burstline.show.blocks import Block, Facts, Lines, Table
 from burstline.show.pictures.matching import merge_plot
 from burstline.show.units import format_ns, format_share
 from burstline.show.views import Figure, Rows, View
-from burstline.trace import Trace
 
 _PATTERNS: Final = 10
 _NONE: Final = STAGES[0]

@@ -9,7 +9,7 @@ from typing import Any, Final
 
 from burstline.efficiency import Efficiency
 from burstline.errors import plural
-from burstline.profile import Profile
+from burstline.model import Profile
 from burstline.show.blocks import Block, Facts, Heading, Lines, Table
 from burstline.show.units import (
     format_bytes,

@@ -21,9 +21,8 @@ from burstline.columns import (
     coded,
     ordinal_within,
 )
-from burstline.operations import TOGETHER
+from burstline.model import TOGETHER, Trace
 from burstline.signature.events import Events
-from burstline.trace import Trace
 
 _EAGER_BYTES: Final = 4096  # what every MPI sends without asking the receiver
 

@@ -11,7 +11,7 @@ import numpy as np
 
 from burstline.columns import Integers, Mask, prefix_sums
 from burstline.errors import InconsistentTraceError, ParameterError, plural
-from burstline.operations import BLOCKING_SENDS, CODES, IMMEDIATE_SENDS
+from burstline.model import BLOCKING_SENDS, CODES, IMMEDIATE_SENDS, Trace
 from burstline.signature.cut import cut_of, demands_of
 from burstline.signature.estimate import Prediction, predict
 from burstline.signature.events import Events, events_of
@@ -20,7 +20,6 @@ from burstline.signature.model import Measurement, Phase, Process, Signature, St
 from burstline.signature.occurrences import Occurrences
 from burstline.signature.published import epas, pas2p
 from burstline.signature.windows import ENOUGH, MOST, early_end, windows_of
-from burstline.trace import Trace
 
 METHODS: Final = ("loops", "epas", "pas2p")
 """How phases can be found."""

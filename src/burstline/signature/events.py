@@ -15,19 +15,20 @@ import numpy as np
 import numpy.typing as npt
 import pyarrow as pa
 
-from burstline.bursts import POLL_GAP_NS, waiting_in
 from burstline.columns import AnyIntegers, Integers, Mask, begins_run, coded, numpy_columns
 from burstline.errors import NotEnoughDataError, ParameterError
-from burstline.matching import init_finalize
-from burstline.operations import (
+from burstline.model import (
     BLOCKING_SENDS,
     CODES,
     COLLECTIVES,
     COUNTED,
     IMMEDIATE_SENDS,
     NAMES,
+    POLL_GAP_NS,
+    Trace,
+    init_finalize,
+    waiting_in,
 )
-from burstline.trace import Trace
 
 Hashes = npt.NDArray[np.uint64]
 

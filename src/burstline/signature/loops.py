@@ -25,11 +25,10 @@ import pyarrow as pa
 from burstline.columns import Integers, descending, prefix_sums
 from burstline.errors import ParameterError
 from burstline.identity import Path
-from burstline.operations import FINALIZES, INITS
+from burstline.model import FINALIZES, INITS, Trace
 from burstline.signature.events import Events, Hashes, mix
 from burstline.signature.occurrences import Occurrences
 from burstline.structure import LaneNest, lane_nest
-from burstline.trace import Trace
 
 _FEWEST_OF_KIND: Final = 4
 """Iterations with the same operations that are a phase of their own."""

@@ -33,9 +33,9 @@ from burstline.columns import (
     take,
 )
 from burstline.errors import ParameterError
+from burstline.model import Trace
 from burstline.signature.events import TIME, Events, Hashes
 from burstline.signature.occurrences import Occurrences
-from burstline.trace import Trace
 
 # type, process, work, first event of each tick, as the kernel takes them
 Columns = tuple[Hashes, npt.NDArray[np.int32], Integers, Integers]

@@ -12,7 +12,7 @@ import numpy as np
 
 from burstline.columns import Integers
 from burstline.errors import FormatError, UnsupportedRecordError
-from burstline.operations import COUNTED
+from burstline.model import COUNTED
 from burstline.signature.model import (
     VERSION,
     Measurement,

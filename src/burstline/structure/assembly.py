@@ -14,13 +14,12 @@ import numpy as np
 from burstline import _core
 from burstline.columns import Floats, Integers, Mask, begins_run
 from burstline.identity import communicator_names
-from burstline.schema import UNKNOWN
+from burstline.model import UNKNOWN, Trace
 from burstline.structure.partner_laws import Law
 from burstline.structure.program.iterations import Steps
 from burstline.structure.program.nodes import Call, Item, Loop
 from burstline.structure.program_order import paths_to_compare, program_places
 from burstline.structure.reduction import Reduced
-from burstline.trace import Trace
 
 
 def _or_none(value: float) -> float | None:

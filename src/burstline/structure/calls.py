@@ -8,7 +8,7 @@ import pyarrow.compute as pc
 
 from burstline.columns import Integers, prefix_sums
 from burstline.errors import NotEnoughDataError, ParameterError
-from burstline.trace import Trace
+from burstline.model import Trace
 
 
 class Calls:

@@ -10,9 +10,9 @@ import numpy as np
 import pyarrow.compute as pc
 
 from burstline.columns import Integers, Mask, dense, prefix_sums
+from burstline.model import Trace
 from burstline.structure.calls import Calls
 from burstline.structure.split_laws import split_laws
-from burstline.trace import Trace
 
 MOST_LISTED: Final = 1024
 """Of communicators with more members than this together, only the sizes are listed."""

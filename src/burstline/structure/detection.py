@@ -10,6 +10,7 @@ import numpy as np
 from burstline.columns import Integers
 from burstline.errors import ParameterError
 from burstline.identity import Sites, sites_of
+from burstline.model import Trace
 from burstline.progress import SILENCE, Progress
 from burstline.structure.assembly import Outcome
 from burstline.structure.calls import Calls
@@ -22,7 +23,6 @@ from burstline.structure.program.nodes import Call, Item, Loop, walk
 from burstline.structure.published.clustering import Limits, RankMerge, Scale
 from burstline.structure.published.method import by_means
 from burstline.structure.reduction import Reduced
-from burstline.trace import Trace
 
 METHODS = ("auto", "seed", "exact")
 """How loops can be found; ``auto`` takes the published method's result where it is better."""

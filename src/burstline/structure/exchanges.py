@@ -9,9 +9,9 @@ import numpy as np
 import numpy.typing as npt
 
 from burstline.columns import Integers, Mask
+from burstline.model import Trace
 from burstline.structure.calls import Calls
 from burstline.structure.partner_laws import Law, grid_law, law_of
-from burstline.trace import Trace
 
 MOST_LISTED: Final = 64
 """More partners of a call than this are counted, not listed."""

@@ -9,8 +9,7 @@ import numpy as np
 
 from burstline.columns import Integers
 from burstline.identity import Frame, Path
-from burstline.operations import FINALIZES, INITS, SESSION_ENDS
-from burstline.schema import UNKNOWN
+from burstline.model import FINALIZES, INITS, SESSION_ENDS, UNKNOWN
 
 _HEAD, _TAIL = -1, -2
 _START = -1  # above the outermost frames

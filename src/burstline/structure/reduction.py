@@ -10,10 +10,10 @@ import numpy.typing as npt
 from burstline import _core
 from burstline.columns import Floats, Integers, Mask, quotients
 from burstline.identity import Site, Sites
+from burstline.model import Trace
 from burstline.structure.calls import Calls
 from burstline.structure.communicators import Memberships
 from burstline.structure.exchanges import Exchanges
-from burstline.trace import Trace
 
 
 @dataclass(frozen=True, slots=True, eq=False)

@@ -24,7 +24,7 @@ from typing import Final, Protocol
 import numpy as np
 import pyarrow as pa
 
-from burstline import _core, schema
+from burstline import _core
 from burstline.columns import (
     NO_VALUE,
     UNKNOWN,
@@ -35,9 +35,9 @@ from burstline.columns import (
     to_numpy,
     with_column,
 )
+from burstline.model import Trace, schema
 from burstline.sync.alignment import aligned
 from burstline.sync.rows import BEFORE, ENTER, INSIDE, LEAVE, PLACES, Rows, Weights, replay
-from burstline.trace import Trace
 
 DECAY_BITS: Final = 13
 """A shift decays, and a jump is spread, by 122 ppm of the time: faster than clocks drift."""

@@ -24,13 +24,16 @@ from burstline.columns import (
     to_numpy,
 )
 from burstline.identity import CallTree
-from burstline.matching import init_finalize
-from burstline.operations import BLOCKING_SENDS
-from burstline.schema import OTHER_EVENT_KINDS, SEND_DONE_SOURCES
+from burstline.model import (
+    BLOCKING_SENDS,
+    OTHER_EVENT_KINDS,
+    SEND_DONE_SOURCES,
+    Trace,
+    init_finalize,
+)
 from burstline.sync.intervals import Intervals
 from burstline.sync.recorded import Recorded, narrow
 from burstline.sync.teams import Barriers, Locks, Teams, barriers_of, locks_of, teams_of
-from burstline.trace import Trace
 
 _SEQ: Final = ("enter_ns", "leave_ns", "enter_seq", "leave_seq")
 

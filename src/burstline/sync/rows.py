@@ -19,7 +19,7 @@ from burstline.columns import (
     prefix_sums,
     take,
 )
-from burstline.operations import COLLECTIVES, TOGETHER, role_of
+from burstline.model import COLLECTIVES, TOGETHER, role_of
 from burstline.sync.columns import Sync
 
 PLACES: Final = 4

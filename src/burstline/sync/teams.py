@@ -17,9 +17,9 @@ from burstline.columns import (
     row_of,
     take,
 )
+from burstline.model import Trace
 from burstline.sync.intervals import Intervals
 from burstline.sync.recorded import Recorded, narrow
-from burstline.trace import Trace
 
 
 @dataclass(frozen=True, slots=True, eq=False)

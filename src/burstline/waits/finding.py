@@ -13,9 +13,8 @@ from burstline.clocks import COLLECTIVES, Effort, constructs, retimings
 from burstline.efficiency import Efficiency
 from burstline.errors import MemoryBudgetError, NotEnoughDataError, ParameterError, plural
 from burstline.identity import CallTree, call_tree, without_program
-from burstline.operations import COLLECTIVES as CALLS_OF_ALL
-from burstline.operations import IO, RMA
-from burstline.schema import GAP_KINDS, SILENT_THREADS
+from burstline.model import COLLECTIVES as CALLS_OF_ALL
+from burstline.model import GAP_KINDS, IO, RMA, SILENT_THREADS, Trace
 from burstline.selection import loaded, parse_time
 from burstline.sync import (
     Sync,
@@ -27,7 +26,6 @@ from burstline.sync import (
     tells_program,
     violations,
 )
-from burstline.trace import Trace
 from burstline.waits.analysis import Analysis, analysed
 from burstline.waits.collectives import apart
 from burstline.waits.computation import with_computation

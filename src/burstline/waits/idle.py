@@ -13,7 +13,7 @@ from typing import Final
 import numpy as np
 
 from burstline.columns import Floats, Mask
-from burstline.profile import Profile
+from burstline.model import Profile
 
 _LEAST_OF_PLACE: Final = 0.1
 """What is said of a place makes up at least so much of what it costs."""

@@ -19,9 +19,8 @@ from burstline import _core
 from burstline.clocks import Effort, Readings, efforts_of, readings_of, restamp, stamps_of
 from burstline.columns import UNKNOWN, AnyIntegers, Floats, Integers, begins_run, take
 from burstline.errors import NotEnoughDataError
-from burstline.profile import METRICS, Profile, Values
+from burstline.model import METRICS, Profile, Trace, Values
 from burstline.sync import Intervals, Sync, rows_of
-from burstline.trace import Trace
 from burstline.waits.metrics import WAITS
 from burstline.waits.stops import left_before
 from burstline.waits.times import Nodes

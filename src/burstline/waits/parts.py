@@ -15,10 +15,9 @@ import numpy as np
 from burstline import structure
 from burstline.columns import UNKNOWN, AnyIntegers, Integers, begins_run, take
 from burstline.errors import NotEnoughDataError, ParameterError
-from burstline.loops import last_until
+from burstline.model import Trace, last_until
 from burstline.structure import Structure
 from burstline.sync import Sync
-from burstline.trace import Trace
 
 _Spans = tuple[Integers, Integers, Integers]  # location, begin and end
 

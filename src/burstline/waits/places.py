@@ -14,8 +14,8 @@ import numpy as np
 
 from burstline.columns import AnyIntegers, take
 from burstline.identity import CallTree, Frame, clean_paths
+from burstline.model import Trace
 from burstline.sync import Sync
-from burstline.trace import Trace
 from burstline.waits.stops import stops_of
 
 _MOST_TOLD: Final = 3

@@ -22,11 +22,9 @@ from burstline.columns import (
     to_numpy,
 )
 from burstline.identity import MAINS, CallTree
-from burstline.operations import FINALIZES, INITS
-from burstline.profile import LOCATIONS, Profile, Values
-from burstline.profile import METRICS as METRIC_TABLE
+from burstline.model import FINALIZES, INITS, LOCATIONS, Profile, Trace, Values
+from burstline.model import METRICS as METRIC_TABLE
 from burstline.sync import Sync
-from burstline.trace import Trace
 from burstline.waits.analysis import Analysis
 from burstline.waits.factors import factors_of, of_communication
 from burstline.waits.idle import Keeping, keeper

@@ -9,7 +9,7 @@ import numpy.typing as npt
 import pyarrow as pa
 
 from burstline.columns import Floats, Integers, Mask
-from burstline.operations import COLLECTIVES
+from burstline.model import COLLECTIVES
 from burstline.sync import Sync
 from burstline.waits.metrics import PARENTS
 from burstline.waits.severities import Severities

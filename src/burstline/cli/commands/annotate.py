@@ -31,7 +31,7 @@ if TYPE_CHECKING:
     from collections.abc import Iterator
 
     from burstline.annotation import Marks
-    from burstline.trace import Trace
+    from burstline.model import Trace
 
 DESCRIPTION: Final = """\
 Write a copy of TRACE in which every iteration of every loop is an event, so that Paraver

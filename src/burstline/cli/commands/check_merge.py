@@ -22,7 +22,7 @@ from burstline.cli.products import picture_file, print_view, write_figure
 from burstline.errors import ParameterError, plural
 
 if TYPE_CHECKING:
-    from burstline.trace import Trace
+    from burstline.model import Trace
 
 DESCRIPTION: Final = """\
 Match the bursts of runs that recorded the same counters, and say of each counter how well

@@ -28,7 +28,7 @@ if TYPE_CHECKING:
     from collections.abc import Sequence
 
     from burstline.comparison import Comparison
-    from burstline.profile import Profile
+    from burstline.model import Profile
 
 DESCRIPTION: Final = """\
 Say how alike profiles are, and where they differ: repetitions with each other, or the mean of

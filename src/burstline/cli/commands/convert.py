@@ -7,12 +7,13 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any, Final, Unpack
 
 import burstline
-from burstline import formats, record, schema, show
+from burstline import formats, record, show
 from burstline.cli import usage
 from burstline.cli.inputs import is_recorded, limits_of, note_defects, progress_bar
 from burstline.cli.products import output_path, print_written, written_rows
 from burstline.formats import atomic, otf2, paraver, store
 from burstline.formats import raw as raw_files
+from burstline.model import schema
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
@@ -61,7 +62,7 @@ def run(arguments: usage.Arguments) -> None:
         else:
             trace = burstline.read(arguments.trace, raw=raw, **limits, progress=progress)
             if not raw:
-                from burstline.overlay import overlaid  # noqa: PLC0415 -- loads NumPy
+                from burstline.model import overlaid  # noqa: PLC0415 -- loads NumPy
 
                 trace = overlaid(trace, {}, without=schema.RAW_TABLES)
             memory = limits["memory"]

@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any, Final
 
 import burstline
-from burstline import annotation, formats, schema, selection
+from burstline import annotation, formats, selection
 from burstline.cli import usage
 from burstline.cli.inputs import (
     ANALYSED,
@@ -21,9 +21,10 @@ from burstline.cli.inputs import (
 from burstline.cli.products import kept_rows, output_path, print_written, whole_bursts
 from burstline.errors import NotEnoughDataError, ParameterError
 from burstline.formats import paraver
+from burstline.model import schema
 
 if TYPE_CHECKING:
-    from burstline.trace import Trace
+    from burstline.model import Trace
 
 DESCRIPTION: Final = """\
 Write a part of TRACE as a trace of its own: a window of time, some ranks, some iterations of

@@ -23,8 +23,8 @@ from burstline.cli.products import print_view
 from burstline.errors import ParameterError
 
 if TYPE_CHECKING:
+    from burstline.model import Trace
     from burstline.show import View
-    from burstline.trace import Trace
 
 DESCRIPTION: Final = """\
 Show what is in TRACE: ranks, nodes and duration, MPI calls by operation with their

@@ -32,8 +32,8 @@ if TYPE_CHECKING:
 
     from burstline.formats.paraver import WantedCounter
     from burstline.merge import Alignment, FusedCounter, Fusion, Matching, Published
+    from burstline.model import Trace
     from burstline.progress import Progress
-    from burstline.trace import Trace
 
     Run = tuple[Path, Trace]
     Shares = list[tuple[str, float]]

@@ -25,9 +25,9 @@ from burstline.progress import Stopwatch
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator, Mapping
 
+    from burstline.model import Trace
     from burstline.show import StudyView, View
     from burstline.structure import Accuracy, Features, Labels, Structure
-    from burstline.trace import Trace
 
 T = TypeVar("T")
 

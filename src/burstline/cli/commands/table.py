@@ -22,8 +22,8 @@ if TYPE_CHECKING:
 
     import pyarrow as pa
 
+    from burstline.model import Trace
     from burstline.progress import Progress
-    from burstline.trace import Trace
 
 DESCRIPTION: Final = """\
 Make a table of the computation bursts of TRACE, one row per burst: where and when it

@@ -25,7 +25,7 @@ from burstline.errors import (
 from burstline.formats.cube.anchor import too_deep
 from burstline.formats.cube.archive import Archive, broken, check
 from burstline.formats.files import require_plain
-from burstline.profile import CALL_PATHS, LOCATIONS, METRICS, Profile, Values
+from burstline.model import CALL_PATHS, LOCATIONS, METRICS, Profile, Values
 
 _COMBINED: Final = {"MINDOUBLE": "min", "MAXDOUBLE": "max"}
 _COMPOUND: Final = ("TAU_ATOMIC", "RATE", "COMPLEX", "NDOUBLES", "HISTOGRAM", "SCALE_FUNC")

@@ -24,7 +24,7 @@ from burstline.columns import Integers
 from burstline.errors import ParameterError, readable
 from burstline.formats import atomic
 from burstline.formats.cube.archive import ANCHOR
-from burstline.profile import COMBINERS, Profile, Values
+from burstline.model import COMBINERS, Profile, Values
 from burstline.progress import SILENCE, Progress
 
 _BLOCK: Final = 512

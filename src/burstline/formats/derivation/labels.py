@@ -20,8 +20,7 @@ import pyarrow as pa
 from burstline import extrae
 from burstline.columns import Integers, coded, to_numpy
 from burstline.extrae import ATTRIBUTE_TYPES, PARAMETER_TYPES
-from burstline.schema import NO_VALUE, OTHER_EVENT_KINDS, row_table
-from burstline.trace import Trace
+from burstline.model import NO_VALUE, OTHER_EVENT_KINDS, Trace, row_table
 
 _Named = tuple[int, str | None]
 

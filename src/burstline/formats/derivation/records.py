@@ -16,7 +16,7 @@ import numpy as np
 import pyarrow as pa
 import pyarrow.compute as pc
 
-from burstline import extrae, operations, schema
+from burstline import extrae
 from burstline.columns import AnyIntegers, Integers, Mask, coded, numpy_columns, with_column
 from burstline.errors import MemoryBudgetError
 from burstline.formats.derivation.labels import (
@@ -28,8 +28,7 @@ from burstline.formats.derivation.labels import (
     region_events,
 )
 from burstline.formats.derivation.states import LOCK_TAKEN, call_states, lock_steps
-from burstline.schema import event_table
-from burstline.trace import Trace
+from burstline.model import Trace, event_table, operations, schema
 
 _Place = tuple[AnyIntegers, AnyIntegers, AnyIntegers]
 

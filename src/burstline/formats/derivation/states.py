@@ -8,11 +8,10 @@ import numpy as np
 import numpy.typing as npt
 import pyarrow as pa
 
-from burstline import extrae, operations, schema
+from burstline import extrae
 from burstline.columns import AnyIntegers, Integers, Mask, coded, enclosing
 from burstline.extrae import FORK_JOIN, IDLE, LOCK_TYPES, RUNNING, SYNCHRONISATION
-from burstline.schema import arrow_table
-from burstline.trace import Trace
+from burstline.model import Trace, arrow_table, operations, schema
 
 LOCK_TAKEN: Final = 39
 """Value of the lock status."""

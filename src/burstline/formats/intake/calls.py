@@ -18,7 +18,7 @@ import pyarrow as pa
 
 from burstline.columns import Columns, Integers, Mask, concatenated
 from burstline.formats.intake.defects import Defects
-from burstline.schema import NO_VALUE, UNKNOWN, arrow_table
+from burstline.model import NO_VALUE, UNKNOWN, arrow_table
 
 PROC_NULL: Final = -1
 ANY_SOURCE: Final = -2

@@ -15,8 +15,7 @@ import pyarrow as pa
 from burstline.columns import Integers, ordinal_within, row_of, take
 from burstline.formats.intake.calls import Calls, Details, Facts, Kind
 from burstline.formats.intake.source import Places, Source
-from burstline.matching import collective_instances
-from burstline.schema import NO_VALUE, UNKNOWN, arrow_table
+from burstline.model import NO_VALUE, UNKNOWN, arrow_table, collective_instances
 
 Columns = dict[str, Integers]
 

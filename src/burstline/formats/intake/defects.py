@@ -9,14 +9,13 @@ from typing import Any
 import numpy as np
 import pyarrow as pa
 
-from burstline import schema
 from burstline.errors import printable
-from burstline.schema import arrow_table
+from burstline.model import arrow_table, schema
 
 
 @dataclass(frozen=True, slots=True)
 class Defect:
-    """One kind of oddity, of one of :data:`burstline.schema.SEVERITIES`, safe to print."""
+    """One kind of oddity, of one of :data:`burstline.model.SEVERITIES`, printable."""
 
     kind: str
     severity: str

@@ -21,8 +21,14 @@ from burstline.formats.intake.calls import ANY_SOURCE, PROC_NULL, Calls, Details
 from burstline.formats.intake.defects import Defects
 from burstline.formats.intake.source import Columns, Places
 from burstline.formats.intake.target import types_of
-from burstline.matching import match_messages
-from burstline.schema import HALF_KINDS, NO_VALUE, SEND_DONE_SOURCES, UNKNOWN, arrow_table
+from burstline.model import (
+    HALF_KINDS,
+    NO_VALUE,
+    SEND_DONE_SOURCES,
+    UNKNOWN,
+    arrow_table,
+    match_messages,
+)
 
 HALF_COLUMNS: Final = (
     "location", "seq", "time_ns", "kind", "call", "communicator", "peer", "tag", "bytes",

@@ -45,9 +45,8 @@ from burstline.formats.intake.target import (
     types_of,
 )
 from burstline.formats.store import StoreWriter
+from burstline.model import Trace, arrow_schema
 from burstline.progress import Progress
-from burstline.schema import arrow_schema
-from burstline.trace import Trace
 
 
 class Halves:

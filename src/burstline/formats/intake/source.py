@@ -13,7 +13,7 @@ import pyarrow as pa
 from burstline.columns import Integers, row_of
 from burstline.formats.intake.budget import Costs
 from burstline.formats.intake.defects import Defects
-from burstline.schema import UNKNOWN
+from burstline.model import UNKNOWN
 
 Columns = Mapping[str, Integers]
 

@@ -16,7 +16,7 @@ import pyarrow as pa
 from burstline.columns import Integers, with_column
 from burstline.formats import atomic
 from burstline.formats.intake.budget import require_bytes
-from burstline.schema import TABLES, text_array
+from burstline.model import TABLES, text_array
 
 Columns = dict[str, Integers]
 

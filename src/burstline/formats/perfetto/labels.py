@@ -6,7 +6,7 @@ import json
 from collections.abc import Iterator
 from typing import Any, Final
 
-from burstline.trace import Trace
+from burstline.model import Trace
 
 _DEEPEST: Final = 64
 _LONGEST: Final = 64 << 10  # letters after which no frame is added to a path

@@ -14,9 +14,8 @@ from burstline.columns import Floats, Integers, coded, to_numpy
 from burstline.formats import atomic
 from burstline.formats.perfetto.labels import Labels, Places, microseconds, quoted
 from burstline.formats.walk import Walk
+from burstline.model import NO_VALUE, UNKNOWN, Trace
 from burstline.progress import SILENCE, Progress
-from burstline.schema import NO_VALUE, UNKNOWN
-from burstline.trace import Trace
 
 _Slice = tuple[str, str, int]
 """Name and arguments, which share the labels, and the number of the call path."""

@@ -19,7 +19,6 @@ from typing import Any, Final
 import numpy as np
 import numpy.typing as npt
 
-from burstline.bursts import read_at_starts
 from burstline.columns import Integers, Mask, begins_run, row_of
 from burstline.formats.intake import FITS, PROBED, Defects
 from burstline.formats.raw.events.calls import ENTRY, Operations, names_operation
@@ -36,6 +35,7 @@ from burstline.formats.raw.files.folder import RawFile
 from burstline.formats.raw.files.layout import LATEST, OF_THE_CALL, Kind
 from burstline.formats.raw.files.pieces import Pieces
 from burstline.formats.raw.processes.clocks import Correction
+from burstline.model import read_at_starts
 
 Entries = npt.NDArray[Any]
 Member = tuple[int, Any]

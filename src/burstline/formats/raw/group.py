@@ -19,7 +19,6 @@ from typing import Any, Final, NamedTuple
 import numpy as np
 import pyarrow as pa
 
-from burstline.bursts import bursts_of
 from burstline.columns import (
     Columns,
     Integers,
@@ -40,7 +39,7 @@ from burstline.formats.raw.processes.call_paths import Frame
 from burstline.formats.raw.processes.clocks import Correction
 from burstline.formats.raw.processes.communicators import Communicators
 from burstline.formats.raw.processes.processes import Process
-from burstline.schema import GAP_KINDS, NO_VALUE, arrow_schema, arrow_table, row_table
+from burstline.model import GAP_KINDS, NO_VALUE, arrow_schema, arrow_table, bursts_of, row_table
 
 Rows = Mapping[str, Integers]
 

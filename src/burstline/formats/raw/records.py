@@ -23,8 +23,7 @@ from burstline.formats.intake import RECEIVE_COLUMNS, SEND_COLUMNS, Group
 from burstline.formats.raw.events.user_events import merged
 from burstline.formats.raw.group import Basis, Batch
 from burstline.formats.raw.processes.processes import location_table
-from burstline.schema import TABLES, UNKNOWN, arrow_table
-from burstline.trace import Trace
+from burstline.model import TABLES, UNKNOWN, Trace, arrow_table
 
 _OF_LOCATIONS: Final = ("calls", "bursts", "regions", "locks", "readings", "gaps")
 

@@ -16,8 +16,6 @@ import numpy as np
 import pyarrow as pa
 import pyarrow.compute as pc
 
-from burstline import schema
-from burstline.bursts import read_at_starts
 from burstline.columns import Integers, codes, concatenated, shifted, to_numpy, with_column
 from burstline.formats.intake import Defects, Group
 from burstline.formats.raw.cuts import Cuts, borders_of, cut
@@ -34,6 +32,7 @@ from burstline.formats.raw.group import (
     with_polls,
 )
 from burstline.formats.raw.processes.processes import Process
+from burstline.model import read_at_starts, schema
 
 
 @dataclass(frozen=True, slots=True, eq=False)

@@ -11,7 +11,6 @@ from typing import Final
 import numpy as np
 import pyarrow as pa
 
-from burstline import schema
 from burstline.columns import Integers
 from burstline.errors import FormatError, readable
 from burstline.formats import intake
@@ -35,10 +34,8 @@ from burstline.formats.raw.processes.processes import (
 )
 from burstline.formats.raw.records import Records
 from burstline.formats.raw.slices import Ordinals, Sliced, caller_of, read_part, sliced
-from burstline.loops import Loops
+from burstline.model import Loops, Trace, row_table, schema
 from burstline.progress import SILENCE, Progress
-from burstline.schema import row_table
-from burstline.trace import Trace
 
 RECORDS_AT_ONCE: Final = 1 << 18
 """Records that a thread takes on at a time when all tables fit in memory."""

@@ -21,7 +21,6 @@ import numpy as np
 import pyarrow as pa
 import pyarrow.parquet as pq
 
-from burstline import schema
 from burstline.columns import Integers, Mask, begins_run, run_lengths, to_numpy
 from burstline.errors import FormatError, MemoryBudgetError, readable
 from burstline.formats import atomic
@@ -38,10 +37,8 @@ from burstline.formats.store.manifest import (
     require_agreement,
 )
 from burstline.formats.store.pages import bytes_to_read, open_parquet
-from burstline.operations import NAMES
+from burstline.model import NAMES, Trace, Wrong, schema
 from burstline.progress import SILENCE, Progress
-from burstline.schema import Wrong
-from burstline.trace import Trace
 
 Group = dict[str, int]
 

@@ -12,11 +12,11 @@ from collections.abc import Mapping
 from pathlib import Path
 from typing import Any, Final, NamedTuple
 
-from burstline import schema
 from burstline.errors import FormatError, UnsupportedRecordError
 from burstline.formats.documents import from_json
 from burstline.formats.files import read_text
 from burstline.formats.store.footer import Footer
+from burstline.model import schema
 
 MANIFEST: Final = "burstline-store.json"
 VERSION: Final = 2

@@ -10,7 +10,6 @@ from typing import Any, Final
 import pyarrow as pa
 import pyarrow.compute as pc
 
-from burstline import operations, schema
 from burstline.cells import cell, cells, text_of, texts_of
 from burstline.errors import FormatError, ParameterError
 from burstline.formats import atomic, definitions, intake
@@ -26,8 +25,8 @@ from burstline.formats.store import (
     read_footer,
     wrong_row,
 )
+from burstline.model import Trace, operations, schema
 from burstline.progress import SILENCE, Progress
-from burstline.trace import Trace
 
 STYLES: Final = ("csv", "parquet")
 """What a folder of tables can hold; its name ends in one of them."""

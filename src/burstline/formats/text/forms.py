@@ -19,7 +19,7 @@ from burstline.formats.text.statements import (
     Statement,
     written,
 )
-from burstline.schema import TABLES, Column
+from burstline.model import TABLES, Column
 
 Row: TypeAlias = "dict[str, Any]"
 """A row of a table, by column."""

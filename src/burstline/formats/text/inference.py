@@ -11,10 +11,9 @@ from typing import Any
 
 import pyarrow as pa
 
-from burstline.bursts import bursts_of
 from burstline.formats.text.forms import FORMS, Row
 from burstline.formats.text.statements import Place
-from burstline.loops import Loops
+from burstline.model import Loops, bursts_of
 
 Call = tuple[int, int]
 """Location, and ordinal of the call on it."""

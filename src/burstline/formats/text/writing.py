@@ -13,8 +13,7 @@ from burstline.errors import ParameterError
 from burstline.formats.text.forms import ATTRIBUTE, DECLARATIONS, FORMS, ROWS, Row
 from burstline.formats.text.inference import CallAttributes, derived_tables, worlds
 from burstline.formats.text.statements import Place, place_word, thread_name, written
-from burstline.schema import TABLES
-from burstline.trace import Trace
+from burstline.model import TABLES, Trace
 
 _BEFORE, _LAST = -1, 9
 _Event = tuple[int, int, int, str]

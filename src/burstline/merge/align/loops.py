@@ -13,8 +13,9 @@ import numpy.typing as npt
 
 from burstline.columns import Integers, Mask, take
 from burstline.identity import Loops
-from burstline.loops import (
+from burstline.model import (
     DETECTED,
+    Trace,
     entries_above,
     innermost_entry,
     iterations_of,
@@ -22,7 +23,6 @@ from burstline.loops import (
     most_iterations,
     recorded_loops,
 )
-from burstline.trace import Trace
 
 Turns = npt.NDArray[np.int32]
 

@@ -13,13 +13,12 @@ import numpy as np
 import numpy.typing as npt
 import pyarrow as pa
 
-from burstline.bursts import POLL_COLUMNS, POLL_GAP_NS
 from burstline.columns import numpy_columns, to_frame, to_numpy
 from burstline.errors import ParameterError, plural
 from burstline.identity import CONTEXT, SIDES, Decoder
 from burstline.merge.tables.columns import counter_columns, table_schema
 from burstline.merge.tables.rows import Begun, Concurrency, Rows
-from burstline.trace import Trace
+from burstline.model import POLL_COLUMNS, POLL_GAP_NS, Trace
 
 if TYPE_CHECKING:
     import polars as pl

@@ -9,7 +9,7 @@ import pyarrow as pa
 
 from burstline.errors import ParameterError, printable
 from burstline.identity import CONTEXT, SIDES
-from burstline.schema import Column, arrow_field
+from burstline.model import Column, arrow_field
 
 WHERE: Final = (
     Column("rank", "int32", "rank of the process, from 0 within its application"),

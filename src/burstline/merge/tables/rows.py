@@ -10,7 +10,6 @@ import numpy as np
 import numpy.typing as npt
 import pyarrow as pa
 
-from burstline.bursts import waiting_in
 from burstline.columns import (
     AnyIntegers,
     Floats,
@@ -28,8 +27,7 @@ from burstline.columns import (
 )
 from burstline.identity import SIDES, Decoder
 from burstline.merge.tables.columns import counter_columns
-from burstline.schema import NO_VALUE, UNKNOWN
-from burstline.trace import Trace
+from burstline.model import NO_VALUE, UNKNOWN, Trace, waiting_in
 
 
 class Begun:

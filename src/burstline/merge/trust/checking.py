@@ -15,9 +15,9 @@ from burstline.merge.model import Matching
 from burstline.merge.tables.bursts import burst_table
 from burstline.merge.trust.measured import FEATURES, Measured, Quantity
 from burstline.merge.trust.quality import PUBLISHED, CounterQuality, Limits, compare, distances
+from burstline.model import Trace
 from burstline.progress import SILENCE, Progress
 from burstline.structure import detect
-from burstline.trace import Trace
 
 BY: Final = ("call-path", "phase")
 _CORRELATED: Final = 1_000_000

@@ -14,8 +14,7 @@ from burstline.errors import NotEnoughDataError, ParameterError
 from burstline.merge.model import THREAD, Matching, paired_rows
 from burstline.merge.tables.bursts import burst_table
 from burstline.merge.tables.columns import counter_columns
-from burstline.schema import NO_VALUE, UNKNOWN
-from burstline.trace import Trace
+from burstline.model import NO_VALUE, UNKNOWN, Trace
 
 FEATURES: Final = ("duration", "position", "sizes", "partner")
 _SIZES: Final = tuple(

@@ -18,7 +18,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any, Final
 
-from burstline.operations import CODES, COLLECTIVES, COUNTED
+from burstline.model import CODES, COLLECTIVES, COUNTED
 
 _RECORD: Final = Path(__file__).parents[1]
 _TABLE: Final = _RECORD / "calls.toml"

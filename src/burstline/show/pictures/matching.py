@@ -13,10 +13,9 @@ import pyarrow.compute as pc
 from burstline.columns import Floats, Integers, Ordinals
 from burstline.errors import ParameterError, plural
 from burstline.merge import STAGES, Matching
-from burstline.schema import UNKNOWN
+from burstline.model import UNKNOWN, Trace
 from burstline.show.pictures.canvas import DARK, GREY, Form, blank, drawn, safe
 from burstline.show.units import format_share
-from burstline.trace import Trace
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes

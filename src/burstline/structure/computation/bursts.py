@@ -9,11 +9,10 @@ import pyarrow as pa
 import pyarrow.compute as pc
 
 from burstline.columns import UNKNOWN, Integers, row_of, take
-from burstline.loops import RECORDED, innermost_entry
+from burstline.model import RECORDED, Trace, innermost_entry
 from burstline.structure.calls import Calls
 from burstline.structure.program.model import Structure
 from burstline.structure.program.nodes import Call, walk
-from burstline.trace import Trace
 
 Named = tuple[str, str | None, int | None, int | None]
 """Name, file, first and last line of a recorded loop."""

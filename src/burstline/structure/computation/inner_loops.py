@@ -15,6 +15,7 @@ import numpy as np
 import pyarrow as pa
 
 from burstline.columns import Integers, begins_run, distinct
+from burstline.model import Trace
 from burstline.structure.computation.bursts import (
     Bursts,
     Named,
@@ -25,7 +26,6 @@ from burstline.structure.computation.bursts import (
 )
 from burstline.structure.program.model import Structure
 from burstline.structure.program.nodes import Item, walk
-from burstline.trace import Trace
 
 
 @dataclass(frozen=True, slots=True)

@@ -11,7 +11,7 @@ import numpy as np
 from burstline import _core
 from burstline.columns import Integers
 from burstline.identity import Path, Sites
-from burstline.operations import FINALIZES, INITS
+from burstline.model import FINALIZES, INITS
 from burstline.structure.program_order import (
     Function,
     parting,

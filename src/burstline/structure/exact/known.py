@@ -11,11 +11,17 @@ import numpy as np
 
 from burstline.columns import Integers, Mask, begins_run, take
 from burstline.identity import Sites
-from burstline.loops import DETECTED, entries_above, innermost_entry, iterations_of, last_until
-from burstline.schema import UNKNOWN
+from burstline.model import (
+    DETECTED,
+    UNKNOWN,
+    Trace,
+    entries_above,
+    innermost_entry,
+    iterations_of,
+    last_until,
+)
 from burstline.structure.calls import Calls
 from burstline.structure.exact.loopnest import Body, in_order
-from burstline.trace import Trace
 
 
 def known_program(trace: Trace, calls: Calls, sites: Sites) -> Body | None:

@@ -9,10 +9,10 @@ import numpy as np
 
 from burstline.columns import Integers
 from burstline.identity import Path, Site, Sites, sites_of
+from burstline.model import Trace
 from burstline.structure.exact.loopnest import Body
 from burstline.structure.exact.method import best_version
 from burstline.structure.exact.occurrences import NestSteps
-from burstline.trace import Trace
 
 
 @dataclass(slots=True, eq=False)

@@ -14,6 +14,7 @@ import numpy as np
 
 from burstline.columns import Mask, dense
 from burstline.identity import Sites
+from burstline.model import Trace
 from burstline.structure.assembly import Outcome, assembly
 from burstline.structure.calls import Calls
 from burstline.structure.exact.callgraph import CallGraph, call_graph
@@ -29,7 +30,6 @@ from burstline.structure.program.nodes import Item
 from burstline.structure.program.rules import Around
 from burstline.structure.program_order import Function
 from burstline.structure.reduction import Reduced, reduce_to_sites
-from burstline.trace import Trace
 
 _MOST_VARIANTS: Final = 24
 """Programs hardly different from the shortest that are tried, each for one more reading."""

@@ -6,8 +6,8 @@ import numpy as np
 
 from burstline.columns import Integers
 from burstline.errors import ParameterError
+from burstline.model import Trace
 from burstline.structure.program.model import Structure
-from burstline.trace import Trace
 
 
 def iterations_window(

@@ -10,6 +10,7 @@ import numpy.typing as npt
 
 from burstline.columns import Floats, Integers, Mask
 from burstline.identity import Sites
+from burstline.model import Trace
 from burstline.progress import SILENCE, Progress
 from burstline.structure.assembly import Draft, Outcome, assembly, share_of_run
 from burstline.structure.calls import Calls
@@ -23,7 +24,6 @@ from burstline.structure.published.clustering import (
 )
 from burstline.structure.published.nesting import draft, join_split, nest
 from burstline.structure.reduction import Reduced, reduce_to_sites
-from burstline.trace import Trace
 
 
 def by_means(

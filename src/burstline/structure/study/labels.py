@@ -10,9 +10,8 @@ import numpy as np
 
 from burstline.columns import Integers, Mask, Ordinals, take
 from burstline.errors import NotEnoughDataError
-from burstline.loops import innermost_entry, most_iterations, recorded_loops
+from burstline.model import Trace, innermost_entry, most_iterations, recorded_loops
 from burstline.structure.calls import Calls
-from burstline.trace import Trace
 
 NO_LABEL: Final = -1
 """Loop of a call that has no label: nobody knows whether it is in one."""

@@ -11,10 +11,10 @@ import numpy as np
 
 from burstline.columns import Floats, Integers, begins_run, dense, run_lengths, stable_order
 from burstline.identity import Site, Sites, sites_of
+from burstline.model import Trace
 from burstline.structure.calls import Calls
 from burstline.structure.program.model import Structure
 from burstline.structure.program.nodes import Call, with_innermost_loop
-from burstline.trace import Trace
 
 IN_NO_LOOP: Final = 0
 LEFT_OUT: Final = -1

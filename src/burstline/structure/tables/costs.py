@@ -8,12 +8,10 @@ import numpy as np
 import numpy.typing as npt
 import pyarrow as pa
 
-from burstline.bursts import POLL_GAP_NS, waiting_in
 from burstline.columns import Integers, Ordinals, prefix_sums
-from burstline.schema import NO_VALUE
+from burstline.model import NO_VALUE, POLL_GAP_NS, Trace, waiting_in
 from burstline.structure.program.model import Structure
 from burstline.structure.tables.table import LoopTable
-from burstline.trace import Trace
 
 
 def loop_table(trace: Trace, structure: Structure, loop: int) -> LoopTable:

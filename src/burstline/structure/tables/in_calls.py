@@ -8,12 +8,10 @@ from typing import Any
 
 import numpy as np
 
-from burstline.bursts import inside_calls
 from burstline.columns import Floats, Integers
-from burstline.schema import NO_VALUE
+from burstline.model import NO_VALUE, Trace, inside_calls
 from burstline.structure.program.model import Structure
 from burstline.structure.program.nodes import Call, walk
-from burstline.trace import Trace
 
 _PLACE = ("operation", "file", "line", "function")
 

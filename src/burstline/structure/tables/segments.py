@@ -11,12 +11,12 @@ import numpy as np
 
 from burstline.columns import Floats, Integers, Mask, prefix_sums
 from burstline.identity import Site
+from burstline.model import Trace
 from burstline.structure.program.iterations import Iterations
 from burstline.structure.program.model import Structure
 from burstline.structure.tables.change_points import change_points
 from burstline.structure.tables.costs import Costs
 from burstline.structure.tables.table import LoopTable
-from burstline.trace import Trace
 
 _COMPUTING, _MPI = 0, 1
 _PLACE = ("file", "line", "function")

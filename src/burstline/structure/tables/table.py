@@ -11,7 +11,7 @@ import pyarrow as pa
 
 from burstline.columns import Columns, Floats, Integers, Mask, begins_run, quotients, to_frame
 from burstline.errors import plural
-from burstline.schema import NO_VALUE
+from burstline.model import NO_VALUE
 from burstline.structure.tables.spread import FAR_OUT, Trend, medians, scores, trend
 
 if TYPE_CHECKING:
@@ -114,7 +114,7 @@ class LoopTable:
     unwatched_ns: Integers
     waiting_ns: Integers
     # (rows,) each counter over the computation between its calls;
-    # :data:`burstline.schema.NO_VALUE` where it was not read throughout
+    # :data:`burstline.model.NO_VALUE` where it was not read throughout
     counters: dict[str, Integers]
 
     def __len__(self) -> int:

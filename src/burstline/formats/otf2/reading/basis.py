@@ -20,7 +20,7 @@ from burstline.formats.otf2.numbers import COMM_SELF, MPI, NOWHERE
 from burstline.formats.otf2.reading.archive import Archive, Definitions, Group
 from burstline.formats.otf2.reading.metrics import Metrics
 from burstline.formats.otf2.reading.regions import CallPaths, Regions
-from burstline.schema import UNKNOWN, arrow_table, row_table
+from burstline.model import UNKNOWN, arrow_table, row_table
 
 _KINDS: Final = {1: "cpu", 2: "gpu_stream", 3: "metric"}
 _ACCELERATOR: Final = 2

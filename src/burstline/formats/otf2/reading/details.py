@@ -17,7 +17,7 @@ from burstline._core import RecordKind, TransferEvent
 from burstline.columns import Columns, Integers
 from burstline.formats.intake import ANY_SOURCE, LARGEST, PROC_NULL, Calls, Details, Kind
 from burstline.formats.otf2.reading.basis import Basis
-from burstline.schema import NO_VALUE, UNKNOWN
+from burstline.model import NO_VALUE, UNKNOWN
 
 _COLUMN_OF: Final = _core.otf2_record_fields()
 _RAW_KINDS: Final = {

@@ -17,7 +17,7 @@ from burstline import _core
 from burstline.columns import Columns, lookup
 from burstline.formats.otf2.reading.archive import Ending, describe
 from burstline.formats.otf2.reading.basis import Basis
-from burstline.schema import NEVER_LEFT, NO_VALUE
+from burstline.model import NEVER_LEFT, NO_VALUE
 
 _SECONDS_BASE: Final = 5
 _LOCATIONS_A_SECOND: Final = 100

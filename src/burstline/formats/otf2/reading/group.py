@@ -9,7 +9,6 @@ import numpy as np
 import pyarrow as pa
 
 from burstline._core import RecordKind
-from burstline.bursts import bursts_of
 from burstline.columns import Columns, Integers, ordinal_within, shifted
 from burstline.formats.intake import (
     PART_COLUMNS,
@@ -42,8 +41,16 @@ from burstline.formats.otf2.reading.threads import (
     other_event_table,
     team_table,
 )
-from burstline.operations import CODES, FINALIZES, INITS
-from burstline.schema import NO_VALUE, ORIGINS, UNKNOWN, arrow_table
+from burstline.model import (
+    CODES,
+    FINALIZES,
+    INITS,
+    NO_VALUE,
+    ORIGINS,
+    UNKNOWN,
+    arrow_table,
+    bursts_of,
+)
 
 _ROOT_SELF: Final = 0xFFFFFFFE
 _NOT_OF_PROGRAM: Final = np.array([CODES[name] for name in (*INITS, *FINALIZES)])

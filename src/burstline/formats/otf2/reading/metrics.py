@@ -10,12 +10,11 @@ import numpy as np
 import numpy.typing as npt
 import pyarrow as pa
 
-from burstline import schema
 from burstline.columns import Columns, Integers, begins_run
 from burstline.extrae import counter_types
 from burstline.formats.intake import Defects
 from burstline.formats.otf2.reading.archive import Definitions, Member
-from burstline.schema import NO_VALUE, VALUE_TYPES, arrow_table, row_table
+from burstline.model import NO_VALUE, VALUE_TYPES, arrow_table, row_table, schema
 
 _ACCUMULATED: Final = 0
 _MODES: Final = {1: "absolute"}

@@ -18,8 +18,7 @@ from burstline.columns import Columns, Integers, dense, enclosing, take
 from burstline.extrae import RECORDED_REGIONS
 from burstline.formats.otf2.numbers import MPI, NOWHERE, ROLES
 from burstline.formats.otf2.reading.archive import Definitions
-from burstline.operations import CODES, NAMES
-from burstline.schema import UNKNOWN, row_table
+from burstline.model import CODES, NAMES, UNKNOWN, row_table
 
 _PARADIGMS: Final = {
     MPI: "mpi",

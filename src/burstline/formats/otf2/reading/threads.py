@@ -16,7 +16,7 @@ from burstline.formats.intake import Defects
 from burstline.formats.otf2.reading.archive import Definitions
 from burstline.formats.otf2.reading.basis import Basis
 from burstline.formats.otf2.reading.details import Records
-from burstline.schema import (
+from burstline.model import (
     GAP_KINDS,
     NO_VALUE,
     OTHER_EVENT_KINDS,

@@ -12,7 +12,6 @@ from typing import Any, Final, TypeVar
 import numpy as np
 import pyarrow as pa
 
-from burstline import schema
 from burstline.errors import readable
 from burstline.formats import intake
 from burstline.formats.definitions import Account
@@ -38,10 +37,8 @@ from burstline.formats.otf2.reading.archive import (
 from burstline.formats.otf2.reading.basis import Basis
 from burstline.formats.otf2.reading.events import Events, read_events
 from burstline.formats.otf2.reading.group import make_group
-from burstline.loops import Loops
+from burstline.model import NO_VALUE, Loops, Trace, row_table, schema
 from burstline.progress import SILENCE, Progress
-from burstline.schema import NO_VALUE, row_table
-from burstline.trace import Trace
 
 Result = TypeVar("Result")
 MOST_AT_ONCE: Final = 32 << 20

@@ -20,8 +20,8 @@ from burstline.formats import atomic
 from burstline.formats.otf2.library import VARIABLE, find_library
 from burstline.formats.otf2.writing.definitions import Definitions
 from burstline.formats.otf2.writing.events import TraceEvents
+from burstline.model import Trace
 from burstline.progress import SILENCE, Progress
-from burstline.trace import Trace
 
 _SMALLEST_CHUNK: Final = 1 << 18
 _LARGEST_CHUNK: Final = 1 << 24

@@ -12,7 +12,6 @@ from typing import Final
 
 import numpy as np
 
-from burstline import operations
 from burstline._core import Defined
 from burstline.columns import Integers, distinct
 from burstline.formats.otf2.numbers import (
@@ -23,8 +22,7 @@ from burstline.formats.otf2.numbers import (
     NOWHERE,
     ROLES,
 )
-from burstline.schema import VALUE_TYPES
-from burstline.trace import Trace
+from burstline.model import VALUE_TYPES, Trace, operations
 
 _LONGEST_TEXT: Final = 32_768
 _NANOSECONDS: Final = 1_000_000_000

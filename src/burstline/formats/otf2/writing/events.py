@@ -9,7 +9,6 @@ from typing import Final, NamedTuple
 
 import numpy as np
 
-from burstline import operations
 from burstline._core import Written
 from burstline.columns import Columns, Integers, coded, distinct, to_numpy
 from burstline.errors import NotEnoughDataError
@@ -18,15 +17,16 @@ from burstline.formats.otf2.writing.definitions import Communicators, Definition
 from burstline.formats.otf2.writing.order import Events, RowsByLocation, Stamp, Turn, columns_of
 from burstline.formats.otf2.writing.other_events import OtherEvents, Parameters
 from burstline.formats.walk import Walk
-from burstline.schema import (
+from burstline.model import (
     GAP_KINDS,
     HALF_KINDS,
     NEVER_LEFT,
     NO_VALUE,
     SEND_DONE_SOURCES,
     UNKNOWN,
+    Trace,
+    operations,
 )
-from burstline.trace import Trace
 
 _RECORDED: Final = SEND_DONE_SOURCES.index("recorded")
 _TAG_BITS: Final = 0xFFFFFFFF

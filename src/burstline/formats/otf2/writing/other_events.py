@@ -16,8 +16,7 @@ from burstline.formats.otf2.numbers import NOWHERE
 from burstline.formats.otf2.writing.definitions import Definitions
 from burstline.formats.otf2.writing.order import Events, Turn, columns_of
 from burstline.formats.walk import Walk
-from burstline.schema import NO_VALUE, OTHER_EVENT_KINDS, VALUE_TYPES
-from burstline.trace import Trace
+from burstline.model import NO_VALUE, OTHER_EVENT_KINDS, VALUE_TYPES, Trace
 
 _TYPE: Final = {name: code for code, name in enumerate(VALUE_TYPES)}
 _NUMBERS: Final = ("time_ns", "seq", "kind", "type", "value", "communicator")

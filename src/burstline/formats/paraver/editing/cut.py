@@ -29,9 +29,7 @@ from burstline.columns import (
 from burstline.extrae import COMMUNICATOR, TRACING_MODE, classify
 from burstline.formats.paraver.files.declarations import comment
 from burstline.formats.paraver.writing.writer import EVENT_COLUMNS
-from burstline.overlay import overlaid
-from burstline.schema import event_table, row_table
-from burstline.trace import Trace
+from burstline.model import Trace, event_table, overlaid, row_table
 
 _SPANS: Final = (
     EventClass.MPI_CALL, EventClass.REGION, EventClass.REGION_LINE, EventClass.LOCK,

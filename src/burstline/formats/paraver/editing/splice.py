@@ -24,9 +24,8 @@ from burstline.formats.files import is_plain
 from burstline.formats.paraver.files.header import companion_paths, read_header
 from burstline.formats.paraver.files.lines import LineSource
 from burstline.formats.paraver.files.pcf import read_pcf
+from burstline.model import NO_VALUE, Trace
 from burstline.progress import SILENCE, Progress
-from burstline.schema import NO_VALUE
-from burstline.trace import Trace
 
 _ENTERS, _LEAVES, _COUNTER = (int(bit) for bit in _core.Holds)
 _CALL_TYPES: Final = np.array(MPI_TYPES, np.int64)

@@ -21,7 +21,7 @@ from typing import Final
 import numpy as np
 import numpy.typing as npt
 
-from burstline.trace import Trace
+from burstline.model import Trace
 
 _GROUP = re.compile(rb"[cC]:(\d{1,9}):(\d{1,18}):(\d{1,9})((?::\d{1,9})*):?")
 _INTER = re.compile(rb"[iI]:(\d{1,9}):(\d{1,18}):(\d{1,18}):(\d{1,9}):(\d{1,18}):(\d{1,9}):?")

@@ -16,15 +16,23 @@ import numpy as np
 import numpy.typing as npt
 import pyarrow as pa
 
-from burstline import _core, extrae, schema
+from burstline import _core, extrae
 from burstline._core import GapKind
-from burstline.bursts import between_regions, burst_table, bursts_of_states, sorted_by_location
 from burstline.columns import AnyIntegers, Integers, Mask, distinct, ordinal_within, take
 from burstline.formats.paraver.files.header import Header, Objects
 from burstline.formats.paraver.files.pcf import Pcf
 from burstline.formats.paraver.reading.scan import Scanned
-from burstline.operations import CODES, NAMES
-from burstline.schema import arrow_table, row_table
+from burstline.model import (
+    CODES,
+    NAMES,
+    arrow_table,
+    between_regions,
+    burst_table,
+    bursts_of_states,
+    row_table,
+    schema,
+    sorted_by_location,
+)
 
 Frame: TypeAlias = "tuple[str, str | None, int | None]"
 

@@ -9,11 +9,11 @@ import numpy as np
 import numpy.typing as npt
 
 from burstline import _core, extrae
-from burstline import operations as mpi
 from burstline._core import CallKind, EventClass
 from burstline.columns import Integers
 from burstline.formats.paraver.files.pcf import Pcf
-from burstline.schema import BESIDE_COUNTERS
+from burstline.model import BESIDE_COUNTERS
+from burstline.model import operations as mpi
 
 _CALL_KINDS: Final[tuple[tuple[CallKind, tuple[str, ...]], ...]] = (
     (CallKind.BLOCKING_SEND, mpi.BLOCKING_SENDS),

@@ -20,7 +20,7 @@ from burstline.extrae import (
     read_function,
     read_line,
 )
-from burstline.trace import Trace
+from burstline.model import Trace
 
 _COLUMNS: Final = ("location", "time_ns", "type", "value")
 _KEYS: Final = ("location", "time_ns", "nth")

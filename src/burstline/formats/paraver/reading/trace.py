@@ -33,11 +33,19 @@ from burstline.formats.paraver.reading.scan import (
     bytes_of_whole,
 )
 from burstline.formats.paraver.reading.trace_file import OpenTrace, open_trace, valid_text
-from burstline.loops import LOOP_TYPES, LoopEvents, Loops
-from burstline.operations import CODES, NON_BLOCKING_COLLECTIVES
+from burstline.model import (
+    CODES,
+    LOOP_TYPES,
+    NO_VALUE,
+    NON_BLOCKING_COLLECTIVES,
+    TABLES,
+    UNKNOWN,
+    LoopEvents,
+    Loops,
+    Trace,
+    arrow_table,
+)
 from burstline.progress import Progress
-from burstline.schema import NO_VALUE, TABLES, UNKNOWN, arrow_table
-from burstline.trace import Trace
 
 Columns = Mapping[str, npt.NDArray[Any]]
 Types = Mapping[str, np.dtype[Any]]

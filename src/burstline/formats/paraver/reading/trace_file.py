@@ -13,7 +13,7 @@ from typing import Any, Final
 import numpy as np
 import pyarrow as pa
 
-from burstline import _core, schema
+from burstline import _core
 from burstline.columns import Integers, to_numpy
 from burstline.errors import FormatError, readable
 from burstline.formats.files import is_plain
@@ -35,9 +35,8 @@ from burstline.formats.paraver.reading.kernel_vocabulary import (
     vocabulary,
 )
 from burstline.formats.paraver.reading.scan import Overflow, Scanned, scan_source
-from burstline.loops import LOOP_TYPES
+from burstline.model import LOOP_TYPES, arrow_table, row_table, schema
 from burstline.progress import SILENCE, Progress
-from burstline.schema import arrow_table, row_table
 
 _GPU_NAME: Final = re.compile(r"(GPU|CUDA|HIP)-?D?\d")
 _END_OF_TIME = 1 << 61

@@ -37,8 +37,7 @@ from burstline.formats.paraver.files.header import (
     write_header,
 )
 from burstline.formats.paraver.files.row import Row, read_row
-from burstline.schema import SILENT_THREADS
-from burstline.trace import Trace
+from burstline.model import SILENT_THREADS, Trace
 
 _DATE: Final = re.compile(r"[ -(*-~]{1,29}")
 

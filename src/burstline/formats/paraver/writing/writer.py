@@ -32,8 +32,8 @@ from burstline.formats.paraver.writing.prologue import (
     prologue,
     source_lines,
 )
+from burstline.model import Trace
 from burstline.progress import SILENCE, Progress
-from burstline.trace import Trace
 
 _DEFAULT_MEMORY: Final = 1 << 30
 """Bytes for the records of one window of a trace in a store."""

@@ -20,8 +20,7 @@ from burstline.columns import Columns, Integers, Mask, concatenated, lookup
 from burstline.formats.intake import LARGEST, Calls, Defects, Details
 from burstline.formats.raw.events.timeline import Timeline
 from burstline.formats.raw.files.layout import OF_THE_CALL, RECORD, Kind
-from burstline.operations import CODES, NAMES
-from burstline.schema import UNKNOWN
+from burstline.model import CODES, NAMES, UNKNOWN
 
 _PACKED: Final = np.array([Kind.SEND, Kind.POST, Kind.RECEIVE, Kind.PROBE, Kind.RMA], np.uint16)
 _BEGUN: Final = np.array([Kind.SEND, Kind.POST], np.uint16)

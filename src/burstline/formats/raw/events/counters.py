@@ -12,14 +12,13 @@ from typing import NamedTuple
 import numpy as np
 import pyarrow as pa
 
-from burstline import schema
 from burstline.columns import Integers, Mask, begins_run, lookup
 from burstline.extrae import counter_types
 from burstline.formats.intake import Defects
 from burstline.formats.raw.events.timeline import Timeline
 from burstline.formats.raw.files.layout import Kind
 from burstline.formats.raw.processes.processes import Counter, Definitions
-from burstline.schema import arrow_table, row_table
+from burstline.model import arrow_table, row_table, schema
 
 
 class Counters:

@@ -37,7 +37,7 @@ from burstline.extrae import RECORDED_REGIONS
 from burstline.formats.intake import Defects
 from burstline.formats.raw.events.timeline import Timeline
 from burstline.formats.raw.files.layout import Kind
-from burstline.schema import NO_VALUE, UNKNOWN, arrow_schema, arrow_table
+from burstline.model import NO_VALUE, UNKNOWN, arrow_schema, arrow_table
 
 Table = dict[str, Integers]
 

@@ -31,7 +31,7 @@ from burstline.formats.raw.events.timeline import Timeline
 from burstline.formats.raw.files.layout import Kind, Named
 from burstline.formats.raw.processes.call_paths import Frame
 from burstline.formats.raw.processes.processes import Definitions, Name
-from burstline.schema import NO_VALUE, ORIGINS, UNKNOWN, arrow_schema, arrow_table, row_table
+from burstline.model import NO_VALUE, ORIGINS, UNKNOWN, arrow_schema, arrow_table, row_table
 
 _Key = tuple[int, int, Name | Frame | None]
 """Space, number and name of what a region is."""

@@ -20,7 +20,7 @@ from burstline.formats.intake import Defects
 from burstline.formats.raw.files.folder import RawFile
 from burstline.formats.raw.files.layout import EVENTS, LATEST, ONE_THREAD, TIMED, Kind
 from burstline.formats.raw.processes.clocks import Correction
-from burstline.schema import NEVER_LEFT
+from burstline.model import NEVER_LEFT
 
 _EVENTS: Final = np.array(EVENTS, np.uint16)
 _TIMED: Final = np.array(TIMED, np.uint16)

@@ -27,9 +27,7 @@ from burstline.formats.raw.events.regions import loop_name
 from burstline.formats.raw.events.timeline import Timeline
 from burstline.formats.raw.files.layout import Kind, Named
 from burstline.formats.raw.processes.processes import Process
-from burstline.loops import LoopEvents
-from burstline.schema import event_table, row_table
-from burstline.trace import Trace
+from burstline.model import LoopEvents, Trace, event_table, row_table
 
 _LARGEST_TYPE: Final = 2**31 - 1
 

@@ -18,7 +18,7 @@ from typing import Final, Protocol, TypeAlias, runtime_checkable
 import pyarrow as pa
 
 from burstline.formats.raw.processes.processes import Definitions
-from burstline.schema import UNKNOWN, row_table
+from burstline.model import UNKNOWN, row_table
 
 Frame: TypeAlias = tuple[str, str | None, int | None]
 """Function, file and line."""

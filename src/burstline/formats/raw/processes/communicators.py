@@ -10,7 +10,7 @@ import pyarrow as pa
 from burstline.formats.intake import Defects
 from burstline.formats.raw.files.layout import CommunicatorKind
 from burstline.formats.raw.processes.processes import Process
-from burstline.schema import row_table
+from burstline.model import row_table
 
 _KINDS: Final[dict[int, str]] = {
     CommunicatorKind.WORLD: "world",

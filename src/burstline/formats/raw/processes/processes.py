@@ -22,7 +22,7 @@ import pyarrow as pa
 from burstline.formats.intake import Defects, Places
 from burstline.formats.raw.files.folder import RawFile
 from burstline.formats.raw.files.layout import MOST_RANKS, Ending, Kind, Named
-from burstline.schema import SILENT_THREADS, row_table
+from burstline.model import SILENT_THREADS, row_table
 
 _MOST_THREADS: Final = 1 << 20
 _CONTINUED_BY: Final[dict[int, Kind]] = {

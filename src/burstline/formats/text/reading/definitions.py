@@ -7,11 +7,10 @@ from collections.abc import Callable
 from dataclasses import dataclass, field
 from typing import Final
 
-from burstline import schema
 from burstline.extrae import COUNTER_TYPES
 from burstline.formats.text.forms import DECLARATIONS, FORMS, ROWS, Row
 from burstline.formats.text.statements import MOST_LOCATIONS, Place, Statement, place_of
-from burstline.operations import CODES
+from burstline.model import CODES, schema
 
 _MOST_OPERATIONS: Final = 1 << 15
 

@@ -14,7 +14,7 @@ from typing import Final, TypeAlias
 from burstline.formats.text.forms import ATTRIBUTE, FORMS, WORLD, Row
 from burstline.formats.text.reading.definitions import Definitions
 from burstline.formats.text.statements import LARGEST, SMALLEST, Statement
-from burstline.schema import LAST_SEQ
+from burstline.model import LAST_SEQ
 
 _SPAN = re.compile(r"([+-]?[0-9_]+)\.\.([+-]?[0-9_]+)")
 _VERBS: Final = (

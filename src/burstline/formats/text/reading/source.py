@@ -11,7 +11,6 @@ from typing import Final
 import numpy as np
 import pyarrow as pa
 
-from burstline import schema
 from burstline.columns import Columns, Integers, ordinal_within
 from burstline.errors import FormatError, readable
 from burstline.formats import intake
@@ -27,9 +26,8 @@ from burstline.formats.text.reading.tables import (
     table,
 )
 from burstline.formats.text.statements import Place, place_of, statements
+from burstline.model import NO_VALUE, UNKNOWN, Trace, schema
 from burstline.progress import SILENCE, Progress
-from burstline.schema import NO_VALUE, UNKNOWN
-from burstline.trace import Trace
 
 _FIRST_STATEMENT = re.compile(rb"(?:\s|#[^\n]*\n)*(?:ranks|application)[ \t]+[0-9]")
 _NAME: Final = "<text>"

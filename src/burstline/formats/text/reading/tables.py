@@ -9,15 +9,13 @@ from typing import Any, Final
 
 import pyarrow as pa
 
-from burstline import schema
 from burstline.formats.intake import Defects
 from burstline.formats.text.forms import FORMS, REFERENCES, ROWS, WORLD, Row
 from burstline.formats.text.inference import CallAttributes, derived_tables
 from burstline.formats.text.reading.definitions import Definitions
 from burstline.formats.text.reading.location import Location, Rows
 from burstline.formats.text.statements import Place, place_word, thread_name
-from burstline.operations import CODES
-from burstline.schema import UNKNOWN, arrow_table
+from burstline.model import CODES, UNKNOWN, arrow_table, schema
 
 _DEFINED: Final = ("call_paths", "region_defs", "counters", "counter_sets")
 _HAPPENED: Final = ("calls", "regions", "teams", "locks", "readings", "other_events", "gaps")

@@ -15,9 +15,9 @@ import pyarrow.compute as pc
 
 from burstline.columns import Integers, to_numpy
 from burstline.errors import InconsistentTraceError
-from burstline.schema.ordinals import Parts, first_misplaced
-from burstline.schema.references import Wrong, first_dangling
-from burstline.schema.tables import TABLES
+from burstline.model.schema.ordinals import Parts, first_misplaced
+from burstline.model.schema.references import Wrong, first_dangling
+from burstline.model.schema.tables import TABLES
 
 _NOWHERE: Final = np.zeros(0, np.int64)
 # Records of states are kept as they were, also those without an end.

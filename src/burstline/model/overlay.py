@@ -12,8 +12,8 @@ from collections.abc import Collection, Iterator, Mapping, Sequence
 import pyarrow as pa
 
 from burstline.columns import Mask
-from burstline.schema import TABLES
-from burstline.trace import Trace
+from burstline.model.schema import TABLES
+from burstline.model.trace import Trace
 
 
 def overlaid(

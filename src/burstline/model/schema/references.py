@@ -9,7 +9,7 @@ import numpy as np
 import pyarrow as pa
 
 from burstline.columns import UNKNOWN, AnyIntegers, Integers, begins_run, to_numpy
-from burstline.schema.tables import TABLES, Column
+from burstline.model.schema.tables import TABLES, Column
 
 _NO_LIMIT: Final = 1 << 31
 _FEW: Final = 8  # rows of a location in a row from which on they are looked at together

@@ -12,9 +12,9 @@ import pyarrow as pa
 
 from burstline.columns import UNKNOWN, Mask, from_numpy, to_numpy
 from burstline.errors import InconsistentTraceError, ParameterError
-from burstline.operations import NAMES
-from burstline.schema.checks import require_sound
-from burstline.schema.tables import TABLES, Column
+from burstline.model.operations import NAMES
+from burstline.model.schema.checks import require_sound
+from burstline.model.schema.tables import TABLES, Column
 
 Values: TypeAlias = "npt.NDArray[Any] | pa.Array | Sequence[Any]"
 

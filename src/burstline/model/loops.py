@@ -23,8 +23,15 @@ from burstline.columns import (
     to_numpy,
 )
 from burstline.extrae import FOUND_ITERATION, ITERATION, LOOP_OF_CALL, STRUCTURE
-from burstline.schema import NO_VALUE, ORIGINS, PARADIGMS, UNKNOWN, arrow_schema, arrow_table
-from burstline.trace import Trace
+from burstline.model.schema import (
+    NO_VALUE,
+    ORIGINS,
+    PARADIGMS,
+    UNKNOWN,
+    arrow_schema,
+    arrow_table,
+)
+from burstline.model.trace import Trace
 
 RECORDED, DETECTED = (ORIGINS.index(name) for name in ("recorded", "derived"))
 USER: Final = PARADIGMS.index("user")

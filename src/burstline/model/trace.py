@@ -14,9 +14,9 @@ import numpy as np
 import numpy.typing as npt
 import pyarrow as pa
 
-from burstline import schema
 from burstline.columns import Integers, Mask, numpy_columns, to_frame
 from burstline.errors import ParameterError, plural, printable
+from burstline.model import schema
 
 if TYPE_CHECKING:
     import polars as pl
@@ -59,7 +59,7 @@ class Batched(Protocol):
 class Trace:
     """One run of a parallel program.
 
-    The tables are described in :mod:`burstline.schema`; each is an attribute, as a
+    The tables are described in :data:`burstline.model.TABLES`; each is an attribute, as a
     :class:`pyarrow.Table`: ``trace.calls``, ``trace.messages``, …
 
     Parameters
@@ -172,7 +172,7 @@ class Trace:
         Parameters
         ----------
         name : str
-            A key of :data:`burstline.schema.TABLES`.
+            A key of :data:`burstline.model.TABLES`.
 
         Returns
         -------
@@ -279,7 +279,7 @@ class Trace:
             The table.
         *columns : str
             Its columns. Nulls become -1 in id columns (int32, dictionaries) and
-            :data:`burstline.schema.NO_VALUE` in int64 ones; dictionaries become codes.
+            :data:`burstline.model.NO_VALUE` in int64 ones; dictionaries become codes.
 
         Returns
         -------

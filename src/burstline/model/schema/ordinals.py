@@ -9,7 +9,7 @@ import numpy as np
 import pyarrow as pa
 
 from burstline.columns import UNKNOWN, AnyIntegers, Mask, begins_run, to_numpy
-from burstline.schema.references import Wrong
+from burstline.model.schema.references import Wrong
 
 Parts = Callable[[str, Sequence[str]], Iterable[pa.Table]]
 """Some columns of a table, in parts of whole locations."""

@@ -21,8 +21,8 @@ from burstline.columns import (
     ordinal_within,
     to_numpy,
 )
-from burstline.operations import FINALIZES, INITS
-from burstline.trace import Trace
+from burstline.model.operations import FINALIZES, INITS
+from burstline.model.trace import Trace
 
 
 def match_messages(send_channel: Integers, receive_channel: Integers) -> Integers:

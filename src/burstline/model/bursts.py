@@ -13,7 +13,7 @@ import numpy as np
 import pyarrow as pa
 import pyarrow.compute as pc
 
-from burstline import _core, schema
+from burstline import _core
 from burstline.columns import (
     Integers,
     Mask,
@@ -23,6 +23,7 @@ from burstline.columns import (
     prefix_sums,
     to_numpy,
 )
+from burstline.model import schema
 
 WAITING_ROLES: Final = frozenset(
     [
