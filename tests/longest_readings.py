@@ -2,7 +2,7 @@
 
 ::
 
-    python tests/longest_readings.py > docs/concepts/longest-readings.md
+    python tests/longest_readings.py > docs/results/longest-readings.md
 """
 
 from __future__ import annotations
@@ -66,7 +66,7 @@ def page(readings, most, *, paths):
     yield ""
     yield (
         "Programs drawn at random are read from their traces, and each reading is held against "
-        "the program as it was written, by its [length](description-length.md)."
+        "the program as it was written, by its [length](../concepts/description-length.md)."
     )
     yield (
         "Here are those where it is longest beside that; every reading returns all calls in "

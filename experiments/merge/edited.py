@@ -5,7 +5,7 @@
     python -m experiments.merge.edited TRACE …
 
 Prints Markdown: for each trace, share of edits, one or both copies edited, and method. The
-page ``docs/concepts/merge-accuracy.md`` explains what is counted.
+page ``docs/results/merge-accuracy.md`` explains what is counted.
 """
 
 from __future__ import annotations

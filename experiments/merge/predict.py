@@ -5,7 +5,7 @@
     programs ──burstline cc──► three sets of counters, one a run ──merge──► fused table ─► learn
 
 One command, ``python -m experiments.merge.predict``, prints the tables of
-``docs/concepts/learning.md``. It needs clang with LLVM's headers, Open MPI, scikit-learn.
+``docs/results/learning.md``. It needs clang with LLVM's headers, Open MPI, scikit-learn.
 """
 
 from __future__ import annotations

@@ -8,7 +8,7 @@
 
 For each ``.prv.gz`` of the folder: nodes, conditions without a rule, description length, and
 the trip counts of the loops that take a twentieth of the run or more. The page
-``docs/concepts/description-length.md`` explains them.
+``docs/results/description-length.md`` explains them.
 """
 
 from __future__ import annotations

@@ -6,7 +6,7 @@
 
 Reads every ``npb_PROGRAM_….prv`` or ``.prv.gz`` of the folder and prints Markdown: the
 counts beside the published ones, the effect of the depth of the call stack, the
-operations, and the call sites. The page ``docs/concepts/unique-calls.md`` explains them.
+operations, and the call sites. The page ``docs/results/unique-calls.md`` explains them.
 """
 
 from __future__ import annotations
