@@ -35,13 +35,3 @@ void bind_enumeration(nb::module_& m, const char* name, const char* doc,
 }
 
 }  // namespace burstline
-
-void bind_writer(nb::module_& m);
-void bind_structure(nb::module_& m);
-void bind_nest(nb::module_& m);
-void bind_reduce(nb::module_& m);
-void bind_merge(nb::module_& m);
-void bind_otf2(nb::module_& m);
-void bind_otf2_writing(nb::module_& m);
-void bind_waits(nb::module_& m);
-void bind_signature(nb::module_& m);

@@ -5,6 +5,7 @@
 
 #include "align.hpp"
 #include "bind.hpp"
+#include "module.hpp"
 #include "pairing.hpp"
 #include "splice.hpp"
 

@@ -7,6 +7,7 @@
 #include "expand.hpp"
 #include "fold.hpp"
 #include "follows.hpp"
+#include "module.hpp"
 #include "nest.hpp"
 
 using namespace nb::literals;

@@ -6,6 +6,7 @@
 #include <tuple>
 
 #include "bind.hpp"
+#include "module.hpp"
 #include "otf2_events.hpp"
 
 using namespace nb::literals;

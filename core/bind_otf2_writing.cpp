@@ -2,6 +2,7 @@
 #include <nanobind/stl/string.h>
 
 #include "bind.hpp"
+#include "module.hpp"
 #include "otf2_writing.hpp"
 
 using namespace nb::literals;

@@ -8,6 +8,7 @@
 #include <vector>
 
 #include "bind.hpp"
+#include "module.hpp"
 #include "reduce.hpp"
 #include "turns.hpp"
 

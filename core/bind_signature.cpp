@@ -4,6 +4,7 @@
 #include <tuple>
 
 #include "bind.hpp"
+#include "module.hpp"
 #include "phases.hpp"
 
 using namespace nb::literals;

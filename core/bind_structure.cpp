@@ -5,6 +5,7 @@
 
 #include "bind.hpp"
 #include "grid.hpp"
+#include "module.hpp"
 #include "similarity.hpp"
 
 using namespace nb::literals;

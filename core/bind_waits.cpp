@@ -7,6 +7,7 @@
 #include "bind.hpp"
 #include "call_tree.hpp"
 #include "delays.hpp"
+#include "module.hpp"
 #include "replay.hpp"
 #include "segments.hpp"
 #include "wrong_order.hpp"

@@ -8,6 +8,7 @@
 #include <span>
 #include <utility>
 
+#include "module.hpp"
 #include "prv_writer.hpp"
 
 namespace nb = nanobind;

@@ -27,3 +27,12 @@ def test_a_header_says_what_it_is_and_what_it_knows():
         comment, _, _ = text.partition("#pragma once")
         assert comment.startswith(f"// {name} -- "), name
         assert re.search(r"\bknows no(thing of)?\b", comment), name
+
+
+def test_a_binding_knows_no_other():
+    parts = (ROOT / "core").glob("bind_*.cpp")
+    codes = {path.stem: path.read_text(encoding="utf-8") for path in parts}
+
+    assert len(codes) > 5
+    for name, code in codes.items():
+        assert codes.keys() & re.findall(r"\bbind_\w+(?=\()", code) <= {name}

@@ -1,6 +1,4 @@
-// bind.cpp -- The only files that know both Python and the kernels are the bind*.cpp.
-#include "bind.hpp"
-
+// bind_reader.cpp -- What Python asks of the kernels that read .prv files, and of bursts.
 #include <nanobind/stl/string.h>
 #include <nanobind/stl/tuple.h>
 #include <nanobind/stl/vector.h>
@@ -9,8 +7,10 @@
 #include <stdexcept>
 #include <string>
 
+#include "bind.hpp"
 #include "builder.hpp"
 #include "bursts.hpp"
+#include "module.hpp"
 
 using namespace nb::literals;
 
@@ -215,7 +215,59 @@ void bind_enumerations(nb::module_& m) {
                                {"DROPPED", dropped_gap}});
 }
 
+nb::dict burst_columns(const ArrayIn<std::int32_t>& location,
+                       const std::vector<ArrayIn<std::int64_t>>& calls,
+                       const ArrayIn<std::int64_t>& call_offsets,
+                       const std::vector<ArrayIn<std::int64_t>>& readings,
+                       const ArrayIn<std::int64_t>& reading_offsets,
+                       const std::vector<ArrayIn<std::int64_t>>& gaps,
+                       const ArrayIn<std::int64_t>& gap_offsets) {
+    if (calls.size() != 4 || readings.size() < 2 || gaps.size() != 2) {
+        throw std::invalid_argument(
+            "burst_columns takes 4 columns of calls, 2 or more of readings, 2 of gaps");
+    }
+    const auto part = [](const ArrayIn<std::int64_t>& column, const ArrayIn<std::int64_t>& offsets,
+                         std::size_t k) {
+        const auto first = offsets.data()[k], last = offsets.data()[k + 1];
+        return std::span<const std::int64_t>(column.data() + first,
+                                             static_cast<std::size_t>(last - first));
+    };
+    std::size_t rows = 0;
+    for (std::size_t k = 0; k < location.size(); ++k) {
+        const auto count = call_offsets.data()[k + 1] - call_offsets.data()[k];
+        rows += count > 0 ? static_cast<std::size_t>(count - 1) : 0;
+    }
+    BurstTable table(rows, readings.size() - 2);
+    {
+        const nb::gil_scoped_release unlocked;
+        std::size_t first = 0;
+        for (std::size_t k = 0; k < location.size(); ++k) {
+            LocationView view;
+            view.location = location.data()[k];
+            view.enter_ns = part(calls[0], call_offsets, k);
+            view.leave_ns = part(calls[1], call_offsets, k);
+            view.enter_seq = part(calls[2], call_offsets, k);
+            view.leave_seq = part(calls[3], call_offsets, k);
+            view.reading_seq = part(readings[0], reading_offsets, k);
+            view.reading_ns = part(readings[1], reading_offsets, k);
+            for (std::size_t c = 2; c < readings.size(); ++c) {
+                view.values.push_back(part(readings[c], reading_offsets, k));
+            }
+            view.gap_start = part(gaps[0], gap_offsets, k);
+            view.gap_end = part(gaps[1], gap_offsets, k);
+            fill_bursts(view, table, first);
+            first += view.enter_ns.empty() ? 0 : view.enter_ns.size() - 1;
+        }
+    }
+    return give(table, rows);
+}
+
+}  // namespace
+
+}  // namespace burstline
+
 void bind_reader(nb::module_& m) {
+    using namespace burstline;
     bind_enumerations(m);
     nb::class_<Layout>(m, "Layout", "Declared objects of a trace and the bucket of each.")
         .def(nb::init<const std::vector<std::int32_t>&, const std::vector<std::int32_t>&,
@@ -305,63 +357,7 @@ void bind_reader(nb::module_& m) {
              nb::sig("def tables(self) -> dict[str, dict[str, NDArray[typing.Any]]]"),
              "The tables' columns; the builder gives them up.")
         .def("extras", &extras, nb::sig("def extras(self) -> dict[str, list[typing.Any]]"));
-}
-
-nb::dict burst_columns(const ArrayIn<std::int32_t>& location,
-                       const std::vector<ArrayIn<std::int64_t>>& calls,
-                       const ArrayIn<std::int64_t>& call_offsets,
-                       const std::vector<ArrayIn<std::int64_t>>& readings,
-                       const ArrayIn<std::int64_t>& reading_offsets,
-                       const std::vector<ArrayIn<std::int64_t>>& gaps,
-                       const ArrayIn<std::int64_t>& gap_offsets) {
-    if (calls.size() != 4 || readings.size() < 2 || gaps.size() != 2) {
-        throw std::invalid_argument(
-            "burst_columns takes 4 columns of calls, 2 or more of readings, 2 of gaps");
-    }
-    const auto part = [](const ArrayIn<std::int64_t>& column, const ArrayIn<std::int64_t>& offsets,
-                         std::size_t k) {
-        const auto first = offsets.data()[k], last = offsets.data()[k + 1];
-        return std::span<const std::int64_t>(column.data() + first,
-                                             static_cast<std::size_t>(last - first));
-    };
-    std::size_t rows = 0;
-    for (std::size_t k = 0; k < location.size(); ++k) {
-        const auto count = call_offsets.data()[k + 1] - call_offsets.data()[k];
-        rows += count > 0 ? static_cast<std::size_t>(count - 1) : 0;
-    }
-    BurstTable table(rows, readings.size() - 2);
-    {
-        const nb::gil_scoped_release unlocked;
-        std::size_t first = 0;
-        for (std::size_t k = 0; k < location.size(); ++k) {
-            LocationView view;
-            view.location = location.data()[k];
-            view.enter_ns = part(calls[0], call_offsets, k);
-            view.leave_ns = part(calls[1], call_offsets, k);
-            view.enter_seq = part(calls[2], call_offsets, k);
-            view.leave_seq = part(calls[3], call_offsets, k);
-            view.reading_seq = part(readings[0], reading_offsets, k);
-            view.reading_ns = part(readings[1], reading_offsets, k);
-            for (std::size_t c = 2; c < readings.size(); ++c) {
-                view.values.push_back(part(readings[c], reading_offsets, k));
-            }
-            view.gap_start = part(gaps[0], gap_offsets, k);
-            view.gap_end = part(gaps[1], gap_offsets, k);
-            fill_bursts(view, table, first);
-            first += view.enter_ns.empty() ? 0 : view.enter_ns.size() - 1;
-        }
-    }
-    return give(table, rows);
-}
-
-}  // namespace
-
-}  // namespace burstline
-
-NB_MODULE(_core, m) {
-    m.doc() = "Compiled kernels over columns of integers; see the Python modules for meaning.";
-    burstline::bind_reader(m);
-    m.def("burst_columns", &burstline::burst_columns, "locations"_a.noconvert(), "calls"_a,
+    m.def("burst_columns", &burst_columns, "locations"_a.noconvert(), "calls"_a,
           "call_offsets"_a.noconvert(), "readings"_a, "reading_offsets"_a.noconvert(), "gaps"_a,
           "gap_offsets"_a.noconvert(),
           nb::sig("def burst_columns(locations: NDArray[numpy.int32], calls: "
@@ -370,13 +366,4 @@ NB_MODULE(_core, m) {
                   "reading_offsets: NDArray[numpy.int64], gaps: Sequence[NDArray[numpy.int64]], "
                   "gap_offsets: NDArray[numpy.int64]) -> dict[str, NDArray[typing.Any]]"),
           "Columns of the bursts between consecutive calls of each location.");
-    bind_writer(m);
-    bind_structure(m);
-    bind_nest(m);
-    bind_reduce(m);
-    bind_merge(m);
-    bind_otf2(m);
-    bind_otf2_writing(m);
-    bind_waits(m);
-    bind_signature(m);
 }
