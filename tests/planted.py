@@ -9,7 +9,7 @@ import burstline
 from burstline.clocks import readings_of, restamp, stamps_of
 from burstline.identity import call_tree
 from burstline.model import schema
-from burstline.sync import rows_of, sync_of
+from burstline.synchronisation import rows_of, sync_of
 
 COUNTED = "IR_BB", "IR_TOT_INS", "IR_LD_INS"
 

@@ -12,8 +12,8 @@ import numpy as np
 import pytest
 
 import burstline
-from burstline.clocks import retimed
-from burstline.sync import PLACES, restamped
+from burstline.clocks import restamped, retimed
+from burstline.synchronisation import PLACES
 from golden.oracle_events import case_of
 from oracles import clocks
 from recording import Site, environment

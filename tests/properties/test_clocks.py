@@ -11,11 +11,12 @@ from hypothesis import strategies as st
 
 import burstline
 from burstline import _core
+from burstline.clocks import corrected, violations
+from burstline.clocks.alignment import LARGEST_DRIFT, aligned
+from burstline.clocks.correction import DECAY_BITS, controlled_clock
 from burstline.identity import call_tree
-from burstline.sync import Rows, Weights, corrected, replay, rows_of, sync_of, violations
-from burstline.sync.alignment import LARGEST_DRIFT, aligned
-from burstline.sync.clocks import DECAY_BITS, controlled_clock
-from burstline.sync.rows import COLLECTIVE
+from burstline.synchronisation import Rows, Weights, replay, rows_of, sync_of
+from burstline.synchronisation.rows import COLLECTIVE
 from burstline.testing import assert_same_trace, trace_of
 from golden.oracle_events import as_text
 from hybrid_programs import hybrid_programs
@@ -85,7 +86,7 @@ def test_jumps_are_spread_as_the_twin_says(program, offsets, latency):
     time = rows.time_ns
     step = rows.steps(time) - rows.steps(time >> DECAY_BITS)
     [forward] = replay(rows, [Weights(step, latency, floor=time)]).stamps
-    columns = rows.location, rows.gives, rows.takes, rows.before
+    columns = rows.location, rows.signals, rows.awaits, rows.before
     plain = tuple(column.tolist() for column in columns)
 
     stamps = controlled_clock(rows, latency)

@@ -10,8 +10,8 @@ from hypothesis import given
 
 import burstline
 from burstline.identity import call_tree
-from burstline.sync import rows_of, sync_of
-from burstline.sync.rows import synchronous
+from burstline.synchronisation import rows_of, sync_of
+from burstline.synchronisation.rows import synchronous
 from burstline.testing import trace_of
 from burstline.waits import factors
 from golden.oracle_events import as_text

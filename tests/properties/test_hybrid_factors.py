@@ -10,7 +10,7 @@ from hypothesis import given
 
 import burstline
 from burstline.identity import call_tree
-from burstline.sync import sync_of
+from burstline.synchronisation import sync_of
 from burstline.testing import trace_of
 from burstline.waits.computation import with_computation
 from burstline.waits.division import computed_in

@@ -13,7 +13,7 @@ import burstline
 from burstline import show
 from burstline.clocks import restamp, stamps_of
 from burstline.identity import call_tree
-from burstline.sync import rows_of, sync_of
+from burstline.synchronisation import rows_of, sync_of
 from burstline.testing import trace_of
 from burstline.waits import WAITS
 from burstline.waits.computation import with_computation

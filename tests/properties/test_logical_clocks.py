@@ -10,11 +10,11 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 import burstline
-from burstline.clocks import Effort, retimed, retimings
+from burstline.clocks import Effort, retimed, retimings, violations
 from burstline.errors import NotEnoughDataError, ParameterError
 from burstline.identity import call_tree
 from burstline.model import schema
-from burstline.sync import rows_of, sync_of, violations
+from burstline.synchronisation import rows_of, sync_of
 from burstline.testing import trace_of
 from golden.oracle_events import as_case, as_text
 from golden.oracle_severities import CASES, FOLDER

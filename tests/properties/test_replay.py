@@ -11,8 +11,8 @@ from hypothesis import strategies as st
 
 import burstline
 from burstline.identity import call_tree
-from burstline.sync import Rows, Weights, replay, rows_of, sync_of
-from burstline.sync.rows import PLACES
+from burstline.synchronisation import Rows, Weights, replay, rows_of, sync_of
+from burstline.synchronisation.rows import PLACES
 from burstline.testing import trace_of
 from golden.oracle_events import as_text
 from hybrid_programs import hybrid_programs
@@ -25,13 +25,13 @@ def rows_of_trace(trace):
 
 
 def rows_of_lanes(lanes, before):
-    """Rows of (step, gives, takes) by location."""
+    """Rows of (step, signals, awaits) by location."""
     flat = np.array([row for lane in lanes for row in lane], np.int64).reshape(-1, 3)
     begin = np.cumsum([0, *map(len, lanes)])
-    gives, takes = flat[:, 1].astype(np.int32), flat[:, 2].astype(np.int32)
+    signals, awaits = flat[:, 1].astype(np.int32), flat[:, 2].astype(np.int32)
     nothing = np.zeros(len(flat), np.int64)
     return Rows(
-        begin, nothing, nothing, gives, takes, nothing, np.array(before, np.int32)
+        begin, nothing, nothing, signals, awaits, nothing, np.array(before, np.int32)
     ), np.ascontiguousarray(flat[:, 0])
 
 
@@ -69,7 +69,7 @@ def test_stamps_of_hybrid_programs_are_those_of_the_literal_algorithm(program, e
     assert result.stamps[0].tolist() == [expected[event] for event in events]
     assert result.cycles == []
     receives = [location for location, _ in twin.causes(program)]
-    assert np.count_nonzero(rows.takes >= 0) >= len(set(receives))
+    assert np.count_nonzero(rows.awaits >= 0) >= len(set(receives))
 
 
 @given(lanes(), st.integers(0, 2))
@@ -96,8 +96,8 @@ def test_the_order_of_locations_changes_no_stamp(program, random):
     other = replace(
         rows,
         begin=np.cumsum([0, *map(len, parts)]),
-        gives=rows.gives[chosen],
-        takes=rows.takes[chosen],
+        signals=rows.signals[chosen],
+        awaits=rows.awaits[chosen],
     )
     ones = np.ones(len(chosen), np.int64)
 
@@ -137,7 +137,7 @@ def test_several_models_are_as_if_each_was_alone(program):
 def test_rows_are_at_most_40_bytes_each():
     rows, _ = rows_of_lanes([[(0, 0, -1)] * 10, [(0, -1, 0)] * 10], [-1])
 
-    columns = ("place", "time_ns", "gives", "takes")
+    columns = ("place", "time_ns", "signals", "awaits")
     assert sum(getattr(rows, name).itemsize for name in columns) <= 40
 
 

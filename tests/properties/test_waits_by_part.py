@@ -12,7 +12,7 @@ from hypothesis import strategies as st
 import burstline
 from burstline.errors import NotEnoughDataError, ParameterError
 from burstline.identity import call_tree
-from burstline.sync import sync_of
+from burstline.synchronisation import sync_of
 from burstline.testing import trace_of
 from burstline.waits import factors
 from burstline.waits.factors import ideal_in, ideal_runtime

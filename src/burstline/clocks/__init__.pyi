@@ -5,6 +5,9 @@ from burstline.clocks.retiming import retimed as retimed
 __all__ = ["Effort", "Retiming", "retimed"]
 
 # For other rooms of the house.
+from burstline.clocks.correction import Violations as Violations
+from burstline.clocks.correction import corrected as corrected
+from burstline.clocks.correction import violations as violations
 from burstline.clocks.efforts import CLOCKS as CLOCKS
 from burstline.clocks.efforts import constructs as constructs
 from burstline.clocks.efforts import counts_of as counts_of
@@ -19,6 +22,7 @@ from burstline.clocks.model import require_solver as require_solver
 from burstline.clocks.model import share_explained as share_explained
 from burstline.clocks.readings import Readings as Readings
 from burstline.clocks.readings import readings_of as readings_of
+from burstline.clocks.restamping import restamped as restamped
 from burstline.clocks.retiming import COLLECTIVES as COLLECTIVES
 from burstline.clocks.retiming import all_stamps as all_stamps
 from burstline.clocks.retiming import restamp as restamp

@@ -20,7 +20,7 @@ from burstline.columns import (
     take,
 )
 from burstline.model import NEVER_LEFT, OTHER_EVENT_KINDS, Trace
-from burstline.sync import PLACES
+from burstline.synchronisation import PLACES
 
 _EVENTS: Final = (
     ("calls", "location", ("enter", "leave")),

@@ -12,6 +12,7 @@ import pyarrow as pa
 from burstline.clocks.efforts import Basis, Effort, efforts_of
 from burstline.clocks.order import MachineOrder, machine_order
 from burstline.clocks.readings import Readings, readings_of
+from burstline.clocks.restamping import Stamping, restamped
 from burstline.clocks.stamps import Stamps, stamps_of
 from burstline.columns import (
     NO_VALUE,
@@ -27,7 +28,7 @@ from burstline.errors import NotEnoughDataError, ParameterError
 from burstline.identity import call_tree
 from burstline.model import Trace, schema
 from burstline.selection import loaded
-from burstline.sync import PLACES, Stamping, restamped, rows_of, sync_of
+from burstline.synchronisation import PLACES, rows_of, sync_of
 
 COLLECTIVES: Final = ("causal", "full")
 """Who waits in a collective: those who need what others send, or all for all."""

@@ -16,7 +16,7 @@ import numpy as np
 
 from burstline.clocks.readings import Readings
 from burstline.columns import UNKNOWN, AnyIntegers, Integers, take
-from burstline.sync import PLACES, Rows, Weights, replay
+from burstline.synchronisation import PLACES, Rows, Weights, replay
 
 
 @dataclass(frozen=True, slots=True, eq=False)

@@ -28,6 +28,7 @@ from burstline.columns.intervals import enclosing as enclosing
 from burstline.columns.intervals import match_borders as match_borders
 from burstline.columns.missing import NO_VALUE as NO_VALUE
 from burstline.columns.missing import UNKNOWN as UNKNOWN
+from burstline.columns.parts import ColumnParts as ColumnParts
 from burstline.columns.types import AnyIntegers as AnyIntegers
 from burstline.columns.types import Columns as Columns
 from burstline.columns.types import Floats as Floats

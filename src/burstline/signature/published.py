@@ -128,8 +128,8 @@ def logical_times(trace: Trace, events: Events) -> tuple[Integers, int, int]:
     send = links.event(sender, send_call)
     receive, polled = links.completion(receiver, receive_call)
     source = np.arange(len(send))
-    links.add(send, _SEND, gives=source)
-    links.add(receive, np.where(polled, _POLLED, _RECEIVE), takes=source)
+    links.add(send, _SEND, signals=source)
+    links.add(receive, np.where(polled, _POLLED, _RECEIVE), awaits=source)
     process = _processes(events)
     linked = np.flatnonzero((send >= 0) & (receive >= 0))
     messages = int(np.count_nonzero(process[send[linked]] != process[receive[linked]]))
@@ -146,11 +146,11 @@ def logical_times(trace: Trace, events: Events) -> tuple[Integers, int, int]:
     source = collective + len(send)
     blocks = start == done
     # A time of 1 before that of the latest, as what is taken is later by 1.
-    links.add(start[blocks], _ARRIVE, step=-1, gives=source[blocks])
-    links.add(start[blocks], _MEET, step=1, takes=source[blocks])
-    links.add(start[~blocks], _SEND, gives=source[~blocks])
+    links.add(start[blocks], _ARRIVE, step=-1, signals=source[blocks])
+    links.add(start[blocks], _MEET, step=1, awaits=source[blocks])
+    links.add(start[~blocks], _SEND, signals=source[~blocks])
     when = np.where(polled, _POLLED, _RECEIVE)[~blocks]
-    links.add(done[~blocks], when, takes=source[~blocks])
+    links.add(done[~blocks], when, awaits=source[~blocks])
     agreements = len(np.unique(collective[start >= 0]))
     return links.times(len(send) + trace.rows("collectives")), messages, agreements
 
@@ -200,16 +200,16 @@ class _Links:
         when: Integers | int,
         *,
         step: int = 0,
-        gives: Integers | int = UNKNOWN,
-        takes: Integers | int = UNKNOWN,
+        signals: Integers | int = UNKNOWN,
+        awaits: Integers | int = UNKNOWN,
     ) -> None:
         """Add what happens in events, of which some may be unknown."""
         columns = (
             (event, np.int32),
             (when, np.int64),
             (step, np.int64),
-            (gives, np.int32),
-            (takes, np.int32),
+            (signals, np.int32),
+            (awaits, np.int32),
         )
         chosen = np.flatnonzero(event >= 0)
         self._parts.append(
@@ -223,10 +223,10 @@ class _Links:
 
     def times(self, sources: int) -> Integers:
         """The logical times of all events, from 1."""
-        event, when, step, gives, takes = map(np.concatenate, zip(*self._parts, strict=True))
+        event, when, step, signals, awaits = map(np.concatenate, zip(*self._parts, strict=True))
         order, begin = _core.order_within(event, when, len(self._events.row))
         before = np.full(sources, UNKNOWN, np.int32)
-        columns = gives[order], takes[order]
+        columns = signals[order], awaits[order]
         (stamps,), *_ = _core.replay(
             (begin[self._events.begin], *columns, before), [(step[order], _NOTHING, 1)]
         )

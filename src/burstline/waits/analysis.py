@@ -8,7 +8,7 @@ import numpy as np
 import pyarrow as pa
 
 from burstline.columns import Integers, Mask
-from burstline.sync import Sync
+from burstline.synchronisation import Sync
 from burstline.waits import causes
 from burstline.waits.collectives import add_collective_waits, add_world
 from burstline.waits.division import add_costs, add_times, add_visits

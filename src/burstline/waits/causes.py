@@ -11,9 +11,9 @@ import numpy.typing as npt
 from burstline import _core
 from burstline._core import Wait
 from burstline.columns import UNKNOWN, AnyIntegers, Floats, Integers
-from burstline.sync import Sync
+from burstline.synchronisation import INSIDE, PLACES, Sync
 from burstline.waits.metrics import DELAY_TYPES, METRICS, SUMS
-from burstline.waits.points import INSIDE, PLACES, PointList, Points
+from burstline.waits.points import PointList, Points
 from burstline.waits.severities import Severities
 from burstline.waits.stops import walked
 from burstline.waits.times import Nodes, process_threads

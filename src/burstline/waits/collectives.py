@@ -9,8 +9,8 @@ import numpy.typing as npt
 
 from burstline._core import Wait
 from burstline.columns import UNKNOWN, AnyIntegers, Integers, Mask, prefix_sums
-from burstline.sync import Collectives, Sync
-from burstline.waits.points import INSIDE, PLACES, PointList
+from burstline.synchronisation import INSIDE, PLACES, Collectives, Sync
+from burstline.waits.points import PointList
 from burstline.waits.severities import Severities
 
 
@@ -46,12 +46,15 @@ class _Members:
         rows = np.arange(len(shift)) + shift
         self.instance = np.repeat(np.arange(len(instances)), self.sizes)
         self.communicator = every.communicator[instances]
-        self.location = every.location[rows]
+        self.location = every["location"][rows]
         self.call = every.call[rows]
-        self.b, self.d = every.begin_ns[rows], every.end_ns[rows]
-        self.end_seq = every.end_seq[rows]
-        self.sent, self.received = every.sent_bytes[rows] > 0, every.received_bytes[rows] > 0
-        self.is_root = every.comm_rank[rows] == every.root[instances][self.instance]
+        self.b, self.d = every["begin_ns"][rows], every["end_ns"][rows]
+        self.end_seq = every["end_seq"][rows]
+        self.sent, self.received = (
+            every["sent_bytes"][rows] > 0,
+            every["received_bytes"][rows] > 0,
+        )
+        self.is_root = every["comm_rank"][rows] == every.root[instances][self.instance]
 
     def __len__(self) -> int:
         return len(self.location)

@@ -31,7 +31,7 @@ import pyarrow as pa
 from burstline.columns import UNKNOWN, AnyIntegers, Mask, take
 from burstline.identity import MAINS, CallTree
 from burstline.model import CALL_PATHS
-from burstline.sync import Sync
+from burstline.synchronisation import Sync
 from burstline.waits.stops import stops_of
 
 _Row = dict[str, Any]

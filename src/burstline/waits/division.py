@@ -10,11 +10,11 @@ import numpy as np
 from burstline import _core
 from burstline._core import Wait
 from burstline.columns import AnyIntegers, Floats, Integers, Mask, take
-from burstline.sync import Intervals, Sync
+from burstline.synchronisation import INSIDE, PLACES, Intervals, Sync
 from burstline.waits.causes import Explained
 from burstline.waits.metrics import DELAY_TYPES
 from burstline.waits.parts import Parts
-from burstline.waits.points import INSIDE, PLACES, Points
+from burstline.waits.points import Points
 from burstline.waits.severities import Severities
 from burstline.waits.stops import walked
 from burstline.waits.times import Nodes, process_threads

@@ -17,7 +17,7 @@ import pyarrow as pa
 from burstline.columns import UNKNOWN, Integers, Ordinals, numpy_columns, prefix_sums, take
 from burstline.efficiency import Efficiency, UsefulTime
 from burstline.model import POLL_GAP_NS, Trace, waiting_in
-from burstline.sync import PLACES, Sync, Weights, rendezvous, replay, rows_of
+from burstline.synchronisation import PLACES, Sync, Weights, rendezvous, replay, rows_of
 from burstline.waits.division import computed_in
 from burstline.waits.parts import EVER, OUTSIDE, Parts
 from burstline.waits.times import Nodes, process_threads

@@ -9,23 +9,22 @@ from typing import Any, Final
 import numpy as np
 
 from burstline.clocks import CLOCKS as LOGICAL_CLOCKS
-from burstline.clocks import COLLECTIVES, Effort, constructs, retimings
+from burstline.clocks import (
+    COLLECTIVES,
+    Effort,
+    Violations,
+    constructs,
+    corrected,
+    retimings,
+    violations,
+)
 from burstline.efficiency import Efficiency
 from burstline.errors import MemoryBudgetError, NotEnoughDataError, ParameterError, plural
 from burstline.identity import CallTree, call_tree, without_program
 from burstline.model import COLLECTIVES as CALLS_OF_ALL
 from burstline.model import GAP_KINDS, IO, RMA, SILENT_THREADS, Trace
 from burstline.selection import loaded, parse_time
-from burstline.sync import (
-    Sync,
-    Violations,
-    corrected,
-    rendezvous,
-    rows_of,
-    sync_of,
-    tells_program,
-    violations,
-)
+from burstline.synchronisation import Sync, rendezvous, rows_of, sync_of, tells_program
 from burstline.waits.analysis import Analysis, analysed
 from burstline.waits.collectives import apart
 from burstline.waits.computation import with_computation
@@ -356,7 +355,7 @@ def _coverage(trace: Trace, sync: Sync, analysis: Analysis) -> dict[str, Any]:
     is_absent = kind == GAP_KINDS.index("not_created")  # nobody was there to be watched
     unwatched = int(length[~is_absent].sum())
     whole = int((died - born).sum() - length[is_absent].sum())
-    of_collectives = int(np.count_nonzero(sync.are(*CALLS_OF_ALL)))
+    of_collectives = int(np.count_nonzero(sync.mask_of(*CALLS_OF_ALL)))
     are_apart = apart(sync)
     whole_calls = len(sync.collectives.call) - int(are_apart.sum())
     explained = analysis.explained
@@ -425,7 +424,7 @@ def _not_computable(sync: Sync) -> list[dict[str, str]]:
         ("mpi_rma_communication", RMA, "one-sided communication"),
         ("mpi_io", IO, "access to files"),
     ):
-        if calls := int(np.count_nonzero(sync.are(*names))):
+        if calls := int(np.count_nonzero(sync.mask_of(*names))):
             are = "is" if calls == 1 else "are"
             missing.append(
                 {

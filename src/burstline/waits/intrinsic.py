@@ -20,7 +20,7 @@ from burstline.clocks import Effort, Readings, efforts_of, readings_of, restamp,
 from burstline.columns import UNKNOWN, AnyIntegers, Floats, Integers, begins_run, take
 from burstline.errors import NotEnoughDataError
 from burstline.model import METRICS, Profile, Trace, Values
-from burstline.sync import Intervals, Sync, rows_of
+from burstline.synchronisation import Intervals, Sync, rows_of
 from burstline.waits.metrics import WAITS
 from burstline.waits.stops import left_before
 from burstline.waits.times import Nodes

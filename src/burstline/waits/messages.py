@@ -9,8 +9,8 @@ import numpy as np
 from burstline import _core
 from burstline._core import Wait
 from burstline.columns import AnyIntegers, Integers, Mask, begins_run, take
-from burstline.sync import Sync
-from burstline.waits.points import INSIDE, PLACES, PointList
+from burstline.synchronisation import INSIDE, PLACES, Sync
+from burstline.waits.points import PointList
 from burstline.waits.severities import Severities
 
 TESTS: Final = ("MPI_Test", "MPI_Testany", "MPI_Testall", "MPI_Testsome")
@@ -25,17 +25,18 @@ def add_message_waits(
 ) -> None:
     """Add waits for messages, and the points where both sides met."""
     messages, calls = sync.messages, sync.calls
-    is_multiple = sync.are(*MULTIPLE)
+    is_multiple = sync.mask_of(*MULTIPLE)
     late = np.minimum(calls.enter_ns[messages.send], calls.leave_ns[messages.receive])
     late = late - calls.enter_ns[messages.receive]
-    late[sync.are(*TESTS)[messages.receive]] = 0
+    late[sync.mask_of(*TESTS)[messages.receive]] = 0
     late = np.maximum(late, 0)
-    counted = _counted(messages.receive, messages.receive_seq, late, is_multiple)
-    size = messages.sent_bytes
+    counted = _counted(messages.receive, messages["receive_seq"], late, is_multiple)
+    size = messages["sent_bytes"]
+    sender, receiver = messages["sender_location"], messages["receiver_location"]
     _add_late(
         sync, severities, points,
-        _Side(messages.receiver, messages.receive, messages.receive_seq).of(counted),
-        _Side(messages.sender, messages.send, messages.send_seq).of(counted),
+        _Side(receiver, messages.receive, messages["receive_seq"]).of(counted),
+        _Side(sender, messages.send, messages["send_seq"]).of(counted),
         names=(Wait.LATE_SENDER, "mpi_latesender", "ls"),
         wait=late[counted], size=size[counted],
     )  # fmt: skip
@@ -43,17 +44,19 @@ def add_message_waits(
 
     has_late_sender = np.zeros(len(calls.node), bool)
     has_late_sender[messages.receive[late > 0]] = True
-    waits_for_receiver = sync.are(*BLOCKING, *SINGLE) | (is_multiple & ~has_late_sender)
+    waits_for_receiver = sync.mask_of(*BLOCKING, *SINGLE) | (is_multiple & ~has_late_sender)
     known = (messages.done >= 0) & (messages.post >= 0) & messages.done_known
     known &= take(waits_for_receiver, messages.done, missing=False)
     post_ns = take(calls.enter_ns, messages.post)
     wait = post_ns - take(calls.enter_ns, messages.done)
     wait = np.where(known & (take(calls.leave_ns, messages.done) > post_ns), wait, 0)
-    counted = _counted(messages.done, messages.done_seq, np.maximum(wait, 0), is_multiple)
+    counted = _counted(
+        messages.done, messages["send_done_seq"], np.maximum(wait, 0), is_multiple
+    )
     _add_late(
         sync, severities, points,
-        _Side(messages.sender, messages.done, messages.done_seq).of(counted),
-        _Side(messages.receiver, messages.post, messages.post_seq).of(counted),
+        _Side(sender, messages.done, messages["send_done_seq"]).of(counted),
+        _Side(receiver, messages.post, messages["post_seq"]).of(counted),
         names=(Wait.LATE_RECEIVER, "mpi_latereceiver", "lr"),
         wait=wait[counted], size=size[counted],
         # Scalasca 2.6 compares the wrong way round.
@@ -139,7 +142,9 @@ def _add_wrong_order(
 ) -> None:
     messages, calls = sync.messages, sync.calls
     order, begin = _core.order_within(
-        np.ascontiguousarray(messages.receiver, np.int32), messages.receive_seq, sync.locations
+        np.ascontiguousarray(messages["receiver_location"], np.int32),
+        messages["receive_seq"],
+        sync.locations,
     )
     counts = np.zeros(len(order), bool)
     counts[counted] = True
@@ -148,20 +153,20 @@ def _add_wrong_order(
     by, first = _core.wrong_order(
         begin,
         call[order],
-        np.ascontiguousarray(messages.send_ns[order]),
-        np.ascontiguousarray(messages.sender[order], np.int32),
+        np.ascontiguousarray(messages["send_ns"][order]),
+        np.ascontiguousarray(messages["sender_location"][order], np.int32),
         counts[order].view(np.uint8),
     )
     hit = np.flatnonzero(by >= 0)
     row, trigger, first_row = order[hit], order[by[hit]], order[first[hit]]
-    node, location = calls.node[messages.receive[row]], messages.receiver[row]
+    node, location = calls.node[messages.receive[row]], messages["receiver_location"][row]
     start = calls.enter_ns[messages.receive[row]]
     severities.add("mpi_latesender_wo", node, location, late[row], start)
-    _count(severities, "lswo", node, location, messages.sent_bytes[row], start_ns=start)
+    _count(severities, "lswo", node, location, messages["sent_bytes"][row], start_ns=start)
     # Scalasca 2.6 judges all by the first that a message shows.
     judged = first_row if like_scalasca else row
     node = calls.node[messages.receive[judged]]
-    same = messages.sender[judged] == messages.sender[trigger]
+    same = messages["sender_location"][judged] == messages["sender_location"][trigger]
     for metric, rows in (("mpi_lswo_same", same), ("mpi_lswo_different", ~same)):
         severities.add(metric, node[rows], location[rows], late[row][rows], start[rows])
 

@@ -10,7 +10,7 @@ from typing import Any, Final
 import numpy as np
 
 from burstline.columns import Integers
-from burstline.sync import Sync
+from burstline.synchronisation import Sync
 from burstline.waits.severities import Severities
 
 LEAST_COMPARED: Final = 0.01

@@ -6,8 +6,8 @@ import numpy as np
 
 from burstline._core import Wait
 from burstline.columns import UNKNOWN, AnyIntegers, Integers, enclosing, run_lengths
-from burstline.sync import Sync
-from burstline.waits.points import INSIDE, PLACES, PointList
+from burstline.synchronisation import INSIDE, PLACES, Sync
+from burstline.waits.points import PointList
 from burstline.waits.severities import Severities
 
 
@@ -21,7 +21,7 @@ def add_openmp_waits(sync: Sync, severities: Severities, points: PointList) -> I
         severities.add(
             f"omp_lock_contention_{kind}",
             regions.node[locks.region][rows],
-            locks.location[rows],
+            locks.acquired["location"][rows],
             wait[rows],
             regions.enter_ns[locks.region][rows],
         )
@@ -97,7 +97,9 @@ def _add_barriers(sync: Sync, severities: Severities, points: PointList) -> None
 
 def lock_waits(sync: Sync) -> Integers:
     """How long each acquisition of a lock waited for who held it."""
-    return np.maximum(0, sync.locks.released_ns - sync.regions.enter_ns[sync.locks.region])
+    return np.maximum(
+        0, sync.locks.before["release_ns"] - sync.regions.enter_ns[sync.locks.region]
+    )
 
 
 def holders_nodes(sync: Sync, rows: Integers) -> AnyIntegers:
@@ -106,23 +108,27 @@ def holders_nodes(sync: Sync, rows: Integers) -> AnyIntegers:
     if not len(rows):
         return np.zeros(0, np.int32)
     # Regions in the order of their locations and events, whose ordinals thus become one.
-    far = int(max(regions.leave_seq.max(initial=0), locks.acquire_seq.max(initial=0))) + 2
+    far = (
+        int(max(regions.leave_seq.max(initial=0), locks.acquired["acquire_seq"].max(initial=0)))
+        + 2
+    )
     offset = regions.location.astype(np.int64) * far
     enter = offset + regions.enter_seq
     around = enclosing(enter, offset + np.minimum(regions.leave_seq, far - 1))
     own_ns = regions.leave_ns - regions.enter_ns
     inner = np.flatnonzero(around >= 0)
     own_ns = own_ns - np.bincount(around[inner], own_ns[inner], len(own_ns)).astype(np.int64)
-    holder = locks.holder[rows].astype(np.int64) * far
+    holder = locks.before["location"][rows].astype(np.int64) * far
     first, last = (
         np.searchsorted(enter, holder + seq[rows])
-        for seq in (locks.held_seq, locks.released_seq)
+        for seq in (locks.before["acquire_seq"], locks.before["release_seq"])
     )
     count = np.maximum(last - first, 0)
     wait = np.repeat(np.arange(len(rows)), count)
     inside = np.arange(count.sum()) + np.repeat(first - np.cumsum(count) + count, count)
     # What is left is the section's own, whose region was entered last before.
-    rest_ns = locks.held_ns[rows] - np.bincount(wait, own_ns[inside], len(rows))
+    held_ns = locks.before["release_ns"] - locks.before["acquire_ns"]
+    rest_ns = held_ns[rows] - np.bincount(wait, own_ns[inside], len(rows))
     wait = np.append(wait, np.arange(len(rows)))
     node = regions.node[np.append(inside, np.maximum(first - 1, 0))]
     pairs, pair = np.unique(wait * (node.max() + 2) + node + 1, return_inverse=True)

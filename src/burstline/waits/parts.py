@@ -17,7 +17,7 @@ from burstline.columns import UNKNOWN, AnyIntegers, Integers, begins_run, take
 from burstline.errors import NotEnoughDataError, ParameterError
 from burstline.model import Trace, last_until
 from burstline.structure import Structure
-from burstline.sync import Sync
+from burstline.synchronisation import Sync
 
 _Spans = tuple[Integers, Integers, Integers]  # location, begin and end
 

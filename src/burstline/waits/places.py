@@ -15,7 +15,7 @@ import numpy as np
 from burstline.columns import AnyIntegers, take
 from burstline.identity import CallTree, Frame, clean_paths
 from burstline.model import Trace
-from burstline.sync import Sync
+from burstline.synchronisation import Sync
 from burstline.waits.stops import stops_of
 
 _MOST_TOLD: Final = 3

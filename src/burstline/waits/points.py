@@ -3,21 +3,17 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import Any, Final
+from typing import Final
 
 import numpy as np
 import numpy.typing as npt
 
 from burstline import _core
 from burstline._core import Wait
-from burstline.columns import UNKNOWN, AnyIntegers, Integers, Mask, take
+from burstline.columns import UNKNOWN, AnyIntegers, ColumnParts, Integers, Mask, take
 
 NO_PEER: Final = np.iinfo(np.int32).max
 """Peer of a mark that is no meeting."""
-
-PLACES: Final = 4
-"""Places of an event ordinal: before its enter, the enter, in it, the leave."""
-INSIDE: Final = 2
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -51,18 +47,21 @@ class Points:
 class PointList:
     """Points as they are made, in any order; :meth:`sorted` puts them in that of events."""
 
-    _FIELDS: Final = {
+    _TYPES: Final = {
         "location": np.int32, "place": np.int64, "type": np.uint8, "in_team": np.bool_,
         "node": np.int32, "wait_ns": np.int64, "total_ns": np.int64, "completion_ns": np.int64,
         "cause": np.int64, "peer": np.int32, "interval": np.int64,
     }  # fmt: skip
 
     def __init__(self) -> None:
-        nothing = np.zeros(0, np.int64)
-        self._parts: dict[str, list[npt.NDArray[Any]]] = {n: [nothing] for n in self._FIELDS}
-        self._sets: list[AnyIntegers] = []
-        self.count = 0
+        self._columns = ColumnParts(self._TYPES)
+        self._sets: list[AnyIntegers] = [np.zeros(0, np.int64)]
         self._groups = 0
+
+    @property
+    def count(self) -> int:
+        """How many there are, and the number of the next one."""
+        return self._columns.count
 
     def groups(self, sets: AnyIntegers) -> Integers:
         """Numbers of new groups, whose members are from these sets of locations, as peers."""
@@ -89,19 +88,17 @@ class PointList:
         """Numbers of new points; a cause is the number of a point, and may be added later."""
         numbers = np.arange(self.count, self.count + len(location))
         times = wait, total, completion
-        columns = (location, place, type_, in_team, node, *times, cause, peer, interval)
-        for parts, column in zip(self._parts.values(), columns, strict=True):
-            parts.append(np.broadcast_to(np.asarray(column), len(location)))
-        self.count += len(location)
+        about = type_, in_team, node
+        self._columns.add(len(location), location, place, *about, *times, cause, peer, interval)
         return numbers
 
     def sorted(self, locations: int) -> Points:
         """The points in order, as added within a place; they are here no more."""
-        location, place = self._column("location"), self._column("place")
+        location, place = self._columns.take("location"), self._columns.take("place")
         order, begin = _core.order_within(location, place, locations)
         columns = {"location": location[order], "place": place[order]}
         del location, place
-        columns |= {name: self._column(name)[order] for name in [*self._parts]}
+        columns |= self._columns.take_rest(order)
         row = np.empty(len(order), np.int64)
         row[order] = np.arange(len(order))
         columns["cause"] = take(row, columns["cause"])
@@ -109,13 +106,9 @@ class PointList:
 
     def unsorted(self) -> Points:
         """The points as added, for what asks for no order and cuts; they are here no more."""
-        columns = {name: self._column(name) for name in [*self._parts]}
+        columns = self._columns.take_rest(slice(None))
         begin, row = np.zeros((2, 0), np.int64)
         return Points(begin=begin, group_set=self._group_set(), row=row, **columns)
 
-    def _column(self, name: str) -> npt.NDArray[Any]:
-        """A column, whose parts are dropped: a run has more points than events."""
-        return np.concatenate(self._parts.pop(name), dtype=self._FIELDS[name], casting="unsafe")
-
     def _group_set(self) -> npt.NDArray[np.int32]:
-        return np.concatenate([np.zeros(0, np.int64), *self._sets]).astype(np.int32)
+        return np.concatenate(self._sets).astype(np.int32)

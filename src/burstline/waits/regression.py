@@ -25,7 +25,7 @@ from burstline.columns import Floats, Integers, take
 from burstline.errors import NotEnoughDataError, ParameterError, printable
 from burstline.model import Trace
 from burstline.selection import loaded
-from burstline.sync import sync_of
+from burstline.synchronisation import sync_of
 from burstline.waits.computation import with_computation
 from burstline.waits.finding import rooted_tree
 from burstline.waits.intrinsic import lengths, nodes_before

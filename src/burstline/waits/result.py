@@ -24,7 +24,7 @@ from burstline.columns import (
 from burstline.identity import MAINS, CallTree
 from burstline.model import FINALIZES, INITS, LOCATIONS, Profile, Trace, Values
 from burstline.model import METRICS as METRIC_TABLE
-from burstline.sync import Sync
+from burstline.synchronisation import Sync
 from burstline.waits.analysis import Analysis
 from burstline.waits.factors import factors_of, of_communication
 from burstline.waits.idle import Keeping, keeper
@@ -395,7 +395,9 @@ def _instances(sync: Sync, analysis: Analysis) -> pa.Table:
         start[chosen] = table.enter_ns[interval[chosen]]
     locks = sync.locks
     waited_ns = lock_waits(sync)
-    held = np.flatnonzero((waited_ns > 0) & (locks.holder != locks.location))
+    held = np.flatnonzero(
+        (waited_ns > 0) & (locks.before["location"] != locks.acquired["location"])
+    )
     metrics = [_METRIC_OF.get(Wait(type_), "") for type_ in range(int(Wait.NONE) + 1)]
     explicit = np.zeros(len(sync.regions.node), bool)
     explicit[sync.barriers.region] = sync.barriers.is_explicit
@@ -405,12 +407,15 @@ def _instances(sync: Sync, analysis: Analysis) -> pa.Table:
     kind[in_team] = np.where(explicit[interval[in_team]], len(metrics), len(metrics) + 1)
     kind = np.append(kind, len(names) - 1 - locks.is_critical[held])
     columns = {
-        "location": (points.location[rows], locks.location[held]),
-        "call": (ordinal, locks.region[held] - sync.regions.begin[locks.location[held]]),
+        "location": (points.location[rows], locks.acquired["location"][held]),
+        "call": (
+            ordinal,
+            locks.region[held] - sync.regions.begin[locks.acquired["location"][held]],
+        ),
         "start_ns": (start, sync.regions.enter_ns[locks.region[held]]),
         "wait_ns": (points.wait_ns[rows], waited_ns[held]),
         "call_path": (points.node[rows], sync.regions.node[locks.region[held]]),
-        "cause_location": (points.location[points.cause[rows]], locks.holder[held]),
+        "cause_location": (points.location[points.cause[rows]], locks.before["location"][held]),
     }
     whole = {name: np.concatenate(parts) for name, parts in columns.items()}
     order = descending(whole["wait_ns"])

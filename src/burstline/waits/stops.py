@@ -11,7 +11,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from burstline.columns import UNKNOWN, AnyIntegers, Integers, take
-from burstline.sync import Sync
+from burstline.synchronisation import Sync
 
 
 @dataclass(frozen=True, slots=True, eq=False)

@@ -10,7 +10,7 @@ import pyarrow as pa
 
 from burstline.columns import Floats, Integers, Mask
 from burstline.model import COLLECTIVES
-from burstline.sync import Sync
+from burstline.synchronisation import Sync
 from burstline.waits.metrics import PARENTS
 from burstline.waits.severities import Severities
 
@@ -195,11 +195,11 @@ def add_imbalance(sync: Sync, nodes: Nodes, severities: Severities, visits: Inte
 def add_counts(sync: Sync, severities: Severities) -> None:
     """Add counts of transfers and of synchronisations, which have no payload, and bytes."""
     messages, calls = sync.messages, sync.calls
-    size = messages.sent_bytes
+    size = messages["sent_bytes"]
     ones = np.ones(len(size), np.int64)
     for side, call, location in (
-        ("send", messages.send, messages.sender),
-        ("recv", messages.receive, messages.receiver),
+        ("send", messages.send, messages["sender_location"]),
+        ("recv", messages.receive, messages["receiver_location"]),
     ):
         node, start = calls.node[call], calls.enter_ns[call]
         for kind, rows in (("comms", size > 0), ("syncs", size <= 0)):
@@ -214,9 +214,9 @@ def add_counts(sync: Sync, severities: Severities) -> None:
     chosen = np.repeat(
         names[members.operation] & (members.operation >= 0), np.diff(members.begin)
     )
-    node, location = calls.node[members.call], members.location
+    node, location = calls.node[members.call], members["location"]
     start = calls.enter_ns[members.call]
-    sends, receives = members.sent_bytes > 0, members.received_bytes > 0
+    sends, receives = members["sent_bytes"] > 0, members["received_bytes"] > 0
     for metric, which in (
         ("comms_cxch", sends & receives),
         ("comms_csrc", sends & ~receives),
@@ -227,7 +227,7 @@ def add_counts(sync: Sync, severities: Severities) -> None:
         ones = np.ones(int(rows.sum()), np.int64)
         severities.add(metric, node[rows], location[rows], ones, start[rows], is_count=True)
     for metric, column in (
-        ("bytes_cout", members.sent_bytes), ("bytes_cin", members.received_bytes),
+        ("bytes_cout", members["sent_bytes"]), ("bytes_cin", members["received_bytes"]),
     ):  # fmt: skip
         severities.add(
             metric, node[chosen], location[chosen], column[chosen], start[chosen], is_count=True

@@ -16,46 +16,21 @@ the events of that location allows.
 
 from __future__ import annotations
 
-from collections.abc import Iterable
 from dataclasses import dataclass
 from functools import partial
-from typing import Final, Protocol
+from typing import Final
 
 import numpy as np
-import pyarrow as pa
 
 from burstline import _core
-from burstline.columns import (
-    NO_VALUE,
-    UNKNOWN,
-    AnyIntegers,
-    Integers,
-    nullable,
-    prefix_sums,
-    to_numpy,
-    with_column,
-)
-from burstline.model import Trace, schema
-from burstline.sync.alignment import aligned
-from burstline.sync.rows import BEFORE, ENTER, INSIDE, LEAVE, PLACES, Rows, Weights, replay
+from burstline.clocks.alignment import aligned
+from burstline.clocks.restamping import restamped
+from burstline.columns import NO_VALUE, UNKNOWN, AnyIntegers, Integers, prefix_sums
+from burstline.model import Trace
+from burstline.synchronisation import Rows, Weights, replay
 
 DECAY_BITS: Final = 13
 """A shift decays, and a jump is spread, by 122 ppm of the time: faster than clocks drift."""
-
-_DURATIONS: Final = ("polling_ns", "waiting_ns", "gap_ns")
-_PLACE_OF: Final = {"enter_ns": ENTER, "leave_ns": LEAVE, "fork_ns": BEFORE, "join_ns": LEAVE}
-_CAUSES: Final = ("send_ns", "begin_ns", "fork_ns", "release_ns")
-_ENDS: Final = {"end_ns": ("start_ns", "begin_ns")}
-
-
-class Stamping(Protocol):
-    """How events are stamped anew."""
-
-    def __call__(
-        self, location: AnyIntegers, time: Integers, place: Integers, /, *, first: bool
-    ) -> Integers:
-        """Stamps of events, by their places; those whose place is -1 by time."""
-        ...
 
 
 @dataclass(frozen=True, slots=True)
@@ -111,66 +86,24 @@ def _by_process(rows: Rows, process: AnyIntegers) -> tuple[Rows, Integers]:
     As they are where threads of a process break cause and effect among themselves.
     """
     as_they_are = np.arange(len(rows.place))
-    names, lane = np.unique(process, return_inverse=True)
+    names, owner = np.unique(process, return_inverse=True)
     if len(names) == len(process):
         return rows, as_they_are
     position = np.empty(len(as_they_are), np.int64)
     position[replay(rows, []).order] = as_they_are
-    lane = lane[rows.location]
-    order = np.lexsort((position, rows.time_ns, lane))
-    begin = prefix_sums(np.bincount(lane, minlength=len(names)))
+    owner = owner[rows.location]
+    order = np.lexsort((position, rows.time_ns, owner))
+    begin = prefix_sums(np.bincount(owner, minlength=len(names)))
     together = Rows(
         begin,
         rows.place[order],
         rows.time_ns[order],
-        rows.gives[order],
-        rows.takes[order],
+        rows.signals[order],
+        rows.awaits[order],
         rows.kind[order],
         rows.before,
     )
     return (rows, as_they_are) if replay(together, []).cycles else (together, order)
-
-
-def restamped(trace: Trace, stamps: Stamping, names: Iterable[str] = schema.TABLES) -> Trace:
-    """A trace of some tables, with other stamps of all that happens.
-
-    `stamps(location, time_ns, place, first=…)` tells them, by the place of an event where that
-    is known, else by time (place -1); of events at one of them by the `first` or the last.
-    """
-    tables = {
-        name: _restamped_table(stamps, name, trace.table(name))
-        for name in names
-        if name in trace
-    }
-    return Trace(tables, sources=trace.sources)
-
-
-def _restamped_table(stamps: Stamping, name: str, table: pa.Table) -> pa.Table:
-    columns = set(table.column_names)
-    for column in schema.TABLES[name].columns:
-        if not column.name.endswith("_ns") or column.name in _DURATIONS:
-            continue
-        side = (
-            "receiver_location"
-            if column.name.startswith(("post", "receive"))
-            else "sender_location"
-        )
-        side = next(c for c in (side, "fork_location", "location") if c in columns)
-        seq = "seq" if column.name == "time_ns" else column.name.replace("_ns", "_seq")
-        location, time = to_numpy(table[side]), to_numpy(table[column.name])
-        ordinal = to_numpy(table[seq]) if seq in columns else np.full(len(time), NO_VALUE)
-        first = column.name in _CAUSES or column.name in _ENDS
-        place = PLACES * ordinal
-        place += _PLACE_OF.get(column.name, INSIDE)
-        place[ordinal == NO_VALUE] = UNKNOWN
-        moved = stamps(location, time, place, first=first)
-        for begin in _ENDS.get(column.name, ()):
-            if begin in columns:  # moved before it
-                np.maximum(moved, to_numpy(table[begin]), out=moved, where=time >= 0)
-        known = time != NO_VALUE
-        values = nullable(moved, known if column.nullable else None, pa.int64())
-        table = with_column(table, column.name, values)
-    return table
 
 
 def _moved(
@@ -188,22 +121,22 @@ def _moved(
     begin = np.searchsorted(location[order], np.arange(len(rows.begin)))
     for k in range(len(rows.begin) - 1):
         span = slice(int(rows.begin[k]), int(rows.begin[k + 1]))
-        lane = _Lane(rows.time_ns[span], shift[span])
-        if not lane.shift.any():
+        moves = _Moves(rows.time_ns[span], shift[span])
+        if not moves.shift.any():
             continue
         chosen = order[begin[k] : begin[k + 1]]
         chosen = chosen[(time[chosen] != NO_VALUE) & (time[chosen] != UNKNOWN)]
         told = place[chosen] >= 0
         by_place, by_time = chosen[told], chosen[~told]
-        moved[by_place] += lane.shifts(
+        moved[by_place] += moves.shifts(
             time[by_place], rows.place[span], place[by_place], first=first
         )
-        moved[by_time] += lane.shifts(time[by_time], lane.time_ns, time[by_time], first=first)
+        moved[by_time] += moves.shifts(time[by_time], moves.time_ns, time[by_time], first=first)
     return moved
 
 
 @dataclass(frozen=True, slots=True, eq=False)
-class _Lane:
+class _Moves:
     """The rows of a location: when they were recorded, and how far they move."""
 
     time_ns: Integers

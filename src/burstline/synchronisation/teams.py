@@ -18,8 +18,7 @@ from burstline.columns import (
     take,
 )
 from burstline.model import Trace
-from burstline.sync.intervals import Intervals
-from burstline.sync.recorded import Recorded, narrow
+from burstline.synchronisation.intervals import Intervals, Recorded, narrow
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -59,50 +58,10 @@ class Barriers:
 class Locks:
     """Acquisitions of locks after a release by somebody else, or oneself."""
 
-    recorded: Recorded  # rows of `locks`
-    before: Recorded  # the acquisition before each, by who had it
+    acquired: Recorded  # rows of `locks`
+    before: Recorded  # those of who held each before, and released it
     region: AnyIntegers  # row of `regions` that the lock was acquired in
     is_critical: Mask
-
-    @property
-    def location(self) -> AnyIntegers:
-        """Location that acquired it."""
-        return self.recorded["location"]
-
-    @property
-    def acquire_ns(self) -> Integers:
-        """When it was acquired."""
-        return self.recorded["acquire_ns"]
-
-    @property
-    def acquire_seq(self) -> Integers:
-        """Event ordinal of that."""
-        return self.recorded["acquire_seq"]
-
-    @property
-    def holder(self) -> AnyIntegers:
-        """Location that had it before."""
-        return self.before["location"]
-
-    @property
-    def held_ns(self) -> Integers:
-        """How long the holder had it."""
-        return self.before["release_ns"] - self.before["acquire_ns"]
-
-    @property
-    def held_seq(self) -> Integers:
-        """Event ordinal of the holder's acquisition."""
-        return self.before["acquire_seq"]
-
-    @property
-    def released_ns(self) -> Integers:
-        """When the holder released it."""
-        return self.before["release_ns"]
-
-    @property
-    def released_seq(self) -> Integers:
-        """Event ordinal of that."""
-        return self.before["release_seq"]
 
 
 def teams_of(trace: Trace, node: AnyIntegers) -> tuple[Teams, AnyIntegers]:

@@ -7,9 +7,10 @@ by stamps: stamps may be ticks of any clock.
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import Final
+from typing import Any, Final
 
 import numpy as np
+import numpy.typing as npt
 import pyarrow as pa
 
 from burstline.columns import (
@@ -31,11 +32,24 @@ from burstline.model import (
     Trace,
     init_finalize,
 )
-from burstline.sync.intervals import Intervals
-from burstline.sync.recorded import Recorded, narrow
-from burstline.sync.teams import Barriers, Locks, Teams, barriers_of, locks_of, teams_of
+from burstline.synchronisation.intervals import Intervals, Recorded, narrow
+from burstline.synchronisation.teams import (
+    Barriers,
+    Locks,
+    Teams,
+    barriers_of,
+    locks_of,
+    teams_of,
+)
 
-_SEQ: Final = ("enter_ns", "leave_ns", "enter_seq", "leave_seq")
+_ORDINALS: Final = {
+    "send_seq": ("send", "enter_seq"),
+    "send_done_seq": ("done", "leave_seq"),
+    "post_seq": ("post", "enter_seq"),
+    "receive_seq": ("receive", "leave_seq"),
+}
+"""Columns of `messages`, and the call and its ordinal that stand for absent values."""
+_NOTHING: Final = np.zeros(0, np.int64)
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -50,55 +64,14 @@ class Messages:
     receive: AnyIntegers  # the one that completed it
     done_known: Mask  # whether the completion of the send is known
 
-    @property
-    def sender(self) -> AnyIntegers:
-        """Location of the send."""
-        return self.recorded["sender_location"]
-
-    @property
-    def receiver(self) -> AnyIntegers:
-        """Location of the receive."""
-        return self.recorded["receiver_location"]
-
-    @property
-    def send_ns(self) -> Integers:
-        """When the send was started."""
-        return self.recorded["send_ns"]
-
-    @property
-    def receive_ns(self) -> Integers:
-        """When the receive was complete."""
-        return self.recorded["receive_ns"]
-
-    @property
-    def sent_bytes(self) -> Integers:
-        """Bytes sent."""
-        return self.recorded["sent_bytes"]
-
-    @property
-    def send_seq(self) -> Integers:
-        """Event ordinal of the send, or of the enter of its call."""
-        return self._seq("send_seq", self.send, self.calls.enter_seq)
-
-    @property
-    def done_seq(self) -> Integers:
-        """Event ordinal of the completion of the send, or of the leave of its call."""
-        return self._seq("send_done_seq", self.done, self.calls.leave_seq)
-
-    @property
-    def post_seq(self) -> Integers:
-        """Event ordinal of the posting of the receive, or of the enter of its call."""
-        return self._seq("post_seq", self.post, self.calls.enter_seq)
-
-    @property
-    def receive_seq(self) -> Integers:
-        """Event ordinal of the completion of the receive, or of the leave of its call."""
-        return self._seq("receive_seq", self.receive, self.calls.leave_seq)
-
-    def _seq(self, name: str, call: AnyIntegers, of_call: Integers) -> Integers:
-        told = self.recorded[name]
-        absent = told == NO_VALUE
-        return np.where(absent, take(of_call, call), told) if absent.any() else told
+    def __getitem__(self, name: str) -> npt.NDArray[Any]:
+        """A column of `messages`; absent ordinals of events are those of their calls."""
+        column = self.recorded[name]
+        if name not in _ORDINALS or not (absent := column == NO_VALUE).any():
+            return column
+        call, ordinal = _ORDINALS[name]
+        of_call = take(getattr(self.calls, ordinal), getattr(self, call))
+        return np.where(absent, of_call, column)
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -112,45 +85,9 @@ class Collectives:
     recorded: Recorded  # rows of `collective_members`
     call: AnyIntegers  # row of the call; that which completed it, of a non-blocking one
 
-    @property
-    def location(self) -> AnyIntegers:
-        """Location of each member."""
-        return self.recorded["location"]
-
-    @property
-    def comm_rank(self) -> AnyIntegers:
-        """Rank in the communicator."""
-        return self.recorded["comm_rank"]
-
-    @property
-    def begin_ns(self) -> Integers:
-        """When its part began."""
-        return self.recorded["begin_ns"]
-
-    @property
-    def end_ns(self) -> Integers:
-        """When its part ended."""
-        return self.recorded["end_ns"]
-
-    @property
-    def begin_seq(self) -> Integers:
-        """Event ordinal of the begin."""
-        return self.recorded["begin_seq"]
-
-    @property
-    def end_seq(self) -> Integers:
-        """Event ordinal of the end."""
-        return self.recorded["end_seq"]
-
-    @property
-    def sent_bytes(self) -> Integers:
-        """Bytes it sent."""
-        return self.recorded["sent_bytes"]
-
-    @property
-    def received_bytes(self) -> Integers:
-        """Bytes it received."""
-        return self.recorded["received_bytes"]
+    def __getitem__(self, name: str) -> npt.NDArray[Any]:
+        """A column of `collective_members`."""
+        return self.recorded[name]
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -201,8 +138,8 @@ class Sync:
     is_cpu: Mask  # (locations,)
     left_out: dict[str, int]  # what could not be used, by reason
 
-    def are(self, *operations: str) -> Mask:
-        """Which calls are of some operations, shape (calls,)."""
+    def mask_of(self, *operations: str) -> Mask:
+        """Mask of the calls with one of some operations, shape (calls,)."""
         wanted = np.array([*(name in operations for name in self.operations), False])
         if not wanted.any():
             return np.zeros(len(self.operation), bool)
@@ -211,12 +148,12 @@ class Sync:
     @property
     def inits(self) -> Integers:
         """Rows of the MPI_Init of each rank that has one."""
-        return np.concatenate([np.zeros(0, np.int64), *(each.init for each in self.worlds)])
+        return np.concatenate([_NOTHING, *(each.init for each in self.worlds)])
 
     @property
     def finals(self) -> Integers:
         """Rows of the MPI_Finalize of each rank that has one."""
-        return np.concatenate([np.zeros(0, np.int64), *(each.finalize for each in self.worlds)])
+        return np.concatenate([_NOTHING, *(each.finalize for each in self.worlds)])
 
 
 def sync_of(trace: Trace, tree: CallTree) -> Sync:
@@ -302,7 +239,9 @@ def _programs(trace: Trace, locations: int) -> tuple[Integers, Integers, AnyInte
 
 
 def _intervals(trace: Trace, name: str, node: AnyIntegers) -> Intervals:
-    location, *columns = trace.arrays(name, "location", *_SEQ)
+    location, *columns = trace.arrays(
+        name, "location", "enter_ns", "leave_ns", "enter_seq", "leave_seq"
+    )
     enter, leave, enter_seq, leave_seq = (
         np.ascontiguousarray(column, np.int64) for column in columns
     )

@@ -14,7 +14,7 @@ from typing import Final
 import numpy as np
 
 from burstline.columns import UNKNOWN, AnyIntegers, Floats, Integers
-from burstline.sync.rows import COLLECTIVE, Rows
+from burstline.synchronisation import COLLECTIVE, Rows
 
 LARGEST_DRIFT: Final = 100e-6
 """No clock is told to run faster or slower than that: crystals do not."""
@@ -56,19 +56,19 @@ def _meetings(rows: Rows, process: AnyIntegers) -> _Meetings:
     """The members of all sources that exactly those take from who give to it, two or more."""
     location, of_collective = rows.location, rows.kind == COLLECTIVE
     sides = []
-    for side in (rows.gives, rows.takes):
+    for side in (rows.signals, rows.awaits):
         chosen = np.flatnonzero(of_collective & (side != UNKNOWN))
         sides.append(chosen[np.lexsort((location[chosen], side[chosen]))])
     begin, end = sides
     came, left = (np.bincount(side, minlength=len(rows.before)) for side in
-                  (rows.gives[begin], rows.takes[end]))  # fmt: skip
+                  (rows.signals[begin], rows.awaits[end]))  # fmt: skip
     meets = (came == left) & (came > 1)
-    begin, end = begin[meets[rows.gives[begin]]], end[meets[rows.takes[end]]]
-    apart = rows.takes[end[location[begin] != location[end]]]
+    begin, end = begin[meets[rows.signals[begin]]], end[meets[rows.awaits[end]]]
+    apart = rows.awaits[end[location[begin] != location[end]]]
     meets[apart] = False
-    kept = meets[rows.takes[end]]
+    kept = meets[rows.awaits[end]]
     begin, end = begin[kept], end[kept]
-    meeting = np.cumsum(meets)[rows.takes[end]] - 1
+    meeting = np.cumsum(meets)[rows.awaits[end]] - 1
     step = -(-len(end) // _MOST_MEMBERS)
     if step > 1:
         begin, end, meeting = (each[meeting % step == 0] for each in (begin, end, meeting))

@@ -9,7 +9,7 @@ from hypothesis import given
 
 from burstline.columns import NO_VALUE
 from burstline.identity import call_tree
-from burstline.sync import sync_of
+from burstline.synchronisation import sync_of
 from burstline.testing import trace_of
 from golden.oracle_events import as_text
 from hybrid_programs import hybrid_programs
@@ -79,9 +79,13 @@ def test_columns_of_messages_are_those_of_the_trace_or_of_their_calls(trace):
 
     messages = sync_of(trace, call_tree(trace)).messages
 
-    names = ("sender", "receiver", "send", "done", "post", "receive", "send_ns", "receive_ns",
-             "sent_bytes", "send_seq", "receive_seq")  # fmt: skip
-    assert list(zip(*(getattr(messages, name).tolist() for name in names), strict=True)) == told
+    columns = (
+        *(messages[name] for name in ("sender_location", "receiver_location")),
+        *(messages.send, messages.done, messages.post, messages.receive),
+        *(messages[name] for name in ("send_ns", "receive_ns", "sent_bytes")),
+        *(messages[name] for name in ("send_seq", "receive_seq")),
+    )
+    assert list(zip(*(column.tolist() for column in columns), strict=True)) == told
 
 
 @given(traces(most_steps=25))
@@ -103,5 +107,6 @@ def test_columns_of_collectives_are_those_of_the_trace_in_order_of_rank(trace):
 
     collectives = sync_of(trace, call_tree(trace)).collectives
 
-    names = "call", "location", "comm_rank", "begin_ns", "end_ns", "begin_seq", "end_seq"
-    assert list(zip(*(getattr(collectives, n).tolist() for n in names), strict=True)) == told
+    names = "location", "comm_rank", "begin_ns", "end_ns", "begin_seq", "end_seq"
+    columns = collectives.call, *(collectives[name] for name in names)
+    assert list(zip(*(column.tolist() for column in columns), strict=True)) == told

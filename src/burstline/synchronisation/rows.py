@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import Any, Final
+from typing import Final
 
 import numpy as np
 import numpy.typing as npt
@@ -13,6 +13,7 @@ from burstline import _core
 from burstline.columns import (
     UNKNOWN,
     AnyIntegers,
+    ColumnParts,
     Integers,
     Mask,
     begins_run,
@@ -20,18 +21,18 @@ from burstline.columns import (
     take,
 )
 from burstline.model import COLLECTIVES, TOGETHER, role_of
-from burstline.sync.columns import Sync
+from burstline.synchronisation.columns import Sync
+from burstline.synchronisation.intervals import Intervals
 
 PLACES: Final = 4
 """Places of an event ordinal: before its enter, the enter, in it, the leave."""
 BEFORE, ENTER, INSIDE, LEAVE = range(PLACES)
-
 MESSAGE, RENDEZVOUS, COLLECTIVE, INIT, FINALIZE, TEAM, BARRIER, LOCK = range(8)
 """Kinds of rows."""
 
 
 # Of one place, who leaves a barrier comes first, then who others wait for, then who waits.
-_LEAVES, _GIVES, _TAKES = range(3)
+_LEAVES, _SIGNALS, _AWAITS = range(3)
 
 _PACKABLE: Final = 1 << 62
 _CREATES: Final = ("MPI_Comm_create", "MPI_Comm_dup", "MPI_Comm_split", "MPI_Comm_idup")
@@ -41,22 +42,22 @@ _CREATES: Final = ("MPI_Comm_create", "MPI_Comm_dup", "MPI_Comm_split", "MPI_Com
 class Rows:
     """Rows of what synchronises, sorted by location and place; 25 bytes each.
 
-    A row that takes from a source happens after all rows that give to it, and all that give
-    to the source before that one.
+    A row that awaits a source happens after all rows that signal it, and all that signal
+    the source before that one.
     """
 
     begin: Integers  # (locations + 1,)
     place: Integers  # PLACES * event ordinal + the place of it; rising on a location
     time_ns: Integers  # as recorded
-    gives: AnyIntegers  # a source, or -1
-    takes: AnyIntegers
+    signals: AnyIntegers  # a source, or -1
+    awaits: AnyIntegers
     kind: AnyIntegers
     before: AnyIntegers  # (sources,) a lower one that it goes on from, or -1
 
     @property
     def kernel(self) -> tuple[AnyIntegers, ...]:
         """The columns that kernels take."""
-        return self.begin, self.gives, self.takes, self.before
+        return self.begin, self.signals, self.awaits, self.before
 
     @property
     def location(self) -> Integers:
@@ -70,8 +71,8 @@ class Rows:
             prefix_sums(chosen.astype(np.int64))[self.begin],
             self.place[chosen],
             self.time_ns[chosen],
-            self.gives[chosen],
-            self.takes[chosen],
+            self.signals[chosen],
+            self.awaits[chosen],
             self.kind[chosen],
             self.before,
         )
@@ -145,28 +146,19 @@ def rows_of(
     _add_teams(rows, sync)
     _add_barriers(rows, sync)
     locks = sync.locks
-    source = rows.sources(len(locks.location))
-    rows.add(
-        LOCK,
-        locks.holder,
-        locks.released_seq * PLACES + INSIDE,
-        locks.released_ns,
-        gives=source,
-    )
-    rows.add(
-        LOCK,
-        locks.location,
-        locks.acquire_seq * PLACES + INSIDE,
-        locks.acquire_ns,
-        takes=source,
-    )
+    source = rows.sources(len(locks.region))
+    held, now = locks.before, locks.acquired
+    columns = held["location"], held["release_seq"], INSIDE, held["release_ns"]
+    rows.add(LOCK, *columns, signals=source)
+    columns = now["location"], now["acquire_seq"], INSIDE, now["acquire_ns"]
+    rows.add(LOCK, *columns, awaits=source)
     return rows.sorted(sync.locations) if in_order else rows.unsorted()
 
 
 def synchronous(sync: Sync) -> Mask:
     """Which messages have a send that is complete only after the receive has begun."""
     messages = sync.messages
-    sends = sync.are("MPI_Ssend", "MPI_Issend")
+    sends = sync.mask_of("MPI_Ssend", "MPI_Issend")
     return messages.done_known & take(sends, messages.send, missing=False)
 
 
@@ -180,9 +172,9 @@ def rendezvous(sync: Sync) -> Mask:
     messages, calls = sync.messages, sync.calls
     must_wait = synchronous(sync)
     known = messages.done_known & (messages.done >= 0) & (messages.post >= 0) & ~must_wait
-    known &= ~take(sync.are("MPI_Bsend", "MPI_Ibsend"), messages.send, missing=False)
+    known &= ~take(sync.mask_of("MPI_Bsend", "MPI_Ibsend"), messages.send, missing=False)
     enter, leave = (take(column, messages.done) for column in (calls.enter_ns, calls.leave_ns))
-    posted, size = take(calls.enter_ns, messages.post), messages.sent_bytes
+    posted, size = take(calls.enter_ns, messages.post), messages["sent_bytes"]
     eager = known & (posted - leave > leave - enter)
     waited = known & (enter < posted) & (posted < leave)
     waited &= size > size[eager].max(initial=-1)
@@ -192,15 +184,14 @@ def rendezvous(sync: Sync) -> Mask:
 class _RowList:
     """Rows as they are made, in any order."""
 
-    _FIELDS: Final[dict[str, npt.DTypeLike]] = {
-        "location": np.int64, "place": np.int64, "time_ns": np.int64, "gives": np.int32,
-        "takes": np.int32, "kind": np.uint8, "tie": np.uint8,
+    _TYPES: Final[dict[str, npt.DTypeLike]] = {
+        "location": np.int64, "place": np.int64, "time_ns": np.int64, "signals": np.int32,
+        "awaits": np.int32, "kind": np.uint8, "tie": np.uint8,
     }  # fmt: skip
 
     def __init__(self) -> None:
-        nothing = np.zeros(0, np.uint8)
-        self._parts: dict[str, list[npt.NDArray[Any]]] = {n: [nothing] for n in self._FIELDS}
-        self._before: list[AnyIntegers] = []
+        self._columns = ColumnParts(self._TYPES)
+        self._before: list[AnyIntegers] = [np.zeros(0, np.int32)]
         self._sources = 0
 
     def sources(self, count: int) -> Integers:
@@ -220,53 +211,63 @@ class _RowList:
         self,
         kind: int,
         location: AnyIntegers,
-        place: Integers,
+        seq: Integers,
+        place: int,
         time_ns: Integers,
         *,
-        gives: Integers | int = UNKNOWN,
-        takes: Integers | int = UNKNOWN,
-        tie: int | None = None,
+        signals: Integers | int = UNKNOWN,
+        awaits: Integers | int = UNKNOWN,
+        tie: Integers | int | None = None,
     ) -> None:
-        """Add rows of one kind."""
+        """Add rows of one kind, at a place of event ordinals."""
         if tie is None:
-            tie = _GIVES if isinstance(takes, int) else _TAKES
-        columns = (location, place, time_ns, gives, takes, kind, tie)
-        for (name, type_), column in zip(self._FIELDS.items(), columns, strict=True):
-            values = np.asarray(column).astype(type_, copy=False)
-            self._parts[name].append(np.broadcast_to(values, len(location)))
+            tie = _SIGNALS if isinstance(awaits, int) else _AWAITS
+        at = seq * PLACES + place
+        self._columns.add(len(location), location, at, time_ns, signals, awaits, kind, tie)
+
+    def add_enters(
+        self, kind: int, of: Intervals, k: AnyIntegers, **links: Integers | int
+    ) -> None:
+        """Add rows where some calls or regions are entered."""
+        self.add(kind, of.location[k], of.enter_seq[k], ENTER, of.enter_ns[k], **links)
+
+    def add_leaves(
+        self, kind: int, of: Intervals, k: AnyIntegers, **links: Integers | int
+    ) -> None:
+        """Add rows where some calls or regions are left."""
+        self.add(kind, of.location[k], of.leave_seq[k], LEAVE, of.leave_ns[k], **links)
 
     def unsorted(self) -> Rows:
         """The rows as they were added; they are here no more."""
-        place = self._column("place")
-        return self._rows(np.array([0, len(place)]), place, slice(None))
+        begin = np.array([0, self._columns.count])
+        return self._rows(begin, self._columns.take("place"), slice(None))
 
     def sorted(self, locations: int) -> Rows:
         """The rows in order; they are here no more."""
-        location, place, tie = (self._column(name) for name in ("location", "place", "tie"))
+        columns = self._columns
+        location, place, tie = (columns.take(name) for name in ("location", "place", "tie"))
         # Sorting by one number takes a third of the time of sorting by three.
         highest = int(place.max(initial=0)) + 1
-        if (
-            highest < _PACKABLE // (max(locations, 1) * (_TAKES + 1))
-            and place.min(initial=0) >= 0
-        ):
-            order = np.argsort((location * highest + place) * (_TAKES + 1) + tie, kind="stable")
+        most = _PACKABLE // (max(locations, 1) * (_AWAITS + 1))
+        if highest < most and place.min(initial=0) >= 0:
+            key = (location * highest + place) * (_AWAITS + 1) + tie
+            order = np.argsort(key, kind="stable")
         else:
             order = np.lexsort((tie, place, location))
         begin = np.searchsorted(location[order], np.arange(locations + 1)).astype(np.int64)
         del location, tie
         return self._rows(begin, place, order)
 
-    def _column(self, name: str) -> npt.NDArray[Any]:
-        return np.concatenate(self._parts.pop(name), dtype=self._FIELDS[name])
-
     def _rows(self, begin: Integers, place: Integers, order: Integers | slice) -> Rows:
-        columns = {name: self._column(name)[order] for name in ("gives", "takes", "kind")}
-        time_ns = self._column("time_ns")[order]
+        columns = {
+            name: self._columns.take(name)[order] for name in ("signals", "awaits", "kind")
+        }
+        time_ns = self._columns.take("time_ns")[order]
         return Rows(
             begin=begin,
             place=place[order],
             time_ns=time_ns if isinstance(order, slice) else _rising(begin, time_ns),
-            before=np.concatenate([np.zeros(0, np.int32), *self._before]),
+            before=np.concatenate(self._before),
             **columns,
         )
 
@@ -282,29 +283,16 @@ def _rising(begin: Integers, time_ns: Integers) -> Integers:
 
 
 def _add_messages(rows: _RowList, sync: Sync, rendezvous: Mask) -> None:
-    messages, calls = sync.messages, sync.calls
+    messages = sync.messages
     source = rows.sources(len(messages.send))
-    rows.add(
-        MESSAGE,
-        messages.sender,
-        messages.send_seq * PLACES + INSIDE,
-        messages.send_ns,
-        gives=source,
-    )
-    rows.add(
-        MESSAGE, messages.receiver, messages.receive_seq * PLACES + INSIDE, messages.receive_ns,
-        takes=source,
-    )  # fmt: skip
+    columns = messages["sender_location"], messages["send_seq"], INSIDE, messages["send_ns"]
+    rows.add(MESSAGE, *columns, signals=source)
+    receiver, received_ns = messages["receiver_location"], messages["receive_ns"]
+    rows.add(MESSAGE, receiver, messages["receive_seq"], INSIDE, received_ns, awaits=source)
     k = np.flatnonzero(rendezvous & (messages.done >= 0) & (messages.post >= 0))
-    source, done, post = rows.sources(len(k)), messages.done[k], messages.post[k]
-    rows.add(
-        RENDEZVOUS, messages.receiver[k], calls.enter_seq[post] * PLACES + ENTER,
-        calls.enter_ns[post], gives=source,
-    )  # fmt: skip
-    rows.add(
-        RENDEZVOUS, messages.sender[k], calls.leave_seq[done] * PLACES + LEAVE,
-        calls.leave_ns[done], takes=source,
-    )  # fmt: skip
+    source = rows.sources(len(k))
+    rows.add_enters(RENDEZVOUS, sync.calls, messages.post[k], signals=source)
+    rows.add_leaves(RENDEZVOUS, sync.calls, messages.done[k], awaits=source)
 
 
 def _role(operation: str, *, certain_only: bool, together: bool) -> str:
@@ -324,8 +312,8 @@ def _add_collectives(rows: _RowList, sync: Sync, *, certain_only: bool, together
     every = sync.collectives
     instance = np.repeat(np.arange(len(every.begin) - 1), np.diff(every.begin))
     operation = every.operation[instance] if len(instance) else instance
-    is_root = every.comm_rank == every.root[instance]
-    sends, receives = every.sent_bytes > 0, every.received_bytes > 0
+    is_root = every["comm_rank"] == every.root[instance]
+    sends, receives = every["sent_bytes"] > 0, every["received_bytes"] > 0
     everybody = np.ones(len(instance), bool)
     if not certain_only:
         sends = receives = everybody
@@ -338,36 +326,30 @@ def _add_collectives(rows: _RowList, sync: Sync, *, certain_only: bool, together
         np.array([each == role for each in roles], bool)[operation]
         for role in ("barrier", "other collective", "all2all", "one2all", "all2one")
     )
-    gives = meets | (n_to_n & sends) | (one_to_n & is_root & sends) | (n_to_one & sends) | scans
-    takes = meets | (n_to_n & receives) | (one_to_n & ~is_root & receives) | scans
-    takes |= n_to_one & is_root & receives
+    signals = meets | scans | ((n_to_n | n_to_one | (one_to_n & is_root)) & sends)
+    awaits = n_to_n | (n_to_one & is_root) | (one_to_n & ~is_root)
+    awaits = meets | scans | (awaits & receives)
     source = rows.sources(len(every.begin) - 1)[instance]
     links = np.flatnonzero(scans)
     starts = begins_run(instance[links])
     source[links] = chain = rows.chain(starts)
-    taken = source.copy()
+    awaited = source.copy()
     without_own = np.array([name.endswith("xscan") for name in (*sync.operations, "")], bool)
     exclusive = without_own[operation[links]]
-    taken[links] = np.where(exclusive, np.where(starts, UNKNOWN, chain - 1), chain)
-    k = np.flatnonzero(gives)
-    place = every.begin_seq[k] * PLACES + INSIDE
-    rows.add(COLLECTIVE, every.location[k], place, every.begin_ns[k], gives=source[k])
-    k = np.flatnonzero(takes)
-    place = every.end_seq[k] * PLACES + INSIDE
-    rows.add(COLLECTIVE, every.location[k], place, every.end_ns[k], takes=taken[k])
+    awaited[links] = np.where(exclusive, np.where(starts, UNKNOWN, chain - 1), chain)
+    k = np.flatnonzero(signals)
+    columns = every["location"][k], every["begin_seq"][k], INSIDE, every["begin_ns"][k]
+    rows.add(COLLECTIVE, *columns, signals=source[k])
+    k = np.flatnonzero(awaits)
+    columns = every["location"][k], every["end_seq"][k], INSIDE, every["end_ns"][k]
+    rows.add(COLLECTIVE, *columns, awaits=awaited[k])
 
 
 def _add_world(rows: _RowList, sync: Sync, k: Integers, kind: int) -> None:
-    if not len(k):
-        return
-    calls, source = sync.calls, np.repeat(rows.sources(1), len(k))
-    location = calls.location[k]
-    rows.add(
-        kind, location, calls.enter_seq[k] * PLACES + ENTER, calls.enter_ns[k], gives=source
-    )
-    rows.add(
-        kind, location, calls.leave_seq[k] * PLACES + LEAVE, calls.leave_ns[k], takes=source
-    )
+    if len(k):
+        source = np.repeat(rows.sources(1), len(k))
+        rows.add_enters(kind, sync.calls, k, signals=source)
+        rows.add_leaves(kind, sync.calls, k, awaits=source)
 
 
 def _add_teams(rows: _RowList, sync: Sync) -> None:
@@ -375,39 +357,17 @@ def _add_teams(rows: _RowList, sync: Sync) -> None:
     part, team = teams.outer, teams.team
     has_parts = np.unique(team)
     fork, join = rows.sources(len(teams.fork_location)), rows.sources(len(teams.fork_location))
-    location = regions.location[part]
-    rows.add(
-        TEAM, teams.fork_location[has_parts], teams.fork_seq[has_parts] * PLACES + BEFORE,
-        teams.forked_ns[has_parts], gives=fork[has_parts],
-    )  # fmt: skip
-    rows.add(
-        TEAM, location, regions.enter_seq[part] * PLACES + ENTER, regions.enter_ns[part],
-        takes=fork[team],
-    )  # fmt: skip
-    rows.add(
-        TEAM, location, regions.leave_seq[part] * PLACES + LEAVE, regions.leave_ns[part],
-        gives=join[team],
-    )  # fmt: skip
-    rows.add(
-        TEAM, teams.fork_location[has_parts], teams.join_seq[has_parts] * PLACES + LEAVE,
-        teams.joined_ns[has_parts], takes=join[has_parts],
-    )  # fmt: skip
+    location = teams.fork_location[has_parts]
+    columns = teams.fork_seq[has_parts], BEFORE, teams.forked_ns[has_parts]
+    rows.add(TEAM, location, *columns, signals=fork[has_parts])
+    rows.add_enters(TEAM, regions, part, awaits=fork[team])
+    rows.add_leaves(TEAM, regions, part, signals=join[team])
+    columns = teams.join_seq[has_parts], LEAVE, teams.joined_ns[has_parts]
+    rows.add(TEAM, location, *columns, awaits=join[has_parts])
 
 
 def _add_barriers(rows: _RowList, sync: Sync) -> None:
-    barriers, regions = sync.barriers, sync.regions
-    k = barriers.region
-    sizes = np.diff(barriers.begin)
+    sizes = np.diff(sync.barriers.begin)
     source = np.repeat(rows.sources(len(sizes)), sizes)
-    location = regions.location[k]
-    rows.add(
-        BARRIER,
-        location,
-        regions.enter_seq[k] * PLACES + ENTER,
-        regions.enter_ns[k],
-        gives=source,
-    )
-    rows.add(
-        BARRIER, location, regions.leave_seq[k] * PLACES + LEAVE, regions.leave_ns[k],
-        takes=source, tie=_LEAVES,
-    )  # fmt: skip
+    rows.add_enters(BARRIER, sync.regions, sync.barriers.region, signals=source)
+    rows.add_leaves(BARRIER, sync.regions, sync.barriers.region, awaits=source, tie=_LEAVES)
