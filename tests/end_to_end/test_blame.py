@@ -6,6 +6,7 @@ What is to be said of each stands here, and was written before it ran; the progr
 
 from __future__ import annotations
 
+import functools
 import json
 import re
 import subprocess
@@ -99,12 +100,30 @@ ANSWERS = {
 }
 
 
-@pytest.fixture(scope="module", params=["open_mpi", "mpich"])
-def site(request, clang, openmp, built_once, tmp_path_factory):
+MPIS = ("open_mpi", "mpich")
+COMPILED = ("calls", "functions")
+# Each two of program, compilation and MPI meet; all three of each would be twice as long.
+RUNS = [
+    (MPIS[(number + turn) % 2], kind, compiled)
+    for number, kind in enumerate([*ANSWERS, "sound"])
+    for turn, compiled in enumerate(COMPILED)
+]
+
+
+@pytest.fixture(scope="module")
+def site_of(request, clang, openmp, built_once, tmp_path_factory):
+    """Give the folder for an MPI, in which the programs are built once."""
+    return functools.cache(
+        lambda mpi: built(
+            request.getfixturevalue(mpi), clang, openmp, built_once, tmp_path_factory
+        )
+    )
+
+
+def built(tools, clang, openmp, built_once, tmp_path_factory):
     """Folder with the programs, compiled with ``-g``, and with events of functions, too."""
     passive = {"KMP_BLOCKTIME": "0", "OMP_WAIT_POLICY": "passive"}
     compilers = {"OMPI_CC": clang, "MPICH_CC": clang}
-    tools = request.getfixturevalue(request.param)
     site = Site(
         tools, tmp_path_factory.mktemp("blame"), environment(built_once) | passive | compilers
     )
@@ -119,23 +138,24 @@ def site(request, clang, openmp, built_once, tmp_path_factory):
     return site
 
 
-@pytest.mark.parametrize("compiled", ["calls", "functions"])
-@pytest.mark.parametrize("kind", ANSWERS)
+@pytest.mark.parametrize(
+    ("mpi", "kind", "compiled"), [run for run in RUNS if "sound" not in run]
+)
 @pytest.mark.needs("open_mpi", "mpich", "gfortran")
-def test_the_verdict_names_who_is_to_blame_and_nothing_innocent(site, kind, compiled):
+def test_the_verdict_names_who_is_to_blame_and_nothing_innocent(site_of, mpi, kind, compiled):
     answer = ANSWERS[kind]
     expected = getattr(answer, compiled)
 
-    sentences = verdict(site, kind, compiled, answer.ranks)
+    sentences = verdict(site_of(mpi), kind, compiled, answer.ranks)
 
     assert expected.search(" ".join(sentences)), sentences
     assert named(sentences[-1]) <= named(expected.pattern), sentences
 
 
-@pytest.mark.parametrize("compiled", ["calls", "functions"])
+@pytest.mark.parametrize(("mpi", "kind", "compiled"), [run for run in RUNS if "sound" in run])
 @pytest.mark.needs("open_mpi", "mpich", "gfortran")
-def test_of_a_sound_program_nobody_is_blamed(site, compiled):
-    sentences = verdict(site, "sound", compiled)
+def test_of_a_sound_program_nobody_is_blamed(site_of, mpi, kind, compiled):
+    sentences = verdict(site_of(mpi), kind, compiled)
 
     assert not re.search(r"Rank \d+ causes|Look there first", " ".join(sentences)), sentences
 

@@ -98,7 +98,10 @@ def test_many_that_want_it_at_once_wait_for_one_who_builds(workshop):
     assert compilations(workshop) == 1
 
 
-@pytest.mark.parametrize("what", ["header", "compiler", "wrappers"])
+GENERATED_FROM = ["wrappers.py", "calls.toml", "kinds.toml", "operations.py"]
+
+
+@pytest.mark.parametrize("what", ["header", "compiler", *GENERATED_FROM])
 def test_it_is_built_anew_when_anything_it_is_made_of_changes(workshop, monkeypatch, what):
     before = build.shared_object(mpi.OPEN_MPI)
     if what == "header":
@@ -106,7 +109,10 @@ def test_it_is_built_anew_when_anything_it_is_made_of_changes(workshop, monkeypa
     elif what == "compiler":
         program(workshop / "tools" / "fakecc", COMPILER.replace("1.0", "2.0"))
     else:
-        monkeypatch.setattr(build, "_generated_sources", lambda: {"wrappers.c": "int y;\n"})
+        files = {path.name: path for path in build._GENERATED_FROM}
+        (workshop / what).write_bytes(files[what].read_bytes() + b"\n")
+        changed = files | {what: workshop / what}
+        monkeypatch.setattr(build, "_GENERATED_FROM", tuple(changed.values()))
 
     assert build.shared_object(mpi.OPEN_MPI) != before
 

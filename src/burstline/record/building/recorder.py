@@ -5,8 +5,9 @@
     record/lib/libburst-openmpi.so                          shipped in the wheel
     ~/.cache/burstline/recorder/<hash>/libburst-openmpi.so  built with the user's own mpicc
 
-The hash covers the recorder's sources, the headers of MPI and the compiler. ``python -m
-burstline.record.building.recorder FOLDER`` builds the objects of the wheel.
+The hash covers the recorder's sources, what others are generated from, the headers of MPI
+and the compiler. ``python -m burstline.record.building.recorder FOLDER`` builds the objects of
+the wheel.
 """
 
 from __future__ import annotations
@@ -32,6 +33,13 @@ from burstline.record.launching.mpi import ABIS, MPICH, OPEN_MPI, STANDARD, Abi
 _HERE: Final = Path(__file__).parents[1]
 _SHIPPED: Final = _HERE / "lib"
 _NATIVE: Final = _HERE / "native"
+_GENERATED_FROM: Final = (
+    _HERE / "building" / "wrappers.py",
+    _HERE / "calls.toml",
+    _HERE / "kinds.toml",
+    _HERE.parent / "model" / "operations.py",
+)
+"""What the generated sources are made from: to make them takes longer than to read this."""
 _FLAGS: Final = (
     "-std=c11", "-O2", "-g1", "-fPIC", "-shared", "-pthread", "-fvisibility=hidden",
     "-ftls-model=initial-exec", "-fno-omit-frame-pointer",
@@ -168,10 +176,8 @@ def _hash(abi: Abi, compiler: Compiler) -> str:
         "\0".join((abi.name, *compiler.words, compiler.version, *_FLAGS)).encode()
     )
     digest.update(compiler.header)
-    for path in [*_sources(), *sorted(_NATIVE.glob("*.h"))]:
+    for path in [*_sources(), *sorted(_NATIVE.glob("*.h")), *_GENERATED_FROM]:
         digest.update(path.name.encode() + path.read_bytes())
-    for name, text in _generated_sources().items():
-        digest.update(name.encode() + text.encode())
     return digest.hexdigest()[:16]
 
 
