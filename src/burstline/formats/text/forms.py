@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
-from typing import Any, Final, TypeAlias
+from typing import Any, Final, NamedTuple, TypeAlias
 
 from burstline.formats.intake import RECEIVE_COLUMNS, SEND_COLUMNS
 from burstline.formats.text.statements import (
@@ -203,6 +203,43 @@ FORMS: Final = {
     "gap": Form("gaps", first=["kind"]),
 }
 """Forms of statements by their word; ``call`` is that of ``enter MPI_…``."""
+
+
+class Moment(NamedTuple):
+    """The columns that say where and when an event is, and in which call."""
+
+    time_ns: str
+    seq: str
+    where: str
+    call: str  # "" where no column tells
+    turn: int  # among events that are written under one ordinal
+
+
+def _moment(when: str, turn: int, where: str = "location", call: str = "") -> Moment:
+    return Moment(f"{when}_ns", "seq" if when == "time" else f"{when}_seq", where, call, turn)
+
+
+BEFORE: Final = -1
+"""The turn of attributes: they have the ordinal of the event that follows."""
+
+MOMENTS: Final = {
+    "fork": _moment("fork", 0, "fork_location"),
+    "read": _moment("time", 0),
+    "enter": _moment("enter", 1),
+    "acquire": _moment("acquire", 2),
+    "send": _moment("send", 3, "sender_location", "send_call"),
+    "post": _moment("post", 3, "receiver_location", "post_call"),
+    "begin": _moment("begin", 3, call="call"),
+    "half": _moment("time", 3, call="call"),
+    "sent": _moment("send_done", 4, "sender_location", "send_done_call"),
+    "receive": _moment("receive", 4, "receiver_location", "receive_call"),
+    "end": _moment("end", 4, call="done_call"),
+    "release": _moment("release", 5),
+    "tell": _moment("time", 6),
+    "leave": _moment("leave", 9),
+    "join": _moment("join", 9, "fork_location"),
+}
+"""Of each event, by its word."""
 
 DECLARATIONS: Final = ("communicator", "counter", "set", "path", "region", "meta", "defect")
 """Statements that declare a row of a table, in the order in which they are written."""

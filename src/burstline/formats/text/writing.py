@@ -7,15 +7,21 @@ from __future__ import annotations
 
 from collections import defaultdict
 from collections.abc import Iterator, Sequence
-from typing import Any
 
 from burstline.errors import ParameterError
-from burstline.formats.text.forms import ATTRIBUTE, DECLARATIONS, FORMS, ROWS, Row
+from burstline.formats.text.forms import (
+    ATTRIBUTE,
+    BEFORE,
+    DECLARATIONS,
+    FORMS,
+    MOMENTS,
+    ROWS,
+    Row,
+)
 from burstline.formats.text.inference import CallAttributes, derived_tables, worlds
 from burstline.formats.text.statements import Place, place_word, thread_name, written
 from burstline.model import TABLES, Trace
 
-_BEFORE, _LAST = -1, 9
 _Event = tuple[int, int, int, str]
 """Ordinal, place among events of one ordinal, time, and the statement without its time."""
 
@@ -56,42 +62,34 @@ class _Events:
         ]
         attributes = CallAttributes(messages, messages, parts, ranks)
         for call, row in self._calls.items():
-            self._add_span(
-                row, FORMS["call"].write("enter", row, **attributes.of(call)), "leave"
-            )
+            self._add("enter", row, FORMS["call"].write("enter", row, **attributes.of(call)))
+            self._add("leave", row, "leave")
         self._add_regions()
         self._add_messages(messages)
         self._add_collectives(parts)
         for row in trace.locks.to_pylist():
-            self._add_row(
-                row, "acquire_", 2, FORMS["acquire"].write("acquire", row, order=None)
-            )
+            self._write("acquire", row, order=None)
             if row["release_seq"] is not None:
-                self._add_row(row, "release_", 5, f"release {row['lock']}")
+                self._add("release", row, f"release {row['lock']}")
         for row in trace.half_messages.to_pylist():
-            self._add_row(row, "", 3, FORMS["half"].write("half", row))
+            self._write("half", row)
         for row in trace.other_events.to_pylist():
-            turn = _BEFORE if row["kind"] == ATTRIBUTE else 6
-            self._add_row(row, "", turn, FORMS["tell"].write("tell", row))
+            self._write("tell", row, turn=BEFORE if row["kind"] == ATTRIBUTE else None)
         self._add_readings()
 
-    def _add(self, location: int, stamp: tuple[int | None, int], turn: int, text: str) -> None:
-        """Add an event; `turn` orders events that share an ordinal."""
-        seq, time_ns = stamp
+    def _write(self, verb: str, row: Row, *, turn: int | None = None, **usual: object) -> None:
+        self._add(verb, row, FORMS[verb].write(verb, row, **usual), turn)
+
+    def _add(self, verb: str, row: Row, text: str, turn: int | None = None) -> None:
+        """Add an event; of one that has no ordinal of its own, its call's counts."""
+        moment = MOMENTS[verb]
+        where, seq, time_ns = row[moment.where], row[moment.seq], row[moment.time_ns]
+        if seq is None and moment.call and row[moment.call] is not None:
+            seq = self._calls[where, row[moment.call]]["enter_seq"]
         if seq is None:
-            raise ParameterError(f"location {location}, {time_ns} ns: an event without ordinal")
-        self._events[location].append((seq, turn, time_ns, text))
-
-    def _add_row(
-        self, row: Row, when: str, turn: int, text: str, where: str = "location"
-    ) -> None:
-        """Add an event that the columns ``when…seq`` and ``when…ns`` of a row place."""
-        time_ns = row[f"{when}ns"] if when else row["time_ns"]
-        self._add(row[where], (row[f"{when}seq"], time_ns), turn, text)
-
-    def _add_span(self, row: Row, enter: str, leave: str) -> None:
-        self._add_row(row, "enter_", 1, enter)
-        self._add_row(row, "leave_", _LAST, leave)
+            raise ParameterError(f"location {where}, {time_ns} ns: an event without ordinal")
+        turn = moment.turn if turn is None else turn
+        self._events[where].append((seq, turn, time_ns, text))
 
     def _add_regions(self) -> None:
         """Add regions, and teams: a region of role team is being in it."""
@@ -107,33 +105,22 @@ class _Events:
             if definition["role"] == "team":
                 usual, comm = row["region"], definition["source_value"] or 0
                 head, leave = f"team begin {comm}", f"team end {comm}"
-            self._add_span(row, FORMS["enter"].write(head, row, region=usual), leave)
+            self._add("enter", row, FORMS["enter"].write(head, row, region=usual))
+            self._add("leave", row, leave)
         for row in self._trace.teams.to_pylist():
-            self._add_row(row, "fork_", 0, FORMS["fork"].write("fork", row), "fork_location")
-            self._add_row(row, "join_", _LAST, "join", "fork_location")
+            self._write("fork", row)
+            self._add("join", row, "join")
 
     def _add_messages(self, messages: list[Row]) -> None:
         """Add both halves of every message, with requests where there are any."""
         for row in messages:
-            sender, receiver = row["sender_location"], row["receiver_location"]
-            usual = {"communicator": self._places[sender][0]}
+            usual = {"communicator": self._places[row["sender_location"]][0]}
             if row["send_request"] is not None and row["send_done_from"] == "recorded":
-                done = self._stamp(row, sender, "send_done")
-                self._add(sender, done, 4, f"sent request {row['send_request']}")
-            sent = self._stamp(row, sender, "send")
-            self._add(sender, sent, 3, FORMS["send"].write("send", row, **usual))
+                self._add("sent", row, f"sent request {row['send_request']}")
+            self._write("send", row, **usual)
             if row["receive_request"] is not None:
-                posted = self._stamp(row, receiver, "post")
-                self._add(receiver, posted, 3, f"post request {row['receive_request']}")
-            received = self._stamp(row, receiver, "receive")
-            self._add(receiver, received, 4, FORMS["receive"].write("receive", row, **usual))
-
-    def _stamp(self, row: Row, location: int, what: str) -> tuple[int | None, int]:
-        """Ordinal and time of an event: its own ordinal, or else that of its call."""
-        seq: Any = row[f"{what}_seq"]
-        if seq is None and row[f"{what}_call"] is not None:
-            seq = self._calls[location, row[f"{what}_call"]]["enter_seq"]
-        return seq, row[f"{what}_ns"]
+                self._add("post", row, f"post request {row['receive_request']}")
+            self._write("receive", row, **usual)
 
     def _add_collectives(self, parts: list[Row]) -> None:
         """Add every member's begin and end."""
@@ -143,8 +130,8 @@ class _Events:
             row["request"] = None if is_blocking else row["begin_seq"]
             row["communicator"] = world if row["communicator"] is None else row["communicator"]
             row["end_seq"] = row["begin_seq"] if row["end_seq"] is None else row["end_seq"]
-            self._add_row(row, "begin_", 3, FORMS["begin"].write("begin", row))
-            self._add_row(row, "end_", 4, FORMS["end"].write("end", row, communicator=world))
+            self._write("begin", row)
+            self._write("end", row, communicator=world)
 
     def _add_readings(self) -> None:
         """Add readings that belong to no other event; keep the others for theirs."""
@@ -152,13 +139,13 @@ class _Events:
             (where, seq)
             for where, events in self._events.items()
             for seq, order, *_ in events
-            if order != _BEFORE
+            if order != BEFORE
         }
         for row in self._trace.readings.to_pylist():
             values, event = _readings(self._trace, row), (row["location"], row["seq"])
             self._readings[event] = values
             if event not in taken and values:
-                self._add_row(row, "", 0, "read")
+                self._add("read", row, "read")
 
     def spans(self) -> list[tuple[int, int]]:
         """The times of the first and last event of each location, 0 without any."""
@@ -183,7 +170,7 @@ class _Events:
             for seq, order, time_ns, text in sorted(self._events[where], key=_place_of):
                 if seq > following:
                     yield f"  skip {seq - following}"
-                if order == _BEFORE:
+                if order == BEFORE:
                     following = seq
                     yield f"  {time_ns:>10} {text}"
                     continue
@@ -194,7 +181,7 @@ class _Events:
 def _place_of(event: _Event) -> _Event:
     """Key for sorting events; attributes of one event stay in the order of the trace."""
     seq, order, time_ns, text = event
-    return seq, order, time_ns, "" if order == _BEFORE else text
+    return seq, order, time_ns, "" if order == BEFORE else text
 
 
 def _declarations(

@@ -11,7 +11,7 @@ from collections import defaultdict
 from dataclasses import dataclass, field
 from typing import Final, TypeAlias
 
-from burstline.formats.text.forms import ATTRIBUTE, FORMS, WORLD, Row
+from burstline.formats.text.forms import ATTRIBUTE, FORMS, MOMENTS, WORLD, Row
 from burstline.formats.text.reading.definitions import Definitions
 from burstline.formats.text.statements import LARGEST, SMALLEST, Statement
 from burstline.model import LAST_SEQ
@@ -21,7 +21,7 @@ _VERBS: Final = (
     *("enter", "leave", "fork", "join", "team", "acquire", "release", "send", "sent", "post"),
     *("receive", "half", "begin", "end", "read", "tell"),
 )
-"""Events, and methods of a location."""
+"""Events: each is a method of a location."""
 
 Rows: TypeAlias = "defaultdict[str, list[Row]]"
 """Rows of all locations by table; of messages as ``sends``, ``receives`` and ``posts``."""
@@ -81,8 +81,8 @@ class Location:
             raise statement.error(f"one of {', '.join(_VERBS)}", verb)
         if statement.readings:
             reading = self.definitions.reading(statement)
-            self.rows["readings"].append(self._moment() | reading)
-        getattr(self, verb)(statement)
+            self.rows["readings"].append(self._moment("read") | reading)
+        getattr(self, f"_{verb}")(statement)
         self.first_ns = self.now_ns if self.first_ns is None else self.first_ns
         self.seq += 1
 
@@ -100,37 +100,33 @@ class Location:
         """The innermost open call, region (teams included) or team."""
         return self.around[kind][-1] if self.around[kind] else None
 
-    @property
-    def _call(self) -> int | None:
-        """The ordinal of the innermost open MPI call."""
-        call = self._inner("call")
-        return None if call is None else int(call.row["call"])
+    def _moment(self, verb: str) -> Row:
+        """The columns that say where and when this event is, and in which call."""
+        moment, call = MOMENTS[verb], self._inner("call")
+        row = {"location": self.location, moment.where: self.location}
+        row |= {moment.time_ns: self.now_ns, moment.seq: self.seq}
+        return row | ({moment.call: call and call.row["call"]} if moment.call else {})
 
-    def _stamp(self, when: str) -> Row:
-        """The columns of a moment: time and ordinal of this event."""
-        return {f"{when}_ns": self.now_ns, f"{when}_seq": self.seq}
-
-    def _moment(self) -> Row:
-        return {"location": self.location, "seq": self.seq, "time_ns": self.now_ns}
+    def _row(self, verb: str, statement: Statement, **usual: object) -> Row:
+        return FORMS[verb].whole(statement, **usual) | self._moment(verb)
 
     def _push(self, begun: Span) -> None:
         for kind in begun.kinds:
             self.around[kind].append(begun)
         self.open.append(begun)
 
-    def enter(self, statement: Statement) -> None:
-        """``enter NAME [option value]…``."""
+    def _enter(self, statement: Statement) -> None:
         if statement.rest and statement.rest[0].startswith("MPI_"):
             given = FORMS["call"].read(statement)
             name = self.definitions.operation(given["operation"], statement)
-            call: Row = {"location": self.location, "call": self.calls, "given": given}
-            call |= self._stamp("enter") | {"operation": name, "statement": statement}
+            call = self._moment("enter") | {"call": self.calls, "given": given}
+            call |= {"operation": name, "statement": statement}
             self.calls += 1
             self.rows["calls"].append(call)
             self._push(Span(call, ("call",), name, statement))
             return
         name = statement.word("a name")
-        row = FORMS["enter"].whole(statement, region=None)
+        row = self._row("enter", statement, region=None)
         if row["region"] is None:
             row["region"] = self.definitions.region(name)
         defined = self.definitions.rows["region_defs"]
@@ -143,8 +139,7 @@ class Location:
     def _open_region(self, row: Row) -> None:
         team, parent = self._inner("team"), self._inner("region")
         definition = self.definitions.rows["region_defs"][row["region"]]
-        row |= {"location": self.location, "row": self.regions, "barrier_ordinal": None}
-        row |= self._stamp("enter")
+        row |= {"row": self.regions, "barrier_ordinal": None}
         row |= {"parent": parent and parent.row["row"], "inside": team and team.row}
         if team and definition["role"] in {"barrier", "implicit_barrier"}:
             row["barrier_ordinal"] = team.barriers
@@ -154,8 +149,7 @@ class Location:
         kinds = ("region", "team") if definition["role"] == "team" else ("region",)
         self._push(Span(row, kinds, definition["name"], row["statement"]))
 
-    def leave(self, statement: Statement) -> None:
-        """``leave [NAME]``."""
+    def _leave(self, statement: Statement) -> None:
         begun = self._close(statement, team=False)
         if statement.rest and statement.word("a name") != begun.name:
             raise statement.error(f"a leave of {begun.name}")
@@ -167,11 +161,10 @@ class Location:
         begun = self.open.pop()
         for kind in begun.kinds:
             self.around[kind].pop()
-        begun.row |= self._stamp("leave")
+        begun.row |= self._moment("leave")
         return begun
 
-    def team(self, statement: Statement) -> None:
-        """``team begin C [option value]…`` and ``team end C``."""
+    def _team(self, statement: Statement) -> None:
         word = statement.word("begin or end")
         edge = statement.choice("begin or end", word, ("begin", "end"))
         comm = statement.number("a team", SMALLEST + 1, LARGEST)
@@ -182,58 +175,46 @@ class Location:
             statement.end()
             self._close(statement, team=True)
             return
-        row = FORMS["enter"].whole(statement) | {
-            "region": self.definitions.team(comm),
-            "comm": comm,
-        }
-        self._open_region(row)
+        region = self.definitions.team(comm)
+        self._open_region(self._row("enter", statement) | {"region": region, "comm": comm})
         if self.forks and self.forks[-1]["comm"] is None:
             self.forks[-1]["comm"] = comm
 
-    def fork(self, statement: Statement) -> None:
-        """``fork THREADS``."""
+    def _fork(self, statement: Statement) -> None:
         team = self._inner("team")
-        row = FORMS["fork"].whole(statement) | self._stamp("fork")
-        row |= {"fork_location": self.location, "comm": None, "inside": team and team.row}
+        row = self._row("fork", statement) | {"comm": None, "inside": team and team.row}
         self.forks.append(row)
         self.rows["teams"].append(row)
 
-    def join(self, statement: Statement) -> None:
-        """``join``."""
+    def _join(self, statement: Statement) -> None:
         statement.end()
         if not self.forks:
             raise statement.error("a fork before the join")
-        self.forks.pop().update(self._stamp("join"))
+        self.forks.pop().update(self._moment("join"))
 
-    def acquire(self, statement: Statement) -> None:
-        """``acquire LOCK [order N]``; the order follows from time."""
-        row = FORMS["acquire"].whole(statement, order=None) | self._stamp("acquire")
-        row |= {"location": self.location}
+    def _acquire(self, statement: Statement) -> None:
+        row = self._row("acquire", statement, order=None)  # which follows from time
         self.acquired[row["lock"]].append(row)
         self.rows["locks"].append(row)
 
-    def release(self, statement: Statement) -> None:
-        """``release LOCK``."""
+    def _release(self, statement: Statement) -> None:
         lock = statement.number("a number", SMALLEST + 1, LARGEST)
         statement.end()
         if not self.acquired[lock]:
             raise statement.error("a lock that was acquired", str(lock))
-        self.acquired[lock].pop().update(self._stamp("release"))
+        self.acquired[lock].pop().update(self._moment("release"))
 
-    def send(self, statement: Statement) -> None:
-        """``send to R [option value]…``."""
-        call = self._inner("call")
-        row = self._side("send", "to", statement) | self._stamp("send")
-        row |= {"sender_location": self.location, "send_call": self._call}
+    def _send(self, statement: Statement) -> None:
+        call, row = self._inner("call"), self._side("send", "to", statement)
         row["within"] = call and call.row
         self._hold(row, row["send_request"], self.sending)
         self.rows["sends"].append(row)
 
     def _side(self, verb: str, partner: str, statement: Statement) -> Row:
-        row = FORMS[verb].whole(statement, communicator=WORLD)
+        row = self._row(verb, statement, communicator=WORLD)
         if row[partner] is None:
             raise statement.error(f"{partner} and a rank")
-        return row | {"location": self.location}
+        return row
 
     def _hold(self, row: Row, request: int | None, table: dict[int, Row]) -> None:
         if request is None:
@@ -248,44 +229,35 @@ class Location:
         statement.end()
         return request
 
-    def sent(self, statement: Statement) -> None:
-        """``sent request Q``."""
+    def _sent(self, statement: Statement) -> None:
         request = self._request(statement)
         if request not in self.sending:
             raise statement.error("the request of a send under way", str(request))
-        done = self._stamp("send_done") | {"send_done_call": self._call}
-        self.sending.pop(request).update(done)
+        self.sending.pop(request).update(self._moment("sent"))
 
-    def post(self, statement: Statement) -> None:
-        """``post request Q``."""
+    def _post(self, statement: Statement) -> None:
         request = self._request(statement)
-        row = self._stamp("post") | {"post_call": self._call, "request": request}
-        row |= {"location": self.location, "statement": statement}
+        row = self._moment("post") | {"request": request, "statement": statement}
         self._hold(row, request, self.posted)
 
-    def receive(self, statement: Statement) -> None:
-        """``receive from R [option value]…``."""
-        row = self._side("receive", "from", statement) | self._stamp("receive")
+    def _receive(self, statement: Statement) -> None:
+        row = self._side("receive", "from", statement)
         call, request = self._inner("call"), row["receive_request"]
-        if request is None:
-            entered = call and (call.row["enter_ns"], call.row["enter_seq"])
-            row["post_ns"], row["post_seq"] = entered or (self.now_ns, self.seq)
-            row["post_call"] = self._call
-        elif request in self.posted:
-            posted = self.posted.pop(request)
-            row |= {key: posted[key] for key in ("post_ns", "post_seq", "post_call")}
-        else:
+        posted = self._moment("post")
+        if request is not None and request not in self.posted:
             raise statement.error("the request of a posted receive", str(request))
-        row |= {"receiver_location": self.location, "receive_call": self._call}
+        if request is not None:
+            posted = self.posted.pop(request)
+        elif call:
+            posted |= {"post_ns": call.row["enter_ns"], "post_seq": call.row["enter_seq"]}
+        row |= {key: posted[key] for key in ("post_ns", "post_seq", "post_call")}
         self.rows["receives"].append(row)
 
-    def begin(self, statement: Statement) -> None:
-        """``begin [request Q]``."""
-        row, call = FORMS["begin"].whole(statement), self._inner("call")
+    def _begin(self, statement: Statement) -> None:
+        row, call = self._row("begin", statement), self._inner("call")
         if call is None:
             raise statement.error("an MPI call around the collective")
-        row |= {name: call.row[name] for name in ("location", "call", "operation")}
-        row |= self._stamp("begin")
+        row["operation"] = call.row["operation"]
         if row["request"] is None and self.part:
             raise statement.error("the end of the collective under way")
         if row["request"] is None:
@@ -293,42 +265,35 @@ class Location:
         else:
             self._hold(row, row["request"], self.started_parts)
 
-    def end(self, statement: Statement) -> None:
-        """``end [request Q] [option value]…``."""
-        row = FORMS["end"].whole(statement, communicator=WORLD)
+    def _end(self, statement: Statement) -> None:
+        row = self._row("end", statement, communicator=WORLD)
         request = row["request"]
         begun = self.part if request is None else self.started_parts.pop(request, None)
         if begun is None:
             raise statement.error("a collective under way")
         if request is None:
             self.part = None
-        row = begun | row | self._stamp("end") | {"done_call": self._call}
-        self.rows["parts"].append(row)
+        self.rows["parts"].append(begun | row)
 
-    def half(self, statement: Statement) -> None:
-        """``half KIND [option value]…``."""
-        row = FORMS["half"].whole(statement) | self._moment() | {"call": self._call}
-        self.rows["half_messages"].append(row)
+    def _half(self, statement: Statement) -> None:
+        self.rows["half_messages"].append(self._row("half", statement))
 
     def _gap(self, statement: Statement, start: str, end: str) -> None:
-        """``A..B gap KIND [option value]…``."""
         start_ns = statement.integer(start, SMALLEST + 1, LARGEST)
         statement.keyword("gap")
         row = {"location": self.location, "start_ns": start_ns}
         row["end_ns"] = statement.integer(end, start_ns, LARGEST)
         self.rows["gaps"].append(FORMS["gap"].whole(statement) | row)
 
-    def read(self, statement: Statement) -> None:
-        """``read COUNTER=N …``: a reading that belongs to no other event."""
+    def _read(self, statement: Statement) -> None:
         statement.end()
         if not statement.readings:
             raise statement.error("counters that were read", f"read at {self.now_ns}")
 
-    def tell(self, statement: Statement) -> None:
-        """``tell KIND [option value]…``; an attribute has the ordinal of what follows."""
-        row = FORMS["tell"].whole(statement) | self._moment()
+    def _tell(self, statement: Statement) -> None:
+        row = self._row("tell", statement)
         self.rows["other_events"].append(row)
-        if row["kind"] == ATTRIBUTE:
+        if row["kind"] == ATTRIBUTE:  # has the ordinal of the event that follows
             if statement.readings:
                 raise statement.error("counters at the event that the attribute belongs to")
             self.seq -= 1
