@@ -261,7 +261,7 @@ def test_headers_of_pages_say_what_an_honest_footer_says(tmp_path, version):
 
     for k in range(3):
         with file.open("rb") as opened:
-            read = list(pages._pages(opened.fileno(), footer.groups[0].chunks[k]))
+            read = list(pages._page_headers(opened.fileno(), footer.groups[0].chunks[k]))
         assert len(read) > 3
         assert sum(page.values for page in read) == 30_000
         assert 0.6 < sum(page.bytes for page in read) / column_of(k).total_uncompressed_size < 1

@@ -49,8 +49,8 @@ def test_rows_come_back_as_they_were_kept(columns, tables, packed, tmp_path):
 
 
 def test_a_system_that_takes_no_memory_back_keeps_it(monkeypatch):
-    target._trim.cache_clear()
+    target._malloc_trim.cache_clear()
     monkeypatch.setattr(ctypes, "CDLL", lambda _: object())
     target.give_back()
-    assert target._trim() is None
-    target._trim.cache_clear()
+    assert target._malloc_trim() is None
+    target._malloc_trim.cache_clear()

@@ -18,7 +18,7 @@ from otf2.enums import (
 )
 
 from burstline.formats.intake.defects import Defects
-from burstline.formats.otf2.reading.events import _like
+from burstline.formats.otf2.reading.events import _metrics_alike
 from otf2_archives import archive, read
 
 NOBODY = 2**32 - 1
@@ -235,7 +235,7 @@ def test_a_metric_read_again_in_one_moment_is_another_reading(place):
 @given(st.lists(st.lists(st.integers(0, 9), max_size=3), max_size=8))
 def test_metrics_are_alike_if_members_join_them(listed):
     metrics = dict(enumerate(map(tuple, listed)))
-    numbers, like = (column.tolist() for column in _like(metrics))
+    numbers, like = (column.tolist() for column in _metrics_alike(metrics))
 
     joined = {one: {one} for one in metrics}
     for _ in metrics:

@@ -57,7 +57,7 @@ def outputs(paths: Sequence[Path]) -> Iterator[list[IO[bytes]]]:
         _check_place(path)
         if path.is_dir():
             raise ParameterError(f"{path} is a folder, and a file would take its place")
-    parts = [_beside(path) for path in paths]
+    parts = [_part_beside(path) for path in paths]
     try:
         with ExitStack() as stack:
             raw = [stack.enter_context(new_file(part)) for part in parts]
@@ -65,7 +65,7 @@ def outputs(paths: Sequence[Path]) -> Iterator[list[IO[bytes]]]:
                 stack.enter_context(held(part))
             with ExitStack() as packing:
                 yield [
-                    packing.enter_context(_packed(file)) if path.suffix == ".gz" else file
+                    packing.enter_context(_gzip_into(file)) if path.suffix == ".gz" else file
                     for path, file in zip(paths, raw, strict=True)
                 ]
             for path, file in zip(paths, raw, strict=True):
@@ -82,7 +82,7 @@ def outputs(paths: Sequence[Path]) -> Iterator[list[IO[bytes]]]:
 
 def put_in_place(moves: Sequence[tuple[Path, Path]]) -> None:
     """Give all files their names, the first of them last, or none."""
-    copies = [_beside(path) for _, path in moves]
+    copies = [_part_beside(path) for _, path in moves]
     try:
         with ExitStack() as undo:
             for (part, path), copy in zip(reversed(moves), copies, strict=True):
@@ -112,7 +112,7 @@ def folder(path: Path) -> Iterator[Path]:
         for file in part.iterdir():
             if file.is_file():
                 with writing(file):
-                    _sync(file)
+                    _sync_to_disk(file)
         with undisturbed(), writing(path), renamed(part, "ready") as ready:
             _take_place(ready, path)
 
@@ -144,7 +144,7 @@ def renamed(part: Path, ending: str) -> Iterator[Path]:
 
 def finish(path: Path) -> None:
     """Finish what writers of `path` did not come to the end of, as they were killed."""
-    for part in _parts(path, "ready", "moving", "replaced"):
+    for part in _parts_of(path, "ready", "moving", "replaced"):
         with ExitStack() as stack, suppress(OSError):  # what stays is one of the leftovers
             descriptor = lock(part, fcntl.LOCK_EX | fcntl.LOCK_NB)
             if descriptor is None:
@@ -212,7 +212,7 @@ def undisturbed() -> Iterator[None]:
 def scratch(path: Path, ending: str = "spill") -> Iterator[Path]:
     """A folder in the file system of `path` that is removed in the end."""
     _check_place(path)
-    part = _beside(path, ending)
+    part = _part_beside(path, ending)
     try:
         with writing(part):
             part.mkdir()
@@ -240,7 +240,7 @@ def writing(path: Path) -> Iterator[None]:
     except OSError as error:
         if error.errno is None:
             raise
-        target = Path(*(_target(name) or name for name in path.parts))
+        target = Path(*(_output_name(name) or name for name in path.parts))
         raise OSError(error.errno, os.strerror(error.errno), str(target)) from error
 
 
@@ -250,8 +250,8 @@ def held(part: Path) -> Iterator[None]:
     descriptor = lock(part)
     try:
         if part.suffix == ".part":
-            path = part.with_name(_target(part.name))
-            if any(_is_held(other) for other in _parts(path, *_HELD) if other != part):
+            path = part.with_name(_output_name(part.name))
+            if any(_is_held(other) for other in _parts_of(path, *_HELD) if other != part):
                 raise ParameterError(
                     f"{path} is being written by another process. Wait for its end, or choose "
                     "another output"
@@ -280,7 +280,7 @@ def lock(part: Path, how: int = fcntl.LOCK_EX) -> int | None:
 
 def leftovers(path: Path) -> list[Path]:
     """What writers of `path` left beside it that were killed, also records of a run."""
-    return [part for part in _parts(path) if _is_held(part) is False]
+    return [part for part in _parts_of(path) if _is_held(part) is False]
 
 
 def _is_held(part: Path) -> bool | None:
@@ -295,16 +295,17 @@ def _is_held(part: Path) -> bool | None:
     return False
 
 
-def _parts(path: Path, *endings: str) -> list[Path]:
+def _parts_of(path: Path, *endings: str) -> list[Path]:
     others = sorted(path.parent.iterdir()) if path.parent.is_dir() else []
     return [
         other
         for other in others
-        if _target(other.name) == path.name and (not endings or other.suffix[1:] in endings)
+        if _output_name(other.name) == path.name
+        and (not endings or other.suffix[1:] in endings)
     ]
 
 
-def _target(part: str) -> str:
+def _output_name(part: str) -> str:
     match = _PART.fullmatch(part)
     return match[1] if match else ""
 
@@ -314,7 +315,7 @@ def _check_place(path: Path) -> None:
         raise ParameterError(f"there is no folder {path.parent} to write {path.name} into")
 
 
-def _beside(path: Path, ending: str = "part") -> Path:
+def _part_beside(path: Path, ending: str = "part") -> Path:
     return path.with_name(f".{path.name}.{os.urandom(4).hex()}.{ending}")
 
 
@@ -326,14 +327,14 @@ class _File(io.FileIO):
             return cast("int", super().write(data))
 
 
-def _packed(file: IO[bytes]) -> IO[bytes]:
+def _gzip_into(file: IO[bytes]) -> IO[bytes]:
     packed = gzip.GzipFile(
         filename="", mode="wb", compresslevel=_GZIP_LEVEL, fileobj=file, mtime=0
     )
     return cast("IO[bytes]", packed)
 
 
-def _sync(path: Path) -> None:
+def _sync_to_disk(path: Path) -> None:
     descriptor = os.open(path, os.O_RDONLY)
     try:
         os.fsync(descriptor)

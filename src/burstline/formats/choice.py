@@ -131,7 +131,7 @@ def read(
     """
     path = Path(path)
     threads = threads or len(os.sched_getaffinity(0))
-    head = b"" if path.is_dir() else _head(path)
+    head = b"" if path.is_dir() else _first_bytes(path)
     trace = _format_of(path, head).read(
         path, raw=raw, memory=memory, threads=threads, progress=progress
     )
@@ -146,7 +146,7 @@ def _format_of(path: Path, head: bytes) -> Readable:
             return readable
     if path.is_dir():
         return store  # whose error says what is missing in the folder
-    raise _unknown(path, head)
+    raise _unknown_format(path, head)
 
 
 def _refuse_errors(trace: Trace) -> None:
@@ -159,7 +159,7 @@ def _refuse_errors(trace: Trace) -> None:
             )
 
 
-def _head(path: Path) -> bytes:
+def _first_bytes(path: Path) -> bytes:
     require_plain(path)
     with path.open("rb") as file:
         data = file.read(_HEAD)
@@ -174,7 +174,7 @@ def _head(path: Path) -> bytes:
     return head
 
 
-def _unknown(path: Path, head: bytes) -> FormatError:
+def _unknown_format(path: Path, head: bytes) -> FormatError:
     if path.suffix in (".mpits", ".mpit", ".sym"):
         return UnsupportedRecordError(
             path,

@@ -85,35 +85,35 @@ def require_apart(
     that is added to (`adds`), not replaced, may hold a source.
     """
     places = [place for place in sources if place.exists()]
-    inside = {file for place in places for file in _identities(place)}
-    around = {_identity(part) for place in places for part in place.resolve().parents}
+    inside = {file for place in places for file in _all_identities(place)}
+    around = {_file_identity(part) for place in places for part in place.resolve().parents}
     for output in outputs:
         place = _end_of(output)
-        if output.exists() and _identity(output) in inside:
+        if output.exists() and _file_identity(output) in inside:
             how = "belongs to"
-        elif any(part.exists() and _identity(part) in inside for part in place.parents):
+        elif any(part.exists() and _file_identity(part) in inside for part in place.parents):
             how = "lies in"
-        elif not adds and output.exists() and _identity(output) in around:
+        elif not adds and output.exists() and _file_identity(output) in around:
             how = "holds"
         else:
             continue
         raise ParameterError(f"{output} {how} {noun}. Choose another output")
 
 
-def _identities(place: Path) -> Iterator[tuple[int, int]]:
+def _all_identities(place: Path) -> Iterator[tuple[int, int]]:
     """What tells files of the system apart: of a file, or of a folder and everything in it."""
-    yield _identity(place)
+    yield _file_identity(place)
     folders = [place] if place.is_dir() else []
     while folders:
         with os.scandir(folders.pop()) as entries:
             for entry in entries:
                 with suppress(OSError):  # a link may lead nowhere
-                    yield _identity(entry)
+                    yield _file_identity(entry)
                 if entry.is_dir(follow_symlinks=False):
                     folders.append(Path(entry.path))
 
 
-def _identity(file: Path | os.DirEntry[str]) -> tuple[int, int]:
+def _file_identity(file: Path | os.DirEntry[str]) -> tuple[int, int]:
     found = file.stat()
     return found.st_dev, found.st_ino
 

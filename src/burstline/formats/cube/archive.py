@@ -114,7 +114,7 @@ def _unpacked_size(member: tarfile.TarInfo, file: IO[bytes], allowed: int) -> in
     file.seek(0)
     size = member.size
     if member.name == ANCHOR and head.startswith(GZIP):
-        size = _inflated(file, size, allowed)
+        size = _inflated_size(file, size, allowed)
     elif _DATA.fullmatch(member.name) and head == _PACKED:
         file.seek(len(_PACKED))
         rows = int.from_bytes(file.read(8), "little")
@@ -125,13 +125,13 @@ def _unpacked_size(member: tarfile.TarInfo, file: IO[bytes], allowed: int) -> in
         if start > size:
             raise ValueError(f"{member.name} ends within its header")
         file.seek(start)
-        size = _inflated(file, size - start, allowed)
+        size = _inflated_size(file, size - start, allowed)
     if size > allowed:
         raise _too_large(size, allowed)
     return size
 
 
-def _inflated(file: IO[bytes], packed: int, allowed: int) -> int:
+def _inflated_size(file: IO[bytes], packed: int, allowed: int) -> int:
     """The inflated bytes of the compressed streams in a file."""
     total, stream = 0, zlib.decompressobj(_BY_HEADER)
     waiting = b""

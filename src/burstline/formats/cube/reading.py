@@ -50,13 +50,13 @@ def opened(path: Path, archive: Archive) -> Iterator[OpenProfile]:
         raise too_deep(path) from error
     # The parser trusts its input: a damaged one may raise anything.
     except Exception as error:
-        raise _explained(path, error) from error
+        raise _error_about(path, error) from error
     finally:
         if (tar := getattr(cube, "_cubex_file", None)) is not None:
             tar.close()
 
 
-def _explained(path: Path, error: Exception) -> BurstlineError:
+def _error_about(path: Path, error: Exception) -> BurstlineError:
     if not isinstance(error, AssertionError):
         return broken(path, f"{type(error).__name__}: {error}")
     return UnsupportedRecordError(
@@ -124,14 +124,16 @@ class OpenProfile:
                 raise broken(self._path, f"two call paths with the id {node.id}")
             parent = None if node.parent is None else order[node.parent.id]
             order[node.id] = len(order)
-            rows.append({"call_path": order[node.id], "parent": parent} | _region(node.region))
+            rows.append(
+                {"call_path": order[node.id], "parent": parent} | _region_row(node.region)
+            )
         return pa.Table.from_pylist(rows, CALL_PATHS), order
 
     def _locations(self) -> tuple[pa.Table, Integers]:
         rows = [
             {
-                "rank": _number(group.rank),
-                "thread": _number(location.rank),
+                "rank": _number_or_none(group.rank),
+                "thread": _number_or_none(location.rank),
                 "process": group.name or "",
                 "name": location.name or "",
                 "node": node,
@@ -178,7 +180,7 @@ class OpenProfile:
         return Values(rows, wide[:, columns], inclusive)
 
 
-def _region(region: Any) -> _Row:  # noqa: ANN401 -- no types
+def _region_row(region: Any) -> _Row:  # noqa: ANN401 -- no types
     return {
         "function": region.name or "",
         "file": region.mod or None,
@@ -189,7 +191,7 @@ def _region(region: Any) -> _Row:  # noqa: ANN401 -- no types
     }
 
 
-def _number(text: Any) -> int | None:  # noqa: ANN401 -- no types
+def _number_or_none(text: Any) -> int | None:  # noqa: ANN401 -- no types
     return None if text is None else int(text)
 
 
@@ -260,7 +262,7 @@ def read_profile(
     allowed = _MOST_BYTES if memory is None else memory
     archive = check(path, allowed)
     with opened(path, archive) as profile:
-        chosen = _chosen(list(profile.metrics), metrics)
+        chosen = _chosen_metrics(list(profile.metrics), metrics)
         needed = archive.needed(int(profile.metrics[name].id) for name in chosen)
         if needed > allowed:
             way_out = "Ask for fewer metrics at a time, or allow more."
@@ -268,7 +270,7 @@ def read_profile(
         return profile.profile(chosen)
 
 
-def _chosen(names: list[str], wanted: Sequence[str] | None) -> list[str]:
+def _chosen_metrics(names: list[str], wanted: Sequence[str] | None) -> list[str]:
     if wanted is None:
         return names
     for name in wanted:

@@ -69,7 +69,7 @@ def write(profile: Profile, path: Path, *, progress: Progress = SILENCE) -> None
         for metric in metrics:
             _add_values(file, metric, tree, threads.columns)
             progress.advance(1)
-        lines = _anchor(profile, metrics, tree, threads)
+        lines = _anchor_lines(profile, metrics, tree, threads)
         anchor = "".join(f"{line}\n" for line in lines).encode()
         # Cube's reader expects a block too many behind a member that fills its last block.
         anchor += b"\n" * (len(anchor) % _BLOCK == 0)
@@ -153,12 +153,12 @@ class _CallTree:
             region = self.regions[row]
             if region not in numbers:
                 numbers[region] = len(numbers)
-                yield _region(numbers[region], dict(zip(_REGION, region, strict=True)))
+                yield _region_element(numbers[region], dict(zip(_REGION, region, strict=True)))
 
         def opening(row: int) -> str:
             return f'<cnode id="{self.deep[row]}" calleeId="{numbers[self.regions[row]]}">'
 
-        yield from _nested([self.root], self.children, opening, "</cnode>")
+        yield from _nested_elements([self.root], self.children, opening, "</cnode>")
 
 
 class _Threads:
@@ -181,19 +181,20 @@ class _Threads:
     def lines(self) -> Iterator[str]:
         """Yield the machine with its nodes, processes and threads."""
         groups, locations = count(), count()
-        yield f'<systemtreenode Id="0">\n{_elements(**{"name": "machine", "class": "machine"})}'
+        machine = _text_elements(**{"name": "machine", "class": "machine"})
+        yield f'<systemtreenode Id="0">\n{machine}'
         for number, (node, processes) in enumerate(self._nodes.items(), 1):
-            texts = _elements(**{"name": node, "class": "node"})
+            texts = _text_elements(**{"name": node, "class": "node"})
             yield f'<systemtreenode Id="{number}">\n{texts}'
             for (rank, process), threads in processes.items():
-                texts = _elements(
+                texts = _text_elements(
                     name=process or f"rank {rank}", rank=str(rank), type="process"
                 )
                 yield f'<locationgroup Id="{next(groups)}">\n{texts}'
                 for row in threads:
                     thread = max(row["thread"] or 0, 0)
                     name = row["name"] or f"thread {thread}"
-                    texts = _elements(name=name, rank=str(thread), type="thread")
+                    texts = _text_elements(name=name, rank=str(thread), type="thread")
                     yield f'<location Id="{next(locations)}">\n{texts}\n</location>'
                 yield "</locationgroup>"
             yield "</systemtreenode>"
@@ -227,15 +228,15 @@ def _add_member(file: IO[bytes], name: str, size: int, parts: Iterable[bytes]) -
     file.write(bytes(-size % _BLOCK))
 
 
-def _anchor(
+def _anchor_lines(
     profile: Profile, metrics: Sequence[_Metric], tree: _CallTree, threads: _Threads
 ) -> Iterator[str]:
     yield from ('<?xml version="1.0" encoding="UTF-8"?>', '<cube version="4.4">')
     creator = {"Creator": f"burstline {__version__}"}
     for key, value in (_VERSIONS | creator | dict(profile.attributes) | _VERSIONS).items():
-        yield f'<attr key="{_text(key)}" value="{_text(value)}"/>'
+        yield f'<attr key="{_xml_text(key)}" value="{_xml_text(value)}"/>'
     yield from ("<doc>", "<mirrors>", "</mirrors>", "</doc>", "<metrics>")
-    yield from _metrics(profile, metrics)
+    yield from _metric_lines(profile, metrics)
     yield from ("</metrics>", "<program>")
     yield from tree.lines()
     yield from ("</program>", "<system>")
@@ -243,7 +244,7 @@ def _anchor(
     yield from ("<topologies>", "</topologies>", "</system>", "</cube>")
 
 
-def _metrics(profile: Profile, metrics: Sequence[_Metric]) -> Iterator[str]:
+def _metric_lines(profile: Profile, metrics: Sequence[_Metric]) -> Iterator[str]:
     """Yield the tree of metrics; those below one without values are below its parent."""
     written = {metric.row["metric"]: metric for metric in metrics}
     parents = profile.metrics["parent"].to_pylist()
@@ -257,7 +258,7 @@ def _metrics(profile: Profile, metrics: Sequence[_Metric]) -> Iterator[str]:
     def opening(row: int) -> str:
         metric = written[row]
         kind = "INCLUSIVE" if metric.values.inclusive else "EXCLUSIVE"
-        elements = _elements(
+        elements = _text_elements(
             disp_name=metric.row["title"] or metric.row["name"],
             uniq_name=metric.row["name"],
             dtype=metric.type,
@@ -267,10 +268,10 @@ def _metrics(profile: Profile, metrics: Sequence[_Metric]) -> Iterator[str]:
         )
         return f'<metric id="{row}" type="{kind}">\n{elements}'
 
-    yield from _nested(children[None], children, opening, "</metric>")
+    yield from _nested_elements(children[None], children, opening, "</metric>")
 
 
-def _nested(
+def _nested_elements(
     tops: Sequence[int],
     children: Mapping[int | None, list[int]] | Sequence[list[int]],
     opening: Callable[[int], str],
@@ -287,19 +288,21 @@ def _nested(
             waiting += [None, *reversed(children[node])]
 
 
-def _region(number: int, row: dict[str, Any]) -> str:
+def _region_element(number: int, row: dict[str, Any]) -> str:
     name, paradigm = row["function"], row["paradigm"]
-    module = _text(row["file"] or _MODULES.get(paradigm, ""))
+    module = _xml_text(row["file"] or _MODULES.get(paradigm, ""))
     span = f'begin="{row["begin_line"] or -1}" end="{row["end_line"] or -1}"'
     texts = {"name": name, "mangled_name": name, "paradigm": paradigm, "role": row["role"]}
-    elements = _elements(**texts, url="", descr="")
+    elements = _text_elements(**texts, url="", descr="")
     return f'<region id="{number}" mod="{module}" {span}>\n{elements}\n</region>'
 
 
-def _elements(**texts: str | None) -> str:
-    return "\n".join(f"<{name}>{_text(text or '')}</{name}>" for name, text in texts.items())
+def _text_elements(**texts: str | None) -> str:
+    return "\n".join(
+        f"<{name}>{_xml_text(text or '')}</{name}>" for name, text in texts.items()
+    )
 
 
-def _text(text: str) -> str:
+def _xml_text(text: str) -> str:
     r"""A text as XML may hold it: characters that it forbids as ``\x1b``."""
     return readable(text).translate(_ESCAPES)

@@ -57,8 +57,8 @@ class Callers:
         lines = ["??" if file is None else f"{line or 0} ({file})" for file, line in places]
         self._parent = trace.arrays("call_paths", "parent")[0]
         # (call_paths,): the id of each node, 1 if unresolved; and the label of each id
-        self.function, self.functions = _numbered(functions)
-        self.line, self.lines = _numbered(lines)
+        self.function, self.functions = _numbered_labels(functions)
+        self.line, self.lines = _numbered_labels(lines)
 
     def levels(self, path: npt.NDArray[np.int32]) -> Iterator[npt.NDArray[np.int32]]:
         """Yield the node of each call's callers, the innermost first; -1 beyond."""
@@ -70,7 +70,7 @@ class Callers:
             node = np.where(node >= 0, self._parent[node], -1)
 
 
-def _numbered(labels: list[str]) -> tuple[Integers, dict[int, str]]:
+def _numbered_labels(labels: list[str]) -> tuple[Integers, dict[int, str]]:
     numbers: dict[str, int] = {"??": _UNRESOLVED}
     for label in labels:
         numbers.setdefault(label, len(numbers) - 1 + _FIRST_ID)
@@ -116,7 +116,7 @@ def function_lines(trace: Trace) -> tuple[Integers, dict[int, str]]:
         f"{line or 0} ({file})" if kind == extrae.USER_FUNCTION and file else ""
         for kind, file, line in zip(*(definitions[n].to_pylist() for n in names), strict=True)
     ]
-    number, labels = _numbered([line for line in lines if line])
+    number, labels = _numbered_labels([line for line in lines if line])
     numbers = np.zeros(len(lines), np.int64)
     numbers[[row for row, line in enumerate(lines) if line]] = number
     return numbers, labels
@@ -127,10 +127,10 @@ def label_tables(
 ) -> dict[str, pa.Table]:
     """The tables of the labels of all types in `present`, and of their values."""
     groups = [
-        *_fixed(),
-        *_callers(callers),
-        *_regions(trace),
-        *_counters(trace),
+        *_fixed_labels(),
+        *_caller_labels(callers),
+        *_region_labels(trace),
+        *_counter_labels(trace),
         *others.labels(),
     ]
     types: list[tuple[int, str, int, int]] = []
@@ -152,7 +152,7 @@ def label_tables(
 _Group = tuple[dict[int, str], int, dict[int, str]]
 
 
-def _fixed() -> Iterator[_Group]:
+def _fixed_labels() -> Iterator[_Group]:
     for kind in extrae.MPI_TYPES:
         values = {
             v: extrae.MPI_OPERATIONS[v]
@@ -164,7 +164,7 @@ def _fixed() -> Iterator[_Group]:
         yield {kind: extrae.TABLE[kind].label}, gradient, values
 
 
-def _callers(callers: Callers) -> Iterator[_Group]:
+def _caller_labels(callers: Callers) -> Iterator[_Group]:
     levels = range(1, len(extrae.CALLER_FUNCTIONS))
     functions, lines = (
         {types[level]: extrae.TABLE[types[level]].label for level in levels}
@@ -174,7 +174,7 @@ def _callers(callers: Callers) -> Iterator[_Group]:
     yield lines, _PLAIN, callers.lines
 
 
-def _regions(trace: Trace) -> Iterator[_Group]:
+def _region_labels(trace: Trace) -> Iterator[_Group]:
     kinds, values = region_events(trace)
     names = trace.table("region_defs")["name"].to_pylist()
     for kind in np.unique(kinds).tolist():
@@ -200,7 +200,7 @@ def _regions(trace: Trace) -> Iterator[_Group]:
     yield {extrae.LOCK_ADDRESS: extrae.TABLE[extrae.LOCK_ADDRESS].label}, _PLAIN, {}
 
 
-def _counters(trace: Trace) -> Iterator[_Group]:
+def _counter_labels(trace: Trace) -> Iterator[_Group]:
     types = trace.arrays("counters", "source_type")[0].tolist()
     for kind, name in zip(types, trace.counter_names, strict=True):
         yield {kind: name}, _COUNTERS, {}
@@ -219,7 +219,7 @@ class Others:
         )
         # location, time and ordinal; event type; value: numbers of texts from 1, or 0
         self.place = location, time, seq
-        name, names = _coded(rows["name"])
+        name, names = _coded_words(rows["name"])
         named = kinds[chosen].astype(np.int64) * len(names) + name
         codes, place = np.unique(named, return_inverse=True)
         pairs = [(pair // len(names), names[pair % len(names)]) for pair in codes.tolist()]
@@ -227,7 +227,7 @@ class Others:
         self.kind = np.array([self._types[pair] for pair in pairs], np.int64)[place.reshape(-1)]
         self.value = np.where(value == NO_VALUE, 0, value)
         self._texts: dict[int, dict[int, str]] = {}
-        self._set_texts(*_coded(rows["text"]))
+        self._set_texts(*_coded_words(rows["text"]))
 
     def _set_texts(self, text: Integers, texts: list[str | None]) -> None:
         """Set the values of texts, which are codes; the last code is none."""
@@ -254,7 +254,7 @@ class Others:
             yield {kind: label}, _MISCELLANEOUS, self._texts.get(kind, {})
 
 
-def _coded(column: pa.ChunkedArray) -> tuple[Integers, list[str | None]]:
+def _coded_words(column: pa.ChunkedArray) -> tuple[Integers, list[str | None]]:
     """Words as codes, and the word of each code; the last code is none."""
     codes, words = coded(column.dictionary_encode())
     return np.where(codes < 0, len(words), codes).astype(np.int64), [*words, None]

@@ -68,7 +68,7 @@ def with_records(trace: Trace, *, memory: int | None = None) -> Trace:
     tables |= {
         "events": events,
         "states": call_states(trace),
-        "messages": _messages(trace),
+        "messages": _messages_as_extrae(trace),
         "links": schema.arrow_schema("links").empty_table(),
     }
     return Trace(tables, sources=trace.sources)
@@ -253,7 +253,7 @@ def _add_polls(pairs: _Pairs, trace: Trace) -> None:
     pairs.add(place, extrae.POLL_WAITING, waiting[judged], _FIRST)
 
 
-def _messages(trace: Trace) -> pa.Table:
+def _messages_as_extrae(trace: Trace) -> pa.Table:
     """The messages with the times that Extrae defines, where their calls are known."""
     table = trace.table("messages")
     enter, leave = trace.arrays("calls", "enter_ns", "leave_ns")

@@ -49,7 +49,7 @@ def lock_steps(trace: Trace) -> LockSteps:
     where, region, leave_seq = trace.arrays("regions", "location", "region", "leave_seq")
     kinds = trace.arrays("region_defs", "source_type")[0]
     is_step = np.isin(kinds, list(LOCK_TYPES))[region] if len(region) else np.zeros(0, bool)
-    span = _span(leave_seq, release_seq)
+    span = _key_span(leave_seq, release_seq)
     ends = where[is_step].astype(np.int64) * span + leave_seq[is_step]
     let = release_seq >= 0
     let &= ~np.isin(location * span + release_seq, ends)
@@ -82,18 +82,18 @@ def openmp_states(trace: Trace) -> tuple[Integers, Integers, Integers, Integers]
     )
     locks = np.isin(np.array(roles)[region], _LOCKS)
     leave, leave_seq = _until_taken(trace, locks, (location, enter_seq), (leave, leave_seq))
-    span = _span(enter_seq, leave_seq)
+    span = _key_span(enter_seq, leave_seq)
     begin, end = location * span + enter_seq, location * span + leave_seq
     around = enclosing(begin, end)
-    state, base = state_of[region], _base(trace, np.array(roles)[region], location)
+    state, base = state_of[region], _base_states(trace, np.array(roles)[region], location)
     after = np.where(around >= 0, state[around], base[location])
     order = np.argsort(np.concatenate([begin, end]), kind="stable")
     where = np.concatenate([location, location])[order]
     time = np.concatenate([enter, leave])[order]
-    return _pieces(trace, where, time, np.concatenate([state, after])[order], base)
+    return _state_pieces(trace, where, time, np.concatenate([state, after])[order], base)
 
 
-def _span(*seq: AnyIntegers) -> int:
+def _key_span(*seq: AnyIntegers) -> int:
     return max(int(ordinals.max(initial=0)) for ordinals in seq) + 2
 
 
@@ -110,14 +110,14 @@ def _until_taken(
     )
     if not len(where):
         return end
-    span = _span(seq, begin[1], end[1])
+    span = _key_span(seq, begin[1], end[1])
     keys = where * span + seq
     row = np.minimum(np.searchsorted(keys, begin[0] * span + begin[1]), len(keys) - 1)
     is_taken = locks & (where[row] == begin[0]) & (seq[row] >= begin[1]) & (seq[row] <= end[1])
     return np.where(is_taken, when[row], end[0]), np.where(is_taken, seq[row], end[1])
 
 
-def _base(trace: Trace, role: npt.NDArray[np.str_], location: Integers) -> Integers:
+def _base_states(trace: Trace, role: npt.NDArray[np.str_], location: Integers) -> Integers:
     """The state of each location outside of all regions."""
     base = np.full(trace.rows("locations"), RUNNING, np.int64)
     base[location[role == "team"]] = IDLE
@@ -125,7 +125,7 @@ def _base(trace: Trace, role: npt.NDArray[np.str_], location: Integers) -> Integ
     return base
 
 
-def _pieces(
+def _state_pieces(
     trace: Trace, where: Integers, time: Integers, state: Integers, base: Integers
 ) -> tuple[Integers, Integers, Integers, Integers]:
     born, died = trace.arrays("locations", "born_ns", "died_ns")
@@ -141,7 +141,7 @@ def _pieces(
     return where[is_piece], begin[is_piece], end[is_piece], state[is_piece]
 
 
-def _mpi(names: str) -> dict[str, None]:
+def _mpi_names(names: str) -> dict[str, None]:
     return dict.fromkeys(f"MPI_{name}" for name in names.split())
 
 
@@ -150,20 +150,25 @@ STATE_OF: Final[dict[str, int]] = {
     **dict.fromkeys(operations.RMA, extrae.MEMORY_TRANSFER),
     **dict.fromkeys(_SYNCHRONISING, extrae.OTHERS),
     **dict.fromkeys(operations.COLLECTIVES, extrae.COLLECTIVE),
-    **dict.fromkeys(_mpi("Recv Mrecv"), extrae.RECEIVING),
-    **dict.fromkeys(_mpi("Send Bsend Ssend Rsend"), extrae.SENDING),
-    **dict.fromkeys(_mpi("Probe Iprobe Mprobe Improbe"), extrae.PROBING),
+    **dict.fromkeys(_mpi_names("Recv Mrecv"), extrae.RECEIVING),
+    **dict.fromkeys(_mpi_names("Send Bsend Ssend Rsend"), extrae.SENDING),
+    **dict.fromkeys(_mpi_names("Probe Iprobe Mprobe Improbe"), extrae.PROBING),
     **dict.fromkeys(
-        _mpi("Wait Waitall Waitany Waitsome Test Testall Testany Testsome"), extrae.COMPLETING
+        _mpi_names("Wait Waitall Waitany Waitsome Test Testall Testany Testsome"),
+        extrae.COMPLETING,
     ),
-    **dict.fromkeys(_mpi("Request_free Request_get_status Win_wait"), extrae.COMPLETING),
-    **dict.fromkeys(_mpi("Bsend_init Send_init Rsend_init Ssend_init"), extrae.IMMEDIATE_SEND),
-    **dict.fromkeys(operations.IMMEDIATE_SENDS, extrae.IMMEDIATE_SEND),
-    **dict.fromkeys(_mpi("Psend_init Pready Pready_range Pready_list"), extrae.IMMEDIATE_SEND),
-    **dict.fromkeys(_mpi("Recv_init Irecv Imrecv Precv_init"), extrae.IMMEDIATE_RECEIVE),
-    **dict.fromkeys(_mpi("Parrived"), extrae.COMPLETING),
+    **dict.fromkeys(_mpi_names("Request_free Request_get_status Win_wait"), extrae.COMPLETING),
     **dict.fromkeys(
-        _mpi("Sendrecv Sendrecv_replace Isendrecv Isendrecv_replace"), extrae.SEND_RECEIVE
+        _mpi_names("Bsend_init Send_init Rsend_init Ssend_init"), extrae.IMMEDIATE_SEND
+    ),
+    **dict.fromkeys(operations.IMMEDIATE_SENDS, extrae.IMMEDIATE_SEND),
+    **dict.fromkeys(
+        _mpi_names("Psend_init Pready Pready_range Pready_list"), extrae.IMMEDIATE_SEND
+    ),
+    **dict.fromkeys(_mpi_names("Recv_init Irecv Imrecv Precv_init"), extrae.IMMEDIATE_RECEIVE),
+    **dict.fromkeys(_mpi_names("Parrived"), extrae.COMPLETING),
+    **dict.fromkeys(
+        _mpi_names("Sendrecv Sendrecv_replace Isendrecv Isendrecv_replace"), extrae.SEND_RECEIVE
     ),
 }
 """State of a thread inside each operation; ``OTHERS`` inside all others."""
@@ -196,10 +201,12 @@ def call_states(trace: Trace) -> pa.Table:
     where, begin, end, state = (
         np.concatenate(column).astype(np.int64) for column in zip(*pieces, strict=True)
     )
-    return _partition(where, begin, end, state)
+    return _partition_of_time(where, begin, end, state)
 
 
-def _partition(where: Integers, begin: Integers, end: Integers, state: Integers) -> pa.Table:
+def _partition_of_time(
+    where: Integers, begin: Integers, end: Integers, state: Integers
+) -> pa.Table:
     """The table `states`: overlaps clipped, holes within a location running."""
     order = np.lexsort((end, begin, where))
     where, begin, end, state = where[order], begin[order], end[order], state[order]

@@ -196,15 +196,17 @@ class Facts:
             np.concatenate([sends[name], posts[name][answers]]) for name in names
         )
         communicators = concatenated(("call", "of"), self._communicators)
-        peer = _only(call[partner >= 0], partner[partner >= 0], len(calls))
+        peer = _common_value(call[partner >= 0], partner[partner >= 0], len(calls))
         has_tag = (partner >= 0) & (tag >= 0)
         return arrow_table(
             "calls",
             {
                 **{name: getattr(calls, name) for name in _OF_CALLS},
-                "communicator": _only(communicators["call"], communicators["of"], len(calls)),
+                "communicator": _common_value(
+                    communicators["call"], communicators["of"], len(calls)
+                ),
                 "peer": peer,
-                "tag": _only(call[has_tag], tag[has_tag], len(calls)),
+                "tag": _common_value(call[has_tag], tag[has_tag], len(calls)),
                 "root": self._own_root,
                 "sent_bytes": self._sum("sent"),
                 "received_bytes": self._sum("received"),
@@ -217,7 +219,7 @@ class Facts:
         return np.where(self._counted[name], self._bytes[name], NO_VALUE)
 
 
-def _only(call: Integers, value: Integers, count: int) -> Integers:
+def _common_value(call: Integers, value: Integers, count: int) -> Integers:
     """The value of each call if all it has are equal, else -1."""
     lowest, highest = np.full(count, -_NEVER), np.full(count, _NEVER)
     np.minimum.at(lowest, call, value)
@@ -262,7 +264,7 @@ def follow(
 ) -> Integers:
     """What completed each request and what started it, as records; -1 without, (records,)."""
     partner = np.full(len(details), UNKNOWN, np.int64)
-    start, end = _successions(details, calls, process, FITS)
+    start, end = _successive_records(details, calls, process, FITS)
     partner[start], partner[end] = end, start
     completes = np.any(FITS, axis=0)[details.kind] & (details.kind != Kind.FREED)
     alone = details.where(completes & (details.request != 0) & (partner < 0))
@@ -277,12 +279,12 @@ def decided(details: Details, calls: Calls, process: Integers) -> Integers:
     """The probe that decided which message each receive takes, -1 where none did."""
     probe = np.full(len(details), UNKNOWN, np.int64)
     if ((details.kind == Kind.PROBE) & (details.request != 0)).any():
-        before, receive = _successions(details, calls, process, PROBED)
+        before, receive = _successive_records(details, calls, process, PROBED)
         probe[receive] = before
     return probe
 
 
-def _successions(
+def _successive_records(
     details: Details, calls: Calls, process: Integers, fits: Mask
 ) -> tuple[Integers, Integers]:
     """Records that follow each other under one request, where the second fits the first."""

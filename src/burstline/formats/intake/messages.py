@@ -167,7 +167,7 @@ def message_halves(
     columns = _send_columns(sends, calls, ends)
     columns["receiver"] = sends.other
     columns["ordinal"] = channel_ordinals(
-        _channel(sends, places), entered[sends.rows], sends.rows
+        _channel_columns(sends, places), entered[sends.rows], sends.rows
     )
     post = ends[receives.rows]
     posted = np.where(post >= 0, post, receives.rows)
@@ -176,10 +176,12 @@ def message_halves(
     here = details.is_own(posted)
     if not here.all():
         receives, posted = receives.pick(here), posted[here]
-    waiting = _waiting(details, ends, places)
+    waiting = _waiting_posts(details, ends, places)
     index = np.concatenate([posted, waiting.rows])
     # Receives that wait stand in the queue too: what they took is nobody else's.
-    columns_of_both = zip(_channel(receives, places), _channel(waiting, places), strict=True)
+    columns_of_both = zip(
+        _channel_columns(receives, places), _channel_columns(waiting, places), strict=True
+    )
     channel = [np.concatenate(pair) for pair in columns_of_both]
     ordinal = channel_ordinals(channel, entered[index], index)
     received = _receive_columns(receives, calls, ends)
@@ -224,7 +226,7 @@ def channel_ordinals(
     return ordinal_within(name, order=np.lexsort((index, time_ns, name)))
 
 
-def _waiting(details: Details, ends: Integers, places: Places) -> _Halves:
+def _waiting_posts(details: Details, ends: Integers, places: Places) -> _Halves:
     """The receives without wildcards that nobody saw complete, but that may have."""
     waiting = (details.kind == Kind.POST) & (details.request != 0)
     waiting &= (details.partner >= 0) & (details.tag >= 0)
@@ -234,7 +236,7 @@ def _waiting(details: Details, ends: Integers, places: Places) -> _Halves:
     return _Halves(details, rows, other).pick(other >= 0)
 
 
-def _channel(halves: _Halves, places: Places) -> list[Integers]:
+def _channel_columns(halves: _Halves, places: Places) -> list[Integers]:
     process = places.process[halves.of("location")]
     return [halves.of("communicator"), process, halves.other, halves.of("tag")]
 

@@ -129,7 +129,7 @@ class Halves:
         if number == self._first[number]:
             begins = self._begins.take(number)
             for receives in self._receives.pieces(number):
-                owner = _owners(begins, receives, self._places.process, number)
+                owner = _sending_groups(begins, receives, self._places.process, number)
                 self._parted.scatter(owner, receives)
         return self._parted.take(number)
 
@@ -193,7 +193,9 @@ def _begins_of(sends: Columns, number: int) -> dict[str, Integers]:
     return begins | {"group": np.full(len(first), number)}
 
 
-def _owners(begins: Columns, receives: Columns, process: Integers, otherwise: int) -> Integers:
+def _sending_groups(
+    begins: Columns, receives: Columns, process: Integers, otherwise: int
+) -> Integers:
     """The group that sent what each receive took; `otherwise` where no group did."""
     receiver = process[receives["receiver_location"]]
     known, wanted = codes(
@@ -247,7 +249,7 @@ def hold(
     progress: Progress,
 ) -> Trace:
     """The trace of all parts of a source, its tables in memory."""
-    read_parts(source, parts, tables, _held, threads=threads, progress=progress)
+    read_parts(source, parts, tables, _rows_in_memory, threads=threads, progress=progress)
     return Trace(tables.finish(source.operations))
 
 
@@ -270,7 +272,7 @@ def convert(
         fill(store, spill, source, parts, memory=memory, threads=threads, progress=progress)
 
 
-def _held(_: str, types: Mapping[str, np.dtype[Any]]) -> HeldRows:
+def _rows_in_memory(_: str, types: Mapping[str, np.dtype[Any]]) -> HeldRows:
     return HeldRows(types)
 
 

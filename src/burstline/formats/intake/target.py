@@ -212,11 +212,11 @@ class Tables:
             parts = self._parts.pop(name)
             if name in _WITH_OPERATIONS:
                 parts = [with_operations(part, operations) for part in parts]
-            tables[name] = _joined(parts)
+            tables[name] = _joined_tables(parts)
         return tables
 
 
-def _joined(parts: list[pa.Table]) -> pa.Table:
+def _joined_tables(parts: list[pa.Table]) -> pa.Table:
     """Put tables behind each other; what is joined of `parts` is forgotten column by column."""
     if len(parts) == 1 and all(column.num_chunks == 1 for column in parts[0].columns):
         return parts[0]
@@ -225,7 +225,7 @@ def _joined(parts: list[pa.Table]) -> pa.Table:
     for kind in target.types:
         pieces = [chunk for part in parts for chunk in part.column(0).chunks if len(chunk)]
         parts[:] = [part.remove_column(0) for part in parts]
-        columns.append(_join(pieces, kind))
+        columns.append(_joined_arrays(pieces, kind))
         is_joined = len(pieces) > 1
         del pieces
         if is_joined:
@@ -233,7 +233,7 @@ def _joined(parts: list[pa.Table]) -> pa.Table:
     return pa.Table.from_arrays(columns, schema=target)
 
 
-def _join(pieces: list[pa.Array], kind: pa.DataType) -> pa.Array:
+def _joined_arrays(pieces: list[pa.Array], kind: pa.DataType) -> pa.Array:
     """Join arrays; of integers in memory of numpy, which takes large pages: half the time."""
     if len(pieces) < 2 or not pa.types.is_integer(kind):
         return (
@@ -273,13 +273,13 @@ def give_back() -> None:
     # Allocators keep what was freed between arrays that stay: a reader that makes many tables,
     # one part after the other, would hold half as much again as its tables.
     pa.default_memory_pool().release_unused()
-    trim = _trim()
+    trim = _malloc_trim()
     if trim is not None:
         trim(0)
 
 
 @cache
-def _trim() -> Callable[[int], int] | None:
+def _malloc_trim() -> Callable[[int], int] | None:
     """The function of the GNU C library, None elsewhere."""
     try:
         trim = ctypes.CDLL(None).malloc_trim

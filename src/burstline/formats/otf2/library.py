@@ -22,13 +22,13 @@ def find_library() -> str:
     """The path of the library."""
     if named := os.environ.get(VARIABLE):
         return named
-    for folder in _folders():
+    for folder in _library_folders():
         if libraries := sorted(folder.glob("_otf2*.so")):
             return str(libraries[0])
     raise MissingExtraError("otf2", "reading an OTF2 archive", way_out=_WAY_OUT)
 
 
-def _folders() -> list[Path]:
+def _library_folders() -> list[Path]:
     module = find_spec("_otf2")
     if module is None:
         return []

@@ -45,7 +45,7 @@ def slice_events(
     calls, regions = Walk(trace, "calls", _CALL), Walk(trace, "regions", _REGION)
     for location, where in enumerate(places.where):
         called, entered = calls.of(location), regions.of(location)
-        texts = [*_calls(called, labels), *_regions(entered, labels)]
+        texts = [*_call_slices(called, labels), *_region_slices(entered, labels)]
         begin, end, seq = (
             np.concatenate([to_numpy(called[name]), to_numpy(entered[name])]) for name in _SPAN
         )
@@ -55,7 +55,7 @@ def slice_events(
         for row, first, last in rows:
             yield (
                 f'{{"ph":"X",{where},"ts":{places.time(first)},'
-                f'"dur":{microseconds(last - first)},{_text(texts[row], labels)}}}'
+                f'"dur":{microseconds(last - first)},{_slice_text(texts[row], labels)}}}'
             )
         progress.advance(1)
 
@@ -73,7 +73,7 @@ def within(begins: Integers, ends: Integers) -> list[int]:
     return shown
 
 
-def _text(slice_: _Slice, labels: Labels) -> str:
+def _slice_text(slice_: _Slice, labels: Labels) -> str:
     """What a slice is called, and its arguments."""
     name, arguments, path = slice_
     if path != UNKNOWN:
@@ -81,7 +81,7 @@ def _text(slice_: _Slice, labels: Labels) -> str:
     return f'"name":{name},"args":{{{arguments}}}'
 
 
-def _calls(rows: pa.Table, labels: Labels) -> Iterator[_Slice]:
+def _call_slices(rows: pa.Table, labels: Labels) -> Iterator[_Slice]:
     if not rows.num_rows:
         return
     names = [f'{quoted(name)},"cat":"mpi"' for name in coded(rows["operation"])[1]]
@@ -97,7 +97,7 @@ def _calls(rows: pa.Table, labels: Labels) -> Iterator[_Slice]:
         yield names[operation], ",".join(arguments), path
 
 
-def _regions(rows: pa.Table, labels: Labels) -> Iterator[_Slice]:
+def _region_slices(rows: pa.Table, labels: Labels) -> Iterator[_Slice]:
     columns = [to_numpy(rows[name]).tolist() for name in _REGION]
     for _, region, _, _, _, path, iterations in zip(*columns, strict=True):
         name, arguments = labels.regions[region]
@@ -188,10 +188,10 @@ def counter_events(trace: Trace, places: Places) -> Iterator[str]:
         readings = walk.of(location)
         if readings.num_rows:
             for row in definitions:
-                yield from _track(readings, row, places, location)
+                yield from _counter_track(readings, row, places, location)
 
 
-def _track(
+def _counter_track(
     readings: pa.Table, row: dict[str, str], places: Places, location: int
 ) -> Iterator[str]:
     times, values = to_numpy(readings["time_ns"]), to_numpy(readings[row["name"]])
@@ -238,9 +238,11 @@ def write(trace: Trace, path: Path, *, progress: Progress = SILENCE, **_: object
     with atomic.output(path) as file:
         waiting: list[str] = []
         letters = 0
-        opening = '{"displayTimeUnit":"ns","otherData":' + _facts(trace) + ',"traceEvents":['
+        opening = (
+            '{"displayTimeUnit":"ns","otherData":' + _shown_metadata(trace) + ',"traceEvents":['
+        )
         separator = f"{opening}\n"
-        for event in _events(trace, progress):
+        for event in _all_events(trace, progress):
             waiting.append(separator + event)
             letters += len(event)
             separator = ",\n"
@@ -251,13 +253,13 @@ def write(trace: Trace, path: Path, *, progress: Progress = SILENCE, **_: object
         file.write(("".join(waiting) + closing).encode())
 
 
-def _facts(trace: Trace) -> str:
+def _shown_metadata(trace: Trace) -> str:
     metadata = trace.metadata
     facts = [f"{quoted(key)}:{quoted(metadata[key])}" for key in _SHOWN if key in metadata]
     return "{" + ",".join(['"written by":"burstline"', *facts]) + "}"
 
 
-def _events(trace: Trace, progress: Progress) -> Iterator[str]:
+def _all_events(trace: Trace, progress: Progress) -> Iterator[str]:
     places = Places(trace)
     labels = Labels(trace)
     yield from places.names()

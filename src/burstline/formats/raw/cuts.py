@@ -79,13 +79,13 @@ def cut(
 ) -> Cuts:
     """The slices of a thread, of at most so many records as far as calls allow; O(records)."""
     walk = _Walk(file, correction, counters, places)
-    for first, last in _stretches(file.records, most):
+    for first, last in _slice_ranges(file.records, most):
         walk.take(first, last)
         file.release()
     return walk.finish(numbers)
 
 
-def _stretches(records: npt.NDArray[Any] | Pieces, most: int) -> Iterator[tuple[int, int]]:
+def _slice_ranges(records: npt.NDArray[Any] | Pieces, most: int) -> Iterator[tuple[int, int]]:
     """First and last record of each slice: each but the first begins with a call."""
     first = 0
     while first < len(records):

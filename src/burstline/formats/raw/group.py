@@ -120,7 +120,7 @@ class Gaps:
         begin = np.minimum(line.when(line.records["b"][rows], correction), line.time_ns[rows])
         flush, drop = GAP_KINDS.index("flush"), GAP_KINDS.index("dropped")
         self._append(line, begin, line.time_ns[rows], np.where(dropped > 0, drop, flush))
-        begin, end = _pauses(line)
+        begin, end = _pause_times(line)
         self._append(line, begin, end, np.full(len(begin), GAP_KINDS.index("tracing_off")))
 
     def _append(self, line: Timeline, begin: Integers, end: Integers, kind: Integers) -> None:
@@ -136,7 +136,7 @@ class Gaps:
         return arrow_table("gaps", {name: column[order] for name, column in gaps.items()})
 
 
-def _pauses(line: Timeline) -> tuple[Integers, Integers]:
+def _pause_times(line: Timeline) -> tuple[Integers, Integers]:
     """Begin and end of each pause; one that is never ended lasts to the end."""
     rows = line.of(Kind.PAUSE)
     stopped = line.records["a"][rows] != 0

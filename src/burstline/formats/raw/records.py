@@ -40,11 +40,11 @@ class Records:
         """A group with its raw tables."""
         processes = batch.processes
         first = int(np.searchsorted(self._basis.places.process, processes.start))
-        tables = {name: _moved(group.tables[name], -first) for name in _OF_LOCATIONS}
+        tables = {name: _moved_locations(group.tables[name], -first) for name in _OF_LOCATIONS}
         own_processes = self._basis.processes[processes.start : processes.stop]
         tables["locations"] = location_table(own_processes, batch.lives)
         tables["region_defs"] = definitions
-        tables["messages"] = _halves(group, first)
+        tables["messages"] = _half_rows(group, first)
         whole = with_records(Trace(tables | self._whole))
         self._used |= set(pc.unique(whole.table("events")["type"]).to_pylist())
         records = {name: whole.table(name) for name in ("events", "states", "links")}
@@ -55,7 +55,7 @@ class Records:
             own = batch.events.copy()
             own[0] -= first
             records["events"] = merged(whole, own)
-        moved = {name: _moved(table, first) for name, table in records.items()}
+        moved = {name: _moved_locations(table, first) for name, table in records.items()}
         return replace(group, tables={**moved, **group.tables})
 
     def labels(self, definitions: pa.Table) -> dict[str, pa.Table]:
@@ -69,12 +69,12 @@ class Records:
         return self._basis.events.labels(labels["event_types"], labels["event_values"], own)
 
 
-def _moved(table: pa.Table, by: int) -> pa.Table:
+def _moved_locations(table: pa.Table, by: int) -> pa.Table:
     """A table whose locations, if it has any, are counted from elsewhere."""
     return shifted(table, "location", by) if "location" in table.column_names else table
 
 
-def _halves(group: Group, first: int) -> pa.Table:
+def _half_rows(group: Group, first: int) -> pa.Table:
     """The halves of messages as rows of `messages`, of which one side is not known."""
     count = len(group.sends["tag"]) + len(group.receives["tag"])
     split = len(group.sends["tag"])

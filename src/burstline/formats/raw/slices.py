@@ -90,7 +90,7 @@ def _read_opening(basis: Basis, part: Sliced) -> tuple[Batch, Batch]:
     before, behind = Gatherer(basis), Gatherer(basis)
     for position, file in enumerate(basis.processes[number].files):
         if position == part.file:
-            line = _borders(basis, part)
+            line = _borders_of_process(basis, part)
         else:
             gatherer = behind if position > part.file else before
             location = part.location - part.file + position
@@ -112,7 +112,7 @@ def _read_opening(basis: Basis, part: Sliced) -> tuple[Batch, Batch]:
     return before.batch(part.processes, opening), behind.batch(part.processes, closing)
 
 
-def _borders(basis: Basis, part: Sliced) -> Timeline:
+def _borders_of_process(basis: Basis, part: Sliced) -> Timeline:
     borders = part.cuts.borders
     if borders is None:
         file = basis.processes[part.process].files[part.file]
@@ -136,17 +136,19 @@ def _read_slice(basis: Basis, part: Sliced) -> Batch:
     read = replace(read.upto(span.end.left), location=part.location)
     gatherer.readings.add(read, basis.counter_places(number), cuts.readings[place])
     gaps = Gaps(Defects())
-    gaps.add(_borders(basis, part).only(Kind.GAP, Kind.PAUSE), basis.corrections[number])
+    gaps.add(
+        _borders_of_process(basis, part).only(Kind.GAP, Kind.PAUSE), basis.corrections[number]
+    )
     file.release()
     described = describe(basis, calls, gatherer.defects, own)
     tables = gatherer.tables()
     tables["calls"] = described.table.slice(own.start, len(line.enter))
-    between = _bursts(basis, part, tables, gaps.table())
+    between = _slice_bursts(basis, part, tables, gaps.table())
     tables["bursts"] = with_polls(between, described)
     return gatherer.batch(part.processes, tables, described)
 
 
-def _bursts(
+def _slice_bursts(
     basis: Basis, part: Sliced, tables: Mapping[str, pa.Table], gaps: pa.Table
 ) -> pa.Table:
     """The bursts before each call of a slice."""

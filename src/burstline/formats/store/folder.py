@@ -144,12 +144,12 @@ class StoreWriter:
         self._rows[name] = self._rows.get(name, 0) + table.num_rows
         target, path = stored_schema(name, self.counters), self.folder / f"{name}.parquet"
         if name not in self._writers:
-            options = writer_options(target, _ranges(name))
+            options = writer_options(target, _range_columns(name))
             file = self._open.enter_context(atomic.new_file(path))
             writer = pq.ParquetWriter(file, target, **options)
             self._writers[name] = self._open.enter_context(writer)
         stored = encode(table, target)
-        for first, last in _groups(name, table):
+        for first, last in _group_ranges(name, table):
             part = stored.slice(first, last - first)
             self._writers[name].write_table(part, row_group_size=max(1, last - first))
 
@@ -171,7 +171,7 @@ class StoreWriter:
         self._open.close()
 
 
-def _groups(name: str, table: pa.Table) -> Iterator[tuple[int, int]]:
+def _group_ranges(name: str, table: pa.Table) -> Iterator[tuple[int, int]]:
     order = schema.TABLES[name].order
     if not table.num_rows:
         return
@@ -190,24 +190,24 @@ def _groups(name: str, table: pa.Table) -> Iterator[tuple[int, int]]:
 def _index_of(name: str, footer: Footer) -> list[Group]:
     """Rows of each row group of a file, and between which values they are, if it says so."""
     index = [{"rows": group.rows} for group in footer.groups]
-    for column, keys in _ranges(name).items():
+    for column, keys in _range_columns(name).items():
         leaf = footer.leaves.index(column)
         chunks = [group.chunks[leaf] for group in footer.groups]
         if not all(chunk.least and chunk.most for chunk in chunks):
             continue  # all of them are read, whatever is asked for
         for entry, chunk in zip(index, chunks, strict=True):
-            least, most = _number(chunk.least), _number(chunk.most)
+            least, most = _signed_number(chunk.least), _signed_number(chunk.most)
             if least > most:
                 raise ValueError(f"{column} from {least} to {most}")
             entry.update(zip(keys, (least, most), strict=True))
     return index
 
 
-def _number(stored: bytes | None) -> int:
+def _signed_number(stored: bytes | None) -> int:
     return int.from_bytes(stored or b"", "little", signed=True)
 
 
-def _ranges(name: str) -> dict[str, tuple[str, str]]:
+def _range_columns(name: str) -> dict[str, tuple[str, str]]:
     """Columns of a table by which row groups are chosen, and what their ranges are called."""
     where, when = schema.place_columns(name)
     ranges = {}
@@ -297,7 +297,7 @@ class StoreTables(Mapping[str, pa.Table]):
         near = 0
         with self._file(name) as file:
             for number, group in enumerate(self._groups(name)):
-                share = _share(group, locations, window)
+                share = _share_near(group, locations, window)
                 if window is not None and "min_ns" in group and 0 < share < 1:
                     near += self._count(name, file, number, locations, window)
                 else:
@@ -336,7 +336,9 @@ class StoreTables(Mapping[str, pa.Table]):
         names = list(columns) if columns is not None else self._names(name)
         with self._file(name) as file:
             groups = self._groups(name)
-            near = [k for k, index in enumerate(groups) if _share(index, locations, window)]
+            near = [
+                k for k, index in enumerate(groups) if _share_near(index, locations, window)
+            ]
             for part in _of_whole_locations(near, groups):
                 with self._told(name):
                     table = self._read(name, file, part, names, whole=window is None)
@@ -416,7 +418,7 @@ class StoreTables(Mapping[str, pa.Table]):
         starts = np.cumsum([0, *(group["rows"] for group in index)])
         if table.num_rows != starts[-1]:
             raise ValueError(f"{table.num_rows} rows where its footer says {starts[-1]}")
-        for column, keys in _ranges(name).items():
+        for column, keys in _range_columns(name).items():
             if column in table.column_names and index and keys[0] in index[0]:
                 values = to_numpy(table[column])
                 for key, verb in zip(keys, (np.minimum, np.maximum), strict=True):
@@ -517,7 +519,7 @@ def _of_whole_locations(chosen: list[int], groups: list[Group]) -> Iterator[list
         yield part
 
 
-def _share(group: Group, locations: Mask | None, window: tuple[int, int] | None) -> float:
+def _share_near(group: Group, locations: Mask | None, window: tuple[int, int] | None) -> float:
     """The share of rows in a row group that are of some locations and begin in a window."""
     share = 1.0
     if locations is not None and "first_location" in group:

@@ -68,17 +68,17 @@ def bytes_to_read(
             if not names:
                 continue
             column = footer.arrow.schema.column(k)
-            width = _width(column, kinds.get(names.pop()))
+            width = _value_width(column, kinds.get(names.pop()))
             for group in (footer.groups[number] for number in groups):
                 if group.rows:  # or else none of its pages is read
-                    pages = list(_pages(file.fileno(), group.chunks[k]))
+                    pages = list(_page_headers(file.fileno(), group.chunks[k]))
                     sizes[not width] += _bytes_of(pages, group.rows, width)
                     if column.max_repetition_level:
                         sizes[0] += _NESTED_BYTES * sum(page.values for page in pages)
     return Size(*sizes)
 
 
-def _width(column: Any, kind: pa.DataType | None) -> int:  # noqa: ANN401 -- pyarrow has no types
+def _value_width(column: Any, kind: pa.DataType | None) -> int:  # noqa: ANN401 -- pyarrow has no types
     """Bytes of a value of a leaf, 0 of a text."""
     if kind is not None and any(is_kind(kind) for is_kind in _NUMBERS):
         return int(kind.bit_width) // 8
@@ -97,19 +97,19 @@ def _bytes_of(pages: Sequence[Page], rows: int, width: int) -> int:
     return values * _CODE_BYTES + sum(texts) + sum(large)
 
 
-def _pages(file: int, chunk: Chunk) -> Iterator[Page]:
+def _page_headers(file: int, chunk: Chunk) -> Iterator[Page]:
     """Yield what the headers of a column's pages say; ValueError where they are none."""
     place = chunk.data_page
     if chunk.dictionary_page and chunk.dictionary_page < place:
         place = chunk.dictionary_page
     end = place + chunk.size
     while place < end:
-        (page, compressed), length = _header(file, place)
+        (page, compressed), length = _header_at(file, place)
         yield page
         place += length + compressed
 
 
-def _page(fields: dict[int, Any]) -> tuple[Page, int]:
+def _page_and_size(fields: dict[int, Any]) -> tuple[Page, int]:
     """What the header of a page says, and the bytes of the page as it is stored."""
     size, compressed = fields[2], fields[3]
     values, encoding = fields.get(_DATA.get(fields[1], 0), (0, 0))
@@ -118,15 +118,17 @@ def _page(fields: dict[int, Any]) -> tuple[Page, int]:
     return Page(size, max(values, 0), encoding), compressed
 
 
-def _own(encoding: int) -> Shape:
+def _own_header(encoding: int) -> Shape:
     """The header of its own that a page of data has, by the number of its encoding in it."""
     return Shape({1: int, encoding: int}, lambda fields: (fields[1], fields[encoding]))
 
 
-_HEADER: Final = Shape({1: int, 2: int, 3: int, 5: _own(2), 8: _own(4)}, _page)
+_HEADER: Final = Shape(
+    {1: int, 2: int, 3: int, 5: _own_header(2), 8: _own_header(4)}, _page_and_size
+)
 
 
-def _header(file: int, place: int) -> tuple[tuple[Page, int], int]:
+def _header_at(file: int, place: int) -> tuple[tuple[Page, int], int]:
     for size in _HEADER_BYTES:
         data = os.pread(file, size, place)
         try:

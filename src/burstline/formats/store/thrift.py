@@ -32,11 +32,11 @@ def read_struct(data: bytes, place: int, shape: Shape) -> tuple[Any, int]:
         number, place = _next_field(data, place, number)
         form = wanted.get(number)
         if form is None:
-            place = _skip(data, place, head & 15, _MOST_NESTED)
+            place = _skip_value(data, place, head & 15, _MOST_NESTED)
         elif number in fields:
             raise ValueError("a part of it stands there twice")
         else:
-            fields[number], place = _value(data, place, head & 15, form)
+            fields[number], place = _read_value(data, place, head & 15, form)
     try:
         return shape.make(fields), place + 1
     except KeyError as error:
@@ -45,15 +45,15 @@ def read_struct(data: bytes, place: int, shape: Shape) -> tuple[Any, int]:
 
 def _next_field(data: bytes, place: int, number: int) -> tuple[int, int]:
     step = data[place] >> 4
-    return (number + step, place + 1) if step else _integer(data, place + 1)
+    return (number + step, place + 1) if step else _zigzag_integer(data, place + 1)
 
 
-def _value(data: bytes, place: int, kind: int, form: Form) -> tuple[Any, int]:
+def _read_value(data: bytes, place: int, kind: int, form: Form) -> tuple[Any, int]:
     if form is int and kind in _INTEGERS:
-        return _integer(data, place)
+        return _zigzag_integer(data, place)
     if form is bytes and kind == _BINARY:
-        length, place = _number(data, place)
-        end = _within(data, place + length)
+        length, place = _variable_integer(data, place)
+        end = _require_end(data, place + length)
         return data[place:end], end
     if isinstance(form, Shape) and kind == _STRUCT:
         return read_struct(data, place, form)
@@ -62,20 +62,20 @@ def _value(data: bytes, place: int, kind: int, form: Form) -> tuple[Any, int]:
     size, kind, place = _list_head(data, place, kind)
     values = []
     for _ in range(size):
-        value, place = _value(data, place, kind, form[0])
+        value, place = _read_value(data, place, kind, form[0])
         values.append(value)
     return values, place
 
 
-def _skip(data: bytes, place: int, kind: int, nested: int) -> int:
+def _skip_value(data: bytes, place: int, kind: int, nested: int) -> int:
     """Where a value ends that nobody asked for."""
     if kind in _INTEGERS:
         while data[place] > 127:
             place += 1
         return place + 1
     if kind == _BINARY:
-        length, place = _number(data, place)
-        return _within(data, place + length)
+        length, place = _variable_integer(data, place)
+        return _require_end(data, place + length)
     if kind in _BYTES:
         return place + _BYTES[kind]
     if not nested:
@@ -83,13 +83,13 @@ def _skip(data: bytes, place: int, kind: int, nested: int) -> int:
     if kind == _STRUCT:
         while head := data[place]:
             _, place = _next_field(data, place, 0)
-            place = _skip(data, place, head & 15, nested - 1)
+            place = _skip_value(data, place, head & 15, nested - 1)
         return place + 1
     size, kind, place = _list_head(data, place, kind)
     if kind in _BOOLEANS:
         return place + size
     for _ in range(size):
-        place = _skip(data, place, kind, nested - 1)
+        place = _skip_value(data, place, kind, nested - 1)
     return place
 
 
@@ -100,26 +100,26 @@ def _list_head(data: bytes, place: int, kind: int) -> tuple[int, int, int]:
     size, kind = data[place] >> 4, data[place] & 15
     place += 1
     if size == _LONG_LIST:
-        size, place = _number(data, place)
-    _within(data, place + size)  # each has a byte at least
+        size, place = _variable_integer(data, place)
+    _require_end(data, place + size)  # each has a byte at least
     return size, kind, place
 
 
-def _within(data: bytes, end: int) -> int:
+def _require_end(data: bytes, end: int) -> int:
     if end > len(data):
         raise IndexError("it ends too early")
     return end
 
 
-def _integer(data: bytes, place: int) -> tuple[int, int]:
+def _zigzag_integer(data: bytes, place: int) -> tuple[int, int]:
     value = data[place]
     if value < 128:
         return value >> 1 ^ -(value & 1), place + 1
-    value, place = _number(data, place)
+    value, place = _variable_integer(data, place)
     return value >> 1 ^ -(value & 1), place
 
 
-def _number(data: bytes, place: int) -> tuple[int, int]:
+def _variable_integer(data: bytes, place: int) -> tuple[int, int]:
     value = 0
     for shift in range(0, 70, 7):
         byte = data[place]

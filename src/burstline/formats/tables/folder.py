@@ -39,12 +39,12 @@ _BY_LOCATION: Final = ("location", "sender_location")
 
 def recognises(path: Path, _head: bytes = b"") -> bool:
     """Whether a folder holds the locations of a trace as CSV or Parquet, and no store."""
-    return _style(path) is not None
+    return _style_of(path) is not None
 
 
 def read(path: Path, *, memory: int | None = None, **_: object) -> Trace:
     """A folder of tables as a trace, checked against the schema; whole in `memory` bytes."""
-    style = _style(path)
+    style = _style_of(path)
     if style is None:
         raise FormatError(
             path, None, expected="locations.csv or locations.parquet in it", found="neither"
@@ -57,23 +57,23 @@ def read(path: Path, *, memory: int | None = None, **_: object) -> Trace:
 
     footers = {}
     for name, file in files.items() if style == "parquet" else ():
-        with _told(file, name):
+        with _damage_named(file, name):
             footers[name] = read_footer(file, require=require)
     needed = 0
     if memory is not None:
         sizes = (_bytes_to_load(file, name, footers) for name, file in files.items())
         require(needed := intake.BASE + sum(sizes))
-    plain = {name: _load(file, name, footers) for name, file in files.items()}
-    texts = map(_texts, plain, plain.values())
+    plain = {name: _load_table(file, name, footers) for name, file in files.items()}
+    texts = map(_text_columns, plain, plain.values())
     needed += sum(definitions.text_bytes(table, coded=True) for table in texts)
     require(needed)
     defined = definitions.Account(memory, way_out=_WAY_OUT)
     for name in definitions.TABLES & plain.keys():
-        defined.charge_table(name, plain[name], items=_items(name, plain[name]))
+        defined.charge_table(name, plain[name], items=_list_items(name, plain[name]))
     names, tables = _operation_names(plain), {}
     for name, table in plain.items():
-        with _told(files[name], name):
-            tables[name] = _typed(table, name, names)
+        with _damage_named(files[name], name):
+            tables[name] = _with_schema_types(table, name, names)
     _check_rows(files, tables)
     _check_counters(path, style, tables)
     return Trace(tables)
@@ -101,11 +101,11 @@ def _check_rows(files: dict[str, Path], tables: dict[str, pa.Table]) -> None:
             raise wrong_row(files[name], wrong)
 
 
-def _told(file: Path, name: str) -> AbstractContextManager[None]:
+def _damage_named(file: Path, name: str) -> AbstractContextManager[None]:
     return damage_told(file, f"a {file.suffix[1:]} table of {name}")
 
 
-def _style(path: Path) -> str | None:
+def _style_of(path: Path) -> str | None:
     if is_plain(path / MANIFEST):
         return None
     return next((s for s in STYLES if is_plain(path / f"locations.{s}")), None)
@@ -115,21 +115,21 @@ def _bytes_to_load(file: Path, name: str, footers: Mapping[str, Footer]) -> int:
     """What a table takes while it is loaded, by its size, or by the pages of Parquet."""
     if name not in footers:
         return _COPIES * file.stat().st_size
-    with _told(file, name):
+    with _damage_named(file, name):
         groups = range(len(footers[name].groups))
         columns = footers[name].arrow.schema.to_arrow_schema().names
         return _COPIES * sum(bytes_to_read(file, footers[name], groups, columns))
 
 
-def _texts(name: str, table: pa.Table) -> pa.Table:
+def _text_columns(name: str, table: pa.Table) -> pa.Table:
     """The columns of a table that stay texts, or become lists."""
     codes = {f.name for f in schema.arrow_schema(name) if pa.types.is_dictionary(f.type)}
     return table.select([column for column in table.column_names if column not in codes])
 
 
-def _load(file: Path, name: str, footers: Mapping[str, Footer]) -> pa.Table:
+def _load_table(file: Path, name: str, footers: Mapping[str, Footer]) -> pa.Table:
     wanted = schema.arrow_schema(name)
-    with _told(file, name), arrow_source(file) as source:
+    with _damage_named(file, name), arrow_source(file) as source:
         if name in footers:
             table = open_parquet(source, footers[name]).read()
         else:
@@ -153,7 +153,7 @@ def _of_cells(table: pa.Table) -> pa.Table:
     return pa.table(columns, names=[text_of(name) for name in table.column_names])
 
 
-def _items(name: str, table: pa.Table) -> int:
+def _list_items(name: str, table: pa.Table) -> int:
     """The numbers in texts of a table that become lists."""
     words = [
         pc.sum(pc.add(pc.count_substring(table[field.name], " "), 1)).as_py() or 0
@@ -207,19 +207,19 @@ def _operation_names(plain: dict[str, pa.Table]) -> list[str]:
     for name, table in plain.items():
         for column in schema.TABLES[name].columns:
             if column.type == "operation":
-                for chunk in _encoded(table[column.name]).chunks:
+                for chunk in _as_dictionary(table[column.name]).chunks:
                     operation_names.update(dict.fromkeys(chunk.dictionary.to_pylist()))
     return list(operation_names)
 
 
-def _encoded(column: pa.ChunkedArray) -> pa.ChunkedArray:
+def _as_dictionary(column: pa.ChunkedArray) -> pa.ChunkedArray:
     """A column as codes and the texts behind them."""
     if pa.types.is_dictionary(column.type):
         return column
     return column.cast(pa.string()).dictionary_encode()
 
 
-def _typed(table: pa.Table, name: str, operation_names: list[str]) -> pa.Table:
+def _with_schema_types(table: pa.Table, name: str, operation_names: list[str]) -> pa.Table:
     """A table with the types of its schema: codes for names, lists for text."""
     counters = table.column_names[len(schema.TABLES[name].columns) :]
     wanted = schema.arrow_schema(name, counters)
@@ -235,7 +235,7 @@ def _typed(table: pa.Table, name: str, operation_names: list[str]) -> pa.Table:
                 pc.index_in(chunk.dictionary.cast(pa.string()), value_set=names).take(
                     chunk.indices
                 )
-                for chunk in _encoded(column).chunks
+                for chunk in _as_dictionary(column).chunks
             ]
             column = dictionary(pa.chunked_array(chunks, pa.int32()), field.type, names)
         elif pa.types.is_list(field.type) and not pa.types.is_list(column.type):
@@ -258,7 +258,7 @@ def write(trace: Trace, path: Path, *, progress: Progress = SILENCE, **_: object
             progress.advance(1)
 
 
-def _parts(trace: Trace, name: str) -> Iterator[pa.Table]:
+def _table_parts(trace: Trace, name: str) -> Iterator[pa.Table]:
     order = schema.TABLES[name].order
     if name == "locations" or not order or order[0] not in _BY_LOCATION:
         yield trace.table(name)
@@ -277,7 +277,7 @@ def _write_table(trace: Trace, name: str, path: Path) -> None:
 
     with ExitStack() as stack:
         file, writer, rows = stack.enter_context(atomic.new_file(path)), None, 0
-        for part in _parts(trace, name):
+        for part in _table_parts(trace, name):
             schema.require_sound(name, part, before=rows)
             rows += part.num_rows
             table = _as_text(part, csv=path.suffix == ".csv")

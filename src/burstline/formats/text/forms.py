@@ -112,7 +112,7 @@ class Form:
         self.tables = tables
         self._first = [columns.pop(name) for name in first]
         self._options = {short.get(name, name): column for name, column in columns.items()}
-        self.usual: Row = {n: _usual(column) for n, column in columns.items()}
+        self.usual: Row = {n: _usual_value(column) for n, column in columns.items()}
         self.usual |= {column.name: None for column in extra} | usual
 
     def read(self, statement: Statement) -> Row:
@@ -164,7 +164,7 @@ def value_of(column: Column, statement: Statement) -> Any:  # noqa: ANN401 -- of
     return statement.integer(word, *(column.bounds or bounds))
 
 
-def _usual(column: Column) -> object:
+def _usual_value(column: Column) -> object:
     if column.nullable:
         return None
     return column.values[0] if column.type == "enum" else _USUAL.get(column.type, 0)
@@ -215,7 +215,7 @@ class Moment(NamedTuple):
     turn: int  # among events that are written under one ordinal
 
 
-def _moment(when: str, turn: int, where: str = "location", call: str = "") -> Moment:
+def _moment_of(when: str, turn: int, where: str = "location", call: str = "") -> Moment:
     return Moment(f"{when}_ns", "seq" if when == "time" else f"{when}_seq", where, call, turn)
 
 
@@ -223,21 +223,21 @@ BEFORE: Final = -1
 """The turn of attributes: they have the ordinal of the event that follows."""
 
 MOMENTS: Final = {
-    "fork": _moment("fork", 0, "fork_location"),
-    "read": _moment("time", 0),
-    "enter": _moment("enter", 1),
-    "acquire": _moment("acquire", 2),
-    "send": _moment("send", 3, "sender_location", "send_call"),
-    "post": _moment("post", 3, "receiver_location", "post_call"),
-    "begin": _moment("begin", 3, call="call"),
-    "half": _moment("time", 3, call="call"),
-    "sent": _moment("send_done", 4, "sender_location", "send_done_call"),
-    "receive": _moment("receive", 4, "receiver_location", "receive_call"),
-    "end": _moment("end", 4, call="done_call"),
-    "release": _moment("release", 5),
-    "tell": _moment("time", 6),
-    "leave": _moment("leave", 9),
-    "join": _moment("join", 9, "fork_location"),
+    "fork": _moment_of("fork", 0, "fork_location"),
+    "read": _moment_of("time", 0),
+    "enter": _moment_of("enter", 1),
+    "acquire": _moment_of("acquire", 2),
+    "send": _moment_of("send", 3, "sender_location", "send_call"),
+    "post": _moment_of("post", 3, "receiver_location", "post_call"),
+    "begin": _moment_of("begin", 3, call="call"),
+    "half": _moment_of("time", 3, call="call"),
+    "sent": _moment_of("send_done", 4, "sender_location", "send_done_call"),
+    "receive": _moment_of("receive", 4, "receiver_location", "receive_call"),
+    "end": _moment_of("end", 4, call="done_call"),
+    "release": _moment_of("release", 5),
+    "tell": _moment_of("time", 6),
+    "leave": _moment_of("leave", 9),
+    "join": _moment_of("join", 9, "fork_location"),
 }
 """Of each event, by its word."""
 

@@ -88,13 +88,13 @@ class CallAttributes:
             FORMS["call"].usual
             | self._sums.get(call, {})
             | {
-                "communicator": _only(self._communicators.get(call, ())),
-                "peer": _only({rank for rank, _ in partners}),
-                "tag": _only({tag for _, tag in partners}),
+                "communicator": _single_value(self._communicators.get(call, ())),
+                "peer": _single_value({rank for rank, _ in partners}),
+                "tag": _single_value({tag for _, tag in partners}),
             }
         )
 
 
-def _only(values: Iterable[Any]) -> Any:  # noqa: ANN401 -- whatever the values are
+def _single_value(values: Iterable[Any]) -> Any:  # noqa: ANN401 -- whatever the values are
     several = list(values)
     return several[0] if len(several) == 1 else None

@@ -37,7 +37,7 @@ def render(trace: Trace) -> str:
         (row["application"], row["rank"], row["thread"]) for row in trace.locations.to_pylist()
     ]
     events = _Events(trace, places)
-    lines = [*_declarations(trace, places, events.spans()), *events.lines()]
+    lines = [*_declaration_lines(trace, places, events.spans()), *events.lines()]
     return "\n".join(lines) + "\n"
 
 
@@ -142,7 +142,7 @@ class _Events:
             if order != BEFORE
         }
         for row in self._trace.readings.to_pylist():
-            values, event = _readings(self._trace, row), (row["location"], row["seq"])
+            values, event = _reading_words(self._trace, row), (row["location"], row["seq"])
             self._readings[event] = values
             if event not in taken and values:
                 self._add("read", row, "read")
@@ -184,7 +184,7 @@ def _place_of(event: _Event) -> _Event:
     return seq, order, time_ns, "" if order == BEFORE else text
 
 
-def _declarations(
+def _declaration_lines(
     trace: Trace, places: Sequence[Place], spans: Sequence[tuple[int, int]]
 ) -> Iterator[str]:
     """The lines that declare what events refer to, in an order that a reader accepts."""
@@ -198,7 +198,7 @@ def _declarations(
         if list(of_rank) == list(range(len(of_rank)))
         and all(numbers == list(range(len(numbers))) for numbers in of_rank.values())
     }
-    yield from _grids(threads, dense)
+    yield from _grid_lines(threads, dense)
     for place, (born_ns, died_ns), row in zip(
         places, spans, trace.locations.to_pylist(), strict=True
     ):
@@ -215,10 +215,10 @@ def _declarations(
     for word in DECLARATIONS[1:]:
         for row in trace.table(FORMS[word].tables[0]).to_pylist():
             yield FORMS[word].write(word, row)
-    yield from _rows(trace)
+    yield from _row_lines(trace)
 
 
-def _grids(threads: dict[int, dict[int, list[int]]], dense: set[int]) -> Iterator[str]:
+def _grid_lines(threads: dict[int, dict[int, list[int]]], dense: set[int]) -> Iterator[str]:
     if not threads:
         yield "ranks 0"
     for application, of_rank in threads.items():
@@ -232,13 +232,13 @@ def _grids(threads: dict[int, dict[int, list[int]]], dense: set[int]) -> Iterato
         yield line if is_alone else f"application {application} {line}"
 
 
-def _readings(trace: Trace, row: Row) -> str:
+def _reading_words(trace: Trace, row: Row) -> str:
     """The words of the counters that a row has, each after a blank."""
     names = trace.counter_names
     return "".join(f" {written(c)}={row[c]}" for c in names if row[c] is not None)
 
 
-def _rows(trace: Trace) -> Iterator[str]:
+def _row_lines(trace: Trace) -> Iterator[str]:
     """The rows of tables without a statement, but not of what follows from other tables."""
     counted = [name for name, table in TABLES.items() if table.counters and name not in trace]
     names = [name for name, table in TABLES.items() if not table.raw and name not in counted]
@@ -247,5 +247,5 @@ def _rows(trace: Trace) -> Iterator[str]:
         table = trace.table(name)
         if name not in derived or not table.equals(derived[name]):
             for row in table.to_pylist():
-                counters = _readings(trace, row) if TABLES[name].counters else ""
+                counters = _reading_words(trace, row) if TABLES[name].counters else ""
                 yield form.write(f"row {name}", row) + counters

@@ -64,8 +64,8 @@ class Standing:
 
 def standing(defined: Definitions, defects: Defects) -> Standing:
     """The locations of an archive by rank; processes without a rank get the next ones."""
-    ranks = _ranks(defined)
-    owner = _owners(defined, ranks, defects)
+    ranks = _mpi_ranks(defined)
+    owner = _owning_processes(defined, ranks, defects)
     members: dict[int, list[int]] = {}
     for reference, location in defined.locations.items():
         members.setdefault(owner[location.group], []).append(reference)
@@ -98,8 +98,8 @@ def standing(defined: Definitions, defects: Defects) -> Standing:
     locations = [defined.locations[location] for location in references]
     nodes, names = [], []
     for location in locations:
-        nodes.append(_node(defined, location.group))
-        names.append(_name(defined, location.group, location.name))
+        nodes.append(_node_name(defined, location.group))
+        names.append(_location_name(defined, location.group, location.name))
         defined.account.charge_row("locations", (nodes[-1], names[-1]))
     return Standing(
         np.array(references, np.uint64),
@@ -112,7 +112,9 @@ def standing(defined: Definitions, defects: Defects) -> Standing:
     )
 
 
-def _owners(defined: Definitions, ranks: dict[int, int], defects: Defects) -> dict[int, int]:
+def _owning_processes(
+    defined: Definitions, ranks: dict[int, int], defects: Defects
+) -> dict[int, int]:
     """The process of each group that has locations: itself, unless it is an accelerator."""
     groups, processes = defined.location_groups, {}
     for reference, location in defined.locations.items():
@@ -122,7 +124,7 @@ def _owners(defined: Definitions, ranks: dict[int, int], defects: Defects) -> di
     for group in dict.fromkeys(location.group for location in defined.locations.values()):
         if group in processes:
             continue
-        maker = _maker(defined, group)
+        maker = _making_process(defined, group)
         if maker not in processes:
             node = groups[group].node
             # As a process, the accelerator would be a rank that MPI never had.
@@ -136,7 +138,7 @@ def _owners(defined: Definitions, ranks: dict[int, int], defects: Defects) -> di
     return owner
 
 
-def _maker(defined: Definitions, group: int) -> int:
+def _making_process(defined: Definitions, group: int) -> int:
     """The process that made a group, directly or through other accelerators."""
     for _ in range(_DEEPEST):
         if defined.group(group).type != _ACCELERATOR:
@@ -145,7 +147,7 @@ def _maker(defined: Definitions, group: int) -> int:
     return NOWHERE
 
 
-def _ranks(defined: Definitions) -> dict[int, int]:
+def _mpi_ranks(defined: Definitions) -> dict[int, int]:
     ranks: dict[int, int] = {}
     for group in defined.worlds:
         if group.paradigm == MPI:
@@ -155,7 +157,7 @@ def _ranks(defined: Definitions) -> dict[int, int]:
     return {location: rank for location, rank in ranks.items() if location in defined.locations}
 
 
-def _node(defined: Definitions, group: int) -> str:
+def _node_name(defined: Definitions, group: int) -> str:
     """The name of the first node of that class around a process, else of the nearest."""
     node, nearest = defined.group(group).node, ""
     for _ in range(_DEEPEST):
@@ -169,7 +171,7 @@ def _node(defined: Definitions, group: int) -> str:
     return nearest
 
 
-def _name(defined: Definitions, group: int, name: int) -> str:
+def _location_name(defined: Definitions, group: int, name: int) -> str:
     names = defined.text(defined.group(group).name), defined.text(name)
     return ", ".join(dict.fromkeys(name for name in names if name))
 
@@ -241,10 +243,10 @@ class Communicators:
             elif communicator in self._remote:
                 first, second = self._remote[communicator]
                 inside = np.isin(caller, np.array(first, np.int64))
-                ranks = _picked(second, wanted), _picked(first, wanted)
+                ranks = _members_at(second, wanted), _members_at(first, wanted)
                 result[chosen] = np.where(inside, *ranks)
             elif communicator in self._rows:
-                result[chosen] = _picked(self.members[self._rows[communicator]], wanted)
+                result[chosen] = _members_at(self.members[self._rows[communicator]], wanted)
         return result
 
     def table(self) -> pa.Table:
@@ -261,7 +263,7 @@ def _world_ranks(group: Group, by_location: dict[int, int]) -> tuple[int, ...]:
     return tuple(by_location.get(m & 0xFFFFFFFFFFFFFFFF, m) for m in group.members)
 
 
-def _picked(members: tuple[int, ...], rank: Integers) -> Integers:
+def _members_at(members: tuple[int, ...], rank: Integers) -> Integers:
     """The member of each rank, -1 for ranks that the group has not."""
     return take(np.array(members, np.int64), np.where(rank < len(members), rank, UNKNOWN))
 

@@ -99,8 +99,8 @@ def resolve(records: Records, basis: Basis) -> tuple[Records, Integers]:
     seeks = matched[matched_kind != RecordKind.MATCHED_COMPLETE]
     probes = records.rows_of(RecordKind.PROBE)
     process = basis.places.process[records["location"]]
-    probe[seeks] = _before(seeks, probes, records["message"], process, records)
-    post = _before(done, posts, records["request"], process, records)
+    probe[seeks] = _last_before(seeks, probes, records["message"], process, records)
+    post = _last_before(done, posts, records["request"], process, records)
     probe[done] = np.where(post >= 0, probe[post], UNKNOWN)
     resolved = matched[probe[matched] >= 0]
     for name in ("partner", "communicator", "tag"):
@@ -116,7 +116,7 @@ def resolve(records: Records, basis: Basis) -> tuple[Records, Integers]:
     return records.pick(stays), row[probe[stays]]
 
 
-def _before(
+def _last_before(
     later: Integers, earlier: Integers, key: Integers, process: Integers, records: Records
 ) -> Integers:
     """The last earlier record of the key and process of each later one, used once; else -1."""

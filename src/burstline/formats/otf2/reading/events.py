@@ -47,14 +47,14 @@ class Events:
 
 def read_events(basis: Basis, locations: Sequence[int]) -> Events:
     """The events of some locations: 50 bytes an enter or leave, 100 an event of a call."""
-    events, ending = _read(basis, locations)
+    events, ending = _read_in_child(basis, locations)
     if ending[0] and len(locations) > 1:
-        return _joined([read_events(basis, [location]) for location in locations])
-    _note(basis, locations, events, ending)
+        return _joined_reads([read_events(basis, [location]) for location in locations])
+    _note_oddities(basis, locations, events, ending)
     return events
 
 
-def _read(basis: Basis, locations: Sequence[int]) -> tuple[Events, Ending]:
+def _read_in_child(basis: Basis, locations: Sequence[int]) -> tuple[Events, Ending]:
     archive, regions = basis.archive, basis.regions
     references = basis.standing.references[list(locations)]
     size = sum(archive.event_bytes(reference) for reference in references.tolist())
@@ -65,7 +65,7 @@ def _read(basis: Basis, locations: Sequence[int]) -> tuple[Events, Ending]:
         (references, np.array(locations, np.int32)),
         regions.columns,
         regions.contexts,
-        _like(archive.defined.metrics),
+        _metrics_alike(archive.defined.metrics),
         (resolution or 1_000_000_000, offset),
         size // _SMALLEST_EVENT + 64,
         size + 64,
@@ -77,7 +77,7 @@ def _read(basis: Basis, locations: Sequence[int]) -> tuple[Events, Ending]:
     return Events(tables, kinds), ending
 
 
-def _like(metrics: Mapping[int, Sequence[int]]) -> tuple[npt.NDArray[np.uint32], ...]:
+def _metrics_alike(metrics: Mapping[int, Sequence[int]]) -> tuple[npt.NDArray[np.uint32], ...]:
     """Metrics, and for each the first metric with which it shares members."""
     first: dict[int, int] = {}
     like: dict[int, int] = {}
@@ -99,7 +99,9 @@ def _first_of(like: dict[int, int], metric: int) -> int:
     return metric
 
 
-def _note(basis: Basis, locations: Sequence[int], events: Events, ending: Ending) -> None:
+def _note_oddities(
+    basis: Basis, locations: Sequence[int], events: Events, ending: Ending
+) -> None:
     archive, name_of, defects = basis.archive, basis.standing.name, basis.defects
     lives = events.tables["lives"]
     done = len(lives["status"])
@@ -155,7 +157,7 @@ def _note_open_calls(
         basis.defects.note("call_never_left", "loss", text, np.count_nonzero(is_open))
 
 
-def _joined(parts: Sequence[Events]) -> Events:
+def _joined_reads(parts: Sequence[Events]) -> Events:
     """The columns of several reads together; references to rows are shifted."""
     references = {
         ("regions", "path"): "paths",

@@ -92,7 +92,7 @@ def collective_parts(
         "received_bytes": records["received"][end],
         "communicator": details.communicator[end],
         "sequence": ordinal_within(details.communicator[end], process),
-        "operation": _operations(calls, call, records["operation"][end]),
+        "operation": _part_operations(calls, call, records["operation"][end]),
         "own_root": np.where(is_root, rank, UNKNOWN),
         "named_root": root,
     }
@@ -104,7 +104,7 @@ def collective_parts(
     return parts
 
 
-def _operations(calls: Calls, call: Integers, recorded: Integers) -> Integers:
+def _part_operations(calls: Calls, call: Integers, recorded: Integers) -> Integers:
     """The operation of each part: that of its call, unless the record names another."""
     codes = {name: code for code, name in enumerate(calls.names)}
     of_call = calls.operation[call].astype(np.int64)
@@ -153,11 +153,11 @@ def make_group(basis: Basis, events: Events, locations: Sequence[int], *, teams:
     del details, alone, stamps, ends, sides
     group_tables |= {
         "calls": facts.table(),
-        "regions": shifted(_regions(basis, tables["regions"], fork), "team", teams),
+        "regions": shifted(_region_table(basis, tables["regions"], fork), "team", teams),
         "teams": team_table(tables["forks"], fork, places.process, defects),
         "readings": basis.metrics.readings(tables["readings"], tables["values"], defects),
     }
-    group_tables["bursts"] = _bursts(basis, group_tables)
+    group_tables["bursts"] = _burst_rows(basis, group_tables)
     for name in ("team", "parent"):
         group_tables["teams"] = shifted(group_tables["teams"], name, teams)
     return Group(
@@ -170,7 +170,7 @@ def make_group(basis: Basis, events: Events, locations: Sequence[int], *, teams:
     )
 
 
-def _regions(basis: Basis, regions: Columns, fork: Integers) -> pa.Table:
+def _region_table(basis: Basis, regions: Columns, fork: Integers) -> pa.Table:
     count = len(regions["team"])
     return arrow_table(
         "regions",
@@ -186,7 +186,7 @@ def _regions(basis: Basis, regions: Columns, fork: Integers) -> pa.Table:
     )
 
 
-def _bursts(basis: Basis, tables: dict[str, pa.Table]) -> pa.Table:
+def _burst_rows(basis: Basis, tables: dict[str, pa.Table]) -> pa.Table:
     count = len(basis.places.process)
     whole = {
         "locations": pa.table({"location": np.arange(count, dtype=np.int32)}),

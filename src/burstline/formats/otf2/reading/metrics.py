@@ -49,7 +49,7 @@ class Metrics:
                 place[number] = len(self.names)
                 self.names.append(self._fresh(defined.text(member.name) or f"metric {number}"))
                 self._members.append(member)
-                self._units.append(_unit(member, defined.text(member.unit)))
+                self._units.append(_scaled_unit(member, defined.text(member.unit)))
                 defined.account.charge_row("counters", (self.names[-1], self._units[-1]))
         self._columns = {
             metric: [place.get(number, -1) for number in members]
@@ -107,7 +107,7 @@ class Metrics:
                 if column >= 0:
                     chosen = of_metric[count[of_metric] > position]
                     places, name = start[chosen] + position, self.names[column]
-                    columns[name][row[chosen]] = _integers(
+                    columns[name][row[chosen]] = _rounded_values(
                         values["value"][places], values["type"][places], name, defects
                     )
         for name, member in zip(self.names, self._members, strict=True):
@@ -138,14 +138,14 @@ class Metrics:
         return result
 
 
-def _unit(member: Member, unit: str) -> str:
+def _scaled_unit(member: Member, unit: str) -> str:
     plain = "" if unit == "#" else unit
     if not member.exponent:
         return plain
     return f"{_BASES.get(member.base, 10)}^{member.exponent} {plain}".strip()
 
 
-def _integers(
+def _rounded_values(
     value: Integers, kind: npt.NDArray[np.uint8], name: str, defects: Defects
 ) -> Integers:
     """Values as integers, fractions rounded."""

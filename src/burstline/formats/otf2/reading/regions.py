@@ -44,7 +44,7 @@ class Regions:
         self._is_marked = any(region.paradigm == MPI for region in self._regions)
         operation = cache(self._operation)  # a name may be long, and that of many
         codes = [operation(region.name, region.paradigm) for region in self._regions]
-        barriers = [_role(region.role).endswith("barrier") for region in self._regions]
+        barriers = [_role_name(region.role).endswith("barrier") for region in self._regions]
         # For the kernel: reference, operation (-1 for what is not MPI), whether a barrier.
         self.columns = (
             np.array(list(defined.regions), np.uint32),
@@ -102,7 +102,7 @@ class Regions:
     def place(self, reference: int) -> tuple[str | None, int | None]:
         """The file and the line of a place in a source, None where unknown."""
         file, line = self._defined.source_lines.get(reference, (NOWHERE, 0))
-        return self._defined.texts.get(file) or None, _line(line)
+        return self._defined.texts.get(file) or None, _line_or_none(line)
 
     def numbers(self, rows: npt.NDArray[np.int32]) -> npt.NDArray[np.int32]:
         """The numbers of regions in the table, which are given in order of first use."""
@@ -124,11 +124,11 @@ class Regions:
         if row > self.team_row:
             return name, "other", "unknown", None, None, None, None, None
         region = self._regions[row]
-        paradigm, role = _PARADIGMS.get(region.paradigm, "other"), _role(region.role)
+        paradigm, role = _PARADIGMS.get(region.paradigm, "other"), _role_name(region.role)
         source: tuple[int | None, int] = None, int(self.columns[0][row])
         if paradigm == "openmp":
             source = _AS_EXTRAE.get(role, source)
-        begin, end = _line(region.begin_line), _line(region.end_line)
+        begin, end = _line_or_none(region.begin_line), _line_or_none(region.end_line)
         return name, paradigm, role, file, begin, end, *source
 
 
@@ -141,11 +141,11 @@ def _by_first_use(numbers: npt.NDArray[Any], space: int) -> list[int]:
     return ordered
 
 
-def _line(number: int) -> int | None:
+def _line_or_none(number: int) -> int | None:
     return number if 0 < number < 1 << 31 else None
 
 
-def _role(number: int) -> str:
+def _role_name(number: int) -> str:
     return ROLES[number] if 0 <= number < len(ROLES) else "unknown"
 
 

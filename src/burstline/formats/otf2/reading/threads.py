@@ -149,7 +149,7 @@ def other_event_table(records: Records, basis: Basis) -> pa.Table:
     process = basis.places.process[events["location"]]
     communicator[named] = basis.communicators.rows(value[named], process[named])
     of_location = attribute & (form == _TYPE["location"])
-    value[of_location] = _places(value[of_location], basis.standing.references)
+    value[of_location] = _location_rows(value[of_location], basis.standing.references)
     value[words | (communicator >= 0) | (kind == RecordKind.PROGRAM_BEGIN)] = NO_VALUE
     return arrow_table(
         "other_events",
@@ -158,16 +158,16 @@ def other_event_table(records: Records, basis: Basis) -> pa.Table:
             "seq": events["seq"],
             "time_ns": events["time_ns"],
             "kind": _CODES[kind],
-            "name": _names(events, defined),
+            "name": _event_names(events, defined),
             "type": form,
             "value": value,
-            "text": _texts(records, events, words, defined),
+            "text": _event_texts(records, events, words, defined),
             "communicator": communicator,
         },
     )
 
 
-def _places(references: Integers, defined: npt.NDArray[np.uint64]) -> Integers:
+def _location_rows(references: Integers, defined: npt.NDArray[np.uint64]) -> Integers:
     """The rows of locations by their references."""
     wanted = references.view(np.uint64)
     order = np.argsort(defined)
@@ -187,7 +187,7 @@ def _looked_up(
     return words.take(pa.array(place.reshape(-1)))
 
 
-def _names(events: Records, defined: Definitions) -> pa.Array:
+def _event_names(events: Records, defined: Definitions) -> pa.Array:
     """The names of programs, parameters and attributes."""
 
     def name(key: int) -> str | None:
@@ -205,7 +205,9 @@ def _names(events: Records, defined: Definitions) -> pa.Array:
     )
 
 
-def _texts(records: Records, events: Records, words: Mask, defined: Definitions) -> pa.Array:
+def _event_texts(
+    records: Records, events: Records, words: Mask, defined: Definitions
+) -> pa.Array:
     """Values that are texts, and the arguments of programs."""
     texts = _looked_up(
         np.where(words, events["value"] & _LARGEST, -1),

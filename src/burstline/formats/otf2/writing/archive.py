@@ -45,17 +45,17 @@ def write(trace: Trace, path: Path, *, progress: Progress = SILENCE, **_: object
     library = find_library()
     with atomic.scratch(path, "part") as part:
         try:
-            _write(trace, library, part, path.stem, progress)
+            _write_events(trace, library, part, path.stem, progress)
         except RuntimeError as error:
-            raise _refused(path, library, error) from error
+            raise _library_error(path, library, error) from error
         (part / path.stem).mkdir(exist_ok=True)
         with atomic.undisturbed(), atomic.writing(path):
             with atomic.renamed(part, "moving") as moving:
-                _move(moving, path)
+                _move_files(moving, path)
             atomic.remove(moving)
 
 
-def _refused(path: Path, library: str, error: RuntimeError) -> Exception:
+def _library_error(path: Path, library: str, error: RuntimeError) -> Exception:
     if "no function" in str(error) or "cannot open" in str(error):
         way_out = f"{library} is not a library of OTF2: {error}; set {VARIABLE} to one"
         return MissingExtraError("otf2", "writing an OTF2 archive", way_out=way_out)
@@ -65,7 +65,9 @@ def _refused(path: Path, library: str, error: RuntimeError) -> Exception:
     return OSError(number, os.strerror(number), str(path))
 
 
-def _write(trace: Trace, library: str, folder: Path, name: str, progress: Progress) -> None:
+def _write_events(
+    trace: Trace, library: str, folder: Path, name: str, progress: Progress
+) -> None:
     definitions = Definitions(trace)
     trace_events = TraceEvents(trace, definitions)
     locations = len(definitions.references)
@@ -93,7 +95,7 @@ def _check_folder(folder: Path) -> None:
         )
 
 
-def _move(part: Path, path: Path) -> None:
+def _move_files(part: Path, path: Path) -> None:
     """Move the files of an archive to their places, the anchor last, or none of them."""
     anchor, definitions, folder = archive_files(path)
     old, new = part / atomic.OLD, part / folder.name

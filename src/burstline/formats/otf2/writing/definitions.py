@@ -152,7 +152,7 @@ class Communicators:
 
         The world of the application stands for rows of -1 and those without the process.
         """
-        pairs = _mapped(self._named, row, process, application).reshape(-1, 2)
+        pairs = _for_distinct_rows(self._named, row, process, application).reshape(-1, 2)
         return pairs[:, 0], pairs[:, 1]
 
     def _named(self, row: int, process: int, application: int) -> tuple[int, int]:
@@ -166,10 +166,12 @@ class Communicators:
 
     def processes(self, application: Integers, rank: Integers) -> Integers:
         """The process of each rank of an application, -1 where it has no location."""
-        return _mapped(lambda *key: self._process_of.get(key, -1), application, rank)
+        return _for_distinct_rows(lambda *key: self._process_of.get(key, -1), application, rank)
 
 
-def _mapped(function: Callable[..., int | tuple[int, int]], *columns: Integers) -> Integers:
+def _for_distinct_rows(
+    function: Callable[..., int | tuple[int, int]], *columns: Integers
+) -> Integers:
     """What a function makes of each row of columns; it is called once for equal rows."""
     first, which = distinct(*columns)
     keys = zip(*(column[first].tolist() for column in columns), strict=True)
@@ -302,7 +304,7 @@ class Definitions:
         for number, row in enumerate(trace.counters.to_pylist()):
             mode, form = _COUNTED[row["mode"] == "absolute"]
             value_types[number] = form
-            unit, exponent = _scale(row["unit"])
+            unit, exponent = _unit_and_power(row["unit"])
             name, unit_name = self.text(row["name"]), self.text(unit or "#")
             how = mode, form, _DECIMAL, exponent
             self._rows.add(Defined.METRIC_MEMBER, number, name, 0, *how, unit_name)
@@ -312,7 +314,7 @@ class Definitions:
         return value_types
 
 
-def _scale(unit: str) -> tuple[str, int]:
+def _unit_and_power(unit: str) -> tuple[str, int]:
     """The unit and the power of ten in what a reader put together, as ``10^-3 s``."""
     power, _, rest = unit.partition(" ")
     if power.startswith("10^") and power[3:].lstrip("-").isdigit():

@@ -79,7 +79,7 @@ _COLLECTIVES: Final = (
 )
 
 
-def _leaves(calls: Columns, regions: Columns) -> Integers:
+def _leave_ordinals(calls: Columns, regions: Columns) -> Integers:
     """The ordinal of each call's leave; who never left leaves before the regions around it."""
     leave_seq = calls["leave_seq"].copy()
     for row in np.flatnonzero(leave_seq >= NEVER_LEFT).tolist():
@@ -95,12 +95,12 @@ class Communication:
     """Messages, half messages and parts of collectives of all locations, in memory."""
 
     def __init__(self, trace: Trace, communicators: Communicators) -> None:
-        sends, receives = _messages(trace, communicators)
+        sends, receives = _message_columns(trace, communicators)
         self._tables = (
             (_SENDS, RowsByLocation(sends)),
             (_RECEIVES, RowsByLocation(receives)),
             (_HALVES, RowsByLocation(_half_messages(trace, communicators))),
-            (_COLLECTIVES, RowsByLocation(_collectives(trace, communicators))),
+            (_COLLECTIVES, RowsByLocation(_collective_columns(trace, communicators))),
         )
 
     def add(self, events: Events, location: int, calls: Columns) -> None:
@@ -114,7 +114,7 @@ class Communication:
                 events.add(kind, stamp.turn(*turns), stamp.moment, *arguments, where=where)
 
 
-def _messages(trace: Trace, communicators: Communicators) -> tuple[Columns, Columns]:
+def _message_columns(trace: Trace, communicators: Communicators) -> tuple[Columns, Columns]:
     """What was sent and what was received, each on the location that did so."""
     rows = columns_of(trace.messages)
     sender, receiver, row = (
@@ -180,7 +180,7 @@ def _half_messages(trace: Trace, communicators: Communicators) -> Columns:
     }
 
 
-def _collectives(trace: Trace, communicators: Communicators) -> Columns:
+def _collective_columns(trace: Trace, communicators: Communicators) -> Columns:
     """The parts of collectives that the format has."""
     rows = columns_of(trace.collective_members)
     location, instance = rows["location"], rows["collective"]
@@ -278,7 +278,7 @@ class TraceEvents:
         defined = [self._definitions.operation(int(code), names) for code in codes]
         called = np.array(defined, np.int64)[which.reshape(-1)]
         regions = columns_of(self._regions.of(location), _REGION)
-        calls = calls | {"leave_seq": _leaves(calls, regions)}
+        calls = calls | {"leave_seq": _leave_ordinals(calls, regions)}
         is_team = np.append(self._is_team, False)[regions["region"]]
         team = np.where(is_team, self._definitions.teams[location], -1)
         region = np.concatenate([called, self._definitions.regions[regions["region"]]])

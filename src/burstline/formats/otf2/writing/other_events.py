@@ -51,7 +51,7 @@ class OtherEvents:
         self._add_threads(events, rows, location)
         for kind in _COMMUNICATORS:
             chosen = rows.of(kind)
-            chosen = chosen.pick(_inside(chosen["communicator"], self._communicators))
+            chosen = chosen.pick(_is_row_of(chosen["communicator"], self._communicators))
             reference = self._communicators[chosen["communicator"]]
             chosen.add_to(events, Written[kind.upper()], reference)
         self._add_parameters(events, rows.of("parameter"))
@@ -72,7 +72,9 @@ class OtherEvents:
     def _add_programs(self, events: Events, rows: _Rows) -> None:
         begins = rows.of("program_begin")
         text = self._definitions.text
-        arguments = [[text(word) for word in _split(line)] for line in begins.words("text")]
+        arguments = [
+            [text(word) for word in _split_arguments(line)] for line in begins.words("text")
+        ]
         places = [(events.add_values(texts), len(texts)) for texts in arguments]
         first, count = np.array(places, np.int64).reshape(-1, 2).T
         begins.add_to(events, Written.PROGRAM_BEGIN, begins.defined("name", text), first, count)
@@ -91,9 +93,9 @@ class OtherEvents:
         form = rows["type"]
         is_written = (form >= 0) & (form <= _TYPE["string"])
         named = form == _TYPE["communicator"]
-        is_written |= named & _inside(rows["communicator"], self._communicators)
+        is_written |= named & _is_row_of(rows["communicator"], self._communicators)
         placed = form == _TYPE["location"]
-        is_written |= placed & _inside(rows["value"], self._locations)
+        is_written |= placed & _is_row_of(rows["value"], self._locations)
         rows, named, placed = rows.pick(is_written), named[is_written], placed[is_written]
         form, value = rows["type"], rows.values()
         is_text = form == _TYPE["string"]
@@ -191,12 +193,12 @@ class Parameters:
             events.add(written, Turn.START, moment, self._references[kind], value)
 
 
-def _inside(rows: Integers, table: Integers) -> Mask:
+def _is_row_of(rows: Integers, table: Integers) -> Mask:
     """Which numbers are rows of a table."""
     return (rows >= 0) & (rows < len(table))
 
 
-def _split(line: str) -> list[str]:
+def _split_arguments(line: str) -> list[str]:
     """The arguments of a program."""
     try:
         return shlex.split(line)

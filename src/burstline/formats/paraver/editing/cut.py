@@ -144,14 +144,16 @@ def _cut_events(
         # what lies after the window closes nothing that its end does not close
         reached = events.time <= window.end[events.location]
         events = events.pick((location[events.location] >= 0) & reached)
-        parts.append(_cut(_without_torn(events, torn), labels, window))
-    events = _joined(parts)
-    events = _joined([_awake(events, location, window), events])
+        parts.append(_inside_window(_without_torn(events, torn), labels, window))
+    events = _joined_events(parts)
+    events = _joined_events([_signs_of_life(events, location, window), events])
     where, *columns = events.pick(np.argsort(location[events.location], kind="stable"))
     return event_table(location[where].astype(np.int64), *columns)
 
 
-def _awake(events: _Events, location: npt.NDArray[np.int32], window: _Window) -> _Events:
+def _signs_of_life(
+    events: _Events, location: npt.NDArray[np.int32], window: _Window
+) -> _Events:
     """An event of each location that lives at the window's begin and is silent there."""
     alive = (location >= 0) & (window.born < window.start) & (window.died > window.start)
     alive[events.location[events.time == window.start[events.location]]] = False
@@ -160,7 +162,7 @@ def _awake(events: _Events, location: npt.NDArray[np.int32], window: _Window) ->
     return _Events(silent, window.start[silent], value * TRACING_MODE, value)
 
 
-def _joined(parts: Sequence[_Events]) -> _Events:
+def _joined_events(parts: Sequence[_Events]) -> _Events:
     return _Events(*(np.concatenate(column) for column in zip(*parts, strict=True)))
 
 
@@ -190,15 +192,19 @@ class _Window(NamedTuple):
         return (events.time >= self.start[events.location]) & ((events.time < end) | last)
 
 
-def _cut(events: _Events, labels: Mapping[int, tuple[str, int]], window: _Window) -> _Events:
+def _inside_window(
+    events: _Events, labels: Mapping[int, tuple[str, int]], window: _Window
+) -> _Events:
     kinds, which = np.unique(events.kind, return_inverse=True)
     classes_of_kinds = [
         classify(kind, *labels.get(kind, (None, None))) for kind in kinds.tolist()
     ]
     classes = np.array(classes_of_kinds, np.int64)[which]
-    opening, closing = _matched(events, classes)
+    opening, closing = _matched_spans(events, classes)
     is_kept = window.holds(events)
-    events = _recounted(events, is_kept & (classes == EventClass.COUNTER), which, window)
+    events = _counted_from_begin(
+        events, is_kept & (classes == EventClass.COUNTER), which, window
+    )
     opened = events.time[opening]
     has_end = closing >= 0
     closed = np.where(has_end, events.time[closing], _NEVER)
@@ -207,17 +213,19 @@ def _cut(events: _Events, labels: Mapping[int, tuple[str, int]], window: _Window
     is_kept[closing[before & (closed == start)]] = False
     entered = before & (closed > start)
     left_open = (entered | is_kept[opening]) & ~(has_end & is_kept[closing])
-    joined = _joined(
+    joined = _joined_events(
         (
-            _entries(events, classes, opening[entered], window),
+            _repeated_entries(events, classes, opening[entered], window),
             events.pick(is_kept),
-            _exits(events, classes, opening[left_open], window),
+            _added_exits(events, classes, opening[left_open], window),
         )
     )
     return joined.pick(np.argsort(joined.location, kind="stable"))
 
 
-def _recounted(events: _Events, counted: Mask, which: Integers, window: _Window) -> _Events:
+def _counted_from_begin(
+    events: _Events, counted: Mask, which: Integers, window: _Window
+) -> _Events:
     """The events with 0 as the first delta of each counter, which spans the window's begin."""
     watched_before = (window.born < window.start)[events.location]
     rows = np.flatnonzero(counted & watched_before)
@@ -228,7 +236,7 @@ def _recounted(events: _Events, counted: Mask, which: Integers, window: _Window)
     return events._replace(value=value)
 
 
-def _matched(events: _Events, classes: Integers) -> tuple[Integers, Integers]:
+def _matched_spans(events: _Events, classes: Integers) -> tuple[Integers, Integers]:
     """The rows that open spans, and the row that closes each, -1 where none does."""
     rows = np.flatnonzero(np.isin(classes, _SPANS))
     rows = rows[np.lexsort((rows, events.kind[rows], events.location[rows]))]
@@ -241,7 +249,9 @@ def _matched(events: _Events, classes: Integers) -> tuple[Integers, Integers]:
     return rows[opens], take(rows, match_borders(group, opens)[opens])
 
 
-def _entries(events: _Events, classes: Integers, opening: Integers, window: _Window) -> _Events:
+def _repeated_entries(
+    events: _Events, classes: Integers, opening: Integers, window: _Window
+) -> _Events:
     """The openings at the window's begin, those of calls with their attributes."""
     rows: list[int] = []
     for row in np.sort(opening).tolist():
@@ -262,7 +272,9 @@ def _entries(events: _Events, classes: Integers, opening: Integers, window: _Win
     return repeated._replace(time=window.start[repeated.location])
 
 
-def _exits(events: _Events, classes: Integers, opening: Integers, window: _Window) -> _Events:
+def _added_exits(
+    events: _Events, classes: Integers, opening: Integers, window: _Window
+) -> _Events:
     """Closings of all that is open at the end or the last moment, the innermost first."""
     rows = np.sort(opening)[::-1]
     closing = (classes[rows] == EventClass.TRACING).astype(np.int64)

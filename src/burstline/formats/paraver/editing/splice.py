@@ -65,8 +65,8 @@ def splice(
     with closing(LineSource(source)) as opened, atomic.outputs(outputs) as (prv, pcf, *rest):
         progress.step("Writing", opened.size, "B")
         prv.write(opened.first_line())
-        _copy(opened, prv, additions, (place, row), progress)
-        pcf.write(_labelled(labels or b"", additions.counters))
+        _copy_text(opened, prv, additions, (place, row), progress)
+        pcf.write(_with_labels(labels or b"", additions.counters))
         for file in rest:
             file.write(names or b"")
     return len(row)
@@ -183,7 +183,7 @@ def _record_of(enter: int, holds: list[int]) -> int:
     return enter
 
 
-def _copy(
+def _copy_text(
     source: LineSource,
     target: IO[bytes],
     additions: Additions,
@@ -206,7 +206,7 @@ def _copy(
         progress.advance(stretch.size)
 
 
-def _labelled(labels: bytes, counters: Mapping[int, str]) -> bytes:
+def _with_labels(labels: bytes, counters: Mapping[int, str]) -> bytes:
     """A ``.pcf`` with an ``EVENT_TYPE`` of the counters."""
     if not counters:
         return labels

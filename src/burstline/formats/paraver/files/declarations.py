@@ -87,15 +87,15 @@ def comment(action: str, trace: Trace, *fields: object) -> str:
 
 def compiler_in(comments: Sequence[str]) -> str | None:
     """The compiler of the code that counts its work, as comments say it."""
-    return _said(COMPILER, comments)
+    return _text_after(COMPILER, comments)
 
 
 def silent_threads_in(comments: Sequence[str]) -> str | None:
     """The library of OpenMP that told nothing of its threads, as comments say it."""
-    return _said(SILENT, comments)
+    return _text_after(SILENT, comments)
 
 
-def _said(beginning: str, comments: Sequence[str]) -> str | None:
+def _text_after(beginning: str, comments: Sequence[str]) -> str | None:
     """The rest of the first comment that begins so."""
     lines = (line for line in comments if line.startswith(beginning))
     return next((line.removeprefix(beginning).strip() for line in lines), None)

@@ -118,15 +118,15 @@ def read_header(line: bytes, path: Path) -> Header:
     body = line.rstrip(b" \t\r\n").removeprefix(_BOM)
     if line.startswith(_BOM):
         defects.append(Defect("header_bom", "info", "line 1 begins with a mark of byte order"))
-    front = _front(body, path)
+    front = _front_part(body, path)
     if not body.startswith(_MAGIC):
-        defects.append(Defect("header_magic", "info", f"line 1: {_shown(body[:8])!r}"))
-    unit_ns, claimed = _duration(front["time"], defects)
+        defects.append(Defect("header_magic", "info", f"line 1: {_excerpt_of(body[:8])!r}"))
+    unit_ns, claimed = _end_time(front["time"], defects)
     objects, communicators = _read_applications(body, front.end(), path)
     lists = int(front["applications"])
     if lists != len(objects.tasks) or not lists:
         expected = f"{lists or 'some'} lists of tasks, one per application"
-        raise _malformed(path, expected, str(len(objects.tasks)))
+        raise _malformed_header(path, expected, str(len(objects.tasks)))
     cpus = _cpus_per_node(front, len(objects.threads), defects)
     if cpus is not None:
         unknown = (objects.nodes < 0) | (objects.nodes >= len(cpus))
@@ -146,7 +146,7 @@ def read_header(line: bytes, path: Path) -> Header:
     )
 
 
-def _front(body: bytes, path: Path) -> re.Match[bytes]:
+def _front_part(body: bytes, path: Path) -> re.Match[bytes]:
     if body == b"new format":
         raise UnsupportedRecordError(
             path,
@@ -157,30 +157,32 @@ def _front(body: bytes, path: Path) -> re.Match[bytes]:
         )
     if body[: len(_MAGIC)].lower() != _MAGIC.lower():
         expected, way_out = _BEGIN, "Give the .prv or .prv.gz file of a trace"
-        raise FormatError(path, 1, expected=expected, found=_shown(body), way_out=way_out)
+        raise FormatError(path, 1, expected=expected, found=_excerpt_of(body), way_out=way_out)
     front = _FRONT.match(body)
     if front is None:
-        raise _malformed(
-            path, "'#Paraver (date):time:nodes(cpus):applications:lists'", _shown(body)
+        raise _malformed_header(
+            path,
+            "'#Paraver (date):time:nodes(cpus):applications:lists'",
+            _excerpt_of(body),
         )
     return front
 
 
-def _malformed(path: Path, expected: str, actual: str) -> FormatError:
+def _malformed_header(path: Path, expected: str, actual: str) -> FormatError:
     return FormatError(path, 1, expected=expected, found=actual, way_out=_WAY_OUT)
 
 
-def _shown(text: bytes) -> str:
+def _excerpt_of(text: bytes) -> str:
     """The first characters of what may be a picture or megabytes long, printable."""
     return printable(text[:_SHOWN].decode("ascii", "replace"))
 
 
-def _duration(time: bytes, defects: list[Defect]) -> tuple[int, int | None]:
+def _end_time(time: bytes, defects: list[Defect]) -> tuple[int, int | None]:
     """The unit of the end time and its value, both in ns; None if unreadable."""
     number, _, name = time.strip().partition(b"_")
     unit_ns = _UNITS_NS.get(name)
     if unit_ns is None:
-        unit_text = f"the unit {_shown(name)!r}" if name else "no unit"
+        unit_text = f"the unit {_excerpt_of(name)!r}" if name else "no unit"
         defects.append(
             Defect("header_unit", "info", f"line 1: {unit_text}, read as microseconds")
         )
@@ -195,7 +197,7 @@ def _duration(time: bytes, defects: list[Defect]) -> tuple[int, int | None]:
     else:
         claimed = int(value * unit_ns)
     if claimed is None or claimed >= 2**63:
-        defects.append(Defect("header_time", "info", f"line 1: end time {_shown(time)!r}"))
+        defects.append(Defect("header_time", "info", f"line 1: end time {_excerpt_of(time)!r}"))
         return unit_ns, None
     return unit_ns, claimed
 
@@ -214,14 +216,18 @@ def _read_applications(body: bytes, start: int, path: Path) -> tuple[Objects, in
             communicators += int(match[1])
             count_may_follow = False
         else:
-            raise _malformed(
-                path, "a list of tasks 'tasks(threads:node,…)'", _shown(body[position:])
+            raise _malformed_header(
+                path,
+                "a list of tasks 'tasks(threads:node,…)'",
+                _excerpt_of(body[position:]),
             )
         position = match.end() + 1
         if body[position - 1 : position] not in {b",", b":", b""}:
-            raise _malformed(path, "',' after a list of tasks", _shown(body[position - 1 :]))
+            raise _malformed_header(
+                path, "',' after a list of tasks", _excerpt_of(body[position - 1 :])
+            )
     if threads > MOST_THREADS:
-        raise _malformed(path, f"at most {MOST_THREADS} threads", str(threads))
+        raise _malformed_header(path, f"at most {MOST_THREADS} threads", str(threads))
     columns = np.concatenate([np.empty((2, 0), np.int32), *applications], axis=1)
     tasks = np.array([application.shape[1] for application in applications], np.int64)
     return Objects(tasks, *columns), communicators
@@ -233,11 +239,11 @@ def _read_tasks(match: re.Match[bytes], application: int, path: Path) -> npt.NDA
     threads, nodes = numbers[::2], numbers[1::2]
     if int(match[1]) != len(threads):
         expected = f"{int(match[1])} tasks in the list of application {application + 1}"
-        raise _malformed(path, expected, str(len(threads)))
+        raise _malformed_header(path, expected, str(len(threads)))
     if threads.min() < 1 or threads.max() > MOST_THREADS:
         wrong = int(((threads < 1) | (threads > MOST_THREADS)).argmax())
         expected = f"1 to {MOST_THREADS} threads in task {application + 1}.{wrong + 1}"
-        raise _malformed(path, expected, str(threads[wrong]))
+        raise _malformed_header(path, expected, str(threads[wrong]))
     is_node = (nodes >= 1) & (nodes <= _LARGEST_ID)
     return np.stack([threads, np.where(is_node, nodes - 1, -1)]).astype(np.int32)
 

@@ -50,7 +50,7 @@ class _Range:
         """The whole lines, in the buffer where they fit."""
         # One byte before tells whether a line begins exactly at the border.
         start = self.begin if self.is_first else self.begin - 1
-        got = _read(self.descriptor, buffer, 0, self.end - start + _SLACK, start)
+        got = _read_into(self.descriptor, buffer, 0, self.end - start + _SLACK, start)
         first = 0
         if not self.is_first:
             first = buffer.find(b"\n", 0, got) + 1
@@ -60,7 +60,7 @@ class _Range:
         searched = border
         while (last := buffer.find(b"\n", searched, got)) < 0:
             searched = max(got, border)
-            more = _read(self.descriptor, buffer, got, max(got, _SLACK), start + got)
+            more = _read_into(self.descriptor, buffer, got, max(got, _SLACK), start + got)
             if more == 0:
                 last = got - 1
                 break
@@ -70,7 +70,7 @@ class _Range:
         return np.frombuffer(buffer, np.uint8, last + 1 - first, first)
 
 
-def _read(descriptor: int, buffer: bytearray, start: int, size: int, offset: int) -> int:
+def _read_into(descriptor: int, buffer: bytearray, start: int, size: int, offset: int) -> int:
     if len(buffer) < start + size:
         buffer.extend(bytes(start + size - len(buffer)))
     done = 0
@@ -195,13 +195,13 @@ class LineSource:
                 text = inflater.decompress(packed, BLOCK_BYTES)
             except zlib.error as error:
                 self.damage = f"the compressed stream is damaged: {error}"
-                yield _salvage(before, packed), len(packed)
+                yield _text_before_damage(before, packed), len(packed)
                 return
             rest = inflater.unused_data if inflater.eof else inflater.unconsumed_tail
             yield text, len(packed) - len(rest)
 
 
-def _salvage(inflater: zlib._Decompress, packed: bytes) -> bytes:
+def _text_before_damage(inflater: zlib._Decompress, packed: bytes) -> bytes:
     """The text before the damage."""
     # byte by byte, because an error loses what its call inflated
     text = bytearray()

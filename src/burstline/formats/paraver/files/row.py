@@ -30,7 +30,7 @@ def read_row(data: bytes) -> Row:
     """The names in a whole ``.row``, of every level Paraver knows; never an error."""
     defects = Defects()
     levels: dict[str, list[str]] = {}
-    for number, level, size, names in _blocks(data, defects):
+    for number, level, size, names in _name_blocks(data, defects):
         while names and not names[-1].strip():
             names.pop()
         if level not in LEVELS:
@@ -43,7 +43,7 @@ def read_row(data: bytes) -> Row:
     return Row({level: tuple(names) for level, names in levels.items()}, defects.rows())
 
 
-def _blocks(data: bytes, defects: Defects) -> list[tuple[int, str, int, list[str]]]:
+def _name_blocks(data: bytes, defects: Defects) -> list[tuple[int, str, int, list[str]]]:
     """Line, level, size and names of each block; adds what is in none to the defects."""
     blocks: list[tuple[int, str, int, list[str]]] = []
     for number, raw in enumerate(data.removeprefix(b"\xef\xbb\xbf").split(b"\n"), start=1):

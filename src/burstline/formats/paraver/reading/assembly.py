@@ -88,7 +88,7 @@ class CallPathTree:
 
     def of_constructs(self, frames: Integers) -> npt.NDArray[np.int32]:
         """The node of each frame that a construct was entered from, -1 where unknown."""
-        return _numbered(self._labelled, frames)
+        return _numbered_rows(self._labelled, frames)
 
     def _labelled(self, frame: int) -> int:
         chain: list[Frame] = []
@@ -111,7 +111,7 @@ class CallPathTree:
         return row_table("call_paths", rows)
 
 
-def _numbered(number: Callable[..., int], *columns: AnyIntegers) -> npt.NDArray[np.int32]:
+def _numbered_rows(number: Callable[..., int], *columns: AnyIntegers) -> npt.NDArray[np.int32]:
     """What `number` makes of each row, asked once for equal rows, in order of appearance."""
     first, which = distinct(*columns)
     numbers = np.empty(len(first), np.int32)
@@ -167,7 +167,7 @@ class Assembly:
         if len(rows):
             text = f"value {-1 - int(codes[rows[0]])}"
             self.scanned.defects.note("unknown_mpi_call", "info", text, len(rows))
-            codes[rows] = _numbered(self._add_operation, codes[rows])
+            codes[rows] = _numbered_rows(self._add_operation, codes[rows])
 
     def _add_operation(self, code: int) -> int:
         value = -1 - code
@@ -188,7 +188,7 @@ class Assembly:
             self.scanned.defects.note(
                 "communicator_without_members", "loss", text, len(missing)
             )
-            rows[missing] = _numbered(self._add_communicator, application, source_id)
+            rows[missing] = _numbered_rows(self._add_communicator, application, source_id)
 
     def _add_communicator(self, application: int, source_id: int) -> int:
         return self.communicators.setdefault((application, source_id), len(self.communicators))
@@ -355,7 +355,7 @@ class RegionDefinitions:
 
     def number(self, built: Columns) -> npt.NDArray[np.int32]:
         """The definition of each region, shape (regions,); adds new ones."""
-        return _numbered(self._add, built["type"], built["value"], built["line"])
+        return _numbered_rows(self._add, built["type"], built["value"], built["line"])
 
     def _add(self, kind: int, value: int, line: int) -> int:
         key = kind, value, line
@@ -409,7 +409,7 @@ def _region_tables(
     location = built["location"]
     process = objects.process[location]
     forks = np.flatnonzero(
-        (role == "parallel") & (objects.thread[location] == 0) & _outermost(built, role)
+        (role == "parallel") & (objects.thread[location] == 0) & _is_outermost(built, role)
     )
     team = _team_of(built, process, forks)
     barrier = np.isin(role, ["barrier", "implicit_barrier"]) & (team >= 0)
@@ -429,7 +429,7 @@ def _region_tables(
     return regions, _team_table(built, process, forks, team, first_team)
 
 
-def _outermost(built: Columns, role: npt.NDArray[np.str_]) -> Mask:
+def _is_outermost(built: Columns, role: npt.NDArray[np.str_]) -> Mask:
     """Whether each region lies in no parallel region."""
     start = np.searchsorted(built["location"], built["location"])
     parent = np.where(built["parent"] >= 0, start + built["parent"], -1)

@@ -60,9 +60,11 @@ def sampled(trace: Trace) -> pa.Table:
     joined = joined.sort_by([(key, "ascending") for key in _KEYS])
     functions = {
         value: read_function(label) or UNRESOLVED
-        for value, label in _labels(trace, SAMPLED_FUNCTION).items()
+        for value, label in _value_labels(trace, SAMPLED_FUNCTION).items()
     }
-    places = {value: read_line(label) for value, label in _labels(trace, SAMPLED_LINE).items()}
+    places = {
+        value: read_line(label) for value, label in _value_labels(trace, SAMPLED_LINE).items()
+    }
     names = [functions.get(v, f"function {v}") for v in joined["value"].to_pylist()]
     files, numbers = (
         [place and place[part] for place in map(places.get, joined["value_line"].to_pylist())]
@@ -91,7 +93,7 @@ def _of_type(trace: Trace, kind: int) -> pa.Table:
     return table.append_column("nth", pa.array(nth))
 
 
-def _labels(trace: Trace, kind: int) -> dict[int, str]:
+def _value_labels(trace: Trace, kind: int) -> dict[int, str]:
     """The labels of the values of an event type."""
     types = trace.table("event_types").select(["type", "group"]).to_pylist()
     groups = [row["group"] for row in types if row["type"] == kind]

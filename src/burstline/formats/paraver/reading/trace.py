@@ -70,7 +70,7 @@ _TWO_GIB = 1 << 31
 _FLAGS: Final = {"send_done_from": np.int8, "is_link": np.int8}
 
 
-def _types(names: str) -> Types:
+def _column_types(names: str) -> Types:
     """The type of each column: places and calls fit into 32 bits."""
     return {
         name: np.dtype(
@@ -80,12 +80,14 @@ def _types(names: str) -> Types:
     }
 
 
-_SENDS: Final = _types(
+_SENDS: Final = _column_types(
     "sender_location send_call send_ns send_seq send_leave_ns send_done_call send_done_ns "
     "send_done_seq send_done_from receiver_location size tag is_link"
 )
-_RECEIVES: Final = _types("post_call post_ns post_seq receive_call receive_ns receive_seq")
-_KEY: Final = _types("sender_location ordinal")
+_RECEIVES: Final = _column_types(
+    "post_call post_ns post_seq receive_call receive_ns receive_seq"
+)
+_KEY: Final = _column_types("sender_location ordinal")
 
 
 @dataclass(frozen=True, slots=True)
@@ -270,7 +272,7 @@ class _ExactOrder:
         """Messages, and links of a raw trace, by sender and as in the file; no halves."""
         if not self._in_one_part:
             receives = _in_order(sends, receives)
-        messages, links, negative = _tables(sends, receives)
+        messages, links, negative = _message_tables(sends, receives)
         text = "taken as unsigned 32-bit numbers"
         self._defects.note("negative_message_size", "info", text, negative)
         return {"messages": messages} | ({"links": links} if self._raw else {}), []
@@ -290,7 +292,7 @@ def _in_order(sends: Columns, receives: Columns) -> Columns:
     return joined
 
 
-def _tables(sends: Columns, receives: Columns) -> tuple[pa.Table, pa.Table, int]:
+def _message_tables(sends: Columns, receives: Columns) -> tuple[pa.Table, pa.Table, int]:
     """Messages, links, and the number of sizes that were printed negative, now unsigned."""
     is_link = sends["is_link"].astype(bool)
     sides = {**sends, **receives}

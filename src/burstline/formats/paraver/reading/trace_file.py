@@ -180,8 +180,8 @@ class OpenTrace:
             ("header", [self.header.text]),
             ("communicator", scanned.communicator_lines),
             ("comment", scanned.comments),
-            ("row", _lines_of(_companions(self.path)[1])),
-            ("pcf", _lines_of(_companions(self.path)[0])),
+            ("row", _lines_of(_read_companions(self.path)[1])),
+            ("pcf", _lines_of(_read_companions(self.path)[0])),
         ]
         rows = ((kind, valid_text(text)) for kind, texts in lines for text in texts)
         return row_table("source", rows)
@@ -258,7 +258,7 @@ def open_trace(path: Path, *, most_buckets: int) -> Iterator[OpenTrace]:
         buckets = min(most_buckets, tasks)
         bucket = np.arange(tasks) * buckets // tasks
         layout = _core.Layout(objects.tasks.tolist(), objects.threads.tolist(), bucket.tolist())
-        pcf_path, row_path = _companions(path)
+        pcf_path, row_path = _read_companions(path)
         pcf = read_pcf(_bytes_of(pcf_path))
         row = read_row(_bytes_of(row_path)) if is_plain(row_path) else None
         types = type_table(pcf)
@@ -285,7 +285,7 @@ def valid_text(text: str) -> str:
     return text.encode("utf-8", "replace").decode()
 
 
-def _companions(path: Path) -> tuple[Path, Path]:
+def _read_companions(path: Path) -> tuple[Path, Path]:
     if path.name.endswith((".prv", ".prv.gz")):
         return companion_paths(path)
     return path.with_suffix(".pcf"), path.with_suffix(".row")

@@ -138,7 +138,7 @@ def source_lines(trace: Trace, kind: str) -> list[str]:
 
 def prologue(trace: Trace, names: Numbering, end_ns: int) -> bytes:
     """The lines before the first record of a trace whose last moment is `end_ns`."""
-    communicators = list(_communicators(trace, names))
+    communicators = list(_communicators_left(trace, names))
     date = names.header.date if names.header else ""
     if not _DATE.fullmatch(date):  # none that every reader accepts
         date = now().strftime(DATE_FORMAT)
@@ -148,7 +148,9 @@ def prologue(trace: Trace, names: Numbering, end_ns: int) -> bytes:
     if compiler and compiler_in(comments) is None:
         comments.append(f"{COMPILER}{printable(compiler, limit=1_000)}")
     if silent_threads_in(comments) is None:
-        comments += [f"{SILENT}{printable(name, limit=1_000)}" for name in _silent(trace)]
+        comments += [
+            f"{SILENT}{printable(name, limit=1_000)}" for name in _silent_library(trace)
+        ]
     if OWN_IDS not in comments and _have_own_ids(trace):
         comments.append(OWN_IDS)
     if names.renumbered:
@@ -170,13 +172,13 @@ def _have_own_ids(trace: Trace) -> bool:
     )
 
 
-def _silent(trace: Trace) -> list[str]:
+def _silent_library(trace: Trace) -> list[str]:
     """The library of OpenMP, if there is one, of whose threads nothing is recorded."""
     rows = trace.defects.select(["kind", "first"]).to_pylist()
     return [row["first"] for row in rows if row["kind"] == SILENT_THREADS][:1]
 
 
-def _communicators(trace: Trace, names: Numbering) -> Iterator[Communicator]:
+def _communicators_left(trace: Trace, names: Numbering) -> Iterator[Communicator]:
     """The communicators with those of their members that are left, by their new ids."""
     application, rank = trace.arrays("locations", "application", "rank")
     places = zip(application.tolist(), rank.tolist(), strict=True)

@@ -93,14 +93,14 @@ def write(
     progress.step("writing", 0, "B")
     with atomic.outputs([path, *companions]) as (prv, pcf, row):
         prv.write(prologue(trace, names, end_ns))
-        for block in _blocks(trace, names, surveyed, memory=memory, output=path):
+        for block in _record_blocks(trace, names, surveyed, memory=memory, output=path):
             prv.write(block)
             progress.advance(len(block))
-        pcf.write(write_pcf(_labels(trace)))
+        pcf.write(write_pcf(_all_labels(trace)))
         row.write(write_row(object_names(trace, names)))
 
 
-def _labels(trace: Trace) -> Pcf:
+def _all_labels(trace: Trace) -> Pcf:
     """The labels of a trace with raw tables, completed by those of the source."""
     other = read_pcf("\n".join(source_lines(trace, "pcf")).encode())
     in_order = sorted(trace.table("event_types").to_pylist(), key=lambda row: row["group"])
@@ -113,7 +113,7 @@ def _labels(trace: Trace) -> Pcf:
     return replace(other, types=types, values=values) if types else other
 
 
-def _blocks(
+def _record_blocks(
     trace: Trace, names: Numbering, surveyed: Survey, *, memory: int | None, output: Path
 ) -> Iterator[memoryview]:
     """Yield the records as some megabytes of whole lines each, valid until the next."""
@@ -127,7 +127,7 @@ def _blocks(
     out = np.empty(_BUFFER_BYTES, np.uint8)
     fits = _COPIES * surveyed.bytes <= budget or not trace.is_stored
     parts = (
-        iter([_whole(trace)])
+        iter([_all_records(trace)])
         if fits
         else windows(trace, surveyed, memory=budget, output=output)
     )
@@ -155,7 +155,7 @@ class Records(NamedTuple):
         return len(self.events[1]) + len(self.states[1]) + len(self.links[1])
 
 
-def _whole(trace: Trace) -> Records:
+def _all_records(trace: Trace) -> Records:
     """The records of a trace; events and states in memory are not copied."""
     return _from_tables(
         trace.table("events").select(list(EVENT_COLUMNS)),
@@ -171,9 +171,9 @@ def _from_tables(
     """The records of three tables sorted by location; `links` in any order within it."""
     order = np.lexsort((to_numpy(links["send_leave_ns"]), to_numpy(links["sender_location"])))
     return Records(
-        _grouped(events, locations),
-        _grouped(states, locations),
-        _grouped(links.take(pa.array(order)), locations),
+        _by_location(events, locations),
+        _by_location(states, locations),
+        _by_location(links.take(pa.array(order)), locations),
     )
 
 
@@ -181,19 +181,19 @@ def _as_links(table: pa.Table) -> pa.Table:
     """Messages or other communications with :data:`_LINK_COLUMNS`, as int64; tags unsigned."""
     is_messages = "received_bytes" in table.column_names
     names = _COLUMNS["messages" if is_messages else "links"]
-    columns = [_integers(table[name]) for name in names]
+    columns = [_int64_column(table[name]) for name in names]
     if is_messages:
         columns[-1] = columns[-1] & _TAG_BITS
     return pa.table(dict(zip(_LINK_COLUMNS, columns, strict=True)))
 
 
-def _grouped(table: pa.Table, locations: int) -> tuple[Integers, ...]:
+def _by_location(table: pa.Table, locations: int) -> tuple[Integers, ...]:
     group, *columns = table.columns
     offsets = np.searchsorted(to_numpy(group), np.arange(locations + 1))
-    return (offsets.astype(np.int64), *(_integers(column) for column in columns))
+    return (offsets.astype(np.int64), *(_int64_column(column) for column in columns))
 
 
-def _integers(column: pa.ChunkedArray) -> Integers:
+def _int64_column(column: pa.ChunkedArray) -> Integers:
     return np.ascontiguousarray(to_numpy(column), dtype=np.int64)
 
 
@@ -220,7 +220,7 @@ def survey(trace: Trace) -> Survey:
             name, [column for column in columns if column.endswith("_ns")]
         ):
             if part.num_rows:
-                rows[_kind(name)] += part.num_rows
+                rows[_record_kind(name)] += part.num_rows
                 times = [to_numpy(column) for column in part.columns]
                 never_ending = name == "states"
                 first += [int(time.min()) for time in times[: 1 if never_ending else None]]
@@ -230,14 +230,14 @@ def survey(trace: Trace) -> Survey:
 
 def windows(trace: Trace, surveyed: Survey, *, memory: int, output: Path) -> Iterator[Records]:
     """Yield the records in windows of time, in order, of at most `memory` bytes each."""
-    edges = _edges(trace, surveyed, max(memory // _COPIES, 1))
+    edges = _window_edges(trace, surveyed, max(memory // _COPIES, 1))
     locations = trace.locations.num_rows
     with atomic.scratch(output) as folder:
         spills = {kind: _Spill(folder / kind, _COLUMNS[kind], edges) for kind in _ROW_BYTES}
         for name, due in _DUE.items():
             for part in trace.batches(name, _COLUMNS[name]):
-                is_link = _kind(name) == "links"
-                spills[_kind(name)].add(_as_links(part) if is_link else part, due)
+                is_link = _record_kind(name) == "links"
+                spills[_record_kind(name)].add(_as_links(part) if is_link else part, due)
         for spill in spills.values():
             spill.seal()
         for window in range(len(edges)):
@@ -285,18 +285,18 @@ class _Spill:
         return pa.Table.from_batches(parts, self._schema).combine_chunks()
 
 
-def _kind(name: str) -> str:
+def _record_kind(name: str) -> str:
     return "links" if name == "messages" else name
 
 
-def _edges(trace: Trace, surveyed: Survey, limit: int) -> Integers:
+def _window_edges(trace: Trace, surveyed: Survey, limit: int) -> Integers:
     """The begins of windows of at most `limit` bytes, in ns."""
     width = (surveyed.last_ns - surveyed.first_ns) // _BINS + 1
     load = np.zeros(_BINS, np.int64)
     for name, due in _DUE.items():
         for part in trace.batches(name, (due,)):
             bins = (to_numpy(part[due]) - surveyed.first_ns) // width
-            load += np.bincount(bins, minlength=_BINS) * _ROW_BYTES[_kind(name)]
+            load += np.bincount(bins, minlength=_BINS) * _ROW_BYTES[_record_kind(name)]
     starts, held = [0], 0
     for number, size in enumerate(load.tolist()):
         if held and held + size > limit:

@@ -113,8 +113,8 @@ class Gathering:
         self._calls.append(columns)
         records = entries["record"]
         kind = np.ascontiguousarray(records["kind"])
-        _, communicator = _communicators(records, kind, communicators)
-        sizes = _sizes(records)
+        _, communicator = _named_communicators(records, kind, communicators)
+        sizes = _sizes_of(records)
         _clear_absurd(kind, sizes)
         self._append_details(
             records,
@@ -179,14 +179,14 @@ class Gathering:
         rows = line.of(*OF_THE_CALL)
         line.note(self._defects, "record_without_call", "loss", rows[line.call[rows] < 0])
         rows = rows[line.call[rows] >= 0]
-        rows = rows[~_refused(line, rows)]
+        rows = rows[~_refused_messages(line, rows)]
         records, kind = line.records[rows], line.kind[rows]
-        place, communicator = _communicators(records, kind, communicators)
+        place, communicator = _named_communicators(records, kind, communicators)
         lost = np.flatnonzero((place >= 0) & (communicator < 0))
         if len(lost):
             text = f"{line.name}: communicator {place[lost[0]]}"
             self._defects.note("communicator_not_defined", "loss", text, len(lost))
-        sizes = _sizes(records)
+        sizes = _sizes_of(records)
         absurd = _clear_absurd(kind, sizes)
         if len(absurd):
             text = f"{line.name}: {absurd[0]} bytes"
@@ -229,7 +229,7 @@ class Gathering:
         return Details(**columns, own=own)
 
 
-def _refused(line: Timeline, rows: Integers) -> npt.NDArray[np.bool_]:
+def _refused_messages(line: Timeline, rows: Integers) -> npt.NDArray[np.bool_]:
     """Which records of calls are of messages that MPI refused: neither sent nor waited for.
 
     A call that failed after it had received, as more came than it had room for, did both.
@@ -266,7 +266,7 @@ def names_operation(kind: npt.NDArray[np.uint16], op: npt.NDArray[np.uint16]) ->
     return named
 
 
-def _communicators(
+def _named_communicators(
     records: npt.NDArray[Any], kind: npt.NDArray[np.uint16], communicators: Mapping[int, int]
 ) -> tuple[Integers, Integers]:
     """The communicator that each record names, -1 where it names none, and its row."""
@@ -279,7 +279,7 @@ def _communicators(
     return place, row
 
 
-def _sizes(records: npt.NDArray[Any]) -> dict[str, Integers]:
+def _sizes_of(records: npt.NDArray[Any]) -> dict[str, Integers]:
     return {name: records[name].view(np.int64).copy() for name in "bc"}
 
 

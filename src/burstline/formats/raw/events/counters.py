@@ -28,14 +28,14 @@ class Counters:
         by_name: dict[str, Counter] = {}
         for defined in processes:
             for _, counter in sorted(defined.counters.items()):
-                by_name.setdefault(_column(counter.name), counter)
+                by_name.setdefault(_column_name(counter.name), counter)
         self.names = list(by_name)
         self._by_name = by_name
 
     def places(self, counters: Mapping[int, Counter]) -> dict[int, int]:
         """The place of each counter of a process among all."""
         place = {name: position for position, name in enumerate(self.names)}
-        return {key: place[_column(counter.name)] for key, counter in counters.items()}
+        return {key: place[_column_name(counter.name)] for key, counter in counters.items()}
 
     def table(self) -> pa.Table:
         """The table `counters`."""
@@ -81,7 +81,7 @@ class Readings:
         before: Mapping[int, Known] | None = None,
     ) -> None:
         """Take in the readings of a location; counters of its process are given places."""
-        where, column, value = _values(line, places)
+        where, column, value = _reading_values(line, places)
         events, row = np.unique(line.seq[where], return_inverse=True)
         table = np.full((len(self._names) + 3, len(events)), schema.NO_VALUE)
         table[0], table[1] = line.location, events
@@ -93,7 +93,9 @@ class Readings:
         backwards = []
         for place in range(len(self._names)):
             last = None if before is None else before.get(place)
-            backwards += _differ(place, readings[place], known[place], table[3 + place], last)
+            backwards += _set_differences(
+                place, readings[place], known[place], table[3 + place], last
+            )
         if before is None:
             note_backwards(backwards, self._names, line.name, self._defects)
         else:  # of a slice: noted when the whole location has been read
@@ -120,7 +122,7 @@ def last_known(
     line: Timeline, places: Mapping[int, int], before: Mapping[int, Known]
 ) -> dict[int, Known]:
     """What is known of each counter behind some records, of what was known before them."""
-    where, column, value = _values(line, places)
+    where, column, value = _reading_values(line, places)
     readings = dict(before)
     for place in set(places.values()):
         rows = np.flatnonzero(column == place)
@@ -140,7 +142,9 @@ def note_backwards(
         defects.note("counter_runs_backwards", "loss", text, times)
 
 
-def _values(line: Timeline, places: Mapping[int, int]) -> tuple[Integers, Integers, Integers]:
+def _reading_values(
+    line: Timeline, places: Mapping[int, int]
+) -> tuple[Integers, Integers, Integers]:
     """The record, the counter's place and the value of each reading."""
     rows = line.of(Kind.COUNTERS)
     rows = rows[line.seq[rows] >= 0]
@@ -155,7 +159,7 @@ def _values(line: Timeline, places: Mapping[int, int]) -> tuple[Integers, Intege
     )
 
 
-def _differ(
+def _set_differences(
     place: int, reading: Integers, known: Mask, target: Integers, last: Known | None
 ) -> list[Backwards]:
     """Set the steps of a counter, and say whether it runs backwards."""
@@ -171,5 +175,5 @@ def _differ(
     return [Backwards(place, times + int(back.argmax()), int(np.count_nonzero(back)))]
 
 
-def _column(name: str) -> str:
+def _column_name(name: str) -> str:
     return f"{name}_counter" if name in schema.BESIDE_COUNTERS else name

@@ -108,14 +108,14 @@ class OpenMp:
 
 def decode(threads: Sequence[npt.NDArray[Any]]) -> OpenMp:
     """Regions, teams and locks of the OpenMP records of one process; O(records log records)."""
-    records = _gathered(threads)
-    teams = _teams(records)
-    begin, end = _pairs(records)
-    asked, got, taken, released = _locks(records)
+    records = _joined_threads(threads)
+    teams = _team_columns(records)
+    begin, end = _begins_and_ends(records)
+    asked, got, taken, released = _lock_steps(records)
     begin, end = np.append(begin, asked), np.append(end, got)
     order = np.argsort(begin, kind="stable")
     begin, end = begin[order], end[order]
-    role = _roles(records, begin)
+    role = _region_roles(records, begin)
     team = row_of(teams["number"], records["a"][begin])
     own = records["op"][begin] != Op.TEAM_BEGIN
     stack = np.where(own, records["c"][begin], take(teams["stack"], team, NO_VALUE)) & _LOW
@@ -124,14 +124,14 @@ def decode(threads: Sequence[npt.NDArray[Any]]) -> OpenMp:
         "begin": records["at"][begin],
         "end": take(records["at"], end),
         "enter_ns": records["time"][begin],
-        "leave_ns": _leaves(records, begin, end, take(teams["join_ns"], team, NO_VALUE)),
+        "leave_ns": _leave_times(records, begin, end, take(teams["join_ns"], team, NO_VALUE)),
         "role": role,
         "stack": stack,
         "team": team,
-        "barrier_ordinal": _ordinals(
+        "barrier_ordinal": _ordinals_in_team(
             records["thread"][begin], team, np.isin(role, _BARRIERS) & (team >= 0)
         ),
-        "iterations": _iterations(records, begin, end, role, team),
+        "iterations": _loop_iterations(records, begin, end, role, team),
     }
     locks = {
         "thread": records["thread"][taken],
@@ -144,7 +144,7 @@ def decode(threads: Sequence[npt.NDArray[Any]]) -> OpenMp:
     return OpenMp(regions, teams, locks)
 
 
-def _gathered(threads: Sequence[npt.NDArray[Any]]) -> Table:
+def _joined_threads(threads: Sequence[npt.NDArray[Any]]) -> Table:
     """Put the records of all threads behind each other, as int64."""
     sizes = [len(records) for records in threads]
     columns = {
@@ -158,7 +158,7 @@ def _gathered(threads: Sequence[npt.NDArray[Any]]) -> Table:
     return columns
 
 
-def _teams(records: Table) -> Table:
+def _team_columns(records: Table) -> Table:
     fork = np.flatnonzero(records["op"] == Op.FORK)
     fork = fork[np.unique(records["a"][fork], return_index=True)[1]]
     fork = fork[np.lexsort((records["a"][fork], records["time"][fork]))]
@@ -189,7 +189,7 @@ def _teams(records: Table) -> Table:
     }
 
 
-def _pairs(records: Table) -> tuple[Integers, Integers]:
+def _begins_and_ends(records: Table) -> tuple[Integers, Integers]:
     """The begins of all that is no lock, and the end of each or -1."""
     rows = np.flatnonzero(np.isin(records["op"], np.append(_BEGINS, _ENDS)))
     op = records["op"][rows]
@@ -201,7 +201,7 @@ def _pairs(records: Table) -> tuple[Integers, Integers]:
     return rows[begins], take(rows, partner)
 
 
-def _locks(records: Table) -> tuple[Integers, Integers, Integers, Integers]:
+def _lock_steps(records: Table) -> tuple[Integers, Integers, Integers, Integers]:
     """Requests that were granted and the releases, acquisitions and the releases, or -1."""
     rows = np.flatnonzero(
         (records["op"] >= Op.LOCK_REQUEST) & (records["op"] <= Op.LOCK_RELEASED)
@@ -224,7 +224,7 @@ def _locks(records: Table) -> tuple[Integers, Integers, Integers, Integers]:
     return asked, released[is_asked], rows[taken][order], released[order]
 
 
-def _roles(records: Table, begin: Integers) -> Integers:
+def _region_roles(records: Table, begin: Integers) -> Integers:
     op, high = records["op"][begin], records["c"][begin] >> 32
     role = np.full(len(begin), ROLES.index("parallel"), np.int64)
     role[op == Op.TEAM_BEGIN] = ROLES.index("team")
@@ -240,7 +240,7 @@ def _roles(records: Table, begin: Integers) -> Integers:
     return role
 
 
-def _leaves(records: Table, begin: Integers, end: Integers, join: Integers) -> Integers:
+def _leave_times(records: Table, begin: Integers, end: Integers, join: Integers) -> Integers:
     last = np.full(int(records["thread"].max(initial=-1)) + 1, NO_VALUE)
     np.maximum.at(last, records["thread"], records["time"])
     enter = records["time"][begin]
@@ -251,21 +251,21 @@ def _leaves(records: Table, begin: Integers, end: Integers, join: Integers) -> I
     return np.maximum(np.where(cut, join, leave), enter)
 
 
-def _ordinals(thread: Integers, team: Integers, counted: Mask) -> Integers:
+def _ordinals_in_team(thread: Integers, team: Integers, counted: Mask) -> Integers:
     """The ordinal of each row that counts within its thread and team; -1 of the others."""
     ordinal = np.full(len(thread), UNKNOWN, np.int64)
     ordinal[counted] = ordinal_within(team[counted], thread[counted])
     return ordinal
 
 
-def _iterations(
+def _loop_iterations(
     records: Table, begin: Integers, end: Integers, role: Integers, team: Integers
 ) -> Integers:
     work = (records["op"][begin] == Op.WORK_BEGIN) & (end >= 0)
     own = np.where(work, records["b"][end], NO_VALUE)
     own[(own < 0) | (own > _MOST)] = NO_VALUE
     loops = (role == _LOOP) & (team >= 0)
-    ordinal = _ordinals(records["thread"][begin], team, loops)
+    ordinal = _ordinals_in_team(records["thread"][begin], team, loops)
     rows = np.flatnonzero(loops & (own != NO_VALUE) & (own > 0))
     rows = rows[np.lexsort((rows, ordinal[rows], team[rows]))]
     if not len(rows):
@@ -356,7 +356,7 @@ class OpenMpRows:
             np.array([getattr(line, name) for line in lines])[thread]
             for name in ("location", "died_ns", "last_seq")
         )
-        join_ns, join_seq = teams["join_ns"], _seq(lines, teams, "join")
+        join_ns, join_seq = teams["join_ns"], _seq_at(lines, teams, "join")
         open_ = teams["join"] < 0
         if open_.any():
             first = f"location {location[open_].min()}"
@@ -368,7 +368,7 @@ class OpenMpRows:
                 "parent": np.where(parent >= 0, parent + self._team_count, UNKNOWN),
                 "fork_location": location,
                 "fork_ns": teams["fork_ns"],
-                "fork_seq": _seq(lines, teams, "fork"),
+                "fork_seq": _seq_at(lines, teams, "fork"),
                 "join_ns": np.where(open_, died_ns, join_ns),
                 "join_seq": np.where(open_, last_seq + 1, join_seq),
                 "threads": np.maximum(teams["threads"], 1),
@@ -384,9 +384,9 @@ class OpenMpRows:
                 "lock": lock,
                 "order": ordinal_within(lock, order=by_time) + 1,
                 "acquire_ns": acquire_ns,
-                "acquire_seq": _seq(lines, locks, "acquire"),
+                "acquire_seq": _seq_at(lines, locks, "acquire"),
                 "release_ns": locks["release_ns"],
-                "release_seq": _seq(lines, locks, "release"),
+                "release_seq": _seq_at(lines, locks, "release"),
             }
         )
 
@@ -402,7 +402,7 @@ class OpenMpRows:
 _PLACES: Final = np.array([list(RECORDED_REGIONS).index(role) for role in ROLES])
 
 
-def _seq(lines: Sequence[Timeline], table: Table, name: str) -> Integers:
+def _seq_at(lines: Sequence[Timeline], table: Table, name: str) -> Integers:
     """The ordinal of the event at a position of each row's thread, or the missing value."""
     first = prefix_sums(np.array([len(line.seq) for line in lines]))
     row = np.where(table[name] >= 0, first[table["thread"]] + table[name], UNKNOWN)

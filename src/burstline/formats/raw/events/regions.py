@@ -80,7 +80,7 @@ class Regions:
                 both.append(openmp[number] | {"region": lookup(role, rows).astype(np.int64)})
             regions = concatenated(list(user), both)
             if len(regions["region"]):
-                self._regions.append(_closed(location, last_seq, regions))
+                self._regions.append(_closed_regions(location, last_seq, regions))
         self._lines.clear()
 
     def _user_regions(
@@ -98,7 +98,7 @@ class Regions:
         line.note(self._defects, "region_left_but_never_entered", "info", rows[lost])
         code = np.isin(number[begin], np.fromiter(functions, np.int64)) & ~loop[begin]
         line.note(self._defects, "region_never_left", "info", rows[begin[~closed & ~code]])
-        partner[begin] = _jumped(begin, partner[begin], code)
+        partner[begin] = _with_jumps(begin, partner[begin], code)
         ends = partner[begin] >= 0
         end = rows[partner[begin]]
         times = np.where(closed, line.records["b"][end], _MOST_ITERATIONS).astype(np.uint64)
@@ -143,11 +143,11 @@ class Regions:
 
     def definitions(self) -> pa.Table:
         """The table `region_defs`; the source's id of a loop is its `source_value`."""
-        rows = ((row, *_definition(*key)) for row, key in enumerate(self._definitions))
+        rows = ((row, *_definition_columns(*key)) for row, key in enumerate(self._definitions))
         return row_table("region_defs", rows)
 
 
-def _jumped(enter: Integers, leave: Integers, code: Mask) -> Integers:
+def _with_jumps(enter: Integers, leave: Integers, code: Mask) -> Integers:
     """The leaves of some borders; functions that were jumped out of end with those around."""
     jumped = np.flatnonzero(code & (leave < 0))
     if not len(jumped):
@@ -160,7 +160,7 @@ def _jumped(enter: Integers, leave: Integers, code: Mask) -> Integers:
     return ends
 
 
-def _definition(
+def _definition_columns(
     space: int, number: int, name: Name | Frame | None
 ) -> tuple[str | int | None, ...]:
     """The columns of `region_defs` behind the first."""
@@ -185,7 +185,7 @@ def loop_name(number: int, name: Name | None) -> str:
     return short if name.line is None else f"{short}:{name.line}"
 
 
-def _closed(location: int, last_seq: int, regions: Columns) -> Columns:
+def _closed_regions(location: int, last_seq: int, regions: Columns) -> Columns:
     """The rows of a location: in order of enter, all of them left, with their parents."""
     order = np.argsort(regions["enter_seq"], kind="stable")
     rows = {name: column[order] for name, column in regions.items()}

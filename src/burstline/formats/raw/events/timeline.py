@@ -148,7 +148,7 @@ def timeline(
     begin = start_of(file) if part is None else part.begin
     records = file.records[begin.record : None if part is None else part.end.record]
     kind = np.ascontiguousarray(records["kind"])
-    local = _times(file, records, kind, begin, defects)
+    local = _local_times(file, records, kind, begin, defects)
     time_ns = correction.apply(local)
     seq = np.cumsum(np.isin(kind, _EVENTS)) + begin.seq
     call = np.cumsum(kind == Kind.ENTER) - 1
@@ -176,7 +176,7 @@ def timeline(
         next_seq=last_seq + 1 if part is None else part.end.enter_seq,
         local_ns=int(local[-1]) if len(local) else begin.local_ns,
     )
-    line.leave = _leaves(line, defects)
+    line.leave = _leaves_of_calls(line, defects)
     return line
 
 
@@ -191,27 +191,27 @@ def joined(lines: Sequence[Timeline]) -> Timeline:
 
 def start_of(file: RawFile) -> Cut:
     """The place before the first record of a file."""
-    return Cut(0, 0, -1, _born(file), 0, 0)
+    return Cut(0, 0, -1, _first_moment(file), 0, 0)
 
 
 def born_ns(file: RawFile, correction: Correction) -> int:
     """When a thread was first watched, by the common clock."""
-    return int(correction.apply(np.array([_born(file)]))[0])
+    return int(correction.apply(np.array([_first_moment(file)]))[0])
 
 
-def _born(file: RawFile) -> int:
+def _first_moment(file: RawFile) -> int:
     begin = file.outline.first_ns
     if begin < 0:
         begin = min(file.start_ns, LATEST - 1)
     return file.start_ns if 0 < file.start_ns <= begin else begin
 
 
-def _watched(file: RawFile) -> int:
+def _watched_from(file: RawFile) -> int:
     """From when on a thread has events; files of a thread each tell when they were opened."""
     return 0 if file.version == ONE_THREAD else file.start_ns
 
 
-def _times(
+def _local_times(
     file: RawFile,
     records: npt.NDArray[Any],
     kind: npt.NDArray[np.uint16],
@@ -223,9 +223,9 @@ def _times(
     timed = np.isin(kind, _TIMED)
     absurd = timed & (time >= LATEST)
     timed &= ~absurd
-    early = np.isin(kind, _EVENTS) & (time < _watched(file))
+    early = np.isin(kind, _EVENTS) & (time < _watched_from(file))
     local = np.full(len(time), begin.local_ns, np.int64)
-    local[timed] = np.maximum(time[timed].astype(np.int64), _born(file))
+    local[timed] = np.maximum(time[timed].astype(np.int64), _first_moment(file))
     running = np.maximum(np.maximum.accumulate(local), begin.local_ns)
     back = timed & (local < running)
     for name, severity, wrong in (
@@ -239,7 +239,7 @@ def _times(
     return running
 
 
-def _leaves(line: Timeline, defects: Defects) -> Integers:
+def _leaves_of_calls(line: Timeline, defects: Defects) -> Integers:
     leave = np.full(len(line.enter), -1, np.int64)
     rows = np.flatnonzero(line.kind == Kind.LEAVE)
     call = line.call[rows]

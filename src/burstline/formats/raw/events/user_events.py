@@ -98,8 +98,8 @@ class UserEvents:
             rows.append((number, " ".join(text.split()), 6, group))
             group += 1
         return {
-            "event_types": _extended("event_types", types, rows),
-            "event_values": _extended("event_values", values, meanings),
+            "event_types": _with_rows("event_types", types, rows),
+            "event_values": _with_rows("event_values", values, meanings),
         }
 
 
@@ -135,5 +135,5 @@ def merged(calls: Trace, rows: Integers) -> pa.Table:
     )
 
 
-def _extended(name: str, table: pa.Table, rows: Sequence[Sequence[object]]) -> pa.Table:
+def _with_rows(name: str, table: pa.Table, rows: Sequence[Sequence[object]]) -> pa.Table:
     return pa.concat_tables([table, row_table(name, rows)]).combine_chunks() if rows else table

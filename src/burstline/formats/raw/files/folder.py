@@ -76,7 +76,7 @@ class RawFile:
 
     def release(self) -> None:
         """Release the pages that were read; they come back when they are needed."""
-        _release(self.records)
+        _release_pages(self.records)
 
 
 def recognises(folder: Path, _head: bytes = b"") -> bool:
@@ -99,7 +99,7 @@ def open_files(
     files, refused, room = [], None, room or Room(None)
     for path in paths:
         try:
-            files += _open(path, defects, room)
+            files += _open_file(path, defects, room)
         except UnsupportedRecordError:
             raise
         except FormatError as error:
@@ -119,8 +119,8 @@ def open_files(
     return files
 
 
-def _open(path: Path, defects: Defects, room: Room) -> list[RawFile]:
-    header = _header(path, defects)
+def _open_file(path: Path, defects: Defects, room: Room) -> list[RawFile]:
+    header = _read_header(path, defects)
     if header is None:
         return []
     return [
@@ -129,19 +129,19 @@ def _open(path: Path, defects: Defects, room: Room) -> list[RawFile]:
             version=int(header["version"]),
             pid=int(header["pid"]),
             thread=number,
-            host=_text(header["host"]),
-            program=_text(header["program"]),
-            mpi=_text(header["mpi"]),
+            host=_padded_text(header["host"]),
+            program=_padded_text(header["program"]),
+            mpi=_padded_text(header["mpi"]),
             start_ns=start_ns,
             start_realtime_ns=int(header["start_realtime_ns"]),
             records=records,
             outline=_outline_of(records),
         )
-        for number, start_ns, records in _threads(path, header, defects, room)
+        for number, start_ns, records in _threads_in(path, header, defects, room)
     ]
 
 
-def _header(path: Path, defects: Defects) -> Any:  # noqa: ANN401 -- a record, or None
+def _read_header(path: Path, defects: Defects) -> Any:  # noqa: ANN401 -- a record, or None
     """The header of a file, None where it was never written."""
     with path.open("rb") as file:
         head = file.read(HEADER.itemsize)
@@ -150,7 +150,7 @@ def _header(path: Path, defects: Defects) -> Any:  # noqa: ANN401 -- a record, o
         defects.note("file_without_header", "loss", f"{path.name}: {size} bytes")
         return None
     if head[:8] != MAGIC or len(head) < HEADER.itemsize:
-        raise _refused(path, f"{MAGIC.decode()} at offset 0", head[:8])
+        raise _no_raw_file(path, f"{MAGIC.decode()} at offset 0", head[:8])
     header = np.frombuffer(head, HEADER)[0]
     if not 1 <= header["version"] <= VERSION or header["record_bytes"] != RECORD.itemsize:
         raise UnsupportedRecordError(
@@ -162,29 +162,29 @@ def _header(path: Path, defects: Defects) -> Any:  # noqa: ANN401 -- a record, o
         )
     begin = int(header["header_bytes"])
     if not HEADER.itemsize <= begin <= _MOST_HEADER_BYTES:
-        raise _refused(path, "a sane size of the header at offset 12", str(begin).encode())
+        raise _no_raw_file(path, "a sane size of the header at offset 12", str(begin).encode())
     return header
 
 
-def _refused(path: Path, expected: str, found: bytes) -> FormatError:
+def _no_raw_file(path: Path, expected: str, found: bytes) -> FormatError:
     shown = found.decode("latin-1") or "an empty file"
     return FormatError(path, None, expected=expected, found=shown, way_out=_WAY_OUT)
 
 
-def _text(field: bytes) -> str:
+def _padded_text(field: bytes) -> str:
     return bytes(field).split(b"\0")[0].decode("utf-8", "replace")
 
 
 def stored(path: Path) -> list[npt.NDArray[Any] | Pieces]:
     """What each thread of a file recorded, whatever is missing of it."""
     defects = Defects()
-    header = _header(path, defects)
+    header = _read_header(path, defects)
     if header is None:
         return []
-    return [records for *_, records in _threads(path, header, defects, Room(None))]
+    return [records for *_, records in _threads_in(path, header, defects, Room(None))]
 
 
-def _threads(
+def _threads_in(
     path: Path,
     header: Any,  # noqa: ANN401 -- a record
     defects: Defects,
@@ -195,26 +195,28 @@ def _threads(
     tail = path.with_suffix(TAIL_SUFFIX)
     if header["version"] == ONE_THREAD:
         room.take(np.zeros(1, np.int64))
-        place, left = _tail(tail, begin)
-        records, _ = _sound(_with_tail(path, begin, place, left, defects), path, begin, defects)
+        place, left = _read_tail(tail, begin)
+        records, _ = _sound_records(
+            _with_tail(path, begin, place, left, defects), path, begin, defects
+        )
         return [(int(header["thread"]), int(header["start_ns"]), records)]
-    records, heads = _sound(_mapped(path, begin, defects), path, begin, defects)
+    records, heads = _sound_records(_mapped_records(path, begin, defects), path, begin, defects)
     lost = int(heads[0]) if len(heads) else len(records)
     defects.note("unknown_record", "loss", f"{path.name}: before any thread", lost)
-    windows = _windows(tail)
+    windows = _tail_windows(tail)
     waiting = windows["a"][windows["kind"] == Kind.THREAD]
     room.take(np.concatenate([records["a"][heads], waiting]))
     pieces = [*in_file(records, heads), *in_tail(windows)]
     return list(by_thread(pieces, path.name, defects))
 
 
-def _sound(
+def _sound_records(
     records: npt.NDArray[Any], path: Path, begin: int, defects: Defects
 ) -> tuple[npt.NDArray[Any], Integers]:
     """The records of a file that are any, and where pieces of threads begin."""
     last, written, strange, hole, first = 0, 0, 0, -1, ""
     heads = [np.zeros(0, np.int64)]
-    for number, block in _blocks(records):
+    for number, block in _record_blocks(records):
         kind = np.ascontiguousarray(block["kind"])
         is_written = kind != Kind.END_OF_FILE
         count = int(np.count_nonzero(is_written))
@@ -241,7 +243,7 @@ def _sound(
     return records, np.concatenate(heads)
 
 
-def _mapped(path: Path, begin: int, defects: Defects | None) -> npt.NDArray[Any]:
+def _mapped_records(path: Path, begin: int, defects: Defects | None) -> npt.NDArray[Any]:
     """The records of a file as far as they go."""
     count, rest = divmod(max(path.stat().st_size - begin, 0), RECORD.itemsize)
     records: npt.NDArray[Any] = np.zeros(0, RECORD)
@@ -252,11 +254,11 @@ def _mapped(path: Path, begin: int, defects: Defects | None) -> npt.NDArray[Any]
     return records
 
 
-def _windows(path: Path) -> npt.NDArray[Any]:
+def _tail_windows(path: Path) -> npt.NDArray[Any]:
     """The windows that a process left, if it did."""
     try:
         require_plain(path)
-        return _mapped(path, 0, None)
+        return _mapped_records(path, 0, None)
     except OSError:
         return np.zeros(0, RECORD)
 
@@ -266,8 +268,8 @@ def _with_tail(
 ) -> npt.NDArray[Any]:
     """The records of a file of version 1, with those of its tail."""
     if place is None:
-        return _mapped(path, begin, defects)
-    records = _mapped(path, begin, None)
+        return _mapped_records(path, begin, defects)
+    records = _mapped_records(path, begin, None)
     if place > len(records):
         missing = place - len(records)
         defects.note("missing_record", "loss", f"{path.name}: {missing}", missing)
@@ -278,21 +280,21 @@ def settle(folder: Path) -> None:
     """Put tails where they belong, as far as that can be."""
     for path in sorted(folder.glob(f"*{TAIL_SUFFIX}")):
         with contextlib.suppress(OSError, FormatError):
-            _put(path, path.with_suffix(SUFFIX))
+            _put_in_place(path, path.with_suffix(SUFFIX))
 
 
-def _put(tail: Path, path: Path) -> None:
-    header = _header(path, Defects())
+def _put_in_place(tail: Path, path: Path) -> None:
+    header = _read_header(path, Defects())
     if header is None:
         return
     begin = int(header["header_bytes"])
     if header["version"] == ONE_THREAD:
-        place, records = _tail(tail, begin)
+        place, records = _read_tail(tail, begin)
         if place is None:
             return
         end, data = begin + place * RECORD.itemsize, records.tobytes()
     else:
-        parts = [piece.stored.tobytes() for piece in in_tail(_windows(tail))]
+        parts = [piece.stored.tobytes() for piece in in_tail(_tail_windows(tail))]
         count = (path.stat().st_size - begin) // RECORD.itemsize
         end, data = begin + count * RECORD.itemsize, b"".join(parts)
     with path.open("r+b", buffering=0) as file:
@@ -307,7 +309,7 @@ def _put(tail: Path, path: Path) -> None:
     tail.unlink()  # last: whatever happens before, the two are read as before
 
 
-def _tail(path: Path, begin: int) -> tuple[int | None, npt.NDArray[Any]]:
+def _read_tail(path: Path, begin: int) -> tuple[int | None, npt.NDArray[Any]]:
     """Behind how many records a tail belongs, None if it does not count, and its own."""
     none: npt.NDArray[Any] = np.zeros(0, RECORD)
     try:
@@ -328,14 +330,16 @@ def _tail(path: Path, begin: int) -> tuple[int | None, npt.NDArray[Any]]:
     return count, records[: written[-1] + 1] if len(written) else none
 
 
-def _blocks(records: npt.NDArray[Any] | Pieces) -> Iterator[tuple[int, npt.NDArray[Any]]]:
+def _record_blocks(
+    records: npt.NDArray[Any] | Pieces,
+) -> Iterator[tuple[int, npt.NDArray[Any]]]:
     """Blocks of records and the number of the first of each; pages gone over are released."""
     for first in range(0, len(records), _BLOCK):
         yield first, records[first : first + _BLOCK]
-        _release(records)
+        _release_pages(records)
 
 
-def _release(records: npt.NDArray[Any] | Pieces) -> None:
+def _release_pages(records: npt.NDArray[Any] | Pieces) -> None:
     """Release the pages that were read of a mapped file; they come back when needed."""
     for part in records.parts if isinstance(records, Pieces) else (records,):
         mapped = getattr(part, "_mmap", None)
@@ -386,7 +390,7 @@ def _outline_of(records: npt.NDArray[Any] | Pieces) -> Outline:
     types, rows, kinds = [none], [none], [none]
     counts, stretch, last_enter = np.zeros(_KINDS, np.int64), 0, 0
     first_enter, last_label, first_ns = len(records), -1, -1
-    for begin, block in _blocks(records):
+    for begin, block in _record_blocks(records):
         kind = np.ascontiguousarray(block["kind"])
         count = np.bincount(kind, minlength=_KINDS)
         counts += count
@@ -405,7 +409,7 @@ def _outline_of(records: npt.NDArray[Any] | Pieces) -> Outline:
         if here[Kind.LABEL]:
             last_label = begin + len(kind) - 1 - int((kind[::-1] == Kind.LABEL).argmax())
         if first_ns < 0:
-            first_ns = _first(block, kind)
+            first_ns = _first_time(block, kind)
     occurs = counts > 0
     return Outline(
         rows=np.concatenate(rows),
@@ -421,7 +425,7 @@ def _outline_of(records: npt.NDArray[Any] | Pieces) -> Outline:
     )
 
 
-def _first(records: npt.NDArray[Any], kind: npt.NDArray[np.uint16]) -> int:
+def _first_time(records: npt.NDArray[Any], kind: npt.NDArray[np.uint16]) -> int:
     begin, width = 0, 1 << 10
     while begin < len(kind):
         piece = slice(begin, begin + width)

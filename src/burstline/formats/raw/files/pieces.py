@@ -93,7 +93,7 @@ class Pieces:
 def in_file(records: npt.NDArray[Any], heads: Integers) -> Iterator[Piece]:
     """The pieces of a raw file, whose heads stand in these places."""
     for head, end in pairwise([*heads.tolist(), len(records)]):
-        yield _piece(records[head:end])
+        yield _piece_of(records[head:end])
 
 
 def in_tail(records: npt.NDArray[Any]) -> Iterator[Piece]:
@@ -106,10 +106,10 @@ def in_tail(records: npt.NDArray[Any]) -> Iterator[Piece]:
     for head, end in zip(
         heads.tolist(), ends[np.searchsorted(ends, heads, "right")], strict=True
     ):
-        yield _piece(records[head:end])
+        yield _piece_of(records[head:end])
 
 
-def _piece(records: npt.NDArray[Any]) -> Piece:
+def _piece_of(records: npt.NDArray[Any]) -> Piece:
     head = records[0]
     return Piece(int(head["a"]), int(head["b"]), int(head["time"]), records)
 

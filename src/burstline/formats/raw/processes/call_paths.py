@@ -63,7 +63,7 @@ def by_address(module: str, offset: int) -> list[Frame]:
     return [(f"{module.rpartition('/')[2] or '??'}+{offset:#x}", None, None)]
 
 
-def _callers(stack: Sequence[tuple[str, int]]) -> Sequence[tuple[str, int]]:
+def _without_runtime(stack: Sequence[tuple[str, int]]) -> Sequence[tuple[str, int]]:
     """Leave out the library's own frames, unless nothing else was reached."""
     return list(dropwhile(lambda place: of_runtime(place[0]), stack)) or stack
 
@@ -79,7 +79,7 @@ class CallPaths:
     def rows(self, defined: Definitions) -> dict[int, int]:
         """The row of each stack of a process; frames of MPI's own are left out."""
         stacks = {
-            number: _callers(
+            number: _without_runtime(
                 [(defined.modules.get(module, ""), offset) for module, offset in stack]
             )
             for number, stack in defined.stacks.items()
@@ -100,7 +100,7 @@ class CallPaths:
         if isinstance(resolver, ResolvesFunctions):
             for path, offsets in modules.items():
                 for offset, frame in resolver.functions(path, offsets).items():
-                    named[path, offset] = _plausible(frame)
+                    named[path, offset] = _plausible_frame(frame)
         return {
             number: named.get((path := defined.modules.get(module, ""), offset))
             or by_address(path, offset)[0]
@@ -129,7 +129,7 @@ class CallPaths:
         return self._frames[module, offset]
 
     def _keep(self, module: str, offset: int, frames: Sequence[Frame]) -> None:
-        known = [_plausible(frame) for frame in frames]
+        known = [_plausible_frame(frame) for frame in frames]
         self._frames[module, offset] = known or by_address(module, offset)
 
     def table(self) -> pa.Table:
@@ -139,6 +139,6 @@ class CallPaths:
         return row_table("call_paths", rows)
 
 
-def _plausible(frame: Frame) -> Frame:
+def _plausible_frame(frame: Frame) -> Frame:
     function, file, line = frame
     return function, file, line if line and 0 < line <= _LARGEST_LINE else None

@@ -50,7 +50,7 @@ class Correction:
 
 def corrections(processes: Sequence[Process], defects: Defects) -> list[Correction]:
     """Find how the clock of each process is corrected."""
-    samples = [_samples(process, defects) for process in processes]
+    samples = [_best_samples(process, defects) for process in processes]
     if not processes:
         return []
     first = processes[0]
@@ -58,13 +58,13 @@ def corrections(processes: Sequence[Process], defects: Defects) -> list[Correcti
     order = sorted(range(len(processes)), key=lambda number: processes[number].host)
     for host, group in groupby(order, key=lambda number: processes[number].host):
         numbers = list(group)
-        shared = _shared([samples[number] for number in numbers])
+        shared = _samples_of_node([samples[number] for number in numbers])
         for number in numbers:
             compared = shared or samples[number]
             if host == first.host and all(abs(s.offset_ns) <= s.trip_ns for s in compared):
                 continue
             if compared:
-                result[number] = _line(compared, defects)
+                result[number] = _correction_by(compared, defects)
                 continue
             here = processes[number].files[0]
             defects.note("clock_not_compared", "loss", f"{here.path.name} on {host}")
@@ -72,7 +72,7 @@ def corrections(processes: Sequence[Process], defects: Defects) -> list[Correcti
     return result
 
 
-def _samples(process: Process, defects: Defects) -> list[Sample]:
+def _best_samples(process: Process, defects: Defects) -> list[Sample]:
     """The best sample of the begin and of the end, as far as there are any."""
     best: dict[int, Sample] = {}
     for file in process.files:
@@ -87,7 +87,7 @@ def _samples(process: Process, defects: Defects) -> list[Sample]:
     return sorted(best.values(), key=lambda sample: sample.time_ns)
 
 
-def _shared(samples: Sequence[list[Sample]]) -> list[Sample]:
+def _samples_of_node(samples: Sequence[list[Sample]]) -> list[Sample]:
     """The best samples of a node; none if its processes contradict each other."""
     shared = []
     for position in range(2):
@@ -101,7 +101,7 @@ def _shared(samples: Sequence[list[Sample]]) -> list[Sample]:
     return shared
 
 
-def _line(samples: Sequence[Sample], defects: Defects) -> Correction:
+def _correction_by(samples: Sequence[Sample], defects: Defects) -> Correction:
     begin, end = samples[0], samples[-1]
     accuracy = max(sample.trip_ns for sample in samples) // 2
     span = end.time_ns - begin.time_ns

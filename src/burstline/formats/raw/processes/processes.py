@@ -111,12 +111,14 @@ def find_processes(files: Sequence[RawFile], defects: Defects) -> list[Process]:
     processes = []
     for _, group in groupby(sorted(files, key=key), key=key):
         threads = sorted(group, key=lambda file: (file.thread, file.start_ns, file.path.name))
-        process = Process(threads, _numbers(threads), _read_definitions(threads, defects))
+        process = Process(
+            threads, _thread_numbers(threads), _read_definitions(threads, defects)
+        )
         if process.defined.rank < 0 and not any(f.outline.has_events for f in threads):
             defects.note("process_without_mpi", "info", threads[0].path.name)
             continue
         processes.append(process)
-    _place(processes, defects)
+    _assign_places(processes, defects)
     processes.sort(key=lambda process: (process.application, process.rank))
     _note_ends(processes, defects)
     _note_compilers(processes, defects)
@@ -130,13 +132,13 @@ def compilers_of(processes: Iterable[Process]) -> list[str]:
     return list(dict.fromkeys(n.text for (space, _), n in names if space == Named.COMPILER))
 
 
-def _numbers(files: Sequence[RawFile]) -> list[int]:
+def _thread_numbers(files: Sequence[RawFile]) -> list[int]:
     claimed = [file.thread for file in files]
     sane = len(set(claimed)) == len(claimed) and max(claimed) < _MOST_THREADS
     return claimed if sane else list(range(len(claimed)))
 
 
-def _place(processes: list[Process], defects: Defects) -> None:
+def _assign_places(processes: list[Process], defects: Defects) -> None:
     taken: set[tuple[int, int]] = set()
     nameless = []
     for process in sorted(processes, key=lambda process: (process.start_ns, process.host)):
@@ -252,7 +254,7 @@ def _read_definitions(files: Sequence[RawFile], defects: Defects) -> Definitions
     return defined
 
 
-def _rank(defined: Definitions, record: Any, _: npt.NDArray[Any]) -> bool:  # noqa: ANN401
+def _define_rank(defined: Definitions, record: Any, _: npt.NDArray[Any]) -> bool:  # noqa: ANN401
     rank, size = int(record["a"]), int(record["b"])
     if not rank < size <= MOST_RANKS:
         return False
@@ -262,7 +264,7 @@ def _rank(defined: Definitions, record: Any, _: npt.NDArray[Any]) -> bool:  # no
     return True
 
 
-def _communicator(defined: Definitions, record: Any, rest: npt.NDArray[Any]) -> bool:  # noqa: ANN401
+def _define_communicator(defined: Definitions, record: Any, rest: npt.NDArray[Any]) -> bool:  # noqa: ANN401
     words = np.ascontiguousarray(rest).view(np.int32).reshape(-1, 8)
     listed = words[:, _RANK_WORDS].ravel()[: min(int(record["c"]), 7 * len(rest))]
     ranks = listed[(listed >= 0) & (listed < MOST_RANKS)].tolist()
@@ -272,7 +274,7 @@ def _communicator(defined: Definitions, record: Any, rest: npt.NDArray[Any]) -> 
     return len(listed) == int(record["c"])
 
 
-def _stack(defined: Definitions, record: Any, rest: npt.NDArray[Any]) -> bool:  # noqa: ANN401
+def _define_stack(defined: Definitions, record: Any, rest: npt.NDArray[Any]) -> bool:  # noqa: ANN401
     frames = np.stack([rest["b"], rest["c"]], axis=1).ravel()
     claimed = int(record["c"])
     frames = frames[: min(claimed, len(frames))]
@@ -281,7 +283,7 @@ def _stack(defined: Definitions, record: Any, rest: npt.NDArray[Any]) -> bool:  
     return len(frames) == claimed
 
 
-def _text(defined: Definitions, record: Any, rest: npt.NDArray[Any]) -> bool:  # noqa: ANN401
+def _define_text(defined: Definitions, record: Any, rest: npt.NDArray[Any]) -> bool:  # noqa: ANN401
     data = np.ascontiguousarray(rest).view(np.uint8).reshape(-1, 32)[:, _TEXT_BYTES]
     used = np.arange(len(_TEXT_BYTES)) < rest["op"][:, np.newaxis]
     kind, op, number, line, claimed = (int(record[name]) for name in ("kind", "op", *"abc"))
@@ -302,10 +304,10 @@ def _text(defined: Definitions, record: Any, rest: npt.NDArray[Any]) -> bool:  #
 
 
 _DEFINE: Final[dict[int, Callable[[Definitions, Any, npt.NDArray[Any]], bool]]] = {
-    Kind.RANK: _rank,
-    Kind.COMMUNICATOR: _communicator,
-    Kind.STACK: _stack,
-    Kind.MODULE: _text,
-    Kind.COUNTER: _text,
-    Kind.NAME: _text,
+    Kind.RANK: _define_rank,
+    Kind.COMMUNICATOR: _define_communicator,
+    Kind.STACK: _define_stack,
+    Kind.MODULE: _define_text,
+    Kind.COUNTER: _define_text,
+    Kind.NAME: _define_text,
 }

@@ -102,7 +102,7 @@ class TextSource:
         self.counters = self._definitions.counter_names
         self.operations = list(self._definitions.operations)
         places = sorted(self._definitions.places)
-        self.places = _standing(places)
+        self.places = _places_of(places)
         self._process = self.places.process.tolist()
         self._defined = definition_tables(self._definitions, locations, self._process)
         self.joining = intake.MpiOrder(self.places, self.defects)
@@ -182,7 +182,7 @@ class TextSource:
         }
 
 
-def _standing(places: Sequence[Place]) -> intake.Places:
+def _places_of(places: Sequence[Place]) -> intake.Places:
     """Where processes and locations are, of the places of all locations in order."""
     processes = sorted({place[:2] for place in places})
     number = {process: place for place, process in enumerate(processes)}
@@ -194,13 +194,16 @@ def _standing(places: Sequence[Place]) -> intake.Places:
 def _sends_of(rows: Iterable[Row], places: intake.Places) -> Columns:
     """The sends of all locations, in their order, with their numbers on their channels."""
     rows = sorted(rows, key=lambda row: (row["location"], row["send_seq"]))
-    columns = _columns([_send(row) for row in rows], intake.SEND_COLUMNS)
-    sender, receiver = places.process[columns["sender_location"]], _partners(rows, "to", places)
-    ordinal = _ordinals(columns, sender, receiver, columns["send_ns"])
+    columns = _columns_of([_with_completion(row) for row in rows], intake.SEND_COLUMNS)
+    sender, receiver = (
+        places.process[columns["sender_location"]],
+        _partner_processes(rows, "to", places),
+    )
+    ordinal = _ordinals_on_channels(columns, sender, receiver, columns["send_ns"])
     return columns | {"receiver": receiver, "ordinal": ordinal}
 
 
-def _send(row: Row) -> Row:
+def _with_completion(row: Row) -> Row:
     call = row["within"]
     send = row | {"send_leave_ns": call["leave_ns"] if call else row["send_ns"]}
     if "send_done_ns" in row:
@@ -218,16 +221,16 @@ def _send(row: Row) -> Row:
 def _receives_of(rows: Iterable[Row], places: intake.Places) -> Columns:
     """The receives of all locations, numbered on their channels by when they were posted."""
     rows = sorted(rows, key=lambda r: (r["location"], r["post_seq"], r["receive_seq"]))
-    columns = _columns(rows, intake.RECEIVE_COLUMNS)
+    columns = _columns_of(rows, intake.RECEIVE_COLUMNS)
     sender, receiver = (
-        _partners(rows, "from", places),
+        _partner_processes(rows, "from", places),
         places.process[columns["receiver_location"]],
     )
-    ordinal = _ordinals(columns, sender, receiver, columns["post_ns"])
+    ordinal = _ordinals_on_channels(columns, sender, receiver, columns["post_ns"])
     return columns | {"sender": sender, "ordinal": ordinal}
 
 
-def _ordinals(
+def _ordinals_on_channels(
     columns: Columns, sender: Integers, receiver: Integers, time_ns: Integers
 ) -> Integers:
     channel = [columns["communicator"], sender, receiver, columns["tag"]]
@@ -243,7 +246,7 @@ def _half_messages(rows: Iterable[Row], posts: Iterable[Row]) -> Columns:
     ]
     kinds = schema.HALF_KINDS
     halves = [row | {"kind": kinds.index(row["kind"])} for row in [*rows, *lost]]
-    return _columns(halves, intake.HALF_COLUMNS)
+    return _columns_of(halves, intake.HALF_COLUMNS)
 
 
 def _parts_of(
@@ -266,7 +269,7 @@ def _parts_of(
             row["begin_seq"],
         ),
     )
-    columns = _columns(rows, intake.PART_COLUMNS)
+    columns = _columns_of(rows, intake.PART_COLUMNS)
     sequence = ordinal_within(columns["communicator"], places.process[columns["location"]])
     roots: dict[tuple[int, int], int] = {}
     for row, number in zip(rows, sequence.tolist(), strict=True):
@@ -277,7 +280,7 @@ def _parts_of(
     return columns | {"sequence": sequence}
 
 
-def _columns(rows: Sequence[Row], names: Iterable[str]) -> Columns:
+def _columns_of(rows: Sequence[Row], names: Iterable[str]) -> Columns:
     """Columns of rows, with a sentinel for what a row does not have."""
     columns = {}
     for name in names:
@@ -287,7 +290,7 @@ def _columns(rows: Sequence[Row], names: Iterable[str]) -> Columns:
     return columns
 
 
-def _partners(rows: Sequence[Row], side: str, places: intake.Places) -> Integers:
+def _partner_processes(rows: Sequence[Row], side: str, places: intake.Places) -> Integers:
     """The process on the other side of each row."""
     location, rank = (np.array([r[n] for r in rows], np.int64) for n in ("location", side))
     partner = places.process_of(location, rank)

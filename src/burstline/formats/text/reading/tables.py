@@ -31,7 +31,7 @@ def table(
 ) -> pa.Table:
     """A table of the schema from rows: what a row lacks is null, what is no column left out."""
     if not rows:
-        return _empty(name, tuple(counters))
+        return _empty_table(name, tuple(counters))
     rows = _in_order(name, rows)
     names = [*(column.name for column in schema.TABLES[name].columns), *counters]
     values: dict[str, Any] = {column: [row.get(column) for row in rows] for column in names}
@@ -44,7 +44,7 @@ def _in_order(name: str, rows: Sequence[Row]) -> list[Row]:
 
 
 @lru_cache(maxsize=256)
-def _empty(name: str, counters: tuple[str, ...]) -> pa.Table:
+def _empty_table(name: str, counters: tuple[str, ...]) -> pa.Table:
     return schema.arrow_schema(name, counters).empty_table()
 
 
@@ -53,7 +53,7 @@ def definition_tables(
 ) -> dict[str, pa.Table]:
     """The tables of what is declared; `process` is that of each location."""
     rows = {name: definitions.rows[name] for name in _DEFINED}
-    rows["locations"] = _locations(definitions, locations, process)
+    rows["locations"] = _location_rows(definitions, locations, process)
     rows["communicators"] = list(definitions.communicators.values())
     tables = {name: table(name, some) for name, some in rows.items()}
     _check_values("locations", rows["locations"], tables)
@@ -170,7 +170,7 @@ def _add_orders(locks: Sequence[Row], process: Sequence[int]) -> None:
             row["order"] = count[lock]
 
 
-def _locations(
+def _location_rows(
     definitions: Definitions, locations: Mapping[Place, Location], process: Sequence[int]
 ) -> list[Row]:
     rows = []
