@@ -246,7 +246,7 @@ def test_info_names_the_call_in_which_a_run_was_interrupted(ending, interrupted)
     assert facts.items() <= open_call.items()
     assert open_call["enter_ns"] > 0
     row = next(line for line in shown.splitlines() if "MPI_Send " in line and " 1 " in line)
-    assert "Interrupted in these calls" in shown, row
+    assert "Calls open at the end" in shown, row
     assert "nothing is missing" not in shown
 
 

@@ -15,9 +15,9 @@ import raw_files
 from burstline import cli
 from burstline.formats import raw
 from burstline.formats.definitions import text_bytes
-from burstline.formats.intake.budget import BASE, Costs, memory_each, memory_of_all
+from burstline.formats.intake.budget import BASE, ReadingCosts, memory_each, memory_of_all
 from burstline.formats.intake.collectives import window_borders
-from burstline.formats.intake.target import Tables
+from burstline.formats.intake.target import HeldTables
 from burstline.formats.raw import source
 from burstline.formats.store import pages, read_footer
 from burstline.model import schema
@@ -27,7 +27,7 @@ from paraver_text import HEADER, LINES
 from raw_files import Run
 from vouched import vouch
 
-COSTS = Costs(
+COSTS = ReadingCosts(
     tables=2, made=2, ahead=3, streamed=1, disk=1, least=16, most=64, base=0, way_out=""
 )
 
@@ -121,7 +121,7 @@ def test_traces_that_share_a_memory_take_no_more_than_it_together(memory):
 
 def test_tables_are_refused_where_they_do_not_fit_and_not_before():
     rows = pa.table({"location": [0, 0]})
-    tables = Tables(rows.nbytes, locations=9)
+    tables = HeldTables(rows.nbytes, locations=9)
 
     tables.append("calls", rows)
 

@@ -21,7 +21,7 @@ from burstline.errors import MissingExtraError, NotEnoughDataError, ParameterErr
 from burstline.formats import store
 from burstline.formats.otf2.library import VARIABLE
 from burstline.formats.otf2.writing import archive as writing
-from burstline.formats.otf2.writing.definitions import Definitions
+from burstline.formats.otf2.writing.definitions import WrittenDefinitions
 from burstline.model import overlaid
 from burstline.testing import assert_same_trace, trace_of
 from effort import examples
@@ -294,7 +294,7 @@ def test_analysers_find_what_they_classify_by(tmp_path):
     assert 'File: "MPI"' in regions[0]
     assert "Begin: 0, End: 0" in regions[0]
     assert "Role: COLL_ONE2ALL" in regions[0]
-    assert Definitions(trace_of(STORY)).references == [0, 1 << 32, 1, 1 << 32 | 1, 2]
+    assert WrittenDefinitions(trace_of(STORY)).references == [0, 1 << 32, 1, 1 << 32 | 1, 2]
 
 
 @pytest.mark.usefixtures("otf2_print_tool")

@@ -15,9 +15,14 @@ import burstline
 from burstline import Trace, _core
 from burstline.formats.derivation.records import with_records
 from burstline.formats.intake.defects import Defects
-from burstline.formats.otf2.reading.archive import Archive, Definitions, Location, LocationGroup
-from burstline.formats.otf2.reading.basis import Basis
-from burstline.formats.otf2.reading.details import Records
+from burstline.formats.otf2.reading.archive import (
+    Archive,
+    ArchiveDefinitions,
+    Location,
+    LocationGroup,
+)
+from burstline.formats.otf2.reading.basis import ArchiveBasis
+from burstline.formats.otf2.reading.details import EventRecords
 from burstline.formats.otf2.reading.threads import other_event_table
 from burstline.formats.text import parse, render
 from burstline.model import schema
@@ -245,14 +250,14 @@ def test_many_threads_and_programs_come_back_as_they_were(tmp_path):
 
 
 def test_an_attribute_of_a_type_that_is_not_known_has_none():
-    defined = Definitions(
+    defined = ArchiveDefinitions(
         locations={3: Location(0, 1, 0, 0)}, location_groups={0: LocationGroup(0, 1, 0)}
     )
-    basis = Basis.of(Archive(Path("run.otf2"), "", defined), Defects())
+    basis = ArchiveBasis.of(Archive(Path("run.otf2"), "", defined), Defects())
     columns = {column: np.zeros(2, np.int64) for column in _core.otf2_record_fields().values()}
     columns |= {name: np.arange(2) for name in ("seq", "time_ns")}
     columns |= {"location": np.zeros(2, np.int32), "call": np.full(2, -1)}
-    records = Records(columns | {"kind": np.full(2, _core.RecordKind.ATTRIBUTE, np.int32)})
+    records = EventRecords(columns | {"kind": np.full(2, _core.RecordKind.ATTRIBUTE, np.int32)})
     records["type"][:] = [200, schema.VALUE_TYPES.index("location")]
     records["value"][:] = [7, 3]
 

@@ -22,9 +22,9 @@ with atheris.instrument_imports(include=["burstline"]):
     from burstline.formats.intake.defects import Defects
     from burstline.formats.otf2 import read as read_otf2
     from burstline.formats.otf2.reading.archive import decode
-    from burstline.formats.otf2.reading.basis import Communicators, standing
+    from burstline.formats.otf2.reading.basis import ArchiveCommunicators, standing
     from burstline.formats.otf2.reading.metrics import Metrics
-    from burstline.formats.otf2.reading.regions import Regions
+    from burstline.formats.otf2.reading.regions import ArchiveRegions
     from burstline.model import schema
 
 from otf2_archives import archive, team_of_two
@@ -68,9 +68,9 @@ def check_definitions(data: bytes) -> None:
     if not defined.locations:
         return
     where = standing(defined, odd)
-    Communicators(defined, where).table()
+    ArchiveCommunicators(defined, where).table()
     Metrics(defined).table()
-    Regions(defined).table()
+    ArchiveRegions(defined).table()
 
 
 def check_changes(data: bytes) -> None:

@@ -14,13 +14,13 @@ from burstline.extrae.labels import read_counter, read_function, read_line
 from burstline.extrae.regions import region_name
 from burstline.extrae.states import STATE_COLORS, STATES
 from burstline.formats.paraver.files.declarations import (
-    Communicator,
+    CommunicatorLine,
     read_communicator,
     write_communicator,
 )
 from burstline.formats.paraver.files.header import Objects, read_header, write_header
 from burstline.formats.paraver.files.pcf import Pcf, TypeLabel, read_pcf, write_pcf
-from burstline.formats.paraver.files.row import LEVELS, Row, read_row, write_row
+from burstline.formats.paraver.files.row import LEVELS, RowNames, read_row, write_row
 
 PATH = Path("t.prv")
 plain = st.text(st.characters(min_codepoint=33, max_codepoint=0x2FF), min_size=1, max_size=12)
@@ -90,7 +90,9 @@ def test_a_line_of_anything_is_a_header_or_an_error(line):
 @given(counts, counts, st.lists(st.integers(0, 2000), max_size=20))
 def test_a_written_communicator_is_read_as_it_was(application, source_id, members):
     found = read_communicator(
-        write_communicator(Communicator(application, source_id, np.array(members, np.int32)))
+        write_communicator(
+            CommunicatorLine(application, source_id, np.array(members, np.int32))
+        )
     )
 
     assert found is not None
@@ -163,7 +165,7 @@ def test_labels_of_anything_are_read_and_writing_them_settles(data):
     )
 )
 def test_written_names_are_read_as_they_were(levels):
-    row = Row(levels)
+    row = RowNames(levels)
 
     assert read_row(write_row(row)) == row
     assert read_row(write_row(row)).defects == ()

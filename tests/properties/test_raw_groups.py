@@ -14,7 +14,7 @@ import raw_files
 from burstline import errors
 from burstline.formats import store
 from burstline.formats.intake.reading import read_parts
-from burstline.formats.intake.target import HeldRows, PackedRows, Spool, Tables
+from burstline.formats.intake.target import HeldRows, HeldTables, PackedRows, Spool
 from burstline.formats.raw import read as read_raw
 from burstline.formats.raw.files.layout import Kind
 from burstline.formats.raw.source import RawSource
@@ -130,7 +130,7 @@ def _read(folder, **options):
 
 def _in_slices(folder, most, tables=None):
     """Read with slices of about so many records, all in memory."""
-    tables = tables or Tables()
+    tables = tables or HeldTables()
     try:
         source = RawSource(folder, operations=raw_files.NUMBERS, raw=False)
     except errors.FormatError as error:
@@ -147,7 +147,7 @@ def _in_slices(folder, most, tables=None):
     return _tables(Trace(tables.finish(source.operations)))
 
 
-class _HalfMessages(Tables):
+class _HalfMessages(HeldTables):
     """Counts the rows of half messages that come at a time."""
 
     def __init__(self):

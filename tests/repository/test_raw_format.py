@@ -85,7 +85,7 @@ def test_every_enumeration_of_the_format_is_compared():
 
 
 def test_records_of_calls_have_the_numbers_of_the_recorder_in_every_format():
-    assert numbers(calls.Kind) == numbers(layout.OF_THE_CALL)
+    assert numbers(calls.DetailKind) == numbers(layout.OF_THE_CALL)
 
 
 def test_what_stands_for_no_rank_is_the_recorders():

@@ -9,8 +9,8 @@ import numpy as np
 
 import burstline
 from burstline import _core
-from burstline.formats.intake.calls import Kind, Transfer
-from burstline.formats.otf2.reading.details import OF_CALLS, Records, raw_kinds
+from burstline.formats.intake.calls import DetailKind, Transfer
+from burstline.formats.otf2.reading.details import OF_CALLS, EventRecords, raw_kinds
 from burstline.formats.raw.files import layout
 from burstline.model import GAP_KINDS
 
@@ -65,12 +65,14 @@ def test_kinds_of_records_of_calls_are_those_of_raw_files():
     columns = {column: np.zeros(1) for column in _core.otf2_record_fields().values()}
     of_calls = {}
     for kind in _core.RecordKind:
-        found = raw_kinds(Records(columns | {"kind": np.array([kind], np.int32)}))
+        found = raw_kinds(EventRecords(columns | {"kind": np.array([kind], np.int32)}))
         of_calls[kind.name] = found.item()
-    plain = {name: code for name, code in of_calls.items() if name in Kind.__members__}
+    plain = {name: code for name, code in of_calls.items() if name in DetailKind.__members__}
 
-    assert {name: Kind(code).name for name, code in plain.items()} == {n: n for n in plain}
-    assert Kind(of_calls["COLLECTIVE_START"]) is Kind.COLLECTIVE
+    assert {name: DetailKind(code).name for name, code in plain.items()} == {
+        n: n for n in plain
+    }
+    assert DetailKind(of_calls["COLLECTIVE_START"]) is DetailKind.COLLECTIVE
     assert set(OF_CALLS.tolist()) == {
         _core.RecordKind[name] for name, code in of_calls.items() if code >= 0
     }
@@ -88,4 +90,4 @@ def test_kinds_of_raw_records_are_those_of_the_recorder():
     assert body
     defined = {name: int(code) for name, code in re.findall(r"BURST_(\w+) = (\d+)", body[1])}
     assert {kind.name: int(kind) for kind in layout.Kind} == defined
-    assert {kind.name: int(kind) for kind in Kind}.items() <= defined.items()
+    assert {kind.name: int(kind) for kind in DetailKind}.items() <= defined.items()

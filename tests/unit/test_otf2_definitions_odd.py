@@ -8,8 +8,8 @@ import pytest
 from otf2.enums import LocationGroupType, LocationType, MetricMode, Paradigm, Type
 
 from burstline.formats.otf2.numbers import NOWHERE
-from burstline.formats.otf2.reading.archive import Definitions, Region
-from burstline.formats.otf2.reading.regions import Regions
+from burstline.formats.otf2.reading.archive import ArchiveDefinitions, Region
+from burstline.formats.otf2.reading.regions import ArchiveRegions
 from otf2_archives import archive, read
 
 
@@ -221,12 +221,12 @@ def test_regions_and_contexts_without_a_definition_are_one_unknown_region(place)
 
 
 def test_contexts_that_are_each_others_parents_end():
-    defined = Definitions(
+    defined = ArchiveDefinitions(
         texts={0: "f"},
         regions={5: Region(0, 0, 1, 1, NOWHERE, 0, 0)},
         contexts={1: (5, NOWHERE, 2), 2: (6, NOWHERE, 1)},
     )
-    regions = Regions(defined)
+    regions = ArchiveRegions(defined)
     first, second = regions.contexts[2].tolist()
 
     assert regions.chain(first) == [(regions.unknown_row, NOWHERE), (0, NOWHERE)]

@@ -10,8 +10,8 @@ from otf2.enums import ParameterType
 import burstline
 from burstline.errors import FormatError, MemoryBudgetError, MissingExtraError
 from burstline.formats import otf2
-from burstline.formats.intake.budget import Costs
-from burstline.formats.intake.target import Tables
+from burstline.formats.intake.budget import ReadingCosts
+from burstline.formats.intake.target import HeldTables
 from burstline.formats.otf2 import convert as convert_otf2
 from burstline.formats.otf2 import library
 from burstline.formats.otf2.reading import archive as archive_module
@@ -91,7 +91,7 @@ def test_too_little_memory_is_refused_before_reading(place):
 
 
 def test_tables_that_outgrow_the_memory_are_refused_with_what_all_locations_need():
-    tables = Tables(200 << 20, base=COSTS.base, way_out=COSTS.way_out, locations=6)
+    tables = HeldTables(200 << 20, base=COSTS.base, way_out=COSTS.way_out, locations=6)
     parts = [
         pa.table({"location": np.full(5 << 20, location, np.int64)}) for location in (0, 1)
     ]
@@ -118,7 +118,7 @@ def test_with_little_memory_less_is_taken_on_at_a_time(place, monkeypatch):
         tried.append((at_once >> 20, threads))
         return 1 << 30 if threads else 0
 
-    monkeypatch.setattr(Costs, "whole", needed)
+    monkeypatch.setattr(ReadingCosts, "whole", needed)
 
     trace = otf2.read(place, memory=200 << 20, threads=2, bytes_at_once=32 << 20)
     assert trace.regions.num_rows == 1
@@ -134,7 +134,7 @@ def test_a_sixth_of_all_is_taken_on_at_a_time_unless_that_is_little_or_much(
             made.thread(rank).region("f", 0, 1)
     tried = []
     monkeypatch.setattr(otf2_trace, "file_size", lambda _: each)
-    monkeypatch.setattr(Costs, "whole", lambda _, __, most, ___: tried.append(most) or 0)
+    monkeypatch.setattr(ReadingCosts, "whole", lambda _, __, most, ___: tried.append(most) or 0)
 
     assert burstline.read(place, memory=200 << 20).regions.num_rows == 4
     assert tried == [wanted << 20]

@@ -7,7 +7,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 import burstline
-from burstline.formats.otf2.writing.order import Events, Turn, Written
+from burstline.formats.otf2.writing.order import OrderedEvents, Turn, Written
 from paraver_text import write_example
 
 
@@ -32,7 +32,7 @@ def in_order(events):
 
 
 def test_what_ends_is_left_before_what_begins_is_entered():
-    events = Events()
+    events = OrderedEvents()
     spans(events, (1, 0, 10), (2, 10, 20))
 
     assert in_order(events) == [
@@ -44,7 +44,7 @@ def test_what_ends_is_left_before_what_begins_is_entered():
 
 
 def test_inner_spans_are_entered_last_and_left_first():
-    events = Events()
+    events = OrderedEvents()
     spans(events, (1, 0, 10), (2, 0, 10), (3, 0, 5))
 
     names = [(kind, region) for kind, region, _ in in_order(events)]
@@ -54,7 +54,7 @@ def test_inner_spans_are_entered_last_and_left_first():
 
 
 def test_a_span_without_length_is_entered_before_it_is_left():
-    events = Events()
+    events = OrderedEvents()
     spans(events, (1, 0, 10), (2, 4, 4))
 
     assert [(kind, region) for kind, region, _ in in_order(events)] == [
@@ -63,7 +63,7 @@ def test_a_span_without_length_is_entered_before_it_is_left():
 
 
 def test_counters_come_first_completions_before_the_leave_and_starts_behind_the_enter():
-    events = Events()
+    events = OrderedEvents()
     spans(events, (1, 0, 10), (2, 10, 20))
     events.add(Written.SEND, Turn.START, (at(10), at(10)), 7)
     events.add(Written.RECEIVE, Turn.COMPLETION, (at(10), at(10)), 8)
@@ -77,7 +77,7 @@ def test_counters_come_first_completions_before_the_leave_and_starts_behind_the_
 
 
 def test_nothing_happens_before_0():
-    events = Events(-5)
+    events = OrderedEvents(-5)
     spans(events, (1, -9, 3))
 
     assert in_order(events) == [("enter", 1, 0), ("leave", 1, 8)]
@@ -85,7 +85,7 @@ def test_nothing_happens_before_0():
 
 
 def test_attributes_without_an_event_are_left_out():
-    events = Events()
+    events = OrderedEvents()
     events.add_attributes(at(3), at(0), at(1), at(7))
 
     assert in_order(events) == []
@@ -100,7 +100,7 @@ def test_spans_that_lie_within_each_other_are_entered_and_left_as_a_stack(pairs)
         leave = min(enter + length + 1, around[-1] if around else 99)
         around.append(leave)
         nested.append((len(nested), enter, leave))
-    events = Events()
+    events = OrderedEvents()
     spans(events, *nested)
 
     stack = []

@@ -2,7 +2,7 @@
 
 import pytest
 
-from burstline.formats.paraver.files.row import Row, read_row, write_row
+from burstline.formats.paraver.files.row import RowNames, read_row, write_row
 
 EXTRAE = b"""LEVEL CPU SIZE 2
 1.vm
@@ -17,7 +17,7 @@ THREAD 1.2.1
 """
 
 
-def kinds(row: Row) -> list[str]:
+def kinds(row: RowNames) -> list[str]:
     return [defect.kind for defect in row.defects]
 
 
@@ -84,19 +84,19 @@ def test_text_of_another_encoding_is_read_and_named():
 
 
 def test_a_written_file_begins_with_its_processors():
-    row = Row({"THREAD": ("t",), "GALAXY": ("x",), "NODE": ("n",), "CPU": ("1.n", "2.n")})
+    row = RowNames({"THREAD": ("t",), "GALAXY": ("x",), "NODE": ("n",), "CPU": ("1.n", "2.n")})
 
     assert write_row(row) == (
         b"LEVEL CPU SIZE 2\n1.n\n2.n\n\nLEVEL NODE SIZE 1\nn\n\nLEVEL THREAD SIZE 1\nt\n"
     )
-    assert write_row(Row()) == b""
+    assert write_row(RowNames()) == b""
 
 
 @pytest.mark.parametrize("name", ["", "  ", "\n", "LEVEL CPU SIZE 4", "LEVEL X"])
 def test_a_name_that_would_be_no_name_is_replaced(name):
-    written = read_row(write_row(Row({"NODE": ("a", name)})))
+    written = read_row(write_row(RowNames({"NODE": ("a", name)})))
 
-    assert written == Row({"NODE": ("a", "NODE 2")})
+    assert written == RowNames({"NODE": ("a", "NODE 2")})
     assert written.defects == ()
 
 

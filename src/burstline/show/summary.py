@@ -187,7 +187,7 @@ def _open_calls(summary: Summary, top: int) -> Iterator[Block]:
         for call in calls[:top]
     ]
     columns = ("rank", "operation", "partner", "entered at", "where")
-    yield Table(columns, rows, "Interrupted in these calls, which nobody left", left=2)
+    yield Table(columns, rows, "Calls open at the end of the trace", left=2)
     if len(calls) > top:
         more = plural(len(calls) - top, "other thread")
         yield Lines([f"  … and {more}: --top {len(calls)} shows all"])

@@ -32,7 +32,7 @@ _BY_HEADER: Final = 47  # zlib's window bits for gzip and zlib wrappers
 
 
 @dataclass(frozen=True, slots=True)
-class Archive:
+class CheckedArchive:
     """The members of a sound archive: bytes of each, and the metrics that have values.
 
     `trees` are the bytes that metrics, call paths and locations take in memory.
@@ -51,7 +51,7 @@ class Archive:
         return self.trees + sum(values) + max(beside, default=0)
 
 
-def check(path: Path, allowed: int) -> Archive:
+def check(path: Path, allowed: int) -> CheckedArchive:
     """The sizes of the members of an archive, each checked to have at most `allowed` bytes."""
     trees, unpacked = 0, dict[str, int]()
     indexed = set()
@@ -73,7 +73,7 @@ def check(path: Path, allowed: int) -> Archive:
         raise broken(path, str(error)) from error
     if ANCHOR not in unpacked:
         raise broken(path, f"no member {ANCHOR}")
-    return Archive(trees, unpacked, frozenset(indexed))
+    return CheckedArchive(trees, unpacked, frozenset(indexed))
 
 
 def opened(path: Path) -> tarfile.TarFile:

@@ -23,7 +23,7 @@ from burstline.errors import (
     printable,
 )
 from burstline.formats.cube.anchor import too_deep
-from burstline.formats.cube.archive import Archive, broken, check
+from burstline.formats.cube.archive import CheckedArchive, broken, check
 from burstline.formats.files import require_plain
 from burstline.model import CALL_PATHS, LOCATIONS, METRICS, Profile, Values
 
@@ -34,7 +34,7 @@ _Row = dict[str, Any]
 
 
 @contextmanager
-def opened(path: Path, archive: Archive) -> Iterator[OpenProfile]:
+def opened(path: Path, archive: CheckedArchive) -> Iterator[OpenProfile]:
     """A checked archive, whose values are not read; any failure is an error about the file."""
     from burstline.formats.cube.parser import Parser  # noqa: PLC0415 -- needs an extra
 
@@ -71,7 +71,7 @@ def _error_about(path: Path, error: Exception) -> BurstlineError:
 class OpenProfile:
     """An open profile."""
 
-    def __init__(self, path: Path, cube: Any, archive: Archive) -> None:  # noqa: ANN401 -- no types
+    def __init__(self, path: Path, cube: Any, archive: CheckedArchive) -> None:  # noqa: ANN401 -- no types
         self._path, self._cube, self._archive = path, cube, archive
         self._metrics = cube.all_metrics()
         self.metrics = {metric.name: metric for metric in self._metrics}  # parents first

@@ -1,5 +1,5 @@
 from burstline.formats.intake.budget import BASE as BASE
-from burstline.formats.intake.budget import Costs as Costs
+from burstline.formats.intake.budget import ReadingCosts as ReadingCosts
 from burstline.formats.intake.budget import memory_each as memory_each
 from burstline.formats.intake.budget import memory_of_all as memory_of_all
 from burstline.formats.intake.budget import parts_within as parts_within
@@ -12,10 +12,10 @@ from burstline.formats.intake.calls import FITS as FITS
 from burstline.formats.intake.calls import LARGEST as LARGEST
 from burstline.formats.intake.calls import PROBED as PROBED
 from burstline.formats.intake.calls import PROC_NULL as PROC_NULL
+from burstline.formats.intake.calls import CallFacts as CallFacts
 from burstline.formats.intake.calls import Calls as Calls
+from burstline.formats.intake.calls import DetailKind as DetailKind
 from burstline.formats.intake.calls import Details as Details
-from burstline.formats.intake.calls import Facts as Facts
-from burstline.formats.intake.calls import Kind as Kind
 from burstline.formats.intake.calls import Transfer as Transfer
 from burstline.formats.intake.calls import decided as decided
 from burstline.formats.intake.calls import describe_transfers as describe_transfers
@@ -27,7 +27,7 @@ from burstline.formats.intake.collectives import comm_ranks as comm_ranks
 from burstline.formats.intake.collectives import describe_collectives as describe_collectives
 from burstline.formats.intake.collectives import even_borders as even_borders
 from burstline.formats.intake.collectives import window_borders as window_borders
-from burstline.formats.intake.defects import Defect as Defect
+from burstline.formats.intake.defects import CountedDefect as CountedDefect
 from burstline.formats.intake.defects import Defects as Defects
 from burstline.formats.intake.messages import HALF_COLUMNS as HALF_COLUMNS
 from burstline.formats.intake.messages import QUEUE_COLUMNS as QUEUE_COLUMNS
@@ -44,9 +44,9 @@ from burstline.formats.intake.reading import hold as hold
 from burstline.formats.intake.reading import new_store as new_store
 from burstline.formats.intake.reading import read_whole as read_whole
 from burstline.formats.intake.source import Group as Group
-from burstline.formats.intake.source import Places as Places
+from burstline.formats.intake.source import LocationPlaces as LocationPlaces
 from burstline.formats.intake.source import Processes as Processes
 from burstline.formats.intake.source import groups_of as groups_of
-from burstline.formats.intake.target import Tables as Tables
+from burstline.formats.intake.target import HeldTables as HeldTables
 from burstline.formats.intake.target import append_to as append_to
 from burstline.formats.intake.target import with_operations as with_operations

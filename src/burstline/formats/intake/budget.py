@@ -25,7 +25,7 @@ _SHARE_OF_PARTS: Final = 4
 _SHARE_OF_SPOOL: Final = 24
 
 
-class Plan(NamedTuple):
+class ReadingPlan(NamedTuple):
     """What is read at once."""
 
     at_once: int  # units
@@ -35,7 +35,7 @@ class Plan(NamedTuple):
 
 
 @dataclass(frozen=True, slots=True)
-class Costs:
+class ReadingCosts:
     """What reading takes, measured: bytes of memory or disk per unit of a source."""
 
     tables: float  # tables in memory
@@ -66,7 +66,7 @@ class Costs:
         memory: int | None,
         at_once: int,
         threads: int,
-    ) -> Plan:
+    ) -> ReadingPlan:
         """How to read whole: ever less at once, until it fits; what is refused is the least.
 
         `uncut` are the units of each process that are read at once in any case.
@@ -86,7 +86,7 @@ class Costs:
             else:
                 require_bytes(needed, memory, way_out=self.way_out)
         beside = self.beside(total, max(at_once, largest), threads)
-        return Plan(at_once, at_once if is_cut else None, threads, beside)
+        return ReadingPlan(at_once, at_once if is_cut else None, threads, beside)
 
     def streamed_within(
         self, sizes: Sequence[int], uncut: Sequence[int], memory: int, threads: int

@@ -26,7 +26,7 @@ LARGEST: Final = 1 << 50
 """Sizes from here on, a petabyte, are damage."""
 
 
-class Kind(IntEnum):
+class DetailKind(IntEnum):
     """What a record says of its call; the numbers are those of the raw format."""
 
     COLLECTIVE = 10
@@ -150,7 +150,7 @@ _OF_CALLS: Final = (
 )  # fmt: skip
 
 
-class Facts:
+class CallFacts:
     """What is known of each call: partner, tag, communicator, root, bytes."""
 
     def __init__(self, calls: Calls) -> None:
@@ -227,28 +227,28 @@ def _common_value(call: Integers, value: Integers, count: int) -> Integers:
     return np.where(lowest == highest, lowest, UNKNOWN)
 
 
-def describe_transfers(details: Details, facts: Facts) -> None:
+def describe_transfers(details: Details, facts: CallFacts) -> None:
     """Add what calls moved to and from memory of others and files."""
-    remote = details.of(Kind.RMA)
+    remote = details.of(DetailKind.RMA)
     facts.add_partners(remote.call, remote.partner, np.full(len(remote), -1), received=False)
     facts.add_communicators(remote.call, remote.communicator)
     for name, ops in (("sent", _SENDS), ("received", _RECEIVES)):
         moving = remote.pick(np.isin(remote.transfer, ops))
         facts.add_bytes(name, moving.call, moving.size)
-    files = details.of(Kind.IO)
+    files = details.of(DetailKind.IO)
     for name, size in (("sent", files.sent), ("received", files.received)):
         facts.add_bytes(name, files.call[size > 0], size[size > 0])
-    probes = details.of(Kind.PROBE)
+    probes = details.of(DetailKind.PROBE)
     facts.add_partners(probes.call, probes.partner, probes.tag, received=True)
     facts.add_communicators(probes.call, probes.communicator)
 
 
-_COMPLETED_BY: Final[dict[int, tuple[Kind, ...]]] = {
-    Kind.SEND: (Kind.SEND_DONE, Kind.CANCELLED, Kind.FREED),
-    Kind.POST: (Kind.RECEIVE, Kind.CANCELLED, Kind.FREED),
-    Kind.COLLECTIVE: (Kind.COLLECTIVE_DONE, Kind.CANCELLED, Kind.FREED),
+_COMPLETED_BY: Final[dict[int, tuple[DetailKind, ...]]] = {
+    DetailKind.SEND: (DetailKind.SEND_DONE, DetailKind.CANCELLED, DetailKind.FREED),
+    DetailKind.POST: (DetailKind.RECEIVE, DetailKind.CANCELLED, DetailKind.FREED),
+    DetailKind.COLLECTIVE: (DetailKind.COLLECTIVE_DONE, DetailKind.CANCELLED, DetailKind.FREED),
 }
-_SIZE: Final = max(Kind) + 1
+_SIZE: Final = max(DetailKind) + 1
 FITS: Final[Mask] = np.array(
     [[end in _COMPLETED_BY.get(start, ()) for end in range(_SIZE)] for start in range(_SIZE)]
 )
@@ -256,7 +256,7 @@ FITS: Final[Mask] = np.array(
 
 PROBED: Final[Mask] = np.zeros_like(FITS)
 """Whether a kind of record, by row, decides which message another, by column, takes."""
-PROBED[Kind.PROBE, Kind.RECEIVE] = True
+PROBED[DetailKind.PROBE, DetailKind.RECEIVE] = True
 
 
 def follow(
@@ -266,7 +266,7 @@ def follow(
     partner = np.full(len(details), UNKNOWN, np.int64)
     start, end = _successive_records(details, calls, process, FITS)
     partner[start], partner[end] = end, start
-    completes = np.any(FITS, axis=0)[details.kind] & (details.kind != Kind.FREED)
+    completes = np.any(FITS, axis=0)[details.kind] & (details.kind != DetailKind.FREED)
     alone = details.where(completes & (details.request != 0) & (partner < 0))
     if len(alone):
         request = (int(details.request[alone[0]]) ^ mark) & 0xFFFFFFFFFFFFFFFF
@@ -278,7 +278,7 @@ def follow(
 def decided(details: Details, calls: Calls, process: Integers) -> Integers:
     """The probe that decided which message each receive takes, -1 where none did."""
     probe = np.full(len(details), UNKNOWN, np.int64)
-    if ((details.kind == Kind.PROBE) & (details.request != 0)).any():
+    if ((details.kind == DetailKind.PROBE) & (details.request != 0)).any():
         before, receive = _successive_records(details, calls, process, PROBED)
         probe[receive] = before
     return probe

@@ -13,8 +13,8 @@ import numpy as np
 import pyarrow as pa
 
 from burstline.columns import Integers, ordinal_within, row_of, take
-from burstline.formats.intake.calls import Calls, Details, Facts, Kind
-from burstline.formats.intake.source import Places, Source
+from burstline.formats.intake.calls import CallFacts, Calls, DetailKind, Details
+from burstline.formats.intake.source import LocationPlaces, Source
 from burstline.model import NO_VALUE, UNKNOWN, arrow_table, collective_instances
 
 Columns = dict[str, Integers]
@@ -35,10 +35,10 @@ WORDS_OF_INSTANCE: Final = "{operation}, number {number} on communicator {commun
 
 
 def collective_parts(
-    details: Details, calls: Calls, ends: Integers, *, places: Places
+    details: Details, calls: Calls, ends: Integers, *, places: LocationPlaces
 ) -> Columns:
     """Parts of collectives of some whole processes, by process and in the order of time."""
-    rows = details.where(details.kind == Kind.COLLECTIVE)
+    rows = details.where(details.kind == DetailKind.COLLECTIVE)
     parts = details.pick(rows)
     # Threads of a process take turns: their parts are in the order of time.
     process = places.process[parts.location]
@@ -46,7 +46,7 @@ def collective_parts(
     turn = turn[parts.communicator[turn] >= 0]
     rows, parts, process = rows[turn], parts.pick(turn), process[turn]
     blocking, end = parts.request == 0, ends[rows]
-    ended = ~blocking & (take(details.kind, end) == Kind.COLLECTIVE_DONE)
+    ended = ~blocking & (take(details.kind, end) == DetailKind.COLLECTIVE_DONE)
     done = np.where(ended, take(details.call, end), parts.call)
     is_done = blocking | ended
     return {
@@ -142,9 +142,9 @@ def join_collectives(
     )
 
 
-def describe_collectives(details: Details, places: Places, facts: Facts) -> None:
+def describe_collectives(details: Details, places: LocationPlaces, facts: CallFacts) -> None:
     """Note with the calls the communicator, root and bytes of their collectives."""
-    parts = details.of(Kind.COLLECTIVE)
+    parts = details.of(DetailKind.COLLECTIVE)
     rank = places.rank[places.process[parts.location]]
     facts.add_communicators(parts.call, parts.communicator)
     facts.add_roots(parts.call[parts.is_root], rank[parts.is_root])
@@ -175,7 +175,7 @@ def comm_ranks(
 def _named_roots(details: Details, parts: Details) -> Integers:
     """The root that is named in the call of each part, -1 where none is."""
     roots = np.full(len(parts), UNKNOWN, np.int64)
-    is_named = (details.kind == Kind.ROOT) & (details.root >= 0)
+    is_named = (details.kind == DetailKind.ROOT) & (details.root >= 0)
     named = np.flatnonzero(is_named & (details.root <= np.iinfo(np.int32).max))
     if len(named):
         part = row_of(parts.call, details.call[named])

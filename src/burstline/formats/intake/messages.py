@@ -17,9 +17,16 @@ import numpy.typing as npt
 import pyarrow as pa
 
 from burstline.columns import Integers, codes, ordinal_within, take
-from burstline.formats.intake.calls import ANY_SOURCE, PROC_NULL, Calls, Details, Facts, Kind
+from burstline.formats.intake.calls import (
+    ANY_SOURCE,
+    PROC_NULL,
+    CallFacts,
+    Calls,
+    DetailKind,
+    Details,
+)
 from burstline.formats.intake.defects import Defects
-from burstline.formats.intake.source import Columns, Places
+from burstline.formats.intake.source import Columns, LocationPlaces
 from burstline.formats.intake.target import types_of
 from burstline.model import (
     HALF_KINDS,
@@ -128,10 +135,10 @@ class Sides:
     senders: Integers
 
 
-def sides_of(details: Details, places: Places, defects: Defects) -> Sides:
+def sides_of(details: Details, places: LocationPlaces, defects: Defects) -> Sides:
     """Both sides of messages whose partner is a process of the trace; others are noted."""
     columns, strangers = [], []
-    for kind in (Kind.SEND, Kind.RECEIVE):
+    for kind in (DetailKind.SEND, DetailKind.RECEIVE):
         rows = np.flatnonzero((details.kind == kind) & (details.partner != PROC_NULL))
         other = places.process_of(details.location[rows], details.partner[rows])
         columns += [rows[other >= 0], other[other >= 0]]
@@ -149,7 +156,7 @@ def message_halves(
     ends: Integers,
     sides: Sides,
     *,
-    places: Places,
+    places: LocationPlaces,
     defects: Defects,
     probe: Integers,
 ) -> tuple[Columns, Columns, Columns, Columns]:
@@ -161,7 +168,7 @@ def message_halves(
     receives = _Halves(details, sides.receives, sides.senders)
     lost = _never_completed(details, calls, ends, defects)
     end = ends[sends.rows]
-    is_sent = (end < 0) | (details.kind[end] != Kind.CANCELLED)
+    is_sent = (end < 0) | (details.kind[end] != DetailKind.CANCELLED)
     sends = sends.pick(is_sent & details.is_own(sends.rows))
     entered = calls.enter_ns[details.call]
     columns = _send_columns(sends, calls, ends)
@@ -195,7 +202,7 @@ def _never_completed(
     details: Details, calls: Calls, ends: Integers, defects: Defects
 ) -> Columns:
     """The posts of receives that nobody saw complete, as halves of messages."""
-    waiting = (details.kind == Kind.POST) & (details.request != 0) & (ends < 0)
+    waiting = (details.kind == DetailKind.POST) & (details.request != 0) & (ends < 0)
     waiting &= details.partner != PROC_NULL
     posts = details.pick(details.where(waiting))
     if len(posts):
@@ -226,22 +233,22 @@ def channel_ordinals(
     return ordinal_within(name, order=np.lexsort((index, time_ns, name)))
 
 
-def _waiting_posts(details: Details, ends: Integers, places: Places) -> _Halves:
+def _waiting_posts(details: Details, ends: Integers, places: LocationPlaces) -> _Halves:
     """The receives without wildcards that nobody saw complete, but that may have."""
-    waiting = (details.kind == Kind.POST) & (details.request != 0)
+    waiting = (details.kind == DetailKind.POST) & (details.request != 0)
     waiting &= (details.partner >= 0) & (details.tag >= 0)
     rows = details.where(waiting)
-    rows = rows[(ends[rows] < 0) | (details.kind[ends[rows]] == Kind.FREED)]
+    rows = rows[(ends[rows] < 0) | (details.kind[ends[rows]] == DetailKind.FREED)]
     other = places.process_of(details.location[rows], details.partner[rows])
     return _Halves(details, rows, other).pick(other >= 0)
 
 
-def _channel_columns(halves: _Halves, places: Places) -> list[Integers]:
+def _channel_columns(halves: _Halves, places: LocationPlaces) -> list[Integers]:
     process = places.process[halves.of("location")]
     return [halves.of("communicator"), process, halves.other, halves.of("tag")]
 
 
-def describe_messages(details: Details, ends: Integers, sides: Sides, facts: Facts) -> None:
+def describe_messages(details: Details, ends: Integers, sides: Sides, facts: CallFacts) -> None:
     """Note with the calls what they send and receive: also what nobody answered."""
     sends = _Halves(details, sides.sends, sides.receivers)
     receives = _Halves(details, sides.receives, sides.senders)
@@ -250,9 +257,9 @@ def describe_messages(details: Details, ends: Integers, sides: Sides, facts: Fac
     facts.add_communicators(call, sends.of("communicator"))
     facts.add_bytes("sent", call, sends.of("size"))
     facts.add_bytes("received", receives.of("call"), receives.of("size"))
-    post = np.flatnonzero((details.kind == Kind.POST) & (details.partner != PROC_NULL))
+    post = np.flatnonzero((details.kind == DetailKind.POST) & (details.partner != PROC_NULL))
     answered = ends[post] >= 0
-    answered &= details.kind[ends[post]] == Kind.RECEIVE
+    answered &= details.kind[ends[post]] == DetailKind.RECEIVE
     source = np.where(answered, ends[post], post)
     partner, call = details.partner[source], details.call[post]
     named = partner > ANY_SOURCE
@@ -271,7 +278,7 @@ def _send_columns(sends: _Halves, calls: Calls, ends: Integers) -> dict[str, Int
     end = ends[sends.rows]
     blocking = request == 0
     done = np.where(blocking, call, take(details.call, end))
-    recorded = blocking | (take(details.kind, end) == Kind.SEND_DONE)
+    recorded = blocking | (take(details.kind, end) == DetailKind.SEND_DONE)
     sources = (SEND_DONE_SOURCES.index(name) for name in ("recorded", "unknown"))
     return {
         "sender_location": sends.of("location"),
@@ -321,7 +328,7 @@ class MpiOrder:
     sends: Final = types_of(SEND_COLUMNS, "messages")
     receives: Final = types_of(RECEIVE_COLUMNS, "messages")
 
-    def __init__(self, places: Places, defects: Defects) -> None:
+    def __init__(self, places: LocationPlaces, defects: Defects) -> None:
         self._places, self._defects = places, defects
         self._alone: dict[str, tuple[int, tuple[int, ...]]] = {}
 

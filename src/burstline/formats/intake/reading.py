@@ -37,10 +37,10 @@ from burstline.formats.intake.source import (
 )
 from burstline.formats.intake.target import (
     HeldRows,
+    HeldTables,
     MakeRows,
     PackedRows,
     Spool,
-    Tables,
     give_back,
     types_of,
 )
@@ -214,7 +214,7 @@ def _sending_groups(
 
 Item = TypeVar("Item")
 Result = TypeVar("Result")
-Target: TypeAlias = Tables | StoreWriter
+Target: TypeAlias = HeldTables | StoreWriter
 
 _DEFINITIONS: Final = 8 << 20  # of what a process takes beside its units
 
@@ -230,7 +230,7 @@ def read_whole(
     """The trace of a source in memory; what outgrows `memory` is refused before it is read."""
     costs = source.costs
     plan = costs.whole_within(source.sizes(), source.uncut(), memory, at_once, threads)
-    tables = Tables(
+    tables = HeldTables(
         memory,
         base=plan.beside - _DEFINITIONS,
         way_out=costs.way_out,
@@ -243,7 +243,7 @@ def read_whole(
 def hold(
     source: Source[PartOf, Loaded],
     parts: Sequence[PartOf],
-    tables: Tables,
+    tables: HeldTables,
     *,
     threads: int,
     progress: Progress,

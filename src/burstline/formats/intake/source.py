@@ -11,7 +11,7 @@ import numpy as np
 import pyarrow as pa
 
 from burstline.columns import Integers, row_of
-from burstline.formats.intake.budget import Costs
+from burstline.formats.intake.budget import ReadingCosts
 from burstline.formats.intake.defects import Defects
 from burstline.model import UNKNOWN
 
@@ -19,7 +19,7 @@ Columns = Mapping[str, Integers]
 
 
 @dataclass(frozen=True, slots=True, eq=False)
-class Places:
+class LocationPlaces:
     """Who is who among locations, processes and ranks."""
 
     process: Integers  # (locations,) process of each location
@@ -39,7 +39,7 @@ class Places:
         return np.where((rank >= 0) & (rank < span), row_of(keys, wanted), UNKNOWN)
 
 
-class Part(Protocol):
+class SourcePart(Protocol):
     """What is read at once: whole processes, or a slice of one."""
 
     @property
@@ -91,8 +91,8 @@ class Group:
     locations: int  # locations that it completes
 
 
-PartOf = TypeVar("PartOf", bound=Part)
-PartOf_contra = TypeVar("PartOf_contra", bound=Part, contravariant=True)
+PartOf = TypeVar("PartOf", bound=SourcePart)
+PartOf_contra = TypeVar("PartOf_contra", bound=SourcePart, contravariant=True)
 Loaded = TypeVar("Loaded")
 
 
@@ -123,7 +123,7 @@ class Source(Protocol[PartOf_contra, Loaded]):
     """A recording of any format, as the loop reads it."""
 
     @property
-    def places(self) -> Places:
+    def places(self) -> LocationPlaces:
         """Where processes and locations are."""
 
     @property
@@ -170,7 +170,7 @@ class Divisible(Source[PartOf, Loaded], Protocol[PartOf, Loaded]):
     """A recording that says, before it is read, how large its processes are."""
 
     @property
-    def costs(self) -> Costs:
+    def costs(self) -> ReadingCosts:
         """Memory and disk that its units take."""
 
     def sizes(self) -> list[int]:

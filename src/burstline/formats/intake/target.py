@@ -179,7 +179,7 @@ def types_of(names: Sequence[str], *tables: str) -> dict[str, np.dtype[Any]]:
     return {name: np.dtype(types.get(name, "int64")) for name in names}
 
 
-class Tables:
+class HeldTables:
     """Collects rows of tables in memory, up to `memory` bytes of which `base` are taken."""
 
     def __init__(

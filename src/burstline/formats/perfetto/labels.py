@@ -23,7 +23,7 @@ def quoted(text: str) -> str:
     return f'"{"".join(parts)}"'
 
 
-class Labels:
+class SliceLabels:
     """The labels of operations, regions, communicators and call paths as JSON."""
 
     def __init__(self, trace: Trace) -> None:
@@ -73,7 +73,7 @@ def _place(file: str, line: int | None) -> str:
     return file if line is None else f"{file}:{line}"
 
 
-class Places:
+class TrackPlaces:
     """The processes and threads that stand for ranks and locations, as members of events."""
 
     # Both count from 1, because some viewers give 0 a meaning of its own.

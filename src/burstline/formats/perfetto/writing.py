@@ -12,7 +12,7 @@ import pyarrow as pa
 
 from burstline.columns import Floats, Integers, coded, to_numpy
 from burstline.formats import atomic
-from burstline.formats.perfetto.labels import Labels, Places, microseconds, quoted
+from burstline.formats.perfetto.labels import SliceLabels, TrackPlaces, microseconds, quoted
 from burstline.formats.walk import Walk
 from burstline.model import NO_VALUE, UNKNOWN, Trace
 from burstline.progress import SILENCE, Progress
@@ -39,7 +39,7 @@ _NS_PER_US = 1000
 
 
 def slice_events(
-    trace: Trace, places: Places, labels: Labels, progress: Progress
+    trace: Trace, places: TrackPlaces, labels: SliceLabels, progress: Progress
 ) -> Iterator[str]:
     """Yield an event for each call and region, by location and begin."""
     calls, regions = Walk(trace, "calls", _CALL), Walk(trace, "regions", _REGION)
@@ -73,7 +73,7 @@ def within(begins: Integers, ends: Integers) -> list[int]:
     return shown
 
 
-def _slice_text(slice_: _Slice, labels: Labels) -> str:
+def _slice_text(slice_: _Slice, labels: SliceLabels) -> str:
     """What a slice is called, and its arguments."""
     name, arguments, path = slice_
     if path != UNKNOWN:
@@ -81,7 +81,7 @@ def _slice_text(slice_: _Slice, labels: Labels) -> str:
     return f'"name":{name},"args":{{{arguments}}}'
 
 
-def _call_slices(rows: pa.Table, labels: Labels) -> Iterator[_Slice]:
+def _call_slices(rows: pa.Table, labels: SliceLabels) -> Iterator[_Slice]:
     if not rows.num_rows:
         return
     names = [f'{quoted(name)},"cat":"mpi"' for name in coded(rows["operation"])[1]]
@@ -97,7 +97,7 @@ def _call_slices(rows: pa.Table, labels: Labels) -> Iterator[_Slice]:
         yield names[operation], ",".join(arguments), path
 
 
-def _region_slices(rows: pa.Table, labels: Labels) -> Iterator[_Slice]:
+def _region_slices(rows: pa.Table, labels: SliceLabels) -> Iterator[_Slice]:
     columns = [to_numpy(rows[name]).tolist() for name in _REGION]
     for _, region, _, _, _, path, iterations in zip(*columns, strict=True):
         name, arguments = labels.regions[region]
@@ -106,7 +106,7 @@ def _region_slices(rows: pa.Table, labels: Labels) -> Iterator[_Slice]:
         yield name, arguments, path
 
 
-def gap_events(trace: Trace, places: Places) -> Iterator[str]:
+def gap_events(trace: Trace, places: TrackPlaces) -> Iterator[str]:
     """Yield two events for each gap, on tracks beside the threads."""
     columns = ("location", "start_ns", "end_ns", "kind")
     for part in trace.batches("gaps", columns):
@@ -118,7 +118,7 @@ def gap_events(trace: Trace, places: Places) -> Iterator[str]:
             yield f'{{"ph":"e",{common}{places.time(row["end_ns"])}}}'
 
 
-def message_events(trace: Trace, places: Places) -> Iterator[str]:
+def message_events(trace: Trace, places: TrackPlaces) -> Iterator[str]:
     """Yield both ends of every arrow."""
     # An end lies within its slice, so one nanosecond before its call is left; but viewers leave
     # out arrows that end before they begin.
@@ -178,7 +178,7 @@ class _Senders:
         return self._rows
 
 
-def counter_events(trace: Trace, places: Places) -> Iterator[str]:
+def counter_events(trace: Trace, places: TrackPlaces) -> Iterator[str]:
     """Yield the values of all tracks: rates, or those of absolute counters."""
     definitions = trace.counters.to_pylist()
     if not definitions:
@@ -192,7 +192,7 @@ def counter_events(trace: Trace, places: Places) -> Iterator[str]:
 
 
 def _counter_track(
-    readings: pa.Table, row: dict[str, str], places: Places, location: int
+    readings: pa.Table, row: dict[str, str], places: TrackPlaces, location: int
 ) -> Iterator[str]:
     times, values = to_numpy(readings["time_ns"]), to_numpy(readings[row["name"]])
     read = values != NO_VALUE
@@ -260,8 +260,8 @@ def _shown_metadata(trace: Trace) -> str:
 
 
 def _all_events(trace: Trace, progress: Progress) -> Iterator[str]:
-    places = Places(trace)
-    labels = Labels(trace)
+    places = TrackPlaces(trace)
+    labels = SliceLabels(trace)
     yield from places.names()
     yield from message_events(trace, places)
     yield from counter_events(trace, places)

@@ -22,9 +22,9 @@ import numpy.typing as npt
 from burstline.columns import Integers, Mask, begins_run, row_of
 from burstline.formats.intake import FITS, PROBED, Defects
 from burstline.formats.raw.events.calls import ENTRY, Operations, names_operation
-from burstline.formats.raw.events.counters import Counters, Known, Readings, last_known
+from burstline.formats.raw.events.counters import CounterReadings, Counters, Known, last_known
 from burstline.formats.raw.events.timeline import (
-    Cut,
+    CutPoint,
     Slice,
     Timeline,
     joined,
@@ -114,7 +114,7 @@ class _Walk:
         self._file, self._correction = file, correction
         self._counters, self._places = counters, places
         self._cut = start_of(file)
-        self._cuts: list[Cut] = [self._cut]
+        self._cuts: list[CutPoint] = [self._cut]
         self._known: dict[int, Known] = {}
         self._readings: list[dict[int, Known]] = []
         self._rest: Timeline | None = None
@@ -150,7 +150,7 @@ class _Walk:
         self._cut = end
         self._cuts.append(end)
 
-    def _behind(self, line: Timeline, last: int) -> Cut:
+    def _behind(self, line: Timeline, last: int) -> CutPoint:
         local, seq = line.local_ns, line.last_seq
         enter_ns = line.died_ns
         if last < len(self._file.records):
@@ -158,7 +158,7 @@ class _Walk:
             enter_local = max(local, time) if time < LATEST else local
             enter_ns = int(self._correction.apply(np.array([enter_local]))[0])
         call = self._cut.call + len(line.enter)
-        return Cut(last, call, seq, local, enter_ns, seq + 1, left=last)
+        return CutPoint(last, call, seq, local, enter_ns, seq + 1, left=last)
 
     def _follow(self, line: Timeline, leave_ns: Integers, leave_seq: Integers) -> None:
         number = len(self._cuts) - 1
@@ -183,7 +183,9 @@ class _Walk:
         for place, _ in members:
             self._visits += [(place, entry) for other, entry in members if other != place]
 
-    def _read(self, line: Timeline, leave_ns: Integers, leave_seq: Integers, end: Cut) -> None:
+    def _read(
+        self, line: Timeline, leave_ns: Integers, leave_seq: Integers, end: CutPoint
+    ) -> None:
         """Remember the last readings before where those of the next slice begin."""
         self._unread.append(self._rest)
         rest = [] if self._rest is None else [self._rest]
@@ -191,7 +193,7 @@ class _Walk:
         readable, self._rest = read.upto(end.left), joined([read.behind(end.left)])
         self._readings.append(self._known)
         if self._missing and len(line.enter):
-            readings = Readings(self._counters, Defects())
+            readings = CounterReadings(self._counters, Defects())
             readings.add(readable, self._places, self._known)
             if self._cut.call:
                 leave_ns = np.append(self._cut.leave_ns, leave_ns)

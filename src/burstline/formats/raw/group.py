@@ -29,29 +29,29 @@ from burstline.columns import (
     with_column,
 )
 from burstline.formats import intake
-from burstline.formats.raw.events.calls import Gathering, Operations
-from burstline.formats.raw.events.counters import Backwards, Counters, Readings
-from burstline.formats.raw.events.regions import Regions
+from burstline.formats.raw.events.calls import CallBuilder, Operations
+from burstline.formats.raw.events.counters import Backwards, CounterReadings, Counters
+from burstline.formats.raw.events.regions import RecordedRegions
 from burstline.formats.raw.events.timeline import Life, Timeline, timeline
 from burstline.formats.raw.events.user_events import UserEvents
 from burstline.formats.raw.files.layout import LATEST, Kind
 from burstline.formats.raw.processes.call_paths import Frame
 from burstline.formats.raw.processes.clocks import Correction
-from burstline.formats.raw.processes.communicators import Communicators
-from burstline.formats.raw.processes.processes import Process
+from burstline.formats.raw.processes.communicators import RunCommunicators
+from burstline.formats.raw.processes.processes import RecordedProcess
 from burstline.model import GAP_KINDS, NO_VALUE, arrow_schema, arrow_table, bursts_of, row_table
 
 Rows = Mapping[str, Integers]
 
 
 @dataclass(frozen=True, slots=True, eq=False)
-class Basis:
+class RunBasis:
     """What all processes share, known before any is read."""
 
-    processes: Sequence[Process]  # all processes
+    processes: Sequence[RecordedProcess]  # all processes
     corrections: Sequence[Correction]  # of the clock of each, from the first moment of the run
-    places: intake.Places  # where they are
-    communicators: Communicators  # with the row of each id, by process
+    places: intake.LocationPlaces  # where they are
+    communicators: RunCommunicators  # with the row of each id, by process
     stacks: Sequence[Mapping[int, int]]  # row of each stack in `call_paths`, by process
     functions: Sequence[Mapping[int, Frame]]  # those that reported themselves, by process
     counters: Counters  # those of the run
@@ -63,7 +63,7 @@ class Basis:
         return self.counters.places(self.processes[process].defined.counters)
 
 
-class Halves(NamedTuple):
+class ProcessHalves(NamedTuple):
     """What processes need of each other: halves of messages and parts of collectives."""
 
     sends: Rows
@@ -80,7 +80,9 @@ _COLUMNS: Final = (
     intake.QUEUE_COLUMNS,
     intake.PART_COLUMNS,
 )
-_NO_HALVES: Final = Halves(*(dict.fromkeys(names, np.zeros(0, np.int64)) for names in _COLUMNS))
+_NO_HALVES: Final = ProcessHalves(
+    *(dict.fromkeys(names, np.zeros(0, np.int64)) for names in _COLUMNS)
+)
 _NO_EVENTS: Final = np.zeros((5, 0), np.int64)
 
 
@@ -93,7 +95,7 @@ class Batch:
     tables: Mapping[str, pa.Table]
     defects: intake.Defects  # what is odd in them
     operations: tuple[str, ...]  # names behind the codes
-    halves: Halves
+    halves: ProcessHalves
     events: Integers  # the program's events, as `UserEvents` has them
     lives: Sequence[Life]  # of each location
     overhead_ns: int  # estimated time spent in recording
@@ -148,11 +150,11 @@ def _pause_times(line: Timeline) -> tuple[Integers, Integers]:
 class Gatherer:
     """Takes in locations one after the other, whole processes at a time."""
 
-    def __init__(self, basis: Basis, operations: Operations | None = None) -> None:
+    def __init__(self, basis: RunBasis, operations: Operations | None = None) -> None:
         self._basis, self.defects = basis, intake.Defects()
-        self.calls = Gathering(basis.numbers, self.defects, operations)
-        self.readings = Readings(basis.counters, self.defects)
-        self.regions, self._gaps = Regions(self.defects), Gaps(self.defects)
+        self.calls = CallBuilder(basis.numbers, self.defects, operations)
+        self.readings = CounterReadings(basis.counters, self.defects)
+        self.regions, self._gaps = RecordedRegions(self.defects), Gaps(self.defects)
         self.events = [_NO_EVENTS]
         self.lives: list[Life] = []
         self.overhead_ns = 0
@@ -215,7 +217,7 @@ class Gatherer:
         )
 
 
-def read_batch(basis: Basis, processes: range) -> Batch:
+def read_batch(basis: RunBasis, processes: range) -> Batch:
     """What some processes recorded; O(records log records), 100 bytes of memory a record."""
     gatherer = Gatherer(basis)
     location = int(np.searchsorted(basis.places.process, processes.start))
@@ -234,16 +236,16 @@ class Described(NamedTuple):
     calls: intake.Calls
     table: pa.Table
     details: intake.Details
-    halves: Halves
+    halves: ProcessHalves
 
 
 def describe(
-    basis: Basis, gathering: Gathering, defects: intake.Defects, own: range | None = None
+    basis: RunBasis, gathering: CallBuilder, defects: intake.Defects, own: range | None = None
 ) -> Described:
     """Put calls and their records together; of the records of a slice, some are its own."""
     places = basis.places
     calls, details = gathering.calls(), gathering.details(own)
-    facts = intake.Facts(calls)
+    facts = intake.CallFacts(calls)
     ends = intake.follow(details, calls, places.process, defects)
     sides = intake.sides_of(details, places, defects)
     intake.describe_messages(details, ends, sides, facts)
@@ -259,10 +261,10 @@ def describe(
     intake.describe_collectives(details, places, facts)
     intake.describe_transfers(details, facts)
     parts = intake.collective_parts(details, calls, ends, places=places)
-    return Described(calls, facts.table(), details, Halves(*halves, parts))
+    return Described(calls, facts.table(), details, ProcessHalves(*halves, parts))
 
 
-def bursts(basis: Basis, tables: Mapping[str, pa.Table]) -> pa.Table:
+def bursts(basis: RunBasis, tables: Mapping[str, pa.Table]) -> pa.Table:
     """The bursts between what is in the tables of some locations."""
     locations = pa.table({"location": np.arange(len(basis.places.process), dtype=np.int32)})
     return bursts_of({**tables, "locations": locations, "counters": basis.counters.table()})

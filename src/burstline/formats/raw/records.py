@@ -21,17 +21,17 @@ from burstline.columns import Integers, shifted, to_numpy
 from burstline.formats.derivation import Callers, Others, label_tables, with_records
 from burstline.formats.intake import RECEIVE_COLUMNS, SEND_COLUMNS, Group
 from burstline.formats.raw.events.user_events import merged
-from burstline.formats.raw.group import Basis, Batch
+from burstline.formats.raw.group import Batch, RunBasis
 from burstline.formats.raw.processes.processes import location_table
 from burstline.model import TABLES, UNKNOWN, Trace, arrow_table
 
 _OF_LOCATIONS: Final = ("calls", "bursts", "regions", "locks", "readings", "gaps")
 
 
-class Records:
+class ParaverTables:
     """Derives the raw tables of a run."""
 
-    def __init__(self, basis: Basis, whole: Mapping[str, pa.Table], *, own: bool) -> None:
+    def __init__(self, basis: RunBasis, whole: Mapping[str, pa.Table], *, own: bool) -> None:
         self._basis, self._whole, self._has_own = basis, dict(whole), own
         self._used: set[int] = set()
         self._own: set[int] = set()

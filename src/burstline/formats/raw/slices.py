@@ -23,15 +23,15 @@ from burstline.formats.raw.events.counters import Backwards
 from burstline.formats.raw.events.timeline import Timeline, joined, timeline
 from burstline.formats.raw.files.layout import Kind
 from burstline.formats.raw.group import (
-    Basis,
     Batch,
     Gaps,
     Gatherer,
+    RunBasis,
     bursts,
     describe,
     with_polls,
 )
-from burstline.formats.raw.processes.processes import Process
+from burstline.formats.raw.processes.processes import RecordedProcess
 from burstline.model import read_at_starts, schema
 
 
@@ -56,13 +56,13 @@ class Sliced:
         return len(self.cuts.slices)
 
 
-def caller_of(process: Process) -> int | None:
+def caller_of(process: RecordedProcess) -> int | None:
     """Which thread of a process calls MPI; None where none does, or several do."""
     callers = [place for place, file in enumerate(process.files) if file.outline.has_calls]
     return callers[0] if len(callers) == 1 else None
 
 
-def sliced(basis: Basis, number: int, caller: int, most: int) -> list[Sliced]:
+def sliced(basis: RunBasis, number: int, caller: int, most: int) -> list[Sliced]:
     """The parts of a process, of at most so many records as far as its calls allow it."""
     cuts = cut(
         basis.processes[number].files[caller],
@@ -77,14 +77,14 @@ def sliced(basis: Basis, number: int, caller: int, most: int) -> list[Sliced]:
     return [Sliced(number, location, caller, cuts, place) for place in places]
 
 
-def read_part(basis: Basis, part: Sliced) -> tuple[Batch, ...]:
+def read_part(basis: RunBasis, part: Sliced) -> tuple[Batch, ...]:
     """What a part holds: the first what opens and what closes the process, the last nothing."""
     if part.place < 0:
         return _read_opening(basis, part)
     return () if part.place == part.closes else (_read_slice(basis, part),)
 
 
-def _read_opening(basis: Basis, part: Sliced) -> tuple[Batch, Batch]:
+def _read_opening(basis: RunBasis, part: Sliced) -> tuple[Batch, Batch]:
     """What a process did beside its calls: before its slices, and behind them."""
     number, correction = part.process, basis.corrections[part.process]
     before, behind = Gatherer(basis), Gatherer(basis)
@@ -112,7 +112,7 @@ def _read_opening(basis: Basis, part: Sliced) -> tuple[Batch, Batch]:
     return before.batch(part.processes, opening), behind.batch(part.processes, closing)
 
 
-def _borders_of_process(basis: Basis, part: Sliced) -> Timeline:
+def _borders_of_process(basis: RunBasis, part: Sliced) -> Timeline:
     borders = part.cuts.borders
     if borders is None:
         file = basis.processes[part.process].files[part.file]
@@ -120,17 +120,17 @@ def _borders_of_process(basis: Basis, part: Sliced) -> Timeline:
     return replace(borders, location=part.location)
 
 
-def _read_slice(basis: Basis, part: Sliced) -> Batch:
+def _read_slice(basis: RunBasis, part: Sliced) -> Batch:
     """What the calls of a process were between two cuts."""
     number, place, cuts = part.process, part.place, part.cuts
     span, earlier, later = cuts.slices[place], cuts.earlier[place], cuts.later[place]
     file, gatherer = basis.processes[number].files[part.file], Gatherer(basis, cuts.operations)
     line = timeline(part.location, file, basis.corrections[number], gatherer.defects, span)
     calls, communicators = gatherer.calls, basis.communicators.rows[number]
-    calls.visit(earlier, part.location, communicators)
+    calls.add_foreign_records(earlier, part.location, communicators)
     calls.add(line, communicators, basis.stacks[number])
     own = range(len(earlier), calls.records)
-    calls.visit(later, part.location, communicators)
+    calls.add_foreign_records(later, part.location, communicators)
     unread = cuts.unread[place]
     read = joined([*([] if unread is None else [unread]), line.only(Kind.COUNTERS)])
     read = replace(read.upto(span.end.left), location=part.location)
@@ -149,7 +149,7 @@ def _read_slice(basis: Basis, part: Sliced) -> Batch:
 
 
 def _slice_bursts(
-    basis: Basis, part: Sliced, tables: Mapping[str, pa.Table], gaps: pa.Table
+    basis: RunBasis, part: Sliced, tables: Mapping[str, pa.Table], gaps: pa.Table
 ) -> pa.Table:
     """The bursts before each call of a slice."""
     names = ("enter_ns", "leave_ns", "enter_seq", "leave_seq")
@@ -177,7 +177,7 @@ def _slice_bursts(
     return table
 
 
-class Ordinals:
+class SliceOrdinals:
     """What the slices of one process counted so far, and what closes it."""
 
     def __init__(self, closing: Batch) -> None:

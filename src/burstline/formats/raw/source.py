@@ -22,25 +22,25 @@ from burstline.formats.raw.events.user_events import UserEvents
 from burstline.formats.raw.files.folder import RECORD_BYTES, open_files
 from burstline.formats.raw.files.layout import SUFFIX, Kind
 from burstline.formats.raw.files.pieces import Room
-from burstline.formats.raw.group import Basis, Batch, Numbering, read_batch
+from burstline.formats.raw.group import Batch, Numbering, RunBasis, read_batch
 from burstline.formats.raw.processes.call_paths import CallPaths, Resolver
 from burstline.formats.raw.processes.clocks import corrections
-from burstline.formats.raw.processes.communicators import Communicators
+from burstline.formats.raw.processes.communicators import RunCommunicators
 from burstline.formats.raw.processes.processes import (
     compilers_of,
     find_processes,
     location_table,
     places_of,
 )
-from burstline.formats.raw.records import Records
-from burstline.formats.raw.slices import Ordinals, Sliced, caller_of, read_part, sliced
+from burstline.formats.raw.records import ParaverTables
+from burstline.formats.raw.slices import Sliced, SliceOrdinals, caller_of, read_part, sliced
 from burstline.model import Loops, Trace, row_table, schema
 from burstline.progress import SILENCE, Progress
 
 RECORDS_AT_ONCE: Final = 1 << 18
 """Records that a thread takes on at a time when all tables fit in memory."""
 
-COSTS: Final = intake.Costs(
+COSTS: Final = intake.ReadingCosts(
     tables=110,
     made=150,
     ahead=150,
@@ -73,7 +73,7 @@ Measured on 2 to 16 ranks of 0.1 to 1 M calls, with counters and without: what i
 """
 
 
-def costs_of(counts: Integers) -> intake.Costs:
+def costs_of(counts: Integers) -> intake.ReadingCosts:
     """The costs of a record of a run that has so many of each kind."""
     each = np.full((2, len(counts)), ((COSTS.tables,), (COSTS.made,)))
     each[:, list(_BYTES)] = np.transpose(list(_BYTES.values()))
@@ -118,11 +118,11 @@ class RawSource:
             for file in process.files
         )
         paths = CallPaths(resolve)
-        self._basis = Basis(
+        self._basis = RunBasis(
             processes,
             [replace(clock, offset_ns=clock.offset_ns - origin) for clock in clocks],
             places_of(processes, max(correction.accuracy_ns for correction in clocks)),
-            Communicators(processes, self.defects),
+            RunCommunicators(processes, self.defects),
             [paths.rows(process.defined) for process in processes],
             [paths.functions(process.defined) for process in processes],
             Counters([process.defined for process in processes]),
@@ -141,9 +141,11 @@ class RawSource:
         self.operations = self._numbering.operations  # grows
         self._lives: list[Life] = []
         self._overhead_ns = 0
-        self._ordinals: dict[int, Ordinals] = {}  # of the process whose slices are read
+        self._ordinals: dict[int, SliceOrdinals] = {}  # of the process whose slices are read
         own = raw and self._basis.events.any
-        self._records = Records(self._basis, self._shared, own=own) if records or own else None
+        self._records = (
+            ParaverTables(self._basis, self._shared, own=own) if records or own else None
+        )
         outlines = [file.outline for process in processes for file in process.files]
         counts = np.sum([outline.counts for outline in outlines], axis=0)
         costs = RECORDED_COSTS if records else costs_of(counts)
@@ -202,7 +204,7 @@ class RawSource:
         number = part.process
         if part.place < 0:
             opening, closing = loaded
-            self._ordinals[number] = Ordinals(closing)
+            self._ordinals[number] = SliceOrdinals(closing)
             return replace(self._numbered(opening), locations=0)
         if part.place < part.closes:
             return self._ordinals[number].number(self._numbered(loaded[0]), loaded[0])

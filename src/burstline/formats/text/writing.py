@@ -36,12 +36,12 @@ def render(trace: Trace) -> str:
     places = [
         (row["application"], row["rank"], row["thread"]) for row in trace.locations.to_pylist()
     ]
-    events = _Events(trace, places)
+    events = _EventLines(trace, places)
     lines = [*_declaration_lines(trace, places, events.spans()), *events.lines()]
     return "\n".join(lines) + "\n"
 
 
-class _Events:
+class _EventLines:
     """The events of a trace by location."""
 
     def __init__(self, trace: Trace, places: list[Place]) -> None:

@@ -81,7 +81,7 @@ class Member(NamedTuple):
 
 
 @dataclass(slots=True, eq=False)
-class Definitions:
+class ArchiveDefinitions:
     """The definitions of an archive, by reference."""
 
     # how the archive is stored, and the library that wrote it as ``major * 10000 + minor * 100
@@ -144,9 +144,9 @@ _TABLES: Final[Mapping[int, tuple[str, Callable[[list[int]], Any]]]] = {
 """Where definitions of a kind go, and what is made of their numbers behind the reference."""
 
 
-def decode(rows: Integers, text: npt.NDArray[np.int8], defects: Defects) -> Definitions:
+def decode(rows: Integers, text: npt.NDArray[np.int8], defects: Defects) -> ArchiveDefinitions:
     """The definitions in the kernel's rows: kind, length, and as many integers each."""
-    definitions, content = Definitions(), text.tobytes()
+    definitions, content = ArchiveDefinitions(), text.tobytes()
     numbers = rows.tolist()
     position = 0
     while position + 2 <= len(numbers):
@@ -172,7 +172,7 @@ def decode(rows: Integers, text: npt.NDArray[np.int8], defects: Defects) -> Defi
     return definitions
 
 
-def _add_group(definitions: Definitions, row: list[int], defects: Defects) -> None:
+def _add_group(definitions: ArchiveDefinitions, row: list[int], defects: Defects) -> None:
     reference, name, kind, paradigm, flags = row[:5]
     group = Group(name, kind, paradigm, flags, tuple(row[5:]))
     first = definitions.groups.get(reference)
@@ -214,7 +214,7 @@ class Archive:
 
     anchor: Path  # its anchor file
     library: str  # the library that reads it
-    defined: Definitions  # what it defines
+    defined: ArchiveDefinitions  # what it defines
 
     def event_bytes(self, location: int) -> int:
         """The size of a location's events, 0 without a file."""
@@ -349,7 +349,7 @@ def describe(ending: Ending) -> str:
     return words or name or "it cannot be opened"
 
 
-def _refuse_stored(anchor: Path, defined: Definitions) -> None:
+def _refuse_stored(anchor: Path, defined: ArchiveDefinitions) -> None:
     for actual, refused, name in (
         (defined.compression, _ZLIB, "compressed with zlib"),
         (defined.substrate, _SION, "stored with SIONlib"),

@@ -15,11 +15,11 @@ import numpy.typing as npt
 import pyarrow as pa
 
 from burstline.columns import Integers, lookup, take
-from burstline.formats.intake import Defects, Places
+from burstline.formats.intake import Defects, LocationPlaces
 from burstline.formats.otf2.numbers import COMM_SELF, MPI, NOWHERE
-from burstline.formats.otf2.reading.archive import Archive, Definitions, Group
+from burstline.formats.otf2.reading.archive import Archive, ArchiveDefinitions, Group
 from burstline.formats.otf2.reading.metrics import Metrics
-from burstline.formats.otf2.reading.regions import CallPaths, Regions
+from burstline.formats.otf2.reading.regions import ArchivePaths, ArchiveRegions
 from burstline.model import UNKNOWN, arrow_table, row_table
 
 _KINDS: Final = {1: "cpu", 2: "gpu_stream", 3: "metric"}
@@ -33,7 +33,7 @@ class Standing:
     """The locations in their order, with process, thread, node and name."""
 
     references: npt.NDArray[np.uint64]  # (locations,) what the archive calls them
-    places: Places  # process of each, rank of each process
+    places: LocationPlaces  # process of each, rank of each process
     thread: Integers  # (locations,) number within its process
     kind: list[str]  # what each is
     node: list[str]
@@ -62,7 +62,7 @@ class Standing:
         )
 
 
-def standing(defined: Definitions, defects: Defects) -> Standing:
+def standing(defined: ArchiveDefinitions, defects: Defects) -> Standing:
     """The locations of an archive by rank; processes without a rank get the next ones."""
     ranks = _mpi_ranks(defined)
     owner = _owning_processes(defined, ranks, defects)
@@ -103,7 +103,7 @@ def standing(defined: Definitions, defects: Defects) -> Standing:
         defined.account.charge_row("locations", (nodes[-1], names[-1]))
     return Standing(
         np.array(references, np.uint64),
-        Places(np.array(process, np.int64), np.zeros(len(order), np.int64), rank, 0),
+        LocationPlaces(np.array(process, np.int64), np.zeros(len(order), np.int64), rank, 0),
         np.array(threads, np.int64),
         [_KINDS.get(location.type, "other") for location in locations],
         nodes,
@@ -113,7 +113,7 @@ def standing(defined: Definitions, defects: Defects) -> Standing:
 
 
 def _owning_processes(
-    defined: Definitions, ranks: dict[int, int], defects: Defects
+    defined: ArchiveDefinitions, ranks: dict[int, int], defects: Defects
 ) -> dict[int, int]:
     """The process of each group that has locations: itself, unless it is an accelerator."""
     groups, processes = defined.location_groups, {}
@@ -138,7 +138,7 @@ def _owning_processes(
     return owner
 
 
-def _making_process(defined: Definitions, group: int) -> int:
+def _making_process(defined: ArchiveDefinitions, group: int) -> int:
     """The process that made a group, directly or through other accelerators."""
     for _ in range(_DEEPEST):
         if defined.group(group).type != _ACCELERATOR:
@@ -147,7 +147,7 @@ def _making_process(defined: Definitions, group: int) -> int:
     return NOWHERE
 
 
-def _mpi_ranks(defined: Definitions) -> dict[int, int]:
+def _mpi_ranks(defined: ArchiveDefinitions) -> dict[int, int]:
     ranks: dict[int, int] = {}
     for group in defined.worlds:
         if group.paradigm == MPI:
@@ -157,7 +157,7 @@ def _mpi_ranks(defined: Definitions) -> dict[int, int]:
     return {location: rank for location, rank in ranks.items() if location in defined.locations}
 
 
-def _node_name(defined: Definitions, group: int) -> str:
+def _node_name(defined: ArchiveDefinitions, group: int) -> str:
     """The name of the first node of that class around a process, else of the nearest."""
     node, nearest = defined.group(group).node, ""
     for _ in range(_DEEPEST):
@@ -171,7 +171,7 @@ def _node_name(defined: Definitions, group: int) -> str:
     return nearest
 
 
-def _location_name(defined: Definitions, group: int, name: int) -> str:
+def _location_name(defined: ArchiveDefinitions, group: int, name: int) -> str:
     names = defined.text(defined.group(group).name), defined.text(name)
     return ", ".join(dict.fromkeys(name for name in names if name))
 
@@ -179,10 +179,10 @@ def _location_name(defined: Definitions, group: int, name: int) -> str:
 _BY_LOCATION: Final = 1
 
 
-class Communicators:
+class ArchiveCommunicators:
     """The communicators of MPI; `members` are the world ranks of each row."""
 
-    def __init__(self, defined: Definitions, standing: Standing) -> None:
+    def __init__(self, defined: ArchiveDefinitions, standing: Standing) -> None:
         self.members: list[tuple[int, ...]] = []
         self._kinds: list[str] = []
         self._rows: dict[int, int] = {}
@@ -269,34 +269,34 @@ def _members_at(members: tuple[int, ...], rank: Integers) -> Integers:
 
 
 @dataclass(frozen=True, slots=True, eq=False)
-class Basis:
+class ArchiveBasis:
     """What all processes share, and what is odd in what is being read."""
 
     archive: Archive
     standing: Standing
-    communicators: Communicators
-    regions: Regions  # they number what is used
+    communicators: ArchiveCommunicators
+    regions: ArchiveRegions  # they number what is used
     metrics: Metrics
-    paths: CallPaths  # the calling-context tree, which grows
+    paths: ArchivePaths  # the calling-context tree, which grows
     defects: Defects
 
     @classmethod
     def of(
         cls, archive: Archive, defects: Defects, gauges: frozenset[str] = frozenset()
-    ) -> Basis:
+    ) -> ArchiveBasis:
         """The basis of an archive of which nothing is read; of `gauges`, values are kept."""
-        defined, regions = archive.defined, Regions(archive.defined)
+        defined, regions = archive.defined, ArchiveRegions(archive.defined)
         where = standing(defined, defects)
         shared = (
-            Communicators(defined, where),
+            ArchiveCommunicators(defined, where),
             regions,
             Metrics(defined, gauges),
-            CallPaths(regions),
+            ArchivePaths(regions),
         )
         return cls(archive, where, *shared, defects)
 
     @property
-    def places(self) -> Places:
+    def places(self) -> LocationPlaces:
         """The process of each location and the rank of each process."""
         return self.standing.places
 

@@ -15,17 +15,21 @@ import numpy.typing as npt
 from burstline import _core
 from burstline._core import RecordKind, TransferEvent
 from burstline.columns import Columns, Integers
-from burstline.formats.intake import ANY_SOURCE, LARGEST, PROC_NULL, Calls, Details, Kind
-from burstline.formats.otf2.reading.basis import Basis
+from burstline.formats.intake import ANY_SOURCE, LARGEST, PROC_NULL, Calls, DetailKind, Details
+from burstline.formats.otf2.reading.basis import ArchiveBasis
 from burstline.model import NO_VALUE, UNKNOWN
 
 _COLUMN_OF: Final = _core.otf2_record_fields()
 _RAW_KINDS: Final = {
-    **{RecordKind[kind.name]: kind for kind in Kind if kind.name in RecordKind.__members__},
-    RecordKind.MATCHED_RECEIVE: Kind.RECEIVE,
-    RecordKind.MATCHED_POST: Kind.POST,
-    RecordKind.MATCHED_COMPLETE: Kind.RECEIVE,
-    RecordKind.COLLECTIVE_START: Kind.COLLECTIVE,
+    **{
+        RecordKind[kind.name]: kind
+        for kind in DetailKind
+        if kind.name in RecordKind.__members__
+    },
+    RecordKind.MATCHED_RECEIVE: DetailKind.RECEIVE,
+    RecordKind.MATCHED_POST: DetailKind.POST,
+    RecordKind.MATCHED_COMPLETE: DetailKind.RECEIVE,
+    RecordKind.COLLECTIVE_START: DetailKind.COLLECTIVE,
 }
 _RAW_KIND: Final = np.array([_RAW_KINDS.get(kind, UNKNOWN) for kind in sorted(RecordKind)])
 
@@ -33,7 +37,7 @@ OF_CALLS: Final = np.flatnonzero(_RAW_KIND != UNKNOWN)
 """Kinds of records that describe a call."""
 
 
-class Records:
+class EventRecords:
     """Some records of the kernel; ``records["tag"]`` are the tags of those that have one."""
 
     def __init__(self, columns: Columns) -> None:
@@ -45,9 +49,9 @@ class Records:
     def __getitem__(self, name: str) -> npt.NDArray[Any]:
         return self._columns[_COLUMN_OF.get(name, name)]
 
-    def pick(self, rows: npt.NDArray[Any]) -> Records:
+    def pick(self, rows: npt.NDArray[Any]) -> EventRecords:
         """Some of the records."""
-        return Records({name: column[rows] for name, column in self._columns.items()})
+        return EventRecords({name: column[rows] for name, column in self._columns.items()})
 
     def rows_of(self, *kinds: RecordKind) -> Integers:
         """The rows of some kinds, ascending."""
@@ -55,12 +59,12 @@ class Records:
             return np.flatnonzero(self["kind"] == int(kinds[0]))
         return np.flatnonzero(np.isin(self["kind"], np.array(kinds)))
 
-    def of(self, *kinds: RecordKind) -> Records:
+    def of(self, *kinds: RecordKind) -> EventRecords:
         """The records of some kinds, in order."""
         return self.pick(self.rows_of(*kinds))
 
 
-def raw_kinds(records: Records) -> Integers:
+def raw_kinds(records: EventRecords) -> Integers:
     """The raw format's kind of each record of a call."""
     return _RAW_KIND[records["kind"]]
 
@@ -82,7 +86,7 @@ _LARGEST_TAG: Final = (1 << 31) - 1
 _COLLECTIVES: Final = np.array([RecordKind.COLLECTIVE, RecordKind.COLLECTIVE_DONE])
 
 
-def resolve(records: Records, basis: Basis) -> tuple[Records, Integers]:
+def resolve(records: EventRecords, basis: ArchiveBasis) -> tuple[EventRecords, Integers]:
     """The records, of matched messages with their sender and tag, and the probe of each."""
     # MPI_Mprobe ─message─► MPI_Mrecv, or MPI_Imrecv ─request─► its completion. Without a probe
     # they are dropped; the others are changed in place.
@@ -117,7 +121,7 @@ def resolve(records: Records, basis: Basis) -> tuple[Records, Integers]:
 
 
 def _last_before(
-    later: Integers, earlier: Integers, key: Integers, process: Integers, records: Records
+    later: Integers, earlier: Integers, key: Integers, process: Integers, records: EventRecords
 ) -> Integers:
     """The last earlier record of the key and process of each later one, used once; else -1."""
     # Messages, like requests, are numbered by process, and numbers are used again.
@@ -135,7 +139,9 @@ def _last_before(
     return row[later]
 
 
-def details_of(records: Records, basis: Basis) -> tuple[Details, Records, Integers]:
+def details_of(
+    records: EventRecords, basis: ArchiveBasis
+) -> tuple[Details, EventRecords, Integers]:
     """Records of calls as details, as the kernel has them, and the rows of their probes."""
     rows = np.flatnonzero(np.isin(records["kind"], OF_CALLS))
     inside = records["call"][rows] >= 0
@@ -184,7 +190,7 @@ def details_of(records: Records, basis: Basis) -> tuple[Details, Records, Intege
     return details, of_calls, probe
 
 
-def _note_outside(records: Records, rows: Integers, basis: Basis) -> None:
+def _note_outside(records: EventRecords, rows: Integers, basis: ArchiveBasis) -> None:
     """Note records outside of calls."""
     # Files and transfers of other paradigms than MPI are no loss.
     kind, event = records["kind"][rows], records["event"][rows]
@@ -195,7 +201,7 @@ def _note_outside(records: Records, rows: Integers, basis: Basis) -> None:
     basis.note("record_without_call", records["location"][rows[~is_file & ~is_remote]])
 
 
-def _limit_numbers(records: Records, basis: Basis) -> None:
+def _limit_numbers(records: EventRecords, basis: ArchiveBasis) -> None:
     """Note impossible sizes and tags; sets such sizes to 0 and cuts such tags to 31 bits."""
     kind, location, tag = records["kind"], records["location"], records["tag"]
     tagged = np.isin(kind, _PARTNERED) | (kind == RecordKind.POST)
@@ -213,7 +219,7 @@ def _limit_numbers(records: Records, basis: Basis) -> None:
 
 
 def _note_strangers(
-    records: Records, rows: Integers, reference: Integers, basis: Basis
+    records: EventRecords, rows: Integers, reference: Integers, basis: ArchiveBasis
 ) -> None:
     """Note partners that are no member of their communicator."""
     remote = records["kind"][rows] == RecordKind.RMA
@@ -226,15 +232,15 @@ def _note_strangers(
         basis.note(kind, records["location"][lost], detail, *values)
 
 
-def stamped(details: Details, records: Records, calls: Calls) -> tuple[Details, Calls]:
+def stamped(details: Details, records: EventRecords, calls: Calls) -> tuple[Details, Calls]:
     """The records as if each were a call that was entered and left when it was recorded."""
     columns = {
         name: getattr(calls, name)[details.call].astype(np.int64)
         for name in ("location", "call", "operation", "path")
     }
     # A blocking receive is posted when its call is entered; a blocking send ends with it.
-    posts = (details.kind == Kind.RECEIVE) & (details.request == 0)
-    sends = details.kind == Kind.SEND
+    posts = (details.kind == DetailKind.RECEIVE) & (details.request == 0)
+    sends = details.kind == DetailKind.SEND
     for name, stamp, of_call in (
         ("enter_ns", "time_ns", posts),
         ("leave_ns", "time_ns", sends),

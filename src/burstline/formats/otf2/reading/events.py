@@ -16,7 +16,7 @@ import numpy.typing as npt
 from burstline import _core
 from burstline.columns import Columns, lookup
 from burstline.formats.otf2.reading.archive import Ending, describe
-from burstline.formats.otf2.reading.basis import Basis
+from burstline.formats.otf2.reading.basis import ArchiveBasis
 from burstline.model import NEVER_LEFT, NO_VALUE
 
 _SECONDS_BASE: Final = 5
@@ -37,7 +37,7 @@ _NOT_USED: Final = frozenset([
 
 
 @dataclass(slots=True, eq=False)
-class Events:
+class ArchiveEvents:
     """Events of some locations as the kernel's columns."""
 
     # calls, regions, records, forks, teams, readings, values, paths, lives
@@ -45,7 +45,7 @@ class Events:
     kinds: dict[str, int]  # events of each kind
 
 
-def read_events(basis: Basis, locations: Sequence[int]) -> Events:
+def read_events(basis: ArchiveBasis, locations: Sequence[int]) -> ArchiveEvents:
     """The events of some locations: 50 bytes an enter or leave, 100 an event of a call."""
     events, ending = _read_in_child(basis, locations)
     if ending[0] and len(locations) > 1:
@@ -54,7 +54,9 @@ def read_events(basis: Basis, locations: Sequence[int]) -> Events:
     return events
 
 
-def _read_in_child(basis: Basis, locations: Sequence[int]) -> tuple[Events, Ending]:
+def _read_in_child(
+    basis: ArchiveBasis, locations: Sequence[int]
+) -> tuple[ArchiveEvents, Ending]:
     archive, regions = basis.archive, basis.regions
     references = basis.standing.references[list(locations)]
     size = sum(archive.event_bytes(reference) for reference in references.tolist())
@@ -74,7 +76,7 @@ def _read_in_child(basis: Basis, locations: Sequence[int]) -> tuple[Events, Endi
     )
     if full:
         kinds["Unstored"] = full
-    return Events(tables, kinds), ending
+    return ArchiveEvents(tables, kinds), ending
 
 
 def _metrics_alike(metrics: Mapping[int, Sequence[int]]) -> tuple[npt.NDArray[np.uint32], ...]:
@@ -100,7 +102,7 @@ def _first_of(like: dict[int, int], metric: int) -> int:
 
 
 def _note_oddities(
-    basis: Basis, locations: Sequence[int], events: Events, ending: Ending
+    basis: ArchiveBasis, locations: Sequence[int], events: ArchiveEvents, ending: Ending
 ) -> None:
     archive, name_of, defects = basis.archive, basis.standing.name, basis.defects
     lives = events.tables["lives"]
@@ -140,7 +142,7 @@ def _note_oddities(
 
 
 def _note_open_calls(
-    basis: Basis, locations: Sequence[int], tables: dict[str, Columns]
+    basis: ArchiveBasis, locations: Sequence[int], tables: dict[str, Columns]
 ) -> None:
     """Mark the calls that are open behind the last event of their location, and count them."""
     calls, lives = tables["calls"], tables["lives"]
@@ -157,7 +159,7 @@ def _note_open_calls(
         basis.defects.note("call_never_left", "loss", text, np.count_nonzero(is_open))
 
 
-def _joined_reads(parts: Sequence[Events]) -> Events:
+def _joined_reads(parts: Sequence[ArchiveEvents]) -> ArchiveEvents:
     """The columns of several reads together; references to rows are shifted."""
     references = {
         ("regions", "path"): "paths",
@@ -187,4 +189,4 @@ def _joined_reads(parts: Sequence[Events]) -> Events:
         name: {column: np.concatenate(values) for column, values in table.items()}
         for name, table in columns.items()
     }
-    return Events(tables, kinds)
+    return ArchiveEvents(tables, kinds)

@@ -12,11 +12,11 @@ from burstline._core import RecordKind
 from burstline.columns import Columns, Integers, ordinal_within, shifted
 from burstline.formats.intake import (
     PART_COLUMNS,
+    CallFacts,
     Calls,
+    DetailKind,
     Details,
-    Facts,
     Group,
-    Kind,
     describe_messages,
     describe_transfers,
     follow,
@@ -24,15 +24,15 @@ from burstline.formats.intake import (
     sides_of,
 )
 from burstline.formats.otf2.numbers import COLLECTIVE_OPERATIONS, NO_ROOT
-from burstline.formats.otf2.reading.basis import Basis
+from burstline.formats.otf2.reading.basis import ArchiveBasis
 from burstline.formats.otf2.reading.details import (
     REQUEST_MARK,
-    Records,
+    EventRecords,
     details_of,
     stamped,
     with_own_requests,
 )
-from burstline.formats.otf2.reading.events import Events
+from burstline.formats.otf2.reading.events import ArchiveEvents
 from burstline.formats.otf2.reading.regions import rehang
 from burstline.formats.otf2.reading.threads import (
     forks_of,
@@ -57,10 +57,14 @@ _NOT_OF_PROGRAM: Final = np.array([CODES[name] for name in (*INITS, *FINALIZES)]
 
 
 def collective_parts(
-    basis: Basis, details: Details, records: Records, ends: Integers, facts: Facts
+    basis: ArchiveBasis,
+    details: Details,
+    records: EventRecords,
+    ends: Integers,
+    facts: CallFacts,
 ) -> dict[str, Integers]:
     """Columns of the parts of collectives, which are added to the facts of their calls."""
-    calls, start = facts.calls, np.flatnonzero(details.kind == Kind.COLLECTIVE)
+    calls, start = facts.calls, np.flatnonzero(details.kind == DetailKind.COLLECTIVE)
     # What a recorder makes for itself in Init and Finalize is no collective of the program.
     start = start[~np.isin(calls.operation[details.call[start]], _NOT_OF_PROGRAM)]
     blocking = records["kind"][start] == RecordKind.COLLECTIVE
@@ -123,14 +127,16 @@ def _part_operations(calls: Calls, call: Integers, recorded: Integers) -> Intege
     return result
 
 
-def make_group(basis: Basis, events: Events, locations: Sequence[int], *, teams: int) -> Group:
+def make_group(
+    basis: ArchiveBasis, events: ArchiveEvents, locations: Sequence[int], *, teams: int
+) -> Group:
     """The group of some whole processes, after groups with so many `teams`; `basis` grows."""
     tables, places, defects = events.tables, basis.places, basis.defects
     fork = forks_of(tables["forks"], tables["teams"], places.process, defects)
     rehang(basis.paths, tables, fork, places.process)
     calls = Calls(**tables["calls"], names=tuple(basis.regions.operations))
     # Records take more memory than anything else: each form of them goes once it is not needed.
-    records = Records(events.tables.pop("records"))
+    records = EventRecords(events.tables.pop("records"))
     died_ns = tables["lives"]["died_ns"].tolist()
     group_tables = {
         "other_events": other_event_table(records, basis),
@@ -139,7 +145,7 @@ def make_group(basis: Basis, events: Events, locations: Sequence[int], *, teams:
     }
     details, call_records, probe = details_of(records, basis)
     del records
-    facts = Facts(calls)
+    facts = CallFacts(calls)
     alone, stamps = stamped(details, call_records, calls)
     ends = follow(alone, stamps, places.process, defects, mark=REQUEST_MARK)
     parts = collective_parts(basis, details, call_records, ends, facts)
@@ -170,7 +176,7 @@ def make_group(basis: Basis, events: Events, locations: Sequence[int], *, teams:
     )
 
 
-def _region_table(basis: Basis, regions: Columns, fork: Integers) -> pa.Table:
+def _region_table(basis: ArchiveBasis, regions: Columns, fork: Integers) -> pa.Table:
     count = len(regions["team"])
     return arrow_table(
         "regions",
@@ -186,7 +192,7 @@ def _region_table(basis: Basis, regions: Columns, fork: Integers) -> pa.Table:
     )
 
 
-def _burst_rows(basis: Basis, tables: dict[str, pa.Table]) -> pa.Table:
+def _burst_rows(basis: ArchiveBasis, tables: dict[str, pa.Table]) -> pa.Table:
     count = len(basis.places.process)
     whole = {
         "locations": pa.table({"location": np.arange(count, dtype=np.int32)}),

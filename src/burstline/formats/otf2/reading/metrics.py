@@ -13,7 +13,7 @@ import pyarrow as pa
 from burstline.columns import Columns, Integers, begins_run
 from burstline.extrae import counter_types
 from burstline.formats.intake import Defects
-from burstline.formats.otf2.reading.archive import Definitions, Member
+from burstline.formats.otf2.reading.archive import ArchiveDefinitions, Member
 from burstline.model import NO_VALUE, VALUE_TYPES, arrow_table, row_table, schema
 
 _ACCUMULATED: Final = 0
@@ -33,7 +33,7 @@ class Metrics:
     Of `gauges`, values are kept, though they are declared accumulated.
     """
 
-    def __init__(self, defined: Definitions, gauges: Collection[str] = ()) -> None:
+    def __init__(self, defined: ArchiveDefinitions, gauges: Collection[str] = ()) -> None:
         self.names: list[str] = []
         self._gauges = gauges
         self._steps: Counter[str] = Counter()

@@ -17,7 +17,7 @@ import pyarrow as pa
 from burstline.columns import Columns, Integers, dense, enclosing, take
 from burstline.extrae import RECORDED_REGIONS
 from burstline.formats.otf2.numbers import MPI, NOWHERE, ROLES
-from burstline.formats.otf2.reading.archive import Definitions
+from burstline.formats.otf2.reading.archive import ArchiveDefinitions
 from burstline.model import CODES, NAMES, UNKNOWN, row_table
 
 _PARADIGMS: Final = {
@@ -33,10 +33,10 @@ _AS_EXTRAE: Final = {
 }
 
 
-class Regions:
+class ArchiveRegions:
     """The regions that an archive defines, then a team on one of its threads, then unknown."""
 
-    def __init__(self, defined: Definitions) -> None:
+    def __init__(self, defined: ArchiveDefinitions) -> None:
         self._defined, self.account = defined, defined.account
         self._regions = list(defined.regions.values())
         self.operations = list(NAMES)  # behind the codes
@@ -164,10 +164,10 @@ def _operation_name(name: str) -> str:
 _BY_LOWER: Final = {name.lower(): name for name in NAMES}
 
 
-class CallPaths:
+class ArchivePaths:
     """The calling-context tree of a trace; it grows."""
 
-    def __init__(self, regions: Regions) -> None:
+    def __init__(self, regions: ArchiveRegions) -> None:
         self._regions = regions
         self._rows: dict[tuple[int, int, int], int] = {}
 
@@ -192,7 +192,7 @@ class CallPaths:
 class _Tree:
     """The tree of a group of locations, on its way into that of the trace."""
 
-    def __init__(self, paths: CallPaths, parent: Integers, region: Integers) -> None:
+    def __init__(self, paths: ArchivePaths, parent: Integers, region: Integers) -> None:
         self._paths = paths
         self._parent, self._region = parent.tolist(), region.tolist()
         self._rows: dict[tuple[int, int], int] = {}
@@ -224,7 +224,7 @@ class _Tree:
 
 
 def rehang(
-    paths: CallPaths, tables: dict[str, Columns], fork: Integers, process: Integers
+    paths: ArchivePaths, tables: dict[str, Columns], fork: Integers, process: Integers
 ) -> None:
     """Replace the paths in `tables` by rows of `paths`; teams hang where they were forked."""
     tree = _Tree(paths, tables["paths"]["parent"], tables["paths"]["region"])

@@ -13,9 +13,9 @@ import pyarrow as pa
 from burstline._core import RecordKind
 from burstline.columns import Columns, Integers, Mask, begins_run, distinct, match_borders, take
 from burstline.formats.intake import Defects
-from burstline.formats.otf2.reading.archive import Definitions
-from burstline.formats.otf2.reading.basis import Basis
-from burstline.formats.otf2.reading.details import Records
+from burstline.formats.otf2.reading.archive import ArchiveDefinitions
+from burstline.formats.otf2.reading.basis import ArchiveBasis
+from burstline.formats.otf2.reading.details import EventRecords
 from burstline.model import (
     GAP_KINDS,
     NO_VALUE,
@@ -78,7 +78,7 @@ def team_table(forks: Columns, fork: Integers, process: Integers, defects: Defec
     )
 
 
-def lock_table(records: Records, defects: Defects) -> pa.Table:
+def lock_table(records: EventRecords, defects: Defects) -> pa.Table:
     """The table `locks`; a release ends the last acquisition of its location."""
     columns = records.of(RecordKind.LOCK_ACQUIRED, RecordKind.LOCK_RELEASED)
     columns = columns.pick(np.lexsort((columns["seq"], columns["location"])))
@@ -105,7 +105,7 @@ def lock_table(records: Records, defects: Defects) -> pa.Table:
     )
 
 
-def gap_table(records: Records, died_ns: dict[int, int]) -> pa.Table:
+def gap_table(records: EventRecords, died_ns: dict[int, int]) -> pa.Table:
     """The table `gaps`; what is never on again is off until its location ends."""
     modes = records.of(RecordKind.MEASUREMENT)
     location, time = modes["location"].astype(np.int64), modes["time_ns"]
@@ -137,7 +137,7 @@ _TYPE: Final = {name: code for code, name in enumerate(VALUE_TYPES)}
 _LARGEST: Final = 0xFFFFFFFF
 
 
-def other_event_table(records: Records, basis: Basis) -> pa.Table:
+def other_event_table(records: EventRecords, basis: ArchiveBasis) -> pa.Table:
     """The table `other_events`, by location and ordinal; an attribute has that of its event."""
     defined, events = basis.archive.defined, records.of(*_KINDS)
     kind, value = events["kind"], events["value"].copy()
@@ -176,7 +176,7 @@ def _location_rows(references: Integers, defined: npt.NDArray[np.uint64]) -> Int
 
 
 def _looked_up(
-    keys: Integers, text_of: Callable[[int], str | None], defined: Definitions
+    keys: Integers, text_of: Callable[[int], str | None], defined: ArchiveDefinitions
 ) -> pa.Array:
     """The text of each key; each key is looked up once."""
     distinct, place = np.unique(keys, return_inverse=True)
@@ -187,7 +187,7 @@ def _looked_up(
     return words.take(pa.array(place.reshape(-1)))
 
 
-def _event_names(events: Records, defined: Definitions) -> pa.Array:
+def _event_names(events: EventRecords, defined: ArchiveDefinitions) -> pa.Array:
     """The names of programs, parameters and attributes."""
 
     def name(key: int) -> str | None:
@@ -206,7 +206,7 @@ def _event_names(events: Records, defined: Definitions) -> pa.Array:
 
 
 def _event_texts(
-    records: Records, events: Records, words: Mask, defined: Definitions
+    records: EventRecords, events: EventRecords, words: Mask, defined: ArchiveDefinitions
 ) -> pa.Array:
     """Values that are texts, and the arguments of programs."""
     texts = _looked_up(

@@ -17,11 +17,11 @@ from burstline.formats import intake
 from burstline.formats.definitions import Account
 from burstline.formats.intake import (
     WORDS_OF_INSTANCE,
-    Costs,
     Defects,
     Group,
     MpiOrder,
     Processes,
+    ReadingCosts,
     even_borders,
     groups_of,
     require_memory,
@@ -34,8 +34,8 @@ from burstline.formats.otf2.reading.archive import (
     open_archive,
     require_anchor,
 )
-from burstline.formats.otf2.reading.basis import Basis
-from burstline.formats.otf2.reading.events import Events, read_events
+from burstline.formats.otf2.reading.basis import ArchiveBasis
+from burstline.formats.otf2.reading.events import ArchiveEvents, read_events
 from burstline.formats.otf2.reading.group import make_group
 from burstline.model import NO_VALUE, Loops, Trace, row_table, schema
 from burstline.progress import SILENCE, Progress
@@ -46,7 +46,7 @@ MOST_AT_ONCE: Final = 32 << 20
 
 # A group costs a child process, and with it a copy of what this one has written to since.
 # Metrics take more where there are many: that shows while tables grow.
-COSTS: Final = Costs(
+COSTS: Final = ReadingCosts(
     tables=5,
     made=13,
     ahead=5,
@@ -98,7 +98,7 @@ class ArchiveSource:
         self.defects = defects
         account = Account(memory, way_out=COSTS.way_out)
         archive = open_archive(anchor, defects, account)
-        self.basis = Basis.of(archive, defects, gauges)
+        self.basis = ArchiveBasis.of(archive, defects, gauges)
         for name in sorted(gauges):
             defects.note("falling_counter_is_a_gauge", "info", name)
         self.places, self.members = self.basis.places, self.basis.communicators.members
@@ -132,12 +132,12 @@ class ArchiveSource:
         del longest
         return groups_of(self.sizes(), most)
 
-    def load(self, part: Processes) -> tuple[Events, Defects]:
+    def load(self, part: Processes) -> tuple[ArchiveEvents, Defects]:
         """What some processes did, read in a child process, and what was odd in reading it."""
         basis = replace(self.basis, defects=Defects())
         return read_events(basis, self._locations(part)), basis.defects
 
-    def group(self, part: Processes, loaded: tuple[Events, Defects]) -> Group:
+    def group(self, part: Processes, loaded: tuple[ArchiveEvents, Defects]) -> Group:
         """The group of a part, numbered after those before it."""
         events, defects = loaded
         locations = self._locations(part)

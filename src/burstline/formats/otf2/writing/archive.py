@@ -18,7 +18,7 @@ from burstline._core import Written
 from burstline.errors import MissingExtraError, ParameterError, readable
 from burstline.formats import atomic
 from burstline.formats.otf2.library import VARIABLE, find_library
-from burstline.formats.otf2.writing.definitions import Definitions
+from burstline.formats.otf2.writing.definitions import WrittenDefinitions
 from burstline.formats.otf2.writing.events import TraceEvents
 from burstline.model import Trace
 from burstline.progress import SILENCE, Progress
@@ -68,7 +68,7 @@ def _library_error(path: Path, library: str, error: RuntimeError) -> Exception:
 def _write_events(
     trace: Trace, library: str, folder: Path, name: str, progress: Progress
 ) -> None:
-    definitions = Definitions(trace)
+    definitions = WrittenDefinitions(trace)
     trace_events = TraceEvents(trace, definitions)
     locations = len(definitions.references)
     chunk = min(max(_SMALLEST_CHUNK, locations * _BYTES_A_MEMBER), _LARGEST_CHUNK)

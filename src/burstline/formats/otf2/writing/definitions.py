@@ -43,7 +43,7 @@ _LARGEST_METRIC: Final = 255
 _SEPARATOR: Final = ", "
 
 
-class Rows:
+class DefinitionRows:
     """Rows of definitions as the kernel takes them, and the texts they refer to."""
 
     def __init__(self) -> None:
@@ -90,10 +90,10 @@ class Rows:
         return np.array(self._numbers + self._members, np.int64), bytes(self._bytes)
 
 
-class Communicators:
+class WrittenCommunicators:
     """The communicators of MPI that an archive defines for a trace."""
 
-    def __init__(self, rows: Rows, trace: Trace, references: Sequence[int]) -> None:
+    def __init__(self, rows: DefinitionRows, trace: Trace, references: Sequence[int]) -> None:
         self._rows = rows
         # (locations,): the application and the process of each
         self.application, rank, self.process = (
@@ -178,11 +178,11 @@ def _for_distinct_rows(
     return np.array([function(*key) for key in keys], np.int64)[which]
 
 
-class Definitions:
+class WrittenDefinitions:
     """The definitions of an archive that holds a trace; some are added as events need them."""
 
     def __init__(self, trace: Trace) -> None:
-        self._rows = Rows()
+        self._rows = DefinitionRows()
         self.text = self._rows.text
         for reference, name, kind in _PARADIGM_NAMES:
             self._rows.add(Defined.PARADIGM, reference, self.text(name), kind)
@@ -194,7 +194,7 @@ class Definitions:
         self._operations: dict[int, int] = {}
         self._metrics: dict[tuple[int, ...], int] = {}
         self._named: defaultdict[Defined, dict[tuple[str, int], int]] = defaultdict(dict)
-        self.communicators = Communicators(self._rows, trace, self.references)
+        self.communicators = WrittenCommunicators(self._rows, trace, self.references)
         # the communicator of the teams of each location's process
         self.teams = self._add_teams(trace)
         self.value_types = self._add_counters(trace)  # of each counter

@@ -13,8 +13,14 @@ from burstline._core import Written
 from burstline.columns import Columns, Integers, coded, distinct, to_numpy
 from burstline.errors import NotEnoughDataError
 from burstline.formats.otf2.numbers import COLLECTIVE_OPERATIONS, NO_ROOT
-from burstline.formats.otf2.writing.definitions import Communicators, Definitions
-from burstline.formats.otf2.writing.order import Events, RowsByLocation, Stamp, Turn, columns_of
+from burstline.formats.otf2.writing.definitions import WrittenCommunicators, WrittenDefinitions
+from burstline.formats.otf2.writing.order import (
+    OrderedEvents,
+    RowsByLocation,
+    Stamp,
+    Turn,
+    columns_of,
+)
 from burstline.formats.otf2.writing.other_events import OtherEvents, Parameters
 from burstline.formats.walk import Walk
 from burstline.model import (
@@ -94,7 +100,7 @@ def _leave_ordinals(calls: Columns, regions: Columns) -> Integers:
 class Communication:
     """Messages, half messages and parts of collectives of all locations, in memory."""
 
-    def __init__(self, trace: Trace, communicators: Communicators) -> None:
+    def __init__(self, trace: Trace, communicators: WrittenCommunicators) -> None:
         sends, receives = _message_columns(trace, communicators)
         self._tables = (
             (_SENDS, RowsByLocation(sends)),
@@ -103,7 +109,7 @@ class Communication:
             (_COLLECTIVES, RowsByLocation(_collective_columns(trace, communicators))),
         )
 
-    def add(self, events: Events, location: int, calls: Columns) -> None:
+    def add(self, events: OrderedEvents, location: int, calls: Columns) -> None:
         """Add what a location did, in its `calls` or outside of them."""
         for forms, table in self._tables:
             rows = table.of(location)
@@ -114,7 +120,9 @@ class Communication:
                 events.add(kind, stamp.turn(*turns), stamp.moment, *arguments, where=where)
 
 
-def _message_columns(trace: Trace, communicators: Communicators) -> tuple[Columns, Columns]:
+def _message_columns(
+    trace: Trace, communicators: WrittenCommunicators
+) -> tuple[Columns, Columns]:
     """What was sent and what was received, each on the location that did so."""
     rows = columns_of(trace.messages)
     sender, receiver, row = (
@@ -155,7 +163,7 @@ def _message_columns(trace: Trace, communicators: Communicators) -> tuple[Column
     return sends | both, receives | both
 
 
-def _half_messages(trace: Trace, communicators: Communicators) -> Columns:
+def _half_messages(trace: Trace, communicators: WrittenCommunicators) -> Columns:
     """The recorded halves of messages whose other half is unknown."""
     rows = columns_of(trace.half_messages)
     location, application = rows["location"], communicators.application[rows["location"]]
@@ -180,7 +188,7 @@ def _half_messages(trace: Trace, communicators: Communicators) -> Columns:
     }
 
 
-def _collective_columns(trace: Trace, communicators: Communicators) -> Columns:
+def _collective_columns(trace: Trace, communicators: WrittenCommunicators) -> Columns:
     """The parts of collectives that the format has."""
     rows = columns_of(trace.collective_members)
     location, instance = rows["location"], rows["collective"]
@@ -236,7 +244,7 @@ _LARGEST_LOCK: Final = 0xFFFFFFFF
 class TraceEvents:
     """The events of all locations, asked for in their order; adds definitions they need."""
 
-    def __init__(self, trace: Trace, definitions: Definitions) -> None:
+    def __init__(self, trace: Trace, definitions: WrittenDefinitions) -> None:
         self._definitions = definitions
         born, died = trace.arrays("locations", "born_ns", "died_ns")
         self._start = min(int(born.min(initial=0)), 0)
@@ -257,9 +265,9 @@ class TraceEvents:
         self._other_events = OtherEvents(trace, definitions)
         self._lock_numbers: dict[int, int] = {}
 
-    def of(self, location: int) -> Events:
+    def of(self, location: int) -> OrderedEvents:
         """The events of a location, which is not before one that was asked for already."""
-        events = Events(self._start)
+        events = OrderedEvents(self._start)
         calls = columns_of(self._calls.of(location), _CALL)
         self._add_spans(events, location, calls)
         self._add_forks(events, location)
@@ -272,7 +280,7 @@ class TraceEvents:
         self.length_ns = max(self.length_ns, events.last_ns + 1)
         return events
 
-    def _add_spans(self, events: Events, location: int, calls: Columns) -> None:
+    def _add_spans(self, events: OrderedEvents, location: int, calls: Columns) -> None:
         names = self._calls.names("operation") or list(operations.NAMES)
         codes, which = np.unique(calls["operation"], return_inverse=True)
         defined = [self._definitions.operation(int(code), names) for code in codes]
@@ -292,7 +300,7 @@ class TraceEvents:
         leave = leave_ns[order], leave_seq[order]
         events.add_spans(enter, leave, region[order], team[order])
 
-    def _add_forks(self, events: Events, location: int) -> None:
+    def _add_forks(self, events: OrderedEvents, location: int) -> None:
         forks = self._forks.of(location)
         forked, joined = (
             (forks[f"{event}_ns"], forks[f"{event}_seq"]) for event in ("fork", "join")
@@ -300,7 +308,7 @@ class TraceEvents:
         events.add(Written.FORK, Turn.FORK, forked, forks["threads"])
         events.add(Written.JOIN, Turn.JOIN, joined)
 
-    def _add_locks(self, events: Events, location: int) -> None:
+    def _add_locks(self, events: OrderedEvents, location: int) -> None:
         rows = columns_of(self._locks.of(location), _LOCK)
         lock = self._numbered(rows["lock"]), rows["order"]
         acquired = rows["acquire_ns"], rows["acquire_seq"]
@@ -318,7 +326,7 @@ class TraceEvents:
             [numbers.setdefault(lock, len(numbers)) for lock in locks.tolist()], np.int64
         )
 
-    def _add_gaps(self, events: Events, location: int) -> None:
+    def _add_gaps(self, events: OrderedEvents, location: int) -> None:
         gaps = self._gaps.of(location)
         start, end, kind = columns_of(gaps, ("start_ns", "end_ns", "kind")).values()
         first = np.full(len(kind), -1, np.int64)
@@ -330,7 +338,7 @@ class TraceEvents:
         events.add(Written.MEASUREMENT, Turn.LEAVE, begun, _OFF, where=off)
         events.add(Written.MEASUREMENT, Turn.METRIC, ended, _ON, where=off)
 
-    def _add_metrics(self, events: Events, location: int) -> None:
+    def _add_metrics(self, events: OrderedEvents, location: int) -> None:
         readings = self._readings.of(location)
         if not self._counters or not readings.num_rows:
             return

@@ -41,7 +41,7 @@ class Turn(IntEnum):
     LEAVE_AT_ONCE = 8
 
 
-class Events:
+class OrderedEvents:
     """The events of one location; times before `start_ns` are written as 0, like it."""
 
     def __init__(self, start_ns: int = 0) -> None:

@@ -13,8 +13,8 @@ from burstline._core import Defined, Written
 from burstline.columns import Columns, Integers, Mask, coded
 from burstline.extrae import PARAMETER_TYPES
 from burstline.formats.otf2.numbers import NOWHERE
-from burstline.formats.otf2.writing.definitions import Definitions
-from burstline.formats.otf2.writing.order import Events, Turn, columns_of
+from burstline.formats.otf2.writing.definitions import WrittenDefinitions
+from burstline.formats.otf2.writing.order import OrderedEvents, Turn, columns_of
 from burstline.formats.walk import Walk
 from burstline.model import NO_VALUE, OTHER_EVENT_KINDS, VALUE_TYPES, Trace
 
@@ -36,18 +36,18 @@ _PARAMETERS: Final = {
 class OtherEvents:
     """The table `other_events`, but for what an archive has no type or definition for."""
 
-    def __init__(self, trace: Trace, definitions: Definitions) -> None:
+    def __init__(self, trace: Trace, definitions: WrittenDefinitions) -> None:
         self._walk = Walk(trace, "other_events")
         self._definitions = definitions
         self._communicators = definitions.communicators.reference
         self._locations = np.array(definitions.references, np.int64)
 
-    def add(self, events: Events, location: int) -> None:
+    def add(self, events: OrderedEvents, location: int) -> None:
         """Add those of a location, which is not before the last one asked for."""
         table = self._walk.of(location)
         if not table.num_rows:
             return
-        rows = _Rows.of_table(table)
+        rows = _OtherRows.of_table(table)
         self._add_threads(events, rows, location)
         for kind in _COMMUNICATORS:
             chosen = rows.of(kind)
@@ -58,7 +58,7 @@ class OtherEvents:
         self._add_attributes(events, rows.of("attribute"))
         self._add_programs(events, rows)
 
-    def _add_threads(self, events: Events, rows: _Rows, location: int) -> None:
+    def _add_threads(self, events: OrderedEvents, rows: _OtherRows, location: int) -> None:
         team = int(self._definitions.teams[location])
         team = team if team >= 0 else NOWHERE
         for kind in _THREADS:
@@ -69,7 +69,7 @@ class OtherEvents:
             thread, task = chosen.values() >> 32 & NOWHERE, chosen.values() & NOWHERE
             chosen.add_to(events, Written[kind.upper()], team, thread, task)
 
-    def _add_programs(self, events: Events, rows: _Rows) -> None:
+    def _add_programs(self, events: OrderedEvents, rows: _OtherRows) -> None:
         begins = rows.of("program_begin")
         text = self._definitions.text
         arguments = [
@@ -81,7 +81,7 @@ class OtherEvents:
         ends = rows.of("program_end")
         ends.add_to(events, Written.PROGRAM_END, ends["value"])
 
-    def _add_parameters(self, events: Events, rows: _Rows) -> None:
+    def _add_parameters(self, events: OrderedEvents, rows: _OtherRows) -> None:
         define, text = self._definitions.named, self._definitions.text
         for form, (written, code) in _PARAMETERS.items():
             chosen = rows.pick(rows["type"] == _TYPE[form])
@@ -89,7 +89,7 @@ class OtherEvents:
             value = chosen.defined("text", text) if form == "string" else chosen.values()
             chosen.add_to(events, written, reference, value)
 
-    def _add_attributes(self, events: Events, rows: _Rows) -> None:
+    def _add_attributes(self, events: OrderedEvents, rows: _OtherRows) -> None:
         form = rows["type"]
         is_written = (form >= 0) & (form <= _TYPE["string"])
         named = form == _TYPE["communicator"]
@@ -115,14 +115,14 @@ class OtherEvents:
         events.add_attributes(*(column[np.sort(last)] for column in columns))
 
 
-class _Rows:
+class _OtherRows:
     """Rows of `other_events`: columns of integers, and the words that codes stand for."""
 
     def __init__(self, columns: Columns, words: dict[str, list[str]]) -> None:
         self._columns, self._words = columns, words
 
     @classmethod
-    def of_table(cls, table: pa.Table) -> _Rows:
+    def of_table(cls, table: pa.Table) -> _OtherRows:
         columns = columns_of(table, _NUMBERS)
         words: dict[str, list[str]] = {}
         for name in _WORDS:
@@ -133,11 +133,11 @@ class _Rows:
     def __getitem__(self, name: str) -> Integers:
         return self._columns[name]
 
-    def pick(self, chosen: Mask) -> _Rows:
+    def pick(self, chosen: Mask) -> _OtherRows:
         picked = {name: column[chosen] for name, column in self._columns.items()}
-        return _Rows(picked, self._words)
+        return _OtherRows(picked, self._words)
 
-    def of(self, kind: str) -> _Rows:
+    def of(self, kind: str) -> _OtherRows:
         return self.pick(self["kind"] == OTHER_EVENT_KINDS.index(kind))
 
     def values(self) -> Integers:
@@ -154,14 +154,14 @@ class _Rows:
         references = [define(self._words[name][code], *how) for code in codes.tolist()]
         return np.array(references, np.int64)[which.reshape(-1)]
 
-    def add_to(self, events: Events, kind: Written, *arguments: int | Integers) -> None:
+    def add_to(self, events: OrderedEvents, kind: Written, *arguments: int | Integers) -> None:
         events.add(kind, Turn.START, (self["time_ns"], self["seq"]), *arguments)
 
 
 class Parameters:
     """The parameters among the raw events of a trace that was a Paraver file."""
 
-    def __init__(self, trace: Trace, definitions: Definitions) -> None:
+    def __init__(self, trace: Trace, definitions: WrittenDefinitions) -> None:
         self._walk = Walk(trace, "events", ("location", *_RAW)) if trace.has_raw else None
         self._texts: dict[int, dict[int, int]] = {}
         self._references: dict[int, int] = {}
@@ -178,7 +178,7 @@ class Parameters:
                     value: definitions.text(label) for value, label in texts.items()
                 }
 
-    def add(self, events: Events, location: int) -> None:
+    def add(self, events: OrderedEvents, location: int) -> None:
         """Add those of a location, which is not before the last one asked for."""
         if self._walk is None or not self._texts:
             return

@@ -107,7 +107,7 @@ def _torn_calls(
     return where[torn], enter[row[torn]]
 
 
-class _Events(NamedTuple):
+class _CutEvents(NamedTuple):
     """Events of some locations, by location."""
 
     location: Integers
@@ -115,8 +115,8 @@ class _Events(NamedTuple):
     kind: Integers
     value: Integers
 
-    def pick(self, rows: Integers | Mask) -> _Events:
-        return _Events(*(column[rows] for column in self))
+    def pick(self, rows: Integers | Mask) -> _CutEvents:
+        return _CutEvents(*(column[rows] for column in self))
 
 
 def _cut_events(
@@ -136,11 +136,11 @@ def _cut_events(
     }
     window = _Window(start, end, *trace.arrays("locations", "born_ns", "died_ns"))
     last_ns = int(window.end[location >= 0].max(initial=_EARLIEST))
-    parts = [_Events(*(np.empty(0, np.int64) for _ in EVENT_COLUMNS))]
+    parts = [_CutEvents(*(np.empty(0, np.int64) for _ in EVENT_COLUMNS))]
     for part in trace.batches(
         "events", EVENT_COLUMNS, locations=location >= 0, window=(_EARLIEST, last_ns)
     ):
-        events = _Events(*(to_numpy(column).astype(np.int64) for column in part.columns))
+        events = _CutEvents(*(to_numpy(column).astype(np.int64) for column in part.columns))
         # what lies after the window closes nothing that its end does not close
         reached = events.time <= window.end[events.location]
         events = events.pick((location[events.location] >= 0) & reached)
@@ -152,21 +152,21 @@ def _cut_events(
 
 
 def _signs_of_life(
-    events: _Events, location: npt.NDArray[np.int32], window: _Window
-) -> _Events:
+    events: _CutEvents, location: npt.NDArray[np.int32], window: _Window
+) -> _CutEvents:
     """An event of each location that lives at the window's begin and is silent there."""
     alive = (location >= 0) & (window.born < window.start) & (window.died > window.start)
     alive[events.location[events.time == window.start[events.location]]] = False
     silent = np.flatnonzero(alive).astype(np.int64)
     value = np.ones(len(silent), np.int64)
-    return _Events(silent, window.start[silent], value * TRACING_MODE, value)
+    return _CutEvents(silent, window.start[silent], value * TRACING_MODE, value)
 
 
-def _joined_events(parts: Sequence[_Events]) -> _Events:
-    return _Events(*(np.concatenate(column) for column in zip(*parts, strict=True)))
+def _joined_events(parts: Sequence[_CutEvents]) -> _CutEvents:
+    return _CutEvents(*(np.concatenate(column) for column in zip(*parts, strict=True)))
 
 
-def _without_torn(events: _Events, torn: tuple[Integers, Integers] | None) -> _Events:
+def _without_torn(events: _CutEvents, torn: tuple[Integers, Integers] | None) -> _CutEvents:
     """The events with 0 as the communicator of torn calls."""
     if torn is None:
         return events
@@ -185,7 +185,7 @@ class _Window(NamedTuple):
     born: Integers
     died: Integers
 
-    def holds(self, events: _Events) -> Mask:
+    def holds(self, events: _CutEvents) -> Mask:
         """Whether each event is inside."""
         end = self.end[events.location]
         last = (events.time == end) & (events.time == self.died[events.location])
@@ -193,8 +193,8 @@ class _Window(NamedTuple):
 
 
 def _inside_window(
-    events: _Events, labels: Mapping[int, tuple[str, int]], window: _Window
-) -> _Events:
+    events: _CutEvents, labels: Mapping[int, tuple[str, int]], window: _Window
+) -> _CutEvents:
     kinds, which = np.unique(events.kind, return_inverse=True)
     classes_of_kinds = [
         classify(kind, *labels.get(kind, (None, None))) for kind in kinds.tolist()
@@ -224,8 +224,8 @@ def _inside_window(
 
 
 def _counted_from_begin(
-    events: _Events, counted: Mask, which: Integers, window: _Window
-) -> _Events:
+    events: _CutEvents, counted: Mask, which: Integers, window: _Window
+) -> _CutEvents:
     """The events with 0 as the first delta of each counter, which spans the window's begin."""
     watched_before = (window.born < window.start)[events.location]
     rows = np.flatnonzero(counted & watched_before)
@@ -236,7 +236,7 @@ def _counted_from_begin(
     return events._replace(value=value)
 
 
-def _matched_spans(events: _Events, classes: Integers) -> tuple[Integers, Integers]:
+def _matched_spans(events: _CutEvents, classes: Integers) -> tuple[Integers, Integers]:
     """The rows that open spans, and the row that closes each, -1 where none does."""
     rows = np.flatnonzero(np.isin(classes, _SPANS))
     rows = rows[np.lexsort((rows, events.kind[rows], events.location[rows]))]
@@ -250,8 +250,8 @@ def _matched_spans(events: _Events, classes: Integers) -> tuple[Integers, Intege
 
 
 def _repeated_entries(
-    events: _Events, classes: Integers, opening: Integers, window: _Window
-) -> _Events:
+    events: _CutEvents, classes: Integers, opening: Integers, window: _Window
+) -> _CutEvents:
     """The openings at the window's begin, those of calls with their attributes."""
     rows: list[int] = []
     for row in np.sort(opening).tolist():
@@ -273,8 +273,8 @@ def _repeated_entries(
 
 
 def _added_exits(
-    events: _Events, classes: Integers, opening: Integers, window: _Window
-) -> _Events:
+    events: _CutEvents, classes: Integers, opening: Integers, window: _Window
+) -> _CutEvents:
     """Closings of all that is open at the end or the last moment, the innermost first."""
     rows = np.sort(opening)[::-1]
     closing = (classes[rows] == EventClass.TRACING).astype(np.int64)

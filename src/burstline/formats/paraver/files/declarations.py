@@ -33,7 +33,7 @@ _STAMP: Final = "%Y%m%d%H%M%S"
 
 
 @dataclass(frozen=True, slots=True, eq=False)
-class Communicator:
+class CommunicatorLine:
     """A communicator line."""
 
     application: int  # its application, from 0
@@ -43,7 +43,7 @@ class Communicator:
     sides: tuple[tuple[int, int], ...] = ()
 
 
-def read_communicator(line: bytes) -> Communicator | None:
+def read_communicator(line: bytes) -> CommunicatorLine | None:
     """The communicator of a line, None if it is malformed; O(bytes), whatever it claims."""
     text = line.strip(b" \t\r\n")
     if match := _GROUP.fullmatch(text):
@@ -51,7 +51,7 @@ def read_communicator(line: bytes) -> Communicator | None:
         members = np.fromstring(match[4][1:], np.int64, sep=":") if match[4] else np.empty(0)
         if application < 1 or size != len(members) or members.min(initial=1) < 1:
             return None
-        return Communicator(application - 1, source_id, (members - 1).astype(np.int32))
+        return CommunicatorLine(application - 1, source_id, (members - 1).astype(np.int32))
     if match := _INTER.fullmatch(text):
         application, source_id, group, leader, other_group, other_leader = map(
             int, match.groups()
@@ -59,11 +59,11 @@ def read_communicator(line: bytes) -> Communicator | None:
         if application < 1 or leader < 1 or other_leader < 1:
             return None
         sides = ((group, leader - 1), (other_group, other_leader - 1))
-        return Communicator(application - 1, source_id, np.empty(0, np.int32), sides)
+        return CommunicatorLine(application - 1, source_id, np.empty(0, np.int32), sides)
     return None
 
 
-def write_communicator(communicator: Communicator) -> bytes:
+def write_communicator(communicator: CommunicatorLine) -> bytes:
     """The line of a communicator, ended."""
     head = f"{communicator.application + 1}:{communicator.source_id}"
     if communicator.sides:

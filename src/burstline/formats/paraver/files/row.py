@@ -9,7 +9,7 @@ import re
 from dataclasses import dataclass, field
 from typing import Final
 
-from burstline.formats.intake import Defect, Defects
+from burstline.formats.intake import CountedDefect, Defects
 from burstline.formats.paraver.files.lines import decode
 
 LEVELS: Final = ("CPU", "NODE", "THREAD", "WORKLOAD", "APPL", "TASK", "SYSTEM")
@@ -19,14 +19,14 @@ _LEVEL = re.compile(r"LEVEL\s+(\S+)(?:\s+SIZE\s+(\d{1,18}))?\s*", re.ASCII)
 
 
 @dataclass(frozen=True, slots=True)
-class Row:
+class RowNames:
     """Names of objects by level of :data:`LEVELS`, in their order; they may be empty."""
 
     levels: dict[str, tuple[str, ...]] = field(default_factory=dict)
-    defects: tuple[Defect, ...] = field(default=(), compare=False)
+    defects: tuple[CountedDefect, ...] = field(default=(), compare=False)
 
 
-def read_row(data: bytes) -> Row:
+def read_row(data: bytes) -> RowNames:
     """The names in a whole ``.row``, of every level Paraver knows; never an error."""
     defects = Defects()
     levels: dict[str, list[str]] = {}
@@ -40,7 +40,7 @@ def read_row(data: bytes) -> Row:
             text = f"{level} of size {size}, {len(names)} names"
             defects.note_line("row_size", "info", number, text)
         levels.setdefault(level, []).extend(names)
-    return Row({level: tuple(names) for level, names in levels.items()}, defects.rows())
+    return RowNames({level: tuple(names) for level, names in levels.items()}, defects.rows())
 
 
 def _name_blocks(data: bytes, defects: Defects) -> list[tuple[int, str, int, list[str]]]:
@@ -60,7 +60,7 @@ def _name_blocks(data: bytes, defects: Defects) -> list[tuple[int, str, int, lis
     return blocks
 
 
-def write_row(row: Row) -> bytes:
+def write_row(row: RowNames) -> bytes:
     """A whole ``.row``: the blocks of :data:`LEVELS`; empty names are replaced."""
     blocks = []
     for level in LEVELS:

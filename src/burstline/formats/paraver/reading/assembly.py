@@ -121,7 +121,7 @@ def _numbered_rows(number: Callable[..., int], *columns: AnyIntegers) -> npt.NDA
 
 
 @dataclass(slots=True)
-class Assembly:
+class TableAssembly:
     """The definitions of a trace, which grow as its parts are assembled."""
 
     objects: Objects  # the declared objects

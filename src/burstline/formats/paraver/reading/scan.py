@@ -18,8 +18,8 @@ import numpy as np
 from burstline import _core
 from burstline.columns import Integers
 from burstline.errors import printable
-from burstline.formats.intake import BASE, Defect, Defects, append_to, way_by_store
-from burstline.formats.paraver.files.declarations import Communicator, read_communicator
+from burstline.formats.intake import BASE, CountedDefect, Defects, append_to, way_by_store
+from burstline.formats.paraver.files.declarations import CommunicatorLine, read_communicator
 from burstline.formats.paraver.files.lines import LineSource, Stretch
 from burstline.progress import Progress
 
@@ -115,7 +115,7 @@ class Scanned:
     communications: int = 0
     value_sum: int = 0  # sum of all event values modulo 2^64: a checksum
     # communicator lines by (application, id), the first of each
-    communicators: dict[tuple[int, int], Communicator] = field(default_factory=dict)
+    communicators: dict[tuple[int, int], CommunicatorLine] = field(default_factory=dict)
     # the lines that are no records, as they stand
     communicator_lines: list[str] = field(default_factory=list)
     comments: list[str] = field(default_factory=list)
@@ -127,7 +127,7 @@ class Scanned:
         for kind, count, line, excerpt in block.flaws():
             shown = printable(excerpt.decode("utf-8", "replace"))
             where = f"line {self.lines + line + 1}: {shown!r}"
-            self.defects.add(Defect(kind, _SEVERITY.get(kind, "loss"), where, count))
+            self.defects.add(CountedDefect(kind, _SEVERITY.get(kind, "loss"), where, count))
         for line, text in block.texts():
             self._take_text(self.lines + line + 1, text)
         self.lines += lines
@@ -221,5 +221,5 @@ def scan_source(
         )
     if source.damage:
         text = f"after line {scanned.lines + 1}: {source.damage}"
-        scanned.defects.add(Defect("damaged_gzip", "loss", text))
+        scanned.defects.add(CountedDefect("damaged_gzip", "loss", text))
     return scanned

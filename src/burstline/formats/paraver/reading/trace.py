@@ -124,7 +124,7 @@ class ScannedSource:
         objects = opened.objects
         self._twins: set[int] = set()  # applications whose communicators may share ids
         # The format does not say how accurate clocks are.
-        self.places = intake.Places(
+        self.places = intake.LocationPlaces(
             objects.process.astype(np.int64),
             objects.application_of_task.astype(np.int64),
             objects.rank_of_task.astype(np.int64),
@@ -380,7 +380,7 @@ def read(
             if bytes_of_whole(tables, held) > memory:
                 source.leave_out_loops()
         return intake.hold(
-            source, source.parts(), intake.Tables(), threads=0, progress=progress
+            source, source.parts(), intake.HeldTables(), threads=0, progress=progress
         )
 
 

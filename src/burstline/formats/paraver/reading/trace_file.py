@@ -17,7 +17,7 @@ from burstline import _core
 from burstline.columns import Integers, to_numpy
 from burstline.errors import FormatError, readable
 from burstline.formats.files import is_plain
-from burstline.formats.intake import Defect
+from burstline.formats.intake import CountedDefect
 from burstline.formats.paraver.files.declarations import OWN_IDS, compiler_in, silent_threads_in
 from burstline.formats.paraver.files.header import (
     Header,
@@ -27,8 +27,8 @@ from burstline.formats.paraver.files.header import (
 )
 from burstline.formats.paraver.files.lines import LineSource
 from burstline.formats.paraver.files.pcf import Pcf, read_pcf
-from burstline.formats.paraver.files.row import Row, read_row
-from burstline.formats.paraver.reading.assembly import Assembly
+from burstline.formats.paraver.files.row import RowNames, read_row
+from burstline.formats.paraver.reading.assembly import TableAssembly
 from burstline.formats.paraver.reading.kernel_vocabulary import (
     counters_of,
     type_table,
@@ -54,7 +54,7 @@ class OpenTrace:
     source: LineSource
     header: Header
     pcf: Pcf
-    row: Row | None
+    row: RowNames | None
     layout: _core.Layout
     types: _core.TypeTable
     buckets: int
@@ -88,7 +88,7 @@ class OpenTrace:
             scanned.defects.add(defect)
         if scanned.events and not self.pcf.types:
             text = f"no labels beside {self.path.name}"
-            scanned.defects.add(Defect("labels_missing", "info", text))
+            scanned.defects.add(CountedDefect("labels_missing", "info", text))
         claimed = self.header.communicators
         if claimed and claimed != len(scanned.communicators):
             apps = len(self.objects.tasks)
@@ -104,7 +104,7 @@ class OpenTrace:
 
     def assembly(
         self, journal: _core.Journal, scanned: Scanned
-    ) -> tuple[Assembly, _core.Vocabulary]:
+    ) -> tuple[TableAssembly, _core.Vocabulary]:
         """The assembly of tables and the vocabulary of the builder."""
         counters = counters_of(self.types.types(), self.pcf)
         counts = journal.counts(self.layout)
@@ -118,11 +118,11 @@ class OpenTrace:
         words = vocabulary(
             self.types, counters, communicators, self.objects.application, _END_OF_TIME
         )
-        return Assembly(self.objects, self.pcf, scanned, counters, communicators), words
+        return TableAssembly(self.objects, self.pcf, scanned, counters, communicators), words
 
     def whole_tables(
         self,
-        assembly: Assembly,
+        assembly: TableAssembly,
         journal: _core.Journal,
         twins: AbstractSet[int],
         *,
@@ -188,7 +188,7 @@ class OpenTrace:
 
 
 def _location_table(
-    objects: Objects, counts: Mapping[str, Integers], row: Row | None
+    objects: Objects, counts: Mapping[str, Integers], row: RowNames | None
 ) -> pa.Table:
     """The table of locations, which live from their first event to the last event or state."""
     first = counts["first_event"]

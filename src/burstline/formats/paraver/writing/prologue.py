@@ -21,7 +21,7 @@ from burstline.formats.paraver.files.declarations import (
     COMPILER,
     OWN_IDS,
     SILENT,
-    Communicator,
+    CommunicatorLine,
     comment,
     compiler_in,
     now,
@@ -36,14 +36,14 @@ from burstline.formats.paraver.files.header import (
     read_header,
     write_header,
 )
-from burstline.formats.paraver.files.row import Row, read_row
+from burstline.formats.paraver.files.row import RowNames, read_row
 from burstline.model import SILENT_THREADS, Trace
 
 _DATE: Final = re.compile(r"[ -(*-~]{1,29}")
 
 
 @dataclass(frozen=True, slots=True)
-class Numbering:
+class ObjectNumbers:
     """The ids of locations in records, from 1, shape (locations,) each."""
 
     cpu: Integers  # 0 without a resource model
@@ -57,7 +57,7 @@ class Numbering:
     header: Header | None  # of the source, None if it was no Paraver file
 
 
-def numbering(trace: Trace) -> Numbering:
+def numbering(trace: Trace) -> ObjectNumbers:
     """The ids of locations, with the nodes and processors that the source's header declared."""
     if not trace.locations.num_rows:
         raise NotEnoughDataError("a trace without locations cannot be written as .prv")
@@ -70,7 +70,7 @@ def numbering(trace: Trace) -> Numbering:
     node, cpu, cpus = declared or _named_places(trace)
     nodes = np.empty(len(first), np.int32)
     nodes[process] = node
-    return Numbering(
+    return ObjectNumbers(
         cpu=cpu,
         application=applications + 1,
         task=tasks + 1,
@@ -136,7 +136,7 @@ def source_lines(trace: Trace, kind: str) -> list[str]:
     return table.filter(pc.equal(table["kind"].cast(pa.string()), kind))["text"].to_pylist()
 
 
-def prologue(trace: Trace, names: Numbering, end_ns: int) -> bytes:
+def prologue(trace: Trace, names: ObjectNumbers, end_ns: int) -> bytes:
     """The lines before the first record of a trace whose last moment is `end_ns`."""
     communicators = list(_communicators_left(trace, names))
     date = names.header.date if names.header else ""
@@ -178,7 +178,7 @@ def _silent_library(trace: Trace) -> list[str]:
     return [row["first"] for row in rows if row["kind"] == SILENT_THREADS][:1]
 
 
-def _communicators_left(trace: Trace, names: Numbering) -> Iterator[Communicator]:
+def _communicators_left(trace: Trace, names: ObjectNumbers) -> Iterator[CommunicatorLine]:
     """The communicators with those of their members that are left, by their new ids."""
     application, rank = trace.arrays("locations", "application", "rank")
     places = zip(application.tolist(), rank.tolist(), strict=True)
@@ -197,7 +197,7 @@ def _communicators_left(trace: Trace, names: Numbering) -> Iterator[Communicator
             )
 
 
-def _source_communicators(trace: Trace) -> Iterator[Communicator]:
+def _source_communicators(trace: Trace) -> Iterator[CommunicatorLine]:
     lines = source_lines(trace, "communicator")
     if lines:
         yield from filter(None, (read_communicator(line.encode()) for line in lines))
@@ -205,10 +205,10 @@ def _source_communicators(trace: Trace) -> Iterator[Communicator]:
     for row in trace.communicators.to_pylist():
         members = np.array(row["members"], np.int32)
         if row["kind"] != "inter":
-            yield Communicator(row["application"], row["source_id"], members)
+            yield CommunicatorLine(row["application"], row["source_id"], members)
 
 
-def object_names(trace: Trace, names: Numbering) -> Row:
+def object_names(trace: Trace, names: ObjectNumbers) -> RowNames:
     """The names of the objects of a trace: the source's, if it has the same objects."""
     lines = source_lines(trace, "row")
     row = read_row("\n".join(lines).encode())
@@ -226,7 +226,7 @@ def object_names(trace: Trace, names: Numbering) -> Row:
     cpus = [name for name, size in zip(nodes, names.cpus, strict=False) for _ in range(size)]
     cpus = cpus or [nodes[int(number) - 1] for number in node]
     digits = len(str(len(cpus)))
-    return Row(
+    return RowNames(
         {
             "CPU": tuple(f"{number:0{digits}}.{node}" for number, node in enumerate(cpus, 1)),
             "NODE": tuple(nodes),

@@ -26,7 +26,7 @@ from burstline.formats.paraver.files.header import companion_paths
 from burstline.formats.paraver.files.pcf import Pcf, TypeLabel, read_pcf, write_pcf
 from burstline.formats.paraver.files.row import write_row
 from burstline.formats.paraver.writing.prologue import (
-    Numbering,
+    ObjectNumbers,
     numbering,
     object_names,
     prologue,
@@ -114,7 +114,12 @@ def _all_labels(trace: Trace) -> Pcf:
 
 
 def _record_blocks(
-    trace: Trace, names: Numbering, surveyed: Survey, *, memory: int | None, output: Path
+    trace: Trace,
+    names: ObjectNumbers,
+    surveyed: RecordSurvey,
+    *,
+    memory: int | None,
+    output: Path,
 ) -> Iterator[memoryview]:
     """Yield the records as some megabytes of whole lines each, valid until the next."""
     if surveyed.first_ns < 0:
@@ -141,7 +146,7 @@ def _record_blocks(
             )
 
 
-class Records(NamedTuple):
+class ParaverRecords(NamedTuple):
     """Columns of int64 for the kernel, behind the offsets of locations, (locations + 1,)."""
 
     events: tuple[Integers, ...]  # time, type, value
@@ -155,7 +160,7 @@ class Records(NamedTuple):
         return len(self.events[1]) + len(self.states[1]) + len(self.links[1])
 
 
-def _all_records(trace: Trace) -> Records:
+def _all_records(trace: Trace) -> ParaverRecords:
     """The records of a trace; events and states in memory are not copied."""
     return _from_tables(
         trace.table("events").select(list(EVENT_COLUMNS)),
@@ -167,10 +172,10 @@ def _all_records(trace: Trace) -> Records:
 
 def _from_tables(
     events: pa.Table, states: pa.Table, links: pa.Table, locations: int
-) -> Records:
+) -> ParaverRecords:
     """The records of three tables sorted by location; `links` in any order within it."""
     order = np.lexsort((to_numpy(links["send_leave_ns"]), to_numpy(links["sender_location"])))
-    return Records(
+    return ParaverRecords(
         _by_location(events, locations),
         _by_location(states, locations),
         _by_location(links.take(pa.array(order)), locations),
@@ -197,7 +202,7 @@ def _int64_column(column: pa.ChunkedArray) -> Integers:
     return np.ascontiguousarray(to_numpy(column), dtype=np.int64)
 
 
-class Survey(NamedTuple):
+class RecordSurvey(NamedTuple):
     """Rows by table (messages are links), and the first and last moment that a record names."""
 
     rows: dict[str, int]
@@ -210,7 +215,7 @@ class Survey(NamedTuple):
         return sum(_ROW_BYTES[name] * rows for name, rows in self.rows.items())
 
 
-def survey(trace: Trace) -> Survey:
+def survey(trace: Trace) -> RecordSurvey:
     """The rows and moments of a trace, read in batches; moments are 0 without records."""
     rows = dict.fromkeys(_ROW_BYTES, 0)
     first: list[int] = []
@@ -225,10 +230,12 @@ def survey(trace: Trace) -> Survey:
                 never_ending = name == "states"
                 first += [int(time.min()) for time in times[: 1 if never_ending else None]]
                 last += [int(time.max()) for time in times]
-    return Survey(rows, min(first, default=0), max(last, default=0))
+    return RecordSurvey(rows, min(first, default=0), max(last, default=0))
 
 
-def windows(trace: Trace, surveyed: Survey, *, memory: int, output: Path) -> Iterator[Records]:
+def windows(
+    trace: Trace, surveyed: RecordSurvey, *, memory: int, output: Path
+) -> Iterator[ParaverRecords]:
     """Yield the records in windows of time, in order, of at most `memory` bytes each."""
     edges = _window_edges(trace, surveyed, max(memory // _COPIES, 1))
     locations = trace.locations.num_rows
@@ -289,7 +296,7 @@ def _record_kind(name: str) -> str:
     return "links" if name == "messages" else name
 
 
-def _window_edges(trace: Trace, surveyed: Survey, limit: int) -> Integers:
+def _window_edges(trace: Trace, surveyed: RecordSurvey, limit: int) -> Integers:
     """The begins of windows of at most `limit` bytes, in ns."""
     width = (surveyed.last_ns - surveyed.first_ns) // _BINS + 1
     load = np.zeros(_BINS, np.int64)

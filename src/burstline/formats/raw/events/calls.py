@@ -76,7 +76,7 @@ class Operations:
         return lookup(numbers, rows)
 
 
-class Gathering:
+class CallBuilder:
     """Gathers calls and their records, one location after the other."""
 
     def __init__(
@@ -103,7 +103,7 @@ class Gathering:
         """Records of calls so far."""
         return sum(len(columns["kind"]) for columns in self._details)
 
-    def visit(
+    def add_foreign_records(
         self, entries: npt.NDArray[Any], location: int, communicators: Mapping[int, int]
     ) -> None:
         """Take in records of other slices, each with a call of its own."""

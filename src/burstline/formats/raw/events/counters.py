@@ -17,14 +17,14 @@ from burstline.extrae import counter_types
 from burstline.formats.intake import Defects
 from burstline.formats.raw.events.timeline import Timeline
 from burstline.formats.raw.files.layout import Kind
-from burstline.formats.raw.processes.processes import Counter, Definitions
+from burstline.formats.raw.processes.processes import Counter, ProcessDefinitions
 from burstline.model import arrow_table, row_table, schema
 
 
 class Counters:
     """The counters of a run; `names` are in the order of their columns."""
 
-    def __init__(self, processes: Sequence[Definitions]) -> None:
+    def __init__(self, processes: Sequence[ProcessDefinitions]) -> None:
         by_name: dict[str, Counter] = {}
         for defined in processes:
             for _, counter in sorted(defined.counters.items()):
@@ -66,7 +66,7 @@ class Backwards(NamedTuple):
     times: int
 
 
-class Readings:
+class CounterReadings:
     """The readings of some locations."""
 
     def __init__(self, counters: Counters, defects: Defects) -> None:

@@ -30,7 +30,7 @@ from burstline.formats.raw.events.openmp import OpenMpRows
 from burstline.formats.raw.events.timeline import Timeline
 from burstline.formats.raw.files.layout import Kind, Named
 from burstline.formats.raw.processes.call_paths import Frame
-from burstline.formats.raw.processes.processes import Definitions, Name
+from burstline.formats.raw.processes.processes import Name, ProcessDefinitions
 from burstline.model import NO_VALUE, ORIGINS, UNKNOWN, arrow_schema, arrow_table, row_table
 
 _Key = tuple[int, int, Name | Frame | None]
@@ -44,7 +44,7 @@ _LOOPS: Final = (Kind.LOOP_ENTER, Kind.LOOP_LEAVE)
 _MOST_ITERATIONS: Final = 1 << 62
 
 
-class Regions:
+class RecordedRegions:
     """The regions, teams and locks of all locations, which are added process by process."""
 
     def __init__(self, defects: Defects) -> None:
@@ -57,7 +57,7 @@ class Regions:
     def add(
         self,
         line: Timeline,
-        defined: Definitions,
+        defined: ProcessDefinitions,
         functions: Mapping[int, Frame],
         paths: Mapping[int, int],
     ) -> None:
@@ -84,7 +84,7 @@ class Regions:
         self._lines.clear()
 
     def _user_regions(
-        self, line: Timeline, defined: Definitions, functions: Mapping[int, Frame]
+        self, line: Timeline, defined: ProcessDefinitions, functions: Mapping[int, Frame]
     ) -> Columns:
         rows = line.of(*_ENTERS, *_LEAVES)
         kind, number = line.kind[rows], line.records["a"][rows].astype(np.int64)
@@ -120,7 +120,7 @@ class Regions:
         return self._definitions.setdefault(key, len(self._definitions))
 
     def _define(
-        self, what: Integers, defined: Definitions, functions: Mapping[int, Frame]
+        self, what: Integers, defined: ProcessDefinitions, functions: Mapping[int, Frame]
     ) -> npt.NDArray[np.int32]:
         rows = {}
         for key in np.unique(what).tolist():

@@ -34,7 +34,7 @@ class Life(NamedTuple):
     died_ns: int
 
 
-class Cut(NamedTuple):
+class CutPoint(NamedTuple):
     """A place between two records of a thread, before a call, and what went before it."""
 
     record: int
@@ -58,8 +58,8 @@ class Cut(NamedTuple):
 class Slice(NamedTuple):
     """The records of a thread between two cuts."""
 
-    begin: Cut
-    end: Cut
+    begin: CutPoint
+    end: CutPoint
     calls: int
     """Calls of the whole thread."""
 
@@ -189,9 +189,9 @@ def joined(lines: Sequence[Timeline]) -> Timeline:
     return replace(lines[-1], call=none, enter=none, leave=none, **columns)
 
 
-def start_of(file: RawFile) -> Cut:
+def start_of(file: RawFile) -> CutPoint:
     """The place before the first record of a file."""
-    return Cut(0, 0, -1, _first_moment(file), 0, 0)
+    return CutPoint(0, 0, -1, _first_moment(file), 0, 0)
 
 
 def born_ns(file: RawFile, correction: Correction) -> int:
@@ -215,7 +215,7 @@ def _local_times(
     file: RawFile,
     records: npt.NDArray[Any],
     kind: npt.NDArray[np.uint16],
-    begin: Cut,
+    begin: CutPoint,
     defects: Defects,
 ) -> Integers:
     """The local time of each record after a cut."""

@@ -26,7 +26,7 @@ from burstline.formats.intake import Defects
 from burstline.formats.raw.events.regions import loop_name
 from burstline.formats.raw.events.timeline import Timeline
 from burstline.formats.raw.files.layout import Kind, Named
-from burstline.formats.raw.processes.processes import Process
+from burstline.formats.raw.processes.processes import RecordedProcess
 from burstline.model import LoopEvents, Trace, event_table, row_table
 
 _LARGEST_TYPE: Final = 2**31 - 1
@@ -35,7 +35,7 @@ _LARGEST_TYPE: Final = 2**31 - 1
 class UserEvents:
     """What the program's events mean, and whether there are any."""
 
-    def __init__(self, processes: Sequence[Process], defects: Defects) -> None:
+    def __init__(self, processes: Sequence[RecordedProcess], defects: Defects) -> None:
         self._types: dict[int, str] = {}
         self._loops: dict[int, str] = {0: "no loop"}
         outlines = [file.outline for process in processes for file in process.files]

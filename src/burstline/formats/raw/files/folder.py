@@ -72,7 +72,7 @@ class RawFile:
     # its records, without the zeros of the tail; mapped, where nothing is missing
     records: npt.NDArray[Any] | Pieces
     # where the records are that matter before the others do
-    outline: Outline
+    outline: FileOutline
 
     def release(self) -> None:
         """Release the pages that were read; they come back when they are needed."""
@@ -362,7 +362,7 @@ _OWN: Final = _table_of([Kind.EVENT, Kind.LOOP_ITERATION])
 
 
 @dataclass(frozen=True, slots=True, eq=False)
-class Outline:
+class FileOutline:
     """What one pass over the kinds of a file's records tells."""
 
     # (rare records,) where definitions, clock samples and ends are, and what each is
@@ -384,7 +384,7 @@ class Outline:
         return self.rows[self.kinds == kind]
 
 
-def _outline_of(records: npt.NDArray[Any] | Pieces) -> Outline:
+def _outline_of(records: npt.NDArray[Any] | Pieces) -> FileOutline:
     """What a thread wrote, in outline: gone over in blocks; as large as what is rare."""
     none = np.zeros(0, np.int64)
     types, rows, kinds = [none], [none], [none]
@@ -411,7 +411,7 @@ def _outline_of(records: npt.NDArray[Any] | Pieces) -> Outline:
         if first_ns < 0:
             first_ns = _first_time(block, kind)
     occurs = counts > 0
-    return Outline(
+    return FileOutline(
         rows=np.concatenate(rows),
         kinds=np.concatenate(kinds),
         has_events=bool(occurs[_EVENTS].any()),

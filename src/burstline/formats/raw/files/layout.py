@@ -134,7 +134,7 @@ COUNT_TYPE: Final = 1000
 TIME_TYPE: Final = 2000
 """The same for the nanoseconds in its calls."""
 
-OF_THE_CALL: Final = tuple(Kind(kind) for kind in intake.Kind)
+OF_THE_CALL: Final = tuple(Kind(kind) for kind in intake.DetailKind)
 """Records that describe the call entered last; their time is something else."""
 
 EVENTS: Final = (

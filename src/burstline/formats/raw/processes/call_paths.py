@@ -17,7 +17,7 @@ from typing import Final, Protocol, TypeAlias, runtime_checkable
 
 import pyarrow as pa
 
-from burstline.formats.raw.processes.processes import Definitions
+from burstline.formats.raw.processes.processes import ProcessDefinitions
 from burstline.model import UNKNOWN, row_table
 
 Frame: TypeAlias = tuple[str, str | None, int | None]
@@ -76,7 +76,7 @@ class CallPaths:
         self._frames: dict[tuple[str, int], list[Frame]] = {}
         self._nodes: dict[tuple[int, Frame], int] = {}
 
-    def rows(self, defined: Definitions) -> dict[int, int]:
+    def rows(self, defined: ProcessDefinitions) -> dict[int, int]:
         """The row of each stack of a process; frames of MPI's own are left out."""
         stacks = {
             number: _without_runtime(
@@ -90,7 +90,7 @@ class CallPaths:
             self._resolve_all(resolver, {place for s in stacks.values() for place in s})
         return {number: self.insert(stack) for number, stack in stacks.items()}
 
-    def functions(self, defined: Definitions) -> dict[int, Frame]:
+    def functions(self, defined: ProcessDefinitions) -> dict[int, Frame]:
         """The functions of a process by their numbers."""
         modules: dict[str, list[int]] = {}
         for module, offset in defined.functions.values():

@@ -17,7 +17,7 @@ import numpy as np
 from burstline.columns import Integers
 from burstline.formats.intake import Defects
 from burstline.formats.raw.files.layout import LATEST, Kind
-from burstline.formats.raw.processes.processes import Process
+from burstline.formats.raw.processes.processes import RecordedProcess
 
 _STEEPEST: Final = 1e-3
 
@@ -48,7 +48,7 @@ class Correction:
         return np.clip(time_ns + self.offset_ns + drifted, -LATEST, LATEST)
 
 
-def corrections(processes: Sequence[Process], defects: Defects) -> list[Correction]:
+def corrections(processes: Sequence[RecordedProcess], defects: Defects) -> list[Correction]:
     """Find how the clock of each process is corrected."""
     samples = [_best_samples(process, defects) for process in processes]
     if not processes:
@@ -72,7 +72,7 @@ def corrections(processes: Sequence[Process], defects: Defects) -> list[Correcti
     return result
 
 
-def _best_samples(process: Process, defects: Defects) -> list[Sample]:
+def _best_samples(process: RecordedProcess, defects: Defects) -> list[Sample]:
     """The best sample of the begin and of the end, as far as there are any."""
     best: dict[int, Sample] = {}
     for file in process.files:
@@ -113,7 +113,7 @@ def _correction_by(samples: Sequence[Sample], defects: Defects) -> Correction:
     return Correction(begin.time_ns, begin.offset_ns, drift, accuracy)
 
 
-def _by_time_of_day(process: Process, first: Process) -> Correction:
+def _by_time_of_day(process: RecordedProcess, first: RecordedProcess) -> Correction:
     here, there = process.files[0], first.files[0]
     times: list[Any] = [here.start_realtime_ns, here.start_ns]
     times += [there.start_realtime_ns, there.start_ns]

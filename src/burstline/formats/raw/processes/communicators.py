@@ -9,7 +9,7 @@ import pyarrow as pa
 
 from burstline.formats.intake import Defects
 from burstline.formats.raw.files.layout import CommunicatorKind
-from burstline.formats.raw.processes.processes import Process
+from burstline.formats.raw.processes.processes import RecordedProcess
 from burstline.model import row_table
 
 _KINDS: Final[dict[int, str]] = {
@@ -20,10 +20,10 @@ _KINDS: Final[dict[int, str]] = {
 }
 
 
-class Communicators:
+class RunCommunicators:
     """The communicators of a run: the members of each row, the row of each process's ids."""
 
-    def __init__(self, processes: Sequence[Process], defects: Defects) -> None:
+    def __init__(self, processes: Sequence[RecordedProcess], defects: Defects) -> None:
         self.members: list[tuple[int, ...]] = []
         self._row_of: dict[tuple[int, int, int], int] = {}  # application, kind and name
         self.rows: list[dict[int, int]] = []
@@ -47,7 +47,7 @@ class Communicators:
         self.members.append(members)
         return self._row_of[key]
 
-    def _add_worlds(self, processes: Sequence[Process]) -> None:
+    def _add_worlds(self, processes: Sequence[RecordedProcess]) -> None:
         """Add the world of every application, whether a process used it or not."""
         worlds: dict[int, tuple[int, ...]] = {}
         for process in processes:

@@ -13,16 +13,18 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass, field
 from itertools import groupby
-from typing import Any, Final, NamedTuple
+from typing import Any, Final, NamedTuple, TypeAlias
 
 import numpy as np
 import numpy.typing as npt
 import pyarrow as pa
 
-from burstline.formats.intake import Defects, Places
+from burstline.formats.intake import Defects, LocationPlaces
 from burstline.formats.raw.files.folder import RawFile
 from burstline.formats.raw.files.layout import MOST_RANKS, Ending, Kind, Named
 from burstline.model import SILENT_THREADS, row_table
+
+_Record: TypeAlias = Any  # numpy has no type of one row
 
 _MOST_THREADS: Final = 1 << 20
 _CONTINUED_BY: Final[dict[int, Kind]] = {
@@ -40,7 +42,7 @@ _OFFSET: Final = (1 << _MODULE_SHIFT) - 1
 _LARGEST_LINE: Final = 2**31 - 1
 
 
-class Communicator(NamedTuple):
+class DefinedCommunicator(NamedTuple):
     """A communicator as one process defines it."""
 
     kind: int  # A :class:`~burstline.formats.raw.files.layout.CommunicatorKind`, if it is known
@@ -63,7 +65,7 @@ class Name(NamedTuple):
 
 
 @dataclass(slots=True)
-class Definitions:
+class ProcessDefinitions:
     """What the threads of one process defined."""
 
     # its world rank and the ranks of its world; -1 and 0 if it never said
@@ -71,7 +73,7 @@ class Definitions:
     size: int = 0
     thread_level: int = 0  # the level of thread support, as MPI numbers it
     # by id. A stack is (module, offset) of each frame, innermost first.
-    communicators: dict[int, Communicator] = field(default_factory=dict)
+    communicators: dict[int, DefinedCommunicator] = field(default_factory=dict)
     stacks: dict[int, tuple[tuple[int, int], ...]] = field(default_factory=dict)
     modules: dict[int, str] = field(default_factory=dict)
     counters: dict[int, Counter] = field(default_factory=dict)
@@ -81,12 +83,12 @@ class Definitions:
 
 
 @dataclass(slots=True, eq=False)
-class Process:
+class RecordedProcess:
     """A process of the run."""
 
     files: list[RawFile]  # what its threads wrote, by thread
     threads: list[int]  # their numbers
-    defined: Definitions  # what its ids mean
+    defined: ProcessDefinitions  # what its ids mean
     # its place in the run
     application: int = 0
     rank: int = -1
@@ -102,7 +104,7 @@ class Process:
         return min(file.start_ns for file in self.files)
 
 
-def find_processes(files: Sequence[RawFile], defects: Defects) -> list[Process]:
+def find_processes(files: Sequence[RawFile], defects: Defects) -> list[RecordedProcess]:
     """Put files together to processes, in the order of application and rank."""
 
     def key(file: RawFile) -> tuple[str, int]:
@@ -111,7 +113,7 @@ def find_processes(files: Sequence[RawFile], defects: Defects) -> list[Process]:
     processes = []
     for _, group in groupby(sorted(files, key=key), key=key):
         threads = sorted(group, key=lambda file: (file.thread, file.start_ns, file.path.name))
-        process = Process(
+        process = RecordedProcess(
             threads, _thread_numbers(threads), _read_definitions(threads, defects)
         )
         if process.defined.rank < 0 and not any(f.outline.has_events for f in threads):
@@ -126,7 +128,7 @@ def find_processes(files: Sequence[RawFile], defects: Defects) -> list[Process]:
     return processes
 
 
-def compilers_of(processes: Iterable[Process]) -> list[str]:
+def compilers_of(processes: Iterable[RecordedProcess]) -> list[str]:
     """Name the compilers that made counted code, each once."""
     names = [item for process in processes for item in process.defined.names.items()]
     return list(dict.fromkeys(n.text for (space, _), n in names if space == Named.COMPILER))
@@ -138,7 +140,7 @@ def _thread_numbers(files: Sequence[RawFile]) -> list[int]:
     return claimed if sane else list(range(len(claimed)))
 
 
-def _assign_places(processes: list[Process], defects: Defects) -> None:
+def _assign_places(processes: list[RecordedProcess], defects: Defects) -> None:
     taken: set[tuple[int, int]] = set()
     nameless = []
     for process in sorted(processes, key=lambda process: (process.start_ns, process.host)):
@@ -173,14 +175,14 @@ def _assign_places(processes: list[Process], defects: Defects) -> None:
         defects.note("rank_missing", "loss", place, size - len(present))
 
 
-def _note_compilers(processes: Sequence[Process], defects: Defects) -> None:
+def _note_compilers(processes: Sequence[RecordedProcess], defects: Defects) -> None:
     """Note code that different compilers made: its counts cannot be compared."""
     names = compilers_of(processes)
     if len(names) > 1:
         defects.note("several_compilers", "info", "; ".join(names), len(names))
 
 
-def _note_silent_threads(processes: Sequence[Process], defects: Defects) -> None:
+def _note_silent_threads(processes: Sequence[RecordedProcess], defects: Defects) -> None:
     """Note the libraries of OpenMP whose threads, if they made any, nothing tells of."""
     for process in processes:
         for (space, _), name in process.defined.names.items():
@@ -188,7 +190,7 @@ def _note_silent_threads(processes: Sequence[Process], defects: Defects) -> None
                 defects.note(SILENT_THREADS, "info", name.text)
 
 
-def _note_ends(processes: Sequence[Process], defects: Defects) -> None:
+def _note_ends(processes: Sequence[RecordedProcess], defects: Defects) -> None:
     for process in processes:
         name = process.files[0].path.name
         ends = [
@@ -206,10 +208,10 @@ def _note_ends(processes: Sequence[Process], defects: Defects) -> None:
                 defects.note("process_killed", "info", text)
 
 
-def places_of(processes: Sequence[Process], accuracy_ns: int) -> Places:
+def places_of(processes: Sequence[RecordedProcess], accuracy_ns: int) -> LocationPlaces:
     """The places of processes in their order."""
     threads = [len(process.files) for process in processes]
-    return Places(
+    return LocationPlaces(
         np.repeat(np.arange(len(processes)), threads).astype(np.int64),
         np.array([process.application for process in processes], np.int64),
         np.array([process.rank for process in processes], np.int64),
@@ -217,7 +219,9 @@ def places_of(processes: Sequence[Process], accuracy_ns: int) -> Places:
     )
 
 
-def location_table(processes: Sequence[Process], lives: Sequence[tuple[int, int]]) -> pa.Table:
+def location_table(
+    processes: Sequence[RecordedProcess], lives: Sequence[tuple[int, int]]
+) -> pa.Table:
     """The table `locations`."""
     threads = [
         (process.application, number, process.rank, thread, "cpu", process.host or None)
@@ -231,9 +235,9 @@ def location_table(processes: Sequence[Process], lives: Sequence[tuple[int, int]
     return row_table("locations", rows)
 
 
-def _read_definitions(files: Sequence[RawFile], defects: Defects) -> Definitions:
+def _read_definitions(files: Sequence[RawFile], defects: Defects) -> ProcessDefinitions:
     """The definitions of the threads of one process; the first of an id counts."""
-    defined = Definitions()
+    defined = ProcessDefinitions()
     for file in files:
         rare, kind = file.outline.rows, file.outline.kinds
         breaks = (np.diff(kind) != 0) | (np.diff(rare) != 1)
@@ -254,7 +258,7 @@ def _read_definitions(files: Sequence[RawFile], defects: Defects) -> Definitions
     return defined
 
 
-def _define_rank(defined: Definitions, record: Any, _: npt.NDArray[Any]) -> bool:  # noqa: ANN401
+def _define_rank(defined: ProcessDefinitions, record: _Record, _: npt.NDArray[Any]) -> bool:
     rank, size = int(record["a"]), int(record["b"])
     if not rank < size <= MOST_RANKS:
         return False
@@ -264,17 +268,19 @@ def _define_rank(defined: Definitions, record: Any, _: npt.NDArray[Any]) -> bool
     return True
 
 
-def _define_communicator(defined: Definitions, record: Any, rest: npt.NDArray[Any]) -> bool:  # noqa: ANN401
+def _define_communicator(
+    defined: ProcessDefinitions, record: _Record, rest: npt.NDArray[Any]
+) -> bool:
     words = np.ascontiguousarray(rest).view(np.int32).reshape(-1, 8)
     listed = words[:, _RANK_WORDS].ravel()[: min(int(record["c"]), 7 * len(rest))]
     ranks = listed[(listed >= 0) & (listed < MOST_RANKS)].tolist()
     members = tuple(dict.fromkeys(ranks))
-    communicator = Communicator(int(record["op"]), int(record["b"]), members)
+    communicator = DefinedCommunicator(int(record["op"]), int(record["b"]), members)
     defined.communicators.setdefault(int(record["a"]), communicator)
     return len(listed) == int(record["c"])
 
 
-def _define_stack(defined: Definitions, record: Any, rest: npt.NDArray[Any]) -> bool:  # noqa: ANN401
+def _define_stack(defined: ProcessDefinitions, record: _Record, rest: npt.NDArray[Any]) -> bool:
     frames = np.stack([rest["b"], rest["c"]], axis=1).ravel()
     claimed = int(record["c"])
     frames = frames[: min(claimed, len(frames))]
@@ -283,7 +289,7 @@ def _define_stack(defined: Definitions, record: Any, rest: npt.NDArray[Any]) -> 
     return len(frames) == claimed
 
 
-def _define_text(defined: Definitions, record: Any, rest: npt.NDArray[Any]) -> bool:  # noqa: ANN401
+def _define_text(defined: ProcessDefinitions, record: _Record, rest: npt.NDArray[Any]) -> bool:
     data = np.ascontiguousarray(rest).view(np.uint8).reshape(-1, 32)[:, _TEXT_BYTES]
     used = np.arange(len(_TEXT_BYTES)) < rest["op"][:, np.newaxis]
     kind, op, number, line, claimed = (int(record[name]) for name in ("kind", "op", *"abc"))
@@ -303,7 +309,7 @@ def _define_text(defined: Definitions, record: Any, rest: npt.NDArray[Any]) -> b
     return len(content) == claimed
 
 
-_DEFINE: Final[dict[int, Callable[[Definitions, Any, npt.NDArray[Any]], bool]]] = {
+_DEFINE: Final[dict[int, Callable[[ProcessDefinitions, _Record, npt.NDArray[Any]], bool]]] = {
     Kind.RANK: _define_rank,
     Kind.COMMUNICATOR: _define_communicator,
     Kind.STACK: _define_stack,

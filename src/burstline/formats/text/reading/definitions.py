@@ -16,7 +16,7 @@ _MOST_OPERATIONS: Final = 1 << 15
 
 
 @dataclass(slots=True)
-class Definitions:
+class Declarations:
     """Everything declared so far: what is said of each place, and rows by table."""
 
     places: dict[Place, Row] = field(default_factory=dict)
@@ -165,14 +165,14 @@ class Definitions:
         self.rows[form.tables[0]].append(form.whole(statement))
 
 
-_STATEMENTS: Final[dict[str, Callable[[Definitions, Statement], None]]] = {
-    **dict.fromkeys(DECLARATIONS, Definitions.plain),
-    **dict.fromkeys(("ranks", "application"), Definitions.grid),
-    "location": Definitions.location,
-    "communicator": Definitions.communicator,
-    "region": Definitions.region_def,
-    "path": Definitions.path,
-    "counter": Definitions.counter,
-    "set": Definitions.counter_set,
-    "row": Definitions.row,
+_STATEMENTS: Final[dict[str, Callable[[Declarations, Statement], None]]] = {
+    **dict.fromkeys(DECLARATIONS, Declarations.plain),
+    **dict.fromkeys(("ranks", "application"), Declarations.grid),
+    "location": Declarations.location,
+    "communicator": Declarations.communicator,
+    "region": Declarations.region_def,
+    "path": Declarations.path,
+    "counter": Declarations.counter,
+    "set": Declarations.counter_set,
+    "row": Declarations.row,
 }

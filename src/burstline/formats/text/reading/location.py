@@ -12,7 +12,7 @@ from dataclasses import dataclass, field
 from typing import Final, TypeAlias
 
 from burstline.formats.text.forms import ATTRIBUTE, FORMS, MOMENTS, WORLD, Row
-from burstline.formats.text.reading.definitions import Definitions
+from burstline.formats.text.reading.definitions import Declarations
 from burstline.formats.text.statements import LARGEST, SMALLEST, Statement
 from burstline.model import LAST_SEQ
 
@@ -39,14 +39,14 @@ class Span:
 
 
 @dataclass(slots=True)
-class Location:
+class OpenLocation:
     """One location while its events are read: its row, declarations, and where rows go.
 
     `now_ns` and `seq` are of the event being read, `first_ns` of the first event.
     """
 
     location: int
-    definitions: Definitions
+    definitions: Declarations
     rows: Rows
     first_ns: int | None = None
     now_ns: int = SMALLEST

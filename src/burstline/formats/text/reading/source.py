@@ -17,8 +17,8 @@ from burstline.formats import intake
 from burstline.formats.files import require_plain
 from burstline.formats.text.forms import Row
 from burstline.formats.text.inference import worlds
-from burstline.formats.text.reading.definitions import Definitions
-from burstline.formats.text.reading.location import Location, Rows
+from burstline.formats.text.reading.definitions import Declarations
+from burstline.formats.text.reading.location import OpenLocation, Rows
 from burstline.formats.text.reading.tables import (
     add_inferred,
     definition_tables,
@@ -67,7 +67,9 @@ def read(
         found = repr(content[error.start : error.start + 8])
         raise FormatError(path, line, expected="UTF-8", found=found) from error
     source = TextSource(text, path, name=readable(path))
-    return intake.hold(source, source.parts(), intake.Tables(), threads=0, progress=progress)
+    return intake.hold(
+        source, source.parts(), intake.HeldTables(), threads=0, progress=progress
+    )
 
 
 def parse(text: str) -> Trace:
@@ -78,7 +80,7 @@ def parse(text: str) -> Trace:
     said, and ``half`` of each event of a message that has no other side.
     """
     source = TextSource(text, Path(_NAME))
-    return intake.hold(source, source.parts(), intake.Tables(), threads=0, progress=SILENCE)
+    return intake.hold(source, source.parts(), intake.HeldTables(), threads=0, progress=SILENCE)
 
 
 class TextSource:
@@ -89,7 +91,7 @@ class TextSource:
 
     def __init__(self, text: str, path: Path, *, name: str | None = None) -> None:
         self._name, self.defects = name, intake.Defects()
-        self._definitions = Definitions()
+        self._definitions = Declarations()
         self._rows: Rows = defaultdict(list)
         locations = self._read(text, path)
         communicators = self._definitions.communicators
@@ -107,11 +109,11 @@ class TextSource:
         self._defined = definition_tables(self._definitions, locations, self._process)
         self.joining = intake.MpiOrder(self.places, self.defects)
 
-    def _read(self, text: str, path: Path) -> dict[Place, Location]:
+    def _read(self, text: str, path: Path) -> dict[Place, OpenLocation]:
         """The locations after their last events; rows and definitions are added."""
         definitions = self._definitions
-        locations: dict[Place, Location] = {}
-        here: Location | None = None
+        locations: dict[Place, OpenLocation] = {}
+        here: OpenLocation | None = None
         for statement in statements(text, path):
             if definitions.declare(statement):
                 continue
@@ -125,7 +127,8 @@ class TextSource:
                     definitions.is_closed = True
                     places = sorted(definitions.places)
                     locations = {
-                        p: Location(k, definitions, self._rows) for k, p in enumerate(places)
+                        p: OpenLocation(k, definitions, self._rows)
+                        for k, p in enumerate(places)
                     }
                 here = locations[place]
             elif here is None:
@@ -182,16 +185,16 @@ class TextSource:
         }
 
 
-def _places_of(places: Sequence[Place]) -> intake.Places:
+def _places_of(places: Sequence[Place]) -> intake.LocationPlaces:
     """Where processes and locations are, of the places of all locations in order."""
     processes = sorted({place[:2] for place in places})
     number = {process: place for place, process in enumerate(processes)}
     application, rank = np.array(processes, np.int64).reshape(-1, 2).T
     process = np.array([number[place[:2]] for place in places], np.int64)
-    return intake.Places(process, application, rank, accuracy_ns=None)
+    return intake.LocationPlaces(process, application, rank, accuracy_ns=None)
 
 
-def _sends_of(rows: Iterable[Row], places: intake.Places) -> Columns:
+def _sends_of(rows: Iterable[Row], places: intake.LocationPlaces) -> Columns:
     """The sends of all locations, in their order, with their numbers on their channels."""
     rows = sorted(rows, key=lambda row: (row["location"], row["send_seq"]))
     columns = _columns_of([_with_completion(row) for row in rows], intake.SEND_COLUMNS)
@@ -218,7 +221,7 @@ def _with_completion(row: Row) -> Row:
     }
 
 
-def _receives_of(rows: Iterable[Row], places: intake.Places) -> Columns:
+def _receives_of(rows: Iterable[Row], places: intake.LocationPlaces) -> Columns:
     """The receives of all locations, numbered on their channels by when they were posted."""
     rows = sorted(rows, key=lambda r: (r["location"], r["post_seq"], r["receive_seq"]))
     columns = _columns_of(rows, intake.RECEIVE_COLUMNS)
@@ -250,7 +253,7 @@ def _half_messages(rows: Iterable[Row], posts: Iterable[Row]) -> Columns:
 
 
 def _parts_of(
-    rows: Iterable[Row], places: intake.Places, operations: Mapping[str, int]
+    rows: Iterable[Row], places: intake.LocationPlaces, operations: Mapping[str, int]
 ) -> Columns:
     """Parts of collectives by process and time, numbered on their communicators.
 
@@ -290,7 +293,9 @@ def _columns_of(rows: Sequence[Row], names: Iterable[str]) -> Columns:
     return columns
 
 
-def _partner_processes(rows: Sequence[Row], side: str, places: intake.Places) -> Integers:
+def _partner_processes(
+    rows: Sequence[Row], side: str, places: intake.LocationPlaces
+) -> Integers:
     """The process on the other side of each row."""
     location, rank = (np.array([r[n] for r in rows], np.int64) for n in ("location", side))
     partner = places.process_of(location, rank)

@@ -12,8 +12,8 @@ import pyarrow as pa
 from burstline.formats.intake import Defects
 from burstline.formats.text.forms import FORMS, REFERENCES, ROWS, WORLD, Row
 from burstline.formats.text.inference import CallAttributes, derived_tables
-from burstline.formats.text.reading.definitions import Definitions
-from burstline.formats.text.reading.location import Location, Rows
+from burstline.formats.text.reading.definitions import Declarations
+from burstline.formats.text.reading.location import OpenLocation, Rows
 from burstline.formats.text.statements import Place, place_word, thread_name
 from burstline.model import CODES, UNKNOWN, arrow_table, schema
 
@@ -49,7 +49,7 @@ def _empty_table(name: str, counters: tuple[str, ...]) -> pa.Table:
 
 
 def definition_tables(
-    definitions: Definitions, locations: Mapping[Place, Location], process: Sequence[int]
+    definitions: Declarations, locations: Mapping[Place, OpenLocation], process: Sequence[int]
 ) -> dict[str, pa.Table]:
     """The tables of what is declared; `process` is that of each location."""
     rows = {name: definitions.rows[name] for name in _DEFINED}
@@ -61,7 +61,7 @@ def definition_tables(
 
 
 def add_inferred(
-    rows: Rows, definitions: Definitions, process: Sequence[int], defects: Defects
+    rows: Rows, definitions: Declarations, process: Sequence[int], defects: Defects
 ) -> None:
     """Add to the rows what the text leaves to be inferred; `process` is of each location."""
     places = sorted(definitions.places)
@@ -77,7 +77,7 @@ def add_inferred(
 
 
 def event_tables(
-    rows: Rows, definitions: Definitions, defined: Mapping[str, pa.Table]
+    rows: Rows, definitions: Declarations, defined: Mapping[str, pa.Table]
 ) -> dict[str, pa.Table]:
     """The tables of what happened on each location, where no other process is asked.
 
@@ -104,7 +104,7 @@ def _check_values(name: str, rows: Sequence[Row], tables: Mapping[str, pa.Table]
 
 
 def _check_references(
-    rows: Rows, definitions: Definitions, tables: Mapping[str, pa.Table]
+    rows: Rows, definitions: Declarations, tables: Mapping[str, pa.Table]
 ) -> None:
     """Raise where a row names a row of another table that is not there."""
     counts = dict.fromkeys(ROWS, 0) | {name: table.num_rows for name, table in tables.items()}
@@ -171,7 +171,7 @@ def _add_orders(locks: Sequence[Row], process: Sequence[int]) -> None:
 
 
 def _location_rows(
-    definitions: Definitions, locations: Mapping[Place, Location], process: Sequence[int]
+    definitions: Declarations, locations: Mapping[Place, OpenLocation], process: Sequence[int]
 ) -> list[Row]:
     rows = []
     for location, (place, given) in enumerate(sorted(definitions.places.items())):
