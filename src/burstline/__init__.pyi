@@ -2,6 +2,8 @@ from burstline.clocks import Effort as Effort
 from burstline.clocks import Retiming as Retiming
 from burstline.clocks import retimed as retimed
 from burstline.comparison import compare as compare
+from burstline.efficiency import Scalability as Scalability
+from burstline.efficiency import scalability as scalability
 from burstline.errors import BurstlineError as BurstlineError
 from burstline.errors import FormatError as FormatError
 from burstline.errors import InconsistentTraceError as InconsistentTraceError
@@ -20,8 +22,6 @@ from burstline.merge import match as match
 from burstline.model import Profile as Profile
 from burstline.model import Trace as Trace
 from burstline.model import Values as Values
-from burstline.scaling import Scalability as Scalability
-from burstline.scaling import scalability as scalability
 from burstline.selection import select as select
 from burstline.selection import shift as shift
 from burstline.signature import phases as phases

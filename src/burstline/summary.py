@@ -12,9 +12,15 @@ from typing import Any, Final
 import numpy as np
 import pyarrow as pa
 
-from burstline import waits
 from burstline.columns import AnyIntegers, Integers, coded, numpy_columns, to_numpy
-from burstline.efficiency import BURST_COLUMNS, CALL_COLUMNS, SPANS, Efficiency, UsefulTime
+from burstline.efficiency import (
+    BURST_COLUMNS,
+    CALL_COLUMNS,
+    SPANS,
+    Efficiency,
+    UsefulTime,
+    with_communication,
+)
 from burstline.errors import ParameterError
 from burstline.identity import path_labels
 from burstline.model import POLL_GAP_NS, Trace, schema, waiting_in
@@ -263,7 +269,7 @@ def summarise(
     facts = trace.metadata
     efficiency = useful.result()
     if full:
-        efficiency = waits.with_communication(efficiency, trace, poll_gap_ns)
+        efficiency = with_communication(efficiency, trace, poll_gap_ns)
     return Summary(
         path=facts.get("path", ""),
         format=facts.get("format", ""),

@@ -9,11 +9,11 @@ import pytest
 from hypothesis import given
 
 import burstline
+from burstline.efficiency import ideal_network
 from burstline.identity import call_tree
 from burstline.synchronisation import rows_of, sync_of
 from burstline.synchronisation.rows import synchronous
 from burstline.testing import trace_of
-from burstline.waits import factors
 from golden.oracle_events import as_text
 from hybrid_programs import hybrid_programs
 from oracles import replay as twin
@@ -21,7 +21,8 @@ from oracles import replay as twin
 
 def ideal_runtime(trace):
     sync = sync_of(trace, call_tree(trace))
-    return factors.ideal_runtime(trace, sync, np.zeros(trace.rows("bursts"), np.int64))
+    nothing = np.zeros(trace.rows("bursts"), np.int64)
+    return ideal_network.ideal_runtime(sync, *ideal_network.ideal_stamps(trace, sync, nothing))
 
 
 def literal_ideal_runtime(program):
@@ -54,7 +55,7 @@ def test_the_ideal_runtime_is_that_of_the_literal_replay(program):
     assert len(kinds.place) == len(rows_of(sync, certain_only=True).place)
 
     with pytest.MonkeyPatch.context() as patch:
-        patch.setattr(factors, "rendezvous", synchronous)
+        patch.setattr(ideal_network, "rendezvous", synchronous)
         ours = ideal_runtime(trace)
 
     assert ours == literal_ideal_runtime(program)

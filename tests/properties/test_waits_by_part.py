@@ -10,12 +10,12 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 import burstline
+from burstline.efficiency import ideal_runtime, ideal_stamps
 from burstline.errors import NotEnoughDataError, ParameterError
 from burstline.identity import call_tree
 from burstline.synchronisation import sync_of
 from burstline.testing import trace_of
-from burstline.waits import factors
-from burstline.waits.factors import ideal_in, ideal_runtime
+from burstline.waits.factors import ideal_in
 from burstline.waits.parts import windows_of
 from golden.oracle_events import as_text
 from hybrid_programs import hybrid_programs
@@ -221,12 +221,12 @@ def test_ranks_that_compute_in_turn_are_serialised_in_their_loop(by):
 def test_parts_of_the_run_on_an_ideal_network_add_up(program, width):
     trace = trace_of(as_text(program))
     sync = sync_of(trace, call_tree(trace))
-    whole, parts = (ideal_in(trace, sync, windows_of(sync, each)) for each in (10**9, width))
+    stamps = ideal_stamps(trace, sync, np.zeros(trace.rows("bursts"), np.int64))
+    whole, parts = (ideal_in(sync, windows_of(sync, each), *stamps) for each in (10**9, width))
 
     assert parts.sum(axis=0).tolist() == whole.sum(axis=0).tolist()
     assert parts.min(initial=0) >= 0
-    runtime = ideal_runtime(trace, sync, np.zeros(trace.rows("bursts"), np.int64))
-    assert whole.sum(axis=0).max() == runtime
+    assert whole.sum(axis=0).max() == ideal_runtime(sync, *stamps)
 
 
 def test_on_an_ideal_network_ranks_wait_in_calls_alone():
@@ -234,7 +234,7 @@ def test_on_an_ideal_network_ranks_wait_in_calls_alone():
     calls = sync_of(trace, call_tree(trace)).calls
     nothing = np.zeros(trace.rows("bursts"), np.int64)
 
-    enter, leave = factors.ideal_stamps(trace, sync_of(trace, call_tree(trace)), nothing)
+    enter, leave = ideal_stamps(trace, sync_of(trace, call_tree(trace)), nothing)
 
     inside = calls.location[1:] == calls.location[:-1]
     ideal, real = enter[1:] - leave[:-1], calls.enter_ns[1:] - calls.leave_ns[:-1]

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from functools import partial
 from typing import Final
 
-from burstline.scaling import Scalability, ScaledRun
+from burstline.efficiency import Scalability, ScaledRun
 from burstline.show.blocks import Block, Facts, Heading, Lines, Table
 from burstline.show.units import format_count, format_ns, format_share
 from burstline.show.views import Rows, View

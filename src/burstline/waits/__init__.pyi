@@ -9,7 +9,6 @@ __all__ = ["Intrinsic", "Part", "Waits", "wait_states"]
 from burstline.waits.finding import CLOCKS as CLOCKS
 from burstline.waits.finding import TOOLS as TOOLS
 from burstline.waits.finding import states_of as states_of
-from burstline.waits.finding import with_communication as with_communication
 from burstline.waits.finding import with_intrinsic as with_intrinsic
 from burstline.waits.intrinsic import largest_cells as largest_cells
 from burstline.waits.metrics import METRICS as METRICS

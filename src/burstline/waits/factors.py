@@ -1,88 +1,61 @@
-"""Why communication is not efficient: processes wait in turn, or the network takes its time.
+"""How well processes and threads are used: the factors of POP, also of parts of a run.
 
-The run is replayed on an ideal network, where a call ends as soon as what it must wait for has
-happened and takes no time itself: what is lost there is lost to the order of the program
-(serialisation), the rest to transfers. As POP defines them; their product is the communication
-efficiency. Where processes have threads, the multiplicative hybrid metrics of POP tell what is
-lost to MPI and what to OpenMP.
+Where processes have threads, the multiplicative hybrid metrics of POP tell what is lost to MPI
+and what to OpenMP.
 """
 
 from __future__ import annotations
 
-from typing import Final
-
 import numpy as np
 import pyarrow as pa
 
-from burstline.columns import UNKNOWN, Integers, Ordinals, numpy_columns, prefix_sums, take
-from burstline.efficiency import Efficiency, UsefulTime
+from burstline.columns import UNKNOWN, Integers
+from burstline.efficiency import (
+    Efficiency,
+    Factors,
+    UsefulTime,
+    communication_factors,
+    ideal_runtime,
+    ideal_stamps,
+    thread_factors,
+    undefined_factors,
+)
 from burstline.model import POLL_GAP_NS, Trace, waiting_in
-from burstline.synchronisation import PLACES, Sync, Weights, rendezvous, replay, rows_of
+from burstline.synchronisation import Sync
 from burstline.waits.division import computed_in
 from burstline.waits.parts import EVER, OUTSIDE, Parts
 from burstline.waits.times import Nodes, process_threads
 
-Factors = dict[str, float | None]
-
-_NO_FACTORS: Final = dict.fromkeys(("parallel", "load_balance", "communication"))
-
 
 def factors(
-    trace: Trace,
-    sync: Sync,
-    poll_gap_ns: int = POLL_GAP_NS,
-    *,
-    call_paths: pa.Table | None = None,
+    trace: Trace, sync: Sync, call_paths: pa.Table, ideal_ns: int | None = None
 ) -> Factors:
     """The parallel efficiency and its factors, 0..1; None where they are not defined.
 
-    Those of threads need the call paths of the calls and regions.
+    `ideal_ns` is the runtime on an ideal network, if that is known already.
     """
     fold = UsefulTime(trace)
     if trace.rows("calls"):
         fold.add(trace.table("calls"))
     bursts = trace.table("bursts")
-    waiting = waiting_in(bursts, poll_gap_ns)
+    waiting = waiting_in(bursts, POLL_GAP_NS)
     fold.add_bursts(bursts, waiting)
     whole = fold.result()
     most = max(whole.useful_ns, default=0)
-    ideal = ideal_runtime(trace, sync, waiting) if whole.runtime_ns and most else None
-    of_processes = {
-        "parallel": whole.parallel,
-        "load_balance": whole.load_balance,
-        "communication": whole.communication,
-        **of_communication(most, whole.runtime_ns, ideal),
-    }
-    levels: dict[str, Factors] = dict.fromkeys(("hybrid", "mpi", "openmp"), _NO_FACTORS)
-    if call_paths is not None:
-        masters = fold.result(without_mpi=True)
-        levels |= _of_threads(trace, sync, Nodes(call_paths), masters, waiting)
-    return of_processes | {
-        level if name == "parallel" else f"{level}_{name}": value
-        for level, values in levels.items()
-        for name, value in values.items()
-    }
-
-
-def factors_of(useful_ns: Integers, runtime_ns: int) -> Factors:
-    """How well threads are used that compute this long, (threads,), while this time passes."""
-    most = int(useful_ns.max(initial=0))
-    if most <= 0 or runtime_ns <= 0:
-        return _NO_FACTORS.copy()
-    mean = float(useful_ns.mean())
+    if ideal_ns is None and whole.runtime_ns and most:
+        ideal_ns = ideal_runtime(sync, *ideal_stamps(trace, sync, waiting))
+    levels = dict.fromkeys(("hybrid", "mpi", "openmp"), undefined_factors())
+    masters = fold.result(without_mpi=True)
+    levels |= _of_threads(trace, sync, Nodes(call_paths), masters, waiting)
     return {
-        "parallel": mean / runtime_ns,
-        "load_balance": mean / most,
-        "communication": most / runtime_ns,
+        **whole.factors,
+        **communication_factors(most, whole.runtime_ns, ideal_ns),
+        **{
+            level if name == "parallel" else f"{level}_{name}": value
+            for level, values in levels.items()
+            for name, value in values.items()
+        },
     }
-
-
-def of_communication(useful_ns: int, runtime_ns: int, ideal_ns: int | None) -> Factors:
-    """Serialisation and transfer, of the thread that computes most and of the longest one."""
-    if ideal_ns is None or not useful_ns or not runtime_ns:
-        return {"serialisation": None, "transfer": None}
-    ideal = min(max(ideal_ns, useful_ns), max(runtime_ns, useful_ns))
-    return {"serialisation": useful_ns / ideal, "transfer": ideal / runtime_ns}
 
 
 def _of_threads(
@@ -105,7 +78,7 @@ def _of_threads(
     inside = np.flatnonzero(watched.part_of(location, start))
     np.subtract.at(useful, location[inside], waiting_ns[inside])
     hybrid, mpi = (
-        factors_of(np.maximum(each[threads], 0), masters.runtime_ns)
+        thread_factors(np.maximum(each[threads], 0), masters.runtime_ns)
         for each in (useful, outside_mpi)
     )
     openmp = {
@@ -146,77 +119,16 @@ def watched_of(trace: Trace, sync: Sync) -> Parts:
     return Parts([OUTSIDE, "inside"], location[order], time[order], inside.astype(np.int64))
 
 
-def ideal_runtime(trace: Trace, sync: Sync, waiting_ns: Integers) -> int:
-    """How long the run takes on an ideal network, from MPI_Init to MPI_Finalize, ns.
-
-    `waiting_ns` is how long each burst waited in failed polls.
-    """
-    enter, leave = ideal_stamps(trace, sync, waiting_ns)
-    begin, end = sync.calls.begin[:-1], sync.calls.begin[1:]
-    runtime = np.where(end > begin, take(leave, end - 1), 0)
-    runtime[sync.calls.location[sync.finals]] = enter[sync.finals]
-    return int(runtime[sync.thread == 0].max(initial=0))
-
-
-def ideal_in(trace: Trace, sync: Sync, parts: Parts) -> Integers:
+def ideal_in(sync: Sync, parts: Parts, enter_ns: Integers, leave_ns: Integers) -> Integers:
     """How long each thread is in each part on an ideal network, ns, (parts, locations).
 
     Parts begin and end where calls do.
     """
-    waiting = waiting_in(trace.table("bursts"), POLL_GAP_NS)
-    enter, leave = ideal_stamps(trace, sync, waiting)
     calls, location = sync.calls, sync.calls.location
     ideal = np.zeros((len(parts.keys), sync.locations), np.int64)
     part = parts.part_of(location, calls.enter_ns)
-    np.add.at(ideal, (part, location), leave - enter)
+    np.add.at(ideal, (part, location), leave_ns - enter_ns)
     row = np.flatnonzero(location[1:] == location[:-1])
     part = parts.part_of(location[row], calls.leave_ns[row])
-    np.add.at(ideal, (part, location[row]), enter[row + 1] - leave[row])
+    np.add.at(ideal, (part, location[row]), enter_ns[row + 1] - leave_ns[row])
     return ideal
-
-
-def ideal_stamps(trace: Trace, sync: Sync, waiting_ns: Integers) -> tuple[Integers, Integers]:
-    """When each call is entered and left on an ideal network, ns since MPI_Init, (calls,)."""
-    useful = _useful_before(trace, sync, waiting_ns)
-    rows = rows_of(sync, certain_only=True, rendezvous=rendezvous(sync)).of_calls()
-    calls, ordinal = sync.calls, rows.place // PLACES
-    spans = [
-        (slice(*calls.begin[k : k + 2]), slice(*rows.begin[k : k + 2]))
-        for k in range(sync.locations)
-        if calls.begin[k] < calls.begin[k + 1]
-    ]
-    by_row = np.zeros(len(rows.place), np.int64)
-    for of_calls, of_rows in spans:
-        around = np.searchsorted(calls.enter_seq[of_calls], ordinal[of_rows], "right") - 1
-        by_row[of_rows] = useful[of_calls][np.maximum(around, 0)]
-    [stamps] = replay(rows, [Weights(rows.steps(by_row))]).stamps
-    waited = np.maximum(0, stamps - by_row)
-    enter, leave = useful.copy(), useful.copy()
-    for of_calls, of_rows in spans:
-        before = np.searchsorted(ordinal[of_rows], calls.enter_seq[of_calls], "left") - 1
-        until = np.searchsorted(ordinal[of_rows], calls.leave_seq[of_calls], "right") - 1
-        enter[of_calls] += take(waited[of_rows], before, missing=0)
-        leave[of_calls] += take(waited[of_rows], until, missing=0)
-    return enter, leave
-
-
-def _useful_before(trace: Trace, sync: Sync, waiting_ns: Integers) -> Integers:
-    """How long the thread of each call computed before it, since its MPI_Init, ns, (calls,)."""
-    calls = sync.calls
-    first = calls.begin[:-1][np.diff(calls.begin) > 0]
-    since = np.roll(calls.leave_ns, 1)
-    (born,) = trace.arrays("locations", "born_ns")
-    since[first] = born[calls.location[first]]
-    between = np.maximum(0, calls.enter_ns - since)
-    location, after, gap = numpy_columns(
-        trace.table("bursts"), "location", "call_after", "gap_ns"
-    )
-    row = Ordinals(*trace.arrays("calls", "location", "call")).rows(location, after)
-    told = np.flatnonzero(row >= 0)
-    between[row[told]] = np.maximum(0, between[row[told]] - gap[told] - waiting_ns[told])
-    total = prefix_sums(between)[1:]
-    start = calls.begin[:-1][calls.location[first]]
-    base = np.zeros(sync.locations, np.int64)
-    base[calls.location[first]] = total[start] - between[start]
-    base[calls.location[sync.inits]] = total[sync.inits]
-    return np.maximum(0, total - base[calls.location])

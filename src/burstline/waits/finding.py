@@ -18,11 +18,11 @@ from burstline.clocks import (
     retimings,
     violations,
 )
-from burstline.efficiency import Efficiency
+from burstline.efficiency import ideal_runtime, ideal_stamps
 from burstline.errors import MemoryBudgetError, NotEnoughDataError, ParameterError, plural
 from burstline.identity import CallTree, call_tree, without_program
 from burstline.model import COLLECTIVES as CALLS_OF_ALL
-from burstline.model import GAP_KINDS, IO, RMA, SILENT_THREADS, Trace
+from burstline.model import GAP_KINDS, IO, POLL_GAP_NS, RMA, SILENT_THREADS, Trace, waiting_in
 from burstline.selection import loaded, parse_time
 from burstline.synchronisation import Sync, rendezvous, rows_of, sync_of, tells_program
 from burstline.waits.analysis import Analysis, analysed
@@ -189,15 +189,19 @@ def states_of(
     sync, tree = with_computation(sync, tree)
     _require_room(sync, tree, room)
     parts = _parts(trace, sync, by, width, loop)
-    ideal = None
+    ideal_parts_ns, ideal_ns = None, None
     if causes and parts is not None and width is None and not len(process_threads(sync)):
-        ideal = ideal_in(trace, sync, parts)
+        waiting = waiting_in(trace.table("bursts"), POLL_GAP_NS)
+        stamps_there = ideal_stamps(trace, sync, waiting)
+        ideal_ns = ideal_runtime(sync, *stamps_there)
+        ideal_parts_ns = ideal_in(sync, parts, *stamps_there)
+        del waiting, stamps_there
     analysis = analysed(
         sync, tree.nodes, tree.region_enters,
         like_scalasca=like == "scalasca-2.6", has_causes=causes, parts=parts,
         modelled=(constructs(trace), stamps["stamps"]["call_cost"]) if stamps else None,
     )  # fmt: skip
-    waits = waits_of(trace, sync, tree, analysis, like=like, by=by, ideal_ns=ideal)
+    waits = waits_of(trace, sync, tree, analysis, like=like, by=by, ideal_ns=ideal_parts_ns)
     waits.corrected.update(clocks)
     waits.coverage.update(_coverage(trace, sync, analysis))
     waits.coverage.update(stamps)
@@ -212,7 +216,7 @@ def states_of(
         ]
     del analysis  # its points and the rows of a replay need not fit together
     if causes:
-        waits.efficiency.update(factors(trace, sync, call_paths=tree.nodes))
+        waits.efficiency.update(factors(trace, sync, tree.nodes, ideal_ns))
     if not stamps:
         return waits
     del trace, sync
@@ -265,16 +269,6 @@ def _parts(
     if by == "iteration":
         return iterations_of(trace, sync, loop)
     return loops_of(trace, sync) if by == "loop" else None
-
-
-def with_communication(efficiency: Efficiency, trace: Trace, poll_gap_ns: int) -> Efficiency:
-    """The efficiency of a trace with serialisation and transfer."""
-    whole: dict[str, float | None] = {}
-    if efficiency.parallel is not None:
-        trace = loaded(trace)
-        whole = factors(trace, sync_of(trace, rooted_tree(trace)), poll_gap_ns)
-    split = {name: whole.get(name) for name in ("serialisation", "transfer")}
-    return replace(efficiency, of_communication=split)
 
 
 def _on_clock(

@@ -21,12 +21,12 @@ from burstline.columns import (
     descending,
     to_numpy,
 )
+from burstline.efficiency import communication_factors, thread_factors
 from burstline.identity import MAINS, CallTree
 from burstline.model import FINALIZES, INITS, LOCATIONS, Profile, Trace, Values
 from burstline.model import METRICS as METRIC_TABLE
 from burstline.synchronisation import Sync
 from burstline.waits.analysis import Analysis
-from burstline.waits.factors import factors_of, of_communication
 from burstline.waits.idle import Keeping, keeper
 from burstline.waits.intrinsic import Intrinsic
 from burstline.waits.metrics import METRICS, PARENTS, WAITS
@@ -325,8 +325,8 @@ def _by_part(
         # A loop is no matter of processes that do not run it.
         runs = np.isin(process, process[spent[k] > 0]) | (not parts.around)
         most, longest = (int(each[k].max(initial=0)) for each in (computed, spent))
-        factors = factors_of(computed[k, runs], longest)
-        factors |= of_communication(
+        factors = thread_factors(computed[k, runs], longest)
+        factors |= communication_factors(
             most, longest, None if ideal is None else int(ideal[k].max())
         )
         metrics = dict(zip(names, totals[k].tolist(), strict=True))
@@ -350,7 +350,7 @@ def _by_location(profile: Profile, by: str | int | None) -> tuple[Part, ...]:
         metrics = {name: int(values[part == k].sum()) for name, values in sums.items()}
         threads = (part == k) & (time > 0)
         longest = int(spent[threads].max(initial=0))
-        factors = factors_of(computed[threads], longest) | of_communication(0, 0, None)
+        factors = thread_factors(computed[threads], longest) | communication_factors(0, 0, None)
         parts.append(Part(key, metrics, factors))
     return tuple(sorted(parts, key=lambda each: -each.waits_ns))
 

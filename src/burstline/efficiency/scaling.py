@@ -15,9 +15,10 @@ from typing import Any, Final, NamedTuple
 
 import numpy as np
 
-from burstline import waits
 from burstline.columns import coded, numpy_columns
-from burstline.efficiency import BURST_COLUMNS, CALL_COLUMNS, Efficiency, UsefulTime
+from burstline.efficiency.factors import Efficiency
+from burstline.efficiency.ideal_network import with_communication
+from burstline.efficiency.useful_time import BURST_COLUMNS, CALL_COLUMNS, UsefulTime
 from burstline.errors import NotEnoughDataError, ParameterError, plural
 from burstline.model import (
     COLLECTIVES,
@@ -261,7 +262,7 @@ def _measured(trace: Trace, *, full: bool, poll_gap_ns: int) -> _Measured:
             total += [int(column[known].sum()) for column in (length, *values)]
     efficiency = useful.result()
     if full:
-        efficiency = waits.with_communication(efficiency, trace, poll_gap_ns)
+        efficiency = with_communication(efficiency, trace, poll_gap_ns)
     others = time_ns[counted & ~useful.first_threads]
     return _Measured(
         path=trace.metadata.get("path", ""),
@@ -303,10 +304,7 @@ def _scaled(run: _Measured, first: _Measured, kind: int | None, scaling: str) ->
         if len(gains) > 1:
             ratios |= {"ipc": gains[0] / gains[1], "frequency": gains[1]}
     factors = {
-        "parallel": efficiency.parallel,
-        "load_balance": efficiency.load_balance,
-        "communication": efficiency.communication,
-        **(efficiency.of_communication or {}),
+        **efficiency.factors,
         "global": product,
         **{f"{name}_scalability": ratio for name, ratio in ratios.items()},
     }

@@ -1,4 +1,4 @@
-"""Parallel efficiency: how much of the run its ranks spent computing.
+"""How long each rank was computing, and how long it was observed.
 
 From MPI_Init to MPI_Finalize only differences of stamps of one rank enter, so clocks that
 disagree between nodes do no harm. Everything is an integer until the last division.
@@ -6,9 +6,8 @@ disagree between nodes do no harm. Everything is an integer until the last divis
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
-from dataclasses import dataclass
-from typing import Any, Final
+from collections.abc import Iterator
+from typing import Final
 
 import numpy as np
 import numpy.typing as npt
@@ -16,6 +15,7 @@ import pyarrow as pa
 
 from burstline import extrae
 from burstline.columns import Integers, Mask, coded, numpy_columns, prefix_sums
+from burstline.efficiency.factors import SPANS, Efficiency, rank_efficiency, undefined
 from burstline.model import INITS, POLL_COLUMNS, Trace
 
 CALL_COLUMNS: Final = ("location", "operation", "enter_ns", "leave_ns")
@@ -24,69 +24,18 @@ CALL_COLUMNS: Final = ("location", "operation", "enter_ns", "leave_ns")
 BURST_COLUMNS: Final = ("location", *POLL_COLUMNS)
 """Columns of `bursts` that :meth:`UsefulTime.add_bursts` needs."""
 
-SPANS: Final = ("init-finalize", "trace")
-"""The part of a trace that an efficiency is of: the program's, or all of it."""
-
-
-@dataclass(frozen=True, slots=True)
-class Efficiency:
-    """How well a run used its ranks."""
-
-    # the efficiencies, 0..1; None where they are not defined
-    parallel: float | None
-    load_balance: float | None
-    communication: float | None
-    reason: str  # why they are not defined; empty if they are
-    # longest time a rank was observed in its span, or the duration of the trace
-    runtime_ns: int
-    useful_ns: tuple[int, ...]  # (ranks,) time spent computing, by application and rank
-    # (ranks,) application and rank of each entry of `useful_ns`
-    ranks: tuple[tuple[int, int], ...]
-    span: str = SPANS[0]  # one of SPANS
-    # serialisation and transfer, whose product is `communication`; None if not asked for
-    of_communication: Mapping[str, float | None] | None = None
-
-    def as_dict(self) -> dict[str, Any]:
-        """The factors, then what they were made from, as JSON output."""
-        useful = self.useful_ns
-        busiest = self.ranks[useful.index(max(useful))] if useful else None
-        return {
-            "parallel": self.parallel,
-            "load_balance": self.load_balance,
-            "communication": self.communication,
-            **(self.of_communication or {}),
-            "span": self.span,
-            "reason": self.reason or None,
-            "ranks": len(useful),
-            "runtime_ns": self.runtime_ns,
-            "useful_ns": {
-                "minimum": min(useful, default=0),
-                "mean": sum(useful) // len(useful) if useful else 0,
-                "maximum": max(useful, default=0),
-            },
-            "busiest": busiest and {"application": busiest[0], "rank": busiest[1]},
-        }
-
 
 class UsefulTime:
     """A fold: batches of calls are added, the parallel efficiency and its factors are read.
 
-    As POP [1]_ [2]_ defines them, with U(r) the useful time of rank r and T the runtime: load
-    balance is mean U / max U, communication efficiency is max U / T, and parallel efficiency,
-    mean U / T, is their product. Rank r, by its first CPU thread, counts from the end of its
-    MPI_Init to the start of its MPI_Finalize, or as long as it was observed where the trace
-    has no such call; U(r) is that time without MPI calls, waiting in failed polls and gaps. T
-    is the longest time any rank was observed in its span.
+    Rank r, by its first CPU thread, counts from the end of its MPI_Init to the start of its
+    MPI_Finalize, or as long as it was observed where the trace has no such call; U(r) is that
+    time without MPI calls, waiting in failed polls and gaps. T is the longest time any rank was
+    observed in its span.
 
     Of the span ``trace``, T is the duration of the trace and U(r) the time in the state Running
     or, in a trace without states, the time outside MPI, failed polls and all, as BasicAnalysis
     has it.
-
-    .. [1] Performance Optimisation and Productivity (POP), Standard Metrics for Parallel
-       Performance Analysis, https://co-design.pop-coe.eu/metrics/.
-    .. [2] C. Rosas, J. Giménez, J. Labarta, Scalability Prediction for Fundamental
-       Performance Factors, Supercomputing Frontiers and Innovations 1(2), 2014,
-       DOI 10.14529/jsfi140201.
     """
 
     def __init__(self, trace: Trace, span: str = SPANS[0]) -> None:
@@ -141,7 +90,7 @@ class UsefulTime:
         if without_mpi and not applications:
             applications = tuple(np.unique(self._application).tolist())
         if not applications:
-            return _undefined("no application calls MPI")
+            return undefined("no application calls MPI")
         observed = np.maximum(self._end - self._begin, 0)
         for place in self._gaps:
             starts, ends = self._inside(place)
@@ -157,7 +106,9 @@ class UsefulTime:
         else:
             useful = observed - self._mpi - self._waiting
             runtime_ns = int(observed[chosen].max(initial=0))
-        return _factors(np.maximum(useful[chosen], 0), runtime_ns, tuple(ranks), self._span)
+        return rank_efficiency(
+            np.maximum(useful[chosen], 0), runtime_ns, tuple(ranks), self._span
+        )
 
     def _inside(self, place: int) -> tuple[Integers, Integers]:
         """The gaps of a location, clipped to its span."""
@@ -221,26 +172,3 @@ def _mpi_before(moments: Integers, enter: Integers, leave: Integers) -> Integers
     entered = np.searchsorted(enter, moments, side="right")
     last_leave = np.where(entered > 0, leave[np.maximum(entered - 1, 0)], moments)
     return total[entered] - np.maximum(last_leave - moments, 0)
-
-
-def _undefined(reason: str) -> Efficiency:
-    return Efficiency(None, None, None, reason, 0, (), ())
-
-
-def _factors(
-    useful: Integers, runtime_ns: int, ranks: tuple[tuple[int, int], ...], span: str
-) -> Efficiency:
-    if not runtime_ns:
-        return _undefined("no rank was observed between MPI_Init and MPI_Finalize")
-    each = tuple(useful.tolist())
-    total, most = sum(each), max(each)
-    return Efficiency(
-        parallel=total / (len(each) * runtime_ns),
-        load_balance=total / (len(each) * most) if most else 1.0,
-        communication=most / runtime_ns,
-        reason="",
-        runtime_ns=runtime_ns,
-        useful_ns=each,
-        ranks=ranks,
-        span=span,
-    )

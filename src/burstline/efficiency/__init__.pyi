@@ -1,0 +1,19 @@
+from burstline.efficiency.scaling import Scalability as Scalability
+from burstline.efficiency.scaling import scalability as scalability
+
+__all__ = ["Scalability", "scalability"]
+
+# For other rooms of the house.
+from burstline.efficiency.factors import SPANS as SPANS
+from burstline.efficiency.factors import Efficiency as Efficiency
+from burstline.efficiency.factors import Factors as Factors
+from burstline.efficiency.factors import communication_factors as communication_factors
+from burstline.efficiency.factors import thread_factors as thread_factors
+from burstline.efficiency.factors import undefined_factors as undefined_factors
+from burstline.efficiency.ideal_network import ideal_runtime as ideal_runtime
+from burstline.efficiency.ideal_network import ideal_stamps as ideal_stamps
+from burstline.efficiency.ideal_network import with_communication as with_communication
+from burstline.efficiency.scaling import ScaledRun as ScaledRun
+from burstline.efficiency.useful_time import BURST_COLUMNS as BURST_COLUMNS
+from burstline.efficiency.useful_time import CALL_COLUMNS as CALL_COLUMNS
+from burstline.efficiency.useful_time import UsefulTime as UsefulTime

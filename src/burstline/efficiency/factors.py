@@ -1,0 +1,116 @@
+"""The factors of the parallel efficiency, as POP defines them [1]_ [2]_.
+
+With U(r) the useful time of rank r and T the runtime: load balance is mean U / max U,
+communication efficiency is max U / T, and parallel efficiency, mean U / T, is their product.
+On an ideal network the run takes T'. Then serialisation is max U / T', transfer T' / T, and
+their product the communication efficiency.
+
+.. [1] Performance Optimisation and Productivity (POP), Standard Metrics for Parallel
+   Performance Analysis, https://co-design.pop-coe.eu/metrics/.
+.. [2] C. Rosas, J. Giménez, J. Labarta, Scalability Prediction for Fundamental Performance
+   Factors, Supercomputing Frontiers and Innovations 1(2), 2014, DOI 10.14529/jsfi140201.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Any, Final
+
+from burstline.columns import Integers
+
+Factors = dict[str, float | None]
+"""Efficiencies by name, 0..1; None where they are not defined."""
+
+SPANS: Final = ("init-finalize", "trace")
+"""The part of a trace that an efficiency is of: the program's, or all of it."""
+
+
+@dataclass(frozen=True, slots=True)
+class Efficiency:
+    """How well a run used its ranks."""
+
+    parallel: float | None
+    load_balance: float | None
+    communication: float | None
+    reason: str  # why they are not defined; empty if they are
+    # longest time a rank was observed in its span, or the duration of the trace
+    runtime_ns: int
+    useful_ns: tuple[int, ...]  # (ranks,) time spent computing, by application and rank
+    # (ranks,) application and rank of each entry of `useful_ns`
+    ranks: tuple[tuple[int, int], ...]
+    span: str = SPANS[0]
+    # serialisation and transfer, whose product is `communication`; None if not asked for
+    of_communication: Factors | None = None
+
+    @property
+    def factors(self) -> Factors:
+        """The efficiencies by name."""
+        return {
+            "parallel": self.parallel,
+            "load_balance": self.load_balance,
+            "communication": self.communication,
+            **(self.of_communication or {}),
+        }
+
+    def as_dict(self) -> dict[str, Any]:
+        """The factors, then what they were made from, as JSON output."""
+        useful = self.useful_ns
+        busiest = self.ranks[useful.index(max(useful))] if useful else None
+        return {
+            **self.factors,
+            "span": self.span,
+            "reason": self.reason or None,
+            "ranks": len(useful),
+            "runtime_ns": self.runtime_ns,
+            "useful_ns": {
+                "minimum": min(useful, default=0),
+                "mean": sum(useful) // len(useful) if useful else 0,
+                "maximum": max(useful, default=0),
+            },
+            "busiest": busiest and {"application": busiest[0], "rank": busiest[1]},
+        }
+
+
+def rank_efficiency(
+    useful: Integers, runtime_ns: int, ranks: tuple[tuple[int, int], ...], span: str
+) -> Efficiency:
+    """The efficiency of ranks by their useful times, (ranks,)."""
+    if not runtime_ns:
+        return undefined("no rank was observed between MPI_Init and MPI_Finalize")
+    each = tuple(useful.tolist())  # exact until the last division
+    factors = _factors(sum(each), len(each), max(each), runtime_ns)
+    return Efficiency(*factors, "", runtime_ns, each, ranks, span)
+
+
+def undefined(reason: str) -> Efficiency:
+    """No efficiency, and why."""
+    return Efficiency(None, None, None, reason, 0, (), ())
+
+
+def undefined_factors() -> Factors:
+    """The factors of what has none."""
+    return {"parallel": None, "load_balance": None, "communication": None}
+
+
+def thread_factors(useful_ns: Integers, runtime_ns: int) -> Factors:
+    """How well threads are used that compute this long, (threads,), while this time passes."""
+    most = int(useful_ns.max(initial=0))
+    if most <= 0 or runtime_ns <= 0:
+        return undefined_factors()
+    factors = _factors(float(useful_ns.mean()), 1, most, runtime_ns)
+    return dict(zip(undefined_factors(), factors, strict=True))
+
+
+def _factors(
+    total: float, count: int, most: int, runtime_ns: int
+) -> tuple[float, float, float]:
+    balance = total / (count * most) if most else 1.0
+    return total / (count * runtime_ns), balance, most / runtime_ns
+
+
+def communication_factors(useful_ns: int, runtime_ns: int, ideal_ns: int | None) -> Factors:
+    """Serialisation and transfer, of the thread that computes most and of the longest one."""
+    if ideal_ns is None or not useful_ns or not runtime_ns:
+        return {"serialisation": None, "transfer": None}
+    ideal = min(max(ideal_ns, useful_ns), max(runtime_ns, useful_ns))
+    return {"serialisation": useful_ns / ideal, "transfer": ideal / runtime_ns}

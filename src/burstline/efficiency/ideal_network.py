@@ -1,0 +1,96 @@
+"""The run on an ideal network: how long it would take if no transfer took any time.
+
+There a call ends as soon as what it must wait for has happened, and takes no time itself: what
+is lost is lost to the order of the program (serialisation), the rest to transfers.
+"""
+
+from __future__ import annotations
+
+from dataclasses import replace
+
+import numpy as np
+
+from burstline.columns import Integers, Ordinals, numpy_columns, prefix_sums, take
+from burstline.efficiency.factors import Efficiency, communication_factors
+from burstline.identity import call_tree
+from burstline.model import Trace, waiting_in
+from burstline.selection import loaded
+from burstline.synchronisation import (
+    PLACES,
+    Sync,
+    Weights,
+    rendezvous,
+    replay,
+    rows_of,
+    sync_of,
+)
+
+
+def with_communication(efficiency: Efficiency, trace: Trace, poll_gap_ns: int) -> Efficiency:
+    """The efficiency of a trace with serialisation and transfer."""
+    most, ideal = max(efficiency.useful_ns, default=0), None
+    if efficiency.parallel is not None and most:
+        trace = loaded(trace)
+        waiting = waiting_in(trace.table("bursts"), poll_gap_ns)
+        sync = sync_of(trace, call_tree(trace))
+        ideal = ideal_runtime(sync, *ideal_stamps(trace, sync, waiting))
+    split = communication_factors(most, efficiency.runtime_ns, ideal)
+    return replace(efficiency, of_communication=split)
+
+
+def ideal_runtime(sync: Sync, enter_ns: Integers, leave_ns: Integers) -> int:
+    """How long the run takes there, from MPI_Init to MPI_Finalize, ns, by its stamps there."""
+    begin, end = sync.calls.begin[:-1], sync.calls.begin[1:]
+    runtime = np.where(end > begin, take(leave_ns, end - 1), 0)
+    runtime[sync.calls.location[sync.finals]] = enter_ns[sync.finals]
+    return int(runtime[sync.thread == 0].max(initial=0))
+
+
+def ideal_stamps(trace: Trace, sync: Sync, waiting_ns: Integers) -> tuple[Integers, Integers]:
+    """When each call is entered and left there, ns since MPI_Init, (calls,).
+
+    `waiting_ns` is how long each burst waited in failed polls.
+    """
+    useful = _useful_before(trace, sync, waiting_ns)
+    rows = rows_of(sync, certain_only=True, rendezvous=rendezvous(sync)).of_calls()
+    calls, ordinal = sync.calls, rows.place // PLACES
+    spans = [
+        (slice(*calls.begin[k : k + 2]), slice(*rows.begin[k : k + 2]))
+        for k in range(sync.locations)
+        if calls.begin[k] < calls.begin[k + 1]
+    ]
+    by_row = np.zeros(len(rows.place), np.int64)
+    for of_calls, of_rows in spans:
+        around = np.searchsorted(calls.enter_seq[of_calls], ordinal[of_rows], "right") - 1
+        by_row[of_rows] = useful[of_calls][np.maximum(around, 0)]
+    [stamps] = replay(rows, [Weights(rows.steps(by_row))]).stamps
+    waited = np.maximum(0, stamps - by_row)
+    enter, leave = useful.copy(), useful.copy()
+    for of_calls, of_rows in spans:
+        before = np.searchsorted(ordinal[of_rows], calls.enter_seq[of_calls], "left") - 1
+        until = np.searchsorted(ordinal[of_rows], calls.leave_seq[of_calls], "right") - 1
+        enter[of_calls] += take(waited[of_rows], before, missing=0)
+        leave[of_calls] += take(waited[of_rows], until, missing=0)
+    return enter, leave
+
+
+def _useful_before(trace: Trace, sync: Sync, waiting_ns: Integers) -> Integers:
+    """How long the thread of each call computed before it, since its MPI_Init, ns, (calls,)."""
+    calls = sync.calls
+    first = calls.begin[:-1][np.diff(calls.begin) > 0]
+    since = np.roll(calls.leave_ns, 1)
+    (born,) = trace.arrays("locations", "born_ns")
+    since[first] = born[calls.location[first]]
+    between = np.maximum(0, calls.enter_ns - since)
+    location, after, gap = numpy_columns(
+        trace.table("bursts"), "location", "call_after", "gap_ns"
+    )
+    row = Ordinals(*trace.arrays("calls", "location", "call")).rows(location, after)
+    told = np.flatnonzero(row >= 0)
+    between[row[told]] = np.maximum(0, between[row[told]] - gap[told] - waiting_ns[told])
+    total = prefix_sums(between)[1:]
+    start = calls.begin[:-1][calls.location[first]]
+    base = np.zeros(sync.locations, np.int64)
+    base[calls.location[first]] = total[start] - between[start]
+    base[calls.location[sync.inits]] = total[sync.inits]
+    return np.maximum(0, total - base[calls.location])
