@@ -14,8 +14,7 @@ from pycubexr import CubexParser
 from pycubexr.classes import CNode
 from pycubexr.parsers import anchor_xml_parser
 
-from burstline.formats.cube.anchor import CALL_PATH, GZIP
-from burstline.formats.cube.archive import ANCHOR, opened
+from burstline.formats.cube.archive import ANCHOR, CALL_PATH, GZIP, opened
 
 
 class Parser(CubexParser):  # type: ignore[misc] # pycubexr has no types

@@ -22,8 +22,7 @@ from burstline.errors import (
     UnsupportedRecordError,
     printable,
 )
-from burstline.formats.cube.anchor import too_deep
-from burstline.formats.cube.archive import CheckedArchive, broken, check
+from burstline.formats.cube.archive import CheckedArchive, broken, check, too_deep
 from burstline.formats.files import require_plain
 from burstline.model import CALL_PATHS, LOCATIONS, METRICS, Profile, Values
 

@@ -37,8 +37,7 @@ from burstline.formats.raw.events.user_events import UserEvents
 from burstline.formats.raw.files.layout import LATEST, Kind
 from burstline.formats.raw.processes.call_paths import Frame
 from burstline.formats.raw.processes.clocks import Correction
-from burstline.formats.raw.processes.communicators import RunCommunicators
-from burstline.formats.raw.processes.processes import RecordedProcess
+from burstline.formats.raw.processes.processes import RecordedProcess, RunCommunicators
 from burstline.model import GAP_KINDS, NO_VALUE, arrow_schema, arrow_table, bursts_of, row_table
 
 Rows = Mapping[str, Integers]

@@ -25,8 +25,8 @@ from burstline.formats.raw.files.pieces import Room
 from burstline.formats.raw.group import Batch, Numbering, RunBasis, read_batch
 from burstline.formats.raw.processes.call_paths import CallPaths, Resolver
 from burstline.formats.raw.processes.clocks import corrections
-from burstline.formats.raw.processes.communicators import RunCommunicators
 from burstline.formats.raw.processes.processes import (
+    RunCommunicators,
     compilers_of,
     find_processes,
     location_table,
