@@ -6,7 +6,7 @@ import pytest
 
 from burstline import Trace
 from burstline.show import Outcome, note, output, terminal
-from burstline.show.blocks import Facts, Table
+from burstline.show.blocks import SHARE, TIME, Column, Facts, Table, Value
 from burstline.show.summary import SummaryView
 from burstline.show.units import format_bytes, format_ns
 from burstline.summary import summarise
@@ -25,7 +25,9 @@ def shown(capsys, trace, top=12):
 
 
 def test_escape_sequences_and_markup_of_a_trace_are_shown_not_obeyed(capsys):
-    terminal.print_blocks([Table(["name"], [["\x1b[31m[red]x[/red]"]], "[bold]t\u202e")])
+    terminal.print_blocks(
+        [Table([Column("name")], [["\x1b[31m[red]x[/red]"]], "[bold]t\u202e")]
+    )
 
     out = capsys.readouterr().out
     assert not {"\x1b", "\u202e"} & set(out)
@@ -34,7 +36,7 @@ def test_escape_sequences_and_markup_of_a_trace_are_shown_not_obeyed(capsys):
 
 
 def test_piped_tables_are_not_cut_to_the_width_of_a_terminal(capsys):
-    terminal.print_blocks([Table(["name"], [["x" * 150]])])
+    terminal.print_blocks([Table([Column("name")], [["x" * 150]])])
 
     assert "x" * 150 in capsys.readouterr().out
 
@@ -42,7 +44,12 @@ def test_piped_tables_are_not_cut_to_the_width_of_a_terminal(capsys):
 def test_no_cell_is_cut_short_on_a_narrow_terminal(capsys, monkeypatch):
     monkeypatch.setenv("COLUMNS", "30")
     terminal.print_blocks(
-        [Table(["operation", "time"], [["MPI_Ineighbor_alltoallw", "123 ms"]])]
+        [
+            Table(
+                [Column("operation"), Column("time", TIME)],
+                [["MPI_Ineighbor_alltoallw", 123e6]],
+            )
+        ]
     )
 
     lines = capsys.readouterr().out.splitlines()
@@ -150,3 +157,13 @@ def test_info_tells_applications_without_mpi_apart(capsys):
     out = shown(capsys, trace)
 
     assert "application 1: 2 more, without MPI" in out
+
+
+def test_rows_of_a_tree_are_indented_by_their_depth(capsys):
+    columns = [Column("metric"), Column("value", TIME)]
+    rows = [["time", 3_000_000], ["mpi", None], ["waits", Value(0.25, SHARE)]]
+    terminal.print_blocks([Table(columns, rows, depths=[0, 1, 2])])
+
+    lines = capsys.readouterr().out.splitlines()[-3:]
+    assert [line.split(None, 1)[1].strip() for line in lines] == ["3.00 ms", "-", "25.0 %"]
+    assert [len(line) - len(line.lstrip()) for line in lines] == [2, 4, 6]

@@ -9,7 +9,7 @@ import pytest
 
 from burstline import ParameterError, burst_table, detect, show, summarise
 from burstline.merge import Overview
-from burstline.show.blocks import Facts, Heading, Lines, Table
+from burstline.show.blocks import Column, Facts, Heading, Lines, Table
 from burstline.show.terminal import notebook_html
 from burstline.structure import loop_table
 from burstline.testing import trace_of
@@ -57,7 +57,7 @@ def test_a_notebook_shows_what_a_terminal_shows(number, capsys):
 def test_labels_of_a_trace_are_text_in_a_notebook():
     blocks = [
         Facts([(HOSTILE, HOSTILE)]),
-        Table([HOSTILE], [[HOSTILE]], HOSTILE),
+        Table([Column(HOSTILE)], [[HOSTILE]], HOSTILE),
         Heading(HOSTILE),
         Lines([HOSTILE]),
     ]

@@ -35,10 +35,12 @@ from burstline.errors import BurstlineError, plural, printable
 from burstline.model import Trace
 from burstline.show import (
     STYLES,
+    Column,
     character_plot,
     chosen_counter,
     line_cells,
     line_columns,
+    text_of,
 )
 from burstline.structure import LoopTable, Points, Structure, loop_table, points
 
@@ -220,7 +222,7 @@ class Browser(App[None]):
         above = code.cursor_row - code.scroll_offset.y if above is None else above
         self._shown = self._outline.shown(self._folded, self.view.least_ns)
         code.clear(columns=True)
-        names = map(printable, line_columns(self.view.counter, self._unit))
+        names = [printable(column.name) for column in self._columns]
         code.add_columns(*_aligned(names, _TEXTS))
         for row in self.rows:
             code.add_row(*self._cells(row))
@@ -231,15 +233,17 @@ class Browser(App[None]):
         self._describe()
 
     @property
-    def _unit(self) -> str:
-        """The unit of the counter that is shown."""
-        return "" if self.view.counter is None else self._structure.unit(self.view.counter)
+    def _columns(self) -> list[Column]:
+        """The columns of lines, with the counter that is shown."""
+        counter = self.view.counter
+        return line_columns(counter, "" if counter is None else self._structure.unit(counter))
 
     def _cells(self, row: Row) -> list[Text]:
         mark = _LEAF
         if row.key in self._outline.foldable:
             mark = _FOLDED if row.key in self._folded else _OPEN
-        cells = line_cells(row.line, self.view.counter, self._unit, mark)
+        values = line_cells(row.line, self.view.counter, mark)
+        cells = map(text_of, values, (column.notation for column in self._columns))
         return _aligned(cells, _LEFT, STYLES.get(row.line.kind, ""))
 
     def _facts(self) -> Text:

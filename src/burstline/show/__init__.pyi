@@ -4,6 +4,8 @@ from burstline.show.views import view as view
 __all__ = ["View", "view"]
 
 # For other rooms of the house.
+from burstline.show.blocks import SHARE as SHARE
+from burstline.show.blocks import Column as Column
 from burstline.show.blocks import Facts as Facts
 from burstline.show.blocks import Lines as Lines
 from burstline.show.blocks import Table as Table
@@ -55,6 +57,7 @@ from burstline.show.units import format_bytes as format_bytes
 from burstline.show.units import format_count as format_count
 from burstline.show.units import format_ns as format_ns
 from burstline.show.units import format_share as format_share
+from burstline.show.units import text_of as text_of
 from burstline.show.views import Figure as Figure
 from burstline.show.views import Outcome as Outcome
 from burstline.show.views import note as note

@@ -10,7 +10,17 @@ from typing import Final
 
 from burstline.comparison import Comparison, Pair, verdict
 from burstline.errors import plural
-from burstline.show.blocks import Block, Facts, Heading, Lines, Table
+from burstline.show.blocks import (
+    PATH,
+    SHARE,
+    Block,
+    Column,
+    Facts,
+    Heading,
+    Lines,
+    Table,
+    ratio,
+)
 from burstline.show.pictures.comparison import comparison_plot, letter
 from burstline.show.units import format_share
 from burstline.show.views import Figure, Rows, View
@@ -21,6 +31,8 @@ _MOST_COLUMNS: Final = 6
 _LEAST: Final = 0.0005  # of the time: less would be printed as 0.0%
 _MOST_PAIRS: Final = 10
 _REMAPPED: Final = "a report of Scalasca does after cube_remap2 -d -o NEW.cubex OLD.cubex"
+_SCORE: Final = ratio(3, absent="n/a")
+_SHARE: Final = SHARE._replace(absent="n/a")
 _COLUMNS: Final = ("a", "b", "metric", "call_path", "share_a", "share_b")
 
 
@@ -74,11 +86,8 @@ class ComparisonView(View):
     def _pairs(self) -> Iterator[Block]:
         pairs = sorted(self.result.pairs, key=lambda pair: pair.j_mc)
         yield Table(
-            ["PAIR", "J"],
-            [
-                [" ".join(map(letter, pair[:2])), _score(pair.j_mc)]
-                for pair in pairs[:_MOST_PAIRS]
-            ],
+            [Column("PAIR"), Column("J", _SCORE)],
+            [[" ".join(map(letter, pair[:2])), pair.j_mc] for pair in pairs[:_MOST_PAIRS]],
             title="J of metrics and call paths, the least first",
         )
         if len(pairs) > _MOST_PAIRS:
@@ -104,13 +113,17 @@ class ComparisonView(View):
                 [
                     f"delays: {title}" if metric.startswith("delay") else title,
                     metric,
-                    *(_score(pair.j_c.get(metric)) for pair in pairs),
-                    *(_share(share) for one in shares for share in one),
+                    *(pair.j_c.get(metric) for pair in pairs),
+                    *(None if isnan(share) else share for one in shares for share in one),
                 ]
             )
         scores = [f"J {letter(pair.second)}" for pair in pairs] if len(pairs) > 1 else ["J"]
         return Table(
-            ["METRIC", "NAME", *scores, *(f"%T {letter(which)}" for which in members)],
+            [
+                *(Column("METRIC"), Column("NAME")),
+                *(Column(score, _SCORE) for score in scores),
+                *(Column(f"%T {letter(which)}", _SHARE) for which in members),
+            ],
             rows,
             title="By metric: how alike call paths share it (J), and its part of the time (%T)",
             left=2,
@@ -120,17 +133,16 @@ class ComparisonView(View):
         least = self.result.least
         a, b = map(letter, least[:2])
         rows = [
-            [
-                *(format_share(share).rjust(7) for share in each.shares),
-                each.metric,
-                " > ".join(each.call_path),
-            ]
+            [*each.shares, each.metric, each.call_path]
             for each in islice(self.result.differences(), self.top)
             if abs(each.shares[0] - each.shares[1]) >= _LEAST
         ]
         if rows:
             yield Table(
-                [f"%T {a}", f"%T {b}", "METRIC", "CALL PATH"],
+                [
+                    *(Column(f"%T {which}", SHARE, 7) for which in (a, b)),
+                    *(Column("METRIC"), Column("CALL PATH", PATH)),
+                ],
                 rows,
                 title=f"Where {a} and {b} differ most: metrics without those below them, by "
                 "call path alone",
@@ -161,12 +173,3 @@ class ComparisonView(View):
         if facts:
             yield Heading("What has no counterpart")
             yield Facts(facts)
-
-
-def _share(share: float) -> str:
-    """A share of the time, or that there is no such metric."""
-    return "n/a" if isnan(share) else format_share(share)
-
-
-def _score(score: float | None) -> str:
-    return "n/a" if score is None else f"{score:.3f}"

@@ -10,9 +10,21 @@ import numpy as np
 
 from burstline.columns import Integers
 from burstline.errors import plural
-from burstline.show.blocks import Block, Facts, Table, table_of
+from burstline.show.blocks import (
+    AMOUNT,
+    COUNT,
+    SHARE,
+    TIME,
+    Block,
+    Column,
+    Facts,
+    Table,
+    Value,
+    ratio,
+    table_of,
+)
 from burstline.show.pictures.factors import factor_plot
-from burstline.show.units import format_count, format_ns, format_share
+from burstline.show.units import format_share
 from burstline.show.views import Figure, Rows, View, columns_of
 from burstline.structure import Accuracy, FactorMap, Features, Importance, Labels
 
@@ -86,11 +98,11 @@ class StudyView(View):
             yield table_of(
                 self.accuracies,
                 {
-                    "METHOD": lambda each: _METHODS.get(each.method, each.method),
-                    "ADJUSTED RAND": lambda each: f"{each.adjusted_rand:.4f}",
-                    "BY UNIQUE CALL": lambda each: f"{each.adjusted_rand_unique:.4f}",
-                    "LOOPS FOUND": lambda each: f"{each.loops_found:,}",
-                    "IN THE SOURCE": lambda each: f"{each.loops_labelled:,}",
+                    Column("METHOD"): lambda each: _METHODS.get(each.method, each.method),
+                    Column("ADJUSTED RAND", ratio(4)): lambda each: each.adjusted_rand,
+                    Column("BY UNIQUE CALL", ratio(4)): lambda each: each.adjusted_rand_unique,
+                    Column("LOOPS FOUND", COUNT): lambda each: each.loops_found,
+                    Column("IN THE SOURCE", COUNT): lambda each: each.loops_labelled,
                 },
                 "Detected loops against those of the source",
             )
@@ -135,36 +147,39 @@ def _forest(importance: Importance) -> str:
 
 def _variables(study: StudyView) -> Table:
     features, factors, forest = study.result, study.factors, study.importance
-    columns = ["VARIABLE", "MADE OF", "MEAN"]
-    columns += ["1ST", "2ND", "ON MAP"] if factors else []
-    columns += ["IMPURITY", "PERMUTATION"] if forest else []
-    rows = []
+    columns = [Column("VARIABLE"), Column("MADE OF"), Column("MEAN", AMOUNT)]
+    if factors:
+        signed = ratio(2, signed=True)
+        columns += [Column("1ST", signed), Column("2ND", signed), Column("ON MAP", SHARE)]
+    if forest:
+        columns += [Column("IMPURITY", ratio(3)), Column("PERMUTATION", ratio(3, signed=True))]
+    rows: list[list[object]] = []
     for number, name in enumerate(features.names):
-        row = [name, features.made_of.get(name, ""), _mean(features, number)]
+        row: list[object] = [name, features.made_of.get(name, ""), _mean(features, number)]
         if factors:
             row += _on_map(factors, name)
         if forest:
             loss = float(forest.permutation[number])
-            row += [f"{forest.impurity[number]:.3f}", "-" if np.isnan(loss) else f"{loss:+.3f}"]
+            row += [forest.impurity[number], None if np.isnan(loss) else loss]
         rows.append(row)
     return Table(columns, rows, "Features", left=2)
 
 
-def _mean(features: Features, number: int) -> str:
+def _mean(features: Features, number: int) -> Value:
     mean = float(features.values[:, number].mean()) if len(features) else 0.0
     if number < 2 and features.scale == "log":
         mean = 10**mean
     if features.names[number] == "iteration time":
-        return format_ns(round(mean))
-    return format_count(mean)
+        return Value(mean, TIME)
+    return Value(mean, AMOUNT)
 
 
-def _on_map(factors: FactorMap, name: str) -> list[str]:
+def _on_map(factors: FactorMap, name: str) -> list[float | None]:
     if name not in factors.names:
-        return ["-"] * 3
+        return [None] * 3
     number = factors.names.index(name)
-    pair = [f"{value:+.2f}" for value in factors.correlation[number, :2].tolist()]
-    return [*pair, *["-"] * (2 - len(pair)), format_share(float(factors.on_map[number]))]
+    pair = factors.correlation[number, :2].tolist()
+    return [*pair, *[None] * (2 - len(pair)), float(factors.on_map[number])]
 
 
 def _overlaps(accuracy: Accuracy) -> Table:
@@ -173,13 +188,13 @@ def _overlaps(accuracy: Accuracy) -> Table:
     table = table_of(
         shown,
         {
-            "LOOP OF THE SOURCE": lambda each: each.name,
-            "CALLS": lambda each: f"{each.calls:,}",
-            "DETECTED": lambda each: str(each.loop) if each.loop else "none",
-            "OF ITS CALLS": lambda each: format_share(each.share),
-            "OF DETECTED": lambda each: format_share(each.purity),
+            Column("LOOP OF THE SOURCE"): lambda each: each.name,
+            Column("CALLS", COUNT.or_nothing()): lambda each: each.calls,
+            Column("DETECTED"): lambda each: each.loop or "none",
+            Column("OF ITS CALLS", SHARE.or_nothing()): lambda each: each.share,
+            Column("OF DETECTED", SHARE.or_nothing()): lambda each: each.purity,
         },
         f"Loops of the source, by the {_METHODS.get(accuracy.method, accuracy.method)} method",
     )
-    rest = [[f"and {plural(more, 'loop')} more", "", "", "", ""]] if more else []
+    rest = [[f"and {plural(more, 'loop')} more", None, "", None, None]] if more else []
     return table._replace(rows=[*table.rows, *rest])

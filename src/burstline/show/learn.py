@@ -9,7 +9,7 @@ from typing import Final
 from burstline.errors import plural
 from burstline.learning import Gain, Learned, Score
 from burstline.merge import TRUST
-from burstline.show.blocks import Block, Facts, Table
+from burstline.show.blocks import Block, Column, Facts, Table, ratio
 from burstline.show.pictures.learning import learn_plot
 from burstline.show.units import format_share
 from burstline.show.views import Figure, Rows, View
@@ -28,10 +28,15 @@ _SETS: Final = {
     "mean": "mean: always the mean of what was learnt from",
     "nothing": "nothing: always the median",
 }
-_HEAD: Final = (
-    *("PREDICTED FROM", "FEATURES", "ERROR", "SPREAD", "MEDIAN", "RELATIVE"),
-    *("BY TIME", "R²", "UNSEEN"),
-)
+_ERRORS: Final = {
+    "mean": Column("ERROR", ratio(4)),
+    "spread": Column("SPREAD", ratio(4)),
+    "median": Column("MEDIAN", ratio(4)),
+    "relative": Column("RELATIVE", ratio(4)),
+    "weighted": Column("BY TIME", ratio(4)),
+    "r2": Column("R²", ratio(3)),
+    "unseen": Column("UNSEEN", ratio(3)),
+}
 _MOST: Final = 20
 _TWINS: Final = (
     "of bursts are like one learnt from, but for position and concurrency; UNSEEN is about the "
@@ -58,15 +63,16 @@ class LearnedView(View):
         learned = self.result
         yield Facts(_facts(learned))
         yield Table(
-            _HEAD,
+            [Column("PREDICTED FROM"), Column("FEATURES"), *_ERRORS.values()],
             [_row(score) for score in learned.scores],
             "Error of bursts never seen: |predicted - measured| over the larger of both",
         )
         largest = "merged" if learned.score("merged") else "base"
-        rows = [[name, f"{value:+.4f}"] for name, value in learned.importance.items()]
+        rows: list[tuple[str, float | None]] = list(learned.importance.items())
+        rise = ratio(4, signed=True, absent="")
         yield Table(
-            [f"FEATURE ({largest})", "ERROR RISES BY"],
-            rows[:_MOST] + ([["…", ""]] if len(rows) > _MOST else []),
+            [Column(f"FEATURE ({largest})"), Column("ERROR RISES BY", rise)],
+            rows[:_MOST] + ([("…", None)] if len(rows) > _MOST else []),
             "Importance: what it costs to shuffle a feature",
         )
 
@@ -125,10 +131,7 @@ def _change(gain: Gain) -> str:
     return f"{change} ± {gain.error:.4f}, lower in {gain.better} of {gain.folds}"
 
 
-def _row(score: Score) -> list[str]:
+def _row(score: Score) -> list[object]:
     figures = score.as_dict()
-    numbers = [figures[name] for name in ("mean", "spread", "median", "relative", "weighted")]
-    cells = [_SETS.get(score.name, score.name), str(len(score.features))]
-    cells += [f"{value:.4f}" for value in numbers]
-    last = (figures["r2"], figures["unseen"])
-    return cells + ["-" if value is None else f"{value:.3f}" for value in last]
+    name = _SETS.get(score.name, score.name)
+    return [name, len(score.features), *(figures[error] for error in _ERRORS)]

@@ -20,7 +20,7 @@ from burstline.merge import (
     values_of,
 )
 from burstline.model import NO_VALUE, Trace
-from burstline.show.blocks import Block, Facts, Lines, Table
+from burstline.show.blocks import COUNT, SHARE, Block, Column, Facts, Lines, Table, Value, ratio
 from burstline.show.pictures.matching import merge_plot
 from burstline.show.units import format_ns, format_share
 from burstline.show.views import Figure, Rows, View
@@ -120,21 +120,27 @@ class MergeView(View):
         stages = [name for name in STAGES if any(self.by_stage(run).get(name) for run in runs)]
         rows = [
             [
-                str(run + 1),
+                run + 1,
                 self.paths[run],
-                f"{matching.bursts[run]:,}",
-                f"{matching.matched[run]:,}",
+                matching.bursts[run],
+                matching.matched[run],
                 _share(matching.match_rate[run]),
                 *([_share(matching.base_rate[run])] if several else []),
                 _share(matching.time_coverage[run]),
-                *(f"{self.by_stage(run)[name]:,}" for name in stages),
+                *(self.by_stage(run)[name] for name in stages),
             ]
             for run in runs
         ]
-        heads = ["RUN", "TRACE", "BURSTS", "MATCHED", "RATE", "OF TIME"]
-        if several:
-            heads.insert(-1, "IN BASE")
-        yield Table([*heads, *map(str.upper, stages)], rows, "Runs", left=2)
+        shares = ["RATE", *(["IN BASE"] if several else []), "OF TIME"]
+        heads = [
+            Column("RUN"),
+            Column("TRACE"),
+            Column("BURSTS", COUNT),
+            Column("MATCHED", COUNT),
+        ]
+        heads += [Column(share, SHARE) for share in shares]
+        heads += [Column(stage.upper(), COUNT) for stage in stages]
+        yield Table(heads, rows, "Runs", left=2)
         yield _counters(self)
         yield from _unmatched(self)
 
@@ -195,27 +201,27 @@ def _threads(trace: Trace) -> set[tuple[int, ...]]:
     return {tuple(key) for key in np.stack(columns, axis=1)[has[: len(columns[0])]].tolist()}
 
 
-def _share(share: float) -> str:
-    """Format a share so that 100 % means all."""
+def _share(share: float) -> Value:
+    """A share of which 100 % means all."""
     if 0.99 <= share < 1:
-        return f"{min(100 * share, 99.99):.2f} %"
-    return format_share(float(share))
+        return Value(min(share, 0.9999), SHARE._replace(digits=2))
+    return Value(float(share), SHARE)
 
 
 def _counters(report: MergeView) -> Block:
     rows = []
     for one in report.fused.counters:
         quality = report.quality.get(one.counter) if one.column == one.counter else None
-        cells = [""] * 4
+        cells: list[object] = [""] * 4
         if quality is not None:
-            alike = "-" if quality.correlation is None else f"{quality.correlation:.4f}"
             shares = (quality.relative_difference, quality.of_total)
-            cells = [alike, *map(format_share, shares), quality.verdict]
+            values = (Value(quality.correlation, ratio(4)), *(Value(s, SHARE) for s in shares))
+            cells = [*values, quality.verdict]
         rows.append([one.column, ", ".join(str(run + 1) for run in sorted(one.runs)), *cells])
     if not rows:
         return Lines(["", "  no run has a counter: there is nothing to add"])
-    heads = ["COUNTER", "OF RUN", "CORRELATION", "DIFFERENCE", "OF TOTAL", "VERDICT"]
-    return Table(heads, rows, "Counters", left=2)
+    heads = ("COUNTER", "OF RUN", "CORRELATION", "DIFFERENCE", "OF TOTAL", "VERDICT")
+    return Table(list(map(Column, heads)), rows, "Counters", left=2)
 
 
 def _unmatched(report: MergeView) -> Iterator[Block]:
@@ -223,10 +229,11 @@ def _unmatched(report: MergeView) -> Iterator[Block]:
     found = report.unmatched()
     if found:
         rows = [
-            [before or "-", after or "-", *(f"{count:,}" for count in counts)]
+            [before or None, after or None, *counts]
             for before, after, counts in found[:_PATTERNS]
         ]
-        heads = ["AFTER", "BEFORE", *(f"RUN {run + 1}" for run in runs)]
+        heads = [Column("AFTER"), Column("BEFORE")]
+        heads += [Column(f"RUN {run + 1}", COUNT) for run in runs]
         yield Table(heads, rows, "Bursts that did not match", left=2)
         if len(found) > _PATTERNS:
             yield Lines([f"  and {plural(len(found) - _PATTERNS, 'pattern')} more"])

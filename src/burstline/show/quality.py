@@ -17,12 +17,23 @@ from burstline.merge import (
     CounterQuality,
     Variation,
 )
-from burstline.show.blocks import Block, Facts, Lines, Table, table_of
-from burstline.show.pictures.quality import format_quantity, quality_plot
+from burstline.show.blocks import (
+    COUNT,
+    SHARE,
+    Block,
+    Column,
+    Facts,
+    Lines,
+    Notation,
+    Table,
+    Value,
+    ratio,
+    table_of,
+)
+from burstline.show.pictures.quality import notation_of, quality_plot
 from burstline.show.units import format_share
 from burstline.show.views import Figure, Rows, View
 
-_NOTHING: Final = "-"
 _STYLES: Final = {NO_INFORMATION: "dim", TRUST: "green", WITH_CARE: "yellow", DO_NOT_USE: "red"}
 _FIGURES: Final = (
     *("correlation", "mae", "relative_difference", "below_30", "of_total"),
@@ -71,16 +82,16 @@ def _qualities(qualities: Sequence[CounterQuality], title: str, head: str) -> It
     yield table_of(
         qualities,
         {
-            head: lambda each: each.name,
-            "VERDICT": _verdict,
-            "CORRELATION": lambda each: _figure(each.correlation),
-            "MAE": lambda each: _amount(each.name, each.mae),
-            "REL DIFF": lambda each: _figure(each.relative_difference),
-            "BELOW 30 %": lambda each: format_share(each.below_30),
-            "OF TOTAL": lambda each: format_share(each.of_total),
-            "COUNTED IN": lambda each: f"{each.counted:,}",
-            "FENCED: MAE": lambda each: f"{each.fenced_mae:,}",
-            "REL": lambda each: f"{each.fenced_relative:,}",
+            Column(head): lambda each: each.name,
+            Column("VERDICT"): _verdict,
+            Column("CORRELATION", ratio(3)): lambda each: each.correlation,
+            Column("MAE"): lambda each: Value(each.mae, _notation(each.name)),
+            Column("REL DIFF", ratio(3)): lambda each: each.relative_difference,
+            Column("BELOW 30 %", SHARE): lambda each: each.below_30,
+            Column("OF TOTAL", SHARE): lambda each: each.of_total,
+            Column("COUNTED IN", COUNT): lambda each: each.counted,
+            Column("FENCED: MAE", COUNT): lambda each: each.fenced_mae,
+            Column("REL", COUNT): lambda each: each.fenced_relative,
         },
         title,
         left=2,
@@ -161,42 +172,41 @@ def _facts(check: Check, paths: Sequence[str]) -> list[tuple[str, str]]:
     return facts
 
 
-def _figure(value: float | None) -> str:
-    return _NOTHING if value is None else f"{value:.3f}"
-
-
-def _amount(name: str, value: float | None) -> str:
-    if value is None or name in {"position", "partner"}:
-        return _figure(value)
-    return format_quantity(name, value)
+def _notation(name: str) -> Notation:
+    """How a mean error of a counter or feature is told."""
+    return ratio(3) if name in {"position", "partner"} else notation_of(name)
 
 
 def _runs(check: Check) -> Iterator[Table]:
     rows = [
         [
             each.name,
-            str(spread.run + 1),
-            f"{spread.median:.3f}",
+            spread.run + 1,
+            spread.median,
             f"{spread.lower:.3f} .. {spread.upper:.3f}",
             f"{spread.low:.3f} .. {spread.high:.3f}",
-            f"{spread.outliers:,}",
-            f"{spread.bursts:,}",
+            spread.outliers,
+            spread.bursts,
         ]
         for each in (*check.counters, *check.features)
         for spread in each.per_run
     ]
-    head = ["OF", "RUN", "MEDIAN", "QUARTILES", "WHISKERS", "BEYOND", "BURSTS"]
+    head = [
+        *(Column("OF"), Column("RUN"), Column("MEDIAN", ratio(3))),
+        *(Column("QUARTILES"), Column("WHISKERS")),
+        *(Column("BEYOND", COUNT), Column("BURSTS", COUNT)),
+    ]
     if rows:
         yield Table(head, rows, "Relative difference to the first run")
 
 
 def _places(check: Check, top: int) -> Iterator[Table]:
-    cells: dict[str, Callable[[Variation], str]] = {
-        "OF ITS DIFFERENCE": lambda one: format_share(one.share),
-        "WHERE": lambda one: _short(one.place),
-        "OF TOTAL": lambda one: format_share(one.difference),
-        "BELOW 30 %": lambda one: format_share(one.below_30),
-        "BURSTS": lambda one: f"{one.bursts:,}",
+    cells: dict[Column, Callable[[Variation], object]] = {
+        Column("OF ITS DIFFERENCE", SHARE): lambda one: one.share,
+        Column("WHERE"): lambda one: _short(one.place),
+        Column("OF TOTAL", SHARE): lambda one: one.difference,
+        Column("BELOW 30 %", SHARE): lambda one: one.below_30,
+        Column("BURSTS", COUNT): lambda one: one.bursts,
     }
     for each in check.counters:
         places = [one for one in check.variations if one.counter == each.name][:top]

@@ -4,12 +4,24 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
-from functools import partial
 from typing import Final
 
 from burstline.efficiency import Scalability, ScaledRun
-from burstline.show.blocks import Block, Facts, Heading, Lines, Table
-from burstline.show.units import format_count, format_ns, format_share
+from burstline.show.blocks import (
+    AMOUNT,
+    COUNT,
+    SHARE,
+    TIME,
+    Block,
+    Column,
+    Facts,
+    Heading,
+    Lines,
+    Notation,
+    Table,
+    Value,
+    ratio,
+)
 from burstline.show.views import Rows, View
 
 _PROBLEM: Final = {
@@ -31,6 +43,9 @@ _FACTORS: Final = {
 }
 _OF_FULL: Final = ("serialisation", "transfer")
 _WHOLE: Final = 0.9995  # is shown as 100.0 %
+
+_Row = tuple[str, Notation, Callable[[ScaledRun], float | None]]
+"""What stands before a row, how its values are told, and the value of a run."""
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -62,8 +77,11 @@ class ScalabilityView(View):
         yield Facts(zip(names, (run.path for run in result.runs), strict=True))
         cells = [*self._amounts(), *self._shares()]
         yield Table(
-            ["", *names],
-            [[name, *map(cell, result.runs)] for name, cell in cells],
+            [Column(""), *map(Column, names)],
+            [
+                [name, *(Value(figure(run), notation) for run in result.runs)]
+                for name, notation, figure in cells
+            ],
             f"{result.scaling.capitalize()} scaling: {_PROBLEM[result.scaling]}",
         )
         yield Lines(list(self._legend()))
@@ -78,30 +96,30 @@ class ScalabilityView(View):
     def _has(self, factor: str) -> bool:
         return any(run.factors.get(factor) is not None for run in self.result.runs)
 
-    def _amounts(self) -> Iterator[tuple[str, Callable[[ScaledRun], str]]]:
+    def _amounts(self) -> Iterator[_Row]:
         """Rows of the table that are no shares."""
         runs = self.result.runs
-        yield "ranks", lambda run: f"{run.ranks:,}"
+        yield "ranks", COUNT, lambda run: run.ranks
         if any(run.threads != run.ranks for run in runs):
-            yield "threads that compute", lambda run: f"{run.threads:,}"
-        yield "runtime", lambda run: format_ns(run.efficiency.runtime_ns)
-        yield "time outside MPI, all threads", lambda run: format_ns(run.useful_ns)
+            yield "threads that compute", COUNT, lambda run: run.threads
+        yield "runtime", TIME, lambda run: run.efficiency.runtime_ns
+        yield "time outside MPI, all threads", TIME, lambda run: run.useful_ns
         noun = "statements" if self._is_work else "instructions"
         if self._counters:
-            yield f"{noun} a second", lambda run: format_count(1e9 * run.work.rates[0])
+            yield f"{noun} a second", AMOUNT, lambda run: 1e9 * run.work.rates[0]
         if len(self._counters) > 1:
-            yield "IPC", lambda run: f"{run.work.rates[0] / run.work.rates[1]:.2f}"
-            yield "frequency", lambda run: f"{run.work.rates[1]:.2f} GHz"
+            yield "IPC", ratio(2), lambda run: run.work.rates[0] / run.work.rates[1]
+            yield "frequency", ratio(2, unit="GHz"), lambda run: run.work.rates[1]
         if self._counters and any(run.share < _WHOLE for run in runs):
-            yield "time outside MPI with counters", lambda run: format_share(run.share)
+            yield "time outside MPI with counters", SHARE, lambda run: run.share
 
-    def _shares(self) -> Iterator[tuple[str, Callable[[ScaledRun], str]]]:
+    def _shares(self) -> Iterator[_Row]:
         """Rows of the table that are factors."""
         for name, title in _FACTORS.items():
             is_split = name == "speed_scalability" and self._has("ipc_scalability")
             if self._has(name) and not is_split:
                 shown = title.replace("instruction", "work") if self._is_work else title
-                yield shown, partial(_share, name)
+                yield shown, SHARE, lambda run, name=name: run.factors[name]  # type: ignore[misc]
 
     @property
     def _counters(self) -> tuple[str, ...]:
@@ -123,7 +141,3 @@ class ScalabilityView(View):
             yield f"  {noun} counted by {' and '.join(counters)}."
             if len(counters) == 1:
                 yield "  Speed is how many of them a second: IPC and frequency together."
-
-
-def _share(factor: str, run: ScaledRun) -> str:
-    return format_share(run.factors[factor])

@@ -7,16 +7,42 @@ from dataclasses import dataclass
 from typing import Any, Final, NamedTuple
 
 from burstline.errors import plural
-from burstline.show.blocks import Block, Facts, Lines, Table
-from burstline.show.units import format_bytes, format_ns, format_share
+from burstline.show.blocks import (
+    BYTES,
+    COUNT,
+    SHARE,
+    TIME,
+    Block,
+    Column,
+    Facts,
+    Kind,
+    Lines,
+    Notation,
+    Table,
+    ratio,
+    table_of,
+)
+from burstline.show.units import format_ns, format_share, text_of
 from burstline.show.views import Rows, View
-from burstline.signature import Phase, Phases, Prediction, Process
+from burstline.signature import Phases, Prediction, Process
 
 _RANKS: Final = 10
 _OF_COLUMNS: Final = (
     "  BASE is of all occurrences of a phase, HERE of those measured. RATIO is the median of",
     "  what each of these took here by what it took on the base machine: not HERE / BASE.",
 )
+_ERROR: Final = Notation(Kind.SHARE, 1, signed=True, absent="n/a")
+_OF_PROCESS: Final = {
+    "rank": Column("RANK"),
+    "phases": Column("PHASES", COUNT),
+    "relevant": Column("RELEVANT", COUNT),
+    "coverage": Column("COVERED", SHARE),
+    "actual_ns": Column("RUN", TIME),
+    "predicted_ns": Column("PREDICTED", TIME),
+    "usable": Column("OF USE"),
+    "error": Column("ERROR", _ERROR),
+    "seed_predicted_ns": Column("PUBLISHED", TIME),
+}
 _COLUMNS: Final = ("id", "name", "weight", "mean_ns", "share", "events", "relevant")
 
 
@@ -67,19 +93,18 @@ class PhasesView(View):
 
     def _published(self) -> Iterator[Block]:
         """What the analysis took, as table 3 of the published method has it."""
-        told = self.document()["analysis"]
+        columns = {
+            "processes": Column("PROCESSES", COUNT),
+            "aet_ns": Column("AET", TIME),
+            "trace_bytes": Column("TRACE SIZE", BYTES),
+            "events": Column("EVENTS", COUNT),
+            "events_of_process": Column("OF A PROCESS", COUNT),
+            "tfat_ns": Column("TFAT", TIME),
+        }
+        analysis = self.document()["analysis"]
         yield Table(
-            ["PROCESSES", "AET", "TRACE SIZE", "EVENTS", "OF A PROCESS", "TFAT"],
-            [
-                [
-                    f"{told['processes']:,}",
-                    format_ns(told["aet_ns"]),
-                    format_bytes(told["trace_bytes"]),
-                    f"{told['events']:,}",
-                    f"{told['events_of_process']:,}",
-                    format_ns(told["tfat_ns"]),
-                ]
-            ],
+            list(columns.values()),
+            [[analysis[name] for name in columns]],
             title="As published: AET is the application's time, TFAT that of reading its trace "
             "and finding phases",
         )
@@ -105,7 +130,7 @@ class PhasesView(View):
         predicted, low, high, span = map(
             format_ns, (estimate.predicted_ns, *estimate.interval_ns, chosen.span_ns)
         )
-        error = _error(estimate.error)
+        error = text_of(estimate.error, _ERROR)
         text = f"{predicted} ({low} to {high}); the run took {span}: {error}"
         yield "predicted by its early part", text
         if not estimate.usable:
@@ -125,23 +150,13 @@ class PhasesView(View):
             self.result.as_dict()["processes"], key=lambda row: -abs(row["error"] or 0)
         )
         yield Table(
+            list(_OF_PROCESS.values()),
             [
-                *("RANK", "PHASES", "RELEVANT", "COVERED", "RUN", "PREDICTED", "OF USE"),
-                *("ERROR", "PUBLISHED"),
-            ],
-            [
-                [
-                    str(row["rank"]),
-                    f"{row['phases']:,}",
-                    f"{row['relevant']:,}",
-                    format_share(row["coverage"]),
-                    format_ns(row["actual_ns"]),
-                    format_ns(row["predicted_ns"]),
-                    "yes" if row["usable"] else "no",
-                    _error(row["error"]),
-                    format_ns(row["seed_predicted_ns"]),
-                ]
-                for row in rows[:_RANKS]
+                [*(row[name] for name in _OF_PROCESS)]
+                for row in (
+                    each | {"usable": "yes" if each["usable"] else "no"}
+                    for each in rows[:_RANKS]
+                )
             ],
             title="Each process by its own early part, the largest error first; OF USE: the "
             "interval is no wider than half of it; PUBLISHED is the sum of mean times number "
@@ -175,22 +190,22 @@ class PredictionView(View):
         prediction, estimate = self.result, self.result.estimate
         process = prediction.signature.of_rank(estimate.rank)
         yield Facts(self._facts(process))
-        yield Table(
-            ["PHASE", "OCCURS", "MEASURED", "BASE", "HERE", "RATIO"],
-            [
-                [
-                    phase.name,
-                    f"{phase.weight:,}",
-                    f"{measured.windows:,}" if measured else "-",
-                    format_ns(round(phase.mean_ns)),
-                    format_ns(round(measured.mean_ns)) if measured else "-",
-                    f"{measured.ratio:.3f}" if measured else "-",
-                ]
-                for phase, measured in zip(process.phases, estimate.phases, strict=True)
-                if phase.is_relevant
-            ][: self.top],
-            title=f"Phases of rank {process.rank}: mean time on the base machine, and here",
-            left=1,
+        relevant = [
+            (phase, measured)
+            for phase, measured in zip(process.phases, estimate.phases, strict=True)
+            if phase.is_relevant
+        ]
+        yield table_of(
+            relevant[: self.top],
+            {
+                Column("PHASE"): lambda pair: pair[0].name,
+                Column("OCCURS", COUNT): lambda pair: pair[0].weight,
+                Column("MEASURED", COUNT): lambda pair: pair[1] and pair[1].windows,
+                Column("BASE", TIME): lambda pair: pair[0].mean_ns,
+                Column("HERE", TIME): lambda pair: pair[1] and pair[1].mean_ns,
+                Column("RATIO", ratio(3)): lambda pair: pair[1] and pair[1].ratio,
+            },
+            f"Phases of rank {process.rank}: mean time on the base machine, and here",
         )
         yield Lines(_OF_COLUMNS)
 
@@ -225,30 +240,20 @@ class PredictionView(View):
 
 def _phases_table(process: Process, top: int) -> Table:
     phases = sorted(enumerate(process.phases, 1), key=lambda row: -row[1].total_ns)
-    rows: list[list[str]] = [_row(number, phase, process) for number, phase in phases[:top]]
     more = len(phases) - top
-    return Table(
-        ["PHASE", "ID", "OCCURS", "CALLS", "MEAN", "SHARE"],
-        rows,
-        title=f"Phases of rank {process.rank}"
+    return table_of(
+        phases[:top],
+        {
+            Column("PHASE"): lambda row: row[1].name,
+            Column("ID"): lambda row: row[0],
+            Column("OCCURS", COUNT): lambda row: row[1].weight,
+            Column("CALLS"): lambda row: f"{row[1].events:,.4g}",
+            Column("MEAN", TIME): lambda row: row[1].mean_ns,
+            Column("SHARE", SHARE): lambda row: row[1].total_ns / max(process.span_ns, 1),
+        },
+        f"Phases of rank {process.rank}"
         + (f", the longest {top} of {len(phases):,}" if more > 0 else ""),
-        left=1,
     )
-
-
-def _row(number: int, phase: Phase, process: Process) -> list[str]:
-    return [
-        phase.name,
-        str(number),
-        f"{phase.weight:,}",
-        f"{phase.events:,.4g}",
-        format_ns(round(phase.mean_ns)),
-        format_share(phase.total_ns / max(process.span_ns, 1)),
-    ]
-
-
-def _error(error: float | None) -> str:
-    return "n/a" if error is None else f"{error:+.1%}"
 
 
 def _ranks(ranks: Sequence[int]) -> str:

@@ -13,7 +13,22 @@ import numpy.typing as npt
 from burstline.columns import Integers
 from burstline.errors import plural
 from burstline.identity import Frame
-from burstline.show.blocks import Block, Facts, Heading, Lines, Table, table_of
+from burstline.show.blocks import (
+    AMOUNT,
+    BYTES,
+    CHANGE,
+    COUNT,
+    SHARE,
+    TIME,
+    Block,
+    Column,
+    Facts,
+    Heading,
+    Lines,
+    Notation,
+    Table,
+    table_of,
+)
 from burstline.show.code_lines import (
     IPC,
     OF_IPC,
@@ -25,11 +40,11 @@ from burstline.show.code_lines import (
     pseudocode,
 )
 from burstline.show.units import (
-    format_bytes,
-    format_count,
+    format_change,
     format_ns,
     format_share,
     notes_on_sizes,
+    text_of,
 )
 from burstline.show.views import Rows, View, columns_of
 from burstline.structure import (
@@ -116,11 +131,11 @@ class StructureView(View):
         yield Facts(facts, ["", "yellow" if doubtful else ""])
         unit = "" if counter is None else self.result.unit(counter)
         columns = line_columns(counter, unit)
-        rows = [line_cells(line, counter, unit) for line in lines]
+        rows = [line_cells(line, counter) for line in lines]
         if self.in_calls is not None and counter is not None:
-            columns.append("in the call")
+            columns.append(Column("in the call", _notation_of(unit)))
             for line, row in zip(lines, rows, strict=True):
-                row.append(self._in_call(line, counter, unit))
+                row.append(self._in_call(line, counter))
         yield Table(
             columns,
             rows,
@@ -156,12 +171,11 @@ class StructureView(View):
                 styles=[STYLES.get(line.kind, "") for line in lines],
             )
 
-    def _in_call(self, line: Line, counter: str, unit: str) -> str:
-        """The mean of the counter in the call of a line; empty where it is not known."""
+    def _in_call(self, line: Line, counter: str) -> float | None:
+        """The mean of the counter in the call of a line."""
         if self.in_calls is None or not isinstance(line.item, Call):
-            return ""
-        value = counter_value(self.in_calls.of(line.item, self.ranks), counter)
-        return "" if value is None else counter_text(value, unit)
+            return None
+        return counter_value(self.in_calls.of(line.item, self.ranks), counter)
 
     def _in_calls(self) -> list[dict[str, Any]]:
         """The means of counters in each call, with instructions per cycle."""
@@ -176,14 +190,23 @@ def _length(structure: Structure) -> int:
 def _stages_table(stages: Mapping[str, int]) -> Table:
     """What each stage took, and its share of all."""
     total = max(sum(stages.values()), 1)
-    rows = [[name, format_ns(ns), format_share(ns / total)] for name, ns in stages.items()]
-    return Table(["stage", "time", "share"], rows, "Stages of the detection")
+    columns = [Column("stage"), Column("time", TIME), Column("share", SHARE)]
+    rows = [[name, ns, ns / total] for name, ns in stages.items()]
+    return Table(columns, rows, "Stages of the detection")
 
 
-def line_columns(counter: str | None, unit: str = "") -> list[str]:
+def line_columns(counter: str | None, unit: str = "") -> list[Column]:
     """What is above pseudo-code: the first three columns are text."""
-    columns = ["FILE", "LINE", "PSEUDOCODE", "E(time)", "E(size)"]
-    return columns + ([_counter_head(f"E({counter})", unit)] if counter else [])
+    columns = [Column("FILE"), Column("LINE"), Column("PSEUDOCODE")]
+    columns += [Column("E(time)", TIME.or_nothing()), Column("E(size)", BYTES.or_nothing())]
+    if counter:
+        columns.append(Column(_counter_head(f"E({counter})", unit), _notation_of(unit)))
+    return columns
+
+
+def _notation_of(unit: str) -> Notation:
+    """How values of a counter are told, nothing where there is none."""
+    return (TIME if unit == _NS else AMOUNT).or_nothing()
 
 
 def _counter_head(name: str, unit: str) -> str:
@@ -193,21 +216,14 @@ def _counter_head(name: str, unit: str) -> str:
 
 def counter_text(value: float, unit: str) -> str:
     """The value of a counter: a time as such, anything else as a count."""
-    return format_ns(round(value)) if unit == _NS else format_count(value)
+    return text_of(value, _notation_of(unit))
 
 
-def line_cells(line: Line, counter: str | None, unit: str = "", mark: str = "") -> list[str]:
+def line_cells(line: Line, counter: str | None, mark: str = "") -> list[Any]:
     """A line of pseudo-code, with a mark before its text."""
-    cells = [
-        line.file,
-        line.line,
-        _INDENT * line.depth + mark + line.text,
-        "" if line.time_ns is None else format_ns(round(line.time_ns)),
-        "" if line.size_bytes is None else format_bytes(round(line.size_bytes)),
-    ]
-    if counter:
-        cells.append("" if line.counter is None else counter_text(line.counter, unit))
-    return cells
+    text = _INDENT * line.depth + mark + line.text
+    cells = [line.file, line.line, text, line.time_ns, line.size_bytes]
+    return [*cells, line.counter] if counter else cells
 
 
 def _facts(structure: Structure) -> list[tuple[str, str]]:
@@ -274,24 +290,27 @@ class CallCountsView(View):
         for name, calls in zip(counts.operations, counts.calls.tolist(), strict=True):
             each = (f"{count / counts.iterations:.4g}" if count else "" for count in calls)
             mean = f"{sum(calls) / counts.iterations:.4g}"
-            rows.append([name_text(name), f"{sum(calls):,}", mean, *each])
-        heads = ["operation", "calls", "an iteration", *(f"phase {k}" for k in numbers)]
+            rows.append([name_text(name), sum(calls), mean, *each])
+        heads = [Column("operation"), Column("calls", COUNT), Column("an iteration")]
+        heads += [Column(f"phase {k}") for k in numbers]
         yield Table(heads, rows, "MPI calls, in all, in an iteration and in each phase of it")
         begins = [
             [number, *_begin_cells(phase)]
             for number, phase in zip(numbers, counts.phases, strict=True)
         ]
-        yield Table(["phase", "begins with", "computing"], begins, "Phases", left=2)
+        columns = [
+            Column("phase"),
+            Column("begins with"),
+            Column("computing", TIME.or_nothing()),
+        ]
+        yield Table(columns, begins, "Phases", left=2)
 
 
-def _begin_cells(phase: Phase) -> list[str]:
+def _begin_cells(phase: Phase) -> list[object]:
     """The call that a phase begins with, and how long is computed before it."""
     if phase.first is None or phase.burst_ns is None:
-        return ["the iteration", ""]
-    return [
-        _place_text(phase.first.operation, phase.first.caller),
-        format_ns(round(phase.burst_ns)),
-    ]
+        return ["the iteration", None]
+    return [_place_text(phase.first.operation, phase.first.caller), phase.burst_ns]
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -373,37 +392,32 @@ def _steps_table(segments: Sequence[Segment]) -> Table:
     """The segments, and what explains how each differs from the one before."""
     rows = []
     for before, segment in zip([None, *segments], segments, strict=False):
-        more = "" if before is None else _signed_ns(segment.median_ns - before.median_ns)
+        more = None if before is None else segment.median_ns - before.median_ns
         explained = _change_cells(segment.change, is_first=before is None)
         span = f"{segment.first}:{segment.last}"
-        rows.append(
-            [span, explained[0], format_ns(round(segment.median_ns)), more, *explained[1:]]
-        )
-    heads = [
-        "iterations",
-        "where it changes",
-        "median",
-        "change",
-        "on rank",
-        "from",
-        "to",
-        "ranks",
+        rows.append([span, explained[0], segment.median_ns, more, *explained[1:]])
+    time = TIME.or_nothing()
+    columns = [
+        *(Column("iterations"), Column("where it changes")),
+        *(Column("median", TIME), Column("change", CHANGE.or_nothing())),
+        *(Column("on rank", COUNT.or_nothing()), Column("from", time), Column("to", time)),
+        Column("ranks", COUNT.or_nothing()),
     ]
-    return Table(heads, rows, "Steps, and what explains them", left=2)
+    return Table(columns, rows, "Steps, and what explains them", left=2)
 
 
-def _change_cells(change: Change | None, *, is_first: bool) -> list[str]:
+def _change_cells(change: Change | None, *, is_first: bool) -> list[object]:
     """Where a segment differs from the one before, on which rank, from what to what."""
     if change is None:
-        return ["" if is_first else "in no call of one rank", *[""] * 4]
+        return ["" if is_first else "in no call of one rank", *[None] * 4]
     caller = change.site.path[-1] if change.site.path else None
     place = _place_text(change.site.operation, caller)
     return [
         f"computing before {place}" if change.kind == "computing" else place,
-        str(change.rank),
-        format_ns(round(change.before_ns)),
-        format_ns(round(change.now_ns)),
-        str(change.ranks),
+        change.rank,
+        change.before_ns,
+        change.now_ns,
+        change.ranks,
     ]
 
 
@@ -418,19 +432,15 @@ def _place_text(operation: str, caller: Frame | None) -> str:
 def _trend_text(trend: Trend | None, summary: LoopSummary) -> str:
     if trend is None:
         return "too few iterations to tell"
-    slope, chance = f"{_signed_ns(trend.slope)} an iteration", f"p = {trend.p_value:.2g}"
+    slope, chance = f"{format_change(trend.slope)} an iteration", f"p = {trend.p_value:.2g}"
     if trend.p_value > _CHANCE:
         return f"none beyond chance ({slope}, {chance})"
     by_line = f"a line explains {format_share(trend.explained)} of the spread"
-    between = f"{_signed_ns(trend.low)} to {_signed_ns(trend.high)} with 95 %"
+    between = f"{format_change(trend.low)} to {format_change(trend.high)} with 95 %"
     if not trend.is_line:
         return f"{slope} in the median, but {by_line} only ({between}, {chance})"
     drift = trend.slope * (summary.counted - 1) / max(summary.median_ns, 1)
     return f"{slope}, {100 * drift:+.1f} % over the loop ({between}, {chance}, {by_line})"
-
-
-def _signed_ns(time_ns: float) -> str:
-    return ("+" if time_ns >= 0 else "-") + format_ns(abs(round(time_ns)))
 
 
 def sparkline(values: npt.NDArray[Any]) -> str:
@@ -473,21 +483,27 @@ def _neighbours(
         span = dict.fromkeys(map(str, iteration[[begin, end - 1]]))
         solid = round(mean["mean_ns"] / most * _BAR)
         bar = "█" * solid + "░" * max(round(longest[slowest] / most * _BAR) - solid, 0)
-        row = [
+        row: list[object] = [
             ":".join(span),
             bar,
-            format_ns(round(mean["mean_ns"])),
-            format_ns(int(longest[slowest])),
-            str(by_iteration["slowest_rank"][slowest]),
-            format_ns(round(mean["useful_ns"])),
-            format_ns(round(mean["mpi_ns"])),
+            mean["mean_ns"],
+            int(longest[slowest]),
+            int(by_iteration["slowest_rank"][slowest]),
+            mean["useful_ns"],
+            mean["mpi_ns"],
         ]
         if counter is not None:
-            row.append(counter_text(counter_value(mean, counter) or 0, unit))
+            row.append(counter_value(mean, counter) or 0)
         rows.append(row)
-    heads = ["iterations", "mean, longest", "mean", "longest", "on rank", "computing", "MPI"]
+    columns = [
+        *(Column("iterations"), Column("mean, longest"), Column("mean", TIME)),
+        *(Column("longest", TIME), Column("on rank"), Column("computing", TIME)),
+        Column("MPI", TIME),
+    ]
+    if counter:
+        columns.append(Column(_counter_head(counter, unit), _notation_of(unit)))
     return Table(
-        [*heads, *([_counter_head(counter, unit)] if counter else [])],
+        columns,
         rows,
         "Iterations",
         left=2,
@@ -501,16 +517,16 @@ def _slowest(slow: Sequence[Slow], summary: LoopSummary, cut: str) -> Iterator[B
     yield table_of(
         slow,
         {
-            "iteration": lambda each: str(each.iteration),
-            "rank": lambda each: str(each.rank),
-            "begins at": lambda each: format_ns(each.start_ns),
-            "lasts": lambda each: format_ns(each.duration_ns),
-            "usually": lambda each: format_ns(round(each.duration_ns / each.ratio)),
-            "computing": lambda each: _signed_ns(each.more_useful_ns),
-            "MPI": lambda each: _signed_ns(each.more_mpi_ns),
-            "slow on": lambda each: str(each.lanes),
-            "most computing": lambda each: (
-                f"{each.cause_rank}: {_signed_ns(each.cause_more_useful_ns)}"
+            Column("iteration"): lambda each: each.iteration,
+            Column("rank"): lambda each: each.rank,
+            Column("begins at", TIME): lambda each: each.start_ns,
+            Column("lasts", TIME): lambda each: each.duration_ns,
+            Column("usually", TIME): lambda each: each.duration_ns / each.ratio,
+            Column("computing", CHANGE): lambda each: each.more_useful_ns,
+            Column("MPI", CHANGE): lambda each: each.more_mpi_ns,
+            Column("slow on"): lambda each: each.lanes,
+            Column("most computing"): lambda each: (
+                f"{each.cause_rank}: {format_change(each.cause_more_useful_ns)}"
             ),
         },
         "Slow iterations, and how they differ from the median of that rank",

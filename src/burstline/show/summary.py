@@ -10,13 +10,27 @@ from typing import Any, Final
 from burstline.efficiency import Efficiency
 from burstline.errors import plural
 from burstline.model import Profile
-from burstline.show.blocks import Block, Facts, Heading, Lines, Table
+from burstline.show.blocks import (
+    BYTES,
+    COUNT,
+    SHARE,
+    TIME,
+    Block,
+    Column,
+    Facts,
+    Heading,
+    Kind,
+    Lines,
+    Notation,
+    Table,
+    Value,
+    table_of,
+)
 from burstline.show.units import (
-    format_bytes,
     format_ns,
-    format_percent,
     format_share,
     notes_on_sizes,
+    text_of,
 )
 from burstline.show.views import Rows, View
 from burstline.summary import Polling, Summary
@@ -129,9 +143,9 @@ def _efficiency(summary: Summary) -> Iterator[Block]:
         return
     whole = "MPI_Finalize" in summary.calls
     between = "from MPI_Init to MPI_Finalize" if whole else "as long as each was observed"
-    share, computing = format_share, "time outside MPI"
+    share, computing = SHARE, "time outside MPI"
     if efficiency.span == "trace":
-        between, share = "over the whole trace", format_percent
+        between, share = "over the whole trace", Notation(Kind.SHARE, 2)
         computing = "time Running, or outside MPI where there are no states,"
     span = f"{between}: {format_ns(efficiency.runtime_ns)}"
     yield Heading(f"Efficiency of {plural(len(efficiency.useful_ns), 'rank')}, {span}")
@@ -143,7 +157,7 @@ def _efficiency(summary: Summary) -> Iterator[Block]:
     for name, value in (efficiency.of_communication or {}).items():
         rows.append((f"  {name}", value, _COMMUNICATION[name]))
     yield Facts(
-        [(name, f"{share(value):>7}   {meaning}") for name, value, meaning in rows],
+        [(name, f"{text_of(value, share):>7}   {meaning}") for name, value, meaning in rows],
         styles=["" if value is None or value >= _GOOD else "yellow" for _, value, _ in rows],
     )
 
@@ -161,10 +175,11 @@ def _calls(summary: Summary, top: int) -> Iterator[Block]:
     counted = {name: (calls.count, calls.time_ns) for name, calls in summary.calls.items()}
     table = calls_table(counted)
     rows = [
-        (*row, format_bytes(calls.bytes_sent), format_bytes(calls.bytes_received))
+        (*row, calls.bytes_sent, calls.bytes_received)
         for row, calls in zip(table.rows, summary.calls.values(), strict=True)
     ]
-    yield table._replace(columns=(*table.columns, "sent", "received"), rows=rows[:top])
+    sizes = Column("sent", BYTES), Column("received", BYTES)
+    yield table._replace(columns=(*table.columns, *sizes), rows=rows[:top])
     if notes := notes_on_sizes(row[0] for row in rows[:top]):
         yield Lines(notes)
     if len(summary.calls) > top:
@@ -176,18 +191,18 @@ def _open_calls(summary: Summary, top: int) -> Iterator[Block]:
     calls = summary.open_calls
     if not calls:
         return
-    rows = [
-        (
-            f"{call.rank}" + f".{call.thread}" * bool(call.thread),
-            call.operation,
-            "-" if call.peer is None else f"{call.peer}",
-            format_ns(call.enter_ns),
-            (call.call_path or "unknown").rpartition(";")[2],
-        )
-        for call in calls[:top]
-    ]
-    columns = ("rank", "operation", "partner", "entered at", "where")
-    yield Table(columns, rows, "Calls open at the end of the trace", left=2)
+    yield table_of(
+        calls[:top],
+        {
+            Column("rank"): lambda call: f"{call.rank}" + f".{call.thread}" * bool(call.thread),
+            Column("operation"): lambda call: call.operation,
+            Column("partner"): lambda call: call.peer,
+            Column("entered at", TIME): lambda call: call.enter_ns,
+            Column("where"): lambda call: (call.call_path or "unknown").rpartition(";")[2],
+        },
+        "Calls open at the end of the trace",
+        left=2,
+    )
     if len(calls) > top:
         more = plural(len(calls) - top, "other thread")
         yield Lines([f"  … and {more}: --top {len(calls)} shows all"])
@@ -197,16 +212,11 @@ def calls_table(calls: Mapping[str, tuple[int, int]]) -> Table:
     """Operations with how often each was called and how long that took, in ns."""
     total_ns = sum(time_ns for _, time_ns in calls.values())
     rows = [
-        (
-            name,
-            f"{count:,}",
-            format_ns(time_ns),
-            format_share(time_ns / total_ns if total_ns else None),
-            format_ns(time_ns // count),
-        )
+        (name, count, time_ns, time_ns / total_ns if total_ns else None, time_ns // count)
         for name, (count, time_ns) in calls.items()
     ]
-    columns = ("operation", "calls", "time", "of MPI time", "mean")
+    times = Column("time", TIME), Column("of MPI time", SHARE), Column("mean", TIME)
+    columns = (Column("operation"), Column("calls", COUNT), *times)
     return Table(columns, rows, "MPI calls, the most time first")
 
 
@@ -219,8 +229,11 @@ def _unseen(summary: Summary) -> Block:
         for gap in summary.gaps
     ]
     return Table(
-        ("severity", "what", "times", "first, or how long"),
-        [(severity, kind, f"{count:,}", text) for severity, kind, count, text in rows],
+        (
+            *(Column("severity"), Column("what"), Column("times", COUNT)),
+            Column("first, or how long"),
+        ),
+        rows,
         title="What was odd, or could not be seen",
         left=4,
         styles=[_SEVERITY_STYLES[defect.severity] for defect in summary.defects],
@@ -274,19 +287,20 @@ class ProfileView(View):
         depths: dict[str | None, int] = {None: -1}
         for row in totals:
             depths[row["metric"]] = depths[row["parent"]] + 1
-        rows = [
-            ["  " * depths[row["metric"]] + row["title"], row["metric"], _total(row)]
-            for row in totals
-            if row["total"]
-        ]
+        shown = [row for row in totals if row["total"]]
         is_all = not any(row["total"] == 0 for row in totals)
-        title = "Totals" if is_all else "Totals that are not 0"
-        yield Table(["METRIC", "NAME", "TOTAL"], rows, title, left=2)
+        yield Table(
+            [Column("METRIC"), Column("NAME"), Column("TOTAL")],
+            [[row["title"], row["metric"], _total(row)] for row in shown],
+            "Totals" if is_all else "Totals that are not 0",
+            left=2,
+            depths=[depths[row["metric"]] for row in shown],
+        )
 
 
-def _total(row: dict[str, Any]) -> str:
+def _total(row: dict[str, Any]) -> Value | str:
     total = row["total"]
     if row["unit"] == "sec":
-        return format_ns(round(total * 1e9))
+        return Value(total * 1e9, TIME)
     number = f"{total:,}" if isinstance(total, int) else f"{total:,.6g}"
     return f"{number} {row['unit']}".rstrip()

@@ -8,18 +8,31 @@ from typing import Any, Final
 
 from burstline.errors import plural
 from burstline.merge import ColumnFacts, Overview
-from burstline.show.blocks import Block, Facts, Lines, Table
+from burstline.show.blocks import (
+    AMOUNT,
+    BYTES,
+    COUNT,
+    SHARE,
+    TEXT,
+    TIME,
+    Block,
+    Column,
+    Facts,
+    Lines,
+    Notation,
+    Table,
+    Value,
+    ratio,
+)
 from burstline.show.units import (
-    format_bytes,
-    format_count,
-    format_ns,
-    format_share,
     notes_on_sizes,
 )
 from burstline.show.views import Rows, View
 
-_NOTHING: Final = "-"
-_HEAD: Final = ["COLUMN", "HOLDS", "KNOWN", "LEAST", "MEAN", "MOST"]
+_HEAD: Final = (
+    *(Column("COLUMN"), Column("HOLDS"), Column("KNOWN", SHARE)),
+    *(Column(name) for name in ("LEAST", "MEAN", "MOST")),
+)
 _LONGEST: Final = {
     "rank": "RANK",
     "thread": "THREAD",
@@ -62,8 +75,8 @@ class OverviewView(View):
             names = [name for name in _LONGEST if name in overview.columns]
             names.sort(key=lambda name: not name.startswith("operation"))
             yield Table(
-                [_LONGEST[name] for name in names],
-                [[_cell(name, burst[name]) for name in names] for burst in overview.longest],
+                [Column(_LONGEST[name], _notation_of_burst(name)) for name in names],
+                [[burst[name] for name in names] for burst in overview.longest],
                 "Longest bursts",
                 left=sum(name.startswith("operation") for name in names),
             )
@@ -77,32 +90,31 @@ def _operations_with_sizes(overview: Overview) -> Iterator[str]:
             yield from overview.columns[operation].values or ()
 
 
-def _row(facts: ColumnFacts, bursts: int) -> list[str]:
-    known = format_share(facts.known / bursts) if bursts else _NOTHING
+def _row(facts: ColumnFacts, bursts: int) -> list[object]:
+    known = facts.known / bursts if bursts else None
     if facts.values is not None:
         most = max(facts.values, key=facts.values.__getitem__, default=None)
         words = plural(len(facts.values), "value")
         often = "" if most is None else f", mostly {most}"
         return [facts.name, f"{words}{often}", known, "", "", ""]
+    notation = _notation(facts)
     numbers = (facts.least, facts.mean, facts.most)
-    return [facts.name, facts.doc, known, *(_number(facts, value) for value in numbers)]
+    return [facts.name, facts.doc, known, *(Value(value, notation) for value in numbers)]
 
 
-def _number(facts: ColumnFacts, value: float | None) -> str:
-    if value is None:
-        return _NOTHING
+def _notation(facts: ColumnFacts) -> Notation:
+    """How the numbers of a column are told."""
     if facts.unit == "ns":
-        return format_ns(round(value))
+        return TIME
     if facts.unit == "bytes":
-        return format_bytes(round(value))
+        return BYTES
     if facts.name in _COUNTED or facts.name.startswith(("partner_", "root_", "tag_")):
-        return f"{value:,.0f}"
-    return f"{value:.3f}" if facts.type == "double" else format_count(value)
+        return COUNT
+    return ratio(3) if facts.type == "double" else AMOUNT
 
 
-def _cell(name: str, value: Any) -> str:  # noqa: ANN401 -- any column
-    if value is None:
-        return _NOTHING
+def _notation_of_burst(name: str) -> Notation:
+    """How a column is told of single bursts."""
     if name.endswith("_ns"):
-        return format_ns(value)
-    return f"{value:.2f}" if isinstance(value, float) else str(value)
+        return TIME
+    return ratio(2) if name == "ipc" else TEXT

@@ -9,7 +9,8 @@ import os
 import sys
 from collections.abc import Iterable, Iterator, Sequence
 from html import escape
-from typing import Final
+from itertools import chain, repeat
+from typing import Any, Final
 
 from rich import box, table
 from rich.cells import cell_len
@@ -17,11 +18,13 @@ from rich.console import Console
 from rich.text import Text
 
 from burstline.errors import printable
-from burstline.show.blocks import Block, Facts, Heading, Table
+from burstline.show.blocks import Block, Column, Facts, Heading, Table, Value
+from burstline.show.units import text_of
 
 _LONGEST: Final = 10_000
 _LONGEST_FACT: Final = 1_000  # room for sentences with places in the program
 _PIPED_COLUMNS: Final = 200  # where no terminal sets them: wide enough to cut nothing short
+_INDENT: Final = "  "
 _PLAIN: Final = str.maketrans("▁▂▃▄▅▆▇█░", "_.-~=+*#.")  # where there is only ASCII
 
 
@@ -73,7 +76,7 @@ def _print_facts(facts: Facts) -> None:
 def _print_table(block: Table) -> None:
     if block.title:
         _print_heading(block.title)
-    texts = (block.columns, *block.rows)
+    texts = (_heads(block), *_cells(block))
     head, *body = ([_safe(f"  {row[0]}"), *map(_safe, row[1:])] for row in texts)
     grid = table.Table(box=box.SIMPLE_HEAD, show_edge=False, pad_edge=False, header_style="dim")
     for number, name in enumerate(head):
@@ -89,6 +92,26 @@ def _print_table(block: Table) -> None:
         style = block.styles[number] if number < len(block.styles) else ""
         grid.add_row(*map(Text, row), style=style)
     _show(grid)
+
+
+def _heads(block: Table) -> list[str]:
+    """What stands above the columns."""
+    return [column.name for column in block.columns]
+
+
+def _cells(block: Table) -> Iterator[list[str]]:
+    """The texts of each row; those of a tree are indented."""
+    for row, depth in zip(block.rows, chain(block.depths, repeat(0)), strict=False):
+        texts = [
+            _cell(value, column) for value, column in zip(row, block.columns, strict=False)
+        ]
+        yield [_INDENT * depth + texts[0], *texts[1:]]
+
+
+def _cell(value: Any, column: Column) -> str:  # noqa: ANN401 -- any value
+    if isinstance(value, Value):
+        return text_of(*value).rjust(column.width)
+    return text_of(value, column.notation).rjust(column.width)
 
 
 def _show(grid: table.Table) -> None:
@@ -116,7 +139,7 @@ def _parts(block: Block) -> Iterator[str]:
         yield _table(block.pairs, left=2)
     elif isinstance(block, Table):
         yield f"<h4>{_escaped(block.title)}</h4>" * bool(block.title)
-        yield _table(block.rows, left=block.left, head=block.columns)
+        yield _table(_cells(block), left=block.left, head=_heads(block))
     elif isinstance(block, Heading):
         yield f"<h4>{_escaped(block.text)}</h4>"
     else:

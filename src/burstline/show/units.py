@@ -3,10 +3,11 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable
-from typing import Final
+from collections.abc import Callable, Iterable, Mapping
+from typing import Any, Final
 
 from burstline.extrae import SIZED_OTHERWISE
+from burstline.show.blocks import Kind, Notation
 
 _TIMES: Final = ((1_000_000_000, "s"), (1_000_000, "ms"), (1_000, "µs"))
 _SCALES: Final = ((10**15, "P"), (10**12, "T"), (10**9, "G"), (10**6, "M"), (10**3, "k"))
@@ -75,9 +76,43 @@ def format_share(share: float | None) -> str:
     return "-" if share is None else f"{100 * share:.1f} %"
 
 
-def format_percent(share: float | None) -> str:
-    """A share as :func:`format_share` has it, with two decimals, as BasicAnalysis prints it."""
-    return "-" if share is None else f"{100 * share:.2f} %"
+def format_change(time_ns: float) -> str:
+    """A difference of times, with its sign.
+
+    >>> format_change(-1_500_000), format_change(0)
+    ('-1.50 ms', '+0 ns')
+    """
+    return ("+" if time_ns >= 0 else "-") + format_ns(abs(round(time_ns)))
+
+
+def text_of(value: Any, notation: Notation) -> str:  # noqa: ANN401 -- a value of any kind
+    """A value as people read it.
+
+    >>> from burstline.show.blocks import SHARE, TEXT, TIME
+    >>> text_of(1_500_000, TIME), text_of(0.25, SHARE), text_of(None, SHARE), text_of(7, TEXT)
+    ('1.50 ms', '25.0 %', '-', '7')
+    """
+    if value is None:
+        return notation.absent
+    kind, digits, signed, _, unit = notation
+    if kind is Kind.TIME and signed:
+        return format_change(value)
+    if kind is Kind.SHARE and digits is not None:
+        return f"{value:+.{digits}%}" if signed else f"{100 * value:.{digits}f} %"
+    if kind is Kind.RATIO:
+        return f"{value:{'+' if signed else ''}.{digits or 0}f} {unit}".rstrip()
+    return _PLAIN[kind](value)
+
+
+_PLAIN: Final[Mapping[Kind, Callable[[Any], str]]] = {
+    Kind.TEXT: str,
+    Kind.PATH: " > ".join,
+    Kind.TIME: lambda time_ns: format_ns(round(time_ns)),
+    Kind.BYTES: lambda size: format_bytes(round(size)),
+    Kind.SHARE: format_share,
+    Kind.COUNT: lambda count: f"{round(count):,}",
+    Kind.AMOUNT: format_count,
+}
 
 
 def _three_digits(value: float) -> str:

@@ -10,9 +10,23 @@ import numpy as np
 
 from burstline.columns import Integers, Mask
 from burstline.errors import plural
-from burstline.show.blocks import Block, Facts, Heading, Lines, Table
+from burstline.show.blocks import (
+    AMOUNT,
+    PATH,
+    SHARE,
+    TIME,
+    Block,
+    Column,
+    Facts,
+    Heading,
+    Lines,
+    Notation,
+    Table,
+    Value,
+    table_of,
+)
 from burstline.show.clocks import clock_notes
-from burstline.show.units import format_count, format_ns, format_share
+from burstline.show.units import text_of
 from burstline.show.views import Rows, View
 from burstline.waits import (
     PARENTS,
@@ -132,28 +146,29 @@ class WaitsView(View):
             "iteration": f" of loop {self.result.coverage.get('loop')}",
             "loop": ", numbered as by burstline structure",
         }.get(kind, "")
+        time = self._notation
         yield Table(
             [
-                kind.upper(),
-                self._unit,
-                "WAITS",
-                "%",
-                *map(self._title, columns),
-                *(_PART_FACTORS[name] for name in factors),
+                Column(kind.upper()),
+                Column(self._unit, time),
+                Column("WAITS", time),
+                Column("%", SHARE),
+                *(Column(self._title(name), time) for name in columns),
+                *(Column(_PART_FACTORS[name], SHARE) for name in factors),
             ],
             [
                 [
-                    "  " * depth[part.key]
-                    + (self._time(int(part.key)) if kind == "window" else str(part.key)),
-                    self._time(part.metrics.get("time", 0)),
-                    self._time(part.waits_ns),
-                    format_share(part.waits_ns / max(part.metrics.get("time", 0), 1)),
-                    *(self._time(part.metrics.get(name, 0)) for name in columns),
-                    *(format_share(part.efficiency[name]) for name in factors),
+                    Value(int(part.key), time) if kind == "window" else part.key,
+                    part.metrics.get("time", 0),
+                    part.waits_ns,
+                    part.waits_ns / max(part.metrics.get("time", 0), 1),
+                    *(part.metrics.get(name, 0) for name in columns),
+                    *(part.efficiency[name] for name in factors),
                 ]
                 for part in shown
             ],
             title=f"Waits by {kind}{which}",
+            depths=[depth[part.key] for part in shown],
         )
         if len(shown) < len(by):
             yield Lines([f"  the {len(shown)} with most of {len(by):,}; --format csv has all"])
@@ -162,9 +177,14 @@ class WaitsView(View):
     def _unit(self) -> str:
         return "TIME" if self.result.unit == "ns" else self.result.unit.upper()
 
+    @property
+    def _notation(self) -> Notation:
+        """How times, or numbers of ticks, are told."""
+        return TIME if self.result.unit == "ns" else AMOUNT
+
     def _time(self, value: int) -> str:
         """A time, or a number of ticks."""
-        return format_ns(value) if self.result.unit == "ns" else format_count(value)
+        return text_of(value, self._notation)
 
     def _title(self, metric: str) -> str:
         names, titles = (
@@ -174,7 +194,7 @@ class WaitsView(View):
         return title
 
     def _tree(self) -> Table:
-        profile, rows = self.result.profile, []
+        profile, rows, depths = self.result.profile, [], []
         depth: dict[int | None, int] = {}
         for metric in profile.metrics.to_pylist():
             if metric["parent"] is None and metric["name"] not in _ROOTS:
@@ -192,10 +212,14 @@ class WaitsView(View):
                 or name not in profile.stored
             ):
                 continue
-            title = "  " * depth[metric["metric"]] + metric["title"]
-            rows.append([title, self._time(int(profile.total(name))), format_share(share)])
-        title = "What the time goes to, with its share of the time of all threads (%T)"
-        return Table(["METRIC", self._unit, "%T"], rows, title=title)
+            rows.append([metric["title"], int(profile.total(name)), share])
+            depths.append(depth[metric["metric"]])
+        return Table(
+            [Column("METRIC"), Column(self._unit, self._notation), Column("%T", SHARE)],
+            rows,
+            "What the time goes to, with its share of the time of all threads (%T)",
+            depths=depths,
+        )
 
     def _factors(self) -> Iterator[Block]:
         """Why the run is not as fast as its threads are many."""
@@ -203,8 +227,8 @@ class WaitsView(View):
         factors = _SERIAL if efficiency.get("hybrid") is None else _HYBRID
         if efficiency.get(factors[0][1]) is not None:
             yield Table(
-                ["FACTOR", "%"],
-                [[title, format_share(efficiency[name])] for title, name in factors],
+                [Column("FACTOR"), Column("%", SHARE)],
+                [[title, efficiency[name]] for title, name in factors],
                 title="Efficiency: each is the product of the factors below it",
             )
 
@@ -245,21 +269,18 @@ class WaitsView(View):
     ) -> Table:
         """The call paths with most of something, each with its share of the whole."""
         unit = unit or self.result.unit
-        shown = format_ns if unit == "ns" else format_count
+        head = _UNITS.get(unit, unit.upper())
+        notation = TIME if unit == "ns" else AMOUNT
         whole = int(values.sum())
         order = np.argsort(-values, kind="stable")[: self.top].tolist()
-        return Table(
-            [_UNITS.get(unit, unit.upper()), "%M", "CALL PATH"],
-            [
-                [
-                    shown(int(values[row])).rjust(7),
-                    format_share(values[row] / whole).rjust(7),
-                    told_path(self.result, row),
-                ]
-                for row in order
-                if values[row] > 0
-            ],
-            title=f"Where: {what} (%M of {shown(whole)}{without})",
+        return table_of(
+            [row for row in order if values[row] > 0],
+            {
+                Column(head, notation, 7): lambda row: int(values[row]),
+                Column("%M", SHARE, 7): lambda row: values[row] / whole,
+                Column("CALL PATH"): lambda row: told_path(self.result, row),
+            },
+            f"Where: {what} (%M of {text_of(whole, notation)}{without})",
             left=3,
         )
 
@@ -273,15 +294,17 @@ class WaitsView(View):
         ranks, threads = (profile.locations[name].to_pylist() for name in ("rank", "thread"))
         order = np.argsort(-(wait + cost), kind="stable")[: self.top]
         without = f" ({_WITHOUT_ENDS})" if left_out.any() else ""
-        return Table(
-            ["RANK", "WAITS", "CAUSES"],
-            [
-                [f"{ranks[k]}.{threads[k]}" if threads[k] else str(ranks[k]),
-                 self._time(int(wait[k])), self._time(int(cost[k]))]
-                for k in order
-            ],
-            title=f"Who waits, and who causes waits{without}",
-        )  # fmt: skip
+        return table_of(
+            order.tolist(),
+            {
+                Column("RANK"): lambda k: (
+                    f"{ranks[k]}.{threads[k]}" if threads[k] else str(ranks[k])
+                ),
+                Column("WAITS", self._notation): lambda k: int(wait[k]),
+                Column("CAUSES", self._notation): lambda k: int(cost[k]),
+            },
+            f"Who waits, and who causes waits{without}",
+        )
 
     def _intrinsic(self) -> Iterator[Block]:
         """What of the waits the program makes itself, what the machine added, and where."""
@@ -297,9 +320,10 @@ class WaitsView(View):
         if len(rows) > 1:
             sums = [sum(column) for column in zip(*(times for _, times in rows), strict=True)]
             rows.append(("All waits", sums))
+        heads = ("RECORDED", "INTRINSIC", "EXTRINSIC", "EXCESS")
         yield Table(
-            ["WAIT", "RECORDED", "INTRINSIC", "EXTRINSIC", "EXCESS"],
-            [[title, *map(self._time, times)] for title, times in rows],
+            [Column("WAIT"), *(Column(head, self._notation) for head in heads)],
+            [[title, *times] for title, times in rows],
             title="Intrinsic (the program's own) + extrinsic (the machine's) - excess = "
             f"recorded; work by {intrinsic.clock}",
         )
@@ -330,17 +354,23 @@ class WaitsView(View):
         rows.sort(key=lambda row: -max(row[:2]))
         words = [word] if word else []
         return Table(
-            ["INTRINSIC", "EXTRINSIC", *words, "RANK", "CALL PATH"],
             [
-                [self._time(ours).rjust(9), self._time(theirs).rjust(9),
-                 *([shown] if words else []),
-                 f"{ranks[at]}.{threads[at]}" if threads[at] else str(ranks[at]),
-                 " > ".join(self.result.path(node))]
+                *(Column(head, self._notation, 9) for head in ("INTRINSIC", "EXTRINSIC")),
+                *map(Column, words),
+                *(Column("RANK"), Column("CALL PATH", PATH)),
+            ],
+            [
+                [
+                    *(ours, theirs),
+                    *([shown] if words else []),
+                    f"{ranks[at]}.{threads[at]}" if threads[at] else str(ranks[at]),
+                    self.result.path(node),
+                ]
                 for ours, theirs, shown, node, at in rows[: self.top]
             ],
             title=title,
             left=4 + len(words),
-        )  # fmt: skip
+        )
 
     def _alone(self, intrinsic: Intrinsic) -> Iterator[Block]:
         """Where one rank alone computes: noise there counts as the program's own."""

@@ -117,6 +117,11 @@ def _shown(
     """The weights of a model, and what counters take of the time where that is known."""
     weights = {**model.weights, "openmp_call": model.openmp_call}
     rows = [(name, ns, shares.get(name)) for name, ns in weights.items()]
-    cells = [(name, f"{ns:.4g}", show.format_share(share)) for name, ns, share in rows]
-    table = show.Table(("COUNTER", "NS", "OF THE TIME"), cells, model.origin)
+    cells = [(name, f"{ns:.4g}", share) for name, ns, share in rows]
+    columns = (
+        show.Column("COUNTER"),
+        show.Column("NS"),
+        show.Column("OF THE TIME", show.SHARE),
+    )
+    table = show.Table(columns, cells, model.origin)
     return show.Outcome(document, ("counter", "ns", "share"), rows, [table], notes)

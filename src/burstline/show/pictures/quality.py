@@ -8,8 +8,9 @@ from typing import TYPE_CHECKING, Any, Final
 import numpy as np
 
 from burstline.merge import DO_NOT_USE, TRUST, WITH_CARE, Check, CounterQuality, Spread
+from burstline.show.blocks import AMOUNT, BYTES, TIME, Notation
 from burstline.show.pictures.canvas import DARK, GREY, Form, blank, drawn, safe
-from burstline.show.units import format_bytes, format_count, format_ns, format_share
+from burstline.show.units import format_share, text_of
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -181,7 +182,7 @@ def _draw_scatter(
         for set_scale in (plane.set_xscale, plane.set_yscale):
             set_scale("symlog", linthresh=least)
         ticks = _ticks(least, high, has_zero=low <= 0)
-        shown = [format_quantity(each.name, tick) for tick in ticks]
+        shown = [text_of(tick, notation_of(each.name)) for tick in ticks]
         plane.set_xticks(ticks, shown)
         plane.set_yticks(ticks, shown)
         plane.minorticks_off()
@@ -203,8 +204,6 @@ def _ticks(least: float, high: float, *, has_zero: bool) -> list[float]:
     return [0.0] * has_zero + [10.0**power for power in powers[step - 1 :: step]]
 
 
-def format_quantity(name: str, value: float) -> str:
-    """A value of a counter, or of a feature of bursts, in its unit."""
-    if name == "duration":
-        return format_ns(round(value))
-    return format_bytes(round(value)) if name == "sizes" else format_count(value)
+def notation_of(name: str) -> Notation:
+    """How a value of a counter, or of a feature of bursts, is told."""
+    return {"duration": TIME, "sizes": BYTES}.get(name, AMOUNT)
