@@ -23,8 +23,8 @@ import numpy as np
 import pyarrow as pa
 
 import burstline
-from burstline.learning import Learned, learn, relative_errors
 from burstline.merge import burst_table, fuse, match
+from burstline.studies import Learned, learn, relative_errors
 
 PROGRAMS: Final = Path(__file__).parent / "programs"
 SIZES: Final = {

@@ -34,7 +34,7 @@ ROOMS = {
         "identity",
         "identity call_paths structure exact unique_calls merge_loops burst_table",
     ),
-    "learning": ("learning", "learning"),
+    "studies": ("studies", "learning"),
     "intake": ("formats/intake", "raw half_messages otf2 conformance memory text"),
     "raw": ("formats/raw", "raw conformance memory"),
     "otf2": ("formats/otf2", "otf2 conformance other_events"),

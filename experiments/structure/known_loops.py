@@ -13,7 +13,8 @@ import numpy as np
 
 from burstline import Trace
 from burstline.identity import Site, sites_of
-from burstline.structure import NO_LABEL, OUTSIDE, Calls, Labels
+from burstline.structure import Calls
+from burstline.studies import NO_LABEL, OUTSIDE, Labels
 
 KNOWN: Final[dict[str, dict[int, str]]] = {
     "t1_nested2.c": {9: "7", 12: "6"},

@@ -17,7 +17,8 @@ from typing import Final
 import burstline
 from burstline import Trace
 from burstline.errors import NotEnoughDataError
-from burstline.structure import Accuracy, Labels, Structure, accuracy, detect, labels_of
+from burstline.structure import Structure, detect
+from burstline.studies import Accuracy, Labels, accuracy, labels_of
 from experiments.structure.known_loops import known_labels
 
 METHODS: Final = ("seed", "exact")

@@ -33,7 +33,6 @@ from burstline.waits import wait_states as wait_states
 from . import annotation as annotation
 from . import comparison as comparison
 from . import formats as formats
-from . import learning as learning
 from . import merge as merge
 from . import model as model
 from . import plots as plots
@@ -41,6 +40,7 @@ from . import progress as progress
 from . import show as show
 from . import signature as signature
 from . import structure as structure
+from . import studies as studies
 from . import testing as testing
 from . import waits as waits
 

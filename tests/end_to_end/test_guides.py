@@ -201,7 +201,7 @@ def with_mpi(mpich, built_once, here, monkeypatch):
 def test_the_commands_of_a_page_run(page, here, monkeypatch):
     if page.stem == "learn":  # or it takes minutes
         few_bursts(here)
-        monkeypatch.setattr("burstline.learning.forests._TREES", 5)
+        monkeypatch.setattr("burstline.studies.scoring._TREES", 5)
     play(page)
 
 

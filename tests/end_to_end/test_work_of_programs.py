@@ -15,7 +15,7 @@ from burstline.extrae import COUNTER_TYPES
 from burstline.extrae.event_types import WORK_TYPES
 from burstline.structure import detect
 from burstline.structure.program.nodes import Condition, Loop
-from burstline.structure.study.labels import labels_of
+from burstline.studies.loop_labels import labels_of
 
 SOLVER = """
 void relax(double *field, long cells) {

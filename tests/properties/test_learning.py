@@ -6,9 +6,9 @@ import numpy as np
 from hypothesis import given
 from hypothesis import strategies as st
 
-from burstline.learning.columns import parts_of, roles
-from burstline.learning.scoring import folds, relative_errors
 from burstline.merge.tables.columns import table_schema
+from burstline.studies.burst_features import parts_of, roles
+from burstline.studies.scoring import folds, relative_errors
 
 GROUPS = st.lists(st.integers(0, 9), min_size=2, max_size=60).filter(lambda g: len({*g}) > 1)
 COUNTERS = st.lists(

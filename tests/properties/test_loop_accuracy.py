@@ -8,8 +8,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from burstline.structure import detect
-from burstline.structure.study.agreement import accuracy, adjusted_rand, innermost_loops
-from burstline.structure.study.labels import Labels, labels_of
+from burstline.structure.computation import innermost_loops
+from burstline.studies.loop_labels import Labels, accuracy, adjusted_rand, labels_of
 from labelled import labelled, loop_of_line
 from loop_programs import Do, loop, run
 
@@ -45,7 +45,7 @@ def test_names_of_classes_and_the_order_of_things_do_not_matter(pairs, names, ra
 
 @given(PAIRS.filter(lambda pairs: len(pairs) > 1))
 def test_more_pairs_than_64_bits_can_hold_are_counted_exactly(pairs):
-    import burstline.structure.study.agreement as module
+    import burstline.studies.loop_labels as module
 
     first, second = columns(pairs)
     counts = np.unique(first, return_counts=True)[1]

@@ -10,7 +10,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from burstline.structure.split_laws import split_laws
+from burstline.structure.communicators import split_laws
 from oracles import partners as oracle
 
 NODES = [0, 0, 0, 2, 2, 2, 1, 1, 1, 1, 1, 1]

@@ -11,7 +11,7 @@ from hypothesis import strategies as st
 
 import loop_programs
 from burstline.structure import Call, detect, walk
-from burstline.structure.computation.inner_loops import inside
+from burstline.structure.computation import inside
 from effort import examples
 
 RANKS = 2

@@ -14,7 +14,7 @@ from burstline.show.pictures.characters import character_plot
 from burstline.show.pictures.cluster_layout import landmark, layout
 from burstline.show.pictures.clusters import cluster_plot, placed_labels
 from burstline.structure import detect
-from burstline.structure.study.plane import LEFT_OUT, points
+from burstline.structure.plane import LEFT_OUT, points
 from loop_programs import Do, loop, reduced_calls, run
 
 NESTED = loop(20, loop(8, Do("Send", 9)), Do("Barrier", 12))

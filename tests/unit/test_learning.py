@@ -9,18 +9,17 @@ import pyarrow as pa
 import pytest
 
 from burstline.errors import MissingExtraError, NotEnoughDataError, ParameterError
-from burstline.learning import learn
-from burstline.learning.columns import base_run, counter_of, counters_of, roles
-from burstline.learning.matrix import matrix
-from burstline.learning.model import Score, gain
-from burstline.learning.prediction import reliability
-from burstline.learning.scoring import Trial, folds, groups, score_of_nothing
 from burstline.merge import burst_table
 from burstline.merge.fusion import fuse
 from burstline.merge.matching import match
 from burstline.merge.tables.columns import table_schema
 from burstline.show import output
 from burstline.show.learn import LearnedView
+from burstline.studies import learn
+from burstline.studies.burst_features import base_run, counter_of, counters_of, matrix, roles
+from burstline.studies.learned import Score, gain
+from burstline.studies.prediction import reliability
+from burstline.studies.scoring import Trial, folds, groups, score_of_nothing
 from burstline.testing import trace_of
 from fused_tables import fused_table, law_of_base, law_of_each_rank, law_of_merged, work_of
 

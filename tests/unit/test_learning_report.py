@@ -9,9 +9,9 @@ import xml.etree.ElementTree as ET
 import pytest
 from matplotlib.image import imread
 
-from burstline.learning import learn
 from burstline.show import output, view
 from burstline.show.pictures.learning import learn_plot
+from burstline.studies import learn
 from fused_tables import law_of_base, law_of_merged
 
 TEXT = "{http://www.w3.org/2000/svg}text"

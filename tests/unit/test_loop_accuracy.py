@@ -11,8 +11,8 @@ from burstline.errors import NotEnoughDataError, ParameterError
 from burstline.extrae.event_types import LOOP_OF_CALL
 from burstline.structure import detect
 from burstline.structure.calls import Calls
-from burstline.structure.study.agreement import accuracy, adjusted_rand, innermost_loops
-from burstline.structure.study.labels import labels_of
+from burstline.structure.computation import innermost_loops
+from burstline.studies.loop_labels import accuracy, adjusted_rand, labels_of
 from burstline.testing import trace_of
 from labelled import labelled, loop_of_line, with_loops, without
 from loop_programs import Do, loop, run

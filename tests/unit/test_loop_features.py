@@ -19,10 +19,9 @@ from burstline.errors import MissingExtraError, NotEnoughDataError, ParameterErr
 from burstline.show.pictures.factors import factor_plot
 from burstline.structure import detect
 from burstline.structure.calls import Calls
-from burstline.structure.study.call_features import features
-from burstline.structure.study.factors import factor_map
-from burstline.structure.study.feature_importance import importance
-from burstline.structure.study.labels import labels_of
+from burstline.studies.feature_analysis import factor_map, importance
+from burstline.studies.loop_features import features
+from burstline.studies.loop_labels import labels_of
 from labelled import counting, labelled, loop_of_line
 from loop_programs import CALL_NS, WORK_NS, Do, loop, run
 

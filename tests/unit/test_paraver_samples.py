@@ -9,7 +9,7 @@ from burstline.errors import NotEnoughDataError
 from burstline.formats.paraver.reading.samples import sampled
 from burstline.show.code_lines import inside_text
 from burstline.structure import Call, detect, walk
-from burstline.structure.computation.inner_loops import inside
+from burstline.structure.computation import inside
 
 ROUNDS = 4
 PCF = """\

@@ -7,7 +7,7 @@ import pytest
 
 from burstline.show.code_lines import inside_text
 from burstline.structure import Call, detect, walk
-from burstline.structure.computation.inner_loops import inside
+from burstline.structure.computation import inside
 from burstline.testing import trace_of
 
 PATHS = "path 0 main file a.c line 3 | path 1 main file a.c line 4"

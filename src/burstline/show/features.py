@@ -26,7 +26,7 @@ from burstline.show.blocks import (
 from burstline.show.pictures.factors import factor_plot
 from burstline.show.units import format_share
 from burstline.show.views import Figure, Rows, View, columns_of
-from burstline.structure import Accuracy, FactorMap, Features, Importance, Labels
+from burstline.studies import Accuracy, FactorMap, Features, Importance, Labels
 
 _METHODS: Final = {"seed": "published", "exact": "exact"}
 _MOST_LOOPS: Final = 20

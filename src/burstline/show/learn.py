@@ -7,12 +7,12 @@ from dataclasses import dataclass
 from typing import Final
 
 from burstline.errors import plural
-from burstline.learning import Gain, Learned, Score
 from burstline.merge import TRUST
 from burstline.show.blocks import Block, Column, Facts, Table, ratio
 from burstline.show.pictures.learning import learn_plot
 from burstline.show.units import format_share
 from burstline.show.views import Figure, Rows, View
+from burstline.studies import Gain, Learned, Score
 
 _GROUPS: Final = {
     "rank": ("rank", "ranks"),

@@ -1,16 +1,11 @@
-from burstline.structure.computation.inner_loops import inside as inside
+from burstline.structure.computation import inside as inside
 from burstline.structure.detection import detect as detect
+from burstline.structure.plane import points as points
 from burstline.structure.program.model import Structure as Structure
 from burstline.structure.program.nodes import Call as Call
 from burstline.structure.program.nodes import Condition as Condition
 from burstline.structure.program.nodes import Loop as Loop
 from burstline.structure.program.windows import iterations_window as iterations_window
-from burstline.structure.study.agreement import accuracy as accuracy
-from burstline.structure.study.call_features import features as features
-from burstline.structure.study.factors import factor_map as factor_map
-from burstline.structure.study.feature_importance import importance as importance
-from burstline.structure.study.labels import labels_of as labels_of
-from burstline.structure.study.plane import points as points
 from burstline.structure.tables.call_counts import call_counts as call_counts
 from burstline.structure.tables.costs import loop_table as loop_table
 from burstline.structure.tables.costs import loops_table as loops_table
@@ -24,16 +19,11 @@ __all__ = [
     "Loop",
     "LoopTable",
     "Structure",
-    "accuracy",
     "call_counts",
     "detect",
-    "factor_map",
-    "features",
-    "importance",
     "in_calls",
     "inside",
     "iterations_window",
-    "labels_of",
     "loop_table",
     "loops_table",
     "points",
@@ -42,13 +32,17 @@ __all__ = [
 
 # For other rooms of the house.
 from burstline.structure.calls import Calls as Calls
-from burstline.structure.computation.inner_loops import Inside as Inside
-from burstline.structure.computation.inner_loops import InsideLoop as InsideLoop
-from burstline.structure.computation.inner_loops import Place as Place
+from burstline.structure.computation import Inside as Inside
+from burstline.structure.computation import InsideLoop as InsideLoop
+from burstline.structure.computation import Place as Place
+from burstline.structure.computation import innermost_loops as innermost_loops
 from burstline.structure.detection import METHODS as METHODS
 from burstline.structure.detection import other_readings as other_readings
 from burstline.structure.exact.lane import LaneNest as LaneNest
 from burstline.structure.exact.lane import lane_nest as lane_nest
+from burstline.structure.plane import IN_NO_LOOP as IN_NO_LOOP
+from burstline.structure.plane import LEFT_OUT as LEFT_OUT
+from burstline.structure.plane import Points as Points
 from burstline.structure.program.length import description_length as description_length
 from burstline.structure.program.nodes import Item as Item
 from burstline.structure.program.nodes import tree as tree
@@ -60,17 +54,11 @@ from burstline.structure.program.rules import chains as chains
 from burstline.structure.program.rules import rule as rule
 from burstline.structure.program.rules import size as size
 from burstline.structure.program.runs import Runs as Runs
+from burstline.structure.published.clustering import SCALES as SCALES
+from burstline.structure.published.clustering import Scale as Scale
+from burstline.structure.reduction import Reduced as Reduced
+from burstline.structure.reduction import reduce_to_sites as reduce_to_sites
 from burstline.structure.seen import Seen as Seen
-from burstline.structure.study.agreement import Accuracy as Accuracy
-from burstline.structure.study.call_features import Features as Features
-from burstline.structure.study.factors import FactorMap as FactorMap
-from burstline.structure.study.feature_importance import Importance as Importance
-from burstline.structure.study.labels import NO_LABEL as NO_LABEL
-from burstline.structure.study.labels import OUTSIDE as OUTSIDE
-from burstline.structure.study.labels import Labels as Labels
-from burstline.structure.study.plane import IN_NO_LOOP as IN_NO_LOOP
-from burstline.structure.study.plane import LEFT_OUT as LEFT_OUT
-from burstline.structure.study.plane import Points as Points
 from burstline.structure.tables.call_counts import CallCounts as CallCounts
 from burstline.structure.tables.call_counts import Phase as Phase
 from burstline.structure.tables.in_calls import InCalls as InCalls

@@ -6,7 +6,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Final
 
 import burstline
-from burstline import learning, merge, show
+from burstline import merge, show, studies
 from burstline.cli import usage
 from burstline.cli.commands.merge import (
     require_rate,
@@ -88,10 +88,10 @@ def run(arguments: usage.Arguments) -> None:
     verdicts = None if arguments.quality is None else _verdicts(Path(arguments.quality))
     usage.require_at_least(arguments, most=40)
     require_rate(arguments.min_match_rate)
-    learning.require(arguments.model)
+    studies.require(arguments.model)
     with progress_bar(arguments) as progress:
         tables = _tables(paths, arguments, progress)
-        learned = learning.learn(
+        learned = studies.learn(
             tables,
             **{name: getattr(arguments, name) for name in _AS_GIVEN},
             verdicts=verdicts,
@@ -138,7 +138,7 @@ def _shares(name: str, schema: pa.Schema) -> list[tuple[str, float]]:
     others = {False: "the base", True: "another run"}
     return [
         (f"bursts of run {run} of {name} are in {others[is_base]}", rate)
-        for run, rate, is_base in learning.match_rates(schema)
+        for run, rate, is_base in studies.match_rates(schema)
     ]
 
 

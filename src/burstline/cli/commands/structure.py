@@ -27,7 +27,8 @@ if TYPE_CHECKING:
 
     from burstline.model import Trace
     from burstline.show import StudyView, View
-    from burstline.structure import Accuracy, Features, Labels, Structure
+    from burstline.structure import Structure
+    from burstline.studies import Accuracy, Features, Labels
 
 T = TypeVar("T")
 
@@ -216,8 +217,8 @@ def features_asked(arguments: usage.Arguments) -> bool:
 def study_view(trace: Trace, structure: Structure, arguments: usage.Arguments) -> StudyView:
     """What is known of the features of loops; the trace has its records if it has labels."""
     missing: list[str] = []
-    labels = _or_why(lambda: burstline.structure.labels_of(trace, structure.found_in), missing)
-    features = burstline.structure.features(
+    labels = _or_why(lambda: burstline.studies.labels_of(trace, structure.found_in), missing)
+    features = burstline.studies.features(
         trace, structure.found_in, labels, scale=arguments.scale
     )
     kind = arguments.features or _ROWS[0]
@@ -227,10 +228,10 @@ def study_view(trace: Trace, structure: Structure, arguments: usage.Arguments) -
         result=shown,
         ranks=structure.found_in.ranks,
         labels=labels,
-        factors=_or_why(lambda: burstline.structure.factor_map(shown), missing),
+        factors=_or_why(lambda: burstline.studies.factor_map(shown), missing),
         importance=None
         if labels is None
-        else _or_why(lambda: burstline.structure.importance(features), missing),
+        else _or_why(lambda: burstline.studies.importance(features), missing),
         accuracies=tuple(_accuracies(trace, structure, labels, arguments)),
         missing=tuple(missing),
         title=Path(arguments.trace).name,
@@ -260,11 +261,11 @@ def _accuracies(
 ) -> Iterator[Accuracy]:
     if labels is None:
         return
-    yield burstline.structure.accuracy(structure, labels)
+    yield burstline.studies.accuracy(structure, labels)
     for method in _METHODS:
         if method != structure.method:
             other = usage.Arguments(**vars(arguments) | {"method": method})
-            yield burstline.structure.accuracy(detected(trace, other), labels)
+            yield burstline.studies.accuracy(detected(trace, other), labels)
 
 
 def draw_factor_map(view: StudyView, arguments: usage.Arguments) -> None:

@@ -11,7 +11,7 @@ from burstline.columns import Floats
 from burstline.errors import plural
 from burstline.show.pictures.canvas import GREY, PALE, Form, blank, drawn, safe
 from burstline.show.units import format_share
-from burstline.structure import FactorMap
+from burstline.studies import FactorMap
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -50,7 +50,8 @@ def factor_plot(factors: FactorMap, *, form: Form, title: str = "") -> bytes:
 
     Examples
     --------
-    >>> from burstline.structure import detect, factor_map, features
+    >>> from burstline.structure import detect
+    >>> from burstline.studies import factor_map, features
     >>> from burstline.testing import trace_of
     >>> names = ["MPI_Send", "MPI_Barrier", "MPI_Barrier"]
     >>> calls = [(k * k, names[k % 3], k % 2) for k in range(1, 16)]

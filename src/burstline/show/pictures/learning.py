@@ -7,9 +7,9 @@ from typing import TYPE_CHECKING, Final
 import numpy as np
 
 from burstline.errors import plural
-from burstline.learning import Learned, Score
 from burstline.show.pictures.canvas import DARK, GREY, Form, blank, drawn, safe
 from burstline.show.units import format_count, format_ns
+from burstline.studies import Learned, Score
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -49,7 +49,7 @@ def learn_plot(found: Learned, *, form: Form) -> bytes:
     Examples
     --------
     >>> import numpy as np, pyarrow as pa
-    >>> from burstline.learning import learn
+    >>> from burstline.studies import learn
     >>> work = np.random.default_rng(1).integers(100, 10_000, 200)
     >>> columns = {"rank": np.arange(200) % 4, "duration_ns": 3 * work, "IR_LD_INS": work}
     >>> learned = learn({"a": pa.table(columns)}, features="base")

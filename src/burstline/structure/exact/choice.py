@@ -5,16 +5,231 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass, field
 from itertools import pairwise
-from typing import Any, Final
+from typing import Any, Final, NamedTuple
 
 import numpy as np
 import numpy.typing as npt
 
 from burstline.columns import Integers, Mask, begins_run
 from burstline.identity import Sites
-from burstline.structure.exact.levels import Level
 from burstline.structure.exact.loopnest import Body, Cost
 from burstline.structure.exact.occurrences import Lanes
+from burstline.structure.program.length import period_length
+from burstline.structure.program.rules import MOST_BRANCHES, Places, names_an_end, words_for
+from burstline.structure.program.runs import Runs
+
+Masks = npt.NDArray[np.bool_]
+
+
+_LONG: Final = 3
+"""Commas from which on a set of iterations is a list, that costs as much as trip counts."""
+
+
+class _Item(NamedTuple):
+    """A call or a loop of a body, or a condition on some."""
+
+    elements: list[int]
+    inner: Cost
+    # of a condition: the iterations in which it holds, how many on each lane, and what the
+    # words for it cost
+    holds: Mask | None = None
+    counts: Integers | None = None
+    own: Cost = Cost()
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Level:
+    """The iterations of a loop, entry after entry and lane after lane."""
+
+    executed: Masks  # (elements, iterations)
+    trips: Integers  # (entries,)
+    entry_lane: Integers
+    place: Integers  # (iterations,) iterations of the entry before each
+    to_end: Integers  # and behind it
+    lane: Integers  # (iterations,)
+    lane_begin: Integers  # (lanes with iterations,)
+
+    @classmethod
+    def of(cls, executed: Masks, begins: Mask, lane: Integers) -> Level:
+        """The iterations in which elements are executed, and which of them begin an entry."""
+        begin = np.flatnonzero(begins)
+        trips = np.diff(np.append(begin, len(lane)))
+        place = np.arange(len(lane)) - np.repeat(begin, trips)
+        return cls(
+            executed=executed,
+            trips=trips,
+            entry_lane=lane[begin],
+            place=place,
+            to_end=np.repeat(trips, trips) - 1 - place,
+            lane=np.cumsum(begins_run(lane)) - 1,
+            lane_begin=np.flatnonzero(begins_run(lane)),
+        )
+
+    def cost(self) -> Cost:
+        """What the loop, and the conditions in it, cost."""
+        everything = np.ones(len(self.lane), np.bool_)
+        inside = self._body([*range(len(self.executed))], everything)
+        if (self.trips == 1).all():
+            return inside  # it is none, but calls in another order than their lines
+        length = self._trips_length()
+        return inside.plus(Cost(0, 1 + length))
+
+    def _trips_length(self) -> int:
+        trips = self.trips
+        if (trips == trips[0]).all():
+            return 1
+        begin = np.flatnonzero(begins_run(self.entry_lane))
+        parts = np.split(trips, begin[1:])
+        if all((part == part[0]).all() for part in parts):
+            return 2
+        entry = np.arange(len(trips)) - np.repeat(begin, list(map(len, parts)))
+        other = int((entry != 0).argmax())
+        rise, run = trips[other] - trips[0], entry[other]
+        if np.array_equal((trips - trips[0]) * run, entry * rise):
+            return 2
+        different = {part.tobytes(): part for part in parts}.values()
+        return 2 + 2 * max(map(period_length, different))
+
+    def _counts(self, rows: Masks) -> npt.NDArray[np.int64]:
+        """In how many iterations of each lane each row is true, (..., lanes)."""
+        return np.add.reduceat(rows, self.lane_begin, axis=-1, dtype=np.int64)
+
+    def _body(self, elements: list[int], among: Mask) -> Cost:
+        """What the elements of a body cost that is executed in some iterations."""
+        total = self._counts(among)
+        counts = self._counts(self.executed[elements])
+        depends: list[bool] = np.any((counts > 0) & (counts < total), axis=1).tolist()
+        if not any(depends):
+            return Cost(0, len(elements))
+        keys = {
+            e: self.executed[e].tobytes() for e, d in zip(elements, depends, strict=True) if d
+        }
+        items: list[_Item] = []
+        at = 0
+        while at < len(elements):
+            end = at + 1
+            if not depends[at]:
+                items.append(_Item(elements[at:end], Cost(0, 1)))
+            else:
+                end = self._end_of_condition(elements, keys, at)
+                items.append(self._item(elements[at:end], self.executed[elements[at]], among))
+            at = end
+        return self._with_conditions_in_others(items, among, total)
+
+    def _item(self, elements: list[int], holds: Mask, among: Mask) -> _Item:
+        own = self._condition(holds, among)
+        return _Item(elements, self._body(elements, holds), holds, self._counts(holds), own)
+
+    def _with_conditions_in_others(
+        self, items: list[_Item], among: Mask, total: Integers
+    ) -> Cost:
+        """What the items of a body cost, conditions in others where that is shorter."""
+        cost = self._conditions(items, total)
+        at = 0
+        while at + 1 < len(items):
+            first, second = items[at : at + 2]
+            if (holds := _wider(first.holds, second.holds)) is not None:
+                both = self._item(first.elements + second.elements, holds, among)
+                other = [*items[:at], both, *items[at + 2 :]]
+                less = self._conditions(other, total)
+                if less.rank < cost.rank:
+                    items, cost = other, less
+                    at = max(at - 1, 0)
+                    continue
+            at += 1
+        return cost
+
+    def _end_of_condition(self, elements: list[int], keys: dict[int, bytes], begin: int) -> int:
+        end = position = begin + 1
+        first = elements[begin]
+        rest = [keys.get(e) for e in elements]
+        while position < len(elements) and elements[position] in keys:
+            if rest[position] == rest[begin]:
+                end = position + 1
+            elif rest[begin] not in rest[position:] or np.any(
+                self.executed[elements[position]] & ~self.executed[first]
+            ):
+                break
+            position += 1
+        return end
+
+    def _conditions(self, items: list[_Item], total: Integers) -> Cost:
+        cost = Cost()
+        at = 0
+        while at < len(items):
+            branches = self._branches(items[at : at + MOST_BRANCHES], total)
+            chain = items[at : at + branches]
+            for item in chain:
+                cost = cost.plus(item.inner)
+                if branches == 1 or item is not chain[-1]:
+                    cost = cost.plus(item.own)
+            at += branches
+        return cost
+
+    def _branches(self, items: list[_Item], total: Integers) -> int:
+        first = items[0].counts
+        if first is None:
+            return 1
+        wanted = total * (first > 0)
+        held = np.zeros_like(wanted)
+        together = np.zeros(len(self.lane), np.int64)
+        for count, item in enumerate(items, start=1):
+            if item.holds is None or item.counts is None:
+                return 1
+            held = held + item.counts
+            if (held > wanted).any() or not np.array_equal(item.counts > 0, first > 0):
+                return 1
+            together += item.holds
+            if np.array_equal(held, wanted):
+                return count if together.max() == 1 else 1
+        return 1
+
+    def _condition(self, holds: Mask, among: Mask) -> Cost:
+        """What the words for a condition cost, and the condition itself."""
+        lanes = np.flatnonzero(self._counts(holds) > 0).tolist()
+        alone = [among & (self.lane == lane) for lane in lanes]
+        together = np.logical_or.reduce(alone)
+        words = self._words(together, holds)
+        if words is not None:
+            return Cost(0, 2 + _list_length(words), 1 if names_an_end(words) else 2)
+        by_rank = [self._words_length(each, holds) for each in alone] if len(lanes) > 1 else []
+        if by_rank and (most := _most(by_rank)) is not None:
+            return Cost(1, 3 + most, 2)
+        when = [np.flatnonzero(holds[each]) for each in alone]
+        return Cost(1, 3 + 2 * int(np.diff(Runs.of(when).begin).max()), 2)
+
+    def _words(self, among: Mask, holds: Mask) -> str | None:
+        return words_for(Places(self.place[among], self.to_end[among], holds[among]))
+
+    def _words_length(self, among: Mask, holds: Mask) -> int | None:
+        """What the words for a condition cost beside it; None without words."""
+        words = self._words(among, holds)
+        return None if words is None else _list_length(words)
+
+
+def _list_length(words: str) -> int:
+    """What words cost beside a rule: a long list as much as trip counts of its numbers."""
+    stretches = words.split(", ")
+    if len(stretches) <= _LONG:
+        return 0
+    # three numbers at equal distances may be so by chance
+    return 1 + 2 * sum(3 if " by " in each else 1 + (".." in each) for each in stretches)
+
+
+def _most(lengths: Sequence[int | None]) -> int | None:
+    """The greatest length; None where one is not known."""
+    known = [each for each in lengths if each is not None]
+    return max(known) if len(known) == len(lengths) else None
+
+
+def _wider(first: Mask | None, second: Mask | None) -> Mask | None:
+    """When one of two conditions holds without which the other does not; None if none does."""
+    if first is None or second is None:
+        return None
+    if not np.any(second & ~first):
+        return first
+    return None if np.any(first & ~second) else second
+
 
 _MOST_READINGS: Final = 60
 """How often the calls are read in all, before the search for the shortest is cut off."""

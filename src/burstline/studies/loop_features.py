@@ -15,10 +15,8 @@ from burstline.columns import Floats, Integers, Ordinals, quotients, stable_orde
 from burstline.errors import NotEnoughDataError, ParameterError
 from burstline.identity import Site, sites_of
 from burstline.model import NO_VALUE, Trace
-from burstline.structure.calls import Calls
-from burstline.structure.published.clustering import SCALES, Scale
-from burstline.structure.reduction import Reduced, reduce_to_sites
-from burstline.structure.study.labels import NO_LABEL, Labels
+from burstline.structure import SCALES, Calls, Reduced, Scale, reduce_to_sites
+from burstline.studies.loop_labels import NO_LABEL, Labels
 
 _SETS: Final = ("PAPI", "IR")
 """Prefixes of counters: of the processor, and of work that a compiler put in."""

@@ -12,20 +12,30 @@ import pyarrow.compute as pc
 
 from burstline.columns import Floats, Integers
 from burstline.errors import NotEnoughDataError, ParameterError, printable
-from burstline.learning.columns import DURATION, Roles, counter_of, counters_of, roles, runs_of
-from burstline.learning.forests import SEED, require
-from burstline.learning.matrix import Matrix, column_values, matrix
-from burstline.learning.model import Learned, Score
-from burstline.learning.scoring import (
+from burstline.merge import DO_NOT_USE, STAGES, VERDICTS, compare
+from burstline.progress import SILENCE, Progress
+from burstline.studies.burst_features import (
+    DURATION,
+    Matrix,
+    Roles,
+    column_values,
+    counter_of,
+    counters_of,
+    matrix,
+    roles,
+    runs_of,
+)
+from burstline.studies.learned import Learned, Score
+from burstline.studies.scoring import (
+    SEED,
     Trial,
     folds,
     groups,
     importances,
+    require,
     score,
     score_of_nothing,
 )
-from burstline.merge import DO_NOT_USE, STAGES, VERDICTS, compare
-from burstline.progress import SILENCE, Progress
 
 
 def reliability(tables: Sequence[pa.Table]) -> dict[str, str]:
@@ -167,7 +177,11 @@ def learn(
     counters = {name: counter_of(parts[0].schema.field(name)) for name in whole.names}
     bad = [name for name in whole.names if repeated.get(counters[name]) == DO_NOT_USE]
     sets = _sets(whole, columns, features, bad if drop_unreliable else None, control=control)
-    scores, importance = _tried(trial, sets, progress)
+    # boosting would wait for threads that a shared machine holds up
+    from threadpoolctl import threadpool_limits  # noqa: PLC0415 -- comes with scikit-learn
+
+    with threadpool_limits(1):
+        scores, importance = _tried(trial, sets, progress)
     return Learned(
         target=column,
         unit=(field.metadata or {}).get(b"unit", b"").decode(),

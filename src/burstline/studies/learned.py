@@ -121,7 +121,7 @@ def gain(before: Score, after: Score) -> Gain:
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Learned:
-    """What learning found; made by :func:`~burstline.learning.learn`.
+    """What learning found; made by :func:`~burstline.studies.learn`.
 
     Attributes
     ----------

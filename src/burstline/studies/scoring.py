@@ -4,18 +4,35 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import Final
+from typing import Any, Final
 
 import numpy as np
 import pyarrow as pa
 
 from burstline.columns import Floats, Integers, Mask
-from burstline.errors import NotEnoughDataError, ParameterError
+from burstline.errors import NotEnoughDataError, ParameterError, require_extra
 from burstline.identity import SIDES, SITE
-from burstline.learning.forests import SEED, Predictor
-from burstline.learning.matrix import Matrix, column_values
-from burstline.learning.model import Score
 from burstline.progress import Progress
+from burstline.studies.burst_features import Matrix, column_values
+from burstline.studies.learned import Score
+
+MODELS: Final = ("forest", "boosting")
+"""Random forests, and trees that each correct the errors of those before."""
+
+_TREES: Final = 100
+_ROUNDS: Final = 200
+_LEAST_IN_LEAF: Final = 3
+_MOST_NAMES: Final = 255
+"""Names of one feature that boosting tells apart."""
+SEED: Final = 20_250_101
+
+
+def require(model: str) -> None:
+    """Raise an error unless there is such a model and scikit-learn to grow it."""
+    if model not in MODELS:
+        raise ParameterError(f"there is no model {model}; there are {', '.join(MODELS)}")
+    require_extra("sklearn", "ml", "learning")
+
 
 WAYS: Final = ("rank", "application", "code")
 """What is left out together: the bursts of a rank; of a table, or of an application in it;
@@ -85,9 +102,35 @@ class Trial:
     threads: int  # to grow trees on
 
 
+def _grown(trial: Trial, features: Matrix, target: Floats) -> Any:  # noqa: ANN401 -- untyped
+    """A random forest (DOI 10.1023/A:1010933404324) or boosted trees, the same for the same."""
+    from sklearn import compose, ensemble  # noqa: PLC0415 -- an extra
+
+    if trial.model == "forest":
+        # all features are tried at each split: useless ones do not crowd out the others
+        trees = ensemble.RandomForestRegressor(
+            _TREES, min_samples_leaf=_LEAST_IN_LEAF, random_state=SEED, n_jobs=trial.threads
+        )
+    else:
+        few = np.nan_to_num(features.values).max(axis=0, initial=0) < _MOST_NAMES
+        names = np.array(features.is_name) & few
+        trees = ensemble.HistGradientBoostingRegressor(
+            max_iter=_ROUNDS,
+            categorical_features=names if names.any() else None,
+            early_stopping=False,
+            random_state=SEED,
+        )
+    scale = {"func": np.log, "inverse_func": np.exp} if trial.is_log else {}
+    grown = compose.TransformedTargetRegressor(trees, **scale, check_inverse=False)
+    grown.fit(features.values, target)
+    if trial.model == "forest":
+        grown.regressor_.n_jobs = 1  # threads would add up their trees in any order
+    return grown
+
+
 def score(
     trial: Trial, name: str, features: Matrix, progress: Progress
-) -> tuple[Score, list[Predictor]]:
+) -> tuple[Score, list[Any]]:
     """The score of some features, each fold predicted from the others, and the predictors."""
     predicted = np.zeros(len(trial.measured))
     seen = np.zeros(len(trial.measured), bool)
@@ -95,9 +138,9 @@ def score(
     predictors = []
     for train, test in trial.split:
         learnt = features.rows(train)
-        predictor = Predictor(trial.model, is_log=trial.is_log, threads=trial.threads)
-        predictors.append(predictor.learn(learnt, trial.measured[train]))
-        predicted[test] = predictor.predict(features.rows(test).known_to(learnt))
+        predictors.append(_grown(trial, learnt, trial.measured[train]))
+        tested = features.rows(test).known_to(learnt)
+        predicted[test] = predictors[-1].predict(tested.values)
         seen[test] = np.isin(kinds[test], kinds[train])
         progress.advance(1)
     return _scored(trial, name, features.names, predicted, seen), predictors
@@ -148,9 +191,7 @@ def _r2(trial: Trial, predicted: Floats, test: Integers) -> float:
     return 1 - float(((measured - predicted) ** 2).sum()) / total if total else float("nan")
 
 
-def importances(
-    trial: Trial, features: Matrix, predictors: Sequence[Predictor]
-) -> dict[str, float]:
+def importances(trial: Trial, features: Matrix, predictors: Sequence[Any]) -> dict[str, float]:
     """By how much the error rises if a feature is shuffled among the bursts tested."""
     generator = np.random.default_rng(SEED)
     rises = np.zeros(len(features.names))
@@ -160,14 +201,14 @@ def importances(
         if len(test) > _MOST_SHUFFLED:
             tested = np.sort(generator.choice(test, _MOST_SHUFFLED, replace=False))
         bursts = features.rows(tested).known_to(features.rows(train))
-        whole = relative_errors(trial.measured[tested], predictor.predict(bursts)).mean()
+        whole = relative_errors(trial.measured[tested], predictor.predict(bursts.values)).mean()
         shuffled = [
             bursts.shuffled([name], generator).values
             for name in features.names
             for _ in range(_SHUFFLES)
         ]
         # All at once: a forest of a hundred trees takes as long for a row as for a thousand.
-        predicted = predictor.predict(bursts.holding(np.concatenate(shuffled)))
+        predicted = predictor.predict(np.concatenate(shuffled))
         errors = relative_errors(np.tile(trial.measured[tested], len(shuffled)), predicted)
         means = errors.reshape(len(features.names), -1).mean(axis=1)
         rises += len(test) * (means - whole)
