@@ -15,7 +15,7 @@ from burstline.errors import InconsistentTraceError, NotEnoughDataError, Paramet
 from burstline.merge.matching import match
 from burstline.merge.trust.checking import Labels, check, shared, variations
 from burstline.merge.trust.measured import Measured, Quantity
-from burstline.merge.trust.quality import Limits, compare, judged, verdict
+from burstline.merge.trust.quality import Limits, compare, judged
 from burstline.show import output
 from burstline.show.pictures.quality import quality_plot
 from burstline.show.quality import CheckView, doubts
@@ -77,14 +77,14 @@ def figures(text):
     ],
 )
 def test_the_published_counters_get_their_words(tables, word):
-    assert {verdict(away, share / 100) for away, share in figures(tables)} == {word}
+    assert {judged(away, share / 100)[0] for away, share in figures(tables)} == {word}
 
 
 @pytest.mark.parametrize(
     ("away", "share", "word"), [(0.003, 0.997, "trust"), (0.174, 0.757, "with care")]
 )
 def test_the_published_correlations_change_no_word(away, share, word):
-    assert verdict(away, share, correlation=LEAST_CORRELATED[word]) == word
+    assert judged(away, share, correlation=LEAST_CORRELATED[word])[0] == word
 
 
 def test_a_long_burst_that_does_not_repeat_outweighs_many_short_ones_that_do():
@@ -101,8 +101,8 @@ def test_a_long_burst_that_does_not_repeat_outweighs_many_short_ones_that_do():
 
 
 def test_a_counter_that_is_far_off_in_total_is_not_to_be_used():
-    assert verdict(0.1, 0.9, total=1.035) == "do not use"
-    assert verdict(0.01, 0.99, total=0.2) == "with care"
+    assert judged(0.1, 0.9, total=1.035)[0] == "do not use"
+    assert judged(0.01, 0.99, total=0.2)[0] == "with care"
 
 
 @pytest.mark.parametrize(
@@ -122,7 +122,7 @@ def test_what_keeps_a_counter_from_a_better_verdict_decides(
 ):
     found, decided_by = judged(*figures, **options)
 
-    assert found == word == verdict(*figures, **options)
+    assert found == word == judged(*figures, **options)[0]
     assert [reason.figure for reason in decided_by] == figures_that_decide
 
 
@@ -139,8 +139,8 @@ def test_what_decided_a_verdict_is_on_the_screen(capsys):
 
 
 def test_a_counter_of_which_half_does_not_repeat_is_not_to_be_used():
-    assert verdict(0.1, 0.9, total=0.2, correlation=0.115) == "do not use"
-    assert verdict(0.1, 0.9, total=0.2, correlation=0.71) == "with care"
+    assert judged(0.1, 0.9, total=0.2, correlation=0.115)[0] == "do not use"
+    assert judged(0.1, 0.9, total=0.2, correlation=0.71)[0] == "with care"
 
 
 def test_bursts_that_only_noise_distinguishes_need_no_correlation():
@@ -158,8 +158,8 @@ def test_either_figure_alone_tells_what_is_not_to_be_used():
         (OTHER_MISSES, False),
     ):
         for away, share in figures(tables):
-            assert (verdict(away, 1.0) != "do not use") == usable
-            assert (verdict(0.0, share / 100) != "do not use") == usable
+            assert (judged(away, 1.0)[0] != "do not use") == usable
+            assert (judged(0.0, share / 100)[0] != "do not use") == usable
 
 
 @pytest.mark.parametrize(

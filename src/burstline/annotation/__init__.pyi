@@ -6,9 +6,9 @@ from burstline.annotation.marks import Marks as Marks
 from burstline.annotation.marks import iteration_type as iteration_type
 from burstline.annotation.marks import loop_type as loop_type
 from burstline.annotation.marks import marks_of as marks_of
+from burstline.annotation.marks import with_waits as with_waits
 from burstline.annotation.tables import annotated as annotated
 from burstline.annotation.tables import with_loops as with_loops
-from burstline.annotation.wait_marks import with_waits as with_waits
 
 __all__ = [
     "INNERMOST",

@@ -1,19 +1,27 @@
-"""Marks: the events where an iteration begins or a loop ends, and what they are called."""
+"""Marks: the events where iterations and waits begin and end, and what they are called."""
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import asdict, dataclass, replace
 from typing import Any, Final, NamedTuple
 
 import numpy as np
 
-from burstline.columns import AnyIntegers, Integers, begins_run
+from burstline.columns import AnyIntegers, Integers, begins_run, to_numpy
 from burstline.errors import ParameterError, printable
-from burstline.extrae import FOUND_ITERATION, RESERVED, STRUCTURE
+from burstline.extrae import (
+    FOUND_ITERATION,
+    RESERVED,
+    STRUCTURE,
+    WAIT_CAUSE,
+    WAIT_LENGTH,
+    WAIT_STATE,
+)
 from burstline.identity import Frame, Path
 from burstline.model import UNKNOWN
 from burstline.structure import Call, Loop, Structure, walk
+from burstline.waits import METRICS, WAITS, Waits
 
 __all__ = ["INNERMOST", "RESERVED", "STRUCTURE", "iteration_type", "loop_type"]
 
@@ -23,6 +31,9 @@ INNERMOST: Final = STRUCTURE.start
 _DEEPEST: Final = 99
 _NAME: Final = 60
 _NEARLY: Final = 0.005
+
+_Events = tuple[Integers, Integers, Integers, Integers]
+"""Location, time, type and value of events."""
 
 
 def loop_type(depth: int) -> int:
@@ -253,20 +264,21 @@ def marks_of(
         _changes(structure, [loop for loop in loops if depths[loop.id] == depth])
         for depth in range(1, max((depths[loop.id] for loop in loops), default=0) + 1)
     ]
-    columns = _events(levels)
     if locations is not None:
-        columns = (locations[columns[0]].astype(np.int64), *columns[1:])
-    location, time_ns, kind, value = columns
-    order = np.lexsort((kind, time_ns, location))
-    return Marks(
-        location[order],
-        time_ns[order],
-        kind[order],
-        value[order],
-        tuple(
-            MarkedLoop(loop.id, loop.parent, depths[loop.id], loop_name(loop)) for loop in loops
-        ),
-    )
+        levels = [
+            level._replace(location=locations[level.location].astype(np.int64))
+            for level in levels
+        ]
+    none = np.empty(0, np.int64)
+    parts = [_innermost(levels) if levels else (none, none, none, none)]
+    for depth, level in enumerate(levels, 1):
+        moments = level.location, level.time_ns
+        parts.append(_of_type(loop_type(depth), *moments, level.loop))
+        parts.append(_of_type(iteration_type(depth), *moments, level.iteration))
+    marked = [
+        MarkedLoop(loop.id, loop.parent, depths[loop.id], loop_name(loop)) for loop in loops
+    ]
+    return Marks(*_in_order(parts), tuple(marked))
 
 
 def _depths(loops: Sequence[Loop]) -> dict[int, int]:
@@ -284,41 +296,46 @@ def _changes(structure: Structure, loops: Sequence[Loop]) -> _Changes:
         for name in ("location", "start_ns", "end_ns", "iteration")
     )
     loop = np.repeat([table.loop for table in tables], [len(table) for table in tables])
-    order = np.lexsort((start, location))
-    location, start, end = location[order], start[order], end[order]
-    followed = location[1:] == location[:-1]
-    end[:-1][followed] = np.minimum(end[:-1], start[1:])[followed]
-    lasting = end > start
-    location, start, end = location[lasting], start[lasting], end[lasting]
-    left = np.ones(len(location), np.bool_)
-    left[:-1] = (location[1:] != location[:-1]) | (end[:-1] != start[1:])
-    outside = np.zeros(int(left.sum()), np.int64)
-    location = np.concatenate([location, location[left]])
-    time_ns = np.concatenate([start, end[left]])
-    loop = np.concatenate([loop[order][lasting], outside])
-    iteration = np.concatenate([iteration[order][lasting] + 1, outside])
+    location, time_ns, loop, iteration = _changing(location, start, end, loop, iteration + 1)
     order = np.lexsort((time_ns, location))
     return _Changes(location[order], time_ns[order], loop[order], iteration[order])
 
 
-def _events(levels: Sequence[_Changes]) -> tuple[Integers, Integers, Integers, Integers]:
-    """Location, time, type and value of all events, in no order."""
-    none = np.empty(0, np.int64)
-    parts = [_innermost(levels) if levels else (none, none, none, none)]
-    for depth, level in enumerate(levels, 1):
-        for number, value in (
-            (loop_type(depth), level.loop),
-            (iteration_type(depth), level.iteration),
-        ):
-            kind = np.full(len(value), number, np.int64)
-            parts.append((level.location, level.time_ns, kind, value))
+def _changing(
+    location: Integers, start_ns: Integers, end_ns: Integers, *values: Integers
+) -> list[Integers]:
+    """Where and when values of intervals begin to hold, and become 0 if none follows at once.
+
+    Of intervals of a location that overlap, the one that began last holds.
+    """
+    order = np.lexsort((start_ns, location))
+    location, start_ns, end_ns = location[order], start_ns[order], end_ns[order]
+    followed = location[1:] == location[:-1]
+    end_ns[:-1][followed] = np.minimum(end_ns[:-1], start_ns[1:])[followed]
+    lasting = end_ns > start_ns
+    location, start_ns, end_ns = location[lasting], start_ns[lasting], end_ns[lasting]
+    left = np.ones(len(location), np.bool_)
+    left[:-1] = (location[1:] != location[:-1]) | (end_ns[:-1] != start_ns[1:])
+    nothing = np.zeros(int(left.sum()), np.int64)
+    return [
+        np.concatenate([location, location[left]]),
+        np.concatenate([start_ns, end_ns[left]]),
+        *(np.concatenate([value[order][lasting], nothing]) for value in values),
+    ]
+
+
+def _in_order(parts: Iterable[_Events]) -> _Events:
+    """Location, time, type and value of all events, by location, time and type."""
     location, time_ns, kind, value = map(np.concatenate, zip(*parts, strict=True))
-    return location, time_ns, kind, value
+    order = np.lexsort((kind, time_ns, location))
+    return location[order], time_ns[order], kind[order], value[order]
 
 
-def _innermost(
-    levels: Sequence[_Changes],
-) -> tuple[Integers, Integers, Integers, Integers]:
+def _of_type(number: int, location: Integers, time_ns: Integers, value: Integers) -> _Events:
+    return location, time_ns, np.full(len(value), number, np.int64), value
+
+
+def _innermost(levels: Sequence[_Changes]) -> _Events:
     """The events of the innermost loop, where it changes."""
     location = np.concatenate([level.location for level in levels])
     time_ns = np.concatenate([level.time_ns for level in levels])
@@ -335,13 +352,8 @@ def _innermost(
         begin += len(level.loop)
     # every location ends outside of loops, so that none hands its last loop to the next
     changed = np.flatnonzero(np.diff(innermost, prepend=0))
-    kind = np.full(len(changed), INNERMOST, np.int64)
-    return (
-        location[is_first][changed],
-        time_ns[is_first][changed],
-        kind,
-        innermost[changed],
-    )
+    first = np.flatnonzero(is_first)[changed]
+    return _of_type(INNERMOST, location[first], time_ns[first], innermost[changed])
 
 
 def _lasting(moment: Integers, value: Integers, moments: int) -> Integers:
@@ -351,3 +363,64 @@ def _lasting(moment: Integers, value: Integers, moments: int) -> Integers:
     values = np.zeros(moments, np.int64)
     values[moment] = value
     return values[np.maximum.accumulate(set_at)]
+
+
+def with_waits(marks: Marks, waits: Waits, *, locations: AnyIntegers | None = None) -> Marks:
+    """Marks of loops with those of waits among them.
+
+    A wait begins with three events: what is waited for, how many ns, and the rank that causes
+    it, counted from 1. When it ends, all of them become 0.
+
+    Parameters
+    ----------
+    marks : Marks
+        Those of loops; they do not change.
+    waits : Waits
+        Single waits of the trace, from :func:`burstline.wait_states`.
+    locations : ndarray of int, shape (locations of the trace of `waits`,), optional
+        Where each of its locations is in the trace to be annotated; the same by default.
+
+    Returns
+    -------
+    Marks
+        Events in order; there is at most one of a type at a moment.
+
+    Notes
+    -----
+    O(waits log waits) time. Where waits of a thread overlap, the one that began last is what
+    the events say.
+
+    Examples
+    --------
+    >>> import burstline
+    >>> from burstline.annotation import marks_of
+    >>> from burstline.testing import trace_of
+    >>> trace = trace_of(
+    ...     "ranks 2 | 0 | 10 enter MPI_Send | 10 send to 1 bytes 8 | 11 leave "
+    ...     "| 1 | 6 enter MPI_Recv | 12 receive from 0 bytes 8 | 12 leave"
+    ... )
+    >>> marks = with_waits(marks_of(burstline.detect(trace)), burstline.wait_states(trace))
+    >>> list(zip(marks.time_ns.tolist(), marks.value.tolist()))
+    [(6, 1), (6, 4), (6, 1), (10, 0), (10, 0), (10, 0)]
+    """
+    table = waits.instances
+    location, start, wait, cause = (
+        to_numpy(table[name]).astype(np.int64)
+        for name in ("location", "start_ns", "wait_ns", "cause_location")
+    )
+    number = {name: k for k, name in enumerate(WAITS, 1)}
+    metric = np.array([number[name] for name in table["metric"].to_pylist()], np.int64)
+    rank = to_numpy(waits.profile.locations["rank"]).astype(np.int64)
+    where, moment, *held = _changing(
+        location, start, start + wait, metric, wait, rank[cause] + 1
+    )
+    if locations is not None:
+        where = locations[where].astype(np.int64)
+    parts: list[_Events] = [(marks.location, marks.time_ns, marks.type, marks.value)]
+    parts += [
+        _of_type(kind, where, moment, value)
+        for kind, value in zip((WAIT_STATE, WAIT_LENGTH, WAIT_CAUSE), held, strict=True)
+    ]
+    titles = {row.name: row.title for row in METRICS}
+    names = tuple(titles[name] for name in WAITS)
+    return Marks(*_in_order(parts), marks.loops, names)

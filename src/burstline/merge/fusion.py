@@ -221,10 +221,8 @@ def _counters(
         alternatives: list[tuple[FusedCounter, Integers]] = []
         for run in (run for run in order if counter in tables[run].counters):
             values = _values(tables[run], counter, partners.rows[run])
-            same = next(
-                (k for k, (_, held) in enumerate(alternatives) if _alike(held, values)), None
-            )
-            if same is None:
+            alike = (k for k, (_, held) in enumerate(alternatives) if _alike(held, values))
+            if (same := next(alike, None)) is None:
                 column = counter if not alternatives else _free_name(counter, run, taken)
                 taken.add(column)
                 alternatives.append((FusedCounter(column, counter, (run,)), values))
@@ -232,10 +230,8 @@ def _counters(
                 fused, held = alternatives[same]
                 if base not in fused.runs:
                     held = np.where(held == NO_VALUE, values, held)
-                alternatives[same] = (
-                    FusedCounter(fused.column, counter, (*fused.runs, run)),
-                    held,
-                )
+                more = FusedCounter(fused.column, counter, (*fused.runs, run))
+                alternatives[same] = (more, held)
         columns += alternatives
     return columns
 
@@ -272,22 +268,16 @@ def _field(source: pa.Field, counter: FusedCounter) -> pa.Field:
 
 
 def _with_origin(table: pa.Table, partners: _Partners, rates: Floats) -> pa.Table:
-    columns = [
-        ("stage", "how it was matched", encoded(partners.stage, pa.array(STAGES))),
-        (
-            "similarity",
-            "largest S to the same burst of another run; 0: alike in all but time",
-            fractions(partners.similarity),
-        ),
+    stage = encoded(partners.stage, pa.array(STAGES))
+    alike = "largest S to the same burst of another run; 0: alike in all but time"
+    columns: list[tuple[str, pa.Array, dict[str, str]]] = [
+        ("stage", stage, {"doc": "how it was matched"}),
+        ("similarity", fractions(partners.similarity), {"doc": alike}),
     ]
-    for run, ordinal in enumerate(partners.ordinals):
-        column = nullable(ordinal, ordinal >= 0, pa.int64())
-        columns.append((f"burst_{run}", f"ordinal on its thread in run {run + 1}", column))
-    told: dict[str, dict[str, str]] = {
-        f"burst_{run}": {"match_rate": str(rate)} for run, rate in enumerate(rates.tolist())
-    }
-    for name, doc, column in columns:
-        metadata = {"unit": "", "doc": doc} | told.get(name, {})
-        field = pa.field(name, column.type, metadata=metadata)
+    for run, (ordinal, rate) in enumerate(zip(partners.ordinals, rates.tolist(), strict=True)):
+        told = {"doc": f"ordinal on its thread in run {run + 1}", "match_rate": str(rate)}
+        columns.append((f"burst_{run}", nullable(ordinal, ordinal >= 0, pa.int64()), told))
+    for name, column, told in columns:
+        field = pa.field(name, column.type, metadata={"unit": ""} | told)
         table = table.append_column(field, column)
     return table

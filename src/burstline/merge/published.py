@@ -10,7 +10,7 @@ in time; a partner that no call names equals another that none names.
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
+from dataclasses import asdict, dataclass
 from itertools import pairwise
 from typing import Any, Final, NamedTuple
 
@@ -109,8 +109,9 @@ def match_published(
     """Members and stages of all rows, matched by patterns and similarity."""
     runs = [_Run.of(*both) for both in zip(tokens, lanes, strict=True)]
     parts = [_direct(runs), _patterns(runs)]
-    if how.aligned_spans:
-        _align_spans(runs, how)
+    for run in runs[1:] if how.aligned_spans else ():
+        for ours, theirs in zip(runs[0].parts(), run.parts(), strict=True):
+            run.span[theirs] = _spans_as_in(runs[0], ours, run, theirs, how)
     parts += [_similar(runs, how), *_alone(runs)]
     stages = np.zeros(len(parts), np.uint8)
     stages[:3] = _STAGES
@@ -251,52 +252,26 @@ def _matched_to(leader: int, sides: list[tuple[Integers, Columns]], how: Publish
 def _assigned(ours: Columns, theirs: Columns, how: Published) -> Integers:
     if how.assignment == "optimal":
         return pair_optimally(ours, theirs, how)
-    weights = how.weights
-    return _core.pair_alike(
-        ours,
-        theirs,
-        place=weights.place,
-        size=weights.size,
-        partner=weights.partner,
-        limit=weights.limit,
-        both_sizes=how.both_sizes,
-        block=how.block,
-    )
+    weights = asdict(how.weights)
+    return _core.pair_alike(ours, theirs, **weights, both_sizes=how.both_sizes, block=how.block)
 
 
-def _align_spans(runs: list[_Run], how: Published) -> None:
-    """Change the spans of all runs to those of the first, by aligning collectives."""
-    for run in runs[1:]:
-        for ours, theirs in zip(runs[0].parts(), run.parts(), strict=True):
-            run.span[theirs] = _renumbered(runs[0], ours, run, theirs, how)
-
-
-def _renumbered(
+def _spans_as_in(
     ours: _Run, part: slice, run: _Run, their_part: slice, how: Published
 ) -> Integers:
     """The spans of a thread by the numbers of the reference's, -1 where that has none."""
     first, second = ours.row[part], run.row[their_part]
     begins = [rows[side.tokens.divides[rows]] for side, rows in ((ours, first), (run, second))]
-    columns = [
-        (
-            *(side.tokens.kind[rows],) * 2,
-            *(np.zeros(len(rows)),) * 2,
-            np.full(len(rows), GAP),
-            np.zeros(len(rows), np.int32),
-        )
-        for side, rows in zip((ours, run), begins, strict=True)
-    ]
+    columns = []
+    for side, rows in zip((ours, run), begins, strict=True):
+        kind, nothing = side.tokens.kind[rows], np.zeros(len(rows))
+        gap, turn = np.full(len(rows), GAP), np.zeros(len(rows), np.int32)
+        columns.append((kind, kind, nothing, nothing, gap, turn))
     weights = how.weights
     same = _core.align(
-        columns[0],
-        columns[1],
-        place=weights.place,
-        size=weights.size,
-        most=0.0,
-        limit=weights.limit,
-        turn=0.0,
-        window=max(how.block, LEAST_WINDOW),
-    )
+        columns[0], columns[1], weights.place, weights.size,
+        most=0.0, limit=weights.limit, turn=0.0, window=max(how.block, LEAST_WINDOW),
+    )  # fmt: skip
     numbers = np.full(len(begins[1]) + 1, _NO_GROUP)
     numbers[0] = 0
     matched = np.flatnonzero(same >= 0)

@@ -109,7 +109,9 @@ class Memberships:
             len(numbers),
             (min(sizes), max(sizes)),
             tuple(tuple(each.tolist()) for each in members) if listed else None,
-            self._law(frozenset(numbers)),
+            next(
+                (law for split, law in self.splits if split.issuperset(numbers) and law), None
+            ),
             self._root_law(uniques, dict(zip(numbers, members, strict=True))),
         )
 
@@ -128,10 +130,6 @@ class Memberships:
         if at == last:
             return "last of each"
         return f"rank {at[0][0]} of each" if at[0] and at == at[:1] * len(at) else None
-
-    def _law(self, numbers: frozenset[int]) -> str | None:
-        """The law of a split that has all these communicators; it holds for each of them."""
-        return next((law for split, law in self.splits if numbers <= split and law), None)
 
 
 def _nodes(trace: Trace, calls: Calls) -> Integers | None:
@@ -169,38 +167,22 @@ class _Rule(NamedTuple):
 def split_laws(
     splits: Sequence[Split], world: int, node: AnyIntegers | None = None
 ) -> list[str | None]:
-    """The law of each of the splits of a program.
+    """The law of each split of a program, given as the known ranks in each communicator.
 
-    Parameters
-    ----------
-    splits : sequence of sequences of ndarray of int, each of shape (members,)
-        Of each split, the ranks in each of its communicators, those that are known.
-    world : int
-        Ranks there are.
-    node : ndarray of int, shape (ranks,), optional
-        The number of the node of each rank.
+    The simplest rule of which each communicator is exactly one class; None without any. Of a
+    grid, as of 4 × 4 ranks, a split alone does not tell whether it is meant: its rows are also
+    blocks of 4. Splits along each of its dimensions tell it, and are named first.
 
-    Returns
-    -------
-    list of str or None
-        The simplest rule of which each communicator is exactly one class; None without any.
-
-    Notes
-    -----
-    Of a grid, as of 4 × 4 ranks, a split alone does not tell whether it is meant: its rows are
-    also blocks of 4. Splits along each of its dimensions tell it, and are named first.
-
-    Examples
-    --------
     >>> rows = np.arange(6).reshape(2, 3)
-    >>> columns = rows.T
-    >>> split_laws([rows, columns], 6)
-    ['same row of 2 × 3', 'same column of 2 × 3']
-    >>> split_laws([rows], 6)
-    ['same half']
+    >>> split_laws([rows, rows.T], 6), split_laws([rows], 6)
+    (['same row of 2 × 3', 'same column of 2 × 3'], ['same half'])
     """  # noqa: RUF002 -- lengths of a grid have a sign of multiplication between them
     laws: list[str | None] = [None] * len(splits)
-    known = [k for k, split in enumerate(splits) if _is_split(split, world)]
+    known = [
+        k
+        for k, split in enumerate(splits)
+        if all(len(members) and members.max() < world for members in split)
+    ]
     for shape in _shapes_by_dimensions(world) if len(known) > 1 else ():
         rules = list(_of_grid(shape))
         told = {k: _first(rules, splits[k]) for k in known}
@@ -211,10 +193,6 @@ def split_laws(
     for k in known:
         laws[k] = laws[k] or _first(_alone(splits[k], world, node), splits[k])
     return laws
-
-
-def _is_split(split: Split, world: int) -> bool:
-    return all(len(members) and members.max() < world for members in split)
 
 
 def _first(rules: Iterator[_Rule] | Sequence[_Rule], split: Split) -> str | None:

@@ -134,7 +134,9 @@ def detect(
     if method == "seed":
         return structure
     exact = _exact(trace, calls, sites, progress, outcome.reduced)
-    return structure if _is_better(structure, exact) else exact
+    if structure.fidelity >= _TRUE and _rank(structure) < _rank(exact):
+        return structure if _is_in_order(structure, exact) else exact
+    return exact
 
 
 def _exact(
@@ -147,21 +149,8 @@ def _exact(
 def other_readings(trace: Trace, found: Structure, *, most: int = 2) -> list[Structure]:
     """Other programs that make the calls of the trace as truly, in the order of ``"auto"``.
 
-    Parameters
-    ----------
-    trace : Trace
-        Its calls, call paths and bursts are read.
-    found : Structure
-        The reading that was chosen.
-    most : int
-        How many others to give.
-
-    Returns
-    -------
-    list of Structure
-        Readings by the published method and by each order that the exact one may take: other
-        programs than `found`, and than each other, with a fidelity of 0.999 or more. Those
-        that leave least unexplained come first, of these the shortest.
+    At most `most`, by the published method and by each order that the exact one may take, all
+    different. Those that leave least unexplained come first, of these the shortest.
     """
     calls = found.found_in
     sites = sites_of(trace, calls.row, calls.world_size)
@@ -186,24 +175,16 @@ def _shape(items: Sequence[Item]) -> Hashable:
     )
 
 
-def _is_better(seed: Structure, exact: Structure) -> bool:
-    """Whether the published method's program is true, says more, and in the right order."""
-    return seed.fidelity >= _TRUE and _rank(seed) < _rank(exact) and _is_in_order(seed, exact)
-
-
 def _rank(found: Structure) -> tuple[int, int]:
     """What is less for the better of two true programs: what it leaves open, and its length."""
     # The length of a program that does not know when a call is made, or how often a loop
     # iterates, lacks what it would take to say so.
-    uneven = sum(loop.trips is None and not _is_even(loop) for loop in found.loops)
+    uneven = 0
+    for loop in (loop for loop in found.loops if loop.trips is None):
+        lanes = loop.executions > 0
+        uneven += bool((loop.executions[lanes] % loop.entered[lanes]).any())
     unexplained = found.conditions.unexplained + uneven + len(found.left_out)
     return unexplained, description_length(found.items)
-
-
-def _is_even(loop: Loop) -> bool:
-    """Whether a loop can have had as many iterations at each entry on a lane."""
-    lanes = loop.executions > 0
-    return not (loop.executions[lanes] % loop.entered[lanes]).any()
 
 
 def _is_in_order(seed: Structure, exact: Structure) -> bool:
@@ -211,11 +192,8 @@ def _is_in_order(seed: Structure, exact: Structure) -> bool:
     # Nothing that follows contradicts the order of the exact method. The published one cuts
     # an iteration anywhere: what comes first in all but one iteration may be printed last.
     place = {(call.operation, call.path): k for k, call in enumerate(_calls(exact.items))}
-    for loop in (item for item, _ in walk(seed.items) if isinstance(item, Loop)):
-        places = [place[call.operation, call.path] for call in _calls(loop.items)]
-        if places != sorted(places):
-            return False
-    return True
+    orders = ([place[c.operation, c.path] for c in _calls(loop.items)] for loop in seed.loops)
+    return all(places == sorted(places) for places in orders)
 
 
 def _calls(items: Sequence[Item]) -> Iterator[Call]:
@@ -270,7 +248,7 @@ def _fidelity(reduced: Reduced, expander: Expander) -> tuple[list[float], float]
 
 def _coverage(outcome: Outcome, calls: Calls) -> Coverage:
     reduced, items = outcome.reduced, outcome.items
-    included = sum(int(i.executions.sum()) for i, _ in walk(items) if isinstance(i, Call))
+    included = sum(int(call.executions.sum()) for call in _calls(items))
     spans: dict[int, list[tuple[int, int]]] = {}
     for loop in (item for item, _ in walk(items) if isinstance(item, Loop)):
         if loop.parent is None:

@@ -62,29 +62,14 @@ class _Grid(NamedTuple):
 def law_of(caller: AnyIntegers, partner: AnyIntegers, world: int) -> Law | None:
     """The law that the messages of one call follow, all to or all from the partners.
 
-    Parameters
-    ----------
-    caller, partner : ndarray of int, shape (messages,)
-        Ranks at both ends, those of one caller in the order of its messages.
-    world : int
-        Ranks there are.
-
-    Returns
-    -------
-    Law or None
-        The simplest law that holds for all messages, or else for 99 % of them; None if there
-        is none, or one message or rank is all there is to see it in.
-
-    Notes
-    -----
-    A law that names one partner holds for a message if that is its partner; one that changes
-    by iteration, if its turn is as well. One that names several takes the messages of a rank
-    in rounds of so many, and holds for the first in its round with each of the partners: whom
+    The simplest one that holds for all messages, those of a caller in their order, or else for
+    99 % of them; None if there is none, or one message or rank is all there is to see it in. A
+    law that names one partner holds for a message if that is its partner; one that changes by
+    iteration, if its turn is as well. One that names several takes the messages of a rank in
+    rounds of so many, and holds for the first in its round with each of the partners: whom
     ranks choose by chance is no law, though all are chosen in the end. About linear in the
     messages, times the grids whose strides occur as distances.
 
-    Examples
-    --------
     >>> import numpy as np
     >>> ranks = np.arange(8)
     >>> law_of(ranks, (ranks + 1) % 8, 8)
@@ -152,10 +137,8 @@ def _constant(caller: Integers, partner: Integers, world: int) -> Iterator[Law]:
 
 def _moved(caller: Integers, partner: Integers, shape: tuple[int, ...]) -> Law:
     """The law of one step from each rank in a periodic grid."""
-    places = zip(
-        np.unravel_index(partner, shape), np.unravel_index(caller, shape), shape, strict=True
-    )
-    steps = [(there - here) % length for there, here, length in places]
+    ends = np.unravel_index(partner, shape), np.unravel_index(caller, shape)
+    steps = [(there - here) % length for there, here, length in zip(*ends, shape, strict=True)]
     code = np.ravel_multi_index(tuple(steps), shape)
     most = _most_frequent(code)
     step = [
@@ -163,7 +146,7 @@ def _moved(caller: Integers, partner: Integers, shape: tuple[int, ...]) -> Law:
         for value, length in zip(np.unravel_index(most, shape), shape, strict=True)
     ]
     sizes = " × ".join(map(str, shape))  # noqa: RUF001 -- times
-    text = f"{', '.join(f'{value:+d}' if value else '0' for value in step)}"
+    text = ", ".join(f"{value:+d}" if value else "0" for value in step)
     return Law(f"({text}) in {sizes}, periodic", _share(code == most))
 
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass, replace
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 import numpy as np
 
@@ -45,25 +45,12 @@ class Seen:
         members = np.flatnonzero(is_member)
         weights = reduced.repetitions_of(members)
         (means,) = means_of(reduced, members, weights, np.zeros(1, np.int64))
-        return replace(
-            call,
-            ranks=some.ranks,
-            executions=some.executions,
-            probability=some.probability,
-            **means,
-        )
+        return replace(call, **some.fields(), **means)
 
     def condition(self, condition: Condition) -> Condition:
         """The condition with the executions of the ranks."""
         some = self._of(condition)
-        if some is None:
-            return condition
-        return replace(
-            condition,
-            ranks=some.ranks,
-            executions=some.executions,
-            probability=some.probability,
-        )
+        return condition if some is None else replace(condition, **some.fields())
 
     def loop(self, loop: Loop) -> Loop:
         """The loop with the iterations and times of the ranks."""
@@ -73,9 +60,7 @@ class Seen:
         weights = some.executions[some.lanes]
         return replace(
             loop,
-            ranks=some.ranks,
-            executions=some.executions,
-            iterations=some.probability,
+            **some.fields("iterations"),
             probability=float(loop.entered[some.lanes].sum() / some.around),
             mean_ns=float(np.average(loop.lane_mean_ns[some.lanes], weights=weights)),
             share=share_of_run(loop.inside_ns, some.lanes, self.reduced.run_ns),
@@ -99,10 +84,10 @@ class _Some(NamedTuple):
     executions: Integers  # (lanes of the structure,) none on others
     around: int  # executions of the body around, on these lanes
 
-    @property
-    def probability(self) -> float:
-        """Executions per execution of the body around."""
-        return float(self.executions.sum() / self.around)
+    def fields(self, share: str = "probability") -> dict[str, Any]:
+        """What a node says of them, with executions per execution of the body around."""
+        values = {"ranks": self.ranks, "executions": self.executions}
+        return values | {share: float(self.executions.sum() / self.around)}
 
 
 def _note_around(

@@ -212,16 +212,13 @@ def _joined(
     after = np.maximum.accumulate(partner)[rest]
     place = np.concatenate([np.arange(len(common)) + 0.0, after + 0.5])
     added = other.take(np.flatnonzero(rest))
-    return _chained(common, added).take(np.argsort(place, kind="stable"))
-
-
-def _chained(common: _Sequence, other: _Sequence) -> _Sequence:
     columns = {
-        name: np.concatenate([column, other.columns[name]])
+        name: np.concatenate([column, added.columns[name]])
         for name, column in common.columns.items()
     }
-    members = np.concatenate([common.members, other.members])
-    return _Sequence(columns, members, np.concatenate([common.stage, other.stage]))
+    members = np.concatenate([common.members, added.members])
+    both = _Sequence(columns, members, np.concatenate([common.stage, added.stage]))
+    return both.take(np.argsort(place, kind="stable"))
 
 
 def _paired(
@@ -232,15 +229,9 @@ def _paired(
     if anchored:
         common, other = common.anchored(), other.anchored()
     same = _core.align(
-        common.tokens(),
-        other.tokens(),
-        place=weights.place,
-        size=weights.size,
-        most=weights.place * _MOST_OF_PLACE,
-        limit=weights.limit,
-        turn=TURN,
-        window=how.window,
-    )
+        common.tokens(), other.tokens(), weights.place, weights.size,
+        most=weights.place * _MOST_OF_PLACE, limit=weights.limit, turn=TURN, window=how.window,
+    )  # fmt: skip
     stage = np.where(same >= 0, STAGES.index("aligned"), 0).astype(np.uint8)
     for rest in _RESTS:
         rows = _add_rest(common, other, same, rest)

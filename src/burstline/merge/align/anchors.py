@@ -211,27 +211,20 @@ def _aligned(common: Integers, other: Integers, how: Alignment) -> Integers:
 
     def tokens(columns: Integers) -> tuple[npt.NDArray[np.generic], ...]:
         label, kind, content, turn = columns
-        length = len(label)
-        return (
-            label.astype(np.int32),
-            kind.astype(np.int32),
-            np.zeros(length),
+        codes = (each.astype(np.int32) for each in (label, kind, turn))
+        place, size, gap = (
+            np.zeros(len(label)),
             np.exp2(content % _SIZES),
-            np.full(length, GAP),
-            turn.astype(np.int32),
+            np.full(len(label), GAP),
         )
+        label, kind, turn = codes
+        return label, kind, place, size, gap, turn
 
-    weights = how.weights
+    size, limit = how.weights.size, how.weights.limit
     return _core.align(
-        tokens(common),
-        tokens(other),
-        place=0.0,
-        size=weights.size,
-        most=0.0,
-        limit=weights.limit,
-        turn=TURN,
-        window=how.window,
-    )
+        tokens(common), tokens(other), 0.0, size,
+        most=0.0, limit=limit, turn=TURN, window=how.window,
+    )  # fmt: skip
 
 
 def _renamed(

@@ -130,15 +130,15 @@ def burst_table(
     >>> burst_table(trace, columns=names).table.to_pylist()[0]["call_path_after"]
     'main@a.c:3'
     """
-    parts = list(
-        burst_parts(
+    parts = [
+        *burst_parts(
             trace,
             columns=columns,
             min_duration_ns=min_duration_ns,
             whole=whole,
             poll_gap_ns=poll_gap_ns,
         )
-    )
+    ]
     target = table_schema(trace.counter_names, columns)
     counters = counter_columns(trace.counter_names)
     return BurstTable(
@@ -165,17 +165,14 @@ def burst_parts(
     if "concurrency" in target.names:
         concurrency = _concurrency(trace if whole is None else whole, trace)
     for bursts, calls in _parts(trace, _burst_columns(trace, target), decoder.columns):
-        if begun is None and "region" in target.names and _has_silent(bursts):
-            begun = Begun(trace, decoder)
+        if begun is None and "region" in target.names:
+            before, after = numpy_columns(bursts, "call_before", "call_after")
+            if ((before < 0) & (after < 0)).any():
+                begun = Begun(trace, decoder)
         rows = Rows(
-            trace,
-            bursts,
-            calls,
-            decoder,
-            poll_gap_ns=poll_gap_ns,
-            concurrency=concurrency,
-            begun=begun,
-        )
+            trace, bursts, calls, decoder,
+            poll_gap_ns=poll_gap_ns, concurrency=concurrency, begun=begun,
+        )  # fmt: skip
         yield rows.table(target, min_duration_ns)
 
 
@@ -238,9 +235,3 @@ def _concurrency(whole: Trace, trace: Trace) -> Concurrency:
     parts = whole.batches("bursts", _COMPUTING) if whole.rows("bursts") else iter(())
     columns = (numpy_columns(part, *_COMPUTING) for part in parts)
     return Concurrency(node_of[0], columns, node_of[1])
-
-
-def _has_silent(bursts: pa.Table) -> bool:
-    """Whether there are bursts between no calls."""
-    before, after = numpy_columns(bursts, "call_before", "call_after")
-    return bool(((before < 0) & (after < 0)).any())

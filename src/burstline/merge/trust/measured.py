@@ -46,9 +46,8 @@ class Measured:
         if len(traces) != matching.runs:
             raise ParameterError(f"{matching.runs} runs were matched, {len(traces)} are given")
         self._traces, self.base = tuple(traces), matching.base
-        rows = np.stack(
-            [_rows(trace, matching, run) for run, trace in enumerate(traces)], axis=1
-        )
+        each = [_rows(trace, matching, run) for run, trace in enumerate(traces)]
+        rows = np.stack(each, axis=1)
         self.rows = rows[(rows >= 0).sum(axis=1) >= 2]
         if not len(self.rows):
             raise NotEnoughDataError(
@@ -63,11 +62,8 @@ class Measured:
     def counter(self, name: str) -> Quantity:
         """A counter of the bursts."""
         (column,) = counter_columns([name])
-        return self._gathered(
-            column,
-            partial(_readings, name=name),
-            [k for k, trace in enumerate(self._traces) if name in trace.counter_names],
-        )
+        having = [k for k, trace in enumerate(self._traces) if name in trace.counter_names]
+        return self._gathered(column, partial(_readings, name=name), having)
 
     def feature(self, name: str) -> Quantity:
         """A quantity that every run has."""

@@ -84,22 +84,6 @@ class Decision(NamedTuple):
     limit: float  # that it exceeds, or falls short of
 
 
-def verdict(
-    difference: float | None,
-    close: float | None,
-    limits: Limits = PUBLISHED,
-    *,
-    total: float | None = None,
-    correlation: float | None = None,
-) -> str:
-    """How far a counter can be trusted, by its figures; None is one that it has not.
-
-    >>> verdict(None, None), verdict(None, 0.0), verdict(0.1, 0.9, total=1.035)
-    ('no information', 'do not use', 'do not use')
-    """
-    return judged(difference, close, limits, total=total, correlation=correlation)[0]
-
-
 def judged(
     difference: float | None,
     close: float | None,
@@ -110,6 +94,8 @@ def judged(
 ) -> tuple[str, tuple[Decision, ...]]:
     """The verdict by these figures, and those that keep the counter from a better one.
 
+    >>> judged(None, None)
+    ('no information', ())
     >>> judged(0.1, 0.9, total=1.035)
     ('do not use', (Decision(figure='of_total', value=1.035, limit=0.25),))
     """
@@ -118,16 +104,13 @@ def judged(
     if difference is None:
         return DO_NOT_USE, (Decision("counted", 0, 1),)
     total = 0.0 if total is None else total
-    not_trusted = [
-        Decision("relative_difference", difference, limits.trust_difference),
-        Decision("close", close, limits.trust_close),
-        Decision("of_total", total, limits.trust_total),
-    ]
-    not_used = [
-        Decision("relative_difference", difference, limits.care_difference),
-        Decision("close", close, limits.care_close),
-        Decision("of_total", total, limits.care_total),
-    ]
+    figures = {"relative_difference": difference, "close": close, "of_total": total}
+    trusted = (limits.trust_difference, limits.trust_close, limits.trust_total)
+    used = (limits.care_difference, limits.care_close, limits.care_total)
+    not_trusted, not_used = (
+        [Decision(*figure, limit) for figure, limit in zip(figures.items(), least, strict=True)]
+        for least in (trusted, used)
+    )
     # A high correlation proves nothing: L2 misses of SOD2D reach 1.000 and differ by 0.512. A
     # low one does, but for bursts so alike that only noise distinguishes them.
     if correlation is not None and total > limits.trust_total:

@@ -192,19 +192,15 @@ class Level:
         words = self._words(together, holds)
         if words is not None:
             return Cost(0, 2 + _list_length(words), 1 if names_an_end(words) else 2)
-        by_rank = [self._words_length(each, holds) for each in alone] if len(lanes) > 1 else []
-        if by_rank and (most := _most(by_rank)) is not None:
-            return Cost(1, 3 + most, 2)
+        by_rank = [self._words(each, holds) for each in alone] if len(lanes) > 1 else []
+        known = [_list_length(words) for words in by_rank if words is not None]
+        if known and len(known) == len(by_rank):
+            return Cost(1, 3 + max(known), 2)
         when = [np.flatnonzero(holds[each]) for each in alone]
         return Cost(1, 3 + 2 * int(np.diff(Runs.of(when).begin).max()), 2)
 
     def _words(self, among: Mask, holds: Mask) -> str | None:
         return words_for(Places(self.place[among], self.to_end[among], holds[among]))
-
-    def _words_length(self, among: Mask, holds: Mask) -> int | None:
-        """What the words for a condition cost beside it; None without words."""
-        words = self._words(among, holds)
-        return None if words is None else _list_length(words)
 
 
 def _list_length(words: str) -> int:
@@ -214,12 +210,6 @@ def _list_length(words: str) -> int:
         return 0
     # three numbers at equal distances may be so by chance
     return 1 + 2 * sum(3 if " by " in each else 1 + (".." in each) for each in stretches)
-
-
-def _most(lengths: Sequence[int | None]) -> int | None:
-    """The greatest length; None where one is not known."""
-    known = [each for each in lengths if each is not None]
-    return max(known) if len(known) == len(lengths) else None
 
 
 def _wider(first: Mask | None, second: Mask | None) -> Mask | None:

@@ -180,9 +180,7 @@ class Body:
 
 def _plain_length(body: Body) -> int:
     """The length of a loop of so many elements, if nothing in it depends on anything."""
-    return 2 + sum(
-        _plain_length(element) if isinstance(element, Body) else 1 for element in body.elements
-    )
+    return 2 + sum(_plain_length(e) if isinstance(e, Body) else 1 for e in body.elements)
 
 
 def find_nest(graph: CallGraph, judge: Judge, known: dict[_Key, Body]) -> Body:
@@ -291,22 +289,16 @@ class _Nester:
         in_order = True
         large = len(region.nodes) > _SMALL_LOOP
         for is_likely, way, groups in self._ways(region):
-            if (
-                not is_likely
-                and best is not None
-                and not best.unexplained
-                and in_order
-                and large
-            ):
+            explained = best is not None and not best.unexplained
+            if explained and in_order and large and not is_likely:
                 break
             body = self._judged(self._body(region.without(way), groups, depth + 1), best)
             readings.append(body)
             if body.whole and (best is None or body.whole.rank < best.rank):
                 in_order = not self._disorder(body.elements)
             best = min(filter(None, (best, body.whole)), default=None, key=lambda c: c.rank)
-            if len(region.nodes) > _LARGEST_SEARCH or depth >= _DEEPEST_SEARCH:
-                break
-            if body.is_plain:
+            too_far = len(region.nodes) > _LARGEST_SEARCH or depth >= _DEEPEST_SEARCH
+            if too_far or body.is_plain:
                 break
         if best is None:
             return min(readings, key=lambda body: body.cost)
@@ -317,14 +309,11 @@ class _Nester:
 
     def _judged(self, body: Body, best: Cost | None = None) -> Body:
         """The body of a loop, with what it costs; without it if that is more than the best."""
-        loops = sum(isinstance(element, Body) for element in body.elements)
-        least = body.inner and body.inner.plus(Cost(0, len(body.elements) - loops))
+        is_loop = [isinstance(element, Body) for element in body.elements]
+        least = body.inner and body.inner.plus(Cost(0, is_loop.count(False)))
         if best is not None and least is not None and least.rank > best.rank:
             return body
-        own = self.judge.cost(
-            [_nodes(element) for element in body.elements],
-            [isinstance(element, Body) for element in body.elements],
-        )
+        own = self.judge.cost([_nodes(element) for element in body.elements], is_loop)
         return replace(body, whole=own and body.inner and own.plus(body.inner))
 
     def _ways(self, region: Region) -> Iterator[tuple[bool, set[Edge], list[list[int]]]]:

@@ -96,7 +96,7 @@ class Programmer:
             else:
                 end = _end_of_condition(keys, when, begin)
                 inside = slice(begin, end)
-                parts.append(self._part(items[inside], when[inside], when[begin], around))
+                parts.append(self._condition(items[inside], when[inside], when[begin], around))
             begin = end
         return self._with_conditions_in_others(parts, around)
 
@@ -111,7 +111,7 @@ class Programmer:
             holds = _wider(first.node, second.node)
             if holds is not None:
                 items, when = [*first.items, *second.items], [*first.when, *second.when]
-                both = self._part(items, when, holds, around)
+                both = self._condition(items, when, holds, around)
                 other = [*nodes[:at], both.node, *nodes[at + 2 :]]
                 if _is_shorter(other, nodes, around):
                     nodes = other
@@ -121,14 +121,9 @@ class Programmer:
             at += 1
         return tuple(nodes)
 
-    def _part(
-        self, items: Sequence[Item], when: Sequence[Runs], holds: Runs, around: Around
-    ) -> _Part:
-        return _Part(self._condition(items, when, holds, around), items, when)
-
     def _condition(
         self, items: Sequence[Item], when: Sequence[Runs], holds: Runs, around: Around
-    ) -> Condition:
+    ) -> _Part:
         """The condition on some items that are executed only if it holds."""
         held = holds.counts()
         within = [runs.within(holds) for runs in when]
@@ -142,7 +137,7 @@ class Programmer:
             when=holds,
         )
         inside = self._conditional(inner, within, around.inner(condition))
-        return replace(condition, items=inside)
+        return _Part(replace(condition, items=inside), items, when)
 
     def _times(self, around: Around) -> Integers:
         """How often a body was executed, on each lane; the program once."""

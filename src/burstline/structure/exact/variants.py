@@ -43,23 +43,14 @@ def _with_calls_by_line(body: Body, graph: CallGraph) -> Iterator[Body]:
         call, loop = (other, one) if isinstance(one, Body) else (one, other)
         if isinstance(call, Body) or not isinstance(loop, Body):
             continue
-        place = next(
-            (
-                k
-                for k, element in enumerate(loop.elements)
-                if graph.stands_before(call, first_call(element))
-            ),
-            0,
-        )
+        behind = (graph.stands_before(call, first_call(each)) for each in loop.elements)
+        place = next((k for k, is_behind in enumerate(behind) if is_behind), 0)
         if place or (call == other and graph.stands_before(call, first_call(loop))):
-            inside = replace(loop, elements=_inserted(loop.elements, place, call))
+            more = (*loop.elements[:place], call, *loop.elements[place:])
+            inside = replace(loop, elements=more)
             yield replace(
                 body, elements=(*body.elements[:at], inside, *body.elements[at + 2 :])
             )
-
-
-def _inserted(elements: Sequence[int | Body], place: int, call: int) -> tuple[int | Body, ...]:
-    return (*elements[:place], call, *elements[place:])
 
 
 def _counted(number: int, loop: Body, nest: Nest, reading: Reading) -> Iterator[Body]:

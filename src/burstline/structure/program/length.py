@@ -58,18 +58,15 @@ def _when_length(condition: Condition, around: Around) -> int:
 def _trips_length(loop: Loop, around: Around) -> int:
     if loop.trips is None:
         return 1
-    lanes = _different(loop.trips, np.flatnonzero(loop.executions).tolist())
-    trips = [loop.trips.values(lane) for lane in lanes]
+    # of lanes with the same numbers, one
+    lanes = np.flatnonzero(loop.executions).tolist()
+    different = {loop.trips.part(lane, 1).key(): lane for lane in lanes}
+    trips = [loop.trips.values(lane) for lane in different.values()]
     if all((each == each[0]).all() for each in trips):
         return 1 if len({int(each[0]) for each in trips}) == 1 else 2
     if _is_linear(loop, around):
         return 2
     return 2 + 2 * max(map(period_length, trips))
-
-
-def _different(runs: Runs, lanes: Sequence[int]) -> list[int]:
-    """The first lane of each that have the same numbers."""
-    return list({runs.part(lane, 1).key(): lane for lane in reversed(lanes)}.values())
 
 
 def _is_linear(loop: Loop, around: Around) -> bool:

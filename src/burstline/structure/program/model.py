@@ -96,9 +96,8 @@ class Structure:
 
     def unit(self, counter: str) -> str:
         """The unit of a counter; empty for counts, and for what is no counter of the trace."""
-        return dict(zip(self.reduced.counters, self.reduced.units, strict=True)).get(
-            counter, ""
-        )
+        units = dict(zip(self.reduced.counters, self.reduced.units, strict=True))
+        return units.get(counter, "")
 
     @property
     def loops(self) -> tuple[Loop, ...]:
@@ -144,7 +143,7 @@ class Structure:
 
     def as_dict(self) -> dict[str, Any]:
         """The structure as JSON output."""
-        grid = self.grid
+        grid, nodes = self.grid, self.nodes
         by_rank: dict[str, float] = {}  # the smallest of its lanes
         for rank, value in zip(map(str, self.ranks), self.fidelity_by_lane, strict=True):
             by_rank[rank] = min(value, by_rank.get(rank, value))
@@ -161,11 +160,7 @@ class Structure:
             "grid": grid and grid._asdict(),
             "coverage": self.coverage.calls,
             "coverage_time": self.coverage.time,
-            "size": {
-                "nodes": self.nodes,
-                "calls": self.calls,
-                "ratio": self.nodes / self.calls,
-            },
+            "size": {"nodes": nodes, "calls": self.calls, "ratio": nodes / self.calls},
             "classes": [list(ranks) for ranks in self.classes],
             "unique_calls": self.unique_calls,
             "loops": [loop.as_dict() for loop in self.loops],

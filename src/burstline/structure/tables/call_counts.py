@@ -25,6 +25,11 @@ class Phase:
     first: Call | None  # the call that the computation leads to; None where there is none
     burst_ns: float | None  # how long that lasts in the mean
 
+    @property
+    def computing_ns(self) -> int | None:
+        """The same in whole nanoseconds."""
+        return None if self.burst_ns is None else round(self.burst_ns)
+
 
 @dataclass(frozen=True, slots=True, eq=False)
 class CallCounts:
@@ -40,17 +45,15 @@ class CallCounts:
 
     def rows(self) -> Iterator[dict[str, Any]]:
         """A dictionary per phase and operation that it has, phases counted from 1."""
-        for number, phase in enumerate(self.phases):
-            for name, calls in zip(
-                self.operations, self.calls[:, number].tolist(), strict=True
-            ):
+        for number, (phase, column) in enumerate(
+            zip(self.phases, self.calls.T, strict=True), 1
+        ):
+            for name, calls in zip(self.operations, column.tolist(), strict=True):
                 if calls:
                     yield {
                         "loop": self.loop,
-                        "phase": number + 1,
-                        "computing_ns": None
-                        if phase.burst_ns is None
-                        else round(phase.burst_ns),
+                        "phase": number,
+                        "computing_ns": phase.computing_ns,
                         "operation": name,
                         "calls": calls,
                         "per_iteration": calls / self.iterations,
@@ -63,8 +66,7 @@ class CallCounts:
             first = None if phase.first is None else phase.first.as_dict()
             names = ("operation", "file", "line", "function")
             begins = first and {name: first[name] for name in names}
-            burst_ns = None if phase.burst_ns is None else round(phase.burst_ns)
-            phases.append({"begins_with": begins, "computing_ns": burst_ns})
+            phases.append({"begins_with": begins, "computing_ns": phase.computing_ns})
         calls = [
             {
                 "operation": name,

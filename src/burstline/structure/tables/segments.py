@@ -12,7 +12,6 @@ import numpy as np
 from burstline.columns import Floats, Integers, Mask, prefix_sums
 from burstline.identity import Site
 from burstline.model import Trace
-from burstline.structure.program.iterations import Iterations
 from burstline.structure.program.model import Structure
 from burstline.structure.tables.change_points import change_points
 from burstline.structure.tables.costs import Costs
@@ -42,11 +41,9 @@ class Change:
         """The change as JSON output."""
         caller = self.site.path[-1] if self.site.path else None
         place = {name: caller and getattr(caller, name) for name in _PLACE}
-        named = {"operation": self.site.operation, **place}
-        values = {
-            name: getattr(self, name) for name in ("rank", "ranks", "before_ns", "now_ns")
-        }
-        return {"kind": self.kind, **named, **values, "share": self.share}
+        names = ("rank", "ranks", "before_ns", "now_ns", "share")
+        values = {name: getattr(self, name) for name in names}
+        return {"kind": self.kind, "operation": self.site.operation} | place | values
 
 
 @dataclass(frozen=True, slots=True)
@@ -129,8 +126,11 @@ class Spent:
         self._costs, self._calls = Costs(trace), structure.found_in
         self._table, self.sites = table, structure.reduced.sites
         self._sequence = structure.steps.sequence
-        self._iterations = structure.iterations(table.loop)
-        self._begin, self._until = _places(self._iterations, table, structure)
+        # among the calls of all lanes
+        shift = self._calls.lane_begin[:-1] - self._calls.row[self._calls.lane_begin[:-1]]
+        iterations = structure.iterations(table.loop)
+        self._begin = iterations.first + shift[iterations.lane]
+        self._until = self._begin + table.calls
         lanes, self._lane = np.unique(table.lane, return_inverse=True)
         self.ranks = self._calls.ranks[lanes]
 
@@ -139,7 +139,8 @@ class Spent:
         number = self._table.iteration
         rows = np.flatnonzero(self._table.counted & (first <= number) & (number < end))
         count = self._until[rows] - self._begin[rows]
-        place = _ranges(self._begin[rows], count)
+        offsets = prefix_sums(count)
+        place = np.arange(offsets[-1]) + np.repeat(self._begin[rows] - offsets[:-1], count)
         row = np.repeat(np.arange(len(rows)), count)
         spent_ns = self._ns(place, self._table.whole[rows][row])
         after = np.minimum(place + 1, len(self._sequence) - 1)
@@ -167,22 +168,6 @@ class Spent:
         between_ns = calls.enter_ns[after] - calls.leave_ns[place] - gap_ns - waiting_ns
         mpi_ns = calls.leave_ns[place] - calls.enter_ns[place]
         return mpi_ns + goes_on * waiting_ns, goes_on * np.maximum(between_ns, 0)
-
-
-def _places(
-    iterations: Iterations, table: LoopTable, structure: Structure
-) -> tuple[Integers, Integers]:
-    """Where the calls of each iteration begin and end, among the calls of all lanes."""
-    calls = structure.found_in
-    shift = calls.lane_begin[:-1] - calls.row[calls.lane_begin[:-1]]
-    begin = iterations.first + shift[iterations.lane]
-    return begin, begin + table.calls
-
-
-def _ranges(begin: Integers, count: Integers) -> Integers:
-    """The numbers from each begin on, as many as its count."""
-    offsets = prefix_sums(count)
-    return np.arange(offsets[-1]) + np.repeat(begin - offsets[:-1], count)
 
 
 def _medians_with_zeros(values: Floats, group: Integers, counts: Integers) -> Floats:

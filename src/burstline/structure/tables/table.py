@@ -138,6 +138,14 @@ class LoopTable:
         computed = computed[np.bincount(_lanes(self)[counted]) > 0]
         most = by_iteration["max_useful_ns"]
         within = quotients(by_iteration["useful_ns"], most)[most > 0]
+        drift = trend(mean_ns)
+        if drift is not None:  # its step is at the number of an iteration
+            number = int(by_iteration["iteration"][drift.step.at])
+            drift = replace(drift, step=replace(drift.step, at=number))
+        spent = {
+            name: float(getattr(self, f"{name}_ns")[counted].sum() / total)
+            for name in ("useful", "mpi", "unwatched", "waiting")
+        }
         return LoopSummary(
             iterations=int(by_lane["iterations"].max()),
             counted=len(mean_ns),
@@ -149,13 +157,10 @@ class LoopTable:
             median_ns=float(np.median(mean_ns)),
             min_ns=int(duration.min()),
             max_ns=int(duration.max()),
-            useful=float(self.useful_ns[counted].sum() / total),
-            mpi=float(self.mpi_ns[counted].sum() / total),
-            unwatched=float(self.unwatched_ns[counted].sum() / total),
-            waiting=float(self.waiting_ns[counted].sum() / total),
+            **spent,
             balance=float(computed.mean() / computed.max()) if computed.max() > 0 else None,
             balance_within=float(within.mean()) if len(within) else None,
-            trend=_trend(mean_ns, by_iteration["iteration"]),
+            trend=drift,
             outliers=len(_slow_rows(self)[0]),
         )
 
@@ -325,14 +330,6 @@ def _slow_rows(table: LoopTable) -> tuple[Integers, Integers, Floats]:
     rows = rows[np.lexsort((-table.duration_ns[rows], table.iteration[rows]))]
     _, first, lanes = np.unique(table.iteration[rows], return_index=True, return_counts=True)
     return rows[first], lanes, score
-
-
-def _trend(mean_ns: Floats, iteration: Integers) -> Trend | None:
-    """The drift of the iterations' mean durations, its step at the number of an iteration."""
-    found = trend(mean_ns)
-    if found is None:
-        return None
-    return replace(found, step=replace(found.step, at=int(iteration[found.step.at])))
 
 
 def _lanes(table: LoopTable) -> Integers:
