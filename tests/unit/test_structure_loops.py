@@ -14,91 +14,64 @@ def detect(trace, **options):
     return structure.detect(trace, **({"method": "seed"} | options))
 
 
-def test_one_loop_of_two_calls_is_found():
-    found = detect(run(loop(10, Do("Send", 5), Do("Recv", 6))))
+SEND, RECV = loop(6, Do("Send", 11)), loop(6, Do("Recv", 16))
 
-    assert shape(found.items) == [1, (10, [5, 6]), 999]
-    assert found.fidelity == 1.0
-    assert found.coverage.calls == 1.0
+
+@pytest.mark.parametrize(
+    ("program", "found"),
+    [
+        ([loop(10, Do("Send", 5), Do("Recv", 6))], [(10, [5, 6])]),
+        ([loop(20, loop(8, Do("Sendrecv", 9)), Do("Allreduce", 12))], [(20, [(8, [9]), 12])]),
+        (
+            [loop(10, loop(5, SEND, Do("Recv", 13)), Do("Allreduce", 16))],
+            [(10, [(5, [(6, [11]), 13]), 16])],
+        ),
+        ([loop(10, Do("Bcast", 4), SEND, Do("Barrier", 17))], [(10, [4, (6, [11]), 17])]),
+        (
+            [loop(10, SEND, Do("Recv", 13)), loop(15, loop(4, Do("Send", 21)), Do("Wait", 26))],
+            [(10, [(6, [11]), 13]), (15, [(4, [21]), 26])],
+        ),
+        ([loop(20, SEND, RECV, Do("Barrier", 26))], [(20, [(6, [11]), (6, [16]), 26])]),
+        ([loop(20, SEND, RECV)], [(20, [(6, [11]), (6, [16])])]),
+        (
+            [loop(5, loop(4, SEND, RECV), Do("Barrier", 20))],
+            [(5, [(4, [(6, [11]), (6, [16])]), 20])],
+        ),
+        (
+            [loop(4, SEND, RECV, loop(6, Do("Send", 21)))],
+            [(4, [(6, [11]), (6, [16]), (6, [21])])],
+        ),
+    ],
+    ids=[
+        "two calls",
+        "a loop in a loop",
+        "three loops",
+        "an inner loop that ends where a call after it stands",
+        "phases one after the other",
+        "aliased loops",
+        "a superloop without a call",
+        "that in a loop",
+        "that of three loops",
+    ],
+)
+def test_loops_are_read_as_they_were_written(program, found):
+    read = detect(run(*program))
+
+    assert shape(read.items) == [1, *found, 999]
+    assert (read.fidelity, read.coverage.calls) == (1.0, 1.0)
 
 
 def test_a_loop_in_a_loop_is_its_child():
-    found = detect(run(loop(20, loop(8, Do("Sendrecv", 9)), Do("Allreduce", 12))))
+    outer, inner = detect(run(loop(20, loop(8, Do("Sendrecv", 9)), Do("Allreduce", 12)))).loops
 
-    assert shape(found.items) == [1, (20, [(8, [9]), 12]), 999]
-    outer, inner = found.loops
     assert (outer.parent, inner.parent) == (None, outer.id)
     assert (outer.total_iterations, inner.total_iterations) == (20, 160)
-    assert found.fidelity == 1.0
 
 
-def test_three_loops_nest():
-    program = loop(10, loop(5, loop(6, Do("Send", 10)), Do("Recv", 13)), Do("Allreduce", 16))
+def test_a_superloop_without_a_call_is_hidden():
+    found = detect(run(loop(20, SEND, RECV)))
 
-    found = detect(run(program))
-
-    assert shape(found.items) == [1, (10, [(5, [(6, [10]), 13]), 16]), 999]
-    assert found.fidelity == 1.0
-
-
-def test_an_inner_loop_ends_where_a_call_after_it_stands():
-    found = detect(run(loop(10, Do("Bcast", 4), loop(6, Do("Send", 5)), Do("Barrier", 7))))
-
-    assert shape(found.items) == [1, (10, [4, (6, [5]), 7]), 999]
-
-
-def test_phases_one_after_the_other_do_not_nest():
-    found = detect(
-        run(
-            loop(10, loop(6, Do("Sendrecv", 10)), Do("Allreduce", 13)),
-            loop(15, loop(4, Do("Send", 21)), Do("Barrier", 26)),
-        )
-    )
-
-    assert shape(found.items) == [1, (10, [(6, [10]), 13]), (15, [(4, [21]), 26]), 999]
-    assert found.fidelity == 1.0
-
-
-def test_aliased_loops_are_told_apart():
-    found = detect(
-        run(loop(20, loop(6, Do("Send", 11)), loop(6, Do("Recv", 16)), Do("Barrier", 26)))
-    )
-
-    assert shape(found.items) == [1, (20, [(6, [11]), (6, [16]), 26]), 999]
-    assert found.fidelity == 1.0
-
-
-def test_a_superloop_without_a_call_is_found_by_its_blocks():
-    found = detect(run(loop(20, loop(6, Do("Send", 11)), loop(6, Do("Recv", 16)))))
-
-    assert shape(found.items) == [1, (20, [(6, [11]), (6, [16])]), 999]
     assert [each.hidden for each in found.loops] == [True, False, False]
-    assert found.fidelity == 1.0
-
-
-def test_a_hidden_superloop_can_be_inside_a_loop():
-    found = detect(
-        run(
-            loop(
-                5,
-                loop(4, loop(6, Do("Send", 11)), loop(6, Do("Recv", 16))),
-                Do("Barrier", 20),
-            )
-        )
-    )
-
-    assert shape(found.items) == [1, (5, [(4, [(6, [11]), (6, [16])]), 20]), 999]
-    assert found.fidelity == 1.0
-
-
-def test_a_superloop_without_a_call_can_have_three_loops():
-    program = loop(4, *(loop(6, Do("Send", line)) for line in (11, 16, 21)))
-
-    assert shape(detect(run(program)).items) == [
-        1,
-        (4, [(6, [11]), (6, [16]), (6, [21])]),
-        999,
-    ]
 
 
 @pytest.mark.parametrize(("twice", "hidden"), [(10, True), (9, False)])

@@ -31,6 +31,13 @@ def found(*program, **settings):
     return trace, detect(trace, min_share=0)
 
 
+def with_bursts(trace, bursts):
+    """Give the trace with other rows of bursts."""
+    tables = {name: trace.table(name) for name in schema.TABLES if name in trace}
+    tables["bursts"] = pa.Table.from_pylist(bursts, schema=trace.bursts.schema)
+    return Trace(tables)
+
+
 def slowed(trace, rows, extra_ns):
     """Make a trace whose calls in `rows`, and all after them on their location, are later."""
     tables = {name: trace.table(name) for name in schema.TABLES if name in trace}
@@ -87,9 +94,7 @@ def test_any_loop_costs_what_the_slow_twin_says(trips, work, ranks, unread, poll
     for row in polls.keys() & set(range(len(bursts))):
         names = ("polls", "polling_ns", "waiting_ns")
         bursts[row] |= dict(zip(names, polls[row], strict=True))
-    tables = {name: trace.table(name) for name in schema.TABLES if name in trace}
-    tables["bursts"] = pa.Table.from_pylist(bursts, schema=trace.bursts.schema)
-    trace = Trace(tables)
+    trace = with_bursts(trace, bursts)
 
     for each in structure.loops:
         table = loop_table(trace, structure, each.id)
@@ -113,10 +118,8 @@ def test_failed_polls_are_waiting_and_no_computation():
     bursts = trace.bursts.to_pylist()
     for burst in bursts:
         burst |= {"polls": 40, "polling_ns": 1}  # short stretches: the whole burst waits
-    tables = {name: trace.table(name) for name in schema.TABLES if name in trace}
-    tables["bursts"] = pa.Table.from_pylist(bursts, schema=trace.bursts.schema)
 
-    table = loop_table(Trace(tables), structure, 1)
+    table = loop_table(with_bursts(trace, bursts), structure, 1)
 
     assert table.useful_ns.tolist() == [0] * 5
     assert table.waiting_ns.tolist() == [WORK_NS] * 4 + [0]
@@ -139,10 +142,8 @@ def test_a_counter_that_was_not_read_throughout_is_unknown():
     trace, structure = found(loop(5, Do("Send", 9)), ranks=1, counters=True)
     bursts = trace.bursts.to_pylist()
     bursts[2]["ins"] = None
-    tables = {name: trace.table(name) for name in schema.TABLES if name in trace}
-    tables["bursts"] = pa.Table.from_pylist(bursts, schema=trace.bursts.schema)
 
-    table = loop_table(Trace(tables), structure, 1)
+    table = loop_table(with_bursts(trace, bursts), structure, 1)
 
     assert table.counters["ins"].tolist() == [100, NO_VALUE, 100, 100, 0]
     assert table.to_frame()["ins"].to_list() == [100, None, 100, 100, 0]

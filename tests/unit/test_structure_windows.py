@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import numpy as np
 import pytest
 
 from burstline import ParameterError
@@ -32,18 +33,21 @@ def hybrid():
     return trace, detect(trace, method="exact")
 
 
-def test_threads_without_the_loop_have_the_window_of_their_rank(hybrid):
-    begin, end = iterations_window(*hybrid, 1, 2, 3)
+@pytest.mark.parametrize(
+    ("first", "last", "begins", "ends"),
+    [
+        (2, 3, [10, 15, 0], [30, 35, 0]),
+        (4, 6, [30, 35, 0], [52, 37, 0]),  # a rank with fewer has those it has
+        (-2, -1, [40, 25, 0], [52, 37, 0]),  # from the end, those of each rank
+    ],
+)
+def test_threads_without_the_loop_have_the_window_of_their_rank(
+    hybrid, first, last, begins, ends
+):
+    begin, end = iterations_window(*hybrid, 1, first, last)
 
-    assert begin.tolist() == [10, 10, 15, 15, 0, 0]
-    assert end.tolist() == [30, 30, 35, 35, 0, 0]
-
-
-def test_a_rank_with_fewer_iterations_has_those_it_has(hybrid):
-    begin, end = iterations_window(*hybrid, 1, 4, 6)
-
-    assert begin.tolist()[::2] == [30, 35, 0]
-    assert end.tolist()[::2] == [52, 37, 0]
+    assert begin.tolist() == np.repeat(begins, 2).tolist()
+    assert end.tolist() == np.repeat(ends, 2).tolist()
 
 
 def test_a_rank_without_these_iterations_is_left_out(hybrid):
@@ -53,13 +57,6 @@ def test_a_rank_without_these_iterations_is_left_out(hybrid):
     part = select(trace, start_ns=begin, end_ns=end)
 
     assert part.locations["rank"].to_pylist() == [0, 0]
-
-
-def test_iterations_from_the_end_are_those_of_each_rank(hybrid):
-    begin, end = iterations_window(*hybrid, 1, -2, -1)
-
-    assert begin.tolist()[::2] == [40, 25, 0]
-    assert end.tolist()[::2] == [52, 37, 0]
 
 
 def test_iterations_of_an_inner_loop_count_over_its_entries():
