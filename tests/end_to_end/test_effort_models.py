@@ -11,7 +11,7 @@ from pathlib import Path
 
 import pytest
 
-from burstline.cli.inputs import effort_model
+from burstline.cli.clock_options import effort_model
 from burstline.clocks import CALLS, KINDS
 from recording import Site, environment
 

@@ -6,7 +6,7 @@ import os
 import pytest
 
 from burstline import ParameterError
-from burstline.cli import inputs, usage
+from burstline.cli import inputs, limits, usage
 
 
 def parsed(*words):
@@ -30,7 +30,7 @@ def parsed(*words):
     ],
 )
 def test_a_size_has_decimal_or_binary_units(text, size):
-    assert inputs.parse_size(text) == size
+    assert limits.parse_size(text) == size
 
 
 @pytest.mark.parametrize(
@@ -38,21 +38,21 @@ def test_a_size_has_decimal_or_binary_units(text, size):
 )
 def test_what_is_no_size_is_refused_and_the_way_out_is_named(text):
     with pytest.raises(ParameterError, match="2GiB"):
-        inputs.parse_size(text)
+        limits.parse_size(text)
 
 
 def test_memory_and_threads_follow_the_arguments():
     arguments = parsed("--memory", "2G", "--threads", "3")
 
-    assert inputs.memory_budget(arguments) == 2 * 10**9
-    assert inputs.thread_count(arguments) == 3
+    assert limits.memory_budget(arguments) == 2 * 10**9
+    assert limits.thread_count(arguments) == 3
 
 
 def test_memory_and_threads_default_to_what_this_process_may_use():
     arguments = parsed()
 
-    assert inputs.thread_count(arguments) == len(os.sched_getaffinity(0))
-    assert 0 < inputs.memory_budget(arguments) < inputs.available_memory() * 2
+    assert limits.thread_count(arguments) == len(os.sched_getaffinity(0))
+    assert 0 < limits.memory_budget(arguments) < limits.available_memory() * 2
 
 
 def test_quiet_draws_nothing(capsys):
@@ -78,7 +78,7 @@ def kernel_files(tmp_path, *, group, files):
 def test_available_memory_is_what_the_machine_has_without_groups(tmp_path):
     proc, groups = kernel_files(tmp_path, group="", files={})
 
-    assert inputs.available_memory(proc, groups) == 8000 * 1024
+    assert limits.available_memory(proc, groups) == 8000 * 1024
 
 
 def test_a_limit_of_any_group_around_the_process_counts_and_cached_files_are_free(tmp_path):
@@ -94,7 +94,7 @@ def test_a_limit_of_any_group_around_the_process_counts_and_cached_files_are_fre
         },
     )
 
-    assert inputs.available_memory(proc, groups) == 3_500_000
+    assert limits.available_memory(proc, groups) == 3_500_000
 
 
 def test_limits_of_the_first_version_of_groups_count(tmp_path):
@@ -109,11 +109,11 @@ def test_limits_of_the_first_version_of_groups_count(tmp_path):
         },
     )
 
-    assert inputs.available_memory(proc, groups) == 2_000_000
+    assert limits.available_memory(proc, groups) == 2_000_000
 
 
 def test_a_system_that_tells_nothing_is_taken_for_a_small_one(tmp_path):
-    assert inputs.available_memory(tmp_path, tmp_path) == 2 * 10**9
+    assert limits.available_memory(tmp_path, tmp_path) == 2 * 10**9
 
 
 @pytest.mark.parametrize(

@@ -9,7 +9,7 @@ from pathlib import Path
 import pytest
 
 from burstline import read
-from burstline.cli.inputs import effort_model
+from burstline.cli.clock_options import effort_model
 from burstline.clocks import Effort, EffortModel
 from burstline.errors import FormatError, ParameterError
 from command import burstline

@@ -10,19 +10,15 @@ import burstline
 from burstline import annotation, extrae, formats, selection, show
 from burstline.cli import usage
 from burstline.cli.inputs import (
-    ANALYSED,
-    LEAST_WINDOW,
-    REPLAYED,
-    bytes_held,
     iterations_asked,
     iterations_region,
-    limits_of,
     marks_within,
     progress_bar,
     read_trace,
     region_asked,
-    require,
 )
+from burstline.cli.limits import limits_of
+from burstline.cli.needs import ANALYSED, LEAST_WINDOW, REPLAYED, bytes_held, require
 from burstline.cli.products import output_path, print_view, require_apart, require_free
 from burstline.errors import MemoryBudgetError, NotEnoughDataError, ParameterError, plural
 from burstline.formats import atomic, derivation

@@ -8,16 +8,13 @@ from typing import TYPE_CHECKING, Final
 from burstline import formats, merge, show
 from burstline.cli import usage
 from burstline.cli.inputs import (
-    ANALYSED,
-    bytes_needed,
-    memory_budget,
-    needs_of_all,
     progress_bar,
     read_selected,
     require_as_many_ranks,
-    require_bytes,
     warn_of_twins,
 )
+from burstline.cli.limits import memory_budget
+from burstline.cli.needs import ANALYSED, bytes_needed, needs_of_all, require_bytes
 from burstline.cli.products import picture_file, print_view, write_figure
 from burstline.errors import ParameterError, plural
 

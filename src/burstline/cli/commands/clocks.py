@@ -7,14 +7,9 @@ from typing import TYPE_CHECKING, Any, Final
 
 from burstline import clocks, record, show, waits
 from burstline.cli import usage
-from burstline.cli.inputs import (
-    CLOCKED,
-    COPIES_REPLAYED,
-    effort_model,
-    progress_bar,
-    read_selected,
-    whole,
-)
+from burstline.cli.clock_options import effort_model
+from burstline.cli.inputs import progress_bar, read_selected, whole
+from burstline.cli.needs import CLOCKED, COPIES_REPLAYED
 from burstline.cli.products import require_free
 from burstline.errors import ParameterError
 from burstline.formats import atomic

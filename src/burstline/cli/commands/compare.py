@@ -9,18 +9,10 @@ from typing import TYPE_CHECKING, Final
 import burstline
 from burstline import show
 from burstline.cli import usage
-from burstline.cli.inputs import (
-    CLOCKED,
-    COPIES_REPLAYED,
-    REPLAYED,
-    bytes_needed,
-    clocks_asked,
-    collectives_asked,
-    memory_budget,
-    read_selected,
-    warn_of_twins,
-    whole,
-)
+from burstline.cli.clock_options import clocks_asked, collectives_asked
+from burstline.cli.inputs import read_selected, warn_of_twins, whole
+from burstline.cli.limits import memory_budget
+from burstline.cli.needs import CLOCKED, COPIES_REPLAYED, REPLAYED, bytes_needed
 from burstline.cli.products import picture_file, print_view, write_figure
 from burstline.errors import ParameterError, plural, printable
 

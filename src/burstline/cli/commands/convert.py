@@ -9,7 +9,8 @@ from typing import TYPE_CHECKING, Any, Final, Unpack
 import burstline
 from burstline import formats, record, show
 from burstline.cli import usage
-from burstline.cli.inputs import is_recorded, limits_of, note_defects, progress_bar
+from burstline.cli.inputs import is_recorded, note_defects, progress_bar
+from burstline.cli.limits import limits_of
 from burstline.cli.products import output_path, print_written, written_rows
 from burstline.formats import atomic, otf2, paraver, store
 from burstline.formats import raw as raw_files
@@ -18,7 +19,7 @@ from burstline.model import schema
 if TYPE_CHECKING:
     from collections.abc import Mapping
 
-    from burstline.cli.inputs import Limits
+    from burstline.cli.limits import Limits
     from burstline.progress import Progress
     from burstline.record import Resolver
 

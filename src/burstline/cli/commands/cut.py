@@ -8,16 +8,15 @@ import burstline
 from burstline import annotation, formats, selection
 from burstline.cli import usage
 from burstline.cli.inputs import (
-    ANALYSED,
     iterations_asked,
     iterations_region,
-    limits_of,
     marks_within,
     progress_bar,
     read_trace,
     region_asked,
-    require,
 )
+from burstline.cli.limits import limits_of
+from burstline.cli.needs import ANALYSED, require
 from burstline.cli.products import kept_rows, output_path, print_written, whole_bursts
 from burstline.errors import NotEnoughDataError, ParameterError
 from burstline.formats import paraver

@@ -9,16 +9,15 @@ import burstline
 from burstline import show
 from burstline.cli import usage
 from burstline.cli.inputs import (
-    COPIES_REPLAYED,
-    REPLAYED,
     iterations_asked,
-    memory_budget,
     poll_gap_asked,
     read_selected,
     region_asked,
     say_gap_of_recorder,
     warn_of_twins,
 )
+from burstline.cli.limits import memory_budget
+from burstline.cli.needs import COPIES_REPLAYED, REPLAYED
 from burstline.cli.products import print_view
 from burstline.errors import ParameterError
 

@@ -14,7 +14,8 @@ from burstline.cli.commands.merge import (
     shares_of,
     warn_of_strangers,
 )
-from burstline.cli.inputs import progress_bar, read_runs, thread_count, warn_of_twins
+from burstline.cli.inputs import progress_bar, read_runs, warn_of_twins
+from burstline.cli.limits import thread_count
 from burstline.cli.products import picture_file, print_view, write_figure
 from burstline.errors import FormatError, ParameterError, plural, printable
 from burstline.formats.documents import read_json

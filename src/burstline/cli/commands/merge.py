@@ -9,14 +9,9 @@ from typing import TYPE_CHECKING, Final, NamedTuple
 import burstline
 from burstline import columns, formats, merge, show
 from burstline.cli import usage
-from burstline.cli.inputs import (
-    LEAST_WINDOW,
-    bytes_to_merge,
-    memory_budget,
-    progress_bar,
-    read_runs,
-    warn_of_twins,
-)
+from burstline.cli.inputs import progress_bar, read_runs, warn_of_twins
+from burstline.cli.limits import memory_budget
+from burstline.cli.needs import LEAST_WINDOW, bytes_to_merge
 from burstline.cli.products import (
     picture_file,
     print_view,

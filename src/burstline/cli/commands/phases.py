@@ -9,7 +9,8 @@ from typing import TYPE_CHECKING, Any, Final
 import burstline
 from burstline import show
 from burstline.cli import usage
-from burstline.cli.inputs import COPIES_REPLAYED, REPLAYED, read_selected, whole
+from burstline.cli.inputs import read_selected, whole
+from burstline.cli.needs import COPIES_REPLAYED, REPLAYED
 from burstline.cli.products import bytes_read, print_view
 
 if TYPE_CHECKING:

@@ -12,7 +12,8 @@ from typing import TYPE_CHECKING, Any, Final, NamedTuple
 from burstline import formats, record, selection, show
 from burstline.cli import usage
 from burstline.cli.commands.convert import say_silent_threads, say_unnamed, write_recorded
-from burstline.cli.inputs import limits_of, parse_size, progress_bar
+from burstline.cli.inputs import progress_bar
+from burstline.cli.limits import limits_of, parse_size
 from burstline.cli.products import in_folder, require_apart, require_free, say_left
 from burstline.errors import ParameterError, plural, printable
 

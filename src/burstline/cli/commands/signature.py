@@ -13,7 +13,9 @@ import burstline
 from burstline import record, selection, show
 from burstline.cli import usage
 from burstline.cli.commands.phases import FOUND, options_of
-from burstline.cli.inputs import COPIES_REPLAYED, REPLAYED, memory_budget, read_selected, whole
+from burstline.cli.inputs import read_selected, whole
+from burstline.cli.limits import memory_budget
+from burstline.cli.needs import COPIES_REPLAYED, REPLAYED
 from burstline.cli.products import in_folder, print_view, require_free
 from burstline.errors import ParameterError, plural
 from burstline.formats import atomic

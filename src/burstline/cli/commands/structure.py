@@ -9,14 +9,8 @@ from typing import TYPE_CHECKING, Final, TypeVar
 import burstline
 from burstline import selection, show
 from burstline.cli import usage
-from burstline.cli.inputs import (
-    ANALYSED,
-    DETECTED,
-    DETECTION,
-    NAME_THE_LOOP,
-    detected,
-    read_selected,
-)
+from burstline.cli.inputs import DETECTION, NAME_THE_LOOP, detected, read_selected
+from burstline.cli.needs import ANALYSED, DETECTED
 from burstline.cli.products import picture_file, print_view, table_file, write_figure
 from burstline.errors import MissingExtraError, NotEnoughDataError, ParameterError, plural
 from burstline.formats import paraver

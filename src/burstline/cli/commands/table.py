@@ -7,13 +7,13 @@ from typing import TYPE_CHECKING, Final
 from burstline import merge, selection, show
 from burstline.cli import usage
 from burstline.cli.inputs import (
-    bytes_held,
-    memory_budget,
     poll_gap_asked,
     progress_bar,
     read_with_whole,
     say_gap_of_recorder,
 )
+from burstline.cli.limits import memory_budget
+from burstline.cli.needs import bytes_held
 from burstline.cli.products import print_view, table_file
 from burstline.errors import MemoryBudgetError, plural
 

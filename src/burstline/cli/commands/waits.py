@@ -8,16 +8,10 @@ from typing import TYPE_CHECKING, Final
 import burstline
 from burstline import show
 from burstline.cli import usage
-from burstline.cli.inputs import (
-    CLOCKED,
-    COPIES_REPLAYED,
-    REPLAYED,
-    bytes_needed,
-    clocks_asked,
-    collectives_asked,
-    memory_budget,
-    read_selected,
-)
+from burstline.cli.clock_options import clocks_asked, collectives_asked
+from burstline.cli.inputs import read_selected
+from burstline.cli.limits import memory_budget
+from burstline.cli.needs import CLOCKED, COPIES_REPLAYED, REPLAYED, bytes_needed
 from burstline.cli.products import in_folder, print_view, require_free
 from burstline.errors import ParameterError, plural
 from burstline.waits import metric_named

@@ -1,0 +1,151 @@
+"""What analyses need of a trace, in bytes: refused before they begin if it does not fit."""
+
+from __future__ import annotations
+
+import shlex
+from bisect import bisect_left
+from collections.abc import Mapping
+from contextlib import contextmanager
+from typing import TYPE_CHECKING, Any, Final
+
+from burstline import formats, selection
+from burstline.errors import MemoryBudgetError
+from burstline.model import schema
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable, Iterator, Sequence
+
+    from burstline.model import Trace
+
+ANALYSED: Final = ("calls", "messages", "bursts", "regions", "gaps")
+"""Tables that grow with the trace and that analyses ask for."""
+DETECTED: Final = ("calls", "bursts")
+"""Those of them that finding loops asks for."""
+REPLAYED: Final = {
+    "calls": 1.0, "messages": 1.85, "half_messages": 1.0, "collectives": 1.0,
+    "collective_members": 2.0, "regions": 1.0, "teams": 4.0, "locks": 1.0, "gaps": 1.0,
+    "bursts": 1.0,
+}  # fmt: skip
+"""Tables of what synchronises, which finding waits and replays ask for, and how often their
+bytes count: a side of a message and a member of a collective are points in time, which have
+more columns than they have."""
+COPIES_REPLAYED: Final = 2.0
+"""Copies of them: as read, and the columns and points that are made of them."""
+CLOCKED: Final = REPLAYED | {"readings": 1.0}
+"""The same where stamps of a logical clock take the place of those that were recorded."""
+# Copies while runs are matched and fused, of tables in a store and in memory.
+RUNS_MERGED, _MERGED_HERE = 1.7, 2
+_WAY_OUT: Final = (
+    "Take a part of it (--from, --to, --ranks), a shorter one if you did, "
+    "or allow more memory (--memory)."
+)
+LEAST_WINDOW: Final = 32 << 20
+"""Bytes of records that are sorted at once, whatever is left of the memory."""
+
+
+@contextmanager
+def needs_of_all(memory: int, traces: float, beside: int = 0) -> Iterator[None]:
+    """A block that reads one of several traces; a refusal says what all of them need."""
+    try:
+        yield
+    except MemoryBudgetError as error:
+        needed = formats.memory_of_all(error.needed_bytes, traces) + beside
+        raise MemoryBudgetError(needed, memory, way_out=error.way_out) from None
+
+
+def require_bytes(needed: int, memory: int) -> None:
+    """Refuse runs that together need more than is allowed."""
+    if needed > memory:
+        raise MemoryBudgetError(needed, memory, way_out="Allow more memory (--memory).")
+
+
+def bytes_to_merge(traces: Sequence[Trace]) -> int:
+    """What matching and fusing runs takes, of those in memory with their tables."""
+    tables = ("calls", "messages", "bursts")
+    return sum(
+        bytes_needed(trace, tables, RUNS_MERGED if trace.is_stored else _MERGED_HERE, {})
+        for trace in traces
+    )
+
+
+def require(
+    trace: Trace,
+    memory: int,
+    *,
+    tables: Iterable[str],
+    copies: float,
+    region: Mapping[str, Any],
+    cut_of: str | None = None,
+) -> Trace:
+    """What `region` needs of a trace; refused if `copies` of that do not fit.
+
+    The refusal names the cut of `cut_of`, a path, that fits.
+    """
+    if (needed := bytes_needed(trace, tables, copies, region)) > memory:
+        cut = ""
+        if cut_of is not None:
+            cut = _cut_that_fits(
+                trace, memory, tables, copies=copies, region=region, path=cut_of
+            )
+        raise MemoryBudgetError(needed, memory, way_out=cut or _WAY_OUT)
+    if region and trace.is_stored:
+        return selection.narrowed(trace, memory=int(memory / copies), **region)
+    return trace
+
+
+def _cut_that_fits(
+    trace: Trace,
+    memory: int,
+    tables: Iterable[str],
+    *,
+    copies: float,
+    region: Mapping[str, Any],
+    path: str,
+) -> str:
+    """The cut of a trace whose first part fits, as a sentence; empty where hardly any does."""
+    every = [name for name in schema.TABLES if name in trace and name not in schema.RAW_TABLES]
+    died = max(trace.locations["died_ns"].to_pylist(), default=0)
+    start, end = region.get("start_ns", 0), region.get("end_ns", died)
+    lengths = [end - start]
+    while lengths[-1] > (end - start) >> 10:
+        lengths.append(lengths[-1] - -(-lengths[-1] // 8))
+
+    def fits(length: int) -> bool:
+        part = {**region, "start_ns": start, "end_ns": start + length}
+        held = selection.estimate_bytes(trace, every, **part)
+        used, counted = _sizes(trace, tables, part)
+        return max(held, used) + copies * counted - used <= memory
+
+    # Each question reads times of a store: the first that fits of those that get shorter.
+    length = lengths[min(bisect_left(lengths, x=True, key=fits), len(lengths) - 1)]
+    if length <= (end - start) >> 10:
+        return ""
+    window = f"--from {start}ns --to {start + length}ns"
+    return f"A part that fits: burstline cut {shlex.quote(path)} -o part.store {window}"
+
+
+def bytes_needed(
+    trace: Trace, tables: Iterable[str], copies: float, region: Mapping[str, Any]
+) -> int:
+    """The bytes of `copies` of tables; the first is what is loaded, in memory all tables."""
+    used, counted = _sizes(trace, tables, region)
+    if trace.is_stored:
+        return int(copies * counted)
+    return bytes_held(trace) + int(copies * counted - used)
+
+
+def _sizes(trace: Trace, tables: Iterable[str], region: Mapping[str, Any]) -> tuple[int, float]:
+    """The bytes of tables, and those of each as often as it counts: once but of a mapping."""
+    sizes = [(name, selection.estimate_bytes(trace, [name], **region)) for name in tables]
+    weights = tables if isinstance(tables, Mapping) else {}
+    return (
+        sum(size for _, size in sizes),
+        sum(size * weights.get(name, 1.0) for name, size in sizes),
+    )
+
+
+def bytes_held(trace: Trace) -> int:
+    """The bytes of all tables of a trace in memory; none of one in a store."""
+    if trace.is_stored:
+        return 0
+    return sum(trace.estimate_bytes(name) for name in schema.TABLES if name in trace)
