@@ -137,10 +137,7 @@ def _places(profile: Profile, places: dict[tuple[int, str], int]) -> Integers:
 
 
 def _add_metrics(
-    profile: Profile,
-    parents: dict[str, str | None],
-    titles: dict[str, str],
-    times: set[str],
+    profile: Profile, parents: dict[str, str | None], titles: dict[str, str], times: set[str]
 ) -> dict[str, str | None]:
     """Add metrics of a profile that are sums to those of others; the parents it gives them.
 

@@ -73,9 +73,6 @@ def _places_without_paths(
     key = (communicator + 1) * width + offset + 1
     place, keys = dense(key, int(key.max(initial=0)) + 1)
     return place, [
-        (
-            key // width - 1 if key >= width else None,
-            key % width - 1 if key % width else None,
-        )
+        (key // width - 1 if key >= width else None, key % width - 1 if key % width else None)
         for key in keys.tolist()
     ]

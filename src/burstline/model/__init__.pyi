@@ -5,14 +5,7 @@ from burstline.model.profile import Values as Values
 from burstline.model.schema.tables import TABLES as TABLES
 from burstline.model.trace import Trace as Trace
 
-__all__ = [
-    "NO_VALUE",
-    "TABLES",
-    "UNKNOWN",
-    "Profile",
-    "Trace",
-    "Values",
-]
+__all__ = ["NO_VALUE", "TABLES", "UNKNOWN", "Profile", "Trace", "Values"]
 
 # For other rooms of the house.
 from burstline.model.bursts import POLL_COLUMNS as POLL_COLUMNS

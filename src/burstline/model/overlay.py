@@ -85,11 +85,7 @@ class StoredOverlay(Overlay):
         return self._trace.rows(name)
 
     def rows_near(
-        self,
-        name: str,
-        *,
-        locations: Mask | None,
-        window: tuple[int, int] | None,
+        self, name: str, *, locations: Mask | None, window: tuple[int, int] | None
     ) -> int:
         """An estimate of the rows of some locations in a window."""
         if name in self._tables:

@@ -46,11 +46,7 @@ class Batched(Protocol):
         ...
 
     def rows_near(
-        self,
-        name: str,
-        *,
-        locations: Mask | None,
-        window: tuple[int, int] | None,
+        self, name: str, *, locations: Mask | None, window: tuple[int, int] | None
     ) -> int:
         """The estimated number of rows of some locations in a window."""
         ...
@@ -190,11 +186,7 @@ class Trace:
         return self.table(name).num_rows
 
     def rows_near(
-        self,
-        name: str,
-        *,
-        locations: Mask | None = None,
-        window: tuple[int, int] | None = None,
+        self, name: str, *, locations: Mask | None = None, window: tuple[int, int] | None = None
     ) -> int:
         """Count about the rows of some locations in a window: those that begin there."""
         if isinstance(self._tables, Batched) and name in self._names:
@@ -202,11 +194,7 @@ class Trace:
         return schema.count_near(name, self.table(name), locations, window)
 
     def estimate_bytes(
-        self,
-        name: str,
-        *,
-        locations: Mask | None = None,
-        window: tuple[int, int] | None = None,
+        self, name: str, *, locations: Mask | None = None, window: tuple[int, int] | None = None
     ) -> int:
         """Estimate the bytes of a part of a table."""
         table = schema.TABLES[name]

@@ -1,10 +1,7 @@
 from burstline.selection.offset import shift as shift
 from burstline.selection.region import select as select
 
-__all__ = [
-    "select",
-    "shift",
-]
+__all__ = ["select", "shift"]
 
 # For other rooms of the house.
 from burstline.selection.arguments import parse_iterations as parse_iterations

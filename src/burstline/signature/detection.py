@@ -428,9 +428,7 @@ def _process(
     phases = tuple(
         Phase(name, n, events_in / n, round(total), round(late_ns), late_n, is_relevant)
         for name, n, events_in, total, late_ns, late_n, is_relevant in zip(
-            found.names,
-            *(each.tolist() for each in (weight, *sums, relevant)),
-            strict=True,
+            found.names, *(each.tolist() for each in (weight, *sums, relevant)), strict=True
         )
     )
     chosen = windows_of(found, relevant, cut, most)

@@ -223,11 +223,7 @@ def add_critical_path(
 
 
 def _useful(
-    sync: Sync,
-    points: Points,
-    stretches: Stretches,
-    shape: tuple[int, int],
-    measured: Integers,
+    sync: Sync, points: Points, stretches: Stretches, shape: tuple[int, int], measured: Integers
 ) -> Floats:
     """Time without waits; of workers, up to the last meeting of each parallel region."""
     waits = np.flatnonzero(points.wait_ns > 0)

@@ -325,8 +325,4 @@ def _add_virtual_start(
     latest = max(first_ns, default=0)
     never = np.iinfo(np.int64).max // PLACES - 1
     seqs = [int(seq[enter >= latest].min(initial=never)) for enter, seq in chosen]
-    return points.add(
-        masters,
-        np.array(seqs, np.int64) * PLACES,
-        peer=group,
-    )
+    return points.add(masters, np.array(seqs, np.int64) * PLACES, peer=group)

@@ -2,11 +2,7 @@ from burstline.columns import NO_VALUE as NO_VALUE
 from burstline.columns import UNKNOWN as UNKNOWN
 from burstline.model.schema.tables import TABLES as TABLES
 
-__all__ = [
-    "NO_VALUE",
-    "TABLES",
-    "UNKNOWN",
-]
+__all__ = ["NO_VALUE", "TABLES", "UNKNOWN"]
 
 # For other rooms of the house.
 from burstline.model.schema.arrow import arrow_field as arrow_field

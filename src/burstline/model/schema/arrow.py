@@ -111,8 +111,7 @@ def _array(
             code_of = _codes(names)
             values = np.array([code_of.get(value, value) for value in values], np.int16)
         return pa.DictionaryArray.from_arrays(
-            from_numpy(values, field.type.index_type, marked=spec.nullable),
-            text_array(names),
+            from_numpy(values, field.type.index_type, marked=spec.nullable), text_array(names)
         )
     if isinstance(values, np.ndarray) and pa.types.is_integer(field.type):
         return from_numpy(values, field.type, marked=field.nullable)

@@ -20,7 +20,7 @@ _MOMENTS: Final = {
     "teams": (
         ("fork_location", "fork_seq", "fork_ns"),
         ("fork_location", "join_seq", "join_ns"),
-    ),
+    )
 }
 _EVENTS: Final = ("location", "enter_seq", "enter_ns")
 _BESIDE: Final = (("calls", "call"), ("regions", "region"))
