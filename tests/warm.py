@@ -33,7 +33,7 @@ IMPORTED = (
     "burstline.record.building.recorder",
     "burstline.record.launching.session",
     "burstline.show.terminal",
-    "burstline.waits.analysis",
+    "burstline.waits.patterns",
     "pyarrow.parquet",
     "rich.table",
 )

@@ -16,8 +16,8 @@ from burstline.identity import call_tree
 from burstline.synchronisation import rows_of, sync_of
 from burstline.testing import trace_of
 from burstline.waits import WAITS
+from burstline.waits.analysis import rooted_tree
 from burstline.waits.computation import with_computation
-from burstline.waits.finding import rooted_tree
 from burstline.waits.intrinsic import work_of
 from command import burstline as command
 from planted import computing, stretched

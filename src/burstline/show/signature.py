@@ -139,7 +139,7 @@ class PhasesView(View):
         calls = f"{chosen.cut:,} of {plural(chosen.events, 'call')}"
         text = f"would stop after {calls}, at {share} of the time"
         if signature.crossing:
-            text += f"; {plural(signature.crossing, 'message')} are on their way then"
+            text += f"; {plural(signature.crossing, 'message')} in flight at the cut"
         yield "a signature run", text
 
     def _processes(self) -> Iterator[Block]:

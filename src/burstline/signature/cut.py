@@ -27,34 +27,34 @@ from burstline.signature.events import Events
 _EAGER_BYTES: Final = 4096  # what every MPI sends without asking the receiver
 
 
-class Ends(NamedTuple):
+class Edges(NamedTuple):
     """Calls by process and place, of which each demands another: (process, place) each."""
 
     process: Integers
     place: Integers
-    demanded: Integers
-    demanded_place: Integers
+    needed: Integers
+    needed_place: Integers
 
 
 @dataclass(frozen=True, slots=True, eq=False)
-class Demands:
+class HappensBefore:
     """What a cut must respect: whoever makes a call of `strict` or `least` makes another."""
 
     # sends and the completion of their receives, both ways; collectives; last: all complete
-    strict: Ends
-    # what must be made so that all calls before the cut return; messages may be on their way
-    least: Ends
+    strict: Edges
+    # what must be made so that all calls before the cut return; messages may be in flight
+    least: Edges
 
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Cut:
-    """How many events each process makes, and how many messages are on their way then."""
+    """How many events each process makes, and how many messages are in flight then."""
 
     counts: Integers  # (processes,)
     crossing: int
 
 
-def demands_of(trace: Trace, events: Events) -> Demands:
+def happens_before(trace: Trace, events: Events) -> HappensBefore:
     """What the messages and collectives of a trace demand of each other."""
     places = _Places(trace, events)
     sender, receiver, send, done, post, receive, done_ns, post_ns, size = trace.arrays(
@@ -70,7 +70,7 @@ def demands_of(trace: Trace, events: Events) -> Demands:
     may_wait = (done_ns >= post_ns) | (size > _EAGER_BYTES)
     completed = np.where(may_wait, completed[0], UNKNOWN), completed[1]
     waits = _pairs(completed, posted)
-    return Demands(_joined(forth, back, members), _joined(back, waits, members))
+    return HappensBefore(_joined(forth, back, members), _joined(back, waits, members))
 
 
 class _Places:
@@ -79,13 +79,9 @@ class _Places:
     def __init__(self, trace: Trace, events: Events) -> None:
         location, call = trace.arrays("calls", "location", "call")
         self._rows = Ordinals(location, call)
-        processes, applications = trace.arrays("locations", "process", "application")
-        members = np.flatnonzero(np.bincount(processes[applications == events.application]))
-        self._process = np.full(int(processes.max(initial=0)) + 1, -1)
-        self._process[members] = np.arange(len(members))
-        self._process_of = processes
+        self._process = events.processes_at(trace)
         self._place = np.zeros(len(location), np.int64)
-        of_call = self._process[processes[location]]
+        of_call = self._process[location]
         # Other calls have the place of the event that follows them.
         order = np.argsort(events.row) if (np.diff(events.row) < 0).any() else slice(None)
         row = events.row[order]
@@ -101,17 +97,17 @@ class _Places:
 
     def __call__(self, location: AnyIntegers, call: AnyIntegers) -> tuple[Integers, Integers]:
         row = self._rows.rows(location, call)
-        process = np.where(row >= 0, self._process[self._process_of[location]], -1)
+        process = np.where(row >= 0, self._process[location], UNKNOWN)
         place = self._place[np.maximum(row, 0)] if len(self._place) else np.zeros(0, np.int64)
         return process.astype(np.int64), place
 
 
-def _pairs(one: tuple[Integers, Integers], other: tuple[Integers, Integers]) -> Ends:
+def _pairs(one: tuple[Integers, Integers], other: tuple[Integers, Integers]) -> Edges:
     known = (one[0] >= 0) & (other[0] >= 0)
-    return Ends(*(column[known] for column in (*one, *other)))
+    return Edges(*(column[known] for column in (*one, *other)))
 
 
-def _members(trace: Trace, places: _Places) -> Ends:
+def _members(trace: Trace, places: _Places) -> Edges:
     """Each member of a collective demands the next one of it, and the last the first."""
     collective, location, call = trace.arrays(
         "collective_members", "collective", "location", "call"
@@ -124,10 +120,10 @@ def _members(trace: Trace, places: _Places) -> Ends:
     following = np.arange(1, len(collective) + 1)
     starts = np.flatnonzero(begins_run(collective)) if len(collective) else following
     following[np.append(starts[1:], len(collective))[: len(starts)] - 1] = starts
-    return Ends(process, place, process[following], place[following])
+    return Edges(process, place, process[following], place[following])
 
 
-def _together(trace: Trace, events: Events, places: _Places) -> Ends:
+def _together(trace: Trace, events: Events, places: _Places) -> Edges:
     """Calls that all members make together and that are no instances: the k-th of each process.
 
     Only where all processes make the same of them: what is on a part of the ranks is not told.
@@ -144,42 +140,40 @@ def _together(trace: Trace, events: Events, places: _Places) -> Ends:
     operations = codes[row[order]][: shape[0] * processes].reshape(shape)
     if len(row) % processes or (operations != operations[:, :1]).any():
         none = np.zeros(0, np.int64)
-        return Ends(none, none, none, none)
+        return Edges(none, none, none, none)
     process, place = process[order].reshape(shape), place[order].reshape(shape)
     following = np.roll(process, -1, axis=1), np.roll(place, -1, axis=1)
-    return Ends(process.ravel(), place.ravel(), following[0].ravel(), following[1].ravel())
+    return Edges(process.ravel(), place.ravel(), following[0].ravel(), following[1].ravel())
 
 
-def _joined(*parts: Ends) -> Ends:
-    return Ends(*(np.concatenate(columns) for columns in zip(*parts, strict=True)))
+def _joined(*parts: Edges) -> Edges:
+    return Edges(*(np.concatenate(columns) for columns in zip(*parts, strict=True)))
 
 
-def cut_of(demands: Demands, wanted: Integers, most: Integers) -> Cut:
+def cut_of(demands: HappensBefore, wanted: Integers, most: Integers) -> Cut:
     """The first cut not before what is wanted that nothing crosses, if it is below `most`.
 
-    Else messages may be on their way, but every call that is made returns.
+    Else messages may be in flight, but every call that is made returns.
     """
-    strict = _closed(demands.strict, wanted)
+    strict = closure(demands.strict, wanted)
     if (strict <= most).all():
         return Cut(strict, 0)
-    least = _closed(demands.least, wanted)
+    least = closure(demands.least, wanted)
     ends = demands.strict
     made = ends.place < least[ends.process]
-    return Cut(
-        least, int(np.count_nonzero(made & (ends.demanded_place >= least[ends.demanded])))
-    )
+    return Cut(least, int(np.count_nonzero(made & (ends.needed_place >= least[ends.needed]))))
 
 
-def _closed(ends: Ends, wanted: Integers) -> Integers:
+def closure(ends: Edges, wanted: Integers) -> Integers:
     """The least counts from `wanted` on that meet all demands."""
     counts = wanted.copy()
     open_ends = ends
     while True:
-        # What is demanded already, or demanded by none up to now, is looked at again only if
+        # What is needed already, or needed by none up to now, is looked at again only if
         # it is open: ends that are met stay met, for counts only grow.
-        unmet = open_ends.demanded_place >= counts[open_ends.demanded]
-        open_ends = Ends(*(column[unmet] for column in open_ends))
+        unmet = open_ends.needed_place >= counts[open_ends.needed]
+        open_ends = Edges(*(column[unmet] for column in open_ends))
         made = open_ends.place < counts[open_ends.process]
         if not made.any():
             return counts
-        np.maximum.at(counts, open_ends.demanded[made], open_ends.demanded_place[made] + 1)
+        np.maximum.at(counts, open_ends.needed[made], open_ends.needed_place[made] + 1)

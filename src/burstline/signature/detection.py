@@ -9,27 +9,24 @@ from typing import Any, Final, Literal, NamedTuple
 
 import numpy as np
 
-from burstline.columns import Integers, Mask, prefix_sums
-from burstline.errors import InconsistentTraceError, ParameterError, plural
+from burstline.columns import Mask, prefix_sums
+from burstline.errors import ParameterError
 from burstline.model import BLOCKING_SENDS, CODES, IMMEDIATE_SENDS, Trace
-from burstline.signature.cut import cut_of, demands_of
 from burstline.signature.estimate import Prediction, predict
-from burstline.signature.events import Events, events_of
+from burstline.signature.events import Events, events_of, require_same_calls
 from burstline.signature.loops import loops
-from burstline.signature.model import Measurement, Phase, Process, Signature, Stamps
+from burstline.signature.model import Process, Signature
 from burstline.signature.occurrences import Occurrences
 from burstline.signature.published import epas, pas2p
-from burstline.signature.windows import ENOUGH, MOST, early_end, windows_of
+from burstline.signature.variation import drift_of, measurement_of, spread_of
+from burstline.signature.windows import ENOUGH, MOST, mean_process, place_cut, process_up_to
 
 METHODS: Final = ("loops", "epas", "pas2p")
 """How phases can be found."""
 Method = Literal["loops", "epas", "pas2p"]
-_PARTS: Final = 20  # of the run, each about as long as an early part
 _LEAST_WITHIN: Final = 0.001
 _NODES: Final = 8  # that are named
-_LEAST_PARTS: Final = 4
 _SENDS: Final = (*BLOCKING_SENDS, *IMMEDIATE_SENDS)
-_SLACK: Final = 0.05  # of the events, that a cut which nothing crosses may be later
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -181,9 +178,9 @@ def phases(
     4000
     """
     events = events_of(trace, application)
-    way = _Way(method, similarity, key, min_share, within, windows)
-    signature = _signature([trace], [events], way)
-    own = _measurement(signature, events)
+    options = Options(method, similarity, key, min_share, within, windows)
+    signature = _signature([trace], [events], options)
+    own = measurement_of(signature, events)
     prediction = replace(
         predict(signature, own, estimator="mean"), representative=signature.representative
     )
@@ -233,7 +230,7 @@ def signature_of(
     -----
     About linear in the calls. Every process stops at a cut that no message and no collective
     crosses, if there is one at most a twentieth of its calls behind the last window; else
-    messages may be on their way, which `crossing` counts.
+    messages may be in flight, which `crossing` counts.
 
     Examples
     --------
@@ -246,9 +243,9 @@ def signature_of(
     if not traces:
         raise ParameterError("a signature is made of at least one run")
     runs = [events_of(trace, application) for trace in traces]
-    _require_same_calls(runs)
-    way = _Way(method, similarity, key, min_share, within, windows)
-    return _signature(traces, runs, way)
+    require_same_calls(runs)
+    options = Options(method, similarity, key, min_share, within, windows)
+    return _signature(traces, runs, options)
 
 
 def phase_table(trace: Trace, signature: Signature) -> list[tuple[int, int, int, int, int]]:
@@ -270,7 +267,7 @@ def phase_table(trace: Trace, signature: Signature) -> list[tuple[int, int, int,
     return rows
 
 
-class _Way(NamedTuple):
+class Options(NamedTuple):
     """How phases are found, and which of their occurrences are measured."""
 
     method: Method
@@ -301,37 +298,44 @@ class _Way(NamedTuple):
         return {name: str(value) for name, value in made.items() if value is not None}
 
 
-def _signature(traces: Sequence[Trace], runs: Sequence[Events], way: _Way) -> Signature:
-    way.require()
+def _signature(traces: Sequence[Trace], runs: Sequence[Events], options: Options) -> Signature:
+    options.require()
     base = runs[0]
-    found = _occurrences(traces[0], base, way)
-    relevant = [_relevant(base, *each, way.min_share) for each in enumerate(found)]
-    counts, crossing = _cut(traces[0], base, found, relevant, way.within)
+    found = _occurrences(traces[0], base, options)
+    relevant = [_relevant(base, *each, options.min_share) for each in enumerate(found)]
+    counts, crossing = place_cut(traces[0], base, found, relevant, options.within)
     every = [
         tuple(
-            _process(events, number, each, relevant[number], (int(counts[number]), way.windows))
+            process_up_to(
+                events,
+                number,
+                each,
+                relevant[number],
+                int(counts[number]),
+                most=options.windows,
+            )
             for number, each in enumerate(found)
         )
         for events in runs
     ]
-    processes = tuple(_mean(each) for each in zip(*every, strict=True))
-    chosen = _median_span(processes) if way.method == "loops" else _least_error(processes)
+    processes = tuple(mean_process(each) for each in zip(*every, strict=True))
+    chosen = _median_span(processes) if options.method == "loops" else _least_error(processes)
     signature = Signature(
-        method=way.method,
+        method=options.method,
         work_counter=base.work_counter,
         full=base.full,
         representative=chosen.rank,
         span_ns=chosen.span_ns,
         runs=len(runs),
         spread=None,
-        drift=_root_mean_square([_drift(events, found) for events in runs]),
+        drift=drift_of(runs, found),
         crossing=crossing,
         processes=processes,
-        facts=way.facts(found) | _origin(traces[0]),
+        facts=options.facts(found) | _origin(traces[0]),
     )
     if len(runs) < 2:
         return signature
-    return replace(signature, spread=_spread(signature, runs, every))
+    return replace(signature, spread=spread_of(signature, runs, every))
 
 
 def _origin(trace: Trace) -> dict[str, str]:
@@ -342,20 +346,20 @@ def _origin(trace: Trace) -> dict[str, str]:
     return {"base": name, "nodes": shown}
 
 
-def _occurrences(trace: Trace, events: Events, way: _Way) -> list[Occurrences]:
+def _occurrences(trace: Trace, events: Events, options: Options) -> list[Occurrences]:
     processes = range(len(events.ranks))
-    if way.method == "epas":
+    if options.method == "epas":
         return [
-            epas(events, process, similarity=way.similarity, key=way.key)
+            epas(events, process, similarity=options.similarity, key=options.key)
             for process in processes
         ]
-    if way.method == "pas2p":
-        found = pas2p(trace, events, similarity=way.similarity, key=way.key)[0]
+    if options.method == "pas2p":
+        found = pas2p(trace, events, similarity=options.similarity, key=options.key)[0]
         return [_present(each) for each in found]
     # A loop is opened if its early iterations would take longer than the early part.
-    fewest = max(ceil(ENOUGH / max(way.within, _LEAST_WITHIN)), 2 * ENOUGH)
+    fewest = max(ceil(ENOUGH / max(options.within, _LEAST_WITHIN)), 2 * ENOUGH)
     return [
-        loops(trace, events, process, min_share=way.min_share, min_iterations=fewest)
+        loops(trace, events, process, min_share=options.min_share, min_iterations=fewest)
         for process in processes
     ]
 
@@ -367,112 +371,11 @@ def _present(found: Occurrences) -> Occurrences:
     return replace(found, phase=phase, names=names)
 
 
-def _durations(events: Events, process: int, found: Occurrences) -> Integers:
-    boundaries = events.boundaries(process)
-    return boundaries[found.end] - boundaries[found.begin]
-
-
 def _relevant(events: Events, process: int, found: Occurrences, min_share: float) -> Mask:
     """Which phases take their share of the run, (phases,)."""
-    total = np.bincount(found.phase, _durations(events, process, found), len(found.names))
+    duration = found.durations(events.boundaries(process))
+    total = np.bincount(found.phase, duration, len(found.names))
     return total >= min_share * events.spans()[process]
-
-
-def _cut(
-    trace: Trace,
-    events: Events,
-    found: Sequence[Occurrences],
-    relevant: Sequence[Mask],
-    within: float,
-) -> tuple[Integers, int]:
-    """How many events each process makes, and how many messages are on their way then."""
-    spans, total = events.spans(), np.diff(events.begin)
-    shares = []
-    for number, (each, mask) in enumerate(zip(found, relevant, strict=True)):
-        boundaries = events.boundaries(number)
-        end = early_end(each, boundaries, int(spans[number]), mask, within)
-        shares.append((end - int(boundaries[0])) / max(int(spans[number]), 1))
-    # All stop at about the same moment, which is late enough for each of them.
-    moments = events.init_ns + np.ceil(min(max(shares), 1.0) * spans).astype(np.int64)
-    wanted = np.array(
-        [
-            np.clip(np.searchsorted(events.boundaries(number), moment), 1, total[number])
-            for number, moment in enumerate(moments.tolist())
-        ]
-    )
-    most = np.minimum(wanted + np.ceil(_SLACK * total).astype(np.int64), total)
-    cut = cut_of(demands_of(trace, events), wanted, most)
-    return np.minimum(cut.counts, total), cut.crossing
-
-
-def _process(
-    events: Events, number: int, found: Occurrences, relevant: Mask, ends: tuple[int, int]
-) -> Process:
-    """The signature of a process that stops at a cut, by the times of a run."""
-    cut, most = ends
-    boundaries = events.boundaries(number)
-    begin, end = boundaries[found.begin], boundaries[found.end]
-    late = np.maximum(end - np.maximum(begin, boundaries[cut]), 0)
-    duration = end - begin
-    kinds = len(found.names)
-    weight = np.bincount(found.phase, minlength=kinds)
-    sums = [
-        np.bincount(found.phase, values, kinds)
-        for values in (
-            found.end - found.begin,
-            duration,
-            late,
-            late / np.maximum(duration, 1) + (duration == 0) * (found.begin >= cut),
-        )
-    ]
-    phases = tuple(
-        Phase(name, n, events_in / n, round(total), round(late_ns), late_n, is_relevant)
-        for name, n, events_in, total, late_ns, late_n, is_relevant in zip(
-            found.names, *(each.tolist() for each in (weight, *sums, relevant)), strict=True
-        )
-    )
-    chosen = windows_of(found, relevant, cut, most)
-    counts = np.unique(np.concatenate([found.begin[chosen], found.end[chosen], [cut]]))
-    counts = counts[counts > 0]
-    return Process(
-        rank=int(events.ranks[number]),
-        events=events.count(number),
-        cut=cut,
-        span_ns=int(events.spans()[number]),
-        early_ns=int(boundaries[cut] - boundaries[0]),
-        phases=phases,
-        phase=found.phase[chosen].astype(np.int64),
-        begin=found.begin[chosen],
-        end=found.end[chosen],
-        base_ns=duration[chosen],
-        counts=counts,
-        hashes=events.hashes(number)[counts],
-    )
-
-
-def _mean(runs: Sequence[Process]) -> Process:
-    """A process by the mean times of base runs that make the same calls; windows by medians."""
-    first = runs[0]
-    if len(runs) == 1:
-        return first
-    phases = tuple(
-        of_runs[0]._replace(
-            total_ns=round(np.mean([each.total_ns for each in of_runs])),
-            late_ns=round(np.mean([each.late_ns for each in of_runs])),
-            late_weight=float(np.mean([each.late_weight for each in of_runs])),
-        )
-        for of_runs in zip(*(run.phases for run in runs), strict=True)
-    )
-    # A window of microseconds that was disturbed in one run would lie off in the mean of all.
-    base_ns = np.median([run.base_ns for run in runs], axis=0).astype(np.int64)
-    spans, early = ([getattr(run, name) for run in runs] for name in ("span_ns", "early_ns"))
-    return replace(
-        first,
-        span_ns=round(np.mean(spans)),
-        early_ns=round(np.mean(early)),
-        phases=phases,
-        base_ns=base_ns,
-    )
 
 
 def _median_span(processes: Sequence[Process]) -> Process:
@@ -484,92 +387,3 @@ def _median_span(processes: Sequence[Process]) -> Process:
 def _least_error(processes: Sequence[Process]) -> Process:
     """The process that its phases predict best, as published: the choice knows the outcome."""
     return min(processes, key=lambda each: (abs(1 - each.coverage), each.rank))
-
-
-def _measurement(signature: Signature, events: Events) -> Measurement:
-    """What a signature run would have measured, had it been this run."""
-    return Measurement(
-        tuple(
-            Stamps(
-                process.rank,
-                process.counts,
-                events.boundaries(number)[process.counts],
-                int(events.init_ns[number]),
-                int(events.finalize_ns[number]),
-            )
-            for number, process in enumerate(signature.processes)
-        ),
-        0,
-        {},
-    )
-
-
-def _drift(events: Events, found: Sequence[Occurrences]) -> float:
-    """How far parts as long as the early one lie from a steady course, on the worst process."""
-    return max(_unsteadiness(events, *each) for each in enumerate(found))
-
-
-def _unsteadiness(events: Events, number: int, found: Occurrences) -> float:
-    """The standard deviation of the speed of parts of a process, as a share."""
-    if not len(found.phase):
-        return 0.0
-    duration = _durations(events, number, found).astype(float)
-    weight = np.bincount(found.phase, minlength=len(found.names))
-    mean = np.bincount(found.phase, duration, len(found.names)) / np.maximum(weight, 1)
-    usual = mean[found.phase]
-    of_part = np.minimum(np.cumsum(usual) / max(usual.sum(), 1e-9) * _PARTS, _PARTS - 1)
-    part = of_part.astype(np.int64)
-    speed = np.bincount(part, duration, _PARTS) / np.maximum(
-        np.bincount(part, usual, _PARTS), 1
-    )
-    speed = speed[np.bincount(part, minlength=_PARTS) > 0]
-    if len(speed) < _LEAST_PARTS:
-        return 0.0
-    # Around a line: a steady change is the program's own. Differences from part to part alone
-    # would miss what is slower than a part, such as a machine whose speed wanders.
-    course = np.arange(len(speed))
-    rest = speed - np.polyval(np.polyfit(course, speed, 1), course)
-    return float(np.sqrt((rest**2).sum() / (len(speed) - 2)))
-
-
-def _spread(
-    signature: Signature, runs: Sequence[Events], every: Sequence[tuple[Process, ...]]
-) -> float:
-    """How far each base run predicts the others wrongly, root mean square of the shares."""
-    errors = []
-    for one, processes in enumerate(every):
-        by_one = replace(signature, processes=processes, runs=1, spread=None)
-        for other, events in enumerate(runs):
-            if other != one:
-                measured = _measurement(signature, events)
-                error = predict(by_one, measured, estimator="ratio").estimate.error
-                errors.append(error or 0.0)
-    return _root_mean_square(errors)
-
-
-def _root_mean_square(values: Sequence[float]) -> float:
-    return float(np.sqrt(np.mean(np.square(values))))
-
-
-def _require_same_calls(runs: Sequence[Events]) -> None:
-    first = runs[0]
-    for which, other in enumerate(runs[1:], 2):
-        if not np.array_equal(first.ranks, other.ranks):
-            raise InconsistentTraceError(
-                f"run 1 has {plural(len(first.ranks), 'rank')}, run {which} has "
-                f"{len(other.ranks)}: a signature is of one program with one number of ranks"
-            )
-        for number, rank in enumerate(first.ranks.tolist()):
-            if first.count(number) != other.count(number):
-                raise InconsistentTraceError(
-                    f"rank {rank} makes {plural(first.count(number), 'call')} in run 1 and "
-                    f"{other.count(number):,} in run {which}: a signature is of one program "
-                    "with one input"
-                )
-            if first.full == other.full and (
-                first.hashes(number)[-1] != other.hashes(number)[-1]
-            ):
-                raise InconsistentTraceError(
-                    f"rank {rank} makes other calls in run {which} than in run 1: a signature "
-                    "is of one program with one input"
-                )

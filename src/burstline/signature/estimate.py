@@ -279,7 +279,7 @@ def _mean_of(signature: Signature, runs: Sequence[Estimate], shared: str) -> Est
 
 def _most_of_width(signature: Signature, apart: Floats, by_windows: float) -> str:
     """What makes an interval wide above all, as a sentence's end."""
-    runs, within = signature.runs, _within(signature)
+    runs, within = signature.runs, early_drift(signature)
     course = _TWO_SIDES * within * float(np.sqrt(1 / len(apart) + 1 / runs))
     between = _TWO_SIDES * float(np.linalg.norm(apart)) / len(apart)
     widths = {
@@ -328,11 +328,11 @@ def _noise(signature: Signature) -> float:
     is how two runs differ; another run differs less from the mean of all.
     """
     runs = signature.runs
-    squares = (runs - 1) * (signature.spread or 0.0) ** 2 + 2 * _within(signature) ** 2
+    squares = (runs - 1) * (signature.spread or 0.0) ** 2 + 2 * early_drift(signature) ** 2
     return float(np.sqrt(squares / runs * (1 + 1 / runs) / 2))
 
 
-def _within(signature: Signature) -> float:
+def early_drift(signature: Signature) -> float:
     """How far a part of a run as long as the early one lies off, as a share of its time."""
     return max(signature.drift, _LEAST_NOISE)
 
@@ -343,7 +343,7 @@ def _width(signature: Signature, apart: Floats) -> float:
     However alike base runs are, the target is known by early parts alone. These lie off by as
     much as others do, or by as much more as signature runs lie apart from their mean.
     """
-    within, runs, measured = _within(signature), signature.runs, len(apart)
+    within, runs, measured = early_drift(signature), signature.runs, len(apart)
     of_target = max(within**2, (within**2 + float((apart**2).sum())) / measured)
     least = _TWO_SIDES * float(np.sqrt(of_target / measured + within**2 / runs))
     if runs < 2:

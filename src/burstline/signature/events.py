@@ -15,8 +15,21 @@ import numpy as np
 import numpy.typing as npt
 import pyarrow as pa
 
-from burstline.columns import AnyIntegers, Integers, Mask, begins_run, coded, numpy_columns
-from burstline.errors import NotEnoughDataError, ParameterError
+from burstline.columns import (
+    UNKNOWN,
+    AnyIntegers,
+    Integers,
+    Mask,
+    begins_run,
+    coded,
+    numpy_columns,
+)
+from burstline.errors import (
+    InconsistentTraceError,
+    NotEnoughDataError,
+    ParameterError,
+    plural,
+)
 from burstline.model import (
     BLOCKING_SENDS,
     CODES,
@@ -76,6 +89,18 @@ class Events:
     def count(self, process: int) -> int:
         """How many events a process has."""
         return int(self.begin[process + 1] - self.begin[process])
+
+    @property
+    def process(self) -> npt.NDArray[np.int32]:
+        """The process of each event."""
+        return np.repeat(np.arange(len(self.ranks), dtype=np.int32), np.diff(self.begin))
+
+    def processes_at(self, trace: Trace) -> Integers:
+        """The process of each location of a trace, -1 of other applications."""
+        applications, processes = trace.arrays("locations", "application", "process")
+        is_here = applications == self.application
+        members = np.unique(processes[is_here])
+        return np.where(is_here, np.searchsorted(members, processes), UNKNOWN)
 
     def boundaries(self, process: int) -> Integers:
         """When each event of a process begins, and the last one ends, (count + 1,)."""
@@ -150,6 +175,31 @@ def events_of(trace: Trace, application: int | None = None) -> Events:
         work_counter=counter,
         full=full,
     )
+
+
+def require_same_calls(runs: Sequence[Events]) -> None:
+    """Refuse runs that are not of one program with one input."""
+    first = runs[0]
+    for which, other in enumerate(runs[1:], 2):
+        if not np.array_equal(first.ranks, other.ranks):
+            raise InconsistentTraceError(
+                f"run 1 has {plural(len(first.ranks), 'rank')}, run {which} has "
+                f"{len(other.ranks)}: a signature is of one program with one number of ranks"
+            )
+        for number, rank in enumerate(first.ranks.tolist()):
+            if first.count(number) != other.count(number):
+                raise InconsistentTraceError(
+                    f"rank {rank} makes {plural(first.count(number), 'call')} in run 1 and "
+                    f"{other.count(number):,} in run {which}: a signature is of one program "
+                    "with one input"
+                )
+            if first.full == other.full and (
+                first.hashes(number)[-1] != other.hashes(number)[-1]
+            ):
+                raise InconsistentTraceError(
+                    f"rank {rank} makes other calls in run {which} than in run 1: a signature "
+                    "is of one program with one input"
+                )
 
 
 def _application(applications: Integers, application: int | None) -> int:

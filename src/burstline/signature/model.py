@@ -86,7 +86,7 @@ class Signature:
         How far parts as long as the early one lie from a steady course, as a share, root mean
         square over base runs.
     crossing : int
-        Messages that are on their way at the cut.
+        Messages in flight at the cut.
     processes : tuple of Process
         In the order of ranks.
     facts : mapping of str to str

@@ -24,6 +24,10 @@ class Occurrences:
         """How often each phase occurs, (phases,)."""
         return np.bincount(self.phase, minlength=len(self.names))
 
+    def durations(self, boundaries: Integers) -> Integers:
+        """How long each occurrence lasts, ns, by the boundaries of its process."""
+        return boundaries[self.end] - boundaries[self.begin]
+
     @property
     def once(self) -> int:
         """How many phases occur once: fragments, if they are many."""

@@ -91,7 +91,7 @@ def pas2p(
     as in :func:`epas`.
     """
     time, messages, agreements = logical_times(trace, events)
-    process = _processes(events)
+    process = events.process
     order, begin = _core.order_within(
         time.astype(np.int32), process.astype(np.int64), int(time.max(initial=0)) + 1
     )
@@ -130,7 +130,7 @@ def logical_times(trace: Trace, events: Events) -> tuple[Integers, int, int]:
     source = np.arange(len(send))
     links.add(send, _SEND, signals=source)
     links.add(receive, np.where(polled, _POLLED, _RECEIVE), awaits=source)
-    process = _processes(events)
+    process = events.process
     linked = np.flatnonzero((send >= 0) & (receive >= 0))
     messages = int(np.count_nonzero(process[send[linked]] != process[receive[linked]]))
 
@@ -155,24 +155,15 @@ def logical_times(trace: Trace, events: Events) -> tuple[Integers, int, int]:
     return links.times(len(send) + trace.rows("collectives")), messages, agreements
 
 
-def _processes(events: Events) -> npt.NDArray[np.int32]:
-    """The process of each event."""
-    return np.repeat(np.arange(len(events.ranks), dtype=np.int32), np.diff(events.begin))
-
-
 class _Links:
     """What happens in events: steps of logical time, what they give and what they wait for."""
 
     def __init__(self, trace: Trace, events: Events) -> None:
         location, call, self._enter_ns = trace.arrays("calls", "location", "call", "enter_ns")
-        application, process = trace.arrays("locations", "application", "process")
         self._events, self._rows = events, Ordinals(location, call)
         self._event = np.full(len(call), UNKNOWN)
         self._event[events.row] = np.arange(len(events.row))
-        member = np.unique(process[application == events.application])
-        self._process = np.where(
-            application == events.application, np.searchsorted(member, process), UNKNOWN
-        )
+        self._process = events.processes_at(trace)
         self._parts: list[tuple[AnyIntegers, ...]] = []
         self.add(np.arange(len(events.row)), _BEGIN, step=1)
 

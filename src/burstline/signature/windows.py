@@ -1,12 +1,18 @@
-"""Windows: the early occurrences of phases that a signature run measures."""
+"""What a signature run measures: windows, early occurrences of phases, up to a cut."""
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+from dataclasses import replace
 from typing import Final
 
 import numpy as np
 
 from burstline.columns import Integers, Mask, ordinal_within
+from burstline.model import Trace
+from burstline.signature.cut import cut_of, happens_before
+from burstline.signature.events import Events
+from burstline.signature.model import Phase, Process
 from burstline.signature.occurrences import Occurrences
 
 ENOUGH: Final = 4
@@ -15,6 +21,7 @@ MOST: Final = 200
 """Windows of a phase, spread over the early part."""
 COVERED: Final = 0.8
 """Part of the time of relevant phases whose phases a signature run meets at least."""
+_SLACK: Final = 0.05  # of the events, that a cut which nothing crosses may be later
 
 
 def early_end(
@@ -52,3 +59,99 @@ def windows_of(found: Occurrences, is_relevant: Mask, cut: int, most: int = MOST
     there = np.bincount(found.phase[usable], minlength=len(found.names))[found.phase[usable]]
     spread = (turn + 1) * most // there > turn * most // there
     return usable[spread | (there <= most)]
+
+
+def place_cut(
+    trace: Trace,
+    events: Events,
+    found: Sequence[Occurrences],
+    relevant: Sequence[Mask],
+    within: float,
+) -> tuple[Integers, int]:
+    """How many events each process makes, and how many messages are in flight then."""
+    spans, total = events.spans(), np.diff(events.begin)
+    shares = []
+    for number, (each, mask) in enumerate(zip(found, relevant, strict=True)):
+        boundaries = events.boundaries(number)
+        end = early_end(each, boundaries, int(spans[number]), mask, within)
+        shares.append((end - int(boundaries[0])) / max(int(spans[number]), 1))
+    # All stop at about the same moment, which is late enough for each of them.
+    moments = events.init_ns + np.ceil(min(max(shares), 1.0) * spans).astype(np.int64)
+    wanted = np.array(
+        [
+            np.clip(np.searchsorted(events.boundaries(number), moment), 1, total[number])
+            for number, moment in enumerate(moments.tolist())
+        ]
+    )
+    most = np.minimum(wanted + np.ceil(_SLACK * total).astype(np.int64), total)
+    cut = cut_of(happens_before(trace, events), wanted, most)
+    return np.minimum(cut.counts, total), cut.crossing
+
+
+def process_up_to(
+    events: Events, number: int, found: Occurrences, relevant: Mask, cut: int, *, most: int
+) -> Process:
+    """The signature of a process that stops at a cut, by the times of a run."""
+    boundaries = events.boundaries(number)
+    begin, end = boundaries[found.begin], boundaries[found.end]
+    late = np.maximum(end - np.maximum(begin, boundaries[cut]), 0)
+    duration = end - begin
+    kinds = len(found.names)
+    weight = np.bincount(found.phase, minlength=kinds)
+    sums = [
+        np.bincount(found.phase, values, kinds)
+        for values in (
+            found.end - found.begin,
+            duration,
+            late,
+            late / np.maximum(duration, 1) + (duration == 0) * (found.begin >= cut),
+        )
+    ]
+    phases = tuple(
+        Phase(name, n, events_in / n, round(total), round(late_ns), late_n, is_relevant)
+        for name, n, events_in, total, late_ns, late_n, is_relevant in zip(
+            found.names, *(each.tolist() for each in (weight, *sums, relevant)), strict=True
+        )
+    )
+    chosen = windows_of(found, relevant, cut, most)
+    counts = np.unique(np.concatenate([found.begin[chosen], found.end[chosen], [cut]]))
+    counts = counts[counts > 0]
+    return Process(
+        rank=int(events.ranks[number]),
+        events=events.count(number),
+        cut=cut,
+        span_ns=int(events.spans()[number]),
+        early_ns=int(boundaries[cut] - boundaries[0]),
+        phases=phases,
+        phase=found.phase[chosen].astype(np.int64),
+        begin=found.begin[chosen],
+        end=found.end[chosen],
+        base_ns=duration[chosen],
+        counts=counts,
+        hashes=events.hashes(number)[counts],
+    )
+
+
+def mean_process(runs: Sequence[Process]) -> Process:
+    """A process by the mean times of base runs that make the same calls; windows by medians."""
+    first = runs[0]
+    if len(runs) == 1:
+        return first
+    phases = tuple(
+        of_runs[0]._replace(
+            total_ns=round(np.mean([each.total_ns for each in of_runs])),
+            late_ns=round(np.mean([each.late_ns for each in of_runs])),
+            late_weight=float(np.mean([each.late_weight for each in of_runs])),
+        )
+        for of_runs in zip(*(run.phases for run in runs), strict=True)
+    )
+    # A window of microseconds that was disturbed in one run would lie off in the mean of all.
+    base_ns = np.median([run.base_ns for run in runs], axis=0).astype(np.int64)
+    spans, early = ([getattr(run, name) for run in runs] for name in ("span_ns", "early_ns"))
+    return replace(
+        first,
+        span_ns=round(np.mean(spans)),
+        early_ns=round(np.mean(early)),
+        phases=phases,
+        base_ns=base_ns,
+    )

@@ -119,7 +119,7 @@ class Sync:
     # (locations,) of the program itself, where it is told: enter, leave, node; -1: not told
     programs: tuple[Integers, Integers, AnyIntegers]
     # (calls,) or empty: the node of what follows each call while no region is open, or -1
-    between: AnyIntegers
+    computation_node: AnyIntegers
     # (regions,) or empty: the same of a team, by its region on the thread that forked it
     resumed: AnyIntegers
     operation: AnyIntegers  # (calls,) position in `operations`

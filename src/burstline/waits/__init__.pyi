@@ -1,4 +1,4 @@
-from burstline.waits.finding import wait_states as wait_states
+from burstline.waits.analysis import wait_states as wait_states
 from burstline.waits.intrinsic import Intrinsic as Intrinsic
 from burstline.waits.result import Part as Part
 from burstline.waits.result import Waits as Waits
@@ -6,10 +6,10 @@ from burstline.waits.result import Waits as Waits
 __all__ = ["Intrinsic", "Part", "Waits", "wait_states"]
 
 # For other rooms of the house.
-from burstline.waits.finding import CLOCKS as CLOCKS
-from burstline.waits.finding import TOOLS as TOOLS
-from burstline.waits.finding import states_of as states_of
-from burstline.waits.finding import with_intrinsic as with_intrinsic
+from burstline.waits.analysis import CLOCKS as CLOCKS
+from burstline.waits.analysis import TOOLS as TOOLS
+from burstline.waits.analysis import states_of as states_of
+from burstline.waits.analysis import with_intrinsic as with_intrinsic
 from burstline.waits.intrinsic import largest_cells as largest_cells
 from burstline.waits.metrics import METRICS as METRICS
 from burstline.waits.metrics import PARENTS as PARENTS

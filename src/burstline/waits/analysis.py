@@ -1,100 +1,430 @@
-"""The analysis of waits, from a trace to severities."""
+"""The face of the patterns: from a trace to its waits, and what it could not see."""
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+import sys
+from dataclasses import replace
+from typing import Any, Final
 
 import numpy as np
-import pyarrow as pa
 
-from burstline.columns import Integers, Mask
-from burstline.synchronisation import Sync
-from burstline.waits import causes
-from burstline.waits.collectives import add_collective_waits, add_world
-from burstline.waits.division import add_costs, add_times, add_visits
-from burstline.waits.messages import add_message_waits
-from burstline.waits.modelled import add_modelled
-from burstline.waits.openmp import add_openmp_waits
-from burstline.waits.parts import Parts
-from burstline.waits.points import PointList, Points
-from burstline.waits.severities import Severities
-from burstline.waits.times import Nodes, add_counts, add_imbalance, add_time_tree
+from burstline.clocks import CLOCKS as LOGICAL_CLOCKS
+from burstline.clocks import (
+    COLLECTIVES,
+    Effort,
+    Violations,
+    constructs,
+    corrected,
+    retimings,
+    violations,
+)
+from burstline.efficiency import ideal_runtime, ideal_stamps
+from burstline.errors import MemoryBudgetError, NotEnoughDataError, ParameterError, plural
+from burstline.identity import CallTree, call_tree, without_program
+from burstline.model import COLLECTIVES as CALLS_OF_ALL
+from burstline.model import GAP_KINDS, IO, POLL_GAP_NS, RMA, SILENT_THREADS, Trace, waiting_in
+from burstline.selection import loaded, parse_time
+from burstline.synchronisation import Sync, rendezvous, rows_of, sync_of, tells_program
+from burstline.waits.collectives import apart
+from burstline.waits.computation import with_computation
+from burstline.waits.factors import factors, ideal_in
+from burstline.waits.intrinsic import divided, with_parts, without_noise, work_clock, work_of
+from burstline.waits.modelled import LEAST_COMPARED, Modelled
+from burstline.waits.parts import Parts, iterations_of, loops_of, windows_of
+from burstline.waits.patterns import Patterns, patterns_of
+from burstline.waits.result import WHOLE_LOCATIONS, Waits, unexplained_ns, verdict, waits_of
+from burstline.waits.times import process_threads
+
+_CELL_BYTES: Final = 8 * 28
+"""Of a call path on a location: metrics with values there, and what is summed up."""
+_MEETING_BYTES: Final = 8 * 30
+"""Of a thread's part in a team or a barrier: points in time, and what is found of each."""
+TOOLS: Final = ("scalasca-2.6",)
+CLOCKS: Final = ("physical", *LOGICAL_CLOCKS)
 
 
-@dataclass(frozen=True, slots=True, eq=False)
-class Analysis:
-    """Severities, and the points that they were made from."""
-
-    severities: Severities
-    points: Points
-    explained: causes.Explained | None  # None where causes were not asked for
-    has_start: bool  # whether every process has a call of MPI_Init
-    is_circular: bool  # whether the stamps lead the critical path round in a circle
-    clipped: int  # intervals that outlived those around them
-
-
-def analysed(
-    sync: Sync,
-    nodes_table: pa.Table,
-    region_enters: Mask,
+def wait_states(
+    trace: Trace,
     *,
-    like_scalasca: bool,
-    has_causes: bool = True,
-    parts: Parts | None = None,
-    modelled: tuple[tuple[Integers, Integers], int] | None = None,
-) -> Analysis:
-    """All metrics of a trace, from what synchronises in it and its call tree, by part, too."""
-    nodes = Nodes(nodes_table)
-    severities = Severities(len(nodes), sync.locations, parts)
-    points = PointList()
-    starts, has_start = add_world(sync, severities, points)
-    add_message_waits(sync, severities, points, like_scalasca=like_scalasca)
-    add_collective_waits(sync, severities, points)
-    forks = add_openmp_waits(sync, severities, points)
-    if modelled is not None:
-        add_modelled(sync, severities, *modelled)
-    marks = causes.add_marks(sync, points, forks)
-    ordered = points.sorted(sync.locations) if has_causes else points.unsorted()
-    cuts = ordered if has_causes else PointList().sorted(sync.locations)
-    stretches, clipped = causes.stretches_of(sync, cuts, len(nodes))
-    measured = causes.dense(
-        severities.shape, stretches.node, stretches.location, stretches.time_ns
-    ).astype(np.int64)
-    visits = _visits(sync, region_enters, severities.shape)
-    explained, is_circular = None, False
-    if has_causes:
-        explained = causes.add_delay_costs(
-            sync, severities, ordered, stretches, marks, like_scalasca=like_scalasca
+    clock: str | Effort = "physical",
+    collectives: str = "causal",
+    like: str | None = None,
+    by: str | int | None = None,
+    loop: int | None = None,
+    correct: bool = False,
+    intrinsic: bool = False,
+) -> Waits:
+    """Where a program waits, and who causes it.
+
+    Wait states are those of Scalasca [1]_: a receive waits for its sender, a send for its
+    receiver, members of a collective for the last one or the root, threads for each other.
+    Delays are what the causing side did more since both met last [2]_: they are charged with
+    the waits next in the chain, and with those further on.
+
+    Parameters
+    ----------
+    trace : Trace
+        What happened. Stamps are taken as recorded, unless `correct` is true.
+    clock : {'physical', 'lt_1', 'lt_loop', 'lt_bb', 'lt_stmt', 'lt_hwctr'} or Effort
+        The clock of the stamps; of a logical one (:func:`retimed`) all times are ticks. An
+        :class:`~burstline.Effort` also has the counters of ``lt_hwctr``, what a call of
+        OpenMP costs, and whether work inside of MPI counts.
+    collectives : {'causal', 'full'}
+        Of a logical clock: whether a member of a collective waits for those that send it
+        something, or for all.
+    like : {'scalasca-2.6'}, optional
+        Keep the oddities of that tool, to compare with its reports: completions of late
+        receivers, costs of collectives that are lost, judgement of messages in the wrong
+        order, impact of imbalance.
+    by : {'iteration', 'loop', 'node', 'rank'}, str or int, optional
+        Tell all metrics by iteration of a loop, by loop, by node, by rank, or by window of
+        time of this length: ``"500ms"``, or a number of ns. Windows begin at multiples of it.
+        Sums are those of the whole; a loop has what lies in the loops in it, too. What lasts
+        is divided at the borders of parts: a wait lies from the enter of its call on. What is
+        counted belongs to where its call was entered, costs of delays to where the waits lie
+        that they cause. What is in no iteration or loop has the key ``outside``. The critical
+        path, imbalance and impact belong to the whole run alone.
+    loop : int, optional
+        The number of the loop whose iterations are told; by default the one that spans most
+        of the run. Each rank counts its iterations from 1.
+    correct : bool
+        Whether stamps that break cause and effect are moved by the controlled logical clock
+        [3]_: each location's as little as that needs, and all of its events together.
+    intrinsic : bool
+        Whether waits are set beside those that the program alone makes: of the run replayed
+        without noise, in which each stretch of computation takes its counted work times what
+        a unit of that takes at that place, by the median over ranks and occurrences.
+
+    Returns
+    -------
+    Waits
+        A profile, single waits, who delays whom, and what could not be computed.
+
+    Raises
+    ------
+    ParameterError
+        If a clock or a tool has an unknown name, windows are too short, or there is no such
+        loop.
+    NotEnoughDataError
+        If the trace has no calls of MPI and no teams of threads, or loops or iterations are
+        asked for and no loop was found.
+
+    Notes
+    -----
+    Linear in calls, messages and members of collectives, but for lookups; about 60 bytes an
+    event, and 8 for each call path, location and metric that has values. Wrong where stamps
+    of different nodes disagree by more than what is waited. Windows and iterations add a sort
+    of the events, and finding the loops.
+
+    References
+    ----------
+    .. [1] M. Geimer et al., A scalable tool architecture for diagnosing wait states in
+       massively parallel applications, Parallel Computing 35(7), 2009,
+       DOI 10.1016/j.parco.2009.02.003.
+    .. [2] D. Böhme et al., Identifying the root causes of wait states in large-scale parallel
+       applications, ACM TOPC 3(2), 2016, DOI 10.1145/2934661.
+    .. [3] D. Becker et al., Scalable timestamp synchronization for event traces of
+       message-passing applications, Parallel Computing 35(12), 2009,
+       DOI 10.1016/j.parco.2008.12.012.
+
+    Examples
+    --------
+    >>> from burstline.testing import trace_of
+    >>> waits = wait_states(
+    ...     trace_of(
+    ...         "ranks 2 | 0 | 10 enter MPI_Send | 10 send to 1 bytes 8 | 11 leave "
+    ...         "| 1 | 6 enter MPI_Recv | 12 receive from 0 bytes 8 | 12 leave"
+    ...     )
+    ... )
+    >>> waits.profile.total("mpi_latesender")
+    4
+    """
+    if isinstance(clock, str) and clock not in CLOCKS:
+        raise ParameterError(f"no clock called {clock}: {', '.join(CLOCKS)}")
+    if collectives not in COLLECTIVES:
+        raise ParameterError(f"members of collectives wait {' or '.join(COLLECTIVES)}")
+    if collectives != COLLECTIVES[0] and clock == CLOCKS[0]:
+        raise ParameterError("who waits in collectives is of logical clocks: name one")
+    if like is not None and like not in TOOLS:
+        raise ParameterError(f"no tool called {like} to be like: {', '.join(TOOLS)}")
+    waits = states_of(
+        trace, like, clock=clock, collectives=collectives, by=by, loop=loop, correct=correct
+    )
+    return with_intrinsic(waits, trace) if intrinsic else waits
+
+
+def states_of(
+    trace: Trace,
+    like: str | None,
+    *,
+    clock: str | Effort = "physical",
+    by: str | int | None = None,
+    loop: int | None = None,
+    correct: bool = False,
+    causes: bool = True,
+    collectives: str = "causal",
+    room: tuple[int, int] | None = None,
+) -> Waits:
+    """The waits of a trace; without `causes` wait states alone: no costs, paths and factors.
+
+    Where calls of OpenMP have much of the ticks, the verdict is found without them, too, which
+    takes as long again. Refused is a profile for which there is no `room`: the bytes of all
+    else, and of all.
+    """
+    if not trace.rows("calls") and not trace.rows("teams"):
+        raise NotEnoughDataError(
+            "nothing synchronises in this trace: it has no calls of MPI and no teams of threads"
         )
-        is_circular = causes.add_critical_path(
-            sync, nodes, severities, ordered, stretches, marks=marks, starts=starts,
-            measured=measured, like_scalasca=like_scalasca,
-        )  # fmt: skip
-    add_time_tree(sync, nodes, severities, visits, measured)
-    add_imbalance(sync, nodes, severities, visits)
-    add_counts(sync, severities)
-    add_visits(sync, severities, region_enters)
-    add_times(sync, nodes, severities)
-    if explained is not None:
-        add_costs(sync, severities, ordered, explained)
-    causes.add_sums(severities)
-    return Analysis(severities, ordered, explained, has_start, is_circular, clipped)
+    width = None if by in (None, "iteration", "loop", *WHOLE_LOCATIONS) else _width(by)
+    if loop is not None and by != "iteration":
+        raise ParameterError("a loop is named for its iterations alone: by iteration")
+    recorded = loaded(trace)
+    trace, stamps = _on_clock(recorded, clock, collectives, correct=correct)
+    tree = rooted_tree(trace)
+    sync = sync_of(trace, tree)
+    _require_room(sync, tree, room)
+    clocks: dict[str, int] = {}
+    if causes:
+        trace, sync, clocks = _with_clocks(trace, sync, tree, correct=correct)
+    sync, tree = with_computation(sync, tree)
+    _require_room(sync, tree, room)
+    parts = _parts(trace, sync, by, width, loop)
+    ideal_parts_ns, ideal_ns = None, None
+    if causes and parts is not None and width is None and not len(process_threads(sync)):
+        waiting = waiting_in(trace.table("bursts"), POLL_GAP_NS)
+        stamps_there = ideal_stamps(trace, sync, waiting)
+        ideal_ns = ideal_runtime(sync, *stamps_there)
+        ideal_parts_ns = ideal_in(sync, parts, *stamps_there)
+        del waiting, stamps_there
+    patterns = patterns_of(
+        sync, tree.nodes, tree.region_enters,
+        like_scalasca=like == "scalasca-2.6", has_causes=causes, parts=parts,
+        modelled=(constructs(trace), stamps["stamps"]["call_cost"]) if stamps else None,
+    )  # fmt: skip
+    waits = waits_of(trace, sync, tree, patterns, like=like, by=by, ideal_ns=ideal_parts_ns)
+    waits.corrected.update(clocks)
+    waits.coverage.update(_coverage(trace, sync, patterns))
+    waits.coverage.update(stamps)
+    if causes:
+        waits.coverage["unexplained_ns"] = unexplained_ns(waits.profile)
+        waits.coverage["critical_path_share"] = _share_of_path(sync, waits)
+    waits.coverage["by"] = by if width is None else "window"
+    if parts is not None:
+        waits.coverage.update(window_ns=width, loop=parts.loop)
+        waits.coverage["not_divided"] = [
+            name for name in waits.profile.stored if name not in patterns.severities.by_part
+        ]
+    del patterns  # its points and the rows of a replay need not fit together
+    if causes:
+        waits.efficiency.update(factors(trace, sync, tree.nodes, ideal_ns))
+    if not stamps:
+        return waits
+    del trace, sync
+    without = None
+    if causes and stamps["stamps"]["modelled_share"] >= LEAST_COMPARED:
+        effort = replace(_effort(clock), call_cost=0)
+        free = states_of(recorded, like, clock=effort, collectives=collectives, room=room)
+        without = tuple(verdict(free))
+    told = {name: str(stamps["stamps"][name]) for name in ("modelled_ticks", "modelled_share")}
+    profile = replace(waits.profile, attributes={**waits.profile.attributes, **told})
+    return replace(waits, profile=profile, modelled=_modelled(stamps["stamps"], without))
 
 
-def _visits(sync: Sync, region_enters: Mask, shape: tuple[int, int]) -> Integers:
-    """How often each call path was entered on each location."""
-    visits = np.zeros(shape, np.int64)
-    told = np.flatnonzero(sync.programs[2] >= 0)
-    visits[sync.programs[2][told], told] = 1
-    for node, location, enters in (
-        (sync.calls.node, sync.calls.location, None),
-        (sync.regions.node, sync.regions.location, region_enters),
-        (sync.between, sync.calls.location, None),
-        (sync.resumed, sync.regions.location, None),
+def _effort(clock: str | Effort) -> Effort:
+    return Effort(clock) if isinstance(clock, str) else clock
+
+
+def _modelled(stamps: dict[str, Any], without: tuple[str, ...] | None) -> Modelled:
+    """What of the stamps no counter gave, and the verdict without that."""
+    ticks, share, cost = (
+        stamps[name] for name in ("modelled_ticks", "modelled_share", "call_cost")
+    )
+    return Modelled(ticks, share, cost, without)
+
+
+def with_intrinsic(waits: Waits, trace: Trace) -> Waits:
+    """The waits of a trace beside those that its program alone makes."""
+    if waits.clock != CLOCKS[0]:
+        raise ParameterError(
+            "waits of a logical clock are the program's own: intrinsic ones are told of time"
+        )
+    trace = loaded(trace)
+    clock = work_clock(trace)
+    tree = rooted_tree(trace)
+    sync, tree = with_computation(sync_of(trace, tree), tree)
+    work = work_of(trace, sync, tree.nodes, clock)
+    trace = without_noise(trace, sync, work)
+    del sync, tree  # they and what is made of the replayed run need not fit together
+    alone = states_of(trace, waits.like)
+    intrinsic = divided(waits.profile, alone.profile, work)
+    return replace(waits, profile=with_parts(waits.profile, intrinsic), intrinsic=intrinsic)
+
+
+def _parts(
+    trace: Trace, sync: Sync, by: str | int | None, width: int | None, loop: int | None
+) -> Parts | None:
+    """The parts of the run that are told; None if they hold whole locations."""
+    if width is not None:
+        return windows_of(sync, width)
+    if by == "iteration":
+        return iterations_of(trace, sync, loop)
+    return loops_of(trace, sync) if by == "loop" else None
+
+
+def _on_clock(
+    trace: Trace, clock: str | Effort, collectives: str, *, correct: bool
+) -> tuple[Trace, dict[str, Any]]:
+    """The trace with stamps of a clock, and what these rest on."""
+    if clock == CLOCKS[0]:
+        return trace, {}
+    if correct:
+        raise ParameterError(
+            "stamps of a logical clock break no cause and effect: physical ones are corrected"
+        )
+    [retiming] = retimings(
+        trace, [_effort(clock)], collectives=collectives, left_out=("readings",)
+    )
+    return retiming.trace, {"stamps": retiming.as_dict()}
+
+
+def _require_room(sync: Sync, tree: CallTree, room: tuple[int, int] | None) -> None:
+    """Refuse a profile, and meetings of threads, that are too large beside all else."""
+    beside, memory = (0, sys.maxsize) if room is None else room
+    nodes = tree.nodes.num_rows
+    meetings = len(sync.teams.region) + len(sync.barriers.region)
+    needed = beside + _CELL_BYTES * nodes * sync.locations + _MEETING_BYTES * meetings
+    if needed > memory:
+        meet = f", which meet {plural(meetings, 'time')} in their teams" if meetings else ""
+        way_out = (
+            f"The profile has {plural(nodes, 'call path')} on "
+            f"{plural(sync.locations, 'thread')}{meet}. Take fewer ranks "
+            "(--ranks), or allow more memory (--memory)."
+        )
+        raise MemoryBudgetError(needed, memory, way_out=way_out)
+
+
+def rooted_tree(trace: Trace) -> CallTree:
+    """The call paths of a trace, below one root."""
+    tree = call_tree(trace)
+    return tree if tells_program(trace) else without_program(tree)
+
+
+def _with_clocks(
+    trace: Trace, sync: Sync, tree: CallTree, *, correct: bool
+) -> tuple[Trace, Sync, dict[str, int]]:
+    """The trace with clocks corrected if wanted, and how its stamps were wrong."""
+    early, moved_ns = Violations(0, 0), 0
+    if (
+        trace.metadata.get("unit", "ns") == "ns"
+    ):  # a logical clock has none, as it defines cause
+        early = violations(rows_of(sync, certain_only=True, in_order=False))
+    if correct:
+        rows = rows_of(sync, certain_only=True, rendezvous=rendezvous(sync))
+        trace, moved_ns = corrected(trace, rows)
+        sync = sync_of(trace, tree)
+    clocks = {"violations": early.count, "worst_ns": early.worst_ns, "moved_ns": moved_ns}
+    return trace, sync, clocks
+
+
+def _width(by: str | int) -> int:
+    """The length of windows in ns."""
+    if isinstance(by, int):
+        return by
+    try:
+        return parse_time(by)
+    except ParameterError as error:
+        raise ParameterError(
+            f"waits are told by iteration, loop, node, rank or window of time (500ms): {error}"
+        ) from None
+
+
+def _coverage(trace: Trace, sync: Sync, patterns: Patterns) -> dict[str, Any]:
+    """What of a trace was used, what was left out, and what it cannot tell."""
+    messages, halves = trace.rows("messages"), trace.rows("half_messages")
+    collectives = trace.rows("collectives")
+    born, died = trace.arrays("locations", "born_ns", "died_ns")
+    location, start, end, kind = trace.arrays("gaps", "location", "start_ns", "end_ns", "kind")
+    length = np.minimum(end, died[location]) - np.maximum(start, born[location])
+    length = np.maximum(length, 0)
+    is_absent = kind == GAP_KINDS.index("not_created")  # nobody was there to be watched
+    unwatched = int(length[~is_absent].sum())
+    whole = int((died - born).sum() - length[is_absent].sum())
+    of_collectives = int(np.count_nonzero(sync.mask_of(*CALLS_OF_ALL)))
+    are_apart = apart(sync)
+    whole_calls = len(sync.collectives.call) - int(are_apart.sum())
+    explained = patterns.explained
+    return {
+        "calls": trace.rows("calls"),
+        "messages": messages,
+        "messages_share": len(sync.messages.send) / max(messages + halves, 1)
+        if messages + halves
+        else 1.0,
+        "half_messages": halves,
+        "collectives": collectives,
+        "collectives_share": min(1.0, whole_calls / of_collectives) if of_collectives else 1.0,
+        "collectives_apart": len(are_apart),
+        "unwatched_ns": unwatched,
+        "time_share": 1 - unwatched / whole if whole > 0 else 1.0,
+        "left_out": sync.left_out,
+        "virtual_start": not patterns.has_start,
+        "clipped_intervals": patterns.clipped,
+        "unexplained_waits": 0 if explained is None else explained.unexplained,
+        "waits_out_of_order": 0 if explained is None else explained.out_of_order,
+        "critical_path_is_circular": patterns.is_circular,
+        "not_computable": [*_silent_threads(trace), *_not_computable(sync)],
+    }
+
+
+def _share_of_path(sync: Sync, waits: Waits) -> float:
+    """The critical path by the length of the run; above 1, or 0, where stamps contradict it."""
+    tables = [rows for rows in (sync.calls, sync.regions) if len(rows.node)]
+    run = max(int(rows.leave_ns.max()) for rows in tables)
+    run -= min(int(rows.enter_ns.min()) for rows in tables)
+    stored = "critical_path" in waits.profile.stored
+    if not stored or run <= 0:
+        return 0.0
+    # Stamps may lead it back in time by more than it takes.
+    return max(int(waits.profile.total("critical_path")), 0) / run
+
+
+def _silent_threads(trace: Trace) -> list[dict[str, str]]:
+    """Why waits of threads are not known, where a library of OpenMP tells nothing of them."""
+    rows = trace.defects.select(["kind", "first"]).to_pylist()
+    return [
+        {
+            "metric": "omp_time",
+            "reason": f"OpenMP is that of {row['first']}, which tells nothing of its threads: "
+            "what they did, if it made any, is not in the trace",
+        }
+        for row in rows
+        if row["kind"] == SILENT_THREADS
+    ]
+
+
+def _not_computable(sync: Sync) -> list[dict[str, str]]:
+    missing = []
+    messages = sync.messages
+    unknown = int((~messages.done_known).sum())
+    if unknown:
+        missing.append(
+            {
+                "metric": "mpi_latereceiver",
+                "reason": "the source does not tell when "
+                f"{plural(unknown, 'send was', 'sends were')} complete: "
+                "waits of MPI_Wait and its like for a receiver are not known",
+            }
+        )
+    for metric, names, noun in (
+        ("mpi_rma_communication", RMA, "one-sided communication"),
+        ("mpi_io", IO, "access to files"),
     ):
-        if not len(node):
-            continue
-        chosen = node >= 0 if enters is None else (node >= 0) & enters
-        rows = slice(None) if chosen.all() else np.flatnonzero(chosen)
-        visits += causes.dense(shape, node[rows], location[rows])
-    return visits
+        if calls := int(np.count_nonzero(sync.mask_of(*names))):
+            are = "is" if calls == 1 else "are"
+            missing.append(
+                {
+                    "metric": metric,
+                    "reason": f"{plural(calls, 'call')} of {noun} {are} counted, "
+                    "without wait states",
+                }
+            )
+    return missing

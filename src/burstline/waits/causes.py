@@ -12,22 +12,17 @@ from burstline import _core
 from burstline._core import Wait
 from burstline.columns import UNKNOWN, AnyIntegers, Floats, Integers
 from burstline.synchronisation import INSIDE, PLACES, Sync
-from burstline.waits.metrics import DELAY_TYPES, METRICS, SUMS
+from burstline.waits.metrics import DELAY_TYPES, METRICS, SUMS, WAITS
 from burstline.waits.points import PointList, Points
 from burstline.waits.severities import Severities
 from burstline.waits.stops import walked
 from burstline.waits.times import Nodes, process_threads
 
-_MESSAGE_WAITS: Final = {
+MESSAGE_WAITS: Final = {
     Wait.LATE_SENDER: ("latesender", "ls"),
     Wait.LATE_RECEIVER: ("latereceiver", "lr"),
 }
-_WAITS: Final = (
-    "mpi_latesender", "mpi_latereceiver", "mpi_earlyreduce", "mpi_earlyscan",
-    "mpi_latebroadcast", "mpi_wait_nxn", "mpi_barrier_wait", "mpi_finalize_wait",
-    "omp_ebarrier_wait", "omp_ibarrier_wait", "omp_lock_contention_critical",
-    "omp_lock_contention_api",
-)  # fmt: skip
+"""Waits for messages: in names of their metrics, and in those by effect."""
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -161,7 +156,7 @@ def add_delay_costs(
     share = np.minimum(
         1, np.divide(points.wait_ns, whole, out=np.zeros_like(whole), where=whole > 0)
     )
-    for type_, (wait, letters) in _MESSAGE_WAITS.items():
+    for type_, (wait, letters) in MESSAGE_WAITS.items():
         rows = (points.type == int(type_)) & (points.wait_ns > 0)
         for complement, metric, values in (
             (f"mpi_wait_direct_{wait}", f"mpi_wait_indirect_{wait}", share * waits),
@@ -272,7 +267,7 @@ def _add_path_imbalance(
     like_scalasca: bool,
 ) -> None:
     busy = measured.copy()
-    for metric in ("omp_management", *_WAITS):
+    for metric in ("omp_management", *(WAITS.keys() - {"omp_idle_threads"})):
         rows, values = severities.rows(metric)
         busy[rows] -= values
     busy[[category == "omp_ordered" for category in nodes.category]] = 0

@@ -2,29 +2,18 @@
 
 from __future__ import annotations
 
-from typing import Any, Final
+from collections.abc import Callable
+from typing import Any, Final, NamedTuple
 
 import numpy as np
 import numpy.typing as npt
 
 from burstline._core import Wait
-from burstline.columns import UNKNOWN, AnyIntegers, Integers, Mask, prefix_sums
-from burstline.synchronisation import INSIDE, PLACES, Collectives, Sync
+from burstline.columns import UNKNOWN, AnyIntegers, Integers, Mask, prefix_sums, take
+from burstline.synchronisation import INSIDE, PLACES, Sync
 from burstline.waits.points import PointList
 from burstline.waits.severities import Severities
 
-
-def _names(words: str) -> tuple[str, ...]:
-    return tuple(f"MPI_{word}" for word in words.split())
-
-
-BARRIERS: Final = _names("Barrier")
-N_TO_N: Final = _names(
-    "Allgather Allgatherv Allreduce Alltoall Reduce_scatter Reduce_scatter_block"
-)
-ONE_TO_N: Final = _names("Bcast Scatter Scatterv")
-N_TO_ONE: Final = _names("Reduce Gather Gatherv")
-SCANS: Final = _names("Scan Exscan")
 _EARLIEST: Final = np.iinfo(np.int64).min
 _LATEST: Final = np.iinfo(np.int64).max
 
@@ -32,14 +21,13 @@ _LATEST: Final = np.iinfo(np.int64).max
 class _Members:
     """Members of the instances of some operations, and reductions over each instance."""
 
-    def __init__(self, sync: Sync, names: tuple[str, ...]) -> None:
+    def __init__(self, sync: Sync, words: str) -> None:
         every = sync.collectives
+        names = {f"MPI_{word}" for word in words.split()}
         wanted = np.array([name in names for name in sync.operations] or [False], bool)
         sizes = np.diff(every.begin)
         chosen = (every.operation >= 0) & wanted[every.operation] & (sizes > 1)
-        self._take(every, np.flatnonzero(chosen), sizes)
-
-    def _take(self, every: Collectives, instances: Integers, sizes: Integers) -> None:
+        instances = np.flatnonzero(chosen)
         self.sizes = sizes[instances]
         self.begin = prefix_sums(self.sizes)[:-1]
         shift = np.repeat(every.begin[instances] - self.begin, self.sizes)
@@ -48,12 +36,10 @@ class _Members:
         self.communicator = every.communicator[instances]
         self.location = every["location"][rows]
         self.call = every.call[rows]
-        self.b, self.d = every["begin_ns"][rows], every["end_ns"][rows]
+        self.begin_ns, self.end_ns = every["begin_ns"][rows], every["end_ns"][rows]
         self.end_seq = every["end_seq"][rows]
-        self.sent, self.received = (
-            every["sent_bytes"][rows] > 0,
-            every["received_bytes"][rows] > 0,
-        )
+        self.sends = every["sent_bytes"][rows] > 0
+        self.receives = every["received_bytes"][rows] > 0
         self.is_root = every["comm_rank"][rows] == every.root[instances][self.instance]
 
     def __len__(self) -> int:
@@ -61,37 +47,115 @@ class _Members:
 
     def latest(self, among: Mask) -> Integers:
         """Row of the last of some members to begin, the lowest of equals; -1 without any."""
-        return _latest(self.begin, self.instance, np.where(among, self.b, _EARLIEST))
+        if not len(self):
+            return np.zeros(0, np.int64)
+        begins = np.where(among, self.begin_ns, _EARLIEST)
+        highest = np.maximum.reduceat(begins, self.begin)
+        rows = np.where(begins == highest[self.instance], np.arange(len(self)), len(self))
+        return np.where(highest == _EARLIEST, UNKNOWN, np.minimum.reduceat(rows, self.begin))
+
+    def earliest_end(self, among: Mask) -> Integers:
+        """When the first of some members of each instance ended."""
+        if not len(self):
+            return np.zeros(0, np.int64)
+        return np.minimum.reduceat(np.where(among, self.end_ns, _LATEST), self.begin)
 
     def any(self, which: Mask) -> Mask:
         """Whether any member of each instance is one of some."""
         return np.logical_or.reduceat(which, self.begin) if len(self) else np.zeros(0, bool)
 
-    def spread(self, values: npt.NDArray[Any]) -> npt.NDArray[Any]:
+    def of_instance(self, values: npt.NDArray[Any]) -> npt.NDArray[Any]:
         """A value of each instance for each of its members."""
         return values[self.instance]
 
 
-def _latest(begin: Integers, instance: Integers, b: Integers) -> Integers:
-    if not len(b):
-        return np.zeros(0, np.int64)
-    highest = np.maximum.reduceat(b, begin)
-    rows = np.where(b == highest[instance], np.arange(len(b)), len(b))
-    return np.where(highest == _EARLIEST, UNKNOWN, np.minimum.reduceat(rows, begin))
+class _Meeting(NamedTuple):
+    """Who meets in an instance, and whom they wait for."""
+
+    meets: Mask  # (members,)
+    latest: Integers  # (instances,) the member that all others wait for, or -1
+    ends: Mask  # (members,) those of which the first end completes it
+
+
+class _Rule(NamedTuple):
+    """How members of some operations wait: who signals whom, and who meets then."""
+
+    operations: str
+    type_: Wait
+    wait: str  # metric
+    completion: str  # metric, or empty
+    sides: Callable[[_Members], tuple[Mask, Mask]]  # who signals, and who awaits that
+    meeting: Callable[[_Members, Mask, Mask], _Meeting]
+
+
+def _all_meet(members: _Members, signals: Mask, awaits: Mask) -> _Meeting:
+    return _Meeting(awaits, members.latest(signals), awaits)
+
+
+def _overlapping_meet(members: _Members, signals: Mask, awaits: Mask) -> _Meeting:
+    """All that take part; where no time is common, only who awaits a later one that signals."""
+    takes_part = signals | awaits
+    latest = members.latest(takes_part)
+    overlaps = members.earliest_end(takes_part) > take(members.begin_ns, latest, _LATEST)
+    latest = np.where(overlaps, latest, members.latest(signals))
+    is_latest, earlier = _around_latest(members, latest, awaits)
+    meets = np.where(members.of_instance(overlaps), takes_part, is_latest | earlier)
+    return _Meeting(meets, latest, meets)
+
+
+def _followers_meet(members: _Members, signals: Mask, awaits: Mask) -> _Meeting:
+    """Those that await a later one, and that one, which may end at any time."""
+    latest = members.latest(signals)
+    is_latest, waits = _around_latest(members, latest, awaits)
+    any_waits = members.any(waits)
+    meets = waits | (is_latest & members.of_instance(any_waits))
+    return _Meeting(meets, np.where(any_waits, latest, UNKNOWN), waits)
+
+
+def _root_meets(members: _Members, signals: Mask, awaits: Mask) -> _Meeting:
+    """The root, and the last that it awaits."""
+    meeting = _followers_meet(members, signals, awaits)
+    return meeting._replace(ends=meeting.meets)
+
+
+def _around_latest(members: _Members, latest: Integers, awaits: Mask) -> tuple[Mask, Mask]:
+    """Which member is the latest one of its instance, and which await it and began before."""
+    of_member = members.of_instance(latest)
+    before = members.begin_ns < take(members.begin_ns, of_member, _EARLIEST)
+    return of_member == np.arange(len(members)), awaits & before
+
+
+_RULES: Final = (
+    _Rule(
+        "Barrier", Wait.BARRIER, "mpi_barrier_wait", "mpi_barrier_completion",
+        lambda m: (np.ones(len(m), bool), np.ones(len(m), bool)), _all_meet,
+    ),
+    _Rule(
+        "Allgather Allgatherv Allreduce Alltoall Reduce_scatter Reduce_scatter_block",
+        Wait.N_TO_N, "mpi_wait_nxn", "mpi_nxn_completion",
+        lambda m: (m.sends, m.receives), _overlapping_meet,
+    ),
+    _Rule(
+        "Bcast Scatter Scatterv", Wait.ONE_TO_N, "mpi_latebroadcast", "",
+        lambda m: (m.sends & m.is_root, m.receives & ~m.is_root), _followers_meet,
+    ),
+    _Rule(
+        "Reduce Gather Gatherv", Wait.N_TO_ONE, "mpi_earlyreduce", "",
+        lambda m: (m.sends, m.receives & m.is_root), _root_meets,
+    ),
+)  # fmt: skip
 
 
 def add_collective_waits(sync: Sync, severities: Severities, points: PointList) -> None:
     """Add waits in collectives of all kinds, and the points where members met."""
-    members = _Members(sync, BARRIERS)
-    everybody = np.ones(len(members), bool)
-    latest = members.latest(everybody)
-    wait, completion = _meet(sync, points, members, everybody, latest, type_=Wait.BARRIER)
-    _add(sync, severities, "mpi_barrier_wait", members, wait, start_ns=members.b)
-    until = members.d - completion
-    _add(sync, severities, "mpi_barrier_completion", members, completion, start_ns=until)
-    _add_n_to_n(sync, severities, points)
-    _add_one_to_n(sync, severities, points)
-    _add_n_to_one(sync, severities, points)
+    for rule in _RULES:
+        members = _Members(sync, rule.operations)
+        meeting = rule.meeting(members, *rule.sides(members))
+        wait, completion = _synchronise(sync, points, members, meeting, rule.type_)
+        _add(sync, severities, rule.wait, members, wait, start_ns=members.begin_ns)
+        if rule.completion:
+            start_ns = members.end_ns - completion
+            _add(sync, severities, rule.completion, members, completion, start_ns=start_ns)
     _add_scans(sync, severities)
 
 
@@ -101,114 +165,45 @@ def apart(sync: Sync) -> Integers:
     No MPI does that: the calls are of several collectives, or the clocks of ranks differ.
     """
     sizes = [np.zeros(0, np.int64)]
-    for names in (BARRIERS, N_TO_N, ONE_TO_N, N_TO_ONE):
-        members = _Members(sync, names)
-        gives, takes = members.sent, members.received
-        if names is BARRIERS:
-            gives, takes = np.ones((2, len(members)), bool)
-        elif names is ONE_TO_N:
-            gives, takes = gives & members.is_root, takes & ~members.is_root
-        elif names is N_TO_ONE:
-            takes = takes & members.is_root
-        latest = members.latest(gives)
-        begins = np.where(latest >= 0, members.b[latest] if len(members) else 0, _EARLIEST)
-        sizes.append(members.sizes[_least(members, members.d, takes) < begins])
+    for rule in _RULES:
+        members = _Members(sync, rule.operations)
+        signals, awaits = rule.sides(members)
+        begins = take(members.begin_ns, members.latest(signals), _EARLIEST)
+        sizes.append(members.sizes[members.earliest_end(awaits) < begins])
     return np.concatenate(sizes)
 
 
-def _add_n_to_n(sync: Sync, severities: Severities, points: PointList) -> None:
-    members = _Members(sync, N_TO_N)
-    takes_part = members.sent | members.received
-    latest = members.latest(takes_part)
-    first_end = _least(members, members.d, takes_part)
-    last_begin = np.where(latest >= 0, members.b[latest] if len(members) else 0, _LATEST)
-    overlaps = first_end > last_begin
-    # Else only who sends makes others wait, and only who receives and came before waits.
-    sends_last = members.latest(members.sent)
-    latest = np.where(overlaps, latest, sends_last)
-    of_member = members.spread(latest)
-    is_latest = of_member == np.arange(len(members))
-    earlier = members.received & (of_member >= 0)
-    earlier &= members.b < members.b[np.maximum(of_member, 0)]
-    meets = np.where(members.spread(overlaps), takes_part, is_latest | earlier)
-    wait, completion = _meet(sync, points, members, meets, latest, type_=Wait.N_TO_N)
-    _add(sync, severities, "mpi_wait_nxn", members, wait, start_ns=members.b)
-    _add(
-        sync,
-        severities,
-        "mpi_nxn_completion",
-        members,
-        completion,
-        start_ns=members.d - completion,
-    )
-
-
-def _add_one_to_n(sync: Sync, severities: Severities, points: PointList) -> None:
-    members = _Members(sync, ONE_TO_N)
-    root = members.latest(members.is_root & members.sent)
-    of_member = members.spread(root)
-    waits = members.received & ~members.is_root & (of_member >= 0)
-    waits &= members.b < members.b[np.maximum(of_member, 0)]
-    waits_any = members.any(waits)
-    meets = waits | (members.is_root & members.spread(waits_any))
-    wait, _ = _meet(
-        sync, points, members, meets, np.where(waits_any, root, UNKNOWN), type_=Wait.ONE_TO_N,
-        ends=waits,
-    )  # fmt: skip
-    _add(sync, severities, "mpi_latebroadcast", members, wait, start_ns=members.b)
-
-
-def _add_n_to_one(sync: Sync, severities: Severities, points: PointList) -> None:
-    members = _Members(sync, N_TO_ONE)
-    latest = members.latest(members.sent)
-    of_member = members.spread(latest)
-    waits = members.is_root & members.received & (of_member >= 0)
-    waits &= members.b < members.b[np.maximum(of_member, 0)]
-    waits_any = members.any(waits)
-    is_latest = (of_member == np.arange(len(members))) & members.spread(waits_any)
-    latest = np.where(waits_any, latest, UNKNOWN)
-    wait, _ = _meet(sync, points, members, waits | is_latest, latest, type_=Wait.N_TO_ONE)
-    _add(sync, severities, "mpi_earlyreduce", members, wait, start_ns=members.b)
-
-
 def _add_scans(sync: Sync, severities: Severities) -> None:
-    members = _Members(sync, SCANS)
+    members = _Members(sync, "Scan Exscan")
     if not len(members):
         return
     # The latest of the ranks up to each that sends: a running maximum within instances.
-    begins = np.where(members.sent, members.b, _EARLIEST)
+    begins = np.where(members.sends, members.begin_ns, _EARLIEST)
     ranks = np.argsort(np.argsort(begins, kind="stable"), kind="stable")
     lifted = np.maximum.accumulate(ranks + members.instance * len(begins))
     latest = np.sort(begins)[lifted - members.instance * len(begins)]
-    wait = np.maximum(0, np.minimum(latest, members.d) - members.b)
-    wait[~(members.sent | members.received) | (latest == _EARLIEST)] = 0
-    _add(sync, severities, "mpi_earlyscan", members, wait, start_ns=members.b)
+    wait = np.maximum(0, np.minimum(latest, members.end_ns) - members.begin_ns)
+    wait[~(members.sends | members.receives) | (latest == _EARLIEST)] = 0
+    _add(sync, severities, "mpi_earlyscan", members, wait, start_ns=members.begin_ns)
 
 
-def _meet(
-    sync: Sync,
-    points: PointList,
-    members: _Members,
-    meets: Mask,
-    latest: Integers,
-    *,
-    type_: Wait,
-    ends: Mask | None = None,
+def _synchronise(
+    sync: Sync, points: PointList, members: _Members, meeting: _Meeting, type_: Wait
 ) -> tuple[Integers, Integers]:
     """Waits and completions of the members that wait for the latest of each instance.
 
-    Completion is the time after the wait and after the earliest end, of all that meet or of
-    `ends` among them.
+    Completion is the time after the wait and after the earliest end.
     """
     wait, completion = np.zeros((2, len(members)), np.int64)
-    rows = np.flatnonzero(meets & (members.spread(latest) >= 0))
+    latest = members.of_instance(meeting.latest)
+    rows = np.flatnonzero(meeting.meets & (latest >= 0))
     if not len(rows):
         return wait, completion
-    cause = members.spread(latest)[rows]
-    first_end = members.spread(_least(members, members.d, meets if ends is None else ends))
-    until = np.minimum(members.b[cause], members.d[rows])
-    wait[rows] = np.maximum(0, until - members.b[rows])
-    completion[rows] = np.maximum(0, members.d[rows] - np.maximum(first_end[rows], until))
+    cause = latest[rows]
+    first_end = members.of_instance(members.earliest_end(meeting.ends))
+    until = np.minimum(members.begin_ns[cause], members.end_ns[rows])
+    wait[rows] = np.maximum(0, until - members.begin_ns[rows])
+    completion[rows] = np.maximum(0, members.end_ns[rows] - np.maximum(first_end[rows], until))
     number = np.full(len(members), UNKNOWN, np.int64)
     number[rows] = points.count + np.arange(len(rows))
     call, calls = members.call[rows], sync.calls
@@ -221,16 +216,10 @@ def _meet(
         total=calls.leave_ns[call] - calls.enter_ns[call],
         completion=completion[rows],
         cause=np.where(wait[rows] > 0, number[cause], UNKNOWN),
-        peer=members.spread(points.groups(members.communicator))[rows],
+        peer=members.of_instance(points.groups(members.communicator))[rows],
         interval=call,
     )
     return wait, completion
-
-
-def _least(members: _Members, values: Integers, among: Mask) -> Integers:
-    if not len(members):
-        return np.zeros(0, np.int64)
-    return np.minimum.reduceat(np.where(among, values, _LATEST), members.begin)
 
 
 def _add(

@@ -74,7 +74,7 @@ def with_computation(sync: Sync, tree: CallTree) -> tuple[Sync, CallTree]:
         sync,
         calls=replace(calls, node=_renumbered(calls.node, order)),
         regions=replace(sync.regions, node=_renumbered(sync.regions.node, order)),
-        between=between,
+        computation_node=between,
         resumed=resumed,
     ), tree
 

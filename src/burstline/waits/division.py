@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from typing import Final
 
 import numpy as np
 
@@ -11,7 +10,7 @@ from burstline import _core
 from burstline._core import Wait
 from burstline.columns import AnyIntegers, Floats, Integers, Mask, take
 from burstline.synchronisation import INSIDE, PLACES, Intervals, Sync
-from burstline.waits.causes import Explained
+from burstline.waits.causes import MESSAGE_WAITS, Explained
 from burstline.waits.metrics import DELAY_TYPES
 from burstline.waits.parts import Parts
 from burstline.waits.points import Points
@@ -21,13 +20,8 @@ from burstline.waits.times import Nodes, process_threads
 
 _Pieces = tuple[AnyIntegers, AnyIntegers, Integers, Integers]
 
-_MESSAGE_WAITS: Final = (
-    (Wait.LATE_SENDER, "latesender", "ls"),
-    (Wait.LATE_RECEIVER, "latereceiver", "lr"),
-)
 
-
-def spread(whole: int, weight: Floats, most: Integers | None = None) -> Integers:
+def apportion(whole: int, weight: Floats, most: Integers | None = None) -> Integers:
     """A whole number in parts by weight, each rounded down or up and none above `most`."""
     if not whole:
         return np.zeros(len(weight), np.int64)
@@ -59,7 +53,7 @@ def add_visits(sync: Sync, severities: Severities, region_enters: Mask) -> None:
         visits += parts.counted(rows.location[chosen], rows.enter_ns[chosen])
     told = np.flatnonzero(sync.programs[2] >= 0)
     visits += parts.counted(told, sync.programs[0][told])
-    follows = np.flatnonzero(sync.between >= 0)
+    follows = np.flatnonzero(sync.computation_node >= 0)
     visits += parts.counted(calls.location[follows], calls.leave_ns[follows])
     resumed = np.flatnonzero(sync.resumed >= 0)
     visits += parts.counted(regions.location[resumed], regions.leave_ns[resumed])
@@ -108,7 +102,7 @@ def add_times(sync: Sync, nodes: Nodes, severities: Severities) -> None:
         for parallel in np.flatnonzero(lacks).tolist():
             rows = (location == master) & (nodes.parallel[node] == parallel)
             weight = parts.sums(part[rows], length[rows])
-            idle += spread(int(lacks[parallel]), weight.astype(float))
+            idle += apportion(int(lacks[parallel]), weight.astype(float))
     severities.add_parts("omp_limited_parallelism", idle)
     idle = idle + parts.sums(part[serial], (length * threads[location])[serial])
     severities.add_parts("omp_idle_threads", idle)
@@ -137,7 +131,7 @@ def _management(sync: Sync, parts: Parts) -> Iterator[_Pieces]:
         (regions.enter_ns[region] - teams.fork_ns, teams.fork_ns),
         (regions.leave_ns[region], teams.join_ns),
     ):
-        row, part, length = parts.pieces(regions.location[region], begin, lasts)
+        row, part, length = parts.split_at_borders(regions.location[region], begin, lasts)
         yield regions.location[region[row]], regions.node[region[row]], part, length
 
 
@@ -148,7 +142,7 @@ def _pieces(sync: Sync, nodes: Nodes, parts: Parts, wanted: Mask | None = None) 
         chosen = np.flatnonzero(wanted[node])
         location, node = location[chosen], node[chosen]
         start, time = start[chosen], time[chosen]
-    row, part, length = parts.pieces(location, start, time)
+    row, part, length = parts.split_at_borders(location, start, time)
     return location[row], node[row], part, length
 
 
@@ -207,10 +201,10 @@ def add_costs(sync: Sync, severities: Severities, points: Points, explained: Exp
     start = np.where(in_team, take(sync.regions.enter_ns, np.where(in_team, interval, -1)),
                      take(sync.calls.enter_ns, np.where(in_team, -1, interval)))  # fmt: skip
     wait, type_ = points.wait_ns[rows], points.type[rows]
-    row, part, length = parts.pieces(points.location[rows], start, wait)
+    row, part, length = parts.split_at_borders(points.location[rows], start, wait)
     whole = explained.excess_ns[rows] + explained.waits_ns[rows]
     share = np.divide(wait, whole, out=np.zeros(len(rows)), where=whole > 0)
-    of_message = np.isin(type_, [int(kind) for kind, *_ in _MESSAGE_WAITS])
+    of_message = np.isin(type_, [int(kind) for kind in MESSAGE_WAITS])
     share = np.where(of_message, np.minimum(1, share), share)
 
     def weights(value: Floats, kind: int) -> Floats:
@@ -230,8 +224,8 @@ def add_costs(sync: Sync, severities: Severities, points: Points, explained: Exp
                     if name == "ompidle"
                     else weights(share * cause[rows], kind)
                 )
-                severities.add_parts(metric, spread(int(severities[metric].sum()), by))
-    for wait_type, name, letters in _MESSAGE_WAITS:
+                severities.add_parts(metric, apportion(int(severities[metric].sum()), by))
+    for wait_type, (name, letters) in MESSAGE_WAITS.items():
         for complement, metric, value in (
             (
                 f"mpi_wait_direct_{name}",
@@ -246,7 +240,7 @@ def add_costs(sync: Sync, severities: Severities, points: Points, explained: Exp
         ):
             most = severities.by_part.get(f"mpi_{name}")
             if most is not None:
-                some = spread(
+                some = apportion(
                     int(severities[metric].sum()), weights(value, int(wait_type)), most
                 )
                 severities.add_parts(metric, some)

@@ -290,7 +290,7 @@ def nodes_before(trace: Trace, sync: Sync, readings: Readings) -> Integers:
     in_region = ~in_call & (open_region >= 0)
     node = np.where(in_region, take(sync.regions.node, open_region), node)
     outside = ~in_call & ~in_region
-    if len(sync.between):
+    if len(sync.computation_node):
         left = left_before(sync, readings.location, readings.seq.astype(np.int64))
         node = np.where(outside, left, node)
     else:

@@ -42,7 +42,7 @@ class Parts:
     loop: int | None = None  # whose iterations they are
     around: Sequence[int] = ()  # (parts,) of loops: the one around, before it, or UNKNOWN
 
-    def pieces(
+    def split_at_borders(
         self, location: AnyIntegers, start_ns: Integers, length_ns: AnyIntegers
     ) -> tuple[Integers, Integers, Integers]:
         """Interval, part and length of each piece of some intervals."""
@@ -66,7 +66,7 @@ class Parts:
         self, location: AnyIntegers, start_ns: Integers, length_ns: AnyIntegers
     ) -> Integers:
         """How much of some intervals lies in each part."""
-        _, part, length = self.pieces(location, start_ns, length_ns)
+        _, part, length = self.split_at_borders(location, start_ns, length_ns)
         return self.sums(part, length)
 
     def counted(

@@ -66,7 +66,7 @@ def places_of(trace: Trace, sync: Sync, tree: CallTree) -> Places:
     """The places of a trace, whose computing has its call paths."""
     stops = stops_of(sync)
     rows = stops.before_others()
-    follows = take(np.concatenate([sync.between, sync.resumed]), stops.row[rows])
+    follows = take(np.concatenate([sync.computation_node, sync.resumed]), stops.row[rows])
     rows, follows = rows[follows >= 0], follows[follows >= 0]
     gap = stops.enter_ns[rows + 1] - stops.leave_ns[rows]
     ends = dict(zip(follows.tolist(), stops.node[rows + 1].tolist(), strict=True))

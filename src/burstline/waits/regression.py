@@ -26,8 +26,8 @@ from burstline.errors import NotEnoughDataError, ParameterError, printable
 from burstline.model import Trace
 from burstline.selection import loaded
 from burstline.synchronisation import sync_of
+from burstline.waits.analysis import rooted_tree
 from burstline.waits.computation import with_computation
-from burstline.waits.finding import rooted_tree
 from burstline.waits.intrinsic import lengths, nodes_before
 from burstline.waits.times import Nodes
 

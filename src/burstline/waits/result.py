@@ -26,12 +26,12 @@ from burstline.identity import MAINS, CallTree
 from burstline.model import FINALIZES, INITS, LOCATIONS, Profile, Trace, Values
 from burstline.model import METRICS as METRIC_TABLE
 from burstline.synchronisation import Sync
-from burstline.waits.analysis import Analysis
 from burstline.waits.idle import Keeping, keeper
 from burstline.waits.intrinsic import Intrinsic
 from burstline.waits.metrics import METRICS, PARENTS, WAITS
 from burstline.waits.modelled import Modelled
 from burstline.waits.openmp import holders_nodes, lock_waits
+from burstline.waits.patterns import Patterns
 from burstline.waits.places import EXTENSION, Places, one_of, places_of
 from burstline.waits.severities import Severities
 
@@ -256,14 +256,14 @@ def waits_of(
     trace: Trace,
     sync: Sync,
     tree: CallTree,
-    analysis: Analysis,
+    patterns: Patterns,
     *,
     like: str | None,
     by: str | int | None,
     ideal_ns: Integers | None = None,
 ) -> Waits:
     """The result of an analysis; `ideal_ns` as :func:`ideal_in` has it."""
-    severities = analysis.severities
+    severities = patterns.severities
     locations = trace.locations
     rows = {
         "location": range(sync.locations),
@@ -286,8 +286,8 @@ def waits_of(
     )
     return Waits(
         profile,
-        _instances(sync, analysis),
-        _delays(sync, analysis),
+        _instances(sync, patterns),
+        _delays(sync, patterns),
         {},
         {},
         clock,
@@ -296,7 +296,7 @@ def waits_of(
         unit,
         _by_location(profile, by)
         if by in WHOLE_LOCATIONS
-        else _by_part(analysis.severities, sync.process, ideal_ns),
+        else _by_part(patterns.severities, sync.process, ideal_ns),
         places=places_of(trace, sync, tree),
     )
 
@@ -382,8 +382,8 @@ def _metric_table(severities: Severities, unit: str) -> pa.Table:
     return pa.Table.from_pylist(rows, METRIC_TABLE)
 
 
-def _instances(sync: Sync, analysis: Analysis) -> pa.Table:
-    points, explained = analysis.points, analysis.explained
+def _instances(sync: Sync, patterns: Patterns) -> pa.Table:
+    points, explained = patterns.points, patterns.explained
     rows = np.flatnonzero((points.wait_ns > 0) & (points.cause >= 0))
     rows = rows[points.type[rows] != int(Wait.NONE)]
     in_team = points.in_team[rows]
@@ -428,8 +428,8 @@ def _instances(sync: Sync, analysis: Analysis) -> pa.Table:
     return table.append_column("cause_call_path", pa.array(blamed, pa.int32(), mask=blamed < 0))
 
 
-def _delays(sync: Sync, analysis: Analysis) -> pa.Table:
-    points = analysis.points
+def _delays(sync: Sync, patterns: Patterns) -> pa.Table:
+    points = patterns.points
     rows = np.flatnonzero((points.wait_ns > 0) & (points.cause >= 0) & ~points.in_team)
     origin = sync.rank[points.location[points.cause[rows]]].astype(np.int64)
     target = sync.rank[points.location[rows]]

@@ -81,7 +81,7 @@ def walked(sync: Sync) -> tuple[tuple[AnyIntegers, ...], AnyIntegers]:
     """
     calls, regions, teams = sync.calls, sync.regions, sync.teams
     if not (sync.resumed >= 0).any():
-        return calls.kernel, sync.between
+        return calls.kernel, sync.computation_node
     parts = np.flatnonzero(teams.forked_here & (sync.resumed[teams.region] >= 0))
     region = teams.region[parts]
     now = regions.leave_ns[region] + teams.join_ns[parts]
@@ -93,7 +93,7 @@ def walked(sync: Sync) -> tuple[tuple[AnyIntegers, ...], AnyIntegers]:
         (calls.enter_seq, seq),
         (calls.leave_seq, seq),
         (calls.node, regions.node[region]),
-        (sync.between, sync.resumed[region]),
+        (sync.computation_node, sync.resumed[region]),
     )
     joined = [np.concatenate(pair) for pair in columns]
     order = np.lexsort((joined[2], location))

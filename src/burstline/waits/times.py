@@ -155,13 +155,10 @@ def _idle(sync: Sync, nodes: Nodes, measured: Integers, severities: Severities) 
 
 def process_threads(sync: Sync) -> list[tuple[int, Integers]]:
     """The first thread and the other threads of each process that has several."""
-    pairs = []
-    for process in np.unique(sync.process).tolist():
-        threads = np.flatnonzero((sync.process == process) & sync.is_cpu)
-        threads = threads[np.argsort(sync.thread[threads], kind="stable")]
-        if len(threads) > 1:
-            pairs.append((int(threads[0]), threads[1:]))
-    return pairs
+    cpus = np.flatnonzero(sync.is_cpu)
+    order = cpus[np.lexsort((sync.thread[cpus], sync.process[cpus]))]
+    groups = np.split(order, np.flatnonzero(np.diff(sync.process[order])) + 1)
+    return [(int(group[0]), group[1:]) for group in groups if len(group) > 1]
 
 
 def add_imbalance(sync: Sync, nodes: Nodes, severities: Severities, visits: Integers) -> None:

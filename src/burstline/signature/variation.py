@@ -1,0 +1,86 @@
+"""How far runs differ: parts of one from each other, and base runs in what they predict."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import replace
+from typing import Final
+
+import numpy as np
+
+from burstline.signature.estimate import predict
+from burstline.signature.events import Events
+from burstline.signature.model import Measurement, Process, Signature, Stamps
+from burstline.signature.occurrences import Occurrences
+
+_PARTS: Final = 20  # of the run, each about as long as an early part
+_LEAST_PARTS: Final = 4
+
+
+def measurement_of(signature: Signature, events: Events) -> Measurement:
+    """What a signature run would have measured, had it been this run."""
+    return Measurement(
+        tuple(
+            Stamps(
+                process.rank,
+                process.counts,
+                events.boundaries(number)[process.counts],
+                int(events.init_ns[number]),
+                int(events.finalize_ns[number]),
+            )
+            for number, process in enumerate(signature.processes)
+        ),
+        0,
+        {},
+    )
+
+
+def drift_of(runs: Sequence[Events], found: Sequence[Occurrences]) -> float:
+    """How far parts as long as the early one lie from a steady course, on the worst process.
+
+    The root mean square over runs.
+    """
+    worst = [max(_unsteadiness(run, *each) for each in enumerate(found)) for run in runs]
+    return _root_mean_square(worst)
+
+
+def _unsteadiness(events: Events, number: int, found: Occurrences) -> float:
+    """The standard deviation of the speed of parts of a process, as a share."""
+    if not len(found.phase):
+        return 0.0
+    duration = found.durations(events.boundaries(number)).astype(float)
+    weight = found.weights
+    mean = np.bincount(found.phase, duration, len(found.names)) / np.maximum(weight, 1)
+    usual = mean[found.phase]
+    of_part = np.minimum(np.cumsum(usual) / max(usual.sum(), 1e-9) * _PARTS, _PARTS - 1)
+    part = of_part.astype(np.int64)
+    speed = np.bincount(part, duration, _PARTS) / np.maximum(
+        np.bincount(part, usual, _PARTS), 1
+    )
+    speed = speed[np.bincount(part, minlength=_PARTS) > 0]
+    if len(speed) < _LEAST_PARTS:
+        return 0.0
+    # Around a line: a steady change is the program's own. Differences from part to part alone
+    # would miss what is slower than a part, such as a machine whose speed wanders.
+    course = np.arange(len(speed))
+    rest = speed - np.polyval(np.polyfit(course, speed, 1), course)
+    return float(np.sqrt((rest**2).sum() / (len(speed) - 2)))
+
+
+def spread_of(
+    signature: Signature, runs: Sequence[Events], every: Sequence[tuple[Process, ...]]
+) -> float:
+    """How far each base run predicts the others wrongly, root mean square of the shares."""
+    errors = []
+    for one, processes in enumerate(every):
+        by_one = replace(signature, processes=processes, runs=1, spread=None)
+        for other, events in enumerate(runs):
+            if other != one:
+                measured = measurement_of(signature, events)
+                error = predict(by_one, measured, estimator="ratio").estimate.error
+                errors.append(error or 0.0)
+    return _root_mean_square(errors)
+
+
+def _root_mean_square(values: Sequence[float]) -> float:
+    return float(np.sqrt(np.mean(np.square(values))))
