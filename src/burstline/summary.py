@@ -263,9 +263,9 @@ def summarise(
     calls, calls_with_path, interrupted = _fold_calls(trace, useful)
     messages, matched = _fold_messages(trace)
     bursts, polling = _fold_bursts(trace, useful, poll_gap_ns)
-    applications = _applications(trace, useful.applications())
+    applications = _application_summaries(trace, useful.applications())
     covered = [entry for entry in applications if entry.calls_mpi] or applications
-    paths, depth = _call_paths(trace)
+    paths, depth = _count_call_paths(trace)
     facts = trace.metadata
     efficiency = useful.result()
     if full:
@@ -279,7 +279,7 @@ def summarise(
         nodes=len(set(trace.locations["node"].to_pylist()) - {None}),
         duration_ns=trace.duration_ns,
         counts_source="records_states" in facts,
-        records={name: _records(trace, facts, name) for name in _RECORDS},
+        records={name: _record_count(trace, facts, name) for name in _RECORDS},
         calls=calls,
         messages=messages,
         matched_messages=matched,
@@ -295,7 +295,7 @@ def summarise(
         gaps=_fold_gaps(trace),
         open_calls=_open_calls(trace, interrupted),
         efficiency=efficiency,
-        defects=_defects(trace),
+        defects=_worst_defects(trace),
     )
 
 
@@ -375,12 +375,14 @@ def _or_zero(column: pa.ChunkedArray) -> Integers:
     return np.where(values == schema.NO_VALUE, 0, values) if column.null_count else values
 
 
-def _records(trace: Trace, facts: dict[str, str], name: str) -> int:
+def _record_count(trace: Trace, facts: dict[str, str], name: str) -> int:
     counted = facts.get(f"records_{name}")
     return trace.rows(_RECORDS[name]) if counted is None else int(counted)
 
 
-def _applications(trace: Trace, with_mpi: tuple[int, ...]) -> tuple[ApplicationSummary, ...]:
+def _application_summaries(
+    trace: Trace, with_mpi: tuple[int, ...]
+) -> tuple[ApplicationSummary, ...]:
     application, process = trace.arrays("locations", "application", "process")
     return tuple(
         ApplicationSummary(
@@ -393,7 +395,7 @@ def _applications(trace: Trace, with_mpi: tuple[int, ...]) -> tuple[ApplicationS
     )
 
 
-def _call_paths(trace: Trace) -> tuple[int, int]:
+def _count_call_paths(trace: Trace) -> tuple[int, int]:
     """The number of call paths, and the length of the longest."""
     (parent,) = trace.arrays("call_paths", "parent")
     depths: list[int] = []
@@ -418,7 +420,7 @@ def _open_calls(trace: Trace, calls: list[dict[str, Any]]) -> tuple[OpenCall, ..
     return tuple(made)
 
 
-def _defects(trace: Trace) -> tuple[Defect, ...]:
+def _worst_defects(trace: Trace) -> tuple[Defect, ...]:
     rows = [Defect(**row) for row in trace.defects.to_pylist()]
     return tuple(
         sorted(rows, key=lambda row: schema.SEVERITIES.index(row.severity), reverse=True)

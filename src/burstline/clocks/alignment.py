@@ -42,17 +42,17 @@ def aligned(rows: Rows, process: AnyIntegers) -> Rows:
     Each process's clock gets an offset and a drift: those with the least sum of absolute
     distances, in units of each meeting's scale. No stamp moves back.
     """
-    meetings = _meetings(rows, process)
+    meetings = _meetings_of(rows, process)
     if not len(meetings.meeting):
         return rows
     middle = int(meetings.leave_ns.mean())
-    offset, drift = _clocks(meetings, middle, int(process.max()) + 1)
+    offset, drift = _fitted_clocks(meetings, middle, int(process.max()) + 1)
     owner = process[rows.location]
     ahead = offset[owner] + drift[owner] * (rows.time_ns - middle)
     return replace(rows, time_ns=rows.time_ns + np.rint(ahead.max() - ahead).astype(np.int64))
 
 
-def _meetings(rows: Rows, process: AnyIntegers) -> _Meetings:
+def _meetings_of(rows: Rows, process: AnyIntegers) -> _Meetings:
     """The members of all sources that exactly those take from who give to it, two or more."""
     location, of_collective = rows.location, rows.kind == COLLECTIVE
     sides = []
@@ -81,7 +81,7 @@ def _meetings(rows: Rows, process: AnyIntegers) -> _Meetings:
     )
 
 
-def _clocks(meetings: _Meetings, middle: int, processes: int) -> tuple[Floats, Floats]:
+def _fitted_clocks(meetings: _Meetings, middle: int, processes: int) -> tuple[Floats, Floats]:
     """How far each clock is ahead at `middle`, and how much faster it runs.
 
     Least absolute distances by weighted least squares in rounds: in turn when each meeting

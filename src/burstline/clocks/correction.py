@@ -71,7 +71,7 @@ def corrected(trace: Trace, rows: Rows, latency_ns: int = 1) -> tuple[Trace, int
     shift -= rows.time_ns
     if not shift.any():
         return trace, 0
-    return restamped(trace, partial(_moved, rows, shift)), int(shift.max())
+    return restamped(trace, partial(_moved_stamps, rows, shift)), int(shift.max())
 
 
 def _nearer(rows: Rows, process: AnyIntegers) -> Rows:
@@ -106,7 +106,7 @@ def _by_process(rows: Rows, process: AnyIntegers) -> tuple[Rows, Integers]:
     return (rows, as_they_are) if replay(together, []).cycles else (together, order)
 
 
-def _moved(
+def _moved_stamps(
     rows: Rows,
     shift: Integers,
     location: AnyIntegers,

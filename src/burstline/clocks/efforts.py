@@ -128,7 +128,7 @@ def efforts_of(
     row = _events_read_at(trace, readings)
     samples: dict[bytes, _Samples] = {}  # by which rows have them: mostly all of all counters
     for effort in efforts:
-        weights = _weights(trace, effort)
+        weights = _counter_weights(trace, effort)
         if effort.clock == "lt_loop" and not weights:
             yield _of_loops(trace, readings, effort)
         elif not weights:
@@ -140,10 +140,10 @@ def efforts_of(
             known = np.all([column != NO_VALUE for column in columns], axis=0) & (row >= 0)
             key = known.tobytes()
             if key not in samples:
-                samples[key] = _samples(trace, readings, row, known)
+                samples[key] = _samples_of(trace, readings, row, known)
             sample = samples[key]
             counts = columns if known.all() else [column[known] for column in columns]
-            total = _total(counts, tuple(weights.values()))
+            total = _weighted_total(counts, tuple(weights.values()))
             negative = int(np.count_nonzero(total < 0))
             ticks = _of_counters(trace, readings, sample, total, effort)
             cost, calls = _add_calls(ticks, trace, readings, effort)
@@ -163,7 +163,7 @@ class _Samples:
     without: tuple[int, ...]  # locations that have none
 
 
-def _samples(trace: Trace, readings: Readings, row: AnyIntegers, known: Mask) -> _Samples:
+def _samples_of(trace: Trace, readings: Readings, row: AnyIntegers, known: Mask) -> _Samples:
     row = row if known.all() else row[known]
     starts = begins_run(row)
     first = None if starts.all() else np.flatnonzero(starts)
@@ -192,19 +192,19 @@ def _events_read_at(trace: Trace, readings: Readings) -> AnyIntegers:
     return np.where(is_between & has_next, following, row)
 
 
-def _weights(trace: Trace, effort: Effort) -> Mapping[str, float]:
+def _counter_weights(trace: Trace, effort: Effort) -> Mapping[str, float]:
     """The counters of a clock and what a count of each is worth; none, where it needs none."""
     if effort.clock == "lt_loop":
         return {ITERATIONS: 1} if ITERATIONS in trace.counter_names else {}
     if effort.clock == "lt_hwctr":
-        weights = effort.weights or _instructions(trace)
+        weights = effort.weights or _instruction_counter(trace)
     else:
         weights = {"lt_bb": {BLOCKS: 1}, "lt_stmt": {STATEMENTS: 1}}.get(effort.clock, {})
-    _require(trace, effort.clock, tuple(weights))
+    _require_counters(trace, effort.clock, tuple(weights))
     return weights
 
 
-def _require(trace: Trace, clock: str, counters: tuple[str, ...]) -> None:
+def _require_counters(trace: Trace, clock: str, counters: tuple[str, ...]) -> None:
     if missing := [name for name in counters if name not in trace.counter_names]:
         all_clocks = {BLOCKS, STATEMENTS, ITERATIONS} >= {*missing}
         recorded_by = RECORDED_BY if all_clocks else f"record --counters {','.join(counters)}"
@@ -214,7 +214,7 @@ def _require(trace: Trace, clock: str, counters: tuple[str, ...]) -> None:
         )
 
 
-def _instructions(trace: Trace) -> Mapping[str, float]:
+def _instruction_counter(trace: Trace) -> Mapping[str, float]:
     for name in INSTRUCTIONS:
         if name in trace.counter_names:
             return {name: 1}
@@ -224,7 +224,7 @@ def _instructions(trace: Trace) -> Mapping[str, float]:
     )
 
 
-def _total(counts: Sequence[Integers], weights: Sequence[float]) -> Integers:
+def _weighted_total(counts: Sequence[Integers], weights: Sequence[float]) -> Integers:
     """What counters counted together, each count worth its weight."""
     if len(counts) == 1 and weights[0] == 1:
         return counts[0]

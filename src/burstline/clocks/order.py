@@ -69,11 +69,11 @@ def machine_order(trace: Trace) -> MachineOrder:
     )
     return MachineOrder(
         polls, first, _shared_locks(trace), len(codes), trace.rows("regions"),
-        _rivals(trace), trace.rows("messages"),
+        _rival_messages(trace), trace.rows("messages"),
     )  # fmt: skip
 
 
-def _rivals(trace: Trace) -> int:
+def _rival_messages(trace: Trace) -> int:
     """Messages to a rank of which others send it some with the same tag."""
     sender, receiver, *envelope = trace.arrays(
         "messages", "sender_location", "receiver_location", "communicator", "tag"

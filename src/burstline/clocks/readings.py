@@ -59,7 +59,7 @@ class Readings:
     def times(self, trace: Trace) -> Integers:
         """When each event was recorded, ns."""
         time_ns = np.empty(len(self), np.int64)
-        for location, seq, time in _sources(trace):
+        for location, seq, time in _event_sources(trace):
             time_ns[self.rows(location, seq)] = time
         return time_ns
 
@@ -102,7 +102,7 @@ def readings_of(trace: Trace) -> Readings:
     """All events of a trace. The leave of a call that nobody left is none."""
     locations, told = trace.locations.num_rows, 0
     first, last = np.full(locations, NEVER_LEFT), np.full(locations, UNKNOWN, np.int64)
-    for location, seq, _ in _sources(trace):
+    for location, seq, _ in _event_sources(trace):
         np.minimum.at(first, location, seq)
         np.maximum.at(last, location, seq)
         told += len(seq)
@@ -110,7 +110,7 @@ def readings_of(trace: Trace) -> Readings:
     if base[-1] > _SPARSE * (told + 1_000):
         return _sparse(trace, first, base)
     exists, shift = np.zeros(base[-1], bool), base[:-1] - first
-    for location, seq, _ in _sources(trace):
+    for location, seq, _ in _event_sources(trace):
         exists[shift[location] + seq] = True
     seq = np.flatnonzero(exists)
     begin = np.searchsorted(seq, base)
@@ -124,7 +124,7 @@ def readings_of(trace: Trace) -> Readings:
 
 
 def _sparse(trace: Trace, first: Integers, base: Integers) -> Readings:
-    sources = list(_sources(trace))
+    sources = list(_event_sources(trace))
     location, seq = (np.concatenate([source[k] for source in sources]) for k in range(2))
     order = np.lexsort((seq, location))
     location, seq = location[order], seq[order]
@@ -134,28 +134,27 @@ def _sparse(trace: Trace, first: Integers, base: Integers) -> Readings:
     return Readings(begin, seq[is_new], first, base, np.zeros(0, np.int64))
 
 
-def _sources(trace: Trace) -> Iterator[tuple[AnyIntegers, Integers, Integers]]:
+def _event_sources(trace: Trace) -> Iterator[tuple[AnyIntegers, Integers, Integers]]:
     """Location, ordinal and time of what is told of events; some are told twice."""
     for table, where, names in _EVENTS:
         for name in names:
             location, seq, time_ns = trace.arrays(table, where, f"{name}_seq", f"{name}_ns")
-            yield from _known(location, seq, time_ns)
-    yield from _known(*trace.arrays("half_messages", "location", "seq", "time_ns"))
+            yield from _known_parts(location, seq, time_ns)
+    yield from _known_parts(*trace.arrays("half_messages", "location", "seq", "time_ns"))
     # Ordinals of Paraver number each type and value of a record: those of counters, too.
     if trace.metadata.get("format") != "paraver":
-        yield from _known(*trace.arrays("readings", "location", "seq", "time_ns"))
+        yield from _known_parts(*trace.arrays("readings", "location", "seq", "time_ns"))
     location, seq, time_ns, kind = trace.arrays(
         "other_events", "location", "seq", "time_ns", "kind"
     )
     # An attribute belongs to an event that is told elsewhere.
     happens = kind != OTHER_EVENT_KINDS.index("attribute")
-    yield from _known(location[happens], seq[happens], time_ns[happens])
+    yield from _known_parts(location[happens], seq[happens], time_ns[happens])
 
 
-def _known(
+def _known_parts(
     location: AnyIntegers, seq: Integers, time_ns: Integers
 ) -> Iterator[tuple[AnyIntegers, Integers, Integers]]:
-    """What is known, a part at a time."""
     for part in slices(len(seq)):
         where, which, when = location[part], seq[part], time_ns[part]
         known = (which >= 0) & (which < NEVER_LEFT) & (when != NO_VALUE)

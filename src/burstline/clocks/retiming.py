@@ -208,14 +208,14 @@ def retimings(
             basis.sampled,
             basis.unread,
             basis.negative,
-            _circles(stamps),
+            _events_of_cycles(stamps),
             machine_order(trace),
             basis.call_cost,
             basis.modelled_ticks,
             basis.modelled_share,
             basis.is_events,
         )
-        for effort, basis, stamps in _stamped(trace, efforts, collectives)
+        for effort, basis, stamps in _stamped_efforts(trace, efforts, collectives)
     ]
 
 
@@ -223,13 +223,12 @@ def all_stamps(
     trace: Trace, efforts: Sequence[Effort], *, collectives: str = "causal"
 ) -> list[Stamps]:
     """The stamps of several clocks, by one replay."""
-    return [stamps for _, _, stamps in _stamped(trace, efforts, collectives)]
+    return [stamps for _, _, stamps in _stamped_efforts(trace, efforts, collectives)]
 
 
-def _stamped(
+def _stamped_efforts(
     trace: Trace, efforts: Sequence[Effort], collectives: str
 ) -> Iterable[tuple[Effort, Basis, Stamps]]:
-    """Each clock, what it rests on, and its stamps."""
     if collectives not in COLLECTIVES:
         raise ParameterError(f"members of collectives wait {' or '.join(COLLECTIVES)}")
     rows = rows_of(sync_of(trace, call_tree(trace)), together=collectives == "full")
@@ -254,7 +253,7 @@ def _on_clock(trace: Trace, stamps: Stamps, clock: str, left_out: Sequence[str])
 def restamp(trace: Trace, stamps: Stamps, left_out: Sequence[str] = ()) -> Trace:
     """The trace with other stamps, without some tables and what was measured in ns alone."""
     names = [name for name in schema.TABLES if name not in (*_RAW, *left_out)]
-    clocked = restamped(trace, _stamping(trace, stamps), names)
+    clocked = restamped(trace, _stamping_by(trace, stamps), names)
     tables = {name: clocked.table(name) for name in names if name in clocked}
     if "bursts" in tables:
         nothing = from_numpy(np.zeros(tables["bursts"].num_rows, np.int64), pa.int64())
@@ -263,10 +262,10 @@ def restamp(trace: Trace, stamps: Stamps, left_out: Sequence[str] = ()) -> Trace
     return Trace(tables, sources=trace.sources)
 
 
-def _stamping(trace: Trace, stamps: Stamps) -> Stamping:
+def _stamping_by(trace: Trace, stamps: Stamps) -> Stamping:
     """How a clock stamps events: by their places, and others as the last one before them."""
     readings = stamps.readings
-    risen = _rising(trace, readings)
+    risen = _never_falling(trace, readings)
 
     def stamping(
         location: AnyIntegers, time: Integers, place: Integers, /, *, first: bool
@@ -305,7 +304,7 @@ def _events_at(
     return event
 
 
-def _rising(trace: Trace, readings: Readings) -> Integers:
+def _never_falling(trace: Trace, readings: Readings) -> Integers:
     """Times of events, of which none is before the one before it on its location."""
     time = readings.times(trace)
     for part in np.split(time, readings.begin[1:-1]):
@@ -313,7 +312,7 @@ def _rising(trace: Trace, readings: Readings) -> Integers:
     return time
 
 
-def _circles(stamps: Stamps) -> list[list[tuple[int, int]]]:
+def _events_of_cycles(stamps: Stamps) -> list[list[tuple[int, int]]]:
     """Location and event ordinal of the members of each circle."""
     rows = stamps.rows
     location = rows.location

@@ -94,14 +94,14 @@ def codes(*sides: Sequence[AnyIntegers]) -> tuple[Integers, ...]:
             column = column - lowest
         else:
             # Too wide to sit side by side in 62 bits: only values that occur are numbered.
-            name, names = _numbered(name)
-            column, values = _numbered(column)
+            name, names = _dense_positions(name)
+            column, values = _dense_positions(column)
         name = name * values + column
         names *= values
     return tuple(np.split(name, borders[:-1]))
 
 
-def _numbered(values: Integers) -> tuple[Integers, int]:
+def _dense_positions(values: Integers) -> tuple[Integers, int]:
     """Values as positions among those that occur, and how many occur."""
     occurring, place = np.unique(values, return_inverse=True)
     return place.astype(np.int64, copy=False), len(occurring)

@@ -303,7 +303,7 @@ def compare(
     return Comparison(
         names,
         tuple(map(len, groups)),
-        tuple(_pair(shares, by_call_path, shared, *pair) for pair in pairs),
+        tuple(_scored_pair(shares, by_call_path, shared, *pair) for pair in pairs),
         tuple(_run_to_run(tables, group, chosen) for group in members),
         metrics,
         chosen,
@@ -320,7 +320,7 @@ def compare(
         },
         tables.titles,
         tuple(dict.fromkeys(owners[number] for number in tables.timeless)),
-        tuple(_modelled(group) for group in groups),
+        tuple(_mean_modelled(group) for group in groups),
     )
 
 
@@ -331,7 +331,7 @@ def what_is_compared(comparison: Comparison) -> str:
     return "shares of the time by metric and call path"
 
 
-def _modelled(profiles: Sequence[Profile]) -> tuple[int, float] | None:
+def _mean_modelled(profiles: Sequence[Profile]) -> tuple[int, float] | None:
     """Ticks of profiles that no counter gave, and their share, on the mean; None of time."""
     told = [
         [float(profile.attributes[name]) for name in _MODELLED]
@@ -369,7 +369,7 @@ def verdict(comparison: Comparison) -> str:
     return f"{agree} they differ most in {metric} of {place}: {where}."
 
 
-def _pair(
+def _scored_pair(
     shares: Floats,
     by_call_path: Mapping[str, Floats],
     shared: Mapping[str, Mask],

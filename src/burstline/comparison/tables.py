@@ -59,7 +59,7 @@ class Tables:
         alone = np.zeros((len(metrics), len(self.call_paths)))
         for member in members:
             self._add_alone(alone, self.tables[member], metrics)
-        return _normalised(alone, whole)
+        return _as_shares(alone, whole)
 
     def shares_of(self, metric: str, members: Sequence[int]) -> Floats:
         """What call paths have of a metric, of several profiles that of their mean."""
@@ -67,7 +67,7 @@ class Tables:
         for member in members:
             total += self.tables[member].get(metric, 0)
         total = np.maximum(total, 0)
-        return _normalised(total, total.sum())
+        return _as_shares(total, total.sum())
 
     def has(self, metric: str, members: Sequence[int]) -> bool:
         """Whether any of several profiles has a metric, if only with zeros."""
@@ -99,7 +99,7 @@ class Tables:
 def side_by_side(profiles: Sequence[Profile], names: Sequence[str]) -> Tables:
     """Profiles on common axes; errors call them by their `names`."""
     places: dict[tuple[int, str], int] = {}
-    rows = [_places(profile, places) for profile in profiles]
+    rows = [_path_places(profile, places) for profile in profiles]
     parents: dict[str, str | None] = {}
     titles: dict[str, str] = {}
     times: set[str] = set()
@@ -114,7 +114,7 @@ def side_by_side(profiles: Sequence[Profile], names: Sequence[str]) -> Tables:
         if not any(edges[name] == TIME for name in times & edges.keys()):
             timeless.append(number)
         defined.append(frozenset(edges))
-        tables.append(_table(profile, edges, rows[number], len(places), name))
+        tables.append(_value_table(profile, edges, rows[number], len(places), name))
     return Tables(
         tuple(places),
         parents,
@@ -126,7 +126,7 @@ def side_by_side(profiles: Sequence[Profile], names: Sequence[str]) -> Tables:
     )
 
 
-def _places(profile: Profile, places: dict[tuple[int, str], int]) -> Integers:
+def _path_places(profile: Profile, places: dict[tuple[int, str], int]) -> Integers:
     """The place of each call path of a profile; paths that are new are added to `places`."""
     rows: list[int] = []
     parents = profile.call_paths["parent"].to_pylist()
@@ -167,7 +167,7 @@ def _above(parents: Mapping[str, str | None], metric: str) -> list[str]:
     return above
 
 
-def _table(
+def _value_table(
     profile: Profile, sums: Iterable[str], rows: Integers, count: int, name: str
 ) -> dict[str, Floats]:
     """The values of a profile's metrics that are sums, by call path of all profiles."""
@@ -182,6 +182,6 @@ def _table(
     return table
 
 
-def _normalised(values: Floats, whole: float) -> Floats:
+def _as_shares(values: Floats, whole: float) -> Floats:
     """Shares of a whole; what is below zero is what rounding left."""
     return np.maximum(values, 0) / whole if whole > 0 else np.zeros_like(values)

@@ -78,7 +78,7 @@ def rank_efficiency(
     if not runtime_ns:
         return undefined("no rank was observed between MPI_Init and MPI_Finalize")
     each = tuple(useful.tolist())  # exact until the last division
-    factors = _factors(sum(each), len(each), max(each), runtime_ns)
+    factors = _ratios(sum(each), len(each), max(each), runtime_ns)
     return Efficiency(*factors, "", runtime_ns, each, ranks, span)
 
 
@@ -97,13 +97,11 @@ def thread_factors(useful_ns: Integers, runtime_ns: int) -> Factors:
     most = int(useful_ns.max(initial=0))
     if most <= 0 or runtime_ns <= 0:
         return undefined_factors()
-    factors = _factors(float(useful_ns.mean()), 1, most, runtime_ns)
+    factors = _ratios(float(useful_ns.mean()), 1, most, runtime_ns)
     return dict(zip(undefined_factors(), factors, strict=True))
 
 
-def _factors(
-    total: float, count: int, most: int, runtime_ns: int
-) -> tuple[float, float, float]:
+def _ratios(total: float, count: int, most: int, runtime_ns: int) -> tuple[float, float, float]:
     balance = total / (count * most) if most else 1.0
     return total / (count * runtime_ns), balance, most / runtime_ns
 

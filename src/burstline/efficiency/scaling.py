@@ -213,7 +213,7 @@ def scalability(
     if scaling not in SCALINGS:
         raise ParameterError(f"scaling is one of {', '.join(SCALINGS)}, got {scaling!r}")
     # A map, unlike a loop, does not hold on to a trace while the next one is read.
-    measured = [*map(partial(_measured, full=full, poll_gap_ns=poll_gap_ns), traces)]
+    measured = [*map(partial(_measure_run, full=full, poll_gap_ns=poll_gap_ns), traces)]
     if not measured:
         raise ParameterError("there is no run to compare")
     for number, run in enumerate(measured, 1):
@@ -221,16 +221,16 @@ def scalability(
             raise NotEnoughDataError(f"run {number} ({run.path}): {run.efficiency.reason}")
     in_all = [all(run.work[kind].counts for run in measured) for kind in range(len(_KINDS))]
     kind = in_all.index(True) if any(in_all) else None
-    runs = tuple(_scaled(run, measured[0], kind, scaling) for run in measured)
+    runs = tuple(_compare_run(run, measured[0], kind, scaling) for run in measured)
     return Scalability(
         runs,
         scaling,
-        (*_other_programs(measured), *_parts(measured), *_other_scaling(runs, scaling)),
+        (*_other_programs(measured), *_cut_runs(measured), *_other_scaling(runs, scaling)),
         tuple(_not_computable(measured, kind)),
     )
 
 
-def _measured(trace: Trace, *, full: bool, poll_gap_ns: int) -> _Measured:
+def _measure_run(trace: Trace, *, full: bool, poll_gap_ns: int) -> _Measured:
     useful = UsefulTime(trace)
     calls: Counter[str] = Counter()
     for batch in trace.batches("calls", CALL_COLUMNS):
@@ -241,7 +241,7 @@ def _measured(trace: Trace, *, full: bool, poll_gap_ns: int) -> _Measured:
     (application,) = trace.arrays("locations", "application")
     is_cpu = np.array([kind == "cpu" for kind in trace.locations["kind"].to_pylist()], bool)
     counted = np.isin(application, useful.applications()) & is_cpu
-    chosen = [_chosen(trace.counter_names, kind) for kind in _KINDS]
+    chosen = [_chosen_counters(trace.counter_names, kind) for kind in _KINDS]
     every = dict.fromkeys(name for counters in chosen for name in counters)
     time_ns = np.zeros(len(counted), np.int64)
     sums = [np.zeros(1 + len(counters), object) for counters in chosen]  # exact in any size
@@ -278,7 +278,7 @@ def _measured(trace: Trace, *, full: bool, poll_gap_ns: int) -> _Measured:
     )
 
 
-def _chosen(names: Sequence[str], kind: Sequence[Sequence[str]]) -> tuple[str, ...]:
+def _chosen_counters(names: Sequence[str], kind: Sequence[Sequence[str]]) -> tuple[str, ...]:
     """The counter for each quantity of a kind; empty if one of them has none."""
     chosen = [
         next((name for name in names if name.rpartition(":")[2].lower() in wanted), "")
@@ -287,7 +287,7 @@ def _chosen(names: Sequence[str], kind: Sequence[Sequence[str]]) -> tuple[str, .
     return tuple(chosen) if all(chosen) else ()
 
 
-def _scaled(run: _Measured, first: _Measured, kind: int | None, scaling: str) -> ScaledRun:
+def _compare_run(run: _Measured, first: _Measured, kind: int | None, scaling: str) -> ScaledRun:
     work, base = (Work() if kind is None else one.work[kind] for one in (run, first))
     efficiency = run.efficiency
     names = ("computation", "instruction", "ipc", "frequency", "speed")
@@ -339,7 +339,7 @@ def _collectives_a_rank(run: _Measured) -> float:
     return sum(run.calls[name] for name in COLLECTIVES) / len(run.efficiency.ranks)
 
 
-def _parts(runs: Sequence[_Measured]) -> Iterator[str]:
+def _cut_runs(runs: Sequence[_Measured]) -> Iterator[str]:
     """Which runs lack an end that another has."""
     for names in (INITS, FINALIZES):
         ranks = [len(run.efficiency.ranks) for run in runs]

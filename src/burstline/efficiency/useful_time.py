@@ -49,7 +49,9 @@ class UsefulTime:
         self._mpi = np.zeros(len(born), np.int64)
         self._waiting = np.zeros(len(born), np.int64)
         self._gaps = dict(_joined_gaps(trace, self.first_threads))
-        self._running = _running(trace) if span == "trace" and trace.rows("states") else None
+        self._running = (
+            _running_time(trace) if span == "trace" and trace.rows("states") else None
+        )
 
     def add(self, calls: pa.Table) -> None:
         """Add all calls of some locations."""
@@ -122,7 +124,7 @@ class UsefulTime:
         return int((_mpi_before(ends, enter, leave) - _mpi_before(starts, enter, leave)).sum())
 
 
-def _running(trace: Trace) -> Integers:
+def _running_time(trace: Trace) -> Integers:
     """The time in the state Running, ns, shape (locations,)."""
     total = np.zeros(trace.locations.num_rows, np.int64)
     columns = ("location", "begin_ns", "end_ns", "state")

@@ -57,10 +57,10 @@ class Decoder:
 
     def __init__(self, trace: Trace, wanted: Iterable[str]) -> None:
         self.wanted = tuple(name for name in CONTEXT if name in set(wanted))
-        self._operations = Vocabulary([*NAMES, *_operations(trace)])
+        self._operations = Vocabulary([*NAMES, *_operation_names(trace)])
         paths: list[str] = []
         if "call_path" in self.wanted:
-            self._path, paths = path_labels(trace, _call_paths(trace))
+            self._path, paths = path_labels(trace, _used_call_paths(trace))
         # Communicators with one label, such as every rank's MPI_COMM_SELF, have one number.
         communicators: Vocabulary[str] = Vocabulary()
         if "communicator" in self.wanted:
@@ -69,8 +69,8 @@ class Decoder:
         self.names = {
             name: pa.array(text, pa.string()) for name, text in zip(_TEXTS, texts, strict=True)
         }
-        self._roots = _roots(trace) if "root" in self.wanted else _NOTHING
-        self._senders = _senders(trace) if "partner" in self.wanted else _NOTHING
+        self._roots = _collective_roots(trace) if "root" in self.wanted else _NOTHING
+        self._senders = _sole_senders(trace) if "partner" in self.wanted else _NOTHING
 
     @property
     def columns(self) -> list[str]:
@@ -146,15 +146,14 @@ class _Facts:
 _NOTHING: Final = _Facts(*np.zeros((3, 0), np.int64))
 
 
-def _operations(trace: Trace) -> list[str]:
-    """The names of the operations of a trace."""
+def _operation_names(trace: Trace) -> list[str]:
     # every part of a store has the dictionary of the whole
     for part in _parts(trace, "calls", ["operation"]):
         return coded(part["operation"])[1]
     return []
 
 
-def _call_paths(trace: Trace) -> Integers:
+def _used_call_paths(trace: Trace) -> Integers:
     """The call paths that calls have, -1 among them if some have none."""
     parts = [
         np.unique(to_numpy(part["call_path"])) for part in _parts(trace, "calls", ["call_path"])
@@ -162,7 +161,7 @@ def _call_paths(trace: Trace) -> Integers:
     return np.unique(np.concatenate(parts)) if parts else np.zeros(0, np.int64)
 
 
-def _roots(trace: Trace) -> _Facts:
+def _collective_roots(trace: Trace) -> _Facts:
     """The root of each call that has a part in a collective with a known root."""
     (root,) = trace.arrays("collectives", "root")
     parts = []
@@ -173,7 +172,7 @@ def _roots(trace: Trace) -> _Facts:
     return _Facts(*np.concatenate(parts, axis=1)) if parts else _NOTHING
 
 
-def _senders(trace: Trace) -> _Facts:
+def _sole_senders(trace: Trace) -> _Facts:
     """The sender of all messages that a call completes, where it is one rank."""
     (rank,) = trace.arrays("locations", "rank")
     parts = []

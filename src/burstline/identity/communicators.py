@@ -32,7 +32,7 @@ def splits_of(trace: Trace) -> Integers:
     """
     rows = (trace.communicators[name].to_pylist() for name in ("application", "kind"))
     members = trace.communicators["members"]
-    ranks_of = _ranks(trace)
+    ranks_of = _ranks_of_applications(trace)
     used: dict[tuple[int, int], int] = {}  # the splits that a rank is in, as bits
     splits: dict[tuple[int, int], list[int]] = {}
     for number, (application, kind) in enumerate(zip(*rows, strict=True)):
@@ -50,8 +50,7 @@ def splits_of(trace: Trace) -> Integers:
     return first
 
 
-def _ranks(trace: Trace) -> dict[int, set[int]]:
-    """The ranks of each application."""
+def _ranks_of_applications(trace: Trace) -> dict[int, set[int]]:
     ranks: dict[int, set[int]] = defaultdict(set)
     columns = (column.tolist() for column in trace.arrays("locations", "application", "rank"))
     for application, rank in zip(*columns, strict=True):

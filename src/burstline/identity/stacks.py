@@ -111,7 +111,7 @@ def read_stacks(table: pa.Table, used: Iterable[int]) -> tuple[Stacks, list[int]
         reached.append(_next(stacks, above, Frame(function, file, line)))
     nodes = [UNKNOWN if each.node is None else each.node for each in reached]
     cut = {row: nodes[row] for row in used if nodes[row] >= 0 and stacks.is_cut[nodes[row]]}
-    joined, several = _joined(stacks, sorted(set(cut.values())))
+    joined, several = _rejoined_stacks(stacks, sorted(set(cut.values())))
     ambiguous = {row for row, node in cut.items() if stacks.heads[node] in several}
     for row, node in cut.items():
         nodes[row] = joined.get(node, node)
@@ -147,7 +147,7 @@ def _next(stacks: Stacks, above: _Reached, frame: Frame) -> _Reached:
     return _Reached(stacks.child(node, frame, outlined=is_outlined), above.begins)
 
 
-def _joined(stacks: Stacks, cut: list[int]) -> tuple[dict[int, int], set[int]]:
+def _rejoined_stacks(stacks: Stacks, cut: list[int]) -> tuple[dict[int, int], set[int]]:
     """The nodes of the program that nodes of cut stacks are, and the heads with several."""
     left = sorted({stacks.heads[node] for node in cut})
     ends, joined, done, known = _Ends(), dict[int, int](), 0, len(stacks.parents)

@@ -125,10 +125,14 @@ def tokens_of(traces: Sequence[Trace], loops: Sequence[Loops | None]) -> Naming:
         [loop[loop >= 0] for loop, _ in around]
     )
     hashed = [
-        _hashed(trace, words, path if has_paths else None, around[run] if has_loops else None)
+        _hashed_bursts(
+            trace, words, path if has_paths else None, around[run] if has_loops else None
+        )
         for run, (trace, path) in enumerate(zip(traces, paths, strict=True))
     ]
-    columns = {name: _numbered([getattr(run, name) for run in hashed]) for name in _NUMBERED}
+    columns = {
+        name: _number_values([getattr(run, name) for run in hashed]) for name in _NUMBERED
+    }
     tokens = []
     for run, each in enumerate(hashed):
         numbers: dict[str, Any] = {name: codes[run] for name, (codes, _) in columns.items()}
@@ -177,7 +181,7 @@ def _are_common(codes: Sequence[Integers]) -> bool:
     return all(np.isin(run, shared).sum() * 2 >= len(run) for run in codes)
 
 
-def _hashed(
+def _hashed_bursts(
     trace: Trace, words: _Words, path: Integers | None, loop: tuple[Integers, Codes] | None
 ) -> Tokens:
     """The bursts of a run, with hashes in place of the numbers that mean the same in all."""
@@ -196,14 +200,14 @@ def _hashed(
     peer = np.where((peer == UNKNOWN) & single, completed.partner, peer).astype(np.int32)
     tag = np.where((tag == UNKNOWN) & single, completed.tag, tag)
     size = np.maximum(_or_zero(sent) + _or_zero(received), completed.bytes)
-    site = _mixed(
+    site = _row_hashes(
         operation, *(place for place in (path, loop and loop[0]) if place is not None)
     )
     is_any = words.operations.among(operation, ANY_COMPLETION)
     which = np.where(is_any, completed.all, np.uint64(0))
-    kind = _mixed(site, words.communicator(trace), peer, tag, which)
-    label = _mixed(kind, size, completed.all)
-    matter = _mixed(operation, tag, size)
+    kind = _row_hashes(site, words.communicator(trace), peer, tag, which)
+    label = _row_hashes(kind, size, completed.all)
+    matter = _row_hashes(operation, tag, size)
     pattern = take(operation, before, NOTHING) << _HALF | take(operation, after, NOTHING)
     is_any, divides, serves, sends = (
         take(words.operations.among(operation, names), before, missing=False)
@@ -218,12 +222,12 @@ def _hashed(
         matter=take(matter, before, 0),
         pattern=pattern,
         span=span,
-        place=_places(start_ns, span, location),
+        place=_places_in_spans(start_ns, span, location),
         sizes=(take(size, before, 0).astype(float), take(size, after, 0).astype(float)),
         partners=(take(peer, before), take(peer, after)),
         divides=divides,
         sends=sends,
-        unordered=_unordered(is_any, serves, take(site, before, 0), location),
+        unordered=_completion_runs(is_any, serves, take(site, before, 0), location),
         turn=None if loop is None else take(loop[1], before),
     )
 
@@ -253,7 +257,7 @@ class _Completed:
             is_first &= self.count[row] == 0
             row, partner, tag = row[is_first], rank[other[is_first]], tag[is_first]
             end = np.full(len(row), call == "receive_call")
-            np.add.at(self.all, row, _mixed(end, partner, tag))
+            np.add.at(self.all, row, _row_hashes(end, partner, tag))
             np.add.at(self.count, row, 1)
             np.add.at(self.bytes, row, _or_zero(moved)[is_first])
             self.partner[row], self.tag[row] = partner, tag
@@ -263,7 +267,7 @@ def _or_zero(column: Integers) -> Integers:
     return np.where(column == NO_VALUE, 0, column)
 
 
-def _mixed(*columns: npt.NDArray[Any]) -> Hashes:
+def _row_hashes(*columns: npt.NDArray[Any]) -> Hashes:
     """A hash of each row of some columns; splitmix64's mixer, once for each column."""
     # among 16 million different rows, two have the same 64 bits with a probability of 1e-5
     hashed = np.zeros(len(columns[0]), np.uint64)
@@ -275,7 +279,7 @@ def _mixed(*columns: npt.NDArray[Any]) -> Hashes:
     return hashed
 
 
-def _numbered(columns: Sequence[npt.NDArray[Any]]) -> tuple[list[Codes], npt.NDArray[Any]]:
+def _number_values(columns: Sequence[npt.NDArray[Any]]) -> tuple[list[Codes], npt.NDArray[Any]]:
     """The numbers of the values of several columns, and the value of each number."""
     whole = pa.chunked_array([pa.array(column) for column in columns])
     encoded = whole.combine_chunks().dictionary_encode()
@@ -284,7 +288,7 @@ def _numbered(columns: Sequence[npt.NDArray[Any]]) -> tuple[list[Codes], npt.NDA
     return np.split(numbers, ends[:-1]), encoded.dictionary.to_numpy()
 
 
-def _places(start_ns: Integers, span: Integers, location: Integers) -> Floats:
+def _places_in_spans(start_ns: Integers, span: Integers, location: Integers) -> Floats:
     """Where each burst begins between the first and the last of its span, 0 to 1."""
     begins = np.flatnonzero(begins_run(span, location))
     lengths = run_lengths(begins, len(span))
@@ -294,7 +298,7 @@ def _places(start_ns: Integers, span: Integers, location: Integers) -> Floats:
     return (start_ns - first) / np.maximum(last - first, 1)
 
 
-def _unordered(is_any: Mask, serves: Mask, site: Hashes, location: Integers) -> Integers:
+def _completion_runs(is_any: Mask, serves: Mask, site: Hashes, location: Integers) -> Integers:
     """The number of each run of completions of one site, and how loose all others are."""
     new = begins_run(location, site)
     new[1:] |= ~is_any[:-1]

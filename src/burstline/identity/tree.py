@@ -79,8 +79,8 @@ _NO_NODE: Final = -1  # in place of a symbol: what is the same node as its paren
 
 def call_tree(trace: Trace) -> CallTree:
     """The call paths of a trace, in O(rows log rows) and memory of a few columns."""
-    calls, operations = _calls(trace)
-    regions = _regions(trace, has_stacks=bool((calls["call_path"] >= 0).any()))
+    calls, operations = _call_columns(trace)
+    regions = _region_columns(trace, has_stacks=bool((calls["call_path"] >= 0).any()))
     definitions = trace.region_defs.to_pylist()
     is_used = np.zeros(trace.rows("call_paths") + 1, bool)  # the last: of those without one
     for rows in (calls, regions):
@@ -90,8 +90,8 @@ def call_tree(trace: Trace) -> CallTree:
     for rows in (calls, regions):
         rows["stack"] = np.array(nodes, np.int64)[rows["call_path"]]
     builder = _Builder(_program(trace), stacks, definitions, operations)
-    around = _around(regions, calls)
-    items = _items(trace, calls, regions, around, builder.symbols)
+    around = _innermost_around(regions, calls)
+    items = _tree_items(trace, calls, regions, around, builder.symbols)
     path, above, symbol = _core.paths_of(*items)
     node = builder.nodes(above, symbol)[path]
     region_node, call_node = node[: len(regions["parent"])], node[len(node) - len(around) :]
@@ -133,14 +133,14 @@ def _program(trace: Trace) -> _Step:
 _COLUMNS: Final = ("location", "enter_seq", "leave_seq", "call_path")
 
 
-def _calls(trace: Trace) -> tuple[Columns, list[str]]:
+def _call_columns(trace: Trace) -> tuple[Columns, list[str]]:
     """The calls, the first row of each location among them, and the names of operations."""
     calls: Columns = dict(zip(_COLUMNS, trace.arrays("calls", *_COLUMNS), strict=True))
     codes, operations = coded(trace.table("calls")["operation"])
     return calls | {"operation": codes, "offsets": trace.offsets("calls")}, operations
 
 
-def _regions(trace: Trace, *, has_stacks: bool) -> Columns:
+def _region_columns(trace: Trace, *, has_stacks: bool) -> Columns:
     """The regions, and what each is: rows of `parent` and `team`, and masks by kind."""
     names = (*_COLUMNS, "region", "parent")
     regions: Columns = dict(zip(names, trace.arrays("regions", *names), strict=True))
@@ -171,7 +171,7 @@ def _regions(trace: Trace, *, has_stacks: bool) -> Columns:
     )
     regions |= {"parallel": is_parallel, "transparent": untold}
     if trace.rows("teams"):
-        return regions | _constructs(trace, regions, is_team, is_outlined)
+        return regions | _team_constructs(trace, regions, is_team, is_outlined)
     nothing = np.zeros(len(first), bool)
     return (
         regions
@@ -180,7 +180,9 @@ def _regions(trace: Trace, *, has_stacks: bool) -> Columns:
     )
 
 
-def _constructs(trace: Trace, regions: Columns, is_team: Mask, is_outlined: Mask) -> Columns:
+def _team_constructs(
+    trace: Trace, regions: Columns, is_team: Mask, is_outlined: Mask
+) -> Columns:
     """Which regions are the constructs of teams, or tell of them, and the row of each team."""
     is_parallel, parent = regions["parallel"], regions["parent"]
     ids, fork_location, fork_seq = trace.arrays("teams", "team", "fork_location", "fork_seq")
@@ -215,13 +217,13 @@ def _constructs(trace: Trace, regions: Columns, is_team: Mask, is_outlined: Mask
     }
 
 
-def _around(rows: Columns, moments: Columns) -> Integers:
+def _innermost_around(rows: Columns, moments: Columns) -> Integers:
     """The innermost of some rows around each `enter_seq` on its location, -1 without one."""
     columns = (rows["offsets"], rows["enter_seq"], rows["leave_seq"], rows["parent"])
     return _core.innermost(columns, moments["location"], moments["enter_seq"])
 
 
-def _items(
+def _tree_items(
     trace: Trace, calls: Columns, regions: Columns, around: Integers, symbol_of: _Symbols
 ) -> tuple[Integers, Integers]:
     """What hangs where: the item above each item, -1 below the program, and its symbol.
@@ -229,7 +231,7 @@ def _items(
     Items are the regions, then the teams' constructs, then the calls.
     """
     fork_location, fork_seq = trace.arrays("teams", "fork_location", "fork_seq")
-    fork_around = _around(regions, {"location": fork_location, "enter_seq": fork_seq})
+    fork_around = _innermost_around(regions, {"location": fork_location, "enter_seq": fork_seq})
     above, team, construct = regions["parent"], regions["team"], regions["construct"]
     first_team, first_call = len(above), len(above) + len(fork_around)
     parent = above.copy()
@@ -239,7 +241,7 @@ def _items(
         parent[forked] = fork_around[team[forked]]
         in_team = (construct | ((above < 0) & (team >= 0))) & ~regions["around"]
         parent[in_team] = first_team + team[in_team]
-    call = _around(calls | {"parent": np.zeros(0, np.int64)}, regions)
+    call = _innermost_around(calls | {"parent": np.zeros(0, np.int64)}, regions)
     rows = np.flatnonzero((call >= 0) & ~construct & ~regions["around"])
     call = call[rows]
     entered = take(regions["enter_seq"], above[rows])
@@ -310,11 +312,11 @@ class _Builder:
     def _node(self, parent: int, kind: int, stack: int) -> int:
         if kind >= self.symbols.first_operation:
             name = self._operations[kind - self.symbols.first_operation]
-            return self._child(self._frames(parent, stack, name), _operation(name))
+            return self._child(self._frames(parent, stack, name), _operation_step(name))
         definition = self._definitions[kind]
         frame = self._stacks.frames[stack] if stack >= 0 else None
         below = self._frames(parent, stack, definition["name"])
-        return self._child(below, _region(definition, frame, self._steps[below]))
+        return self._child(below, _region_step(definition, frame, self._steps[below]))
 
     def _child(self, parent: int, step: _Step) -> int:
         number = self._numbers.setdefault((parent, step), len(self._steps))
@@ -375,7 +377,7 @@ class _Builder:
         """What the innermost frame of a stack is as a node."""
         frame, above = self._stacks.frames[stack], self._stacks.parents[stack]
         if self._stacks.outlined[stack]:
-            return _body(frame, self._stacks.frames[above] if above >= 0 else None)
+            return _body_step(frame, self._stacks.frames[above] if above >= 0 else None)
         return _Step(frame.function, frame.file, frame.line)
 
     def _is_construct(self, frame: Frame) -> bool:
@@ -419,35 +421,35 @@ class _Builder:
 _PLACE: Final = ("file", "begin_line", "end_line")
 
 
-def _operation(name: str) -> _Step:
+def _operation_step(name: str) -> _Step:
     return _Step(name, "MPI", paradigm="mpi", role=role_of(name))
 
 
-def _region(definition: dict[str, Any], frame: Frame | None, parent: _Step) -> _Step:
+def _region_step(definition: dict[str, Any], frame: Frame | None, parent: _Step) -> _Step:
     """What a region is as a node: by its definition, the frame that enters it, and where."""
     name, paradigm, role = (definition[key] for key in ("name", "paradigm", "role"))
     file, begin_line, end_line = (definition[key] for key in _PLACE)
     if paradigm == "mpi":
-        return _operation(name)
+        return _operation_step(name)
     if paradigm == "openmp" and not name.startswith("!$omp") and role in _CONSTRUCTS:
         if file is None and frame is not None:
             file, begin_line, end_line = frame.file, frame.line, frame.line
         elif file is None and role == "implicit_barrier":  # of a thread that left the body
             file, begin_line, end_line = parent.file, parent.begin_line, parent.end_line
-        name = _construct(_CONSTRUCTS[role], file, begin_line)
+        name = _construct_name(_CONSTRUCTS[role], file, begin_line)
     elif paradigm == "openmp" and role == "lock":
         name = "omp_set_lock"
     word = _CUBE_ROLES.get(role, role.replace("_", " "))
     return _Step(name, file, begin_line, end_line, paradigm, word)
 
 
-def _body(frame: Frame, caller: Frame | None) -> _Step:
+def _body_step(frame: Frame, caller: Frame | None) -> _Step:
     """The construct whose body is a function of the compiler, by its frame and its caller's."""
     word = "task" if "task" in frame.function else "parallel"
     file, line = (frame.file, None) if caller is None else (caller.file, caller.line)
-    return _Step(_construct(word, file, line), file, line, line, "openmp", word)
+    return _Step(_construct_name(word, file, line), file, line, line, "openmp", word)
 
 
-def _construct(word: str, file: str | None, line: int | None) -> str:
+def _construct_name(word: str, file: str | None, line: int | None) -> str:
     where = (file or "").rpartition("/")[2]
     return f"!$omp {word}" + (f" @{where}" + f":{line}" * (line is not None)) * bool(where)

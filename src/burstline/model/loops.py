@@ -136,10 +136,10 @@ class Loops:
         labels = None
         if events is not None and len(events.location):
             events = events.picked(np.lexsort((events.time_ns, events.location)))
-            labels = _labels(tables["calls"], events.of(LOOP_OF_CALL))
+            labels = _label_of_calls(tables["calls"], events.of(LOOP_OF_CALL))
             marks = events.of(ITERATION)
-            parts[0] = parts[0]._replace(began=_iterations(parts[0], marks))
-            parts += _detected(tables["calls"], events, len(parts[0].enter_ns))
+            parts[0] = parts[0]._replace(began=_iteration_table(parts[0], marks))
+            parts += _detected_entries(tables["calls"], events, len(parts[0].enter_ns))
         return self._numbered(parts, labels)
 
     def definitions(self) -> dict[str, pa.Table]:
@@ -170,7 +170,7 @@ class Loops:
             return _NOTHING
         names = ("location", "row", "parent", "enter_ns", "leave_ns", "iterations")
         location, row, parent, *rest = numpy_columns(regions, *names)
-        above = _above(location.astype(np.int64), row, parent)
+        above = _rows_above(location.astype(np.int64), row, parent)
         # Each turn passes twice as many regions that are no loops.
         while (out := np.flatnonzero((above >= 0) & ~is_loop[region[above]])).size:
             above[out] = above[above[out]]
@@ -244,7 +244,7 @@ def with_detected(trace: Trace, events: LoopEvents) -> dict[str, pa.Table]:
     loops = Loops()
     # When the last iteration ends is an event, too: no call is asked.
     no_calls = arrow_schema("calls").empty_table()
-    parts = [entries, *_detected(no_calls, events, len(entries.enter_ns))]
+    parts = [entries, *_detected_entries(no_calls, events, len(entries.enter_ns))]
     tables = loops._numbered(parts, _Labels(mentions, call))  # noqa: SLF001
     tables |= loops.definitions()
     return {
@@ -310,14 +310,14 @@ def _entry_tables(
     return tables
 
 
-def _above(location: Integers, row: AnyIntegers, parent: AnyIntegers) -> Integers:
+def _rows_above(location: Integers, row: AnyIntegers, parent: AnyIntegers) -> Integers:
     """The position of the parent of each row, an earlier one of its location; -1 for none."""
     first = np.searchsorted(location, location)
     above = first + parent - take(row, first)
     return np.where((above >= first) & (above < np.arange(len(above))), above, UNKNOWN)
 
 
-def _labels(calls: pa.Table, events: LoopEvents) -> _Labels:
+def _label_of_calls(calls: pa.Table, events: LoopEvents) -> _Labels:
     """The loop of each labelled call; of several labels of one call, the last one."""
     # A label is of the call that is entered at its time, else of the one that it is in, else
     # of the next one of its location.
@@ -325,7 +325,7 @@ def _labels(calls: pa.Table, events: LoopEvents) -> _Labels:
     where, call, enter_ns, leave_ns = numpy_columns(calls, *names)
     row = np.full(len(events.location), UNKNOWN, np.int64)
     for moments, rows in _by_location(events.location, where):
-        ordinal = _labelled(enter_ns[rows], leave_ns[rows], events.time_ns[moments])
+        ordinal = _calls_of_events(enter_ns[rows], leave_ns[rows], events.time_ns[moments])
         is_call = ordinal < rows.stop - rows.start
         row[moments] = np.where(is_call, rows.start + ordinal, UNKNOWN)
     labels = np.flatnonzero(row >= 0)
@@ -345,7 +345,7 @@ def _by_location(location: AnyIntegers, where: AnyIntegers) -> Iterator[tuple[sl
         yield slice(begin, end), slice(*rows)
 
 
-def _labelled(enter_ns: Integers, leave_ns: Integers, time_ns: Integers) -> Integers:
+def _calls_of_events(enter_ns: Integers, leave_ns: Integers, time_ns: Integers) -> Integers:
     """The call that each event is of; as many as there are calls for none."""
     entered = np.searchsorted(enter_ns, time_ns)
     until = np.searchsorted(enter_ns, time_ns, side="right")
@@ -355,7 +355,7 @@ def _labelled(enter_ns: Integers, leave_ns: Integers, time_ns: Integers) -> Inte
     return np.where(until > entered, np.minimum(entered + turn, until - 1), entered - inside)
 
 
-def _iterations(entries: _Entries, events: LoopEvents) -> _Began:
+def _iteration_table(entries: _Entries, events: LoopEvents) -> _Began:
     """The iterations that events tell, each of the innermost loop of the program around it."""
     mentions = entries.mentions
     loops = [loop is not None and loop.paradigm == USER for loop in mentions.loops]
@@ -365,7 +365,7 @@ def _iterations(entries: _Entries, events: LoopEvents) -> _Began:
     return _Began(events.location, events.time_ns, row, events.value)
 
 
-def _detected(calls: pa.Table, events: LoopEvents, before: int) -> list[_Entries]:
+def _detected_entries(calls: pa.Table, events: LoopEvents, before: int) -> list[_Entries]:
     """Entries of detected loops by depth, counted from `before` on."""
     # Iterations of one loop that follow each other are an entry. Where entries of one loop
     # touch, the events do not tell them apart unless they count anew, or are in other
@@ -415,7 +415,7 @@ def _of_depth(
     part = _Entries(
         _Mentions(location[first], place[first], loops),
         time_ns[first],
-        _next(calls, location, time_ns)[first + count - 1],
+        _next_changes(calls, location, time_ns)[first + count - 1],
         parent,
         count,
         _Began(location[rows], time_ns[rows], entry[rows], iteration[rows]),
@@ -423,7 +423,7 @@ def _of_depth(
     return part, _Level(location, time_ns, entry)
 
 
-def _next(calls: pa.Table, location: Integers, time_ns: Integers) -> Integers:
+def _next_changes(calls: pa.Table, location: Integers, time_ns: Integers) -> Integers:
     """When the next change follows on its location; where none does, the last call's leave."""
     where, leave_ns = numpy_columns(calls, "location", "leave_ns")
     last = np.searchsorted(where, location, side="right") - 1
@@ -456,7 +456,7 @@ def last_until(
 def entries_above(trace: Trace) -> Integers:
     """The row in `loop_entries` of the one around each, -1 without one."""
     location, entry, parent = trace.arrays("loop_entries", "location", "entry", "parent")
-    return _above(location.astype(np.int64), entry, parent)
+    return _rows_above(location.astype(np.int64), entry, parent)
 
 
 def _rows_of(trace: Trace, location: AnyIntegers, entry: AnyIntegers) -> Integers:

@@ -180,7 +180,7 @@ class Profile:
         node: int | None = call_path
         while node is not None:
             [row] = self.call_paths.slice(node, 1).to_pylist()
-            names.append(_name(row))
+            names.append(_path_name(row))
             node = row["parent"]
         return tuple(names[::-1])
 
@@ -199,7 +199,7 @@ class Profile:
 
     def names(self) -> list[str]:
         """The last name of every call path, as in :meth:`path`."""
-        return [_name(row) for row in self.call_paths.to_pylist()]
+        return [_path_name(row) for row in self.call_paths.to_pylist()]
 
     def to_table(self, metric: str) -> pa.Table:
         """A metric's values of call paths alone but for zeros: `call_path, location, value`."""
@@ -229,7 +229,7 @@ class Profile:
         return dense, stored.inclusive, combined
 
 
-def _name(row: dict[str, Any]) -> str:
+def _path_name(row: dict[str, Any]) -> str:
     """What a call path is called, of its row."""
     place = f"@{row['file']}:{row['begin_line']}"
     # A frame has the line that it calls from; constructs are named by their place.

@@ -28,13 +28,13 @@ def selected(window: Window, name: str) -> pa.Table:
     """A table of the selection."""
     if name in _TABLES:
         return _TABLES[name](window)
-    return _inside(window, name) if name in _BY_TIME else window.trace.table(name)
+    return _rows_inside(window, name) if name in _BY_TIME else window.trace.table(name)
 
 
-def _inside(window: Window, name: str) -> pa.Table:
+def _rows_inside(window: Window, name: str) -> pa.Table:
     """The rows of a table that are inside, clipped, with new numbers."""
     where, *times = INTERVALS.get(name, ("location",))
-    table = kept_rows(window.trace.table(name), _mask(window, name))
+    table = kept_rows(window.trace.table(name), _inside_mask(window, name))
     table = window.clip(table, where, *times)
     for column in schema.TABLES[name].columns:
         if column.refers in ORDINALS:
@@ -42,8 +42,7 @@ def _inside(window: Window, name: str) -> pa.Table:
     return window.locate(table, where)
 
 
-def _mask(window: Window, name: str) -> Mask:
-    """Which rows of a table are inside."""
+def _inside_mask(window: Window, name: str) -> Mask:
     if name in ORDINALS:
         return window.numbers(name).mask
     if name in INTERVALS:
@@ -71,7 +70,7 @@ def _call_loops(window: Window) -> pa.Table:
 def _teams(window: Window) -> pa.Table:
     (process,) = window.trace.arrays("locations", "process")
     numbers = np.unique(process[window.kept], return_inverse=True)[1]
-    table = _inside(window, "teams")
+    table = _rows_inside(window, "teams")
     return replaced(table, process=numbers[numpy_columns(table, "fork_location")[0]])
 
 
@@ -81,7 +80,7 @@ def _bursts(window: Window) -> pa.Table:
     location, start, end = (column[mask] for column in columns)
     first, last = window.borders.at(location)
     cut = (start < first) | (end > last)
-    table = _inside(window, "bursts")
+    table = _rows_inside(window, "bursts")
     if not cut.any():
         return table
     times = numpy_columns(table, "start_ns", "end_ns")
@@ -228,7 +227,7 @@ def _events(window: Window) -> pa.Table:
     mask = np.where(
         np.isin(kind, counters), window.counts(location, time), window.begins(location, time)
     )
-    edges, stays = _edges(window)
+    edges, stays = _enters_and_leaves(window)
     event, edge = codes([location, seq], edges)
     for names, inside in ((edge[~stays], False), (edge[stays], True)):
         mask[np.isin(event, names)] = inside
@@ -236,7 +235,7 @@ def _events(window: Window) -> pa.Table:
     return window.locate(table, "location")
 
 
-def _edges(window: Window) -> tuple[tuple[Integers, Integers], Mask]:
+def _enters_and_leaves(window: Window) -> tuple[tuple[Integers, Integers], Mask]:
     """Location and ordinal of every enter and leave, and whether it stays."""
     locations, seqs, stays = [], [], []
     for name in ("regions", "calls"):

@@ -64,13 +64,13 @@ def happens_before(trace: Trace, events: Events) -> HappensBefore:
     )  # fmt: skip
     sent, completed = places(sender, send), places(sender, done)
     posted, received = places(receiver, post), places(receiver, receive)
-    members = _joined(_members(trace, places), _together(trace, events, places))
-    forth, back = _pairs(sent, received), _pairs(received, sent)
+    members = _all_edges(_member_edges(trace, places), _joint_call_edges(trace, events, places))
+    forth, back = _edges_between(sent, received), _edges_between(received, sent)
     # A small send that was complete before its receive was posted waits for nobody.
     may_wait = (done_ns >= post_ns) | (size > _EAGER_BYTES)
     completed = np.where(may_wait, completed[0], UNKNOWN), completed[1]
-    waits = _pairs(completed, posted)
-    return HappensBefore(_joined(forth, back, members), _joined(back, waits, members))
+    waits = _edges_between(completed, posted)
+    return HappensBefore(_all_edges(forth, back, members), _all_edges(back, waits, members))
 
 
 class _Places:
@@ -102,12 +102,12 @@ class _Places:
         return process.astype(np.int64), place
 
 
-def _pairs(one: tuple[Integers, Integers], other: tuple[Integers, Integers]) -> Edges:
+def _edges_between(one: tuple[Integers, Integers], other: tuple[Integers, Integers]) -> Edges:
     known = (one[0] >= 0) & (other[0] >= 0)
     return Edges(*(column[known] for column in (*one, *other)))
 
 
-def _members(trace: Trace, places: _Places) -> Edges:
+def _member_edges(trace: Trace, places: _Places) -> Edges:
     """Each member of a collective demands the next one of it, and the last the first."""
     collective, location, call = trace.arrays(
         "collective_members", "collective", "location", "call"
@@ -123,7 +123,7 @@ def _members(trace: Trace, places: _Places) -> Edges:
     return Edges(process, place, process[following], place[following])
 
 
-def _together(trace: Trace, events: Events, places: _Places) -> Edges:
+def _joint_call_edges(trace: Trace, events: Events, places: _Places) -> Edges:
     """Calls that all members make together and that are no instances: the k-th of each process.
 
     Only where all processes make the same of them: what is on a part of the ranks is not told.
@@ -146,7 +146,7 @@ def _together(trace: Trace, events: Events, places: _Places) -> Edges:
     return Edges(process.ravel(), place.ravel(), following[0].ravel(), following[1].ravel())
 
 
-def _joined(*parts: Edges) -> Edges:
+def _all_edges(*parts: Edges) -> Edges:
     return Edges(*(np.concatenate(columns) for columns in zip(*parts, strict=True)))
 
 

@@ -179,7 +179,7 @@ def phases(
     """
     events = events_of(trace, application)
     options = Options(method, similarity, key, min_share, within, windows)
-    signature = _signature([trace], [events], options)
+    signature = _make_signature([trace], [events], options)
     own = measurement_of(signature, events)
     prediction = replace(
         predict(signature, own, estimator="mean"), representative=signature.representative
@@ -245,7 +245,7 @@ def signature_of(
     runs = [events_of(trace, application) for trace in traces]
     require_same_calls(runs)
     options = Options(method, similarity, key, min_share, within, windows)
-    return _signature(traces, runs, options)
+    return _make_signature(traces, runs, options)
 
 
 def phase_table(trace: Trace, signature: Signature) -> list[tuple[int, int, int, int, int]]:
@@ -298,11 +298,13 @@ class Options(NamedTuple):
         return {name: str(value) for name, value in made.items() if value is not None}
 
 
-def _signature(traces: Sequence[Trace], runs: Sequence[Events], options: Options) -> Signature:
+def _make_signature(
+    traces: Sequence[Trace], runs: Sequence[Events], options: Options
+) -> Signature:
     options.require()
     base = runs[0]
-    found = _occurrences(traces[0], base, options)
-    relevant = [_relevant(base, *each, options.min_share) for each in enumerate(found)]
+    found = _find_occurrences(traces[0], base, options)
+    relevant = [_relevant_phases(base, *each, options.min_share) for each in enumerate(found)]
     counts, crossing = place_cut(traces[0], base, found, relevant, options.within)
     every = [
         tuple(
@@ -331,14 +333,14 @@ def _signature(traces: Sequence[Trace], runs: Sequence[Events], options: Options
         drift=drift_of(runs, found),
         crossing=crossing,
         processes=processes,
-        facts=options.facts(found) | _origin(traces[0]),
+        facts=options.facts(found) | _origin_facts(traces[0]),
     )
     if len(runs) < 2:
         return signature
     return replace(signature, spread=spread_of(signature, runs, every))
 
 
-def _origin(trace: Trace) -> dict[str, str]:
+def _origin_facts(trace: Trace) -> dict[str, str]:
     """What the base run was, for people: its name and its machines."""
     nodes = sorted({node for node in trace.locations["node"].to_pylist() if node})
     shown = ", ".join(nodes[:_NODES]) + ", …" * (len(nodes) > _NODES)
@@ -346,7 +348,7 @@ def _origin(trace: Trace) -> dict[str, str]:
     return {"base": name, "nodes": shown}
 
 
-def _occurrences(trace: Trace, events: Events, options: Options) -> list[Occurrences]:
+def _find_occurrences(trace: Trace, events: Events, options: Options) -> list[Occurrences]:
     processes = range(len(events.ranks))
     if options.method == "epas":
         return [
@@ -355,7 +357,7 @@ def _occurrences(trace: Trace, events: Events, options: Options) -> list[Occurre
         ]
     if options.method == "pas2p":
         found = pas2p(trace, events, similarity=options.similarity, key=options.key)[0]
-        return [_present(each) for each in found]
+        return [_own_phases(each) for each in found]
     # A loop is opened if its early iterations would take longer than the early part.
     fewest = max(ceil(ENOUGH / max(options.within, _LEAST_WITHIN)), 2 * ENOUGH)
     return [
@@ -364,14 +366,16 @@ def _occurrences(trace: Trace, events: Events, options: Options) -> list[Occurre
     ]
 
 
-def _present(found: Occurrences) -> Occurrences:
+def _own_phases(found: Occurrences) -> Occurrences:
     """The same without the phases of other processes alone, which keep their names."""
     there, phase = np.unique(found.phase, return_inverse=True)
     names = tuple(found.names[number] for number in there.tolist())
     return replace(found, phase=phase, names=names)
 
 
-def _relevant(events: Events, process: int, found: Occurrences, min_share: float) -> Mask:
+def _relevant_phases(
+    events: Events, process: int, found: Occurrences, min_share: float
+) -> Mask:
     """Which phases take their share of the run, (phases,)."""
     duration = found.durations(events.boundaries(process))
     total = np.bincount(found.phase, duration, len(found.names))

@@ -223,10 +223,10 @@ def predict(
     for number, each in enumerate(measurements, 1):
         which = "the measurement" if len(measurements) == 1 else f"measurement {number}"
         _require_same_ranks(signature, each, which)
-    noise = _noise(signature)
+    noise = _run_noise(signature)
     alone = (
         [
-            _estimate(process, stamps, estimator, noise)
+            _estimate_process(process, stamps, estimator, noise)
             for process, stamps in zip(signature.processes, each.stamps, strict=True)
         ]
         for each in measurements
@@ -253,7 +253,7 @@ def _mean_of(signature: Signature, runs: Sequence[Estimate], shared: str) -> Est
     predicted_ns = mean("predicted_ns")
     apart = np.array([run.predicted_ns / max(predicted_ns, 1) - 1 for run in runs])
     by_windows = np.linalg.norm([float(run.half_width_ns) for run in runs]) / len(runs)
-    half = np.hypot(by_windows, _width(signature, apart) * predicted_ns)
+    half = np.hypot(by_windows, _interval_width(signature, apart) * predicted_ns)
     found = Estimate(
         rank=runs[0].rank,
         predicted_ns=predicted_ns,
@@ -321,7 +321,7 @@ def _mean_of_phase(runs: Sequence[Measured | None]) -> Measured | None:
     return Measured(known[0].windows, float(mean_ns), float(ratio), error)
 
 
-def _noise(signature: Signature) -> float:
+def _run_noise(signature: Signature) -> float:
     """The standard error by which another run differs from the base runs, as a share.
 
     Base runs tell it, and, as one more of them would, how much parts of one differ. The spread
@@ -337,7 +337,7 @@ def early_drift(signature: Signature) -> float:
     return max(signature.drift, _LEAST_NOISE)
 
 
-def _width(signature: Signature, apart: Floats) -> float:
+def _interval_width(signature: Signature, apart: Floats) -> float:
     """Half of the interval by what is known of runs, as a share of the time.
 
     However alike base runs are, the target is known by early parts alone. These lie off by as
@@ -348,7 +348,7 @@ def _width(signature: Signature, apart: Floats) -> float:
     least = _TWO_SIDES * float(np.sqrt(of_target / measured + within**2 / runs))
     if runs < 2:
         return least
-    return max(least, _STUDENT[min(runs - 2, len(_STUDENT) - 1)] * _noise(signature))
+    return max(least, _STUDENT[min(runs - 2, len(_STUDENT) - 1)] * _run_noise(signature))
 
 
 def median_rank(estimates: Sequence[Estimate]) -> int:
@@ -384,12 +384,16 @@ def _require_times(estimates: Sequence[Estimate]) -> None:
             )
 
 
-def _estimate(process: Process, stamps: Stamps, estimator: str, noise: float) -> Estimate:
+def _estimate_process(
+    process: Process, stamps: Stamps, estimator: str, noise: float
+) -> Estimate:
     """What one signature run predicts of a process; the interval is by its windows alone."""
     times = (stamps.at(process.end) - stamps.at(process.begin)).astype(float)
     base = process.base_ns.astype(float)
     measured = tuple(
-        _measured(times[process.phase == number], base[process.phase == number], estimator)
+        _measured_windows(
+            times[process.phase == number], base[process.phase == number], estimator
+        )
         for number in range(len(process.phases))
     )
     early_ns = int(stamps.at(np.array([process.cut]))[0] - stamps.init_ns)
@@ -401,7 +405,7 @@ def _estimate(process: Process, stamps: Stamps, estimator: str, noise: float) ->
         before_cut = base[process.phase == number]
         if estimator == "ratio" and before_cut.any():
             time = phase.late_weight * windows.ratio * float(before_cut.mean())
-            time *= _growth(phase, before_cut, noise)
+            time *= _late_growth(phase, before_cut, noise)
         late += time
         before += phase.late_ns
         errors += (time * windows.error) ** 2
@@ -416,7 +420,7 @@ def _estimate(process: Process, stamps: Stamps, estimator: str, noise: float) ->
         rank=process.rank,
         predicted_ns=round(predicted),
         half_width_ns=round(_TWO_SIDES * float(np.sqrt(errors))),
-        seed_predicted_ns=_published(process, measured),
+        seed_predicted_ns=_published_sum(process, measured),
         early_ns=early_ns,
         rest_ns=round(left * ratio),
         measured_ns=round(times.sum()),
@@ -426,7 +430,7 @@ def _estimate(process: Process, stamps: Stamps, estimator: str, noise: float) ->
     )
 
 
-def _growth(phase: Phase, base: Floats, noise: float) -> float:
+def _late_growth(phase: Phase, base: Floats, noise: float) -> float:
     """How much longer an occurrence after the cut takes than a window, by the base run.
 
     A difference that noise may be is not handed on: of two runs, each has its own.
@@ -438,7 +442,7 @@ def _growth(phase: Phase, base: Floats, noise: float) -> float:
     return float(np.exp(change * change**2 / (change**2 + noise**2)))
 
 
-def _published(process: Process, measured: Sequence[Measured | None]) -> int | None:
+def _published_sum(process: Process, measured: Sequence[Measured | None]) -> int | None:
     """The sum of mean x weight over relevant phases, without what lies outside of them."""
     total = 0.0
     for phase, windows in zip(process.phases, measured, strict=True):
@@ -449,8 +453,7 @@ def _published(process: Process, measured: Sequence[Measured | None]) -> int | N
     return round(total)
 
 
-def _measured(times: Floats, base: Floats, estimator: str) -> Measured | None:
-    """What some windows took, and how sure that is."""
+def _measured_windows(times: Floats, base: Floats, estimator: str) -> Measured | None:
     if not len(times):
         return None
     mean, ratio = float(times.mean()), _usual_ratio(times, base)

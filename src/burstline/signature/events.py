@@ -144,7 +144,7 @@ def events_of(trace: Trace, application: int | None = None) -> Events:
     )
     of_event = np.array([*(name in COUNTED for name in names), False])[codes]
     callers = np.flatnonzero(np.bincount(location[of_event]))
-    chosen = _application(applications[callers], application)
+    chosen = _chosen_application(applications[callers], application)
     row = np.flatnonzero(of_event & (applications == chosen)[location])
     if not len(row):
         raise NotEnoughDataError("the trace has no MPI calls whose number a program decides")
@@ -154,10 +154,12 @@ def events_of(trace: Trace, application: int | None = None) -> Events:
     process = processes[caller]
     members = np.flatnonzero(np.bincount(processes[applications == chosen]))
     begin = np.searchsorted(process, np.append(members, np.iinfo(np.int64).max))
-    init_ns, finalize_ns = _ends(trace, members, (location, enter_ns, leave_ns), processes)
-    work, counter = _work(trace, row, begin)
+    init_ns, finalize_ns = _process_ends(
+        trace, members, (location, enter_ns, leave_ns), processes
+    )
+    work, counter = _event_work(trace, row, begin)
     operation = np.array([*(CODES.get(name, -1) for name in names), -1])[codes[row]]
-    token, full = _tokens(trace, row, operation, rank_of[caller])
+    token, full = _event_tokens(trace, row, operation, rank_of[caller])
     first = np.zeros(len(processes), np.int64)
     first[processes[::-1]] = rank_of[::-1]
     return Events(
@@ -202,7 +204,7 @@ def require_same_calls(runs: Sequence[Events]) -> None:
                 )
 
 
-def _application(applications: Integers, application: int | None) -> int:
+def _chosen_application(applications: Integers, application: int | None) -> int:
     if application is not None:
         return application
     callers = np.unique(applications).tolist()
@@ -220,7 +222,7 @@ def _is_in_order(location: AnyIntegers, processes: AnyIntegers) -> bool:
     return bool(goes_on.all())
 
 
-def _ends(
+def _process_ends(
     trace: Trace,
     members: Integers,
     calls: tuple[AnyIntegers, Integers, Integers],
@@ -243,13 +245,13 @@ def _ends(
     return first[members], last[members]
 
 
-def _work(trace: Trace, row: Integers, begin: Integers) -> tuple[Integers, str]:
+def _event_work(trace: Trace, row: Integers, begin: Integers) -> tuple[Integers, str]:
     """What each event computed, and by which counter: the best that was always read."""
     bursts, offsets = trace.table("bursts"), trace.offsets("calls")
     location, call = numpy_columns(bursts, "location", "call_after")
-    counter, amount = _amounts(trace, bursts, call >= 0)
+    counter, amount = _best_counter(trace, bursts, call >= 0)
     total = np.zeros(trace.rows("calls") + 1, np.int64)
-    for part in _blocks(len(call)):
+    for part in _row_blocks(len(call)):
         has_call = call[part] >= 0
         behind = (offsets[location[part]] + call[part] + 1)[has_call]
         computed = np.maximum(amount[part][has_call], 0)
@@ -270,30 +272,30 @@ def _work(trace: Trace, row: Integers, begin: Integers) -> tuple[Integers, str]:
     return work, counter
 
 
-def _amounts(trace: Trace, bursts: pa.Table, has_call: Mask) -> tuple[str, Integers]:
+def _best_counter(trace: Trace, bursts: pa.Table, has_call: Mask) -> tuple[str, Integers]:
     """The counter that tells the work of nearly all bursts that last, and what it tells."""
     lengths = None
-    for name in _candidates(trace.counter_names):
+    for name in _work_counters(trace.counter_names):
         (values,) = numpy_columns(bursts, name)
         counted = np.count_nonzero((values > 0) & has_call)
         if counted < 0.9 * np.count_nonzero(has_call) and lengths is None:
-            lengths = _lengths(bursts)  # else there is no need to know which last
+            lengths = _burst_lengths(bursts)  # else there is no need to know which last
         if lengths is None or counted >= 0.9 * np.count_nonzero(lengths[has_call]):
             return name, values
-    return TIME, _lengths(bursts) if lengths is None else lengths
+    return TIME, _burst_lengths(bursts) if lengths is None else lengths
 
 
-def _lengths(bursts: pa.Table) -> Integers:
+def _burst_lengths(bursts: pa.Table) -> Integers:
     start, end, gap = numpy_columns(bursts, "start_ns", "end_ns", "gap_ns")
     return np.maximum(end - start - gap - waiting_in(bursts, POLL_GAP_NS), 0)
 
 
-def _candidates(names: Iterable[str]) -> list[str]:
+def _work_counters(names: Iterable[str]) -> list[str]:
     by_name = {name.lower(): name for name in names}
     return [by_name[name] for group in _WORK for name in group if name in by_name]
 
 
-def _tokens(
+def _event_tokens(
     trace: Trace, row: Integers, operation: AnyIntegers, rank: AnyIntegers
 ) -> tuple[Hashes, bool]:
     """What the recorder hashes of each event, and whether it has partners."""
@@ -302,16 +304,16 @@ def _tokens(
     groups = [of if kind in _PLAIN else None for kind, of in zip(kinds, members, strict=True)]
     token = operation.astype(np.uint64) << np.uint64(48)
     whole = token.copy()
-    for part in _blocks(len(row)):
+    for part in _row_blocks(len(row)):
         communicator, peer = (column[row[part]] for column in calls)
-        partners = _partners(groups, operation[part], communicator, peer, rank[part])
+        partners = _partner_tokens(groups, operation[part], communicator, peer, rank[part])
         if partners is None:
             return token, False
         whole[part] |= partners
     return whole, True
 
 
-def _partners(
+def _partner_tokens(
     groups: Sequence[Sequence[int] | None],
     operation: AnyIntegers,
     communicator: AnyIntegers,
@@ -319,7 +321,7 @@ def _partners(
     rank: AnyIntegers,
 ) -> Hashes | None:
     """What tokens tell of partners and communicators; None if calls do not tell it."""
-    is_send, is_collective = _are(operation, _SENDS), _are(operation, COLLECTIVES)
+    is_send, is_collective = _mask_of(operation, _SENDS), _mask_of(operation, COLLECTIVES)
     is_plain = np.array([*(of is not None for of in groups), False])[communicator]
     to_nobody = is_send & (peer < 0) & (communicator < 0)
     to_other = is_send & (peer >= 0) & is_plain
@@ -336,7 +338,7 @@ def _partners(
     return offset.astype(np.uint64) << np.uint64(24) | size.astype(np.uint64)
 
 
-def _blocks(rows: int) -> Iterator[slice]:
+def _row_blocks(rows: int) -> Iterator[slice]:
     """Slices of rows, such that what is computed of one needs no new memory for the next."""
     return (slice(first, first + _BLOCK) for first in range(0, rows, _BLOCK))
 
@@ -355,7 +357,7 @@ def _comm_rank(
     return place
 
 
-def _are(operation: AnyIntegers, names: Iterable[str]) -> Mask:
+def _mask_of(operation: AnyIntegers, names: Iterable[str]) -> Mask:
     wanted = np.zeros(len(NAMES) + 1, bool)
     wanted[[CODES[name] for name in names]] = True
     return wanted[operation]

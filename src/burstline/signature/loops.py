@@ -80,11 +80,11 @@ def loops(
     least_ns = min_share * float(events.spans()[process])
     chosen = program.bodies_in(0, least_ns, min_iterations)
     bodies = [program.kinds(body) for body in chosen]
-    iterations = _joined(bodies)
+    iterations = _in_order_of_time(bodies)
     loop = np.repeat([body.loop for body in chosen], [len(part.names) for part in bodies])
     stretches = program.stretches(iterations, loop[iterations.phase], least_ns)
-    phase, begin, end, names = _joined([iterations, stretches])
-    return Occurrences(phase, begin, end, _distinct(names))
+    phase, begin, end, names = _in_order_of_time([iterations, stretches])
+    return Occurrences(phase, begin, end, _numbered_names(names))
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -179,7 +179,9 @@ class _Program:
         path = self.nest.paths[loop]
         if not path:
             return f"loop {self.nest.position(loop)}"
-        return f"loop {_place(path)}" + f" ({path[-1].function})" * (path[-1].file is not None)
+        return f"loop {_caller_line(path)}" + f" ({path[-1].function})" * (
+            path[-1].file is not None
+        )
 
     def _stretch(self, begin: int, end: int) -> str:
         """From the call after which a stretch begins to the last one in it."""
@@ -191,14 +193,14 @@ class _Program:
     def _call(self, call: int) -> str:
         site = self.nest.site(call)
         is_end = site.operation in (*INITS, *FINALIZES)
-        return site.operation if is_end or not site.path else _place(site.path)
+        return site.operation if is_end or not site.path else _caller_line(site.path)
 
 
 def _value(scalar: pa.Scalar) -> int:
     return scalar.as_py()
 
 
-def _place(path: Path) -> str:
+def _caller_line(path: Path) -> str:
     """File and line from which MPI is called, or what the trace has of these."""
     caller = path[-1]
     if caller.file is None:
@@ -206,7 +208,7 @@ def _place(path: Path) -> str:
     return caller.file if caller.line is None else f"{caller.file}:{caller.line}"
 
 
-def _joined(parts: Sequence[_Part]) -> _Part:
+def _in_order_of_time(parts: Sequence[_Part]) -> _Part:
     """The occurrences of all phases of some parts, in the order of time."""
     before = prefix_sums(np.array([len(part.names) for part in parts], np.int64)).tolist()
     phase = np.concatenate([_NONE, *(p.phase + k for p, k in zip(parts, before, strict=False))])
@@ -217,8 +219,7 @@ def _joined(parts: Sequence[_Part]) -> _Part:
     return _Part(phase[order], begin[order], end[order], names)
 
 
-def _distinct(names: Sequence[str]) -> tuple[str, ...]:
-    """The names, of which those that are alike are numbered."""
+def _numbered_names(names: Sequence[str]) -> tuple[str, ...]:
     times: Counter[str] = Counter()
     numbered = []
     for name in names:

@@ -76,10 +76,15 @@ def epas(
     key is ``"full"``. Without a similarity, it is that of :func:`noise`.
     """
     part = events.of(process)
-    columns = _types(events, part, key), np.zeros(0, np.int32), events.work[part], _NOTHING
-    threshold = _threshold(columns, events.work_counter, similarity)
+    columns = (
+        _event_types(events, part, key),
+        np.zeros(0, np.int32),
+        events.work[part],
+        _NOTHING,
+    )
+    threshold = _least_similarity(columns, events.work_counter, similarity)
     phase, begin = _core.phases(*columns, threshold)
-    return Occurrences(phase, begin[:-1], begin[1:], _names(phase), threshold)
+    return Occurrences(phase, begin[:-1], begin[1:], _phase_names(phase), threshold)
 
 
 def pas2p(
@@ -96,13 +101,13 @@ def pas2p(
         time.astype(np.int32), process.astype(np.int64), int(time.max(initial=0)) + 1
     )
     tick_begin = np.append(begin[:-1][np.diff(begin) > 0], len(time))
-    types = _types(events, slice(None), key)
+    types = _event_types(events, slice(None), key)
     columns = types[order], process[order], events.work[order], tick_begin
-    threshold = _threshold(columns, events.work_counter, similarity)
+    threshold = _least_similarity(columns, events.work_counter, similarity)
     phase, tick = _core.phases(*columns, threshold)
     of_event = np.empty(len(time), np.int64)
     of_event[order] = np.repeat(np.arange(len(phase)), np.diff(tick_begin[tick]))
-    names = _names(phase)
+    names = _phase_names(phase)
     occurrences = []
     for each in range(len(events.ranks)):
         within = of_event[events.of(each)]
@@ -224,7 +229,7 @@ class _Links:
         return stamps[begin[1:] - 1]
 
 
-def _types(events: Events, part: slice, key: Key) -> Hashes:
+def _event_types(events: Events, part: slice, key: Key) -> Hashes:
     if key not in get_args(Key):
         raise ParameterError(f"no key {key!r}; there are {', '.join(get_args(Key))}")
     if key == "full" and not events.full:
@@ -234,7 +239,7 @@ def _types(events: Events, part: slice, key: Key) -> Hashes:
     return events.token[part] if key == "full" else events.operation[part].astype(np.uint64)
 
 
-def _threshold(columns: Columns, counter: str, similarity: float | None) -> float:
+def _least_similarity(columns: Columns, counter: str, similarity: float | None) -> float:
     if similarity is None:
         is_noisy = counter.lower() in _NOISY
         return min(SIMILARITY, noise(columns)) if is_noisy else SIMILARITY
@@ -282,5 +287,5 @@ def _middle_ratio(
     return float(np.median(ratios)) if len(ratios) else 1.0
 
 
-def _names(phase: AnyIntegers) -> tuple[str, ...]:
+def _phase_names(phase: AnyIntegers) -> tuple[str, ...]:
     return tuple(f"phase {k + 1}" for k in range(int(phase.max(initial=-1)) + 1))

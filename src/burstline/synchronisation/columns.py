@@ -162,26 +162,26 @@ def sync_of(trace: Trace, tree: CallTree) -> Sync:
     application, process, rank, thread, kind = trace.arrays(
         "locations", "application", "process", "rank", "thread", "kind"
     )
-    calls = _intervals(trace, "calls", tree.call_node)
+    calls = _intervals_of(trace, "calls", tree.call_node)
     location, call = trace.arrays("calls", "location", "call")
     rows = Ordinals(location, call)
     left_out: dict[str, int] = {}
     teams, node = teams_of(trace, tree.region_node)
-    regions = _intervals(trace, "regions", node)
+    regions = _intervals_of(trace, "regions", node)
     return Sync(
         calls,
         regions,
-        _programs(trace, len(process)),
+        _program_spans(trace, len(process)),
         np.zeros(0, np.int32),
         np.zeros(0, np.int32),
         codes,
         tuple(names),
-        _messages(trace, rows, calls, (codes, names), left_out),
-        _collectives(trace, rows, names, left_out),
+        _messages_of(trace, rows, calls, (codes, names), left_out),
+        _collectives_of(trace, rows, names, left_out),
         teams,
         barriers_of(trace),
         locks_of(trace, regions),
-        _worlds(trace, rows),
+        _worlds_of(trace, rows),
         len(process),
         application,
         process,
@@ -192,7 +192,7 @@ def sync_of(trace: Trace, tree: CallTree) -> Sync:
     )
 
 
-def _worlds(trace: Trace, rows: Ordinals) -> tuple[World, ...]:
+def _worlds_of(trace: Trace, rows: Ordinals) -> tuple[World, ...]:
     instances = init_finalize(trace)
     row = rows.rows(instances.location, instances.call)
     application, process, thread = trace.arrays("locations", "application", "process", "thread")
@@ -223,7 +223,7 @@ def tells_program(trace: Trace) -> bool:
     return bool((kind == OTHER_EVENT_KINDS.index("program_begin")).any())
 
 
-def _programs(trace: Trace, locations: int) -> tuple[Integers, Integers, AnyIntegers]:
+def _program_spans(trace: Trace, locations: int) -> tuple[Integers, Integers, AnyIntegers]:
     """When the program began and ended on each location that says so; it is the root."""
     location, time_ns, kind = trace.arrays("other_events", "location", "time_ns", "kind")
     enter, leave = np.zeros((2, locations), np.int64)
@@ -238,7 +238,7 @@ def _programs(trace: Trace, locations: int) -> tuple[Integers, Integers, AnyInte
     return enter, leave, node
 
 
-def _intervals(trace: Trace, name: str, node: AnyIntegers) -> Intervals:
+def _intervals_of(trace: Trace, name: str, node: AnyIntegers) -> Intervals:
     location, *columns = trace.arrays(
         name, "location", "enter_ns", "leave_ns", "enter_seq", "leave_seq"
     )
@@ -249,7 +249,7 @@ def _intervals(trace: Trace, name: str, node: AnyIntegers) -> Intervals:
     return Intervals(trace.offsets(name), location, enter, leave, enter_seq, leave_seq, nodes)
 
 
-def _messages(
+def _messages_of(
     trace: Trace,
     rows: Ordinals,
     calls: Intervals,
@@ -280,7 +280,7 @@ def _messages(
     return Messages(Recorded(table, chosen), calls, send, done, post, receive, is_known)
 
 
-def _collectives(
+def _collectives_of(
     trace: Trace, rows: Ordinals, names: list[str], left_out: dict[str, int]
 ) -> Collectives:
     collective, location, comm_rank, started, done = trace.arrays(

@@ -266,13 +266,13 @@ class _RowList:
         return Rows(
             begin=begin,
             place=place[order],
-            time_ns=time_ns if isinstance(order, slice) else _rising(begin, time_ns),
+            time_ns=time_ns if isinstance(order, slice) else _never_falling(begin, time_ns),
             before=np.concatenate(self._before),
             **columns,
         )
 
 
-def _rising(begin: Integers, time_ns: Integers) -> Integers:
+def _never_falling(begin: Integers, time_ns: Integers) -> Integers:
     """Times of which none is before the one before it on its location."""
     falls = np.flatnonzero(np.diff(time_ns) < 0) + 1
     location = np.searchsorted(begin, falls, "right") - 1
@@ -295,7 +295,7 @@ def _add_messages(rows: _RowList, sync: Sync, rendezvous: Mask) -> None:
     rows.add_leaves(RENDEZVOUS, sync.calls, messages.done[k], awaits=source)
 
 
-def _role(operation: str, *, certain_only: bool, together: bool) -> str:
+def _role_in(operation: str, *, certain_only: bool, together: bool) -> str:
     """How members of a collective wait for each other; a function: they do not."""
     if together and operation in COLLECTIVES and "eighbor" not in operation:
         return "all2all"
@@ -319,7 +319,7 @@ def _add_collectives(rows: _RowList, sync: Sync, *, certain_only: bool, together
         sends = receives = everybody
 
     roles = [
-        _role(name, certain_only=certain_only, together=together)
+        _role_in(name, certain_only=certain_only, together=together)
         for name in (*sync.operations, "")
     ]
     meets, scans, n_to_n, one_to_n, n_to_one = (

@@ -72,10 +72,13 @@ def teams_of(trace: Trace, node: AnyIntegers) -> tuple[Teams, AnyIntegers]:
     ids, parent, fork_location, fork_ns, join_ns, fork_seq, join_seq = trace.arrays(
         "teams", "team", "parent", "fork_location", "fork_ns", "join_ns", "fork_seq", "join_seq"
     )
-    parallel, stands_for = _roles(trace, region, "parallel"), _roles(trace, region, "team")
+    parallel, stands_for = (
+        _has_role(trace, region, "parallel"),
+        _has_role(trace, region, "team"),
+    )
     of_team = np.where(team >= 0, row_of(ids, team), UNKNOWN)
     rows = np.flatnonzero((parallel | stands_for) & (of_team >= 0))
-    alone = np.flatnonzero(_roles(trace, region, "outlined") & (of_team >= 0))
+    alone = np.flatnonzero(_has_role(trace, region, "outlined") & (of_team >= 0))
     rows = np.sort(np.append(rows, _without_others(alone, rows, of_team, location)))
     # Parallel regions first: a thread's `team` stands for one only where there is none.
     order = rows[np.lexsort((enter_seq[rows], stands_for[rows], location[rows], of_team[rows]))]
@@ -124,8 +127,8 @@ def barriers_of(trace: Trace) -> Barriers:
         "regions", "location", "region", "team", "barrier_ordinal"
     )
     explicit, implicit = (
-        _roles(trace, region, "barrier"),
-        _roles(trace, region, "implicit_barrier"),
+        _has_role(trace, region, "barrier"),
+        _has_role(trace, region, "implicit_barrier"),
     )
     rows = np.flatnonzero((explicit | implicit) & (team >= 0) & (ordinal >= 0))
     rows = rows[np.lexsort((location[rows], ordinal[rows], team[rows]))]
@@ -146,14 +149,16 @@ def locks_of(trace: Trace, regions: Intervals) -> Locks:
     now = np.flatnonzero(follows)
     now = now[release_ns[by_order[now - 1]] != NO_VALUE]
     rows = by_order[now]
-    around = _around(regions, location[rows], acquire_seq[rows])
+    around = _innermost_region(regions, location[rows], acquire_seq[rows])
     # One that stands twice has no place of its own, and is no region that takes locks.
     inside = around >= 0
     inside[inside] = regions.node[around[inside]] >= 0
     rows, around, now = rows[inside], around[inside], now[inside]
     before = by_order[now - 1]
     (region,) = trace.arrays("regions", "region")
-    is_critical = _roles(trace, region, "critical") | _roles(trace, region, "critical_sblock")
+    is_critical = _has_role(trace, region, "critical") | _has_role(
+        trace, region, "critical_sblock"
+    )
     table = trace.table("locks")
     return Locks(
         Recorded(table, narrow(rows)),
@@ -163,7 +168,7 @@ def locks_of(trace: Trace, regions: Intervals) -> Locks:
     )
 
 
-def _around(regions: Intervals, location: AnyIntegers, seq: Integers) -> Integers:
+def _innermost_region(regions: Intervals, location: AnyIntegers, seq: Integers) -> Integers:
     """The innermost region open at some events, -1 without one."""
     places = np.repeat(np.arange(len(regions.begin) - 1), np.diff(regions.begin))
     enter, leave = (each.astype(np.int64) for each in (regions.enter_seq, regions.leave_seq))
@@ -179,7 +184,7 @@ def _around(regions: Intervals, location: AnyIntegers, seq: Integers) -> Integer
     return around[len(enter) :]
 
 
-def _roles(trace: Trace, region: AnyIntegers, role: str) -> Mask:
+def _has_role(trace: Trace, region: AnyIntegers, role: str) -> Mask:
     roles = trace.region_defs["role"].to_pylist()
     wanted = np.array([each == role for each in roles] or [False], bool)
     return wanted[region] if wanted.any() else np.zeros(len(region), bool)

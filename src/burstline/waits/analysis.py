@@ -175,7 +175,7 @@ def states_of(
         raise NotEnoughDataError(
             "nothing synchronises in this trace: it has no calls of MPI and no teams of threads"
         )
-    width = None if by in (None, "iteration", "loop", *WHOLE_LOCATIONS) else _width(by)
+    width = None if by in (None, "iteration", "loop", *WHOLE_LOCATIONS) else _window_width(by)
     if loop is not None and by != "iteration":
         raise ParameterError("a loop is named for its iterations alone: by iteration")
     recorded = loaded(trace)
@@ -188,7 +188,7 @@ def states_of(
         trace, sync, clocks = _with_clocks(trace, sync, tree, correct=correct)
     sync, tree = with_computation(sync, tree)
     _require_room(sync, tree, room)
-    parts = _parts(trace, sync, by, width, loop)
+    parts = _parts_by(trace, sync, by, width, loop)
     ideal_parts_ns, ideal_ns = None, None
     if causes and parts is not None and width is None and not len(process_threads(sync)):
         waiting = waiting_in(trace.table("bursts"), POLL_GAP_NS)
@@ -222,7 +222,7 @@ def states_of(
     del trace, sync
     without = None
     if causes and stamps["stamps"]["modelled_share"] >= LEAST_COMPARED:
-        effort = replace(_effort(clock), call_cost=0)
+        effort = replace(_as_effort(clock), call_cost=0)
         free = states_of(recorded, like, clock=effort, collectives=collectives, room=room)
         without = tuple(verdict(free))
     told = {name: str(stamps["stamps"][name]) for name in ("modelled_ticks", "modelled_share")}
@@ -230,7 +230,7 @@ def states_of(
     return replace(waits, profile=profile, modelled=_modelled(stamps["stamps"], without))
 
 
-def _effort(clock: str | Effort) -> Effort:
+def _as_effort(clock: str | Effort) -> Effort:
     return Effort(clock) if isinstance(clock, str) else clock
 
 
@@ -260,7 +260,7 @@ def with_intrinsic(waits: Waits, trace: Trace) -> Waits:
     return replace(waits, profile=with_parts(waits.profile, intrinsic), intrinsic=intrinsic)
 
 
-def _parts(
+def _parts_by(
     trace: Trace, sync: Sync, by: str | int | None, width: int | None, loop: int | None
 ) -> Parts | None:
     """The parts of the run that are told; None if they hold whole locations."""
@@ -282,7 +282,7 @@ def _on_clock(
             "stamps of a logical clock break no cause and effect: physical ones are corrected"
         )
     [retiming] = retimings(
-        trace, [_effort(clock)], collectives=collectives, left_out=("readings",)
+        trace, [_as_effort(clock)], collectives=collectives, left_out=("readings",)
     )
     return retiming.trace, {"stamps": retiming.as_dict()}
 
@@ -326,8 +326,7 @@ def _with_clocks(
     return trace, sync, clocks
 
 
-def _width(by: str | int) -> int:
-    """The length of windows in ns."""
+def _window_width(by: str | int) -> int:
     if isinstance(by, int):
         return by
     try:

@@ -45,7 +45,7 @@ def add_marks(sync: Sync, points: PointList, forks: Integers) -> Marks:
         end = int(points.add(calls.location[[last]], where)[0])
     else:
         end_location, end = _last_location(sync), UNKNOWN
-    return Marks(_serial(sync, points, forks), end_location, end)
+    return Marks(_serial_stretches(sync, points, forks), end_location, end)
 
 
 def _last_location(sync: Sync) -> int:
@@ -56,7 +56,7 @@ def _last_location(sync: Sync) -> int:
     return int(np.argmax(latest)) if len(latest) else 0
 
 
-def _serial(
+def _serial_stretches(
     sync: Sync, points: PointList, forks: Integers
 ) -> tuple[Integers, Integers, Integers, Integers]:
     teams = sync.teams
@@ -205,7 +205,7 @@ def add_critical_path(
     path = path.reshape(severities.shape)
     severities.add_dense("critical_path", path)
     length = path.sum(axis=1)
-    useful = _useful(sync, points, stretches, severities.shape, measured)
+    useful = _useful_time(sync, points, stretches, severities.shape, measured)
     rows = np.flatnonzero(length > 0)
     activities = np.minimum(length[rows, None], useful[rows])
     severities.add_rows("critical_path_activities", rows, activities)
@@ -217,7 +217,7 @@ def add_critical_path(
     return broken
 
 
-def _useful(
+def _useful_time(
     sync: Sync, points: Points, stretches: Stretches, shape: tuple[int, int], measured: Integers
 ) -> Floats:
     """Time without waits; of workers, up to the last meeting of each parallel region."""

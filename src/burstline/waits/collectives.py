@@ -152,10 +152,12 @@ def add_collective_waits(sync: Sync, severities: Severities, points: PointList) 
         members = _Members(sync, rule.operations)
         meeting = rule.meeting(members, *rule.sides(members))
         wait, completion = _synchronise(sync, points, members, meeting, rule.type_)
-        _add(sync, severities, rule.wait, members, wait, start_ns=members.begin_ns)
+        _add_waits(sync, severities, rule.wait, members, wait, start_ns=members.begin_ns)
         if rule.completion:
             start_ns = members.end_ns - completion
-            _add(sync, severities, rule.completion, members, completion, start_ns=start_ns)
+            _add_waits(
+                sync, severities, rule.completion, members, completion, start_ns=start_ns
+            )
     _add_scans(sync, severities)
 
 
@@ -184,7 +186,7 @@ def _add_scans(sync: Sync, severities: Severities) -> None:
     latest = np.sort(begins)[lifted - members.instance * len(begins)]
     wait = np.maximum(0, np.minimum(latest, members.end_ns) - members.begin_ns)
     wait[~(members.sends | members.receives) | (latest == _EARLIEST)] = 0
-    _add(sync, severities, "mpi_earlyscan", members, wait, start_ns=members.begin_ns)
+    _add_waits(sync, severities, "mpi_earlyscan", members, wait, start_ns=members.begin_ns)
 
 
 def _synchronise(
@@ -222,7 +224,7 @@ def _synchronise(
     return wait, completion
 
 
-def _add(
+def _add_waits(
     sync: Sync,
     severities: Severities,
     metric: str,

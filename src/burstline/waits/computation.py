@@ -53,7 +53,7 @@ def with_computation(sync: Sync, tree: CallTree) -> tuple[Sync, CallTree]:
     )
     table = tree.nodes.to_pylist()
     numbers: dict[tuple[int, str, int], int] = {}
-    made = [_computation(table, numbers, *divmod(key, count)) for key in pairs.tolist()]
+    made = [_computation_node(table, numbers, *divmod(key, count)) for key in pairs.tolist()]
     order = _preorder(table)
     follows = np.full(len(calls.node) + len(sync.regions.node), UNKNOWN, np.int32)
     follows[stops.row[rows]] = order[np.array(made)[pair.reshape(-1)]]
@@ -96,18 +96,18 @@ def _is_bare(sync: Sync) -> Mask:
     return bare
 
 
-def _computation(
+def _computation_node(
     table: list[_Row], numbers: dict[tuple[int, str, int], int], before: int, after: int
 ) -> int:
     """The node of what is computed between two calls, made if there is none."""
-    start, end = (_chain(table, call) for call in (before, after))
+    start, end = (_nodes_above(table, call) for call in (before, after))
     operation, parent = table[after]["function"], end[0]
     if all(table[node]["paradigm"] in _NO_FRAMES for node in end):
         call = UNKNOWN
         row: _Row = {"function": f"between {table[before]['function']} and {operation}"}
     else:
-        call, row = after, _ended(table[end[-1]], operation)
-        mains = [_mains(table, chain) for chain in (start, end)]
+        call, row = after, _computing_up_to(table[end[-1]], operation)
+        mains = [_outermost_mains(table, chain) for chain in (start, end)]
         if all(mains):
             parent = mains[1][min(map(len, mains)) - 1]
     key = (parent, row["function"], call)
@@ -119,14 +119,13 @@ def _computation(
     return numbers[key]
 
 
-def _mains(table: list[_Row], chain: list[int]) -> list[int]:
+def _outermost_mains(table: list[_Row], chain: list[int]) -> list[int]:
     """The outermost nodes of a chain that are where the program begins: they are never left."""
     frames = (node for node in chain if table[node]["paradigm"] != "measurement")
     return [*takewhile(lambda node: table[node]["function"] in MAINS, frames)]
 
 
-def _ended(frame: _Row, operation: str) -> _Row:
-    """What a node says of the code up to a call."""
+def _computing_up_to(frame: _Row, operation: str) -> _Row:
     is_line = frame["begin_line"] is not None and frame["end_line"] is None
     is_known = frame["file"] and is_line and " @" not in operation  # a construct has its own
     place = f"@{frame['file']}:{frame['begin_line']}" if is_known else ""
@@ -137,7 +136,7 @@ def _ended(frame: _Row, operation: str) -> _Row:
     }
 
 
-def _chain(table: list[_Row], call: int) -> list[int]:
+def _nodes_above(table: list[_Row], call: int) -> list[int]:
     """The nodes above a call, outermost first."""
     chain = []
     node = table[call]["parent"]

@@ -65,7 +65,7 @@ def add_times(sync: Sync, nodes: Nodes, severities: Severities) -> None:
     parts = severities.parts
     if parts is None:
         return
-    location, node, part, length = pieces = _pieces(sync, nodes, parts)
+    location, node, part, length = pieces = _timeline_pieces(sync, nodes, parts)
 
     def total(chosen: Mask) -> Integers:
         rows = chosen[node]
@@ -83,7 +83,7 @@ def add_times(sync: Sync, nodes: Nodes, severities: Severities) -> None:
         severities.add_parts(metric, total(chosen))
     computed = computed_in(sync, nodes, parts, pieces)
     severities.add_parts("comp", computed.sum(axis=1))
-    for _, managed, part_of_team, shorter in _management(sync, parts):
+    for _, managed, part_of_team, shorter in _team_management(sync, parts):
         here = ~chains.get("omp_time", nothing)[managed]
         severities.add_parts("omp_time", parts.sums(part_of_team[here], shorter[here]))
     spent = np.zeros_like(computed)
@@ -114,17 +114,17 @@ def computed_in(
 ) -> Integers:
     """How long each thread computed in each part, (parts, locations); not to manage teams."""
     computes = np.array([not category for category in nodes.category], bool)
-    location, node, part, length = pieces or _pieces(sync, nodes, parts, computes)
+    location, node, part, length = pieces or _timeline_pieces(sync, nodes, parts, computes)
     rows = computes[node]
     computed = np.zeros((len(parts.keys), sync.locations), np.int64)
     np.add.at(computed, (part[rows], location[rows]), length[rows])
-    for where, managed, part_of_team, lasts in _management(sync, parts):
+    for where, managed, part_of_team, lasts in _team_management(sync, parts):
         here = computes[managed]
         np.subtract.at(computed, (part_of_team[here], where[here]), lasts[here])
     return computed
 
 
-def _management(sync: Sync, parts: Parts) -> Iterator[_Pieces]:
+def _team_management(sync: Sync, parts: Parts) -> Iterator[_Pieces]:
     """Location, node, part and length of each piece of the forks of teams, and of the joins."""
     region, regions, teams = sync.teams.region, sync.regions, sync.teams
     for begin, lasts in (
@@ -135,9 +135,11 @@ def _management(sync: Sync, parts: Parts) -> Iterator[_Pieces]:
         yield regions.location[region[row]], regions.node[region[row]], part, length
 
 
-def _pieces(sync: Sync, nodes: Nodes, parts: Parts, wanted: Mask | None = None) -> _Pieces:
+def _timeline_pieces(
+    sync: Sync, nodes: Nodes, parts: Parts, wanted: Mask | None = None
+) -> _Pieces:
     """Location, node, part and length of each piece of the time line in one part and node."""
-    location, node, start, time = _timeline(sync, len(nodes))
+    location, node, start, time = _time_line(sync, len(nodes))
     if wanted is not None:
         chosen = np.flatnonzero(wanted[node])
         location, node = location[chosen], node[chosen]
@@ -146,12 +148,12 @@ def _pieces(sync: Sync, nodes: Nodes, parts: Parts, wanted: Mask | None = None) 
     return location[row], node[row], part, length
 
 
-def _timeline(sync: Sync, nodes: int) -> _Pieces:
+def _time_line(sync: Sync, nodes: int) -> _Pieces:
     """Location, node, start and length of each stretch in which a thread is in one node."""
     # The walk over events is cut behind each of them: what is in a segment ends with its event.
     location, place, stamp = (np.concatenate(parts) for parts in zip(
-        *(_events(rows, ends) for rows, ends in (
-            (sync.calls, sync.calls.leave_ns), (sync.regions, _joined(sync)),
+        *(_event_stamps(rows, ends) for rows, ends in (
+            (sync.calls, sync.calls.leave_ns), (sync.regions, _ends_with_joins(sync)),
         )), strict=True,
     ))  # fmt: skip
     order, points = _core.order_within(location, place, sync.locations)
@@ -169,14 +171,14 @@ def _timeline(sync: Sync, nodes: int) -> _Pieces:
     return np.repeat(where, pieces), node, end - time, time
 
 
-def _joined(sync: Sync) -> Integers:
+def _ends_with_joins(sync: Sync) -> Integers:
     """When each region ends, those of teams with the time until the join."""
     leave = sync.regions.leave_ns.copy()
     leave[sync.teams.region] += sync.teams.join_ns
     return leave
 
 
-def _events(rows: Intervals, end_ns: Integers) -> tuple[AnyIntegers, Integers, Integers]:
+def _event_stamps(rows: Intervals, end_ns: Integers) -> tuple[AnyIntegers, Integers, Integers]:
     """Location, place behind it, and stamp of each event of some intervals."""
     chosen = np.flatnonzero(rows.node >= 0)
     where = rows.location[chosen]

@@ -42,15 +42,15 @@ class Keeper:
 def keeper(profile: Profile, left_out: Mask) -> Keeper | None:
     """Who keeps threads idle for longest, and where; None where nothing tells."""
     is_mpi = np.array([[each == "mpi"] for each in profile.call_paths["paradigm"].to_pylist()])
-    direct = _values(profile, "delay_ompidle", left_out)
+    direct = _values_of(profile, "delay_ompidle", left_out)
     costs = {
         Keeping.ALONE: np.where(is_mpi, 0, direct),
         Keeping.IN_MPI: np.where(is_mpi, direct, 0),
-        Keeping.LATE: _values(profile, "delay_ompidle_longterm", left_out),
-        Keeping.NARROW: _values(profile, "omp_limited_parallelism", left_out),
+        Keeping.LATE: _values_of(profile, "delay_ompidle_longterm", left_out),
+        Keeping.NARROW: _values_of(profile, "omp_limited_parallelism", left_out),
     }
     every = sum(costs.values(), np.zeros(direct.shape))
-    whole = max(every.sum(), _values(profile, "omp_idle_threads", left_out).sum())
+    whole = max(every.sum(), _values_of(profile, "omp_idle_threads", left_out).sum())
     if not every.any():
         return None
     ranks = profile.locations["rank"].to_numpy()
@@ -64,7 +64,7 @@ def keeper(profile: Profile, left_out: Mask) -> Keeper | None:
     return Keeper(rank, shares[0], place, shares[1], frozenset(keeping))
 
 
-def _values(profile: Profile, metric: str, left_out: Mask) -> Floats:
+def _values_of(profile: Profile, metric: str, left_out: Mask) -> Floats:
     """A metric by call path and location, 0 where it is left out or not there."""
     if metric not in profile.stored:
         return np.zeros((profile.call_paths.num_rows, profile.locations.num_rows))

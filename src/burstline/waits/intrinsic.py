@@ -207,11 +207,11 @@ def work_of(trace: Trace, sync: Sync, nodes_table: pa.Table, clock: str) -> Work
     computes = np.array([category == "" for category in nodes.category], bool)
     duration = np.ones(len(readings), np.int64)
     rows = np.flatnonzero(take(computes, node, missing=False))
-    pace = _paces(node[rows], length[rows], counted.ticks[rows], len(nodes))
+    pace = _median_paces(node[rows], length[rows], counted.ticks[rows], len(nodes))
     duration[rows] = np.rint(pace[node[rows]] * counted.ticks[rows])
     alone = _of_one_rank(node[rows], sync.rank[readings.location[rows]], length[rows])
     rows = np.flatnonzero((node >= 0) & ~take(computes, node, missing=False))
-    kind = 2 * node[rows] + _ends(sync, readings)[rows]
+    kind = 2 * node[rows] + _is_leave(sync, readings)[rows]
     least = np.full(2 * len(nodes), np.iinfo(np.int64).max)
     np.minimum.at(least, kind, length[rows])
     duration[rows] = least[kind]
@@ -224,7 +224,7 @@ def without_noise(trace: Trace, sync: Sync, work: Work) -> Trace:
     return restamp(trace, stamps, left_out=("readings",))
 
 
-def _paces(node: Integers, length: Integers, work: Integers, nodes: int) -> Floats:
+def _median_paces(node: Integers, length: Integers, work: Integers, nodes: int) -> Floats:
     """What a unit of work takes at each place, ns: the median of its stretches.
 
     The lower one, as noise makes no stretch shorter; of those that hold the work: what a short
@@ -268,7 +268,7 @@ def lengths(trace: Trace, readings: Readings) -> Integers:
     return np.maximum(0, length)
 
 
-def _ends(sync: Sync, readings: Readings) -> Integers:
+def _is_leave(sync: Sync, readings: Readings) -> Integers:
     """Which events are the leave of a call or a region: 1 or 0."""
     ends = np.zeros(len(readings), np.int64)
     for intervals in (sync.calls, sync.regions):
@@ -280,7 +280,7 @@ def _ends(sync: Sync, readings: Readings) -> Integers:
 def nodes_before(trace: Trace, sync: Sync, readings: Readings) -> Integers:
     """The call path that each event ends a stretch of, -1 of none."""
     open_call = _open_before(sync.calls, readings, np.zeros(0, np.int64))
-    open_region = _open_before(sync.regions, readings, _parents(trace, sync))
+    open_region = _open_before(sync.regions, readings, _regions_around(trace, sync))
     entered = [
         take(intervals.enter_seq, row)
         for intervals, row in ((sync.calls, open_call), (sync.regions, open_region))
@@ -298,7 +298,7 @@ def nodes_before(trace: Trace, sync: Sync, readings: Readings) -> Integers:
     return node.astype(np.int64)
 
 
-def _parents(trace: Trace, sync: Sync) -> Integers:
+def _regions_around(trace: Trace, sync: Sync) -> Integers:
     """The region around each region, -1 for none."""
     location, parent = trace.arrays("regions", "location", "parent")
     row = sync.regions.begin[location] + parent

@@ -30,7 +30,7 @@ def add_message_waits(
     late = late - calls.enter_ns[messages.receive]
     late[sync.mask_of(*TESTS)[messages.receive]] = 0
     late = np.maximum(late, 0)
-    counted = _counted(messages.receive, messages["receive_seq"], late, is_multiple)
+    counted = _counted_once(messages.receive, messages["receive_seq"], late, is_multiple)
     size = messages["sent_bytes"]
     sender, receiver = messages["sender_location"], messages["receiver_location"]
     _add_late(
@@ -50,7 +50,7 @@ def add_message_waits(
     post_ns = take(calls.enter_ns, messages.post)
     wait = post_ns - take(calls.enter_ns, messages.done)
     wait = np.where(known & (take(calls.leave_ns, messages.done) > post_ns), wait, 0)
-    counted = _counted(
+    counted = _counted_once(
         messages.done, messages["send_done_seq"], np.maximum(wait, 0), is_multiple
     )
     _add_late(
@@ -64,7 +64,9 @@ def add_message_waits(
     )  # fmt: skip
 
 
-def _counted(call: AnyIntegers, seq: Integers, wait: Integers, is_multiple: Mask) -> Integers:
+def _counted_once(
+    call: AnyIntegers, seq: Integers, wait: Integers, is_multiple: Mask
+) -> Integers:
     """The messages whose wait counts: of a call that completes several, the largest, once."""
     rows = np.flatnonzero(wait > 0)
     several = is_multiple[call[rows]]
@@ -106,7 +108,7 @@ def _add_late(
     calls, (type_, metric, letters) = sync.calls, names
     node, start = calls.node[waits.call], calls.enter_ns[waits.call]
     severities.add(metric, node, waits.location, wait, start)
-    _count(severities, letters, node, waits.location, size, start_ns=start)
+    _count_waits(severities, letters, node, waits.location, size, start_ns=start)
     later = calls.leave_ns[waits.call] - calls.leave_ns[causes.call]
     cause = points.add(
         causes.location,
@@ -162,7 +164,9 @@ def _add_wrong_order(
     node, location = calls.node[messages.receive[row]], messages["receiver_location"][row]
     start = calls.enter_ns[messages.receive[row]]
     severities.add("mpi_latesender_wo", node, location, late[row], start)
-    _count(severities, "lswo", node, location, messages["sent_bytes"][row], start_ns=start)
+    _count_waits(
+        severities, "lswo", node, location, messages["sent_bytes"][row], start_ns=start
+    )
     # Scalasca 2.6 judges all by the first that a message shows.
     judged = first_row if like_scalasca else row
     node = calls.node[messages.receive[judged]]
@@ -171,7 +175,7 @@ def _add_wrong_order(
         severities.add(metric, node[rows], location[rows], late[row][rows], start[rows])
 
 
-def _count(
+def _count_waits(
     severities: Severities,
     kind: str,
     node: AnyIntegers,
@@ -184,6 +188,6 @@ def _count(
     for letter, rows in (("c", size > 0), ("s", size <= 0)):
         ones = np.ones(int(rows.sum()), np.int64)
         severities.add(
-            f"mpi_{letter}{kind}_count", node[rows], location[rows], ones, start_ns[rows],
+            f"mpi_{letter}{kind}_count_waits", node[rows], location[rows], ones, start_ns[rows],
             is_count=True,
         )  # fmt: skip

@@ -19,7 +19,7 @@ class Metric(NamedTuple):
     is_sum: bool  # of its children, and nothing else
 
 
-def _rows(unit: str, text: str) -> list[Metric]:
+def _metrics_from(unit: str, text: str) -> list[Metric]:
     """Metrics from lines `name | title | description`, indented by two below their parents.
 
     The name of one that is nothing but the sum of its children ends with ``=``.
@@ -38,7 +38,7 @@ def _rows(unit: str, text: str) -> list[Metric]:
 
 
 METRICS: Final = (
-    *_rows("sec", """
+    *_metrics_from("sec", """
 time | Time | time of all threads, idle ones too
   execution | Execution | time without idle threads and the measurement's own
     comp | Computation | time outside of MPI and OpenMP's own
@@ -89,8 +89,8 @@ time | Time | time of all threads, idle ones too
   omp_idle_threads | Idle threads | threads that are in no parallel region
     omp_limited_parallelism | Limited parallelism | of this: regions with fewer threads
 """),
-    *_rows("occ", "visits | Visits | how often a call path was entered"),
-    *_rows("occ", """
+    *_metrics_from("occ", "visits | Visits | how often a call path was entered"),
+    *_metrics_from("occ", """
 syncs= | Synchronizations | communication without payload
   syncs_p2p= | Point-to-point | messages
     syncs_send | Sends | sends without payload
@@ -111,7 +111,7 @@ comms= | Communications | communication with payload
     comms_csrc | As source | in which a rank sent alone
     comms_cdst | As destination | in which a rank received alone
 """),
-    *_rows("bytes", """
+    *_metrics_from("bytes", """
 bytes= | Bytes | bytes that MPI transferred
   bytes_p2p= | Point-to-point | messages
     bytes_sent | Sent | in messages
@@ -120,7 +120,7 @@ bytes= | Bytes | bytes that MPI transferred
     bytes_cout | Outgoing | by the rank
     bytes_cin | Incoming | by the rank
 """),
-    *_rows("sec", """
+    *_metrics_from("sec", """
 delay= | Delay costs | waiting time elsewhere that this time causes
   delay_mpi= | MPI | waits in calls of MPI
     delay_p2p= | Point-to-point | waits for messages
@@ -189,7 +189,7 @@ SUMS: Final = frozenset(metric.name for metric in METRICS if metric.is_sum)
 """Metrics that are nothing but the sums of those below them."""
 
 
-def _root(name: str) -> str:
+def _root_of(name: str) -> str:
     """The metric that all of a tree are in."""
     while PARENTS[name]:
         name = PARENTS[name]
@@ -208,7 +208,7 @@ def metric_named(name: str) -> str:
     if wanted in PARENTS:
         return wanted
     titled = [metric.name for metric in METRICS if metric.title.lower() == wanted]
-    titled = [name for name in titled if _root(name) == "time"] or titled
+    titled = [name for name in titled if _root_of(name) == "time"] or titled
     if len(titled) == 1:
         return titled[0]
     if titled:

@@ -117,7 +117,7 @@ def iterations_of(trace: Trace, sync: Sync, loop: int | None) -> Parts:
         raise NotEnoughDataError("no loop was found, so there are no iterations to tell apart")
     if loop is None:
         loop = max(program.loops, key=lambda each: each.share).id
-    number, _, spans = _iterations(program, loop)
+    number, _, spans = _iteration_spans(program, loop)
     keys = [*range(1, int(number.max(initial=-1)) + 2), OUTSIDE]
     _require_few(len(keys), "iterations", sync)
     then, level = np.full_like(number, len(keys) - 1), np.ones_like(number)
@@ -137,7 +137,7 @@ def loops_of(trace: Trace, sync: Sync) -> Parts:
         outer = UNKNOWN if loop.parent is None else keys.index(loop.parent)
         around.append(outer)
         level.append(1 if outer < 0 else level[outer] + 1)
-        _, entry, (where, start, end) = _iterations(program, loop.id)
+        _, entry, (where, start, end) = _iteration_spans(program, loop.id)
         begins = begins_run(where, entry)
         ends = np.append(begins[1:], True)[: len(begins)]
         # Without a loop around, outside of all follows: the last part.
@@ -147,7 +147,7 @@ def loops_of(trace: Trace, sync: Sync) -> Parts:
     return Parts(keys, *_borders(sync, (where, start, end), *last), around=(*around, UNKNOWN))
 
 
-def _iterations(program: Structure, loop: int) -> tuple[Integers, Integers, _Spans]:
+def _iteration_spans(program: Structure, loop: int) -> tuple[Integers, Integers, _Spans]:
     """Number, entry and span of each iteration of a loop; none goes on when the next begins."""
     table = program.iterations(loop)
     order = np.lexsort((table.start_ns, table.location))
@@ -176,7 +176,7 @@ def _borders(
     order = np.lexsort((level, moment, where))
     where, moment, part = (column[order] for column in (where, moment, part))
     begin = np.searchsorted(where, np.arange(sync.locations + 1))
-    leader = _leaders(sync, begin)
+    leader = _leading_locations(sync, begin)
     count = np.diff(begin)[leader]
     rows = np.arange(int(count.sum())) - np.repeat(
         np.cumsum(count) - count - begin[leader], count
@@ -190,7 +190,7 @@ def _borders(
     return location[order], moment[order], part[order]
 
 
-def _leaders(sync: Sync, begin: Integers) -> Integers:
+def _leading_locations(sync: Sync, begin: Integers) -> Integers:
     """Whose iterations hold on each location: its own, or those of its first thread."""
     leader = np.arange(sync.locations)
     firsts = np.flatnonzero(sync.thread == 0)

@@ -60,7 +60,7 @@ def patterns_of(
     measured = causes.dense(
         severities.shape, stretches.node, stretches.location, stretches.time_ns
     ).astype(np.int64)
-    visits = _visits(sync, region_enters, severities.shape)
+    visits = _count_visits(sync, region_enters, severities.shape)
     explained, is_circular = None, False
     if has_causes:
         explained = causes.add_delay_costs(
@@ -81,8 +81,7 @@ def patterns_of(
     return Patterns(severities, ordered, explained, has_start, is_circular, clipped)
 
 
-def _visits(sync: Sync, region_enters: Mask, shape: tuple[int, int]) -> Integers:
-    """How often each call path was entered on each location."""
+def _count_visits(sync: Sync, region_enters: Mask, shape: tuple[int, int]) -> Integers:
     visits = np.zeros(shape, np.int64)
     told = np.flatnonzero(sync.programs[2] >= 0)
     visits[sync.programs[2][told], told] = 1

@@ -73,14 +73,14 @@ def places_of(trace: Trace, sync: Sync, tree: CallTree) -> Places:
     by_time = _by_time(follows, stops.node[rows], gap)
     begins = {place: tuple(calls) for place, calls in by_time.items()}
     regions = frozenset(np.unique(tree.region_node).tolist())
-    return Places(_sites(trace, sync, tree), ends, begins, regions)
+    return Places(_call_sites(trace, sync, tree), ends, begins, regions)
 
 
-def _sites(trace: Trace, sync: Sync, tree: CallTree) -> dict[int, tuple[str, ...]]:
+def _call_sites(trace: Trace, sync: Sync, tree: CallTree) -> dict[int, tuple[str, ...]]:
     """The places that the calls of each call path are made from."""
     number, paths = clean_paths(trace)
     (call_path,) = trace.arrays("calls", "call_path")
-    last = [_place(paths.last(number)) for number in range(len(paths))]
+    last = [_line_of(paths.last(number)) for number in range(len(paths))]
     names = [*dict.fromkeys(last)]
     numbers = {name: number for number, name in enumerate(names)}
     place = np.array([numbers[each] for each in last], np.int64)[number[call_path]]
@@ -90,7 +90,7 @@ def _sites(trace: Trace, sync: Sync, tree: CallTree) -> dict[int, tuple[str, ...
     return {node: each for node, each in told.items() if each}
 
 
-def _place(frame: Frame | None) -> str:
+def _line_of(frame: Frame | None) -> str:
     """Where a frame is; nothing without a line, or of what Cython made of Python."""
     if (
         frame is None

@@ -61,8 +61,8 @@ def fitted(
     given = {} if calls is None else {n: w for n, w in calls.weights.items() if n in CALLS}
     names = [name for name in counters if name not in given]
     columns = [*given, *names]
-    parts, costs = zip(*(_computation(trace, columns) for trace in traces), strict=True)
-    counts, times = _least(np.concatenate(parts))
+    parts, costs = zip(*(_computed_counts(trace, columns) for trace in traces), strict=True)
+    counts, times = _least_times(np.concatenate(parts))
     if not times.any():
         raise NotEnoughDataError("nothing is computed in these traces: there is no time to fit")
     left = np.maximum(0, times - counts[:, : len(given)] @ list(given.values()))
@@ -90,7 +90,7 @@ def fitted(
     )
 
 
-def _computation(trace: Trace, counters: Sequence[str]) -> tuple[Floats, Integers]:
+def _computed_counts(trace: Trace, counters: Sequence[str]) -> tuple[Floats, Integers]:
     """Counts, stretches and ns of computing call paths by thread; ns of calls into OpenMP."""
     if missing := [name for name in counters if name not in trace.counter_names]:
         raise NotEnoughDataError(
@@ -124,8 +124,7 @@ def _computation(trace: Trace, counters: Sequence[str]) -> tuple[Floats, Integer
     return np.stack(sums, axis=1), length[in_runtime]
 
 
-def _least(rows: Floats) -> tuple[Floats, Floats]:
-    """Counts that differ, and the least time of each."""
+def _least_times(rows: Floats) -> tuple[Floats, Floats]:
     counts, place = np.unique(rows[:, :-1], axis=0, return_inverse=True)
     times = np.full(len(counts), np.inf)
     np.minimum.at(times, place.reshape(-1), rows[:, -1])

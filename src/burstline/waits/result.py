@@ -280,14 +280,14 @@ def waits_of(
         _metric_table(severities, unit),
         tree.nodes,
         pa.table([list(rows[name]) for name in LOCATIONS.names], schema=LOCATIONS),
-        {name: _values(*severities.rows(name)) for name in severities.names()},
+        {name: _stored_values(*severities.rows(name)) for name in severities.names()},
         {},
         {"clock": clock, "unit": unit},
     )
     return Waits(
         profile,
-        _instances(sync, patterns),
-        _delays(sync, patterns),
+        _single_waits(sync, patterns),
+        _delays_by_rank(sync, patterns),
         {},
         {},
         clock,
@@ -355,7 +355,7 @@ def _by_location(profile: Profile, by: str | int | None) -> tuple[Part, ...]:
     return tuple(sorted(parts, key=lambda each: -each.waits_ns))
 
 
-def _values(rows: Integers, values: Integers) -> Values:
+def _stored_values(rows: Integers, values: Integers) -> Values:
     some = values.any(axis=1)
     if not some.all():
         rows, values = rows[some], values[some]
@@ -382,7 +382,7 @@ def _metric_table(severities: Severities, unit: str) -> pa.Table:
     return pa.Table.from_pylist(rows, METRIC_TABLE)
 
 
-def _instances(sync: Sync, patterns: Patterns) -> pa.Table:
+def _single_waits(sync: Sync, patterns: Patterns) -> pa.Table:
     points, explained = patterns.points, patterns.explained
     rows = np.flatnonzero((points.wait_ns > 0) & (points.cause >= 0))
     rows = rows[points.type[rows] != int(Wait.NONE)]
@@ -428,7 +428,7 @@ def _instances(sync: Sync, patterns: Patterns) -> pa.Table:
     return table.append_column("cause_call_path", pa.array(blamed, pa.int32(), mask=blamed < 0))
 
 
-def _delays(sync: Sync, patterns: Patterns) -> pa.Table:
+def _delays_by_rank(sync: Sync, patterns: Patterns) -> pa.Table:
     points = patterns.points
     rows = np.flatnonzero((points.wait_ns > 0) & (points.cause >= 0) & ~points.in_team)
     origin = sync.rank[points.location[points.cause[rows]]].astype(np.int64)
@@ -488,7 +488,7 @@ def verdict(waits: Waits) -> list[str]:
 
 def sentences(waits: Waits) -> list[tuple[str, str]]:
     """The sentences of the verdict, each with a word for what it is about."""
-    unsure, transfer, largest = _not_understood(waits), _transfer(waits), largest_wait(waits)
+    unsure, transfer, largest = _not_understood(waits), _of_transfer(waits), largest_wait(waits)
     time = int(waits.profile.total("time")) if "time" in waits.profile.stored else 0
     every = _waits_ns(waits)
     if largest is None or every / time < _LEAST_LEFT_OUT:
@@ -503,7 +503,7 @@ def sentences(waits: Waits) -> list[tuple[str, str]]:
         little = f"Threads wait for {every / time:.1%} of the time of the run{ends}"
         return unsure + (transfer or [("lost", f"{little}: too little to look for a cause.")])
     of_wait = _of_largest(waits, largest, every, time)
-    costs = _costs(waits, largest)
+    costs = _costs_of(waits, largest)
     if transfer and costs is not None and costs.of_mpi > 1 / 2:
         (lost, where, (about, cause)), (_, how_much), *_ = transfer, *of_wait
         too = f"{how_much} Most of that, {costs.of_mpi:.1%}, is caused by transfer, too."
@@ -536,8 +536,8 @@ def _of_largest(waits: Waits, largest: Largest, every: int, time: int) -> list[t
         f"{largest.cost_ns / time:.1%} of the run, is {title} ({meaning})."
     )
     who = "while the first thread of its process is " if metric == _IDLE else ""
-    where = f"{there / largest.cost_ns:.1%} of it is {who}{_inside(waits, place)}."
-    return [("lost", how_much), ("where", where), ("cause", _blame(waits, largest))]
+    where = f"{there / largest.cost_ns:.1%} of it is {who}{_inside_text(waits, place)}."
+    return [("lost", how_much), ("where", where), ("cause", _blame_for(waits, largest))]
 
 
 def _why_not(coverage: dict[str, Any]) -> str:
@@ -617,7 +617,7 @@ def transfer_ns(waits: Waits) -> Integers | None:
     return own if dominates else None
 
 
-def _transfer(waits: Waits) -> list[tuple[str, str]]:
+def _of_transfer(waits: Waits) -> list[tuple[str, str]]:
     """Where MPI takes longer than its waits, and what that points to; else nothing."""
     own = transfer_ns(waits)
     if own is None:
@@ -630,7 +630,7 @@ def _transfer(waits: Waits) -> list[tuple[str, str]]:
         f"MPI_Init and MPI_Finalize, and most of that, {whole / time:.1%} of the run, is no "
         "wait that the trace tells of: transfer dominates."
     )
-    where = f"{own[place] / whole:.1%} of the transfer is {_inside(waits, place)}."
+    where = f"{own[place] / whole:.1%} of the transfer is {_inside_text(waits, place)}."
     return [("lost", lost), ("where", where), ("cause", f"No rank is to blame: {_POINTS_TO}")]
 
 
@@ -648,7 +648,7 @@ class _Costs:
         return float(self.in_mpi.sum() / self.whole)
 
 
-def _costs(waits: Waits, largest: Largest) -> _Costs | None:
+def _costs_of(waits: Waits, largest: Largest) -> _Costs | None:
     """What causes the largest wait, outside of what is left out; None if nothing tells."""
     profile, delay = waits.profile, WAITS[largest.metric]
     if not delay or delay not in profile.stored:
@@ -662,11 +662,11 @@ def _costs(waits: Waits, largest: Largest) -> _Costs | None:
     return _Costs(values * ~in_mpi, values * in_mpi, values.sum())
 
 
-def _blame(waits: Waits, largest: Largest) -> str:
+def _blame_for(waits: Waits, largest: Largest) -> str:
     """Who causes most of a wait, and where: by computing, unless most is time in MPI."""
     if largest.metric == _IDLE:
         return _blame_of_idle(waits, largest)
-    costs = _costs(waits, largest)
+    costs = _costs_of(waits, largest)
     if costs is None:
         return "The trace does not tell who causes it."
     if costs.of_mpi <= 1 / 2:
@@ -680,7 +680,7 @@ def _blame(waits: Waits, largest: Largest) -> str:
     return (
         f"Most of it, {costs.of_mpi:.1%}, is caused in MPI itself, by calls that take longer "
         "on one rank than on another and wait for nobody: above all "
-        f"({of_place[place] / costs.whole:.1%}), {_place(waits, place)}. "
+        f"({of_place[place] / costs.whole:.1%}), {_place_text(waits, place)}. "
         f"This is transfer: {_POINTS_TO}{rest}"
     )
 
@@ -696,18 +696,19 @@ def _blame_of_computing(waits: Waits, costs: _Costs) -> str:
     by_place = chosen.sum(axis=1)
     place = int(by_place.argmax())
     of_place = by_place[place] / costs.whole
-    where = _place(waits, place)
+    where = _place_text(waits, place)
     where += "," * (place in waits.places.ends and "," in where)
     if not stands_out:
         return (
             f"No rank stands out (rank {rank} causes most, {share:.1%}): above all "
             f"({of_place:.1%}), {where} takes longer now on one rank, now on another: "
-            f"its work changes, or other programs share the processors.{_more(waits, place)}"
+            "its work changes, or other programs share the processors."
+            + _hint_at_names(waits, place)
         )
     most = "most of it" if share > 1 / 2 else "more of it than any other rank"
     return (
         f"Rank {rank} causes {most}, {share:.1%}: above all ({of_place:.1%}), {where} takes "
-        f"longer there than for those who wait. Look there first.{_more(waits, place)}"
+        f"longer there than for those who wait. Look there first.{_hint_at_names(waits, place)}"
     )
 
 
@@ -737,12 +738,15 @@ def _blame_of_idle(waits: Waits, largest: Largest) -> str:
     found = keeper(waits.profile, largest.left_out)
     if found is None:
         return "The trace does not tell who causes it."
-    where = _inside(waits, found.place)
+    where = _inside_text(waits, found.place)
     how = f"first threads of other ranks wait in MPI for what it does {where}"
     for keeping, text in (
         (Keeping.ALONE, f"one thread works alone {where}"),
         (Keeping.IN_MPI, f"its first thread is in MPI, and was not seen to wait, {where}"),
-        (Keeping.NARROW, f"{_place(waits, found.place)} has fewer threads than its process"),
+        (
+            Keeping.NARROW,
+            f"{_place_text(waits, found.place)} has fewer threads than its process",
+        ),
     ):
         if keeping in found.keeping:
             how = text
@@ -751,11 +755,11 @@ def _blame_of_idle(waits: Waits, largest: Largest) -> str:
     most = "most of it" if found.of_rank > 1 / 2 else "more of it than any other rank"
     return (
         f"Rank {found.rank} causes {most}, {found.of_rank:.1%}: above all "
-        f"({found.of_place:.1%}), {how}. Look there first.{_more(waits, found.place)}"
+        f"({found.of_place:.1%}), {how}. Look there first.{_hint_at_names(waits, found.place)}"
     )
 
 
-def _more(waits: Waits, call_path: int) -> str:
+def _hint_at_names(waits: Waits, call_path: int) -> str:
     """How to get the name of a function that computes, where the trace has none."""
     end = waits.places.ends.get(call_path)
     if end is None or _is_of_python(waits, end):
@@ -768,15 +772,15 @@ def _is_of_python(waits: Waits, call_path: int) -> bool:
     return any(name.startswith(EXTENSION) for name in waits.path(call_path))
 
 
-def _place(waits: Waits, call_path: int) -> str:
+def _place_text(waits: Waits, call_path: int) -> str:
     """The end of a call path: an operation or function, and what it is called in.
 
     Behind `at` is the line of a call, in parentheses the one that a function begins at.
     """
     places = waits.places
     if call_path in places.ends:
-        return _computing(waits, call_path)
-    text = _name(waits, call_path)
+        return _computing_text(waits, call_path)
+    text = _name_with_line(waits, call_path)
     [row] = waits.profile.call_paths.slice(call_path, 1).to_pylist()
     if row["paradigm"] == "openmp":
         return f"{text} in {function}" if (function := _function_around(waits, row)) else text
@@ -791,7 +795,7 @@ def _place(waits: Waits, call_path: int) -> str:
     if sites:
         caller += f" at {sites[0]}"
     elif parent not in places.regions or above["paradigm"] == "openmp":
-        caller = _name(waits, parent)  # with the line that it calls from
+        caller = _name_with_line(waits, parent)  # with the line that it calls from
     return f"{text} called by {caller}"
 
 
@@ -804,14 +808,12 @@ def _function_around(waits: Waits, row: dict[str, Any]) -> str | None:
     return row["function"].partition("@")[0].strip() if is_function else None
 
 
-def _inside(waits: Waits, call_path: int) -> str:
-    """In which place somebody is."""
-    where = _place(waits, call_path)
+def _inside_text(waits: Waits, call_path: int) -> str:
+    where = _place_text(waits, call_path)
     return where if call_path in waits.places.ends else f"in {where}"
 
 
-def _name(waits: Waits, call_path: int) -> str:
-    """The last name of a call path with its line, if it has one."""
+def _name_with_line(waits: Waits, call_path: int) -> str:
     name, *line = waits.path(call_path)[-1].replace(" @", "@").split("@", 1)
     if not line:
         return name
@@ -832,13 +834,13 @@ def told_path(waits: Waits, call_path: int) -> str:
         if node in waits.places.regions and line and not name.startswith("!$omp"):
             names[k] = f"{name} ({line[0]})"
     if call_path in waits.places.ends:
-        names[0] = _computing(waits, call_path).partition(", in ")[0]
+        names[0] = _computing_text(waits, call_path).partition(", in ")[0]
     elif len(chain) > 1 and chain[1] in waits.places.regions:
         names[0] = " at ".join([names[0], *waits.places.told(call_path)])
     return " > ".join(names[::-1])
 
 
-def _computing(waits: Waits, call_path: int) -> str:
+def _computing_text(waits: Waits, call_path: int) -> str:
     """Computing, by the calls around it and the function that is known to hold it."""
     functions, parents, files, lines = (
         waits.profile.call_paths[name].to_pylist()

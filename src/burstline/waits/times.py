@@ -61,7 +61,7 @@ class Nodes:
         self.parent: Integers = table["parent"].fill_null(-1).to_numpy().astype(np.int64)
         columns = (table[name].to_pylist() for name in ("function", "paradigm", "role"))
         rows = list(zip(*columns, strict=True))
-        self.category = [_category(*row) for row in rows]
+        self.category = [_category_of(*row) for row in rows]
         # The outermost parallel region that a node is or is in, -1 outside.
         self.parallel = np.full(len(rows), -1, np.int64)
         for node, (_, _, role) in enumerate(rows):
@@ -93,7 +93,7 @@ class Nodes:
         return chosen
 
 
-def _category(name: str, paradigm: str, role: str) -> str:
+def _category_of(name: str, paradigm: str, role: str) -> str:
     """The lowest metric of the time tree that a node's time counts for; empty: computation."""
     if name == "TRACE BUFFER FLUSH":
         return "overhead"
@@ -113,7 +113,7 @@ def add_time_tree(
 ) -> None:
     """Add times of all kinds, from the time of each call path alone, and visits."""
     severities.add_dense("visits", visits)
-    idle = _idle(sync, nodes, measured, severities) if len(sync.teams.fork_location) else 0
+    idle = _add_idle(sync, nodes, measured, severities) if len(sync.teams.fork_location) else 0
     severities.add_dense("time", measured + idle)
     is_overhead = np.array([category == "overhead" for category in nodes.category], bool)
     busy = measured.copy()
@@ -135,7 +135,7 @@ def add_time_tree(
     severities.add_dense("comp", comp)
 
 
-def _idle(sync: Sync, nodes: Nodes, measured: Integers, severities: Severities) -> Integers:
+def _add_idle(sync: Sync, nodes: Nodes, measured: Integers, severities: Severities) -> Integers:
     """Threads idle where only the first one of a process works: by (call path, location)."""
     idle = np.zeros_like(measured)
     limited = np.zeros_like(measured)

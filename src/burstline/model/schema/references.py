@@ -72,7 +72,7 @@ def _out_of_range(table: pa.Table, column: Column, limits: Integers) -> tuple[in
     if not len(cells):
         return None
     location = to_numpy(table[column.within]) if len(limits) != 1 else None
-    bits = _bits(cells)
+    bits = _unsigned_bits(cells)
     hides = not column.nullable and cells.null_count > 0
     if bits is not None and not hides and _all_below(bits, limits.astype(bits.dtype), location):
         return None
@@ -88,7 +88,7 @@ def _out_of_range(table: pa.Table, column: Column, limits: Integers) -> tuple[in
     return row, f"a row of {column.refers}, of which {of_which} {limit[row]}"
 
 
-def _bits(values: pa.ChunkedArray) -> AnyIntegers | None:
+def _unsigned_bits(values: pa.ChunkedArray) -> AnyIntegers | None:
     """Values read without a sign, where a negative one is large; those too that nulls hide."""
     parts = []
     for chunk in values.chunks:
