@@ -267,6 +267,7 @@ def summarise(
     covered = [entry for entry in applications if entry.calls_mpi] or applications
     paths, depth = _count_call_paths(trace)
     facts = trace.metadata
+    defects = [Defect(**row) for row in trace.defects.to_pylist()]
     efficiency = useful.result()
     if full:
         efficiency = with_communication(efficiency, trace, poll_gap_ns)
@@ -279,7 +280,12 @@ def summarise(
         nodes=len(set(trace.locations["node"].to_pylist()) - {None}),
         duration_ns=trace.duration_ns,
         counts_source="records_states" in facts,
-        records={name: _record_count(trace, facts, name) for name in _RECORDS},
+        records={
+            name: int(facts[counted])
+            if (counted := f"records_{name}") in facts
+            else trace.rows(table)
+            for name, table in _RECORDS.items()
+        },
         calls=calls,
         messages=messages,
         matched_messages=matched,
@@ -295,7 +301,9 @@ def summarise(
         gaps=_fold_gaps(trace),
         open_calls=_open_calls(trace, interrupted),
         efficiency=efficiency,
-        defects=_worst_defects(trace),
+        defects=tuple(
+            sorted(defects, key=lambda row: schema.SEVERITIES.index(row.severity), reverse=True)
+        ),
     )
 
 
@@ -375,11 +383,6 @@ def _or_zero(column: pa.ChunkedArray) -> Integers:
     return np.where(values == schema.NO_VALUE, 0, values) if column.null_count else values
 
 
-def _record_count(trace: Trace, facts: dict[str, str], name: str) -> int:
-    counted = facts.get(f"records_{name}")
-    return trace.rows(_RECORDS[name]) if counted is None else int(counted)
-
-
 def _application_summaries(
     trace: Trace, with_mpi: tuple[int, ...]
 ) -> tuple[ApplicationSummary, ...]:
@@ -418,10 +421,3 @@ def _open_calls(trace: Trace, calls: list[dict[str, Any]]) -> tuple[OpenCall, ..
         facts |= {name: row[name] for name in ("operation", "peer", "enter_ns")}
         made.append(OpenCall(**facts, call_path=labels[path] if path >= 0 else None))
     return tuple(made)
-
-
-def _worst_defects(trace: Trace) -> tuple[Defect, ...]:
-    rows = [Defect(**row) for row in trace.defects.to_pylist()]
-    return tuple(
-        sorted(rows, key=lambda row: schema.SEVERITIES.index(row.severity), reverse=True)
-    )

@@ -325,7 +325,7 @@ def test_recorded_waits_are_intrinsic_ones_and_what_was_added_or_saved(program, 
 def test_intrinsic_waits_need_counted_work_and_time():
     with pytest.raises(NotEnoughDataError, match="record --counters"):
         burstline.wait_states(worked(1, 1), intrinsic=True)
-    with pytest.raises(ParameterError, match="told of time"):
+    with pytest.raises(ParameterError, match="need the physical clock"):
         burstline.wait_states(worked(1, 1), clock="lt_loop", intrinsic=True)
 
 

@@ -65,19 +65,16 @@ def corrected(trace: Trace, rows: Rows, latency_ns: int = 1) -> tuple[Trace, int
     location move in proportion; those before the first and after the last one, with it.
     """
     [process] = trace.arrays("locations", "process")
-    together, order = _by_process(_nearer(rows, process), process)
+    # Clocks set by collectives count, unless the worst violation is greater then.
+    set_ = aligned(rows, process)
+    is_worse = violations(set_).worst_ns > violations(rows).worst_ns
+    together, order = _by_process(rows if is_worse else set_, process)
     shift = np.empty(len(order), np.int64)
     shift[order] = controlled_clock(together, latency_ns)
     shift -= rows.time_ns
     if not shift.any():
         return trace, 0
     return restamped(trace, partial(_moved_stamps, rows, shift)), int(shift.max())
-
-
-def _nearer(rows: Rows, process: AnyIntegers) -> Rows:
-    """The rows by clocks set by collectives, unless the worst violation is greater then."""
-    set_ = aligned(rows, process)
-    return rows if violations(set_).worst_ns > violations(rows).worst_ns else set_
 
 
 def _by_process(rows: Rows, process: AnyIntegers) -> tuple[Rows, Integers]:

@@ -10,7 +10,7 @@ from __future__ import annotations
 import math
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
-from typing import Final
+from typing import Final, NamedTuple
 
 import numpy as np
 
@@ -84,29 +84,6 @@ class Effort:
                 raise ParameterError(f"{name}={weight}: a counter's weight is a finite number")
 
 
-@dataclass(frozen=True, slots=True, eq=False)
-class Efforts:
-    """The efforts of one clock, and what they were made of."""
-
-    ticks: Integers  # (events,) at least 1
-    counters: tuple[str, ...]  # those that were taken
-    sampled: float  # share of the events of threads at which they were read
-    unread: tuple[int, ...]  # locations on which they were never read
-    negative: int  # readings that fell, taken as 0
-    call_cost: int = 0  # of each call into the OpenMP runtime
-    calls: int = 0  # into the OpenMP runtime, that cost something
-
-    def basis(self) -> Basis:
-        """What the efforts rest on, before they become sums."""
-        total = int(self.ticks.sum())
-        modelled = self.call_cost * self.calls
-        nothing = total == len(self.ticks)
-        return Basis(
-            self.counters, self.sampled, self.unread, self.negative, self.call_cost, modelled,
-            modelled / total if total else 0.0, nothing,
-        )  # fmt: skip
-
-
 @dataclass(frozen=True, slots=True)
 class Basis:
     """What the stamps of a clock rest on."""
@@ -121,6 +98,13 @@ class Basis:
     is_events: bool  # whether each event is a tick, and nothing else is: the clock is lt_1
 
 
+class Efforts(NamedTuple):
+    """The efforts of one clock, and what stamps made of them rest on."""
+
+    ticks: Integers  # (events,) at least 1
+    basis: Basis
+
+
 def efforts_of(
     trace: Trace, readings: Readings, efforts: Sequence[Effort]
 ) -> Iterator[Efforts]:
@@ -133,8 +117,7 @@ def efforts_of(
             yield _of_loops(trace, readings, effort)
         elif not weights:
             ticks = np.ones(len(readings), np.int64)
-            cost, calls = _add_calls(ticks, trace, readings, effort)
-            yield Efforts(ticks, (), 1.0, (), 0, cost, calls)
+            yield _with_calls(ticks, trace, readings, effort)
         else:
             columns = numpy_columns(trace.table("readings"), *weights)
             known = np.all([column != NO_VALUE for column in columns], axis=0) & (row >= 0)
@@ -144,12 +127,10 @@ def efforts_of(
             sample = samples[key]
             counts = columns if known.all() else [column[known] for column in columns]
             total = _weighted_total(counts, tuple(weights.values()))
-            negative = int(np.count_nonzero(total < 0))
+            fell = int(np.count_nonzero(total < 0))
             ticks = _of_counters(trace, readings, sample, total, effort)
-            cost, calls = _add_calls(ticks, trace, readings, effort)
-            yield Efforts(
-                ticks, tuple(weights), sample.share, sample.without, negative, cost, calls
-            )
+            sampled = tuple(weights), sample.share, sample.without, fell
+            yield _with_calls(ticks, trace, readings, effort, sampled)
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -276,23 +257,31 @@ def _of_loops(trace: Trace, readings: Readings, effort: Effort) -> Efforts:
     ticks = np.ones(len(readings), np.int64)
     row, is_left = readings.exact(location[known], leave_seq[known])
     np.add.at(ticks, row, np.maximum(0, count[known][is_left]))
-    cost, calls = _add_calls(ticks, trace, readings, effort)
     share = float(known.sum() / is_loop.sum()) if is_loop.any() else 1.0
     fell = int(np.count_nonzero(count[known] < 0))
-    return Efforts(ticks, (), share, (), fell, cost, calls)
+    return _with_calls(ticks, trace, readings, effort, ((), share, (), fell))
 
 
-def _add_calls(
-    ticks: Integers, trace: Trace, readings: Readings, effort: Effort
-) -> tuple[int, int]:
-    """Add the calls into the OpenMP runtime, inside of their constructs: cost and count."""
+def _with_calls(
+    ticks: Integers,
+    trace: Trace,
+    readings: Readings,
+    effort: Effort,
+    sampled: tuple[tuple[str, ...], float, tuple[int, ...], int] = ((), 1.0, (), 0),
+) -> Efforts:
+    """Efforts and those of calls into the OpenMP runtime, inside of their constructs.
+
+    `sampled` is the counters, share, locations and readings that a :class:`Basis` begins with.
+    """
     cost = _CALL_COSTS.get(effort.clock, 0) if effort.call_cost is None else effort.call_cost
     count = 0
     if cost:
         for row in runtime_calls(trace, readings).values():
             np.add.at(ticks, row, cost)
             count += len(row)
-    return cost, count
+    total, modelled = int(ticks.sum()), cost * count
+    share = modelled / total if total else 0.0
+    return Efforts(ticks, Basis(*sampled, cost, modelled, share, total == len(ticks)))
 
 
 def runtime_calls(trace: Trace, readings: Readings) -> dict[str, Integers]:

@@ -236,7 +236,7 @@ def _stamped_efforts(
     if not len(readings):
         raise NotEnoughDataError("this trace has no events, so there is nothing to stamp")
     counted = list(efforts_of(trace, readings, efforts))
-    basis = [each.basis() for each in counted]
+    basis = [each.basis for each in counted]
     stamps = stamps_of(rows, readings, [each.ticks for each in counted])
     return zip(efforts, basis, stamps, strict=True)
 

@@ -326,17 +326,16 @@ def _other_programs(runs: Sequence[_Measured]) -> Iterator[str]:
                 "run 1: it may be another program"
             )
             continue
-        steps, expected = (_collectives_a_rank(one) for one in (run, first))
+        steps, expected = (
+            sum(one.calls[name] for name in COLLECTIVES) / len(one.efficiency.ranks)
+            for one in (run, first)
+        )
         if abs(steps - expected) > _ALIKE * max(steps, expected):
             yield (
                 f"run {number} makes {steps:,.0f} collective calls a rank, run 1 "
                 f"{expected:,.0f}: if it does another number of steps, times do not compare "
                 "(--loop ID --iterations A:B takes as many of each)"
             )
-
-
-def _collectives_a_rank(run: _Measured) -> float:
-    return sum(run.calls[name] for name in COLLECTIVES) / len(run.efficiency.ranks)
 
 
 def _cut_runs(runs: Sequence[_Measured]) -> Iterator[str]:

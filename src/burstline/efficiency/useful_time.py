@@ -69,7 +69,12 @@ class UsefulTime:
         np.add.at(self._mpi, location, np.maximum(inside, 0))
         for place, rows in _rows_of(location):
             if place in self._gaps:
-                self._mpi[place] -= self._hidden(place, enter[rows], leave[rows])
+                # Of time in gaps, which are subtracted, no MPI time is, too.
+                until, since = (
+                    _mpi_before(moments, enter[rows], leave[rows])
+                    for moments in reversed(self._inside(place))
+                )
+                self._mpi[place] -= (until - since).sum()
 
     def add_bursts(self, bursts: pa.Table, waiting_ns: Integers) -> None:
         """Add how long bursts waited, of some locations whose calls were added."""
@@ -117,11 +122,6 @@ class UsefulTime:
         starts, ends = self._gaps[place]
         begin, end = self._begin[place], max(self._begin[place], self._end[place])
         return np.clip(starts, begin, end), np.clip(ends, begin, end)
-
-    def _hidden(self, place: int, enter: Integers, leave: Integers) -> int:
-        """The MPI time of a location within its gaps, which must be subtracted only once."""
-        starts, ends = self._inside(place)
-        return int((_mpi_before(ends, enter, leave) - _mpi_before(starts, enter, leave)).sum())
 
 
 def _running_time(trace: Trace) -> Integers:

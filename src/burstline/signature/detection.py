@@ -15,7 +15,7 @@ from burstline.model import BLOCKING_SENDS, CODES, IMMEDIATE_SENDS, Trace
 from burstline.signature.estimate import Prediction, predict
 from burstline.signature.events import Events, events_of, require_same_calls
 from burstline.signature.loops import loops
-from burstline.signature.model import Process, Signature
+from burstline.signature.model import Signature
 from burstline.signature.occurrences import Occurrences
 from burstline.signature.published import epas, pas2p
 from burstline.signature.variation import drift_of, measurement_of, spread_of
@@ -321,7 +321,11 @@ def _make_signature(
         for events in runs
     ]
     processes = tuple(mean_process(each) for each in zip(*every, strict=True))
-    chosen = _median_span(processes) if options.method == "loops" else _least_error(processes)
+    if options.method == "loops":  # the median time, the lower one of two
+        order = sorted(processes, key=lambda each: (each.span_ns, each.rank))
+        chosen = order[(len(order) - 1) // 2]
+    else:  # predicted best, as published: the choice knows the outcome
+        chosen = min(processes, key=lambda each: (abs(1 - each.coverage), each.rank))
     signature = Signature(
         method=options.method,
         work_counter=base.work_counter,
@@ -380,14 +384,3 @@ def _relevant_phases(
     duration = found.durations(events.boundaries(process))
     total = np.bincount(found.phase, duration, len(found.names))
     return total >= min_share * events.spans()[process]
-
-
-def _median_span(processes: Sequence[Process]) -> Process:
-    """The process that ran for the median time, the lower one of two."""
-    order = sorted(processes, key=lambda each: (each.span_ns, each.rank))
-    return order[(len(order) - 1) // 2]
-
-
-def _least_error(processes: Sequence[Process]) -> Process:
-    """The process that its phases predict best, as published: the choice knows the outcome."""
-    return min(processes, key=lambda each: (abs(1 - each.coverage), each.rank))

@@ -104,8 +104,8 @@ class _Program:
         # Where the program begins and ends helps to tell where its loops do.
         locations, operations = calls["location"], calls["operation"]
         location = locations[int(rows[0])].as_py()
-        first = bisect_left(locations, location, key=_value)
-        last = bisect_right(locations, location, key=_value) - 1
+        first = bisect_left(locations, location, key=pa.Scalar.as_py)
+        last = bisect_right(locations, location, key=pa.Scalar.as_py) - 1
         head = [first] if operations[first].as_py() in INITS else []
         tail = [last] if operations[last].as_py() in FINALIZES else []
         rows = np.concatenate([head, rows, tail]).astype(np.int64)
@@ -194,10 +194,6 @@ class _Program:
         site = self.nest.site(call)
         is_end = site.operation in (*INITS, *FINALIZES)
         return site.operation if is_end or not site.path else _caller_line(site.path)
-
-
-def _value(scalar: pa.Scalar) -> int:
-    return scalar.as_py()
 
 
 def _caller_line(path: Path) -> str:

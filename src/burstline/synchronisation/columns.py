@@ -11,7 +11,6 @@ from typing import Any, Final
 
 import numpy as np
 import numpy.typing as npt
-import pyarrow as pa
 
 from burstline.columns import (
     NO_VALUE,
@@ -289,7 +288,9 @@ def _collectives_of(
     communicator, root, complete = trace.arrays(
         "collectives", "communicator", "root", "complete"
     )
-    operation = _operation_codes(trace.table("collectives"), names)
+    codes, own = coded(trace.table("collectives")["operation"])
+    position = {name: k for k, name in enumerate(names)}
+    operation = np.array([position.get(name, UNKNOWN) for name in own] or [UNKNOWN])[codes]
     usable = complete.astype(bool)
     ambiguous = np.append(trace.arrays("communicators", "ambiguous")[0].astype(bool), False)
     left = int((~usable).sum())
@@ -321,9 +322,3 @@ def _collectives_of(
         Recorded(trace.table("collective_members"), chosen),
         narrow(call),
     )
-
-
-def _operation_codes(table: pa.Table, names: list[str]) -> Integers:
-    codes, own = coded(table["operation"])
-    position = {name: k for k, name in enumerate(names)}
-    return np.array([position.get(name, UNKNOWN) for name in own] or [UNKNOWN], np.int64)[codes]

@@ -225,28 +225,24 @@ def states_of(
         effort = replace(_as_effort(clock), call_cost=0)
         free = states_of(recorded, like, clock=effort, collectives=collectives, room=room)
         without = tuple(verdict(free))
-    told = {name: str(stamps["stamps"][name]) for name in ("modelled_ticks", "modelled_share")}
-    profile = replace(waits.profile, attributes={**waits.profile.attributes, **told})
-    return replace(waits, profile=profile, modelled=_modelled(stamps["stamps"], without))
+    ticks, share, cost = (
+        stamps["stamps"][name] for name in ("modelled_ticks", "modelled_share", "call_cost")
+    )
+    facts = {"modelled_ticks": str(ticks), "modelled_share": str(share)}
+    profile = replace(waits.profile, attributes={**waits.profile.attributes, **facts})
+    return replace(waits, profile=profile, modelled=Modelled(ticks, share, cost, without))
 
 
 def _as_effort(clock: str | Effort) -> Effort:
     return Effort(clock) if isinstance(clock, str) else clock
 
 
-def _modelled(stamps: dict[str, Any], without: tuple[str, ...] | None) -> Modelled:
-    """What of the stamps no counter gave, and the verdict without that."""
-    ticks, share, cost = (
-        stamps[name] for name in ("modelled_ticks", "modelled_share", "call_cost")
-    )
-    return Modelled(ticks, share, cost, without)
-
-
 def with_intrinsic(waits: Waits, trace: Trace) -> Waits:
     """The waits of a trace beside those that its program alone makes."""
     if waits.clock != CLOCKS[0]:
         raise ParameterError(
-            "waits of a logical clock are the program's own: intrinsic ones are told of time"
+            "waits of a logical clock are the program's own: intrinsic waits need the "
+            "physical clock"
         )
     trace = loaded(trace)
     clock = work_clock(trace)

@@ -39,24 +39,13 @@ def add_modelled(
 
 @dataclass(frozen=True, slots=True)
 class Modelled:
-    """The ticks of a logical clock that no counter gave.
+    """The ticks of a logical clock that no counter gave: of calls into the OpenMP runtime."""
 
-    Attributes
-    ----------
-    ticks : int
-        Those of calls into the OpenMP runtime, on all threads.
-    share : float
-        Their share of the ticks of all events, 0..1.
-    call_cost : int
-        Of each call.
-    without : tuple of str or None
-        The verdict without them, as by a call cost of 0; None where their share is too small
-        to ask, or causes were not asked for.
-    """
-
-    ticks: int
-    share: float
-    call_cost: int
+    ticks: int  # on all threads
+    share: float  # of the ticks of all events, 0..1
+    call_cost: int  # of each call
+    # the verdict without them; None where their share is too small to ask, or causes were not
+    # asked for
     without: tuple[str, ...] | None
 
     def as_dict(self) -> dict[str, Any]:

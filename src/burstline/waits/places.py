@@ -25,24 +25,14 @@ EXTENSION: Final = "__pyx_"
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Places:
-    """What of the call paths of a profile is in none of its columns.
+    """What of the call paths of a profile is in none of its columns."""
 
-    Attributes
-    ----------
-    sites : dict of int to tuple of str
-        By call path of a call: the places ``file:line`` that it is made from.
-    ends : dict of int to int
-        By call path of computing: that of the call that ends it.
-    begins : dict of int to tuple of int
-        By call path of computing: those of the calls before it.
-    regions : frozenset of int
-        Call paths that regions are: they have the line that they begin at.
-    """
-
+    # by call path of a call: the places ``file:line`` that it is made from
     sites: dict[int, tuple[str, ...]] = field(default_factory=dict)
+    # by call path of computing: that of the call that ends it, and those of the calls before it
     ends: dict[int, int] = field(default_factory=dict)
     begins: dict[int, tuple[int, ...]] = field(default_factory=dict)
-    regions: frozenset[int] = frozenset()
+    regions: frozenset[int] = frozenset()  # call paths of regions: they have their first line
 
     def call(self, call_path: int, operation: str) -> str:
         """A call with where it is made: ``MPI_Send, a.c:3``."""

@@ -584,13 +584,13 @@ def unexplained_ns(profile: Profile) -> dict[str, int]:
     return {
         delay: missed
         for delay, missed in missing.items()
-        if missed > sum(map(np.count_nonzero, _parts_of(profile, delay)))
+        if missed
+        > sum(
+            np.count_nonzero(profile.exclusive(name))
+            for name in profile.stored
+            if PARENTS[name] == delay
+        )
     }
-
-
-def _parts_of(profile: Profile, metric: str) -> list[Integers]:
-    """The values of the metrics right below one."""
-    return [profile.exclusive(name) for name in profile.stored if PARENTS[name] == metric]
 
 
 def transfer_ns(waits: Waits) -> Integers | None:

@@ -39,7 +39,9 @@ def first_dangling(
     has all rows of each of its locations.
     """
     loaded = frozenset(table.column_names)
-    own = next((c.name for c in TABLES[name].columns if _is_own(name, c)), "")
+    # The column by which others name the rows of the table.
+    names = [c.name for c in TABLES[name].columns if c.refers == name and c.name != _EARLIER]
+    own = next(iter(names), "")
     for column in TABLES[name].columns:
         if column.name not in loaded or not (column.refers or column.counted):
             continue
@@ -59,11 +61,6 @@ def first_dangling(
             value = str(to_numpy(table[column.name])[row])
             return Wrong(column.name, row, value, expected)
     return None
-
-
-def _is_own(name: str, column: Column) -> bool:
-    """Whether a column is that by which others name the rows of its table."""
-    return column.refers == name and column.name != _EARLIER
 
 
 def _out_of_range(table: pa.Table, column: Column, limits: Integers) -> tuple[int, str] | None:
