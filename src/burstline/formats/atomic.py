@@ -284,7 +284,6 @@ def leftovers(path: Path) -> list[Path]:
 
 
 def _is_held(part: Path) -> bool | None:
-    """Whether somebody holds a part; None where locks do not tell."""
     try:
         descriptor = lock(part, fcntl.LOCK_EX | fcntl.LOCK_NB)
     except BlockingIOError:

@@ -150,7 +150,6 @@ def _format_of(path: Path, head: bytes) -> Readable:
 
 
 def _refuse_errors(trace: Trace) -> None:
-    """Raise if the trace has a defect of severity ``error``."""
     for row in trace.defects.to_pylist():
         if row["severity"] == SEVERITIES[2]:
             raise InconsistentTraceError(

@@ -59,7 +59,6 @@ def _end_of(path: Path) -> Path:
 
 
 def _has_others(source: Path) -> bool:
-    """Whether there are other files beside a source that belong to it."""
     return source.name.endswith((".prv", ".prv.gz", ".otf2"))
 
 

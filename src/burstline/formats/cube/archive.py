@@ -217,7 +217,6 @@ def _unpacked_size(member: tarfile.TarInfo, file: IO[bytes], allowed: int) -> in
 
 
 def _inflated_size(file: IO[bytes], packed: int, allowed: int) -> int:
-    """The inflated bytes of the compressed streams in a file."""
     total, stream = 0, zlib.decompressobj(_BY_HEADER)
     waiting = b""
     while packed or waiting:

@@ -245,7 +245,6 @@ def _anchor_lines(
 
 
 def _metric_lines(profile: Profile, metrics: Sequence[_Metric]) -> Iterator[str]:
-    """Yield the tree of metrics; those below one without values are below its parent."""
     written = {metric.row["metric"]: metric for metric in metrics}
     parents = profile.metrics["parent"].to_pylist()
     children: dict[int | None, list[int]] = {row: [] for row in [None, *written]}

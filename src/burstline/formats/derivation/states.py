@@ -118,7 +118,6 @@ def _until_taken(
 
 
 def _base_states(trace: Trace, role: npt.NDArray[np.str_], location: Integers) -> Integers:
-    """The state of each location outside of all regions."""
     base = np.full(trace.rows("locations"), RUNNING, np.int64)
     base[location[role == "team"]] = IDLE
     base[trace.arrays("calls", "location")[0]] = RUNNING

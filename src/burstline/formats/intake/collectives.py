@@ -173,7 +173,6 @@ def comm_ranks(
 
 
 def _named_roots(details: Details, parts: Details) -> Integers:
-    """The root that is named in the call of each part, -1 where none is."""
     roots = np.full(len(parts), UNKNOWN, np.int64)
     is_named = (details.kind == DetailKind.ROOT) & (details.root >= 0)
     named = np.flatnonzero(is_named & (details.root <= np.iinfo(np.int32).max))

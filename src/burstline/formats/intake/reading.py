@@ -95,7 +95,6 @@ class Halves:
             self._keep(group.waiting)
 
     def _group_of(self, process: Integers) -> Integers:
-        """The group of each process; of a process in several groups, the first."""
         return np.searchsorted(self._borders, process, "right")
 
     def _keep(self, alone: Columns) -> None:
@@ -185,7 +184,6 @@ _WIDEST: Final = 40
 
 
 def _begins_of(sends: Columns, number: int) -> dict[str, Integers]:
-    """The first ordinal that a group has on each of its channels."""
     channel = [sends[name] for name in _CHANNEL]
     order = np.lexsort((sends["ordinal"], *channel))
     first = order[np.flatnonzero(begins_run(*(column[order] for column in channel)))]
@@ -196,7 +194,6 @@ def _begins_of(sends: Columns, number: int) -> dict[str, Integers]:
 def _sending_groups(
     begins: Columns, receives: Columns, process: Integers, otherwise: int
 ) -> Integers:
-    """The group that sent what each receive took; `otherwise` where no group did."""
     receiver = process[receives["receiver_location"]]
     known, wanted = codes(
         [begins[name] for name in _CHANNEL],

@@ -159,7 +159,6 @@ MakeRows: TypeAlias = "Callable[[str, Mapping[str, np.dtype[Any]]], Rows]"
 
 
 def _by_key(keys: Integers) -> Iterator[tuple[int, Integers]]:
-    """Each key, with its places in order."""
     if not len(keys):
         return
     order = np.argsort(keys, kind="stable")

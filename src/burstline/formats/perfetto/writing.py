@@ -194,7 +194,6 @@ def within(begins: Integers, ends: Integers) -> list[int]:
 
 
 def _slice_text(slice_: _Slice, labels: SliceLabels) -> str:
-    """What a slice is called, and its arguments."""
     name, arguments, path = slice_
     if path != UNKNOWN:
         arguments += f'{"," * bool(arguments)}"called from":{labels.path(path)}'

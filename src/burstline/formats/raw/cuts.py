@@ -129,7 +129,6 @@ class _Walk:
         self._named = np.zeros(_OPS, np.int64)
 
     def take(self, first: int, last: int) -> None:
-        """Go over the next slice."""
         end = self._cut._replace(record=last)
         whole = Slice(self._cut, end, 0)
         line = timeline(0, self._file, self._correction, Defects(), whole)
@@ -219,7 +218,6 @@ class _Walk:
         self._named += np.bincount(op[rows] >> np.uint16(1), minlength=_OPS)
 
     def finish(self, numbers: Mapping[int, str]) -> Cuts:
-        """What was found."""
         calls = self._cuts[-1].call
         slices = [Slice(begin, end, calls) for begin, end in pairwise(self._cuts)]
         operations, defects = Operations(numbers), Defects()

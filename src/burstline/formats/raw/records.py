@@ -93,7 +93,6 @@ def _half_rows(group: Group, first: int) -> pa.Table:
 
 
 def _with_times(group: Group, messages: pa.Table) -> Group:
-    """The group whose halves of messages have the times of rows of `messages`."""
     split = len(group.sends["tag"])
     sends = {name: to_numpy(messages[name])[:split] for name in ("send_ns", "send_leave_ns")}
     receives = {name: to_numpy(messages[name])[split:] for name in ("post_ns", "receive_ns")}

@@ -151,7 +151,6 @@ def _read_slice(basis: RunBasis, part: Sliced) -> Batch:
 def _slice_bursts(
     basis: RunBasis, part: Sliced, tables: Mapping[str, pa.Table], gaps: pa.Table
 ) -> pa.Table:
-    """The bursts before each call of a slice."""
     names = ("enter_ns", "leave_ns", "enter_seq", "leave_seq")
     columns = [to_numpy(tables["calls"][name]).astype(np.int64) for name in names]
     begin = part.cuts.slices[part.place].begin

@@ -312,7 +312,6 @@ class StoreTables(Mapping[str, pa.Table]):
         locations: Mask | None,
         window: tuple[int, int],
     ) -> int:
-        """Rows of a row group that begin in a window, and one before it of each location."""
         columns = [c for c in schema.place_columns(name) if c is not None]
         with self._told(name):
             rows = self._read(name, file, [number], columns)
@@ -447,7 +446,6 @@ class StoreTables(Mapping[str, pa.Table]):
         return self._counts[name]
 
     def _parts(self, name: str, columns: Sequence[str]) -> Iterator[pa.Table]:
-        """Some columns of a table, in parts; none of a table that is not there."""
         return self.batches(name, columns) if name in self.manifest.tables else iter(())
 
     def _require(self, name: str, needed: int) -> None:

@@ -151,7 +151,6 @@ def _row_groups(data: bytes) -> list[RowGroup]:
 
 
 def _footer_bytes(file: int, size: int) -> bytes:
-    """The footer of an open file, with its length and the magic bytes behind it."""
     tail = os.pread(file, _TAIL, max(size - _TAIL, 0))
     length = int.from_bytes(tail[:_LENGTH], "little")
     if tail[_LENGTH:] != _MAGIC or not 0 < length <= size - _TAIL - len(_MAGIC):

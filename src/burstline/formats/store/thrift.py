@@ -94,7 +94,6 @@ def _skip_value(data: bytes, place: int, kind: int, nested: int) -> int:
 
 
 def _list_head(data: bytes, place: int, kind: int) -> tuple[int, int, int]:
-    """How many values a list has, of which kind, and where they begin."""
     if kind not in _LISTS:
         raise ValueError("a value in it is of another type")
     size, kind = data[place] >> 4, data[place] & 15

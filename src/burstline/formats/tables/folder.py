@@ -154,7 +154,6 @@ def _of_cells(table: pa.Table) -> pa.Table:
 
 
 def _list_items(name: str, table: pa.Table) -> int:
-    """The numbers in texts of a table that become lists."""
     words = [
         pc.sum(pc.add(pc.count_substring(table[field.name], " "), 1)).as_py() or 0
         for field in schema.arrow_schema(name)
@@ -202,7 +201,6 @@ def _text_type(kind: pa.DataType) -> pa.DataType:
 
 
 def _operation_names(plain: dict[str, pa.Table]) -> list[str]:
-    """The names of all operations, then those that only this trace has."""
     operation_names: dict[str, None] = dict.fromkeys(operations.NAMES)
     for name, table in plain.items():
         for column in schema.TABLES[name].columns:
@@ -213,7 +211,6 @@ def _operation_names(plain: dict[str, pa.Table]) -> list[str]:
 
 
 def _as_dictionary(column: pa.ChunkedArray) -> pa.ChunkedArray:
-    """A column as codes and the texts behind them."""
     if pa.types.is_dictionary(column.type):
         return column
     return column.cast(pa.string()).dictionary_encode()

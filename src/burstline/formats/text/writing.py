@@ -42,8 +42,6 @@ def render(trace: Trace) -> str:
 
 
 class _EventLines:
-    """The events of a trace by location."""
-
     def __init__(self, trace: Trace, places: list[Place]) -> None:
         self._trace, self._places = trace, places
         self._events: dict[int, list[_Event]] = defaultdict(list)
@@ -112,7 +110,6 @@ class _EventLines:
             self._add("join", row, "join")
 
     def _add_messages(self, messages: list[Row]) -> None:
-        """Add both halves of every message, with requests where there are any."""
         for row in messages:
             usual = {"communicator": self._places[row["sender_location"]][0]}
             if row["send_request"] is not None and row["send_done_from"] == "recorded":
@@ -123,7 +120,6 @@ class _EventLines:
             self._write("receive", row, **usual)
 
     def _add_collectives(self, parts: list[Row]) -> None:
-        """Add every member's begin and end."""
         for row in parts:
             world = self._places[row["location"]][0]
             is_blocking = row["done_call"] == row["call"]
@@ -156,7 +152,6 @@ class _EventLines:
         return [(min(some, default=0), max(some, default=0)) for some in times]
 
     def lines(self) -> Iterator[str]:
-        """The lines of all locations in order, each with its gaps first."""
         gaps: dict[int, list[str]] = defaultdict(list)
         for row in self._trace.gaps.to_pylist():
             head = f"  {row['start_ns']}..{row['end_ns']} gap"
@@ -233,7 +228,6 @@ def _grid_lines(threads: dict[int, dict[int, list[int]]], dense: set[int]) -> It
 
 
 def _reading_words(trace: Trace, row: Row) -> str:
-    """The words of the counters that a row has, each after a blank."""
     names = trace.counter_names
     return "".join(f" {written(c)}={row[c]}" for c in names if row[c] is not None)
 

@@ -264,7 +264,6 @@ def _world_ranks(group: Group, by_location: dict[int, int]) -> tuple[int, ...]:
 
 
 def _members_at(members: tuple[int, ...], rank: Integers) -> Integers:
-    """The member of each rank, -1 for ranks that the group has not."""
     return take(np.array(members, np.int64), np.where(rank < len(members), rank, UNKNOWN))
 
 

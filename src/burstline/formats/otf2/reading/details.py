@@ -191,7 +191,6 @@ def details_of(
 
 
 def _note_outside(records: EventRecords, rows: Integers, basis: ArchiveBasis) -> None:
-    """Note records outside of calls."""
     # Files and transfers of other paradigms than MPI are no loss.
     kind, event = records["kind"][rows], records["event"][rows]
     is_file, is_remote = kind == RecordKind.IO, kind == RecordKind.RMA
@@ -221,7 +220,6 @@ def _limit_numbers(records: EventRecords, basis: ArchiveBasis) -> None:
 def _note_strangers(
     records: EventRecords, rows: Integers, reference: Integers, basis: ArchiveBasis
 ) -> None:
-    """Note partners that are no member of their communicator."""
     remote = records["kind"][rows] == RecordKind.RMA
     for kind, lost in (
         ("message_of_unknown_rank", rows[~remote]),

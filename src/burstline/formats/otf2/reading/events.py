@@ -94,7 +94,6 @@ def _metrics_alike(metrics: Mapping[int, Sequence[int]]) -> tuple[npt.NDArray[np
 
 
 def _first_of(like: dict[int, int], metric: int) -> int:
-    """The first metric that a metric is like; shortens the way there."""
     while like[metric] != metric:
         like[metric] = like[like[metric]]
         metric = like[metric]

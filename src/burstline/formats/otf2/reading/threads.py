@@ -168,7 +168,6 @@ def other_event_table(records: EventRecords, basis: ArchiveBasis) -> pa.Table:
 
 
 def _location_rows(references: Integers, defined: npt.NDArray[np.uint64]) -> Integers:
-    """The rows of locations by their references."""
     wanted = references.view(np.uint64)
     order = np.argsort(defined)
     row = order[np.minimum(np.searchsorted(defined, wanted, sorter=order), len(defined) - 1)]
@@ -188,8 +187,6 @@ def _looked_up(
 
 
 def _event_names(events: EventRecords, defined: ArchiveDefinitions) -> pa.Array:
-    """The names of programs, parameters and attributes."""
-
     def name(key: int) -> str | None:
         kind, reference = divmod(key, _LARGEST + 1)
         if kind == RecordKind.PROGRAM_BEGIN:

@@ -251,7 +251,6 @@ class WrittenDefinitions:
             add(Defined.LOCATION, reference, text(thread), kind, count, process)
 
     def _place_names(self) -> list[tuple[str, str]]:
-        """Names of the process and of the thread of each location."""
         # Archives that were read have both in one name.
         heads: dict[int, set[str]] = {}
         for row in self._places:

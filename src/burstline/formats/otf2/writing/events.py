@@ -164,7 +164,6 @@ def _message_columns(
 
 
 def _half_messages(trace: Trace, communicators: WrittenCommunicators) -> Columns:
-    """The recorded halves of messages whose other half is unknown."""
     rows = columns_of(trace.half_messages)
     location, application = rows["location"], communicators.application[rows["location"]]
     process = communicators.processes(application, rows["peer"])
@@ -219,7 +218,6 @@ def _collective_columns(trace: Trace, communicators: WrittenCommunicators) -> Co
 
 
 def _number_of(name: str) -> int:
-    """The format's number of a collective operation."""
     plain = name.removeprefix("MPI_")
     if name in operations.NON_BLOCKING_COLLECTIVES and plain.startswith("I"):
         plain = plain[1:]

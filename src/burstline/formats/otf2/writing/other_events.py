@@ -194,12 +194,10 @@ class Parameters:
 
 
 def _is_row_of(rows: Integers, table: Integers) -> Mask:
-    """Which numbers are rows of a table."""
     return (rows >= 0) & (rows < len(table))
 
 
 def _split_arguments(line: str) -> list[str]:
-    """The arguments of a program."""
     try:
         return shlex.split(line)
     except ValueError:  # quotes without an end, in a file that another reader wrote

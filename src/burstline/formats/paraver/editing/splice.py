@@ -84,8 +84,6 @@ def _bytes_of(path: Path) -> bytes | None:
 
 
 class _EndRecords:
-    """The records at the ends of bursts."""
-
     def __init__(
         self, additions: Additions, rows: Integers, unit_ns: int, locations: int
     ) -> None:
@@ -207,7 +205,6 @@ def _copy_text(
 
 
 def _with_labels(labels: bytes, counters: Mapping[int, str]) -> bytes:
-    """A ``.pcf`` with an ``EVENT_TYPE`` of the counters."""
     if not counters:
         return labels
     lines = [

@@ -202,7 +202,6 @@ class LineSource:
 
 
 def _text_before_damage(inflater: zlib._Decompress, packed: bytes) -> bytes:
-    """The text before the damage."""
     # byte by byte, because an error loses what its call inflated
     text = bytearray()
     for position in range(len(packed)):

@@ -62,8 +62,6 @@ class Pcf:
 
 @dataclass(slots=True)
 class _Block:
-    """The values and the precision of an ``EVENT_TYPE``."""
-
     line: int
     in_values: bool = False
     precision: int | None = None

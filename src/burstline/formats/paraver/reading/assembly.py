@@ -430,7 +430,6 @@ def _region_tables(
 
 
 def _is_outermost(built: Columns, role: npt.NDArray[np.str_]) -> Mask:
-    """Whether each region lies in no parallel region."""
     start = np.searchsorted(built["location"], built["location"])
     parent = np.where(built["parent"] >= 0, start + built["parent"], -1)
     inside, around = take(role == "parallel", parent, missing=False), parent

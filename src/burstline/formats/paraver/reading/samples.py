@@ -94,7 +94,6 @@ def _of_type(trace: Trace, kind: int) -> pa.Table:
 
 
 def _value_labels(trace: Trace, kind: int) -> dict[int, str]:
-    """The labels of the values of an event type."""
     types = trace.table("event_types").select(["type", "group"]).to_pylist()
     groups = [row["group"] for row in types if row["type"] == kind]
     table = trace.table("event_values")

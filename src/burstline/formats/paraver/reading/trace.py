@@ -171,7 +171,6 @@ class ScannedSource:
         ]
 
     def _buckets(self) -> Integers:
-        """The bucket of each process."""
         tasks = len(self.places.rank)
         return np.arange(tasks) * self._opened.buckets // max(tasks, 1)
 
@@ -282,7 +281,6 @@ class _ExactOrder:
 
 
 def _in_order(sends: Columns, receives: Columns) -> Columns:
-    """The receivers' sides in the order of the senders', which are sorted by location."""
     first = np.searchsorted(sends["sender_location"], receives["sender_location"])
     row = first + receives["ordinal"]
     joined = {}

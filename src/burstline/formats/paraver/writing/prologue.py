@@ -123,7 +123,6 @@ def _named_places(trace: Trace) -> tuple[Integers, Integers, tuple[int, ...]]:
 
 
 def _source_header(trace: Trace) -> Header | None:
-    """The header of the source, None if it was no Paraver file."""
     lines = source_lines(trace, "header")
     if not lines:
         return None

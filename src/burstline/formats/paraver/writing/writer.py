@@ -280,12 +280,10 @@ class _Spill:
             first = last
 
     def seal(self) -> None:
-        """Finish writing."""
         self._writer.close()
         self._file.close()
 
     def window(self, number: int) -> pa.Table:
-        """The rows of one window, by location."""
         with self._path.open("rb") as file:
             source = pa.ipc.open_file(file)
             parts = [source.get_batch(part) for part in self._parts[number]]

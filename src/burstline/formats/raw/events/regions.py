@@ -163,7 +163,6 @@ def _with_jumps(enter: Integers, leave: Integers, code: Mask) -> Integers:
 def _definition_columns(
     space: int, number: int, name: Name | Frame | None
 ) -> tuple[str | int | None, ...]:
-    """The columns of `region_defs` behind the first."""
     if name is not None and not isinstance(name, Name):
         function, file, begin = name
         return function, "user", "function", file, begin, None, USER_FUNCTION, None

@@ -190,7 +190,6 @@ def _threads_in(
     defects: Defects,
     room: Room,
 ) -> list[tuple[int, int, npt.NDArray[Any] | Pieces]]:
-    """Number, start and records of the threads of a file."""
     begin = int(header["header_bytes"])
     tail = path.with_suffix(TAIL_SUFFIX)
     if header["version"] == ONE_THREAD:
@@ -244,7 +243,6 @@ def _sound_records(
 
 
 def _mapped_records(path: Path, begin: int, defects: Defects | None) -> npt.NDArray[Any]:
-    """The records of a file as far as they go."""
     count, rest = divmod(max(path.stat().st_size - begin, 0), RECORD.itemsize)
     records: npt.NDArray[Any] = np.zeros(0, RECORD)
     if count:
@@ -255,7 +253,6 @@ def _mapped_records(path: Path, begin: int, defects: Defects | None) -> npt.NDAr
 
 
 def _tail_windows(path: Path) -> npt.NDArray[Any]:
-    """The windows that a process left, if it did."""
     try:
         require_plain(path)
         return _mapped_records(path, 0, None)
@@ -348,7 +345,6 @@ def _release_pages(records: npt.NDArray[Any] | Pieces) -> None:
 
 
 def _table_of(kinds: Iterable[int]) -> Mask:
-    """Of every kind, whether it is one of some."""
     table = np.zeros(_KINDS, bool)
     table[list(kinds)] = True
     return table

@@ -73,7 +73,6 @@ def corrections(processes: Sequence[RecordedProcess], defects: Defects) -> list[
 
 
 def _best_samples(process: RecordedProcess, defects: Defects) -> list[Sample]:
-    """The best sample of the begin and of the end, as far as there are any."""
     best: dict[int, Sample] = {}
     for file in process.files:
         for record in file.records[file.outline.of(Kind.CLOCK)]:

@@ -187,7 +187,6 @@ class TextSource:
 
 
 def _places_of(places: Sequence[Place]) -> intake.LocationPlaces:
-    """Where processes and locations are, of the places of all locations in order."""
     processes = sorted({place[:2] for place in places})
     number = {process: place for place, process in enumerate(processes)}
     application, rank = np.array(processes, np.int64).reshape(-1, 2).T
@@ -196,7 +195,6 @@ def _places_of(places: Sequence[Place]) -> intake.LocationPlaces:
 
 
 def _sends_of(rows: Iterable[Row], places: intake.LocationPlaces) -> Columns:
-    """The sends of all locations, in their order, with their numbers on their channels."""
     rows = sorted(rows, key=lambda row: (row["location"], row["send_seq"]))
     columns = _columns_of([_with_completion(row) for row in rows], intake.SEND_COLUMNS)
     sender, receiver = (
@@ -297,7 +295,6 @@ def _columns_of(rows: Sequence[Row], names: Iterable[str]) -> Columns:
 def _partner_processes(
     rows: Sequence[Row], side: str, places: intake.LocationPlaces
 ) -> Integers:
-    """The process on the other side of each row."""
     location, rank = (np.array([r[n] for r in rows], np.int64) for n in ("location", side))
     partner = places.process_of(location, rank)
     for missing in np.flatnonzero(partner < 0).tolist():
