@@ -28,6 +28,7 @@ from burstline.formats.text import parse, render
 from burstline.model import schema
 from burstline.testing import assert_same_trace, trace_of
 from otf2_archives import archive
+from told import told
 
 VALUES = {
     Type.UINT8: 255,
@@ -75,14 +76,10 @@ def test_a_program_and_its_threads_are_told_again(place, tmp_path):
         thread.writer.program_end(8, -3)
 
     kinds = burstline.read(place).other_events
-    assert kinds["kind"].to_pylist() == [
-        "program_begin",
-        "thread_created",
-        "communicator_created",
-        "communicator_destroyed",
-        "thread_awaited",
-        "program_end",
-    ]
+    assert told(kinds, "kind") == (
+        "program_begin | thread_created | communicator_created | communicator_destroyed | "
+        "thread_awaited | program_end"
+    )
     assert kinds["text"].to_pylist()[0] == "-n 'two words'"
     assert kinds["value"].to_pylist() == [None, 7, None, None, 7, -3]
     source, copy = rewritten(place, tmp_path)
@@ -263,5 +260,4 @@ def test_an_attribute_of_a_type_that_is_not_known_has_none():
 
     table = other_event_table(records, basis)
 
-    assert table["type"].to_pylist() == [None, "location"]
-    assert table["value"].to_pylist() == [7, 0]
+    assert told(table, "type value") == "- 7 | location 0"

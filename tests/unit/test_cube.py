@@ -29,6 +29,7 @@ from burstline.formats.cube import archive
 from burstline.formats.intake.budget import BASE
 from cube_files import METRICS, SYSTEM, Cube, Member, anchor, data, index
 from supervised import supervised
+from told import told
 
 
 @pytest.fixture
@@ -62,11 +63,9 @@ def test_the_three_trees_are_tables(place):
 
     assert profile.metrics["parent"].to_pylist() == [None, 0, None, None]
     assert profile.metrics["unit"].to_pylist() == ["sec", "occ", "sec", ""]
-    assert profile.call_paths["function"].to_pylist() == ["main", "solve", "MPI_Recv"]
-    assert profile.call_paths["parent"].to_pylist() == [None, 0, 0]
+    assert told(profile.call_paths, "function parent") == "main - | solve 0 | MPI_Recv 0"
     assert profile.call_paths["begin_line"].to_pylist() == [3, 9, None]
-    assert profile.locations["rank"].to_pylist() == [0, 1]
-    assert profile.locations["node"].to_pylist() == ["node a", "node a"]
+    assert told(profile.locations, "rank node") == "0 node_a | 1 node_a"
     assert profile.attributes == {"Creator": "a test"}
 
 

@@ -9,6 +9,7 @@ import burstline
 from burstline.formats.paraver.reading.scan import bytes_of_tables
 from burstline.formats.paraver.reading.trace_file import scan
 from paraver_text import write_example
+from told import told
 
 HEAD = "#Paraver (01/01/2026 at 00:00):{end}_ns:1(4):1:2(2:1,1:1),2\nc:1:1:2:1:2\nc:1:2:1:1\n"
 ONE, THREAD, TWO = "1:1:1:1", "2:1:1:2", "3:1:2:1"
@@ -52,8 +53,7 @@ def test_an_immediate_send_is_complete_at_an_unknown_moment(trace):
     assert message["send_done_from"] == "unknown"
     assert message["communicator"] is None
     assert message["tag"] == -1
-    assert t.calls["sent_bytes"].to_pylist() == [100, None, None, None]
-    assert t.calls["received_bytes"].to_pylist() == [None, None, None, 100]
+    assert told(t.calls, "sent_bytes received_bytes") == "100 - | - - | - - | - 100"
     assert t.calls["peer"].to_pylist() == [1, None, 0, None]
 
 
@@ -77,8 +77,7 @@ def test_both_halves_of_a_sendrecv_are_in_one_call(trace):
     ]
 
     assert found == [(0, 0, 0), (0, 0, 0)]
-    assert t.calls["sent_bytes"].to_pylist() == [8, 16]
-    assert t.calls["received_bytes"].to_pylist() == [16, 8]
+    assert told(t.calls, "sent_bytes received_bytes") == "8 16 | 16 8"
 
 
 def test_a_persistent_message_belongs_to_its_start(trace):
@@ -217,9 +216,7 @@ def test_one_sided_calls_know_target_and_size_though_rank_0_closes_them(trace):
         f"2:{ONE}:40:50000005:0:50000110:4096",
     )
 
-    assert t.calls["peer"].to_pylist() == [0, None]
-    assert t.calls["sent_bytes"].to_pylist() == [64, None]
-    assert t.calls["received_bytes"].to_pylist() == [None, 4096]
+    assert told(t.calls, "peer sent_bytes received_bytes") == "0 64 - | - - 4096"
 
 
 def test_threads_of_a_team_compute_between_the_borders_of_their_regions(trace):
@@ -353,8 +350,7 @@ def test_reading_whole_reports_each_process_as_it_is_read(tmp_path):
 def test_threads_without_records_live_at_0(tmp_path):
     trace = burstline.read(write_example(tmp_path, "1:1:1:1:1:3:5:1\n"))
 
-    assert trace.locations["born_ns"].to_pylist() == [3, 0, 0]
-    assert trace.locations["died_ns"].to_pylist() == [5, 0, 0]
+    assert told(trace.locations, "born_ns died_ns") == "3 5 | 0 0 | 0 0"
 
 
 def test_a_scan_sums_the_values_of_events(tmp_path):

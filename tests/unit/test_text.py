@@ -10,10 +10,142 @@ from burstline.formats.text import parse, render
 from burstline.formats.text.forms import FOLLOWS, NEVER_NULL, REFERENCES
 from burstline.model import TABLES
 from burstline.testing import assert_same_trace, trace_of
+from told import as_told, told
 
 
 def column(table, *names):
     return [tuple(row[name] for name in names) for row in table.to_pylist()]
+
+
+MEANINGS = {
+    "receives take messages in the order they were posted": (
+        """
+        ranks 2
+        0 | 1 enter MPI_Startall | 1 send to 1 bytes 10 | 2 send to 1 bytes 20 | 3 leave
+        1 | 0 enter MPI_Irecv | 0 post request 1 | 0 leave
+          | 0 enter MPI_Irecv | 0 post request 2 | 0 leave
+          | 5 enter MPI_Waitany | 6 receive from 0 bytes 20 request 2 | 7 leave
+          | 8 enter MPI_Waitany | 9 receive from 0 bytes 10 request 1 | 9 leave
+        """,
+        "messages sent_bytes received_bytes receive_ns: 10 10 9 | 20 20 6",
+    ),
+    "a completed send is recorded and an open one unknown": (
+        """
+        ranks 1
+        0 | 0 enter MPI_Isend | 0 send to 0 request 4 | 0 leave
+          | 1 enter MPI_Isend | 1 send to 0 tag 1 request 5 | 1 leave
+          | 2 enter MPI_Wait | 3 sent request 4 | 4 leave
+          | 5 enter MPI_Recv | 6 receive from 0 | 6 leave
+          | 7 enter MPI_Recv | 8 receive from 0 tag 1 | 8 leave
+        """,
+        "messages send_done_from send_done_call send_done_ns: recorded 2 3 | unknown - -",
+    ),
+    "an option of a call goes before what its events say": (
+        """
+        ranks 2
+        0 | 5 enter MPI_Send peer - sent 9 root 1 | 6 send to 1 tag 4 bytes 3 | 9 leave
+        """,
+        "calls peer tag sent_bytes root: - 4 9 1",
+    ),
+    "a non blocking collective ends in another call": (
+        """
+        ranks 1
+        0 | 0 enter MPI_Ibarrier | 0 begin request 1 | 1 leave
+          | 2 enter MPI_Wait | 3 end request 1 | 4 leave
+        """,
+        "collective_members call done_call end_ns: 0 1 3",
+    ),
+    "collectives count where they begin": (
+        """
+        ranks 1
+        0 | 0 enter MPI_Ibarrier | 0 begin request 1 | 1 leave
+          | 2 enter MPI_Ibcast | 2 begin request 2 | 3 leave
+          | 4 enter MPI_Waitall | 5 end request 2 | 6 end request 1 | 7 leave
+        """,
+        "collectives sequence operation: 0 MPI_Ibarrier | 1 MPI_Ibcast",
+    ),
+    "threads of a process take turns in its collectives": (
+        """
+        ranks 1 threads 2
+        0   | 0 enter MPI_Barrier | 0 begin | 1 end | 1 leave
+            | 6 enter MPI_Barrier | 6 begin | 7 end | 7 leave
+        0.1 | 3 enter MPI_Bcast | 3 begin | 4 end | 4 leave
+        """,
+        "collectives sequence operation: 0 MPI_Barrier | 1 MPI_Bcast | 2 MPI_Barrier",
+        "collectives complete: yes | yes | yes",
+        "collective_members collective location: 0 0 | 1 1 | 2 0",
+    ),
+    "an instance that lacks a member or mixes operations is not complete": (
+        """
+        ranks 2
+        0 | 0 enter MPI_Barrier | 0 begin | 1 end | 1 leave
+          | 2 enter MPI_Barrier | 2 begin | 3 end | 3 leave
+        1 | 0 enter MPI_Bcast | 0 begin | 1 end | 1 leave
+        """,
+        "collectives complete: no | no",
+        "defects kind count: incomplete_collective 2",
+    ),
+    "threads find their team by its communicator": (
+        """
+        ranks 1 threads 2
+        region barrier paradigm openmp role barrier
+        0 | 0 fork 1 | 0 team begin 5 | 1 team end 5 | 1 join
+          | 2 fork 2 | 2 team begin 6 | 3 enter barrier | 4 leave | 4 team end 6 | 4 join
+        0.1 | 2 team begin 6 | 3 enter barrier | 3 leave
+            | 3 enter barrier | 4 leave | 4 team end 6
+        """,
+        "teams team fork_ns threads: 0 0 1 | 1 2 2",
+        "regions location team barrier_ordinal: 0 0 - | 0 1 - | 0 1 0 | 1 1 - | 1 1 0 | 1 1 1",
+    ),
+    "a communicator may serve one team after the other": (
+        """
+        ranks 1 threads 2
+        0   | 0 fork 2 | 0 team begin 5 | 1 team end 5 | 1 join
+            | 2 fork 2 | 2 team begin 5 | 3 team end 5 | 3 join
+        0.1 | 0 team begin 5 | 1 team end 5 | 2 team begin 5 | 3 team end 5
+        """,
+        "regions location team: 0 0 | 0 1 | 1 0 | 1 1",
+    ),
+    "a team inside a team has it as parent": (
+        """
+        ranks 1
+        0 | 0 fork 1 | 0 team begin 1 | 1 fork 1 | 1 team begin 2 | 2 team end 2 | 2 join
+          | 3 team end 1 | 3 join
+        """,
+        "teams parent: - | 0",
+    ),
+    "a team that nobody forked is a defect": (
+        "ranks 1 | 0 | 3 team begin 1 | 4 team end 1",
+        "regions team: -",
+        "defects kind first: team_without_fork location_0_at_3_ns",
+    ),
+    "acquisitions are ordered by time within a process": (
+        """
+        ranks 1 threads 2
+        0   | 0 acquire 7 | 2 release 7 | 9 acquire 7
+        0.1 | 3 acquire 7 | 4 release 7
+        """,
+        "locks location order release_ns: 0 1 2 | 0 3 - | 1 2 4",
+    ),
+    "a reading has the ordinal of its event": (
+        "ranks 1 | counter a | counter b | 0 | 1 enter f | 5 leave a=3 b=-4 | 6 read a=1",
+        "readings seq time_ns a b: 1 5 3 -4 | 2 6 1 -",
+    ),
+    "bursts lie between consecutive calls": (
+        "ranks 1 | 0 | 1 enter MPI_Init | 2 leave | 7 enter MPI_Finalize | 9 leave",
+        "bursts start_ns end_ns call_before call_after: 2 7 0 1",
+    ),
+}
+"""A text by what it shows, and what stands in tables then."""
+
+
+@pytest.mark.parametrize("meaning", MEANINGS)
+def test_a_text_means(meaning):
+    text, *tables = MEANINGS[meaning]
+    trace = trace_of(text)
+
+    for said in tables:
+        assert as_told(trace, said) == said
 
 
 def test_a_blocking_message_joins_both_calls():
@@ -51,38 +183,6 @@ def test_a_blocking_message_joins_both_calls():
     ]
 
 
-def test_receives_take_messages_in_the_order_they_were_posted():
-    trace = trace_of("""
-        ranks 2
-        0 | 1 enter MPI_Startall | 1 send to 1 bytes 10 | 2 send to 1 bytes 20 | 3 leave
-        1 | 0 enter MPI_Irecv | 0 post request 1 | 0 leave
-          | 0 enter MPI_Irecv | 0 post request 2 | 0 leave
-          | 5 enter MPI_Waitany | 6 receive from 0 bytes 20 request 2 | 7 leave
-          | 8 enter MPI_Waitany | 9 receive from 0 bytes 10 request 1 | 9 leave
-    """)
-
-    assert column(trace.messages, "sent_bytes", "received_bytes", "receive_ns") == [
-        (10, 10, 9),
-        (20, 20, 6),
-    ]
-
-
-def test_a_completed_send_is_recorded_and_an_open_one_unknown():
-    trace = trace_of("""
-        ranks 1
-        0 | 0 enter MPI_Isend | 0 send to 0 request 4 | 0 leave
-          | 1 enter MPI_Isend | 1 send to 0 tag 1 request 5 | 1 leave
-          | 2 enter MPI_Wait | 3 sent request 4 | 4 leave
-          | 5 enter MPI_Recv | 6 receive from 0 | 6 leave
-          | 7 enter MPI_Recv | 8 receive from 0 tag 1 | 8 leave
-    """)
-
-    assert column(trace.messages, "send_done_from", "send_done_call", "send_done_ns") == [
-        ("recorded", 2, 3),
-        ("unknown", None, None),
-    ]
-
-
 def test_halves_without_the_other_half_are_defects():
     trace = trace_of("""
         ranks 2
@@ -108,15 +208,6 @@ def test_the_call_of_a_lost_half_keeps_what_is_known_of_it():
     assert_same_trace(again, trace)
 
 
-def test_an_option_of_a_call_goes_before_what_its_events_say():
-    trace = trace_of("""
-        ranks 2
-        0 | 5 enter MPI_Send peer - sent 9 root 1 | 6 send to 1 tag 4 bytes 3 | 9 leave
-    """)
-
-    assert column(trace.calls, "peer", "tag", "sent_bytes", "root") == [(None, 4, 9, 1)]
-
-
 def test_members_join_an_instance_by_sequence_on_their_communicator():
     trace = trace_of("""
         ranks 3
@@ -128,160 +219,13 @@ def test_members_join_an_instance_by_sequence_on_their_communicator():
           | 3 enter MPI_Barrier | 3 begin | 6 end | 6 leave
     """)
 
-    assert column(trace.collectives, "communicator", "operation", "root", "complete") == [
-        (0, "MPI_Barrier", None, True),
-        (1, "MPI_Bcast", 2, True),
-    ]
-    assert column(trace.collective_members, "collective", "location", "comm_rank", "call") == [
-        (0, 0, 0, 1),
-        (0, 1, 1, 0),
-        (0, 2, 2, 1),
-        (1, 2, 0, 0),
-        (1, 0, 1, 0),
-    ]
+    assert told(trace.collectives, "communicator operation root complete") == (
+        "0 MPI_Barrier - yes | 1 MPI_Bcast 2 yes"
+    )
+    assert told(trace.collective_members, "collective location comm_rank call") == (
+        "0 0 0 1 | 0 1 1 0 | 0 2 2 1 | 1 2 0 0 | 1 0 1 0"
+    )
     assert column(trace.calls, "communicator", "root", "sent_bytes")[3] == (1, 2, 8)
-
-
-def test_a_non_blocking_collective_ends_in_another_call():
-    trace = trace_of("""
-        ranks 1
-        0 | 0 enter MPI_Ibarrier | 0 begin request 1 | 1 leave
-          | 2 enter MPI_Wait | 3 end request 1 | 4 leave
-    """)
-
-    assert column(trace.collective_members, "call", "done_call", "end_ns") == [(0, 1, 3)]
-
-
-def test_collectives_count_where_they_begin():
-    trace = trace_of("""
-        ranks 1
-        0 | 0 enter MPI_Ibarrier | 0 begin request 1 | 1 leave
-          | 2 enter MPI_Ibcast | 2 begin request 2 | 3 leave
-          | 4 enter MPI_Waitall | 5 end request 2 | 6 end request 1 | 7 leave
-    """)
-
-    assert column(trace.collectives, "sequence", "operation") == [
-        (0, "MPI_Ibarrier"),
-        (1, "MPI_Ibcast"),
-    ]
-
-
-def test_threads_of_a_process_take_turns_in_its_collectives():
-    trace = trace_of("""
-        ranks 1 threads 2
-        0   | 0 enter MPI_Barrier | 0 begin | 1 end | 1 leave
-            | 6 enter MPI_Barrier | 6 begin | 7 end | 7 leave
-        0.1 | 3 enter MPI_Bcast | 3 begin | 4 end | 4 leave
-    """)
-
-    assert column(trace.collectives, "sequence", "operation", "complete") == [
-        (0, "MPI_Barrier", True),
-        (1, "MPI_Bcast", True),
-        (2, "MPI_Barrier", True),
-    ]
-    assert column(trace.collective_members, "collective", "location") == [
-        (0, 0),
-        (1, 1),
-        (2, 0),
-    ]
-
-
-def test_an_instance_that_lacks_a_member_or_mixes_operations_is_not_complete():
-    trace = trace_of("""
-        ranks 2
-        0 | 0 enter MPI_Barrier | 0 begin | 1 end | 1 leave
-          | 2 enter MPI_Barrier | 2 begin | 3 end | 3 leave
-        1 | 0 enter MPI_Bcast | 0 begin | 1 end | 1 leave
-    """)
-
-    assert trace.collectives["complete"].to_pylist() == [False, False]
-    assert column(trace.defects, "kind", "count") == [("incomplete_collective", 2)]
-
-
-def test_threads_find_their_team_by_its_communicator():
-    trace = trace_of("""
-        ranks 1 threads 2
-        region barrier paradigm openmp role barrier
-        0 | 0 fork 1 | 0 team begin 5 | 1 team end 5 | 1 join
-          | 2 fork 2 | 2 team begin 6 | 3 enter barrier | 4 leave | 4 team end 6 | 4 join
-        0.1 | 2 team begin 6 | 3 enter barrier | 3 leave
-            | 3 enter barrier | 4 leave | 4 team end 6
-    """)
-
-    assert column(trace.teams, "team", "fork_ns", "threads") == [(0, 0, 1), (1, 2, 2)]
-    assert column(trace.regions, "location", "team", "barrier_ordinal") == [
-        (0, 0, None),
-        (0, 1, None),
-        (0, 1, 0),
-        (1, 1, None),
-        (1, 1, 0),
-        (1, 1, 1),
-    ]
-
-
-def test_a_communicator_may_serve_one_team_after_the_other():
-    trace = trace_of("""
-        ranks 1 threads 2
-        0   | 0 fork 2 | 0 team begin 5 | 1 team end 5 | 1 join
-            | 2 fork 2 | 2 team begin 5 | 3 team end 5 | 3 join
-        0.1 | 0 team begin 5 | 1 team end 5 | 2 team begin 5 | 3 team end 5
-    """)
-
-    assert column(trace.regions, "location", "team") == [(0, 0), (0, 1), (1, 0), (1, 1)]
-
-
-def test_a_team_inside_a_team_has_it_as_parent():
-    trace = trace_of("""
-        ranks 1
-        0 | 0 fork 1 | 0 team begin 1 | 1 fork 1 | 1 team begin 2 | 2 team end 2 | 2 join
-          | 3 team end 1 | 3 join
-    """)
-
-    assert trace.teams["parent"].to_pylist() == [None, 0]
-
-
-def test_a_team_that_nobody_forked_is_a_defect():
-    trace = trace_of("ranks 1 | 0 | 3 team begin 1 | 4 team end 1")
-
-    assert trace.regions["team"].to_pylist() == [None]
-    assert column(trace.defects, "kind", "first") == [
-        ("team_without_fork", "location 0 at 3 ns")
-    ]
-
-
-def test_acquisitions_are_ordered_by_time_within_a_process():
-    trace = trace_of("""
-        ranks 1 threads 2
-        0   | 0 acquire 7 | 2 release 7 | 9 acquire 7
-        0.1 | 3 acquire 7 | 4 release 7
-    """)
-
-    assert column(trace.locks, "location", "order", "release_ns") == [
-        (0, 1, 2),
-        (0, 3, None),
-        (1, 2, 4),
-    ]
-
-
-def test_a_reading_has_the_ordinal_of_its_event():
-    trace = trace_of(
-        "ranks 1 | counter a | counter b | 0 | 1 enter f | 5 leave a=3 b=-4 | 6 read a=1"
-    )
-
-    assert column(trace.readings, "seq", "time_ns", "a", "b") == [
-        (1, 5, 3, -4),
-        (2, 6, 1, None),
-    ]
-
-
-def test_bursts_lie_between_consecutive_calls():
-    trace = trace_of(
-        "ranks 1 | 0 | 1 enter MPI_Init | 2 leave | 7 enter MPI_Finalize | 9 leave"
-    )
-
-    assert column(trace.bursts, "start_ns", "end_ns", "call_before", "call_after") == [
-        (2, 7, 0, 1)
-    ]
 
 
 def test_locations_are_numbered_by_application_rank_and_thread():
