@@ -46,6 +46,12 @@ def _folder(fixture: str) -> Path:
     return folder
 
 
+@pytest.fixture
+def place(tmp_path: Path) -> Path:
+    """Where a folder of a run may be made."""
+    return tmp_path / "run"
+
+
 @pytest.fixture(scope="session")
 def real_traces() -> Path:
     """Folder of real traces, given by ``BURSTLINE_TRACES``."""

@@ -144,6 +144,10 @@ def team_of_two(made, rank=0):
     master.writer.leave(90, made.region(f"main {rank}" if rank else "main"))
 
 
+def rows(table, *names):
+    return list(zip(*(table[name].to_pylist() for name in names), strict=True))
+
+
 def read(place):
     """Read an archive; every table keeps its schema."""
     trace = burstline.read(place)

@@ -20,7 +20,7 @@ from burstline.model import schema
 from burstline.structure import detect
 from burstline.testing import assert_same_trace
 from raw_files import Run, record
-from told import told
+from table_cells import cells
 
 LOOPS = ("loops", "loop_entries", "loop_iterations", "call_loops")
 OUTER, INNER = 99, 7
@@ -210,4 +210,4 @@ def test_annotating_again_replaces_what_was_detected(trace):
 def test_a_label_and_a_region_of_one_name_are_one_loop_whichever_comes_first(tmp_path):
     trace = burstline.read(recorded(tmp_path / "raw", sampled=0))
 
-    assert told(trace.loops, "name begin_line") == "solver.c:17 17 | halo.c:40 -"
+    assert cells(trace.loops, "name begin_line") == "solver.c:17 17 | halo.c:40 -"

@@ -26,8 +26,9 @@ from burstline.model import overlaid
 from burstline.testing import assert_same_trace, trace_of
 from effort import examples
 from otf2_archives import archive
+from paraver_text import write_example
 from random_traces import traces
-from told import told
+from table_cells import cells
 
 ARCHIVES = [
     "scorep_toy4/traces.otf2",
@@ -183,7 +184,7 @@ def test_the_tables_come_back_up_to_the_limits_of_the_format(tmp_path):
         for column in columns:
             found, expected = (one.table(name)[column].to_pylist() for one in (again, trace))
             assert found == expected, (name, column)
-    assert told(again.readings, "heat PAPI_TOT_INS") == "300 5 | - 7 | 280 -"
+    assert cells(again.readings, "heat PAPI_TOT_INS") == "300 5 | - 7 | 280 -"
     assert again.counters["unit"].to_pylist() == ["", "10^-3 K"]
 
 
@@ -266,7 +267,7 @@ def test_times_before_0_are_moved_and_nothing_is_lost(tmp_path):
 
     again = burstline.read(written(trace, tmp_path))
 
-    assert told(again.calls, "enter_ns leave_ns") == "0 40"
+    assert cells(again.calls, "enter_ns leave_ns") == "0 40"
     assert again.regions["leave_ns"].to_pylist() == [59]
 
 
@@ -455,3 +456,15 @@ def test_more_counters_at_once_than_the_format_holds_are_refused(tmp_path, count
     else:
         burstline.write(trace, tmp_path / "run.otf2")
         assert len(burstline.read(tmp_path / "run.otf2").counter_names) == 255
+
+
+def test_a_paraver_trace_with_several_things_in_a_moment_gives_the_same_calls(tmp_path):
+    trace = burstline.read(write_example(tmp_path), raw=False)
+
+    burstline.write(trace, tmp_path / "run.otf2")
+
+    again = burstline.read(tmp_path / "run.otf2")
+    for name in ("operation", "enter_ns", "leave_ns"):
+        assert again.calls[name].to_pylist() == trace.calls[name].to_pylist()
+    assert again.messages["receive_ns"].to_pylist() == trace.messages["receive_ns"].to_pylist()
+    assert "region_never_left" not in again.defects["kind"].to_pylist()

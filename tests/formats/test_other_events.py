@@ -28,7 +28,7 @@ from burstline.formats.text import parse, render
 from burstline.model import schema
 from burstline.testing import assert_same_trace, trace_of
 from otf2_archives import archive
-from told import told
+from table_cells import cells
 
 VALUES = {
     Type.UINT8: 255,
@@ -58,11 +58,6 @@ def rewritten(place, tmp_path):
     return printed(place / "traces.otf2"), printed(tmp_path / "again.otf2")
 
 
-@pytest.fixture
-def place(tmp_path):
-    return tmp_path / "run"
-
-
 @pytest.mark.usefixtures("otf2_print_tool")
 def test_a_program_and_its_threads_are_told_again(place, tmp_path):
     with archive(place) as made:
@@ -76,7 +71,7 @@ def test_a_program_and_its_threads_are_told_again(place, tmp_path):
         thread.writer.program_end(8, -3)
 
     kinds = burstline.read(place).other_events
-    assert told(kinds, "kind") == (
+    assert cells(kinds, "kind") == (
         "program_begin | thread_created | communicator_created | communicator_destroyed | "
         "thread_awaited | program_end"
     )
@@ -260,4 +255,4 @@ def test_an_attribute_of_a_type_that_is_not_known_has_none():
 
     table = other_event_table(records, basis)
 
-    assert told(table, "type value") == "- 7 | location 0"
+    assert cells(table, "type value") == "- 7 | location 0"

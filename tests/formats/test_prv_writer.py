@@ -24,7 +24,7 @@ from oracles.prv_dump import dump
 from oracles.prv_rules import broken
 from paraver_text import HEADER, LINES, write_example
 from real_traces import telling
-from told import told
+from table_cells import cells
 
 STORIES = """
 ranks 2
@@ -179,7 +179,7 @@ def test_a_trace_without_records_gets_them_from_its_calls(tmp_path):
     again = burstline.read(copy)
     for column in ("location", "call", "enter_ns", "leave_ns", "peer", "tag", "sent_bytes"):
         assert again.calls[column].to_pylist() == trace.calls[column].to_pylist()
-    assert told(again.messages, "received_bytes send_call") == "8 0"
+    assert cells(again.messages, "received_bytes send_call") == "8 0"
     assert again.collectives["complete"].to_pylist() == [True]
     functions = again.call_paths["function"].to_pylist()
     path = again.calls["call_path"][0].as_py()

@@ -29,7 +29,7 @@ from burstline.formats.cube import archive
 from burstline.formats.intake.budget import BASE
 from cube_files import METRICS, SYSTEM, Cube, Member, anchor, data, index
 from supervised import supervised
-from told import told
+from table_cells import cells
 
 
 @pytest.fixture
@@ -63,9 +63,9 @@ def test_the_three_trees_are_tables(place):
 
     assert profile.metrics["parent"].to_pylist() == [None, 0, None, None]
     assert profile.metrics["unit"].to_pylist() == ["sec", "occ", "sec", ""]
-    assert told(profile.call_paths, "function parent") == "main - | solve 0 | MPI_Recv 0"
+    assert cells(profile.call_paths, "function parent") == "main - | solve 0 | MPI_Recv 0"
     assert profile.call_paths["begin_line"].to_pylist() == [3, 9, None]
-    assert told(profile.locations, "rank node") == "0 node_a | 1 node_a"
+    assert cells(profile.locations, "rank node") == "0 node_a | 1 node_a"
     assert profile.attributes == {"Creator": "a test"}
 
 

@@ -24,7 +24,7 @@ from burstline.errors import ParameterError
 from burstline.formats.cube import writing
 from burstline.model import CALL_PATHS, LOCATIONS, METRICS, Profile, Values
 from effort import examples
-from told import told
+from table_cells import cells
 
 HEAD, DATA = struct.pack("<11sIHB", b"CUBEX.INDEX", 1, 0, 1), b"CUBEX.DATA"
 DTYPES = {
@@ -287,7 +287,7 @@ def test_metrics_without_values_are_left_out_and_those_below_them_are_not(place)
     burstline.write(profile_of([None], metrics), place)
     again = burstline.read_profile(place)
 
-    assert told(again.metrics, "name parent") == "time - | p2p 0"
+    assert cells(again.metrics, "name parent") == "time - | p2p 0"
 
 
 def test_several_roots_are_below_one_that_includes_them(place):
@@ -315,7 +315,7 @@ def test_columns_follow_the_threads_through_nodes_and_processes(place):
     again = burstline.read_profile(place)
 
     require_sound(place)
-    assert told(again.locations, "name node") == "t0 a | t2 a | t1 b | t3 b"
+    assert cells(again.locations, "name node") == "t0 a | t2 a | t1 b | t3 b"
     assert again.exclusive("n").tolist() == [[0, 2, 1, 3]]
 
 

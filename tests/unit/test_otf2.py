@@ -19,17 +19,8 @@ from burstline.formats.derivation.records import with_records
 from burstline.formats.otf2.reading import trace as otf2_reading
 from burstline.summary import summarise
 from burstline.testing import assert_same_trace
-from otf2_archives import archive, read, team_of_two
-from told import told
-
-
-@pytest.fixture
-def place(tmp_path):
-    return tmp_path / "run"
-
-
-def rows(table, *names):
-    return list(zip(*(table[name].to_pylist() for name in names), strict=True))
+from otf2_archives import archive, read, rows, team_of_two
+from table_cells import cells
 
 
 def defects(trace):
@@ -49,7 +40,7 @@ def test_calls_lie_in_regions_and_know_their_caller(place):
         ("MPI_Barrier", 20, 30, 2, 1)
     ]
     assert rows(trace.call_paths, "parent", "function") == [(None, "main"), (0, "solve")]
-    assert told(trace.regions, "enter_ns leave_ns parent call_path") == "0 50 - 0 | 10 40 0 1"
+    assert cells(trace.regions, "enter_ns leave_ns parent call_path") == "0 50 - 0 | 10 40 0 1"
     assert not trace.defects.num_rows
 
 
@@ -94,7 +85,7 @@ def test_receives_of_one_channel_are_matched_as_they_were_posted(place):
             receiver.region("MPI_Wait", time, time + 5, end)
     trace = read(place)
 
-    assert told(trace.messages, "sent_bytes received_bytes receive_ns") == "1 1 40 | 2 2 30"
+    assert cells(trace.messages, "sent_bytes received_bytes receive_ns") == "1 1 40 | 2 2 30"
 
 
 def test_ranks_of_a_communicator_are_those_of_the_world(place):
@@ -162,7 +153,9 @@ def test_threads_belong_to_the_team_that_was_forked(place):
         team_of_two(made)
     trace = read(place)
 
-    assert told(trace.teams, "fork_ns join_ns threads fork_location") == "10 21 2 0 | 50 61 2 0"
+    assert (
+        cells(trace.teams, "fork_ns join_ns threads fork_location") == "10 21 2 0 | 50 61 2 0"
+    )
     names = trace.region_defs["name"].to_pylist()
     found = [
         (row["location"], names[row["region"]], row["team"], row["barrier_ordinal"])
@@ -308,7 +301,7 @@ def test_time_nobody_watched_is_a_gap(place):
         thread.region("f", 60, 70)
     trace = read(place)
 
-    assert told(trace.gaps, "start_ns end_ns kind") == (
+    assert cells(trace.gaps, "start_ns end_ns kind") == (
         "10 20 flush | 30 40 tracing_off | 50 70 tracing_off"
     )
 
@@ -396,7 +389,7 @@ def test_what_a_program_told_is_kept_and_is_an_event_of_a_paraver_trace(place):
     told = read(place)
     trace = with_records(told)
 
-    assert told(told.other_events, "name type value text") == (
+    assert cells(told.other_events, "name type value text") == (
         "n int64 -5 - | kernel string - dgemm"
     )
     labels = dict(rows(trace.event_types, "type", "label"))
@@ -431,7 +424,7 @@ def test_puts_and_gets_tell_their_calls_partner_and_bytes(place):
         made.thread(1).region("MPI_Get", 0, 5, ("rma_get", 1, window, 0, 32, 1))
     trace = read(place)
 
-    assert told(trace.calls, "peer sent_bytes received_bytes communicator") == (
+    assert cells(trace.calls, "peer sent_bytes received_bytes communicator") == (
         "1 64 - 0 | 0 - 32 0"
     )
 

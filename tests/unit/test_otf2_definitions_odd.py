@@ -10,17 +10,8 @@ from otf2.enums import LocationGroupType, LocationType, MetricMode, Paradigm, Ty
 from burstline.formats.otf2.numbers import NOWHERE
 from burstline.formats.otf2.reading.archive import ArchiveDefinitions, Region
 from burstline.formats.otf2.reading.regions import ArchiveRegions
-from otf2_archives import archive, read
-from told import told
-
-
-@pytest.fixture
-def place(tmp_path):
-    return tmp_path / "run"
-
-
-def rows(table, *names):
-    return list(zip(*(table[name].to_pylist() for name in names), strict=True))
+from otf2_archives import archive, read, rows
+from table_cells import cells
 
 
 def defects(trace):
@@ -89,7 +80,7 @@ def test_an_accelerator_of_nobody_is_no_rank_and_is_told(place):
             made.thread(rank).region("MPI_Barrier", 5, 9)
     trace = read(place)
 
-    assert told(trace.locations, "rank kind node") == "0 cpu n1 | 0 gpu_stream n2 | 1 cpu n1"
+    assert cells(trace.locations, "rank kind node") == "0 cpu n1 | 0 gpu_stream n2 | 1 cpu n1"
     assert ("accelerator_without_process", "loss", 1) in defects(trace)
     assert trace.metadata["ranks"] == "2"
 
@@ -162,7 +153,7 @@ def test_the_path_of_a_calling_context_is_all_of_its_parents_with_their_lines(pl
         writer.calling_context_leave(30, main)
     trace = read(place)
 
-    assert told(trace.call_paths, "parent function file line") == (
+    assert cells(trace.call_paths, "parent function file line") == (
         "- main main.c 12 | 0 sub sub.c 7 | 1 deep - -"
     )
     assert rows(trace.calls, "operation", "call_path") == [("MPI_Send", 2)]
@@ -181,7 +172,7 @@ def test_calls_from_two_lines_of_a_function_have_two_paths(place):
         writer.calling_context_leave(40, first)
     trace = read(place)
 
-    assert told(trace.call_paths, "parent function line") == "- main 12 | - main 20"
+    assert cells(trace.call_paths, "parent function line") == "- main 12 | - main 20"
     assert trace.calls["call_path"].to_pylist() == [0, 1, 0]
 
 

@@ -25,11 +25,6 @@ _TIME, _ENTER = 5, 12
 """First bytes of records: a time, which is 8 bytes, and an enter, which tells its size."""
 
 
-@pytest.fixture
-def place(tmp_path):
-    return tmp_path / "run"
-
-
 def read(place):
     trace = burstline.read(place)
     for name in schema.TABLES:

@@ -19,20 +19,11 @@ from otf2.enums import (
 
 from burstline.formats.intake.defects import Defects
 from burstline.formats.otf2.reading.events import _metrics_alike
-from otf2_archives import archive, read
-from told import told
+from otf2_archives import archive, read, rows
+from table_cells import cells
 
 NOBODY = 2**32 - 1
 LATEST = 2**61
-
-
-@pytest.fixture
-def place(tmp_path):
-    return tmp_path / "run"
-
-
-def rows(table, *names):
-    return list(zip(*(table[name].to_pylist() for name in names), strict=True))
 
 
 def defects(trace):
@@ -102,7 +93,7 @@ def test_a_matched_message_is_received_where_the_probe_is_answered(place):
 
     names = ("sender_location", "receiver_location", "tag", "sent_bytes", "received_bytes")
     assert rows(trace.messages, *names) == [(0, 1, 5, 100, 100)]
-    assert told(trace.messages, "post_call post_ns receive_call receive_ns") == "1 30 1 38"
+    assert cells(trace.messages, "post_call post_ns receive_call receive_ns") == "1 30 1 38"
     assert trace.messages["receive_request"].to_pylist() == [None]
     calls = rows(trace.calls, "operation", "peer", "tag", "received_bytes")
     assert calls[1:] == [("MPI_Mprobe", 0, 5, None), ("MPI_Mrecv", 0, 5, 100)]
@@ -137,7 +128,7 @@ def test_probes_decide_the_order_in_which_matched_messages_are_received(place):
         made.thread(1).region("MPI_Mrecv", 80, 85, ("mpi_mrecv", 84, 2, 2))
     trace = read(place)
 
-    assert told(trace.messages, "sent_bytes received_bytes receive_ns") == (
+    assert cells(trace.messages, "sent_bytes received_bytes receive_ns") == (
         "1 1 57 | 2 2 84 | 3 3 74"
     )
     assert defects(trace) == {}
@@ -221,7 +212,7 @@ def test_a_metric_read_again_in_one_moment_is_another_reading(place):
             writer.metric(10, metric, [value])
     trace = read(place)
 
-    assert told(trace.readings, "time_ns n other") == "10 1 9 | 10 2 - | 10 3 -"
+    assert cells(trace.readings, "time_ns n other") == "10 1 9 | 10 2 - | 10 3 -"
     assert defects(trace) == {}
 
 

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import re
+
 import numpy as np
 import pytest
 
@@ -9,17 +11,17 @@ import burstline
 from burstline.formats.paraver.reading.scan import bytes_of_tables
 from burstline.formats.paraver.reading.trace_file import scan
 from paraver_text import write_example
-from told import told
+from table_cells import cells, cells_like
 
 HEAD = "#Paraver (01/01/2026 at 00:00):{end}_ns:1(4):1:2(2:1,1:1),2\nc:1:1:2:1:2\nc:1:2:1:1\n"
-ONE, THREAD, TWO = "1:1:1:1", "2:1:1:2", "3:1:2:1"
+PLACES = {"ONE": "1:1:1:1", "THREAD": "2:1:1:2", "TWO": "3:1:2:1"}
 
 
 @pytest.fixture
 def trace(tmp_path):
-    def read(*lines, pcf="", row=""):
+    def read(lines, pcf="", row=""):
         path = tmp_path / "t.prv"
-        text = HEAD.format(end=1000) + "".join(f"{line}\n" for line in lines)
+        text = HEAD.format(end=1000) + "".join(f"{line}\n" for line in records(lines))
         path.write_text(text, encoding="ascii")
         path.with_suffix(".pcf").write_text(pcf, encoding="utf-8")
         path.with_suffix(".row").write_text(row, encoding="utf-8") if row else None
@@ -28,9 +30,17 @@ def trace(tmp_path):
     return read
 
 
-def call(place, value, enter, leave, *more, kind=50000001):
-    pairs = "".join(f":{name}:{amount}" for name, amount in more)
-    return f"2:{place}:{enter}:{kind}:{value}{pairs}", f"2:{place}:{leave}:{kind}:0"
+def records(text):
+    """Give the lines of a text: ``call:ONE:value:enter:leave[:kind[:more pairs]]`` is two."""
+    for line in text.split():
+        head, *fields = line.split(":")
+        if head == "call":
+            place, value, enter, leave, *pairs = fields
+            kind, *more = pairs or ["50000001"]
+            yield from records(f"2:{place}:{':'.join([enter, kind, value, *more])}")
+            yield from records(f"2:{place}:{leave}:{kind}:0")
+        else:
+            yield re.sub("[A-Z]+", lambda name: PLACES[name[0]], line)
 
 
 def only(table):
@@ -38,113 +48,109 @@ def only(table):
     return row
 
 
-def test_an_immediate_send_is_complete_at_an_unknown_moment(trace):
-    t = trace(
-        *call(ONE, 3, 10, 20),
-        *call(ONE, 5, 40, 50),
-        *call(TWO, 4, 5, 8),
-        *call(TWO, 5, 30, 60),
-        f"3:{ONE}:10:20:{TWO}:8:60:100:4294967295",
-    )
-    message = only(t.messages)
-
-    assert (message["send_call"], message["post_call"], message["receive_call"]) == (0, 0, 1)
-    assert (message["send_done_call"], message["send_done_ns"]) == (None, None)
-    assert message["send_done_from"] == "unknown"
-    assert message["communicator"] is None
-    assert message["tag"] == -1
-    assert told(t.calls, "sent_bytes received_bytes") == "100 - | - - | - - | - 100"
-    assert t.calls["peer"].to_pylist() == [1, None, 0, None]
-
-
-def test_a_blocking_send_is_complete_when_it_is_left(trace):
-    t = trace(*call(ONE, 34, 10, 20), *call(TWO, 2, 5, 30), f"3:{ONE}:10:20:{TWO}:5:30:8:7")
-    message = only(t.messages)
-
-    assert (message["send_done_call"], message["send_done_ns"]) == (0, 20)
-    assert message["send_done_from"] == "recorded"
-
-
-def test_both_halves_of_a_sendrecv_are_in_one_call(trace):
-    t = trace(
-        *call(ONE, 41, 10, 50),
-        *call(TWO, 41, 12, 60),
-        f"3:{ONE}:10:10:{TWO}:12:60:8:1",
-        f"3:{TWO}:12:12:{ONE}:10:50:16:1",
-    )
-    found = [
-        (m["send_call"], m["post_call"], m["receive_call"]) for m in t.messages.to_pylist()
-    ]
-
-    assert found == [(0, 0, 0), (0, 0, 0)]
-    assert told(t.calls, "sent_bytes received_bytes") == "8 16 | 16 8"
-
-
-def test_a_persistent_message_belongs_to_its_start(trace):
-    t = trace(
-        *call(ONE, 124, 10, 15, kind=50000003),
-        *call(ONE, 6, 20, 25),
-        *call(TWO, 124, 8, 12, kind=50000003),
-        *call(TWO, 6, 30, 40),
-        f"3:{ONE}:10:10:{TWO}:8:40:8:1",
-    )
-    message = only(t.messages)
-
-    assert (message["send_call"], message["post_call"], message["receive_call"]) == (0, 0, 1)
-
-
-def test_a_message_to_oneself_is_none_to_another_thread_without_a_call_a_link(trace):
-    t = trace(
-        *call(ONE, 4, 10, 12),
-        *call(ONE, 1, 20, 30),
-        *call(ONE, 5, 40, 50),
-        f"3:{ONE}:20:30:{ONE}:12:50:8:1",
-        f"3:{ONE}:60:60:{THREAD}:70:70:9:60000000",
-    )
-
-    assert only(t.messages)["receive_call"] == 2
-    link = only(t.links)
-    assert (link["receiver_location"], link["size"], link["tag"]) == (1, 9, 60000000)
-
-
-def test_a_size_beyond_two_gib_was_printed_negative(trace):
-    t = trace(
-        *call(ONE, 1, 10, 20), *call(TWO, 2, 5, 30), f"3:{ONE}:10:20:{TWO}:5:30:-2147483648:7"
-    )
-
-    assert only(t.messages)["received_bytes"] == 2**31
-    assert "negative_message_size" in t.defects["kind"].to_pylist()
-
-
-def test_the_root_of_a_collective_is_told_by_its_flag(trace):
-    sizes = (50100001, 8), (50100002, 0), (50100004, 1)
-    t = trace(
-        *call(ONE, 7, 10, 20, (50100001, 0), (50100002, 8), (50100004, 1), kind=50000002),
-        *call(TWO, 7, 12, 22, *sizes, (50100003, 1), kind=50000002),
-        *call(ONE, 8, 30, 40, (50100004, 2), kind=50000002),
-        *call(TWO, 8, 30, 40, (50100004, 9), kind=50000002),
-    )
-
-    assert [(c["operation"], c["root"], c["complete"]) for c in t.collectives.to_pylist()] == [
-        ("MPI_Bcast", 1, True),
-        ("MPI_Barrier", None, True),
-        ("MPI_Barrier", None, False),
-    ]
-    kinds = t.communicators["kind"].to_pylist()
-    assert kinds == ["world", "self", "unknown"]
-    assert "communicator_without_members" in t.defects["kind"].to_pylist()
+SEND_AND_RECEIVE = "call:ONE:1:10:20 call:TWO:2:5:30"
+ODDITIES = {
+    "an immediate send is complete at an unknown moment": (
+        """call:ONE:3:10:20 call:ONE:5:40:50 call:TWO:4:5:8 call:TWO:5:30:60
+        3:ONE:10:20:TWO:8:60:100:4294967295""",
+        "messages send_call post_call receive_call tag communicator: 0 0 1 -1 -",
+        "messages send_done_call send_done_ns send_done_from: - - unknown",
+        "calls sent_bytes received_bytes peer: 100 - 1 | - - - | - - 0 | - 100 -",
+    ),
+    "a blocking send is complete when it is left": (
+        "call:ONE:34:10:20 call:TWO:2:5:30 3:ONE:10:20:TWO:5:30:8:7",
+        "messages send_done_call send_done_ns send_done_from: 0 20 recorded",
+    ),
+    "both halves of a sendrecv are in one call": (
+        """call:ONE:41:10:50 call:TWO:41:12:60
+        3:ONE:10:10:TWO:12:60:8:1 3:TWO:12:12:ONE:10:50:16:1""",
+        "messages send_call post_call receive_call: 0 0 0 | 0 0 0",
+        "calls sent_bytes received_bytes: 8 16 | 16 8",
+    ),
+    "a persistent message belongs to its start": (
+        """call:ONE:124:10:15:50000003 call:ONE:6:20:25 call:TWO:124:8:12:50000003
+        call:TWO:6:30:40 3:ONE:10:10:TWO:8:40:8:1""",
+        "messages send_call post_call receive_call: 0 0 1",
+    ),
+    "a message to oneself is one, to another thread without a call a link": (
+        """call:ONE:4:10:12 call:ONE:1:20:30 call:ONE:5:40:50
+        3:ONE:20:30:ONE:12:50:8:1 3:ONE:60:60:THREAD:70:70:9:60000000""",
+        "messages receive_call: 2",
+        "links receiver_location size tag: 1 9 60000000",
+    ),
+    "a size beyond two GiB was printed negative": (
+        f"{SEND_AND_RECEIVE} 3:ONE:10:20:TWO:5:30:-2147483648:7",
+        "messages received_bytes: 2147483648",
+        "negative_message_size",
+    ),
+    "the root of a collective is told by its flag": (
+        """call:ONE:7:10:20:50000002:50100001:0:50100002:8:50100004:1
+        call:TWO:7:12:22:50000002:50100001:8:50100002:0:50100004:1:50100003:1
+        call:ONE:8:30:40:50000002:50100004:2 call:TWO:8:30:40:50000002:50100004:9""",
+        "collectives operation: MPI_Bcast | MPI_Barrier | MPI_Barrier",
+        "collectives root complete: 1 yes | - yes | - no",
+        "communicators kind: world | self | unknown",
+        "communicator_without_members",
+    ),
+    "failed polls are time of the burst before the one that succeeds": (
+        """call:ONE:4:10:12 2:ONE:15:50000304:0 2:ONE:90:50000305:70:50000304:33
+        call:ONE:39:90:95:50000003""",
+        "bursts polls polling_ns: 33 70",
+    ),
+    "counters of a set that is left belong to the burst before": (
+        """2:ONE:0:41999999:1:42000050:0:42000059:0
+        2:ONE:10:50000001:1:42000050:5:42000059:6 2:ONE:20:50000001:0:42000050:1:42000059:2
+        2:ONE:50:42000050:30:42000059:40:41999999:2:42000008:0
+        2:ONE:50:50000001:1 2:ONE:60:50000001:0:42000050:3:42000008:4""",
+        "bursts PAPI_TOT_INS PAPI_TOT_CYC PAPI_L3_TCM: 30 40 -",
+        "counter_sets counter_set: 1 | 1 | 2 | 2",
+        "counter_sets counter: PAPI_TOT_INS | PAPI_TOT_CYC | PAPI_L3_TCM | PAPI_TOT_INS",
+    ),
+    "time that nobody watched is a gap of its burst": (
+        """call:ONE:1:10:20 2:ONE:30:40000003:1 2:ONE:37:40000003:0
+        2:ONE:40:40000012:0 2:ONE:45:40000012:1 call:ONE:1:60:70""",
+        "bursts gap_ns: 12",
+        "gaps kind: not_created | flush | tracing_off",
+    ),
+    "one-sided calls know target and size though rank 0 closes them": (
+        """2:ONE:10:50000004:65:50001000:64:50001001:0 2:ONE:20:50000004:0:50001000:0:50001001:0
+        2:ONE:30:50000005:143:50000110:4096 2:ONE:40:50000005:0:50000110:4096""",
+        "calls peer sent_bytes received_bytes: 0 64 - | - - 4096",
+    ),
+    "threads of a team compute between the borders of their regions": (
+        """2:ONE:10:60000001:3 2:ONE:12:60000018:5 2:THREAD:13:60000018:5
+        2:THREAD:20:60000005:1 2:THREAD:40:60000005:0 2:ONE:41:60000018:0
+        2:THREAD:42:60000018:0 2:ONE:50:60000001:0
+        2:ONE:60:60000019:8:60000019:9 2:ONE:70:60000019:0:60000019:0""",
+        "teams fork_ns join_ns threads: 10 50 2",
+        "regions team parent barrier_ordinal: 0 - - | 0 0 - | - - - | - 2 - | 0 - - | 0 0 0",
+        "regions enter_ns leave_ns: 10 50 | 12 41 | 60 70 | 60 70 | 13 42 | 20 40",
+        "bursts location start_ns end_ns: 0 10 12 | 0 12 41 | 0 41 50 | 1 13 20 | 1 40 42",
+    ),
+    "a lock is held from its acquisition to its release": (
+        """2:ONE:10:60000007:3 2:ONE:20:60000007:6 2:ONE:30:60000007:5 2:ONE:35:60000007:0
+        2:THREAD:12:60000007:3 2:THREAD:40:60000007:6 2:THREAD:50:60000007:0""",
+        "locks location order acquire_ns release_ns: 0 1 20 35 | 1 2 40 50",
+    ),
+    "a trace of states only has bursts and says where from": (
+        "1:ONE:0:100:1 1:ONE:100:150:13 1:ONE:150:300:1 1:TWO:5:9:1",
+        "bursts location burst start_ns end_ns: 0 0 0 100 | 0 1 150 300 | 2 0 5 9",
+        "bursts_from_states",
+    ),
+}
+"""Records, and what stands in tables then; or a kind of defect that is there."""
 
 
-def test_failed_polls_are_time_of_the_burst_before_the_one_that_succeeds(trace):
-    t = trace(
-        *call(ONE, 4, 10, 12),
-        f"2:{ONE}:15:50000304:0",
-        f"2:{ONE}:90:50000305:70:50000304:33",
-        *call(ONE, 39, 90, 95, kind=50000003),
-    )
-    burst = only(t.bursts)
+@pytest.mark.parametrize("oddity", ODDITIES)
+def test_what_extrae_writes_in_a_way_of_its_own(trace, oddity):
+    lines, *tables = ODDITIES[oddity]
+    read = trace(lines)
 
-    assert (burst["polls"], burst["polling_ns"]) == (33, 70)
+    for said in tables:
+        if ":" in said:
+            assert cells_like(read, said) == said
+        else:
+            assert said in read.defects["kind"].to_pylist()
 
 
 @pytest.mark.parametrize(
@@ -154,7 +160,7 @@ def test_failed_polls_are_time_of_the_burst_before_the_one_that_succeeds(trace):
 @pytest.mark.parametrize("value", [-7, -(2**63), 2**63 - 1])
 def test_polls_that_cannot_be_are_dropped_and_said(trace, kind, column, value):
     unknown = None if column == "waiting_ns" else 0
-    t = trace(*call(ONE, 4, 10, 12), f"2:{ONE}:90:{kind}:{value}", *call(ONE, 39, 90, 95))
+    t = trace(f"call:ONE:4:10:12 2:ONE:90:{kind}:{value} call:ONE:39:90:95")
 
     assert only(t.bursts)[column] == unknown
     if (column, value) != ("waiting_ns", -(2**63)):  # which is how the scan says "unknown"
@@ -164,84 +170,12 @@ def test_polls_that_cannot_be_are_dropped_and_said(trace, kind, column, value):
 @pytest.mark.parametrize("number", [-(2**63), -1, 2**31])
 def test_a_counter_set_whose_number_is_none_is_dropped_and_said(trace, number):
     t = trace(
-        f"2:{ONE}:0:41999999:1:42000050:0",
-        f"2:{ONE}:10:42000050:5",
-        f"2:{ONE}:50:42000059:40:41999999:{number}:42000008:0",
+        "2:ONE:0:41999999:1:42000050:0 2:ONE:10:42000050:5 "
+        f"2:ONE:50:42000059:40:41999999:{number}:42000008:0"
     )
 
     assert {row["counter_set"] for row in t.counter_sets.to_pylist()} == {1}
     assert "counter_set_out_of_range" in t.defects["kind"].to_pylist()
-
-
-def test_counters_of_a_set_that_is_left_belong_to_the_burst_before(trace):
-    t = trace(
-        f"2:{ONE}:0:41999999:1:42000050:0:42000059:0",
-        f"2:{ONE}:10:50000001:1:42000050:5:42000059:6",
-        f"2:{ONE}:20:50000001:0:42000050:1:42000059:2",
-        f"2:{ONE}:50:42000050:30:42000059:40:41999999:2:42000008:0",
-        f"2:{ONE}:50:50000001:1",
-        f"2:{ONE}:60:50000001:0:42000050:3:42000008:4",
-    )
-    burst = only(t.bursts)
-
-    assert (burst["PAPI_TOT_INS"], burst["PAPI_TOT_CYC"], burst["PAPI_L3_TCM"]) == (
-        30,
-        40,
-        None,
-    )
-    sets = {(row["counter_set"], row["counter"]) for row in t.counter_sets.to_pylist()}
-    assert {(1, "PAPI_TOT_CYC"), (2, "PAPI_L3_TCM")} <= sets
-    assert (2, "PAPI_TOT_CYC") not in sets
-
-
-def test_time_that_nobody_watched_is_a_gap_of_its_burst(trace):
-    t = trace(
-        *call(ONE, 1, 10, 20),
-        f"2:{ONE}:30:40000003:1",
-        f"2:{ONE}:37:40000003:0",
-        f"2:{ONE}:40:40000012:0",
-        f"2:{ONE}:45:40000012:1",
-        *call(ONE, 1, 60, 70),
-    )
-
-    assert only(t.bursts)["gap_ns"] == 12
-    assert t.gaps["kind"].to_pylist() == ["not_created", "flush", "tracing_off"]
-
-
-def test_one_sided_calls_know_target_and_size_though_rank_0_closes_them(trace):
-    t = trace(
-        f"2:{ONE}:10:50000004:65:50001000:64:50001001:0",
-        f"2:{ONE}:20:50000004:0:50001000:0:50001001:0",
-        f"2:{ONE}:30:50000005:143:50000110:4096",
-        f"2:{ONE}:40:50000005:0:50000110:4096",
-    )
-
-    assert told(t.calls, "peer sent_bytes received_bytes") == "0 64 - | - - 4096"
-
-
-def test_threads_of_a_team_compute_between_the_borders_of_their_regions(trace):
-    t = trace(
-        f"2:{ONE}:10:60000001:3",
-        f"2:{ONE}:12:60000018:5",
-        f"2:{THREAD}:13:60000018:5",
-        f"2:{THREAD}:20:60000005:1",
-        f"2:{THREAD}:40:60000005:0",
-        f"2:{ONE}:41:60000018:0",
-        f"2:{THREAD}:42:60000018:0",
-        f"2:{ONE}:50:60000001:0",
-        f"2:{ONE}:60:60000019:8:60000019:9",
-        f"2:{ONE}:70:60000019:0:60000019:0",
-    )
-    team = only(t.teams)
-    regions = t.regions.to_pylist()
-
-    assert (team["fork_ns"], team["join_ns"], team["threads"]) == (10, 50, 2)
-    assert [r["team"] for r in regions] == [0, 0, None, None, 0, 0]
-    assert [r["parent"] for r in regions] == [None, 0, None, 2, None, 0]
-    barrier = regions[-1]
-    assert (barrier["enter_ns"], barrier["leave_ns"], barrier["barrier_ordinal"]) == (20, 40, 0)
-    worker = [b for b in t.bursts.to_pylist() if b["location"] == 1]
-    assert [(b["start_ns"], b["end_ns"]) for b in worker] == [(13, 20), (40, 42)]
 
 
 @pytest.mark.parametrize(
@@ -251,47 +185,17 @@ def test_threads_of_a_team_compute_between_the_borders_of_their_regions(trace):
 )
 def test_a_region_is_in_the_line_that_the_type_beside_its_own_tells(trace, function, line):
     t = trace(
-        f"2:{ONE}:10:{function}:7:{line}:9",
-        f"2:{ONE}:20:{function}:0:{line}:0",
+        f"2:ONE:10:{function}:7:{line}:9 2:ONE:20:{function}:0:{line}:0",
         pcf=f"EVENT_TYPE\n0 {function} Function\nVALUES\n7 work\n\n"
         f"EVENT_TYPE\n0 {line} Line\nVALUES\n9 o.c:19 [/src/o.c:19, /src/o]\n",
     )
-    row = only(t.table("region_defs"))
 
-    assert (row["name"], row["file"], row["begin_line"]) == ("work", "o.c", 19)
-
-
-def test_a_lock_is_held_from_its_acquisition_to_its_release(trace):
-    t = trace(
-        f"2:{ONE}:10:60000007:3",
-        f"2:{ONE}:20:60000007:6",
-        f"2:{ONE}:30:60000007:5",
-        f"2:{ONE}:35:60000007:0",
-        f"2:{THREAD}:12:60000007:3",
-        f"2:{THREAD}:40:60000007:6",
-        f"2:{THREAD}:50:60000007:0",
-    )
-
-    found = [
-        (k["location"], k["order"], k["acquire_ns"], k["release_ns"])
-        for k in t.locks.to_pylist()
-    ]
-    assert found == [(0, 1, 20, 35), (1, 2, 40, 50)]
-
-
-def test_a_trace_of_states_only_has_bursts_and_says_where_from(trace):
-    t = trace(f"1:{ONE}:0:100:1", f"1:{ONE}:100:150:13", f"1:{ONE}:150:300:1", f"1:{TWO}:5:9:1")
-
-    found = [
-        (b["location"], b["burst"], b["start_ns"], b["end_ns"]) for b in t.bursts.to_pylist()
-    ]
-    assert found == [(0, 0, 0, 100), (0, 1, 150, 300), (2, 0, 5, 9)]
-    assert "bursts_from_states" in t.defects["kind"].to_pylist()
+    assert cells(t.region_defs, "name file begin_line") == "work o.c 19"
 
 
 def test_streams_of_a_gpu_are_known_by_their_name(trace):
     row = "LEVEL THREAD SIZE 3\nTHREAD 1.1.1\nGPU-D1.S1-host\nTHREAD 1.2.1\n"
-    t = trace(f"2:{THREAD}:5:63100000:1", row=row)
+    t = trace("2:THREAD:5:63100000:1", row=row)
 
     assert t.locations["kind"].to_pylist() == ["cpu", "gpu_stream", "cpu"]
 
@@ -308,17 +212,12 @@ def test_callers_are_read_from_old_and_new_labels(trace, function, line):
         f"EVENT_TYPE\n0 70000001 Caller at level 1\nVALUES\n2 {function}\n3 main\n\n"
         f"EVENT_TYPE\n0 80000001 Line at level 1\n0 80000002 Level 2\nVALUES\n5 {line}\n"
     )
-    more = (70000001, 2), (80000001, 5), (70000002, 4), (80000002, 1)
-    t = trace(*call(ONE, 1, 10, 20, *more), pcf=pcf)
-    outer, inner = t.call_paths.to_pylist()
+    more = "70000001:2:80000001:5:70000002:4:80000002:1"
+    t = trace(f"call:ONE:1:10:20:50000001:{more}", pcf=pcf)
 
-    assert (inner["function"], inner["file"], inner["line"]) == (
-        "CommSend",
-        "lulesh-comm.cc",
-        101,
-    )
-    assert inner["parent"] == outer["call_path"]
-    assert only(t.calls)["call_path"] == inner["call_path"]
+    inner = t.call_paths.slice(1)
+    assert cells(inner, "function file line parent") == "CommSend lulesh-comm.cc 101 0"
+    assert cells(t.calls, "call_path") == "1"
 
 
 class Steps:
@@ -336,7 +235,7 @@ class Steps:
 
 def test_reading_whole_reports_each_process_as_it_is_read(tmp_path):
     path = tmp_path / "t.prv"
-    lines = [*call(ONE, 3, 10, 20), *call(TWO, 4, 5, 8)]
+    lines = records("call:ONE:3:10:20 call:TWO:4:5:8")
     path.write_text(HEAD.format(end=1000) + "".join(f"{line}\n" for line in lines))
     progress = Steps()
 
@@ -350,7 +249,7 @@ def test_reading_whole_reports_each_process_as_it_is_read(tmp_path):
 def test_threads_without_records_live_at_0(tmp_path):
     trace = burstline.read(write_example(tmp_path, "1:1:1:1:1:3:5:1\n"))
 
-    assert told(trace.locations, "born_ns died_ns") == "3 5 | 0 0 | 0 0"
+    assert cells(trace.locations, "born_ns died_ns") == "3 5 | 0 0 | 0 0"
 
 
 def test_a_scan_sums_the_values_of_events(tmp_path):

@@ -10,7 +10,7 @@ import raw_files
 from burstline.extrae.counters import counter_types
 from burstline.extrae.event_types import ITERATION, LOOP_OF_CALL, MOVED_TYPES, NATIVE_TYPES
 from raw_files import Run, column, defects, record
-from told import told
+from table_cells import cells
 
 
 def test_a_folder_of_raw_files_is_recognised(tmp_path):
@@ -68,7 +68,7 @@ def test_counters_are_differences_of_readings(tmp_path):
     trace = run.read(tmp_path)
 
     assert trace.counter_names == ("x", "y", "z")
-    assert told(trace.readings, "x y") == "0 0 | 1 0 | 49 20 | 10 -"
+    assert cells(trace.readings, "x y") == "0 0 | 1 0 | 49 20 | 10 -"
     assert column(trace, "bursts", "x") == [49]
     assert defects(trace)["counter_runs_backwards"] == 2
 
@@ -129,7 +129,7 @@ def test_frames_are_resolved_with_those_inlined(tmp_path):
 
     trace = run.read(tmp_path, resolve=resolve)
 
-    assert told(trace.call_paths, "function parent line") == (
+    assert cells(trace.call_paths, "function parent line") == (
         "solver-with-a-rather-long-name+0x8 - - | main 0 3 | outer 1 70 | inner 2 7"
     )
     assert column(trace, "calls", "call_path") == [3]
@@ -168,7 +168,7 @@ def test_communicators_are_one_by_the_name_their_members_share(tmp_path):
 
     assert column(trace, "communicators", "members")[1] == list(range(8, -1, -1))
     assert trace.communicators.num_rows == 2
-    assert told(trace.collectives, "complete root") == "yes 2"
+    assert cells(trace.collectives, "complete root") == "yes 2"
     assert column(trace, "collective_members", "comm_rank") == list(range(9))
     assert column(trace, "calls", "root")[:4] == [None, None, 2, None]
 
@@ -188,7 +188,7 @@ def test_a_non_blocking_collective_ends_with_the_call_that_completed_it(tmp_path
 
     trace = run.read(tmp_path)
 
-    assert told(trace.collective_members, "done_call end_ns") == "1 4"
+    assert cells(trace.collective_members, "done_call end_ns") == "1 4"
     assert column(trace, "collectives", "root") == [0]
 
 
@@ -200,7 +200,7 @@ def test_a_receive_is_completed_by_another_thread_than_posted_it(tmp_path):
 
     trace = run.read(tmp_path)
 
-    assert told(trace.messages, "receiver_location receive_call post_call") == "2 0 0"
+    assert cells(trace.messages, "receiver_location receive_call post_call") == "2 0 0"
 
 
 def test_a_receive_takes_one_message_whichever_thread_completes_it(tmp_path):
@@ -213,7 +213,7 @@ def test_a_receive_takes_one_message_whichever_thread_completes_it(tmp_path):
 
     trace = run.read(tmp_path)
 
-    assert told(trace.messages, "sent_bytes received_bytes") == "1 1 | 2 2"
+    assert cells(trace.messages, "sent_bytes received_bytes") == "1 1 | 2 2"
 
 
 def test_a_request_that_is_used_again_is_another_message(tmp_path):
@@ -230,7 +230,7 @@ def test_a_request_that_is_used_again_is_another_message(tmp_path):
 
     trace = run.read(tmp_path)
 
-    assert told(trace.messages, "sent_bytes received_bytes") == "0 0 | 1 1 | 2 2"
+    assert cells(trace.messages, "sent_bytes received_bytes") == "0 0 | 1 1 | 2 2"
     assert column(trace, "messages", "send_done_call") == [1, 3, 5]
 
 
@@ -258,7 +258,7 @@ def test_receives_completed_out_of_order_keep_the_messages_they_were_posted_for(
 
     trace = run.read(tmp_path)
 
-    assert told(trace.messages, "received_bytes receive_call") == "1 3 | 2 2"
+    assert cells(trace.messages, "received_bytes receive_call") == "1 3 | 2 2"
 
 
 def test_a_receive_that_nobody_saw_complete_has_taken_its_message(tmp_path):
@@ -295,7 +295,7 @@ def test_polls_that_failed_are_in_the_burst_before_the_call(tmp_path):
 
     trace = run.read(tmp_path)
 
-    assert told(trace.bursts, "polls polling_ns") == "7 30"
+    assert cells(trace.bursts, "polls polling_ns") == "7 30"
     assert column(trace, "bursts", "waiting_ns") == [None], "older recorders did not tell"
 
 
@@ -316,7 +316,7 @@ def test_one_sided_and_file_calls_have_their_bytes(tmp_path):
 
     trace = run.read(tmp_path)
 
-    assert told(trace.calls, "sent_bytes received_bytes peer communicator") == (
+    assert cells(trace.calls, "sent_bytes received_bytes peer communicator") == (
         "64 - 1 0 | - 32 1 0 | 100 - - -"
     )
 
@@ -336,7 +336,7 @@ def test_loops_and_regions_keep_names_places_and_iterations(tmp_path):
     assert [row["name"] for row in definitions] == ["solve", "solver.c:17"]
     assert definitions[1]["role"] == "loop"
     assert (definitions[1]["begin_line"], definitions[1]["source_value"]) == (17, 99)
-    assert told(trace.regions, "iterations parent") == "- - | 12 0 | - - | 12 0"
+    assert cells(trace.regions, "iterations parent") == "- - | 12 0 | - - | 12 0"
     labels = [row for row in trace.events.to_pylist() if row["type"] == LOOP_OF_CALL]
     assert [(row["time_ns"], row["value"]) for row in labels] == [(2, 99)] * 2
 

@@ -10,7 +10,7 @@ import burstline
 import raw_files
 from burstline import errors
 from raw_files import Run, column, defects, record
-from told import told
+from table_cells import cells
 
 
 def clock(time, there, trip, op):
@@ -168,7 +168,7 @@ def test_sizes_that_cannot_be_are_none_and_the_first_is_named(tmp_path):
 
     trace = run.end(5).read(tmp_path)
 
-    assert told(trace.calls, "sent_bytes received_bytes") == "0 - | 5 0"
+    assert cells(trace.calls, "sent_bytes received_bytes") == "0 - | 5 0"
     found = {row["kind"]: (row["count"], row["first"]) for row in trace.defects.to_pylist()}
     assert found["size_absurd"] == (2, f"{run[0].name}: {2**60} bytes")
 
@@ -224,7 +224,7 @@ def test_times_that_cannot_be_do_not_move_the_others(tmp_path):
 
     trace = run.read(tmp_path)
 
-    assert told(trace.calls, "enter_ns leave_ns") == "0 0 | 20 20"
+    assert cells(trace.calls, "enter_ns leave_ns") == "0 0 | 20 20"
     assert defects(trace) == {"time_absurd": 1, "time_runs_backwards": 1}
 
 

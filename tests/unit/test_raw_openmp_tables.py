@@ -11,7 +11,7 @@ from burstline.clocks import readings_of
 from burstline.columns import enclosing
 from burstline.formats.raw.events.openmp import Op
 from raw_files import Run, column, defects, record, stack
-from told import told
+from table_cells import cells
 
 LOOP, BARRIER, IMPLICIT, CRITICAL, LOCK, ADDRESS = 1, 1, 2, 2, 1, 0x7F00DEADBEE8
 
@@ -70,7 +70,7 @@ def described(trace):
 def test_each_process_has_its_teams_and_their_numbers_are_global(tmp_path):
     trace = hybrid().read(tmp_path)
 
-    assert told(trace.teams, "team process fork_location threads fork_ns join_ns") == (
+    assert cells(trace.teams, "team process fork_location threads fork_ns join_ns") == (
         "0 0 0 2 14 84 | 1 1 2 2 14 84"
     )
     assert defects(trace) == {}
@@ -111,7 +111,7 @@ def test_acquisitions_of_a_lock_are_counted_within_its_process(tmp_path):
     trace = hybrid().read(tmp_path)
 
     assert column(trace, "locks", "lock") == [ADDRESS] * 4
-    assert told(trace.locks, "location order") == "0 1 | 1 2 | 2 1 | 3 2"
+    assert cells(trace.locks, "location order") == "0 1 | 1 2 | 2 1 | 3 2"
     assert column(trace, "locks", "release_ns") == [35, 40, 35, 40]
 
 
@@ -138,7 +138,7 @@ def test_what_is_still_open_at_the_end_ends_there(tmp_path):
 
     assert [row[3] for row in described(trace)] == [29, 29, 29]
     assert column(trace, "regions", "parent") == [None, 0, 1]
-    assert told(trace.teams, "join_ns threads") == "29 1"
+    assert cells(trace.teams, "join_ns threads") == "29 1"
     assert defects(trace)["team_never_joined"] == 1
     leaves = column(trace, "regions", "leave_seq")
     assert leaves == sorted(leaves, reverse=True)

@@ -10,7 +10,7 @@ from burstline.formats.text import parse, render
 from burstline.formats.text.forms import FOLLOWS, NEVER_NULL, REFERENCES
 from burstline.model import TABLES
 from burstline.testing import assert_same_trace, trace_of
-from told import as_told, told
+from table_cells import cells, cells_like
 
 
 def column(table, *names):
@@ -145,7 +145,7 @@ def test_a_text_means(meaning):
     trace = trace_of(text)
 
     for said in tables:
-        assert as_told(trace, said) == said
+        assert cells_like(trace, said) == said
 
 
 def test_a_blocking_message_joins_both_calls():
@@ -219,10 +219,10 @@ def test_members_join_an_instance_by_sequence_on_their_communicator():
           | 3 enter MPI_Barrier | 3 begin | 6 end | 6 leave
     """)
 
-    assert told(trace.collectives, "communicator operation root complete") == (
+    assert cells(trace.collectives, "communicator operation root complete") == (
         "0 MPI_Barrier - yes | 1 MPI_Bcast 2 yes"
     )
-    assert told(trace.collective_members, "collective location comm_rank call") == (
+    assert cells(trace.collective_members, "collective location comm_rank call") == (
         "0 0 0 1 | 0 1 1 0 | 0 2 2 1 | 1 2 0 0 | 1 0 1 0"
     )
     assert column(trace.calls, "communicator", "root", "sent_bytes")[3] == (1, 2, 8)

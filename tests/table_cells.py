@@ -1,6 +1,6 @@
 """Rows of a table as words, for tests that say what a trace holds.
 
->>> told(trace.calls, "operation peer")
+>>> cells(trace.calls, "operation peer")
 'MPI_Send 1 | MPI_Barrier -'
 
 ``-`` is no value, ``yes`` and ``no`` are flags, lists have commas, blanks of a text are ``_``.
@@ -9,7 +9,7 @@
 from __future__ import annotations
 
 
-def told(table, columns):
+def cells(table, columns):
     """Tell some columns of all rows: cells have blanks between them, rows bars."""
     rows = table.select(columns.split()).to_pylist()
     return " | ".join(" ".join(map(word, row.values())) for row in rows)
@@ -23,8 +23,8 @@ def word(value):
     return "-" if value is None else str(value).replace(" ", "_") or '""'
 
 
-def as_told(trace, said):
+def cells_like(trace, said):
     """Tell what a trace has in place of ``"table columns: rows"``; the same where it is so."""
     head = said.partition(":")[0]
     name, columns = head.split(" ", 1)
-    return f"{head}: {told(trace.table(name), columns)}"
+    return f"{head}: {cells(trace.table(name), columns)}"
