@@ -123,8 +123,8 @@ def _moved_stamps(
             continue
         chosen = order[begin[k] : begin[k + 1]]
         chosen = chosen[(time[chosen] != NO_VALUE) & (time[chosen] != UNKNOWN)]
-        told = place[chosen] >= 0
-        by_place, by_time = chosen[told], chosen[~told]
+        has_place = place[chosen] >= 0
+        by_place, by_time = chosen[has_place], chosen[~has_place]
         moved[by_place] += moves.shifts(
             time[by_place], rows.place[span], place[by_place], first=first
         )

@@ -100,14 +100,14 @@ class Readings:
 
 def readings_of(trace: Trace) -> Readings:
     """All events of a trace. The leave of a call that nobody left is none."""
-    locations, told = trace.locations.num_rows, 0
+    locations, events = trace.locations.num_rows, 0
     first, last = np.full(locations, NEVER_LEFT), np.full(locations, UNKNOWN, np.int64)
     for location, seq, _ in _event_sources(trace):
         np.minimum.at(first, location, seq)
         np.maximum.at(last, location, seq)
-        told += len(seq)
+        events += len(seq)
     base = prefix_sums(np.maximum(0, last - first + 1))
-    if base[-1] > _SPARSE * (told + 1_000):
+    if base[-1] > _SPARSE * (events + 1_000):
         return _sparse(trace, first, base)
     exists, shift = np.zeros(base[-1], bool), base[:-1] - first
     for location, seq, _ in _event_sources(trace):

@@ -270,11 +270,11 @@ def _stamping_by(trace: Trace, stamps: Stamps) -> Stamping:
     def stamping(
         location: AnyIntegers, time: Integers, place: Integers, /, *, first: bool
     ) -> Integers:
-        told, moved = place >= 0, time.copy()
+        has_place, moved = place >= 0, time.copy()
         for part in slices(len(time)):
-            chosen = told[part]
+            chosen = has_place[part]
             moved[part][chosen] = stamps.of(location[part][chosen], place[part][chosen])
-        rest = np.flatnonzero(~told & (time != NO_VALUE) & (time != UNKNOWN))
+        rest = np.flatnonzero(~has_place & (time != NO_VALUE) & (time != UNKNOWN))
         event = _events_at(readings.begin, risen, location[rest], time[rest], first=first)
         begun = event >= 0
         moved[rest] = 0

@@ -333,14 +333,14 @@ def what_is_compared(comparison: Comparison) -> str:
 
 def _mean_modelled(profiles: Sequence[Profile]) -> tuple[int, float] | None:
     """Ticks of profiles that no counter gave, and their share, on the mean; None of time."""
-    told = [
+    modelled = [
         [float(profile.attributes[name]) for name in _MODELLED]
         for profile in profiles
         if all(name in profile.attributes for name in _MODELLED)
     ]
-    if not told:
+    if not modelled:
         return None
-    ticks, share = (sum(column) / len(told) for column in zip(*told, strict=True))
+    ticks, share = (sum(column) / len(modelled) for column in zip(*modelled, strict=True))
     return round(ticks), share
 
 

@@ -86,8 +86,10 @@ def _useful_before(trace: Trace, sync: Sync, waiting_ns: Integers) -> Integers:
         trace.table("bursts"), "location", "call_after", "gap_ns"
     )
     row = Ordinals(*trace.arrays("calls", "location", "call")).rows(location, after)
-    told = np.flatnonzero(row >= 0)
-    between[row[told]] = np.maximum(0, between[row[told]] - gap[told] - waiting_ns[told])
+    has_call = np.flatnonzero(row >= 0)
+    between[row[has_call]] = np.maximum(
+        0, between[row[has_call]] - gap[has_call] - waiting_ns[has_call]
+    )
     total = prefix_sums(between)[1:]
     start = calls.begin[:-1][calls.location[first]]
     base = np.zeros(sync.locations, np.int64)

@@ -1,4 +1,4 @@
-"""Scalability: what of the useful time of a first run others keep, and why.
+"""Scalability of runs relative to the first one, and why it is lost.
 
     traces ── a fold each ──► efficiency, work counted in useful bursts ──► ratios with run 1
 
@@ -384,11 +384,11 @@ def _not_computable(
     """Factors that no counter tells, and why."""
     split = ("ipc_scalability", "frequency_scalability")
     if kind is None:
-        told = []
+        counted = []
         for number, run in enumerate(runs, 1):
             counters = next((work.counters for work in run.work if work.counts), ["none"])
-            told.append(f"run {number}: {' and '.join(counters)}")
-        reason = f"the runs have no counter of instructions in common ({', '.join(told)})"
+            counted.append(f"run {number}: {' and '.join(counters)}")
+        reason = f"the runs have no counter of instructions in common ({', '.join(counted)})"
         yield ("instruction_scalability", *split, "speed_scalability"), f"{reason}. {_RECORD}"
     elif len(_KINDS[kind]) == 1:
         reason = "the runs have no counter of cycles in common, so that both are one: speed"

@@ -249,13 +249,13 @@ def _tree_items(
     parent[rows[is_inner]] = first_call + call[is_inner]
     symbol = symbol_of(regions["region"], regions["stack"])
     symbol[construct | regions["around"] | regions["transparent"]] = _NO_NODE
-    told, stack = np.full((2, len(fork_around)), UNKNOWN, np.int64)
+    region, stack = np.full((2, len(fork_around)), UNKNOWN, np.int64)
     for which in (construct, construct & regions["parallel"], regions["body"] & construct):
         chosen = np.flatnonzero(which)[::-1]  # the first one stays
-        told[team[chosen]] = chosen
+        region[team[chosen]] = chosen
     chosen = np.flatnonzero(construct & (regions["stack"] >= 0))[::-1]
     stack[team[chosen]] = regions["stack"][chosen]
-    teams = symbol_of(take(regions["region"], told, symbol_of.parallel), stack)
+    teams = symbol_of(take(regions["region"], region, symbol_of.parallel), stack)
     teams[take(regions["unforked"], fork_around, missing=False)] = _NO_NODE
     of_calls = symbol_of(symbol_of.first_operation + calls["operation"], calls["stack"])
     return (

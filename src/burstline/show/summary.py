@@ -277,7 +277,7 @@ class ProfileView(View):
         yield Facts(
             [
                 ("profile", self.path),
-                ("by", profile.attributes.get("Creator", "nobody named")),
+                ("by", profile.attributes.get("Creator", "unknown")),
                 ("program", f"{ranks}, {plural(profile.locations.num_rows, 'thread')}"),
                 ("call paths", f"{profile.call_paths.num_rows:,}"),
                 ("metrics", f"{profile.metrics.num_rows:,}"),

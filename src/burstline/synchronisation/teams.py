@@ -86,9 +86,9 @@ def teams_of(trace: Trace, node: AnyIntegers) -> tuple[Teams, AnyIntegers]:
     by_row = np.argsort(order[first])
     part = order[first][by_row]
     outer = order[np.roll(first, -1)][by_row]
-    told = order[~first & stands_for[order]]
+    duplicates = order[~first & stands_for[order]]
     node = node.copy()
-    node[told] = UNKNOWN
+    node[duplicates] = UNKNOWN
     chosen = of_team[part]
     return (
         Teams(

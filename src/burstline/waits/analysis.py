@@ -58,8 +58,8 @@ def wait_states(
 
     Wait states are those of Scalasca [1]_: a receive waits for its sender, a send for its
     receiver, members of a collective for the last one or the root, threads for each other.
-    Delays are what the causing side did more since both met last [2]_: they are charged with
-    the waits next in the chain, and with those further on.
+    Delays are what the causing side did more since both met last [2]_: short-term costs are
+    the waits next in the chain, long-term costs those further on.
 
     Parameters
     ----------

@@ -51,8 +51,8 @@ def add_visits(sync: Sync, severities: Severities, region_enters: Mask) -> None:
         (regions, (regions.node >= 0) & region_enters),
     ):
         visits += parts.counted(rows.location[chosen], rows.enter_ns[chosen])
-    told = np.flatnonzero(sync.programs[2] >= 0)
-    visits += parts.counted(told, sync.programs[0][told])
+    with_program = np.flatnonzero(sync.programs[2] >= 0)
+    visits += parts.counted(with_program, sync.programs[0][with_program])
     follows = np.flatnonzero(sync.computation_node >= 0)
     visits += parts.counted(calls.location[follows], calls.leave_ns[follows])
     resumed = np.flatnonzero(sync.resumed >= 0)

@@ -218,8 +218,10 @@ def metric_named(name: str) -> str:
     known = {metric.title.lower(): metric.name for metric in METRICS}
     known |= {metric.name: metric.name for metric in METRICS}
     near = {known[each] for each in get_close_matches(wanted, known, n=4)}
-    told = [*sorted(near & WAITS.keys()), *sorted(near - WAITS.keys())]
-    hint = f"did you mean {' or '.join(told)}?" if told else f"such as {', '.join(WAITS)}"
+    proposed = [*sorted(near & WAITS.keys()), *sorted(near - WAITS.keys())]
+    hint = (
+        f"did you mean {' or '.join(proposed)}?" if proposed else f"such as {', '.join(WAITS)}"
+    )
     raise ParameterError(f"no metric is called {printable(name)}: {hint}")
 
 

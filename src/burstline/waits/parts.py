@@ -120,8 +120,8 @@ def iterations_of(trace: Trace, sync: Sync, loop: int | None) -> Parts:
     number, _, spans = _iteration_spans(program, loop)
     keys = [*range(1, int(number.max(initial=-1)) + 2), OUTSIDE]
     _require_few(len(keys), "iterations", sync)
-    then, level = np.full_like(number, len(keys) - 1), np.ones_like(number)
-    return Parts(keys, *_borders(sync, spans, number, then, level), loop)
+    next_part, level = np.full_like(number, len(keys) - 1), np.ones_like(number)
+    return Parts(keys, *_borders(sync, spans, number, next_part, level), loop)
 
 
 def loops_of(trace: Trace, sync: Sync) -> Parts:
@@ -159,18 +159,18 @@ def _iteration_spans(program: Structure, loop: int) -> tuple[Integers, Integers,
 
 
 def _borders(
-    sync: Sync, spans: _Spans, part: Integers, then: Integers, level: Integers
+    sync: Sync, spans: _Spans, part: Integers, next_part: Integers, level: Integers
 ) -> _Spans:
-    """Location, time and part of each border of spans: their part begins, `then` another one.
+    """Location, time and part of each border of spans: `part`, and behind it `next_part`.
 
     The last part is outside of all spans; those of higher level lie in those of lower ones.
     Threads without calls of MPI are in the spans of their process.
     """
     some = spans[1] < spans[2]
-    outside = then.max(initial=0)
+    outside = next_part.max(initial=0)
     where, moment, part, level = (
         np.concatenate([begin[some], end[some]])
-        for begin, end in ((spans[0], spans[0]), spans[1:], (part, then), (level, -level))
+        for begin, end in ((spans[0], spans[0]), spans[1:], (part, next_part), (level, -level))
     )
     # Of borders at one time the last one counts: inner spans end first, and begin last.
     order = np.lexsort((level, moment, where))

@@ -83,8 +83,8 @@ def patterns_of(
 
 def _count_visits(sync: Sync, region_enters: Mask, shape: tuple[int, int]) -> Integers:
     visits = np.zeros(shape, np.int64)
-    told = np.flatnonzero(sync.programs[2] >= 0)
-    visits[sync.programs[2][told], told] = 1
+    with_program = np.flatnonzero(sync.programs[2] >= 0)
+    visits[sync.programs[2][with_program], with_program] = 1
     for node, location, enters in (
         (sync.calls.node, sync.calls.location, None),
         (sync.regions.node, sync.regions.location, region_enters),

@@ -36,9 +36,9 @@ class Places:
 
     def call(self, call_path: int, operation: str) -> str:
         """A call with where it is made: ``MPI_Send, a.c:3``."""
-        return ", ".join([operation.replace(" @", " at "), *self.told(call_path)])
+        return ", ".join([operation.replace(" @", " at "), *self.place_text(call_path)])
 
-    def told(self, call_path: int) -> list[str]:
+    def place_text(self, call_path: int) -> list[str]:
         """The places that a call is made from as text: none or one."""
         sites = self.sites.get(call_path, ())
         return [one_of(sites)] if sites else []
@@ -46,10 +46,10 @@ class Places:
 
 def one_of(names: Sequence[str], comma: str = "") -> str:
     """Names with `or` between them, and a comma before it if they have some; the first ones."""
-    told = [*names[:_MOST_TOLD]]
+    shown = [*names[:_MOST_TOLD]]
     if len(names) > _MOST_TOLD:
-        told.append(f"{len(names) - _MOST_TOLD} others")
-    return f"{comma} or ".join(told)
+        shown.append(f"{len(names) - _MOST_TOLD} others")
+    return f"{comma} or ".join(shown)
 
 
 def places_of(trace: Trace, sync: Sync, tree: CallTree) -> Places:
@@ -76,8 +76,8 @@ def _call_sites(trace: Trace, sync: Sync, tree: CallTree) -> dict[int, tuple[str
     place = np.array([numbers[each] for each in last], np.int64)[number[call_path]]
     length = sync.calls.leave_ns - sync.calls.enter_ns
     by_time = _by_time(tree.call_node, place, length)
-    told = {node: tuple(names[k] for k in each if names[k]) for node, each in by_time.items()}
-    return {node: each for node, each in told.items() if each}
+    shown = {node: tuple(names[k] for k in each if names[k]) for node, each in by_time.items()}
+    return {node: each for node, each in shown.items() if each}
 
 
 def _line_of(frame: Frame | None) -> str:

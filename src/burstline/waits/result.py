@@ -790,7 +790,7 @@ def _place_text(waits: Waits, call_path: int) -> str:
     [above] = waits.profile.call_paths.slice(parent, 1).to_pylist()
     if above["role"] == "artificial" or above["function"].startswith(EXTENSION):
         return text
-    sites = places.told(call_path)
+    sites = places.place_text(call_path)
     caller = above["function"]
     if sites:
         caller += f" at {sites[0]}"
@@ -836,7 +836,7 @@ def told_path(waits: Waits, call_path: int) -> str:
     if call_path in waits.places.ends:
         names[0] = _computing_text(waits, call_path).partition(", in ")[0]
     elif len(chain) > 1 and chain[1] in waits.places.regions:
-        names[0] = " at ".join([names[0], *waits.places.told(call_path)])
+        names[0] = " at ".join([names[0], *waits.places.place_text(call_path)])
     return " > ".join(names[::-1])
 
 
