@@ -29,7 +29,7 @@ from burstline.signature import (
     signature_of,
     to_toml,
 )
-from burstline.signature.occurrences import Occurrences
+from burstline.signature.events import Occurrences
 from burstline.signature.windows import ENOUGH, early_end, windows_of
 from burstline.testing import trace_of
 

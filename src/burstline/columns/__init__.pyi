@@ -26,9 +26,9 @@ from burstline.columns.index import row_of as row_of
 from burstline.columns.index import take as take
 from burstline.columns.intervals import enclosing as enclosing
 from burstline.columns.intervals import match_borders as match_borders
-from burstline.columns.missing import NO_VALUE as NO_VALUE
-from burstline.columns.missing import UNKNOWN as UNKNOWN
 from burstline.columns.parts import ColumnParts as ColumnParts
+from burstline.columns.types import NO_VALUE as NO_VALUE
+from burstline.columns.types import UNKNOWN as UNKNOWN
 from burstline.columns.types import AnyIntegers as AnyIntegers
 from burstline.columns.types import Columns as Columns
 from burstline.columns.types import Floats as Floats

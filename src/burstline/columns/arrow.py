@@ -9,7 +9,7 @@ import numpy.typing as npt
 import pyarrow as pa
 import pyarrow.compute as pc
 
-from burstline.columns.missing import NO_VALUE, UNKNOWN
+from burstline.columns.types import NO_VALUE, UNKNOWN
 
 if TYPE_CHECKING:
     import polars as pl

@@ -8,8 +8,7 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
-from burstline.columns.missing import UNKNOWN
-from burstline.columns.types import AnyIntegers, Integers
+from burstline.columns.types import UNKNOWN, AnyIntegers, Integers
 
 _NEAR = 1 << 16
 

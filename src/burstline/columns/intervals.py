@@ -4,8 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from burstline.columns.missing import UNKNOWN
-from burstline.columns.types import Integers, Mask
+from burstline.columns.types import UNKNOWN, Integers, Mask
 
 
 def match_borders(things: Integers, enters: Mask) -> Integers:

@@ -23,12 +23,12 @@ from burstline.signature.detection import METHODS as METHODS
 from burstline.signature.detection import phase_table as phase_table
 from burstline.signature.estimate import Estimate as Estimate
 from burstline.signature.events import Events as Events
+from burstline.signature.events import Occurrences as Occurrences
 from burstline.signature.events import events_of as events_of
 from burstline.signature.events import hashes as hashes
 from burstline.signature.model import Phase as Phase
 from burstline.signature.model import Process as Process
 from burstline.signature.model import stamps_of as stamps_of
-from burstline.signature.occurrences import Occurrences as Occurrences
 from burstline.signature.published import SIMILARITY as SIMILARITY
 from burstline.signature.published import Coordination as Coordination
 from burstline.signature.published import Key as Key

@@ -13,10 +13,9 @@ from burstline.columns import Mask, prefix_sums
 from burstline.errors import ParameterError
 from burstline.model import BLOCKING_SENDS, CODES, IMMEDIATE_SENDS, Trace
 from burstline.signature.estimate import Prediction, predict
-from burstline.signature.events import Events, events_of, require_same_calls
+from burstline.signature.events import Events, Occurrences, events_of, require_same_calls
 from burstline.signature.loops import loops
 from burstline.signature.model import Signature
-from burstline.signature.occurrences import Occurrences
 from burstline.signature.published import epas, pas2p
 from burstline.signature.variation import drift_of, measurement_of, spread_of
 from burstline.signature.windows import ENOUGH, MOST, mean_process, place_cut, process_up_to

@@ -117,6 +117,31 @@ class Events:
         return hashes(self.token[self.of(process)])
 
 
+@dataclass(frozen=True, slots=True, eq=False)
+class Occurrences:
+    """Stretches of events in the order of time, of which none overlaps another."""
+
+    phase: AnyIntegers  # (occurrences,) place of its phase in `names`
+    begin: Integers  # (occurrences,) boundary at which it begins, and ends
+    end: Integers
+    names: tuple[str, ...]  # (phases,)
+    similarity: float | None = None  # the least ratio of work in a phase, if that was compared
+
+    @property
+    def weights(self) -> Integers:
+        """How often each phase occurs, (phases,)."""
+        return np.bincount(self.phase, minlength=len(self.names))
+
+    def durations(self, boundaries: Integers) -> Integers:
+        """How long each occurrence lasts, ns, by the boundaries of its process."""
+        return boundaries[self.end] - boundaries[self.begin]
+
+    @property
+    def once(self) -> int:
+        """How many phases occur once: fragments, if they are many."""
+        return int(np.count_nonzero(self.weights == 1))
+
+
 def hashes(token: Hashes) -> Hashes:
     """The hash before each of some calls, and after the last: a sum of what each mixes to."""
     # The recorder adds one call at a time; here a sum over all of them is the same.

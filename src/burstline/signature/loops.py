@@ -26,8 +26,7 @@ from burstline.columns import Integers, descending, prefix_sums
 from burstline.errors import ParameterError
 from burstline.identity import Path
 from burstline.model import FINALIZES, INITS, Trace
-from burstline.signature.events import Events, Hashes, mix
-from burstline.signature.occurrences import Occurrences
+from burstline.signature.events import Events, Hashes, Occurrences, mix
 from burstline.structure import LaneNest, lane_nest
 
 _FEWEST_OF_KIND: Final = 4

@@ -34,8 +34,7 @@ from burstline.columns import (
 )
 from burstline.errors import ParameterError
 from burstline.model import Trace
-from burstline.signature.events import TIME, Events, Hashes
-from burstline.signature.occurrences import Occurrences
+from burstline.signature.events import TIME, Events, Hashes, Occurrences
 
 # type, process, work, first event of each tick, as the kernel takes them
 Columns = tuple[Hashes, npt.NDArray[np.int32], Integers, Integers]

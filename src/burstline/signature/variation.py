@@ -9,9 +9,8 @@ from typing import Final
 import numpy as np
 
 from burstline.signature.estimate import predict
-from burstline.signature.events import Events
+from burstline.signature.events import Events, Occurrences
 from burstline.signature.model import Measurement, Process, Signature, Stamps
-from burstline.signature.occurrences import Occurrences
 
 _PARTS: Final = 20  # of the run, each about as long as an early part
 _LEAST_PARTS: Final = 4

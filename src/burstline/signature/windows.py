@@ -11,9 +11,8 @@ import numpy as np
 from burstline.columns import Integers, Mask, ordinal_within
 from burstline.model import Trace
 from burstline.signature.cut import cut_of, happens_before
-from burstline.signature.events import Events
+from burstline.signature.events import Events, Occurrences
 from burstline.signature.model import Phase, Process
-from burstline.signature.occurrences import Occurrences
 
 ENOUGH: Final = 4
 """Occurrences that tell the time of a phase, the first included; one of a rare phase."""

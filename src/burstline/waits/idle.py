@@ -12,8 +12,9 @@ from typing import Final
 
 import numpy as np
 
-from burstline.columns import Floats, Mask
+from burstline.columns import Mask
 from burstline.model import Profile
+from burstline.waits.metrics import exclusive_or_zero
 
 _LEAST_OF_PLACE: Final = 0.1
 """What is said of a place makes up at least so much of what it costs."""
@@ -42,15 +43,21 @@ class Keeper:
 def keeper(profile: Profile, left_out: Mask) -> Keeper | None:
     """Who keeps threads idle for longest, and where; None where nothing tells."""
     is_mpi = np.array([[each == "mpi"] for each in profile.call_paths["paradigm"].to_pylist()])
-    direct = _values_of(profile, "delay_ompidle", left_out)
+    direct, late, narrow, idle = (
+        np.where(left_out[:, None], 0.0, exclusive_or_zero(profile, metric))
+        for metric in (
+            "delay_ompidle", "delay_ompidle_longterm", "omp_limited_parallelism",
+            "omp_idle_threads",
+        )
+    )  # fmt: skip
     costs = {
         Keeping.ALONE: np.where(is_mpi, 0, direct),
         Keeping.IN_MPI: np.where(is_mpi, direct, 0),
-        Keeping.LATE: _values_of(profile, "delay_ompidle_longterm", left_out),
-        Keeping.NARROW: _values_of(profile, "omp_limited_parallelism", left_out),
+        Keeping.LATE: late,
+        Keeping.NARROW: narrow,
     }
     every = sum(costs.values(), np.zeros(direct.shape))
-    whole = max(every.sum(), _values_of(profile, "omp_idle_threads", left_out).sum())
+    whole = max(every.sum(), idle.sum())
     if not every.any():
         return None
     ranks = profile.locations["rank"].to_numpy()
@@ -62,10 +69,3 @@ def keeper(profile: Profile, left_out: Mask) -> Keeper | None:
     keeping = {how for how, part in parts.items() if part >= _LEAST_OF_PLACE * by_place[place]}
     shares = float(by_rank[rank] / whole), float(by_place[place] / whole)
     return Keeper(rank, shares[0], place, shares[1], frozenset(keeping))
-
-
-def _values_of(profile: Profile, metric: str, left_out: Mask) -> Floats:
-    """A metric by call path and location, 0 where it is left out or not there."""
-    if metric not in profile.stored:
-        return np.zeros((profile.call_paths.num_rows, profile.locations.num_rows))
-    return np.where(left_out[:, None], 0.0, profile.exclusive(metric))

@@ -21,7 +21,7 @@ from burstline.columns import UNKNOWN, AnyIntegers, Floats, Integers, begins_run
 from burstline.errors import NotEnoughDataError
 from burstline.model import METRICS, Profile, Trace, Values
 from burstline.synchronisation import Intervals, Sync, rows_of
-from burstline.waits.metrics import WAITS
+from burstline.waits.metrics import WAITS, exclusive_or_zero
 from burstline.waits.stops import left_before
 from burstline.waits.times import Nodes
 
@@ -70,9 +70,7 @@ class Intrinsic:
 
     def waits(self, name: str) -> Integers:
         """The intrinsic waits of a kind, in ns, (call paths, locations)."""
-        if name in self.profile.stored:
-            return self.profile.exclusive(name)
-        return np.zeros(self.extrinsic_causes.shape, np.int64)
+        return exclusive_or_zero(self.profile, name)
 
     @property
     def causes(self) -> Integers:
@@ -127,12 +125,7 @@ def divided(recorded: Profile, alone: Profile, work: Work) -> Intrinsic:
     for name in (*WAITS, _CAUSES):
         if name not in recorded.stored and name not in alone.stored:
             continue
-        ours, theirs = (
-            profile.exclusive(name)
-            if name in profile.stored
-            else np.zeros((profile.call_paths.num_rows, profile.locations.num_rows), np.int64)
-            for profile in (recorded, alone)
-        )
+        ours, theirs = (exclusive_or_zero(profile, name) for profile in (recorded, alone))
         extrinsic[name] = np.maximum(0, ours - theirs)
         excess[name] = int(np.maximum(0, theirs - ours).sum())
     shape = recorded.call_paths.num_rows, recorded.locations.num_rows

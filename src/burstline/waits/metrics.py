@@ -5,7 +5,11 @@ from __future__ import annotations
 from difflib import get_close_matches
 from typing import Final, NamedTuple
 
+import numpy as np
+
+from burstline.columns import Integers
 from burstline.errors import ParameterError, printable
+from burstline.model import Profile
 
 
 class Metric(NamedTuple):
@@ -187,6 +191,18 @@ PARENTS: Final = {metric.name: metric.parent for metric in METRICS}
 
 SUMS: Final = frozenset(metric.name for metric in METRICS if metric.is_sum)
 """Metrics that are nothing but the sums of those below them."""
+
+
+def exclusive_or_zero(profile: Profile, metric: str) -> Integers:
+    """A metric's values by call path and location, without those below; 0 where it has none."""
+    if metric in profile.stored:
+        return profile.exclusive(metric)
+    return np.zeros((profile.call_paths.num_rows, profile.locations.num_rows), np.int64)
+
+
+def total_or_zero(profile: Profile, metric: str) -> int:
+    """The sum of a metric over all call paths and locations; 0 where it has no values."""
+    return int(profile.total(metric)) if metric in profile.stored else 0
 
 
 def _root_of(name: str) -> str:

@@ -28,7 +28,13 @@ from burstline.model import METRICS as METRIC_TABLE
 from burstline.synchronisation import Sync
 from burstline.waits.idle import Keeping, keeper
 from burstline.waits.intrinsic import Intrinsic
-from burstline.waits.metrics import METRICS, PARENTS, WAITS
+from burstline.waits.metrics import (
+    METRICS,
+    PARENTS,
+    WAITS,
+    exclusive_or_zero,
+    total_or_zero,
+)
 from burstline.waits.modelled import Modelled
 from burstline.waits.openmp import holders_nodes, lock_waits
 from burstline.waits.patterns import Patterns
@@ -165,12 +171,8 @@ class Waits:
 
     def share_of_time(self, metric: str) -> float:
         """The share of a metric in the time of all threads, 0..1; 0 if there is no time."""
-        whole = self.profile.total("time") if "time" in self.profile.stored else 0
-        return (
-            self.profile.total(metric) / whole
-            if whole and metric in self.profile.stored
-            else 0.0
-        )
+        whole = total_or_zero(self.profile, "time")
+        return total_or_zero(self.profile, metric) / whole if whole else 0.0
 
     def doubts(self) -> list[str]:
         """What the verdict rests on that nobody counted, if it would be another one without."""
@@ -184,9 +186,7 @@ class Waits:
         self, metric: str, most: int, left_out: Mask | None = None
     ) -> list[tuple[int, int]]:
         """The call paths with most of a metric, and how much each has alone."""
-        if metric not in self.profile.stored:
-            return []
-        sums = self.profile.exclusive(metric).sum(axis=1)
+        sums = exclusive_or_zero(self.profile, metric).sum(axis=1)
         if left_out is not None:
             sums = np.where(left_out, 0, sums)
         order = np.argsort(-sums, kind="stable")[:most]
@@ -489,7 +489,7 @@ def verdict(waits: Waits) -> list[str]:
 def sentences(waits: Waits) -> list[tuple[str, str]]:
     """The sentences of the verdict, each with a word for what it is about."""
     unsure, transfer, largest = _not_understood(waits), _of_transfer(waits), largest_wait(waits)
-    time = int(waits.profile.total("time")) if "time" in waits.profile.stored else 0
+    time = total_or_zero(waits.profile, "time")
     every = _waits_ns(waits)
     if largest is None or every / time < _LEAST_LEFT_OUT:
         nothing = "no wait state was found in what the trace tells."
@@ -577,10 +577,7 @@ def unexplained_ns(profile: Profile) -> dict[str, int]:
     for name, delay in WAITS.items():
         if delay and name in profile.stored:
             waited[delay] = waited.get(delay, 0) + int(profile.total(name))
-    missing = {
-        delay: time - (int(profile.total(delay)) if delay in profile.stored else 0)
-        for delay, time in waited.items()
-    }
+    missing = {delay: time - total_or_zero(profile, delay) for delay, time in waited.items()}
     return {
         delay: missed
         for delay, missed in missing.items()
@@ -599,14 +596,12 @@ def transfer_ns(waits: Waits) -> Integers | None:
     Without MPI_Init and MPI_Finalize, files and one-sided communication.
     """
     profile = waits.profile
-    if "mpi" not in profile.stored or not (time := profile.total("time")):
+    if not total_or_zero(profile, "mpi") or not (time := profile.total("time")):
         return None
     if min(waits.coverage.get(name, 1.0) for name in _HALVES) < _MUCH_UNDERSTOOD:
         return None  # calls may wait for what was not understood
     if (waits.efficiency.get("transfer") or 0.0) > 1 - _MUCH_TRANSFER:
-        return (
-            None  # messages in no time would change little: calls wait in ways without a metric
-        )
+        return None  # faster messages would change little: calls wait in ways without a metric
     ends = ends_of(profile)
     own = profile.exclusive("mpi").sum(axis=1)
     for name in (*_OTHER_MPI, *_WAITS_OF_MPI):
