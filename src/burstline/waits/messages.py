@@ -188,6 +188,6 @@ def _count_waits(
     for letter, rows in (("c", size > 0), ("s", size <= 0)):
         ones = np.ones(int(rows.sum()), np.int64)
         severities.add(
-            f"mpi_{letter}{kind}_count_waits", node[rows], location[rows], ones, start_ns[rows],
+            f"mpi_{letter}{kind}_count", node[rows], location[rows], ones, start_ns[rows],
             is_count=True,
         )  # fmt: skip
