@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+import re
+from functools import partial
+
 import numpy as np
 import pytest
 
@@ -10,7 +13,181 @@ import raw_files
 from burstline.extrae.counters import counter_types
 from burstline.extrae.event_types import ITERATION, LOOP_OF_CALL, MOVED_TYPES, NATIVE_TYPES
 from raw_files import Run, column, defects, record
-from table_cells import cells
+from table_cells import cells, cells_like
+
+LAWS = {
+    "a call that was never left ends where the next begins": (
+        "0: enter MPI_Recv 10 ; 0: MPI_Barrier 15 16",
+        "calls leave_ns: 5 | 6",
+    ),
+    "the first rank can be a root that no call names": (
+        "0,1: MPI_Bcast 5 9 collective(root=rank == 0)",
+        "collectives root: 0",
+    ),
+    "a non-blocking collective ends with the call that completed it": (
+        """0: MPI_Ibcast 5 6 collective(request=3), root(0)
+        0: MPI_Wait 8 9 collective_done(3)""",
+        "collective_members done_call end_ns: 1 4",
+        "collectives root: 0",
+    ),
+    "communicators are one by the name their members share": (
+        """0,1,2: + communicator(5 + rank, 7, [2, 1, 0])
+        0,1,2: MPI_Bcast 5 9 collective(comm=5 + rank, root=rank == 2, sent=rank)""",
+        "communicators members: 0,1,2 | 2,1,0",
+        "collectives complete root: yes 2",
+        "collective_members comm_rank: 0 | 1 | 2",
+        "calls root: - | - | 2",
+    ),
+    "a receive is completed by another thread than posted it": (
+        """0: MPI_Send 5 6 send(1, size=4) ; 1: MPI_Irecv 5 6 post(-2, tag=-1, request=9)
+        1.1: MPI_Wait 8 9 receive(0, size=4, request=9)""",
+        "messages receiver_location receive_call post_call: 2 0 0",
+    ),
+    "a receive takes one message whichever thread completes it": (
+        """1: MPI_Send 1 2 send(0, size=1) ; 1: MPI_Send 2 3 send(0, size=2)
+        0.1: MPI_Irecv 1 2 post(1, request=9) ; 0: MPI_Wait 3 4 receive(1, size=1, request=9)
+        0: MPI_Recv 5 6 receive(1, size=2)""",
+        "messages sent_bytes received_bytes: 1 1 | 2 2",
+    ),
+    "a request that is used again is another message": (
+        """0: MPI_Startall 1 2 post(0, request=1), send(0, request=2)
+        0: MPI_Waitall 3 4 receive(0, request=1), sent(2)
+        0: MPI_Startall 11 12 post(0, request=1), send(0, size=1, request=2)
+        0: MPI_Waitall 13 14 receive(0, size=1, request=1), sent(2)""",
+        "messages sent_bytes received_bytes send_done_call: 0 0 1 | 1 1 3",
+    ),
+    "what is cancelled or sent to nobody is no message": (
+        """0: MPI_Isend 1 2 send(1, size=3, request=1) ; 0: MPI_Wait 3 4 record(16, time=1)
+        0: MPI_Send 5 6 send(-1, size=3) ; 0: MPI_Send 7 8 send(1, size=5)
+        1: MPI_Recv 1 9 receive(0, size=5) ; end 20""",
+        "messages send_call: 3",
+        "defects kind: ",
+    ),
+    "receives completed out of order keep the messages they were posted for": (
+        """0: MPI_Send 1 2 send(1, size=1) ; 0: MPI_Send 2 3 send(1, size=2)
+        1: MPI_Irecv 1 2 post(-2, tag=-1, request=1)
+        1: MPI_Irecv 2 3 post(-2, tag=-1, request=2)
+        1: MPI_Wait 9 10 receive(0, size=2, request=2)
+        1: MPI_Wait 9 10 receive(0, size=1, request=1)""",
+        "messages received_bytes receive_call: 1 3 | 2 2",
+    ),
+    "a receive that nobody saw complete has taken its message": (
+        """0: MPI_Send 1 2 send(1, size=1) ; 0: MPI_Send 2 3 send(1, size=2)
+        1: MPI_Irecv 1 2 post(0, request=1) ; 1: MPI_Irecv 3 4 post(0, request=2)
+        1: MPI_Wait 5 6 receive(0, size=2, request=2)""",
+        "messages sent_bytes: 2",
+    ),
+    "halves without the other half are counted": (
+        """0: MPI_Send 1 2 send(1) ; 0: MPI_Recv 3 4 receive(1, tag=5)
+        0: MPI_Irecv 5 6 post(1, tag=6, request=2) ; 0: MPI_Send 7 8 send(7)
+        1: + ; end 9""",
+        (
+            "defects kind: message_of_unknown_rank | receive_never_completed | unmatched_receive"
+            " | unmatched_send"
+        ),
+        "defects count: 1 | 1 | 1 | 1",
+    ),
+    "a receive whose end names no communicator is of that of its post": (
+        "0: MPI_Irecv 1 2 post(0, request=3) ; 0: MPI_Wait 5 6 receive(0, comm=77, request=3)",
+        "calls communicator: 0 | -",
+    ),
+    "polls that failed are in the burst before the call; older recorders told of no waiting": (
+        "0: MPI_Barrier 1 2 ; 0: MPI_Test 50 52 record(22, b=7, c=30)",
+        "bursts polls polling_ns waiting_ns: 7 30 -",
+    ),
+    "what the recorder took for waiting is that of the burst": (
+        """0: MPI_Barrier 1 2 ; 0: MPI_Test 50 52 record(22, time=44, a=5000, b=7, c=30)
+        0: MPI_Test 60 62""",
+        "bursts waiting_ns: 44 | -",
+    ),
+    "one-sided and file calls have their bytes": (
+        """0: MPI_Put 1 2 record(20, op=1, a=1, b=1 << 32 | 5, c=64)
+        0: MPI_Get 3 4 record(20, op=2, a=1, b=1 << 32 | 5, c=32)
+        0: MPI_File_write 5 6 record(19, a=1, b=100) ; 1: +""",
+        "calls sent_bytes received_bytes peer communicator: 64 - 1 0 | - 32 1 0 | 100 - - -",
+    ),
+    "a region that is never left ends with its thread": (
+        """0: + record(52, time=1, a=1), record(51, time=2, a=1), record(51, time=5, a=2)
+        end 9""",
+        "regions leave_ns: 8 | 8",
+        "defects kind count: region_left_but_never_entered 1 | region_never_left 2",
+    ),
+    "pauses and dropped records are gaps": (
+        """0: MPI_Barrier 1 5 ; 0: + record(71, time=10, a=1), record(71, time=20, a=0)
+        0: + record(70, time=40, b=30, c=6), record(70, time=55, b=50)
+        0: MPI_Barrier 60 61 ; 0: + record(71, time=70, a=1) ; end 90""",
+        (
+            "gaps start_ns end_ns kind: 9 19 tracing_off | 29 39 dropped | 49 54 flush"
+            " | 69 89 tracing_off"
+        ),
+        "bursts gap_ns: 25",
+        "defects kind count: records_dropped 6",
+    ),
+    "a library that is merely called like MPI is a caller": (
+        """0: + named(35, 1, "/lib/libmpiplot.so.1"), stack(4, (1, 0x20))
+        0: MPI_Barrier 5 6 stack=4""",
+        "call_paths function: libmpiplot.so.1+0x20",
+    ),
+    "unknown records, operations and ids are counted": (
+        "0: 60000 1 2 record(999), collective(comm=77), stack=5 ; end 5",
+        "calls operation: MPI_call_60000",
+        (
+            "defects kind: communicator_not_defined | stack_not_defined | unknown_record"
+            " | unknown_mpi_call"
+        ),
+        "defects count: 1 | 1 | 1 | 1",
+    ),
+    "times that cannot be do not move the others": (
+        "0: MPI_Barrier 10 9223372036854775808 ; 0: MPI_Barrier 30 20 ; end 50",
+        "calls enter_ns leave_ns: 0 0 | 20 20",
+        "defects kind count: time_runs_backwards 1 | time_absurd 1",
+    ),
+}
+"""What threads recorded, and what stands in tables then."""
+
+
+def run_of_text(text):
+    """Give the run of a text, whose parts are what a thread recorded.
+
+    ``rank[.thread]: operation enter leave records`` is a call, ``rank: + records`` is none.
+    """
+    parts = [part.strip() for part in re.split("[;\n]", text)]
+    placed = [part.split(": ", 1) for part in parts if part[0].isdigit()]
+    places = [[place.partition(".") for place in where.split(",")] for where, _ in placed]
+    run = Run(1 + max(int(rank) for each in places for rank, *_ in each))
+    threads = {}
+    for each, (_, what) in zip(places, placed, strict=True):
+        for rank, _, number in each:
+            key = int(rank), int(number or 0)
+            if key not in threads:
+                threads[key] = run.thread(*key) if key[1] else run[key[0]]
+            add_to(threads[key], what, int(rank))
+    for part in parts:
+        if part.startswith("end "):
+            run.end(int(part[4:]))
+    return run
+
+
+def add_to(thread, what, rank):
+    """Add what stands behind the place of a thread in a text."""
+    names = {**vars(raw_files), "rank": rank}
+    if what.startswith("+"):
+        thread.add(*eval(f"[{what[1:]}]", names))  # noqa: S307 -- of rows above
+    elif what.startswith("enter"):
+        thread.enter(what.split()[1], int(what.split()[2]))
+    else:
+        name, enter, leave, rest = [*what.split(" ", 3), ""][:4]
+        call = partial(thread.call, int(name) if name.isdigit() else name, int(enter))
+        eval(f"call({leave}, {rest})", {**names, "call": call})  # noqa: S307 -- the same
+
+
+@pytest.mark.parametrize("law", LAWS)
+def test_what_was_recorded_is_a_trace(tmp_path, law):
+    text, *tables = LAWS[law]
+    trace = run_of_text(text).read(tmp_path)
+
+    for said in tables:
+        assert cells_like(trace, said) == said
 
 
 def test_a_folder_of_raw_files_is_recognised(tmp_path):
@@ -50,13 +227,6 @@ def test_a_call_that_was_never_left_ends_with_its_thread(tmp_path):
     assert column(trace, "calls", "leave_ns") == [1, 35]
     assert {"call_never_left": 1, "process_without_end": 1}.items() <= defects(trace).items()
     assert column(trace, "calls", "leave_seq")[1] > column(trace, "calls", "enter_seq")[1]
-
-
-def test_a_call_that_was_never_left_ends_where_the_next_begins(tmp_path):
-    run = Run(1)
-    run[0].enter("MPI_Recv", 10).call("MPI_Barrier", 15, 16)
-
-    assert column(run.read(tmp_path), "calls", "leave_ns") == [5, 6]
 
 
 def test_counters_are_differences_of_readings(tmp_path):
@@ -156,171 +326,6 @@ def test_a_resolver_of_many_addresses_is_asked_once_per_module(tmp_path):
     assert column(trace, "calls", "call_path") == [0, 2] * 2
 
 
-def test_communicators_are_one_by_the_name_their_members_share(tmp_path):
-    run = Run(9)
-    for rank in range(9):
-        run[rank].add(raw_files.communicator(5 + rank, 7, list(range(8, -1, -1))))
-        run[rank].call(
-            "MPI_Bcast", 5, 9, raw_files.collective(comm=5 + rank, root=rank == 2, sent=rank)
-        )
-
-    trace = run.read(tmp_path)
-
-    assert column(trace, "communicators", "members")[1] == list(range(8, -1, -1))
-    assert trace.communicators.num_rows == 2
-    assert cells(trace.collectives, "complete root") == "yes 2"
-    assert column(trace, "collective_members", "comm_rank") == list(range(9))
-    assert column(trace, "calls", "root")[:4] == [None, None, 2, None]
-
-
-def test_the_first_rank_can_be_a_root_that_no_call_names(tmp_path):
-    run = Run(2)
-    for rank in range(2):
-        run[rank].call("MPI_Bcast", 5, 9, raw_files.collective(root=rank == 0))
-
-    assert column(run.read(tmp_path), "collectives", "root") == [0]
-
-
-def test_a_non_blocking_collective_ends_with_the_call_that_completed_it(tmp_path):
-    run = Run(1)
-    run[0].call("MPI_Ibcast", 5, 6, raw_files.collective(request=3), raw_files.root(0))
-    run[0].call("MPI_Wait", 8, 9, raw_files.collective_done(3))
-
-    trace = run.read(tmp_path)
-
-    assert cells(trace.collective_members, "done_call end_ns") == "1 4"
-    assert column(trace, "collectives", "root") == [0]
-
-
-def test_a_receive_is_completed_by_another_thread_than_posted_it(tmp_path):
-    run = Run(2)
-    run[0].call("MPI_Send", 5, 6, raw_files.send(1, size=4))
-    run[1].call("MPI_Irecv", 5, 6, raw_files.post(-2, tag=-1, request=9))
-    run.thread(1, 1).call("MPI_Wait", 8, 9, raw_files.receive(0, size=4, request=9))
-
-    trace = run.read(tmp_path)
-
-    assert cells(trace.messages, "receiver_location receive_call post_call") == "2 0 0"
-
-
-def test_a_receive_takes_one_message_whichever_thread_completes_it(tmp_path):
-    run = Run(2)
-    for size in (1, 2):
-        run[1].call("MPI_Send", size, size + 1, raw_files.send(0, size=size))
-    run.thread(0, 1).call("MPI_Irecv", 1, 2, raw_files.post(1, request=9))
-    run[0].call("MPI_Wait", 3, 4, raw_files.receive(1, size=1, request=9))
-    run[0].call("MPI_Recv", 5, 6, raw_files.receive(1, size=2))
-
-    trace = run.read(tmp_path)
-
-    assert cells(trace.messages, "sent_bytes received_bytes") == "1 1 | 2 2"
-
-
-def test_a_request_that_is_used_again_is_another_message(tmp_path):
-    run = Run(1)
-    for k in range(3):
-        run[0].call(
-            "MPI_Startall", 10 * k + 1, 10 * k + 2,
-            raw_files.post(0, request=1), raw_files.send(0, size=k, request=2),
-        )  # fmt: skip
-        run[0].call(
-            "MPI_Waitall", 10 * k + 3, 10 * k + 4,
-            raw_files.receive(0, size=k, request=1), raw_files.sent(2),
-        )  # fmt: skip
-
-    trace = run.read(tmp_path)
-
-    assert cells(trace.messages, "sent_bytes received_bytes") == "0 0 | 1 1 | 2 2"
-    assert column(trace, "messages", "send_done_call") == [1, 3, 5]
-
-
-def test_what_is_cancelled_or_sent_to_nobody_is_no_message(tmp_path):
-    run = Run(2)
-    run[0].call("MPI_Isend", 1, 2, raw_files.send(1, size=3, request=1))
-    run[0].call("MPI_Wait", 3, 4, record(16, time=1))
-    run[0].call("MPI_Send", 5, 6, raw_files.send(-1, size=3))
-    run[0].call("MPI_Send", 7, 8, raw_files.send(1, size=5))
-    run[1].call("MPI_Recv", 1, 9, raw_files.receive(0, size=5))
-
-    trace = run.end(20).read(tmp_path)
-
-    assert column(trace, "messages", "send_call") == [3]
-    assert defects(trace) == {}
-
-
-def test_receives_completed_out_of_order_keep_the_messages_they_were_posted_for(tmp_path):
-    run = Run(2)
-    for size in (1, 2):
-        run[0].call("MPI_Send", size, size + 1, raw_files.send(1, size=size))
-        run[1].call("MPI_Irecv", size, size + 1, raw_files.post(-2, tag=-1, request=size))
-    for size in (2, 1):
-        run[1].call("MPI_Wait", 9, 10, raw_files.receive(0, size=size, request=size))
-
-    trace = run.read(tmp_path)
-
-    assert cells(trace.messages, "received_bytes receive_call") == "1 3 | 2 2"
-
-
-def test_a_receive_that_nobody_saw_complete_has_taken_its_message(tmp_path):
-    run = Run(2)
-    for size in (1, 2):
-        run[0].call("MPI_Send", size, size + 1, raw_files.send(1, size=size))
-    run[1].call("MPI_Irecv", 1, 2, raw_files.post(0, request=1))
-    run[1].call("MPI_Irecv", 3, 4, raw_files.post(0, request=2))
-    run[1].call("MPI_Wait", 5, 6, raw_files.receive(0, size=2, request=2))
-
-    assert column(run.read(tmp_path), "messages", "sent_bytes") == [2]
-
-
-def test_halves_without_the_other_half_are_counted(tmp_path):
-    run = Run(2)
-    run[0].call("MPI_Send", 1, 2, raw_files.send(1))
-    run[0].call("MPI_Recv", 3, 4, raw_files.receive(1, tag=5))
-    run[0].call("MPI_Irecv", 5, 6, raw_files.post(1, tag=6, request=2))
-    run[0].call("MPI_Send", 7, 8, raw_files.send(7))
-
-    trace = run.end(9).read(tmp_path)
-
-    assert defects(trace) == {
-        "unmatched_send": 1,
-        "unmatched_receive": 1,
-        "receive_never_completed": 1,
-        "message_of_unknown_rank": 1,
-    }
-
-
-def test_polls_that_failed_are_in_the_burst_before_the_call(tmp_path):
-    run = Run(1)
-    run[0].call("MPI_Barrier", 1, 2).call("MPI_Test", 50, 52, record(22, b=7, c=30))
-
-    trace = run.read(tmp_path)
-
-    assert cells(trace.bursts, "polls polling_ns") == "7 30"
-    assert column(trace, "bursts", "waiting_ns") == [None], "older recorders did not tell"
-
-
-def test_what_the_recorder_took_for_waiting_is_that_of_the_burst(tmp_path):
-    run = Run(1)
-    run[0].call("MPI_Barrier", 1, 2)
-    run[0].call("MPI_Test", 50, 52, record(22, time=44, a=5000, b=7, c=30))
-    run[0].call("MPI_Test", 60, 62)
-
-    assert column(run.read(tmp_path), "bursts", "waiting_ns") == [44, None]
-
-
-def test_one_sided_and_file_calls_have_their_bytes(tmp_path):
-    run = Run(2)
-    run[0].call("MPI_Put", 1, 2, record(20, op=1, a=1, b=1 << 32 | 5, c=64))
-    run[0].call("MPI_Get", 3, 4, record(20, op=2, a=1, b=1 << 32 | 5, c=32))
-    run[0].call("MPI_File_write", 5, 6, record(19, a=1, b=100))
-
-    trace = run.read(tmp_path)
-
-    assert cells(trace.calls, "sent_bytes received_bytes peer communicator") == (
-        "64 - 1 0 | - 32 1 0 | 100 - - -"
-    )
-
-
 def test_loops_and_regions_keep_names_places_and_iterations(tmp_path):
     run = Run(2)
     for rank in range(2):
@@ -339,16 +344,6 @@ def test_loops_and_regions_keep_names_places_and_iterations(tmp_path):
     assert cells(trace.regions, "iterations parent") == "- - | 12 0 | - - | 12 0"
     labels = [row for row in trace.events.to_pylist() if row["type"] == LOOP_OF_CALL]
     assert [(row["time_ns"], row["value"]) for row in labels] == [(2, 99)] * 2
-
-
-def test_a_region_that_is_never_left_ends_with_its_thread(tmp_path):
-    run = Run(1)
-    run[0].add(record(52, time=1, a=1), record(51, time=2, a=1), record(51, time=5, a=2))
-
-    trace = run.end(9).read(tmp_path)
-
-    assert column(trace, "regions", "leave_ns") == [8, 8]
-    assert defects(trace) == {"region_left_but_never_entered": 1, "region_never_left": 2}
 
 
 def test_events_of_the_program_are_written_beside_those_of_calls(tmp_path):
@@ -373,25 +368,6 @@ def test_events_of_the_program_are_written_beside_those_of_calls(tmp_path):
     assert "Phase" in (tmp_path / "run.pcf").read_text()
     assert again.calls.num_rows == 1
     assert not burstline.read(tmp_path / "run.prv", raw=False).has_raw
-
-
-def test_pauses_and_dropped_records_are_gaps(tmp_path):
-    run = Run(1)
-    run[0].call("MPI_Barrier", 1, 5)
-    run[0].add(record(71, time=10, a=1), record(71, time=20, a=0))
-    run[0].add(record(70, time=40, b=30, c=6), record(70, time=55, b=50))
-    run[0].call("MPI_Barrier", 60, 61).add(record(71, time=70, a=1)).end(90)
-
-    trace = run.read(tmp_path)
-
-    assert [(g["start_ns"], g["end_ns"], g["kind"]) for g in trace.gaps.to_pylist()] == [
-        (9, 19, "tracing_off"),
-        (29, 39, "dropped"),
-        (49, 54, "flush"),
-        (69, 89, "tracing_off"),
-    ]
-    assert column(trace, "bursts", "gap_ns") == [25]
-    assert defects(trace) == {"records_dropped": 6}
 
 
 def test_the_numbers_of_operations_are_those_of_the_recorders_table():
@@ -425,17 +401,6 @@ def test_frames_of_mpi_below_its_caller_are_left_out(tmp_path, library):
     functions = column(trace, "call_paths", "function")
     assert functions == ["app+0x8", f"{library}+0x40", "app+0x10", f"{library}+0x20"]
     assert column(trace, "calls", "call_path") == [2, 3]
-
-
-def test_a_library_that_is_merely_called_like_mpi_is_a_caller(tmp_path):
-    run = Run(1)
-    run[0].add(raw_files.named(35, 1, "/lib/libmpiplot.so.1"))
-    run[0].add(raw_files.stack(4, (1, 0x20)))
-    run[0].call("MPI_Barrier", 5, 6, stack=4)
-
-    trace = run.read(tmp_path)
-
-    assert column(trace, "call_paths", "function") == ["libmpiplot.so.1+0x20"]
 
 
 def test_a_message_that_mpi_refused_is_no_message(tmp_path):

@@ -136,31 +136,6 @@ def test_of_holes_in_several_blocks_the_first_is_named(tmp_path, monkeypatch):
     assert first["empty_record"] == f"{thread.name}: at offset {raw_files.HEADER_BYTES}"
 
 
-def test_unknown_records_operations_and_ids_are_counted(tmp_path):
-    run = Run(1)
-    run[0].call(60000, 1, 2, record(999), raw_files.collective(comm=77), stack=5)
-
-    trace = run.end(5).read(tmp_path)
-
-    assert column(trace, "calls", "operation") == ["MPI call 60000"]
-    assert defects(trace) == {
-        "unknown_record": 1,
-        "communicator_not_defined": 1,
-        "stack_not_defined": 1,
-        "unknown_mpi_call": 1,
-    }
-
-
-def test_a_receive_whose_end_names_no_communicator_is_of_that_of_its_post(tmp_path):
-    run = Run(1)
-    run[0].call("MPI_Irecv", 1, 2, raw_files.post(0, request=3))
-    run[0].call("MPI_Wait", 5, 6, raw_files.receive(0, comm=77, request=3))
-
-    trace = run.end(9).read(tmp_path)
-
-    assert column(trace, "calls", "communicator")[0] == 0
-
-
 def test_sizes_that_cannot_be_are_none_and_the_first_is_named(tmp_path):
     run = Run(1)
     run[0].call("MPI_Isend", 1, 2, raw_files.send(0, size=2**60))
@@ -216,16 +191,6 @@ def test_a_thread_is_watched_from_its_first_record_if_that_is_before_its_start(t
     calls = burstline.read(tmp_path).calls
 
     assert (calls["enter_ns"].to_pylist(), calls["leave_ns"].to_pylist()) == ([0], [60 - first])
-
-
-def test_times_that_cannot_be_do_not_move_the_others(tmp_path):
-    run = Run(1)
-    run[0].call("MPI_Barrier", 10, 2**63).call("MPI_Barrier", 30, 20).end(50)
-
-    trace = run.read(tmp_path)
-
-    assert cells(trace.calls, "enter_ns leave_ns") == "0 0 | 20 20"
-    assert defects(trace) == {"time_absurd": 1, "time_runs_backwards": 1}
 
 
 def test_a_store_beside_raw_files_is_read_as_a_store(tmp_path):
