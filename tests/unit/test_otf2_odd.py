@@ -60,117 +60,6 @@ def test_a_function_with_a_name_of_mpi_hides_no_marked_call_inside_it(place, nam
     assert defects(trace) == {}
 
 
-def test_without_marks_a_name_in_small_letters_is_a_call_only_if_mpi_has_it(place):
-    with archive(place) as made:
-        made.begin()
-        for name, time in (("mpi_exchange", 10), ("MPI_Send", 20), ("mpi_send_", 30)):
-            made.thread(0).region(name, time, time + 5, paradigm=Paradigm.USER)
-    trace = read(place)
-
-    assert rows(trace.calls, "operation", "enter_ns") == [("MPI_Send", 20), ("MPI_Send", 30)]
-
-
-def probed(made, rank, time, message):
-    made.thread(rank).region(
-        "MPI_Mprobe", time, time + 5, ("mpi_probe", time + 4, 0, made.world, 5, message)
-    )
-
-
-def sent(made, rank, *sends):
-    for time, size in sends:
-        event = ("mpi_send", time + 1, 1, made.world, 5, size)
-        made.thread(rank).region("MPI_Send", time, time + 5, event)
-
-
-def test_a_matched_message_is_received_where_the_probe_is_answered(place):
-    with archive(place, 2) as made:
-        made.begin()
-        sent(made, 0, (10, 100))
-        probed(made, 1, 20, 2**64 - 1)
-        event = ("mpi_mrecv", 38, 2**64 - 1, 100)
-        made.thread(1).region("MPI_Mrecv", 30, 40, event)
-    trace = read(place)
-
-    names = ("sender_location", "receiver_location", "tag", "sent_bytes", "received_bytes")
-    assert rows(trace.messages, *names) == [(0, 1, 5, 100, 100)]
-    assert cells(trace.messages, "post_call post_ns receive_call receive_ns") == "1 30 1 38"
-    assert trace.messages["receive_request"].to_pylist() == [None]
-    calls = rows(trace.calls, "operation", "peer", "tag", "received_bytes")
-    assert calls[1:] == [("MPI_Mprobe", 0, 5, None), ("MPI_Mrecv", 0, 5, 100)]
-    assert defects(trace) == {}
-
-
-def test_a_matched_message_is_received_by_a_request_of_the_same_number(place):
-    with archive(place, 2) as made:
-        made.begin()
-        sent(made, 0, (10, 100))
-        probed(made, 1, 20, 7)
-        made.thread(1).region("MPI_Imrecv", 30, 35, ("mpi_imrecv_request", 32, 7, 8))
-        made.thread(1).region("MPI_Wait", 40, 50, ("mpi_imrecv", 45, 8, 100))
-    trace = read(place)
-
-    names = ("post_call", "post_ns", "receive_call", "receive_ns", "receive_request")
-    assert rows(trace.messages, *names) == [(1, 32, 2, 45, 8)]
-    assert trace.messages["received_bytes"].to_pylist() == [100]
-    assert rows(trace.calls, "operation", "peer")[2] == ("MPI_Imrecv", 0)
-    assert defects(trace) == {}
-
-
-def test_probes_decide_the_order_in_which_matched_messages_are_received(place):
-    with archive(place, 2) as made:
-        made.begin()
-        sent(made, 0, (10, 1), (20, 2), (30, 3))
-        for time, message in ((40, 1), (50, 2), (60, 1)):
-            if message == 1 and time == 60:
-                made.thread(1).region("MPI_Mrecv", 55, 58, ("mpi_mrecv", 57, 1, 1))
-            probed(made, 1, time, message)
-        made.thread(1).region("MPI_Mrecv", 70, 75, ("mpi_mrecv", 74, 1, 3))
-        made.thread(1).region("MPI_Mrecv", 80, 85, ("mpi_mrecv", 84, 2, 2))
-    trace = read(place)
-
-    assert cells(trace.messages, "sent_bytes received_bytes receive_ns") == (
-        "1 1 57 | 2 2 84 | 3 3 74"
-    )
-    assert defects(trace) == {}
-
-
-def test_another_thread_receives_what_a_probe_found(place):
-    with archive(place, 2, 2) as made:
-        made.begin()
-        sent(made, 0, (10, 100))
-        probed(made, 1, 20, 7)
-        made.thread(1, 1).region("MPI_Mrecv", 30, 40, ("mpi_mrecv", 38, 7, 100))
-    trace = read(place)
-
-    assert rows(trace.messages, "receiver_location", "received_bytes") == [(3, 100)]
-
-
-def test_a_matched_receive_whose_probe_is_not_there_is_told(place):
-    with archive(place, 2) as made:
-        made.begin()
-        sent(made, 0, (10, 100))
-        made.thread(1).region("MPI_Mrecv", 30, 40, ("mpi_mrecv", 38, 7, 100))
-        made.thread(1).region("MPI_Barrier", 50, 60)
-    trace = read(place)
-
-    assert defects(trace)["matched_receive_without_probe"][:2] == ("loss", 1)
-    assert trace.calls.num_rows == 3
-
-
-def test_a_collective_begun_and_never_ended_is_told_and_lends_its_stamp_to_nobody(place):
-    with archive(place) as made:
-        made.begin()
-        thread = made.thread(0)
-        thread.region("MPI_Ibarrier", 10, 20, ("mpi_collective_begin", 11))
-        thread.region("MPI_Allreduce", 70, 80, allreduce(79, made))
-        begins = [("mpi_collective_begin", time) for time in (91, 92)]
-        thread.region("MPI_Allreduce", 90, 99, *begins, allreduce(98, made))
-    trace = read(place)
-
-    assert rows(trace.collective_members, "begin_ns", "end_ns") == [(70, 79), (92, 98)]
-    assert defects(trace)["collective_never_completed"][:2] == ("loss", 2)
-
-
 def test_attributes_have_the_width_of_their_type(place):
     types = {
         "u8": (Type.UINT8, 200, 200),
@@ -232,27 +121,6 @@ def test_metrics_are_alike_if_members_join_them(listed):
         assert {other for other in metrics if like[other] == like[one]} == joined[one]
 
 
-def test_defects_name_what_the_archive_names(place):
-    with archive(place) as made:
-        made.begin()
-        thread = made.thread(0)
-        thread.region("MPI_Wait", 10, 20, ("mpi_isend_complete", 15, 99))
-        thread.region("MPI_Irecv", 30, 40, ("mpi_irecv_request", 35, 7))
-        thread.region("MPI_Send", 50, 60, ("mpi_send", 55, 9, made.world, 1, 1))
-        window = made.definitions.rma_win("w", comm=made.world)
-        thread.region("MPI_Put", 70, 80, ("rma_put", 75, window, 8, 4, 1))
-    trace = read(place)
-
-    here = "MPI Rank 0, thread 0"
-    assert {kind: first for kind, (_, _, first) in defects(trace).items()} == {
-        "completion_without_start": "location 0, request 99",
-        "receive_never_completed": "location 0: any rank, any tag",
-        "message_of_unknown_rank": f"{here}: rank 9 of communicator 0",
-        "transfer_of_unknown_rank": f"{here}: rank 8 of communicator 0",
-    }
-    assert trace.calls["peer"].to_pylist() == [None] * 4
-
-
 def test_files_and_transfers_of_others_than_mpi_are_counted_by_name(place):
     with archive(place) as made:
         made.begin()
@@ -308,35 +176,6 @@ def test_every_request_is_followed(place, number):
     assert defects(trace) == {}
 
 
-def test_sizes_and_tags_that_no_run_has_are_told(place):
-    with archive(place, 2) as made:
-        made.begin()
-        send = ("mpi_send", 11, 1, made.world, 2**31 + 5, 2**63)
-        made.thread(0).region("MPI_Send", 10, 12, send)
-        made.thread(1).region("MPI_Recv", 10, 20, ("mpi_recv", 19, 0, made.world, 2**31 + 5, 8))
-        end = (CollectiveOp.BCAST, made.world, 0, 2**64 - 1, 2**50)
-        made.thread(0).region("MPI_Bcast", 30, 40, ("mpi_collective_end", 39, *end))
-    trace = read(place)
-
-    assert rows(trace.messages, "tag", "sent_bytes", "received_bytes") == [(5, 0, 8)]
-    assert trace.collective_members["sent_bytes"].to_pylist()[:1] == [0]
-    found = defects(trace)
-    assert found["size_absurd"] == ("loss", 3, f"MPI Rank 0, thread 0: {2**63} bytes")
-    assert found["tag_absurd"] == ("loss", 2, f"MPI Rank 0, thread 0: tag {2**31 + 5}")
-
-
-def test_the_largest_tag_of_mpi_is_one_that_runs_have(place):
-    with archive(place, 2) as made:
-        made.begin()
-        event = (made.world, 2**31 - 1, 8)
-        made.thread(0).region("MPI_Send", 10, 12, ("mpi_send", 11, 1, *event))
-        made.thread(1).region("MPI_Recv", 10, 20, ("mpi_recv", 19, 0, *event))
-    trace = read(place)
-
-    assert trace.messages["tag"].to_pylist() == [2**31 - 1]
-    assert not defects(trace)
-
-
 @pytest.mark.parametrize("resolution", [1_000_000_000, 1])
 def test_times_out_of_range_are_told(place, resolution):
     with archive(place, resolution=resolution) as made:
@@ -346,13 +185,3 @@ def test_times_out_of_range_are_told(place, resolution):
 
     assert rows(trace.regions, "enter_ns", "leave_ns")[1] == (LATEST, LATEST)
     assert defects(trace)["time_out_of_range"][:2] == ("error", 2)
-
-
-def test_a_message_to_no_member_is_told_once(place):
-    with archive(place, 2) as made:
-        made.thread(0).region("MPI_Send", 0, 9, ("mpi_send", 5, 7, made.world, 3, 8))
-        made.thread(1).region("MPI_Barrier", 0, 9)
-
-    found = read(place).defects.to_pylist()
-
-    assert [(row["kind"], row["count"]) for row in found] == [("message_of_unknown_rank", 1)]

@@ -82,8 +82,8 @@ LAWS = {
         0: MPI_Irecv 5 6 post(1, tag=6, request=2) ; 0: MPI_Send 7 8 send(7)
         1: + ; end 9""",
         (
-            "defects kind: message_of_unknown_rank | receive_never_completed | unmatched_receive"
-            " | unmatched_send"
+            "defects kind: message_of_unknown_rank | receive_never_completed"
+            " | unmatched_receive | unmatched_send"
         ),
         "defects count: 1 | 1 | 1 | 1",
     ),
