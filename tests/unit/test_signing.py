@@ -8,8 +8,10 @@ import struct
 import pytest
 
 from burstline.errors import FormatError, NotEnoughDataError, ParameterError
-from burstline.record import Plan, RankPlan, State, signing
+from burstline.record import Plan, RankPlan, State
 from burstline.record.launching.session import Ended
+from burstline.record.signing.refusals import require_all
+from burstline.record.signing.stamps import read_stamps
 from repository.source import PACKAGE
 
 NEVER = (1 << 64) - 1
@@ -33,7 +35,7 @@ def left(*stamps, rank=1, size=2, state=0, operation=0, reached=None, magic=b"BU
 def read(tmp_path):
     def read(data, name="signature.1"):
         (tmp_path / name).write_bytes(data)
-        return signing._read(tmp_path / name, PLAN)
+        return read_stamps(tmp_path / name, PLAN)
 
     return read
 
@@ -110,4 +112,4 @@ def test_whoever_left_nothing_is_told_of(read):
     ranks = [read(left(state=2, size=3))]
 
     with pytest.raises(NotEnoughDataError, match="2 of 3 ranks left no file here"):
-        signing._require_all(Plan((), full=False), ranks, Ended(9, interrupted=False), None)
+        require_all(Plan((), full=False), ranks, Ended(9, interrupted=False), None)
