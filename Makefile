@@ -5,7 +5,8 @@ PYTHON ?= python3
 VENV   ?= .venv
 BUILD  ?= build
 ARGS   ?=
-PARALLEL ?= -n auto --maxprocesses 4 --dist loadfile  # tests of a file stay together
+# Tests of a file stay together; files go in their order, the long ones of end_to_end first.
+PARALLEL ?= -n auto --maxprocesses 4 --dist loadfile --no-loadscope-reorder
 SECONDS_PER_TARGET ?= 60
 COMMANDS_SECONDS ?= $(SECONDS_PER_TARGET)
 
