@@ -14,9 +14,7 @@ from stories import FORMATS, STORIES
 OF_A_FORMAT = {"metadata", "source", *schema.RAW_TABLES, "event_types", "event_values"}
 """Tables that say how a file put it, not what happened."""
 ORDINALS = {"*.*seq": "each format counts the events that it has"}
-NUMBERS = {
-    "messages.send_done_from": "the text infers what others record",
-}
+NUMBERS = {"messages.send_done_from": "the text infers what others record"}
 PLACES = {"locations.node": "a node without a name is given one"}
 COUNTERS = {"counter_sets": "sets of counters follow from what is read together"}
 REGIONS = {

@@ -96,12 +96,7 @@ def test_in_the_least_memory_processes_are_cut_and_the_tables_are_the_same(
 
 @pytest.mark.parametrize(
     ("memory", "plan"),
-    [
-        (None, (64, None, 2)),
-        (1000, (64, None, 2)),
-        (650, (16, None, 0)),
-        (550, (16, 16, 0)),
-    ],
+    [(None, (64, None, 2)), (1000, (64, None, 2)), (650, (16, None, 0)), (550, (16, 16, 0))],
 )
 def test_ever_less_is_read_at_once_until_it_fits(memory, plan):
     assert COSTS.whole_within([100, 100], [20, 20], memory, 64, 2)[:3] == plan

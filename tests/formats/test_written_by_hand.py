@@ -138,12 +138,7 @@ def by_hand_raw(folder):
     return run.end(100).read(folder)
 
 
-READERS = {
-    "text": by_hand_text,
-    "prv": by_hand_prv,
-    "otf2": by_hand_otf2,
-    "raw": by_hand_raw,
-}
+READERS = {"text": by_hand_text, "prv": by_hand_prv, "otf2": by_hand_otf2, "raw": by_hand_raw}
 
 
 def assert_same(found, expected):

@@ -75,9 +75,7 @@ def test_no_message_is_received_twice(trace):
     for side, event in (("sender_location", "send_seq"), ("receiver_location", "receive_seq")):
         rows = list(
             zip(
-                trace.messages[side].to_pylist(),
-                trace.messages[event].to_pylist(),
-                strict=True,
+                trace.messages[side].to_pylist(), trace.messages[event].to_pylist(), strict=True
             )
         )
         assert len(rows) == len(set(rows))

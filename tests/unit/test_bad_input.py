@@ -119,8 +119,7 @@ def test_an_empty_body_is_named(tmp_path, text):
 
 
 @pytest.mark.parametrize(
-    "text",
-    [b"", b"\x89PNG\r\n\x1a\n" + bytes(range(256)), b"hello\n", b"\x1f\x8b\x08rubbish"],
+    "text", [b"", b"\x89PNG\r\n\x1a\n" + bytes(range(256)), b"hello\n", b"\x1f\x8b\x08rubbish"]
 )
 def test_a_file_that_is_no_trace_is_an_error_with_its_path(tmp_path, text):
     path = put(tmp_path, text)

@@ -6,10 +6,7 @@ import numpy as np
 import pytest
 
 from burstline.errors import FormatError, ParameterError, UnsupportedRecordError
-from burstline.formats.paraver.files.declarations import (
-    read_communicator,
-    write_communicator,
-)
+from burstline.formats.paraver.files.declarations import read_communicator, write_communicator
 from burstline.formats.paraver.files.header import (
     MOST_THREADS,
     Header,
@@ -177,8 +174,7 @@ def test_a_task_of_too_many_threads_is_named():
 
 
 @pytest.mark.parametrize(
-    "tasks",
-    [f"1({MOST_THREADS + 1}:1)", f"2({MOST_THREADS}:1,1:1)", "1(999999999999999999:1)"],
+    "tasks", [f"1({MOST_THREADS + 1}:1)", f"2({MOST_THREADS}:1,1:1)", "1(999999999999999999:1)"]
 )
 def test_more_threads_than_any_machine_has_are_an_error(tasks):
     with pytest.raises(FormatError, match="threads"):

@@ -24,11 +24,7 @@ def high(kind, low=0):
 
 
 def team(number, threads, *, begin=10, end=90, inside=()):
-    return [
-        (begin, Op.TEAM_BEGIN, 1, number, threads),
-        *inside,
-        (end, Op.TEAM_END, 1, number),
-    ]
+    return [(begin, Op.TEAM_BEGIN, 1, number, threads), *inside, (end, Op.TEAM_END, 1, number)]
 
 
 def loop(total, own, chunks=1):

@@ -30,14 +30,7 @@ class Readable(Protocol):
         ...
 
     def read(
-        self,
-        path: Path,
-        /,
-        *,
-        raw: bool,
-        memory: int | None,
-        threads: int,
-        progress: Progress,
+        self, path: Path, /, *, raw: bool, memory: int | None, threads: int, progress: Progress
     ) -> Trace:
         """Read it."""
         ...

@@ -88,11 +88,7 @@ class _Pairs:
         self._parts: list[tuple[Integers, ...]] = []
 
     def add(
-        self,
-        rows: _Place,
-        kind: AnyIntegers | int,
-        value: AnyIntegers | int,
-        rank: int,
+        self, rows: _Place, kind: AnyIntegers | int, value: AnyIntegers | int, rank: int
     ) -> None:
         """Add pairs at (location, time, seq); `rank` orders those of one seq."""
         size = len(rows[0])

@@ -98,10 +98,7 @@ def _key_span(*seq: AnyIntegers) -> int:
 
 
 def _until_taken(
-    trace: Trace,
-    locks: Mask,
-    begin: tuple[Integers, Integers],
-    end: tuple[Integers, Integers],
+    trace: Trace, locks: Mask, begin: tuple[Integers, Integers], end: tuple[Integers, Integers]
 ) -> tuple[Integers, Integers]:
     """The ends of regions; of locks, the moment at which they were taken, if recorded."""
     where, when, seq = (

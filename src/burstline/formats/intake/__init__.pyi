@@ -27,8 +27,8 @@ from burstline.formats.intake.collectives import comm_ranks as comm_ranks
 from burstline.formats.intake.collectives import describe_collectives as describe_collectives
 from burstline.formats.intake.collectives import even_borders as even_borders
 from burstline.formats.intake.collectives import window_borders as window_borders
-from burstline.formats.intake.defects import CountedDefect as CountedDefect
 from burstline.formats.intake.defects import Defects as Defects
+from burstline.formats.intake.defects import Oddity as Oddity
 from burstline.formats.intake.messages import HALF_COLUMNS as HALF_COLUMNS
 from burstline.formats.intake.messages import QUEUE_COLUMNS as QUEUE_COLUMNS
 from burstline.formats.intake.messages import RECEIVE_COLUMNS as RECEIVE_COLUMNS
@@ -44,7 +44,7 @@ from burstline.formats.intake.reading import hold as hold
 from burstline.formats.intake.reading import new_store as new_store
 from burstline.formats.intake.reading import read_whole as read_whole
 from burstline.formats.intake.source import Group as Group
-from burstline.formats.intake.source import LocationPlaces as LocationPlaces
+from burstline.formats.intake.source import Placement as Placement
 from burstline.formats.intake.source import Processes as Processes
 from burstline.formats.intake.source import groups_of as groups_of
 from burstline.formats.intake.target import HeldTables as HeldTables

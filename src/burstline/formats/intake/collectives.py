@@ -14,7 +14,7 @@ import pyarrow as pa
 
 from burstline.columns import Integers, ordinal_within, row_of, take
 from burstline.formats.intake.calls import CallFacts, Calls, DetailKind, Details
-from burstline.formats.intake.source import LocationPlaces, Source
+from burstline.formats.intake.source import Placement, Source
 from burstline.model import NO_VALUE, UNKNOWN, arrow_table, collective_instances
 
 Columns = dict[str, Integers]
@@ -35,7 +35,7 @@ WORDS_OF_INSTANCE: Final = "{operation}, number {number} on communicator {commun
 
 
 def collective_parts(
-    details: Details, calls: Calls, ends: Integers, *, places: LocationPlaces
+    details: Details, calls: Calls, ends: Integers, *, places: Placement
 ) -> Columns:
     """Parts of collectives of some whole processes, by process and in the order of time."""
     rows = details.where(details.kind == DetailKind.COLLECTIVE)
@@ -142,7 +142,7 @@ def join_collectives(
     )
 
 
-def describe_collectives(details: Details, places: LocationPlaces, facts: CallFacts) -> None:
+def describe_collectives(details: Details, places: Placement, facts: CallFacts) -> None:
     """Note with the calls the communicator, root and bytes of their collectives."""
     parts = details.of(DetailKind.COLLECTIVE)
     rank = places.rank[places.process[parts.location]]

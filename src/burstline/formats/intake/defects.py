@@ -14,7 +14,7 @@ from burstline.model import arrow_table, schema
 
 
 @dataclass(frozen=True, slots=True)
-class CountedDefect:
+class Oddity:
     """One kind of oddity, of one of :data:`burstline.model.SEVERITIES`, printable."""
 
     kind: str
@@ -38,16 +38,16 @@ class Defects:
     __slots__ = ("_by_kind", "_named")
 
     def __init__(self) -> None:
-        self._by_kind: dict[str, CountedDefect] = {}
+        self._by_kind: dict[str, Oddity] = {}
         self._named: dict[str, Counter[str]] = {}
 
     def note(
         self, kind: str, severity: str, first: str, count: int | np.integer[Any] = 1
     ) -> None:
         """Count `count` oddities of a kind; 0 is none."""
-        self.add(CountedDefect(kind, severity, printable(first), int(count)))
+        self.add(Oddity(kind, severity, printable(first), int(count)))
 
-    def add(self, defect: CountedDefect) -> None:
+    def add(self, defect: Oddity) -> None:
         """Count a defect that is safe to print."""
         if defect.count > 0:
             first = self._by_kind.get(defect.kind, replace(defect, count=0))
@@ -56,7 +56,7 @@ class Defects:
     def note_line(self, kind: str, severity: str, line: int, text: str) -> None:
         """Count an oddity of a line, counted from 1, where `text` stands."""
         first = "" if kind in self._by_kind else f"line {line}: {printable(text)!r}"
-        self.add(CountedDefect(kind, severity, first))
+        self.add(Oddity(kind, severity, first))
 
     def note_named(
         self, kind: str, severity: str, name: str, count: int | np.integer[Any] = 1
@@ -73,7 +73,7 @@ class Defects:
         for defect in others.rows():
             self.add(defect)
 
-    def rows(self) -> tuple[CountedDefect, ...]:
+    def rows(self) -> tuple[Oddity, ...]:
         """What was counted, in order of first appearance."""
         return tuple(self._by_kind.values())
 

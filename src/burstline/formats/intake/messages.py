@@ -26,7 +26,7 @@ from burstline.formats.intake.calls import (
     Details,
 )
 from burstline.formats.intake.defects import Defects
-from burstline.formats.intake.source import Columns, LocationPlaces
+from burstline.formats.intake.source import Columns, Placement
 from burstline.formats.intake.target import types_of
 from burstline.model import (
     HALF_KINDS,
@@ -135,7 +135,7 @@ class Sides:
     senders: Integers
 
 
-def sides_of(details: Details, places: LocationPlaces, defects: Defects) -> Sides:
+def sides_of(details: Details, places: Placement, defects: Defects) -> Sides:
     """Both sides of messages whose partner is a process of the trace; others are noted."""
     columns, strangers = [], []
     for kind in (DetailKind.SEND, DetailKind.RECEIVE):
@@ -156,7 +156,7 @@ def message_halves(
     ends: Integers,
     sides: Sides,
     *,
-    places: LocationPlaces,
+    places: Placement,
     defects: Defects,
     probe: Integers,
 ) -> tuple[Columns, Columns, Columns, Columns]:
@@ -233,7 +233,7 @@ def channel_ordinals(
     return ordinal_within(name, order=np.lexsort((index, time_ns, name)))
 
 
-def _waiting_posts(details: Details, ends: Integers, places: LocationPlaces) -> _Halves:
+def _waiting_posts(details: Details, ends: Integers, places: Placement) -> _Halves:
     """The receives without wildcards that nobody saw complete, but that may have."""
     waiting = (details.kind == DetailKind.POST) & (details.request != 0)
     waiting &= (details.partner >= 0) & (details.tag >= 0)
@@ -243,7 +243,7 @@ def _waiting_posts(details: Details, ends: Integers, places: LocationPlaces) -> 
     return _Halves(details, rows, other).pick(other >= 0)
 
 
-def _channel_columns(halves: _Halves, places: LocationPlaces) -> list[Integers]:
+def _channel_columns(halves: _Halves, places: Placement) -> list[Integers]:
     process = places.process[halves.of("location")]
     return [halves.of("communicator"), process, halves.other, halves.of("tag")]
 
@@ -328,7 +328,7 @@ class MpiOrder:
     sends: Final = types_of(SEND_COLUMNS, "messages")
     receives: Final = types_of(RECEIVE_COLUMNS, "messages")
 
-    def __init__(self, places: LocationPlaces, defects: Defects) -> None:
+    def __init__(self, places: Placement, defects: Defects) -> None:
         self._places, self._defects = places, defects
         self._alone: dict[str, tuple[int, tuple[int, ...]]] = {}
 

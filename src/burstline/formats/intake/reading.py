@@ -27,14 +27,7 @@ from burstline.formats.intake.budget import (
 )
 from burstline.formats.intake.collectives import PART_COLUMNS, join_collectives
 from burstline.formats.intake.messages import HALF_TYPES, RECEIVE_COLUMNS, half_table
-from burstline.formats.intake.source import (
-    Columns,
-    Divisible,
-    Group,
-    Loaded,
-    PartOf,
-    Source,
-)
+from burstline.formats.intake.source import Columns, Divisible, Group, Loaded, PartOf, Source
 from burstline.formats.intake.target import (
     HeldRows,
     HeldTables,

@@ -19,7 +19,7 @@ Columns = Mapping[str, Integers]
 
 
 @dataclass(frozen=True, slots=True, eq=False)
-class LocationPlaces:
+class Placement:
     """Who is who among locations, processes and ranks."""
 
     process: Integers  # (locations,) process of each location
@@ -123,7 +123,7 @@ class Source(Protocol[PartOf_contra, Loaded]):
     """A recording of any format, as the loop reads it."""
 
     @property
-    def places(self) -> LocationPlaces:
+    def places(self) -> Placement:
         """Where processes and locations are."""
 
     @property

@@ -49,7 +49,7 @@ class RunBasis:
 
     processes: Sequence[RecordedProcess]  # all processes
     corrections: Sequence[Correction]  # of the clock of each, from the first moment of the run
-    places: intake.LocationPlaces  # where they are
+    places: intake.Placement  # where they are
     communicators: RunCommunicators  # with the row of each id, by process
     stacks: Sequence[Mapping[int, int]]  # row of each stack in `call_paths`, by process
     functions: Sequence[Mapping[int, Frame]]  # those that reported themselves, by process

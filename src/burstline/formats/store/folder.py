@@ -230,10 +230,7 @@ def write(trace: Trace, path: Path, *, progress: Progress = SILENCE, **_: object
     """Write a trace as a store, whole or not at all, a few locations at a time."""
     names = [name for name in schema.TABLES if name in trace]
     progress.step("Writing", len(names), "tables")
-    with (
-        atomic.folder(path) as folder,
-        StoreWriter(folder, trace.counter_names) as store,
-    ):
+    with atomic.folder(path) as folder, StoreWriter(folder, trace.counter_names) as store:
         operations: list[str] = []
         for name in names:
             by_location = "".join(schema.TABLES[name].order[:1]).endswith("location")
@@ -281,11 +278,7 @@ class StoreTables(Mapping[str, pa.Table]):
         return self._footer(name).rows() if name in self.manifest.tables else 0
 
     def rows_near(
-        self,
-        name: str,
-        *,
-        locations: Mask | None = None,
-        window: tuple[int, int] | None = None,
+        self, name: str, *, locations: Mask | None = None, window: tuple[int, int] | None = None
     ) -> int:
         """An estimate of the rows of some locations in a window; those that begin there count.
 

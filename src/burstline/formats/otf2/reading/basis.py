@@ -15,7 +15,7 @@ import numpy.typing as npt
 import pyarrow as pa
 
 from burstline.columns import Integers, lookup, take
-from burstline.formats.intake import Defects, LocationPlaces
+from burstline.formats.intake import Defects, Placement
 from burstline.formats.otf2.numbers import COMM_SELF, MPI, NOWHERE
 from burstline.formats.otf2.reading.archive import Archive, ArchiveDefinitions, Group
 from burstline.formats.otf2.reading.metrics import Metrics
@@ -33,7 +33,7 @@ class Standing:
     """The locations in their order, with process, thread, node and name."""
 
     references: npt.NDArray[np.uint64]  # (locations,) what the archive calls them
-    places: LocationPlaces  # process of each, rank of each process
+    places: Placement  # process of each, rank of each process
     thread: Integers  # (locations,) number within its process
     kind: list[str]  # what each is
     node: list[str]
@@ -103,7 +103,7 @@ def standing(defined: ArchiveDefinitions, defects: Defects) -> Standing:
         defined.account.charge_row("locations", (nodes[-1], names[-1]))
     return Standing(
         np.array(references, np.uint64),
-        LocationPlaces(np.array(process, np.int64), np.zeros(len(order), np.int64), rank, 0),
+        Placement(np.array(process, np.int64), np.zeros(len(order), np.int64), rank, 0),
         np.array(threads, np.int64),
         [_KINDS.get(location.type, "other") for location in locations],
         nodes,
@@ -295,7 +295,7 @@ class ArchiveBasis:
         return cls(archive, where, *shared, defects)
 
     @property
-    def places(self) -> LocationPlaces:
+    def places(self) -> Placement:
         """The process of each location and the rank of each process."""
         return self.standing.places
 

@@ -24,7 +24,7 @@ import numpy.typing as npt
 
 from burstline.columns import Integers, ordinal_within
 from burstline.errors import FormatError, ParameterError, UnsupportedRecordError, printable
-from burstline.formats.intake import CountedDefect
+from burstline.formats.intake import Oddity
 from burstline.formats.paraver.files.lines import decode
 
 DATE_FORMAT: Final = "%d/%m/%Y at %H:%M"
@@ -109,22 +109,18 @@ class Header:
     cpus_per_node: tuple[int, ...] | None  # None without a resource model
     objects: Objects
     communicators: int  # lines that are claimed to follow
-    defects: tuple[CountedDefect, ...] = ()
+    defects: tuple[Oddity, ...] = ()
 
 
 def read_header(line: bytes, path: Path) -> Header:
     """The header in the first line of a trace; O(bytes), whatever it claims."""
-    defects: list[CountedDefect] = []
+    defects: list[Oddity] = []
     body = line.rstrip(b" \t\r\n").removeprefix(_BOM)
     if line.startswith(_BOM):
-        defects.append(
-            CountedDefect("header_bom", "info", "line 1 begins with a mark of byte order")
-        )
+        defects.append(Oddity("header_bom", "info", "line 1 begins with a mark of byte order"))
     front = _front_part(body, path)
     if not body.startswith(_MAGIC):
-        defects.append(
-            CountedDefect("header_magic", "info", f"line 1: {_excerpt_of(body[:8])!r}")
-        )
+        defects.append(Oddity("header_magic", "info", f"line 1: {_excerpt_of(body[:8])!r}"))
     unit_ns, claimed = _end_time(front["time"], defects)
     objects, communicators = _read_applications(body, front.end(), path)
     lists = int(front["applications"])
@@ -137,7 +133,7 @@ def read_header(line: bytes, path: Path) -> Header:
         objects.nodes[unknown] = -1
         if unknown.any():
             text = f"line 1: tasks on nodes other than 1 to {len(cpus)}"
-            defects.append(CountedDefect("header_task_node", "info", text, int(unknown.sum())))
+            defects.append(Oddity("header_task_node", "info", text, int(unknown.sum())))
     return Header(
         text=decode(body)[0],
         date=decode(front["date"])[0],
@@ -165,9 +161,7 @@ def _front_part(body: bytes, path: Path) -> re.Match[bytes]:
     front = _FRONT.match(body)
     if front is None:
         raise _malformed_header(
-            path,
-            "'#Paraver (date):time:nodes(cpus):applications:lists'",
-            _excerpt_of(body),
+            path, "'#Paraver (date):time:nodes(cpus):applications:lists'", _excerpt_of(body)
         )
     return front
 
@@ -181,14 +175,14 @@ def _excerpt_of(text: bytes) -> str:
     return printable(text[:_SHOWN].decode("ascii", "replace"))
 
 
-def _end_time(time: bytes, defects: list[CountedDefect]) -> tuple[int, int | None]:
+def _end_time(time: bytes, defects: list[Oddity]) -> tuple[int, int | None]:
     """The unit of the end time and its value, both in ns; None if unreadable."""
     number, _, name = time.strip().partition(b"_")
     unit_ns = _UNITS_NS.get(name)
     if unit_ns is None:
         unit_text = f"the unit {_excerpt_of(name)!r}" if name else "no unit"
         defects.append(
-            CountedDefect("header_unit", "info", f"line 1: {unit_text}, read as microseconds")
+            Oddity("header_unit", "info", f"line 1: {unit_text}, read as microseconds")
         )
         unit_ns = 1_000
     try:
@@ -201,9 +195,7 @@ def _end_time(time: bytes, defects: list[CountedDefect]) -> tuple[int, int | Non
     else:
         claimed = int(value * unit_ns)
     if claimed is None or claimed >= 2**63:
-        defects.append(
-            CountedDefect("header_time", "info", f"line 1: end time {_excerpt_of(time)!r}")
-        )
+        defects.append(Oddity("header_time", "info", f"line 1: end time {_excerpt_of(time)!r}"))
         return unit_ns, None
     return unit_ns, claimed
 
@@ -223,9 +215,7 @@ def _read_applications(body: bytes, start: int, path: Path) -> tuple[Objects, in
             count_may_follow = False
         else:
             raise _malformed_header(
-                path,
-                "a list of tasks 'tasks(threads:node,…)'",
-                _excerpt_of(body[position:]),
+                path, "a list of tasks 'tasks(threads:node,…)'", _excerpt_of(body[position:])
             )
         position = match.end() + 1
         if body[position - 1 : position] not in {b",", b":", b""}:
@@ -255,21 +245,21 @@ def _read_tasks(match: re.Match[bytes], application: int, path: Path) -> npt.NDA
 
 
 def _cpus_per_node(
-    front: re.Match[bytes], tasks: int, defects: list[CountedDefect]
+    front: re.Match[bytes], tasks: int, defects: list[Oddity]
 ) -> tuple[int, ...] | None:
     nodes = int(front["nodes"])
     if front["cpus"]:
         cpus = tuple(map(int, front["cpus"].split(b",")))
         if nodes != len(cpus):
             text = f"line 1: {nodes} nodes claimed, {len(cpus)} listed"
-            defects.append(CountedDefect("header_nodes", "info", text))
+            defects.append(Oddity("header_nodes", "info", text))
         return cpus
     if nodes == 0:
         return None
     if nodes > tasks:
         # without a list the number is a mere claim; no task needs more nodes than tasks
         text = f"line 1: {nodes} nodes claimed for {tasks} tasks"
-        defects.append(CountedDefect("header_nodes", "info", text))
+        defects.append(Oddity("header_nodes", "info", text))
     return (1,) * min(nodes, tasks)
 
 

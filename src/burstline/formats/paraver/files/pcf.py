@@ -11,7 +11,7 @@ from dataclasses import dataclass, field
 
 from burstline._core import EventClass
 from burstline.extrae import STATE_COLORS, STATES, classify
-from burstline.formats.intake import CountedDefect, Defects
+from burstline.formats.intake import Defects, Oddity
 from burstline.formats.paraver.files.lines import decode
 
 Color = tuple[int, int, int]
@@ -52,7 +52,7 @@ class Pcf:
     # lines as they stand
     options: tuple[str, ...] = ()
     semantic: tuple[str, ...] = ()
-    defects: tuple[CountedDefect, ...] = field(default=(), compare=False)
+    defects: tuple[Oddity, ...] = field(default=(), compare=False)
 
     def value_label(self, type: int, value: int) -> str | None:  # noqa: A002 -- the format's word
         """The label of a value of an event type, None if it has none."""

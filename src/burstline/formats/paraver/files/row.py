@@ -9,7 +9,7 @@ import re
 from dataclasses import dataclass, field
 from typing import Final
 
-from burstline.formats.intake import CountedDefect, Defects
+from burstline.formats.intake import Defects, Oddity
 from burstline.formats.paraver.files.lines import decode
 
 LEVELS: Final = ("CPU", "NODE", "THREAD", "WORKLOAD", "APPL", "TASK", "SYSTEM")
@@ -23,7 +23,7 @@ class RowNames:
     """Names of objects by level of :data:`LEVELS`, in their order; they may be empty."""
 
     levels: dict[str, tuple[str, ...]] = field(default_factory=dict)
-    defects: tuple[CountedDefect, ...] = field(default=(), compare=False)
+    defects: tuple[Oddity, ...] = field(default=(), compare=False)
 
 
 def read_row(data: bytes) -> RowNames:

@@ -395,10 +395,7 @@ class RegionDefinitions:
 
 
 def _region_tables(
-    built: Columns,
-    definitions: RegionDefinitions,
-    objects: Objects,
-    first_team: int,
+    built: Columns, definitions: RegionDefinitions, objects: Objects, first_team: int
 ) -> tuple[pa.Table, pa.Table]:
     """Regions and OpenMP teams as tables, in O(regions · log teams)."""
     # A team is an outermost parallel region on the first thread of a process; regions of other
@@ -439,11 +436,7 @@ def _is_outermost(built: Columns, role: npt.NDArray[np.str_]) -> Mask:
     return ~inside
 
 
-def _team_of(
-    built: Columns,
-    process: npt.NDArray[np.int32],
-    forks: Integers,
-) -> Integers:
+def _team_of(built: Columns, process: npt.NDArray[np.int32], forks: Integers) -> Integers:
     team = np.full(len(process), schema.UNKNOWN, np.int64)
     fork_process = process[forks]
     for which in np.unique(fork_process).tolist():

@@ -18,7 +18,7 @@ import numpy as np
 from burstline import _core
 from burstline.columns import Integers
 from burstline.errors import printable
-from burstline.formats.intake import BASE, CountedDefect, Defects, append_to, way_by_store
+from burstline.formats.intake import BASE, Defects, Oddity, append_to, way_by_store
 from burstline.formats.paraver.files.declarations import CommunicatorLine, read_communicator
 from burstline.formats.paraver.files.lines import LineSource, Stretch
 from burstline.progress import Progress
@@ -32,11 +32,7 @@ DISK: Final = 0.7
 _CALL_BYTES: Final = 86 + 52  # with its burst
 _ROW_BYTES: Final = {"calls": _CALL_BYTES, "readings": 20, "regions": 88, "sends": 160}
 _RAW_BYTES: Final = {"pairs": 36, "states": 28}
-_SEVERITY: Final = {
-    "odd_pairs": "loss",
-    "obsolete_record": "info",
-    "inverted_state": "loss",
-}
+_SEVERITY: Final = {"odd_pairs": "loss", "obsolete_record": "info", "inverted_state": "loss"}
 _MOST_COMMENTS = 100_000
 
 
@@ -127,7 +123,7 @@ class Scanned:
         for kind, count, line, excerpt in block.flaws():
             shown = printable(excerpt.decode("utf-8", "replace"))
             where = f"line {self.lines + line + 1}: {shown!r}"
-            self.defects.add(CountedDefect(kind, _SEVERITY.get(kind, "loss"), where, count))
+            self.defects.add(Oddity(kind, _SEVERITY.get(kind, "loss"), where, count))
         for line, text in block.texts():
             self._take_text(self.lines + line + 1, text)
         self.lines += lines
@@ -221,5 +217,5 @@ def scan_source(
         )
     if source.damage:
         text = f"after line {scanned.lines + 1}: {source.damage}"
-        scanned.defects.add(CountedDefect("damaged_gzip", "loss", text))
+        scanned.defects.add(Oddity("damaged_gzip", "loss", text))
     return scanned

@@ -124,7 +124,7 @@ class ScannedSource:
         objects = opened.objects
         self._twins: set[int] = set()  # applications whose communicators may share ids
         # The format does not say how accurate clocks are.
-        self.places = intake.LocationPlaces(
+        self.places = intake.Placement(
             objects.process.astype(np.int64),
             objects.application_of_task.astype(np.int64),
             objects.rank_of_task.astype(np.int64),
@@ -383,13 +383,7 @@ def read(
 
 
 def convert(
-    path: Path,
-    target: Path,
-    *,
-    raw: bool,
-    memory: int,
-    threads: int,
-    progress: Progress,
+    path: Path, target: Path, *, raw: bool, memory: int, threads: int, progress: Progress
 ) -> None:
     """Make a store of a ``.prv`` or ``.prv.gz`` within `memory` bytes, at least 256 MiB.
 

@@ -17,14 +17,9 @@ from burstline import _core
 from burstline.columns import Integers, to_numpy
 from burstline.errors import FormatError, readable
 from burstline.formats.files import is_plain
-from burstline.formats.intake import CountedDefect
+from burstline.formats.intake import Oddity
 from burstline.formats.paraver.files.declarations import OWN_IDS, compiler_in, silent_threads_in
-from burstline.formats.paraver.files.header import (
-    Header,
-    Objects,
-    companion_paths,
-    read_header,
-)
+from burstline.formats.paraver.files.header import Header, Objects, companion_paths, read_header
 from burstline.formats.paraver.files.lines import LineSource
 from burstline.formats.paraver.files.pcf import Pcf, read_pcf
 from burstline.formats.paraver.files.row import RowNames, read_row
@@ -88,7 +83,7 @@ class OpenTrace:
             scanned.defects.add(defect)
         if scanned.events and not self.pcf.types:
             text = f"no labels beside {self.path.name}"
-            scanned.defects.add(CountedDefect("labels_missing", "info", text))
+            scanned.defects.add(Oddity("labels_missing", "info", text))
         claimed = self.header.communicators
         if claimed and claimed != len(scanned.communicators):
             apps = len(self.objects.tasks)

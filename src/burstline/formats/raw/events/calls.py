@@ -35,10 +35,7 @@ _SIZES: Final = {
 _MOMENTS: Final = ("enter_ns", "leave_ns", "enter_seq", "leave_seq")
 
 ENTRY: Final = np.dtype(
-    [
-        ("record", RECORD),
-        *((name, "<i8") for name in ("number", "call", *_MOMENTS)),
-    ]
+    [("record", RECORD), *((name, "<i8") for name in ("number", "call", *_MOMENTS))]
 )
 """A record of a call that another slice needs: which one of the file, and its call."""
 
@@ -203,10 +200,7 @@ class CallBuilder:
         )
 
     def _append_details(
-        self,
-        records: npt.NDArray[Any],
-        sizes: dict[str, Integers],
-        **columns: npt.NDArray[Any],
+        self, records: npt.NDArray[Any], sizes: dict[str, Integers], **columns: npt.NDArray[Any]
     ) -> None:
         columns |= {
             "request": records["time"].view(np.int64),

@@ -40,14 +40,7 @@ HEADER: Final = np.dtype(
 """What a file begins with; records follow at ``header_bytes``."""
 
 RECORD: Final = np.dtype(
-    [
-        ("time", "<u8"),
-        ("kind", "<u2"),
-        ("op", "<u2"),
-        ("a", "<u4"),
-        ("b", "<u8"),
-        ("c", "<u8"),
-    ]
+    [("time", "<u8"), ("kind", "<u2"), ("op", "<u2"), ("a", "<u4"), ("b", "<u8"), ("c", "<u8")]
 )
 """One record."""
 

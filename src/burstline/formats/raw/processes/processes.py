@@ -19,7 +19,7 @@ import numpy as np
 import numpy.typing as npt
 import pyarrow as pa
 
-from burstline.formats.intake import Defects, LocationPlaces
+from burstline.formats.intake import Defects, Placement
 from burstline.formats.raw.files.folder import RawFile
 from burstline.formats.raw.files.layout import MOST_RANKS, CommunicatorKind, Ending, Kind, Named
 from burstline.model import SILENT_THREADS, row_table
@@ -208,10 +208,10 @@ def _note_ends(processes: Sequence[RecordedProcess], defects: Defects) -> None:
                 defects.note("process_killed", "info", text)
 
 
-def places_of(processes: Sequence[RecordedProcess], accuracy_ns: int) -> LocationPlaces:
+def places_of(processes: Sequence[RecordedProcess], accuracy_ns: int) -> Placement:
     """The places of processes in their order."""
     threads = [len(process.files) for process in processes]
-    return LocationPlaces(
+    return Placement(
         np.repeat(np.arange(len(processes)), threads).astype(np.int64),
         np.array([process.application for process in processes], np.int64),
         np.array([process.rank for process in processes], np.int64),

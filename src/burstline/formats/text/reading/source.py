@@ -48,11 +48,7 @@ def recognises(_path: Path, head: bytes) -> bool:
 
 
 def read(
-    path: Path | str,
-    *,
-    memory: int | None = None,
-    progress: Progress = SILENCE,
-    **_: object,
+    path: Path | str, *, memory: int | None = None, progress: Progress = SILENCE, **_: object
 ) -> Trace:
     """Read a trace that was written as text; its metadata names the path."""
     path = Path(path)
@@ -186,15 +182,15 @@ class TextSource:
         }
 
 
-def _places_of(places: Sequence[Place]) -> intake.LocationPlaces:
+def _places_of(places: Sequence[Place]) -> intake.Placement:
     processes = sorted({place[:2] for place in places})
     number = {process: place for place, process in enumerate(processes)}
     application, rank = np.array(processes, np.int64).reshape(-1, 2).T
     process = np.array([number[place[:2]] for place in places], np.int64)
-    return intake.LocationPlaces(process, application, rank, accuracy_ns=None)
+    return intake.Placement(process, application, rank, accuracy_ns=None)
 
 
-def _sends_of(rows: Iterable[Row], places: intake.LocationPlaces) -> Columns:
+def _sends_of(rows: Iterable[Row], places: intake.Placement) -> Columns:
     rows = sorted(rows, key=lambda row: (row["location"], row["send_seq"]))
     columns = _columns_of([_with_completion(row) for row in rows], intake.SEND_COLUMNS)
     sender, receiver = (
@@ -220,7 +216,7 @@ def _with_completion(row: Row) -> Row:
     }
 
 
-def _receives_of(rows: Iterable[Row], places: intake.LocationPlaces) -> Columns:
+def _receives_of(rows: Iterable[Row], places: intake.Placement) -> Columns:
     """The receives of all locations, numbered on their channels by when they were posted."""
     rows = sorted(rows, key=lambda r: (r["location"], r["post_seq"], r["receive_seq"]))
     columns = _columns_of(rows, intake.RECEIVE_COLUMNS)
@@ -252,7 +248,7 @@ def _half_messages(rows: Iterable[Row], posts: Iterable[Row]) -> Columns:
 
 
 def _parts_of(
-    rows: Iterable[Row], places: intake.LocationPlaces, operations: Mapping[str, int]
+    rows: Iterable[Row], places: intake.Placement, operations: Mapping[str, int]
 ) -> Columns:
     """Parts of collectives by process and time, numbered on their communicators.
 
@@ -292,9 +288,7 @@ def _columns_of(rows: Sequence[Row], names: Iterable[str]) -> Columns:
     return columns
 
 
-def _partner_processes(
-    rows: Sequence[Row], side: str, places: intake.LocationPlaces
-) -> Integers:
+def _partner_processes(rows: Sequence[Row], side: str, places: intake.Placement) -> Integers:
     location, rank = (np.array([r[n] for r in rows], np.int64) for n in ("location", side))
     partner = places.process_of(location, rank)
     for missing in np.flatnonzero(partner < 0).tolist():
