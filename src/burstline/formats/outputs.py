@@ -120,10 +120,7 @@ def _file_identity(file: Path | os.DirEntry[str]) -> tuple[int, int]:
 def require_free(
     path: Path, *, force: bool, other: str = "output", forced: str = _FORCED
 ) -> Path:
-    """The path, refused if a file would be replaced without being forced.
-
-    First, what a writer of it was killed in the middle of is finished.
-    """
+    """The path; refused if a file would be replaced unforced."""
     atomic.finish(path)
     if path.exists() and not force:
         raise ParameterError(f"{path} exists. Choose another {other}, or pass {forced}")

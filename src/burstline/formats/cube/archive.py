@@ -118,10 +118,7 @@ _BY_HEADER: Final = 47  # zlib's window bits for gzip and zlib wrappers
 
 @dataclass(frozen=True, slots=True)
 class CheckedArchive:
-    """The members of a sound archive: bytes of each, and the metrics that have values.
-
-    `trees` are the bytes that metrics, call paths and locations take in memory.
-    """
+    """Bytes of the members and trees of a sound archive, and the metrics with values."""
 
     trees: int
     unpacked: dict[str, int]

@@ -41,10 +41,7 @@ _ROW_BYTES: Final = 190
 
 
 def with_records(trace: Trace, *, memory: int | None = None) -> Trace:
-    """A trace with events, states and labels for its tables, as Extrae would have recorded.
-
-    Failed polls of a burst become one count of ``MPI_Test`` at the entry of the call after it.
-    """
+    """A trace with events, states and labels for its tables, as Extrae would have recorded."""
     if memory is not None and (needed := bytes_with_records(trace)) > memory:
         raise MemoryBudgetError(
             needed,

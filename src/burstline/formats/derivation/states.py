@@ -59,10 +59,7 @@ def lock_steps(trace: Trace) -> LockSteps:
 
 
 def openmp_states(trace: Trace) -> tuple[Integers, Integers, Integers, Integers]:
-    """Location, begin_ns, end_ns and state of threads in OpenMP; the innermost region counts.
-
-    A thread that calls no MPI is idle outside of teams.
-    """
+    """Location, begin, end, state in OpenMP: of the innermost region, idle outside of teams."""
     columns = trace.arrays(
         "regions", "location", "region", "enter_ns", "leave_ns", "enter_seq", "leave_seq"
     )
@@ -171,10 +168,7 @@ STATE_OF: Final[dict[str, int]] = {
 
 
 def call_states(trace: Trace) -> pa.Table:
-    """The table `states`: per location a partition of the time from 0 to its last moment.
-
-    Of calls, gaps and OpenMP regions that overlap, the one that began first counts.
-    """
+    """The table `states`: of what overlaps, the first to begin counts; nothing is left out."""
     code, names = coded(trace.table("calls")["operation"])
     state_of = np.array([STATE_OF.get(name, extrae.OTHERS) for name in names], np.int64)
     gap_kinds = trace.table("gaps")["kind"].cast(pa.string()).to_pylist()

@@ -24,16 +24,7 @@ class Oddity:
 
 
 class Defects:
-    """Counts what is odd.
-
-    Memory is that of the kinds, however many oddities there are.
-
-    >>> defects = Defects()
-    >>> defects.note("unknown_record", "info", "kind 9")
-    >>> defects.note("unknown_record", "info", "kind 8", 2)
-    >>> defects.rows()
-    (Defect(kind='unknown_record', severity='info', text='kind 9', count=3),)
-    """
+    """Counts what is odd."""
 
     __slots__ = ("_by_kind", "_named")
 

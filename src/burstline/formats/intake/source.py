@@ -76,10 +76,7 @@ def groups_of(sizes: Sequence[int], most: int) -> list[Processes]:
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Group:
-    """What one part has, in the numbers of the trace.
-
-    Where all groups have None, there is no table of it.
-    """
+    """What one part has, in the numbers of the trace."""
 
     tables: Mapping[str, pa.Table]  # rows of its locations
     # halves of messages, each with its ordinal on its channel
@@ -180,7 +177,4 @@ class Divisible(Source[PartOf, Loaded], Protocol[PartOf, Loaded]):
         """Units of each process that are read at once, however little memory there is."""
 
     def parts(self, most: int, longest: int | None = None) -> Sequence[PartOf]:
-        """All parts in order, of at most so many units or of one process.
-
-        A process of more than `longest` units, if that is given, is cut where it can be.
-        """
+        """All parts in order, of at most so many units; longer processes than that are cut."""

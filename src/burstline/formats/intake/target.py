@@ -168,11 +168,7 @@ def _by_key(keys: Integers) -> Iterator[tuple[int, Integers]]:
 
 
 def types_of(names: Sequence[str], *tables: str) -> dict[str, np.dtype[Any]]:
-    """The type that each column has in tables; int64 for those in none.
-
-    >>> types_of(["tag", "sent_bytes", "ordinal"], "messages")
-    {'tag': dtype('int32'), 'sent_bytes': dtype('int64'), 'ordinal': dtype('int64')}
-    """
+    """The type that each column has in tables; int64 for those in none."""
     columns = [column for table in tables for column in TABLES[table].columns]
     types = {column.name: _CODES.get(column.type, column.type) for column in columns}
     return {name: np.dtype(types.get(name, "int64")) for name in names}

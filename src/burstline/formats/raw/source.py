@@ -275,11 +275,7 @@ def read(
     operations: Mapping[int, str] | None = None,
     name: str | None = None,
 ) -> Trace:
-    """The trace of a run's raw files; times are rank 0's, from the first moment.
-
-    `records_at_once` is what a thread takes on, at least a process; it changes no answer.
-    Without `resolve` frames are named by their addresses; `operations` are named by number.
-    """
+    """The trace of raw files, in times of rank 0; `records_at_once` changes no answer."""
     source = RawSource(
         folder,
         raw=raw,

@@ -320,11 +320,7 @@ class StoreTables(Mapping[str, pa.Table]):
         locations: Mask | None = None,
         window: tuple[int, int] | None = None,
     ) -> Iterator[pa.Table]:
-        """Yield a table in parts of whole locations.
-
-        Row groups without any of the `locations`, a mask, or without any row that can begin in
-        the closed `window` are not read.
-        """
+        """Yield a table in parts of whole locations, of some or that begin in a window."""
         names = list(columns) if columns is not None else self._names(name)
         with self._file(name) as file:
             groups = self._groups(name)
@@ -374,11 +370,7 @@ class StoreTables(Mapping[str, pa.Table]):
         *,
         whole: bool = True,
     ) -> pa.Table:
-        """Some columns of row groups, refused where they would not fit or name no row.
-
-        Equal rows take hardly any bytes on disk, and texts that are equal one place in memory
-        until they are plain.
-        """
+        """Some columns of row groups, refused where they would not fit or name no row."""
         needed = 0
         if self.memory is not None:
             path = self.folder / f"{name}.parquet"
@@ -402,10 +394,7 @@ class StoreTables(Mapping[str, pa.Table]):
         return table
 
     def _check_ranges(self, name: str, table: pa.Table, groups: Sequence[int]) -> None:
-        """Raise unless row groups have the rows they say, and those the ranges they say.
-
-        Row groups are chosen by these: where one lies, another is the one that was meant.
-        """
+        """Raise unless row groups have the rows they say, and those the ranges they say."""
         index = [group for k in groups if (group := self._groups(name)[k])["rows"]]
         starts = np.cumsum([0, *(group["rows"] for group in index)])
         if table.num_rows != starts[-1]:

@@ -51,10 +51,7 @@ class RowGroup(NamedTuple):
 
 @dataclass(frozen=True)
 class Footer:
-    """What the footer of a file says; of what its row groups say, only once it is asked for.
-
-    Most tables of a run are small, and many are only counted.
-    """
+    """What the footer of a file says; of what its row groups say, only once it is asked for."""
 
     arrow: pq.FileMetaData  # of which no row group is ever asked
     crc: int

@@ -33,10 +33,7 @@ _PLACE = re.compile(r"(?:([0-9]{1,10})/)?([0-9]{1,10})(?:\.([0-9]{1,10}))?")
 
 
 class Statement:
-    """One statement: its words, read from left to right.
-
-    Words ``counter=number`` are set apart: they are the readings taken at the event.
-    """
+    """One statement: its words, read from left to right; readings are set apart."""
 
     __slots__ = ("_next", "line", "path", "readings", "words")
 

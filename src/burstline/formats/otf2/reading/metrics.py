@@ -28,10 +28,7 @@ _OFTEN: Final = 0.01
 
 
 class Metrics:
-    """The metrics of an archive that events may read; `names` are those of their columns.
-
-    Of `gauges`, values are kept, though they are declared accumulated.
-    """
+    """The metrics of an archive that events may read; `names` are those of their columns."""
 
     def __init__(self, defined: ArchiveDefinitions, gauges: Collection[str] = ()) -> None:
         self.names: list[str] = []

@@ -213,10 +213,7 @@ def read(
     bytes_at_once: int | None = None,
     progress: Progress = SILENCE,
 ) -> Trace:
-    """The trace of an anchor or a folder, `threads` times `bytes_at_once` of events at once.
-
-    Neither changes the trace; times are from the first tick.
-    """
+    """The trace of an anchor or a folder, `threads` times `bytes_at_once` of events at once."""
     anchor = require_anchor(path)
     threads = threads or len(os.sched_getaffinity(0))
     sizes = [file_size(file) for file in anchor.with_suffix("").glob("*.evt")]

@@ -148,10 +148,7 @@ class WrittenCommunicators:
     def named(
         self, row: Integers, process: Integers, application: Integers
     ) -> tuple[Integers, Integers]:
-        """References of communicators and ranks in them, -1 for a process of -1.
-
-        The world of the application stands for rows of -1 and those without the process.
-        """
+        """References of communicators, or of the world without one, and ranks in them or -1."""
         pairs = _for_distinct_rows(self._named, row, process, application).reshape(-1, 2)
         return pairs[:, 0], pairs[:, 1]
 

@@ -126,10 +126,7 @@ def _cut_events(
     end: Integers,
     torn: tuple[Integers, Integers] | None,
 ) -> pa.Table:
-    """The table `events` of a cut, in the times of the trace.
-
-    `location` is the number of each location in the cut, -1 where it is left out.
-    """
+    """The table `events` of a cut, in the times of the trace."""
     labels = {
         row["type"]: (row["label"], row["gradient"])
         for row in trace.table("event_types").to_pylist()

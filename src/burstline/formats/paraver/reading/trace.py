@@ -358,11 +358,7 @@ def _or_zero(size: Integers) -> Integers:
 def read(
     path: Path, *, raw: bool, memory: int | None, threads: int, progress: Progress
 ) -> Trace:
-    """Read a ``.prv`` or ``.prv.gz`` into memory.
-
-    `raw` keeps events, states and labels as recorded. Tables that would not fit into `memory`
-    bytes are refused once the trace is scanned, before any is made.
-    """
+    """Read a ``.prv`` or ``.prv.gz``; what does not fit is refused before tables are made."""
     with open_trace(path, most_buckets=_BUCKETS) as opened:
         journal = _core.Journal(opened.layout)
         count = JournalCount(opened.buckets, memory)
@@ -385,11 +381,7 @@ def read(
 def convert(
     path: Path, target: Path, *, raw: bool, memory: int, threads: int, progress: Progress
 ) -> None:
-    """Make a store of a ``.prv`` or ``.prv.gz`` within `memory` bytes, at least 256 MiB.
-
-    The tables are those of :func:`read`. On disk it takes about a third of the text for spills,
-    which are deleted as they are read, and the store.
-    """
+    """Make a store of a ``.prv`` or ``.prv.gz`` within `memory` bytes, at least 256 MiB."""
     intake.require_memory(memory)
     size = path.stat().st_size * (_GZIP_RATIO if path.suffix == ".gz" else 1)
     intake.require_disk(target.absolute().parent, int(size * DISK))

@@ -74,11 +74,7 @@ def write(
     memory: int | None = None,
     progress: Progress = SILENCE,
 ) -> None:
-    """Write the three files of a Paraver trace, together and whole or not at all.
-
-    Records of a trace without raw tables are derived. `memory` bytes of a store, a gigabyte by
-    default, are sorted at once.
-    """
+    """Write the three files of a Paraver trace, together and whole or not at all."""
     path = Path(path)
     companions = companion_paths(path)
     if not trace.has_raw:

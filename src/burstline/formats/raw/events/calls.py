@@ -224,10 +224,7 @@ class CallBuilder:
 
 
 def _refused_messages(line: Timeline, rows: Integers) -> npt.NDArray[np.bool_]:
-    """Which records of calls are of messages that MPI refused: neither sent nor waited for.
-
-    A call that failed after it had received, as more came than it had room for, did both.
-    """
+    """Which records of calls are of messages that MPI refused: neither sent nor waited for."""
     left = line.leave
     done = (left < 0) | (line.records["a"][left] == 0)
     call, kind = line.call[rows], line.kind[rows]

@@ -70,12 +70,7 @@ def read(
 
 
 def parse(text: str) -> Trace:
-    """The trace that a text describes, in memory and without raw tables.
-
-    Sends and receives are matched in MPI's order, collectives by their sequence on each
-    communicator, and bursts lie between consecutive calls. ``render(parse(t))`` says what `t`
-    said, and ``half`` of each event of a message that has no other side.
-    """
+    """The trace that a text describes, in memory and without raw tables."""
     source = TextSource(text, Path(_NAME))
     return intake.hold(source, source.parts(), intake.HeldTables(), threads=0, progress=SILENCE)
 
@@ -250,10 +245,7 @@ def _half_messages(rows: Iterable[Row], posts: Iterable[Row]) -> Columns:
 def _parts_of(
     rows: Iterable[Row], places: intake.Placement, operations: Mapping[str, int]
 ) -> Columns:
-    """Parts of collectives by process and time, numbered on their communicators.
-
-    An instance has one root: who names another one is wrong.
-    """
+    """Parts of collectives by process and time, numbered on their communicators."""
     process = places.process.tolist()
     rows = sorted(
         (
@@ -361,10 +353,7 @@ def _add_inferred(
 def _event_tables(
     rows: Rows, definitions: Declarations, defined: Mapping[str, pa.Table]
 ) -> dict[str, pa.Table]:
-    """The tables of what happened on each location, where no other process is asked.
-
-    `defined` are those of :func:`_definition_tables`.
-    """
+    """The tables of what happened on each location, where no other process is asked."""
     make = partial(
         _table_of, counters=definitions.counter_names, operations=definitions.operations
     )
