@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections import defaultdict
-from collections.abc import Callable
 from dataclasses import dataclass, field
 from typing import Final
 
@@ -12,6 +11,8 @@ from burstline.formats.text.forms import DECLARATIONS, FORMS, ROWS, Row
 from burstline.formats.text.statements import MOST_LOCATIONS, Place, Statement, place_of
 from burstline.model import CODES, schema
 
+_WORDS: Final = {"ranks", "application", "location", "row", *DECLARATIONS}
+"""Of statements that declare; those with a method have a rule of their own."""
 _MOST_OPERATIONS: Final = 1 << 15
 
 
@@ -31,12 +32,12 @@ class Declarations:
     def declare(self, statement: Statement) -> bool:
         """Add what a statement declares; return whether it declares something."""
         word = statement.words[0] if statement.words else ""
-        if word not in _STATEMENTS:
+        if word not in _WORDS:
             return False
         if statement.readings and word != "row":
             raise statement.error("no reading here; quote words with =", word)
         statement.word("a declaration")
-        _STATEMENTS[word](self, statement)
+        getattr(self, f"_{word}", self._plain)(statement)
         return True
 
     @property
@@ -74,8 +75,7 @@ class Declarations:
         if self.is_closed:
             raise statement.error("every location before the first event")
 
-    def grid(self, statement: Statement) -> None:
-        """``ranks N [threads T …]`` of application 0, or ``application A ranks …``."""
+    def _ranks(self, statement: Statement) -> None:
         application = 0
         if statement.words[0] == "application":
             application = statement.number("an application", 0, MOST_LOCATIONS)
@@ -96,8 +96,9 @@ class Declarations:
             for thread in range(threads[rank]):
                 self.places.setdefault((application, rank, thread), {})
 
-    def location(self, statement: Statement) -> None:
-        """``location PLACE [option value]…``."""
+    _application = _ranks
+
+    def _location(self, statement: Statement) -> None:
         self._check_open(statement)
         place = place_of(statement.word("a rank"), statement)
         if place is None:
@@ -107,15 +108,13 @@ class Declarations:
         given = FORMS["location"].read(statement) | {"statement": statement}
         self.places.setdefault(place, {}).update(given)
 
-    def communicator(self, statement: Statement) -> None:
-        """``communicator C [members R …] [option value]…``; the last of a number counts."""
+    def _communicator(self, statement: Statement) -> None:
         row = FORMS["communicator"].whole(statement, source_id=None)
         if row["source_id"] is None:
             row["source_id"] = row["communicator"] + 1
         self.communicators[row["communicator"]] = row
 
-    def region_def(self, statement: Statement) -> None:
-        """``region NAME [option value]…``."""
+    def _region(self, statement: Statement) -> None:
         self._add_region(FORMS["region"].whole(statement))
 
     def _add_region(self, row: Row) -> None:
@@ -127,8 +126,7 @@ class Declarations:
         else:
             self.region_rows.setdefault(row["name"], row["region"])
 
-    def path(self, statement: Statement) -> None:
-        """``path P FUNCTION [option value]…``."""
+    def _path(self, statement: Statement) -> None:
         rows = self.rows["call_paths"]
         row = FORMS["path"].whole(statement)
         if row["call_path"] != len(rows):
@@ -137,8 +135,7 @@ class Declarations:
             raise statement.error("a call path declared before", str(row["parent"]))
         rows.append(row)
 
-    def counter(self, statement: Statement) -> None:
-        """``counter NAME [option value]…``."""
+    def _counter(self, statement: Statement) -> None:
         rows = self.rows["counters"]
         row = FORMS["counter"].whole(statement, source_type=None)
         if row["name"] in self.counter_rows or row["name"] in schema.BESIDE_COUNTERS:
@@ -148,31 +145,15 @@ class Declarations:
         self.counter_rows[row["name"]] = len(rows)
         rows.append(row)
 
-    def counter_set(self, statement: Statement) -> None:
-        """``set N COUNTER …``."""
+    def _set(self, statement: Statement) -> None:
         number = statement.number("a set")
         names = statement.rest
         self.rows["counter_sets"] += [{"counter_set": number, "counter": n} for n in names]
 
-    def row(self, statement: Statement) -> None:
-        """``row TABLE [COLUMN VALUE]…``, of a table without a statement."""
+    def _row(self, statement: Statement) -> None:
         name = statement.choice("a table", statement.word("a table"), list(ROWS))
         self.rows[name].append(ROWS[name].whole(statement) | self.reading(statement))
 
-    def plain(self, statement: Statement) -> None:
-        """A statement whose columns need nothing else."""
+    def _plain(self, statement: Statement) -> None:
         form = FORMS[statement.words[0]]
         self.rows[form.tables[0]].append(form.whole(statement))
-
-
-_STATEMENTS: Final[dict[str, Callable[[Declarations, Statement], None]]] = {
-    **dict.fromkeys(DECLARATIONS, Declarations.plain),
-    **dict.fromkeys(("ranks", "application"), Declarations.grid),
-    "location": Declarations.location,
-    "communicator": Declarations.communicator,
-    "region": Declarations.region_def,
-    "path": Declarations.path,
-    "counter": Declarations.counter,
-    "set": Declarations.counter_set,
-    "row": Declarations.row,
-}
