@@ -139,7 +139,7 @@ class Trace:
 
     @property
     def is_stored(self) -> bool:
-        """Whether tables are in a store, and loaded each time they are asked for."""
+        """Whether tables are in a store, and large ones loaded each time they are asked for."""
         return isinstance(self._tables, Batched)
 
     @property
@@ -173,7 +173,7 @@ class Trace:
         Returns
         -------
         pyarrow.Table
-            The table; loaded from the store each time if the trace is one.
+            The table; if the trace is a store, loaded each time unless it is small.
         """
         if name in self._names:
             return self._tables[name]

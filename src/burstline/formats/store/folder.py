@@ -43,6 +43,8 @@ from burstline.progress import SILENCE, Progress
 Group = dict[str, int]
 
 _ROWS: Final = 64 << 10
+_SMALL: Final = 256 << 10
+"""Bytes of a table that is kept once it was loaded: to load it takes longer than to hold it."""
 _COPIES_OF_TEXT: Final = 3  # made plain in parts, put together, and handed on
 _WAY_OUT: Final = (
     "Take a part of it (--from, --to, --ranks), a shorter one if you did, "
@@ -250,7 +252,7 @@ def write(trace: Trace, path: Path, *, progress: Progress = SILENCE, **_: object
 
 @dataclass(frozen=True, slots=True)
 class StoreTables(Mapping[str, pa.Table]):
-    """The tables of a store, loaded when asked for, each time anew."""
+    """The tables of a store, loaded when asked for, large ones each time anew."""
 
     folder: Path
     manifest: Manifest
@@ -259,13 +261,19 @@ class StoreTables(Mapping[str, pa.Table]):
     _footers: dict[str, Footer] = field(default_factory=dict)
     _indices: dict[str, list[Group]] = field(default_factory=dict)
     _counts: dict[str, Integers] = field(default_factory=dict)  # rows on each location
+    _small: dict[str, pa.Table] = field(default_factory=dict)
 
     def __getitem__(self, name: str) -> pa.Table:
         if name not in self.manifest.tables:
             raise KeyError(name)
+        if name in self._small:
+            return self._small[name]
         names = self._names(name)
         with self._file(name) as file, self._told(name):
-            return self._read(name, file, range(len(self._groups(name))), names)
+            table = self._read(name, file, range(len(self._groups(name))), names)
+        if table.nbytes <= _SMALL:
+            self._small[name] = table
+        return table
 
     def __iter__(self) -> Iterator[str]:
         return iter(self.manifest.tables)
@@ -377,7 +385,8 @@ class StoreTables(Mapping[str, pa.Table]):
             size = bytes_to_read(path, self._footer(name), groups, names)
             needed = size.numbers + size.texts
             self._require(name, needed + size.texts)
-        rows = file.read_row_groups(groups, columns=names)
+        threaded = self._footer(name).rows(groups) > _ROWS  # each column of fewer is soon read
+        rows = file.read_row_groups(groups, columns=names, use_threads=threaded)
         if self.memory is not None:
             self._require(name, needed + _COPIES_OF_TEXT * text_bytes(rows, coded=True))
         if name in TABLES:
