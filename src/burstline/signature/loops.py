@@ -17,10 +17,10 @@ from bisect import bisect_left, bisect_right
 from collections import Counter
 from collections.abc import Sequence
 from dataclasses import dataclass
+from operator import methodcaller
 from typing import Final, NamedTuple
 
 import numpy as np
-import pyarrow as pa
 
 from burstline.columns import Integers, descending, prefix_sums
 from burstline.errors import ParameterError
@@ -103,8 +103,8 @@ class _Program:
         # Where the program begins and ends helps to tell where its loops do.
         locations, operations = calls["location"], calls["operation"]
         location = locations[int(rows[0])].as_py()
-        first = bisect_left(locations, location, key=pa.Scalar.as_py)
-        last = bisect_right(locations, location, key=pa.Scalar.as_py) - 1
+        first = bisect_left(locations, location, key=methodcaller("as_py"))
+        last = bisect_right(locations, location, key=methodcaller("as_py")) - 1
         head = [first] if operations[first].as_py() in INITS else []
         tail = [last] if operations[last].as_py() in FINALIZES else []
         rows = np.concatenate([head, rows, tail]).astype(np.int64)
