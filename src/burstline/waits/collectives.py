@@ -234,8 +234,8 @@ def _add_waits(
     start_ns: Integers,
 ) -> None:
     rows = np.flatnonzero(value)
-    node = sync.calls.node[members.call[rows]]
-    severities.add(metric, node, members.location[rows], value[rows], start_ns[rows])
+    node = sync.calls.node[members.call]
+    severities.add(metric, node, members.location, value, start_ns, rows=rows)
 
 
 def add_world(sync: Sync, severities: Severities, points: PointList) -> tuple[Integers, bool]:

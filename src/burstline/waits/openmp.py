@@ -16,15 +16,10 @@ def add_openmp_waits(sync: Sync, severities: Severities, points: PointList) -> I
     forks = _add_forks(sync, severities, points)
     _add_barriers(sync, severities, points)
     locks, regions = sync.locks, sync.regions
-    wait = lock_waits(sync)
+    node, enter = regions.node[locks.region], regions.enter_ns[locks.region]
+    columns = node, locks.acquired["location"], lock_waits(sync), enter
     for kind, rows in (("critical", locks.is_critical), ("api", ~locks.is_critical)):
-        severities.add(
-            f"omp_lock_contention_{kind}",
-            regions.node[locks.region][rows],
-            locks.acquired["location"][rows],
-            wait[rows],
-            regions.enter_ns[locks.region][rows],
-        )
+        severities.add(f"omp_lock_contention_{kind}", *columns, rows=rows)
     return forks
 
 
@@ -33,11 +28,8 @@ def _add_forks(sync: Sync, severities: Severities, points: PointList) -> Integer
     region = teams.region
     if not len(region):
         return np.zeros(0, np.int64)
-    node, location, enter = (
-        regions.node[region],
-        regions.location[region],
-        regions.enter_ns[region],
-    )
+    node, location = regions.node[region], regions.location[region]
+    enter = regions.enter_ns[region]
     severities.add("omp_fork", node, location, teams.fork_ns, enter - teams.fork_ns)
     severities.add("omp_management", node, location, teams.fork_ns, enter - teams.fork_ns)
     severities.add("omp_management", node, location, teams.join_ns, regions.leave_ns[region])
@@ -65,23 +57,14 @@ def _add_barriers(sync: Sync, severities: Severities, points: PointList) -> None
         return
     begin = barriers.begin[:-1]
     instance = np.repeat(np.arange(len(begin)), run_lengths(begin, len(region)))
-    enter, location, node = (
-        regions.enter_ns[region],
-        regions.location[region],
-        regions.node[region],
-    )
+    node, location = regions.node[region], regions.location[region]
+    enter = regions.enter_ns[region]
     highest = np.maximum.reduceat(enter, begin)
     rows = np.where(enter == highest[instance], np.arange(len(enter)), len(enter))
     latest = np.minimum.reduceat(rows, begin)[instance]
     wait = highest[instance] - enter
     for kind, chosen in (("e", barriers.is_explicit), ("i", ~barriers.is_explicit)):
-        severities.add(
-            f"omp_{kind}barrier_wait",
-            node[chosen],
-            location[chosen],
-            wait[chosen],
-            enter[chosen],
-        )
+        severities.add(f"omp_{kind}barrier_wait", node, location, wait, enter, rows=chosen)
     points.add(
         location,
         regions.leave_seq[region] * PLACES + INSIDE,
