@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 from collections import Counter
 from pathlib import Path
 
@@ -16,9 +17,12 @@ from stories import FORMATS
 
 REGRESSIONS = [int(line) for line in Path(__file__).with_name("seeds.txt").read_text().split()]
 """Programs that failed once."""
-BLOCK = 20
+BLOCK = 20 if os.environ.get("HYPOTHESIS_PROFILE") == "thorough" else 6
 BLOCKS = 10
-"""Programs of a test, and tests. This file is a program that tries those from FIRST to LAST."""
+"""Programs of a test, and tests. This file is a program that tries those from FIRST to LAST.
+
+Sixty come back from each format, and through each command, 15 times.
+"""
 
 COMMANDS = (
     ("info", "--format", "json"),
@@ -132,7 +136,6 @@ def test_what_failed_once_does_not_again(tmp_path, monkeypatch, seed):
 
 
 if __name__ == "__main__":
-    import os
     import sys
     import tempfile
 
