@@ -19,10 +19,10 @@ from burstline.structure import Around, Call, Condition, Loop, description_lengt
 from burstline.structure import rule as rule_of
 from burstline.structure.calls import Calls
 from burstline.structure.exact.callgraph import call_graph
-from burstline.structure.exact.choice import Judge
+from burstline.structure.exact.choice import ReadingCosts
 from burstline.structure.exact.loopnest import Body
 from burstline.structure.exact.method import Version
-from burstline.structure.exact.nodes import Programmer
+from burstline.structure.exact.nodes import NodeBuilder
 from burstline.structure.program.fidelity import Expander
 from loop_programs import Do, Program, loop, run
 from witnesses import witness
@@ -92,13 +92,13 @@ def test_what_the_choice_thinks_of_a_loop_is_its_length(times, some, ranks):
     lines = {site.path[-1].line: number for number, site in enumerate(sites.distinct)}
     elements = [[number] for line, number in sorted(lines.items()) if 1 < line < 999]
 
-    cost = Judge.of(sites, calls).cost(elements, [False] * len(elements))
+    cost = ReadingCosts.of(sites, calls).cost(elements, [False] * len(elements))
 
     nest = Body((lines[1], Body(tuple(n for (n,) in elements)), lines[999]))
     version = Version.read_as(nest, sites, call_graph(sites, calls.lane_begin), calls)
     lanes = len(calls.ranks)
     made = {n: bare_call(n, site, lanes) for n, site in enumerate(sites.distinct)}
-    items = Programmer(version.reading, made, calls.ranks, 1).items(nest, Around())
+    items = NodeBuilder(version.reading, made, calls.ranks, 1).items(nest, Around())
     assert cost.length == description_length(items) - 2
 
 

@@ -13,8 +13,8 @@ from matplotlib.image import imread
 import burstline
 from burstline.errors import InconsistentTraceError, NotEnoughDataError, ParameterError
 from burstline.merge.matching import match
-from burstline.merge.trust.checking import Labels, check, shared, variations
-from burstline.merge.trust.measured import Measured, Quantity
+from burstline.merge.trust.checking import BurstPlaces, check, shared, variations
+from burstline.merge.trust.measured import MatchedBursts, Quantity
 from burstline.merge.trust.quality import Limits, compare, judged
 from burstline.show import output
 from burstline.show.pictures.quality import quality_plot
@@ -295,7 +295,7 @@ def test_runs_alike_repeat_in_every_counter_and_feature():
 
 def test_values_come_from_the_same_bursts_of_each_run():
     traces = [run([10, 20, 30, 40]), run([11, 22, 33, 44])]
-    measured = Measured(traces, match(traces))
+    measured = MatchedBursts(traces, match(traces))
 
     quantity = measured.counter("PAPI_TOT_INS")
 
@@ -482,7 +482,7 @@ def test_without_matplotlib_a_picture_of_counters_names_the_extra(monkeypatch):
 
 def test_bursts_that_no_other_run_measured_do_not_dilute_how_much_a_counter_differs():
     values, present = np.array([[10.0, 15], [90, 0]]), np.array([[True, True], [True, False]])
-    places = Labels(np.array([0, 0]), ["main"])
+    places = BurstPlaces(np.array([0, 0]), ["main"])
 
     (found,) = variations(Quantity("A", 0, values, present), places, 0.3)
 

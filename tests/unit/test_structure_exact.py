@@ -14,7 +14,7 @@ from burstline.show.code_lines import pseudocode
 from burstline.structure import Call, Condition, description_length, detect, walk
 from burstline.structure.calls import Calls
 from burstline.structure.exact.callgraph import call_graph
-from burstline.structure.exact.choice import Judge
+from burstline.structure.exact.choice import ReadingCosts
 from burstline.structure.exact.loopnest import find_nest
 from burstline.testing import trace_of
 from loop_programs import Do, If, executed, loop, run
@@ -519,7 +519,7 @@ def test_the_search_ends_on_graphs_that_no_program_has():
     trace = run(*program, ranks=1)
     sites = sites_of(trace, calls.row, calls.world_size)
 
-    judge = Judge.of(sites, calls)
+    judge = ReadingCosts.of(sites, calls)
     program = find_nest(call_graph(sites, calls.lane_begin), judge, judge.known)
 
     assert sorted(sites_in(program)) == list(range(len(sites)))

@@ -12,7 +12,7 @@ from burstline import _core
 from burstline.identity import sites_of
 from burstline.structure.calls import Calls
 from burstline.structure.program.nodes import walk
-from burstline.structure.published.clustering import Limits
+from burstline.structure.published.clustering import SeedOptions
 from burstline.structure.published.method import by_means
 from burstline.testing import trace_of
 from loop_programs import Do, loop, reduced_calls, run, shape
@@ -30,7 +30,7 @@ def by_line(reduced, lane=0):
 def items(trace, rank_merge, min_share=0.0):
     """Find the program of a trace by the published method."""
     calls = Calls(trace, None)
-    limits = Limits(eps=0.2, scale="log", min_share=min_share, rank_merge=rank_merge)
+    limits = SeedOptions(eps=0.2, scale="log", min_share=min_share, rank_merge=rank_merge)
     return by_means(trace, calls, sites_of(trace, calls.row, calls.world_size), limits).items
 
 
@@ -193,7 +193,7 @@ def test_iterations_that_begin_at_one_stamp_are_still_several():
 
 def test_a_way_to_merge_ranks_that_is_not_there_is_refused():
     with pytest.raises(burstline.ParameterError, match="rank_merge 'never'"):
-        Limits(eps=0.2, scale="log", min_share=0.1, rank_merge="never")
+        SeedOptions(eps=0.2, scale="log", min_share=0.1, rank_merge="never")
 
 
 def test_the_program_of_the_benchmarks_is_the_same_in_memory_and_written(tmp_path):

@@ -77,14 +77,14 @@ def loop_name(loop: Loop) -> str:
     """The number, the place and the iterations of a loop in one line."""
     calls = [item for item, _ in walk(loop.items) if isinstance(item, Call)]
     paths = [call.path for call in calls if call.path]
-    where = _place(paths) if paths else printable(calls[0].operation, limit=_NAME)
+    where = _place_of_loop(paths) if paths else printable(calls[0].operation, limit=_NAME)
     whole = abs(loop.iterations - round(loop.iterations)) < _NEARLY
     often = f"{loop.iterations:.0f}" if whole else f"{loop.iterations:.2f}"
     plural = "" if often == "1" else "s"
     return f"loop {loop.id}: {where}, {often} iteration{plural}"
 
 
-def _place(paths: Sequence[Path]) -> str:
+def _place_of_loop(paths: Sequence[Path]) -> str:
     """File and lines where the paths part, or where the first one ends."""
     first = paths[0]
     shared = 0
@@ -258,10 +258,10 @@ def marks_of(
     if max_depth is not None and max_depth < 1:
         raise ParameterError(f"loops are nested 1 deep or deeper, got a depth of {max_depth}")
     deepest = _DEEPEST if max_depth is None else min(max_depth, _DEEPEST)
-    depths = _depths(structure.loops)
+    depths = _nesting_depths(structure.loops)
     loops = [loop for loop in structure.loops if depths[loop.id] <= deepest]
     levels = [
-        _changes(structure, [loop for loop in loops if depths[loop.id] == depth])
+        _iteration_changes(structure, [loop for loop in loops if depths[loop.id] == depth])
         for depth in range(1, max((depths[loop.id] for loop in loops), default=0) + 1)
     ]
     if locations is not None:
@@ -270,7 +270,7 @@ def marks_of(
             for level in levels
         ]
     none = np.empty(0, np.int64)
-    parts = [_innermost(levels) if levels else (none, none, none, none)]
+    parts = [_innermost_events(levels) if levels else (none, none, none, none)]
     for depth, level in enumerate(levels, 1):
         moments = level.location, level.time_ns
         parts.append(_of_type(loop_type(depth), *moments, level.loop))
@@ -281,14 +281,14 @@ def marks_of(
     return Marks(*_in_order(parts), tuple(marked))
 
 
-def _depths(loops: Sequence[Loop]) -> dict[int, int]:
+def _nesting_depths(loops: Sequence[Loop]) -> dict[int, int]:
     depths: dict[int, int] = {}
     for loop in loops:
         depths[loop.id] = 1 if loop.parent is None else depths[loop.parent] + 1
     return depths
 
 
-def _changes(structure: Structure, loops: Sequence[Loop]) -> _Changes:
+def _iteration_changes(structure: Structure, loops: Sequence[Loop]) -> _Changes:
     """Where iterations at one depth begin, and where they end without a next one."""
     tables = [structure.iterations(loop.id) for loop in loops]
     location, start, end, iteration = (
@@ -296,12 +296,14 @@ def _changes(structure: Structure, loops: Sequence[Loop]) -> _Changes:
         for name in ("location", "start_ns", "end_ns", "iteration")
     )
     loop = np.repeat([table.loop for table in tables], [len(table) for table in tables])
-    location, time_ns, loop, iteration = _changing(location, start, end, loop, iteration + 1)
+    location, time_ns, loop, iteration = _changes_of_intervals(
+        location, start, end, loop, iteration + 1
+    )
     order = np.lexsort((time_ns, location))
     return _Changes(location[order], time_ns[order], loop[order], iteration[order])
 
 
-def _changing(
+def _changes_of_intervals(
     location: Integers, start_ns: Integers, end_ns: Integers, *values: Integers
 ) -> list[Integers]:
     """Where and when values of intervals begin to hold, and become 0 if none follows at once.
@@ -335,7 +337,7 @@ def _of_type(number: int, location: Integers, time_ns: Integers, value: Integers
     return location, time_ns, np.full(len(value), number, np.int64), value
 
 
-def _innermost(levels: Sequence[_Changes]) -> _Events:
+def _innermost_events(levels: Sequence[_Changes]) -> _Events:
     """The events of the innermost loop, where it changes."""
     location = np.concatenate([level.location for level in levels])
     time_ns = np.concatenate([level.time_ns for level in levels])
@@ -347,7 +349,9 @@ def _innermost(levels: Sequence[_Changes]) -> _Events:
     innermost = np.zeros(int(is_first.sum()), np.int64)
     begin = 0
     for level in levels:
-        running = _lasting(moment[begin : begin + len(level.loop)], level.loop, len(innermost))
+        running = _held_values(
+            moment[begin : begin + len(level.loop)], level.loop, len(innermost)
+        )
         innermost = np.where(running > 0, running, innermost)
         begin += len(level.loop)
     # every location ends outside of loops, so that none hands its last loop to the next
@@ -356,7 +360,7 @@ def _innermost(levels: Sequence[_Changes]) -> _Events:
     return _of_type(INNERMOST, location[first], time_ns[first], innermost[changed])
 
 
-def _lasting(moment: Integers, value: Integers, moments: int) -> Integers:
+def _held_values(moment: Integers, value: Integers, moments: int) -> Integers:
     """A value at every moment, given where it changes; 0 before its first change."""
     set_at = np.zeros(moments, np.int64)
     set_at[moment] = moment
@@ -411,7 +415,7 @@ def with_waits(marks: Marks, waits: Waits, *, locations: AnyIntegers | None = No
     number = {name: k for k, name in enumerate(WAITS, 1)}
     metric = np.array([number[name] for name in table["metric"].to_pylist()], np.int64)
     rank = to_numpy(waits.profile.locations["rank"]).astype(np.int64)
-    where, moment, *held = _changing(
+    where, moment, *held = _changes_of_intervals(
         location, start, start + wait, metric, wait, rank[cause] + 1
     )
     if locations is not None:

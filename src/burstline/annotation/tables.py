@@ -104,14 +104,14 @@ def with_loops(trace: Trace, marks: Marks) -> Trace:
     Trace
         The same trace with other tables of loops, which :func:`burstline.detect` keeps.
     """
-    return overlaid(trace, _loops(trace, marks))
+    return overlaid(trace, _loop_tables(trace, marks))
 
 
 class _Tables(StoredOverlay):
     """The tables of an annotated trace."""
 
     def __init__(self, trace: Trace, marks: Marks) -> None:
-        super().__init__(trace, _label_tables(trace, marks) | _loops(trace, marks))
+        super().__init__(trace, _label_tables(trace, marks) | _loop_tables(trace, marks))
         self._marks = marks
 
     def rows(self, name: str) -> int:
@@ -145,7 +145,9 @@ class _Tables(StoredOverlay):
         if not stays.all():
             events = events.filter(pa.array(stays))
         location, time_ns = to_numpy(events["location"]), to_numpy(events["time_ns"])
-        row = _after(location, time_ns, marks.location[marked], marks.time_ns[marked])
+        row = _rows_to_stand_before(
+            location, time_ns, marks.location[marked], marks.time_ns[marked]
+        )
 
         def column(name: str) -> Integers:
             # One at a time: of a trace in memory there are as many events once more.
@@ -182,9 +184,9 @@ class _Tables(StoredOverlay):
         return slice(int(first), int(end))
 
     def _moved(self, location: Integers, seq: Integers) -> Integers:
-        key = _key(location, seq)
+        key = _order_key(location, seq)
         added, removed = self._places
-        origin = _key(location, np.zeros_like(seq))
+        origin = _order_key(location, np.zeros_like(seq))
         more = np.searchsorted(added, key, "right") - np.searchsorted(added, origin)
         less = np.searchsorted(removed, key) - np.searchsorted(removed, origin)
         return seq + more - less
@@ -198,11 +200,11 @@ class _Tables(StoredOverlay):
             location, time_ns, kind = (to_numpy(column) for column in part.columns)
             marked = self._within(location)
             owner = self._marks.location[marked]
-            row = _after(location, time_ns, owner, self._marks.time_ns[marked])
-            added.append(_key(owner, row - np.searchsorted(location, owner)))
+            row = _rows_to_stand_before(location, time_ns, owner, self._marks.time_ns[marked])
+            added.append(_order_key(owner, row - np.searchsorted(location, owner)))
             replaced = np.flatnonzero(_is_mark(kind))
             owner = location[replaced].astype(np.int64)
-            removed.append(_key(owner, replaced - np.searchsorted(location, owner)))
+            removed.append(_order_key(owner, replaced - np.searchsorted(location, owner)))
         return np.concatenate(added), np.concatenate(removed)
 
 
@@ -218,42 +220,44 @@ def _label_tables(trace: Trace, marks: Marks) -> dict[str, pa.Table]:
     if marks.loops:
         depths = range(1, marks.depth + 1)
         types += [
-            _type(INNERMOST, "Innermost loop", group),
-            *(_type(loop_type(d), f"Loop at nesting depth {d}", group) for d in depths),
+            _type_row(INNERMOST, "Innermost loop", group),
+            *(_type_row(loop_type(d), f"Loop at nesting depth {d}", group) for d in depths),
         ]
         types += [
-            _type(iteration_type(d), f"Iteration at nesting depth {d}", group + 1)
+            _type_row(iteration_type(d), f"Iteration at nesting depth {d}", group + 1)
             for d in depths
         ]
-        values += [_value(group, 0, _OUTSIDE)]
-        values += [_value(group, loop.id, loop.name) for loop in marks.loops]
-        values += [_value(group + 1, 0, _OUTSIDE)]
+        values += [_value_row(group, 0, _OUTSIDE)]
+        values += [_value_row(group, loop.id, loop.name) for loop in marks.loops]
+        values += [_value_row(group + 1, 0, _OUTSIDE)]
         group += 2
     if marks.waits:
         types += [
-            _type(WAIT_STATE, "Wait state", group),
-            _type(WAIT_LENGTH, "Length of the wait (ns)", group + 1),
-            _type(WAIT_CAUSE, "Rank that causes the wait", group + 2),
+            _type_row(WAIT_STATE, "Wait state", group),
+            _type_row(WAIT_LENGTH, "Length of the wait (ns)", group + 1),
+            _type_row(WAIT_CAUSE, "Rank that causes the wait", group + 2),
         ]
-        values += [_value(group + k, 0, _NO_WAIT) for k in range(3)]
-        values += [_value(group, k, title) for k, title in enumerate(marks.waits, 1)]
+        values += [_value_row(group + k, 0, _NO_WAIT) for k in range(3)]
+        values += [_value_row(group, k, title) for k, title in enumerate(marks.waits, 1)]
         ranks = sorted({rank + 1 for rank in trace.arrays("locations", "rank")[0].tolist()})
-        values += [_value(group + 2, value, f"rank {value - 1}") for value in ranks if value]
+        values += [
+            _value_row(group + 2, value, f"rank {value - 1}") for value in ranks if value
+        ]
     return {
         name: pa.Table.from_pylist(rows, schema=trace.table(name).schema)
         for name, rows in (("event_types", types), ("event_values", values))
     }
 
 
-def _type(number: int, label: str, group: int) -> dict[str, Any]:
+def _type_row(number: int, label: str, group: int) -> dict[str, Any]:
     return {"type": number, "label": label, "gradient": 0, "group": group}
 
 
-def _value(group: int, value: int, label: str) -> dict[str, Any]:
+def _value_row(group: int, value: int, label: str) -> dict[str, Any]:
     return {"group": group, "value": value, "label": label}
 
 
-def _loops(trace: Trace, marks: Marks) -> dict[str, pa.Table]:
+def _loop_tables(trace: Trace, marks: Marks) -> dict[str, pa.Table]:
     """The tables of loops with those of marks, where there are any or were."""
     if not marks.loops and "loops" not in trace:
         return {}
@@ -266,7 +270,7 @@ def _is_mark(kind: Integers) -> Mask:
     return (kind >= MARKED.start) & (kind < MARKED.stop)
 
 
-def _after(
+def _rows_to_stand_before(
     location: npt.NDArray[np.int32], time_ns: Integers, owner: Integers, moment_ns: Integers
 ) -> Integers:
     """The row before which a mark belongs, after all of its location up to its moment."""
@@ -281,6 +285,6 @@ def _after(
     return row
 
 
-def _key(location: Integers, seq: Integers) -> Integers:
+def _order_key(location: Integers, seq: Integers) -> Integers:
     """One number that sorts by location and number of the event."""
     return (location << _SEQ_BITS) + seq

@@ -130,7 +130,7 @@ def fuse(tables: Sequence[BurstTable], matching: Matching) -> Fusion:
     >>> [fused.table[name].to_pylist() for name in ("A", "B", "stage")]
     [[7], [8], ['direct']]
     """
-    _check(tables, matching)
+    _require_tables(tables, matching)
     base = matching.base
     if not matching.matched[base]:
         raise NotEnoughDataError(
@@ -138,17 +138,17 @@ def fuse(tables: Sequence[BurstTable], matching: Matching) -> Fusion:
             "or their traces are cut at different places"
         )
     partners = _Partners(tables, matching)
-    columns = _counters(tables, partners, base)
+    columns = _counter_columns(tables, partners, base)
     table = tables[base].table
     for counter, values in columns:
         if base in counter.runs:
             position = table.schema.get_field_index(counter.column)
-            field = _field(table.schema.field(position), counter)
+            field = _counter_field(table.schema.field(position), counter)
             table = table.set_column(position, field, table.column(position))
         else:
             source = tables[counter.runs[0]].table.schema.field(counter.counter)
             array = from_numpy(values, pa.int64())
-            table = table.append_column(_field(source, counter), array)
+            table = table.append_column(_counter_field(source, counter), array)
     counters = tuple(counter for counter, _ in columns)
     table = _with_origin(table, partners, matching.base_rate)
     table = table.replace_schema_metadata({"base": str(base + 1)})
@@ -158,11 +158,11 @@ def fuse(tables: Sequence[BurstTable], matching: Matching) -> Fusion:
 def values_of(tables: Sequence[BurstTable], fused: Fusion, counter: str) -> Integers:
     """A counter in the bursts of the base, of the runs that have it, shape (rows, runs)."""
     runs = fused.runs_with(counter)
-    columns = [_values(tables[run], counter, fused.partners[run]) for run in runs]
+    columns = [_counter_values(tables[run], counter, fused.partners[run]) for run in runs]
     return np.stack(columns, axis=1)
 
 
-def _check(tables: Sequence[BurstTable], matching: Matching) -> None:
+def _require_tables(tables: Sequence[BurstTable], matching: Matching) -> None:
     if len(tables) != matching.runs:
         raise ParameterError(f"{len(tables)} tables for a matching of {matching.runs} runs")
     for run, table in enumerate(tables):
@@ -178,13 +178,13 @@ class _Partners:
         pairs, base = matching.pairs, matching.base
         chosen = pc.is_valid(pairs[f"burst_{base}"])
         pairs = pairs.filter(chosen)
-        row = _rows(tables[base], pairs, base)
+        row = _rows_of_pairs(tables[base], pairs, base)
         has_row = row >= 0
         size = len(tables[base])
         self.rows: list[Integers] = []
         for run, table in enumerate(tables):
             rows = np.full(size, UNKNOWN, np.int64)
-            rows[row[has_row]] = _rows(table, pairs, run)[has_row]
+            rows[row[has_row]] = _rows_of_pairs(table, pairs, run)[has_row]
             self.rows.append(rows)
         self.ordinals = [
             np.where(rows >= 0, _taken_from(table, "burst", rows), UNKNOWN)
@@ -201,7 +201,7 @@ class _Partners:
         self.similarity[row[has_row]] = pairs["similarity"].to_numpy()[has_row]
 
 
-def _rows(table: BurstTable, pairs: pa.Table, run: int) -> Integers:
+def _rows_of_pairs(table: BurstTable, pairs: pa.Table, run: int) -> Integers:
     """The row of the table that each pair names, -1 where it names none."""
     *threads, location, burst = table.arrays(*PLACE)
     first = np.flatnonzero(begins_run(*threads))
@@ -209,7 +209,7 @@ def _rows(table: BurstTable, pairs: pa.Table, run: int) -> Integers:
     return paired_rows(pairs, run, threads, Ordinals(location, burst))
 
 
-def _counters(
+def _counter_columns(
     tables: Sequence[BurstTable], partners: _Partners, base: int
 ) -> list[tuple[FusedCounter, Integers]]:
     """The columns of counters with their values in the base's rows; the base's first."""
@@ -220,8 +220,12 @@ def _counters(
     for counter in counters:
         alternatives: list[tuple[FusedCounter, Integers]] = []
         for run in (run for run in order if counter in tables[run].counters):
-            values = _values(tables[run], counter, partners.rows[run])
-            alike = (k for k, (_, held) in enumerate(alternatives) if _alike(held, values))
+            values = _counter_values(tables[run], counter, partners.rows[run])
+            alike = (
+                k
+                for k, (_, held) in enumerate(alternatives)
+                if _agree_where_known(held, values)
+            )
             if (same := next(alike, None)) is None:
                 column = counter if not alternatives else _free_name(counter, run, taken)
                 taken.add(column)
@@ -244,7 +248,7 @@ def _free_name(counter: str, run: int, taken: set[str]) -> str:
     return name
 
 
-def _values(table: BurstTable, counter: str, rows: Integers) -> Integers:
+def _counter_values(table: BurstTable, counter: str, rows: Integers) -> Integers:
     return np.where(rows >= 0, _taken_from(table, counter, rows), NO_VALUE)
 
 
@@ -254,13 +258,13 @@ def _taken_from(table: BurstTable, column: str, rows: Integers) -> npt.NDArray[A
     return values[rows].astype(np.int64) if len(values) else np.full(len(rows), NO_VALUE)
 
 
-def _alike(first: Integers, other: Integers) -> bool:
+def _agree_where_known(first: Integers, other: Integers) -> bool:
     """Whether two columns hold the same wherever both are known."""
     both = (first != NO_VALUE) & (other != NO_VALUE)
     return bool((first[both] == other[both]).all())
 
 
-def _field(source: pa.Field, counter: FusedCounter) -> pa.Field:
+def _counter_field(source: pa.Field, counter: FusedCounter) -> pa.Field:
     """The field of a counter, with the runs that it is from."""
     metadata = dict(source.metadata or {})
     metadata[b"runs"] = ",".join(str(run + 1) for run in counter.runs).encode()

@@ -14,7 +14,7 @@ import pyarrow as pa
 from burstline.columns import Floats, Integers, coded, codes
 from burstline.errors import InconsistentTraceError, NotEnoughDataError, ParameterError
 from burstline.identity import Naming, Tokens, tokens_of
-from burstline.merge.align.alignment import LaneRows, align_lane, have_same_collectives
+from burstline.merge.align.alignment import ThreadRows, align_thread, have_same_collectives
 from burstline.merge.align.anchors import are_at_odds, renamed
 from burstline.merge.align.loops import loops_of
 from burstline.merge.model import STAGES, Alignment, Matching, Published
@@ -98,21 +98,21 @@ def match(
         raise ParameterError(f"options of {method} are of the class {kind.__name__}")
     if base is not None and not 0 <= base < len(traces):
         raise ParameterError(f"there is no run {base} of {len(traces)} to be the base")
-    keys, lanes = _lanes(traces)
+    keys, bounds = _shared_threads(traces)
     naming = tokens_of(traces, [loops_of(trace) for trace in traces])
     tokens = naming.tokens
     how = kind() if options is None else options
     if isinstance(how, Alignment):
-        members, stage = _aligned(tokens, lanes, how, progress)
+        members, stage = _aligned_rows(tokens, bounds, how, progress)
     else:
-        members, stage = match_published(tokens, lanes, how)
-    lane, place = _places(members, lanes)
-    order = np.lexsort((place, lane))
-    rows = _Rows(traces, tokens, how, members[order], stage[order])
-    return rows.matching(method, (keys, lane[order]), naming, base=base)
+        members, stage = match_published(tokens, bounds, how)
+    thread, place = _places_on_threads(members, bounds)
+    order = np.lexsort((place, thread))
+    rows = _MatchedRows(traces, tokens, how, members[order], stage[order])
+    return rows.matching(method, (keys, thread[order]), naming, base=base)
 
 
-def _lanes(traces: Sequence[Trace]) -> tuple[Integers, list[Integers]]:
+def _shared_threads(traces: Sequence[Trace]) -> tuple[Integers, list[Integers]]:
     """Application, rank and thread of threads in all runs, and first and last row per run."""
     spans = []
     for trace in traces:
@@ -132,8 +132,8 @@ def _lanes(traces: Sequence[Trace]) -> tuple[Integers, list[Integers]]:
     used = [key for key in shared if any(run[key][0] < run[key][1] for run in spans)]
     if not used:
         raise NotEnoughDataError("the runs have no bursts on any thread that all of them have")
-    lanes = [np.array([run[key] for key in used], np.int64) for run in spans]
-    return np.array(used, np.int64), lanes
+    bounds = [np.array([run[key] for key in used], np.int64) for run in spans]
+    return np.array(used, np.int64), bounds
 
 
 def _missing_ends(trace: Trace) -> int:
@@ -149,18 +149,18 @@ def _missing_ends(trace: Trace) -> int:
     return missing
 
 
-def _aligned(
-    tokens: Sequence[Tokens], lanes: Sequence[Integers], how: Alignment, progress: Progress
+def _aligned_rows(
+    tokens: Sequence[Tokens], bounds: Sequence[Integers], how: Alignment, progress: Progress
 ) -> tuple[Integers, npt.NDArray[np.uint8]]:
     """Members and stages of all rows, aligned from the run with the fewest bursts on."""
-    sizes = [int(np.diff(lane).sum()) for lane in lanes]
+    sizes = [int(np.diff(of_run).sum()) for of_run in bounds]
     order = np.argsort(sizes, kind="stable").tolist()
-    has_anchors = have_same_collectives(tokens, lanes)
-    threads = _by_thread(tokens, lanes, order, how, progress, anchored=has_anchors)
-    if not has_anchors and are_at_odds(threads, tokens, lanes):
-        named = renamed(tokens, lanes, order, how)
+    has_anchors = have_same_collectives(tokens, bounds)
+    threads = _by_thread(tokens, bounds, order, how, progress, anchored=has_anchors)
+    if not has_anchors and are_at_odds(threads, tokens, bounds):
+        named = renamed(tokens, bounds, order, how)
         if named is not None:
-            threads = _by_thread(named, lanes, order, how, progress, anchored=True)
+            threads = _by_thread(named, bounds, order, how, progress, anchored=True)
     members = np.concatenate([rows.members for rows in threads])
     stage = np.concatenate([rows.stage for rows in threads])
     return members, stage.max(axis=1)
@@ -168,20 +168,20 @@ def _aligned(
 
 def _by_thread(
     tokens: Sequence[Tokens],
-    lanes: Sequence[Integers],
+    bounds: Sequence[Integers],
     order: Sequence[int],
     how: Alignment,
     progress: Progress,
     *,
     anchored: bool,
-) -> list[LaneRows]:
+) -> list[ThreadRows]:
     """The matched rows of each thread, aligned alone."""
-    threads = list(zip(*(lane.tolist() for lane in lanes), strict=True))
+    threads = list(zip(*(of_run.tolist() for of_run in bounds), strict=True))
     progress.step("Matching", len(threads), "threads")
-    results: list[LaneRows] = []
+    results: list[ThreadRows] = []
 
-    def align(lane: tuple[tuple[int, int], ...]) -> LaneRows:
-        return align_lane(tokens, lane, order, how, anchored=anchored)
+    def align(thread: tuple[tuple[int, int], ...]) -> ThreadRows:
+        return align_thread(tokens, thread, order, how, anchored=anchored)
 
     with ThreadPoolExecutor(os.cpu_count()) as pool:
         for begin in range(0, len(threads), _TOGETHER):
@@ -191,20 +191,22 @@ def _by_thread(
     return results
 
 
-def _places(members: Integers, lanes: Sequence[Integers]) -> tuple[Integers, Integers]:
+def _places_on_threads(
+    members: Integers, bounds: Sequence[Integers]
+) -> tuple[Integers, Integers]:
     """The thread of each row, and which burst of it in the first run that has it."""
-    lane = np.zeros(len(members), np.int64)
+    thread = np.zeros(len(members), np.int64)
     place = np.full(len(members), -1, np.int64)
-    for run, spans in enumerate(lanes):
+    for run, spans in enumerate(bounds):
         begins = np.argsort(spans[:, 0], kind="stable")
         has = (members[:, run] >= 0) & (place < 0)
         rows = members[has, run]
         of = begins[np.searchsorted(spans[begins, 0], rows, side="right") - 1]
-        lane[has], place[has] = of, rows - spans[of, 0]
-    return lane, place
+        thread[has], place[has] = of, rows - spans[of, 0]
+    return thread, place
 
 
-class _Rows:
+class _MatchedRows:
     """The rows of a matching: which burst of each run they hold, and how it was matched."""
 
     def __init__(
@@ -269,9 +271,9 @@ class _Rows:
         rows = self._members[self._members[:, run] >= 0, run]
         return np.asarray(end[rows] - start[rows])
 
-    def _pairs(self, keys: Integers, lane: Integers, base: int) -> pa.Table:
+    def _pairs(self, keys: Integers, thread: Integers, base: int) -> pa.Table:
         columns: dict[str, pa.Array] = {
-            name: pa.array(keys[lane, place].astype(np.int32))
+            name: pa.array(keys[thread, place].astype(np.int32))
             for name, place in (("rank", 1), ("thread", 2), ("application", 0))
         }
         for run, trace in enumerate(self._traces):
@@ -296,7 +298,7 @@ class _Rows:
             for theirs in runs[first + 1 :]:
                 rows = np.flatnonzero(leads & (self._members[:, theirs] >= 0))
                 base_side, other_side = (
-                    _compared(self._tokens[run], self._members[rows, run], self._how)
+                    _compared_by(self._tokens[run], self._members[rows, run], self._how)
                     for run in (ours, theirs)
                 )
                 values = unlikeness(base_side, other_side, self._how.weights)
@@ -321,7 +323,7 @@ class _Rows:
         return pa.table(columns).take(pa.array(np.argsort(-missing, kind="stable")))
 
 
-def _compared(tokens: Tokens, rows: Integers, how: Alignment | Published) -> Compared:
+def _compared_by(tokens: Tokens, rows: Integers, how: Alignment | Published) -> Compared:
     """What the method compares: aligning asks only what the call before did."""
     sides = [0, 1] if isinstance(how, Published) else [0]
     sized = sides if isinstance(how, Published) and how.both_sizes else [0]

@@ -61,9 +61,11 @@ def pair_optimally(ours: Columns, theirs: Columns, how: Published) -> Integers:
     from scipy.optimize import linear_sum_assignment  # noqa: PLC0415 -- an extra
 
     same = np.full(len(ours[1]), -1, np.int64)
-    for our, their in _blocks(ours[0], theirs[0], how.block):
+    for our, their in _pairs_of_blocks(ours[0], theirs[0], how.block):
         cost = unlikeness(
-            _compared(ours, our[:, None], how), _compared(theirs, their, how), how.weights
+            _compared_rows(ours, our[:, None], how),
+            _compared_rows(theirs, their, how),
+            how.weights,
         )
         allowed = cost < how.weights.limit
         # higher than the sum of all allowed costs, so that as many as possible are matched
@@ -74,7 +76,9 @@ def pair_optimally(ours: Columns, theirs: Columns, how: Published) -> Integers:
     return same
 
 
-def _blocks(ours: Integers, theirs: Integers, block: int) -> list[tuple[Integers, Integers]]:
+def _pairs_of_blocks(
+    ours: Integers, theirs: Integers, block: int
+) -> list[tuple[Integers, Integers]]:
     """The places of both sides in each block: groups are cut so that no side is longer."""
     blocks = []
     groups = zip(ours[:-1], ours[1:], theirs[:-1], theirs[1:], strict=True)
@@ -93,7 +97,7 @@ def _blocks(ours: Integers, theirs: Integers, block: int) -> list[tuple[Integers
     return blocks
 
 
-def _compared(side: Columns, rows: Integers, how: Published) -> Compared:
+def _compared_rows(side: Columns, rows: Integers, how: Published) -> Compared:
     _, place, before, after, source, target = side
     sizes = [before[rows], after[rows]] if how.both_sizes else [before[rows]]
     return Compared(place[rows], sizes, [source[rows], target[rows]])
@@ -104,52 +108,52 @@ _NO_GROUP: Final = -1
 
 
 def match_published(
-    tokens: Sequence[Tokens], lanes: Sequence[Integers], how: Published
+    tokens: Sequence[Tokens], bounds: Sequence[Integers], how: Published
 ) -> tuple[Integers, npt.NDArray[np.uint8]]:
     """Members and stages of all rows, matched by patterns and similarity."""
-    runs = [_Run.of(*both) for both in zip(tokens, lanes, strict=True)]
-    parts = [_direct(runs), _patterns(runs)]
+    runs = [_RunBursts.of(*both) for both in zip(tokens, bounds, strict=True)]
+    parts = [_rows_by_position(runs), _rows_by_pattern(runs)]
     for run in runs[1:] if how.aligned_spans else ():
         for ours, theirs in zip(runs[0].parts(), run.parts(), strict=True):
             run.span[theirs] = _spans_as_in(runs[0], ours, run, theirs, how)
-    parts += [_similar(runs, how), *_alone(runs)]
+    parts += [_rows_by_similarity(runs, how), *_rows_alone(runs)]
     stages = np.zeros(len(parts), np.uint8)
     stages[:3] = _STAGES
     return np.concatenate(parts), np.repeat(stages, [len(rows) for rows in parts])
 
 
 @dataclass(slots=True, eq=False)
-class _Run:
+class _RunBursts:
     """The bursts of a run's threads, in the order of the threads all runs have."""
 
     tokens: Tokens
     row: Integers
-    lane: Integers
-    lanes: int
+    thread: Integers
+    threads: int
     pattern: Integers
     span: Integers
     free: Mask
 
     @classmethod
-    def of(cls, tokens: Tokens, lanes: Integers) -> _Run:
-        row = np.concatenate([np.zeros(0, np.int64), *(np.arange(*lane) for lane in lanes)])
-        lane = np.repeat(np.arange(len(lanes)), lanes[:, 1] - lanes[:, 0])
+    def of(cls, tokens: Tokens, bounds: Integers) -> _RunBursts:
+        row = np.concatenate([np.zeros(0, np.int64), *(np.arange(*own) for own in bounds)])
+        thread = np.repeat(np.arange(len(bounds)), np.diff(bounds).ravel())
         pattern = tokens.pattern[row].astype(np.int64)
         span = tokens.span[row].astype(np.int64)
-        return cls(tokens, row, lane, len(lanes), pattern, span, np.ones(len(row), bool))
+        return cls(tokens, row, thread, len(bounds), pattern, span, np.ones(len(row), bool))
 
     def parts(self) -> list[slice]:
         """The bursts of each thread."""
-        borders = np.searchsorted(self.lane, np.arange(self.lanes + 1)).tolist()
+        borders = np.searchsorted(self.thread, np.arange(self.threads + 1)).tolist()
         return [slice(*pair) for pair in pairwise(borders)]
 
 
-def _space(parts: Sequence[Integers]) -> int:
+def _number_above(parts: Sequence[Integers]) -> int:
     """A number above all of some numbers."""
     return 1 + max(int(values.max(initial=0)) for values in parts)
 
 
-def _direct(runs: list[_Run]) -> Integers:
+def _rows_by_position(runs: list[_RunBursts]) -> Integers:
     """The rows of threads that did the same in all runs, by position; they are taken."""
     rows = [np.zeros((0, len(runs)), np.int64)]
     for parts in zip(*(run.parts() for run in runs), strict=True):
@@ -162,11 +166,11 @@ def _direct(runs: list[_Run]) -> Integers:
     return np.concatenate(rows)
 
 
-def _patterns(runs: list[_Run]) -> Integers:
+def _rows_by_pattern(runs: list[_RunBursts]) -> Integers:
     """The rows of patterns of equal frequency, by their order on a thread; they are taken."""
-    patterns = _space([run.pattern for run in runs])
-    space = runs[0].lanes * patterns
-    keys = [(run.lane * patterns + run.pattern)[run.free] for run in runs]
+    patterns = _number_above([run.pattern for run in runs])
+    space = runs[0].threads * patterns
+    keys = [(run.thread * patterns + run.pattern)[run.free] for run in runs]
     counts = np.stack([np.bincount(key, minlength=space) for key in keys])
     equal = (counts == counts[0]).all(axis=0) & (counts[0] > 0)
     columns = []
@@ -180,12 +184,14 @@ def _patterns(runs: list[_Run]) -> Integers:
     return np.stack(columns, axis=1)
 
 
-def _similar(runs: list[_Run], how: Published) -> Integers:
+def _rows_by_similarity(runs: list[_RunBursts], how: Published) -> Integers:
     """The most similar rows of what is left with one pattern and span; they are taken."""
     keys = _group_keys(runs)
     groups = np.unique(np.concatenate(keys))
     rest = [
-        _Rest(run, np.flatnonzero(run.free)[key >= 0], np.searchsorted(groups, key[key >= 0]))
+        _Leftover(
+            run, np.flatnonzero(run.free)[key >= 0], np.searchsorted(groups, key[key >= 0])
+        )
         for run, key in zip(runs, keys, strict=True)
     ]
     has = np.stack([np.bincount(side.group, minlength=len(groups)) > 0 for side in rest])
@@ -204,22 +210,22 @@ def _similar(runs: list[_Run], how: Published) -> Integers:
     return members
 
 
-def _group_keys(runs: list[_Run]) -> list[Integers]:
+def _group_keys(runs: list[_RunBursts]) -> list[Integers]:
     """Thread, span and pattern of what is left as a number; -1: no such span."""
-    spans = _space([run.span for run in runs])
-    patterns = _space([run.pattern for run in runs])
+    spans = _number_above([run.span for run in runs])
+    patterns = _number_above([run.pattern for run in runs])
     keys = []
     for run in runs:
-        key = (run.lane * spans + run.span) * patterns + run.pattern
+        key = (run.thread * spans + run.span) * patterns + run.pattern
         keys.append(np.where(run.span >= 0, key, _NO_GROUP)[run.free])
     return keys
 
 
 @dataclass(frozen=True, slots=True, eq=False)
-class _Rest:
+class _Leftover:
     """What the first stage left of a run: places among its bursts, and their groups."""
 
-    run: _Run
+    run: _RunBursts
     place: Integers
     group: Integers
 
@@ -244,12 +250,12 @@ def _matched_to(leader: int, sides: list[tuple[Integers, Columns]], how: Publish
     members[:, leader] = rows
     for run, (other_rows, other_columns) in enumerate(sides):
         if run != leader:
-            same = _assigned(columns, other_columns, how)
+            same = _most_similar(columns, other_columns, how)
             members[same >= 0, run] = other_rows[same[same >= 0]]
     return members[(members >= 0).sum(axis=1) >= 2]
 
 
-def _assigned(ours: Columns, theirs: Columns, how: Published) -> Integers:
+def _most_similar(ours: Columns, theirs: Columns, how: Published) -> Integers:
     if how.assignment == "optimal":
         return pair_optimally(ours, theirs, how)
     weights = asdict(how.weights)
@@ -257,7 +263,7 @@ def _assigned(ours: Columns, theirs: Columns, how: Published) -> Integers:
 
 
 def _spans_as_in(
-    ours: _Run, part: slice, run: _Run, their_part: slice, how: Published
+    ours: _RunBursts, part: slice, run: _RunBursts, their_part: slice, how: Published
 ) -> Integers:
     """The spans of a thread by the numbers of the reference's, -1 where that has none."""
     first, second = ours.row[part], run.row[their_part]
@@ -279,7 +285,7 @@ def _spans_as_in(
     return numbers[run.tokens.span[second]]
 
 
-def _alone(runs: list[_Run]) -> Iterator[Integers]:
+def _rows_alone(runs: list[_RunBursts]) -> Iterator[Integers]:
     """The rows of each run that are in no other."""
     for number, run in enumerate(runs):
         members = np.full((int(np.count_nonzero(run.free)), len(runs)), -1, np.int64)

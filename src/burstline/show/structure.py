@@ -50,12 +50,12 @@ from burstline.show.views import Rows, View, columns_of
 from burstline.structure import (
     Call,
     CallCounts,
+    CallPhase,
     Change,
     InCalls,
     Inside,
     LoopSummary,
     LoopTable,
-    Phase,
     Segment,
     Slow,
     Structure,
@@ -306,7 +306,7 @@ class CallCountsView(View):
         yield Table(columns, begins, "Phases", left=2)
 
 
-def _begin_cells(phase: Phase) -> list[object]:
+def _begin_cells(phase: CallPhase) -> list[object]:
     """The call that a phase begins with, and how long is computed before it."""
     if phase.first is None or phase.burst_ns is None:
         return ["the iteration", None]

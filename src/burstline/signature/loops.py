@@ -27,7 +27,7 @@ from burstline.errors import ParameterError
 from burstline.identity import Path
 from burstline.model import FINALIZES, INITS, Trace
 from burstline.signature.events import Events, Hashes, Occurrences, mix
-from burstline.structure import LaneNest, lane_nest
+from burstline.structure import ProcessNest, process_nest
 
 _FEWEST_OF_KIND: Final = 4
 """Iterations with the same operations that are a phase of their own."""
@@ -90,7 +90,7 @@ def loops(
 class _Program:
     """The loops of a process, in boundaries of its events."""
 
-    nest: LaneNest
+    nest: ProcessNest
     before: int  # calls of the nest before the first event: MPI_Init, or none
     operation: Hashes  # (events,) code of each
     boundaries: Integers  # (events + 1,) when each event begins, and the last one ends
@@ -112,7 +112,7 @@ class _Program:
         # Nothing is as long as the calls of all processes.
         tables = {name: trace.table(name) for name in ("locations", "call_paths")}
         own = Trace({"calls": calls.slice(low, high + 1 - low), **tables})
-        nest = lane_nest(own, rows - low)
+        nest = process_nest(own, rows - low)
         codes = events.operation[part].astype(np.uint64)
         return cls(nest, len(head), codes, events.boundaries(process))
 

@@ -34,12 +34,12 @@ __all__ = [
 from burstline.structure.calls import Calls as Calls
 from burstline.structure.computation import Inside as Inside
 from burstline.structure.computation import InsideLoop as InsideLoop
-from burstline.structure.computation import Place as Place
+from burstline.structure.computation import SourcePlace as SourcePlace
 from burstline.structure.computation import innermost_loops as innermost_loops
 from burstline.structure.detection import METHODS as METHODS
 from burstline.structure.detection import other_readings as other_readings
-from burstline.structure.exact.lane import LaneNest as LaneNest
-from burstline.structure.exact.lane import lane_nest as lane_nest
+from burstline.structure.exact.process import ProcessNest as ProcessNest
+from burstline.structure.exact.process import process_nest as process_nest
 from burstline.structure.plane import IN_NO_LOOP as IN_NO_LOOP
 from burstline.structure.plane import LEFT_OUT as LEFT_OUT
 from burstline.structure.plane import Points as Points
@@ -60,7 +60,7 @@ from burstline.structure.reduction import Reduced as Reduced
 from burstline.structure.reduction import reduce_to_sites as reduce_to_sites
 from burstline.structure.seen import Seen as Seen
 from burstline.structure.tables.call_counts import CallCounts as CallCounts
-from burstline.structure.tables.call_counts import Phase as Phase
+from burstline.structure.tables.call_counts import CallPhase as CallPhase
 from burstline.structure.tables.in_calls import InCalls as InCalls
 from burstline.structure.tables.segments import Change as Change
 from burstline.structure.tables.segments import Segment as Segment

@@ -80,7 +80,7 @@ _NOWHERE: Final = np.zeros(0, np.int64)
 
 
 @dataclass(frozen=True, slots=True, eq=False)
-class Outcome:
+class FoundProgram:
     """The program that one method found, without its fidelity."""
 
     method: str  # how it was found
@@ -125,7 +125,7 @@ class Draft:
 
 
 @dataclass(frozen=True, slots=True, eq=False)
-class Assembly:
+class NodeAssembly:
     """Turns unique calls and drafts into nodes."""
 
     reduced: Reduced  # the unique calls
@@ -252,12 +252,12 @@ class Assembly:
         )
 
 
-def assembly(trace: Trace, reduced: Reduced) -> Assembly:
+def assembly(trace: Trace, reduced: Reduced) -> NodeAssembly:
     """What turns the drafts of a trace into nodes."""
     order = np.lexsort((reduced.first_ns, reduced.lane))
     bounds = np.searchsorted(reduced.lane, np.arange(1, len(reduced.ranks)))
     lanes = [lane.tolist() for lane in np.split(reduced.site[order], bounds)]
-    return Assembly(
+    return NodeAssembly(
         reduced,
         program_places(paths_to_compare(reduced.sites), lanes),
         communicator_names(trace),

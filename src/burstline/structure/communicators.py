@@ -22,7 +22,7 @@ _MOST_RANKS: Final = 1 << 16  # of more, laws are not looked for
 
 
 @dataclass(frozen=True, slots=True)
-class Communicators:
+class CallCommunicators:
     """The communicators of a call, if it is made on several."""
 
     count: int = 0  # how many they are
@@ -80,7 +80,7 @@ class Memberships:
         if not splits or calls.world_size > _MOST_RANKS:
             return found
         members = [[found.members(number) for number in split] for split in splits]
-        laws = split_laws(members, calls.world_size, _nodes(trace, calls))
+        laws = split_laws(members, calls.world_size, _node_of_rank(trace, calls))
         return replace(found, splits=tuple(zip(map(frozenset, splits), laws, strict=True)))
 
     def members(self, number: int) -> Integers:
@@ -97,15 +97,15 @@ class Memberships:
         found = [np.arange(begin, end) for begin, end in stretches]
         return np.concatenate([np.zeros(0, np.int64), *found])
 
-    def communicators(self, uniques: Integers) -> Communicators:
+    def communicators(self, uniques: Integers) -> CallCommunicators:
         """The communicators of a call that is some unique calls; none if it has just one."""
         numbers = self.numbers(uniques)
         if len(numbers) < 2:
-            return Communicators()
+            return CallCommunicators()
         members = [self.members(number) for number in numbers]
         sizes = [len(each) for each in members]
         listed = sum(sizes) <= MOST_LISTED
-        return Communicators(
+        return CallCommunicators(
             len(numbers),
             (min(sizes), max(sizes)),
             tuple(tuple(each.tolist()) for each in members) if listed else None,
@@ -132,7 +132,7 @@ class Memberships:
         return f"rank {at[0][0]} of each" if at[0] and at == at[:1] * len(at) else None
 
 
-def _nodes(trace: Trace, calls: Calls) -> Integers | None:
+def _node_of_rank(trace: Trace, calls: Calls) -> Integers | None:
     """The number of the node of each rank; None if that of one is unknown."""
     application, rank = trace.arrays("locations", "application", "rank")
     own = np.flatnonzero(application == calls.application)
@@ -185,21 +185,23 @@ def split_laws(
     ]
     for shape in _shapes_by_dimensions(world) if len(known) > 1 else ():
         rules = list(_of_grid(shape))
-        told = {k: _first(rules, splits[k]) for k in known}
+        told = {k: _first_rule_of(rules, splits[k]) for k in known}
         if len({text for text in told.values() if text}) < len(shape):
             continue
         laws = [law or told.get(k) for k, law in enumerate(laws)]
         break
     for k in known:
-        laws[k] = laws[k] or _first(_alone(splits[k], world, node), splits[k])
+        laws[k] = laws[k] or _first_rule_of(
+            _rules_of_one_split(splits[k], world, node), splits[k]
+        )
     return laws
 
 
-def _first(rules: Iterator[_Rule] | Sequence[_Rule], split: Split) -> str | None:
+def _first_rule_of(rules: Iterator[_Rule] | Sequence[_Rule], split: Split) -> str | None:
     return next((rule.text for rule in rules if rule.holds(split)), None)
 
 
-def _alone(split: Split, world: int, node: AnyIntegers | None) -> Iterator[_Rule]:
+def _rules_of_one_split(split: Split, world: int, node: AnyIntegers | None) -> Iterator[_Rule]:
     """Rules that a split may follow of which no grid is known, the simplest first."""
     rank = np.arange(world)
     yield _Rule("all ranks", np.zeros_like(rank))

@@ -86,7 +86,7 @@ def innermost_loops(structure: Structure) -> Integers:
 
 
 @dataclass(frozen=True, slots=True, eq=False)
-class Recorded:
+class RecordedLoops:
     """Recorded loops that lie in one burst each."""
 
     row: Integers  # (loops,) their rows in `loop_entries`
@@ -99,7 +99,7 @@ class Recorded:
     names: tuple[Named, ...]  # name, file, first and last line of every loop
 
 
-def loops_in(trace: Trace, bursts: Bursts) -> Recorded:
+def loops_in(trace: Trace, bursts: Bursts) -> RecordedLoops:
     """The recorded loops that begin and end in one burst."""
     columns = (
         trace.table("loops")[name].to_pylist()
@@ -114,7 +114,7 @@ def loops_in(trace: Trace, bursts: Bursts) -> Recorded:
     after = bursts.call_after(location[row], enter_ns[row])
     ends = (after >= 0) & (leave_ns[row] <= bursts.calls.enter_ns[after])
     row, after = row[ends], after[ends]
-    return Recorded(
+    return RecordedLoops(
         row=row,
         node=bursts.node[after],
         loop=loop[row].astype(np.int64),
@@ -142,7 +142,7 @@ class Samples:
 
 
 def samples_in(
-    table: pa.Table | None, trace: Trace, bursts: Bursts, recorded: Recorded
+    table: pa.Table | None, trace: Trace, bursts: Bursts, recorded: RecordedLoops
 ) -> Samples:
     """The burst, place and recorded loop of each sample."""
     if table is None:
@@ -173,7 +173,7 @@ def samples_in(
 
 
 @dataclass(frozen=True, slots=True)
-class Place:
+class SourcePlace:
     """A place in the source where samples were taken."""
 
     function: str  # the function, ``??`` if the trace does not say
@@ -235,7 +235,7 @@ class _Computation:
             yield InsideLoop(*name, run["samples"], share, mean, run["entries"])
         total = max(self.places.total(), 1)
         for function, turns in self.turns.items():
-            for first, last in _joined(turns):
+            for first, last in _joined_spans(turns):
                 samples = sum(
                     count
                     for (where, line), count in self.loose.items()
@@ -263,10 +263,10 @@ class Inside:
         loops = self._computation(node).loops()
         return tuple(sorted(loops, key=lambda loop: (-loop.share, loop.first_line or 0)))
 
-    def places(self, node: Item) -> tuple[Place, ...]:
+    def places(self, node: Item) -> tuple[SourcePlace, ...]:
         """Where the samples in the computation of a node were taken."""
         counts = self._computation(node).places.most_common()
-        return tuple(Place(*function, line, count) for (function, line), count in counts)
+        return tuple(SourcePlace(*function, line, count) for (function, line), count in counts)
 
     def samples_in(self, node: Item) -> int:
         """The number of samples in the computation of a node, as :meth:`loops` means it."""
@@ -348,7 +348,7 @@ def inside(trace: Trace, structure: Structure, samples: pa.Table | None = None) 
     )
 
 
-def _add_runs(computations: list[_Computation], recorded: Recorded) -> None:
+def _add_runs(computations: list[_Computation], recorded: RecordedLoops) -> None:
     first, group = distinct(recorded.node, recorded.loop)
     is_known = recorded.iterations >= 0
     each = (
@@ -381,11 +381,13 @@ def _add_samples(
             computation.runs[names[loop]]["samples"] += count
         else:
             computation.loose[place] += count
-    for node, function, *lines in zip(*(each.tolist() for each in _turns(taken)), strict=True):
+    for node, function, *lines in zip(
+        *(each.tolist() for each in _goings_round(taken)), strict=True
+    ):
         computations[node].turns[taken.functions[function]].add(tuple(lines))
 
 
-def _turns(taken: Samples) -> list[Integers]:
+def _goings_round(taken: Samples) -> list[Integers]:
     """Each going round: its node, function, first and last line."""
     loose = np.flatnonzero((taken.loop < 0) & (taken.line >= 0))
     order = loose[np.lexsort((taken.function[loose], taken.call[loose]))]
@@ -396,7 +398,7 @@ def _turns(taken: Samples) -> list[Integers]:
     return [taken.node[after], taken.function[after], taken.line[after], taken.line[before]]
 
 
-def _joined(turns: Iterable[tuple[int, int]]) -> list[tuple[int, int]]:
+def _joined_spans(turns: Iterable[tuple[int, int]]) -> list[tuple[int, int]]:
     """The spans of lines, those joined that have a line in common."""
     spans: list[tuple[int, int]] = []
     for first, last in sorted(turns):

@@ -12,7 +12,7 @@ from burstline.errors import ParameterError
 from burstline.identity import Sites, sites_of
 from burstline.model import Trace
 from burstline.progress import SILENCE, Progress
-from burstline.structure.assembly import Outcome
+from burstline.structure.assembly import FoundProgram
 from burstline.structure.calls import Calls
 from burstline.structure.exact.method import as_known, by_any_order, by_order
 from burstline.structure.program.fidelity import Expander, similarity
@@ -20,7 +20,7 @@ from burstline.structure.program.iterations import timed
 from burstline.structure.program.length import description_length
 from burstline.structure.program.model import Coverage, Structure
 from burstline.structure.program.nodes import Call, Item, Loop, walk
-from burstline.structure.published.clustering import Limits, RankMerge, Scale
+from burstline.structure.published.clustering import RankMerge, Scale, SeedOptions
 from burstline.structure.published.method import by_means
 from burstline.structure.reduction import Reduced
 
@@ -122,28 +122,28 @@ def detect(
     progress.step("call sites", 0, "")
     calls = Calls(trace, application)
     sites = sites_of(trace, calls.row, calls.world_size)
-    limits = Limits(eps=eps, scale=scale, min_share=min_share, rank_merge=rank_merge)
+    limits = SeedOptions(eps=eps, scale=scale, min_share=min_share, rank_merge=rank_merge)
     if method == "exact":
-        return _exact(trace, calls, sites, progress)
+        return _exact_structure(trace, calls, sites, progress)
     if method == "auto":
         progress.step(_EXACT, 0, "")
         if (known := as_known(trace, calls, sites)) is not None:
-            return _structure(known, calls, progress)
+            return _structure_of(known, calls, progress)
     outcome = by_means(trace, calls, sites, limits, progress)
-    structure = _structure(outcome, calls, progress)
+    structure = _structure_of(outcome, calls, progress)
     if method == "seed":
         return structure
-    exact = _exact(trace, calls, sites, progress, outcome.reduced)
-    if structure.fidelity >= _TRUE and _rank(structure) < _rank(exact):
+    exact = _exact_structure(trace, calls, sites, progress, outcome.reduced)
+    if structure.fidelity >= _TRUE and _left_open(structure) < _left_open(exact):
         return structure if _is_in_order(structure, exact) else exact
     return exact
 
 
-def _exact(
+def _exact_structure(
     trace: Trace, calls: Calls, sites: Sites, progress: Progress, reduced: Reduced | None = None
 ) -> Structure:
     progress.step(_EXACT, 0, "")
-    return _structure(by_order(trace, calls, sites, reduced), calls, progress)
+    return _structure_of(by_order(trace, calls, sites, reduced), calls, progress)
 
 
 def other_readings(trace: Trace, found: Structure, *, most: int = 2) -> list[Structure]:
@@ -155,27 +155,27 @@ def other_readings(trace: Trace, found: Structure, *, most: int = 2) -> list[Str
     calls = found.found_in
     sites = sites_of(trace, calls.row, calls.world_size)
     published = detect(trace, method="seed", application=found.application)
-    readings: dict[Hashable, Structure] = {_shape(published.items): published}
+    readings: dict[Hashable, Structure] = {_shape_key(published.items): published}
     for outcome in by_any_order(trace, calls, sites):
-        shape = _shape(outcome.items)
+        shape = _shape_key(outcome.items)
         if shape not in readings:
-            readings[shape] = _structure(outcome, calls, SILENCE)
-    readings.pop(_shape(found.items), None)
+            readings[shape] = _structure_of(outcome, calls, SILENCE)
+    readings.pop(_shape_key(found.items), None)
     true = [each for each in readings.values() if each.fidelity >= _TRUE]
-    return sorted(true, key=_rank)[:most]
+    return sorted(true, key=_left_open)[:most]
 
 
-def _shape(items: Sequence[Item]) -> Hashable:
+def _shape_key(items: Sequence[Item]) -> Hashable:
     """What is equal for equal programs: which calls, loops and conditions are where."""
     return tuple(
         (item.operation, item.path, item.offset, item.executions.tobytes())
         if isinstance(item, Call)
-        else (type(item), item.executions.tobytes(), _shape(item.items))
+        else (type(item), item.executions.tobytes(), _shape_key(item.items))
         for item in items
     )
 
 
-def _rank(found: Structure) -> tuple[int, int]:
+def _left_open(found: Structure) -> tuple[int, int]:
     """What is less for the better of two true programs: what it leaves open, and its length."""
     # The length of a program that does not know when a call is made, or how often a loop
     # iterates, lacks what it would take to say so.
@@ -200,12 +200,12 @@ def _calls(items: Sequence[Item]) -> Iterator[Call]:
     return (item for item, _ in walk(items) if isinstance(item, Call))
 
 
-def _structure(outcome: Outcome, calls: Calls, progress: Progress) -> Structure:
+def _structure_of(outcome: FoundProgram, calls: Calls, progress: Progress) -> Structure:
     """The structure of an outcome, with its fidelity and coverage."""
     progress.step("fidelity", 0, "")
     reduced, items = outcome.reduced, outcome.items
     expander = Expander.of(items, len(reduced.ranks))
-    by_lane, fidelity = _fidelity(reduced, expander)
+    by_lane, fidelity = _fidelity_by_lane(reduced, expander)
     return Structure(
         method=outcome.method,
         parameters=outcome.parameters,
@@ -218,7 +218,7 @@ def _structure(outcome: Outcome, calls: Calls, progress: Progress) -> Structure:
         fidelity=fidelity,
         fidelity_by_lane=tuple(by_lane),
         coverage=_coverage(outcome, calls),
-        classes=_classes(reduced.ranks, expander.executions > 0),
+        classes=_classes_of_ranks(reduced.ranks, expander.executions > 0),
         calls=len(reduced.sequence),
         unique_calls=outcome.unique_calls,
         run_ns=reduced.run_ns,
@@ -229,7 +229,7 @@ def _structure(outcome: Outcome, calls: Calls, progress: Progress) -> Structure:
     )
 
 
-def _fidelity(reduced: Reduced, expander: Expander) -> tuple[list[float], float]:
+def _fidelity_by_lane(reduced: Reduced, expander: Expander) -> tuple[list[float], float]:
     """Fidelity of each lane, and of all calls together; a kind of lane is expanded once."""
     expanded: dict[int, np.ndarray[tuple[int], np.dtype[np.int32]]] = {}
     by_lane: list[float] = []
@@ -246,7 +246,7 @@ def _fidelity(reduced: Reduced, expander: Expander) -> tuple[list[float], float]
     return by_lane, alike / lengths
 
 
-def _coverage(outcome: Outcome, calls: Calls) -> Coverage:
+def _coverage(outcome: FoundProgram, calls: Calls) -> Coverage:
     reduced, items = outcome.reduced, outcome.items
     included = sum(int(call.executions.sum()) for call in _calls(items))
     spans: dict[int, list[tuple[int, int]]] = {}
@@ -258,14 +258,14 @@ def _coverage(outcome: Outcome, calls: Calls) -> Coverage:
             ends = iterations.start_ns[first].tolist(), iterations.end_ns[last].tolist()
             for lane, start_ns, end_ns in zip(lanes.tolist(), *ends, strict=True):
                 spans.setdefault(lane, []).append((start_ns, end_ns))
-    covered = sum(_union(sorted(intervals)) for intervals in spans.values())
+    covered = sum(_covered_ns(sorted(intervals)) for intervals in spans.values())
     return Coverage(
         calls=included / len(reduced.sequence),
         time=min(covered / (reduced.run_ns * len(reduced.ranks)), 1.0),
     )
 
 
-def _union(intervals: Sequence[tuple[int, int]]) -> int:
+def _covered_ns(intervals: Sequence[tuple[int, int]]) -> int:
     total, reached = 0, intervals[0][0]
     for begin, end in intervals:
         total += max(end - max(begin, reached), 0)
@@ -273,7 +273,7 @@ def _union(intervals: Sequence[tuple[int, int]]) -> int:
     return total
 
 
-def _classes(
+def _classes_of_ranks(
     ranks: Integers, executes: np.ndarray[tuple[int, int], np.dtype[np.bool_]]
 ) -> tuple[tuple[int, ...], ...]:
     """The ranks in classes whose lanes execute the same nodes, however often."""

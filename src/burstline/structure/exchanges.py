@@ -43,7 +43,7 @@ class Exchanges:
     def of(cls, trace: Trace, calls: Calls, unique: Integers) -> Exchanges:
         """The messages of a trace, where `unique` is the number of each of the calls."""
         known = np.zeros(len(calls.row), np.bool_)
-        ends = [_ends(trace, calls, side) for side in ("send", "post")]
+        ends = [_message_ends(trace, calls, side) for side in ("send", "post")]
         for call, _ in ends:
             known[call] = True
         # The partner of a call without any message was still named.
@@ -112,7 +112,7 @@ class Exchanges:
         return Law(text, held / sum(messages))
 
 
-def _ends(trace: Trace, calls: Calls, side: str) -> tuple[Integers, Integers]:
+def _message_ends(trace: Trace, calls: Calls, side: str) -> tuple[Integers, Integers]:
     """The calls that sent messages, or were to receive them, and the other's ranks."""
     here, there = "sender_location", "receiver_location"
     if side == "post":

@@ -86,7 +86,7 @@ def law_of(caller: AnyIntegers, partner: AnyIntegers, world: int) -> Law | None:
     laws = list(_in_rounds(ranks, partners, turn, world))
     if len(begin) > 1:  # of one rank, any partner is at some distance
         series, listed = _by_turn(ranks, partners, turn, world)
-        laws = [*_constant(ranks, partners, world), *series, *laws, *listed]
+        laws = [*_laws_of_one_partner(ranks, partners, world), *series, *laws, *listed]
     told = [law for law in laws if law.share >= TRUE_SHARE]
     return next((law for law in told if law.share == 1), told[0] if told else None)
 
@@ -98,7 +98,7 @@ def grid_law(caller: AnyIntegers, partner: AnyIntegers, world: int) -> Law | Non
         return None  # in a grid everybody has a neighbour
     everybody = np.arange(world)
     best: Law | None = None
-    for grid in _grids(pair // world, pair % world, world):
+    for grid in _possible_grids(pair // world, pair % world, world):
         expected = grid.pairs(everybody)
         if len(expected) == world * (world - 1) or not np.isin(expected, pair).all():
             continue  # of a grid in which all are neighbours nobody sees the shape
@@ -108,7 +108,7 @@ def grid_law(caller: AnyIntegers, partner: AnyIntegers, world: int) -> Law | Non
     return best if best is not None and best.share >= TRUE_SHARE else None
 
 
-def _constant(caller: Integers, partner: Integers, world: int) -> Iterator[Law]:
+def _laws_of_one_partner(caller: Integers, partner: Integers, world: int) -> Iterator[Law]:
     """Laws that give each rank one partner, the simplest first."""
     root = _most_frequent(partner)
     yield Law(f"root {root}", _share(partner == root))
@@ -132,10 +132,10 @@ def _constant(caller: Integers, partner: Integers, world: int) -> Iterator[Law]:
                 yield Law(f"transpose of {rows} × {columns}{of}", _share(holds))  # noqa: RUF001 -- times
     for shape in shapes(divisors(world), world):
         if len(shape) > 1:
-            yield _moved(caller, partner, shape)
+            yield _law_of_one_step(caller, partner, shape)
 
 
-def _moved(caller: Integers, partner: Integers, shape: tuple[int, ...]) -> Law:
+def _law_of_one_step(caller: Integers, partner: Integers, shape: tuple[int, ...]) -> Law:
     """The law of one step from each rank in a periodic grid."""
     ends = np.unravel_index(partner, shape), np.unravel_index(caller, shape)
     steps = [(there - here) % length for there, here, length in zip(*ends, shape, strict=True)]
@@ -176,7 +176,7 @@ def _in_rounds(
     pairs = np.unique(callers[:, None] * world + both)
     yield Law(f"(rank±{around})%{world}", _share_in_rounds(pair, turn, pairs, world))
     if len(callers) >= _CALLERS:
-        for grid in _grids(caller, partner, world):
+        for grid in _possible_grids(caller, partner, world):
             expected = grid.pairs(callers)
             yield Law(grid.text, _share_in_rounds(pair, turn, expected, world))
 
@@ -202,8 +202,8 @@ def _by_turn(
         ((partner - caller) % world, f"(rank+{{}})%{world}"),
         (caller ^ partner, "rank xor {}"),
     ):
-        pattern = _pattern(distance, turn)
-        said = _series(pattern)
+        pattern = _repeated_distances(distance, turn)
+        said = _formula_of(pattern)
         if len(pattern) > 1 and said is not None:
             holds = distance == np.array(pattern)[turn % len(pattern)]
             law = Law(f"{text.format(said[0])}, {said[1]}", _share(holds))
@@ -213,7 +213,7 @@ def _by_turn(
     return series, listed
 
 
-def _pattern(distance: Integers, turn: Integers) -> list[int]:
+def _repeated_distances(distance: Integers, turn: Integers) -> list[int]:
     """What is repeated in the distances of the rank with most messages; empty if nothing is."""
     begin = np.append(np.flatnonzero(turn == 0), len(turn))
     busiest = int(np.diff(begin).argmax())
@@ -224,7 +224,7 @@ def _pattern(distance: Integers, turn: Integers) -> list[int]:
     return []
 
 
-def _series(values: Sequence[int]) -> tuple[str, str] | None:
+def _formula_of(values: Sequence[int]) -> tuple[str, str] | None:
     """Some distances as a formula, with what its letter runs through."""
     steps = {after - before for before, after in pairwise(values)}
     if all(value > 0 and value.bit_count() == 1 for value in values):
@@ -237,7 +237,7 @@ def _series(values: Sequence[int]) -> tuple[str, str] | None:
     return ("k", f"k = {', '.join(map(str, values))}") if len(values) <= _FEW else None
 
 
-def _grids(caller: Integers, partner: Integers, world: int) -> Iterator[_Grid]:
+def _possible_grids(caller: Integers, partner: Integers, world: int) -> Iterator[_Grid]:
     """Grids of all ranks whose strides occur as distances between partners."""
     strides = set(np.unique(np.abs(partner - caller)).tolist()) | {1}
     lengths = [each for each in divisors(world) if each in strides]

@@ -91,10 +91,10 @@ def points(trace: Trace, structure: Structure, *, most: int = MOST_POINTS) -> Po
     """
     calls = structure.found_in
     sites = sites_of(trace, calls.row, calls.world_size)
-    lane, site, repetitions, interval_ns = _repeated(calls, sites)
+    lane, site, repetitions, interval_ns = _unique_calls(calls, sites)
     returns = repetitions > 1
     lane, site = lane[returns], site[returns]
-    loop = _loops(structure, sites)[site, lane]
+    loop = _loops_of_sites(structure, sites)[site, lane]
     order = np.lexsort((lane, site, loop))
     values = np.stack([repetitions[returns], interval_ns[returns]])[:, order]
     loop, site = loop[order], site[order]
@@ -120,7 +120,7 @@ def points(trace: Trace, structure: Structure, *, most: int = MOST_POINTS) -> Po
     )
 
 
-def _repeated(calls: Calls, sites: Sites) -> tuple[Integers, Integers, Integers, Floats]:
+def _unique_calls(calls: Calls, sites: Sites) -> tuple[Integers, Integers, Integers, Floats]:
     """Lane, site, repetitions and mean interval of every unique call."""
     count = len(sites)
     unique, keys = dense(calls.lane * count + sites.of_call, len(calls.ranks) * count)
@@ -132,9 +132,9 @@ def _repeated(calls: Calls, sites: Sites) -> tuple[Integers, Integers, Integers,
     return keys // count, keys % count, repetitions, interval_ns
 
 
-def _loops(structure: Structure, sites: Sites) -> Integers:
+def _loops_of_sites(structure: Structure, sites: Sites) -> Integers:
     """The loop of each site on each lane, shape (sites, lanes)."""
-    numbers = {_key(sites, site, site): n for n, site in enumerate(sites.distinct)}
+    numbers = {_site_key(sites, site, site): n for n, site in enumerate(sites.distinct)}
     shape = (len(sites), len(structure.ranks))
     loop = np.full(shape, IN_NO_LOOP, np.int64)
     most = np.zeros(shape, np.int64)
@@ -142,7 +142,7 @@ def _loops(structure: Structure, sites: Sites) -> Integers:
     placed = with_innermost_loop(structure.items, IN_NO_LOOP)
     for call, number in chain(placed, ((call, LEFT_OUT) for call in structure.left_out)):
         read_as = structure.reduced.sites[call.site]
-        place = (numbers[_key(sites, call, read_as)], number)
+        place = (numbers[_site_key(sites, call, read_as)], number)
         executions[place] = executions.get(place, 0) + call.executions
     for (site, number), times in executions.items():
         more = times > most[site]
@@ -151,7 +151,7 @@ def _loops(structure: Structure, sites: Sites) -> Integers:
     return loop
 
 
-def _key(sites: Sites, call: Call | Site, site: Site) -> Hashable:
+def _site_key(sites: Sites, call: Call | Site, site: Site) -> Hashable:
     """What is equal for nodes of one site: a method may number sites of its own."""
     if sites.has_paths:
         return call.operation, call.path

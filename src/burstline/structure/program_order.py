@@ -72,7 +72,7 @@ def program_order(
             began[step] = min(place, began[step])
             chain.append(step)
         chains.append(chain)
-    places = _places([*steps], began, unordered)
+    places = _places_of_frames([*steps], began, unordered)
     return [
         (*(places[step] for step in chain), (place, "", "", UNKNOWN))
         for chain, place in zip(chains, first.tolist(), strict=True)
@@ -110,15 +110,15 @@ def program_places(
     return places
 
 
-def _places(
+def _places_of_frames(
     steps: Sequence[tuple[int, Frame]], began: Sequence[int], unordered: Collection[Function]
 ) -> list[Place]:
     """The place of each frame among those that branch off at the same point of the program."""
     reached: dict[tuple[int, str, str], int] = {}
     places: list[Place] = [(0, "", "", UNKNOWN)] * len(steps)
-    for step in sorted(range(len(steps)), key=lambda step: _line(steps[step][1])):
+    for step in sorted(range(len(steps)), key=lambda step: _line_key(steps[step][1])):
         above, frame = steps[step]
-        name, file, line = _line(frame)
+        name, file, line = _line_key(frame)
         if (name, frame.file) in unordered:
             places[step] = (began[step], name, file, line)
             continue
@@ -128,5 +128,5 @@ def _places(
     return places
 
 
-def _line(frame: Frame) -> tuple[str, str, int]:
+def _line_key(frame: Frame) -> tuple[str, str, int]:
     return frame.function, frame.file or "", UNKNOWN if frame.line is None else frame.line

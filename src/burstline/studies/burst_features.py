@@ -60,18 +60,18 @@ def counter_of(field: pa.Field) -> str:
 
 def runs_of(field: pa.Field) -> tuple[int, ...]:
     """The runs, from 1, that a counter's column is from; none if it does not say."""
-    runs = _said(field.metadata, b"runs")
+    runs = _metadata_text(field.metadata, b"runs")
     return tuple(int(run) for run in runs.split(",") if run.strip().isdecimal())
 
 
-def _said(metadata: Mapping[bytes, bytes] | None, key: bytes) -> str:
+def _metadata_text(metadata: Mapping[bytes, bytes] | None, key: bytes) -> str:
     """What a schema or field says under a key, in ASCII; empty if it says nothing."""
     return (metadata or {}).get(key, b"").decode("ascii", "replace")
 
 
 def base_run(schema: pa.Schema) -> int | None:
     """The run, from 1, whose bursts a fused table holds."""
-    base = _said(schema.metadata, b"base")
+    base = _metadata_text(schema.metadata, b"base")
     if base.isdecimal():
         return int(base)
     last = max(
@@ -85,7 +85,7 @@ def match_rates(schema: pa.Schema) -> list[tuple[int, float, bool]]:
     """Each run of a fused table, from 1, what of it the base has, and whether it is that."""
     rates = []
     for field in schema:
-        rate = _SHARE.fullmatch(_said(field.metadata, b"match_rate"))
+        rate = _SHARE.fullmatch(_metadata_text(field.metadata, b"match_rate"))
         if rate and (column := _ORDINAL.fullmatch(field.name)):
             run = int(column[1]) + 1
             rates.append((run, float(rate[0]), run == base_run(schema)))
@@ -109,7 +109,7 @@ def roles(
     schema: pa.Schema, target: str, *, without: Sequence[str] = (), repeats: bool = False
 ) -> Roles:
     """Which columns are features, for a target."""
-    _require(schema, target, without)
+    _require_columns(schema, target, without)
     base_counters, merged_counters = counters_of(schema)
     target_kinds = parts_of(counter_of(schema.field(target)))
     numbers = {field.name: field for field in (*base_counters, *merged_counters)}
@@ -122,7 +122,7 @@ def roles(
         quantity = counter_of(numbers[name]) if name in numbers else name
         if name in without:
             left_out[name] = "as asked for"
-        elif _kind(quantity) in target_kinds and not (repeats and name in merged):
+        elif _base_name(quantity) in target_kinds and not (repeats and name in merged):
             left_out[name] = _SAYS_IT_AGAIN if name in merged else _SAYS_IT
         else:
             chosen.append(name)
@@ -135,7 +135,7 @@ def roles(
 
 def parts_of(target: str) -> frozenset[str]:
     """The kinds of columns that are a target: itself, and what it is made of."""
-    kind = _kind(target)
+    kind = _base_name(target)
     if kind == "ipc":
         return _TIMES | _INSTRUCTIONS
     if kind in _TIMES:
@@ -145,7 +145,7 @@ def parts_of(target: str) -> frozenset[str]:
     return frozenset({kind})
 
 
-def _kind(quantity: str) -> str:
+def _base_name(quantity: str) -> str:
     return quantity.rpartition(":")[2].lower()
 
 
@@ -153,7 +153,7 @@ def _is_number(kind: pa.DataType) -> bool:
     return bool(pa.types.is_integer(kind) or pa.types.is_floating(kind))
 
 
-def _require(schema: pa.Schema, target: str, without: Sequence[str]) -> None:
+def _require_columns(schema: pa.Schema, target: str, without: Sequence[str]) -> None:
     missing = [name for name in (target, *without) if name not in schema.names]
     if missing:
         raise ParameterError(
@@ -233,21 +233,21 @@ def column_values(tables: Sequence[pa.Table], name: str) -> Floats:
         columns = [table[name] for table in tables]
         names = {name for column in columns for name in pc.unique(column).to_pylist()}
         numbers = {name: number for number, name in enumerate(sorted(names - {None}))}
-        return np.concatenate([_coded(column, numbers) for column in columns])
-    values = np.concatenate([_plain(table[name]) for table in tables])
+        return np.concatenate([_text_numbers(column, numbers) for column in columns])
+    values = np.concatenate([_float_values(table[name]) for table in tables])
     if name.startswith(f"{PARTNER}_"):
-        values -= np.concatenate([_plain(table["rank"]) for table in tables])
+        values -= np.concatenate([_float_values(table["rank"]) for table in tables])
     return values
 
 
-def _coded(column: pa.ChunkedArray, numbers: Mapping[str | None, int]) -> Floats:
+def _text_numbers(column: pa.ChunkedArray, numbers: Mapping[str | None, int]) -> Floats:
     is_coded = pa.types.is_dictionary(column.type)
     codes, names = coded(column if is_coded else column.dictionary_encode())
     values = np.array([numbers.get(name, _UNKNOWN) for name in names], np.float64)
     return take(values, codes, _UNKNOWN)
 
 
-def _plain(column: pa.ChunkedArray) -> Floats:
+def _float_values(column: pa.ChunkedArray) -> Floats:
     values = column.cast(pa.float64(), safe=False).to_numpy()
     return np.asarray(values, np.float64)
 

@@ -191,16 +191,16 @@ def importance(found: Features) -> Importance:
         )
     losses = np.zeros(len(found.names))
     right, unseen = 0, [np.zeros(0, np.int64)]
-    for train, test in _folds(loop, site):
-        forest = _grown(values[train], loop[train])
+    for train, test in _folds_by_site(loop, site):
+        forest = _grown_forest(values[train], loop[train])
         right += int(np.count_nonzero(forest.predict(values[test]) == loop[test]))
-        losses += len(test) * _losses(forest, values[test], loop[test])
+        losses += len(test) * _permutation_losses(forest, values[test], loop[test])
         unseen.append(loop[test])
     sizes = np.unique_counts(np.concatenate(unseen)).counts
     tested = int(sizes.sum())
     return Importance(
         names=found.names,
-        impurity=_grown(values, loop).feature_importances_,
+        impurity=_grown_forest(values, loop).feature_importances_,
         permutation=losses / tested if tested else np.full(len(found.names), np.nan),
         accuracy=right / tested if tested else float("nan"),
         by_chance=int(sizes.max()) / tested if tested else float("nan"),
@@ -210,14 +210,14 @@ def importance(found: Features) -> Importance:
     )
 
 
-def _grown(values: Floats, loop: Integers) -> RandomForestClassifier:
+def _grown_forest(values: Floats, loop: Integers) -> RandomForestClassifier:
     from sklearn.ensemble import RandomForestClassifier  # noqa: PLC0415 -- an extra
 
     forest = RandomForestClassifier(_TREES, random_state=_SEED, n_jobs=1)
     return forest.fit(values, loop)
 
 
-def _folds(loop: Integers, site: Integers) -> Iterator[tuple[Integers, Integers]]:
+def _folds_by_site(loop: Integers, site: Integers) -> Iterator[tuple[Integers, Integers]]:
     """The rows to learn from and to test, by call site, of loops that have another site."""
     sites, number = np.unique(site, return_inverse=True)
     # Sites of one loop are spread over the folds: in the order of loops, one after another.
@@ -232,7 +232,9 @@ def _folds(loop: Integers, site: Integers) -> Iterator[tuple[Integers, Integers]
             yield train, test
 
 
-def _losses(forest: RandomForestClassifier, values: Floats, loop: Integers) -> Floats:
+def _permutation_losses(
+    forest: RandomForestClassifier, values: Floats, loop: Integers
+) -> Floats:
     """The accuracy that is lost if a variable is shuffled, shape (variables,)."""
     generator = np.random.default_rng(_SEED)
     whole = np.mean(forest.predict(values) == loop)

@@ -148,7 +148,7 @@ def features(
     again = reduced.repetitions > 1
     if not again.any():
         raise NotEnoughDataError("no call is executed more than once: there is no iteration")
-    columns, made_of = _columns(reduced, trace, calls, scale)
+    columns, made_of = _variable_columns(reduced, trace, calls, scale)
     for name in [*columns]:
         if np.isfinite(columns[name][again]).mean() < _KNOWN_ENOUGH:
             del columns[name]
@@ -158,7 +158,7 @@ def features(
         names=tuple(columns),
         made_of={name: counters for name, counters in made_of.items() if name in columns},
         values=values[rows],
-        loop=_loops(reduced, calls, labels)[rows],
+        loop=_loops_by_majority(reduced, calls, labels)[rows],
         lane=reduced.lane[rows].astype(np.int64),
         site=reduced.site[rows].astype(np.int64),
         sites=reduced.sites,
@@ -170,7 +170,7 @@ def features(
     )
 
 
-def _columns(
+def _variable_columns(
     reduced: Reduced, trace: Trace, calls: Calls, scale: Scale
 ) -> tuple[dict[str, Floats], dict[str, str]]:
     """The variables, and which counters they are made of."""
@@ -180,13 +180,13 @@ def _columns(
         iterations, time_ns = np.log10(iterations), np.log10(np.maximum(time_ns, 1))
     columns, made_of = {"iterations": iterations, "iteration time": time_ns}, {}
     ratios = _Ratios(trace, calls, reduced)
-    for name, (counter, over) in _wanted(frozenset(trace.counter_names)).items():
+    for name, (counter, over) in _counter_ratios(frozenset(trace.counter_names)).items():
         columns[name] = ratios.of(counter, over)
         made_of[name] = f"{counter} / {over or 'ns'}"
     return columns, made_of
 
 
-def _wanted(recorded: frozenset[str]) -> dict[str, tuple[str, str | None]]:
+def _counter_ratios(recorded: frozenset[str]) -> dict[str, tuple[str, str | None]]:
     """The counter of each variable, and what it is divided by: a counter, or time."""
     ratios: dict[str, tuple[str, str | None]] = {}
     for prefix in _SETS:
@@ -204,7 +204,7 @@ class _Ratios:
     """Ratios of counters over everything computed from the first to the last of equal calls."""
 
     def __init__(self, trace: Trace, calls: Calls, reduced: Reduced) -> None:
-        row = calls.row[_executions(reduced, calls)[1]]
+        row = calls.row[_unique_and_order(reduced, calls)[1]]
         self._trace = trace
         self._first, self._last = row[reduced.begin[:-1]], row[reduced.begin[1:] - 1]
         where, after, start_ns, end_ns, gap_ns = trace.arrays(
@@ -233,7 +233,7 @@ class _Ratios:
         return sums[self._last] - sums[self._first]
 
 
-def _executions(reduced: Reduced, calls: Calls) -> tuple[Integers, Integers]:
+def _unique_and_order(reduced: Reduced, calls: Calls) -> tuple[Integers, Integers]:
     """The unique call of each call, and the calls by unique call, in the order of time."""
     count = len(reduced.sites)
     keys = reduced.lane * count + reduced.site
@@ -241,12 +241,12 @@ def _executions(reduced: Reduced, calls: Calls) -> tuple[Integers, Integers]:
     return unique, stable_order(unique, len(keys))
 
 
-def _loops(reduced: Reduced, calls: Calls, labels: Labels | None) -> Integers:
+def _loops_by_majority(reduced: Reduced, calls: Calls, labels: Labels | None) -> Integers:
     """The loop that most of the labelled executions of each unique call are in."""
     loop_of = np.full(len(reduced.lane), NO_LABEL, np.int64)
     if labels is None:
         return loop_of
-    unique, _ = _executions(reduced, calls)
+    unique, _ = _unique_and_order(reduced, calls)
     is_labelled = labels.loop != NO_LABEL
     loops, codes = np.unique(labels.loop[is_labelled], return_inverse=True)
     pairs, times = np.unique(unique[is_labelled] * len(loops) + codes, return_counts=True)

@@ -107,17 +107,17 @@ def _of_calls(trace: Trace, calls: Calls) -> Labels:
     row = Ordinals(*trace.arrays("calls", "location", "call")).rows(location, call)
     of_row = np.full(trace.rows("calls"), NO_LABEL, np.int64)
     of_row[row] = loop + 1
-    return Labels(of_row[calls.row], _names(trace), "events")
+    return Labels(of_row[calls.row], _loop_names(trace), "events")
 
 
 def _of_entries(trace: Trace, calls: Calls, is_loop: Mask) -> Labels:
     (loop,) = trace.arrays("loop_entries", "loop")
     location = calls.locations[calls.lane]
     row = innermost_entry(trace, location, calls.enter_ns, is_loop[loop])
-    return Labels(take(loop, row).astype(np.int64) + 1, _names(trace), "regions")
+    return Labels(take(loop, row).astype(np.int64) + 1, _loop_names(trace), "regions")
 
 
-def _names(trace: Trace) -> Mapping[int, str]:
+def _loop_names(trace: Trace) -> Mapping[int, str]:
     columns = (
         trace.table("loops")[name].to_pylist() for name in ("name", "file", "begin_line")
     )
@@ -222,7 +222,7 @@ def accuracy(structure: Structure, labels: Labels) -> Accuracy:
         unlabelled=labels.unlabelled,
         loops_found=len(np.setdiff1d(detected, OUTSIDE)),
         loops_labelled=len(np.setdiff1d(truth, OUTSIDE)),
-        overlaps=tuple(_overlaps(detected, truth, labels)),
+        overlaps=tuple(_overlaps_by_size(detected, truth, labels)),
     )
 
 
@@ -235,21 +235,21 @@ def adjusted_rand(first: AnyIntegers, second: AnyIntegers) -> float:
     cells = dense(
         codes * max(len(other_sizes), 1) + other_codes, len(sizes) * len(other_sizes)
     )[0]
-    together = _pairs(np.bincount(cells))
-    in_first, in_second = _pairs(sizes), _pairs(other_sizes)
-    in_all = _pairs(np.array([len(first)]))
+    together = _count_pairs(np.bincount(cells))
+    in_first, in_second = _count_pairs(sizes), _count_pairs(other_sizes)
+    in_all = _count_pairs(np.array([len(first)]))
     # Both sides of the quotient are multiplied by the pairs there are: all integers.
     by_chance = in_first * in_second
     most = in_all * (in_first + in_second) - 2 * by_chance
     return 2 * (in_all * together - by_chance) / most if most else 1.0
 
 
-def _pairs(counts: AnyIntegers) -> int:
+def _count_pairs(counts: AnyIntegers) -> int:
     """The pairs in classes of these sizes; Python's integers never overflow."""
     return sum(size * (size - 1) // 2 for size in counts.tolist())
 
 
-def _overlaps(detected: Integers, truth: Integers, labels: Labels) -> Iterator[Overlap]:
+def _overlaps_by_size(detected: Integers, truth: Integers, labels: Labels) -> Iterator[Overlap]:
     names, codes, sizes = np.unique(truth, return_inverse=True, return_counts=True)
     loops, others, widths = np.unique(detected, return_inverse=True, return_counts=True)
     cells = np.bincount(codes * len(loops) + others, minlength=len(names) * len(loops))

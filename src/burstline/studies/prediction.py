@@ -46,14 +46,14 @@ def reliability(tables: Sequence[pa.Table]) -> dict[str, str]:
         for field in (field for fields in counters_of(table.schema) for field in fields):
             columns.setdefault(counter_of(field), []).append(field)
         for counter, fields in columns.items():
-            verdict = _verdict(table, counter, fields)
+            verdict = _verdict_on(table, counter, fields)
             if verdict is not None:
                 others = (verdict, verdicts.get(counter, verdict))
                 verdicts[counter] = max(others, key=VERDICTS.index)
     return verdicts
 
 
-def _verdict(table: pa.Table, counter: str, fields: list[pa.Field]) -> str | None:
+def _verdict_on(table: pa.Table, counter: str, fields: list[pa.Field]) -> str | None:
     if len(fields) < 2:
         if len(runs_of(fields[0])) < 2:
             return None
@@ -155,7 +155,7 @@ def learn(
     >>> learned.score("merged").mean < 0.1 < learned.score("nothing").mean
     True
     """
-    _check(tables, features, most, model)
+    _require_arguments(tables, features, most, model)
     parts = list(tables.values())
     column = DURATION if target == "duration" else target
     columns = _shared_roles(tables, column, without=without, repeats=repeats)
@@ -165,23 +165,25 @@ def learn(
             "written, or choose --features base"
         )
     by = by or ("application" if len(parts) > 1 else "rank")
-    rows, left = _rows(parts, column, most, matched=features != "base")
+    rows, left = _usable_rows(parts, column, most, matched=features != "base")
     group = groups(parts, by)[rows]
     field = parts[0].schema.field(column)
     is_log = not pa.types.is_floating(field.type)
     measured = column_values(parts, column)[rows]
     trial = Trial(measured, folds(group, by), model=model, is_log=is_log, threads=threads)
     whole = matrix(parts, (*columns.base, *columns.merged)).rows(rows)
-    columns = _varying(columns, whole)
+    columns = _without_constants(columns, whole)
     repeated = reliability(parts) | dict(verdicts or {})
     counters = {name: counter_of(parts[0].schema.field(name)) for name in whole.names}
     bad = [name for name in whole.names if repeated.get(counters[name]) == DO_NOT_USE]
-    sets = _sets(whole, columns, features, bad if drop_unreliable else None, control=control)
+    sets = _feature_sets(
+        whole, columns, features, bad if drop_unreliable else None, control=control
+    )
     # boosting would wait for threads that a shared machine holds up
     from threadpoolctl import threadpool_limits  # noqa: PLC0415 -- comes with scikit-learn
 
     with threadpool_limits(1):
-        scores, importance = _tried(trial, sets, progress)
+        scores, importance = _scores_and_importance(trial, sets, progress)
     return Learned(
         target=column,
         unit=(field.metadata or {}).get(b"unit", b"").decode(),
@@ -197,13 +199,15 @@ def learn(
         left_out=columns.left_out,
         reliability=repeated,
         warnings=(
-            *_warnings(whole, columns, measured),
+            *_suspicious_features(whole, columns, measured),
             *(f"{name} is a feature, but: {DO_NOT_USE}" for name in bad if name in importance),
         ),
     )
 
 
-def _check(tables: Mapping[str, pa.Table], features: str, most: int, model: str) -> None:
+def _require_arguments(
+    tables: Mapping[str, pa.Table], features: str, most: int, model: str
+) -> None:
     if features not in FEATURES:
         raise ParameterError(f"features are {', '.join(FEATURES)}, not {features}")
     if most < _LEAST_BURSTS:
@@ -240,7 +244,7 @@ def _way_out(values: npt.NDArray[np.float64], target: str) -> str:
     return "The base run lacks it: choose another target"
 
 
-def _rows(
+def _usable_rows(
     parts: Sequence[pa.Table], target: str, most: int, *, matched: bool
 ) -> tuple[Integers, dict[str, int]]:
     """The bursts to learn from, with a target, matched, not too many; others by reason."""
@@ -270,7 +274,7 @@ def _rows(
     return rows, {why: count for why, count in left.items() if count}
 
 
-def _varying(columns: Roles, whole: Matrix) -> Roles:
+def _without_constants(columns: Roles, whole: Matrix) -> Roles:
     """The roles without what is the same in all bursts."""
     varies = {
         name
@@ -286,7 +290,7 @@ def _varying(columns: Roles, whole: Matrix) -> Roles:
     )
 
 
-def _sets(
+def _feature_sets(
     whole: Matrix, columns: Roles, features: str, bad: Sequence[str] | None, *, control: bool
 ) -> dict[str, Matrix]:
     """The sets of features to try, by name."""
@@ -307,7 +311,7 @@ def _sets(
     return sets
 
 
-def _tried(
+def _scores_and_importance(
     trial: Trial, sets: Mapping[str, Matrix], progress: Progress
 ) -> tuple[list[Score], dict[str, float]]:
     """The scores of all sets, and the importance of what the largest one holds."""
@@ -324,7 +328,7 @@ def _tried(
     return scores, importance
 
 
-def _warnings(whole: Matrix, columns: Roles, measured: Floats) -> list[str]:
+def _suspicious_features(whole: Matrix, columns: Roles, measured: Floats) -> list[str]:
     """Which features follow the target so closely that they may be it."""
     warnings = []
     for name in (*columns.base, *columns.merged):

@@ -102,7 +102,7 @@ class Trial:
     threads: int  # to grow trees on
 
 
-def _grown(trial: Trial, features: Matrix, target: Floats) -> Any:  # noqa: ANN401 -- untyped
+def _grown_trees(trial: Trial, features: Matrix, target: Floats) -> Any:  # noqa: ANN401 -- untyped
     """A random forest (DOI 10.1023/A:1010933404324) or boosted trees, the same for the same."""
     from sklearn import compose, ensemble  # noqa: PLC0415 -- an extra
 
@@ -138,12 +138,12 @@ def score(
     predictors = []
     for train, test in trial.split:
         learnt = features.rows(train)
-        predictors.append(_grown(trial, learnt, trial.measured[train]))
+        predictors.append(_grown_trees(trial, learnt, trial.measured[train]))
         tested = features.rows(test).known_to(learnt)
         predicted[test] = predictors[-1].predict(tested.values)
         seen[test] = np.isin(kinds[test], kinds[train])
         progress.advance(1)
-    return _scored(trial, name, features.names, predicted, seen), predictors
+    return _score_of(trial, name, features.names, predicted, seen), predictors
 
 
 def score_of_nothing(trial: Trial, name: str = "nothing") -> Score:
@@ -153,10 +153,10 @@ def score_of_nothing(trial: Trial, name: str = "nothing") -> Score:
     for train, test in trial.split:
         predicted[test] = middle(trial.measured[train])
     seen = np.ones(len(trial.measured), bool)
-    return _scored(trial, name, (), predicted, seen)
+    return _score_of(trial, name, (), predicted, seen)
 
 
-def _scored(
+def _score_of(
     trial: Trial, name: str, names: tuple[str, ...], predicted: Floats, seen: Mask
 ) -> Score:
     relative = relative_errors(trial.measured, predicted)

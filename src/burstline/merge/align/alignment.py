@@ -18,7 +18,8 @@ from burstline.columns import Floats, Integers, Mask, begins_run
 from burstline.identity import Tokens
 from burstline.merge.model import STAGES, Alignment
 
-Lane = tuple[int, int]
+Thread = tuple[int, int]
+"""The first row of a thread's bursts in a run, and the one behind the last."""
 
 NEAR: Final = 3
 """Matched bursts that may lie between two bursts of one label that changed places."""
@@ -37,7 +38,7 @@ TURN: Final = 0.02
 """What it costs that turns of loops differ, unless they did before."""
 
 
-class _Rest(NamedTuple):
+class _RestRule(NamedTuple):
     """How what was left over is matched: by what, how unlike in size, how far away."""
 
     stage: str
@@ -48,14 +49,14 @@ class _Rest(NamedTuple):
 
 # What is nearest comes first: one that is left over must not shift all behind it.
 _RESTS: Final = (
-    *(_Rest("moved", "label", 0.0, near) for near in (0, NEAR, FAR)),
-    *(_Rest("similar", "kind", 1.0, near) for near in (0, NEAR, FAR)),
-    _Rest("similar", "matter", 0.0, FAR),
+    *(_RestRule("moved", "label", 0.0, near) for near in (0, NEAR, FAR)),
+    *(_RestRule("similar", "kind", 1.0, near) for near in (0, NEAR, FAR)),
+    _RestRule("similar", "matter", 0.0, FAR),
 )
 
 
 @dataclass(frozen=True, slots=True, eq=False)
-class LaneRows:
+class ThreadRows:
     """Which bursts of one thread are the same in which runs."""
 
     # (rows, runs) row of each run's table of bursts; -1 where the run has no such burst
@@ -65,14 +66,14 @@ class LaneRows:
     stage: npt.NDArray[np.uint8]
 
 
-def have_same_collectives(tokens: Sequence[Tokens], lanes: Sequence[Integers]) -> bool:
+def have_same_collectives(tokens: Sequence[Tokens], threads: Sequence[Integers]) -> bool:
     """Whether every thread has the same collectives in all runs, one after the other."""
 
-    def collectives(tokens: Tokens, lanes: Integers) -> Iterator[npt.NDArray[np.int32]]:
-        for first, last in lanes.tolist():
+    def collectives(tokens: Tokens, threads: Integers) -> Iterator[npt.NDArray[np.int32]]:
+        for first, last in threads.tolist():
             yield tokens.kind[first:last][tokens.divides[first:last]]
 
-    runs = [collectives(*both) for both in zip(tokens, lanes, strict=True)]
+    runs = [collectives(*both) for both in zip(tokens, threads, strict=True)]
     return all(
         np.array_equal(kinds, other)
         for kinds, *rest in zip(*runs, strict=True)
@@ -80,40 +81,40 @@ def have_same_collectives(tokens: Sequence[Tokens], lanes: Sequence[Integers]) -
     )
 
 
-def align_lane(
+def align_thread(
     tokens: Sequence[Tokens],
-    lanes: Sequence[Lane],
+    threads: Sequence[Thread],
     order: Sequence[int],
     how: Alignment,
     *,
     anchored: bool = False,
-) -> LaneRows:
+) -> ThreadRows:
     """The matched bursts of one thread in all runs, aligned in the order of `order`."""
-    if _are_equal(tokens, lanes, "kind"):
-        return _by_position(lanes, "direct")
-    handed_out = _are_handed_out(tokens, lanes)
-    if handed_out and _are_equal(tokens, lanes, "matter"):  # with any partners
-        return _by_position(lanes, "aligned")
+    if _are_equal(tokens, threads, "kind"):
+        return _by_position(threads, "direct")
+    handed_out = _are_handed_out(tokens, threads)
+    if handed_out and _are_equal(tokens, threads, "matter"):  # with any partners
+        return _by_position(threads, "aligned")
     free = first_free(tokens, "label", "kind") if handed_out else None
-    common = _Sequence.of(tokens[order[0]], lanes[order[0]], order[0], len(tokens), free)
+    common = _Sequence.of(tokens[order[0]], threads[order[0]], order[0], len(tokens), free)
     for run in order[1:]:
-        other = _Sequence.of(tokens[run], lanes[run], run, len(tokens), free)
-        common = _joined(common.sorted(), other.sorted(), run, how, anchored=anchored)
-    return LaneRows(common.members, common.stage)
+        other = _Sequence.of(tokens[run], threads[run], run, len(tokens), free)
+        common = _with_run(common.sorted(), other.sorted(), run, how, anchored=anchored)
+    return ThreadRows(common.members, common.stage)
 
 
-def _are_equal(tokens: Sequence[Tokens], lanes: Sequence[Lane], name: str) -> bool:
+def _are_equal(tokens: Sequence[Tokens], threads: Sequence[Thread], name: str) -> bool:
     """Whether a column of a thread's tokens is the same in all runs."""
-    pairs = zip(tokens, lanes, strict=True)
-    first, *rest = (getattr(run, name)[slice(*lane)] for run, lane in pairs)
+    pairs = zip(tokens, threads, strict=True)
+    first, *rest = (getattr(run, name)[slice(*thread)] for run, thread in pairs)
     return all(np.array_equal(first, other) for other in rest)
 
 
-def _are_handed_out(tokens: Sequence[Tokens], lanes: Sequence[Lane]) -> bool:
+def _are_handed_out(tokens: Sequence[Tokens], threads: Sequence[Thread]) -> bool:
     """Whether a thread sent the same in the same order, but to other partners."""
     sent = []
-    for run, lane in zip(tokens, lanes, strict=True):
-        part = slice(*lane)
+    for run, thread in zip(tokens, threads, strict=True):
+        part = slice(*thread)
         if (run.unordered[part] >= 0).any():
             return False
         sends = run.sends[part]
@@ -129,9 +130,9 @@ def first_free(tokens: Sequence[Tokens], *names: str) -> int:
     return 1 + max(int(getattr(run, name).max(initial=0)) for run in tokens for name in names)
 
 
-def _by_position(lanes: Sequence[Lane], stage: str) -> LaneRows:
-    rows = np.stack([np.arange(first, last) for first, last in lanes], axis=1)
-    return LaneRows(rows, np.full(rows.shape, STAGES.index(stage), np.uint8))
+def _by_position(threads: Sequence[Thread], stage: str) -> ThreadRows:
+    rows = np.stack([np.arange(first, last) for first, last in threads], axis=1)
+    return ThreadRows(rows, np.full(rows.shape, STAGES.index(stage), np.uint8))
 
 
 @dataclass(slots=True, eq=False)
@@ -144,10 +145,10 @@ class _Sequence:
 
     @classmethod
     def of(
-        cls, tokens: Tokens, lane: Lane, run: int, runs: int, free: int | None = None
+        cls, tokens: Tokens, thread: Thread, run: int, runs: int, free: int | None = None
     ) -> _Sequence:
-        """The bursts of a lane; from `free` on, sends are named by what they sent."""
-        part = slice(*lane)
+        """The bursts of a thread; from `free` on, sends are named by what they sent."""
+        part = slice(*thread)
         label, kind = tokens.label[part], tokens.kind[part]
         if free is not None:
             sent, sends = tokens.matter[part] + np.int32(free), tokens.sends[part]
@@ -160,12 +161,12 @@ class _Sequence:
             "size": tokens.sizes[0][part],
             "gap": np.where(tokens.divides[part], DIVIDING_GAP, GAP),
             "unordered": tokens.unordered[part],
-            "turn": np.zeros(lane[1] - lane[0], np.int32)
+            "turn": np.zeros(thread[1] - thread[0], np.int32)
             if tokens.turn is None
             else tokens.turn[part],
         }
-        members = np.full((lane[1] - lane[0], runs), -1, np.int64)
-        members[:, run] = np.arange(*lane)
+        members = np.full((thread[1] - thread[0], runs), -1, np.int64)
+        members[:, run] = np.arange(*thread)
         return cls(columns, members, np.zeros(members.shape, np.uint8))
 
     def __len__(self) -> int:
@@ -196,11 +197,11 @@ class _Sequence:
         return tuple(np.ascontiguousarray(self.columns[name]) for name in names)
 
 
-def _joined(
+def _with_run(
     common: _Sequence, other: _Sequence, run: int, how: Alignment, *, anchored: bool
 ) -> _Sequence:
     """The common sequence, with a run aligned to it and what that run alone has."""
-    same, stage = _paired(common, other, how, anchored=anchored)
+    same, stage = _partners_and_stages(common, other, how, anchored=anchored)
     matched = same >= 0
     common.members[matched, run] = other.members[same[matched], run]
     common.stage[matched, run] = stage[matched]
@@ -221,7 +222,7 @@ def _joined(
     return both.take(np.argsort(place, kind="stable"))
 
 
-def _paired(
+def _partners_and_stages(
     common: _Sequence, other: _Sequence, how: Alignment, *, anchored: bool
 ) -> tuple[Integers, npt.NDArray[np.uint8]]:
     """The place in the other sequence of each burst of the common one, and its stage."""
@@ -239,7 +240,7 @@ def _paired(
     return same, stage
 
 
-def _add_rest(common: _Sequence, other: _Sequence, same: Integers, how: _Rest) -> Integers:
+def _add_rest(common: _Sequence, other: _Sequence, same: Integers, how: _RestRule) -> Integers:
     """The rows that were left over and match what is near; their partners go into `same`."""
     matched = same >= 0
     taken = np.zeros(len(other), bool)
@@ -276,7 +277,7 @@ class _Left(NamedTuple):
     is_alone: Mask
 
     @classmethod
-    def of(cls, sequence: _Sequence, matched: Mask, how: _Rest) -> _Left:
+    def of(cls, sequence: _Sequence, matched: Mask, how: _RestRule) -> _Left:
         columns, rows = sequence.columns, np.flatnonzero(~matched)
         key, unordered = columns[how.key], columns["unordered"][rows] >= 0
         ordinal = np.cumsum(matched, dtype=np.int64)

@@ -16,7 +16,7 @@ import numpy.typing as npt
 from burstline import _core
 from burstline.columns import Integers, Mask, take
 from burstline.identity import Tokens
-from burstline.merge.align.alignment import GAP, TURN, LaneRows, first_free
+from burstline.merge.align.alignment import GAP, TURN, ThreadRows, first_free
 from burstline.merge.model import Alignment
 
 Codes = npt.NDArray[np.int32]
@@ -33,7 +33,7 @@ _MIXER: Final = np.uint64(0x9E3779B97F4A7C15)
 
 
 @dataclass(frozen=True, slots=True, eq=False)
-class _Run:
+class _RunCollectives:
     """The collectives of a run: the same on every thread that has any."""
 
     rows: list[Integers]
@@ -43,26 +43,26 @@ class _Run:
 
 
 def are_at_odds(
-    threads: Sequence[LaneRows], tokens: Sequence[Tokens], lanes: Sequence[Integers]
+    threads: Sequence[ThreadRows], tokens: Sequence[Tokens], bounds: Sequence[Integers]
 ) -> bool:
     """Whether threads match collectives differently."""
-    rows = [_rows(*both) for both in zip(tokens, lanes, strict=True)]
+    rows = [_collective_rows(*both) for both in zip(tokens, bounds, strict=True)]
     if not all(_are_common(*both) for both in zip(tokens, rows, strict=True)):
         return False
     return any(_share_at_odds(threads, rows, run) > _ODDS for run in range(len(rows)))
 
 
 def _share_at_odds(
-    threads: Sequence[LaneRows], rows: Sequence[Sequence[Integers]], run: int
+    threads: Sequence[ThreadRows], rows: Sequence[Sequence[Integers]], run: int
 ) -> float:
     """The share of a run's collectives that threads match differently."""
     first: Integers | None = None
     differs = np.zeros(0, bool)
-    for lane, thread in enumerate(threads):
-        collectives = [lanes[lane] for lanes in rows]
+    for number, thread in enumerate(threads):
+        collectives = [of_run[number] for of_run in rows]
         if not len(collectives[run]):
             continue
-        other = _ordinals(thread.members, collectives, run)
+        other = _collective_ordinals(thread.members, collectives, run)
         if first is None:
             first, differs = other, np.zeros(len(other), bool)
         else:
@@ -70,7 +70,7 @@ def _share_at_odds(
     return float(differs.mean())
 
 
-def _ordinals(members: Integers, rows: Sequence[Integers], leader: int) -> Integers:
+def _collective_ordinals(members: Integers, rows: Sequence[Integers], leader: int) -> Integers:
     """The ordinal in each run of each collective of a run, -1 without."""
     places = []
     for run, collectives in enumerate(rows):
@@ -84,42 +84,42 @@ def _ordinals(members: Integers, rows: Sequence[Integers], leader: int) -> Integ
 
 def renamed(
     tokens: Sequence[Tokens],
-    lanes: Sequence[Integers],
+    bounds: Sequence[Integers],
     order: Sequence[int],
     how: Alignment,
 ) -> list[Tokens] | None:
     """The tokens, with names for the collectives of all runs that say which is which."""
-    runs = [_run(*both) for both in zip(tokens, lanes, strict=True)]
-    content = _distinctive(runs)
+    runs = [_collectives_of(*both) for both in zip(tokens, bounds, strict=True)]
+    content = _distinctive_contents(runs)
     if content is None:
         return None
-    names = _named(runs, content, order, how)
+    names = _collective_names(runs, content, order, how)
     count = np.bincount(np.concatenate(names))
     first = first_free(tokens, "label", "kind", "matter")
     return [
-        _renamed(bursts, run.rows, name, first, count == len(runs))
+        _with_names(bursts, run.rows, name, first, count == len(runs))
         for bursts, run, name in zip(tokens, runs, names, strict=True)
     ]
 
 
-def _rows(tokens: Tokens, lanes: Integers) -> list[Integers]:
+def _collective_rows(tokens: Tokens, bounds: Integers) -> list[Integers]:
     """The bursts of each thread that come after a collective."""
     return [
-        first + np.flatnonzero(tokens.divides[first:last]) for first, last in lanes.tolist()
+        first + np.flatnonzero(tokens.divides[first:last]) for first, last in bounds.tolist()
     ]
 
 
 def _are_common(tokens: Tokens, rows: Sequence[Integers]) -> bool:
     """Whether several threads have collectives, and all of these the same ones."""
-    threads = [lane for lane in rows if len(lane)]
-    kinds = [tokens.kind[lane] for lane in threads]
+    threads = [thread for thread in rows if len(thread)]
+    kinds = [tokens.kind[thread] for thread in threads]
     return len(threads) > 1 and all(np.array_equal(kinds[0], other) for other in kinds[1:])
 
 
-def _run(tokens: Tokens, lanes: Integers) -> _Run:
+def _collectives_of(tokens: Tokens, bounds: Integers) -> _RunCollectives:
     """The collectives of a run, and what lies before them, on all threads."""
-    lane_rows = zip(_rows(tokens, lanes), lanes[:, 0].tolist(), strict=True)
-    threads = [(rows, first) for rows, first in lane_rows if len(rows)]
+    thread_rows = zip(_collective_rows(tokens, bounds), bounds[:, 0].tolist(), strict=True)
+    threads = [(rows, first) for rows, first in thread_rows if len(rows)]
     rows = threads[0][0]
     kind = tokens.kind[rows]
     turn = np.zeros(len(rows), np.int32) if tokens.turn is None else tokens.turn[rows]
@@ -133,12 +133,12 @@ def _run(tokens: Tokens, lanes: Integers) -> _Run:
         hashed = np.zeros(len(rows), np.uint64)
         for other, first in threads:
             part = slice(first, int(other[-1]) + 1)
-            hashed += _between(codes[part], other - first, counts[part])
+            hashed += _content_hashes(codes[part], other - first, counts[part])
         content.append(hashed)
-    return _Run([other for other, _ in threads], kind, turn, content)
+    return _RunCollectives([other for other, _ in threads], kind, turn, content)
 
 
-def _between(codes: Codes, ends: Integers, counts: Mask) -> Hashes:
+def _content_hashes(codes: Codes, ends: Integers, counts: Mask) -> Hashes:
     """A hash of what a thread did from one collective to the next, in any order."""
     hashed = (codes.astype(np.uint64) + np.uint64(1)) * _MIXER
     hashed ^= hashed >> np.uint64(29)
@@ -148,7 +148,7 @@ def _between(codes: Codes, ends: Integers, counts: Mask) -> Hashes:
     return np.diff(np.cumsum(hashed)[ends], prepend=np.uint64(0))
 
 
-def _distinctive(runs: Sequence[_Run]) -> list[Codes] | None:
+def _distinctive_contents(runs: Sequence[_RunCollectives]) -> list[Codes] | None:
     """Numbers for what lies before collectives: the content that most runs share."""
     best, most = None, (0.0, 0.0)
     for contents in zip(*(run.content for run in runs), strict=True):
@@ -166,17 +166,20 @@ def _distinctive(runs: Sequence[_Run]) -> list[Codes] | None:
             best, most = contents, score
     if best is None:
         return None
-    return _numbered(best)
+    return _dense_numbers(best)
 
 
-def _numbered(parts: Sequence[npt.NDArray[np.generic]]) -> list[Codes]:
+def _dense_numbers(parts: Sequence[npt.NDArray[np.generic]]) -> list[Codes]:
     """The values of all parts as positions among those that occur."""
     _, numbers = np.unique(np.concatenate(parts), return_inverse=True)
     return np.split(numbers.astype(np.int32), np.cumsum([len(part) for part in parts])[:-1])
 
 
-def _named(
-    runs: Sequence[_Run], content: Sequence[Codes], order: Sequence[int], how: Alignment
+def _collective_names(
+    runs: Sequence[_RunCollectives],
+    content: Sequence[Codes],
+    order: Sequence[int],
+    how: Alignment,
 ) -> list[Integers]:
     """A number for each collective of each run, equal where collectives are the same."""
     kinds = 1 + max(int(run.kind.max()) for run in runs)
@@ -184,7 +187,9 @@ def _named(
         np.stack([codes.astype(np.int64) * kinds + run.kind, run.kind, codes, run.turn])
         for run, codes in zip(runs, content, strict=True)
     ]
-    for rows, labels in zip(columns, _numbered([rows[0] for rows in columns]), strict=True):
+    for rows, labels in zip(
+        columns, _dense_numbers([rows[0] for rows in columns]), strict=True
+    ):
         rows[0] = labels
     names: list[Integers] = [np.zeros(0, np.int64) for _ in runs]
     common = columns[order[0]]
@@ -192,7 +197,7 @@ def _named(
     names[order[0]] = name
     for run in order[1:]:
         other = columns[run]
-        same = _aligned(common, other, how)
+        same = _aligned_collectives(common, other, how)
         matched = np.flatnonzero(same >= 0)
         place = np.full(other.shape[1], -1)
         place[same[matched]] = matched
@@ -206,7 +211,7 @@ def _named(
     return names
 
 
-def _aligned(common: Integers, other: Integers, how: Alignment) -> Integers:
+def _aligned_collectives(common: Integers, other: Integers, how: Alignment) -> Integers:
     """The place in `other` of each collective of `common`, -1 without."""
 
     def tokens(columns: Integers) -> tuple[npt.NDArray[np.generic], ...]:
@@ -227,12 +232,12 @@ def _aligned(common: Integers, other: Integers, how: Alignment) -> Integers:
     )  # fmt: skip
 
 
-def _renamed(
+def _with_names(
     tokens: Tokens, rows: Sequence[Integers], name: Integers, first: int, shared: Mask
 ) -> Tokens:
     label, kind, matter = tokens.label.copy(), tokens.kind.copy(), tokens.matter.copy()
     divides = tokens.divides.copy()
-    for lane in rows:
-        label[lane] = kind[lane] = matter[lane] = first + name
-        divides[lane] = shared[name]
+    for thread in rows:
+        label[thread] = kind[thread] = matter[thread] = first + name
+        divides[thread] = shared[name]
     return replace(tokens, label=label, kind=kind, matter=matter, divides=divides)

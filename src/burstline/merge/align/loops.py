@@ -45,26 +45,28 @@ def loops_of(trace: Trace) -> Loops | None:
     detected = (origin == DETECTED)[loop]
     number = np.full(trace.rows("calls"), OUTSIDE, np.int64)
     if trace.rows("call_loops"):  # without entries, all turns are -1
-        names, number = _named(trace, _labels(trace))
+        names, number = _loop_names(trace, _labelled_loops(trace))
     elif detected.any():
-        return Loops(number, _turns(trace, detected, detected), [])
+        return Loops(number, _outermost_turns(trace, detected, detected), [])
     elif recorded.any():
         location, enter_ns = trace.arrays("calls", "location", "enter_ns")
         row = innermost_entry(trace, location, enter_ns, recorded)
-        names, number = _named(trace, take(loop, row).astype(np.int64))
+        names, number = _loop_names(trace, take(loop, row).astype(np.int64))
     else:
         return None
-    return Loops(number, _turns(trace, recorded, (most_iterations(trace) > 1)[loop]), names)
+    return Loops(
+        number, _outermost_turns(trace, recorded, (most_iterations(trace) > 1)[loop]), names
+    )
 
 
-def _labels(trace: Trace) -> Integers:
+def _labelled_loops(trace: Trace) -> Integers:
     """The loop that each call is labelled with; one without a label has that of the last."""
     location, call, loop = trace.arrays("call_loops", "location", "call", "loop")
     where, ordinal = trace.arrays("calls", "location", "call")
     return take(loop, last_until((location, call), (where, ordinal))).astype(np.int64)
 
 
-def _named(trace: Trace, loop: Integers) -> tuple[list[str], Integers]:
+def _loop_names(trace: Trace, loop: Integers) -> tuple[list[str], Integers]:
     """Loops by names that other runs give them, too; only those that calls are in."""
     texts = trace.table("loops")["name"].to_pylist()
     names: dict[str, int] = {}
@@ -74,7 +76,7 @@ def _named(trace: Trace, loop: Integers) -> tuple[list[str], Integers]:
     return list(names), codes[loop]
 
 
-def _turns(trace: Trace, chosen: Mask, iterates: Mask) -> Turns:
+def _outermost_turns(trace: Trace, chosen: Mask, iterates: Mask) -> Turns:
     """The iteration, at each call, of the outermost chosen entry that iterates."""
     chosen = chosen & iterates
     location, enter_ns = trace.arrays("calls", "location", "enter_ns")

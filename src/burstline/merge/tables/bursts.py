@@ -17,7 +17,7 @@ from burstline.columns import numpy_columns, to_frame, to_numpy
 from burstline.errors import ParameterError, plural
 from burstline.identity import CONTEXT, SIDES, Decoder
 from burstline.merge.tables.columns import counter_columns, table_schema
-from burstline.merge.tables.rows import Begun, Concurrency, Rows
+from burstline.merge.tables.rows import Begun, BurstRows, Concurrency
 from burstline.model import POLL_COLUMNS, POLL_GAP_NS, Trace
 
 if TYPE_CHECKING:
@@ -163,13 +163,15 @@ def burst_parts(
     decoder = Decoder(trace, [wanted[name] for name in target.names if name in wanted])
     concurrency = begun = None
     if "concurrency" in target.names:
-        concurrency = _concurrency(trace if whole is None else whole, trace)
-    for bursts, calls in _parts(trace, _burst_columns(trace, target), decoder.columns):
+        concurrency = _computing_threads(trace if whole is None else whole, trace)
+    for bursts, calls in _bursts_with_calls(
+        trace, _burst_columns(trace, target), decoder.columns
+    ):
         if begun is None and "region" in target.names:
             before, after = numpy_columns(bursts, "call_before", "call_after")
             if ((before < 0) & (after < 0)).any():
                 begun = Begun(trace, decoder)
-        rows = Rows(
+        rows = BurstRows(
             trace, bursts, calls, decoder,
             poll_gap_ns=poll_gap_ns, concurrency=concurrency, begun=begun,
         )  # fmt: skip
@@ -192,7 +194,7 @@ def _burst_columns(trace: Trace, target: pa.Schema) -> list[str]:
     return fixed + [name for name in there if name in needed]
 
 
-def _parts(
+def _bursts_with_calls(
     trace: Trace, of_bursts: list[str], of_calls: list[str]
 ) -> Iterator[tuple[pa.Table, pa.Table]]:
     """Bursts with the calls of their locations, a few locations at a time."""
@@ -224,7 +226,7 @@ def _stored_calls(trace: Trace, columns: list[str], first: int, last: int) -> pa
     return trace.calls.select(columns).slice(0, 0)
 
 
-def _concurrency(whole: Trace, trace: Trace) -> Concurrency:
+def _computing_threads(whole: Trace, trace: Trace) -> Concurrency:
     """How many locations of `whole` compute on each node, by the locations of `trace`."""
     nodes: dict[str, int] = {}
     node_of = []

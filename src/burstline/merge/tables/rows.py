@@ -131,7 +131,7 @@ _PLACES: Final = ("rank", "thread", "application")
 _AS_IT_IS: Final = ("location", "burst", "start_ns", "end_ns", "polling_ns", "gap_ns")
 
 
-class Rows:
+class BurstRows:
     """The bursts of a few locations, and what is known of them."""
 
     def __init__(

@@ -13,7 +13,7 @@ from burstline.errors import NotEnoughDataError, ParameterError, printable
 from burstline.merge.matching import match
 from burstline.merge.model import Matching
 from burstline.merge.tables.bursts import burst_table
-from burstline.merge.trust.measured import FEATURES, Measured, Quantity
+from burstline.merge.trust.measured import FEATURES, MatchedBursts, Quantity
 from burstline.merge.trust.quality import PUBLISHED, CounterQuality, Limits, compare, distances
 from burstline.model import Trace
 from burstline.progress import SILENCE, Progress
@@ -39,7 +39,7 @@ class Variation:
     share: float  # of the sum of |b - µ| over all places
 
 
-class Labels(NamedTuple):
+class BurstPlaces(NamedTuple):
     """A place for each matched burst."""
 
     code: Integers  # (bursts,) its place in `names`; -1 where the base lacks the burst
@@ -175,7 +175,7 @@ def check(
     _require_shared(traces, names)
     if matching is None:
         matching = match(traces, method=method, progress=progress)
-    measured = Measured(traces, matching)
+    measured = MatchedBursts(traces, matching)
     labels = labels_of(traces[matching.base], measured, by) if by else None
     several = measured.counters()
     progress.step("Comparing", len(several) + len(FEATURES), "quantities")
@@ -186,10 +186,10 @@ def check(
     for name in (*several, *FEATURES):
         is_feature = len(counters) == len(several)
         quantity = measured.feature(name) if is_feature else measured.counter(name)
-        quality = _quality(quantity, limits)
+        quality = _quality_of(quantity, limits)
         (features if is_feature else counters).append(quality)
         if not quantity.categories:
-            columns.append(_pair(quantity))
+            columns.append(_base_and_others(quantity))
         if labels is not None and not is_feature:
             places += variations(quantity, labels, limits.tolerance)
         progress.advance(1)
@@ -200,8 +200,8 @@ def check(
         features=tuple(features),
         alone=tuple(name for name in every if name not in several),
         names=tuple(each.name for each in (*counters, *features) if each.name != "partner"),
-        matrix=_matrix(columns),
-        samples=tuple(_sample(*column) for column in columns),
+        matrix=_correlation_matrix(columns),
+        samples=tuple(_sampled_pair(*column) for column in columns),
         by=by,
         variations=tuple(places),
     )
@@ -211,8 +211,8 @@ def shared(
     traces: Sequence[Trace], matching: Matching, *, limits: Limits = PUBLISHED
 ) -> tuple[CounterQuality, ...]:
     """How well the counters agree that several of some merged runs have, in their order."""
-    measured = Measured(traces, matching)
-    return tuple(_quality(measured.counter(name), limits) for name in measured.counters())
+    measured = MatchedBursts(traces, matching)
+    return tuple(_quality_of(measured.counter(name), limits) for name in measured.counters())
 
 
 def _require_shared(traces: Sequence[Trace], names: Sequence[str]) -> None:
@@ -230,16 +230,16 @@ def _require_shared(traces: Sequence[Trace], names: Sequence[str]) -> None:
     )
 
 
-def labels_of(trace: Trace, measured: Measured, by: str) -> Labels:
+def labels_of(trace: Trace, measured: MatchedBursts, by: str) -> BurstPlaces:
     """Where each matched burst is in the program."""
     if by not in BY:
         raise ParameterError(f"{by} is no way to tell bursts apart; ways are {', '.join(BY)}")
     labels = _by_path(trace) if by == "call-path" else _by_loop(trace)
     rows = measured.rows[:, measured.base]
-    return Labels(np.where(rows >= 0, labels.code[rows], -1), labels.names)
+    return BurstPlaces(np.where(rows >= 0, labels.code[rows], -1), labels.names)
 
 
-def variations(quantity: Quantity, labels: Labels, tolerance: float) -> list[Variation]:
+def variations(quantity: Quantity, labels: BurstPlaces, tolerance: float) -> list[Variation]:
     """How much a counter differs at each place."""
     base, present = quantity.base, quantity.present
     compared = present[:, base] & (present.sum(axis=1) >= 2) & (labels.code >= 0)
@@ -267,7 +267,7 @@ def variations(quantity: Quantity, labels: Labels, tolerance: float) -> list[Var
     return sorted(places, key=lambda variation: -variation.share)
 
 
-def _by_path(trace: Trace) -> Labels:
+def _by_path(trace: Trace) -> BurstPlaces:
     table = burst_table(trace, columns=_AROUND)
     codes = np.stack(table.arrays(*_AROUND), axis=1)
     different, code = np.unique(codes, axis=0, return_inverse=True)
@@ -277,10 +277,10 @@ def _by_path(trace: Trace) -> Labels:
         words = [column[code] or "" for column, code in zip(texts, row, strict=True)]
         before, after = (" ".join(filter(None, words[k : k + 2])) for k in (0, 2))
         names.append(f"{before or 'begin'} → {after or 'end'}")
-    return Labels(code.reshape(-1), names)
+    return BurstPlaces(code.reshape(-1), names)
 
 
-def _by_loop(trace: Trace) -> Labels:
+def _by_loop(trace: Trace) -> BurstPlaces:
     """The innermost loop that the call before each burst is in."""
     structure = detect(trace)
     location, before = trace.arrays("bursts", "location", "call_before")
@@ -295,10 +295,10 @@ def _by_loop(trace: Trace) -> Labels:
             iteration = np.maximum(np.searchsorted(first, call, side="right") - 1, 0)
             code[(call >= first[iteration]) & (call <= last[iteration])] = len(names)
         names.append(f"loop {loop.id}")
-    return Labels(code, names)
+    return BurstPlaces(code, names)
 
 
-def _quality(quantity: Quantity, limits: Limits) -> CounterQuality:
+def _quality_of(quantity: Quantity, limits: Limits) -> CounterQuality:
     return compare(
         quantity.name,
         quantity.values,
@@ -309,7 +309,7 @@ def _quality(quantity: Quantity, limits: Limits) -> CounterQuality:
     )
 
 
-def _pair(quantity: Quantity) -> tuple[Floats, Floats]:
+def _base_and_others(quantity: Quantity) -> tuple[Floats, Floats]:
     """The base and the mean of the others, NaN where there is none."""
     others = quantity.present.copy()
     others[:, quantity.base] = False
@@ -318,28 +318,28 @@ def _pair(quantity: Quantity) -> tuple[Floats, Floats]:
     return np.where(has_base, quantity.values[:, quantity.base], np.nan), mean
 
 
-def _evenly(count: int, most: int) -> Integers:
+def _even_places(count: int, most: int) -> Integers:
     return np.unique(np.linspace(0, max(count - 1, 0), min(count, most)).astype(np.int64))
 
 
-def _sample(base: Floats, others: Floats) -> tuple[Floats, Floats]:
+def _sampled_pair(base: Floats, others: Floats) -> tuple[Floats, Floats]:
     both = np.flatnonzero(~np.isnan(base) & ~np.isnan(others))
-    rows = both[_evenly(len(both), _SAMPLED)]
+    rows = both[_even_places(len(both), _SAMPLED)]
     return base[rows], others[rows]
 
 
-def _matrix(columns: Sequence[tuple[Floats, Floats]]) -> Floats:
+def _correlation_matrix(columns: Sequence[tuple[Floats, Floats]]) -> Floats:
     """The correlation of every quantity of the base with every one of the others."""
-    rows = _evenly(len(columns[0][0]), _CORRELATED)
+    rows = _even_places(len(columns[0][0]), _CORRELATED)
     sides = [np.stack([column[side][rows] for column in columns]) for side in (0, 1)]
     is_complete = ~np.isnan(sides).any(axis=(0, 1))
     if not is_complete.any():
         return np.full((len(columns), len(columns)), np.nan)
-    units = [_unit(side[:, is_complete]) for side in sides]
+    units = [_unit_rows(side[:, is_complete]) for side in sides]
     return np.clip(np.round(units[0] @ units[1].T, 12), -1, 1)
 
 
-def _unit(table: Floats) -> Floats:
+def _unit_rows(table: Floats) -> Floats:
     """The rows, centred and of length 1; NaN where constant."""
     varies = table.min(axis=1) < table.max(axis=1)
     centred = table - table.mean(axis=1, keepdims=True)

@@ -35,7 +35,7 @@ class Quantity(NamedTuple):
     categories: bool = False  # whether values are names rather than amounts
 
 
-class Measured:
+class MatchedBursts:
     """Matched bursts, and what their runs measured in them."""
 
     # (bursts in at least two runs, runs) row in the table `bursts` of each run, -1 without
@@ -46,7 +46,7 @@ class Measured:
         if len(traces) != matching.runs:
             raise ParameterError(f"{matching.runs} runs were matched, {len(traces)} are given")
         self._traces, self.base = tuple(traces), matching.base
-        each = [_rows(trace, matching, run) for run, trace in enumerate(traces)]
+        each = [_paired_rows_of(trace, matching, run) for run, trace in enumerate(traces)]
         rows = np.stack(each, axis=1)
         self.rows = rows[(rows >= 0).sum(axis=1) >= 2]
         if not len(self.rows):
@@ -63,7 +63,7 @@ class Measured:
         """A counter of the bursts."""
         (column,) = counter_columns([name])
         having = [k for k, trace in enumerate(self._traces) if name in trace.counter_names]
-        return self._gathered(column, partial(_readings, name=name), having)
+        return self._gathered(column, partial(_counter_readings, name=name), having)
 
     def feature(self, name: str) -> Quantity:
         """A quantity that every run has."""
@@ -95,7 +95,9 @@ class Measured:
     def _partners(self) -> Quantity:
         """Partners before and, below them, after."""
         runs = range(len(self._traces))
-        sides = [self._gathered(name, partial(_column, name=name), runs) for name in _PARTNERS]
+        sides = [
+            self._gathered(name, partial(_table_column, name=name), runs) for name in _PARTNERS
+        ]
         values = np.concatenate([side.values for side in sides])
         present = np.concatenate([side.present for side in sides])
         has_partner = (present & (values != UNKNOWN)).any(axis=1)
@@ -104,14 +106,14 @@ class Measured:
         )
 
 
-def _rows(trace: Trace, matching: Matching, run: int) -> Integers:
+def _paired_rows_of(trace: Trace, matching: Matching, run: int) -> Integers:
     """The row of each burst of the pairs in one run, -1 where it has none."""
     threads = trace.arrays("locations", *THREAD)
     rows = Ordinals(*trace.arrays("bursts", "location", "burst"))
     return paired_rows(matching.pairs, run, (*threads, np.arange(len(threads[0]))), rows)
 
 
-def _readings(trace: Trace, name: str) -> npt.NDArray[np.generic]:
+def _counter_readings(trace: Trace, name: str) -> npt.NDArray[np.generic]:
     # of a store, a table is read with all its counters, for each of them
     parts = [numpy_columns(part, name)[0] for part in trace.batches("bursts", [name])]
     return np.concatenate([np.zeros(0, np.int64), *parts])
@@ -127,13 +129,13 @@ def _sizes(trace: Trace) -> Floats:
     return np.asarray(sum(np.maximum(size, 0) for size in table.arrays(*_SIZES)), np.float64)
 
 
-def _column(trace: Trace, name: str) -> Floats:
+def _table_column(trace: Trace, name: str) -> Floats:
     (values,) = burst_table(trace, columns=[name]).arrays(name)
     return values.astype(np.float64)
 
 
 _AMOUNTS: Final[dict[str, Callable[[Trace], npt.NDArray[Any]]]] = {
     "duration": _durations,
-    "position": partial(_column, name="position"),
+    "position": partial(_table_column, name="position"),
     "sizes": _sizes,
 }

@@ -115,14 +115,14 @@ def judged(
     # low one does, but for bursts so alike that only noise distinguishes them.
     if correlation is not None and total > limits.trust_total:
         not_used.append(Decision("correlation", correlation, limits.care_correlation))
-    missed = tuple(filter(_misses, not_trusted))
+    missed = tuple(filter(_misses_limit, not_trusted))
     if not missed:
         return TRUST, ()
-    worse = tuple(filter(_misses, not_used))
+    worse = tuple(filter(_misses_limit, not_used))
     return (DO_NOT_USE, worse) if worse else (WITH_CARE, missed)
 
 
-def _misses(reason: Decision) -> bool:
+def _misses_limit(reason: Decision) -> bool:
     """Whether a figure is on the wrong side of its limit."""
     if reason.figure in {"close", "correlation"}:
         return reason.value < reason.limit
@@ -177,7 +177,7 @@ class CounterQuality:
     @property
     def correlation(self) -> float | None:
         """Mean of the correlations that there are; None if there is none."""
-        return _correlation(self.correlations)
+        return _mean_correlation(self.correlations)
 
     def as_dict(self) -> dict[str, Any]:
         """The published figures and the verdict, and under ``details`` the rest."""
@@ -211,7 +211,7 @@ def compare(
     >>> round(quality.relative_difference, 4), quality.below_30, quality.verdict
     (0.0033, 1.0, 'trust')
     """
-    table, is_present = _checked(values, present, base)
+    table, is_present = _checked_values(values, present, base)
     compared = is_present[:, base] & (is_present.sum(axis=1) >= 2)
     table, is_present = table[compared], is_present[compared]
     others = [run for run in range(table.shape[1]) if run != base]
@@ -223,7 +223,7 @@ def compare(
     kept_score, kept_relative = (
         (values if categories else _within_fence(values)) for values in (score, relative)
     )
-    difference = _mean(kept_relative)
+    difference = _mean_or_none(kept_relative)
     close = int((relative < limits.tolerance).sum())
     active = len(relative) + appearing
     correlations = tuple(
@@ -236,13 +236,13 @@ def compare(
         close / active if active else None,
         limits,
         total=of_total,
-        correlation=_correlation(correlations),
+        correlation=_mean_correlation(correlations),
     )
     return CounterQuality(
         name=name,
         bursts=len(counts),
         correlations=correlations,
-        mae=_mean(kept_score),
+        mae=_mean_or_none(kept_score),
         relative_difference=difference,
         below_30=close / len(relative) if len(relative) else None,
         of_total=of_total,
@@ -256,7 +256,7 @@ def compare(
     )
 
 
-def _correlation(correlations: tuple[float | None, ...]) -> float | None:
+def _mean_correlation(correlations: tuple[float | None, ...]) -> float | None:
     """The mean of those that there are, None if there is none."""
     defined = [each for each in correlations if each is not None]
     return sum(defined) / len(defined) if defined else None
@@ -275,7 +275,7 @@ def pearson(*pair: Floats) -> float | None:
     return float(np.clip(np.round(correlation, 15), -1, 1))
 
 
-def _checked(
+def _checked_values(
     values: npt.ArrayLike, present: npt.ArrayLike | None, base: int
 ) -> tuple[Floats, Mask]:
     table = np.asarray(values, np.float64)
@@ -312,7 +312,7 @@ def _within_fence(scores: Floats) -> Floats:
     return scores[scores <= high + _FENCE * (high - low)]
 
 
-def _mean(values: Floats) -> float | None:
+def _mean_or_none(values: Floats) -> float | None:
     return float(values.mean()) if len(values) else None
 
 

@@ -33,7 +33,7 @@ class CallGraph:
     # kinds of lanes
     entries: dict[int, int]
     exits: dict[int, int]
-    who: Sequence[int]  # the kinds of lanes on which each site occurs
+    kinds_of_site: Sequence[int]  # the kinds of lanes on which each site occurs
     place: Sequence[int]  # place of each site in the program, from 0
     paths: Sequence[Path]  # call path of each site, if its lines say what comes before what
     orders: Sequence[Sequence[int]]  # sites of each lane in the order of first execution
@@ -93,7 +93,7 @@ class CallGraph:
     @property
     def kinds(self) -> int:
         """Kinds of lanes there are."""
-        return max(self.who, default=0).bit_length()
+        return max(self.kinds_of_site, default=0).bit_length()
 
 
 def call_graph(sites: Sites, lane_begin: Integers) -> CallGraph:
@@ -127,16 +127,16 @@ def call_graph(sites: Sites, lane_begin: Integers) -> CallGraph:
     operations = [site.operation for site in distinct]
     return CallGraph(
         edges=edges,
-        entries=_certain(entries, operations, INITS),
-        exits=_certain(exits, operations, FINALIZES),
-        who=who,
+        entries=_certain_ends(entries, operations, INITS),
+        exits=_certain_ends(exits, operations, FINALIZES),
+        kinds_of_site=who,
         place=program_places(paths, orders),
         paths=paths,
         orders=orders,
     )
 
 
-def _certain(
+def _certain_ends(
     ends: dict[int, int], operations: Sequence[str], names: tuple[str, ...]
 ) -> dict[int, int]:
     """The ends that the program has, without those that a cut made."""

@@ -15,7 +15,12 @@ from burstline.identity import Sites
 from burstline.structure.exact.loopnest import Body, Cost
 from burstline.structure.exact.occurrences import Lanes
 from burstline.structure.program.length import period_length
-from burstline.structure.program.rules import MOST_BRANCHES, Places, names_an_end, words_for
+from burstline.structure.program.rules import (
+    MOST_BRANCHES,
+    EntryPlaces,
+    names_an_end,
+    words_for,
+)
 from burstline.structure.program.runs import Runs
 
 Masks = npt.NDArray[np.bool_]
@@ -128,7 +133,7 @@ class Level:
         at = 0
         while at + 1 < len(items):
             first, second = items[at : at + 2]
-            if (holds := _wider(first.holds, second.holds)) is not None:
+            if (holds := _wider_condition(first.holds, second.holds)) is not None:
                 both = self._item(first.elements + second.elements, holds, among)
                 other = [*items[:at], both, *items[at + 2 :]]
                 less = self._conditions(other, total)
@@ -200,7 +205,7 @@ class Level:
         return Cost(1, 3 + 2 * int(np.diff(Runs.of(when).begin).max()), 2)
 
     def _words(self, among: Mask, holds: Mask) -> str | None:
-        return words_for(Places(self.place[among], self.to_end[among], holds[among]))
+        return words_for(EntryPlaces(self.place[among], self.to_end[among], holds[among]))
 
 
 def _list_length(words: str) -> int:
@@ -212,7 +217,7 @@ def _list_length(words: str) -> int:
     return 1 + 2 * sum(3 if " by " in each else 1 + (".." in each) for each in stretches)
 
 
-def _wider(first: Mask | None, second: Mask | None) -> Mask | None:
+def _wider_condition(first: Mask | None, second: Mask | None) -> Mask | None:
     """When one of two conditions holds without which the other does not; None if none does."""
     if first is None or second is None:
         return None
@@ -238,7 +243,7 @@ class _Entered:
 
 
 @dataclass(slots=True, eq=False)
-class Judge:
+class ReadingCosts:
     """Tells what readings of a loop cost, from the calls in it and no others."""
 
     sequence: npt.NDArray[np.int32]  # calls of lanes that differ, one lane after another
@@ -250,7 +255,7 @@ class Judge:
     entered: dict[frozenset[int], _Entered] = field(default_factory=dict)
 
     @classmethod
-    def of(cls, sites: Sites, lanes: Lanes) -> Judge:
+    def of(cls, sites: Sites, lanes: Lanes) -> ReadingCosts:
         """The judge of the readings of the calls of some lanes."""
         bounds = pairwise(lanes.lane_begin.tolist())
         own = [sites.of_call[begin:end] for begin, end in bounds]

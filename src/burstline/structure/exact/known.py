@@ -34,11 +34,11 @@ def known_program(trace: Trace, calls: Calls, sites: Sites) -> Body | None:
         return None
     (origin,) = trace.arrays("loops", "origin")
     (loop,) = trace.arrays("loop_entries", "loop")
-    told = origin[loop] == DETECTED
-    around = innermost_entry(trace, calls.locations[calls.lane], calls.enter_ns, told)
+    detected = origin[loop] == DETECTED
+    around = innermost_entry(trace, calls.locations[calls.lane], calls.enter_ns, detected)
     if (around < 0).all():
         return None
-    above = _told_above(entries_above(trace), told)
+    above = _detected_above(entries_above(trace), detected)
     first = _first_calls(around, above)
     entries = np.flatnonzero(first < len(around))
     number = np.concatenate([sites.of_call, len(sites) + loop[entries]]).astype(np.int64)
@@ -48,7 +48,7 @@ def known_program(trace: Trace, calls: Calls, sites: Sites) -> Body | None:
     body = np.where(entry >= 0, len(sites) + take(loop, entry), UNKNOWN)
     if not _is_function(number, body):
         return None
-    iteration = _iterations(trace, entry, calls.enter_ns[when])
+    iteration = _iterations_at(trace, entry, calls.enter_ns[when])
     lane = calls.lane[when]
     order = np.lexsort((when, iteration, entry, lane))
     number, body, when = number[order], body[order], when[order]
@@ -65,12 +65,12 @@ def known_program(trace: Trace, calls: Calls, sites: Sites) -> Body | None:
     for element, inside, place in rows:
         members.setdefault(inside, []).append((place, element))
     try:
-        return _body(UNKNOWN, members, steps, len(sites))
+        return _body_of_loop(UNKNOWN, members, steps, len(sites))
     except CycleError:
         return None
 
 
-def _body(
+def _body_of_loop(
     number: int,
     members: dict[int, list[tuple[int, int]]],
     steps: list[tuple[int, int]],
@@ -83,15 +83,15 @@ def _body(
     ordered = [mine[k][1] for k in in_order([place for place, _ in mine], between)]
     return Body(
         tuple(
-            element if element < sites else _body(element, members, steps, sites)
+            element if element < sites else _body_of_loop(element, members, steps, sites)
             for element in ordered
         )
     )
 
 
-def _told_above(above: Integers, told: Mask) -> Integers:
+def _detected_above(above: Integers, detected: Mask) -> Integers:
     """The entry around each that a detection told of."""
-    while (out := np.flatnonzero((above >= 0) & ~take(told, above))).size:
+    while (out := np.flatnonzero((above >= 0) & ~take(detected, above))).size:
         above[out] = above[above[out]]
     return above
 
@@ -114,7 +114,7 @@ def _is_function(number: Integers, body: Integers) -> bool:
     return bool(changes == len(np.unique(number)))
 
 
-def _iterations(trace: Trace, entry: Integers, time_ns: Integers) -> Integers:
+def _iterations_at(trace: Trace, entry: Integers, time_ns: Integers) -> Integers:
     """The iteration of its entry that each moment is in, -1 before the first and outside."""
     row, began_ns, _ = iterations_of(trace)
     order = np.lexsort((began_ns, row))

@@ -21,7 +21,7 @@ from burstline.structure.program_order import Function
 
 
 @dataclass(frozen=True, slots=True)
-class Region:
+class Subgraph:
     """A part of the graph that one body is made of; sets of kinds of lanes as integers."""
 
     nodes: Sequence[int]
@@ -29,13 +29,13 @@ class Region:
     entries: dict[int, int]
     exits: dict[int, int]
 
-    def parts(self, groups: Sequence[Sequence[int]]) -> list[Region]:
+    def parts(self, groups: Sequence[Sequence[int]]) -> list[Subgraph]:
         """The parts of some nodes each; entered and left where the rest does."""
-        parts = [Region(nodes, {}, {}, {}) for nodes in groups]
+        parts = [Subgraph(nodes, {}, {}, {}) for nodes in groups]
         part_of = {
             node: part for nodes, part in zip(groups, parts, strict=True) for node in nodes
         }
-        nowhere = Region((), {}, {}, {})
+        nowhere = Subgraph((), {}, {}, {})
         for node, who in self.entries.items():
             part_of.get(node, nowhere).entries[node] = who
         for node, who in self.exits.items():
@@ -49,7 +49,7 @@ class Region:
                 entered.entries[target] = entered.entries.get(target, 0) | who
         return parts
 
-    def without(self, chosen: Collection[Edge]) -> Region:
+    def without(self, chosen: Collection[Edge]) -> Subgraph:
         """The region without edges that lead to the next iteration."""
         edges, entries, exits = {}, dict(self.entries), dict(self.exits)
         for edge, who in self.edges.items():
@@ -58,11 +58,11 @@ class Region:
                 exits[edge[0]] = exits.get(edge[0], 0) | who
             else:
                 edges[edge] = who
-        return Region(self.nodes, edges, entries, exits)
+        return Subgraph(self.nodes, edges, entries, exits)
 
 
 def next_iterations(
-    region: Region, graph: CallGraph, against: Collection[Edge]
+    region: Subgraph, graph: CallGraph, against: Collection[Edge]
 ) -> Iterator[set[Edge]]:
     """Sets of edges that may be those to the next iteration, the likeliest first."""
     place, entries, exits = graph.place, region.entries, region.exits
@@ -96,7 +96,7 @@ def next_iterations(
         yield {edge for edge, who in region.edges.items() if leads_on(*edge, who)}
 
 
-def outer_iterations(region: Region, graph: CallGraph) -> Iterator[set[Edge]]:
+def outer_iterations(region: Subgraph, graph: CallGraph) -> Iterator[set[Edge]]:
     """Sets of edges to the next iteration of a loop around others: from its end to its head."""
     place = graph.place
     backward = [(a, b) for a, b in region.edges if place[b] <= place[a]]
@@ -111,7 +111,7 @@ def _first_of_each(nodes: Sequence[int], graph: CallGraph) -> dict[int, int]:
     first: dict[int, int] = {}
     seen = 0
     for node in nodes:
-        new = graph.who[node] & ~seen
+        new = graph.kinds_of_site[node] & ~seen
         if new:
             first[node] = new
             seen |= new
@@ -186,7 +186,7 @@ def _plain_length(body: Body) -> int:
 def find_nest(graph: CallGraph, judge: Judge, known: dict[_Key, Body]) -> Body:
     """The loops in a graph of calls, in the shortest of the readings that were tried."""
     nodes = sorted(range(graph.symbols), key=graph.place.__getitem__)
-    region = Region(nodes, graph.edges, graph.entries, graph.exits)
+    region = Subgraph(nodes, graph.edges, graph.entries, graph.exits)
     return _Nester(graph, judge, known).body(region, 0)
 
 
@@ -208,20 +208,20 @@ class _Nester:
         self.kinds = graph.kinds
         self.work_left = _WORK
 
-    def body(self, region: Region, depth: int) -> Body:
+    def body(self, region: Subgraph, depth: int) -> Body:
         """The loops and calls of a region, in an order that no edge contradicts."""
         singles = [[node] for node in region.nodes]
         groups = self._groups(region) if depth <= _DEEPEST_NEST else singles
         return self._body(region, self._ordered(region, groups), depth)
 
-    def _ordered(self, region: Region, groups: list[list[int]]) -> list[list[int]]:
+    def _ordered(self, region: Subgraph, groups: list[list[int]]) -> list[list[int]]:
         """The parts of a region, in an order that no edge contradicts."""
         of_node = {node: k for k, group in enumerate(groups) for node in group}
         places = [min(map(self.graph.place.__getitem__, group)) for group in groups]
         between = [(of_node[a], of_node[b]) for a, b in region.edges]
         return [groups[k] for k in in_order(places, between)]
 
-    def _body(self, region: Region, groups: Sequence[Sequence[int]], depth: int) -> Body:
+    def _body(self, region: Subgraph, groups: Sequence[Sequence[int]], depth: int) -> Body:
         loops = iter(region.parts([group for group in groups if len(group) > 1]))
         elements = [
             self._loop(next(loops), depth) if len(group) > 1 else self._single(group, region)
@@ -231,8 +231,10 @@ class _Nester:
         steps = [(position_of[a], position_of[b], who) for (a, b), who in region.edges.items()]
         steps += [(-1, position_of[node], who) for node, who in region.entries.items()]
         steps += [(position_of[node], len(groups), who) for node, who in region.exits.items()]
-        who_has = [_union(self.graph.who[node] for node in group) for group in groups]
-        cost = _conditions(who_has, steps) + self._disorder(elements) * self.kinds
+        who_has = [
+            _all_kinds(self.graph.kinds_of_site[node] for node in group) for group in groups
+        ]
+        cost = _count_conditions(who_has, steps) + self._disorder(elements) * self.kinds
         inner: Cost | None = Cost(0, self._disorder(elements))
         for element, who in zip(elements, who_has, strict=True):
             if isinstance(element, Body):
@@ -240,14 +242,14 @@ class _Nester:
                 inner = inner and element.whole and inner.plus(element.whole)
         return Body(tuple(elements), cost, inner=inner)
 
-    def _single(self, group: Sequence[int], region: Region) -> int | Body:
+    def _single(self, group: Sequence[int], region: Subgraph) -> int | Body:
         """A call, or the loop that it is the body of."""
         (node,) = group
         return (
             self._judged(Body((node,), inner=Cost())) if (node, node) in region.edges else node
         )
 
-    def _groups(self, region: Region) -> list[list[int]]:
+    def _groups(self, region: Subgraph) -> list[list[int]]:
         """The nodes that are in one loop together."""
         self.work_left -= len(region.edges) + len(region.nodes)
         after = _successors(region.edges)
@@ -263,7 +265,7 @@ class _Nester:
                 after.setdefault(b, []).append(a)
         return _components(region.nodes, after)
 
-    def _against_lines(self, region: Region, groups: Sequence[Sequence[int]]) -> list[Edge]:
+    def _against_lines(self, region: Subgraph, groups: Sequence[Sequence[int]]) -> list[Edge]:
         """The edges between groups that go back to an earlier line of one function."""
         of_node = {node: k for k, group in enumerate(groups) for node in group}
         return [
@@ -272,7 +274,7 @@ class _Nester:
             if of_node[a] != of_node[b] and self.graph.stands_before(b, a)
         ]
 
-    def _loop(self, region: Region, depth: int) -> Body:
+    def _loop(self, region: Subgraph, depth: int) -> Body:
         """The body of a region that is one loop: the shortest of several ways to read it."""
         if depth == _DEEPEST_NEST:
             return self.body(region.without(self._back(region)), depth + 1)
@@ -283,7 +285,7 @@ class _Nester:
             self.known[key] = self._best(region, depth)
         return self.known[key]
 
-    def _best(self, region: Region, depth: int) -> Body:
+    def _best(self, region: Subgraph, depth: int) -> Body:
         readings: list[Body] = []
         best: Cost | None = None
         in_order = True
@@ -313,10 +315,10 @@ class _Nester:
         least = body.inner and body.inner.plus(Cost(0, is_loop.count(False)))
         if best is not None and least is not None and least.rank > best.rank:
             return body
-        own = self.judge.cost([_nodes(element) for element in body.elements], is_loop)
+        own = self.judge.cost([_calls_in(element) for element in body.elements], is_loop)
         return replace(body, whole=own and body.inner and own.plus(body.inner))
 
-    def _ways(self, region: Region) -> Iterator[tuple[bool, set[Edge], list[list[int]]]]:
+    def _ways(self, region: Subgraph) -> Iterator[tuple[bool, set[Edge], list[list[int]]]]:
         """Different sets of edges that may lead to the next iteration, the likeliest first.
 
         With the parts of the region that are in one loop together without them.
@@ -345,38 +347,39 @@ class _Nester:
             left = region.without(chosen)
             yield True, chosen, self._ordered(left, self._groups(left))
 
-    def _back(self, region: Region) -> set[Edge]:
+    def _back(self, region: Subgraph) -> set[Edge]:
         """All edges against the order of the program."""
         place = self.graph.place
         return {(a, b) for a, b in region.edges if place[b] < place[a]}
 
     def _disorder(self, elements: Sequence[int | Body]) -> int:
         """The number of neighbours that stand against the order of their lines."""
-        ends = [_ends(element) for element in elements]
+        ends = [_first_and_last_call(element) for element in elements]
         neighbours = [(before[1], after[0]) for before, after in pairwise(ends)]
         return sum(self.graph.goes_back_in(*pair) is not None for pair in neighbours)
 
 
-def _nodes(element: int | Body) -> list[int]:
+def _calls_in(element: int | Body) -> list[int]:
     """The calls of an element."""
     if isinstance(element, int):
         return [element]
-    return [node for inner in element.elements for node in _nodes(inner)]
+    return [node for inner in element.elements for node in _calls_in(inner)]
 
 
-def _ends(element: int | Body) -> tuple[int, int]:
+def _first_and_last_call(element: int | Body) -> tuple[int, int]:
     """The first and the last call of an element."""
     if isinstance(element, int):
         return element, element
-    return _ends(element.elements[0])[0], _ends(element.elements[-1])[1]
+    first, last = element.elements[0], element.elements[-1]
+    return _first_and_last_call(first)[0], _first_and_last_call(last)[1]
 
 
 def first_call(element: int | Body) -> int:
     """The call that an element begins with."""
-    return _ends(element)[0]
+    return _first_and_last_call(element)[0]
 
 
-def _conditions(who_has: Sequence[int], steps: Iterable[tuple[int, int, int]]) -> int:
+def _count_conditions(who_has: Sequence[int], steps: Iterable[tuple[int, int, int]]) -> int:
     """The number of parts of a body that a kind of lanes executes sometimes, over all kinds."""
     # A part goes on until a way around it begins or ends.
     begin: dict[int, list[int]] = {}
@@ -391,12 +394,12 @@ def _conditions(who_has: Sequence[int], steps: Iterable[tuple[int, int, int]]) -
         around.update(begin.get(position, ()))
         around.subtract(end.get(position, ()))
         if position in begin or position in end:
-            conditions += (_union(+around) & element_kinds).bit_count()
+            conditions += (_all_kinds(+around) & element_kinds).bit_count()
             around = +around
     return conditions
 
 
-def _union(sets: Iterable[int]) -> int:
+def _all_kinds(sets: Iterable[int]) -> int:
     return reduce(or_, sets, 0)
 
 

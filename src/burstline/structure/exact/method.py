@@ -15,14 +15,14 @@ import numpy as np
 from burstline.columns import Mask, dense
 from burstline.identity import Sites
 from burstline.model import Trace
-from burstline.structure.assembly import Outcome, assembly
+from burstline.structure.assembly import FoundProgram, assembly
 from burstline.structure.calls import Calls
 from burstline.structure.exact.callgraph import CallGraph, call_graph
-from burstline.structure.exact.choice import Judge
+from burstline.structure.exact.choice import ReadingCosts
 from burstline.structure.exact.known import known_program
 from burstline.structure.exact.loopnest import Body, Cost, find_nest
-from burstline.structure.exact.nodes import Programmer
-from burstline.structure.exact.occurrences import Lanes, Nest, NestSteps, Reading, read
+from burstline.structure.exact.nodes import NodeBuilder
+from burstline.structure.exact.occurrences import Executions, Lanes, Nest, NestSteps, read
 from burstline.structure.exact.repeats import refined_sites
 from burstline.structure.exact.variants import variants
 from burstline.structure.program.length import description_length
@@ -40,96 +40,98 @@ _MOST_DOUBTFUL: Final = 8
 
 def by_order(
     trace: Trace, calls: Calls, sites: Sites, reduced: Reduced | None = None
-) -> Outcome:
+) -> FoundProgram:
     """The loops of a program, by which of its calls follow which."""
-    return _outcome(trace, calls, sites, best_version(sites, calls), reduced)
+    return _shortest_program(trace, calls, sites, best_reading(sites, calls), reduced)
 
 
-def as_known(trace: Trace, calls: Calls, sites: Sites) -> Outcome | None:
+def as_known(trace: Trace, calls: Calls, sites: Sites) -> FoundProgram | None:
     """The loops that the trace tells of; None if it tells of none that its calls follow."""
     program = known_program(trace, calls, sites)
     if program is None:
         return None
     graph = call_graph(sites, calls.lane_begin)
-    return _outcome(trace, calls, sites, Version.read_as(program, sites, graph, calls))
+    return _shortest_program(trace, calls, sites, Reading.read_as(program, sites, graph, calls))
 
 
-def by_any_order(trace: Trace, calls: Calls, sites: Sites) -> Iterator[Outcome]:
+def by_any_order(trace: Trace, calls: Calls, sites: Sites) -> Iterator[FoundProgram]:
     """The loops of a program, in each way that its sites and lines may be read."""
     for way in (sites, *refined_sites(sites, calls.lane_begin)):
-        version = Version.of(way, calls)
-        yield _outcome(trace, calls, sites, version)
-        for function in version.doubtful_functions():
-            other = version.without_lines_of(function, calls)
-            yield _outcome(trace, calls, sites, other)
+        reading = Reading.of(way, calls)
+        yield _shortest_program(trace, calls, sites, reading)
+        for function in reading.doubtful_functions():
+            other = reading.without_lines_of(function, calls)
+            yield _shortest_program(trace, calls, sites, other)
 
 
-def _outcome(
-    trace: Trace, calls: Calls, sites: Sites, version: Version, reduced: Reduced | None = None
-) -> Outcome:
+def _shortest_program(
+    trace: Trace, calls: Calls, sites: Sites, reading: Reading, reduced: Reduced | None = None
+) -> FoundProgram:
     unique = dense(calls.lane * len(sites) + sites.of_call, len(calls.ranks) * len(sites))[1]
-    if reduced is None or version.sites is not sites:
-        reduced = reduce_to_sites(trace, calls, version.sites)
+    if reduced is None or reading.sites is not sites:
+        reduced = reduce_to_sites(trace, calls, reading.sites)
     made = assembly(trace, reduced).calls(range(len(reduced.lane)))
     of_site = {call.site: call for call in made}
 
-    def items_of(version: Version) -> tuple[Item, ...]:
-        programmer = Programmer(version.reading, of_site, calls.ranks, reduced.run_ns)
-        return programmer.items(version.program, Around())
+    def items_of(reading: Reading) -> tuple[Item, ...]:
+        builder = NodeBuilder(reading.executions, of_site, calls.ranks, reduced.run_ns)
+        return builder.items(reading.program, Around())
 
-    items = items_of(version)
+    items = items_of(reading)
     length = description_length(items)
-    others = version.variants(calls)
+    others = reading.variants(calls)
     for _ in range(_MOST_VARIANTS):
         if (other := next(others, None)) is None:
             break
         written = items_of(other)
         if (shorter := description_length(written)) < length:
-            version, items, length = other, written, shorter
-            others = version.variants(calls)
-    return Outcome(
+            reading, items, length = other, written, shorter
+            others = reading.variants(calls)
+    return FoundProgram(
         method="exact",
         parameters={},
         reduced=reduced,
         items=items,
         left_out=(),
-        steps=NestSteps(version.nest, version.sites.of_call, calls.lane_begin),
+        steps=NestSteps(reading.nest, reading.sites.of_call, calls.lane_begin),
         unique_calls=len(unique),
     )
 
 
-def best_version(sites: Sites, lanes: Lanes) -> Version:
+def best_reading(sites: Sites, lanes: Lanes) -> Reading:
     """The calls of some lanes, read the way that says most of them in the fewest words."""
     ways = [sites, *refined_sites(sites, lanes.lane_begin)]
-    version, *others = (Version.of(way, lanes) for way in ways)
+    reading, *others = (Reading.of(way, lanes) for way in ways)
     for other in others:
-        version = other if other.is_shorter_than(version) else version
-    for function in version.doubtful_functions():
-        other = version.without_lines_of(function, lanes)
-        version = other if other.is_shorter_than(version) else version
-    return version
+        reading = other if other.is_shorter_than(reading) else reading
+    for function in reading.doubtful_functions():
+        other = reading.without_lines_of(function, lanes)
+        reading = other if other.is_shorter_than(reading) else reading
+    return reading
 
 
 @dataclass(frozen=True, slots=True, eq=False)
-class Version:
+class Reading:
     """One way to read the calls: their sites, and the loops these are in."""
 
     sites: Sites
     graph: CallGraph
     program: Body
     nest: Nest
-    reading: Reading
+    executions: Executions
     size: float  # nodes of a kind of lanes, and irregularities of a lane, in the mean
-    judge: Judge | None  # of what its loops cost
+    judge: ReadingCosts | None  # of what its loops cost
 
     @classmethod
-    def of(cls, sites: Sites, lanes: Lanes) -> Version:
+    def of(cls, sites: Sites, lanes: Lanes) -> Reading:
         """The calls of some lanes, read by the order in which their lines are executed."""
-        judge = Judge.of(sites, lanes)
+        judge = ReadingCosts.of(sites, lanes)
         return cls._read(sites, call_graph(sites, lanes.lane_begin), lanes, judge)
 
     @classmethod
-    def _read(cls, sites: Sites, graph: CallGraph, lanes: Lanes, judge: Judge) -> Version:
+    def _read(
+        cls, sites: Sites, graph: CallGraph, lanes: Lanes, judge: ReadingCosts
+    ) -> Reading:
         return cls.read_as(find_nest(graph, judge, judge.known), sites, graph, lanes, judge)
 
     @classmethod
@@ -139,16 +141,18 @@ class Version:
         sites: Sites,
         graph: CallGraph,
         lanes: Lanes,
-        judge: Judge | None = None,
-    ) -> Version:
+        judge: ReadingCosts | None = None,
+    ) -> Reading:
         """The calls of some lanes, read as those of a program."""
         nest = Nest.of(program, graph.symbols, len(lanes.lane_begin) - 1)
-        reading = read(nest, sites.of_call, lanes)
-        executed = sum(kinds.bit_count() for kinds in graph.who)
+        executions = read(nest, sites.of_call, lanes)
+        executed = sum(kinds.bit_count() for kinds in graph.kinds_of_site)
         nodes = (executed + program.cost) / max(graph.kinds, 1)
-        irregular = reading.when.irregularities().sum() + reading.trips.irregularities().sum()
-        size = nodes + irregular / reading.lanes
-        return cls(sites, graph, program, nest, reading, size, judge)
+        irregular = (
+            executions.when.irregularities().sum() + executions.trips.irregularities().sum()
+        )
+        size = nodes + irregular / executions.lanes
+        return cls(sites, graph, program, nest, executions, size, judge)
 
     @property
     def cost(self) -> Cost | None:
@@ -156,21 +160,23 @@ class Version:
         calls = sum(not isinstance(element, Body) for element in self.program.elements)
         return self.program.inner and self.program.inner.plus(Cost(0, calls))
 
-    def is_shorter_than(self, other: Version) -> bool:
+    def is_shorter_than(self, other: Reading) -> bool:
         """Whether this way says the same in fewer words."""
         if self.cost is None or other.cost is None:
             return self.size < other.size
         return self.cost.rank < other.cost.rank
 
-    def without_lines_of(self, function: Function, lanes: Lanes) -> Version:
+    def without_lines_of(self, function: Function, lanes: Lanes) -> Reading:
         """The calls read anew, where the lines of one more function do not tell their order."""
         unordered = {*self.graph.unordered, function}
         graph = self.graph.without_lines_of(unordered)
-        return self._read(self.sites, graph, lanes, self.judge or Judge.of(self.sites, lanes))
+        return self._read(
+            self.sites, graph, lanes, self.judge or ReadingCosts.of(self.sites, lanes)
+        )
 
-    def variants(self, lanes: Lanes) -> Iterator[Version]:
+    def variants(self, lanes: Lanes) -> Iterator[Reading]:
         """The calls read as other programs that are hardly different."""
-        for program in variants(self.program, self.nest, self.reading, self.graph):
+        for program in variants(self.program, self.nest, self.executions, self.graph):
             yield self.read_as(program, self.sites, self.graph, lanes, self.judge)
 
     def doubtful_functions(self) -> list[Function]:
@@ -188,11 +194,11 @@ class Version:
 
     def _irregular_loops(self) -> Mask:
         """Which loops, the program first, run once, or have elements by no rule, (loops,)."""
-        reading, nest = self.reading, self.nest
-        when = reading.when.irregularities().reshape(-1, reading.lanes).any(axis=1)
-        trips = reading.trips.irregularities().reshape(-1, reading.lanes).any(axis=1)
+        executions, nest = self.executions, self.nest
+        when = executions.when.irregularities().reshape(-1, executions.lanes).any(axis=1)
+        trips = executions.trips.irregularities().reshape(-1, executions.lanes).any(axis=1)
         around = np.concatenate([nest.symbol_loop, nest.loop_parent])
-        entries = reading.trips.counts().reshape(-1, reading.lanes)
-        once = (reading.iterations == entries).all(axis=1)
+        entries = executions.trips.counts().reshape(-1, executions.lanes)
+        once = (executions.iterations == entries).all(axis=1)
         once[0] = False  # the program
         return np.isin(np.arange(len(nest.loop_parent)), around[when]) | trips | once

@@ -12,14 +12,14 @@ import numpy as np
 from burstline.columns import Integers, quotients
 from burstline.structure.assembly import share_of_run
 from burstline.structure.exact.loopnest import Body
-from burstline.structure.exact.occurrences import Reading
+from burstline.structure.exact.occurrences import Executions
 from burstline.structure.program.length import length_of
 from burstline.structure.program.nodes import Call, Condition, Item, Loop
 from burstline.structure.program.rules import Around, set_rules
 from burstline.structure.program.runs import Runs
 
 
-class _Part(NamedTuple):
+class _BodyPart(NamedTuple):
     """A node of a body; the elements in it, and when each was executed."""
 
     node: Item
@@ -28,10 +28,10 @@ class _Part(NamedTuple):
 
 
 @dataclass(frozen=True, slots=True, eq=False)
-class Programmer:
+class NodeBuilder:
     """Turns a nest into nodes."""
 
-    reading: Reading  # what each element did
+    executions: Executions  # what each element did
     calls: Mapping[int, Call]  # the call of each site
     ranks: Integers  # (lanes,) rank of each lane
     run_ns: int  # how long the run lasted
@@ -46,10 +46,10 @@ class Programmer:
         for element in body.elements:
             if isinstance(element, Body):
                 number = next(self.ids)
-                when.append(self.reading.of_element(len(self.calls) + number))
+                when.append(self.executions.of_element(len(self.calls) + number))
                 nodes.append(self._loop(element, number, around, when[-1]))
             else:
-                when.append(self.reading.of_element(element))
+                when.append(self.executions.of_element(element))
                 counts = when[-1].counts()
                 share = float(counts.sum() / times[counts > 0].sum())
                 nodes.append(replace(self.calls[element], when=when[-1], probability=share))
@@ -57,8 +57,8 @@ class Programmer:
 
     def _loop(self, body: Body, number: int, around: Around, when: Runs) -> Loop:
         times = self._times(around)
-        executions = self.reading.iterations[number]
-        inside_ns = self.reading.inside_ns[number]
+        executions = self.executions.iterations[number]
+        inside_ns = self.executions.inside_ns[number]
         entered = when.counts()
         lanes = executions > 0
         loop = Loop(
@@ -75,7 +75,7 @@ class Programmer:
             share=share_of_run(inside_ns.astype(np.float64), lanes, self.run_ns),
             items=(),
             when=when,
-            trips=self.reading.trips_of(number),
+            trips=self.executions.trips_of(number),
         )
         return replace(loop, items=self.items(body, around.inner(loop)))
 
@@ -87,12 +87,12 @@ class Programmer:
         # executed in the same iterations of a body, but not in all, are one condition.
         times = self._times(around)
         keys = [runs.key() if runs.leaves_out(times) else None for runs in when]
-        parts: list[_Part] = []
+        parts: list[_BodyPart] = []
         begin = 0
         while begin < len(items):
             end = begin + 1
             if keys[begin] is None:
-                parts.append(_Part(items[begin], items[begin:end], when[begin:end]))
+                parts.append(_BodyPart(items[begin], items[begin:end], when[begin:end]))
             else:
                 end = _end_of_condition(keys, when, begin)
                 inside = slice(begin, end)
@@ -101,14 +101,14 @@ class Programmer:
         return self._with_conditions_in_others(parts, around)
 
     def _with_conditions_in_others(
-        self, parts: list[_Part], around: Around
+        self, parts: list[_BodyPart], around: Around
     ) -> tuple[Item, ...]:
         """The nodes of a body, a condition in the one beside it where that is shorter."""
         nodes = [part.node for part in parts]
         at = 0
         while at + 1 < len(parts):
             first, second = parts[at : at + 2]
-            holds = _wider(first.node, second.node)
+            holds = _wider_condition(first.node, second.node)
             if holds is not None:
                 items, when = [*first.items, *second.items], [*first.when, *second.when]
                 both = self._condition(items, when, holds, around)
@@ -123,7 +123,7 @@ class Programmer:
 
     def _condition(
         self, items: Sequence[Item], when: Sequence[Runs], holds: Runs, around: Around
-    ) -> _Part:
+    ) -> _BodyPart:
         """The condition on some items that are executed only if it holds."""
         held = holds.counts()
         within = [runs.within(holds) for runs in when]
@@ -137,11 +137,11 @@ class Programmer:
             when=holds,
         )
         inside = self._conditional(inner, within, around.inner(condition))
-        return _Part(replace(condition, items=inside), items, when)
+        return _BodyPart(replace(condition, items=inside), items, when)
 
     def _times(self, around: Around) -> Integers:
         """How often a body was executed, on each lane; the program once."""
-        once = np.ones(self.reading.lanes, np.int64)
+        once = np.ones(self.executions.lanes, np.int64)
         return once if around.executions is None else around.executions
 
 
@@ -153,7 +153,7 @@ def _is_shorter(items: Sequence[Item], others: Sequence[Item], around: Around) -
     return set_rules(items, around) < set_rules(others, around)
 
 
-def _wider(first: Item, second: Item) -> Runs | None:
+def _wider_condition(first: Item, second: Item) -> Runs | None:
     """When one of two conditions holds without which the other does not; None if none does."""
     if not isinstance(first, Condition) or not isinstance(second, Condition):
         return None

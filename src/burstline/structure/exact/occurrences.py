@@ -63,7 +63,7 @@ class Nest(NamedTuple):
 
 
 @dataclass(frozen=True, slots=True, eq=False)
-class Reading:
+class Executions:
     """What the elements of a program did on each lane."""
 
     # for each symbol, then each loop, and each lane: in which executions of the body around it
@@ -94,13 +94,13 @@ class Lanes(Protocol):
     leave_ns: Integers
 
 
-def read(nest: Nest, sequence: Sequences, calls: Lanes) -> Reading:
+def read(nest: Nest, sequence: Sequences, calls: Lanes) -> Executions:
     """What each element of a nest did, from the calls of all lanes."""
     when, trips, iterations, inside_ns = _core.read_nest(
         *nest, sequence, calls.lane_begin, calls.enter_ns, calls.leave_ns
     )
     lanes = len(calls.lane_begin) - 1
-    return Reading(
+    return Executions(
         Runs(*when),
         Runs(*trips),
         iterations.reshape(-1, lanes),

@@ -37,17 +37,17 @@ def refined_sites(sites: Sites, lane_begin: Integers) -> list[Sites]:
         return []
     ways: list[Sites] = []
     for times in _FIRST_TIMES:
-        way = _refined(sites, lane_begin, uncertain, times)
+        way = _refined_once(sites, lane_begin, uncertain, times)
         if way and not any(np.array_equal(way.of_call, other.of_call) for other in ways):
             ways.append(way)
     return ways
 
 
-def _refined(
+def _refined_once(
     sites: Sites, lane_begin: Integers, uncertain: Mask, first_times: int
 ) -> Sites | None:
     count = len(sites)
-    place, former = _fold(sites, lane_begin, uncertain, first_times)
+    place, former = _folded_places(sites, lane_begin, uncertain, first_times)
     if len(former) > _MOST_SITES * count:
         return None
     codes = np.where(uncertain[sites.of_call], count + place, sites.of_call)
@@ -61,7 +61,7 @@ def _refined(
     return Sites(of_call.astype(np.int32), distinct, sites.has_paths)
 
 
-def _fold(
+def _folded_places(
     sites: Sites, lane_begin: Integers, uncertain: Mask, first_times: int
 ) -> tuple[Integers, Integers]:
     """Where each call stands with repeats folded, and a former site of each such place."""
@@ -72,7 +72,7 @@ def _fold(
     teams = _lanes_alike(kinds[sites.of_call], lane_begin)
     sequences, symbols, former = [], 0, []
     for lanes in teams:
-        sequence, first = _together(sites.of_call, lane_begin, lanes, len(sites))
+        sequence, first = _joined_sequence(sites.of_call, lane_begin, lanes, len(sites))
         sequences.append(sequence + symbols)
         former.append(first)
         symbols += len(first)
@@ -88,7 +88,7 @@ def _fold(
     site = site_of_symbol[symbol]
     of_team = [place[start:end] for start, end in pairwise(begin.tolist())]
     programs = [own[uncertain[site[own]]] for own in map(_in_first_order, of_team)]
-    place = _aligned(programs, kinds[site])[place]
+    place = _aligned_places(programs, kinds[site])[place]
     of_lane = dict.fromkeys(range(len(lane_begin) - 1), place)
     for lanes, (start, end) in zip(teams, pairwise(begin.tolist()), strict=True):
         of_lane |= dict.fromkeys(lanes, place[start:end])
@@ -122,7 +122,7 @@ def _lanes_alike(kinds: Codes, lane_begin: Integers) -> list[list[int]]:
     return list(teams.values())
 
 
-def _together(
+def _joined_sequence(
     of_call: Codes, lane_begin: Integers, lanes: Sequence[int], count: int
 ) -> tuple[Integers, Integers]:
     """The calls of lanes alike as one sequence, of symbols equal where all are; their sites."""
@@ -140,7 +140,7 @@ def _in_first_order(places: Integers) -> Integers:
     return places[np.sort(np.unique(places, return_index=True)[1])]
 
 
-def _aligned(programs: Sequence[Integers], kinds: Codes) -> Integers:
+def _aligned_places(programs: Sequence[Integers], kinds: Codes) -> Integers:
     """For each place, the one of a program before that it is, by what stands around both."""
     same = np.arange(len(kinds))
     program: list[int] = []

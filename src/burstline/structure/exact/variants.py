@@ -18,7 +18,7 @@ import numpy as np
 from burstline.columns import Integers
 from burstline.structure.exact.callgraph import CallGraph
 from burstline.structure.exact.loopnest import Body, first_call
-from burstline.structure.exact.occurrences import Nest, Reading
+from burstline.structure.exact.occurrences import Executions, Nest
 
 ByLane = Sequence[Integers]
 
@@ -26,14 +26,16 @@ _MOST_PERIODS: Final = 4
 """Periods of a loop that are tried."""
 
 
-def variants(program: Body, nest: Nest, reading: Reading, graph: CallGraph) -> Iterator[Body]:
+def variants(
+    program: Body, nest: Nest, executions: Executions, graph: CallGraph
+) -> Iterator[Body]:
     """The program with one change each."""
-    for number, body in enumerate(_loops(program)):
+    for number, body in enumerate(_program_and_loops(program)):
         for other in _with_calls_by_line(body, graph):
             yield _with_loop(program, number, other)
-    for number, body in enumerate(_loops(program)):
+    for number, body in enumerate(_program_and_loops(program)):
         if number and not body.most:
-            for other in _counted(number, body, nest, reading):
+            for other in _entered_by_count(number, body, nest, executions):
                 yield _with_loop(program, number, other)
 
 
@@ -53,18 +55,20 @@ def _with_calls_by_line(body: Body, graph: CallGraph) -> Iterator[Body]:
             )
 
 
-def _counted(number: int, loop: Body, nest: Nest, reading: Reading) -> Iterator[Body]:
+def _entered_by_count(
+    number: int, loop: Body, nest: Nest, executions: Executions
+) -> Iterator[Body]:
     """A loop that is entered anew by count, or is in another that nobody saw."""
-    lanes = range(reading.lanes)
-    trips = [reading.trips_of(number).values(lane) for lane in lanes]
+    lanes = range(executions.lanes)
+    trips = [executions.trips_of(number).values(lane) for lane in lanes]
     if nest.loop_parent[number] > 0 and (most := _entries_in_one(trips)):
         yield replace(loop, most=most)
     if not _is_unexplained(loop):
         return
     inner = iter(np.flatnonzero(nest.loop_parent == number) + len(nest.symbol_loop))
     elements = [e if isinstance(e, int) else int(next(inner)) for e in loop.elements]
-    when = [[reading.of_element(e).values(lane) for lane in lanes] for e in elements]
-    for period in _periods(when, trips):
+    when = [[executions.of_element(e).values(lane) for lane in lanes] for e in elements]
+    for period in _possible_periods(when, trips):
         if (around := _in_another(loop, when, period)) is not None:
             yield around
 
@@ -84,7 +88,7 @@ def _entries_in_one(trips: ByLane) -> tuple[int, ...]:
     return tuple(int(own.min()) if len(own) else 0 for own in trips) if several and told else ()
 
 
-def _periods(when: Sequence[ByLane], trips: ByLane) -> list[tuple[int, ...]]:
+def _possible_periods(when: Sequence[ByLane], trips: ByLane) -> list[tuple[int, ...]]:
     """The distances on each lane at which elements are executed, that divide all entries."""
     found: dict[tuple[int, ...], None] = {}
     for lanes in when:
@@ -118,12 +122,12 @@ def _is_at(place: int, when: ByLane, period: tuple[int, ...]) -> bool:
     return not any(((own - place) % each).any() for own, each in zip(when, period, strict=True))
 
 
-def _loops(program: Body) -> Iterator[Body]:
+def _program_and_loops(program: Body) -> Iterator[Body]:
     """The program and its loops, each before those in it."""
     yield program
     for element in program.elements:
         if isinstance(element, Body):
-            yield from _loops(element)
+            yield from _program_and_loops(element)
 
 
 def _with_loop(program: Body, number: int, other: Body) -> Body:

@@ -28,7 +28,7 @@ def description_length(items: Sequence[Item]) -> int:
     shortest period. When a condition holds: 1 if by a rule, 2 if by one on each lane, else 2
     and 2 for each progression. Where lanes differ, the longest counts.
     """
-    return length_of(items, Around()) + _disorder(items)
+    return length_of(items, Around()) + _lines_in_disorder(items)
 
 
 def length_of(items: Sequence[Item], around: Around) -> int:
@@ -98,26 +98,28 @@ def period_length(numbers: Integers) -> int:
     return int(Runs.of([numbers[:period]]).begin[-1])
 
 
-def _disorder(items: Sequence[Item]) -> int:
+def _lines_in_disorder(items: Sequence[Item]) -> int:
     """How many neighbours in a body stand against the order of their lines."""
-    body = list(_body(items))
+    body = list(_calls_and_loops(items))
     against = 0
     for before, after in pairwise(body):
-        lines = parting(_path(before, -1), _path(after, 0))
+        lines = parting(_end_path(before, -1), _end_path(after, 0))
         against += lines is not None and lines[2] < lines[1]
-    return against + sum(_disorder(item.items) for item in body if isinstance(item, Loop))
+    return against + sum(
+        _lines_in_disorder(item.items) for item in body if isinstance(item, Loop)
+    )
 
 
-def _body(items: Sequence[Item]) -> Iterator[Call | Loop]:
+def _calls_and_loops(items: Sequence[Item]) -> Iterator[Call | Loop]:
     """The calls and loops of a body, those of its conditions too."""
     for item in items:
         if isinstance(item, Condition):
-            yield from _body(item.items)
+            yield from _calls_and_loops(item.items)
         else:
             yield item
 
 
-def _path(item: Item, end: int) -> Path:
+def _end_path(item: Item, end: int) -> Path:
     """The call path to the first or the last call of an item."""
     while not isinstance(item, Call):
         item = item.items[end]

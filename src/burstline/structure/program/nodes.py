@@ -10,7 +10,7 @@ import numpy as np
 
 from burstline.columns import Floats, Integers
 from burstline.identity import Frame, Path
-from burstline.structure.communicators import Communicators
+from burstline.structure.communicators import CallCommunicators
 from burstline.structure.exchanges import Partners
 from burstline.structure.program.ranks import compact
 from burstline.structure.program.runs import Runs
@@ -53,7 +53,7 @@ class Call:
         Rank of the partner relative to the caller's if that is the same on all ranks.
     communicator : str or None
         ``world``, ``self``, the source's number, or ``several``.
-    communicators : Communicators
+    communicators : CallCommunicators
         Where it is made on several: who is in each, by which law, and which is the root.
     roots : tuple of int
         Ranks that were the root.
@@ -78,7 +78,7 @@ class Call:
     partners: Partners = field(default_factory=Partners)
     offset: int | None = None
     communicator: str | None = None
-    communicators: Communicators = field(default_factory=Communicators)
+    communicators: CallCommunicators = field(default_factory=CallCommunicators)
     roots: tuple[int, ...] = ()
     when: Runs | None = None
 
@@ -122,7 +122,7 @@ class Call:
     def row(self, depth: int) -> dict[str, Any]:
         """The row of the call in a table of nodes."""
         more = {"operation": self.operation, "mean_bytes": self.size_bytes} | self._place()
-        return _row(self, depth, "call", mean_ns=round(self.time_ns), **more)
+        return _table_row(self, depth, "call", mean_ns=round(self.time_ns), **more)
 
     def _place(self) -> dict[str, Any]:
         return {name: self.caller and getattr(self.caller, name) for name in _PLACE}
@@ -215,7 +215,9 @@ class Loop:
     def row(self, depth: int) -> dict[str, Any]:
         """The row of the loop in a table of nodes."""
         more = {"iterations": self.iterations, "share": self.share}
-        return _row(self, depth, "loop", loop=self.id, mean_ns=round(self.mean_ns), **more)
+        return _table_row(
+            self, depth, "loop", loop=self.id, mean_ns=round(self.mean_ns), **more
+        )
 
     def title(self) -> str:
         """The loop in one line."""
@@ -257,7 +259,7 @@ class Condition:
 
     def row(self, depth: int) -> dict[str, Any]:
         """The row of the condition in a table of nodes."""
-        return _row(self, depth, "condition")
+        return _table_row(self, depth, "condition")
 
     def title(self) -> str:
         """The condition in one line."""
@@ -267,7 +269,7 @@ class Condition:
 Item = Call | Loop | Condition
 
 
-def _row(node: Item, depth: int, kind: str, **more: object) -> dict[str, Any]:
+def _table_row(node: Item, depth: int, kind: str, **more: object) -> dict[str, Any]:
     """A row of a table of nodes: what all nodes have, and what this kind has."""
     figures = {"probability": node.probability, "executions": int(node.executions.sum())}
     ends = {"depth": depth, "kind": kind, "ranks": compact(node.ranks)}

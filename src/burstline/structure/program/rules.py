@@ -84,14 +84,16 @@ def _rule_on(condition: Condition, around: Around, lanes: Sequence[int]) -> str 
     if around.loop is None or around.loop.trips is None:
         return None
     trips_of, held = around.loop.trips, around.held
-    places: dict[tuple[bytes, ...], Places] = {}
+    places: dict[tuple[bytes, ...], EntryPlaces] = {}
     for lane in lanes:
         own = [runs for runs in (condition.when, trips_of, held) if runs is not None]
         key = tuple(runs.part(lane, 1).key() for runs in own)
         if key not in places:
             among = None if held is None else held.values(lane)
-            places[key] = Places.of(condition.when.values(lane), trips_of.values(lane), among)
-    return words_for(Places(*map(np.concatenate, zip(*places.values(), strict=True))))
+            places[key] = EntryPlaces.of(
+                condition.when.values(lane), trips_of.values(lane), among
+            )
+    return words_for(EntryPlaces(*map(np.concatenate, zip(*places.values(), strict=True))))
 
 
 def chains(items: Sequence[Item], around: Around) -> Iterator[Sequence[Item]]:
@@ -140,7 +142,7 @@ def size(items: Sequence[Item], around: Around) -> int:
     return total
 
 
-class Places(NamedTuple):
+class EntryPlaces(NamedTuple):
     """Executions of the body around a condition, by their place in entries of the loop."""
 
     place: Integers  # iterations of the entry before it
@@ -148,7 +150,7 @@ class Places(NamedTuple):
     chosen: Mask  # whether the condition held
 
     @classmethod
-    def of(cls, when: Integers, trips: Integers, among: Integers | None) -> Places:
+    def of(cls, when: Integers, trips: Integers, among: Integers | None) -> EntryPlaces:
         """Those of a lane, all iterations of the loop or some `among` them."""
         begins = np.cumsum(trips) - trips
         place = np.arange(trips.sum()) - np.repeat(begins, trips)
@@ -178,7 +180,7 @@ def set_rules(items: Sequence[Item], around: Around) -> int:
     return total
 
 
-def words_for(places: Places) -> str | None:
+def words_for(places: EntryPlaces) -> str | None:
     """In which iterations something happens; None if there are no few words for it."""
     for distance, name in ((places.place, "first"), (places.to_end, "last")):
         if np.array_equal(places.chosen, distance == 0):

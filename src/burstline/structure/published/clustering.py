@@ -28,7 +28,7 @@ _TAKE_TURNS: Final = 0.75
 
 
 @dataclass(frozen=True, slots=True)
-class Limits:
+class SeedOptions:
     """What the published method leaves to choose."""
 
     eps: float  # largest distance of calls of one loop
@@ -71,7 +71,7 @@ def normalised(values: Floats, *, scale: Scale) -> Floats:
 
 
 def cluster_calls(
-    reduced: Reduced, chosen: npt.NDArray[np.intp], limits: Limits
+    reduced: Reduced, chosen: npt.NDArray[np.intp], limits: SeedOptions
 ) -> list[list[int]]:
     """The groups of unique calls that are repeated equally often, equally far apart."""
     if not len(chosen):
@@ -113,10 +113,10 @@ def split_aliased(reduced: Reduced, cluster: Sequence[int]) -> list[list[int]]:
         seen.add(kind)
         for before, after in pairwise(members):
             if take_turns(reduced.executions(before), reduced.executions(after)):
-                group[_find(group, site[after])] = _find(group, site[before])
+                group[_root_of(group, site[after])] = _root_of(group, site[before])
     loops: dict[int, list[int]] = {}
     for unique in cluster:
-        loops.setdefault(_find(group, site[unique]), []).append(unique)
+        loops.setdefault(_root_of(group, site[unique]), []).append(unique)
     return list(loops.values())
 
 
@@ -130,7 +130,7 @@ def _by_lane_and_time(reduced: Reduced, cluster: Sequence[int]) -> Iterator[list
         yield part.tolist()
 
 
-def _find(group: dict[int, int], member: int) -> int:
+def _root_of(group: dict[int, int], member: int) -> int:
     while group[member] != member:
         member = group[member]
     return member

@@ -12,12 +12,12 @@ from burstline.columns import Floats, Integers, Mask
 from burstline.identity import Sites
 from burstline.model import Trace
 from burstline.progress import SILENCE, Progress
-from burstline.structure.assembly import Draft, Outcome, assembly, share_of_run
+from burstline.structure.assembly import Draft, FoundProgram, assembly, share_of_run
 from burstline.structure.calls import Calls
 from burstline.structure.program.iterations import Spans, timed
 from burstline.structure.program.nodes import Item, Loop
 from burstline.structure.published.clustering import (
-    Limits,
+    SeedOptions,
     cluster_calls,
     merged,
     split_aliased,
@@ -27,12 +27,12 @@ from burstline.structure.reduction import Reduced, reduce_to_sites
 
 
 def by_means(
-    trace: Trace, calls: Calls, sites: Sites, limits: Limits, progress: Progress = SILENCE
-) -> Outcome:
+    trace: Trace, calls: Calls, sites: Sites, limits: SeedOptions, progress: Progress = SILENCE
+) -> FoundProgram:
     """The loops of a program, by how often, and how far apart, its calls return."""
     progress.step("reduction", 0, "")
     reduced = reduce_to_sites(trace, calls, sites)
-    repeated, enough = _worth(reduced, limits)
+    repeated, enough = _repeated_and_long_enough(reduced, limits)
     progress.step("clustering", 0, "")
     clusters = cluster_calls(reduced, np.flatnonzero(repeated & enough), limits)
     loops = [
@@ -46,7 +46,7 @@ def by_means(
     build = assembly(trace, reduced)
     items = build.items(top, np.flatnonzero(~repeated).tolist())
     steps = DraftSteps(reduced, calls, build.numbered)
-    return Outcome(
+    return FoundProgram(
         method="seed",
         parameters=asdict(limits),
         reduced=reduced,
@@ -75,7 +75,7 @@ def _with_times(items: Iterable[Item], steps: DraftSteps, calls: Calls) -> tuple
     return tuple(nodes)
 
 
-def _worth(reduced: Reduced, limits: Limits) -> tuple[Mask, Mask]:
+def _repeated_and_long_enough(reduced: Reduced, limits: SeedOptions) -> tuple[Mask, Mask]:
     """Which unique calls are repeated, and which of them span enough of the run."""
     features = np.stack([reduced.repetitions, reduced.shares()], axis=1)
     if limits.rank_merge == "early":
@@ -104,7 +104,7 @@ class DraftSteps:
         around = {} if outer is None else self.numbered[outer][0].iterations_ns
         masks = [
             np.isin(self.sequence, np.unique(self.reduced.site[uniques]))
-            for uniques in (_calls(body), body.calls)
+            for uniques in (_calls_with_subloops(body), body.calls)
         ]
         parts = [
             self._of_lane(lane, begins_ns, around.get(lane), masks)
@@ -118,7 +118,7 @@ class DraftSteps:
         lane_calls = slice(self.calls.lane_begin[lane], self.calls.lane_begin[lane + 1])
         enter_ns = self.calls.enter_ns[lane_calls]
         members, direct = (np.flatnonzero(mask[lane_calls]) for mask in masks)
-        first = _at(begins_ns, direct if len(direct) else members, enter_ns)
+        first = _calls_that_begin(begins_ns, direct if len(direct) else members, enter_ns)
         until = np.append(first[1:], len(enter_ns))
         if members[0] < first[0] and len(direct):
             # the body begins with a loop: an iteration ends with the last call outside of that
@@ -135,11 +135,13 @@ class DraftSteps:
         return np.full(len(first), lane), entry, first + begin, last + begin
 
 
-def _at(begins_ns: Integers, members: Integers, enter_ns: Integers) -> Integers:
+def _calls_that_begin(begins_ns: Integers, members: Integers, enter_ns: Integers) -> Integers:
     """The calls with which iterations begin, among `members`: of equal stamps one each."""
     ordinal = np.arange(len(begins_ns)) - np.searchsorted(begins_ns, begins_ns)
     return members[np.searchsorted(enter_ns[members], begins_ns) + ordinal]
 
 
-def _calls(loop: Draft) -> list[int]:
-    return loop.calls + [call for child in loop.children for call in _calls(child)]
+def _calls_with_subloops(loop: Draft) -> list[int]:
+    return loop.calls + [
+        call for child in loop.children for call in _calls_with_subloops(child)
+    ]

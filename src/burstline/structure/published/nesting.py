@@ -134,14 +134,14 @@ def _with_subloops(loops: list[Draft]) -> list[Draft]:
     for loop in ordered:
         fewer = bisect_left(rarer, -loop.repetitions() / _MORE_THAN_ONCE)
         near = ordered[fewer : fewer + _NEAREST]
-        filled = [(_filled(loop, outer), outer) for outer in near]
+        filled = [(_share_filled(loop, outer), outer) for outer in near]
         # one that it repeats in at every iteration goes before one where it does at half
         homes = [outer for least in (_MOST, _HALF) for share, outer in filled if share >= least]
         (homes[0].children if homes else top).append(loop)
     return top
 
 
-def _filled(loop: Draft, outer: Draft) -> float:
+def _share_filled(loop: Draft, outer: Draft) -> float:
     """Share of the iterations of `outer` in which `loop` iterates; 0 if it is no subloop."""
     lane = _common_lane(loop, outer)
     if lane is None:
@@ -160,7 +160,7 @@ def _with_hidden(siblings: list[Draft], parent: Draft | None) -> list[Draft]:
     chains: list[list[Draft]] = []
     blocks = 0
     for loop in sorted(siblings, key=Draft.first_ns):
-        alternations = _alternations(chains[-1][-1], loop, parent) if chains else 0
+        alternations = _alternating_blocks(chains[-1][-1], loop, parent) if chains else 0
         if alternations and (len(chains[-1]) == 1 or abs(alternations - blocks) <= 1):
             blocks = max(alternations, blocks)
             chains[-1].append(loop)
@@ -170,7 +170,7 @@ def _with_hidden(siblings: list[Draft], parent: Draft | None) -> list[Draft]:
     return [_superloop(chain) if len(chain) > 1 else chain[0] for chain in chains]
 
 
-def _alternations(a: Draft, b: Draft, parent: Draft | None) -> int:
+def _alternating_blocks(a: Draft, b: Draft, parent: Draft | None) -> int:
     """The blocks in which two loops alternate; 0 if they have no loop around them."""
     lane = _common_lane(a, b)
     if lane is None:

@@ -19,7 +19,7 @@ _LONG: Final = 0.05
 
 
 @dataclass(frozen=True, slots=True)
-class Phase:
+class CallPhase:
     """What follows a long computation, up to the next one."""
 
     first: Call | None  # the call that the computation leads to; None where there is none
@@ -39,7 +39,7 @@ class CallCounts:
     ranks: tuple[int, ...]  # those of the shown that run it
     iterations: int  # theirs, together
     bursts_ns: float  # mean of a computation that begins a phase, at least
-    phases: tuple[Phase, ...]  # in the order of the program
+    phases: tuple[CallPhase, ...]  # in the order of the program
     operations: tuple[str, ...]  # by their names
     calls: Integers  # (operations, phases) calls, in all
 
@@ -147,13 +147,13 @@ def call_counts(
     before_ns = [seen.call(node).burst_ns for node in nodes]
     computed_ns = sum((ns or 0) * count for ns, count in zip(before_ns, calls_of, strict=True))
     least_ns = _LONG * computed_ns / iterations if bursts_ns is None else bursts_ns
-    phases: list[Phase] = []
+    phases: list[CallPhase] = []
     place = []
     for node, burst_ns in zip(nodes, before_ns, strict=True):
         if burst_ns is not None and burst_ns >= max(least_ns, 1):
-            phases.append(Phase(node, burst_ns))
+            phases.append(CallPhase(node, burst_ns))
         elif not phases:
-            phases.append(Phase(None, None))
+            phases.append(CallPhase(None, None))
         place.append(len(phases) - 1)
     names = [node.operation for node in nodes]
     operations, of_name = np.unique(names, return_inverse=True)

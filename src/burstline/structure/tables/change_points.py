@@ -46,8 +46,8 @@ def change_points(values: Floats) -> list[int]:
     if len(values) < _FEWEST:
         return []
     series, begin = in_blocks(values)
-    price = _PRICE * math.log(len(series)) * _alike(normal_scores(series))
-    places = _search(series, 0, price)
+    price = _PRICE * math.log(len(series)) * _likeness_of_neighbours(normal_scores(series))
+    places = _nested_change_points(series, 0, price)
     places = _to_the_value(values, [int(begin[place]) for place in places])
     return _unless_a_line(values, _without_equals(values, places))
 
@@ -64,7 +64,7 @@ def normal_scores(values: Floats) -> Floats:
     return means
 
 
-def _alike(scores: Floats) -> float:
+def _likeness_of_neighbours(scores: Floats) -> float:
     """How much more the mean of neighbours spreads than if they were independent."""
     near, far = np.abs(np.diff(scores)), np.abs(scores[2:] - scores[:-2])
     # Where values go on from the one before by a share, (far / near)² is 1 + that share.
@@ -77,7 +77,7 @@ def _alike(scores: Floats) -> float:
     return float((1 + share) / (1 - share))
 
 
-def _search(series: Floats, first: int, price: float) -> list[int]:
+def _nested_change_points(series: Floats, first: int, price: float) -> list[int]:
     """The change points of a part that begins at `first`, and of its parts."""
     inner = cheapest(normal_scores(series), price) if len(series) >= _FEWEST else []
     if not inner:
@@ -85,7 +85,7 @@ def _search(series: Floats, first: int, price: float) -> list[int]:
     places = []
     for begin, end in pairwise([0, *inner, len(series)]):
         places += [first + begin] * (begin > 0)
-        places += _search(series[begin:end], first + begin, price)
+        places += _nested_change_points(series[begin:end], first + begin, price)
     return places
 
 

@@ -54,7 +54,7 @@ def loop_table(trace: Trace, structure: Structure, loop: int) -> LoopTable:
     >>> table.duration_ns.tolist(), table.mpi_ns.tolist(), table.whole.tolist()
     ([9, 9, 9, 2], [2, 2, 2, 2], [True, True, True, False])
     """
-    return Costs(trace).table(structure, loop)
+    return CallSums(trace).table(structure, loop)
 
 
 def loops_table(trace: Trace, structure: Structure) -> pa.Table:
@@ -73,7 +73,7 @@ def loops_table(trace: Trace, structure: Structure) -> pa.Table:
         A row per loop and lane: ``loop``, ``parent`` (null without) and the columns of
         :meth:`~burstline.structure.LoopTable.by_rank`, null where no iteration counts.
     """
-    costs = Costs(trace)
+    costs = CallSums(trace)
     parts = []
     for loop in structure.loops:
         columns = costs.table(structure, loop.id).by_rank()
@@ -95,7 +95,7 @@ def _no_loops(trace: Trace) -> pa.Table:
     return pa.schema(fields).empty_table()
 
 
-class Costs:
+class CallSums:
     """What lies between any two calls of a trace: sums that loops take their share from."""
 
     def __init__(self, trace: Trace) -> None:

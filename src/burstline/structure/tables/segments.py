@@ -14,7 +14,7 @@ from burstline.identity import Site
 from burstline.model import Trace
 from burstline.structure.program.model import Structure
 from burstline.structure.tables.change_points import change_points
-from burstline.structure.tables.costs import Costs
+from burstline.structure.tables.costs import CallSums
 from burstline.structure.tables.table import LoopTable
 
 _COMPUTING, _MPI = 0, 1
@@ -110,7 +110,7 @@ def segments(trace: Trace, structure: Structure, table: LoopTable) -> tuple[Segm
     firsts = [1, *number[places].tolist(), int(table.iteration.max()) + 1]
     medians_ns = [float(np.median(mean_ns[begin:end])) for begin, end in pairwise(bounds)]
     usual = (spent.usual_ns(first, end) for first, end in pairwise(firsts))
-    changes = [None, *_changes(usual, medians_ns, spent)]
+    changes = [None, *_explained_changes(usual, medians_ns, spent)]
     return tuple(
         Segment(first, end - 1, median_ns, change)
         for (first, end), median_ns, change in zip(
@@ -123,7 +123,7 @@ class Spent:
     """Where the iterations of a loop spend their time: before which call, and in which."""
 
     def __init__(self, trace: Trace, structure: Structure, table: LoopTable) -> None:
-        self._costs, self._calls = Costs(trace), structure.found_in
+        self._costs, self._calls = CallSums(trace), structure.found_in
         self._table, self.sites = table, structure.reduced.sites
         self._sequence = structure.steps.sequence
         # among the calls of all lanes
@@ -183,13 +183,13 @@ def _medians_with_zeros(values: Floats, group: Integers, counts: Integers) -> Fl
     return median
 
 
-def _changes(
+def _explained_changes(
     usual: Iterator[Floats], medians_ns: list[float], spent: Spent
 ) -> Iterator[Change | None]:
     """What explains each change from one segment to the next."""
     before_ns = next(usual)
     for (earlier, later), now_ns in zip(pairwise(medians_ns), usual, strict=True):
-        place = _explanation(now_ns - before_ns, later - earlier)
+        place = _place_of_change(now_ns - before_ns, later - earlier)
         if place is None:
             yield None
         else:
@@ -208,7 +208,7 @@ def _changes(
         before_ns = now_ns
 
 
-def _explanation(more_ns: Floats, longer_ns: float) -> tuple[int, int, int] | None:
+def _place_of_change(more_ns: Floats, longer_ns: float) -> tuple[int, int, int] | None:
     """The lane, site and kind of time that explain why iterations last longer, or shorter."""
     more = more_ns * np.sign(longer_ns)
     computing = more[:, :, _COMPUTING].sum(axis=1)

@@ -92,7 +92,7 @@ def trend(values: Floats) -> Trend | None:
         return None
     series, begin = in_blocks(values)
     position = (begin + np.append(begin[1:], len(values)) - 1) / 2
-    rise, slopes = _slopes(series, position)
+    rise, slopes = _pairwise_slopes(series, position)
     spread = math.sqrt(_variance_of_kendall(series))
     rising = int(np.sign(rise).sum())
     score = (abs(rising) - 1) / spread if rising and spread else 0.0
@@ -124,10 +124,10 @@ def slope_of(values: Floats) -> float:
     """The median slope of all pairs of a series, in its unit from one value to the next."""
     series, begin = in_blocks(values)
     position = (begin + np.append(begin[1:], len(values)) - 1) / 2
-    return float(np.median(_slopes(series, position)[1]))
+    return float(np.median(_pairwise_slopes(series, position)[1]))
 
 
-def _slopes(series: Floats, position: Floats) -> tuple[Floats, Floats]:
+def _pairwise_slopes(series: Floats, position: Floats) -> tuple[Floats, Floats]:
     """How much the later value of each pair is larger, and the slopes of all pairs, sorted."""
     earlier, later = np.triu_indices(len(series), 1)
     rise = series[later] - series[earlier]

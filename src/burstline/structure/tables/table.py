@@ -134,8 +134,8 @@ class LoopTable:
         mean_ns = by_iteration["mean_ns"]
         duration = self.duration_ns[counted]
         total = max(int(duration.sum()), 1)
-        computed = np.bincount(_lanes(self)[counted], self.useful_ns[counted])
-        computed = computed[np.bincount(_lanes(self)[counted]) > 0]
+        computed = np.bincount(_dense_lanes(self)[counted], self.useful_ns[counted])
+        computed = computed[np.bincount(_dense_lanes(self)[counted]) > 0]
         most = by_iteration["max_useful_ns"]
         within = quotients(by_iteration["useful_ns"], most)[most > 0]
         drift = trend(mean_ns)
@@ -214,7 +214,7 @@ class LoopTable:
         count = len(first)
         counted = self.counted
         group, duration = lane[counted], self.duration_ns[counted]
-        mean_ns = _mean(duration, group, count)
+        mean_ns = _known_mean(duration, group, count)
         squares = (duration - mean_ns[group]) ** 2
         shortest, longest = np.full(count, np.nan), np.full(count, np.nan)
         np.fmin.at(shortest, group, duration)
@@ -226,11 +226,11 @@ class LoopTable:
             "iterations": np.bincount(lane, minlength=count),
             "total_ns": np.bincount(lane, self.duration_ns, count).astype(np.int64),
             "mean_ns": mean_ns,
-            "std_ns": np.sqrt(_mean(squares, group, count)),
+            "std_ns": np.sqrt(_known_mean(squares, group, count)),
             "min_ns": shortest,
             "median_ns": medians(duration, group, count),
             "max_ns": longest,
-            **_means(self, counted, group, count),
+            **_mean_columns(self, counted, group, count),
         }
 
     def to_frame(self) -> pl.DataFrame:
@@ -264,8 +264,8 @@ class LoopTable:
             "method": self.method,
             "summary": self.summary().as_dict(),
             "slowest": [slow._asdict() for slow in self.slowest(most)],
-            "by_iteration": _records(self.by_iteration()),
-            "by_rank": _records(self.by_rank()),
+            "by_iteration": _row_dictionaries(self.by_iteration()),
+            "by_rank": _row_dictionaries(self.by_rank()),
         }
 
     def __repr__(self) -> str:
@@ -274,7 +274,7 @@ class LoopTable:
         return f"<LoopTable: loop {self.loop}, {iterations} on {plural(lanes, 'lane')}>"
 
 
-def _records(columns: dict[str, npt.NDArray[Any]]) -> list[dict[str, Any]]:
+def _row_dictionaries(columns: dict[str, npt.NDArray[Any]]) -> list[dict[str, Any]]:
     """A dictionary per row, None for what is not a number."""
     return [
         {
@@ -292,12 +292,12 @@ def _over_ranks(table: LoopTable, chosen: Integers) -> Columns:
         table.iteration[order], return_index=True, return_inverse=True, return_counts=True
     )
     longest = np.lexsort((-order, table.duration_ns[order], group))[begin + lanes - 1]
-    means = _means(table, order, group, len(numbers))
+    means = _mean_columns(table, order, group, len(numbers))
     return {
         "iteration": numbers,
         "lanes": lanes,
         "start_ns": np.minimum.reduceat(table.start_ns[order], begin),
-        "mean_ns": _mean(table.duration_ns[order], group, len(numbers)),
+        "mean_ns": _known_mean(table.duration_ns[order], group, len(numbers)),
         "min_ns": np.minimum.reduceat(table.duration_ns[order], begin),
         "max_ns": np.maximum.reduceat(table.duration_ns[order], begin),
         "slowest_rank": table.rank[order][longest],
@@ -307,23 +307,25 @@ def _over_ranks(table: LoopTable, chosen: Integers) -> Columns:
     }
 
 
-def _means(table: LoopTable, rows: Integers | Mask, group: Integers, count: int) -> Columns:
+def _mean_columns(
+    table: LoopTable, rows: Integers | Mask, group: Integers, count: int
+) -> Columns:
     """Mean useful, MPI, unwatched and waiting time, and counters, of groups of some rows."""
     names = ("useful_ns", "mpi_ns", "unwatched_ns", "waiting_ns")
     columns = {name: getattr(table, name) for name in names} | table.counters
-    return {name: _mean(values[rows], group, count) for name, values in columns.items()}
+    return {name: _known_mean(values[rows], group, count) for name, values in columns.items()}
 
 
 def _beyond_median(table: LoopTable, name: str) -> Floats:
     """How far a column of each row is above the median of its lane."""
-    values, lane, counted = getattr(table, name), _lanes(table), table.counted
+    values, lane, counted = getattr(table, name), _dense_lanes(table), table.counted
     return values - medians(values[counted], lane[counted], int(lane.max()) + 1)[lane]
 
 
 def _slow_rows(table: LoopTable) -> tuple[Integers, Integers, Floats]:
     """The longest row of each slow iteration, on how many lanes it is, and all scores."""
     counted = np.flatnonzero(table.counted)
-    lane = _lanes(table)
+    lane = _dense_lanes(table)
     score = np.zeros(len(table))
     score[counted] = scores(table.duration_ns[counted], lane[counted], int(lane.max()) + 1)
     rows = np.flatnonzero(score > FAR_OUT)
@@ -332,12 +334,12 @@ def _slow_rows(table: LoopTable) -> tuple[Integers, Integers, Floats]:
     return rows[first], lanes, score
 
 
-def _lanes(table: LoopTable) -> Integers:
+def _dense_lanes(table: LoopTable) -> Integers:
     """The lane of each row, counted from 0 without holes."""
     return np.unique(table.lane, return_inverse=True)[1]
 
 
-def _mean(values: npt.NDArray[Any], group: Integers, count: int) -> Floats:
+def _known_mean(values: npt.NDArray[Any], group: Integers, count: int) -> Floats:
     """Mean of each group over the values that are known; NaN without any."""
     is_known = values != NO_VALUE
     sums = np.bincount(group[is_known], values[is_known], count)

@@ -11,12 +11,12 @@ from burstline.columns import Integers
 from burstline.identity import Path, Site, Sites, sites_of
 from burstline.model import Trace
 from burstline.structure.exact.loopnest import Body
-from burstline.structure.exact.method import best_version
+from burstline.structure.exact.method import best_reading
 from burstline.structure.exact.occurrences import NestSteps
 
 
 @dataclass(slots=True, eq=False)
-class _Lane:
+class _ProcessCalls:
     """When the calls of one process were made, as `Lanes` has it."""
 
     lane_begin: Integers
@@ -25,7 +25,7 @@ class _Lane:
 
 
 @dataclass(frozen=True, slots=True, eq=False)
-class LaneNest:
+class ProcessNest:
     """The loops of a process; loop 0 is the program, and each comes before those in it."""
 
     sites: Sites  # of its calls
@@ -50,7 +50,7 @@ class LaneNest:
         return f"{self.position(around)}.{place}" if around > 0 else str(place)
 
 
-def lane_nest(trace: Trace, rows: Integers) -> LaneNest:
+def process_nest(trace: Trace, rows: Integers) -> ProcessNest:
     """The loops in some rows of `calls`, made by one process, in the order of time."""
     location, peer, *times = (
         column[rows]
@@ -60,23 +60,23 @@ def lane_nest(trace: Trace, rows: Integers) -> LaneNest:
     # No rank that the process does not know changes how its calls are told apart.
     world_size = 1 + max(int(ranks[location].max()), int(peer.max()))
     sites = sites_of(trace, rows, world_size)
-    lane = _Lane(np.array([0, len(rows)]), *times)
-    version = best_version(sites, lane)
-    return LaneNest(
-        sites=version.sites,
-        steps=NestSteps(version.nest, version.sites.of_call, lane.lane_begin),
-        parent=version.nest.loop_parent.tolist(),
-        paths=_paths(version.program, version.sites)[1],
+    calls = _ProcessCalls(np.array([0, len(rows)]), *times)
+    reading = best_reading(sites, calls)
+    return ProcessNest(
+        sites=reading.sites,
+        steps=NestSteps(reading.nest, reading.sites.of_call, calls.lane_begin),
+        parent=reading.nest.loop_parent.tolist(),
+        paths=_paths_of_loops(reading.program, reading.sites)[1],
     )
 
 
-def _paths(body: Body, sites: Sites) -> tuple[list[Path], list[Path]]:
+def _paths_of_loops(body: Body, sites: Sites) -> tuple[list[Path], list[Path]]:
     """The paths of the calls in a body; and the path to it, and to each in it."""
     calls: list[Path] = []
     inner: list[Path] = []
     for element in body.elements:
         if isinstance(element, Body):
-            inside, loops = _paths(element, sites)
+            inside, loops = _paths_of_loops(element, sites)
             calls += inside
             inner += loops
         else:
