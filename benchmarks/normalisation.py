@@ -22,7 +22,7 @@ import burstline
 from burstline.identity import sites_of
 from burstline.structure import Calls, detect
 from burstline.structure.published import method
-from burstline.structure.published.method import Limits, by_means
+from burstline.structure.published.method import SeedOptions, by_means
 from burstline.structure.reduction import reduce_to_sites
 
 SCALES = ("minmax", "log")
@@ -89,7 +89,7 @@ def points_and_time(trace):
     points = [looked_at.sum(), len(np.unique(reduced.site[looked_at]))]
     took = []
     for merge in RANK_MERGES:
-        limits = Limits(eps=EPS, scale="log", min_share=MIN_SHARE, rank_merge=merge)
+        limits = SeedOptions(eps=EPS, scale="log", min_share=MIN_SHARE, rank_merge=merge)
         took.append(min(timed(by_means, trace, calls, sites, limits) for _ in range(5)))
     return [*map(str, points), *(f"{1e3 * seconds:.1f}" for seconds in took)]
 

@@ -21,7 +21,7 @@ from burstline.structure.calls import Calls
 from burstline.structure.exact.callgraph import call_graph
 from burstline.structure.exact.choice import ReadingCosts
 from burstline.structure.exact.loopnest import Body
-from burstline.structure.exact.method import Version
+from burstline.structure.exact.method import Reading
 from burstline.structure.exact.nodes import NodeBuilder
 from burstline.structure.program.fidelity import Expander
 from loop_programs import Do, Program, loop, run
@@ -95,10 +95,10 @@ def test_what_the_choice_thinks_of_a_loop_is_its_length(times, some, ranks):
     cost = ReadingCosts.of(sites, calls).cost(elements, [False] * len(elements))
 
     nest = Body((lines[1], Body(tuple(n for (n,) in elements)), lines[999]))
-    version = Version.read_as(nest, sites, call_graph(sites, calls.lane_begin), calls)
+    reading = Reading.read_as(nest, sites, call_graph(sites, calls.lane_begin), calls)
     lanes = len(calls.ranks)
     made = {n: bare_call(n, site, lanes) for n, site in enumerate(sites.distinct)}
-    items = NodeBuilder(version.reading, made, calls.ranks, 1).items(nest, Around())
+    items = NodeBuilder(reading.executions, made, calls.ranks, 1).items(nest, Around())
     assert cost.length == description_length(items) - 2
 
 
