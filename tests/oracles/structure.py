@@ -143,26 +143,3 @@ class _Reader:
 def follows(lanes):
     """Count neighbours, lane by lane."""
     return Counter(pair for lane in lanes for pair in pairwise(lane))
-
-
-def unique_calls(trace):
-    """Give (location, operation, line, enter times, mean time, mean size) of unique calls."""
-    lines = trace.call_paths["line"].to_pylist()
-    found = defaultdict(list)
-    names = ["location", "operation", "call_path", "enter_ns", "leave_ns", "sent_bytes"]
-    for row in trace.calls.select(names).to_pylist():
-        found[row["location"], row["operation"], lines[row["call_path"]]].append(row)
-    return [
-        (
-            *key,
-            [row["enter_ns"] for row in rows],
-            mean(row["leave_ns"] - row["enter_ns"] for row in rows),
-            mean(row["sent_bytes"] for row in rows) if rows[0]["sent_bytes"] else None,
-        )
-        for key, rows in found.items()
-    ]
-
-
-def mean(values):
-    values = list(values)
-    return sum(values) / len(values)

@@ -43,19 +43,6 @@ def test_names_of_classes_and_the_order_of_things_do_not_matter(pairs, names, ra
     assert adjusted_rand(first, renamed) == 1.0
 
 
-@given(PAIRS.filter(lambda pairs: len(pairs) > 1))
-def test_more_pairs_than_64_bits_can_hold_are_counted_exactly(pairs):
-    import burstline.studies.loop_labels as module
-
-    first, second = columns(pairs)
-    counts = np.unique(first, return_counts=True)[1]
-    huge = counts.astype(np.int64) * 2**40
-
-    exact = sum(int(n) * (int(n) - 1) // 2 for n in huge.tolist())
-    assert module._pairs(huge) == exact
-    assert adjusted_rand(first, second) <= 1.0
-
-
 @st.composite
 def nests(draw):
     """Give a random nest of loops without conditions; lines go up through the program."""

@@ -12,8 +12,8 @@ import burstline
 from burstline import _core
 from burstline.structure import Call, detect, walk
 from burstline.structure.program.fidelity import similarity
-from burstline.structure.published.clustering import clusters, count_runs, take_turns
-from loop_programs import Do, lines, loop, reduced_calls, run, shape
+from burstline.structure.published.clustering import clusters, take_turns
+from loop_programs import Do, lines, loop, run, shape
 from oracles import structure as oracle
 from random_traces import traces
 
@@ -127,26 +127,6 @@ def test_loops_with_a_call_of_their_own_are_found_whatever_their_trip_counts(tri
     assert found.fidelity == 1.0
 
 
-@given(program=programs(), ranks=st.integers(1, 3))
-def test_unique_calls_are_those_of_the_slow_twin(program, ranks):
-    trace = run(*program, ranks=ranks)
-
-    reduced = reduced_calls(trace)
-
-    found = [
-        (
-            int(reduced.lane[k]),
-            reduced.sites[reduced.site[k]].operation,
-            reduced.sites[reduced.site[k]].path[-1].line,
-            reduced.executions(k).tolist(),
-            reduced.time_ns[k],
-            None if np.isnan(reduced.size_bytes[k]) else reduced.size_bytes[k],
-        )
-        for k in range(len(reduced.lane))
-    ]
-    assert sorted(found, key=str) == sorted(oracle.unique_calls(trace), key=str)
-
-
 @given(trace=traces(most_ranks=3, most_steps=20))
 def test_no_call_is_counted_twice_or_lost(trace):
     assume(trace.calls.num_rows)
@@ -202,16 +182,6 @@ def test_renaming_ranks_renames_them_in_the_result_and_does_nothing_else(program
     }
     for call, other in zip(found.outside, renamed.outside, strict=True):
         assert {names[rank] for rank in call.ranks} == set(other.ranks)
-
-
-@given(a=st.sets(st.integers(0, 99)), b=st.sets(st.integers(0, 99)))
-def test_stretches_are_counted_as_they_are_seen(a, b):
-    assume(a)
-    marked = sorted([(t, 0) for t in a] + [(t, 1) for t in b - a])
-    mine = [who for _, who in marked]
-    seen = sum(1 for k, who in enumerate(mine) if who == 0 and (k == 0 or mine[k - 1] == 1))
-
-    assert count_runs(np.array(sorted(a)), np.array(sorted(b - a), np.int64)) == seen
 
 
 @given(times=st.integers(2, 30))

@@ -49,7 +49,6 @@ path 0 main file a.c line 9 | path 1 solve under 0 file b.c line 4
   55 receive from 0 tag 7 bytes 8 request 2
   60 leave
 """
-PLACE = ("rank", "thread", "burst", "node", "start_ns", "end_ns", "duration_ns")
 
 
 @pytest.fixture
@@ -59,17 +58,6 @@ def rows():
 
 def seen(rows, *names):
     return [tuple(row[name] for name in names) for row in rows]
-
-
-def test_rows_say_where_and_when_each_burst_was(rows):
-    assert seen(rows, *PLACE) == [
-        (0, 0, 0, "n1", 10, 20, 10),
-        (0, 0, 1, "n1", 25, 30, 5),
-        (0, 0, 2, "n1", 40, 40, 0),
-        (1, 0, 0, "n1", 10, 15, 5),
-        (1, 0, 1, "n1", 16, 20, 4),
-        (1, 0, 2, "n1", 44, 50, 6),
-    ]
 
 
 def test_the_calls_before_and_after_are_written_out(rows):
@@ -138,12 +126,6 @@ def test_concurrency_of_a_part_of_a_burst_is_that_of_the_part():
     ]
 
 
-def test_concurrency_is_averaged_over_the_burst(rows):
-    (averages,) = zip(*seen(rows, "concurrency"), strict=True)
-
-    assert averages == (1.9, 1.0, None, 2.0, 2.0, 1.0)
-
-
 def test_ratios_are_null_where_there_is_nothing_to_divide_by(rows):
     names = ("PAPI_TOT_INS", "PAPI_TOT_CYC", "MISSES", "ipc", "frequency")
 
@@ -152,17 +134,6 @@ def test_ratios_are_null_where_there_is_nothing_to_divide_by(rows):
         (9, 0, None, None, 0.0),
         (None, None, None, None, None),
         (None, None, None, None, None),
-    ]
-
-
-def test_spans_begin_with_collectives_and_position_counts_bursts(rows):
-    assert seen(rows, "region", "position") == [
-        (0, 0.0),
-        (0, 1 / 3),
-        (1, 2 / 3),
-        (0, 0.0),
-        (0, 1 / 3),
-        (1, 2 / 3),
     ]
 
 

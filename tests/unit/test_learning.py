@@ -19,7 +19,7 @@ from burstline.studies import learn
 from burstline.studies.burst_features import base_run, counter_of, counters_of, matrix, roles
 from burstline.studies.learned import Score, gain
 from burstline.studies.prediction import reliability
-from burstline.studies.scoring import Trial, folds, groups, score_of_nothing
+from burstline.studies.scoring import Trial, groups, score_of_nothing
 from burstline.testing import trace_of
 from fused_tables import fused_table, law_of_base, law_of_each_rank, law_of_merged, work_of
 
@@ -86,20 +86,21 @@ def test_features_are_compared_with_none_at_all(capsys):
     assert "mean: always the mean" in said
 
 
-def test_the_mean_is_that_of_what_was_learnt_from():
+def trial_of(*measured):
+    """Give a trial of two folds of two bursts each."""
     first, second = np.array([0, 1]), np.array([2, 3])
     split = [(first, second), (second, first)]
-    trial = Trial(np.array([1.0, 3, 2, 8]), split, model="forest", is_log=False, threads=1)
+    return Trial(np.array(measured, float), split, model="forest", is_log=False, threads=1)
 
-    assert score_of_nothing(trial, "mean").predicted.tolist() == [5, 5, 2, 2]
+
+def test_the_mean_is_that_of_what_was_learnt_from():
+    assert score_of_nothing(trial_of(1, 3, 2, 8), "mean").predicted.tolist() == [5, 5, 2, 2]
 
 
 def test_errors_of_each_fold_are_those_worked_out_by_hand():
-    first, second = np.array([0, 1]), np.array([2, 3])
-    split = [(first, second), (second, first)]
-    trial = Trial(np.array([1.0, 3, 2, 4]), split, model="forest", is_log=False, threads=1)
-
-    nothing = score_of_nothing(trial)  # the medians: 2 of the first two, 3 of the others
+    nothing = score_of_nothing(
+        trial_of(1, 3, 2, 4)
+    )  # the medians: 2 of the first two, 3 of the others
 
     assert nothing.errors == pytest.approx([(0 + 2 / 4) / 2, (2 / 3 + 0) / 2])
     assert nothing.relative == pytest.approx([(0 + 2 / 4) / 2, (2 / 1 + 0) / 2])
@@ -199,20 +200,6 @@ def test_columns_that_are_not_wanted_are_left_out():
 
     assert found.left_out["operation_before"] == "as asked for"
     assert "operation_before" not in found.score("merged").features
-
-
-def test_no_rank_is_predicted_by_whoever_has_seen_it():
-    table = law_of_merged(400, ranks=8)
-    group = groups([table], "rank")
-
-    for train, test in folds(group, "rank"):
-        assert not {*group[train].tolist()} & {*group[test].tolist()}
-
-
-def test_each_burst_is_tested_once():
-    tested = np.concatenate([test for _, test in folds(np.arange(100) % 7, "rank")])
-
-    assert sorted(tested.tolist()) == list(range(100))
 
 
 def test_ranks_of_two_tables_are_not_the_same():
@@ -367,23 +354,15 @@ def test_instructions_per_cycle_are_predicted_as_they_are():
         ({"model": "network"}, ParameterError, "forest, boosting"),
         ({"without": ["X"]}, ParameterError, "no column X"),
         ({"most": 39}, ParameterError, "fewer than 40"),
+        ({"table": law_of_merged(39)}, NotEnoughDataError, "39 bursts"),
+        ({"table": law_of_merged(ranks=1)}, NotEnoughDataError, "all bursts are of one rank"),
     ],
 )
 def test_what_cannot_be_learnt_is_refused_with_a_reason(options, error, words):
-    table = law_of_merged(ipc=[None] * 400)
+    table = {"table": law_of_merged(ipc=[None] * 400)} | options
 
     with pytest.raises(error, match=words):
-        learn({"a": table}, **options)
-
-
-def test_few_bursts_are_refused():
-    with pytest.raises(NotEnoughDataError, match="39 bursts"):
-        learn({"a": law_of_merged(39)})
-
-
-def test_one_rank_is_refused():
-    with pytest.raises(NotEnoughDataError, match="all bursts are of one rank"):
-        learn({"a": law_of_merged(ranks=1)})
+        learn({"a": table.pop("table")}, **table)
 
 
 def test_a_table_of_one_run_has_no_merged_counters():

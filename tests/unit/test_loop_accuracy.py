@@ -64,20 +64,17 @@ def measured(program, method="exact", ranks=2, **options):
     return accuracy(structure, labels_of(trace, structure.found_in))
 
 
-def test_a_label_is_of_the_call_that_is_entered_at_its_time():
-    assert told((10, 1), (30, 2), (50, 3)) == [1, 2, 3]
-
-
-def test_a_label_within_a_call_is_of_that_call_and_one_between_two_of_the_next():
-    assert told((19, 1), (45, 3)) == [1, -1, 3]
-
-
-def test_of_several_labels_of_a_call_the_last_counts():
-    assert told((5, 1), (10, 2), (15, 4), (22, 3)) == [4, 3, -1]
-
-
-def test_a_label_behind_the_last_call_is_of_none():
-    assert told((10, 1), (60, 7), (99, 9)) == [1, -1, -1]
+@pytest.mark.parametrize(
+    ("labels", "told_of"),
+    [
+        ([(10, 1), (30, 2), (50, 3)], [1, 2, 3]),  # of the call entered at its time
+        ([(19, 1), (45, 3)], [1, -1, 3]),  # within a call, and between two: of the next
+        ([(5, 1), (10, 2), (15, 4), (22, 3)], [4, 3, -1]),  # of several, the last
+        ([(10, 1), (60, 7), (99, 9)], [1, -1, -1]),  # behind the last call: of none
+    ],
+)
+def test_a_label_is_of_the_call_around_it_or_the_next(labels, told_of):
+    assert told(*labels) == told_of
 
 
 def test_where_a_call_is_left_as_the_next_is_entered_a_label_is_of_the_next():
@@ -96,8 +93,8 @@ def test_calls_that_are_entered_at_one_time_take_labels_in_turn():
 def test_labels_of_threads_stay_on_them():
     rows = by_hand.calls_of([("Send", 10, 20)], [("Send", 10, 20)], [("Send", 10, 20)])
     events = [
-        {"location": where, "time_ns": 10, "type": LOOP_OF_CALL, "value": 5 + where}
-        for where in (0, 2)
+        {"location": where, "time_ns": time_ns, "type": LOOP_OF_CALL, "value": value}
+        for where, time_ns, value in ((0, 10, 5), (0, 30, 6), (2, 10, 7))
     ]
     spans = by_hand.threads((0, 100), (0, 100), (0, 100))
     trace = with_loops(by_hand.trace_of(locations=spans, calls=rows, events=events))

@@ -29,12 +29,20 @@ def rows(matching):
 
 
 LOOP = ["Init", *["Isend", "Irecv", "Waitall", "Allreduce"] * 3, "Finalize"]
+LONGER = [*LOOP[:5], "Barrier", *LOOP[5:]]
+
+
+def sends(size):
+    return run(["Init", ("Send", f"peer 0 tag 1 sent {size}"), "Barrier", "Finalize"])
+
+
+def similarity(matching):
+    columns = rows(matching), matching.pairs["similarity"].to_pylist()
+    return dict(zip(*columns, strict=True))
 
 
 def test_an_extra_collective_shifts_nothing_when_aligned():
-    longer = [*LOOP[:5], "Barrier", *LOOP[5:]]
-
-    matching = match([run(LOOP), run(longer)])
+    matching = match([run(LOOP), run(LONGER)])
 
     assert set(rows(matching)) == {
         *((k, k) for k in range(5)),
@@ -47,17 +55,14 @@ def test_an_extra_collective_shifts_nothing_when_aligned():
 
 
 def test_a_burst_that_the_first_run_lacks_is_matched_among_the_others():
-    longer = [*LOOP[:5], "Barrier", *LOOP[5:]]
-
-    matching = match([run(LOOP), run(longer), run(longer)])
+    matching = match([run(LOOP), run(LONGER), run(LONGER)])
 
     assert (None, 5, 5) in rows(matching)
     assert matching.match_rate.tolist() == [1, 1, 1]
 
 
 def test_runs_may_be_given_in_any_order():
-    longer = [*LOOP[:5], "Barrier", *LOOP[5:]]
-    traces = [run(LOOP), run(longer), run(LOOP)]
+    traces = [run(LOOP), run(LONGER), run(LOOP)]
 
     one = match(traces)
     other = match(traces[::-1])
@@ -84,16 +89,10 @@ def test_patterns_that_lack_most_bursts_come_first():
 
 
 def test_messages_of_other_size_are_the_same_if_near_in_size():
-    def sends(size):
-        return run(["Init", ("Send", f"peer 0 tag 1 sent {size}"), "Barrier", "Finalize"])
-
     matching = match([sends(1000), sends(900)])
 
     assert matching.match_rate.tolist() == [1, 1]
-    similarity = dict(
-        zip(rows(matching), matching.pairs["similarity"].to_pylist(), strict=True)
-    )
-    assert similarity[1, 1] == pytest.approx(0.2 * 0.1, abs=0.02)
+    assert similarity(matching)[1, 1] == pytest.approx(0.2 * 0.1, abs=0.02)
 
 
 def test_the_published_threshold_is_an_option():
@@ -107,52 +106,42 @@ def test_the_published_threshold_is_an_option():
     assert (strict.pairs["stage"].to_numpy() != "region").all()
 
 
-def test_runs_of_different_size_are_refused():
-    with pytest.raises(InconsistentTraceError, match="run 0: 1, run 1: 2"):
-        match([run(LOOP), run(LOOP, LOOP)])
-
-
-def test_one_run_is_not_enough():
-    with pytest.raises(ParameterError, match="at least two"):
-        match([run(LOOP)])
-
-
-def test_there_are_two_methods():
-    with pytest.raises(ParameterError, match="align and seed"):
-        match([run(LOOP), run(LOOP)], method="best")
+@pytest.mark.parametrize(
+    ("runs", "options", "error", "words"),
+    [
+        ([[LOOP], [LOOP, LOOP]], {}, InconsistentTraceError, "run 0: 1, run 1: 2"),
+        ([[LOOP]], {}, ParameterError, "at least two"),
+        ([[LOOP]] * 2, {"method": "best"}, ParameterError, "align and seed"),
+        ([[LOOP]] * 2, {"options": Published()}, ParameterError, "Alignment"),
+        ([[LOOP]] * 2, {"base": 2}, ParameterError, "no run 2 of 2"),
+        ([[["Init"]]] * 2, {}, NotEnoughDataError, "no bursts"),
+    ],
+)
+def test_what_cannot_be_matched_is_refused(runs, options, error, words):
+    with pytest.raises(error, match=words):
+        match([run(*ranks) for ranks in runs], **options)
 
 
 @pytest.mark.parametrize(
-    "options", [{"block": 0}, {"assignment": "best"}, {"block": -1}], ids=str
+    ("kind", "options"),
+    [
+        (Published, {"block": 0}),
+        (Published, {"block": -1}),
+        (Published, {"assignment": "best"}),
+        (Alignment, {"window": 3}),
+    ],
 )
-def test_variants_that_are_none_are_refused(options):
+def test_variants_that_are_none_are_refused(kind, options):
     with pytest.raises(ParameterError):
-        Published(**options)
-
-
-def test_a_window_that_holds_too_little_is_refused():
-    with pytest.raises(ParameterError, match="at least 4"):
-        Alignment(window=3)
-
-
-def test_options_of_the_other_method_are_refused():
-    with pytest.raises(ParameterError, match="Alignment"):
-        match([run(LOOP)] * 2, options=Published())
+        kind(**options)
 
 
 def test_a_block_may_be_smaller_than_the_window_in_which_spans_are_aligned():
     how = Published(block=1, aligned_spans=True)
 
-    matching = match(
-        [run(LOOP), run([*LOOP[:5], "Barrier", *LOOP[5:]])], method="seed", options=how
-    )
+    matching = match([run(LOOP), run(LONGER)], method="seed", options=how)
 
     assert matching.matched.tolist() == [12, 12]
-
-
-def test_runs_without_bursts_are_refused():
-    with pytest.raises(NotEnoughDataError, match="no bursts"):
-        match([run(["Init"]), run(["Init"])])
 
 
 def test_the_base_may_be_chosen():
@@ -160,8 +149,6 @@ def test_the_base_may_be_chosen():
 
     assert match(traces).base == 0
     assert match(traces, base=1).base == 1
-    with pytest.raises(ParameterError, match="no run 2 of 2"):
-        match(traces, base=2)
 
 
 @pytest.mark.parametrize("part", [slice(7), slice(5, None), slice(3, 9)])
@@ -236,13 +223,7 @@ def test_what_is_handed_out_is_matched_in_order_whatever_answers_come_first():
 
 
 def test_similarity_is_the_one_the_method_went_by():
-    def sends(size):
-        return run(["Init", ("Send", f"peer 0 tag 1 sent {size}"), "Barrier", "Finalize"])
-
     heavy = Published(weights=Weights(size=0.9))
     matching = match([sends(1000), sends(900)], method="seed", options=heavy)
 
-    similarity = dict(
-        zip(rows(matching), matching.pairs["similarity"].to_pylist(), strict=True)
-    )
-    assert similarity[1, 1] == pytest.approx(0.9 * 0.1)
+    assert similarity(matching)[1, 1] == pytest.approx(0.9 * 0.1)

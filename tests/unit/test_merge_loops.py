@@ -149,26 +149,6 @@ def test_recorded_loops_without_labels_say_where_calls_are():
     assert loops.turn.tolist() == [1, 1, 1, 2, 2, 2, -1]
 
 
-def test_a_label_behind_the_last_call_of_a_thread_is_of_none():
-    both = "ranks 2 | 0 | 10 enter MPI_Send | 20 leave | 1 | 10 enter MPI_Recv | 20 leave"
-    labels = [(0, 10, LOOP_OF_CALL, 5), (0, 30, LOOP_OF_CALL, 6), (1, 30, LOOP_OF_CALL, 7)]
-
-    loops, tables = loops_told(both, *labels)
-
-    assert [row["name"] for row in loops] == ["a.c:5"]
-    assert tables["call_loops"].to_pylist() == [{"location": 0, "call": 0, "loop": 0}]
-
-
-def test_calls_that_are_entered_at_one_moment_take_its_labels_in_turn():
-    calls = " | ".join("10 enter MPI_Comm_rank | 10 leave" for _ in range(3))
-    labels = [(0, 10, LOOP_OF_CALL, value) for value in (5, 6, 0)]
-
-    loops, tables = loops_told(f"ranks 1 | 0 | {calls}", *labels)
-
-    assert [row["name"] for row in loops] == ["a.c:5", "a.c:6"]
-    assert tables["call_loops"]["loop"].to_pylist() == [0, 1, None]
-
-
 def test_a_loop_that_was_found_ends_where_its_iterations_do():
     began = [(0, time, FOUND_ITERATION, value) for time, value in ((10, 1), (20, 2), (30, 0))]
 

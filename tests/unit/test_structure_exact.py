@@ -11,13 +11,13 @@ import burstline
 from burstline.identity import sites_of
 from burstline.show import output, view
 from burstline.show.code_lines import pseudocode
-from burstline.structure import Call, Condition, description_length, detect, walk
+from burstline.structure import Condition, description_length, detect, walk
 from burstline.structure.calls import Calls
 from burstline.structure.exact.callgraph import call_graph
 from burstline.structure.exact.choice import ReadingCosts
 from burstline.structure.exact.loopnest import find_nest
 from burstline.testing import trace_of
-from loop_programs import Do, If, executed, loop, run
+from loop_programs import Do, If, loop, run
 
 
 def text_of(*program, ranks=2, **options):
@@ -55,21 +55,6 @@ def test_a_condition_is_said_in_few_words(when, said):
     program = loop(20, SEND, Do("Bcast", 13, when=when), RECV)
 
     assert said in [line.strip() for line in text_of(program)]
-
-
-def test_what_happens_otherwise_is_an_else():
-    program = loop(
-        20,
-        SEND,
-        Do("Bcast", 13, when=lambda k: k % 4 == 0),
-        Do("Gather", 14, when=lambda k: k % 4),
-        Do("Recv", 15),
-    )
-
-    lines = text_of(program)
-
-    assert "  else:" in lines
-    assert lines[lines.index("  else:") + 1].strip().startswith("MPI_Gather")
 
 
 def test_conditions_of_which_one_holds_are_one_chain_and_one_node():
@@ -545,21 +530,6 @@ def test_loops_in_loops_of_any_depth_are_read_and_printed(depth):
 def sites_in(body):
     for element in body.elements:
         yield from [element] if isinstance(element, int) else sites_in(element)
-
-
-def test_a_program_expands_as_it_was_executed():
-    program = (Do("Bcast", 3), loop(3, loop([1, 2, 3], SEND), RECV), Do("Reduce", 40))
-
-    found = detect(run(*program), method="exact")
-
-    lines_of = {
-        item.site: item.caller.line for item, _ in walk(found.items) if isinstance(item, Call)
-    }
-    assert [lines_of[symbol] for symbol in found.expand().tolist()] == [
-        1,
-        *(step.line for step in executed(program, 0)),
-        999,
-    ]
 
 
 def test_a_regular_nest_is_preferred_to_fewer_nodes_that_are_irregular():

@@ -7,7 +7,6 @@ import pytest
 from benchmarks import conjugate
 
 import burstline
-import by_hand
 from burstline import _core
 from burstline.identity import sites_of
 from burstline.structure.calls import Calls
@@ -18,81 +17,11 @@ from burstline.testing import trace_of
 from loop_programs import Do, loop, reduced_calls, run, shape
 
 
-def by_line(reduced, lane=0):
-    """Give the unique call of a lane at each line."""
-    return {
-        reduced.sites[reduced.site[k]].path[-1].line: k
-        for k in range(len(reduced.lane))
-        if reduced.lane[k] == lane
-    }
-
-
 def items(trace, rank_merge, min_share=0.0):
     """Find the program of a trace by the published method."""
     calls = Calls(trace, None)
     limits = SeedOptions(eps=0.2, scale="log", min_share=min_share, rank_merge=rank_merge)
     return by_means(trace, calls, sites_of(trace, calls.row, calls.world_size), limits).items
-
-
-def test_a_unique_call_knows_its_executions_and_the_time_between_them():
-    reduced = reduced_calls(run(loop(5, Do("Send", 5), Do("Recv", 6)), ranks=1))
-
-    send = by_line(reduced)[5]
-    assert reduced.executions(send).tolist() == [110 + 220 * k for k in range(5)]
-    assert reduced.repetitions[send] == 5
-    assert reduced.iteration_mean_ns()[send] == 220.0
-    assert reduced.time_ns[send] == 10.0
-    assert reduced.time_spread_ns[send] == 0.0
-
-
-def test_what_is_executed_once_has_no_time_between_executions():
-    reduced = reduced_calls(run(ranks=1))
-
-    assert np.isnan(reduced.iteration_mean_ns()).all()
-    assert reduced.shares().tolist() == [0.0, 0.0]
-
-
-def test_the_burst_before_a_call_and_all_bursts_of_an_iteration_are_told_apart():
-    program = loop(4, Do("Send", 5, work_ns=70), Do("Recv", 6, work_ns=30))
-
-    reduced = reduced_calls(run(program, ranks=1, counters=True))
-
-    send, recv = by_line(reduced)[5], by_line(reduced)[6]
-    assert reduced.burst_ns[[send, recv]].tolist() == [70.0, 30.0]
-    assert reduced.burst_counters[[send, recv]].tolist() == [[70.0], [30.0]]
-    assert reduced.iteration_counters[[send, recv]].tolist() == [[100.0], [100.0]]
-
-
-def test_offsets_go_around_the_end_and_sizes_are_the_larger_of_both_directions():
-    calls = by_hand.calls_of(
-        [("Send", 0, 1)], [("Send", 0, 1), ("Recv", 2, 3)], [("Send", 0, 1)]
-    )
-    calls[0] |= {"peer": 2, "sent_bytes": 4}
-    calls[1] |= {"peer": 0}
-    calls[2] |= {"peer": 2, "sent_bytes": 3, "received_bytes": 9}
-    trace = by_hand.trace_of(locations=by_hand.threads((0, 9), (0, 9), (0, 9)), calls=calls)
-
-    reduced = reduced_calls(trace)
-
-    found = {
-        (int(lane), reduced.sites[site].operation): k
-        for k, (lane, site) in enumerate(zip(reduced.lane, reduced.site, strict=True))
-    }
-    sends = [found[rank, "MPI_Send"] for rank in range(3)]
-    assert reduced.offset[sends].tolist() == [[2, 2], [2, 2], [-1, -1]]
-    assert reduced.peer[sends].tolist() == [[2, 2], [0, 0], [-1, -1]]
-    assert np.array_equal(reduced.size_bytes[sends], [4, np.nan, np.nan], equal_nan=True)
-    assert reduced.size_bytes[found[1, "MPI_Recv"]] == 9.0
-
-
-def test_calls_of_a_cut_trace_keep_their_bursts():
-    trace = run(loop(6, Do("Send", 5, work_ns=70)), ranks=2)
-    cut = {name: trace.table(name) for name in ("locations", "bursts", "call_paths")}
-    late = trace.calls.filter([call["call"] >= 3 for call in trace.calls.to_pylist()])
-
-    reduced = reduced_calls(burstline.Trace(cut | {"calls": late}))
-
-    assert reduced.burst_ns[[by_line(reduced, lane)[5] for lane in (0, 1)]].tolist() == [70, 70]
 
 
 COLUMNS = {

@@ -64,17 +64,6 @@ def slowed(trace, rows, extra_ns):
     return Trace(tables, check=True)
 
 
-def test_an_iteration_costs_what_the_slow_twin_says():
-    trace, structure = found(*NESTED, counters=True)
-
-    for each in structure.loops:
-        table = loop_table(trace, structure, each.id)
-        expected = oracle.table(trace, structure.iterations(each.id))
-        names = list(expected[0])
-        frame = table.to_frame().select(names)
-        assert frame.to_dicts() == expected
-
-
 @given(
     trips=st.lists(st.integers(1, 4), min_size=3, max_size=5),
     work=st.integers(1, 300),
