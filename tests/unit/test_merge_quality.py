@@ -234,6 +234,16 @@ def test_the_fence_leaves_out_one_extreme_burst_of_many():
     assert found.of_total == pytest.approx((9900 + sum(k % 5 for k in range(99))) / 10_000)
 
 
+def test_the_fence_is_one_and_a_half_times_the_inner_ninety_percent_above_them():
+    scores = [*range(100), 225, 240]  # quantiles 5.05 and 95.95, the fence at 232.3
+
+    found = compare("C", [[1000, 1000 + score] for score in scores])
+
+    assert found.fenced_mae == found.fenced_relative == 1
+    assert found.mae == pytest.approx(np.mean(scores[:-1]))
+    assert found.relative_difference == pytest.approx(np.mean(scores[:-1]) / 1000)
+
+
 def test_boxes_are_those_of_each_run_against_the_first():
     values = np.array([[100, 100 + k, 100 - 2 * k] for k in range(9)])
 
