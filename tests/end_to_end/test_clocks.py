@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import functools
 import json
 import os
 import subprocess
@@ -20,7 +21,7 @@ from recording import Site, environment
 
 PROGRAM = Path(__file__).parents[1] / "record" / "logical.c"
 COUNTERS = "clocks"
-RUNS = 5 if os.environ.get("HYPOTHESIS_PROFILE") == "thorough" else 3
+RUNS = 5 if os.environ.get("HYPOTHESIS_PROFILE") == "thorough" else 2
 DETERMINISTIC = "lt_1", "lt_loop", "lt_bb", "lt_stmt"
 
 
@@ -49,6 +50,12 @@ def mpi_words(site, what):
     return [word for word in said[1:] if word.startswith(("-I", "-L", "-l", "-Wl"))]
 
 
+@pytest.fixture(scope="module")
+def recorded(site):
+    """Give a recorded run of 2 ranks, which is made once."""
+    return functools.cache(lambda kind, turn=0: run(site, kind, 2, f"{kind}{turn}.store"))
+
+
 def run(site, kind, ranks, name):
     """A recorded run."""
     words = ["--force", "--counters", COUNTERS, "-o", name, "--", *site.ranks(ranks)]
@@ -58,8 +65,8 @@ def run(site, kind, ranks, name):
 
 
 @pytest.mark.parametrize("kind", ["stencil", "pipeline", "shares"])
-def test_logical_profiles_are_the_same_in_every_run(site, kind):
-    traces = [run(site, kind, 2, f"{k}.store") for k in range(RUNS)]
+def test_logical_profiles_are_the_same_in_every_run(recorded, kind):
+    traces = [recorded(kind, turn) for turn in range(RUNS)]
 
     for clock in DETERMINISTIC:
         first, *others = (burstline.wait_states(trace, clock=clock).profile for trace in traces)
@@ -71,9 +78,9 @@ def test_logical_profiles_are_the_same_in_every_run(site, kind):
 
 
 @pytest.mark.parametrize("kind", ["stencil", "pipeline", "shares"])
-def test_a_paraver_file_is_stamped_as_what_it_was_written_from(site, kind):
-    store = run(site, kind, 2, "paraver.store")
-    code, _, said = site.burstline("convert", "paraver.store", f"{kind}.prv")
+def test_a_paraver_file_is_stamped_as_what_it_was_written_from(site, recorded, kind):
+    store = recorded(kind)
+    code, _, said = site.burstline("convert", f"{kind}0.store", f"{kind}.prv")
     assert code == 0, said
 
     for clock in DETERMINISTIC:
@@ -113,8 +120,8 @@ def read_efforts(case, trace, counter):
 
 
 @pytest.mark.parametrize("kind", ["stencil", "shares"])
-def test_stamps_of_a_recording_are_those_of_the_literal_algorithm(site, kind):
-    trace = run(site, kind, 2, "l.store")
+def test_stamps_of_a_recording_are_those_of_the_literal_algorithm(recorded, kind):
+    trace = recorded(kind)
     case = case_of(restamped(trace, ordinals))
     wanted = clocks.stamps(case, read_efforts(case, trace, "IR_TOT_INS"))
 
@@ -155,9 +162,9 @@ def test_where_one_thread_calls_mpi_the_others_idle_as_long(site):
     assert waits.share_of_time("omp_idle_threads") == pytest.approx(share, rel=0.02)
 
 
-def test_planned_imbalance_is_intrinsic_and_what_holds_a_rank_up_is_not(site):
+def test_planned_imbalance_is_intrinsic_and_what_holds_a_rank_up_is_not(recorded):
     planned, held_up = (
-        burstline.wait_states(run(site, kind, 2, f"{kind}.store"), intrinsic=True)
+        burstline.wait_states(recorded(kind), intrinsic=True)
         for kind in ("imbalance", "held_up")
     )
 
@@ -169,10 +176,10 @@ def test_planned_imbalance_is_intrinsic_and_what_holds_a_rank_up_is_not(site):
     assert extrinsic >= 0.8 * held_up.profile.total("mpi_wait_nxn") > 50_000_000
 
 
-def test_a_trace_on_a_logical_clock_is_a_trace(site):
-    run(site, "stencil", 2, "t.store")
+def test_a_trace_on_a_logical_clock_is_a_trace(site, recorded):
+    trace = recorded("stencil")
 
-    words = "retime", "t.store", "--clock", "lt_stmt", "-o", "t.prv", "--force"
+    words = "retime", "stencil0.store", "--clock", "lt_stmt", "-o", "t.prv", "--force"
     code, printed, said = site.burstline(*words, "--format", "json")
     assert code == 0, said
     document = json.loads(printed)
@@ -180,6 +187,6 @@ def test_a_trace_on_a_logical_clock_is_a_trace(site):
     assert document["inconsistent"] == 0
     assert document["counters"] == ["IR_TOT_INS"]
     retimed = site.trace("t.prv")
-    assert retimed.rows("calls") == site.trace("t.store").rows("calls")
+    assert retimed.rows("calls") == trace.rows("calls")
     # Paraver's trace ends with the last stamp.
     assert retimed.duration_ns <= document["end_ticks"] <= retimed.duration_ns + 1
