@@ -7,9 +7,8 @@ from pathlib import Path
 
 from experiments.signature.ending import STEP
 
-from burstline.model import CODES, Trace
+from burstline.model import CODES
 from burstline.record import Plan, RankPlan
-from burstline.signature import Measurement, Signature, Stamps, events_of
 
 PROGRAMS = Path(__file__).parent / "record"
 TOKENS = (1 << 64) - 1
@@ -42,19 +41,3 @@ def ring_plan(before: Sequence[str], steps: int = 25, ranks: int = 2) -> Plan:
     end = len(before) + steps * len(STEP)
     plan = rank_plan([*before, *STEP * steps], 0, len(before) + 4, end)
     return Plan((plan,) * ranks, full=False)
-
-
-def measured(trace: Trace, signature: Signature, factor: int = 1) -> Measurement:
-    """What a signature run would have measured, had it been `factor` times slower."""
-    events = events_of(trace)
-    stamps = tuple(
-        Stamps(
-            process.rank,
-            process.counts,
-            factor * events.boundaries(number)[process.counts],
-            factor * int(events.init_ns[number]),
-            factor * int(events.finalize_ns[number]),
-        )
-        for number, process in enumerate(signature.processes)
-    )
-    return Measurement(stamps, 5000, {"command": "mpirun ./app"})

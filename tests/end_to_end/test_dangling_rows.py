@@ -5,7 +5,6 @@ Of those are rows that name one which is not there, nulls, and numbers too large
 
 from __future__ import annotations
 
-import itertools
 import shutil
 
 import pyarrow as pa
@@ -112,20 +111,6 @@ def is_right(done, name, *, may_answer):
     return done.returncode == 3 and f"{name}.parquet: expected" in done.stderr
 
 
-PLACES = [(name, column) for name, columns in REFERENCES.items() for column in columns]
-
-
-def asked(place, value):
-    """Commands that are given a value at a place: all of them over few places.
-
-    Every command loads tables by the same function, so the next place has the next ones.
-    """
-    others = (
-        ["info", "waits"] if value < 0 else [each for each in COMMANDS if each != "convert"]
-    )
-    return ["convert", others[PLACES.index(place) % len(others)]]
-
-
 @pytest.mark.parametrize("name", REFERENCES)
 def test_no_command_falls_over_a_row_that_is_not_there(name, sound, tmp_path):
     wrong = []
@@ -134,7 +119,7 @@ def test_no_command_falls_over_a_row_that_is_not_there(name, sound, tmp_path):
             if value > 0 and not schema.TABLES[name].column(column).refers:
                 continue  # a rank may be any number
             copy = damage(sound, tmp_path, ("store", name, column), value)
-            for command in asked((name, column), value):
+            for command in COMMANDS if value > 0 else ("info", "waits", "convert"):
                 done = ends(command, sound, copy, tmp_path)
                 if not is_right(done, name, may_answer=command != "convert"):
                     wrong.append((command, "store", column, value, done))
@@ -207,13 +192,8 @@ TOO_LARGE = [
 ]
 
 
-# A column is held against the schema by the same function, whoever read it.
-READ_FROM = list(zip(NEVER_NULL, itertools.cycle(["store", "parquet"]), strict=False))
-
-
-@pytest.mark.parametrize(
-    ("name", "column", "kind"), [(*place, kind) for place, kind in READ_FROM]
-)
+@pytest.mark.parametrize("kind", ["store", "parquet"])
+@pytest.mark.parametrize(("name", "column"), NEVER_NULL)
 def test_a_null_where_none_may_be_is_damage(name, column, kind, sound, tmp_path):
     copy = damage(sound, tmp_path, (kind, name, column), None, slice(0, 1))
 

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import os
 from collections import Counter
 from pathlib import Path
 
@@ -17,12 +16,9 @@ from stories import FORMATS
 
 REGRESSIONS = [int(line) for line in Path(__file__).with_name("seeds.txt").read_text().split()]
 """Programs that failed once."""
-BLOCK = 20 if os.environ.get("HYPOTHESIS_PROFILE") == "thorough" else 6
+BLOCK = 20
 BLOCKS = 10
-"""Programs of a test, and tests. This file is a program that tries those from FIRST to LAST.
-
-Sixty come back from each format, and through each command, 15 times.
-"""
+"""Programs of a test, and tests. This file is a program that tries those from FIRST to LAST."""
 
 COMMANDS = (
     ("info", "--format", "json"),
@@ -136,6 +132,7 @@ def test_what_failed_once_does_not_again(tmp_path, monkeypatch, seed):
 
 
 if __name__ == "__main__":
+    import os
     import sys
     import tempfile
 

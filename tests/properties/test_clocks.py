@@ -15,7 +15,7 @@ from burstline.clocks import corrected, violations
 from burstline.clocks.alignment import LARGEST_DRIFT, aligned
 from burstline.clocks.correction import DECAY_BITS, controlled_clock
 from burstline.identity import call_tree
-from burstline.synchronisation import ReplayModel, ReplayRows, replay, rows_of, sync_of
+from burstline.synchronisation import Rows, Weights, replay, rows_of, sync_of
 from burstline.synchronisation.rows import COLLECTIVE
 from burstline.testing import assert_same_trace, trace_of
 from golden.oracle_events import as_text
@@ -57,7 +57,7 @@ def test_no_interval_changes_by_more_than_the_jumps_need(program, offsets):
     rows = rows_of_trace(skewed(scaled(program), offsets, [0] * 4))
     time = rows.time_ns
     forward = replay(
-        rows, [ReplayModel(rows.steps(time) - rows.steps(time >> DECAY_BITS), floor=time)]
+        rows, [Weights(rows.steps(time) - rows.steps(time >> DECAY_BITS), floor=time)]
     ).stamps[0]
     stamps = controlled_clock(rows, 0)
 
@@ -85,7 +85,7 @@ def test_jumps_are_spread_as_the_twin_says(program, offsets, latency):
     rows = rows_of_trace(skewed(scaled(program), offsets, [0] * 4))
     time = rows.time_ns
     step = rows.steps(time) - rows.steps(time >> DECAY_BITS)
-    [forward] = replay(rows, [ReplayModel(step, latency, floor=time)]).stamps
+    [forward] = replay(rows, [Weights(step, latency, floor=time)]).stamps
     columns = rows.location, rows.signals, rows.awaits, rows.before
     plain = tuple(column.tolist() for column in columns)
 
@@ -215,7 +215,7 @@ def test_clocks_are_set_as_well_as_processes_leave_together(seed):
         times.append(np.rint(true + offset[rank] + drift[rank] * true).astype(np.int64))
     source = np.repeat(np.arange(meetings), 2)
     enters = np.arange(2 * meetings) % 2 == 0
-    rows = ReplayRows(
+    rows = Rows(
         np.arange(ranks + 1) * 2 * meetings,
         np.tile(np.arange(2 * meetings), ranks),
         np.concatenate(times),

@@ -128,19 +128,41 @@ def test_counters_of_real_files_are_told_by_label_and_by_number(real_traces):
     assert {"TASK-CLOCK", "CONTEXT-SWITCHES", "PAGE-FAULTS", "fake_native::EV_A"} <= names
 
 
-PRESETS = """
-0 L1_DCM, 2 L2_DCM, 4 L3_DCM, 6 L1_TCM, 7 L2_TCM, 8 L3_TCM, 20 TLB_DM, 23 L1_LDM,
-24 L1_STM, 46 BR_MSP, 47 BR_PRC, 48 FMA_INS, 50 TOT_INS, 52 FP_INS, 53 LD_INS, 54 SR_INS,
-55 BR_INS, 56 VEC_INS, 57 RES_STL, 59 TOT_CYC, 60 LST_INS, 102 FP_OPS, 103 SP_OPS,
-104 DP_OPS, 105 VEC_SP, 106 VEC_DP, 107 REF_CYC
-"""
-
-
-@pytest.mark.parametrize("preset", PRESETS.split(","))
-def test_presets_are_named_by_number(preset):
-    index, name = preset.split()
-    assert PRESET_COUNTERS[42000000 + int(index)] == f"PAPI_{name}"
-    assert counter_name(43000000 + int(index)) == f"PAPI_{name}"
+@pytest.mark.parametrize(
+    ("index", "name"),
+    [
+        (0, "L1_DCM"),
+        (2, "L2_DCM"),
+        (4, "L3_DCM"),
+        (6, "L1_TCM"),
+        (7, "L2_TCM"),
+        (8, "L3_TCM"),
+        (20, "TLB_DM"),
+        (23, "L1_LDM"),
+        (24, "L1_STM"),
+        (46, "BR_MSP"),
+        (47, "BR_PRC"),
+        (48, "FMA_INS"),
+        (50, "TOT_INS"),
+        (52, "FP_INS"),
+        (53, "LD_INS"),
+        (54, "SR_INS"),
+        (55, "BR_INS"),
+        (56, "VEC_INS"),
+        (57, "RES_STL"),
+        (59, "TOT_CYC"),
+        (60, "LST_INS"),
+        (102, "FP_OPS"),
+        (103, "SP_OPS"),
+        (104, "DP_OPS"),
+        (105, "VEC_SP"),
+        (106, "VEC_DP"),
+        (107, "REF_CYC"),
+    ],
+)
+def test_presets_are_named_by_number(index, name):
+    assert PRESET_COUNTERS[42000000 + index] == f"PAPI_{name}"
+    assert counter_name(43000000 + index) == f"PAPI_{name}"
 
 
 def test_a_counter_has_a_name_in_any_case():
@@ -188,25 +210,46 @@ def test_states_are_those_of_extrae():
     assert STATE_COLORS[17] == (255, 0, 96)
 
 
-REGIONS = """
-60000001 3 openmp parallel, 60000002 4 openmp loop, 60000002 5 openmp sections,
-60000002 6 openmp single, 60000005 1 openmp barrier, 60000016 1 openmp implicit_barrier,
-60000016 2 openmp join, 60000018 9 openmp outlined, 60000022 1 openmp taskwait,
-60000023 9 openmp task, 60000024 9 openmp task_create, 60000019 9 user function,
-60000020 9 pthread function, 61000000 8 pthread call, 60000 43 openmp call,
-60002 1 openmp parallel, 60002 2 openmp team, 60003 9 openmp dispatch, 60003 12 openmp loop,
-60003 24 openmp single, 60004 26 openmp barrier, 60004 27 openmp implicit_barrier,
-60004 30 openmp critical, 60004 34 openmp taskwait, 60009 47 openmp task_create,
-60009 48 openmp task, 60012 2 openmp outlined, 63000000 1 gpu call, 63100000 1 gpu kernel,
-63100000 3 gpu call, 40000004 1 io call, 40000040 1 memory call, 1234 1 other call
-"""
-
-
-@pytest.mark.parametrize("region", REGIONS.split(","))
-def test_a_region_is_told_by_type_and_value(region):
-    number, value, *kind = region.split()
-
-    assert region_kind(int(number), int(value)) == tuple(kind)
+@pytest.mark.parametrize(
+    ("type_", "value", "expected"),
+    [
+        (60000001, 3, ("openmp", "parallel")),
+        (60000002, 4, ("openmp", "loop")),
+        (60000002, 5, ("openmp", "sections")),
+        (60000002, 6, ("openmp", "single")),
+        (60000005, 1, ("openmp", "barrier")),
+        (60000016, 1, ("openmp", "implicit_barrier")),
+        (60000016, 2, ("openmp", "join")),
+        (60000018, 9, ("openmp", "outlined")),
+        (60000022, 1, ("openmp", "taskwait")),
+        (60000023, 9, ("openmp", "task")),
+        (60000024, 9, ("openmp", "task_create")),
+        (60000019, 9, ("user", "function")),
+        (60000020, 9, ("pthread", "function")),
+        (61000000, 8, ("pthread", "call")),
+        (60000, 43, ("openmp", "call")),
+        (60002, 1, ("openmp", "parallel")),
+        (60002, 2, ("openmp", "team")),
+        (60003, 9, ("openmp", "dispatch")),
+        (60003, 12, ("openmp", "loop")),
+        (60003, 24, ("openmp", "single")),
+        (60004, 26, ("openmp", "barrier")),
+        (60004, 27, ("openmp", "implicit_barrier")),
+        (60004, 30, ("openmp", "critical")),
+        (60004, 34, ("openmp", "taskwait")),
+        (60009, 47, ("openmp", "task_create")),
+        (60009, 48, ("openmp", "task")),
+        (60012, 2, ("openmp", "outlined")),
+        (63000000, 1, ("gpu", "call")),
+        (63100000, 1, ("gpu", "kernel")),
+        (63100000, 3, ("gpu", "call")),
+        (40000004, 1, ("io", "call")),
+        (40000040, 1, ("memory", "call")),
+        (1234, 1, ("other", "call")),
+    ],
+)
+def test_a_region_is_told_by_type_and_value(type_, value, expected):
+    assert region_kind(type_, value) == expected
 
 
 def test_kinds_of_regions_are_those_of_the_schema():

@@ -7,6 +7,7 @@ from burstline.extrae.labels import (
     is_absolute,
     read_counter,
     read_function,
+    read_holders,
     read_line,
 )
 from burstline.formats.paraver.files.pcf import read_pcf
@@ -53,6 +54,37 @@ from burstline.formats.paraver.files.pcf import read_pcf
 )
 def test_a_function_is_its_name_without_types_and_arguments(label, name):
     assert read_function(label) == name
+
+
+@pytest.mark.parametrize(
+    ("label", "holders"),
+    [
+        ("main", []),
+        (
+            "CalcQ inlined at /src/lulesh.cc:2437:16 in main ",
+            [("main", SourceLine("lulesh.cc", 2437))],
+        ),
+        (
+            "comm3_ inlined at a.f:1:2 in comm3_ inlined at /s/b.f:3:4 in mg",
+            [("mg", SourceLine("b.f", 3))],
+        ),
+        (
+            "m::op [m::op<int>::operator()(int) inlined at /s/c.hpp:9:4 in void m::cg<int>(M)]",
+            [("m::cg", SourceLine("c.hpp", 9))],
+        ),
+        ("f inlined at a.c:0:0 in ??", [("??", SourceLine("a.c", None))]),
+        ("f inlined at somewhere", []),
+        ("f inlined at ", []),
+    ],
+)
+def test_a_function_that_was_inlined_names_those_it_is_in(label, holders):
+    assert read_holders(label) == holders
+
+
+def test_no_label_makes_more_than_a_few_frames():
+    pair = " inlined at a.c:1:2 in g inlined at a.c:3:4 in h"
+
+    assert len(read_holders("f" + pair * 500)) == 16
 
 
 @pytest.mark.parametrize(

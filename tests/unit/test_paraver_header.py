@@ -135,14 +135,32 @@ def test_marks_of_other_editors_are_forgiven():
     assert kinds(header) == ["header_bom", "header_magic"]
 
 
-MALFORMED = """
-1:99999999999(1:1) 1:2(1:1) 1:1(1:1,1:1) 2:1(1:1) 1:1(1:1),1(1:1) 0:1(1:1) 0: 1:0()
-1:1() 1:1(0:1) 1:1(1) 1:1(1:1 1:1(1:1,) 1:1(-1:1) 1:1(1:1),2,3 1:1(1:1)2 1:3,1(1:1)
-1:1(1:1),-1 1: 1
-"""
-
-
-@pytest.mark.parametrize("lists", ["", *MALFORMED.split()])
+@pytest.mark.parametrize(
+    "lists",
+    [
+        "1:99999999999(1:1)",
+        "1:2(1:1)",
+        "1:1(1:1,1:1)",
+        "2:1(1:1)",
+        "1:1(1:1),1(1:1)",
+        "0:1(1:1)",
+        "0:",
+        "1:0()",
+        "1:1()",
+        "1:1(0:1)",
+        "1:1(1)",
+        "1:1(1:1",
+        "1:1(1:1,)",
+        "1:1(-1:1)",
+        "1:1(1:1),2,3",
+        "1:1(1:1)2",
+        "1:3,1(1:1)",
+        "1:1(1:1),-1",
+        "1:",
+        "1",
+        "",
+    ],
+)
 def test_a_malformed_list_of_applications_is_an_error_on_line_1(lists):
     with pytest.raises(FormatError) as caught:
         read(f"#Paraver (d):9_ns:0:{lists}")
@@ -222,14 +240,28 @@ def test_an_inter_communicator_names_two_groups_and_their_leaders():
     assert communicator.sides == ((4, 0), (5, 2))
 
 
-NO_COMMUNICATORS = b"""
-c c:1:1 c:1:1:2:1 c:1:1:1:1:2 c:1:1:99999999999 c:1:1:999999999:1 c:0:1:1:1 c:1:1:1:0
-c:1:1:1:-1 c:1:1:1:99999999999 c:1:1:1::1 c:1:1:1:x i:1:9:4:1:5 i:1:9:4:0:5:3
-i:0:9:4:1:5:3 d:1:1:1:1
-"""
-
-
-@pytest.mark.parametrize("line", [b"", *NO_COMMUNICATORS.split()])
+@pytest.mark.parametrize(
+    "line",
+    [
+        b"",
+        b"c",
+        b"c:1:1",
+        b"c:1:1:2:1",
+        b"c:1:1:1:1:2",
+        b"c:1:1:99999999999",
+        b"c:1:1:999999999:1",
+        b"c:0:1:1:1",
+        b"c:1:1:1:0",
+        b"c:1:1:1:-1",
+        b"c:1:1:1:99999999999",
+        b"c:1:1:1::1",
+        b"c:1:1:1:x",
+        b"i:1:9:4:1:5",
+        b"i:1:9:4:0:5:3",
+        b"i:0:9:4:1:5:3",
+        b"d:1:1:1:1",
+    ],
+)
 def test_a_malformed_communicator_is_none(line):
     assert read_communicator(line) is None
 

@@ -220,6 +220,59 @@ def test_callers_are_read_from_old_and_new_labels(trace, function, line):
     assert cells(t.calls, "call_path") == "1"
 
 
+INLINED = """\
+EVENT_TYPE
+0 70000001 Caller at level 1
+0 70000002 Caller at level 2
+VALUES
+2 solve
+3 f inlined at /s/a.c:12:5 in solve
+4 f inlined at /s/a.c:18:5 in solve
+5 g inlined at /s/a.c:3:5 in solve
+7 h inlined at /s/h.h:90:5 in solve
+6 main
+
+EVENT_TYPE
+0 80000001 Caller line at level 1
+0 80000002 Caller line at level 2
+VALUES
+1 b.c:7 [/s/b.c:7, /run]
+2 a.c:10 [/s/a.c:10, /run]
+3 a.c:20 [/s/a.c:20, /run]
+4 m.c:3 [/s/m.c:3, /run]
+"""
+
+
+def test_functions_that_were_inlined_stand_below_those_they_are_in(trace):
+    frames = [(2, 2), (3, 1), (4, 1), (5, 1), (7, 1), (2, 3)]
+    t = trace(
+        " ".join(
+            f"call:ONE:1:{20 * k}:{20 * k + 9}:50000001:70000001:{function}:80000001:{place}"
+            ":70000002:6:80000002:4"
+            for k, (function, place) in enumerate(frames)
+        ),
+        pcf=INLINED,
+    )
+    rows = t.call_paths.to_pylist()
+
+    def path(node):
+        row = rows[node]
+        above = [] if row["parent"] is None else path(row["parent"])
+        return [*above, (row["function"], row["file"], row["line"])]
+
+    outer = ("main", "m.c", 3)
+    assert [path(each) for each in t.calls["call_path"].to_pylist()] == [
+        [outer, ("solve", "a.c", 10)],
+        [outer, ("solve", "a.c", 12), ("f", "b.c", 7)],
+        [outer, ("solve", "a.c", 18), ("f", "b.c", 7)],
+        # lines before those of solve, or of another file, are of what is inlined in it, too
+        [outer, ("solve", None, None), ("g", "b.c", 7)],
+        [outer, ("solve", None, None), ("h", "b.c", 7)],
+        [outer, ("solve", "a.c", 20)],
+    ]
+    assert len({tuple(row.values())[1:] for row in rows}) == len(rows)
+
+
 class Steps:
     """Progress that is written down."""
 

@@ -21,6 +21,7 @@ from burstline.formats import documents
 from burstline.signature import (
     Measurement,
     Stamps,
+    events_of,
     measurement_in,
     phases,
     predict,
@@ -31,7 +32,6 @@ from burstline.signature import (
 from burstline.signature.events import Occurrences
 from burstline.signature.windows import ENOUGH, early_end, windows_of
 from burstline.testing import trace_of
-from signed import measured
 
 HERE = Path("app.sig")
 
@@ -49,6 +49,22 @@ def solver(ranks=2, steps=100, grow=0, slower=1, tail=50):
         now += slower * tail
         lines += [f"{now} enter MPI_Finalize", f"{now + 5} leave"]
     return trace_of(" | ".join(lines))
+
+
+def measured(trace, signature, factor=1):
+    """What a signature run would have measured, had it been `factor` times slower."""
+    events = events_of(trace)
+    stamps = tuple(
+        Stamps(
+            process.rank,
+            process.counts,
+            factor * events.boundaries(number)[process.counts],
+            factor * int(events.init_ns[number]),
+            factor * int(events.finalize_ns[number]),
+        )
+        for number, process in enumerate(signature.processes)
+    )
+    return Measurement(stamps, 5000, {"command": "mpirun ./app"})
 
 
 def from_toml(text, path):

@@ -14,7 +14,7 @@ from typing import Final
 import numpy as np
 
 from burstline.columns import UNKNOWN, AnyIntegers, Floats, Integers
-from burstline.synchronisation import COLLECTIVE, ReplayRows
+from burstline.synchronisation import COLLECTIVE, Rows
 
 LARGEST_DRIFT: Final = 100e-6
 """No clock is told to run faster or slower than that: crystals do not."""
@@ -36,7 +36,7 @@ class _Meetings:
     scale_ns: Floats
 
 
-def aligned(rows: ReplayRows, process: AnyIntegers) -> ReplayRows:
+def aligned(rows: Rows, process: AnyIntegers) -> Rows:
     """The rows by clocks set and paced so that members leave N x N collectives together.
 
     Each process's clock gets an offset and a drift: those with the least sum of absolute
@@ -52,7 +52,7 @@ def aligned(rows: ReplayRows, process: AnyIntegers) -> ReplayRows:
     return replace(rows, time_ns=rows.time_ns + np.rint(ahead.max() - ahead).astype(np.int64))
 
 
-def _meetings_of(rows: ReplayRows, process: AnyIntegers) -> _Meetings:
+def _meetings_of(rows: Rows, process: AnyIntegers) -> _Meetings:
     """The members of all sources that exactly those take from who give to it, two or more."""
     location, of_collective = rows.location, rows.kind == COLLECTIVE
     sides = []

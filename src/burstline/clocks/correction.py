@@ -27,7 +27,7 @@ from burstline.clocks.alignment import aligned
 from burstline.clocks.restamping import restamped
 from burstline.columns import NO_VALUE, UNKNOWN, AnyIntegers, Integers, prefix_sums
 from burstline.model import Trace
-from burstline.synchronisation import ReplayModel, ReplayRows, replay
+from burstline.synchronisation import Rows, Weights, replay
 
 DECAY_BITS: Final = 13
 """A shift decays, and a jump is spread, by 122 ppm of the time: faster than clocks drift."""
@@ -41,24 +41,24 @@ class Violations:
     worst_ns: int
 
 
-def violations(rows: ReplayRows) -> Violations:
+def violations(rows: Rows) -> Violations:
     """The violations of the clock condition by recorded stamps; rows need no order."""
     early = _core.source_times(rows.kernel, rows.time_ns)
     early = np.where(early == np.iinfo(np.int64).min, rows.time_ns, early) - rows.time_ns
     return Violations(int(np.count_nonzero(early > 0)), int(early.max(initial=0)))
 
 
-def controlled_clock(rows: ReplayRows, latency_ns: int = 1) -> Integers:
+def controlled_clock(rows: Rows, latency_ns: int = 1) -> Integers:
     """Stamps of rows without violations of the clock condition, (rows,)."""
     time = rows.time_ns
     step = rows.steps(time) - rows.steps(time >> DECAY_BITS)
-    model = ReplayModel(step, latency_ns, floor=time)
+    model = Weights(step, latency_ns, floor=time)
     replayed = replay(rows, [model])
     [stamps] = replayed.stamps
     return _core.amortised(rows.kernel, replayed.order, time, stamps, latency_ns, DECAY_BITS)
 
 
-def corrected(trace: Trace, rows: ReplayRows, latency_ns: int = 1) -> tuple[Trace, int]:
+def corrected(trace: Trace, rows: Rows, latency_ns: int = 1) -> tuple[Trace, int]:
     """A trace with moved stamps, and how far the one that moved most did.
 
     Threads of a process have one clock, and move together. Events between two rows of a
@@ -77,7 +77,7 @@ def corrected(trace: Trace, rows: ReplayRows, latency_ns: int = 1) -> tuple[Trac
     return restamped(trace, partial(_moved_stamps, rows, shift)), int(shift.max())
 
 
-def _by_process(rows: ReplayRows, process: AnyIntegers) -> tuple[ReplayRows, Integers]:
+def _by_process(rows: Rows, process: AnyIntegers) -> tuple[Rows, Integers]:
     """The rows of each process in order of time, as if of one location, and which they are.
 
     As they are where threads of a process break cause and effect among themselves.
@@ -91,7 +91,7 @@ def _by_process(rows: ReplayRows, process: AnyIntegers) -> tuple[ReplayRows, Int
     owner = owner[rows.location]
     order = np.lexsort((position, rows.time_ns, owner))
     begin = prefix_sums(np.bincount(owner, minlength=len(names)))
-    together = ReplayRows(
+    together = Rows(
         begin,
         rows.place[order],
         rows.time_ns[order],
@@ -104,7 +104,7 @@ def _by_process(rows: ReplayRows, process: AnyIntegers) -> tuple[ReplayRows, Int
 
 
 def _moved_stamps(
-    rows: ReplayRows,
+    rows: Rows,
     shift: Integers,
     location: AnyIntegers,
     time: Integers,

@@ -13,7 +13,7 @@ from burstline.clocks.efforts import Basis, Effort, efforts_of
 from burstline.clocks.order import MachineOrder, machine_order
 from burstline.clocks.readings import Readings, readings_of
 from burstline.clocks.restamping import Stamping, restamped
-from burstline.clocks.stamps import LogicalStamps, stamps_of
+from burstline.clocks.stamps import Stamps, stamps_of
 from burstline.columns import (
     NO_VALUE,
     UNKNOWN,
@@ -221,14 +221,14 @@ def retimings(
 
 def all_stamps(
     trace: Trace, efforts: Sequence[Effort], *, collectives: str = "causal"
-) -> list[LogicalStamps]:
+) -> list[Stamps]:
     """The stamps of several clocks, by one replay."""
     return [stamps for _, _, stamps in _stamped_efforts(trace, efforts, collectives)]
 
 
 def _stamped_efforts(
     trace: Trace, efforts: Sequence[Effort], collectives: str
-) -> Iterable[tuple[Effort, Basis, LogicalStamps]]:
+) -> Iterable[tuple[Effort, Basis, Stamps]]:
     if collectives not in COLLECTIVES:
         raise ParameterError(f"members of collectives wait {' or '.join(COLLECTIVES)}")
     rows = rows_of(sync_of(trace, call_tree(trace)), together=collectives == "full")
@@ -241,9 +241,7 @@ def _stamped_efforts(
     return zip(efforts, basis, stamps, strict=True)
 
 
-def _on_clock(
-    trace: Trace, stamps: LogicalStamps, clock: str, left_out: Sequence[str]
-) -> Trace:
+def _on_clock(trace: Trace, stamps: Stamps, clock: str, left_out: Sequence[str]) -> Trace:
     """The trace with stamps of a clock, in ticks, without some tables."""
     restamped = restamp(trace, stamps, left_out)
     facts = trace.metadata | {"clock": clock, "unit": "ticks"}
@@ -252,7 +250,7 @@ def _on_clock(
     return Trace(tables, sources=trace.sources)
 
 
-def restamp(trace: Trace, stamps: LogicalStamps, left_out: Sequence[str] = ()) -> Trace:
+def restamp(trace: Trace, stamps: Stamps, left_out: Sequence[str] = ()) -> Trace:
     """The trace with other stamps, without some tables and what was measured in ns alone."""
     names = [name for name in schema.TABLES if name not in (*_RAW, *left_out)]
     clocked = restamped(trace, _stamping_by(trace, stamps), names)
@@ -264,7 +262,7 @@ def restamp(trace: Trace, stamps: LogicalStamps, left_out: Sequence[str] = ()) -
     return Trace(tables, sources=trace.sources)
 
 
-def _stamping_by(trace: Trace, stamps: LogicalStamps) -> Stamping:
+def _stamping_by(trace: Trace, stamps: Stamps) -> Stamping:
     """How a clock stamps events: by their places, and others as the last one before them."""
     readings = stamps.readings
     risen = _never_falling(trace, readings)
@@ -314,7 +312,7 @@ def _never_falling(trace: Trace, readings: Readings) -> Integers:
     return time
 
 
-def _events_of_cycles(stamps: LogicalStamps) -> list[list[tuple[int, int]]]:
+def _events_of_cycles(stamps: Stamps) -> list[list[tuple[int, int]]]:
     """Location and event ordinal of the members of each circle."""
     rows = stamps.rows
     location = rows.location

@@ -16,16 +16,16 @@ import numpy as np
 
 from burstline.clocks.readings import Readings
 from burstline.columns import UNKNOWN, AnyIntegers, Integers, take
-from burstline.synchronisation import PLACES, ReplayModel, ReplayRows, replay
+from burstline.synchronisation import PLACES, Rows, Weights, replay
 
 
 @dataclass(frozen=True, slots=True, eq=False)
-class LogicalStamps:
+class Stamps:
     """Stamps of a clock, of any event and of what synchronises in it."""
 
     readings: Readings
     effort: Integers  # (events,) sums of efforts on the location
-    rows: ReplayRows  # what synchronises
+    rows: Rows  # what synchronises
     late: Integers  # (rows,) how far its stamp lies behind the sum of efforts
     cycles: list[list[int]]  # rows that wait for each other; stamped without their sources
     _span: np.int64  # more than any place
@@ -56,20 +56,16 @@ class LogicalStamps:
         return np.where(row >= self.rows.begin[location], row, UNKNOWN)
 
 
-def stamps_of(
-    rows: ReplayRows, readings: Readings, efforts: Sequence[Integers]
-) -> list[LogicalStamps]:
+def stamps_of(rows: Rows, readings: Readings, efforts: Sequence[Integers]) -> list[Stamps]:
     """Stamps of the clock of each of the efforts, all in one replay; efforts become sums."""
     event = np.maximum(readings.rows(rows.location, rows.place // PLACES), 0)
     sums = [readings.add_up(effort) for effort in efforts]
-    replayed = replay(
-        rows, [ReplayModel(rows.steps(total[event]), latency=1) for total in sums]
-    )
+    replayed = replay(rows, [Weights(rows.steps(total[event]), latency=1) for total in sums])
     for total, stamp in zip(sums, replayed.stamps, strict=True):
         np.subtract(stamp, total[event], out=stamp)
     span = np.int64(rows.place.max(initial=0) + 1)
     key = rows.location * span + rows.place
     return [
-        LogicalStamps(readings, total, rows, late, replayed.cycles, span, key)
+        Stamps(readings, total, rows, late, replayed.cycles, span, key)
         for total, late in zip(sums, replayed.stamps, strict=True)
     ]

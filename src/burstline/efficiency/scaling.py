@@ -46,7 +46,7 @@ _ALIKE: Final = 0.1  # of amounts that are called the same
 _GROWN: Final = 1.5  # of threads, that tells strong from weak scaling
 
 
-class CountedWork(NamedTuple):
+class Work(NamedTuple):
     """What was counted in the useful bursts whose counters are all known; empty if nothing."""
 
     counters: tuple[str, ...] = ()  # of instructions, or work; of cycles, if there is one
@@ -68,7 +68,7 @@ class _Measured(NamedTuple):
     efficiency: Efficiency
     threads: int
     useful_ns: int
-    work: tuple[CountedWork, ...]  # by kind
+    work: tuple[Work, ...]  # by kind
 
 
 @dataclass(frozen=True, slots=True)
@@ -79,7 +79,7 @@ class ScaledRun:
     efficiency: Efficiency
     threads: int  # ranks, and their further threads that compute
     useful_ns: int  # of all threads
-    work: CountedWork  # empty if the runs have no counter in common
+    work: Work  # empty if the runs have no counter in common
     # parts of the parallel efficiency; ratios with the first run, above 1 where this one is
     # better; `global`; None if not computable
     factors: Mapping[str, float | None]
@@ -272,9 +272,7 @@ def _measure_run(trace: Trace, *, full: bool, poll_gap_ns: int) -> _Measured:
         threads=len(efficiency.ranks) + int(np.count_nonzero(others)),
         useful_ns=sum(efficiency.useful_ns) + int(others.sum()),
         work=tuple(
-            CountedWork(counters, (*total[1:],), total[0])
-            if counters and min(total) > 0
-            else CountedWork()
+            Work(counters, (*total[1:],), total[0]) if counters and min(total) > 0 else Work()
             for counters, total in zip(chosen, sums, strict=True)
         ),
     )
@@ -290,7 +288,7 @@ def _chosen_counters(names: Sequence[str], kind: Sequence[Sequence[str]]) -> tup
 
 
 def _compare_run(run: _Measured, first: _Measured, kind: int | None, scaling: str) -> ScaledRun:
-    work, base = (CountedWork() if kind is None else one.work[kind] for one in (run, first))
+    work, base = (Work() if kind is None else one.work[kind] for one in (run, first))
     efficiency = run.efficiency
     names = ("computation", "instruction", "ipc", "frequency", "speed")
     ratios: dict[str, float | None] = dict.fromkeys(names)

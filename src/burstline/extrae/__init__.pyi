@@ -51,11 +51,13 @@ from burstline.extrae.event_types import WAIT_LENGTH as WAIT_LENGTH
 from burstline.extrae.event_types import WAIT_STATE as WAIT_STATE
 from burstline.extrae.event_types import RegionKind as RegionKind
 from burstline.extrae.labels import UNRESOLVED as UNRESOLVED
+from burstline.extrae.labels import SourceLine as SourceLine
 from burstline.extrae.labels import frame_label as frame_label
 from burstline.extrae.labels import is_absolute as is_absolute
 from burstline.extrae.labels import read_counter as read_counter
 from burstline.extrae.labels import read_frame as read_frame
 from burstline.extrae.labels import read_function as read_function
+from burstline.extrae.labels import read_holders as read_holders
 from burstline.extrae.labels import read_line as read_line
 from burstline.extrae.labels import read_signature as read_signature
 from burstline.extrae.mpi_calls import MPI_EVENTS as MPI_EVENTS

@@ -26,12 +26,14 @@ _INLINED = " inlined at "
 _OUTLINED = re.compile(r"\[clone (\._omp_fn\.\d{1,9})\]")
 _COMPILER_SUFFIX = re.compile(r"\.(?:isra|part|constprop|cold|lto_priv)(?:\.\d{1,9})?$")
 _MOST_SUFFIXES = 4
+_MOST_INLINED = 16
 # operators whose names hold brackets would end a name too early
 _OPERATOR = re.compile(
     r"\boperator *(?:\(\)|\[\]|<=>|<<=|<<|<=|<|>>=|>>|>=|->\*|->|>)|\(anonymous namespace\)"
 )
 _NEW_LINE = re.compile(r"(.+?):(\d{1,19})(?:, .*)?", re.ASCII)
 _CALLED_BY = ", called by "
+_HOLDER = re.compile(r"(.+?):(\d{1,19})(?::\d{1,19})? in (.+)", re.ASCII)
 _OLD_LINE = re.compile(r"(\d{1,19}) \((.*?)(?:, .*)?\)", re.ASCII)
 
 
@@ -47,12 +49,38 @@ def read_function(label: str) -> str | None:
 
     Only the name, with ``._omp_fn.N`` of outlined loops; of inlined functions the innermost.
     """
+    return read_signature(*_forms(label))
+
+
+def read_holders(label: str) -> list[tuple[str, SourceLine]]:
+    """The functions that an inlined function is in, and the line of each where it is called.
+
+    The innermost first; none if the function of the caller label is not inlined. A part of a
+    function that the compiler has put back into it is in no other one.
+    """
+    holders: list[tuple[str, SourceLine]] = []
+    inner = read_function(label)
+    _, *places = _forms(label)[0].split(_INLINED, _MOST_INLINED)
+    for place in places:
+        match = _HOLDER.fullmatch(place.partition(_INLINED)[0].strip())
+        if match is None:
+            break
+        path, line, function = match.groups()
+        name = read_signature(function) or UNRESOLVED
+        if name != inner:
+            holders.append((name, _short_form(f"{path.rpartition('/')[2]}:{line}")))
+        inner = name
+    return holders
+
+
+def _forms(label: str) -> tuple[str, str]:
+    """The signature that a caller label has, and its short form."""
     text = label.strip()
     short, bracket, long = text.partition(" [")
     if bracket and not long.startswith("clone "):
         # a short form with dots in it is abbreviated; else it is a prefix of the long one
         text = long.removesuffix("]")
-    return read_signature(text, short.strip())
+    return text, short.strip()
 
 
 def read_signature(signature: str, otherwise: str = "") -> str | None:

@@ -22,7 +22,7 @@ _LEAST_NOISE: Final = 0.01  # of the time: what two runs of a quiet machine diff
 _LONGEST_NS: Final = 2**63 - 1
 
 
-class MeasuredPhase(NamedTuple):
+class Measured(NamedTuple):
     """What the windows of a phase took on the target."""
 
     windows: int
@@ -44,7 +44,7 @@ class Estimate(NamedTuple):
     rest_ns: int  # after it, in no phase that was measured: scaled as all phases together
     measured_ns: int  # in windows
     set_ns: int  # one mean time of each phase that was measured
-    phases: tuple[MeasuredPhase | None, ...]  # as in the signature; None without a window
+    phases: tuple[Measured | None, ...]  # as in the signature; None without a window
     actual_ns: int | None  # of a full run
     reason: str = ""  # why the interval is too wide to be of use; empty if it is not
 
@@ -311,14 +311,14 @@ def _shared_processors(measurements: Sequence[Measurement]) -> str:
     return ""
 
 
-def _mean_of_phase(runs: Sequence[MeasuredPhase | None]) -> MeasuredPhase | None:
+def _mean_of_phase(runs: Sequence[Measured | None]) -> Measured | None:
     """What the windows of a phase took in several runs, which all have it or all do not."""
     known = [run for run in runs if run is not None]
     if not known:
         return None
     _, mean_ns, ratio, _ = np.mean(known, axis=0)
     error = float(np.linalg.norm([run.error for run in known])) / len(known)
-    return MeasuredPhase(known[0].windows, float(mean_ns), float(ratio), error)
+    return Measured(known[0].windows, float(mean_ns), float(ratio), error)
 
 
 def _run_noise(signature: Signature) -> float:
@@ -442,7 +442,7 @@ def _late_growth(phase: Phase, base: Floats, noise: float) -> float:
     return float(np.exp(change * change**2 / (change**2 + noise**2)))
 
 
-def _published_sum(process: Process, measured: Sequence[MeasuredPhase | None]) -> int | None:
+def _published_sum(process: Process, measured: Sequence[Measured | None]) -> int | None:
     """The sum of mean x weight over relevant phases, without what lies outside of them."""
     total = 0.0
     for phase, windows in zip(process.phases, measured, strict=True):
@@ -453,7 +453,7 @@ def _published_sum(process: Process, measured: Sequence[MeasuredPhase | None]) -
     return round(total)
 
 
-def _measured_windows(times: Floats, base: Floats, estimator: str) -> MeasuredPhase | None:
+def _measured_windows(times: Floats, base: Floats, estimator: str) -> Measured | None:
     if not len(times):
         return None
     mean, ratio = float(times.mean()), _usual_ratio(times, base)
@@ -463,7 +463,7 @@ def _measured_windows(times: Floats, base: Floats, estimator: str) -> MeasuredPh
     if estimator == "ratio" and base.any():
         by_mean = float(times.sum() / base.sum())
         error = max(error, abs(by_mean / max(ratio, 1e-9) - 1) / _TWO_SIDES)
-    return MeasuredPhase(len(times), mean, ratio, error)
+    return Measured(len(times), mean, ratio, error)
 
 
 def _usual_ratio(times: Floats, base: Floats) -> float:

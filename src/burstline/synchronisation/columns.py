@@ -31,7 +31,7 @@ from burstline.model import (
     Trace,
     init_finalize,
 )
-from burstline.synchronisation.intervals import Intervals, RecordedRows, narrow
+from burstline.synchronisation.intervals import Intervals, Recorded, narrow
 from burstline.synchronisation.teams import (
     Barriers,
     Locks,
@@ -55,7 +55,7 @@ _NOTHING: Final = np.zeros(0, np.int64)
 class Messages:
     """Messages whose calls are known on both sides; -1 for a call that is not known."""
 
-    recorded: RecordedRows  # rows of `messages`
+    recorded: Recorded  # rows of `messages`
     calls: Intervals
     send: AnyIntegers  # row of the call that started the send
     done: AnyIntegers  # the one that completed it
@@ -81,7 +81,7 @@ class Collectives:
     operation: AnyIntegers  # (instances,) position in the names of operations
     communicator: AnyIntegers  # (instances,)
     root: AnyIntegers  # (instances,) rank in the communicator, -1 without one
-    recorded: RecordedRows  # rows of `collective_members`
+    recorded: Recorded  # rows of `collective_members`
     call: AnyIntegers  # row of the call; that which completed it, of a non-blocking one
 
     def __getitem__(self, name: str) -> npt.NDArray[Any]:
@@ -276,7 +276,7 @@ def _messages_of(
         send, done, post, receive, is_known = (
             column[chosen] for column in (send, done, post, receive, is_known)
         )
-    return Messages(RecordedRows(table, chosen), calls, send, done, post, receive, is_known)
+    return Messages(Recorded(table, chosen), calls, send, done, post, receive, is_known)
 
 
 def _collectives_of(
@@ -319,6 +319,6 @@ def _collectives_of(
         operation[instances],
         communicator[instances],
         root[instances],
-        RecordedRows(trace.table("collective_members"), chosen),
+        Recorded(trace.table("collective_members"), chosen),
         narrow(call),
     )

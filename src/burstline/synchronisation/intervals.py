@@ -40,7 +40,7 @@ def narrow(rows: AnyIntegers) -> AnyIntegers:
 
 
 @dataclass(frozen=True, slots=True, eq=False)
-class RecordedRows:
+class Recorded:
     """Some rows of a table of the trace."""
 
     table: pa.Table

@@ -39,7 +39,7 @@ _CREATES: Final = ("MPI_Comm_create", "MPI_Comm_dup", "MPI_Comm_split", "MPI_Com
 
 
 @dataclass(frozen=True, slots=True, eq=False)
-class ReplayRows:
+class Rows:
     """Rows of what synchronises, sorted by location and place; 25 bytes each.
 
     A row that awaits a source happens after all rows that signal it, and all that signal
@@ -64,10 +64,10 @@ class ReplayRows:
         """Location of each row."""
         return np.repeat(np.arange(len(self.begin) - 1), np.diff(self.begin))
 
-    def of_calls(self) -> ReplayRows:
+    def of_calls(self) -> Rows:
         """The rows of MPI alone."""
         chosen = (self.kind != TEAM) & (self.kind != BARRIER) & (self.kind != LOCK)
-        return ReplayRows(
+        return Rows(
             prefix_sums(chosen.astype(np.int64))[self.begin],
             self.place[chosen],
             self.time_ns[chosen],
@@ -87,7 +87,7 @@ class ReplayRows:
 
 
 @dataclass(frozen=True, slots=True, eq=False)
-class ReplayModel:
+class Weights:
     """A model of a replay: a stamp is the latest of three, where a row has them.
 
     They are the stamp before it on its location and `step` (from 0 to the first), its `floor`,
@@ -108,7 +108,7 @@ class Replayed:
     cycles: list[list[int]]  # rows that wait for each other; stamped without their sources
 
 
-def replay(rows: ReplayRows, models: Sequence[ReplayModel]) -> Replayed:
+def replay(rows: Rows, models: Sequence[Weights]) -> Replayed:
     """Stamps by each of the models, in one replay of the rows in order of cause and effect."""
     nothing = np.zeros(0, np.int64)
     stamps, order, begin, members = _core.replay(
@@ -126,7 +126,7 @@ def rows_of(
     rendezvous: Mask | None = None,
     in_order: bool = True,
     together: bool = False,
-) -> ReplayRows:
+) -> Rows:
     """The rows of all that synchronises; as if all were of one location if not `in_order`.
 
     `certain_only` leaves out what need not wait by the standard of MPI: members of collectives
@@ -237,12 +237,12 @@ class _RowList:
         """Add rows where some calls or regions are left."""
         self.add(kind, of.location[k], of.leave_seq[k], LEAVE, of.leave_ns[k], **links)
 
-    def unsorted(self) -> ReplayRows:
+    def unsorted(self) -> Rows:
         """The rows as they were added; they are here no more."""
         begin = np.array([0, self._columns.count])
         return self._rows(begin, self._columns.take("place"), slice(None))
 
-    def sorted(self, locations: int) -> ReplayRows:
+    def sorted(self, locations: int) -> Rows:
         """The rows in order; they are here no more."""
         columns = self._columns
         location, place, tie = (columns.take(name) for name in ("location", "place", "tie"))
@@ -258,12 +258,12 @@ class _RowList:
         del location, tie
         return self._rows(begin, place, order)
 
-    def _rows(self, begin: Integers, place: Integers, order: Integers | slice) -> ReplayRows:
+    def _rows(self, begin: Integers, place: Integers, order: Integers | slice) -> Rows:
         columns = {
             name: self._columns.take(name)[order] for name in ("signals", "awaits", "kind")
         }
         time_ns = self._columns.take("time_ns")[order]
-        return ReplayRows(
+        return Rows(
             begin=begin,
             place=place[order],
             time_ns=time_ns if isinstance(order, slice) else _never_falling(begin, time_ns),

@@ -18,7 +18,7 @@ from burstline.columns import (
     take,
 )
 from burstline.model import Trace
-from burstline.synchronisation.intervals import Intervals, RecordedRows, narrow
+from burstline.synchronisation.intervals import Intervals, Recorded, narrow
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -58,8 +58,8 @@ class Barriers:
 class Locks:
     """Acquisitions of locks after a release by somebody else, or oneself."""
 
-    acquired: RecordedRows  # rows of `locks`
-    before: RecordedRows  # those of who held each before, and released it
+    acquired: Recorded  # rows of `locks`
+    before: Recorded  # those of who held each before, and released it
     region: AnyIntegers  # row of `regions` that the lock was acquired in
     is_critical: Mask
 
@@ -161,8 +161,8 @@ def locks_of(trace: Trace, regions: Intervals) -> Locks:
     )
     table = trace.table("locks")
     return Locks(
-        RecordedRows(table, narrow(rows)),
-        RecordedRows(table, narrow(before)),
+        Recorded(table, narrow(rows)),
+        Recorded(table, narrow(before)),
         narrow(around),
         is_critical[around],
     )

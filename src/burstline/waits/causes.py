@@ -13,7 +13,7 @@ from burstline._core import Wait
 from burstline.columns import UNKNOWN, AnyIntegers, Floats, Integers
 from burstline.synchronisation import INSIDE, PLACES, Sync
 from burstline.waits.metrics import DELAY_TYPES, METRICS, SUMS, WAITS
-from burstline.waits.points import PointList, SyncPoints
+from burstline.waits.points import PointList, Points
 from burstline.waits.severities import Severities
 from burstline.waits.stops import walked
 from burstline.waits.times import Nodes, process_threads
@@ -26,7 +26,7 @@ MESSAGE_WAITS: Final = {
 
 
 @dataclass(frozen=True, slots=True, eq=False)
-class PathMarks:
+class Marks:
     """Points that are no meetings, by the numbers under which they were added."""
 
     serial: tuple[Integers, Integers, Integers, Integers]  # location, from, to, idle threads
@@ -34,7 +34,7 @@ class PathMarks:
     end: int  # UNKNOWN: at the end of the location
 
 
-def add_marks(sync: Sync, points: PointList, forks: Integers) -> PathMarks:
+def add_marks(sync: Sync, points: PointList, forks: Integers) -> Marks:
     """Add the borders of serial stretches, and the enter of the last MPI_Finalize."""
     calls = sync.calls
     finals = np.concatenate([np.zeros(0, np.int64), *(each.end for each in sync.worlds)])
@@ -45,7 +45,7 @@ def add_marks(sync: Sync, points: PointList, forks: Integers) -> PathMarks:
         end = int(points.add(calls.location[[last]], where)[0])
     else:
         end_location, end = _last_location(sync), UNKNOWN
-    return PathMarks(_serial_stretches(sync, points, forks), end_location, end)
+    return Marks(_serial_stretches(sync, points, forks), end_location, end)
 
 
 def _last_location(sync: Sync) -> int:
@@ -94,7 +94,7 @@ class Stretches:
         return self.begin, self.node, self.time_ns
 
 
-def stretches_of(sync: Sync, points: SyncPoints, nodes: int) -> tuple[Stretches, int]:
+def stretches_of(sync: Sync, points: Points, nodes: int) -> tuple[Stretches, int]:
     """Where the time went between points, and how many intervals outlived those around."""
     calls, following = walked(sync)
     begin, node, time_ns, clipped = _core.segments(
@@ -121,9 +121,9 @@ class Explained:
 def add_delay_costs(
     sync: Sync,
     severities: Severities,
-    points: SyncPoints,
+    points: Points,
     stretches: Stretches,
-    marks: PathMarks,
+    marks: Marks,
     *,
     like_scalasca: bool,
 ) -> Explained:
@@ -182,10 +182,10 @@ def add_critical_path(
     sync: Sync,
     nodes: Nodes,
     severities: Severities,
-    points: SyncPoints,
+    points: Points,
     stretches: Stretches,
     *,
-    marks: PathMarks,
+    marks: Marks,
     starts: Integers,
     measured: Integers,
     like_scalasca: bool,
@@ -218,11 +218,7 @@ def add_critical_path(
 
 
 def _useful_time(
-    sync: Sync,
-    points: SyncPoints,
-    stretches: Stretches,
-    shape: tuple[int, int],
-    measured: Integers,
+    sync: Sync, points: Points, stretches: Stretches, shape: tuple[int, int], measured: Integers
 ) -> Floats:
     """Time without waits; of workers, up to the last meeting of each parallel region."""
     waits = np.flatnonzero(points.wait_ns > 0)

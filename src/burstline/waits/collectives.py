@@ -77,7 +77,7 @@ class _Meeting(NamedTuple):
     ends: Mask  # (members,) those of which the first end completes it
 
 
-class _WaitRule(NamedTuple):
+class _Rule(NamedTuple):
     """How members of some operations wait: who signals whom, and who meets then."""
 
     operations: str
@@ -126,20 +126,20 @@ def _around_latest(members: _Members, latest: Integers, awaits: Mask) -> tuple[M
 
 
 _RULES: Final = (
-    _WaitRule(
+    _Rule(
         "Barrier", Wait.BARRIER, "mpi_barrier_wait", "mpi_barrier_completion",
         lambda m: (np.ones(len(m), bool), np.ones(len(m), bool)), _all_meet,
     ),
-    _WaitRule(
+    _Rule(
         "Allgather Allgatherv Allreduce Alltoall Reduce_scatter Reduce_scatter_block",
         Wait.N_TO_N, "mpi_wait_nxn", "mpi_nxn_completion",
         lambda m: (m.sends, m.receives), _overlapping_meet,
     ),
-    _WaitRule(
+    _Rule(
         "Bcast Scatter Scatterv", Wait.ONE_TO_N, "mpi_latebroadcast", "",
         lambda m: (m.sends & m.is_root, m.receives & ~m.is_root), _followers_meet,
     ),
-    _WaitRule(
+    _Rule(
         "Reduce Gather Gatherv", Wait.N_TO_ONE, "mpi_earlyreduce", "",
         lambda m: (m.sends, m.receives & m.is_root), _root_meets,
     ),
@@ -234,8 +234,8 @@ def _add_waits(
     start_ns: Integers,
 ) -> None:
     rows = np.flatnonzero(value)
-    node = sync.calls.node[members.call]
-    severities.add(metric, node, members.location, value, start_ns, rows=rows)
+    node = sync.calls.node[members.call[rows]]
+    severities.add(metric, node, members.location[rows], value[rows], start_ns[rows])
 
 
 def add_world(sync: Sync, severities: Severities, points: PointList) -> tuple[Integers, bool]:

@@ -13,7 +13,7 @@ from burstline.synchronisation import INSIDE, PLACES, Intervals, Sync
 from burstline.waits.causes import MESSAGE_WAITS, Explained
 from burstline.waits.metrics import DELAY_TYPES
 from burstline.waits.parts import Parts
-from burstline.waits.points import SyncPoints
+from burstline.waits.points import Points
 from burstline.waits.severities import Severities
 from burstline.waits.stops import walked
 from burstline.waits.times import Nodes, process_threads
@@ -191,9 +191,7 @@ def _event_stamps(rows: Intervals, end_ns: Integers) -> tuple[AnyIntegers, Integ
     )  # fmt: skip
 
 
-def add_costs(
-    sync: Sync, severities: Severities, points: SyncPoints, explained: Explained
-) -> None:
+def add_costs(sync: Sync, severities: Severities, points: Points, explained: Explained) -> None:
     """Add costs of delays in each part, as the waits lie that they cause, and kinds of wait."""
     parts = severities.parts
     if parts is None:

@@ -172,7 +172,7 @@ def _add_wrong_order(
     node = calls.node[messages.receive[judged]]
     same = messages["sender_location"][judged] == messages["sender_location"][trigger]
     for metric, rows in (("mpi_lswo_same", same), ("mpi_lswo_different", ~same)):
-        severities.add(metric, node, location, late[row], start, rows=rows)
+        severities.add(metric, node[rows], location[rows], late[row][rows], start[rows])
 
 
 def _count_waits(
@@ -186,5 +186,8 @@ def _count_waits(
 ) -> None:
     """Count waits: of messages with a payload (c), and of those without (s)."""
     for letter, rows in (("c", size > 0), ("s", size <= 0)):
-        name = f"mpi_{letter}{kind}_count"
-        severities.add(name, node, location, 1, start_ns, rows=rows, is_count=True)
+        ones = np.ones(int(rows.sum()), np.int64)
+        severities.add(
+            f"mpi_{letter}{kind}_count", node[rows], location[rows], ones, start_ns[rows],
+            is_count=True,
+        )  # fmt: skip

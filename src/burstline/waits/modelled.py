@@ -30,8 +30,11 @@ def add_modelled(
     joined = mine[regions.leave_seq[mine] >= teams.join_seq[teams.team[master]]]
     for rows in (*constructs, joined):
         inside = rows[regions.leave_ns[rows] - regions.enter_ns[rows] >= cost]
-        columns = regions.node, regions.location, cost, regions.enter_ns
-        severities.add("omp_management", *columns, rows=inside)
+        ticks = np.full(len(inside), cost)
+        severities.add(
+            "omp_management", regions.node[inside], regions.location[inside], ticks,
+            regions.enter_ns[inside],
+        )  # fmt: skip
 
 
 @dataclass(frozen=True, slots=True)

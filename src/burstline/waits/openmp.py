@@ -16,10 +16,15 @@ def add_openmp_waits(sync: Sync, severities: Severities, points: PointList) -> I
     forks = _add_forks(sync, severities, points)
     _add_barriers(sync, severities, points)
     locks, regions = sync.locks, sync.regions
-    node, enter = regions.node[locks.region], regions.enter_ns[locks.region]
-    columns = node, locks.acquired["location"], lock_waits(sync), enter
+    wait = lock_waits(sync)
     for kind, rows in (("critical", locks.is_critical), ("api", ~locks.is_critical)):
-        severities.add(f"omp_lock_contention_{kind}", *columns, rows=rows)
+        severities.add(
+            f"omp_lock_contention_{kind}",
+            regions.node[locks.region][rows],
+            locks.acquired["location"][rows],
+            wait[rows],
+            regions.enter_ns[locks.region][rows],
+        )
     return forks
 
 
@@ -28,8 +33,11 @@ def _add_forks(sync: Sync, severities: Severities, points: PointList) -> Integer
     region = teams.region
     if not len(region):
         return np.zeros(0, np.int64)
-    node, location = regions.node[region], regions.location[region]
-    enter = regions.enter_ns[region]
+    node, location, enter = (
+        regions.node[region],
+        regions.location[region],
+        regions.enter_ns[region],
+    )
     severities.add("omp_fork", node, location, teams.fork_ns, enter - teams.fork_ns)
     severities.add("omp_management", node, location, teams.fork_ns, enter - teams.fork_ns)
     severities.add("omp_management", node, location, teams.join_ns, regions.leave_ns[region])
@@ -57,14 +65,23 @@ def _add_barriers(sync: Sync, severities: Severities, points: PointList) -> None
         return
     begin = barriers.begin[:-1]
     instance = np.repeat(np.arange(len(begin)), run_lengths(begin, len(region)))
-    node, location = regions.node[region], regions.location[region]
-    enter = regions.enter_ns[region]
+    enter, location, node = (
+        regions.enter_ns[region],
+        regions.location[region],
+        regions.node[region],
+    )
     highest = np.maximum.reduceat(enter, begin)
     rows = np.where(enter == highest[instance], np.arange(len(enter)), len(enter))
     latest = np.minimum.reduceat(rows, begin)[instance]
     wait = highest[instance] - enter
     for kind, chosen in (("e", barriers.is_explicit), ("i", ~barriers.is_explicit)):
-        severities.add(f"omp_{kind}barrier_wait", node, location, wait, enter, rows=chosen)
+        severities.add(
+            f"omp_{kind}barrier_wait",
+            node[chosen],
+            location[chosen],
+            wait[chosen],
+            enter[chosen],
+        )
     points.add(
         location,
         regions.leave_seq[region] * PLACES + INSIDE,

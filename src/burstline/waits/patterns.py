@@ -16,7 +16,7 @@ from burstline.waits.messages import add_message_waits
 from burstline.waits.modelled import add_modelled
 from burstline.waits.openmp import add_openmp_waits
 from burstline.waits.parts import Parts
-from burstline.waits.points import PointList, SyncPoints
+from burstline.waits.points import PointList, Points
 from burstline.waits.severities import Severities
 from burstline.waits.times import Nodes, add_counts, add_imbalance, add_time_tree
 
@@ -26,7 +26,7 @@ class Patterns:
     """Severities of all patterns, and the points that they were made from."""
 
     severities: Severities
-    points: SyncPoints
+    points: Points
     explained: causes.Explained | None  # None where causes were not asked for
     has_start: bool  # whether every process has a call of MPI_Init
     is_circular: bool  # whether the stamps lead the critical path round in a circle

@@ -24,7 +24,7 @@ EXTENSION: Final = "__pyx_"
 
 
 @dataclass(frozen=True, slots=True, eq=False)
-class CallPlaces:
+class Places:
     """What of the call paths of a profile is in none of its columns."""
 
     # by call path of a call: the places ``file:line`` that it is made from
@@ -52,7 +52,7 @@ def one_of(names: Sequence[str], comma: str = "") -> str:
     return f"{comma} or ".join(shown)
 
 
-def places_of(trace: Trace, sync: Sync, tree: CallTree) -> CallPlaces:
+def places_of(trace: Trace, sync: Sync, tree: CallTree) -> Places:
     """The places of a trace, whose computing has its call paths."""
     stops = stops_of(sync)
     rows = stops.before_others()
@@ -63,7 +63,7 @@ def places_of(trace: Trace, sync: Sync, tree: CallTree) -> CallPlaces:
     by_time = _by_time(follows, stops.node[rows], gap)
     begins = {place: tuple(calls) for place, calls in by_time.items()}
     regions = frozenset(np.unique(tree.region_node).tolist())
-    return CallPlaces(_call_sites(trace, sync, tree), ends, begins, regions)
+    return Places(_call_sites(trace, sync, tree), ends, begins, regions)
 
 
 def _call_sites(trace: Trace, sync: Sync, tree: CallTree) -> dict[int, tuple[str, ...]]:

@@ -38,7 +38,7 @@ from burstline.waits.metrics import (
 from burstline.waits.modelled import Modelled
 from burstline.waits.openmp import holders_nodes, lock_waits
 from burstline.waits.patterns import Patterns
-from burstline.waits.places import EXTENSION, CallPlaces, one_of, places_of
+from burstline.waits.places import EXTENSION, Places, one_of, places_of
 from burstline.waits.severities import Severities
 
 MOST_DELAYS: Final = 1000
@@ -167,7 +167,7 @@ class Waits:
     by: tuple[Part, ...] = ()
     intrinsic: Intrinsic | None = None
     modelled: Modelled | None = None
-    places: CallPlaces = field(default_factory=CallPlaces)
+    places: Places = field(default_factory=Places)
 
     def share_of_time(self, metric: str) -> float:
         """The share of a metric in the time of all threads, 0..1; 0 if there is no time."""

@@ -7,7 +7,7 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
-from burstline.columns import AnyIntegers, Integers, Mask
+from burstline.columns import AnyIntegers, Integers
 from burstline.waits.parts import Parts
 
 
@@ -27,26 +27,18 @@ class Severities:
         metric: str,
         node: AnyIntegers,
         location: AnyIntegers,
-        value: AnyIntegers | int,
+        value: AnyIntegers,
         start_ns: Integers,
         *,
-        rows: Mask | AnyIntegers | None = None,
         is_count: bool = False,
     ) -> None:
-        """Add values of a metric at call paths of locations: times from a start, or counts.
-
-        Of columns, some `rows` may be chosen.
-        """
-        values: AnyIntegers = np.broadcast_to(value, len(node))
-        if rows is not None:
-            node, location = node[rows], location[rows]
-            values, start_ns = values[rows], start_ns[rows]
+        """Add values of a metric at call paths of locations: times from a start, or counts."""
         if not len(node):
             return
         if self.parts is not None:
             divide = self.parts.counted if is_count else self.parts.divided
-            self.add_parts(metric, divide(location, start_ns, values))
-        self.add_cells(metric, node, location, values)
+            self.add_parts(metric, divide(location, start_ns, value))
+        self.add_cells(metric, node, location, value)
 
     def add_cells(
         self, metric: str, node: AnyIntegers, location: AnyIntegers, value: npt.NDArray[Any]

@@ -193,14 +193,17 @@ def add_counts(sync: Sync, severities: Severities) -> None:
     """Add counts of transfers and of synchronisations, which have no payload, and bytes."""
     messages, calls = sync.messages, sync.calls
     size = messages["sent_bytes"]
+    ones = np.ones(len(size), np.int64)
     for side, call, location in (
         ("send", messages.send, messages["sender_location"]),
         ("recv", messages.receive, messages["receiver_location"]),
     ):
         node, start = calls.node[call], calls.enter_ns[call]
         for kind, rows in (("comms", size > 0), ("syncs", size <= 0)):
-            name = f"{kind}_{side}"
-            severities.add(name, node, location, 1, start, rows=rows, is_count=True)
+            severities.add(
+                f"{kind}_{side}", node[rows], location[rows], ones[rows], start[rows],
+                is_count=True,
+            )  # fmt: skip
         metric = {"send": "bytes_sent", "recv": "bytes_rcvd"}[side]
         severities.add(metric, node, location, size, start, is_count=True)
     members = sync.collectives
@@ -218,8 +221,11 @@ def add_counts(sync: Sync, severities: Severities) -> None:
         ("syncs_coll", ~sends & ~receives),
     ):
         rows = which & chosen
-        severities.add(metric, node, location, 1, start, rows=rows, is_count=True)
+        ones = np.ones(int(rows.sum()), np.int64)
+        severities.add(metric, node[rows], location[rows], ones, start[rows], is_count=True)
     for metric, column in (
         ("bytes_cout", members["sent_bytes"]), ("bytes_cin", members["received_bytes"]),
     ):  # fmt: skip
-        severities.add(metric, node, location, column, start, rows=chosen, is_count=True)
+        severities.add(
+            metric, node[chosen], location[chosen], column[chosen], start[chosen], is_count=True
+        )

@@ -49,7 +49,8 @@ class CallPathTree:
     def __init__(self, pcf: Pcf) -> None:
         self._pcf = pcf
         self._node: dict[tuple[int, Frame], int] = {}
-        self._frames: dict[tuple[int, int, int], Frame] = {}
+        self._frames: dict[tuple[int, int, int], list[Frame]] = {}
+        self._first: dict[tuple[str, str | None], int] = {}  # recorded line of a function
         self._nodes: list[int] = []
 
     def extend(self, paths: _core.PathTable) -> npt.NDArray[np.int32]:
@@ -67,24 +68,36 @@ class CallPathTree:
         for level, function, line in reversed(
             list(zip(raw[::3], raw[1::3], raw[2::3], strict=True))
         ):
-            frame = self._frame(level, function, line)
-            key = (node, frame)
-            node = self._node.setdefault(key, len(self._node))
+            for frame in self._frames_at(level, function, line):
+                node = self._node.setdefault((node, frame), len(self._node))
         return node
 
-    def _frame(self, level: int, function: int, line: int) -> Frame:
+    def _frames_at(self, level: int, function: int, line: int) -> list[Frame]:
+        """The frames of a level, outermost first: a function, below those it is inlined in."""
         key = (level, function, line)
         if key not in self._frames:
             name = self._pcf.value_label(extrae.CALLER_FUNCTIONS[level], function)
             place = self._pcf.value_label(extrae.CALLER_LINES[level], line)
-            source = extrae.read_line(place) if place else None
+            source = extrae.read_line(place) if place else extrae.SourceLine()
             resolved = extrae.read_function(name) if name else f"function {function}"
-            self._frames[key] = (
-                resolved or extrae.UNRESOLVED,
-                source.file if source else None,
-                source.line if source else None,
-            )
+            holders = extrae.read_holders(name) if name else []
+            outer = [self._holder(*holder) for holder in reversed(holders)]
+            frame = (resolved or extrae.UNRESOLVED, *source)
+            self._frames[key] = [*outer, frame]
+            if source.line is not None:
+                of_function = frame[:2]
+                first = self._first.get(of_function, source.line)
+                self._first[of_function] = min(first, source.line)
         return self._frames[key]
+
+    def _holder(self, function: str, place: extrae.SourceLine) -> Frame:
+        """What a function is inlined in, by its label: without a line if that is in doubt."""
+        # Where that function is inlined, too, the label has the line of the call in it, and the
+        # name of the function that both are in: so it is a line before those of the latter, as
+        # most functions stand above those that call them, or of another file.
+        first = self._first.get((function, place.file))
+        is_there = first is not None and place.line is not None and first <= place.line
+        return (function, *place) if is_there else (function, None, None)
 
     def of_constructs(self, frames: Integers) -> npt.NDArray[np.int32]:
         """The node of each frame that a construct was entered from, -1 where unknown."""
