@@ -37,7 +37,7 @@ def write(path: Path, text: str) -> None:
 def without_a_library(setattr_: Callable[[object, str, object], None]) -> None:
     """Let what is written as an archive be texts, and no disk be waited for."""
     setattr_(archive, "find_library", lambda: "")
-    setattr_(archive, "_write", _archive)
+    setattr_(archive, "_write_events", _archive)
     setattr_(os, "fsync", lambda _: None)  # it takes nearly all of the time
 
 

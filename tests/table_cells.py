@@ -1,6 +1,10 @@
 """Rows of a table as words, for tests that say what a trace holds.
 
->>> cells(trace.calls, "operation peer")
+>>> import pyarrow as pa
+>>> cells(
+...     pa.table({"operation": ["MPI_Send", "MPI_Barrier"], "peer": [1, None]}),
+...     "operation peer",
+... )
 'MPI_Send 1 | MPI_Barrier -'
 
 ``-`` is no value, ``yes`` and ``no`` are flags, lists have commas, blanks of a text are ``_``.

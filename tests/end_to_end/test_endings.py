@@ -81,7 +81,7 @@ def at_the_end(monkeypatch, action):
         action()
 
     monkeypatch.setattr(os, "fsync", acted)
-    monkeypatch.setattr("burstline.formats.otf2.writing.archive._move", acted)
+    monkeypatch.setattr("burstline.formats.otf2.writing.archive._move_files", acted)
 
 
 @pytest.mark.parametrize("ending", [signal.SIGTERM, signal.SIGHUP])

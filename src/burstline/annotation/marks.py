@@ -93,6 +93,8 @@ def _place_of_loop(paths: Sequence[Path]) -> str:
             break
         shared += 1
     depth = min(shared, len(first) - 1)
+    while depth + 1 < len(first) and first[depth].file is None:
+        depth += 1  # of a function that another is inlined in the place may be unknown
     place = first[depth]
     lines = [
         path[depth].line

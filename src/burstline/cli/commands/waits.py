@@ -14,7 +14,6 @@ from burstline.cli.limits import memory_budget
 from burstline.cli.needs import CLOCKED, COPIES_REPLAYED, REPLAYED, bytes_needed
 from burstline.cli.products import in_folder, print_view, require_free
 from burstline.errors import ParameterError, plural
-from burstline.waits import metric_named
 
 if TYPE_CHECKING:
     from burstline.cli.usage import Arguments
@@ -64,7 +63,9 @@ OPTIONS: Final = usage.ANALYSIS | {"waits": _WAITS, "a logical clock": usage.EFF
 def run(arguments: Arguments) -> None:
     """Find the waits of the trace and print them."""
     usage.require_at_least(arguments, top=1)
-    metric = None if arguments.metric is None else metric_named(arguments.metric)
+    metric = (
+        None if arguments.metric is None else burstline.waits.metric_named(arguments.metric)
+    )
     path = None if arguments.output is None else Path(arguments.output)
     if path is not None:
         if path.suffix != ".cubex":

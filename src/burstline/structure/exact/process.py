@@ -94,4 +94,8 @@ def _until_parting(paths: Sequence[Path]) -> Path:
         depth += 1
         if {frame.line for frame in others} - {first.line}:
             break
-    return paths[0][: max(depth, 1)]
+    whole = paths[0]
+    depth = max(depth, 1)
+    while depth < len(whole) and whole[depth - 1].file is None:
+        depth += 1  # of a function that another is inlined in the place may be unknown
+    return whole[:depth]
