@@ -52,7 +52,7 @@ def match_tokens(runs: int, threads: int, bursts: int, method: str) -> Task:
 
     def run() -> dict[str, Any]:
         if method == "align":
-            members, _ = matching._aligned(tokens, lanes, Alignment(), SILENCE)  # noqa: SLF001
+            members, _ = matching._aligned_rows(tokens, lanes, Alignment(), SILENCE)  # noqa: SLF001
         else:
             members, _ = match_published(tokens, lanes, Published())
         shared = int(np.count_nonzero((members >= 0).all(axis=1)))
@@ -79,7 +79,7 @@ def match_equal(bursts: int, method: str) -> Task:
 
     def run() -> dict[str, Any]:
         if method == "align":
-            members, _ = matching._aligned(tokens, lanes, Alignment(), SILENCE)  # noqa: SLF001
+            members, _ = matching._aligned_rows(tokens, lanes, Alignment(), SILENCE)  # noqa: SLF001
         else:
             members, _ = match_published(tokens, lanes, Published())
         shared = int(np.count_nonzero((members >= 0).all(axis=1)))
