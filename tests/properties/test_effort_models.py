@@ -9,6 +9,7 @@ from hypothesis import strategies as st
 
 from burstline.clocks import EffortModel, non_negative, retimings
 from burstline.errors import NotEnoughDataError
+from burstline.synchronisation import graph_of
 from burstline.testing import trace_of
 from burstline.waits import fitted
 from golden.oracle_events import as_text
@@ -155,7 +156,7 @@ def test_weights_that_are_scaled_scale_what_is_computed(program, factor, random)
     scaled = EffortModel({"IR_LD_INS": 3.0 * factor}, 5.0 * factor, "")
     again = EffortModel({"IR_LD_INS": 3.0}, 5.0, "")
 
-    one, other, same = retimings(trace, [m.effort() for m in (model, scaled, again)])
+    one, other, same = retimings(graph_of(trace), [m.effort() for m in (model, scaled, again)])
 
     # What waits is one tick behind its source, whatever the scale.
     events = trace.rows("calls") * 2 + trace.rows("regions") * 2 + 100 + len(counted)

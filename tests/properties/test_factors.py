@@ -4,14 +4,13 @@ from __future__ import annotations
 
 from collections import defaultdict
 
-import numpy as np
 import pytest
 from hypothesis import given
 
 import burstline
-from burstline.efficiency import ideal_network
+from burstline.efficiency import ideal_network, ideal_of
 from burstline.identity import call_tree
-from burstline.synchronisation import rows_of, sync_of
+from burstline.synchronisation import graph_of, rows_of, sync_of
 from burstline.synchronisation.rows import synchronous
 from burstline.testing import trace_of
 from golden.oracle_events import as_text
@@ -20,9 +19,7 @@ from oracles import replay as twin
 
 
 def ideal_runtime(trace):
-    sync = sync_of(trace, call_tree(trace))
-    nothing = np.zeros(trace.rows("bursts"), np.int64)
-    return ideal_network.ideal_runtime(sync, *ideal_network.ideal_stamps(trace, sync, nothing))
+    return ideal_of(graph_of(trace)).runtime_ns
 
 
 def literal_ideal_runtime(program):

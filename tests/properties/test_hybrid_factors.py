@@ -9,8 +9,7 @@ import pytest
 from hypothesis import given
 
 import burstline
-from burstline.identity import call_tree
-from burstline.synchronisation import sync_of
+from burstline.synchronisation import graph_of
 from burstline.testing import trace_of
 from burstline.waits.computation import with_computation
 from burstline.waits.division import computed_in
@@ -60,8 +59,8 @@ def literal_times(program):
 @given(hybrid_programs())
 def test_computation_is_that_of_the_tree_of_times_and_of_its_literal_twin(program):
     trace = trace_of(as_text(program))
-    tree = call_tree(trace)
-    sync, tree = with_computation(sync_of(trace, tree), tree)
+    graph = with_computation(graph_of(trace))
+    sync, tree = graph.sync, graph.tree
 
     outside, inside = computed_in(sync, Nodes(tree.nodes), watched_of(trace, sync))
 

@@ -13,10 +13,9 @@ import burstline
 from burstline import show
 from burstline.clocks import restamp, stamps_of
 from burstline.identity import call_tree
-from burstline.synchronisation import rows_of, sync_of
+from burstline.synchronisation import graph_of, rows_of, sync_of
 from burstline.testing import trace_of
 from burstline.waits import WAITS
-from burstline.waits.analysis import rooted_tree
 from burstline.waits.computation import with_computation
 from burstline.waits.intrinsic import work_of
 from command import burstline as command
@@ -41,9 +40,9 @@ def totals(trace):
 
 def without_noise(trace, rank, factor):
     """All waits of the trace as its program alone would need it, a rank with more work."""
-    tree = rooted_tree(trace)
-    sync, tree = with_computation(sync_of(trace, tree), tree)
-    work = work_of(trace, sync, tree.nodes, "lt_stmt")
+    graph = with_computation(graph_of(trace))
+    sync = graph.sync
+    work = work_of(trace, sync, graph.tree.nodes, "lt_stmt")
     mine = computing(trace, work.readings) & (work.readings.location == rank)
     durations = np.where(mine, np.rint(work.durations * factor), work.durations)
     [stamps] = stamps_of(rows_of(sync), work.readings, [durations.astype(np.int64)])

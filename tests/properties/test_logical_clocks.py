@@ -14,7 +14,7 @@ from burstline.clocks import Effort, retimed, retimings, violations
 from burstline.errors import NotEnoughDataError, ParameterError
 from burstline.identity import call_tree
 from burstline.model import schema
-from burstline.synchronisation import rows_of, sync_of
+from burstline.synchronisation import graph_of, rows_of, sync_of
 from burstline.testing import trace_of
 from golden.oracle_events import as_case, as_text
 from golden.oracle_severities import CASES, FOLDER
@@ -77,7 +77,7 @@ def test_the_replay_is_the_literal_algorithm(program, random, full):
         clocks.efforts(program, work["IR_TOT_INS"], "lt_hwctr"),
     ]
 
-    made = retimings(trace, EFFORTS, collectives="full" if full else "causal")
+    made = retimings(graph_of(trace), EFFORTS, collectives="full" if full else "causal")
 
     for retiming, effort in zip(made, efforts, strict=True):
         wanted = clocks.stamps(program, effort, full=full)
@@ -341,7 +341,7 @@ def test_work_before_a_call_that_nobody_left_is_no_work_of_mpi():
     tables = {name: trace.table(name) for name in schema.TABLES if name in trace}
 
     [retiming] = retimings(
-        burstline.Trace(tables | {"calls": calls}), [Effort("lt_bb", mpi_work=False)]
+        graph_of(burstline.Trace(tables | {"calls": calls})), [Effort("lt_bb", mpi_work=False)]
     )
 
     assert retiming.end_ticks == 53

@@ -4,16 +4,14 @@ from __future__ import annotations
 
 from importlib.resources import files
 
-import numpy as np
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
 import burstline
-from burstline.efficiency import ideal_runtime, ideal_stamps
+from burstline.efficiency import ideal_of
 from burstline.errors import NotEnoughDataError, ParameterError
-from burstline.identity import call_tree
-from burstline.synchronisation import sync_of
+from burstline.synchronisation import graph_of
 from burstline.testing import trace_of
 from burstline.waits.factors import ideal_in
 from burstline.waits.parts import windows_of
@@ -220,22 +218,21 @@ def test_ranks_that_compute_in_turn_are_serialised_in_their_loop(by):
 @given(hybrid_programs(most_threads=1), st.integers(1, 60))
 def test_parts_of_the_run_on_an_ideal_network_add_up(program, width):
     trace = trace_of(as_text(program))
-    sync = sync_of(trace, call_tree(trace))
-    stamps = ideal_stamps(trace, sync, np.zeros(trace.rows("bursts"), np.int64))
-    whole, parts = (ideal_in(sync, windows_of(sync, each), *stamps) for each in (10**9, width))
+    graph = graph_of(trace)
+    sync, ideal = graph.sync, ideal_of(graph)
+    whole, parts = (ideal_in(sync, windows_of(sync, each), ideal) for each in (10**9, width))
 
     assert parts.sum(axis=0).tolist() == whole.sum(axis=0).tolist()
     assert parts.min(initial=0) >= 0
-    assert whole.sum(axis=0).max() == ideal_runtime(sync, *stamps)
+    assert whole.sum(axis=0).max() == ideal.runtime_ns
 
 
 def test_on_an_ideal_network_ranks_wait_in_calls_alone():
-    trace = burstline.read(files("burstline") / "data" / "lulesh_8r.prv.gz")
-    calls = sync_of(trace, call_tree(trace)).calls
-    nothing = np.zeros(trace.rows("bursts"), np.int64)
+    graph = graph_of(burstline.read(files("burstline") / "data" / "lulesh_8r.prv.gz"))
 
-    enter, leave = ideal_stamps(trace, sync_of(trace, call_tree(trace)), nothing)
+    run = ideal_of(graph)
 
+    calls, enter, leave = graph.sync.calls, run.enter_ns, run.leave_ns
     inside = calls.location[1:] == calls.location[:-1]
     ideal, real = enter[1:] - leave[:-1], calls.enter_ns[1:] - calls.leave_ns[:-1]
     assert (ideal[inside] >= 0).all()

@@ -25,10 +25,8 @@ from burstline.columns import (
     with_column,
 )
 from burstline.errors import NotEnoughDataError, ParameterError
-from burstline.identity import call_tree
 from burstline.model import Trace, schema
-from burstline.selection import loaded
-from burstline.synchronisation import PLACES, rows_of, sync_of
+from burstline.synchronisation import PLACES, Graph, graph_of, rows_of
 
 COLLECTIVES: Final = ("causal", "full")
 """Who waits in a collective: those who need what others send, or all for all."""
@@ -186,19 +184,19 @@ def retimed(
     [3]
     """
     effort = Effort(clock, dict(weights or {}), call_cost, mpi_work)
-    [retiming] = retimings(trace, [effort], collectives=collectives)
+    [retiming] = retimings(graph_of(trace), [effort], collectives=collectives)
     return retiming
 
 
 def retimings(
-    trace: Trace,
+    graph: Graph,
     efforts: Sequence[Effort],
     *,
     collectives: str = "causal",
     left_out: Sequence[str] = (),
 ) -> list[Retiming]:
     """A trace on several clocks, by one replay, without some tables."""
-    trace = loaded(trace)
+    trace = graph.trace
     return [
         Retiming(
             effort.clock,
@@ -215,7 +213,7 @@ def retimings(
             basis.modelled_share,
             basis.is_events,
         )
-        for effort, basis, stamps in _stamped_efforts(trace, efforts, collectives)
+        for effort, basis, stamps in _stamped_efforts(graph, efforts, collectives)
     ]
 
 
@@ -223,16 +221,16 @@ def all_stamps(
     trace: Trace, efforts: Sequence[Effort], *, collectives: str = "causal"
 ) -> list[Stamps]:
     """The stamps of several clocks, by one replay."""
-    return [stamps for _, _, stamps in _stamped_efforts(trace, efforts, collectives)]
+    return [stamps for _, _, stamps in _stamped_efforts(graph_of(trace), efforts, collectives)]
 
 
 def _stamped_efforts(
-    trace: Trace, efforts: Sequence[Effort], collectives: str
+    graph: Graph, efforts: Sequence[Effort], collectives: str
 ) -> Iterable[tuple[Effort, Basis, Stamps]]:
     if collectives not in COLLECTIVES:
         raise ParameterError(f"members of collectives wait {' or '.join(COLLECTIVES)}")
-    rows = rows_of(sync_of(trace, call_tree(trace)), together=collectives == "full")
-    readings = readings_of(trace)
+    rows = rows_of(graph.sync, together=collectives == "full")
+    trace, readings = graph.trace, readings_of(graph.trace)
     if not len(readings):
         raise NotEnoughDataError("this trace has no events, so there is nothing to stamp")
     counted = list(efforts_of(trace, readings, efforts))

@@ -10,8 +10,10 @@ from burstline.efficiency.factors import Factors as Factors
 from burstline.efficiency.factors import communication_factors as communication_factors
 from burstline.efficiency.factors import thread_factors as thread_factors
 from burstline.efficiency.factors import undefined_factors as undefined_factors
-from burstline.efficiency.ideal_network import ideal_runtime as ideal_runtime
-from burstline.efficiency.ideal_network import ideal_stamps as ideal_stamps
+from burstline.efficiency.ideal_network import Ideal as Ideal
+from burstline.efficiency.ideal_network import compared_with as compared_with
+from burstline.efficiency.ideal_network import ideal_of as ideal_of
+from burstline.efficiency.ideal_network import is_defined as is_defined
 from burstline.efficiency.ideal_network import with_communication as with_communication
 from burstline.efficiency.scaling import ScaledRun as ScaledRun
 from burstline.efficiency.useful_time import BURST_COLUMNS as BURST_COLUMNS

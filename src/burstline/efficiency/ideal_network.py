@@ -6,35 +6,58 @@ is lost is lost to the order of the program (serialisation), the rest to transfe
 
 from __future__ import annotations
 
-from dataclasses import replace
+from dataclasses import dataclass, replace
 
 import numpy as np
 
 from burstline.columns import Integers, Ordinals, numpy_columns, prefix_sums, take
 from burstline.efficiency.factors import Efficiency, communication_factors
-from burstline.identity import call_tree
-from burstline.model import Trace, waiting_in
-from burstline.selection import loaded
+from burstline.model import POLL_GAP_NS, Trace, waiting_in
 from burstline.synchronisation import (
     PLACES,
+    Graph,
     Sync,
     Weights,
+    graph_of,
     rendezvous,
     replay,
     rows_of,
-    sync_of,
 )
+
+
+@dataclass(frozen=True, slots=True, weakref_slot=True, eq=False)
+class Ideal:
+    """A run on an ideal network."""
+
+    # (calls,) when each is entered and left there, ns since MPI_Init
+    enter_ns: Integers
+    leave_ns: Integers
+    runtime_ns: int  # from MPI_Init to MPI_Finalize
+
+
+def ideal_of(graph: Graph, poll_gap_ns: int = POLL_GAP_NS) -> Ideal:
+    """The run of a graph on an ideal network."""
+    waiting = waiting_in(graph.trace.table("bursts"), poll_gap_ns)
+    stamps = ideal_stamps(graph.trace, graph.sync, waiting)
+    return Ideal(*stamps, ideal_runtime(graph.sync, *stamps))
+
+
+def is_defined(efficiency: Efficiency) -> bool:
+    """Whether anything was computed, so that a run on an ideal network takes time."""
+    return efficiency.parallel is not None and any(efficiency.useful_ns)
 
 
 def with_communication(efficiency: Efficiency, trace: Trace, poll_gap_ns: int) -> Efficiency:
     """The efficiency of a trace with serialisation and transfer."""
-    most, ideal = max(efficiency.useful_ns, default=0), None
-    if efficiency.parallel is not None and most:
-        trace = loaded(trace)
-        waiting = waiting_in(trace.table("bursts"), poll_gap_ns)
-        sync = sync_of(trace, call_tree(trace))
-        ideal = ideal_runtime(sync, *ideal_stamps(trace, sync, waiting))
-    split = communication_factors(most, efficiency.runtime_ns, ideal)
+    ideal = ideal_of(graph_of(trace), poll_gap_ns) if is_defined(efficiency) else None
+    return compared_with(efficiency, ideal)
+
+
+def compared_with(efficiency: Efficiency, ideal: Ideal | None) -> Efficiency:
+    """The efficiency of a run with serialisation and transfer, by its run on that network."""
+    most = max(efficiency.useful_ns, default=0)
+    runtime_ns = None if ideal is None else ideal.runtime_ns
+    split = communication_factors(most, efficiency.runtime_ns, runtime_ns)
     return replace(efficiency, of_communication=split)
 
 

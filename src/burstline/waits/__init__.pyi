@@ -8,6 +8,7 @@ __all__ = ["Intrinsic", "Part", "Waits", "wait_states"]
 # For other rooms of the house.
 from burstline.waits.analysis import CLOCKS as CLOCKS
 from burstline.waits.analysis import TOOLS as TOOLS
+from burstline.waits.analysis import Known as Known
 from burstline.waits.analysis import states_of as states_of
 from burstline.waits.analysis import with_intrinsic as with_intrinsic
 from burstline.waits.intrinsic import largest_cells as largest_cells

@@ -4,7 +4,8 @@ from __future__ import annotations
 
 import sys
 from dataclasses import replace
-from typing import Any, Final
+from functools import cache
+from typing import Any, Final, NamedTuple
 
 import numpy as np
 
@@ -18,13 +19,13 @@ from burstline.clocks import (
     retimings,
     violations,
 )
-from burstline.efficiency import ideal_runtime, ideal_stamps
+from burstline.efficiency import Ideal, ideal_of
 from burstline.errors import MemoryBudgetError, NotEnoughDataError, ParameterError, plural
-from burstline.identity import CallTree, call_tree, without_program
 from burstline.model import COLLECTIVES as CALLS_OF_ALL
-from burstline.model import GAP_KINDS, IO, POLL_GAP_NS, RMA, SILENT_THREADS, Trace, waiting_in
-from burstline.selection import loaded, parse_time
-from burstline.synchronisation import Sync, rendezvous, rows_of, sync_of, tells_program
+from burstline.model import GAP_KINDS, IO, RMA, SILENT_THREADS, Trace
+from burstline.selection import parse_time
+from burstline.structure import Structure, detect
+from burstline.synchronisation import Graph, Sync, graph_of, rendezvous, rows_of, sync_of
 from burstline.waits.collectives import apart
 from burstline.waits.computation import with_computation
 from burstline.waits.factors import factors, ideal_in
@@ -40,6 +41,8 @@ _CELL_BYTES: Final = 8 * 28
 _MEETING_BYTES: Final = 8 * 30
 """Of a thread's part in a team or a barrier: points in time, and what is found of each."""
 TOOLS: Final = ("scalasca-2.6",)
+DETECTED: Final = ("iteration", "loop")
+"""Parts of a run that are told by its structure."""
 CLOCKS: Final = ("physical", *LOGICAL_CLOCKS)
 
 
@@ -147,10 +150,23 @@ def wait_states(
         raise ParameterError("who waits in collectives is of logical clocks: name one")
     if like is not None and like not in TOOLS:
         raise ParameterError(f"no tool called {like} to be like: {', '.join(TOOLS)}")
+    graph = graph_of(trace)
     waits = states_of(
-        trace, like, clock=clock, collectives=collectives, by=by, loop=loop, correct=correct
-    )
-    return with_intrinsic(waits, trace) if intrinsic else waits
+        trace, like, clock=clock, collectives=collectives, by=by, loop=loop, correct=correct,
+        known=Known(graph),
+    )  # fmt: skip
+    return with_intrinsic(waits, graph) if intrinsic else waits
+
+
+class Known(NamedTuple):
+    """What is known of a trace as it was recorded already, and is not found again."""
+
+    graph: Graph | None = None
+    program: Structure | None = None
+    ideal: Ideal | None = None
+
+
+_NOTHING: Final = Known()
 
 
 def states_of(
@@ -164,6 +180,7 @@ def states_of(
     causes: bool = True,
     collectives: str = "causal",
     room: tuple[int, int] | None = None,
+    known: Known = _NOTHING,
 ) -> Waits:
     """The waits of a trace; without `causes` wait states alone: no costs, paths and factors.
 
@@ -175,27 +192,26 @@ def states_of(
         raise NotEnoughDataError(
             "nothing synchronises in this trace: it has no calls of MPI and no teams of threads"
         )
-    width = None if by in (None, "iteration", "loop", *WHOLE_LOCATIONS) else _window_width(by)
+    width = None if by in (None, *DETECTED, *WHOLE_LOCATIONS) else _window_width(by)
     if loop is not None and by != "iteration":
         raise ParameterError("a loop is named for its iterations alone: by iteration")
-    recorded = loaded(trace)
-    trace, stamps = _on_clock(recorded, clock, collectives, correct=correct)
-    tree = rooted_tree(trace)
-    sync = sync_of(trace, tree)
-    _require_room(sync, tree, room)
+    recorded = known.graph or graph_of(trace)
+    graph, stamps = _on_clock(recorded, clock, collectives, correct=correct)
+    if graph is not recorded:
+        known = _NOTHING
+    _require_room(graph, room)
     clocks: dict[str, int] = {}
     if causes:
-        trace, sync, clocks = _with_clocks(trace, sync, tree, correct=correct)
-    sync, tree = with_computation(sync, tree)
-    _require_room(sync, tree, room)
-    parts = _parts_by(trace, sync, by, width, loop)
-    ideal_parts_ns, ideal_ns = None, None
+        graph, clocks = _with_clocks(graph, correct=correct)
+        known = known._replace(ideal=None) if correct else known
+    graph = with_computation(graph)
+    _require_room(graph, room)
+    parts = _parts_by(graph, by, width, loop, known.program)
+    ideal = cache(lambda: known.ideal or ideal_of(graph))
+    trace, tree, sync = graph.trace, graph.tree, graph.sync
+    ideal_parts_ns = None
     if causes and parts is not None and width is None and not len(process_threads(sync)):
-        waiting = waiting_in(trace.table("bursts"), POLL_GAP_NS)
-        stamps_there = ideal_stamps(trace, sync, waiting)
-        ideal_ns = ideal_runtime(sync, *stamps_there)
-        ideal_parts_ns = ideal_in(sync, parts, *stamps_there)
-        del waiting, stamps_there
+        ideal_parts_ns = ideal_in(sync, parts, ideal())
     patterns = patterns_of(
         sync, tree.nodes, tree.region_enters,
         like_scalasca=like == "scalasca-2.6", has_causes=causes, parts=parts,
@@ -216,18 +232,34 @@ def states_of(
         ]
     del patterns  # its points and the rows of a replay need not fit together
     if causes:
-        waits.efficiency.update(factors(trace, sync, tree.nodes, ideal_ns))
-    if not stamps:
+        waits.efficiency.update(factors(trace, sync, tree.nodes, ideal))
+    return _told_without_model(waits, recorded, clock, collectives, room, has_causes=causes)
+
+
+def _told_without_model(
+    waits: Waits,
+    recorded: Graph,
+    clock: str | Effort,
+    collectives: str,
+    room: tuple[int, int] | None,
+    *,
+    has_causes: bool,
+) -> Waits:
+    """Waits on a logical clock with its modelled ticks, and what is found without these."""
+    if "stamps" not in waits.coverage:
         return waits
-    del trace, sync
-    without = None
-    if causes and stamps["stamps"]["modelled_share"] >= LEAST_COMPARED:
-        effort = replace(_as_effort(clock), call_cost=0)
-        free = states_of(recorded, like, clock=effort, collectives=collectives, room=room)
-        without = tuple(verdict(free))
     ticks, share, cost = (
-        stamps["stamps"][name] for name in ("modelled_ticks", "modelled_share", "call_cost")
+        waits.coverage["stamps"][name]
+        for name in ("modelled_ticks", "modelled_share", "call_cost")
     )
+    without = None
+    if has_causes and share >= LEAST_COMPARED:
+        effort = replace(_as_effort(clock), call_cost=0)
+        free = states_of(
+            recorded.trace, waits.like, clock=effort, collectives=collectives, room=room,
+            known=Known(recorded),
+        )  # fmt: skip
+        without = tuple(verdict(free))
     facts = {"modelled_ticks": str(ticks), "modelled_share": str(share)}
     profile = replace(waits.profile, attributes={**waits.profile.attributes, **facts})
     return replace(waits, profile=profile, modelled=Modelled(ticks, share, cost, without))
@@ -237,54 +269,60 @@ def _as_effort(clock: str | Effort) -> Effort:
     return Effort(clock) if isinstance(clock, str) else clock
 
 
-def with_intrinsic(waits: Waits, trace: Trace) -> Waits:
+def with_intrinsic(waits: Waits, graph: Graph) -> Waits:
     """The waits of a trace beside those that its program alone makes."""
     if waits.clock != CLOCKS[0]:
         raise ParameterError(
             "waits of a logical clock are the program's own: intrinsic waits need the "
             "physical clock"
         )
-    trace = loaded(trace)
-    clock = work_clock(trace)
-    tree = rooted_tree(trace)
-    sync, tree = with_computation(sync_of(trace, tree), tree)
-    work = work_of(trace, sync, tree.nodes, clock)
-    trace = without_noise(trace, sync, work)
-    del sync, tree  # they and what is made of the replayed run need not fit together
+    clock = work_clock(graph.trace)
+    graph = with_computation(graph)
+    work = work_of(graph.trace, graph.sync, graph.tree.nodes, clock)
+    trace = without_noise(graph.trace, graph.sync, work)
+    del graph  # it and what is made of the replayed run need not fit together
     alone = states_of(trace, waits.like)
     intrinsic = divided(waits.profile, alone.profile, work)
     return replace(waits, profile=with_parts(waits.profile, intrinsic), intrinsic=intrinsic)
 
 
 def _parts_by(
-    trace: Trace, sync: Sync, by: str | int | None, width: int | None, loop: int | None
+    graph: Graph,
+    by: str | int | None,
+    width: int | None,
+    loop: int | None,
+    program: Structure | None,
 ) -> Parts | None:
     """The parts of the run that are told; None if they hold whole locations."""
     if width is not None:
-        return windows_of(sync, width)
+        return windows_of(graph.sync, width)
+    if by not in DETECTED:
+        return None
+    program = program or detect(graph.trace)
     if by == "iteration":
-        return iterations_of(trace, sync, loop)
-    return loops_of(trace, sync) if by == "loop" else None
+        return iterations_of(program, graph.sync, loop)
+    return loops_of(program, graph.sync)
 
 
 def _on_clock(
-    trace: Trace, clock: str | Effort, collectives: str, *, correct: bool
-) -> tuple[Trace, dict[str, Any]]:
+    graph: Graph, clock: str | Effort, collectives: str, *, correct: bool
+) -> tuple[Graph, dict[str, Any]]:
     """The trace with stamps of a clock, and what these rest on."""
     if clock == CLOCKS[0]:
-        return trace, {}
+        return graph, {}
     if correct:
         raise ParameterError(
             "stamps of a logical clock break no cause and effect: physical ones are corrected"
         )
     [retiming] = retimings(
-        trace, [_as_effort(clock)], collectives=collectives, left_out=("readings",)
+        graph, [_as_effort(clock)], collectives=collectives, left_out=("readings",)
     )
-    return retiming.trace, {"stamps": retiming.as_dict()}
+    return graph_of(retiming.trace), {"stamps": retiming.as_dict()}
 
 
-def _require_room(sync: Sync, tree: CallTree, room: tuple[int, int] | None) -> None:
+def _require_room(graph: Graph, room: tuple[int, int] | None) -> None:
     """Refuse a profile, and meetings of threads, that are too large beside all else."""
+    sync, tree = graph.sync, graph.tree
     beside, memory = (0, sys.maxsize) if room is None else room
     nodes = tree.nodes.num_rows
     meetings = len(sync.teams.region) + len(sync.barriers.region)
@@ -299,27 +337,17 @@ def _require_room(sync: Sync, tree: CallTree, room: tuple[int, int] | None) -> N
         raise MemoryBudgetError(needed, memory, way_out=way_out)
 
 
-def rooted_tree(trace: Trace) -> CallTree:
-    """The call paths of a trace, below one root."""
-    tree = call_tree(trace)
-    return tree if tells_program(trace) else without_program(tree)
-
-
-def _with_clocks(
-    trace: Trace, sync: Sync, tree: CallTree, *, correct: bool
-) -> tuple[Trace, Sync, dict[str, int]]:
+def _with_clocks(graph: Graph, *, correct: bool) -> tuple[Graph, dict[str, int]]:
     """The trace with clocks corrected if wanted, and how its stamps were wrong."""
-    early, moved_ns = Violations(0, 0), 0
-    if (
-        trace.metadata.get("unit", "ns") == "ns"
-    ):  # a logical clock has none, as it defines cause
+    early, moved_ns, sync = Violations(0, 0), 0, graph.sync
+    if graph.trace.metadata.get("unit", "ns") == "ns":  # a logical clock defines what causes
         early = violations(rows_of(sync, certain_only=True, in_order=False))
     if correct:
         rows = rows_of(sync, certain_only=True, rendezvous=rendezvous(sync))
-        trace, moved_ns = corrected(trace, rows)
-        sync = sync_of(trace, tree)
+        trace, moved_ns = corrected(graph.trace, rows)
+        graph = replace(graph, trace=trace, sync=sync_of(trace, graph.tree))
     clocks = {"violations": early.count, "worst_ns": early.worst_ns, "moved_ns": moved_ns}
-    return trace, sync, clocks
+    return graph, clocks
 
 
 def _window_width(by: str | int) -> int:

@@ -29,9 +29,9 @@ import numpy.typing as npt
 import pyarrow as pa
 
 from burstline.columns import UNKNOWN, AnyIntegers, Mask, take
-from burstline.identity import MAINS, CallTree
+from burstline.identity import MAINS
 from burstline.model import CALL_PATHS
-from burstline.synchronisation import Sync
+from burstline.synchronisation import Graph, Sync
 from burstline.waits.stops import stops_of
 
 _Row = dict[str, Any]
@@ -39,13 +39,14 @@ _NO_FRAMES: Final = frozenset({"measurement", "mpi"})
 """Paradigms above a call that has no stack, and no region around it."""
 
 
-def with_computation(sync: Sync, tree: CallTree) -> tuple[Sync, CallTree]:
+def with_computation(graph: Graph) -> Graph:
     """The same with a node for what is computed between calls that no region is around."""
+    sync, tree = graph.sync, graph.tree
     stops = stops_of(sync)
     rows = stops.before_others()
     rows = rows[_is_bare(sync)[stops.location[rows]]]
     if not len(rows):
-        return sync, tree
+        return graph
     calls = sync.calls
     count = tree.nodes.num_rows
     pairs, pair = np.unique(
@@ -70,13 +71,14 @@ def with_computation(sync: Sync, tree: CallTree) -> tuple[Sync, CallTree]:
         call_node=_renumbered(tree.call_node, order),
         region_node=_renumbered(tree.region_node, order),
     )
-    return replace(
+    sync = replace(
         sync,
         calls=replace(calls, node=_renumbered(calls.node, order)),
         regions=replace(sync.regions, node=_renumbered(sync.regions.node, order)),
         computation_node=between,
         resumed=resumed,
-    ), tree
+    )
+    return replace(graph, tree=tree, sync=sync)
 
 
 def _is_bare(sync: Sync) -> Mask:

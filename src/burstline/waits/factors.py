@@ -6,6 +6,8 @@ and what to OpenMP.
 
 from __future__ import annotations
 
+from collections.abc import Callable
+
 import numpy as np
 import pyarrow as pa
 
@@ -13,10 +15,9 @@ from burstline.columns import UNKNOWN, Integers
 from burstline.efficiency import (
     Efficiency,
     Factors,
+    Ideal,
     UsefulTime,
     communication_factors,
-    ideal_runtime,
-    ideal_stamps,
     thread_factors,
     undefined_factors,
 )
@@ -28,12 +29,9 @@ from burstline.waits.times import Nodes, process_threads
 
 
 def factors(
-    trace: Trace, sync: Sync, call_paths: pa.Table, ideal_ns: int | None = None
+    trace: Trace, sync: Sync, call_paths: pa.Table, ideal: Callable[[], Ideal]
 ) -> Factors:
-    """The parallel efficiency and its factors, 0..1; None where they are not defined.
-
-    `ideal_ns` is the runtime on an ideal network, if that is known already.
-    """
+    """The parallel efficiency and its factors, 0..1; None where they are not defined."""
     fold = UsefulTime(trace)
     if trace.rows("calls"):
         fold.add(trace.table("calls"))
@@ -42,8 +40,7 @@ def factors(
     fold.add_bursts(bursts, waiting)
     whole = fold.result()
     most = max(whole.useful_ns, default=0)
-    if ideal_ns is None and whole.runtime_ns and most:
-        ideal_ns = ideal_runtime(sync, *ideal_stamps(trace, sync, waiting))
+    ideal_ns = ideal().runtime_ns if whole.runtime_ns and most else None
     levels = dict.fromkeys(("hybrid", "mpi", "openmp"), undefined_factors())
     masters = fold.result(without_mpi=True)
     levels |= _of_threads(trace, sync, Nodes(call_paths), masters, waiting)
@@ -119,7 +116,7 @@ def watched_of(trace: Trace, sync: Sync) -> Parts:
     return Parts([OUTSIDE, "inside"], location[order], time[order], inside.astype(np.int64))
 
 
-def ideal_in(sync: Sync, parts: Parts, enter_ns: Integers, leave_ns: Integers) -> Integers:
+def ideal_in(sync: Sync, parts: Parts, run: Ideal) -> Integers:
     """How long each thread is in each part on an ideal network, ns, (parts, locations).
 
     Parts begin and end where calls do.
@@ -127,8 +124,8 @@ def ideal_in(sync: Sync, parts: Parts, enter_ns: Integers, leave_ns: Integers) -
     calls, location = sync.calls, sync.calls.location
     ideal = np.zeros((len(parts.keys), sync.locations), np.int64)
     part = parts.part_of(location, calls.enter_ns)
-    np.add.at(ideal, (part, location), leave_ns - enter_ns)
+    np.add.at(ideal, (part, location), run.leave_ns - run.enter_ns)
     row = np.flatnonzero(location[1:] == location[:-1])
     part = parts.part_of(location[row], calls.leave_ns[row])
-    np.add.at(ideal, (part, location[row]), enter_ns[row + 1] - leave_ns[row])
+    np.add.at(ideal, (part, location[row]), run.enter_ns[row + 1] - run.leave_ns[row])
     return ideal

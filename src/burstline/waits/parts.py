@@ -12,10 +12,9 @@ from typing import Final
 
 import numpy as np
 
-from burstline import structure
 from burstline.columns import UNKNOWN, AnyIntegers, Integers, begins_run, take
 from burstline.errors import NotEnoughDataError, ParameterError
-from burstline.model import Trace, last_until
+from burstline.model import last_until
 from burstline.structure import Structure
 from burstline.synchronisation import Sync
 
@@ -110,9 +109,8 @@ def _require_few(count: int, what: str, sync: Sync) -> None:
         )
 
 
-def iterations_of(trace: Trace, sync: Sync, loop: int | None) -> Parts:
+def iterations_of(program: Structure, sync: Sync, loop: int | None) -> Parts:
     """The iterations of a loop, from 1 on each rank; by default of the one that spans most."""
-    program = structure.detect(trace)
     if not program.loops:
         raise NotEnoughDataError("no loop was found, so there are no iterations to tell apart")
     if loop is None:
@@ -124,9 +122,8 @@ def iterations_of(trace: Trace, sync: Sync, loop: int | None) -> Parts:
     return Parts(keys, *_borders(sync, spans, number, next_part, level), loop)
 
 
-def loops_of(trace: Trace, sync: Sync) -> Parts:
+def loops_of(program: Structure, sync: Sync) -> Parts:
     """The loops of the program, where each is innermost."""
-    program = structure.detect(trace)
     if not program.loops:
         raise NotEnoughDataError("no loop was found, so there are none to tell apart")
     keys: list[int | str] = [*(loop.id for loop in program.loops), OUTSIDE]

@@ -24,9 +24,7 @@ from burstline.clocks import (
 from burstline.columns import Floats, Integers, take
 from burstline.errors import NotEnoughDataError, ParameterError, printable
 from burstline.model import Trace
-from burstline.selection import loaded
-from burstline.synchronisation import sync_of
-from burstline.waits.analysis import rooted_tree
+from burstline.synchronisation import graph_of
 from burstline.waits.computation import with_computation
 from burstline.waits.intrinsic import lengths, nodes_before
 from burstline.waits.times import Nodes
@@ -99,12 +97,10 @@ def _computed_counts(trace: Trace, counters: Sequence[str]) -> tuple[Floats, Int
         )
     if trace.metadata.get("unit", "ns") != "ns":
         raise ParameterError("a model is fitted to time, and this trace is on a logical clock")
-    trace = loaded(trace)
+    graph = with_computation(graph_of(trace))
+    trace, sync, nodes = graph.trace, graph.sync, Nodes(graph.tree.nodes)
     readings = readings_of(trace)
     counts = counts_of(trace, readings, counters)
-    tree = rooted_tree(trace)
-    sync, tree = with_computation(sync_of(trace, tree), tree)
-    nodes = Nodes(tree.nodes)
     node, length = nodes_before(trace, sync, readings), lengths(trace, readings)
     forks, joins = (
         readings.exact(*trace.arrays("teams", "fork_location", f"{name}_seq"))[0]

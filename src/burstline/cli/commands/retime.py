@@ -13,6 +13,7 @@ from burstline.cli.needs import CLOCKED, COPIES_REPLAYED
 from burstline.cli.products import output_path, print_view
 from burstline.errors import MemoryBudgetError
 from burstline.formats import derivation
+from burstline.synchronisation import graph_of
 
 DESCRIPTION: Final = """\
 Write TRACE with stamps of a logical clock: ticks of what the program did, which no noise of
@@ -46,7 +47,7 @@ def run(arguments: usage.Arguments) -> None:
     [effort] = clocks_asked(arguments, [arguments.clock])
     trace = read_selected(arguments, tables=CLOCKED, copies=COPIES_REPLAYED)
     way = collectives_asked(arguments)
-    [retiming] = clocks.retimings(trace, [effort], collectives=way)
+    [retiming] = clocks.retimings(graph_of(trace), [effort], collectives=way)
     document, trace = retiming.as_dict(), retiming.trace
     del retiming
     if formats.is_prv(path):

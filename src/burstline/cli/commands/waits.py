@@ -14,6 +14,7 @@ from burstline.cli.limits import memory_budget
 from burstline.cli.needs import CLOCKED, COPIES_REPLAYED, REPLAYED, bytes_needed
 from burstline.cli.products import in_folder, print_view, require_free
 from burstline.errors import ParameterError, plural
+from burstline.synchronisation import graph_of
 
 if TYPE_CHECKING:
     from burstline.cli.usage import Arguments
@@ -78,6 +79,7 @@ def run(arguments: Arguments) -> None:
     tables = CLOCKED if stamped_anew else REPLAYED
     trace = read_selected(arguments, tables=tables, copies=COPIES_REPLAYED, names_cut=True)
     beside = bytes_needed(trace, tables, COPIES_REPLAYED, {})
+    graph = graph_of(trace)
     waits = burstline.waits.states_of(
         trace,
         arguments.like,
@@ -87,9 +89,10 @@ def run(arguments: Arguments) -> None:
         loop=loop,
         correct=arguments.correct,
         room=(beside, memory_budget(arguments)),
+        known=burstline.waits.Known(graph),
     )
     if arguments.intrinsic:
-        waits = burstline.waits.with_intrinsic(waits, trace)
+        waits = burstline.waits.with_intrinsic(waits, graph)
     if path is not None:
         burstline.write(waits.profile, path, overwrite=arguments.force)
         show.note(f"{path}: {plural(len(waits.profile.stored), 'metric')}")
