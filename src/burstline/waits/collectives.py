@@ -146,7 +146,15 @@ _RULES: Final = (
 )  # fmt: skip
 
 
-def add_collective_waits(sync: Sync, severities: Severities, points: PointList) -> None:
+class Scans(NamedTuple):
+    """Waits in scans, whose members meet nowhere: each waits for the last of those below it."""
+
+    call: AnyIntegers  # row of `calls`
+    cause: AnyIntegers  # row of the call of the rank that came last
+    wait_ns: Integers
+
+
+def add_collective_waits(sync: Sync, severities: Severities, points: PointList) -> Scans:
     """Add waits in collectives of all kinds, and the points where members met."""
     for rule in _RULES:
         members = _Members(sync, rule.operations)
@@ -158,7 +166,7 @@ def add_collective_waits(sync: Sync, severities: Severities, points: PointList) 
             _add_waits(
                 sync, severities, rule.completion, members, completion, start_ns=start_ns
             )
-    _add_scans(sync, severities)
+    return _add_scans(sync, severities)
 
 
 def apart(sync: Sync) -> Integers:
@@ -175,18 +183,22 @@ def apart(sync: Sync) -> Integers:
     return np.concatenate(sizes)
 
 
-def _add_scans(sync: Sync, severities: Severities) -> None:
+def _add_scans(sync: Sync, severities: Severities) -> Scans:
     members = _Members(sync, "Scan Exscan")
     if not len(members):
-        return
+        return Scans(*np.zeros((3, 0), np.int64))
     # The latest of the ranks up to each that sends: a running maximum within instances.
     begins = np.where(members.sends, members.begin_ns, _EARLIEST)
-    ranks = np.argsort(np.argsort(begins, kind="stable"), kind="stable")
+    order = np.argsort(begins, kind="stable")
+    ranks = np.argsort(order, kind="stable")
     lifted = np.maximum.accumulate(ranks + members.instance * len(begins))
-    latest = np.sort(begins)[lifted - members.instance * len(begins)]
-    wait = np.maximum(0, np.minimum(latest, members.end_ns) - members.begin_ns)
-    wait[~(members.sends | members.receives) | (latest == _EARLIEST)] = 0
+    latest = order[lifted - members.instance * len(begins)]
+    until = begins[latest]
+    wait = np.maximum(0, np.minimum(until, members.end_ns) - members.begin_ns)
+    wait[~(members.sends | members.receives) | (until == _EARLIEST)] = 0
     _add_waits(sync, severities, "mpi_earlyscan", members, wait, start_ns=members.begin_ns)
+    rows = np.flatnonzero(wait)
+    return Scans(members.call[rows], members.call[latest[rows]], wait[rows])
 
 
 def _synchronise(

@@ -139,7 +139,7 @@ def _timeline_pieces(
     sync: Sync, nodes: Nodes, parts: Parts, wanted: Mask | None = None
 ) -> _Pieces:
     """Location, node, part and length of each piece of the time line in one part and node."""
-    location, node, start, time = _time_line(sync, len(nodes))
+    location, node, start, time = time_line(sync, len(nodes))
     if wanted is not None:
         chosen = np.flatnonzero(wanted[node])
         location, node = location[chosen], node[chosen]
@@ -148,7 +148,7 @@ def _timeline_pieces(
     return location[row], node[row], part, length
 
 
-def _time_line(sync: Sync, nodes: int) -> _Pieces:
+def time_line(sync: Sync, nodes: int) -> _Pieces:
     """Location, node, start and length of each stretch in which a thread is in one node."""
     # The walk over events is cut behind each of them: what is in a segment ends with its event.
     location, place, stamp = (np.concatenate(parts) for parts in zip(

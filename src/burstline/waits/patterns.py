@@ -10,7 +10,7 @@ import pyarrow as pa
 from burstline.columns import Integers, Mask
 from burstline.synchronisation import Sync
 from burstline.waits import causes
-from burstline.waits.collectives import add_collective_waits, add_world
+from burstline.waits.collectives import Scans, add_collective_waits, add_world
 from burstline.waits.division import add_costs, add_times, add_visits
 from burstline.waits.messages import add_message_waits
 from burstline.waits.modelled import add_modelled
@@ -27,6 +27,7 @@ class Patterns:
 
     severities: Severities
     points: Points
+    scans: Scans
     explained: causes.Explained | None  # None where causes were not asked for
     has_start: bool  # whether every process has a call of MPI_Init
     is_circular: bool  # whether the stamps lead the critical path round in a circle
@@ -49,7 +50,7 @@ def patterns_of(
     points = PointList()
     starts, has_start = add_world(sync, severities, points)
     add_message_waits(sync, severities, points, like_scalasca=like_scalasca)
-    add_collective_waits(sync, severities, points)
+    scans = add_collective_waits(sync, severities, points)
     forks = add_openmp_waits(sync, severities, points)
     if modelled is not None:
         add_modelled(sync, severities, *modelled)
@@ -78,7 +79,7 @@ def patterns_of(
     if explained is not None:
         add_costs(sync, severities, ordered, explained)
     causes.add_sums(severities)
-    return Patterns(severities, ordered, explained, has_start, is_circular, clipped)
+    return Patterns(severities, ordered, scans, explained, has_start, is_circular, clipped)
 
 
 def _count_visits(sync: Sync, region_enters: Mask, shape: tuple[int, int]) -> Integers:

@@ -19,13 +19,14 @@ from burstline.columns import (
     Mask,
     dense,
     descending,
+    take,
     to_numpy,
 )
 from burstline.efficiency import communication_factors, thread_factors
 from burstline.identity import MAINS, CallTree
 from burstline.model import FINALIZES, INITS, LOCATIONS, Profile, Trace, Values
 from burstline.model import METRICS as METRIC_TABLE
-from burstline.synchronisation import Sync
+from burstline.synchronisation import Intervals, Sync
 from burstline.waits.idle import Keeping, keeper
 from burstline.waits.intrinsic import Intrinsic
 from burstline.waits.metrics import (
@@ -117,8 +118,10 @@ class Waits:
         those of the metrics below it.
     instances : pyarrow.Table
         Single waits, the longest first: `metric, location, call, start_ns, wait_ns,
-        call_path, cause_location, cause_call_path`. `call` is the ordinal of the call on its
-        location, of the region for waits of threads; call paths are rows of the profile's.
+        call_path, cause_location, cause_call, cause_call_path`. `call` is the ordinal of the
+        call on its location, of the region for waits of threads; `cause_call` of the one that
+        ends the wait when it is entered, null of a lock, whose release ends it; call paths
+        are rows of the profile's.
         The cause's call path is the one in which it spent most more time than who waited
         since both met last; of a lock, where it was while it had it. Null where that
         explains nothing.
@@ -383,15 +386,17 @@ def _metric_table(severities: Severities, unit: str) -> pa.Table:
 
 
 def _single_waits(sync: Sync, patterns: Patterns) -> pa.Table:
-    points, explained = patterns.points, patterns.explained
+    points, explained, scans = patterns.points, patterns.explained, patterns.scans
     rows = np.flatnonzero((points.wait_ns > 0) & (points.cause >= 0))
     rows = rows[points.type[rows] != int(Wait.NONE)]
     in_team = points.in_team[rows]
     interval = points.interval[rows]
-    ordinal = np.empty(len(rows), np.int64)
+    ended_by = points.interval[points.cause[rows]]
     start = np.empty(len(rows), np.int64)
+    ordinal, cause_ordinal = np.empty((2, len(rows)), np.int64)
     for chosen, table in ((in_team, sync.regions), (~in_team, sync.calls)):
-        ordinal[chosen] = interval[chosen] - table.begin[points.location[rows][chosen]]
+        ordinal[chosen] = _ordinal_in(table, interval[chosen])
+        cause_ordinal[chosen] = _ordinal_in(table, ended_by[chosen])
         start[chosen] = table.enter_ns[interval[chosen]]
     locks = sync.locks
     waited_ns = lock_waits(sync)
@@ -402,30 +407,57 @@ def _single_waits(sync: Sync, patterns: Patterns) -> pa.Table:
     explicit = np.zeros(len(sync.regions.node), bool)
     explicit[sync.barriers.region] = sync.barriers.is_explicit
     contention = "omp_lock_contention_critical", "omp_lock_contention_api"
-    names = [*metrics, "omp_ebarrier_wait", "omp_ibarrier_wait", *contention]
+    names = [
+        *metrics, "omp_ebarrier_wait", "omp_ibarrier_wait", *contention, "mpi_earlyscan",
+    ]  # fmt: skip
     kind = points.type[rows].astype(np.int64)
     kind[in_team] = np.where(explicit[interval[in_team]], len(metrics), len(metrics) + 1)
-    kind = np.append(kind, len(names) - 1 - locks.is_critical[held])
+    kind = np.concatenate([
+        kind, len(names) - 2 - locks.is_critical[held],
+        np.full(len(scans.call), len(names) - 1),
+    ])  # fmt: skip
+    calls = sync.calls
     columns = {
-        "location": (points.location[rows], locks.acquired["location"][held]),
+        "location": (
+            points.location[rows], locks.acquired["location"][held], calls.location[scans.call],
+        ),
         "call": (
             ordinal,
-            locks.region[held] - sync.regions.begin[locks.acquired["location"][held]],
+            _ordinal_in(sync.regions, locks.region[held]),
+            _ordinal_in(calls, scans.call),
         ),
-        "start_ns": (start, sync.regions.enter_ns[locks.region[held]]),
-        "wait_ns": (points.wait_ns[rows], waited_ns[held]),
-        "call_path": (points.node[rows], sync.regions.node[locks.region[held]]),
-        "cause_location": (points.location[points.cause[rows]], locks.before["location"][held]),
-    }
+        "start_ns": (
+            start, sync.regions.enter_ns[locks.region[held]], calls.enter_ns[scans.call],
+        ),
+        "wait_ns": (points.wait_ns[rows], waited_ns[held], scans.wait_ns),
+        "call_path": (
+            points.node[rows], sync.regions.node[locks.region[held]], calls.node[scans.call],
+        ),
+        "cause_location": (
+            points.location[points.cause[rows]], locks.before["location"][held],
+            calls.location[scans.cause],
+        ),
+        "cause_call": (
+            cause_ordinal, np.full(len(held), UNKNOWN), _ordinal_in(calls, scans.cause),
+        ),
+    }  # fmt: skip
     whole = {name: np.concatenate(parts) for name, parts in columns.items()}
     order = descending(whole["wait_ns"])
     blamed = np.full(len(rows), UNKNOWN) if explained is None else explained.blamed[rows]
-    blamed = np.append(blamed, holders_nodes(sync, held))[order]
+    untold = np.full(len(scans.call), UNKNOWN)
+    blamed = np.concatenate([blamed, holders_nodes(sync, held), untold])[order]
+    cause_call = whole.pop("cause_call")[order]
     table = pa.table({name: column[order] for name, column in whole.items()})
+    table = table.append_column("cause_call", pa.array(cause_call, mask=cause_call < 0))
     table = table.add_column(
         0, "metric", pa.array(names, pa.string()).take(pa.array(kind[order]))
     )
     return table.append_column("cause_call_path", pa.array(blamed, pa.int32(), mask=blamed < 0))
+
+
+def _ordinal_in(table: Intervals, row: AnyIntegers) -> Integers:
+    """The ordinals of some rows on their locations; -1 for none."""
+    return np.where(row >= 0, row - table.begin[take(table.location, row, 0)], UNKNOWN)
 
 
 def _delays_by_rank(sync: Sync, patterns: Patterns) -> pa.Table:

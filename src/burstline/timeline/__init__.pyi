@@ -1,0 +1,9 @@
+from burstline.timeline.kinds import KINDS as KINDS
+from burstline.timeline.pieces import timeline as timeline
+from burstline.timeline.result import Timeline as Timeline
+
+__all__ = ["KINDS", "Timeline", "timeline"]
+
+# For other rooms of the house.
+from burstline.timeline.kinds import Kind as Kind
+from burstline.timeline.pieces import timeline_of as timeline_of

@@ -1,0 +1,190 @@
+"""From a trace and its waits to pieces that tile the time of each thread."""
+
+from __future__ import annotations
+
+import numpy as np
+import pyarrow as pa
+
+from burstline.columns import UNKNOWN, AnyIntegers, Integers, take, to_numpy
+from burstline.errors import ParameterError
+from burstline.model import Trace
+from burstline.synchronisation import Graph, Sync, graph_of
+from burstline.timeline.kinds import KIND_OF_WAIT, Kind, kinds_of_calls, kinds_of_nodes
+from burstline.timeline.result import Timeline
+from burstline.timeline.tiling import Spans, painted, sorted_spans, tiles
+from burstline.waits import Nodes, Waits, time_line, with_computation
+
+_Kinds = AnyIntegers
+
+
+def timeline(trace: Trace, waits: Waits) -> Timeline:
+    """What each thread did at every moment, and why it waited.
+
+    Parameters
+    ----------
+    trace : Trace
+        What happened.
+    waits : Waits
+        The waits of the same trace, of physical stamps as they were recorded.
+
+    Returns
+    -------
+    Timeline
+        Pieces that tile the time of every location, each of one kind.
+
+    Raises
+    ------
+    ParameterError
+        If the waits are those of a logical clock, or of another trace.
+
+    Notes
+    -----
+    A wait lies from where its call is entered. Where two waits of a call overlap, the one that
+    began last counts from then on. Time before the first call of MPI and after the last one is
+    computing, where the thread makes any; that of a worker in no team is idle; that of a
+    thread of which nothing is told is not recorded. O(n log n) for n calls, regions and waits.
+
+    Examples
+    --------
+    >>> import burstline
+    >>> from burstline.testing import trace_of
+    >>> trace = trace_of(
+    ...     "ranks 2 | 0 | 10 enter MPI_Send | 10 send to 1 bytes 8 | 11 leave "
+    ...     "| 1 | 6 enter MPI_Recv | 12 receive from 0 bytes 8 | 12 leave"
+    ... )
+    >>> line = timeline(trace, burstline.wait_states(trace))
+    >>> line.totals_ns()["late_sender"], line.totals_ns()["transfer"]
+    (4, 3)
+    """
+    return timeline_of(graph_of(trace), waits)
+
+
+def timeline_of(graph: Graph, waits: Waits) -> Timeline:
+    """The timeline of a trace whose graph is known already."""
+    if waits.unit != "ns":
+        raise ParameterError(
+            "a timeline is of physical time: these waits are of a logical clock"
+        )
+    graph = with_computation(graph)
+    trace, sync, tree = graph.trace, graph.sync, graph.tree
+    if tree.nodes.num_rows != waits.profile.call_paths.num_rows:
+        raise ParameterError("these waits are of another trace: it has other call paths")
+    nodes = Nodes(tree.nodes)
+    born, died = trace.arrays("locations", "born_ns", "died_ns")
+    first, last = int(born.min(initial=0)), int(died.max(initial=0))
+    location, node, start, length = time_line(sync, len(nodes))
+    line, order = sorted_spans(location, start, start + length)
+    first = min(first, int(line.start_ns.min(initial=first)))
+    last = max(last, int(line.end_ns.max(initial=last)))
+    pieces, row = tiles(line, first, last, sync.locations)
+    path = take(node[order].astype(np.int64), row)
+    kind = np.where(row >= 0, take(kinds_of_nodes(nodes), path, 0), Kind.COMPUTING)
+    told = _told(sync, line)
+    untold = np.flatnonzero(row < 0)
+    kind[untold] = told[pieces.location[untold]]
+    pieces, path, kind, call = _in_calls(sync, nodes, pieces, path, kind)
+    for over, value in (
+        (_management(sync), Kind.OPENMP),
+        (_unwatched(trace), Kind.NOT_RECORDED),
+    ):
+        pieces, row, hit = painted(pieces, over)
+        path, call = path[row], call[row]
+        kind = np.where(hit >= 0, value, kind[row])
+    pieces, path, kind, call, wait = _with_waits(waits, pieces, path, kind, call)
+    table = pa.table(
+        {
+            "location": pa.array(pieces.location.astype(np.int32)),
+            "start_ns": pieces.start_ns,
+            "end_ns": pieces.end_ns,
+            "kind": pa.array(kind.astype(np.uint8)),
+            "call_path": _nullable(path),
+            "call": _nullable(call),
+            "wait": _nullable(wait),
+        }
+    )
+    return Timeline(first, last, _baseline(sync, first, last), table, waits, trace.locations)
+
+
+def _nullable(rows: Integers) -> pa.Array:
+    return pa.array(rows, pa.int32(), mask=rows < 0)
+
+
+def _baseline(sync: Sync, first: int, last: int) -> tuple[int, int]:
+    """From the first end of MPI_Init to the last begin of MPI_Finalize."""
+    begin = int(sync.calls.leave_ns[sync.inits].min()) if len(sync.inits) else first
+    end = int(sync.calls.enter_ns[sync.finals].max()) if len(sync.finals) else last
+    return (begin, end) if first <= begin < end <= last else (first, last)
+
+
+def _told(sync: Sync, line: Spans) -> _Kinds:
+    """What each location does where nothing is told of it."""
+    kind = np.full(sync.locations, Kind.NOT_RECORDED, np.uint8)
+    kind[line.location] = Kind.COMPUTING
+    calls = np.diff(sync.calls.begin) > 0
+    forks = np.isin(sync.process, sync.process[sync.teams.fork_location])
+    kind[forks & sync.is_cpu & (sync.thread > 0) & ~calls] = Kind.IDLE
+    return kind
+
+
+def _in_calls(
+    sync: Sync, nodes: Nodes, pieces: Spans, path: Integers, kind: _Kinds
+) -> tuple[Spans, Integers, _Kinds, Integers]:
+    """The same with the call of MPI that each piece is in, -1 for none, and its kind."""
+    calls = sync.calls
+    over, order = sorted_spans(calls.location, calls.enter_ns, calls.leave_ns)
+    pieces, row, hit = painted(pieces, over)
+    path, kind = path[row], kind[row]
+    in_mpi = np.array([category.startswith("mpi") for category in nodes.category] or [False])
+    hit = np.where(take(in_mpi, path, missing=False), hit, UNKNOWN)
+    call = take(order, hit)
+    own = kinds_of_calls(sync)
+    is_open = (hit >= 0) & (kind == Kind.OTHER_MPI)
+    kind = np.where(is_open, take(own, call, 0), kind)
+    ordinal = np.where(call >= 0, call - calls.begin[pieces.location], UNKNOWN)
+    return pieces, path, kind, ordinal
+
+
+def _management(sync: Sync) -> Spans:
+    """Where teams are started and ended: OpenMP's own time."""
+    teams, regions = sync.teams, sync.regions
+    region = teams.region
+    location = regions.location[region]
+    enter, leave = regions.enter_ns[region], regions.leave_ns[region]
+    spans, _ = sorted_spans(
+        np.concatenate([location, location]),
+        np.concatenate([enter - teams.fork_ns, leave]),
+        np.concatenate([enter, leave + teams.join_ns]),
+    )
+    return spans
+
+
+def _unwatched(trace: Trace) -> Spans:
+    location, start, end = trace.arrays("gaps", "location", "start_ns", "end_ns")
+    born, died = trace.arrays("locations", "born_ns", "died_ns")
+    first, last = int(born.min(initial=0)), int(died.max(initial=0))
+    where = np.arange(len(born))
+    spans, _ = sorted_spans(
+        np.concatenate([location, where, where]),
+        np.concatenate([start, np.full(len(born), first), died]),
+        np.concatenate([end, born, np.full(len(born), last)]),
+    )
+    return spans
+
+
+def _with_waits(
+    waits: Waits, pieces: Spans, path: Integers, kind: _Kinds, call: Integers
+) -> tuple[Spans, Integers, _Kinds, Integers, Integers]:
+    """The same with the single wait that each piece is of, -1 for none, and its kind."""
+    table = waits.instances
+    location, start, wait = (
+        to_numpy(table[name]).astype(np.int64) for name in ("location", "start_ns", "wait_ns")
+    )
+    over, order = sorted_spans(location, start, start + wait)
+    pieces, row, hit = painted(pieces, over)
+    path, kind, call = path[row], kind[row], call[row]
+    hit = np.where(kind == Kind.NOT_RECORDED, UNKNOWN, hit)
+    of_wait = take(order, hit)
+    own = np.array(
+        [KIND_OF_WAIT[name] for name in table["metric"].to_pylist()] or [Kind.COMPUTING]
+    )
+    return pieces, path, np.where(hit >= 0, take(own, of_wait, 0), kind), call, of_wait

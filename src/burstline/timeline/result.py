@@ -1,0 +1,100 @@
+"""A timeline: pieces of one kind each, the waits among them, and what led to each wait."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from functools import cached_property
+
+import numpy as np
+import pyarrow as pa
+
+from burstline.columns import Integers, to_numpy
+from burstline.timeline.kinds import KINDS
+from burstline.waits import Waits
+
+
+@dataclass(frozen=True, eq=False)
+class Timeline:
+    """What each thread did at every moment.
+
+    Attributes
+    ----------
+    first_ns, last_ns : int
+        The time that is tiled, the same on every location.
+    baseline_ns : tuple of int
+        From the first end of MPI_Init to the last begin of MPI_Finalize; all of the time where
+        the trace does not hold both.
+    pieces : pyarrow.Table
+        `location, start_ns, end_ns, kind, call_path, call, wait`, by location and start. `kind`
+        is a position in :data:`KINDS`; the call path is a row of the waits' profile; `call` is
+        the ordinal of the call of MPI on its location, and `wait` a row of the waits'
+        `instances`, null for none.
+    waits : Waits
+        Where the program waits.
+    locations : pyarrow.Table
+        The table of the trace.
+    """
+
+    first_ns: int
+    last_ns: int
+    baseline_ns: tuple[int, int]
+    pieces: pa.Table
+    waits: Waits
+    locations: pa.Table
+
+    @cached_property
+    def begin(self) -> Integers:
+        """(locations + 1,) the first piece of each location."""
+        location = to_numpy(self.pieces["location"])
+        return np.searchsorted(location, np.arange(self.locations.num_rows + 1))
+
+    def totals_ns(self) -> dict[str, int]:
+        """How long all locations are in each kind; sums to the whole."""
+        kind, start, end = (
+            to_numpy(self.pieces[name]) for name in ("kind", "start_ns", "end_ns")
+        )
+        sums = np.zeros(len(KINDS), np.int64)
+        np.add.at(sums, kind, end - start)
+        return dict(zip(KINDS, sums.tolist(), strict=True))
+
+    def chain_of(self, wait: int, most: int = 20) -> list[int]:
+        """A wait, and those behind it, rows of the waits' `instances`.
+
+        Behind a wait is the one that the late side had longest while it was waited for. A chain
+        ends where the late side did not wait, or waits that it already has.
+        """
+        chain = [wait]
+        while len(chain) < most and (behind := self._behind(chain[-1])) not in (-1, *chain):
+            chain.append(behind)
+        return chain
+
+    def _behind(self, wait: int) -> int:
+        columns = self._columns
+        cause = int(columns["cause_location"][wait])
+        start = int(columns["start_ns"][wait])
+        end = start + int(columns["wait_ns"][wait])
+        order, begin = self._by_location
+        rows = order[begin[cause] : begin[cause + 1]]
+        starts = columns["start_ns"][rows]
+        overlap = np.minimum(starts + columns["wait_ns"][rows], end) - np.maximum(starts, start)
+        if not len(rows) or overlap.max() <= 0:
+            return -1
+        return int(rows[overlap.argmax()])
+
+    @cached_property
+    def _columns(self) -> dict[str, Integers]:
+        names = "location", "start_ns", "wait_ns", "cause_location"
+        return {name: to_numpy(self.waits.instances[name]).astype(np.int64) for name in names}
+
+    @cached_property
+    def _by_location(self) -> tuple[Integers, Integers]:
+        """Rows of waits by location, and where those of each location begin."""
+        location = self._columns["location"]
+        order = np.argsort(location, kind="stable")
+        return order, np.searchsorted(location[order], np.arange(self.locations.num_rows + 1))
+
+    def __repr__(self) -> str:
+        return (
+            f"<Timeline: {self.pieces.num_rows} pieces of {self.locations.num_rows} threads, "
+            f"{self.waits.instances.num_rows} waits>"
+        )
