@@ -13,4 +13,5 @@ NB_MODULE(_core, m) {
     bind_otf2_writing(m);
     bind_waits(m);
     bind_signature(m);
+    bind_timeline(m);
 }

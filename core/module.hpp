@@ -17,3 +17,4 @@ void bind_otf2(nb::module_& m);
 void bind_otf2_writing(nb::module_& m);
 void bind_waits(nb::module_& m);
 void bind_signature(nb::module_& m);
+void bind_timeline(nb::module_& m);

@@ -980,3 +980,15 @@ def phases(
     similarity: float,
 ) -> tuple[NDArray[numpy.int32], NDArray[numpy.int64]]:
     """The phase of each occurrence, and its first tick and the number of ticks."""
+
+def pyramid(
+    begin: NDArray[numpy.int64],
+    start_ns: NDArray[numpy.int64],
+    end_ns: NDArray[numpy.int64],
+    kind: NDArray[numpy.uint8],
+    first_ns: int,
+    width_ns: int,
+    columns: int,
+    kinds: int,
+) -> NDArray[numpy.int64]:
+    """Time of each kind in columns: by level from the finest, location, column and kind."""

@@ -287,3 +287,13 @@ def test_locks_whose_regions_are_lost_stand_in_no_part_of_a_team(tmp_path):
     whole = burstline.wait_states(burstline.read(RECORDINGS / "hybrid")).as_dict()["metrics"]
     assert 0 < left["omp_lock_api"] < whole["omp_lock_api"]
     assert 0 < left["omp_critical"] < whole["omp_critical"]
+
+
+def test_a_call_path_that_is_never_on_the_critical_path_has_no_imbalance_there():
+    examined(
+        trace_of(
+            "ranks 2 | 0.0 | 0 enter MPI_Recv | 1 receive from 1 tag 0 bytes 0 | 1 leave "
+            '| 1 tell program_begin name a.out text "-n 4" '
+            "| 1.0 | 1 enter MPI_Send | 1 send to 0 tag 0 bytes 0 | 1 leave"
+        )
+    )

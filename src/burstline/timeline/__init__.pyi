@@ -7,3 +7,5 @@ __all__ = ["KINDS", "Timeline", "timeline"]
 # For other rooms of the house.
 from burstline.timeline.kinds import Kind as Kind
 from burstline.timeline.pieces import timeline_of as timeline_of
+from burstline.timeline.pyramid import Pyramid as Pyramid
+from burstline.timeline.pyramid import pyramid_of as pyramid_of

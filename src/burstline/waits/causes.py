@@ -275,7 +275,7 @@ def _add_path_imbalance(
     if like_scalasca:
         # Scalasca compares a call path with all that is below it.
         length, mean = nodes.inclusive(length), nodes.inclusive(mean)
-    rows = np.flatnonzero(length > mean)
+    rows = np.flatnonzero((length > mean) & (length > 0))
     share = path[rows] / length[rows, None]
     severities.add_rows("critical_path_imbalance", rows, share * (length - mean)[rows, None])
 
