@@ -22,6 +22,8 @@ TOOLS = {
     "gfortran": ("gfortran",),
     "otf2_print_tool": ("otf2-print",),
     "work_compiler": ("clang", "clang++", "llvm-config"),
+    "chromium": ("chromium",),
+    "node": ("node",),
 }
 
 if signal.getsignal(signal.SIGINT) is signal.SIG_IGN:  # as in a shell's background
@@ -92,6 +94,18 @@ def otf2_print_tool() -> tuple[str, ...]:
 def work_compiler() -> tuple[str, ...]:
     """Give the compilers that put counters into programs."""
     return TOOLS["work_compiler"]
+
+
+@pytest.fixture(scope="session")
+def chromium() -> tuple[str, ...]:
+    """Give the browser that opens pages."""
+    return TOOLS["chromium"]
+
+
+@pytest.fixture(scope="session")
+def node() -> tuple[str, ...]:
+    """Give what reads JavaScript without a browser."""
+    return TOOLS["node"]
 
 
 @pytest.fixture(scope="session")

@@ -26,6 +26,7 @@ _PURPOSES: Final = {
         "c++": "compile C++ so that the program counts its work",
     },
     "Understand a trace": {
+        "report": "everything about a run on one page, the answers first",
         "info": "what is in a trace, and its parallel efficiency",
         "waits": "where time is lost in waiting, and who causes it",
         "clocks": "what statements and calls take: models for a clock that tells ns",

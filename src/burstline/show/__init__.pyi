@@ -21,6 +21,11 @@ from burstline.show.comparison import ComparisonView as ComparisonView
 from burstline.show.features import StudyView as StudyView
 from burstline.show.learn import LearnedView as LearnedView
 from burstline.show.merge import MergeView as MergeView
+from burstline.show.page.page import Page as Page
+from burstline.show.page.page import report_page as report_page
+from burstline.show.page.report import Missing as Missing
+from burstline.show.page.report import Report as Report
+from burstline.show.page.report import Source as Source
 from burstline.show.pictures.canvas import require as require
 from burstline.show.pictures.characters import character_plot as character_plot
 from burstline.show.pictures.clusters import cluster_plot as cluster_plot

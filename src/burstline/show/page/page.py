@@ -1,0 +1,172 @@
+"""The frame of a page: one HTML file that needs nothing else, and asks nobody for anything."""
+
+from __future__ import annotations
+
+import base64
+import hashlib
+import json
+from collections.abc import Mapping, Sequence
+from importlib import resources
+from typing import Any, Final, NamedTuple
+
+from burstline.errors import plural
+from burstline.show.page.charts import patterns
+from burstline.show.page.html import Html, link, plain, tag
+from burstline.show.page.report import NothingError, Report, Section
+from burstline.show.page.sections import (
+    code,
+    computing,
+    coverage,
+    messages,
+    ranks,
+    runs,
+    verdict,
+    waits,
+)
+from burstline.show.units import format_ns
+
+_SECTIONS: Final = (verdict, ranks, code, waits, messages, computing, runs, coverage)
+"""In the order of the questions; each has NAME, LABEL and section(report)."""
+_SCRIPTS: Final = ("page.js",)
+
+
+class Page(NamedTuple):
+    """A page as a file, and what it says for programs."""
+
+    html: bytes
+    data: dict[str, Any]
+    titles: dict[str, str]  # of its sections, by what leads to them
+
+
+def report_page(report: Report) -> Page:
+    """The page of a report: every section is there, be it with the reason why it is empty."""
+    made = {module.NAME: _section(module, report) for module in _SECTIONS}
+    names = {module.NAME: module.LABEL for module in _SECTIONS}
+    data = {name: section.data for name, section in made.items()}
+    titles = {names[name]: plain(section.title) for name, section in made.items()}
+    return Page(_document(report, made, names).encode("utf-8", "replace"), data, titles)
+
+
+def _section(module: Any, report: Report) -> Section:  # noqa: ANN401 -- a module of sections
+    try:
+        made: Section = module.section(report)
+    except NothingError as nothing:
+        return Section(
+            module.EMPTY, tag("p", str(nothing), class_="sub"), {"missing": str(nothing)}
+        )
+    except Exception as error:  # noqa: BLE001 -- the others are shown all the same
+        said = (
+            f"This section failed, which is a bug of burstline: {type(error).__name__}: {error}"
+        )
+        return Section(module.EMPTY, tag("p", said, class_="alarm"), {"failed": said})
+    return made
+
+
+def _document(report: Report, made: Mapping[str, Section], names: Mapping[str, str]) -> str:
+    styles = [_asset("page.css")]
+    scripts = [_asset(name) for name in _SCRIPTS]
+    policy = (
+        f"default-src 'none'; script-src {_hashes(scripts)}; style-src {_hashes(styles)}; "
+        "img-src data:; base-uri 'none'; form-action 'none'"
+    )
+    head = tag(
+        "head",
+        tag("meta", charset="utf-8"),
+        tag("meta", http_equiv="Content-Security-Policy", content=policy),
+        tag("meta", name="viewport", content="width=device-width, initial-scale=1"),
+        tag("meta", name="generator", content=f"burstline {report.source.version}"),
+        tag("title", f"{_run_name(report)} · burstline"),
+        *(_raw("style", each) for each in styles),
+    )
+    sections = [
+        tag("section", _title(number, section.title), section.body, id=name, tabindex=-1)
+        for number, (name, section) in enumerate(made.items(), start=1)
+    ]
+    body = tag(
+        "body",
+        link("main", "To the content", class_="skip"),
+        patterns(),
+        _bar(report, names),
+        tag("main", *sections, _footer(report), id="main"),
+        *(_raw("script", each) for each in scripts),
+    )
+    return f"<!doctype html>\n{tag('html', head, body, lang='en')}\n"
+
+
+def _title(number: int, title: Html | str) -> Html:
+    if number == 1:
+        return tag("h1", title)
+    return tag("h2", tag("span", str(number), class_="no"), title)
+
+
+def _bar(report: Report, names: Mapping[str, str]) -> Html:
+    box = tag(
+        "input",
+        id="search",
+        type="search",
+        placeholder="Find  /",
+        aria_label="Find a function, line or rank",
+        autocomplete="off",
+    )
+    return tag(
+        "header",
+        tag(
+            "div",
+            tag("b", "burstline"),
+            tag("span", _run_line(report), class_="run"),
+            tag(
+                "nav",
+                *(link(name, label) for name, label in names.items()),
+                aria_label="Sections",
+            ),
+            tag(
+                "div", box, tag("ol", id="found", aria_live="polite"), class_="search needs-js"
+            ),
+            tag("button", "Dark", id="theme", type="button", class_="needs-js"),
+        ),
+    )
+
+
+def _run_name(report: Report) -> str:
+    name = (
+        report.source.paths[0].rstrip("/").rpartition("/")[2] if report.source.paths else "run"
+    )
+    return name.removesuffix(".gz").removesuffix(".prv")
+
+
+def _run_line(report: Report) -> str:
+    parts = [_run_name(report), plural(report.summary.ranks, "rank")]
+    return " · ".join([*parts, format_ns(report.summary.duration_ns)])
+
+
+def _footer(report: Report) -> Html:
+    return tag(
+        "footer",
+        f"Made by burstline {report.source.version} on {report.source.made}. "
+        "This page is one file: it asks nothing of a network.",
+    )
+
+
+def _asset(name: str) -> str:
+    """A script or style of ours."""
+    return resources.files(__package__).joinpath("assets", name).read_text(encoding="utf-8")
+
+
+def _raw(name: str, content: str) -> Html:
+    """A script or style, whose content is none of markup; ours never end themselves."""
+    assert "</" + name not in content  # noqa: S101 -- our own files
+    return Html(f"<{name}>{content}</{name}>")
+
+
+def _hashes(contents: Sequence[str]) -> str:
+    """The sources that a policy allows: these contents and no others."""
+    digests = (hashlib.sha256(content.encode()).digest() for content in contents)
+    return " ".join(f"'sha256-{base64.b64encode(each).decode()}'" for each in digests)
+
+
+def data_block(name: str, value: Any) -> Html:  # noqa: ANN401 -- a document of JSON
+    """Data of a script: as JSON that no browser takes for markup."""
+    text = json.dumps(value, allow_nan=False, separators=(",", ":"))
+    for letter in "<>&\u2028\u2029":
+        text = text.replace(letter, f"\\u{ord(letter):04x}")
+    return Html(f'<script type="application/json" id="{name}">{text}</script>')

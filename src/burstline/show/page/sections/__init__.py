@@ -1,0 +1,1 @@
+"""Sections of a page: results in, titles, tables and pictures out."""

@@ -1,0 +1,245 @@
+"""Where ranks wait, for whom, and what makes those come late."""
+
+from __future__ import annotations
+
+from typing import Final
+
+import numpy as np
+
+from burstline.columns import Integers
+from burstline.show.blocks import SHARE, TIME, Column, Table
+from burstline.show.page import charts
+from burstline.show.page.html import Html, heading, join, share_text, table, tag
+from burstline.show.page.matrices import matrix
+from burstline.show.page.places import Places
+from burstline.show.page.report import NothingError, Report, Section, needed
+from burstline.show.units import format_ns
+from burstline.waits import METRICS, PARENTS, WAITS, Waits
+
+NAME: Final = "waits"
+LABEL: Final = "Waits"
+EMPTY: Final = "Waits are not known"
+_MOST: Final = 12
+_MOST_RANKS: Final = 64
+_ROOTS: Final = ("time", "delay", "critical_path")
+_TITLES: Final = {metric.name: metric.title for metric in METRICS}
+
+
+def section(report: Report) -> Section:
+    """Kinds of waits, pairs of ranks, places, and single waits."""
+    waits = needed(report.waits)
+    if not total_ns(waits):
+        raise NothingError("Nothing waits: no wait state was found in what the trace tells.")
+    places = Places(waits)
+    note = "Only waits that the trace proves. Shares are of the time of all threads."
+    return Section(
+        title(waits),
+        join(
+            tag("p", note, class_="sub"),
+            _kinds(waits),
+            tag("div", _pairs(waits), _ranks(waits), class_="two"),
+            _single(waits, places),
+            _where(waits, places),
+            _causes(waits, places),
+            _tree(waits),
+        ),
+        waits.as_dict(),
+    )
+
+
+def total_ns(waits: Waits) -> int:
+    """How long threads wait in all."""
+    return sum(int(waits.profile.total(name)) for name in WAITS if name in waits.profile.stored)
+
+
+def title(waits: Waits) -> str:
+    """Which kind of wait is largest, and which rank is waited for most."""
+    profile = waits.profile
+    present = [name for name in WAITS if name in profile.stored and profile.total(name)]
+    largest = max(present, key=profile.total)
+    share = share_text(profile.total(largest) / total_ns(waits))
+    said = f"{share} of the waiting is {_TITLES[largest]}"
+    caused = caused_by_rank(waits)
+    if len(caused) and caused.max() > 0:
+        rank = int(caused.argmax())
+        said += f"; rank {rank} is waited for most, {format_ns(int(caused[rank]))}"
+    return said
+
+
+def caused_by_rank(waits: Waits) -> Integers:
+    """How long others waited in MPI for each rank, ns."""
+    caused = np.zeros(_ranks_of(waits), np.int64)
+    ranks, times = (waits.delays[name].to_numpy() for name in ("from", "wait_ns"))
+    np.add.at(caused, ranks, times)
+    return caused
+
+
+def _ranks_of(waits: Waits) -> int:
+    return max([*waits.profile.locations["rank"].to_pylist(), -1]) + 1
+
+
+def _kinds(waits: Waits) -> Html:
+    profile, every = waits.profile, total_ns(waits)
+    totals = {name: int(profile.total(name)) for name in WAITS if name in profile.stored}
+    meanings = {metric.name: metric.description for metric in METRICS}
+    rows: list[list[object]] = [
+        [
+            _TITLES[name],
+            total,
+            waits.share_of_time(name),
+            charts.bar(total / every, 160, 10),
+            meanings[name],
+        ]
+        for name, total in sorted(totals.items(), key=lambda item: -item[1])
+        if total
+    ]
+    unknown: list[list[object]] = [
+        [_TITLES[row["metric"]], None, None, "", f"not computable: {row['reason']}"]
+        for row in waits.coverage["not_computable"]
+        if row["metric"] in _TITLES
+    ]
+    marks = [{"class_": None}] * len(rows) + [{"class_": "weak"}] * len(unknown)
+    columns = [
+        Column("Wait state"),
+        Column("Time", TIME),
+        Column("Share of time", SHARE),
+        Column("Of all waits"),
+        Column("Meaning"),
+    ]
+    return table(Table(columns, rows + unknown), rows=marks)
+
+
+def _pairs(waits: Waits) -> Html | None:
+    """Who waits for whom."""
+    delays = waits.delays.to_pylist()
+    if not delays:
+        return None
+    first = delays[0]
+    long = format_ns(first["wait_ns"])
+    said = f"Rank {first['to']} waits {long} for rank {first['from']}, the most of all pairs"
+    cells = {(row["to"], row["from"]): row["wait_ns"] for row in delays}
+    axes, sums = ("waits ↓", "for rank →"), ("suffers", "causes")
+    shown = matrix(cells, _ranks_of(waits), TIME, axes, sums, go="wait")
+    return tag("div", heading(said, "A row waits, a column is waited for."), shown)
+
+
+def _ranks(waits: Waits) -> Html:
+    """Who waits, and who causes waits."""
+    profile = waits.profile
+    ranks, threads = (profile.locations[name].to_pylist() for name in ("rank", "thread"))
+    nothing = np.zeros(len(ranks), np.int64)
+    stored = [name for name in WAITS if name in profile.stored]
+    waited = sum((profile.exclusive(name).sum(axis=0) for name in stored), nothing)
+    cost = profile.exclusive("delay").sum(axis=0) if "delay" in profile.stored else nothing
+    order = np.argsort(-(waited + cost), kind="stable").tolist()
+    rows = [
+        [
+            f"{ranks[k]}.{threads[k]}" if threads[k] else str(ranks[k]),
+            int(waited[k]),
+            int(cost[k]),
+        ]
+        for k in order
+    ]
+    most = int(np.argmax(waited))
+    said = f"Rank {ranks[most]} waits longest, {format_ns(int(waited[most]))}"
+    note = "What a rank costs others counts chains of waits to their first cause."
+    columns = [Column("Rank"), Column("Waits", TIME), Column("Makes others wait", TIME)]
+    shown = table(Table(columns, rows), bold=True, most=_MOST_RANKS)
+    return tag("div", heading(said, note), shown)
+
+
+def _single(waits: Waits, places: Places) -> Html | None:
+    """The longest single waits."""
+    ranks = waits.profile.locations["rank"].to_pylist()
+    longest = waits.instances.slice(0, _MOST).to_pylist()
+    if not longest:
+        return None
+    rows = [
+        [
+            row["wait_ns"],
+            f"{ranks[row['location']]} for {ranks[row['cause_location']]}",
+            _TITLES.get(row["metric"], row["metric"]),
+            places.shown(row["call_path"]),
+            "nothing explains it"
+            if row["cause_call_path"] is None
+            else places.shown(row["cause_call_path"]),
+        ]
+        for row in longest
+    ]
+    marks = [
+        {"data_go": f"call:{row['location']}:{row['call']}:{row['start_ns']}"}
+        for row in longest
+    ]
+    columns = [
+        Column("Wait", TIME),
+        Column("Rank"),
+        Column("Kind"),
+        Column("In"),
+        Column("The late rank was mostly in"),
+    ]
+    waiting, _, late = rows[0][1].partition(" for ")
+    long = format_ns(longest[0]["wait_ns"])
+    said = f"The longest single wait is {long}, of rank {waiting} for rank {late}"
+    return join(heading(said), table(Table(columns, rows), rows=marks))
+
+
+def _where(waits: Waits, places: Places) -> Html:
+    """The calls in which ranks wait."""
+    profile = waits.profile
+    stored = [name for name in WAITS if name in profile.stored]
+    nothing = np.zeros(profile.call_paths.num_rows, np.int64)
+    waited = sum((profile.exclusive(name).sum(axis=1) for name in stored), nothing)
+    return _by_place(places, waited, "of the waiting is in {}", "Where ranks wait")
+
+
+def _causes(waits: Waits, places: Places) -> Html | None:
+    """What those do that others wait for: costs of delays."""
+    if "delay" not in waits.profile.stored or not waits.profile.total("delay"):
+        return None
+    caused = waits.profile.exclusive("delay").sum(axis=1)
+    return _by_place(places, caused, "of the waiting is caused in {}", "What late ranks did")
+
+
+def _by_place(places: Places, values: Integers, verb: str, head: str) -> Html:
+    order = [row for row in np.argsort(-values, kind="stable").tolist() if values[row] > 0]
+    whole = int(values.sum())
+    rows = [
+        [
+            places.shown(row),
+            int(values[row]),
+            values[row] / whole,
+            charts.bar(values[row] / values[order[0]], 120, 10),
+        ]
+        for row in order[:_MOST]
+    ]
+    said = f"{share_text(values[order[0]] / whole)} {verb.format(places.text(order[0]))}"
+    columns = [Column(head), Column("Time", TIME), Column("Share", SHARE), Column("")]
+    return join(heading(said), table(Table(columns, rows)))
+
+
+def _tree(waits: Waits) -> Html:
+    """What the time goes to, as a tree of metrics."""
+    profile = waits.profile
+    depth: dict[int | None, int] = {}
+    rows, depths = [], []
+    for row in profile.metrics.to_pylist():
+        if row["parent"] is None and row["name"] not in _ROOTS:
+            continue
+        if row["parent"] is not None and row["parent"] not in depth:
+            continue
+        depth[row["metric"]] = depth.get(row["parent"], -1) + 1
+        if row["name"] not in profile.stored or row["unit"] != waits.unit:
+            continue
+        total = int(profile.total(row["name"]))
+        if not total or PARENTS[row["name"]].endswith("_aggregate"):
+            continue
+        rows.append([row["title"], total, waits.share_of_time(row["name"]), row["description"]])
+        depths.append(depth[row["metric"]])
+    columns = [
+        Column("Metric"),
+        Column("Time", TIME),
+        Column("Share of time", SHARE),
+        Column("Meaning"),
+    ]
+    head = heading("What the time of all threads goes to", "Each includes those below it.")
+    return join(head, table(Table(columns, rows, depths=depths)))

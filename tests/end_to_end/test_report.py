@@ -1,0 +1,114 @@
+"""A report as its reader has it: a page in a browser, and its data for programs."""
+
+from __future__ import annotations
+
+import json
+import re
+
+import pytest
+
+from command import burstline as run
+from stories import STORIES
+
+HOSTILE = r"""ranks 2 threads 1
+counter "@1+1" unit "\u202e" mode delta
+path 0 "</script><script>alert(1)</script>" file "\u202e.c" line 10
+path 1 "<img src=x onerror=alert(1)>" file "\u001b[2J\u2066.c" line 11 under 0
+0 | 0 enter "\u202ereg\u200b" @1+1=0 | 10 enter MPI_Send path 1 @1+1=3
+  | 12 send to 1 tag 7 bytes 8 | 20 leave @1+1=4 | 30 enter "MPI_\u202eX" path 1 @1+1=9
+  | 50 leave @1+1=10 | 60 leave
+1 | 5 enter MPI_Recv path 1 @1+1=0 | 15 receive from 0 tag 7 bytes 8 | 25 leave @1+1=1
+  | 30 enter "MPI_\u202eX" path 1 @1+1=2 | 50 leave @1+1=3
+"""
+OBEYED = set("\u202e\u2066\u200b\x1b\x07")
+SECTIONS = {"verdict", "ranks", "code", "waits", "messages", "computing", "runs", "coverage"}
+
+
+@pytest.fixture
+def hostile(tmp_path):
+    (path := tmp_path / "evil\u202e.txt").write_text(HOSTILE)
+    return path
+
+
+def written(tmp_path, *words):
+    page = tmp_path / "page.html"
+    done = run("report", *words, "-o", page, "--force")
+    assert done.returncode == 0, done.stderr
+    return page.read_text(encoding="utf-8")
+
+
+def data_of(*words):
+    done = run("report", *words, "--format", "json")
+    assert done.returncode == 0, done.stderr
+    return json.loads(done.stdout)
+
+
+@pytest.mark.parametrize("story", STORIES, ids=lambda story: story.name)
+def test_whatever_the_program_did_the_page_is_written(story, tmp_path):
+    trace = story.write(tmp_path, "txt")
+
+    page = written(tmp_path, trace)
+
+    assert page.startswith("<!doctype html>")
+    assert all(f'<section id="{name}"' in page for name in SECTIONS)
+    assert "bug of burstline" not in page
+
+
+def test_labels_are_inert(hostile, tmp_path):
+    page = written(tmp_path, hostile)
+
+    assert page.count("<script>") == 1
+    assert "<img" not in page
+    assert "&lt;/script&gt;" in page
+    assert not OBEYED & set(page)
+
+
+def test_the_page_is_one_file_whose_policy_forbids_the_rest(hostile, tmp_path):
+    page = written(tmp_path, hostile)
+
+    assert "default-src 'none'" in page.replace("&#x27;", "'")
+    assert not re.search(r"<[^>]*\s(src|style|on[a-z]+)=", page)
+    assert not re.search(r"https?://", page)
+
+
+def test_data_of_the_page_are_those_of_the_commands(tmp_path):
+    trace = STORIES[0].write(tmp_path, "txt")
+
+    sections = data_of(trace)["sections"]
+
+    info = json.loads(run("info", trace, "--format", "json").stdout)
+    waits = json.loads(run("waits", trace, "--format", "json").stdout)
+    assert sections.keys() == SECTIONS
+    assert sections["messages"] == info["calls"]
+    assert sections["ranks"]["efficiency"] == info["efficiency"]
+    assert sections["waits"].get("metrics", waits["metrics"]) == waits["metrics"]
+
+
+def test_a_section_that_fails_is_written_as_such(hostile, tmp_path, monkeypatch):
+    def fail(_):
+        raise ZeroDivisionError("<b>")
+
+    monkeypatch.setattr("burstline.show.page.sections.code.section", fail)
+
+    page = written(tmp_path, hostile)
+
+    assert "ZeroDivisionError: &lt;b&gt;" in page
+    assert '<section id="coverage"' in page
+
+
+def test_an_existing_page_is_not_replaced_unasked(hostile, tmp_path):
+    page = tmp_path / "page.html"
+    page.write_text("mine")
+
+    done = run("report", hostile, "-o", page)
+
+    assert done.returncode == 2
+    assert page.read_text() == "mine"
+
+
+@pytest.mark.parametrize("name", ["page.txt", "page", "nowhere/page.html"])
+def test_a_page_has_a_place_and_an_ending(hostile, tmp_path, name):
+    done = run("report", hostile, "-o", tmp_path / name)
+
+    assert done.returncode == 2
+    assert not [*tmp_path.glob("page*")]
