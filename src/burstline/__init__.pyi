@@ -22,6 +22,8 @@ from burstline.merge import match as match
 from burstline.model import Profile as Profile
 from burstline.model import Trace as Trace
 from burstline.model import Values as Values
+from burstline.run import Run as Run
+from burstline.run import open as open  # noqa: A004 -- of runs, as of files
 from burstline.selection import select as select
 from burstline.selection import shift as shift
 from burstline.signature import phases as phases
@@ -37,6 +39,7 @@ from . import merge as merge
 from . import model as model
 from . import plots as plots
 from . import progress as progress
+from . import run as run
 from . import show as show
 from . import signature as signature
 from . import structure as structure

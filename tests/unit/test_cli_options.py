@@ -7,6 +7,7 @@ import pytest
 
 from burstline import ParameterError
 from burstline.cli import inputs, limits, usage
+from burstline.run import available_memory
 
 
 def parsed(*words):
@@ -52,7 +53,7 @@ def test_memory_and_threads_default_to_what_this_process_may_use():
     arguments = parsed()
 
     assert limits.thread_count(arguments) == len(os.sched_getaffinity(0))
-    assert 0 < limits.memory_budget(arguments) < limits.available_memory() * 2
+    assert 0 < limits.memory_budget(arguments) < available_memory() * 2
 
 
 def test_quiet_draws_nothing(capsys):
@@ -78,7 +79,7 @@ def kernel_files(tmp_path, *, group, files):
 def test_available_memory_is_what_the_machine_has_without_groups(tmp_path):
     proc, groups = kernel_files(tmp_path, group="", files={})
 
-    assert limits.available_memory(proc, groups) == 8000 * 1024
+    assert available_memory(proc, groups) == 8000 * 1024
 
 
 def test_a_limit_of_any_group_around_the_process_counts_and_cached_files_are_free(tmp_path):
@@ -94,7 +95,7 @@ def test_a_limit_of_any_group_around_the_process_counts_and_cached_files_are_fre
         },
     )
 
-    assert limits.available_memory(proc, groups) == 3_500_000
+    assert available_memory(proc, groups) == 3_500_000
 
 
 def test_limits_of_the_first_version_of_groups_count(tmp_path):
@@ -109,11 +110,11 @@ def test_limits_of_the_first_version_of_groups_count(tmp_path):
         },
     )
 
-    assert limits.available_memory(proc, groups) == 2_000_000
+    assert available_memory(proc, groups) == 2_000_000
 
 
 def test_a_system_that_tells_nothing_is_taken_for_a_small_one(tmp_path):
-    assert limits.available_memory(tmp_path, tmp_path) == 2 * 10**9
+    assert available_memory(tmp_path, tmp_path) == 2 * 10**9
 
 
 @pytest.mark.parametrize(

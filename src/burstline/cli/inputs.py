@@ -11,17 +11,9 @@ from typing import TYPE_CHECKING, Any, Final
 
 import burstline
 import burstline.formats.raw
-from burstline import annotation, formats, selection, show
+from burstline import formats, selection, show
 from burstline.cli import usage
 from burstline.cli.limits import limits_of, memory_budget, thread_count
-from burstline.cli.needs import (
-    ANALYSED,
-    RUNS_MERGED,
-    bytes_to_merge,
-    needs_of_all,
-    require,
-    require_bytes,
-)
 from burstline.errors import (
     InconsistentTraceError,
     NotEnoughDataError,
@@ -29,16 +21,22 @@ from burstline.errors import (
     plural,
     printable,
 )
-from burstline.progress import SILENCE
+from burstline.run import (
+    ANALYSED,
+    RUNS_MERGED,
+    Needs,
+    bytes_to_merge,
+    needs_of_all,
+    require_bytes,
+)
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Sequence
 
-    from burstline.annotation import Marks
     from burstline.model import Trace
     from burstline.progress import Progress
+    from burstline.run import Run
     from burstline.show import Bar
-    from burstline.structure import Structure
 
     Defects = list[dict[str, Any]]  # rows of the table
 
@@ -46,55 +44,53 @@ DETECTION: Final = ("method", "eps", "scale", "rank_merge", "min_share")
 """Options that :func:`burstline.detect` takes as they are."""
 NAME_THE_LOOP: Final = "Name the loop, as `burstline structure` numbers it: --loop ID"
 _WHOLE: Final = dict.fromkeys(("start", "end", "ranks", "app", "loop", "iterations"))
-_COPIES: Final = 2  # of a table: as loaded, as an analysis sorts it; as selected is one more
+
+
+def run_of(arguments: usage.Arguments, *, raw: bool = False) -> Run:
+    """The region of interest of the trace that the arguments name, with its records if `raw`.
+
+    Which iterations were chosen is said on standard error.
+    """
+    region, asked = region_asked(arguments), iterations_asked(arguments)
+    limits = limits_of(arguments)
+    with progress_bar(arguments) as progress:
+        whole = read_trace(arguments, raw=raw, **limits, progress=progress)
+    _say_if_unnamed(arguments.trace)
+    _require_inside(region, whole)
+    opened = burstline.Run(whole, memory=limits["memory"], path=arguments.trace)
+    return part_of(opened, region, asked, arguments)
+
+
+def part_of(
+    opened: Run,
+    region: Mapping[str, Any],
+    asked: tuple[int, int, int] | None,
+    arguments: usage.Arguments,
+) -> Run:
+    """A region of a run, and iterations of a loop there, which are said on standard error."""
+    part = opened.part(**region, iterations=asked, **detection(arguments))
+    if chosen := part.chosen:
+        ends = dict.fromkeys(map(show.format_ns, (chosen.shortest_ns, chosen.longest_ns)))
+        which = f"iterations {chosen.first}:{chosen.last} of loop {chosen.loop}"
+        show.note(f"{which} ({chosen.method}): {' to '.join(ends)} a rank")
+        if chosen.without:
+            ranks = burstline.structure.compact(chosen.without)
+            show.note(f"left out, because they do not run these iterations: ranks {ranks}")
+    return part
 
 
 def read_selected(
     arguments: usage.Arguments,
     *,
     raw: bool = False,
-    streams: bool = False,
     tables: Iterable[str] = ANALYSED,
-    copies: float = _COPIES,
-    names_cut: bool = False,
+    copies: float = 2,
 ) -> Trace:
-    """The region of interest of a trace, with its records if `raw`.
-
-    Refused is what does not fit: `copies` of `tables`, and one more where a part is selected;
-    if `names_cut`, with the cut that fits.
-    """
-    options: Any = {"raw": raw, "streams": streams, "tables": tables, "copies": copies}
-    return read_with_whole(arguments, **options, names_cut=names_cut)[0]
-
-
-def read_with_whole(
-    arguments: usage.Arguments,
-    *,
-    raw: bool = False,
-    streams: bool = False,
-    tables: Iterable[str] = ANALYSED,
-    copies: float = _COPIES,
-    names_cut: bool = False,
-) -> tuple[Trace, Trace]:
-    """The region of interest of the trace that the arguments name, and the whole trace."""
-    limits = limits_of(arguments)
-    region, asked = region_asked(arguments), iterations_asked(arguments)
-    with progress_bar(arguments) as progress:
-        whole = read_trace(arguments, raw=raw, **limits, progress=progress)
-    _say_if_unnamed(arguments.trace)
-    _require_inside(region, whole)
-    trace = whole  # if an analysis streams, a part at a time, all of it need not fit
-    if region or asked or not streams:
-        copies += bool(region or asked)
-        trace = require(
-            trace, limits["memory"], tables=tables, copies=copies, region=region,
-            cut_of=arguments.trace if names_cut else None,
-        )  # fmt: skip
-    if not asked:
-        return (burstline.select(trace, **region) if region else trace), whole
-    region, loops = iterations_region(trace, region, asked, arguments)
-    part = burstline.select(trace, **region)
-    return annotation.with_loops(part, marks_within(loops, trace, part, region)), whole
+    """The region of interest of a trace; refused if `copies` of `tables` do not fit."""
+    opened = run_of(arguments, raw=raw)
+    weights = tables if isinstance(tables, Mapping) else dict.fromkeys(tables, 1.0)
+    opened.require(Needs(weights, copies))
+    return opened.trace
 
 
 def read_trace(
@@ -203,43 +199,9 @@ def iterations_asked(arguments: usage.Arguments) -> tuple[int, int, int] | None:
     return (arguments.loop, *selection.parse_iterations(arguments.iterations or ":"))
 
 
-def iterations_region(
-    trace: Trace,
-    region: Mapping[str, Any],
-    asked: tuple[int, int, int],
-    arguments: usage.Arguments,
-) -> tuple[dict[str, Any], Marks]:
-    """The region of some iterations, and all loops; what it is, is said on standard error."""
-    part = burstline.select(trace, **region) if region else trace
-    structure = detected(part, arguments)
-    begin, end = burstline.structure.iterations_window(part, structure, *asked)
-    (rank,), length_ns = part.arrays("locations", "rank"), end - begin
-    runs = length_ns > 0
-    ends = (length_ns[runs].min(), length_ns.max())
-    span = " to ".join(dict.fromkeys(show.format_ns(int(length)) for length in ends))
-    loop, first, last = asked
-    show.note(f"iterations {first}:{last} of loop {loop} ({structure.method}): {span} a rank")
-    if without := sorted(set(rank.tolist()) - set(rank[runs].tolist())):
-        ranks = burstline.structure.compact(without)
-        show.note(f"left out, because they do not run these iterations: ranks {ranks}")
-    start_ns, end_ns = selection.former_windows(trace, part, begin, end)
-    places = selection.former_locations(trace, part) if region else None
-    loops = annotation.marks_of(structure, locations=places)
-    return {"start_ns": start_ns, "end_ns": end_ns}, loops
-
-
-def marks_within(marks: Marks, trace: Trace, part: Trace, region: Mapping[str, Any]) -> Marks:
-    """The marks of a trace that are in the part which a region of iterations selects."""
-    former = selection.former_locations(trace, part)
-    return marks.within(former, region["start_ns"], region["end_ns"])
-
-
-def detected(
-    trace: Trace, arguments: usage.Arguments, progress: Progress = SILENCE
-) -> Structure:
-    """Find the loops of a trace, as the arguments say."""
-    chosen = {name: getattr(arguments, name) for name in DETECTION if name in arguments}
-    return burstline.detect(trace, **chosen, progress=progress)
+def detection(arguments: usage.Arguments) -> dict[str, Any]:
+    """How loops are found, as the arguments say."""
+    return {name: getattr(arguments, name) for name in DETECTION if name in arguments}
 
 
 def warn_of_twins(paths: Sequence[Path]) -> None:

@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 import sys
+from collections.abc import Callable
 from dataclasses import replace
-from functools import cache
+from functools import cache, partial
 from typing import Any, Final, NamedTuple
 
 import numpy as np
@@ -159,11 +160,11 @@ def wait_states(
 
 
 class Known(NamedTuple):
-    """What is known of a trace as it was recorded already, and is not found again."""
+    """What is known of a trace as it was recorded, or who knows it."""
 
     graph: Graph | None = None
-    program: Structure | None = None
-    ideal: Ideal | None = None
+    program: Callable[[], Structure] | None = None
+    ideal: Callable[[], Ideal] | None = None
 
 
 _NOTHING: Final = Known()
@@ -207,7 +208,7 @@ def states_of(
     graph = with_computation(graph)
     _require_room(graph, room)
     parts = _parts_by(graph, by, width, loop, known.program)
-    ideal = cache(lambda: known.ideal or ideal_of(graph))
+    ideal = known.ideal or cache(partial(ideal_of, graph))
     trace, tree, sync = graph.trace, graph.tree, graph.sync
     ideal_parts_ns = None
     if causes and parts is not None and width is None and not len(process_threads(sync)):
@@ -291,17 +292,17 @@ def _parts_by(
     by: str | int | None,
     width: int | None,
     loop: int | None,
-    program: Structure | None,
+    program: Callable[[], Structure] | None,
 ) -> Parts | None:
     """The parts of the run that are told; None if they hold whole locations."""
     if width is not None:
         return windows_of(graph.sync, width)
     if by not in DETECTED:
         return None
-    program = program or detect(graph.trace)
+    found = detect(graph.trace) if program is None else program()
     if by == "iteration":
-        return iterations_of(program, graph.sync, loop)
-    return loops_of(program, graph.sync)
+        return iterations_of(found, graph.sync, loop)
+    return loops_of(found, graph.sync)
 
 
 def _on_clock(

@@ -11,17 +11,16 @@ from burstline import annotation, extrae, formats, selection, show
 from burstline.cli import usage
 from burstline.cli.inputs import (
     iterations_asked,
-    iterations_region,
-    marks_within,
+    part_of,
     progress_bar,
     read_trace,
     region_asked,
 )
 from burstline.cli.limits import limits_of
-from burstline.cli.needs import ANALYSED, LEAST_WINDOW, REPLAYED, bytes_held, require
 from burstline.cli.products import output_path, print_view, require_apart, require_free
 from burstline.errors import MemoryBudgetError, NotEnoughDataError, ParameterError, plural
 from burstline.formats import atomic, derivation
+from burstline.run import ANALYSED, LEAST_WINDOW, REPLAYED, Needs, bytes_held
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -107,22 +106,17 @@ def _require_room(trace: Trace, memory: int, marked: int) -> None:
 def _found(trace: Trace, arguments: usage.Arguments, memory: int) -> Marks:
     """Find the loops of the region of interest, and place them in the whole trace."""
     region, asked = region_asked(arguments), iterations_asked(arguments)
-    replayed = (*REPLAYED, *2 * ("collective_members",)) if arguments.waits else ()
-    tables = (*ANALYSED, *replayed)
-    part = require(trace, memory, tables=tables, copies=_COPIES, region=region)
-    loops = None
-    if asked:
-        region, loops = iterations_region(part, region, asked, arguments)
-    if region:
-        part = burstline.select(part, **region)
-    if loops is not None:
-        part = annotation.with_loops(part, marks_within(loops, trace, part, region))
-    structure = burstline.detect(part, method=arguments.method)
-    places = selection.former_locations(trace, part) if region else None
+    opened = part_of(
+        burstline.Run(trace, memory=memory, path=arguments.trace), region, asked, arguments
+    )
+    tables = dict.fromkeys(ANALYSED, 1.0) | (REPLAYED if arguments.waits else {})
+    opened.require(Needs(tables, _COPIES))
+    structure = opened.structure(method=arguments.method)
+    places = selection.former_locations(trace, opened.trace) if region or asked else None
     marks = annotation.marks_of(structure, max_depth=arguments.max_depth, locations=places)
     if not arguments.waits:
         return marks
-    return annotation.with_waits(marks, burstline.wait_states(part), locations=places)
+    return annotation.with_waits(marks, opened.waits(), locations=places)
 
 
 def _configurations(arguments: usage.Arguments) -> dict[Path, bytes]:

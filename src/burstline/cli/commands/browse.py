@@ -8,7 +8,7 @@ from typing import Final
 
 from burstline import browser, selection
 from burstline.cli import usage
-from burstline.cli.inputs import detected, read_selected
+from burstline.cli.inputs import detection, run_of
 from burstline.errors import ParameterError, require_extra
 
 DESCRIPTION: Final = """\
@@ -48,8 +48,8 @@ def run(arguments: usage.Arguments) -> None:
             "browse needs a terminal to show things on. "
             "`burstline structure` prints the same to anywhere"
         )
-    trace = read_selected(arguments)
-    structure = detected(trace, arguments)
+    opened = run_of(arguments)
+    structure = opened.structure(**detection(arguments))
     ranks, bursts = arguments.show_ranks, arguments.bursts
     view = browser.View(
         counter=arguments.counter,
@@ -58,4 +58,4 @@ def run(arguments: usage.Arguments) -> None:
         least_ns=0 if arguments.least is None else selection.parse_time(arguments.least),
     )
     name = os.path.basename(arguments.trace)  # noqa: PTH119 -- a store may end with a slash
-    browser.Browser(trace, structure, view, name=name).run()
+    browser.Browser(opened.trace, structure, view, name=name).run()

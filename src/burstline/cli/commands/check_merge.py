@@ -14,9 +14,9 @@ from burstline.cli.inputs import (
     warn_of_twins,
 )
 from burstline.cli.limits import memory_budget
-from burstline.cli.needs import ANALYSED, bytes_needed, needs_of_all, require_bytes
 from burstline.cli.products import picture_file, print_view, write_figure
 from burstline.errors import ParameterError, plural
+from burstline.run import ANALYSED, bytes_needed, needs_of_all, require_bytes
 
 if TYPE_CHECKING:
     from burstline.model import Trace

@@ -9,10 +9,10 @@ from burstline import clocks, record, show, waits
 from burstline.cli import usage
 from burstline.cli.clock_options import effort_model
 from burstline.cli.inputs import progress_bar, read_selected, whole
-from burstline.cli.needs import CLOCKED, COPIES_REPLAYED
 from burstline.cli.products import require_free
 from burstline.errors import ParameterError
 from burstline.formats import atomic
+from burstline.run import CLOCKED, COPIES_REPLAYED
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence

@@ -12,9 +12,9 @@ from burstline.cli import usage
 from burstline.cli.clock_options import clocks_asked, collectives_asked
 from burstline.cli.inputs import read_selected, warn_of_twins, whole
 from burstline.cli.limits import memory_budget
-from burstline.cli.needs import CLOCKED, COPIES_REPLAYED, REPLAYED, bytes_needed
 from burstline.cli.products import picture_file, print_view, write_figure
 from burstline.errors import ParameterError, plural, printable
+from burstline.run import CLOCKED, COPIES_REPLAYED, REPLAYED, bytes_needed
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -115,7 +115,7 @@ def _profiles(
         return [burstline.read_profile(file, memory=memory)]
     one = whole(arguments, file)
     tables = CLOCKED if clocks != ["physical"] else REPLAYED
-    trace = read_selected(one, tables=tables, copies=COPIES_REPLAYED, names_cut=True)
+    trace = read_selected(one, tables=tables, copies=COPIES_REPLAYED)
     efforts = {effort.clock: effort for effort in clocks_asked(arguments, clocks)}
     collectives = collectives_asked(arguments, is_logical=bool(efforts))
     beside = bytes_needed(trace, tables, COPIES_REPLAYED, {})

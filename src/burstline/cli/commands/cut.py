@@ -9,18 +9,17 @@ from burstline import annotation, formats, selection
 from burstline.cli import usage
 from burstline.cli.inputs import (
     iterations_asked,
-    iterations_region,
-    marks_within,
+    part_of,
     progress_bar,
     read_trace,
     region_asked,
 )
 from burstline.cli.limits import limits_of
-from burstline.cli.needs import ANALYSED, require
 from burstline.cli.products import kept_rows, output_path, print_written, whole_bursts
 from burstline.errors import NotEnoughDataError, ParameterError
 from burstline.formats import paraver
 from burstline.model import schema
+from burstline.run import require
 
 if TYPE_CHECKING:
     from burstline.model import Trace
@@ -58,8 +57,10 @@ def run(arguments: usage.Arguments) -> None:
         window = _placed(window, before)
         copies = _COPIES if before.is_stored else _COPIES_HERE
         if asked:
-            part = require(before, memory, tables=ANALYSED, copies=copies, region=window)
-            window, loops = iterations_region(part, window, asked, arguments)
+            opened = burstline.Run(before, memory=memory, path=arguments.trace)
+            if chosen := part_of(opened, window, asked, arguments).chosen:
+                window = {"start_ns": chosen.start_ns, "end_ns": chosen.end_ns}
+                loops = chosen.marks
         near = require(
             before, memory, tables=tuple(schema.TABLES), copies=copies, region=window
         )
@@ -72,7 +73,7 @@ def run(arguments: usage.Arguments) -> None:
         offset = int(born.min()) if asked else start or 0
         whole = paraver.completed(before, selected, start_ns=start, end_ns=end, near=near)
         if loops is not None and whole.has_raw:
-            whole = annotation.annotated(whole, marks_within(loops, before, selected, window))
+            whole = annotation.annotated(whole, loops)
         part = burstline.shift(whole, -offset)
         formats.write(part, path, overwrite=True, memory=memory, progress=progress)
     lost = selection.losses(near, selected)

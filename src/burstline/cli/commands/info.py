@@ -11,18 +11,19 @@ from burstline.cli import usage
 from burstline.cli.inputs import (
     iterations_asked,
     poll_gap_asked,
-    read_selected,
     region_asked,
+    run_of,
     say_gap_of_recorder,
     warn_of_twins,
 )
 from burstline.cli.limits import memory_budget
-from burstline.cli.needs import COPIES_REPLAYED, REPLAYED
 from burstline.cli.products import print_view
 from burstline.errors import ParameterError
+from burstline.run import COPIES_REPLAYED, REPLAYED, Needs
 
 if TYPE_CHECKING:
     from burstline.model import Trace
+    from burstline.run import Run
     from burstline.show import View
 
 DESCRIPTION: Final = """\
@@ -85,20 +86,23 @@ def run(arguments: usage.Arguments) -> None:
     else:
         options: Any = poll_gap_asked(arguments)
         options |= {"span": arguments.span, "full": arguments.full}
-        summary = burstline.summarise(_read(arguments), **options)
+        summary = _opened(arguments).summary(**options)
         is_part = bool(region_asked(arguments)) or iterations_asked(arguments) is not None
         view = show.SummaryView(summary, arguments.top, is_part)
     print_view(arguments, view)
 
 
-def _read(arguments: usage.Arguments) -> Trace:
-    if arguments.full:  # a replay needs all of the trace at once
-        options: Any = {"tables": REPLAYED, "copies": COPIES_REPLAYED, "names_cut": True}
-    else:
-        options = {"raw": arguments.span == "trace", "streams": True}
-    trace = read_selected(arguments, **options)
-    say_gap_of_recorder(arguments, trace)
-    return trace
+def _opened(arguments: usage.Arguments) -> Run:
+    opened = run_of(arguments, raw=arguments.span == "trace")
+    say_gap_of_recorder(arguments, opened.trace)
+    return opened
+
+
+def _part(arguments: usage.Arguments) -> Trace:
+    """One of several runs; a replay needs all of it at once."""
+    opened = _opened(arguments)
+    opened.require(Needs(REPLAYED, COPIES_REPLAYED) if arguments.full else None)
+    return opened.trace
 
 
 def _compared(arguments: usage.Arguments) -> View:
@@ -116,7 +120,7 @@ def _compared(arguments: usage.Arguments) -> View:
     options: Any = poll_gap_asked(arguments) | {"full": arguments.full}
     if arguments.scaling is not None:
         options["scaling"] = arguments.scaling
-    return show.ScalabilityView(burstline.scalability(map(_read, each), **options))
+    return show.ScalabilityView(burstline.scalability(map(_part, each), **options))
 
 
 def _profile(arguments: usage.Arguments) -> View:

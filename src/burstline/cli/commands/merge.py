@@ -11,7 +11,6 @@ from burstline import columns, formats, merge, show
 from burstline.cli import usage
 from burstline.cli.inputs import progress_bar, read_runs, warn_of_twins
 from burstline.cli.limits import memory_budget
-from burstline.cli.needs import LEAST_WINDOW, bytes_to_merge
 from burstline.cli.products import (
     picture_file,
     print_view,
@@ -21,6 +20,7 @@ from burstline.cli.products import (
 )
 from burstline.errors import NotEnoughDataError, ParameterError, printable
 from burstline.formats import atomic, paraver
+from burstline.run import LEAST_WINDOW, bytes_to_merge
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence

@@ -6,11 +6,9 @@ from pathlib import Path
 from time import monotonic_ns
 from typing import TYPE_CHECKING, Any, Final
 
-import burstline
 from burstline import show
 from burstline.cli import usage
-from burstline.cli.inputs import read_selected, whole
-from burstline.cli.needs import COPIES_REPLAYED, REPLAYED
+from burstline.cli.inputs import run_of, whole
 from burstline.cli.products import bytes_read, print_view
 
 if TYPE_CHECKING:
@@ -59,10 +57,7 @@ def run(arguments: usage.Arguments) -> None:
     """Find the phases and print them."""
     usage.require_at_least(arguments, top=0, windows=1)
     begin_ns = monotonic_ns()
-    trace = read_selected(
-        whole(arguments, arguments.trace), tables=REPLAYED, copies=COPIES_REPLAYED
-    )
-    found = burstline.phases(trace, **options_of(arguments))
+    found = run_of(whole(arguments, arguments.trace)).phases(**options_of(arguments))
     analysis = show.Analysis(bytes_read(Path(arguments.trace)), monotonic_ns() - begin_ns)
     print_view(arguments, show.PhasesView(found, arguments.top, analysis))
 

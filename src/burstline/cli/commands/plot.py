@@ -10,7 +10,7 @@ from typing import Final
 import burstline
 from burstline import show
 from burstline.cli import usage
-from burstline.cli.inputs import detected, read_selected
+from burstline.cli.inputs import detection, run_of
 from burstline.cli.products import picture_file, write_figure
 from burstline.errors import plural
 
@@ -41,9 +41,9 @@ _PIPED: Final = (100, 34)  # columns and lines where no terminal sets them
 def run(arguments: usage.Arguments) -> None:
     """Detect the structure of the trace and draw its points."""
     path = picture_file(arguments.output, force=arguments.force)
-    trace = read_selected(arguments)
-    structure = detected(trace, arguments)
-    points = burstline.structure.points(trace, structure)
+    opened = run_of(arguments)
+    structure = opened.structure(**detection(arguments))
+    points = burstline.structure.points(opened.trace, structure)
     if path is not None:
         title = Path(arguments.trace).name
         draw = partial(show.cluster_plot, points, structure, title=title)

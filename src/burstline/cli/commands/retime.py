@@ -9,10 +9,10 @@ from burstline.cli import usage
 from burstline.cli.clock_options import clocks_asked, collectives_asked
 from burstline.cli.inputs import progress_bar, read_selected
 from burstline.cli.limits import memory_budget
-from burstline.cli.needs import CLOCKED, COPIES_REPLAYED
 from burstline.cli.products import output_path, print_view
 from burstline.errors import MemoryBudgetError
 from burstline.formats import derivation
+from burstline.run import CLOCKED, COPIES_REPLAYED
 from burstline.synchronisation import graph_of
 
 DESCRIPTION: Final = """\

@@ -15,11 +15,11 @@ from burstline.cli import usage
 from burstline.cli.commands.phases import FOUND, options_of
 from burstline.cli.inputs import read_selected, whole
 from burstline.cli.limits import memory_budget
-from burstline.cli.needs import COPIES_REPLAYED, REPLAYED
 from burstline.cli.products import in_folder, print_view, require_free
 from burstline.errors import ParameterError, plural
 from burstline.formats import atomic
 from burstline.formats.documents import read_json, read_toml
+from burstline.run import COPIES_REPLAYED, REPLAYED
 
 if TYPE_CHECKING:
     from burstline.signature import Measurement, Signature

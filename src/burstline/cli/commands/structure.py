@@ -9,17 +9,18 @@ from typing import TYPE_CHECKING, Final, TypeVar
 import burstline
 from burstline import selection, show
 from burstline.cli import usage
-from burstline.cli.inputs import DETECTION, NAME_THE_LOOP, detected, read_selected
-from burstline.cli.needs import ANALYSED, DETECTED
+from burstline.cli.inputs import DETECTION, NAME_THE_LOOP, detection, run_of
 from burstline.cli.products import picture_file, print_view, table_file, write_figure
 from burstline.errors import MissingExtraError, NotEnoughDataError, ParameterError, plural
 from burstline.formats import paraver
 from burstline.progress import Stopwatch
+from burstline.run import ANALYSED, DETECTED, Needs
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator, Mapping
 
     from burstline.model import Trace
+    from burstline.run import Run
     from burstline.show import StudyView, View
     from burstline.structure import Structure
     from burstline.studies import Accuracy, Features, Labels
@@ -92,19 +93,23 @@ def run(arguments: usage.Arguments) -> None:
     in_bursts = has_code and arguments.bursts is not None
     watch = Stopwatch()
     watch.step("reading", 0, "")
-    trace = read_selected(
-        arguments,
-        raw=in_bursts or features,
-        tables=ANALYSED if features else [*DETECTED, *["readings"] * arguments.in_calls],
-        copies=_COPIES_OF_TABLES if features or path or number is not None else _COPIES,
+    opened = run_of(arguments, raw=in_bursts or features)
+    opened.require(
+        Needs(
+            dict.fromkeys(
+                ANALYSED if features else [*DETECTED, *["readings"] * arguments.in_calls], 1.0
+            ),
+            _COPIES_OF_TABLES if features or path or number is not None else _COPIES,
+        )
     )
-    structure = detected(trace, arguments, watch)
+    opened.progress, trace = watch, opened.trace
+    structure = opened.structure(**detection(arguments))
     stages = watch.stages() if arguments.times else {}
     table = None
     if number is not None and (path is not None or not features):
-        table = burstline.structure.loop_table(trace, structure, number)
+        table = opened.iterations(number, **detection(arguments))
     if features:
-        study = study_view(trace, structure, arguments)
+        study = study_view(opened, structure, arguments)
         print_view(arguments, study)
         draw_factor_map(study, arguments)
     elif table is not None:
@@ -208,9 +213,10 @@ def features_asked(arguments: usage.Arguments) -> bool:
     return arguments.features is not None or arguments.factor_map is not None
 
 
-def study_view(trace: Trace, structure: Structure, arguments: usage.Arguments) -> StudyView:
+def study_view(opened: Run, structure: Structure, arguments: usage.Arguments) -> StudyView:
     """What is known of the features of loops; the trace has its records if it has labels."""
     missing: list[str] = []
+    trace = opened.trace
     labels = _or_why(lambda: burstline.studies.labels_of(trace, structure.found_in), missing)
     features = burstline.studies.features(
         trace, structure.found_in, labels, scale=arguments.scale
@@ -226,7 +232,7 @@ def study_view(trace: Trace, structure: Structure, arguments: usage.Arguments) -
         importance=None
         if labels is None
         else _or_why(lambda: burstline.studies.importance(features), missing),
-        accuracies=tuple(_accuracies(trace, structure, labels, arguments)),
+        accuracies=tuple(_accuracies(opened, structure, labels, arguments)),
         missing=tuple(missing),
         title=Path(arguments.trace).name,
     )
@@ -251,15 +257,15 @@ def _of_loops(features: Features, labels: Labels | None) -> Features:
 
 
 def _accuracies(
-    trace: Trace, structure: Structure, labels: Labels | None, arguments: usage.Arguments
+    opened: Run, structure: Structure, labels: Labels | None, arguments: usage.Arguments
 ) -> Iterator[Accuracy]:
     if labels is None:
         return
     yield burstline.studies.accuracy(structure, labels)
     for method in _METHODS:
         if method != structure.method:
-            other = usage.Arguments(**vars(arguments) | {"method": method})
-            yield burstline.studies.accuracy(detected(trace, other), labels)
+            other = opened.structure(**detection(arguments) | {"method": method})
+            yield burstline.studies.accuracy(other, labels)
 
 
 def draw_factor_map(view: StudyView, arguments: usage.Arguments) -> None:

@@ -9,13 +9,13 @@ from burstline.cli import usage
 from burstline.cli.inputs import (
     poll_gap_asked,
     progress_bar,
-    read_with_whole,
+    run_of,
     say_gap_of_recorder,
 )
 from burstline.cli.limits import memory_budget
-from burstline.cli.needs import bytes_held
 from burstline.cli.products import print_view, table_file
 from burstline.errors import MemoryBudgetError, plural
+from burstline.run import bytes_held
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator
@@ -59,7 +59,9 @@ def run(arguments: usage.Arguments) -> None:
     usage.require_at_least(arguments, top=0)
     path = table_file(arguments.output, force=arguments.force)
     min_duration_ns = selection.parse_time(arguments.min_duration)
-    trace, whole = read_with_whole(arguments, streams=True)
+    opened = run_of(arguments)
+    opened.require(None)
+    trace, whole = opened.trace, opened.whole
     columns = None
     if arguments.columns is not None:
         columns = [name.strip() for name in arguments.columns.split(",")]

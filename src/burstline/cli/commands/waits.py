@@ -9,12 +9,9 @@ import burstline
 from burstline import show
 from burstline.cli import usage
 from burstline.cli.clock_options import clocks_asked, collectives_asked
-from burstline.cli.inputs import read_selected
-from burstline.cli.limits import memory_budget
-from burstline.cli.needs import CLOCKED, COPIES_REPLAYED, REPLAYED, bytes_needed
+from burstline.cli.inputs import run_of
 from burstline.cli.products import in_folder, print_view, require_free
 from burstline.errors import ParameterError, plural
-from burstline.synchronisation import graph_of
 
 if TYPE_CHECKING:
     from burstline.cli.usage import Arguments
@@ -75,24 +72,15 @@ def run(arguments: Arguments) -> None:
     loop = _loop(arguments)
     efforts = clocks_asked(arguments, [arguments.clock])
     collectives = collectives_asked(arguments, is_logical=bool(efforts))
-    stamped_anew = arguments.intrinsic or arguments.clock != "physical"
-    tables = CLOCKED if stamped_anew else REPLAYED
-    trace = read_selected(arguments, tables=tables, copies=COPIES_REPLAYED, names_cut=True)
-    beside = bytes_needed(trace, tables, COPIES_REPLAYED, {})
-    graph = graph_of(trace)
-    waits = burstline.waits.states_of(
-        trace,
-        arguments.like,
+    waits = run_of(arguments).waits(
+        like=arguments.like,
         clock=efforts[0] if efforts else arguments.clock,
         collectives=collectives,
         by=arguments.by,
         loop=loop,
         correct=arguments.correct,
-        room=(beside, memory_budget(arguments)),
-        known=burstline.waits.Known(graph),
+        intrinsic=arguments.intrinsic,
     )
-    if arguments.intrinsic:
-        waits = burstline.waits.with_intrinsic(waits, graph)
     if path is not None:
         burstline.write(waits.profile, path, overwrite=arguments.force)
         show.note(f"{path}: {plural(len(waits.profile.stored), 'metric')}")

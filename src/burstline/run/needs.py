@@ -6,7 +6,7 @@ import shlex
 from bisect import bisect_left
 from collections.abc import Mapping
 from contextlib import contextmanager
-from typing import TYPE_CHECKING, Any, Final
+from typing import TYPE_CHECKING, Any, Final, NamedTuple
 
 from burstline import formats, selection
 from burstline.errors import MemoryBudgetError
@@ -43,6 +43,13 @@ LEAST_WINDOW: Final = 32 << 20
 """Bytes of records that are sorted at once, whatever is left of the memory."""
 
 
+class Needs(NamedTuple):
+    """Tables that an analysis has in memory at once, by how often their bytes count."""
+
+    tables: Mapping[str, float]
+    copies: float
+
+
 @contextmanager
 def needs_of_all(memory: int, traces: float, beside: int = 0) -> Iterator[None]:
     """A block that reads one of several traces; a refusal says what all of them need."""
@@ -77,7 +84,23 @@ def require(
     region: Mapping[str, Any],
     cut_of: str | None = None,
 ) -> Trace:
-    """What `region` needs of a trace; refused if `copies` of that do not fit.
+    """What `region` needs of a trace; refused if `copies` of that do not fit."""
+    bytes_required(trace, memory, tables=tables, copies=copies, region=region, cut_of=cut_of)
+    if region and trace.is_stored:
+        return selection.narrowed(trace, memory=int(memory / copies), **region)
+    return trace
+
+
+def bytes_required(
+    trace: Trace,
+    memory: int,
+    *,
+    tables: Iterable[str],
+    copies: float,
+    region: Mapping[str, Any],
+    cut_of: str | None = None,
+) -> int:
+    """The bytes of `copies` of what `region` needs of a trace; refused if they do not fit.
 
     The refusal names the cut of `cut_of`, a path, that fits.
     """
@@ -88,9 +111,7 @@ def require(
                 trace, memory, tables, copies=copies, region=region, path=cut_of
             )
         raise MemoryBudgetError(needed, memory, way_out=cut or _WAY_OUT)
-    if region and trace.is_stored:
-        return selection.narrowed(trace, memory=int(memory / copies), **region)
-    return trace
+    return needed
 
 
 def _cut_that_fits(

@@ -1,0 +1,137 @@
+"""The analyses: their parameters, what they need, and how they are computed from each other."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, field, replace
+from functools import partial
+from typing import Any, Final, Literal, Protocol
+
+from burstline.efficiency import SPANS, compared_with, ideal_of, is_defined
+from burstline.model import POLL_GAP_NS, Trace
+from burstline.progress import Progress
+from burstline.run.needs import CLOCKED, COPIES_REPLAYED, DETECTED, REPLAYED, Needs
+from burstline.signature import phases
+from burstline.structure import detect, loop_table
+from burstline.summary import Summary, summarise
+from burstline.synchronisation import graph_of
+from burstline.waits import CLOCKS, Known, Waits, states_of, with_intrinsic
+
+Parameters = Mapping[str, Any]
+
+
+class Run(Protocol):
+    """What an analysis sees of a run."""
+
+    progress: Progress
+
+    @property
+    def trace(self) -> Trace:
+        """The part of the trace that is looked at."""
+        ...
+
+    def ask(self, name: str, **given: Any) -> Any:  # noqa: ANN401 -- what another analysis gives
+        """The result of another analysis."""
+        ...
+
+    def room(self, needs: Needs) -> tuple[int, int]:
+        """The bytes that an analysis takes beside its result, and those of all."""
+        ...
+
+
+@dataclass(frozen=True, slots=True)
+class Analysis:
+    """An analysis, as it is asked for by name."""
+
+    compute: Callable[..., Any]  # of a run and the parameters; asks the run for others
+    parameters: Mapping[str, Any] = field(default_factory=dict)  # with their defaults
+    # what it needs by its parameters; nothing of what goes through a trace part by part
+    needs: Callable[[Parameters], Needs | None] = lambda _: None
+    asks: tuple[str, ...] = ()  # the analyses that it is computed from, and those of them
+    scope: Literal["process", "whole"] = "whole"  # whether each process is looked at alone
+    is_large: bool = False  # whether its result goes where memory is short and nobody holds it
+
+
+_FOUND: Final = Needs(dict.fromkeys(DETECTED, 1.0), 1.6)
+_LOOKED_AT: Final = Needs(dict.fromkeys(DETECTED, 1.0), 2.2)
+_REPLAYED: Final = Needs(REPLAYED, COPIES_REPLAYED)
+_DETECTION: Final = {
+    "method": "auto", "eps": 0.2, "scale": "log", "min_share": 0.1, "rank_merge": "late",
+    "application": None,
+}  # fmt: skip
+_WAITS: Final = {
+    "clock": "physical", "collectives": "causal", "like": None, "by": None, "loop": None,
+    "correct": False, "intrinsic": False, "causes": True,
+}  # fmt: skip
+_PHASES: Final = {
+    "method": "loops", "similarity": None, "key": "operation", "min_share": 0.01,
+    "within": 0.05, "windows": 200, "application": None,
+}  # fmt: skip
+
+
+def _summary(run: Run, *, span: str, full: bool, poll_gap_ns: int) -> Summary:
+    """The summary; with factors of communication, it is that without them and a replay."""
+    if not full or span != SPANS[0]:
+        return summarise(run.trace, span=span, full=full, poll_gap_ns=poll_gap_ns)
+    summary: Summary = run.ask("summary", poll_gap_ns=poll_gap_ns)
+    efficiency, ideal = summary.efficiency, None
+    if is_defined(efficiency):
+        ideal = run.ask("ideal", poll_gap_ns=poll_gap_ns)
+    return replace(summary, efficiency=compared_with(efficiency, ideal))
+
+
+def _waits(run: Run, *, intrinsic: bool, **options: Any) -> Waits:  # noqa: ANN401 -- as states_of
+    if intrinsic:
+        waits: Waits = run.ask("waits", **options)
+        return with_intrinsic(waits, run.ask("graph"))
+    known = Known(run.ask("graph"), partial(run.ask, "structure"), partial(run.ask, "ideal"))
+    return states_of(run.trace, room=run.room(_waits_need(options)), known=known, **options)
+
+
+def _waits_need(asked: Parameters) -> Needs:
+    is_recorded = asked["clock"] == CLOCKS[0] and not asked.get("intrinsic")
+    return Needs(REPLAYED if is_recorded else CLOCKED, COPIES_REPLAYED)
+
+
+ANALYSES: Final[Mapping[str, Analysis]] = {
+    "graph": Analysis(
+        lambda run: graph_of(run.trace), needs=lambda _: _REPLAYED, is_large=True
+    ),
+    "ideal": Analysis(
+        lambda run, *, poll_gap_ns: ideal_of(run.ask("graph"), poll_gap_ns),
+        {"poll_gap_ns": POLL_GAP_NS},
+        lambda _: _REPLAYED,
+        asks=("graph",),
+        is_large=True,
+    ),
+    "summary": Analysis(
+        _summary,
+        {"span": "init-finalize", "full": False, "poll_gap_ns": POLL_GAP_NS},
+        lambda asked: _REPLAYED if asked["full"] else None,
+        asks=("summary", "ideal", "graph"),
+        scope="process",
+    ),
+    "structure": Analysis(
+        lambda run, **options: detect(run.trace, **options, progress=run.progress),
+        _DETECTION,
+        lambda _: _FOUND,
+    ),
+    "iterations": Analysis(
+        lambda run, *, loop, **options: loop_table(
+            run.trace, run.ask("structure", **options), loop
+        ),
+        {"loop": None, **_DETECTION},
+        lambda _: _LOOKED_AT,
+        asks=("structure",),
+    ),
+    "waits": Analysis(
+        _waits,
+        _WAITS,
+        _waits_need,
+        asks=("graph", "ideal", "structure"),
+    ),
+    "phases": Analysis(
+        lambda run, **options: phases(run.trace, **options), _PHASES, lambda _: _REPLAYED
+    ),
+}
+"""Everything that can be asked of a run, by name."""

@@ -1,0 +1,310 @@
+"""A run of a program, of which analyses are asked: each is computed once, within a budget."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Iterable, Mapping
+from concurrent.futures import Future
+from pathlib import Path
+from threading import Lock, RLock
+from typing import Any, Final
+from weakref import WeakValueDictionary
+
+from burstline import formats, selection
+from burstline.errors import ParameterError
+from burstline.model import Trace
+from burstline.progress import SILENCE, Progress
+from burstline.run.analyses import ANALYSES
+from burstline.run.memory import memory_allowed
+from burstline.run.needs import ANALYSED, REPLAYED, Needs, bytes_needed, bytes_required
+from burstline.run.region import Chosen, iterations_part
+from burstline.signature import Phases
+from burstline.structure import LoopTable, Structure
+from burstline.summary import Summary
+from burstline.waits import Waits
+
+_Key = tuple[str, ...]
+_OF_A_PART: Final = Needs(dict.fromkeys(ANALYSED, 1.0), 2.0)
+"""Of a part that is gone through: its tables, as they are loaded and as they are selected."""
+_COPIES_SELECTED: Final = 3
+
+
+def open(  # noqa: A001 -- a run, as a file
+    source: str | os.PathLike[str] | Trace,
+    *,
+    memory: int | None = None,
+    threads: int | None = None,
+    raw: bool = False,
+    progress: Progress = SILENCE,
+) -> Run:
+    """Open a run of a program, to ask analyses of it.
+
+    Parameters
+    ----------
+    source : path or Trace
+        A ``.prv``, ``.prv.gz`` or ``.otf2`` file, a store, a folder of raw files or tables; or
+        a trace that was read.
+    memory : int, optional
+        The bytes that reading and each analysis may take; default 60 % of what is free.
+    threads : int, optional
+        Threads that read; default all processors that are allowed.
+    raw : bool
+        Whether events and states of the source are kept, too.
+    progress : Progress
+        Told how far reading and analyses are.
+
+    Returns
+    -------
+    Run
+        Each analysis is a method of it.
+
+    Raises
+    ------
+    FormatError
+        If the file is not what it claims to be.
+    MemoryBudgetError
+        If the trace does not fit.
+
+    Notes
+    -----
+    Reads the trace, of a store nothing but its directory.
+
+    Examples
+    --------
+    >>> import burstline
+    >>> from burstline.testing import trace_of
+    >>> run = burstline.open(trace_of("ranks 1 | 0 | 2 enter MPI_Init | 9 leave"))
+    >>> run.summary().duration_ns, run.summary() is run.summary()
+    (9, True)
+    """
+    memory = memory_allowed() if memory is None else memory
+    if isinstance(source, Trace):
+        return Run(source, memory=memory, progress=progress)
+    threads = len(os.sched_getaffinity(0)) if threads is None else threads
+    path = Path(source)
+    whole = formats.read(path, raw=raw, memory=memory, threads=threads, progress=progress)
+    return Run(whole, memory=memory, progress=progress, path=str(source))
+
+
+class Run:
+    """A run of a program, or a part of one: analyses of it, each computed once.
+
+    A result is told apart by the part, the analysis and its parameters; whoever asks again,
+    from any thread, gets the same object. What is large and nobody holds goes where memory is
+    short. What does not fit is refused before it begins.
+
+    Parameters
+    ----------
+    whole : Trace
+        The trace; `region` and `iterations` of it are looked at.
+    memory : int
+        The bytes that an analysis may take.
+    progress : Progress
+        Told which analysis begins.
+    path : str
+        Where the trace was read from, for errors that name a cut of it.
+    region : mapping, optional
+        Arguments of :func:`burstline.select`.
+
+    Attributes
+    ----------
+    whole : Trace
+        The trace that was read.
+    chosen : Chosen or None
+        The iterations of a loop that were chosen, if any were.
+
+    See Also
+    --------
+    burstline.open : reads a trace, and makes a run of it.
+    """
+
+    def __init__(
+        self,
+        whole: Trace,
+        *,
+        memory: int,
+        progress: Progress = SILENCE,
+        path: str = "",
+        region: Mapping[str, Any] | None = None,
+    ) -> None:
+        self.whole, self.memory, self.progress, self.path = whole, memory, progress, path
+        self.chosen: Chosen | None = None
+        self._region = dict(region or {})
+        self._part: Trace | None = None
+        self._results: dict[_Key, Future[Any]] = {}
+        self._large: WeakValueDictionary[_Key, Any] = WeakValueDictionary()
+        self._lock, self._selecting = Lock(), RLock()
+
+    def __repr__(self) -> str:
+        return f"<Run of {self.whole!r}{f', {self._region}' if self._region else ''}>"
+
+    @property
+    def trace(self) -> Trace:
+        """The part of the trace that is looked at."""
+        with self._selecting:
+            if self._part is None:
+                near = self.whole
+                if self._region:
+                    memory = self.memory // _COPIES_SELECTED
+                    near = selection.narrowed(near, memory=memory, **self._region)
+                self._part = selection.select(near, **self._region)
+            return self._part
+
+    def part(
+        self,
+        *,
+        start_ns: int | None = None,
+        end_ns: int | None = None,
+        ranks: Iterable[int | range] | None = None,
+        application: int | None = None,
+        iterations: tuple[int, int, int] | None = None,
+        **detection: Any,  # noqa: ANN401 -- as detect
+    ) -> Run:
+        """A part of the run, of which analyses are asked likewise.
+
+        Parameters
+        ----------
+        start_ns, end_ns, ranks, application
+            As of :func:`burstline.select`.
+        iterations : (int, int, int), optional
+            A loop of that part, its first and its last iteration, from 1 or, if negative, from
+            the end.
+        **detection
+            How the loop is found, as of :func:`burstline.detect`.
+
+        Returns
+        -------
+        Run
+            The run itself if nothing is asked for.
+
+        Raises
+        ------
+        ParameterError
+            If the part is of a part, or there is no such rank, application, loop or iteration.
+        """
+        if self._region or self.chosen:
+            raise ParameterError("parts are chosen of a whole run")
+        region = {
+            "start_ns": start_ns, "end_ns": end_ns, "ranks": ranks, "application": application,
+        }  # fmt: skip
+        region = {name: value for name, value in region.items() if value is not None}
+        part = self._of(region) if region else self
+        if iterations is None:
+            return part
+        structure = part.structure(**detection)
+        made = self._of(region)
+        chosen = iterations_part(self.whole, part.trace, structure, region, iterations)
+        made.chosen, made._part = chosen, chosen.trace  # noqa: SLF001 -- one of its own kind
+        return made
+
+    def _of(self, region: Mapping[str, Any]) -> Run:
+        return Run(
+            self.whole,
+            memory=self.memory,
+            progress=self.progress,
+            path=self.path,
+            region=region,
+        )
+
+    def summary(self, **parameters: Any) -> Summary:  # noqa: ANN401 -- as summarise
+        """What is in the trace: parameters and errors as of :func:`burstline.summarise`."""
+        summary: Summary = self.ask("summary", **parameters)
+        return summary
+
+    def structure(self, **parameters: Any) -> Structure:  # noqa: ANN401 -- as detect
+        """The loops of the program: parameters and errors as of :func:`burstline.detect`."""
+        structure: Structure = self.ask("structure", **parameters)
+        return structure
+
+    def iterations(self, loop: int, **detection: Any) -> LoopTable:  # noqa: ANN401 -- as detect
+        """What each iteration of a loop cost, as :func:`burstline.structure.loop_table`."""
+        table: LoopTable = self.ask("iterations", loop=loop, **detection)
+        return table
+
+    def waits(self, **parameters: Any) -> Waits:  # noqa: ANN401 -- as wait_states
+        """Where time is lost: parameters and errors as of :func:`burstline.wait_states`."""
+        waits: Waits = self.ask("waits", **parameters)
+        return waits
+
+    def phases(self, **parameters: Any) -> Phases:  # noqa: ANN401 -- as phases
+        """What repeats: parameters and errors as of :func:`burstline.phases`."""
+        phases: Phases = self.ask("phases", **parameters)
+        return phases
+
+    def ask(self, name: str, **given: Any) -> Any:  # noqa: ANN401 -- what the analysis gives
+        """The result of an analysis by its name, computed if nobody asked for it before.
+
+        Parameters
+        ----------
+        name : str
+            As one of its methods.
+        **given
+            Its parameters; those left out have their defaults.
+
+        Returns
+        -------
+        object
+            The frozen result.
+
+        Raises
+        ------
+        ParameterError
+            If there is no such analysis or parameter.
+        MemoryBudgetError
+            If it does not fit in the memory allowed; nothing has begun then.
+        """
+        if name not in ANALYSES:
+            raise ParameterError(f"no analysis {name!r}; there are {', '.join(ANALYSES)}")
+        analysis = ANALYSES[name]
+        if unknown := set(given) - set(analysis.parameters):
+            raise ParameterError(f"{name} has no parameter {', '.join(sorted(unknown))}")
+        parameters = {**analysis.parameters, **given}
+        key = (name, *(repr(value) for _, value in sorted(parameters.items())))
+        with self._lock:
+            result = self._results.get(key)
+            if result is None and (kept := self._large.get(key)) is not None:
+                return kept
+            is_first = result is None
+            if result is None:
+                result = self._results[key] = Future()
+        if not is_first:
+            return result.result()
+        try:
+            self.require(analysis.needs(parameters), asks=analysis.asks)
+            self.progress.step(name, 0, "")
+            made = analysis.compute(self, **parameters)
+        except BaseException as error:
+            with self._lock:
+                del self._results[key]
+            result.set_exception(error)
+            raise
+        result.set_result(made)
+        if analysis.is_large:
+            self._large[key] = made
+        return made
+
+    def require(self, needs: Needs | None, asks: Iterable[str] = ()) -> None:
+        """Refuse what does not fit, by an estimate; what nobody holds goes before that.
+
+        What goes through a whole trace, part by part, needs nothing.
+        """
+        is_part = bool(self._region) or self.chosen is not None
+        if needs is None and not is_part:
+            return
+        tables, copies = needs or _OF_A_PART
+        copies += is_part
+        needed = bytes_required(
+            self.whole, self.memory,
+            tables=tables, copies=copies, region=self._region, cut_of=self.path or None,
+        )  # fmt: skip
+        beside = [key for key in list(self._large) if key[0] not in asks]
+        kept = bytes_needed(self.whole, REPLAYED, 2, self._region)
+        kept -= bytes_needed(self.whole, REPLAYED, 1, self._region)
+        if needed + len(beside) * kept > self.memory:
+            with self._lock:
+                for key in beside:
+                    self._results.pop(key, None)
+
+    def room(self, needs: Needs) -> tuple[int, int]:
+        """The bytes that an analysis takes beside its result, and those of all."""
+        return bytes_needed(self.trace, needs.tables, needs.copies, {}), self.memory
