@@ -12,8 +12,7 @@ from typing import TYPE_CHECKING, Any, Final
 import burstline
 from burstline import show
 from burstline.cli import usage
-from burstline.cli.inputs import detected, progress_bar, read_selected
-from burstline.cli.needs import COPIES_REPLAYED, REPLAYED
+from burstline.cli.inputs import detection, run_of
 from burstline.cli.products import in_folder, print_view, require_free
 from burstline.errors import BurstlineError, ParameterError
 from burstline.formats import atomic
@@ -21,8 +20,8 @@ from burstline.formats import atomic
 if TYPE_CHECKING:
     from collections.abc import Callable
 
-    from burstline.model import Trace
-    from burstline.structure import LoopTable, Structure
+    from burstline.run import Run
+    from burstline.structure import LoopTable
 
 DESCRIPTION: Final = """\
 Put everything about the run of TRACE on one page: what costs most and who causes it, the
@@ -58,9 +57,7 @@ def run(arguments: usage.Arguments) -> None:
     """Gather what is known of the run, and write the page."""
     arguments.trace = arguments.traces[0]
     output = _output(arguments)
-    trace = read_selected(arguments, tables=REPLAYED, copies=COPIES_REPLAYED, names_cut=True)
-    with progress_bar(arguments):
-        page = show.report_page(_report(arguments, trace))
+    page = show.report_page(_report(arguments, run_of(arguments)))
     if output is not None:
         with atomic.output(output) as file:
             file.write(page.html)
@@ -81,15 +78,14 @@ def _output(arguments: usage.Arguments) -> Path | None:
     return path
 
 
-def _report(arguments: usage.Arguments, trace: Trace) -> show.Report:
-    """Every result the page shows, each asked for once."""
-    structure = _result(lambda: detected(trace, arguments))
+def _report(arguments: usage.Arguments, opened: Run) -> show.Report:
+    """Every result the page shows."""
     return show.Report(
         source=_source(arguments),
-        summary=burstline.summarise(trace),
-        waits=_result(lambda: burstline.wait_states(trace)),
-        structure=structure,
-        steps=_result(lambda: _steps(trace, structure)),
+        summary=opened.summary(),
+        waits=_result(opened.waits),
+        structure=_result(lambda: opened.structure(**detection(arguments))),
+        steps=_result(lambda: _steps(opened, arguments)),
         runs=show.Missing("One run was given."),
     )
 
@@ -102,14 +98,14 @@ def _result(compute: Callable[[], Any]) -> Any:  # noqa: ANN401 -- a result of a
         return show.Missing(str(error))
 
 
-def _steps(trace: Trace, structure: Structure | show.Missing) -> LoopTable | show.Missing:
+def _steps(opened: Run, arguments: usage.Arguments) -> LoopTable | show.Missing:
     """The iterations of the outermost loop that takes most time."""
-    if isinstance(structure, show.Missing):
-        return structure
-    if not structure.loops:
+    asked = detection(arguments)
+    loops = opened.structure(**asked).loops
+    if not loops:
         return show.Missing("The program has no loop.")
-    longest = max(structure.loops, key=lambda loop: (loop.parent is None, loop.share))
-    return burstline.structure.loop_table(trace, structure, longest.id)
+    longest = max(loops, key=lambda loop: (loop.parent is None, loop.share))
+    return opened.iterations(longest.id, **asked)
 
 
 def _source(arguments: usage.Arguments) -> show.Source:
