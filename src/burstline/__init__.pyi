@@ -33,6 +33,7 @@ from burstline.summary import summarise as summarise
 from burstline.waits import wait_states as wait_states
 
 from . import annotation as annotation
+from . import answers as answers
 from . import comparison as comparison
 from . import formats as formats
 from . import merge as merge

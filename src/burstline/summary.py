@@ -12,12 +12,15 @@ from typing import Any, Final
 import numpy as np
 import pyarrow as pa
 
-from burstline.columns import AnyIntegers, Integers, coded, numpy_columns, to_numpy
+from burstline.columns import AnyIntegers, Integers, Mask, coded, numpy_columns, to_numpy
 from burstline.efficiency import (
     BURST_COLUMNS,
     CALL_COLUMNS,
     SPANS,
+    Baseline,
     Efficiency,
+    RankParts,
+    RankTimes,
     UsefulTime,
     with_communication,
 )
@@ -27,6 +30,7 @@ from burstline.model import POLL_GAP_NS, Trace, schema, waiting_in
 
 _RECORDS: Final = {"states": "states", "events": "events", "communications": "messages"}
 """For each kind of record, the table that is counted where the reader left no count."""
+_CLOCKS_OF_PROCESSORS: Final = ("cpu", "cpu-clock", "task-clock")
 
 
 @dataclass(frozen=True, slots=True)
@@ -64,6 +68,16 @@ class Polling:
     bursts_measured: int = 0
     bursts_by_mean: int = 0
     poll_gap_ns: int = POLL_GAP_NS
+
+
+@dataclass(frozen=True, slots=True)
+class ProcessorTime:
+    """How long processes of one thread were on a processor while they computed."""
+
+    counter: str  # that counts it
+    # of all bursts that it was read at both ends of: what it counted, and how long they lasted
+    counted_ns: int
+    elapsed_ns: int
 
 
 @dataclass(frozen=True, slots=True)
@@ -145,6 +159,13 @@ class Summary:
         Of the applications that call MPI, as POP defines it.
     defects : tuple of Defect
         Defects of the trace, the worst first.
+    baseline : Baseline
+        What shares of a verdict are of: the time from the first end of MPI_Init to the last
+        begin of MPI_Finalize, once for each thread.
+    rank_parts : tuple of RankParts
+        What the threads of each rank spent that time on, as far as calls tell.
+    processor : ProcessorTime or None
+        How much of their computing ranks were on a processor; None if nothing counted it.
     """
 
     path: str
@@ -172,6 +193,9 @@ class Summary:
     open_calls: tuple[OpenCall, ...]
     efficiency: Efficiency
     defects: tuple[Defect, ...]
+    baseline: Baseline
+    rank_parts: tuple[RankParts, ...]
+    processor: ProcessorTime | None
 
     def as_dict(self) -> dict[str, Any]:
         """The document that ``burstline info --format json`` prints."""
@@ -259,10 +283,10 @@ def summarise(
             "serialisation and transfer are of the time from MPI_Init to MPI_Finalize, not of "
             "the whole trace"
         )
-    useful = UsefulTime(trace, span)
-    calls, calls_with_path, interrupted = _fold_calls(trace, useful)
+    useful, times = UsefulTime(trace, span), RankTimes(trace)
+    calls, calls_with_path, interrupted = _fold_calls(trace, useful, times)
     messages, matched = _fold_messages(trace)
-    bursts, polling = _fold_bursts(trace, useful, poll_gap_ns)
+    bursts, polling, processor = _fold_bursts(trace, useful, times, poll_gap_ns)
     applications = _application_summaries(trace, useful.applications())
     covered = [entry for entry in applications if entry.calls_mpi] or applications
     paths, depth = _count_call_paths(trace)
@@ -304,11 +328,14 @@ def summarise(
         defects=tuple(
             sorted(defects, key=lambda row: schema.SEVERITIES.index(row.severity), reverse=True)
         ),
+        baseline=times.baseline(),
+        rank_parts=times.result(),
+        processor=processor,
     )
 
 
 def _fold_calls(
-    trace: Trace, useful: UsefulTime
+    trace: Trace, useful: UsefulTime, times: RankTimes
 ) -> tuple[dict[str, CallTotals], int, list[dict[str, Any]]]:
     """The sums of each operation, the longest first; calls with a path; interrupted ones."""
     with_path, interrupted = 0, []
@@ -316,6 +343,7 @@ def _fold_calls(
     columns = (*CALL_COLUMNS, "leave_seq", "sent_bytes", "received_bytes", "peer", "call_path")
     for batch in trace.batches("calls", columns):
         useful.add(batch)
+        times.add(batch)
         codes, names = coded(batch["operation"])  # each batch may number operations anew
         enter, leave = to_numpy(batch["enter_ns"]), to_numpy(batch["leave_ns"])
         sums = (
@@ -344,20 +372,52 @@ def _fold_messages(trace: Trace) -> tuple[int, int]:
     return total, matched
 
 
-def _fold_bursts(trace: Trace, useful: UsefulTime, poll_gap_ns: int) -> tuple[int, Polling]:
+def _fold_bursts(
+    trace: Trace, useful: UsefulTime, times: RankTimes, poll_gap_ns: int
+) -> tuple[int, Polling, ProcessorTime | None]:
     rows, sums = 0, np.zeros(5, np.int64)
-    for batch in trace.batches("bursts", BURST_COLUMNS):
+    clock, on_processor = _clock_of_processors(trace), np.zeros(2, np.int64)
+    alone = _threads_alone(trace)
+    for batch in trace.batches("bursts", (*BURST_COLUMNS, *clock)):
         waiting = waiting_in(batch, poll_gap_ns)
         useful.add_bursts(batch, waiting)
+        times.add_bursts(batch, waiting)
+        for name in clock:
+            location, start, end, counted = numpy_columns(
+                batch, "location", "start_ns", "end_ns", name
+            )
+            read = (counted != schema.NO_VALUE) & alone[location]
+            on_processor += [counted[read].sum(), (end - start)[read].sum()]
         rows += batch.num_rows
         polls, time, measured = numpy_columns(batch, "polls", "polling_ns", "waiting_ns")
         is_measured = measured != schema.NO_VALUE
         by_mean = (polls > 0) & ~is_measured
         sums += [column.sum() for column in (polls, time, waiting, is_measured, by_mean)]
     names = ("polls", "time_ns", "waiting_ns", "bursts_measured", "bursts_by_mean")
-    return rows, Polling(
-        **dict(zip(names, sums.tolist(), strict=True)), poll_gap_ns=poll_gap_ns
-    )
+    told = Polling(**dict(zip(names, sums.tolist(), strict=True)), poll_gap_ns=poll_gap_ns)
+    counted_ns, elapsed_ns = on_processor.tolist()
+    if not elapsed_ns:
+        return rows, told, None
+    return rows, told, ProcessorTime(clock[0], counted_ns, elapsed_ns)
+
+
+def _clock_of_processors(trace: Trace) -> list[str]:
+    """The counter of the time on a processor: none or one."""
+    return [
+        row["name"]
+        for row in trace.table("counters").to_pylist()
+        if row["unit"] == "ns"
+        and row["mode"] == "delta"
+        and row["name"].lower().endswith(_CLOCKS_OF_PROCESSORS)
+    ][:1]
+
+
+def _threads_alone(trace: Trace) -> Mask:
+    """Mask of the threads that are alone in their process: others wait for each other."""
+    (process,) = trace.arrays("locations", "process")
+    is_cpu = np.array([kind == "cpu" for kind in trace.locations["kind"].to_pylist()], bool)
+    threads = np.bincount(process[is_cpu], minlength=int(process.max(initial=-1)) + 1)
+    return is_cpu & (threads[process] == 1)
 
 
 def _fold_gaps(trace: Trace) -> tuple[GapTotals, ...]:

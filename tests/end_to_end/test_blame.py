@@ -168,7 +168,7 @@ def verdict(site: Site, kind: str, compiled: str, ranks: int = 2) -> list[str]:
     assert code == 0, said
     code, printed, said = site.burstline("waits", "a.prv", "--format", "json", "--quiet")
     assert code == 0, said
-    return json.loads(printed)["verdict"]
+    return [each["sentence"] for each in json.loads(printed)["verdict"]]
 
 
 def named(sentence: str) -> set[str]:

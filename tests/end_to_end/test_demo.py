@@ -72,7 +72,7 @@ def test_the_program_of_the_demo_recorded_again_has_the_same_cause(on_open_mpi):
     )
     assert code == 0, said
     _, found, _ = on_open_mpi.burstline("waits", "heat.prv", "--format", "json")
-    verdict = " ".join(json.loads(found)["verdict"])
+    verdict = " ".join(each["sentence"] for each in json.loads(found)["verdict"])
 
     assert "Rank 2 causes most of it" in verdict
     assert "relax (heat.c:" in verdict

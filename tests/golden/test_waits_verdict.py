@@ -11,7 +11,8 @@ import burstline
 from burstline.show import WaitsView
 from burstline.show.blocks import Table
 from burstline.testing import trace_of
-from burstline.waits import WAITS, verdict
+from burstline.waits import WAITS
+from verdicts import verdict
 
 LULESH = "lulesh_27r_s4_i30.prv.gz"
 RUNS = (
@@ -23,7 +24,7 @@ ENDS = "MPI_Init", "MPI_Init_thread", "MPI_Finalize"
 
 
 def percents(sentence):
-    return [float(number) for number in re.findall(r"([\d.]+)%", sentence)]
+    return [float(number) for number in re.findall(r"([\d.]+) %", sentence)]
 
 
 def tables_of(waits):
@@ -71,7 +72,7 @@ def test_the_first_names_the_largest_wait_and_its_share_of_the_run(waits):
     (tree,) = (table for title, table in tables_of(waits).items() if "%T" in title)
     shares = {row[0]: row[2] for row in tree.rows}
     is_whole = cost == document["metrics"][largest]
-    assert (f"{shares[titles[largest]]:.1%} of the run" in first) == is_whole
+    assert (f"{shares[titles[largest]]:.1 %} of the run" in first) == is_whole
 
 
 def test_the_second_names_the_place_with_most_of_it(waits):
@@ -144,7 +145,7 @@ def test_a_hybrid_run_is_not_judged_by_threads_that_idle_in_mpi_init(real_traces
 
     first, second, third = verdict(waits)
 
-    assert "without 49.4% in MPI_Init and MPI_Finalize, the largest part, 6.9% of" in first
+    assert "without 49.4 % in MPI_Init and MPI_Finalize, the largest part, 6.9 % of" in first
     assert "pause_us called by main" in second
     assert third.startswith("Rank 1 ")
     assert waits.share_of_time("omp_idle_threads") == pytest.approx(0.563, abs=0.0005)
@@ -158,9 +159,11 @@ def test_where_nothing_else_waits_those_in_mpi_finalize_are_told():
 
     first, second, third = verdict(burstline.wait_states(trace_of(text)))
 
-    assert "wait for 20.0% of the time of the run; the largest part, 20.0% of the run" in first
+    assert (
+        "wait for 20.0 % of the time of the run; the largest part, 20.0 % of the run" in first
+    )
     assert "is Wait at Finalize" in first
-    assert second == "100.0% of it is in MPI_Finalize."
+    assert second == "100.0 % of it is in MPI_Finalize."
     assert third == "The trace does not tell who causes it."
 
 

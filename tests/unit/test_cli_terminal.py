@@ -5,10 +5,10 @@ import json
 import pytest
 
 from burstline import Trace
+from burstline.quantities import format_bytes, format_ns
 from burstline.show import Outcome, note, output, terminal
 from burstline.show.blocks import SHARE, TIME, Column, Facts, Table, Value
 from burstline.show.summary import SummaryView
-from burstline.show.units import format_bytes, format_ns
 from burstline.summary import summarise
 from by_hand import calls_of, threads, trace_of
 

@@ -6,7 +6,7 @@ import pytest
 
 import burstline
 from burstline.testing import trace_of
-from burstline.waits import verdict
+from verdicts import verdict
 
 DEFINED = """
 path 0 main file a.c line 9
@@ -57,9 +57,9 @@ def test_a_thread_that_computes_while_others_idle_works_alone():
 
     forks = "from !$omp parallel at a.c:12 to !$omp parallel at a.c:15"
     computing = f"computing {forks} in main or what it calls"
-    assert where == f"100.0% of it is while the first thread of its process is {computing}."
+    assert where == f"100.0 % of it is while the first thread of its process is {computing}."
     assert cause.startswith(
-        "Rank 0 causes most of it, 100.0%: above all (100.0%), one thread works alone "
+        "Rank 0 causes most of it, 100.0 %: above all (100.0 %), one thread works alone "
         f"{computing}. Look there first."
     )
 

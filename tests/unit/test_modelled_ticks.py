@@ -8,11 +8,13 @@ import pytest
 
 import burstline
 from burstline import show
+from burstline.answers import Sentence, verdict_on_waits
+from burstline.answers.waits import changed
 from burstline.clocks import Effort, retimed
 from burstline.columns import to_numpy
 from burstline.model import schema
 from burstline.testing import trace_of
-from burstline.waits.modelled import Modelled
+from verdicts import verdict
 
 REGIONS = (
     "ranks 2 threads 2 | region main role function | region solve role function\n"
@@ -58,13 +60,17 @@ def test_calls_of_openmp_are_management_of_their_construct():
     assert waits.profile.total("comp") == free.profile.total("comp")
 
 
+def questions(waits):
+    return [each.question for each in verdict_on_waits(waits)]
+
+
 def test_a_verdict_that_rests_on_what_a_call_costs_says_so():
     waits = burstline.wait_states(program(3, 200), clock="lt_stmt")
 
-    *_, doubt = waits.as_dict()["verdict"]
-    assert "--call-cost 0" in doubt
+    *_, doubt = verdict(waits)
+    assert "If these cost nothing: " in doubt
     assert "solve" in doubt  # who causes the wait by what was counted
-    assert waits.as_dict()["verdict_without"] is not None
+    assert show.WaitsView(waits).document()["verdict_without"] is not None
     facts = [block for block in show.WaitsView(waits).blocks() if "but" in str(block)]
     assert doubt in str(facts)
 
@@ -76,15 +82,22 @@ def test_a_verdict_that_stays_the_same_says_nothing(cost):
     )
 
     assert waits.modelled.share > 0.01
-    assert waits.doubts() == []
+    assert "but" not in questions(waits)
 
 
 def test_verdicts_that_differ_by_amounts_alone_are_one():
-    said = ["Rank 0 causes most of it, 59.6%: above all (8.9%), solve. Look there first."]
-    same = [said[0].replace("most of it, 59.6%", "more of it than any other rank, 6%")]
+    said = ["Rank 0 causes most of it, 59.6 %: above all (8.9 %), solve. Look there first."]
+    same = [said[0].replace("most of it, 59.6 %", "more of it than any other rank, 6 %")]
 
-    assert Modelled(7, 0.5, 1, tuple(same)).doubts(said) == []
-    assert Modelled(7, 0.5, 1, (same[0].replace("solve", "main"),)).doubts(said) != []
+    assert told(said, same) == []
+    assert told(said, [same[0].replace("solve", "main")]) != []
+    assert told(said, [*same, "And more."]) == ["And more."]
+
+
+def told(ours, theirs):
+    """What is said of verdicts without some ticks."""
+    with_them, without = ([Sentence("cause", each) for each in said] for said in (ours, theirs))
+    return [each.sentence for each in changed(with_them, without)]
 
 
 def test_no_ticks_are_modelled_where_a_call_costs_nothing():
@@ -190,9 +203,8 @@ def test_lulesh_with_threads_computes_and_is_judged_as_without_the_cost(real_tra
     assert ends > 19_000
     assert (instead - computed).sum() == without - (with_call - 4300 * ends) > 0
     assert dear.modelled.share > (0.8 if each > 1 else 0.01)
-    assert list(dear.modelled.without) == free.as_dict()["verdict"]
+    assert verdict(dear.modelled.without) == verdict(free)
     *_, where, cause = (
-        [line.split("%")[-1] for line in waits.as_dict()["verdict"][:3]]
-        for waits in (dear, free)
+        [line.split("%")[-1] for line in verdict(waits)[:3]] for waits in (dear, free)
     )
-    assert where == cause or dear.doubts()
+    assert where == cause or "but" in questions(dear)

@@ -22,6 +22,7 @@ from burstline.model import schema
 from burstline.testing import trace_of
 from effort import examples
 from simulator import simulate
+from verdicts import verdict
 from waits_laws import broken_laws
 
 RECORDINGS = Path(__file__).parents[1] / "recordings"
@@ -44,7 +45,7 @@ def examined(trace):
     """The waits of a trace that keep the laws."""
     waits = burstline.wait_states(trace)
     assert broken_laws(trace, waits) == []
-    assert waits.as_dict()["verdict"]
+    assert verdict(waits)
     return waits
 
 
@@ -86,7 +87,7 @@ def test_a_collective_that_a_rank_is_missing_from_is_left_out():
 def test_one_rank_waits_for_nobody():
     waits = examined(trace_of(ranks(f"{INIT} | {barrier(5, 6)} | {FINALIZE}")))
 
-    assert waits.as_dict()["verdict"][0].startswith("Nothing waits")
+    assert verdict(waits)[0].startswith("Nothing waits")
 
 
 def test_equal_stamps_are_no_wait_and_the_lowest_rank_is_blamed():

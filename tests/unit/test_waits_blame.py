@@ -8,7 +8,7 @@ from burstline import read, wait_states
 from burstline.show import output
 from burstline.show.waits import WaitsView
 from burstline.testing import trace_of
-from burstline.waits import verdict
+from verdicts import verdict
 
 HALO = """
     ranks 2
@@ -42,7 +42,9 @@ def cause_of(trace):
 def test_computing_is_given_to_no_function_that_may_have_been_left():
     cause = cause_of(halo((100, 300)))
 
-    assert cause.startswith("Rank 1 causes most of it, 100.0%: above all (100.0%), computing ")
+    assert cause.startswith(
+        "Rank 1 causes most of it, 100.0 %: above all (100.0 %), computing "
+    )
     assert (
         "from MPI_Recv, halo.c:11, or MPI_Barrier, main.c:9, to MPI_Isend, halo.c:7, "
         "in main, main.c:16, or what it calls, takes longer there" in cause
@@ -140,7 +142,7 @@ def test_the_line_of_a_call_is_the_calls_and_not_that_of_its_function():
 
     *_, where, cause = verdict(wait_states(trace_of(text)))
 
-    assert where == "100.0% of it is in MPI_Barrier called by halo at halo.c:11."
+    assert where == "100.0 % of it is in MPI_Barrier called by halo at halo.c:11."
     assert "work (w.c:5) called by halo takes longer there" in cause
 
 
@@ -156,7 +158,7 @@ def test_where_waits_are_few_no_cause_is_named():
     lanes = (meeting("MPI_Barrier", late, 1000, "path 1") for late in (990, 998))
 
     assert said(*lanes) == [
-        "Threads wait for 0.4% of the time of the run: too little to look for a cause."
+        "Threads wait for 0.4 % of the time of the run: too little to look for a cause."
     ]
 
 
@@ -164,7 +166,7 @@ def test_where_next_to_nothing_waits_it_is_said_alone():
     lanes = (meeting("MPI_Barrier", late, 10_001, "path 1") for late in (10_000, 10_001))
 
     assert said(*lanes) == [
-        "Nothing waits: all waits are less than 0.05% of the time of the run."
+        "Nothing waits: all waits are less than 0.05 % of the time of the run."
     ]
 
 
@@ -179,10 +181,10 @@ def test_a_circle_leads_to_the_transfer_behind_it():
 
     assert lost.startswith("MPI takes 9")
     assert lost.endswith("tells of: transfer dominates.")
-    assert where == "75.7% of the transfer is in MPI_Comm_dup called by main at a.c:3."
+    assert where == "75.7 % of the transfer is in MPI_Comm_dup called by main at a.c:3."
     assert cause.startswith("No rank is to blame: look whether ranks share processors")
     assert (
-        "Wait at Barrier (until the last rank enters the barrier). Most of that, 100.0%"
+        "Wait at Barrier (until the last rank enters the barrier). Most of that, 100.0 %"
         in cause
     )
     assert "Rank" not in cause
@@ -196,8 +198,8 @@ def test_a_wait_that_is_caused_in_mpi_blames_no_rank_even_where_waits_dominate()
 
     cause = said(*lanes, *lanes[:1] * 6)[-1]
 
-    assert cause.startswith("Most of it, 100.0%, is caused in MPI itself")
-    assert "above all (100.0%), MPI_Comm_dup called by main at a.c:3." in cause
+    assert cause.startswith("Most of it, 100.0 %, is caused in MPI itself")
+    assert "above all (100.0 %), MPI_Comm_dup called by main at a.c:3." in cause
     assert "Rank" not in cause
 
 
@@ -230,7 +232,7 @@ def test_a_send_that_waits_for_its_receiver_inside_of_an_exchange_is_no_transfer
     told = verdict(wait_states(trace_of(text)))
 
     assert not any("transfer" in sentence for sentence in told)
-    assert told[-1].startswith("Rank 1 causes most of it, 100.0%")
+    assert told[-1].startswith("Rank 1 causes most of it, 100.0 %")
 
 
 def test_who_is_slower_throughout_is_blamed_beside_another_who_is_so_elsewhere():
@@ -248,7 +250,7 @@ def test_who_is_slower_throughout_is_blamed_beside_another_who_is_so_elsewhere()
 
     cause = cause_of(trace_of(text))  # 9 * 20 by rank 1, as no call is before the first step
 
-    assert cause.startswith("Rank 0 causes most of it, 69.0%: above all (69.0%), computing ")
+    assert cause.startswith("Rank 0 causes most of it, 69.0 %: above all (69.0 %), computing ")
     assert "to MPI_Barrier, a.c:5, in main or what it calls, takes longer there" in cause
 
 
@@ -262,7 +264,7 @@ def test_what_was_not_understood_is_said_first_and_no_transfer():
     first, second = verdict(waits)
 
     assert waits.coverage["collectives_share"] == 0
-    assert first.startswith("Not understood: 100.0% of the calls of collectives")
+    assert first.startswith("Not understood: 100.0 % of the calls of collectives")
     assert second.startswith("In what was understood, nothing waits")
 
 

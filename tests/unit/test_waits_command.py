@@ -15,6 +15,7 @@ from burstline.show import Lines, WaitsView
 from burstline.show.blocks import Table
 from burstline.testing import trace_of
 from command import burstline
+from verdicts import verdict
 
 LULESH = files("burstline") / "data" / "lulesh_8r.prv.gz"
 
@@ -200,12 +201,12 @@ def test_shares_of_places_have_the_base_of_the_verdict():
               | {late + 200} enter MPI_Finalize path 2 | 1000 leave
         """.replace(f"| {late + 200} enter", f"| {850 + rank * 100} enter")
     waits = wait_states(trace_of(text))
-    where = waits.as_dict()["verdict"][1]
+    where = verdict(waits)[1]
     tables = {
         block.title: block for block in WaitsView(waits).blocks() if isinstance(block, Table)
     }
 
-    assert where == "100.0% of it is in MPI_Barrier called by main at a.c:5."
+    assert where == "100.0 % of it is in MPI_Barrier called by main at a.c:5."
     [title] = [title for title in tables if title.startswith("Where: Wait at Barrier")]
     assert title == "Where: Wait at Barrier (%M of 300 ns)"
     assert [row[1] for row in tables[title].rows] == [1.0]
@@ -233,4 +234,4 @@ def test_threads_that_idle_in_mpi_init_are_in_no_share_of_places():
     assert not any("MPI_Init" in row[2].split(" > ")[-1][:9] for row in tables[title].rows)
     shares = [row[1] for row in tables[title].rows]
     assert sum(shares) == pytest.approx(1)
-    assert f"{shares[0]:.1%} of it is" in waits.as_dict()["verdict"][1]
+    assert f"{100 * shares[0]:.1f} % of it is" in verdict(waits)[1]

@@ -11,13 +11,11 @@ import numpy as np
 from burstline.browser.outline import Row
 from burstline.columns import Integers
 from burstline.errors import plural, printable
+from burstline.quantities import format_bytes, format_ns, format_share
 from burstline.show import (
     block_begins,
     communicator_text,
     counter_text,
-    format_bytes,
-    format_ns,
-    format_share,
     name_text,
     sparkline,
 )

@@ -21,6 +21,7 @@ from burstline.errors import (
     plural,
     printable,
 )
+from burstline.quantities import format_ns
 from burstline.run import (
     ANALYSED,
     RUNS_MERGED,
@@ -70,7 +71,7 @@ def part_of(
     """A region of a run, and iterations of a loop there, which are said on standard error."""
     part = opened.part(**region, iterations=asked, **detection(arguments))
     if chosen := part.chosen:
-        ends = dict.fromkeys(map(show.format_ns, (chosen.shortest_ns, chosen.longest_ns)))
+        ends = dict.fromkeys(map(format_ns, (chosen.shortest_ns, chosen.longest_ns)))
         which = f"iterations {chosen.first}:{chosen.last} of loop {chosen.loop}"
         show.note(f"{which} ({chosen.method}): {' to '.join(ends)} a rank")
         if chosen.without:
@@ -164,8 +165,8 @@ def _require_inside(region: dict[str, Any], whole: Trace) -> None:
     end = max(whole.locations["died_ns"].to_pylist(), default=0)
     if start and start >= end:
         raise NotEnoughDataError(
-            f"nothing is left: --from {show.format_ns(start)} is outside the trace, which "
-            f"ends at {show.format_ns(end)}"
+            f"nothing is left: --from {format_ns(start)} is outside the trace, which "
+            f"ends at {format_ns(end)}"
         )
 
 

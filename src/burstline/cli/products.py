@@ -13,6 +13,7 @@ from burstline.cli import usage
 from burstline.errors import ParameterError
 from burstline.formats import atomic
 from burstline.model import schema
+from burstline.quantities import format_bytes, format_ns
 
 if TYPE_CHECKING:
     import argparse
@@ -111,7 +112,7 @@ def say_left(path: Path, inputs: Sequence[Path] = ()) -> None:
             word = shlex.quote(str(left))
             again = f" Its records become a trace: burstline convert {word} OUTPUT."
             show.note(
-                f"burstline: {left} ({show.format_bytes(_size(left))}) is left of a run that "
+                f"burstline: {left} ({format_bytes(_size(left))}) is left of a run that "
                 f"was killed.{again if left.suffix == '.raw' else ''} Delete it: rm -r {word}"
             )
 
@@ -159,7 +160,7 @@ def print_written(arguments: argparse.Namespace, path: Path, document: dict[str,
     if "lost" in texts:
         notes.append(f"lost at the borders: {texts['lost']}")
     if offset:
-        notes.append(f"its time 0 is {show.format_ns(offset)} of the input")
+        notes.append(f"its time 0 is {format_ns(offset)} of the input")
     rows.append(("time_offset_ns", offset))
     shown = show.Outcome(document, ("name", "value"), rows, notes=notes)
     print_view(arguments, shown)

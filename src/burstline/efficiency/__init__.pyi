@@ -15,6 +15,9 @@ from burstline.efficiency.ideal_network import compared_with as compared_with
 from burstline.efficiency.ideal_network import ideal_of as ideal_of
 from burstline.efficiency.ideal_network import is_defined as is_defined
 from burstline.efficiency.ideal_network import with_communication as with_communication
+from burstline.efficiency.rank_times import Baseline as Baseline
+from burstline.efficiency.rank_times import RankParts as RankParts
+from burstline.efficiency.rank_times import RankTimes as RankTimes
 from burstline.efficiency.scaling import ScaledRun as ScaledRun
 from burstline.efficiency.useful_time import BURST_COLUMNS as BURST_COLUMNS
 from burstline.efficiency.useful_time import CALL_COLUMNS as CALL_COLUMNS

@@ -48,7 +48,7 @@ class UsefulTime:
         self._calls = np.zeros(len(born), np.int64)
         self._mpi = np.zeros(len(born), np.int64)
         self._waiting = np.zeros(len(born), np.int64)
-        self._gaps = dict(_joined_gaps(trace, self.first_threads))
+        self._gaps = dict(gaps_of_locations(trace, self.first_threads))
         self._running = (
             _running_time(trace) if span == "trace" and trace.rows("states") else None
         )
@@ -67,11 +67,11 @@ class UsefulTime:
         begin, end = self._begin[location], self._end[location]
         inside = np.minimum(leave, end) - np.maximum(enter, begin)
         np.add.at(self._mpi, location, np.maximum(inside, 0))
-        for place, rows in _rows_of(location):
+        for place, rows in rows_of_locations(location):
             if place in self._gaps:
                 # Of time in gaps, which are subtracted, no MPI time is, too.
                 until, since = (
-                    _mpi_before(moments, enter[rows], leave[rows])
+                    mpi_before(moments, enter[rows], leave[rows])
                     for moments in reversed(self._inside(place))
                 )
                 self._mpi[place] -= (until - since).sum()
@@ -148,11 +148,13 @@ def _first_threads(
     return marks
 
 
-def _joined_gaps(trace: Trace, wanted: Mask) -> Iterator[tuple[int, tuple[Integers, Integers]]]:
+def gaps_of_locations(
+    trace: Trace, wanted: Mask
+) -> Iterator[tuple[int, tuple[Integers, Integers]]]:
     """Every wanted location with gaps, and their union as disjoint intervals."""
     for batch in trace.batches("gaps", ("location", "start_ns", "end_ns")):
         location, start, end = numpy_columns(batch, *batch.column_names)
-        for place, rows in _rows_of(location):
+        for place, rows in rows_of_locations(location):
             if not wanted[place]:
                 continue
             until = np.maximum.accumulate(end[rows])
@@ -160,7 +162,7 @@ def _joined_gaps(trace: Trace, wanted: Mask) -> Iterator[tuple[int, tuple[Intege
             yield place, (begin, np.maximum(until, begin))
 
 
-def _rows_of(location: npt.NDArray[np.int32]) -> Iterator[tuple[int, slice]]:
+def rows_of_locations(location: npt.NDArray[np.int32]) -> Iterator[tuple[int, slice]]:
     """Each location of a sorted column, and its rows."""
     starts = np.flatnonzero(np.diff(location, prepend=-1))
     ends = np.append(starts, len(location))[1:].tolist()
@@ -168,7 +170,7 @@ def _rows_of(location: npt.NDArray[np.int32]) -> Iterator[tuple[int, slice]]:
         yield place, slice(start, end)
 
 
-def _mpi_before(moments: Integers, enter: Integers, leave: Integers) -> Integers:
+def mpi_before(moments: Integers, enter: Integers, leave: Integers) -> Integers:
     """The time in calls before each moment; the calls are disjoint and in order."""
     total = prefix_sums(leave - enter)
     entered = np.searchsorted(enter, moments, side="right")

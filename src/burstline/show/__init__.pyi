@@ -58,10 +58,6 @@ from burstline.show.table_files import print_parts as print_parts
 from burstline.show.table_files import read_table as read_table
 from burstline.show.table_files import write_parts as write_parts
 from burstline.show.terminal import console as console
-from burstline.show.units import format_bytes as format_bytes
-from burstline.show.units import format_count as format_count
-from burstline.show.units import format_ns as format_ns
-from burstline.show.units import format_share as format_share
 from burstline.show.units import text_of as text_of
 from burstline.show.views import Figure as Figure
 from burstline.show.views import Outcome as Outcome

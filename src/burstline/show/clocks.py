@@ -6,7 +6,7 @@ from collections.abc import Iterator, Mapping
 from typing import Any
 
 from burstline.errors import plural
-from burstline.show.units import format_share
+from burstline.quantities import format_share
 
 _WHOLE = 0.9995  # share of events that is printed as 100.0 %
 

@@ -14,7 +14,7 @@ import numpy as np
 
 from burstline.errors import ParameterError, plural, printable
 from burstline.identity import Frame
-from burstline.show.units import format_share
+from burstline.quantities import format_share
 from burstline.structure import (
     Around,
     Call,

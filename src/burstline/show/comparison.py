@@ -10,6 +10,7 @@ from typing import Final
 
 from burstline.comparison import Comparison, Pair, verdict
 from burstline.errors import plural
+from burstline.quantities import format_share
 from burstline.show.blocks import (
     PATH,
     SHARE,
@@ -22,7 +23,6 @@ from burstline.show.blocks import (
     ratio,
 )
 from burstline.show.pictures.comparison import comparison_plot, letter
-from burstline.show.units import format_share
 from burstline.show.views import Figure, Rows, View
 from burstline.waits import WAITS
 

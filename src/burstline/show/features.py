@@ -10,6 +10,7 @@ import numpy as np
 
 from burstline.columns import Integers
 from burstline.errors import plural
+from burstline.quantities import format_share
 from burstline.show.blocks import (
     AMOUNT,
     COUNT,
@@ -24,7 +25,6 @@ from burstline.show.blocks import (
     table_of,
 )
 from burstline.show.pictures.factors import factor_plot
-from burstline.show.units import format_share
 from burstline.show.views import Figure, Rows, View, columns_of
 from burstline.studies import Accuracy, FactorMap, Features, Importance, Labels
 

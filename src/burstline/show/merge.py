@@ -20,9 +20,9 @@ from burstline.merge import (
     values_of,
 )
 from burstline.model import NO_VALUE, Trace
+from burstline.quantities import format_ns, format_share
 from burstline.show.blocks import COUNT, SHARE, Block, Column, Facts, Lines, Table, Value, ratio
 from burstline.show.pictures.matching import merge_plot
-from burstline.show.units import format_ns, format_share
 from burstline.show.views import Figure, Rows, View
 
 _PATTERNS: Final = 10

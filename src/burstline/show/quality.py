@@ -17,6 +17,7 @@ from burstline.merge import (
     CounterQuality,
     Variation,
 )
+from burstline.quantities import format_share
 from burstline.show.blocks import (
     COUNT,
     SHARE,
@@ -31,7 +32,6 @@ from burstline.show.blocks import (
     table_of,
 )
 from burstline.show.pictures.quality import notation_of, quality_plot
-from burstline.show.units import format_share
 from burstline.show.views import Figure, Rows, View
 
 _STYLES: Final = {NO_INFORMATION: "dim", TRUST: "green", WITH_CARE: "yellow", DO_NOT_USE: "red"}

@@ -7,6 +7,7 @@ from dataclasses import dataclass
 from typing import Any, Final, NamedTuple
 
 from burstline.errors import plural
+from burstline.quantities import format_ns, format_share
 from burstline.show.blocks import (
     BYTES,
     COUNT,
@@ -22,7 +23,7 @@ from burstline.show.blocks import (
     ratio,
     table_of,
 )
-from burstline.show.units import format_ns, format_share, text_of
+from burstline.show.units import text_of
 from burstline.show.views import Rows, View
 from burstline.signature import Phases, Prediction, Process
 

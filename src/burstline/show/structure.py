@@ -13,6 +13,7 @@ import numpy.typing as npt
 from burstline.columns import Integers
 from burstline.errors import plural
 from burstline.identity import Frame
+from burstline.quantities import format_ns, format_share
 from burstline.show.blocks import (
     AMOUNT,
     BYTES,
@@ -39,13 +40,7 @@ from burstline.show.code_lines import (
     name_text,
     pseudocode,
 )
-from burstline.show.units import (
-    format_change,
-    format_ns,
-    format_share,
-    notes_on_sizes,
-    text_of,
-)
+from burstline.show.units import format_change, notes_on_sizes, text_of
 from burstline.show.views import Rows, View, columns_of
 from burstline.structure import (
     Call,

@@ -10,6 +10,7 @@ from typing import Any, Final
 from burstline.efficiency import Efficiency
 from burstline.errors import plural
 from burstline.model import Profile
+from burstline.quantities import format_ns, format_share
 from burstline.show.blocks import (
     BYTES,
     COUNT,
@@ -26,12 +27,7 @@ from burstline.show.blocks import (
     Value,
     table_of,
 )
-from burstline.show.units import (
-    format_ns,
-    format_share,
-    notes_on_sizes,
-    text_of,
-)
+from burstline.show.units import notes_on_sizes, text_of
 from burstline.show.views import Rows, View
 from burstline.summary import Polling, Summary
 

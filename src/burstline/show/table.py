@@ -24,9 +24,7 @@ from burstline.show.blocks import (
     Value,
     ratio,
 )
-from burstline.show.units import (
-    notes_on_sizes,
-)
+from burstline.show.units import notes_on_sizes
 from burstline.show.views import Rows, View
 
 _HEAD: Final = (

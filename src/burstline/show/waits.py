@@ -4,10 +4,11 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
-from typing import Final
+from typing import Any, Final
 
 import numpy as np
 
+from burstline.answers import path_text, verdict_on_waits
 from burstline.columns import Integers, Mask
 from burstline.errors import plural
 from burstline.show.blocks import (
@@ -35,8 +36,6 @@ from burstline.waits import (
     Waits,
     largest_cells,
     largest_wait,
-    sentences,
-    told_path,
     transfer_ns,
 )
 
@@ -77,6 +76,17 @@ class WaitsView(View):
     top: int = 5
     metric: str | None = None
 
+    def document(self) -> dict[str, Any]:
+        """The verdict, and all of the result; the longest lists are cut."""
+        verdict = [each.as_dict() for each in verdict_on_waits(self.result)]
+        document = {"verdict": verdict} | self.result.as_dict()
+        modelled = self.result.modelled
+        if modelled is not None:
+            without = modelled.without
+            told = () if without is None else verdict_on_waits(without)
+            document["verdict_without"] = [each.as_dict() for each in told] or None
+        return document
+
     def rows(self) -> Rows:
         """Values of every metric by part of the run, else by call path and location."""
         if self.result.by:
@@ -102,8 +112,7 @@ class WaitsView(View):
     def blocks(self) -> Iterator[Block]:
         """The verdict, the tree of metrics, the worst call paths and ranks, what is unknown."""
         waits = self.result
-        yield Facts(sentences(waits))
-        yield from (Facts([("but", doubt)]) for doubt in waits.doubts())
+        yield Facts([(each.question, each.sentence) for each in verdict_on_waits(waits)])
         if stamps := self.result.coverage.get("stamps"):
             yield Lines([f"  {note}" for note in clock_notes(stamps)])
         yield from self._clocks()
@@ -278,7 +287,7 @@ class WaitsView(View):
             {
                 Column(head, notation, 7): lambda row: int(values[row]),
                 Column("%M", SHARE, 7): lambda row: values[row] / whole,
-                Column("CALL PATH"): lambda row: told_path(self.result, row),
+                Column("CALL PATH"): lambda row: path_text(self.result, row),
             },
             f"Where: {what} (%M of {text_of(whole, notation)}{without})",
             left=3,

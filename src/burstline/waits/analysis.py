@@ -31,10 +31,10 @@ from burstline.waits.collectives import apart
 from burstline.waits.computation import with_computation
 from burstline.waits.factors import factors, ideal_in
 from burstline.waits.intrinsic import divided, with_parts, without_noise, work_clock, work_of
-from burstline.waits.modelled import LEAST_COMPARED, Modelled
+from burstline.waits.modelled import LEAST_COMPARED
 from burstline.waits.parts import Parts, iterations_of, loops_of, windows_of
 from burstline.waits.patterns import Patterns, patterns_of
-from burstline.waits.result import WHOLE_LOCATIONS, Waits, unexplained_ns, verdict, waits_of
+from burstline.waits.result import WHOLE_LOCATIONS, Modelled, Waits, unexplained_ns, waits_of
 from burstline.waits.times import process_threads
 
 _CELL_BYTES: Final = 8 * 28
@@ -185,7 +185,7 @@ def states_of(
 ) -> Waits:
     """The waits of a trace; without `causes` wait states alone: no costs, paths and factors.
 
-    Where calls of OpenMP have much of the ticks, the verdict is found without them, too, which
+    Where calls of OpenMP have much of the ticks, waits are found without them, too, which
     takes as long again. Refused is a profile for which there is no `room`: the bytes of all
     else, and of all.
     """
@@ -260,7 +260,7 @@ def _told_without_model(
             recorded.trace, waits.like, clock=effort, collectives=collectives, room=room,
             known=Known(recorded),
         )  # fmt: skip
-        without = tuple(verdict(free))
+        without = replace(free, instances=free.instances.schema.empty_table())
     facts = {"modelled_ticks": str(ticks), "modelled_share": str(share)}
     profile = replace(waits.profile, attributes={**waits.profile.attributes, **facts})
     return replace(waits, profile=profile, modelled=Modelled(ticks, share, cost, without))

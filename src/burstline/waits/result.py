@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
 from dataclasses import asdict, dataclass, field
 from typing import Any, Final
 
@@ -14,7 +13,6 @@ from burstline._core import Wait
 from burstline.columns import (
     UNKNOWN,
     AnyIntegers,
-    Floats,
     Integers,
     Mask,
     dense,
@@ -23,11 +21,10 @@ from burstline.columns import (
     to_numpy,
 )
 from burstline.efficiency import communication_factors, thread_factors
-from burstline.identity import MAINS, CallTree
-from burstline.model import FINALIZES, INITS, LOCATIONS, Profile, Trace, Values
+from burstline.identity import CallTree
+from burstline.model import LOCATIONS, Profile, Trace, Values
 from burstline.model import METRICS as METRIC_TABLE
 from burstline.synchronisation import Intervals, Sync
-from burstline.waits.idle import Keeping, keeper
 from burstline.waits.intrinsic import Intrinsic
 from burstline.waits.metrics import (
     METRICS,
@@ -36,34 +33,15 @@ from burstline.waits.metrics import (
     exclusive_or_zero,
     total_or_zero,
 )
-from burstline.waits.modelled import Modelled
 from burstline.waits.openmp import holders_nodes, lock_waits
 from burstline.waits.patterns import Patterns
-from burstline.waits.places import EXTENSION, Places, one_of, places_of
+from burstline.waits.places import Places, places_of
 from burstline.waits.severities import Severities
 
 MOST_DELAYS: Final = 1000
 WHOLE_LOCATIONS: Final = ("node", "rank")
 """What parts of a run may be that hold whole locations."""
 _CALL_PATHS_TOLD, _SEVERE_TOLD = 20, 10
-_IDLE: Final = "omp_idle_threads"
-_LEAST_LEFT_OUT: Final = 0.0005  # of the time: less would be printed as 0.0%
-_LITTLE: Final = 0.05  # of the time: waits of which no cause is named, as noise makes them
-_MUCH_UNDERSTOOD: Final = 0.9
-_WAITS_OF_MPI: Final = tuple(name for name in WAITS if name.startswith("mpi_"))
-_HALVES: Final = ("collectives_share", "messages_share")
-_MUCH_TRANSFER: Final = 0.1  # of the time
-_MUCH_COMPUTED: Final = 0.2
-"""Of what causes a wait mostly caused in MPI: computing that is named beside."""
-_STANDS_OUT: Final = 1.5
-"""Of the mean of what ranks cause: enough of one to blame it, as half of all is."""
-_OTHER_MPI: Final = ("mpi_io", "mpi_rma_communication")
-"""Time in MPI that is neither a wait nor the transfer of a message."""
-_POINTS_TO: Final = (
-    "look whether ranks share processors, then at the network and at how much is sent how "
-    "often."
-)
-_ENDS: Final = frozenset((*INITS, *FINALIZES))
 _METRIC_OF: Final = {
     Wait.LATE_SENDER: "mpi_latesender",
     Wait.LATE_RECEIVER: "mpi_latereceiver",
@@ -105,6 +83,26 @@ class Part:
     def waits_ns(self) -> int:
         """How long threads wait in it."""
         return sum(self.metrics.get(name, 0) for name in WAITS)
+
+
+@dataclass(frozen=True, slots=True)
+class Modelled:
+    """The ticks of a logical clock that no counter gave: of calls into the OpenMP runtime."""
+
+    ticks: int  # on all threads
+    share: float  # of the ticks of all events, 0..1
+    call_cost: int  # of each call
+    # the waits without them, but for single ones; None where their share is too small to ask,
+    # or causes were not asked for
+    without: Waits | None
+
+    def as_dict(self) -> dict[str, Any]:
+        """The same for JSON."""
+        return {
+            "modelled_ticks": self.ticks,
+            "modelled_share": self.share,
+            "call_cost": self.call_cost,
+        }
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -177,10 +175,6 @@ class Waits:
         whole = total_or_zero(self.profile, "time")
         return total_or_zero(self.profile, metric) / whole if whole else 0.0
 
-    def doubts(self) -> list[str]:
-        """What the verdict rests on that nobody counted, if it would be another one without."""
-        return [] if self.modelled is None else self.modelled.doubts(verdict(self))
-
     def path(self, call_path: int) -> list[str]:
         """The names of a call path, from the root."""
         return list(self.profile.path(call_path))
@@ -226,7 +220,6 @@ class Waits:
             {"modelled_ticks": None} if self.modelled is None else self.modelled.as_dict()
         )
         return {
-            "verdict": [*verdict(self), *self.doubts()],
             "clock": self.clock,
             "like": self.like,
             "corrected": self.corrected,
@@ -478,128 +471,6 @@ def _delays_by_rank(sync: Sync, patterns: Patterns) -> pa.Table:
     )
 
 
-@dataclass(frozen=True, slots=True, eq=False)
-class Largest:
-    """The largest wait that a program can change: that is not in MPI_Init or MPI_Finalize."""
-
-    metric: str
-    cost_ns: int
-    left_out: Mask  # (call paths,) those not looked at: none where nothing else waits
-    left_out_ns: int  # of all waits
-
-
-def ends_of(profile: Profile) -> Mask:
-    """The call paths of MPI_Init and MPI_Finalize, and those below them."""
-    names, parents = (profile.call_paths[name].to_pylist() for name in ("function", "parent"))
-    ends = np.zeros(len(names), bool)
-    for row, (name, parent) in enumerate(zip(names, parents, strict=True)):
-        ends[row] = name in _ENDS or (parent is not None and ends[parent])
-    return ends
-
-
-def largest_wait(waits: Waits) -> Largest | None:
-    """The largest wait, of what a program can change if it waits there; None without any."""
-    profile = waits.profile
-    sums = {
-        name: profile.exclusive(name).sum(axis=1) for name in WAITS if name in profile.stored
-    }
-    every = sum(sums.values(), np.zeros(profile.call_paths.num_rows, np.int64))
-    if not every.any():
-        return None
-    left_out = ends_of(profile)
-    if not every[~left_out].any():
-        left_out[:] = False
-    cost, metric = max((int(values[~left_out].sum()), name) for name, values in sums.items())
-    return Largest(metric, cost, left_out, int(every[left_out].sum()))
-
-
-def verdict(waits: Waits) -> list[str]:
-    """What costs most, where, and caused by whom, in a few sentences."""
-    return [sentence for _, sentence in sentences(waits)]
-
-
-def sentences(waits: Waits) -> list[tuple[str, str]]:
-    """The sentences of the verdict, each with a word for what it is about."""
-    unsure, transfer, largest = _not_understood(waits), _of_transfer(waits), largest_wait(waits)
-    time = total_or_zero(waits.profile, "time")
-    every = _waits_ns(waits)
-    if largest is None or every / time < _LEAST_LEFT_OUT:
-        nothing = "no wait state was found in what the trace tells."
-        if largest is not None:
-            nothing = f"all waits are less than {_LEAST_LEFT_OUT:.2%} of the time of the run."
-        what = "In what was understood, nothing" if unsure else "Nothing"
-        return unsure + (transfer or [("lost", f"{what} waits: {nothing}")])
-    rest = every - largest.left_out_ns
-    if rest / time < _LITTLE:
-        ends = _in_ends(largest, time, ", {:.1%} of it in MPI_Init and MPI_Finalize")
-        little = f"Threads wait for {every / time:.1%} of the time of the run{ends}"
-        return unsure + (transfer or [("lost", f"{little}: too little to look for a cause.")])
-    of_wait = _of_largest(waits, largest, every, time)
-    costs = _costs_of(waits, largest)
-    if transfer and costs is not None and costs.of_mpi > 1 / 2:
-        (lost, where, (about, cause)), (_, how_much), *_ = transfer, *of_wait
-        too = f"{how_much} Most of that, {costs.of_mpi:.1%}, is caused by transfer, too."
-        return [lost, where, (about, f"{cause} {too}")]
-    return unsure + transfer + of_wait
-
-
-def _waits_ns(waits: Waits, left_out: Mask | None = None, names: Iterable[str] = WAITS) -> int:
-    """All waits, but for those of some call paths."""
-    values = (waits.profile.exclusive(name) for name in names if name in waits.profile.stored)
-    kept = slice(None) if left_out is None else ~left_out
-    return sum(int(each[kept].sum()) for each in values)
-
-
-def _in_ends(largest: Largest, time: int, text: str) -> str:
-    """What is said of waits in MPI_Init and MPI_Finalize: nothing if they are few."""
-    share = largest.left_out_ns / time
-    return text.format(share) if share >= _LEAST_LEFT_OUT else ""
-
-
-def _of_largest(waits: Waits, largest: Largest, every: int, time: int) -> list[tuple[str, str]]:
-    """How much is waited, where most of the largest kind of wait is, and who causes it."""
-    profile, metric = waits.profile, largest.metric
-    row = profile.metrics["name"].to_pylist().index(metric)
-    title, meaning = (profile.metrics[name][row].as_py() for name in ("title", "description"))
-    [(place, there), *_] = waits.top_call_paths(metric, 1, largest.left_out)
-    but = _in_ends(largest, time, "without {:.1%} in MPI_Init and MPI_Finalize, ")
-    how_much = (
-        f"Threads wait for {every / time:.1%} of the time of the run; {but}the largest part, "
-        f"{largest.cost_ns / time:.1%} of the run, is {title} ({meaning})."
-    )
-    who = "while the first thread of its process is " if metric == _IDLE else ""
-    where = f"{there / largest.cost_ns:.1%} of it is {who}{_inside_text(waits, place)}."
-    return [("lost", how_much), ("where", where), ("cause", _blame_for(waits, largest))]
-
-
-def _why_not(coverage: dict[str, Any]) -> str:
-    """Why collectives were not understood: what the trace lacks, or contradicts itself in."""
-    reasons = []
-    if coverage["collectives_apart"]:
-        reasons.append("members left before others came")
-    if any("collectives" in what for what in coverage["left_out"]) or not reasons:
-        reasons.append("their other members are unknown")
-    return ", or ".join(reasons)
-
-
-def _not_understood(waits: Waits) -> list[tuple[str, str]]:
-    """What of the trace was not understood, if that is so much that waits may be hidden."""
-    coverage = waits.coverage
-    parts = [
-        f"{1 - coverage[name]:.1%} of {what}"
-        for name, what in (
-            ("collectives_share", f"the calls of collectives ({_why_not(coverage)})"),
-            ("messages_share", "the messages (one side is missing)"),
-            ("time_share", "the time (nobody recorded it)"),
-        )
-        if coverage.get(name, 1.0) < _MUCH_UNDERSTOOD
-    ]
-    if not parts:
-        return []
-    told = " and ".join(filter(None, (", ".join(parts[:-1]), parts[-1])))
-    return [("unsure", f"Not understood: {told}. Waits there are unknown, and not told below.")]
-
-
 def unexplained_ns(profile: Profile) -> dict[str, int]:
     """By metric of delays: how much more is waited than is charged to anybody.
 
@@ -620,274 +491,3 @@ def unexplained_ns(profile: Profile) -> dict[str, int]:
             if PARENTS[name] == delay
         )
     }
-
-
-def transfer_ns(waits: Waits) -> Integers | None:
-    """Time in MPI that is no wait, by call path, if there is more of it than of waits.
-
-    Without MPI_Init and MPI_Finalize, files and one-sided communication.
-    """
-    profile = waits.profile
-    if not total_or_zero(profile, "mpi") or not (time := profile.total("time")):
-        return None
-    if min(waits.coverage.get(name, 1.0) for name in _HALVES) < _MUCH_UNDERSTOOD:
-        return None  # calls may wait for what was not understood
-    if (waits.efficiency.get("transfer") or 0.0) > 1 - _MUCH_TRANSFER:
-        return None  # faster messages would change little: calls wait in ways without a metric
-    ends = ends_of(profile)
-    own = profile.exclusive("mpi").sum(axis=1)
-    for name in (*_OTHER_MPI, *_WAITS_OF_MPI):
-        if name in profile.stored:
-            own = own - profile.exclusive(name).sum(axis=1)
-    own[ends] = 0
-    dominates = own.sum() / time >= _MUCH_TRANSFER and own.sum() > _waits_ns(waits, ends)
-    return own if dominates else None
-
-
-def _of_transfer(waits: Waits) -> list[tuple[str, str]]:
-    """Where MPI takes longer than its waits, and what that points to; else nothing."""
-    own = transfer_ns(waits)
-    if own is None:
-        return []
-    whole, time = own.sum(), waits.profile.total("time")
-    place = int(own.argmax())
-    in_mpi = whole + _waits_ns(waits, ends_of(waits.profile), _WAITS_OF_MPI)
-    lost = (
-        f"MPI takes {in_mpi / time:.1%} of the time of the run, without "
-        f"MPI_Init and MPI_Finalize, and most of that, {whole / time:.1%} of the run, is no "
-        "wait that the trace tells of: transfer dominates."
-    )
-    where = f"{own[place] / whole:.1%} of the transfer is {_inside_text(waits, place)}."
-    return [("lost", lost), ("where", where), ("cause", f"No rank is to blame: {_POINTS_TO}")]
-
-
-@dataclass(frozen=True, slots=True, eq=False)
-class _Costs:
-    """What causes a wait, by call path and location."""
-
-    computing: Floats  # where it is not time in MPI
-    in_mpi: Floats
-    whole: float
-
-    @property
-    def of_mpi(self) -> float:
-        """The share that is caused in MPI, by calls that wait for nobody."""
-        return float(self.in_mpi.sum() / self.whole)
-
-
-def _costs_of(waits: Waits, largest: Largest) -> _Costs | None:
-    """What causes the largest wait, outside of what is left out; None if nothing tells."""
-    profile, delay = waits.profile, WAITS[largest.metric]
-    if not delay or delay not in profile.stored:
-        return None
-    values = profile.exclusive(delay)
-    if values[~largest.left_out].any():
-        values[largest.left_out] = 0
-    if not values.any():
-        return None
-    in_mpi = np.array([[each == "mpi"] for each in profile.call_paths["paradigm"].to_pylist()])
-    return _Costs(values * ~in_mpi, values * in_mpi, values.sum())
-
-
-def _blame_for(waits: Waits, largest: Largest) -> str:
-    """Who causes most of a wait, and where: by computing, unless most is time in MPI."""
-    if largest.metric == _IDLE:
-        return _blame_of_idle(waits, largest)
-    costs = _costs_of(waits, largest)
-    if costs is None:
-        return "The trace does not tell who causes it."
-    if costs.of_mpi <= 1 / 2:
-        return _blame_of_computing(waits, costs)
-    of_place = costs.in_mpi.sum(axis=1)
-    place = int(of_place.argmax())
-    rest = ""
-    if costs.of_mpi <= 1 - _MUCH_COMPUTED:
-        blame = _blame_of_computing(waits, costs)
-        rest = f" By computing, {blame[0].lower()}{blame[1:]}"
-    return (
-        f"Most of it, {costs.of_mpi:.1%}, is caused in MPI itself, by calls that take longer "
-        "on one rank than on another and wait for nobody: above all "
-        f"({of_place[place] / costs.whole:.1%}), {_place_text(waits, place)}. "
-        f"This is transfer: {_POINTS_TO}{rest}"
-    )
-
-
-def _blame_of_computing(waits: Waits, costs: _Costs) -> str:
-    """Which rank causes a wait by computing, and where; or that none stands out."""
-    ranks = waits.profile.locations["rank"].to_numpy()
-    by_rank = np.bincount(ranks, costs.computing.sum(axis=0))
-    rank = int(by_rank.argmax())
-    share = by_rank[rank] / costs.whole
-    stands_out = _stands_out(waits, costs, rank)
-    chosen = costs.computing[:, ranks == rank] if stands_out else costs.computing
-    by_place = chosen.sum(axis=1)
-    place = int(by_place.argmax())
-    of_place = by_place[place] / costs.whole
-    where = _place_text(waits, place)
-    where += "," * (place in waits.places.ends and "," in where)
-    if not stands_out:
-        return (
-            f"No rank stands out (rank {rank} causes most, {share:.1%}): above all "
-            f"({of_place:.1%}), {where} takes longer now on one rank, now on another: "
-            "its work changes, or other programs share the processors."
-            + _hint_at_names(waits, place)
-        )
-    most = "most of it" if share > 1 / 2 else "more of it than any other rank"
-    return (
-        f"Rank {rank} causes {most}, {share:.1%}: above all ({of_place:.1%}), {where} takes "
-        f"longer there than for those who wait. Look there first.{_hint_at_names(waits, place)}"
-    )
-
-
-def _stands_out(waits: Waits, costs: _Costs, rank: int) -> bool:
-    """Whether a rank takes longer than others where it causes most, and not by turns with them.
-
-    Who takes longer by turns, or by chance, causes waits each time, but takes no longer in
-    all. Who is slower throughout takes longer in all by as much as the others wait for it.
-    """
-    is_here = waits.profile.locations["rank"].to_numpy() == rank
-    if is_here.all():
-        return True
-    of_rank = costs.computing[:, is_here].sum(axis=1)
-    count = len(waits.profile.locations["rank"].unique())
-    if of_rank.sum() < min(costs.whole / 2, _STANDS_OUT / count * costs.computing.sum()):
-        return False
-    place = int(of_rank.argmax())
-    time = waits.profile.exclusive("time")[place]
-    longer = time[is_here].sum() - time[~is_here].sum() / (count - 1)
-    waits_of = waits.delays["wait_ns"].to_numpy()[waits.delays["from"].to_numpy() == rank]
-    most = waits_of.max(initial=0) / max(waits_of.sum(), 1)
-    return bool(longer >= of_rank[place] * most / 2)
-
-
-def _blame_of_idle(waits: Waits, largest: Largest) -> str:
-    """Who keeps threads idle, where, and how."""
-    found = keeper(waits.profile, largest.left_out)
-    if found is None:
-        return "The trace does not tell who causes it."
-    where = _inside_text(waits, found.place)
-    how = f"first threads of other ranks wait in MPI for what it does {where}"
-    for keeping, text in (
-        (Keeping.ALONE, f"one thread works alone {where}"),
-        (Keeping.IN_MPI, f"its first thread is in MPI, and was not seen to wait, {where}"),
-        (
-            Keeping.NARROW,
-            f"{_place_text(waits, found.place)} has fewer threads than its process",
-        ),
-    ):
-        if keeping in found.keeping:
-            how = text
-            if Keeping.LATE in found.keeping:
-                how += ", and first threads of other ranks wait for it in MPI"
-    most = "most of it" if found.of_rank > 1 / 2 else "more of it than any other rank"
-    return (
-        f"Rank {found.rank} causes {most}, {found.of_rank:.1%}: above all "
-        f"({found.of_place:.1%}), {how}. Look there first.{_hint_at_names(waits, found.place)}"
-    )
-
-
-def _hint_at_names(waits: Waits, call_path: int) -> str:
-    """How to get the name of a function that computes, where the trace has none."""
-    end = waits.places.ends.get(call_path)
-    if end is None or _is_of_python(waits, end):
-        return ""
-    return " Compiled with -finstrument-functions, the program tells which function it is."
-
-
-def _is_of_python(waits: Waits, call_path: int) -> bool:
-    """Whether a call is made from Python, whose functions no stack tells of."""
-    return any(name.startswith(EXTENSION) for name in waits.path(call_path))
-
-
-def _place_text(waits: Waits, call_path: int) -> str:
-    """The end of a call path: an operation or function, and what it is called in.
-
-    Behind `at` is the line of a call, in parentheses the one that a function begins at.
-    """
-    places = waits.places
-    if call_path in places.ends:
-        return _computing_text(waits, call_path)
-    text = _name_with_line(waits, call_path)
-    [row] = waits.profile.call_paths.slice(call_path, 1).to_pylist()
-    if row["paradigm"] == "openmp":
-        return f"{text} in {function}" if (function := _function_around(waits, row)) else text
-    parent = row["parent"]
-    if parent is None or row["paradigm"] == "compiler":
-        return text
-    [above] = waits.profile.call_paths.slice(parent, 1).to_pylist()
-    if above["role"] == "artificial" or above["function"].startswith(EXTENSION):
-        return text
-    sites = places.place_text(call_path)
-    caller = above["function"]
-    if sites:
-        caller += f" at {sites[0]}"
-    elif parent not in places.regions or above["paradigm"] == "openmp":
-        caller = _name_with_line(waits, parent)  # with the line that it calls from
-    return f"{text} called by {caller}"
-
-
-def _function_around(waits: Waits, row: dict[str, Any]) -> str | None:
-    """The function that a construct of threads is in, None where none is known."""
-    table = waits.profile.call_paths
-    while row["parent"] is not None and row["paradigm"] == "openmp":
-        [row] = table.slice(row["parent"], 1).to_pylist()
-    is_function = row["paradigm"] not in ("openmp", "measurement")
-    return row["function"].partition("@")[0].strip() if is_function else None
-
-
-def _inside_text(waits: Waits, call_path: int) -> str:
-    where = _place_text(waits, call_path)
-    return where if call_path in waits.places.ends else f"in {where}"
-
-
-def _name_with_line(waits: Waits, call_path: int) -> str:
-    name, *line = waits.path(call_path)[-1].replace(" @", "@").split("@", 1)
-    if not line:
-        return name
-    is_construct = name.startswith("!$omp")
-    begins = call_path in waits.places.regions and not is_construct
-    return f"{name} ({line[0]})" if begins else f"{name} at {line[0]}"
-
-
-def told_path(waits: Waits, call_path: int) -> str:
-    """A call path for people: with the lines of calls, and the calls around computing."""
-    parents = waits.profile.call_paths["parent"].to_pylist()
-    chain = [call_path]
-    while (parent := parents[chain[-1]]) is not None:
-        chain.append(parent)
-    names = waits.path(call_path)[::-1]
-    for k, node in enumerate(chain):
-        name, *line = names[k].split("@", 1)
-        if node in waits.places.regions and line and not name.startswith("!$omp"):
-            names[k] = f"{name} ({line[0]})"
-    if call_path in waits.places.ends:
-        names[0] = _computing_text(waits, call_path).partition(", in ")[0]
-    elif len(chain) > 1 and chain[1] in waits.places.regions:
-        names[0] = " at ".join([names[0], *waits.places.place_text(call_path)])
-    return " > ".join(names[::-1])
-
-
-def _computing_text(waits: Waits, call_path: int) -> str:
-    """Computing, by the calls around it and the function that is known to hold it."""
-    functions, parents, files, lines = (
-        waits.profile.call_paths[name].to_pylist()
-        for name in ("function", "parent", "file", "begin_line")
-    )
-    places = waits.places
-    end, begins = places.ends[call_path], places.begins[call_path]
-    last = places.call(end, functions[end])
-    before = [places.call(each, functions[each]) for each in begins]
-    comma = "," * any("," in each for each in (*before, last))
-    first = one_of(before, comma)
-    text = f"computing from {first}{comma} to {last}"
-    if begins == (end,):
-        text = f"computing from one {last}{comma} to the next"
-    holder = parents[call_path]
-    if holder is None or functions[holder] not in MAINS or _is_of_python(waits, end):
-        return text  # Python's own main would say nothing
-    text += comma
-    where = f"{files[holder]}:{lines[holder]}"
-    is_told = last.endswith(f" {where}") or where in places.sites.get(end, ())
-    if files[holder] is None or lines[holder] is None or is_told:
-        return f"{text} in {functions[holder]} or what it calls"
-    return f"{text} in {functions[holder]}, {where}, or what it calls"

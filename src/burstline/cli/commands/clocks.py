@@ -12,6 +12,7 @@ from burstline.cli.inputs import progress_bar, read_selected, whole
 from burstline.cli.products import require_free
 from burstline.errors import ParameterError
 from burstline.formats import atomic
+from burstline.quantities import format_share
 from burstline.run import CLOCKED, COPIES_REPLAYED
 
 if TYPE_CHECKING:
@@ -92,7 +93,7 @@ def _fitted(arguments: usage.Arguments) -> tuple[EffortModel, show.Outcome]:
     )
     files = ", ".join(Path(file).name for file in arguments.inputs)
     fit = waits.fitted(traces, names or clocks.KINDS, f"fitted to {files}", calls)
-    explained = show.format_share(fit.explained).strip()
+    explained = format_share(fit.explained).strip()
     told = (
         f"{explained} of the time of computation is explained, by {fit.rows:,} call paths on "
         f"threads; each event took {fit.event_ns:.0f} ns besides"

@@ -20,6 +20,7 @@ from burstline.cli.products import (
 )
 from burstline.errors import NotEnoughDataError, ParameterError, printable
 from burstline.formats import atomic, paraver
+from burstline.quantities import format_share
 from burstline.run import LEAST_WINDOW, bytes_to_merge
 
 if TYPE_CHECKING:
@@ -172,7 +173,7 @@ def warn_of_strangers(shares: Shares) -> None:
 def _strangers(shares: Shares, least: float) -> str:
     """Which runs share less with the base than that; empty if none does."""
     few = [(whose, share) for whose, share in shares if share < least]
-    return ", ".join(f"only {show.format_share(share)} of the {whose}" for whose, share in few)
+    return ", ".join(f"only {format_share(share)} of the {whose}" for whose, share in few)
 
 
 def _warn_of_cuts(matching: Matching, paths: Sequence[Path]) -> None:

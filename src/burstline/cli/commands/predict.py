@@ -12,6 +12,7 @@ from burstline.cli import usage
 from burstline.cli.commands.signature import RUN, measured, read_measurement, read_signature
 from burstline.cli.products import print_view
 from burstline.errors import NotEnoughDataError, ParameterError, plural
+from burstline.quantities import format_ns
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
@@ -157,17 +158,17 @@ def _spread(times: Sequence[int]) -> float | None:
 
 
 def _sentence(turn: dict[str, Any]) -> str:
-    predicted, actual = (show.format_ns(turn[name]) for name in ("predicted_ns", "actual_ns"))
+    predicted, actual = (format_ns(turn[name]) for name in ("predicted_ns", "actual_ns"))
     return f"turn {turn['turn']}: predicted {predicted}, took {actual}: {turn['error']:+.1%}"
 
 
 def _verdict(document: dict[str, Any]) -> Iterator[tuple[str, str]]:
     shown = {
-        name: show.format_ns(value)
+        name: format_ns(value)
         for name, value in document.items()
         if name[-3:] == "_ns" and isinstance(value, int)
     }
-    low, high = map(show.format_ns, document["interval_ns"])
+    low, high = map(format_ns, document["interval_ns"])
     turns = document["turns"]
     yield "predicted", f"{shown['predicted_ns']}, between {low} and {high}"
     if not document["usable"]:

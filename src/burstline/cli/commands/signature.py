@@ -19,6 +19,7 @@ from burstline.cli.products import in_folder, print_view, require_free
 from burstline.errors import ParameterError, plural
 from burstline.formats import atomic
 from burstline.formats.documents import read_json, read_toml
+from burstline.quantities import format_share
 from burstline.run import COPIES_REPLAYED, REPLAYED
 
 if TYPE_CHECKING:
@@ -117,7 +118,7 @@ def _build(arguments: usage.Arguments) -> None:
         "spread": signature.spread,
         "crossing": signature.crossing,
     }
-    share = show.format_share(chosen.early_ns / max(chosen.span_ns, 1)).strip()
+    share = format_share(chosen.early_ns / max(chosen.span_ns, 1)).strip()
     note = (
         f"{output}: {plural(signature.ranks, 'rank')}, {plural(relevant, 'phase')} "
         f"of rank {chosen.rank}; a run of it stops at {share} of the base run"

@@ -10,6 +10,7 @@ from importlib import resources
 from typing import Any, Final, NamedTuple
 
 from burstline.errors import plural
+from burstline.quantities import format_ns
 from burstline.show.page.charts import patterns
 from burstline.show.page.html import Html, link, plain, tag
 from burstline.show.page.report import NothingError, Report, Section
@@ -23,7 +24,6 @@ from burstline.show.page.sections import (
     verdict,
     waits,
 )
-from burstline.show.units import format_ns
 
 _SECTIONS: Final = (verdict, ranks, code, waits, messages, computing, runs, coverage)
 """In the order of the questions; each has NAME, LABEL and section(report)."""

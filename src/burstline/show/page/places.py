@@ -4,8 +4,9 @@ from __future__ import annotations
 
 from typing import Final
 
+from burstline.answers import path_text
 from burstline.show.page.html import Html, code, join, tag
-from burstline.waits import Waits, told_path
+from burstline.waits import Waits
 
 _MOST_CALLERS: Final = 3
 
@@ -37,7 +38,7 @@ class Places:
         """The name, the source line, and the callers; None of computing between calls."""
         places, row = self._waits.places, self._rows[call_path]
         if call_path in places.ends:
-            return told_path(self._waits, call_path).rpartition(" > ")[2], "", None
+            return path_text(self._waits, call_path).rpartition(" > ")[2], "", None
         sites = places.place_text(call_path)
         where = sites[0] if sites else ""
         callers: list[str] = []

@@ -12,8 +12,8 @@ import numpy as np
 from burstline.columns import Floats
 from burstline.errors import NotEnoughDataError, plural
 from burstline.identity import Frame
+from burstline.quantities import format_count
 from burstline.show.pictures.canvas import safe
-from burstline.show.units import format_count
 from burstline.structure import IN_NO_LOOP, LEFT_OUT, Call, Loop, Points, Structure, walk
 
 _MARGIN: Final = 1.6

@@ -9,8 +9,8 @@ import numpy as np
 
 from burstline.columns import Floats
 from burstline.errors import plural
+from burstline.quantities import format_share
 from burstline.show.pictures.canvas import GREY, PALE, Form, blank, drawn, safe
-from burstline.show.units import format_share
 from burstline.studies import FactorMap
 
 if TYPE_CHECKING:

@@ -7,8 +7,8 @@ from typing import TYPE_CHECKING, Final
 import numpy as np
 
 from burstline.errors import plural
+from burstline.quantities import format_count, format_ns
 from burstline.show.pictures.canvas import DARK, GREY, Form, blank, drawn, safe
-from burstline.show.units import format_count, format_ns
 from burstline.studies import Learned, Score
 
 if TYPE_CHECKING:

@@ -14,8 +14,8 @@ from burstline.columns import Floats, Integers, Ordinals
 from burstline.errors import ParameterError, plural
 from burstline.merge import STAGES, Matching
 from burstline.model import UNKNOWN, Trace
+from burstline.quantities import format_share
 from burstline.show.pictures.canvas import DARK, GREY, Form, blank, drawn, safe
-from burstline.show.units import format_share
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes

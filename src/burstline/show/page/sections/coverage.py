@@ -5,11 +5,12 @@ from __future__ import annotations
 from collections.abc import Iterator
 from typing import Final
 
+from burstline.answers import verdict_on_waits
 from burstline.errors import plural
+from burstline.quantities import format_ns
 from burstline.show.blocks import COUNT, TEXT, Column, Table
 from burstline.show.page.html import Child, Html, code, facts, heading, join, table
 from burstline.show.page.report import Missing, Report, Section, found
-from burstline.show.units import format_ns
 from burstline.summary import Summary
 
 NAME: Final = "coverage"
@@ -101,8 +102,9 @@ def _unknown(report: Report) -> Iterator[tuple[str, Child]]:
             "Clocks",
             f"{events} stamped before the cause, by up to {worst}.",
         )
-    for doubt in waits.doubts():
-        yield "Doubt", doubt
+    for each in verdict_on_waits(waits):
+        if each.question == "but":
+            yield "Doubt", each.sentence
 
 
 def _methods(report: Report) -> Iterator[tuple[str, Child]]:

@@ -5,10 +5,10 @@ from __future__ import annotations
 from typing import Final
 
 from burstline.errors import plural
+from burstline.quantities import format_bytes, format_ns
 from burstline.show.blocks import BYTES, COUNT, SHARE, TIME, Column, Table
 from burstline.show.page.html import Html, heading, join, table
 from burstline.show.page.report import NothingError, Report, Section
-from burstline.show.units import format_bytes, format_ns
 from burstline.summary import Summary
 
 NAME: Final = "messages"

@@ -1,0 +1,150 @@
+"""How a call path of the analysis of waits is called, and the place that it is."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from burstline.answers.values import Place
+from burstline.identity import MAINS
+from burstline.waits import EXTENSION, Waits, one_of
+
+
+def place_of(waits: Waits, call_path: int, rank: int | None = None) -> Place:
+    """The function and line of a call path, as far as they are known."""
+    places, table = waits.places, waits.profile.call_paths
+    [row] = table.slice(call_path, 1).to_pylist()
+    if call_path in places.ends:
+        # Which function computes is not known, only the calls around it.
+        return _called_from(waits, places.ends[call_path], Place(rank))
+    if row["paradigm"] != "mpi":
+        begin = None if row["begin_line"] is None else int(row["begin_line"])
+        function = row["function"]
+        if row["paradigm"] == "openmp":
+            function = _function_around(waits, row)
+        return Place(rank, function and _plain(function), row["file"], begin)
+    above = None if row["parent"] is None else table.slice(row["parent"], 1).to_pylist()[0]
+    if above is None or above["role"] == "artificial":
+        return _called_from(waits, call_path, Place(rank))
+    if above["function"].startswith(EXTENSION):
+        return Place(rank)
+    caller = Place(rank, _plain(above["function"]), above["file"], above["begin_line"])
+    return _called_from(waits, call_path, caller)
+
+
+def _called_from(waits: Waits, call_path: int, otherwise: Place) -> Place:
+    """The line that a call is most often made from."""
+    sites = waits.places.sites.get(call_path, ())
+    if sites:
+        file, _, line = sites[0].rpartition(":")
+        return Place(otherwise.rank, otherwise.function, file, int(line))
+    return otherwise
+
+
+def _plain(function: str) -> str:
+    return function.partition("@")[0].strip()
+
+
+def place_text(waits: Waits, call_path: int) -> str:
+    """The end of a call path: an operation or function, and what it is called in.
+
+    Behind `at` is the line of a call, in parentheses the one that a function begins at.
+    """
+    places = waits.places
+    if call_path in places.ends:
+        return _computing_text(waits, call_path)
+    text = _name_with_line(waits, call_path)
+    [row] = waits.profile.call_paths.slice(call_path, 1).to_pylist()
+    if row["paradigm"] == "openmp":
+        return f"{text} in {function}" if (function := _function_around(waits, row)) else text
+    parent = row["parent"]
+    if parent is None or row["paradigm"] == "compiler":
+        return text
+    [above] = waits.profile.call_paths.slice(parent, 1).to_pylist()
+    if above["role"] == "artificial" or above["function"].startswith(EXTENSION):
+        return text
+    sites = places.place_text(call_path)
+    caller = above["function"]
+    if sites:
+        caller += f" at {sites[0]}"
+    elif parent not in places.regions or above["paradigm"] == "openmp":
+        caller = _name_with_line(waits, parent)  # with the line that it calls from
+    return f"{text} called by {caller}"
+
+
+def inside_text(waits: Waits, call_path: int) -> str:
+    """The same behind a verb: in a call or function, but computing from one call to another."""
+    where = place_text(waits, call_path)
+    return where if call_path in waits.places.ends else f"in {where}"
+
+
+def path_text(waits: Waits, call_path: int) -> str:
+    """A whole call path: with the lines of calls, and the calls around computing."""
+    parents = waits.profile.call_paths["parent"].to_pylist()
+    chain = [call_path]
+    while (parent := parents[chain[-1]]) is not None:
+        chain.append(parent)
+    names = waits.path(call_path)[::-1]
+    for k, node in enumerate(chain):
+        name, *line = names[k].split("@", 1)
+        if node in waits.places.regions and line and not name.startswith("!$omp"):
+            names[k] = f"{name} ({line[0]})"
+    if call_path in waits.places.ends:
+        names[0] = _computing_text(waits, call_path).partition(", in ")[0]
+    elif len(chain) > 1 and chain[1] in waits.places.regions:
+        names[0] = " at ".join([names[0], *waits.places.place_text(call_path)])
+    return " > ".join(names[::-1])
+
+
+def is_named(waits: Waits, call_path: int) -> bool:
+    """Whether the function that computes is known, or never will be: Python's own."""
+    end = waits.places.ends.get(call_path)
+    return end is None or _is_of_python(waits, end)
+
+
+def _is_of_python(waits: Waits, call_path: int) -> bool:
+    """Whether a call is made from Python, whose functions no stack has."""
+    return any(name.startswith(EXTENSION) for name in waits.path(call_path))
+
+
+def _function_around(waits: Waits, row: dict[str, Any]) -> str | None:
+    """The function that a construct of threads is in, None where none is known."""
+    table = waits.profile.call_paths
+    while row["parent"] is not None and row["paradigm"] == "openmp":
+        [row] = table.slice(row["parent"], 1).to_pylist()
+    is_function = row["paradigm"] not in ("openmp", "measurement")
+    return _plain(row["function"]) if is_function else None
+
+
+def _name_with_line(waits: Waits, call_path: int) -> str:
+    name, *line = waits.path(call_path)[-1].replace(" @", "@").split("@", 1)
+    if not line:
+        return name
+    is_construct = name.startswith("!$omp")
+    begins = call_path in waits.places.regions and not is_construct
+    return f"{name} ({line[0]})" if begins else f"{name} at {line[0]}"
+
+
+def _computing_text(waits: Waits, call_path: int) -> str:
+    """Computing, by the calls around it and the function that is known to hold it."""
+    functions, parents, files, lines = (
+        waits.profile.call_paths[name].to_pylist()
+        for name in ("function", "parent", "file", "begin_line")
+    )
+    places = waits.places
+    end, begins = places.ends[call_path], places.begins[call_path]
+    last = places.call(end, functions[end])
+    before = [places.call(each, functions[each]) for each in begins]
+    comma = "," * any("," in each for each in (*before, last))
+    first = one_of(before, comma)
+    text = f"computing from {first}{comma} to {last}"
+    if begins == (end,):
+        text = f"computing from one {last}{comma} to the next"
+    holder = parents[call_path]
+    if holder is None or functions[holder] not in MAINS or _is_of_python(waits, end):
+        return text  # Python's own main would say nothing
+    text += comma
+    where = f"{files[holder]}:{lines[holder]}"
+    is_told = last.endswith(f" {where}") or where in places.sites.get(end, ())
+    if files[holder] is None or lines[holder] is None or is_told:
+        return f"{text} in {functions[holder]} or what it calls"
+    return f"{text} in {functions[holder]}, {where}, or what it calls"

@@ -1,0 +1,495 @@
+"""The verdict on a run: at most five sentences, the order of the questions that one has.
+
+Shares of time are of one baseline, :attr:`burstline.Summary.baseline`: from the first end of
+MPI_Init to the last begin of MPI_Finalize, once for each thread.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+from typing import Final
+
+from burstline.answers.fitness import (
+    CALLERS_KNOWN,
+    CLOCKS_IN_ORDER,
+    LONG_ENOUGH,
+    NOTHING_DROPPED,
+    PROCESSORS_ALONE,
+    SPOILS,
+    checks,
+)
+from burstline.answers.places import inside_text, place_of, place_text
+from burstline.answers.values import Check, Fact, Place, Sentence
+from burstline.answers.waits import LITTLE, not_understood, titled
+from burstline.answers.words import (
+    NOTHING,
+    Phrase,
+    capital,
+    counted,
+    joined,
+    phrase,
+    sentence,
+    share,
+    time,
+)
+from burstline.identity import Path
+from burstline.structure import Call, Loop, Structure, walk
+from burstline.summary import Summary
+from burstline.waits import (
+    Keeper,
+    Largest,
+    Waits,
+    blame_for,
+    costs_of,
+    ends_of,
+    keeper,
+    largest_waits,
+    transfer_ns,
+    waits_ns,
+)
+
+NOT_ASKED: Final = "it was not looked for"
+_MOST_WAITS: Final = 2
+_LEAST_WAIT: Final = 0.01  # of the baseline: a second wait below is not told
+_GOOD: Final = 0.95  # a factor above costs nothing worth a look
+_LEAST_FIDELITY: Final = 0.9
+_LEAST_UNSEEN: Final = 0.0005  # of the baseline: less would be printed as 0.0 %
+_MOST_REASONS: Final = 2
+_IDLE: Final = "omp_idle_threads"
+_HELD: Final = ("file", "function")
+_FACTORS: Final = {
+    "load_balance": "load balance",
+    "mpi_load_balance": "load balance of processes",
+    "serialisation": "serialisation",
+    "transfer": "transfer",
+    "communication": "communication",
+    "openmp_load_balance": "load balance of threads",
+    "openmp_communication": "communication of threads",
+}
+_MEANINGS: Final = {
+    "load_balance": "ranks compute for different times",
+    "mpi_load_balance": "processes compute for different times",
+    "serialisation": "ranks wait for each other in turn",
+    "transfer": "messages and collectives take time",
+    "communication": "ranks spend time in MPI",
+    "openmp_load_balance": "threads compute for different times",
+    "openmp_communication": "threads idle, or wait for each other",
+}
+
+
+def verdict_on_run(
+    summary: Summary,
+    structure: Structure | None = None,
+    waits: Waits | None = None,
+    *,
+    missing: Mapping[str, str] | None = None,
+) -> tuple[Sentence, ...]:
+    """What there is to say of a run first, in at most five sentences.
+
+    Parameters
+    ----------
+    summary : Summary
+        Of the trace.
+    structure : Structure, optional
+        Of the same trace: it tells the time step.
+    waits : Waits, optional
+        Of the same trace, by the physical clock.
+    missing : mapping of str to str, optional
+        Why ``structure`` or ``waits`` is not given, as a sentence.
+
+    Returns
+    -------
+    tuple of Sentence
+        Questions are ``judged`` (whether the run may be judged by its trace), ``time step``,
+        ``efficiency``, ``waits`` and ``not recorded``.
+
+    Notes
+    -----
+    A rank is named as a cause only where it takes longer than others throughout, and a function
+    only where the trace tells it. Linear in call paths times locations.
+
+    Examples
+    --------
+    >>> from burstline import summarise
+    >>> from burstline.testing import trace_of
+    >>> trace = trace_of("ranks 1 | 0 | 0 enter MPI_Init | 9 leave")
+    >>> [each.question for each in verdict_on_run(summarise(trace))]
+    ['judged', 'time step', 'efficiency', 'waits', 'not recorded']
+    """
+    given = {name: reason.rstrip(".") for name, reason in (missing or {}).items()}
+    because = dict.fromkeys(("structure", "waits"), NOT_ASKED) | given
+    checked = checks(summary, waits)
+    return (
+        _judged(summary, checked),
+        _time_step(summary, structure, because["structure"]),
+        _efficiency(summary, waits),
+        _waits(summary, waits, because["waits"], checked),
+        _not_recorded(summary, waits),
+    )
+
+
+def _judged(summary: Summary, checked: tuple[Check, ...]) -> Sentence:
+    """Whether the run may be judged, and if not, what is wrong and what helps."""
+    failed = [check for check in checked if check.passed is False]
+    spoilt = [check for check in failed if check.name in SPOILS]
+    if not spoilt:
+        holds = [_holds(check) for check in checked if check.passed]
+        said = joined(", ", *holds[:-1])
+        but = [_fails(check, summary) for check in failed]
+        return sentence(
+            "judged",
+            "This run may be judged by its trace: {holds}.{but}{unknown}",
+            holds=joined(" and ", said, *holds[-1:]),
+            but=_sentences(phrase("but {what}", what=each) for each in but),
+            unknown=_unknown(checked),
+        )
+    return sentence(
+        "judged",
+        "Judge this run with care: {fails}. {remedies}{unknown}",
+        fails=joined("; ", *(_fails(check, summary) for check in failed)),
+        remedies=" ".join(f"{capital(check.remedy)}." for check in spoilt),
+        unknown=_unknown(checked),
+    )
+
+
+def _sentences(phrases: Iterator[Phrase]) -> Phrase:
+    """Phrases as sentences of their own, behind another one."""
+    made = [Phrase(f" {capital(each.text)}.", each.facts) for each in phrases]
+    return joined("", *made)
+
+
+def _unknown(checked: tuple[Check, ...]) -> Phrase:
+    """That the trace does not tell whether ranks shared processors."""
+    alone = next(check for check in checked if check.name == PROCESSORS_ALONE)
+    if alone.passed is not None:
+        return NOTHING
+    return Phrase(" Whether ranks shared processors is not known.")
+
+
+def _holds(check: Check) -> Phrase:
+    figure = check.figure or 0
+    if check.name == LONG_ENOUGH:
+        return phrase("it lasts {long}", long=time("length", figure))
+    if check.name == NOTHING_DROPPED:
+        return Phrase("nothing was dropped")
+    if check.name == CLOCKS_IN_ORDER:
+        return Phrase("clocks agree")
+    if check.name == CALLERS_KNOWN:
+        return phrase(
+            "callers are known for {known} of the calls", known=share("callers", figure)
+        )
+    return phrase(
+        "ranks were on a processor for {on} of their computing",
+        on=share("on a processor", figure),
+    )
+
+
+def _fails(check: Check, summary: Summary) -> Phrase:
+    figure = check.figure or 0
+    if check.name == LONG_ENOUGH:
+        bound = time("least length", check.bound)
+        return phrase(
+            "it lasts only {long}, less than {bound}", long=time("length", figure), bound=bound
+        )
+    if check.name == NOTHING_DROPPED:
+        return phrase(
+            "{losses} of records met", losses=counted(round(figure), "loss", nouns="losses")
+        )
+    if check.name == CLOCKS_IN_ORDER:
+        if check.figure is None:
+            return Phrase("messages arrive before they are sent, so clocks disagree")
+        early = time("early", figure)
+        return phrase(
+            "clocks disagree: events are up to {early} before their cause", early=early
+        )
+    if check.name == CALLERS_KNOWN:
+        known = share("callers", figure)
+        return phrase("callers are known for only {known} of the calls", known=known)
+    counter = "" if summary.processor is None else summary.processor.counter
+    return phrase(
+        "ranks probably shared processors: by {counter} they were on one for only {on} of "
+        "their computing (inferred: sleeping or reading files looks the same)",
+        counter=counter,
+        on=share("on a processor", figure),
+    )
+
+
+def _time_step(summary: Summary, structure: Structure | None, because: str) -> Sentence:
+    """The loop that spans most, where it is, and what an iteration of it costs."""
+    question = "time step"
+    if structure is None:
+        return Sentence(question, f"The time step is not known: {because}.")
+    outermost = [loop for loop in structure.loops if loop.parent is None]
+    if not outermost:
+        return Sentence(question, "No loop was found in the calls of MPI, so no time step.")
+    loop = max(outermost, key=lambda each: float(each.inside_ns.sum()))
+    where, place = _lines_of(loop)
+    ranks = len(summary.efficiency.ranks) or len(structure.ranks)
+    length_ns = summary.baseline.length_ns
+    inside = float(loop.inside_ns.sum()) / max(length_ns * ranks, 1)
+    doubt = NOTHING
+    if structure.fidelity < _LEAST_FIDELITY:
+        doubt = phrase(
+            " But the loops that were found make only {fidelity} of the calls in their order.",
+            fidelity=share("fidelity", structure.fidelity),
+        )
+    return sentence(
+        question,
+        "Loop {loop}{where} takes {mean} an iteration on average; {iterations} are {share} of "
+        "the {length} from MPI_Init to MPI_Finalize.{doubt}",
+        loop=str(loop.id),
+        where=where,
+        mean=time("mean iteration", loop.mean_ns, place),
+        iterations=counted(loop.total_iterations, "iteration", place),
+        share=share("in the loop", min(inside, 1.0), place),
+        length=time("baseline", length_ns),
+        doubt=doubt,
+    )
+
+
+def _lines_of(loop: Loop) -> tuple[str, Place | None]:
+    """The lines of a loop: of the function that holds it, else of its first and last call."""
+    paths = [item.path for item, _ in walk(loop.items) if isinstance(item, Call) and item.path]
+    if not paths:
+        return "", None
+    if (held := _held_by(paths)) is not None:
+        first, last, place = held
+        lines = f"{place.file}:{first}" + f" to {last}" * (last != first)
+        return f", {lines}" + f" in {place.function}" * bool(place.function) + ",", place
+    ends = [each[-1] for each in (paths[0], paths[-1])]
+    place = Place(None, None, ends[0].file, ends[0].line)
+    if None in (ends[0].file, ends[0].line, ends[1].file, ends[1].line):
+        return "", None
+    return f", {ends[0].file}:{ends[0].line} to {ends[1].file}:{ends[1].line},", place
+
+
+def _held_by(paths: list[Path]) -> tuple[int, int, Place] | None:
+    """The first and last line of one file where paths part; None if there is none."""
+    parting = tuple(path[-1] for path in paths)
+    for frames in zip(*paths, strict=False):
+        if len(set(frames)) > 1:
+            parting = frames
+            break
+    files, functions = ({getattr(each, name) for each in parting} for name in _HELD)
+    lines = sorted(each.line for each in parting if each.line is not None)
+    if len(files) > 1 or not lines or parting[0].file is None:
+        return None
+    function = parting[0].function if len(functions) == 1 else None
+    return lines[0], lines[-1], Place(None, function, parting[0].file, lines[0])
+
+
+def _efficiency(summary: Summary, waits: Waits | None) -> Sentence:
+    """The parallel efficiency, and the factor that hurts most."""
+    question, own = "efficiency", summary.efficiency
+    if own.parallel is None:
+        return Sentence(question, f"There is no parallel efficiency: {own.reason}.")
+    factors = {name: value for name, value in own.factors.items() if value is not None}
+    if waits is not None and waits.unit == "ns" and own.span != "trace":
+        factors |= {
+            name: value for name, value in waits.efficiency.items() if value is not None
+        }
+    parallel = factors["parallel"]
+    leaves = ["load_balance", "serialisation", "transfer"]
+    if "hybrid" in factors:
+        parallel = factors["hybrid"]
+        leaves = [
+            "mpi_load_balance",
+            *leaves[1:],
+            "openmp_load_balance",
+            "openmp_communication",
+        ]
+    if not {"serialisation", "transfer"} <= factors.keys():
+        leaves.append("communication")
+    known = [name for name in leaves if name in factors]
+    worst = min(known, key=lambda name: factors[name])
+    whole = share("parallel efficiency", parallel)
+    value = share(_FACTORS[worst], factors[worst])
+    if factors[worst] >= _GOOD:
+        return sentence(
+            question,
+            "Parallel efficiency is {whole}: no factor hurts, the lowest is {name} with "
+            "{value}.",
+            whole=whole,
+            name=_FACTORS[worst],
+            value=value,
+        )
+    return sentence(
+        question,
+        "Parallel efficiency is {whole}; {name} hurts most with {value}: {meaning}.",
+        whole=whole,
+        name=_FACTORS[worst],
+        value=value,
+        meaning=_meaning(worst, summary),
+    )
+
+
+def _meaning(factor: str, summary: Summary) -> Phrase:
+    """What a factor tells, of load balance with the rank that computes most."""
+    useful, ranks = summary.efficiency.useful_ns, summary.efficiency.ranks
+    if factor != "load_balance" or len(useful) < 2:
+        return Phrase(_MEANINGS[factor])
+    most = max(useful)
+    _, rank = ranks[useful.index(most)]
+    return phrase(
+        "rank {rank} computes for {most}, the mean is {mean}",
+        rank=str(rank),
+        most=time("computing", most, Place(rank)),
+        mean=time("mean computing", sum(useful) / len(useful)),
+    )
+
+
+def _waits(
+    summary: Summary, waits: Waits | None, because: str, checked: tuple[Check, ...]
+) -> Sentence:
+    """The two worst waits, where they are, and who causes them."""
+    question, whole = "waits", summary.baseline.whole_ns
+    if waits is None:
+        return Sentence(question, f"Who waits for whom is not known: {because}.")
+    if waits.unit != "ns" or not whole:
+        reason = "the clock is a logical one" if whole else "no time passes in MPI's part"
+        return Sentence(question, f"Waits have no share of the time, because {reason}.")
+    told = list(_worst(waits, whole))
+    if not told:
+        left_out = ends_of(waits.profile)
+        every = waits_ns(waits, left_out) / whole
+        if every < _LEAST_UNSEEN:
+            return Sentence(question, "No thread was seen to wait between Init and Finalize.")
+        return sentence(
+            question,
+            "Threads wait for {every} of the time: too little to look for a cause.",
+            every=share("waiting", every),
+        )
+    return Sentence(question, *joined(" ", *told, _doubt(checked)))
+
+
+def _doubt(checked: tuple[Check, ...]) -> Phrase:
+    """What makes every cause doubtful."""
+    failed = {check.name for check in checked if check.passed is False}
+    if CLOCKS_IN_ORDER in failed:
+        return Phrase("As clocks disagree, this may be wrong.")
+    if PROCESSORS_ALONE in failed:
+        return Phrase("As processors were probably shared, the machine may cause it.")
+    return NOTHING
+
+
+def _worst(waits: Waits, whole: int) -> Iterator[Phrase]:
+    """The worst waits, transfer as one of them; none if all waits are little."""
+    transfer, largest = transfer_ns(waits), largest_waits(waits)
+    if not largest:
+        largest = []
+    if transfer is None and waits_ns(waits, ends_of(waits.profile)) / whole < LITTLE:
+        return
+    if transfer is not None:
+        place = int(transfer.argmax())
+        yield phrase(
+            "MPI takes {transfer} of the time without waiting for anybody, most of it{where}: "
+            "no rank is to blame.",
+            transfer=share("transfer", transfer.sum() / whole, place_of(waits, place)),
+            where=f" {inside_text(waits, place)}",
+        )
+    left = _MOST_WAITS - (transfer is not None)
+    changeable = [each for each in largest if not _is_of_ends(waits, each)]
+    for number, wait in enumerate(changeable[:left]):
+        least = _LEAST_WAIT if number or transfer is not None else 0
+        if wait.cost_ns / whole >= least:
+            yield _wait(waits, wait, whole)
+
+
+def _is_of_ends(waits: Waits, wait: Largest) -> bool:
+    """Whether a wait is in MPI_Init and MPI_Finalize alone, which no program can change."""
+    kept = ~ends_of(waits.profile)
+    return not waits.profile.exclusive(wait.metric)[kept].any()
+
+
+def _wait(waits: Waits, wait: Largest, whole: int) -> Phrase:
+    """What a kind of wait costs, where most of it is, and who causes it."""
+    title, _ = titled(waits, wait.metric)
+    [(place, there), *_] = waits.top_call_paths(wait.metric, 1, wait.left_out)
+    who = "while first threads are " if wait.metric == _IDLE else ""
+    return phrase(
+        "{title} {takes} {cost} of the time, {there} of it {who}{where}: {cause}.",
+        title=title,
+        takes="take" if title.endswith("s") else "takes",
+        cost=share(title, wait.cost_ns / whole),
+        there=share("of the wait", there / wait.cost_ns, place_of(waits, place)),
+        who=who,
+        where=inside_text(waits, place),
+        cause=_cause(waits, wait),
+    )
+
+
+def _cause(waits: Waits, wait: Largest) -> Phrase:
+    """Who causes most of a wait, and where, in a few words."""
+    if wait.metric == _IDLE:
+        found = keeper(waits.profile, wait.left_out)
+        return Phrase("its cause is not known") if found is None else _keeps(waits, found)
+    costs = costs_of(waits, wait)
+    if costs is None:
+        return Phrase("its cause is not known")
+    if costs.of_mpi > 1 / 2:
+        place, of_place = costs.largest_in_mpi()
+        return phrase(
+            "calls of MPI that wait for nobody cause {of_mpi}, above all {where} ({of_place}), "
+            "so no rank is to blame",
+            of_mpi=share("caused in MPI", costs.of_mpi),
+            where=place_text(waits, place),
+            of_place=share("caused there", of_place, place_of(waits, place)),
+        )
+    blame = blame_for(waits, costs)
+    rank = blame.rank if blame.stands_out else None
+    parts: dict[str, Fact | str] = {
+        "rank": str(blame.rank),
+        "of_rank": share("caused by the rank", blame.of_rank, Place(blame.rank)),
+        "where": inside_text(waits, blame.place),
+        "of_place": share("caused there", blame.of_place, place_of(waits, blame.place, rank)),
+    }
+    if blame.stands_out:
+        return phrase("rank {rank} causes {of_rank}, above all {where} ({of_place})", **parts)
+    return phrase(
+        "no rank stands out (rank {rank} causes most, {of_rank}); ranks take longer by turns, "
+        "above all {where} ({of_place})",
+        **parts,
+    )
+
+
+def _keeps(waits: Waits, found: Keeper) -> Phrase:
+    """Who keeps threads idle, and where."""
+    return phrase(
+        "rank {rank} causes {of_rank}, above all {where} ({of_place})",
+        rank=str(found.rank),
+        of_rank=share("caused by the rank", found.of_rank, Place(found.rank)),
+        where=inside_text(waits, found.place),
+        of_place=share(
+            "caused there", found.of_place, place_of(waits, found.place, found.rank)
+        ),
+    )
+
+
+def _not_recorded(summary: Summary, waits: Waits | None) -> Sentence:
+    """What the trace lacks: time, sides of messages, callers, and what nobody can compute."""
+    question = "not recorded"
+    parts = [*_missing(summary)]
+    if waits is not None:
+        parts += [Phrase(each.sentence, each.facts) for each in not_understood(waits)]
+        reasons = waits.coverage["not_computable"]
+        parts += [Phrase(f"{capital(row['reason'])}.") for row in reasons[:_MOST_REASONS]]
+    if not parts:
+        return Sentence(question, "Nothing that these sentences need is missing.")
+    return Sentence(question, *joined(" ", *parts))
+
+
+def _missing(summary: Summary) -> Iterator[Phrase]:
+    unseen = sum(parts.not_recorded_ns for parts in summary.rank_parts)
+    whole = summary.baseline.whole_ns
+    if whole and unseen / whole >= _LEAST_UNSEEN:
+        yield phrase(
+            "{unseen} of all threads, {of_whole} of the time, was not recorded.",
+            unseen=time("not recorded", unseen),
+            of_whole=share("not recorded", unseen / whole),
+        )
+    if lost := summary.messages - summary.matched_messages:
+        yield phrase(
+            "{lost} lack the calls that sent or received them.", lost=counted(lost, "message")
+        )
+    if summary.calls and not summary.calls_with_path:
+        yield Phrase("Callers of MPI were not recorded, so no line is known.")

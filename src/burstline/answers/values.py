@@ -1,0 +1,174 @@
+"""Answers as values: a sentence with its facts, a check, the time of a rank.
+
+A sentence is made from a template, and each number in it is a fact with its unit and the place
+it is about, so a page can link it and a script needs no parser.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Any
+
+
+@dataclass(frozen=True, slots=True)
+class Place:
+    """Where in a program, and on which rank, a fact is; None where that is not known.
+
+    Attributes
+    ----------
+    rank : int or None
+        Rank in its application, from 0.
+    function : str or None
+        The function; of a call of MPI, the one that calls it.
+    file : str or None
+        The source file.
+    line : int or None
+        The line of a call; of computing in a known function, where the function begins, else
+        that of the call which ends it.
+    """
+
+    rank: int | None = None
+    function: str | None = None
+    file: str | None = None
+    line: int | None = None
+
+    def as_dict(self) -> dict[str, Any] | None:
+        """The same for JSON; None where nothing is known."""
+        parts = {name: getattr(self, name) for name in ("rank", "function", "file", "line")}
+        return None if all(part is None for part in parts.values()) else parts
+
+
+@dataclass(frozen=True, slots=True)
+class Fact:
+    """A number of a sentence.
+
+    Attributes
+    ----------
+    name : str
+        What it is, in words.
+    value : int, float or None
+        How much.
+    unit : str
+        ``ns``, ``ticks`` of a logical clock, ``share`` (0..1), ``bytes`` or ``count``.
+    place : Place or None
+        What it is of, if that is not the whole run.
+    """
+
+    name: str
+    value: float | None
+    unit: str
+    place: Place | None = None
+
+    def as_dict(self) -> dict[str, Any]:
+        """The same for JSON."""
+        return {
+            "name": self.name,
+            "value": self.value,
+            "unit": self.unit,
+            "place": None if self.place is None else self.place.as_dict(),
+        }
+
+
+@dataclass(frozen=True, slots=True)
+class Sentence:
+    """The answer to a question about a run.
+
+    Attributes
+    ----------
+    question : str
+        What is asked, in a word or two: ``time step``, ``cause``.
+    sentence : str
+        The answer in English. Names in it are those of the trace, which may hold anything: make
+        it safe before it is shown.
+    facts : tuple of Fact
+        Each number in it, in the order in which they stand there.
+    """
+
+    question: str
+    sentence: str
+    facts: tuple[Fact, ...] = ()
+
+    def as_dict(self) -> dict[str, Any]:
+        """The same for JSON."""
+        return {
+            "question": self.question,
+            "sentence": self.sentence,
+            "facts": [fact.as_dict() for fact in self.facts],
+        }
+
+
+@dataclass(frozen=True, slots=True)
+class Check:
+    """One thing that has to hold for a run to be judged by its trace.
+
+    Attributes
+    ----------
+    name : str
+        What has to hold: ``long enough``.
+    figure : int, float or None
+        What was measured; None where the trace does not tell.
+    unit : str
+        Of figure and bound: ``ns``, ``share`` (0..1) or ``count``.
+    bound : int or float
+        The least or the most that it may be, as the name says.
+    passed : bool or None
+        Whether it holds; None where the trace does not tell.
+    remedy : str
+        What helps if it does not hold, or why it is not known.
+    inferred : bool
+        Whether it is concluded from something else that was recorded.
+    """
+
+    name: str
+    figure: float | None
+    unit: str
+    bound: float
+    passed: bool | None
+    remedy: str
+    inferred: bool = False
+
+    def as_dict(self) -> dict[str, Any]:
+        """The same for JSON."""
+        names = ("name", "figure", "unit", "bound", "passed", "remedy", "inferred")
+        return {name: getattr(self, name) for name in names}
+
+
+@dataclass(frozen=True, slots=True)
+class RankTime:
+    """What the threads of a rank spent the time of the run on, ns.
+
+    The run is :attr:`burstline.Summary.baseline`: from the first end of MPI_Init to the last
+    begin of MPI_Finalize. The five times add up to `whole_ns`, where all are known.
+
+    Attributes
+    ----------
+    application, rank, threads : int
+        Who, and how many threads that is.
+    whole_ns : int
+        The length of the run, once for each thread.
+    computing_ns : int or None
+        Outside MPI and OpenMP. None of a rank with several threads whose waits are not known.
+    waiting_ns : int or None
+        In wait states of MPI, in polls that found nothing, and in OpenMP itself: idle threads,
+        barriers, locks, making teams. None where waits are not known.
+    transferring_ns : int or None
+        In MPI otherwise. None where waits are not known.
+    init_finalize_ns : int
+        While its process is in MPI_Init or MPI_Finalize, and others are not.
+    not_recorded_ns : int
+        In gaps of the trace, and before and after a thread was observed.
+    """
+
+    application: int
+    rank: int
+    threads: int
+    whole_ns: int
+    computing_ns: int | None
+    waiting_ns: int | None
+    transferring_ns: int | None
+    init_finalize_ns: int
+    not_recorded_ns: int
+
+    def as_dict(self) -> dict[str, Any]:
+        """The same for JSON."""
+        return {name: getattr(self, name) for name in self.__slots__}

@@ -1,0 +1,347 @@
+"""Where a program waits and who causes it, in a few sentences."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Sequence
+from typing import Any, Final
+
+from burstline.answers.places import inside_text, is_named, place_of, place_text
+from burstline.answers.values import Fact, Place, Sentence
+from burstline.answers.words import (
+    NOTHING,
+    Phrase,
+    joined,
+    phrase,
+    sentence,
+    share,
+)
+from burstline.waits import (
+    MUCH_UNDERSTOOD,
+    Blame,
+    Costs,
+    Keeping,
+    Largest,
+    Waits,
+    blame_for,
+    costs_of,
+    ends_of,
+    keeper,
+    largest_wait,
+    transfer_ns,
+    waits_in_mpi_ns,
+    waits_ns,
+)
+
+LITTLE: Final = 0.05
+"""Of the time: waits of which no cause is named, as noise makes them."""
+_LEAST_LEFT_OUT: Final = 0.0005  # of the time: less would be printed as 0.0 %
+_IDLE: Final = "omp_idle_threads"
+_MUCH_COMPUTED: Final = 0.2
+"""Of what causes a wait mostly caused in MPI: computing that is named beside."""
+_HOW_MUCH: Final = re.compile(r"\d+(\.\d+)? ?%|most of it|more of it than any other rank")
+"""What sentences say of amounts: a verdict is another one by its metric, place or rank."""
+POINTS_TO: Final = (
+    "look whether ranks share processors, then at the network and at how much is sent how "
+    "often."
+)
+_BY_FUNCTION: Final = (
+    "Compiled with -finstrument-functions, the program tells which function it is."
+)
+
+
+def verdict_on_waits(waits: Waits) -> tuple[Sentence, ...]:
+    """What costs most of a run, where, and caused by whom.
+
+    Parameters
+    ----------
+    waits : Waits
+        What :func:`burstline.wait_states` found.
+
+    Returns
+    -------
+    tuple of Sentence
+        Questions are ``unsure`` (what was not understood, if it is much), ``lost``, ``where``,
+        ``cause``, and ``but`` (what the others rest on that nobody counted).
+
+    Notes
+    -----
+    Shares are of the time of all threads. Linear in call paths times locations.
+
+    Examples
+    --------
+    >>> from burstline import wait_states
+    >>> from burstline.testing import trace_of
+    >>> barrier = "95 enter MPI_Barrier | 95 begin | 99 end | 99 leave"
+    >>> rank = f"0 enter main | {barrier} | 99 leave"
+    >>> waits = wait_states(trace_of(f"ranks 2 | 0 | {rank} | 1 | {rank}"))
+    >>> [each.sentence for each in verdict_on_waits(waits)]
+    ['Nothing waits: no wait state was found in what the trace tells.']
+    """
+    return (*_sentences(waits), *_doubts(waits))
+
+
+def _sentences(waits: Waits) -> list[Sentence]:
+    unsure, transfer, largest = not_understood(waits), _of_transfer(waits), largest_wait(waits)
+    time = int(waits.profile.total("time")) if "time" in waits.profile.stored else 0
+    every = waits_ns(waits)
+    if largest is None or every / time < _LEAST_LEFT_OUT:
+        nothing = "no wait state was found in what the trace tells."
+        if largest is not None:
+            nothing = (
+                f"all waits are less than {100 * _LEAST_LEFT_OUT:.2f} % of the time of the run."
+            )
+        what = "In what was understood, nothing" if unsure else "Nothing"
+        return unsure + (transfer or [Sentence("lost", f"{what} waits: {nothing}")])
+    if (every - largest.left_out_ns) / time < LITTLE:
+        little = sentence(
+            "lost",
+            "Threads wait for {every} of the time of the run{ends}: too little to look for a "
+            "cause.",
+            every=share("waiting", every / time),
+            ends=_in_ends(largest, time, ", {ends} of it in MPI_Init and MPI_Finalize"),
+        )
+        return unsure + (transfer or [little])
+    lost = _how_much(waits, largest, every, time)
+    costs = costs_of(waits, largest)
+    if transfer and costs is not None and costs.of_mpi > 1 / 2:
+        dominates, where, cause = transfer
+        too = phrase(
+            " {lost} Most of that, {of_mpi}, is caused by transfer, too.",
+            lost=lost,
+            of_mpi=share("caused by transfer", costs.of_mpi),
+        )
+        cause = Sentence(cause.question, cause.sentence + too.text, cause.facts + too.facts)
+        return [dominates, where, cause]
+    return [
+        *unsure,
+        *transfer,
+        Sentence("lost", *lost),
+        _where(waits, largest),
+        Sentence("cause", *cause_of(waits, largest)),
+    ]
+
+
+def _in_ends(largest: Largest, time: int, text: str) -> Phrase:
+    """What is said of waits in MPI_Init and MPI_Finalize: nothing if they are few."""
+    of_time = largest.left_out_ns / time
+    if of_time < _LEAST_LEFT_OUT:
+        return NOTHING
+    return phrase(text, ends=share("waiting in MPI_Init and MPI_Finalize", of_time))
+
+
+def titled(waits: Waits, metric: str) -> tuple[str, str]:
+    """The title of a metric, and what it means."""
+    profile = waits.profile
+    row = profile.metrics["name"].to_pylist().index(metric)
+    title, meaning = (profile.metrics[name][row].as_py() for name in ("title", "description"))
+    return title, meaning
+
+
+def _how_much(waits: Waits, largest: Largest, every: int, time: int) -> Phrase:
+    title, meaning = titled(waits, largest.metric)
+    return phrase(
+        "Threads wait for {every} of the time of the run; {but}the largest part, {cost} of the "
+        "run, is {title} ({meaning}).",
+        every=share("waiting", every / time),
+        but=_in_ends(largest, time, "without {ends} in MPI_Init and MPI_Finalize, "),
+        cost=share(title, largest.cost_ns / time),
+        title=title,
+        meaning=meaning,
+    )
+
+
+def _where(waits: Waits, largest: Largest) -> Sentence:
+    """Where most of a kind of wait is."""
+    [(place, there), *_] = waits.top_call_paths(largest.metric, 1, largest.left_out)
+    return sentence(
+        "where",
+        "{of_place} of it is {who}{where}.",
+        of_place=share("of the wait", there / largest.cost_ns, place_of(waits, place)),
+        who="while the first thread of its process is " if largest.metric == _IDLE else "",
+        where=inside_text(waits, place),
+    )
+
+
+def _why_not(coverage: dict[str, Any]) -> str:
+    """Why collectives were not understood: what the trace lacks, or contradicts itself in."""
+    reasons = []
+    if coverage["collectives_apart"]:
+        reasons.append("members left before others came")
+    if any("collectives" in what for what in coverage["left_out"]) or not reasons:
+        reasons.append("their other members are unknown")
+    return ", or ".join(reasons)
+
+
+def not_understood(waits: Waits) -> list[Sentence]:
+    """What of the trace was not understood, if that is so much that waits may be hidden."""
+    coverage = waits.coverage
+    parts = [
+        phrase("{missing} of {what}", missing=share(name, 1 - coverage[key]), what=what)
+        for key, name, what in (
+            (
+                "collectives_share",
+                "collectives not understood",
+                f"the calls of collectives ({_why_not(coverage)})",
+            ),
+            (
+                "messages_share",
+                "messages not understood",
+                "the messages (one side is missing)",
+            ),
+            ("time_share", "time not recorded", "the time (nobody recorded it)"),
+        )
+        if coverage.get(key, 1.0) < MUCH_UNDERSTOOD
+    ]
+    if not parts:
+        return []
+    missing = joined(" and ", joined(", ", *parts[:-1]), parts[-1])
+    text = "Not understood: {missing}. Waits there are unknown, and not told below."
+    return [sentence("unsure", text, missing=missing)]
+
+
+def _of_transfer(waits: Waits) -> list[Sentence]:
+    """Where MPI takes longer than its waits, and what that points to; else nothing."""
+    own = transfer_ns(waits)
+    if own is None:
+        return []
+    whole, time = own.sum(), waits.profile.total("time")
+    place = int(own.argmax())
+    in_mpi = whole + waits_in_mpi_ns(waits, ends_of(waits.profile))
+    lost = sentence(
+        "lost",
+        "MPI takes {mpi} of the time of the run, without MPI_Init and MPI_Finalize, and most "
+        "of that, {transfer} of the run, is no wait that the trace tells of: transfer "
+        "dominates.",
+        mpi=share("MPI", in_mpi / time),
+        transfer=share("transfer", whole / time),
+    )
+    where = sentence(
+        "where",
+        "{of_place} of the transfer is {where}.",
+        of_place=share("of the transfer", own[place] / whole, place_of(waits, place)),
+        where=inside_text(waits, place),
+    )
+    return [lost, where, Sentence("cause", f"No rank is to blame: {POINTS_TO}")]
+
+
+def cause_of(waits: Waits, largest: Largest) -> Phrase:
+    """Who causes most of a wait, and where: by computing, unless most is time in MPI."""
+    if largest.metric == _IDLE:
+        return _cause_of_idle(waits, largest)
+    costs = costs_of(waits, largest)
+    if costs is None:
+        return Phrase("The trace does not tell who causes it.")
+    if costs.of_mpi <= 1 / 2:
+        return _cause_by_computing(waits, blame_for(waits, costs))
+    place, of_place = costs.largest_in_mpi()
+    return phrase(
+        "Most of it, {of_mpi}, is caused in MPI itself, by calls that take longer "
+        "on one rank than on another and wait for nobody: above all ({of_place}), {where}. "
+        "This is transfer: {points_to}{rest}",
+        of_mpi=share("caused in MPI", costs.of_mpi),
+        of_place=share("caused there", of_place, place_of(waits, place)),
+        where=place_text(waits, place),
+        points_to=POINTS_TO,
+        rest=_rest_by_computing(waits, costs),
+    )
+
+
+def _rest_by_computing(waits: Waits, costs: Costs) -> Phrase:
+    """What computing causes of a wait that is mostly caused in MPI, if that is much."""
+    if costs.of_mpi > 1 - _MUCH_COMPUTED:
+        return NOTHING
+    cause = _cause_by_computing(waits, blame_for(waits, costs))
+    return Phrase(f" By computing, {cause.text[0].lower()}{cause.text[1:]}", cause.facts)
+
+
+def _cause_by_computing(waits: Waits, blame: Blame) -> Phrase:
+    """Which rank causes a wait by computing, and where; or that none stands out."""
+    where = place_text(waits, blame.place)
+    where += "," * (blame.place in waits.places.ends and "," in where)
+    hint = "" if is_named(waits, blame.place) else f" {_BY_FUNCTION}"
+    rank = blame.rank if blame.stands_out else None
+    parts: dict[str, Any] = {
+        "rank": str(blame.rank),
+        "of_rank": share("caused by the rank", blame.of_rank, Place(blame.rank)),
+        "of_place": share("caused there", blame.of_place, place_of(waits, blame.place, rank)),
+        "where": where,
+        "hint": hint,
+    }
+    if not blame.stands_out:
+        return phrase(
+            "No rank stands out (rank {rank} causes most, {of_rank}): above all ({of_place}), "
+            "{where} takes longer now on one rank, now on another: its work changes, or other "
+            "programs share the processors.{hint}",
+            **parts,
+        )
+    return phrase(
+        "Rank {rank} causes {most}, {of_rank}: above all ({of_place}), {where} takes longer "
+        "there than for those who wait. Look there first.{hint}",
+        most=_most(blame.of_rank),
+        **parts,
+    )
+
+
+def _most(of_rank: float) -> str:
+    return "most of it" if of_rank > 1 / 2 else "more of it than any other rank"
+
+
+def _cause_of_idle(waits: Waits, largest: Largest) -> Phrase:
+    """Who keeps threads idle, where, and how."""
+    found = keeper(waits.profile, largest.left_out)
+    if found is None:
+        return Phrase("The trace does not tell who causes it.")
+    where = inside_text(waits, found.place)
+    how = f"first threads of other ranks wait in MPI for what it does {where}"
+    for keeping, text in (
+        (Keeping.ALONE, f"one thread works alone {where}"),
+        (Keeping.IN_MPI, f"its first thread is in MPI, and was not seen to wait, {where}"),
+        (
+            Keeping.NARROW,
+            f"{place_text(waits, found.place)} has fewer threads than its process",
+        ),
+    ):
+        if keeping in found.keeping:
+            how = text
+            if Keeping.LATE in found.keeping:
+                how += ", and first threads of other ranks wait for it in MPI"
+    return phrase(
+        "Rank {rank} causes {most}, {of_rank}: above all ({of_place}), {how}. Look there "
+        "first.{hint}",
+        rank=str(found.rank),
+        most=_most(found.of_rank),
+        of_rank=share("caused by the rank", found.of_rank, Place(found.rank)),
+        of_place=share(
+            "caused there", found.of_place, place_of(waits, found.place, found.rank)
+        ),
+        how=how,
+        hint="" if is_named(waits, found.place) else f" {_BY_FUNCTION}",
+    )
+
+
+def _doubts(waits: Waits) -> list[Sentence]:
+    """What the verdict rests on that nobody counted, if it would be another one without."""
+    modelled = waits.modelled
+    if modelled is None or modelled.without is None:
+        return []
+    instead = changed(_sentences(waits), _sentences(modelled.without))
+    if not instead:
+        return []
+    doubt = sentence(
+        "but",
+        "{of_ticks} of all ticks are a constant, {cost} for each call of OpenMP. If these cost "
+        "nothing: {instead}",
+        of_ticks=share("modelled ticks", modelled.share),
+        cost=Fact("ticks of a call of OpenMP", modelled.call_cost, "count"),
+        instead=joined(" ", *(Phrase(each.sentence, each.facts) for each in instead)),
+    )
+    return [doubt]
+
+
+def changed(ours: Sequence[Sentence], theirs: Sequence[Sentence]) -> list[Sentence]:
+    """Those of other sentences that say something else by more than amounts."""
+    said, instead = (
+        [_HOW_MUCH.sub("", each.sentence) for each in told] for told in (ours, theirs)
+    )
+    return [each for k, each in enumerate(theirs) if k >= len(said) or said[k] != instead[k]]
