@@ -9,8 +9,8 @@ import pytest
 
 import burstline
 from burstline.show import WaitsView
-from burstline.show.blocks import Table
 from burstline.testing import trace_of
+from burstline.values import Table
 from burstline.waits import WAITS
 from verdicts import verdict
 

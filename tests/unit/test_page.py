@@ -12,11 +12,11 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from burstline.errors import UNSEEN
-from burstline.show.blocks import COUNT, SHARE, TEXT, TIME, Column, Table, Value
 from burstline.show.page import charts
 from burstline.show.page.html import Html, facts, link, table, tag, text
 from burstline.show.page.kinds import LOOKS
 from burstline.show.page.matrices import matrix
+from burstline.values import COUNT, SHARE, TEXT, TIME, Column, Table, Value
 
 ASSETS = files("burstline.show.page") / "assets"
 SCRIPTS = sorted(each.name for each in ASSETS.iterdir() if each.name.endswith(".js"))

@@ -12,8 +12,8 @@ import pytest
 
 from burstline import wait_states
 from burstline.show import Lines, WaitsView
-from burstline.show.blocks import Table
 from burstline.testing import trace_of
+from burstline.values import Table
 from command import burstline
 from verdicts import verdict
 

@@ -4,11 +4,8 @@ from burstline.show.views import view as view
 __all__ = ["View", "view"]
 
 # For other rooms of the house.
-from burstline.show.blocks import SHARE as SHARE
-from burstline.show.blocks import Column as Column
 from burstline.show.blocks import Facts as Facts
 from burstline.show.blocks import Lines as Lines
-from burstline.show.blocks import Table as Table
 from burstline.show.clocks import clock_notes as clock_notes
 from burstline.show.code_lines import IPC as IPC
 from burstline.show.code_lines import STYLES as STYLES
@@ -64,3 +61,6 @@ from burstline.show.views import Outcome as Outcome
 from burstline.show.views import note as note
 from burstline.show.views import output as output
 from burstline.show.waits import WaitsView as WaitsView
+from burstline.values import SHARE as SHARE
+from burstline.values import Column as Column
+from burstline.values import Table as Table

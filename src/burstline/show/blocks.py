@@ -1,72 +1,11 @@
-"""What people read, from the top to the bottom: values and texts, for renderers.
-
-A renderer knows units, digits, indents and widths, and makes texts safe to print.
-"""
+"""What people read, from the top to the bottom: values and texts, for renderers."""
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Mapping, Sequence
-from enum import Enum
-from typing import Any, Final, NamedTuple, TypeVar
+from collections.abc import Iterable, Sequence
+from typing import NamedTuple
 
-T = TypeVar("T")
-
-
-class Kind(Enum):
-    """What a value is."""
-
-    TEXT = "text"
-    PATH = "path"  # names from the root
-    TIME = "time"  # ns
-    BYTES = "bytes"
-    SHARE = "share"  # of 1
-    COUNT = "count"  # a whole number
-    AMOUNT = "amount"  # a mean of counts, or a large number
-    RATIO = "ratio"  # a plain number
-
-
-class Notation(NamedTuple):
-    """How values of a kind are told."""
-
-    kind: Kind
-    digits: int | None = None  # behind the point; None: as the kind is told
-    signed: bool = False
-    absent: str = "-"  # where nothing is known
-    unit: str = ""  # behind a plain number
-
-    def or_nothing(self) -> Notation:
-        """The same, with nothing where nothing is known."""
-        return self._replace(absent="")
-
-
-TEXT: Final = Notation(Kind.TEXT)
-PATH: Final = Notation(Kind.PATH)
-TIME: Final = Notation(Kind.TIME)
-CHANGE: Final = Notation(Kind.TIME, signed=True)
-BYTES: Final = Notation(Kind.BYTES)
-SHARE: Final = Notation(Kind.SHARE)
-COUNT: Final = Notation(Kind.COUNT)
-AMOUNT: Final = Notation(Kind.AMOUNT)
-
-
-def ratio(digits: int, *, signed: bool = False, absent: str = "-", unit: str = "") -> Notation:
-    """A plain number with so many digits behind the point."""
-    return Notation(Kind.RATIO, digits, signed, absent, unit)
-
-
-class Value(NamedTuple):
-    """A value that is told otherwise than others of its column."""
-
-    value: Any
-    notation: Notation
-
-
-class Column(NamedTuple):
-    """What stands above a column, how its values are told, and how wide it is at least."""
-
-    name: str
-    notation: Notation = TEXT
-    width: int = 0
+from burstline.values import Table
 
 
 class Facts(NamedTuple):
@@ -74,34 +13,6 @@ class Facts(NamedTuple):
 
     pairs: Iterable[tuple[str, str]]
     styles: Sequence[str] = ()
-
-
-class Table(NamedTuple):
-    """Values under their columns, with a title above, and styles of rows, as of Rich.
-
-    The first `left` columns are told like text, of which the last is wrapped where it is too
-    narrow; the others like numbers. A row of a tree has a depth.
-    """
-
-    columns: Sequence[Column]
-    rows: Sequence[Sequence[Any]]
-    title: str = ""
-    left: int = 1
-    styles: Sequence[str] = ()
-    depths: Sequence[int] = ()
-
-
-def table_of(
-    items: Iterable[T],
-    cells: Mapping[Column, Callable[[T], Any]],
-    title: str = "",
-    *,
-    left: int = 1,
-    styles: Sequence[str] = (),
-) -> Table:
-    """A table with a row for each item, its values made by functions below their columns."""
-    rows = [[cell(item) for cell in cells.values()] for item in items]
-    return Table(list(cells), rows, title, left, styles)
 
 
 class Heading(NamedTuple):

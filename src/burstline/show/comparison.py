@@ -11,19 +11,10 @@ from typing import Final
 from burstline.comparison import Comparison, Pair, verdict
 from burstline.errors import plural
 from burstline.quantities import format_share
-from burstline.show.blocks import (
-    PATH,
-    SHARE,
-    Block,
-    Column,
-    Facts,
-    Heading,
-    Lines,
-    Table,
-    ratio,
-)
+from burstline.show.blocks import Block, Facts, Heading, Lines
 from burstline.show.pictures.comparison import comparison_plot, letter
 from burstline.show.views import Figure, Rows, View
+from burstline.values import PATH, SHARE, Column, Table, ratio
 from burstline.waits import WAITS
 
 _MAIN: Final = ("time", "comp", "mpi", "omp_time")

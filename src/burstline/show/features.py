@@ -11,22 +11,11 @@ import numpy as np
 from burstline.columns import Integers
 from burstline.errors import plural
 from burstline.quantities import format_share
-from burstline.show.blocks import (
-    AMOUNT,
-    COUNT,
-    SHARE,
-    TIME,
-    Block,
-    Column,
-    Facts,
-    Table,
-    Value,
-    ratio,
-    table_of,
-)
+from burstline.show.blocks import Block, Facts
 from burstline.show.pictures.factors import factor_plot
 from burstline.show.views import Figure, Rows, View, columns_of
 from burstline.studies import Accuracy, FactorMap, Features, Importance, Labels
+from burstline.values import AMOUNT, COUNT, SHARE, TIME, Column, Table, Value, ratio, table_of
 
 _METHODS: Final = {"seed": "published", "exact": "exact"}
 _MOST_LOOPS: Final = 20

@@ -9,10 +9,11 @@ from typing import Final
 from burstline.errors import plural
 from burstline.merge import TRUST
 from burstline.quantities import format_share
-from burstline.show.blocks import Block, Column, Facts, Table, ratio
+from burstline.show.blocks import Block, Facts
 from burstline.show.pictures.learning import learn_plot
 from burstline.show.views import Figure, Rows, View
 from burstline.studies import Gain, Learned, Score
+from burstline.values import Column, Table, ratio
 
 _GROUPS: Final = {
     "rank": ("rank", "ranks"),

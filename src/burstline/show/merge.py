@@ -21,9 +21,10 @@ from burstline.merge import (
 )
 from burstline.model import NO_VALUE, Trace
 from burstline.quantities import format_ns, format_share
-from burstline.show.blocks import COUNT, SHARE, Block, Column, Facts, Lines, Table, Value, ratio
+from burstline.show.blocks import Block, Facts, Lines
 from burstline.show.pictures.matching import merge_plot
 from burstline.show.views import Figure, Rows, View
+from burstline.values import COUNT, SHARE, Column, Table, Value, ratio
 
 _PATTERNS: Final = 10
 _NONE: Final = STAGES[0]

@@ -18,21 +18,10 @@ from burstline.merge import (
     Variation,
 )
 from burstline.quantities import format_share
-from burstline.show.blocks import (
-    COUNT,
-    SHARE,
-    Block,
-    Column,
-    Facts,
-    Lines,
-    Notation,
-    Table,
-    Value,
-    ratio,
-    table_of,
-)
+from burstline.show.blocks import Block, Facts, Lines
 from burstline.show.pictures.quality import notation_of, quality_plot
 from burstline.show.views import Figure, Rows, View
+from burstline.values import COUNT, SHARE, Column, Notation, Table, Value, ratio, table_of
 
 _STYLES: Final = {NO_INFORMATION: "dim", TRUST: "green", WITH_CARE: "yellow", DO_NOT_USE: "red"}
 _FIGURES: Final = (

@@ -7,22 +7,9 @@ from dataclasses import dataclass
 from typing import Final
 
 from burstline.efficiency import Scalability, ScaledRun
-from burstline.show.blocks import (
-    AMOUNT,
-    COUNT,
-    SHARE,
-    TIME,
-    Block,
-    Column,
-    Facts,
-    Heading,
-    Lines,
-    Notation,
-    Table,
-    Value,
-    ratio,
-)
+from burstline.show.blocks import Block, Facts, Heading, Lines
 from burstline.show.views import Rows, View
+from burstline.values import AMOUNT, COUNT, SHARE, TIME, Column, Notation, Table, Value, ratio
 
 _PROBLEM: Final = {
     "strong": "all runs solve the same problem (if it grows with the ranks: --scaling weak)",

@@ -8,24 +8,22 @@ from typing import Any, Final, NamedTuple
 
 from burstline.errors import plural
 from burstline.quantities import format_ns, format_share
-from burstline.show.blocks import (
+from burstline.show.blocks import Block, Facts, Lines
+from burstline.show.units import text_of
+from burstline.show.views import Rows, View
+from burstline.signature import Phases, Prediction, Process
+from burstline.values import (
     BYTES,
     COUNT,
     SHARE,
     TIME,
-    Block,
     Column,
-    Facts,
     Kind,
-    Lines,
     Notation,
     Table,
     ratio,
     table_of,
 )
-from burstline.show.units import text_of
-from burstline.show.views import Rows, View
-from burstline.signature import Phases, Prediction, Process
 
 _RANKS: Final = 10
 _OF_COLUMNS: Final = (

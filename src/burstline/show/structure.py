@@ -14,22 +14,7 @@ from burstline.columns import Integers
 from burstline.errors import plural
 from burstline.identity import Frame
 from burstline.quantities import format_ns, format_share
-from burstline.show.blocks import (
-    AMOUNT,
-    BYTES,
-    CHANGE,
-    COUNT,
-    SHARE,
-    TIME,
-    Block,
-    Column,
-    Facts,
-    Heading,
-    Lines,
-    Notation,
-    Table,
-    table_of,
-)
+from burstline.show.blocks import Block, Facts, Heading, Lines
 from burstline.show.code_lines import (
     IPC,
     OF_IPC,
@@ -58,6 +43,18 @@ from burstline.structure import (
     compact,
     description_length,
     tree,
+)
+from burstline.values import (
+    AMOUNT,
+    BYTES,
+    CHANGE,
+    COUNT,
+    SHARE,
+    TIME,
+    Column,
+    Notation,
+    Table,
+    table_of,
 )
 
 _METHODS: Final = {"seed": "published", "exact": "exact"}

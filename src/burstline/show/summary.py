@@ -11,25 +11,22 @@ from burstline.efficiency import Efficiency
 from burstline.errors import plural
 from burstline.model import Profile
 from burstline.quantities import format_ns, format_share
-from burstline.show.blocks import (
+from burstline.show.blocks import Block, Facts, Heading, Lines
+from burstline.show.units import notes_on_sizes, text_of
+from burstline.show.views import Rows, View
+from burstline.summary import Polling, Summary
+from burstline.values import (
     BYTES,
     COUNT,
     SHARE,
     TIME,
-    Block,
     Column,
-    Facts,
-    Heading,
     Kind,
-    Lines,
     Notation,
     Table,
     Value,
     table_of,
 )
-from burstline.show.units import notes_on_sizes, text_of
-from burstline.show.views import Rows, View
-from burstline.summary import Polling, Summary
 
 _GOOD: Final = 0.8  # POP regards efficiencies above this as acceptable
 _SEVERITY_STYLES: Final = {"info": "", "loss": "yellow", "error": "red"}

@@ -8,24 +8,22 @@ from typing import Any, Final
 
 from burstline.errors import plural
 from burstline.merge import ColumnFacts, Overview
-from burstline.show.blocks import (
+from burstline.show.blocks import Block, Facts, Lines
+from burstline.show.units import notes_on_sizes
+from burstline.show.views import Rows, View
+from burstline.values import (
     AMOUNT,
     BYTES,
     COUNT,
     SHARE,
     TEXT,
     TIME,
-    Block,
     Column,
-    Facts,
-    Lines,
     Notation,
     Table,
     Value,
     ratio,
 )
-from burstline.show.units import notes_on_sizes
-from burstline.show.views import Rows, View
 
 _HEAD: Final = (
     *(Column("COLUMN"), Column("HOLDS"), Column("KNOWN", SHARE)),

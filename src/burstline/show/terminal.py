@@ -18,8 +18,9 @@ from rich.console import Console
 from rich.text import Text
 
 from burstline.errors import printable
-from burstline.show.blocks import Block, Column, Facts, Heading, Table, Value
+from burstline.show.blocks import Block, Facts, Heading
 from burstline.show.units import text_of
+from burstline.values import Column, Table, Value
 
 _LONGEST: Final = 10_000
 _LONGEST_FACT: Final = 1_000  # room for sentences with places in the program

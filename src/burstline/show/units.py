@@ -8,7 +8,7 @@ from typing import Any, Final
 
 from burstline.extrae import SIZED_OTHERWISE
 from burstline.quantities import format_bytes, format_count, format_ns, format_share
-from burstline.show.blocks import Kind, Notation
+from burstline.values import Kind, Notation
 
 _OTHERWISE: Final = re.compile(rf"\b({'|'.join(SIZED_OTHERWISE)})\b")
 
@@ -34,7 +34,7 @@ def format_change(time_ns: float) -> str:
 def text_of(value: Any, notation: Notation) -> str:  # noqa: ANN401 -- a value of any kind
     """A value as people read it.
 
-    >>> from burstline.show.blocks import SHARE, TEXT, TIME
+    >>> from burstline.values import SHARE, TEXT, TIME
     >>> text_of(1_500_000, TIME), text_of(0.25, SHARE), text_of(None, SHARE), text_of(7, TEXT)
     ('1.50 ms', '25.0 %', '-', '7')
     """

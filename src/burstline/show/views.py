@@ -20,6 +20,7 @@ from burstline.cells import cell
 from burstline.errors import ParameterError, printable, readable
 from burstline.show.blocks import Block
 from burstline.show.pictures.canvas import Form
+from burstline.values import Table, document
 
 Figure = Callable[[Form], bytes]  # a picture, drawn when its form is said
 Rows = tuple[Sequence[str], Iterable[Sequence[object]]]  # columns; None where nothing is known
@@ -113,6 +114,27 @@ class Outcome(View):
         yield from self.shown
 
 
+@dataclass(frozen=True, slots=True, eq=False)
+class TablesView(View):
+    """A result that is tables of values: the first is its main one."""
+
+    result: Any
+
+    def document(self) -> dict[str, Any]:
+        """Its fields by name."""
+        fields: dict[str, Any] = document(self.result)
+        return fields
+
+    def rows(self) -> Rows:
+        """Its main table."""
+        main: Table = self.result.tables()[0]
+        return [column.name for column in main.columns], main.rows
+
+    def blocks(self) -> Iterator[Block]:
+        """All of its tables."""
+        yield from self.result.tables()
+
+
 def view(result: object, **options: Any) -> View:  # noqa: ANN401 -- each view has its own
     """A view of a result, which a notebook shows as tables.
 
@@ -144,6 +166,8 @@ def view(result: object, **options: Any) -> View:  # noqa: ANN401 -- each view h
     """
     name = f"{type(result).__name__}View"
     kind = getattr(import_module(__package__), name, None)
+    if kind is None and hasattr(result, "tables"):
+        kind = TablesView
     if kind is None:
         raise ParameterError(
             f"a {type(result).__name__} is not shown: give what an analysis returned"

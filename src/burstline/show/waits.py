@@ -11,24 +11,11 @@ import numpy as np
 from burstline.answers import path_text, verdict_on_waits
 from burstline.columns import Integers, Mask
 from burstline.errors import plural
-from burstline.show.blocks import (
-    AMOUNT,
-    PATH,
-    SHARE,
-    TIME,
-    Block,
-    Column,
-    Facts,
-    Heading,
-    Lines,
-    Notation,
-    Table,
-    Value,
-    table_of,
-)
+from burstline.show.blocks import Block, Facts, Heading, Lines
 from burstline.show.clocks import clock_notes
 from burstline.show.units import text_of
 from burstline.show.views import Rows, View
+from burstline.values import AMOUNT, PATH, SHARE, TIME, Column, Notation, Table, Value, table_of
 from burstline.waits import (
     PARENTS,
     WAITS,

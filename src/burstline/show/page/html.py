@@ -13,8 +13,9 @@ from itertools import chain, repeat
 from typing import Any, Final, NamedTuple
 
 from burstline.errors import printable
-from burstline.show.blocks import Block, Column, Facts, Heading, Kind, Notation, Table, Value
+from burstline.show.blocks import Block, Facts, Heading
 from burstline.show.units import text_of
+from burstline.values import Column, Kind, Notation, Table, Value
 
 _LONGEST: Final = 400
 """Characters of a text: a label of megabytes would make the page one."""
@@ -260,7 +261,7 @@ def _cell(value: Any, head: _Head, *, is_first: bool, depth: int) -> Html:  # no
 def number_text(value: float | None, notation: Notation, scale: tuple[float, str]) -> str:
     """A number of a column, in the unit of the column.
 
-    >>> from burstline.show.blocks import TIME
+    >>> from burstline.values import TIME
     >>> number_text(35_400_000, TIME, (1e6, "ms")), number_text(12_000, TIME, (1e6, "ms"))
     ('35.4', '< 0.1')
     """

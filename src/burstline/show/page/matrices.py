@@ -5,10 +5,10 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Final
 
-from burstline.show.blocks import Notation
 from burstline.show.page.charts import shade
 from burstline.show.page.html import Html, number_text, scale, tag
 from burstline.show.units import text_of
+from burstline.values import Notation
 
 Cells = Mapping[tuple[int, int], int]
 _MOST_NUMBERS: Final = 16

@@ -9,9 +9,9 @@ import numpy as np
 
 from burstline.merge import DO_NOT_USE, TRUST, WITH_CARE, Check, CounterQuality, Spread
 from burstline.quantities import format_share
-from burstline.show.blocks import AMOUNT, BYTES, TIME, Notation
 from burstline.show.pictures.canvas import DARK, GREY, Form, blank, drawn, safe
 from burstline.show.units import text_of
+from burstline.values import AMOUNT, BYTES, TIME, Notation
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes

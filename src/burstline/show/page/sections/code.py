@@ -9,12 +9,12 @@ from typing import Any, Final
 from burstline.errors import plural
 from burstline.model import FINALIZES, INITS
 from burstline.quantities import format_ns
-from burstline.show.blocks import COUNT, SHARE, TIME, Column, Table, Value
 from burstline.show.code_lines import Line, pseudocode
 from burstline.show.page import charts
 from burstline.show.page.html import Html, heading, join, share_text, table, tag
 from burstline.show.page.report import Report, Section, found, needed
 from burstline.structure import Call, Loop, LoopTable, Structure
+from burstline.values import COUNT, SHARE, TIME, Column, Table, Value
 
 NAME: Final = "code"
 LABEL: Final = "Code"

@@ -8,10 +8,10 @@ from typing import Final
 from burstline.answers import verdict_on_waits
 from burstline.errors import plural
 from burstline.quantities import format_ns
-from burstline.show.blocks import COUNT, TEXT, Column, Table
 from burstline.show.page.html import Child, Html, code, facts, heading, join, table
 from burstline.show.page.report import Missing, Report, Section, found
 from burstline.summary import Summary
+from burstline.values import COUNT, TEXT, Column, Table
 
 NAME: Final = "coverage"
 LABEL: Final = "Coverage"

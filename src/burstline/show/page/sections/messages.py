@@ -6,10 +6,10 @@ from typing import Final
 
 from burstline.errors import plural
 from burstline.quantities import format_bytes, format_ns
-from burstline.show.blocks import BYTES, COUNT, SHARE, TIME, Column, Table
 from burstline.show.page.html import Html, heading, join, table
 from burstline.show.page.report import NothingError, Report, Section
 from burstline.summary import Summary
+from burstline.values import BYTES, COUNT, SHARE, TIME, Column, Table
 
 NAME: Final = "messages"
 LABEL: Final = "Messages"

@@ -6,10 +6,10 @@ from collections.abc import Mapping
 from typing import Final
 
 from burstline.quantities import format_ns
-from burstline.show.blocks import SHARE, Column, Table
 from burstline.show.page import charts
 from burstline.show.page.html import Html, heading, join, share_text, table
 from burstline.show.page.report import NothingError, Report, Section, found
+from burstline.values import SHARE, Column, Table
 
 NAME: Final = "ranks"
 LABEL: Final = "Ranks"

@@ -8,12 +8,12 @@ import numpy as np
 
 from burstline.columns import Integers
 from burstline.quantities import format_ns
-from burstline.show.blocks import SHARE, TIME, Column, Table
 from burstline.show.page import charts
 from burstline.show.page.html import Html, heading, join, share_text, table, tag
 from burstline.show.page.matrices import matrix
 from burstline.show.page.places import Places
 from burstline.show.page.report import NothingError, Report, Section, needed
+from burstline.values import SHARE, TIME, Column, Table
 from burstline.waits import METRICS, PARENTS, WAITS, Waits
 
 NAME: Final = "waits"
