@@ -16,6 +16,7 @@ from typing import Any, Final, NoReturn, Self
 
 import burstline
 from burstline.cli import usage
+from burstline.cli.declared import DECLARED
 from burstline.errors import printable
 
 _PURPOSES: Final = {
@@ -57,6 +58,7 @@ _PURPOSES: Final = {
         "completion": "teach your shell the commands and options",
     },
 }
+_PURPOSES["Understand a trace"] |= {name: each.purpose for name, each in DECLARED.items()}
 _MODULES: Final = {"cc": "compile", "c++": "compile", "check-merge": "check_merge"}
 COMMANDS: Final = {name: _MODULES.get(name, name) for of in _PURPOSES.values() for name in of}
 """Their modules here, in the order of the overview."""
@@ -178,7 +180,9 @@ class _CommandParser(_Parser):
     def load(self) -> Self:
         """The parser itself, with what the module of the command says and takes."""
         if self._module:
-            command = import_module(f"{__package__}.commands.{self._module}")
+            command: Any = DECLARED.get(self._module)
+            if command is None:
+                command = import_module(f"{__package__}.commands.{self._module}")
             self._module = ""
             self.description, self.epilog = command.DESCRIPTION, command.EXAMPLES
             self.usage = getattr(command, "USAGE", None)
