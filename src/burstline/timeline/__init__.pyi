@@ -9,3 +9,6 @@ from burstline.timeline.kinds import Kind as Kind
 from burstline.timeline.pieces import timeline_of as timeline_of
 from burstline.timeline.pyramid import Pyramid as Pyramid
 from burstline.timeline.pyramid import pyramid_of as pyramid_of
+from burstline.timeline.sums import times_by_rank as times_by_rank
+from burstline.timeline.sums import times_by_site as times_by_site
+from burstline.timeline.sums import times_within as times_within
