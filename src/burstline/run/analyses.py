@@ -15,6 +15,7 @@ from burstline.signature import phases
 from burstline.structure import detect, loop_table
 from burstline.summary import Summary, summarise
 from burstline.synchronisation import graph_of
+from burstline.timeline import timeline_of
 from burstline.waits import CLOCKS, Known, Waits, states_of, with_intrinsic
 
 Parameters = Mapping[str, Any]
@@ -129,6 +130,12 @@ ANALYSES: Final[Mapping[str, Analysis]] = {
         _WAITS,
         _waits_need,
         asks=("graph", "ideal", "structure"),
+    ),
+    "timeline": Analysis(
+        lambda run: timeline_of(run.ask("graph"), run.ask("waits")),
+        needs=lambda _: _REPLAYED,
+        asks=("graph", "waits"),
+        is_large=True,
     ),
     "phases": Analysis(
         lambda run, **options: phases(run.trace, **options), _PHASES, lambda _: _REPLAYED

@@ -86,6 +86,7 @@ def _report(arguments: usage.Arguments, opened: Run) -> show.Report:
         waits=_result(opened.waits),
         structure=_result(lambda: opened.structure(**detection(arguments))),
         steps=_result(lambda: _steps(opened, arguments)),
+        line=_result(lambda: opened.ask("timeline")),
         runs=show.Missing("One run was given."),
     )
 

@@ -11,6 +11,7 @@ from burstline.errors import NotEnoughDataError
 from burstline.show.page.html import Html
 from burstline.structure import LoopTable, Structure
 from burstline.summary import Summary
+from burstline.timeline import Timeline
 from burstline.waits import Waits
 
 T = TypeVar("T")
@@ -44,6 +45,7 @@ class Report:
     waits: Waits | Missing
     structure: Structure | Missing
     steps: LoopTable | Missing  # iterations of the loop that takes most time
+    line: Timeline | Missing
     runs: Scalability | Missing  # how all of several runs compare
 
 

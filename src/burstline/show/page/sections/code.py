@@ -1,19 +1,30 @@
-"""The program as pseudo-code, with what each line costs, and its loops step by step."""
+"""The program as pseudo-code, with what each line costs, and its loop step by step."""
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
-from dataclasses import dataclass, replace
+from collections.abc import Mapping, Sequence
 from typing import Any, Final
 
+import numpy as np
+
+from burstline.columns import Integers, Mask
 from burstline.errors import plural
-from burstline.model import FINALIZES, INITS
 from burstline.quantities import format_ns
-from burstline.show.code_lines import Line, pseudocode
 from burstline.show.page import charts
-from burstline.show.page.html import Html, heading, join, share_text, table, tag
+from burstline.show.page.code_rows import Row, rows_of
+from burstline.show.page.html import (
+    Attributes,
+    Html,
+    heading,
+    join,
+    share_text,
+    table,
+    tag,
+)
 from burstline.show.page.report import Report, Section, found, needed
-from burstline.structure import Call, Loop, LoopTable, Structure
+from burstline.show.page.words import range_text
+from burstline.structure import LoopTable, Structure
+from burstline.timeline import KINDS, Timeline, times_by_site, times_within
 from burstline.values import COUNT, SHARE, TIME, Column, Table, Value
 
 NAME: Final = "code"
@@ -21,230 +32,83 @@ LABEL: Final = "Code"
 EMPTY: Final = "The program is not shown"
 _LEAST: Final = 0.001
 """Of all rank time: lines below are folded away."""
-_ENDS: Final = (*INITS, *FINALIZES)
 _MOST_LINES: Final = 2_000
-
-
-@dataclass(frozen=True, slots=True)
-class Row:
-    """A line of pseudo-code as a page shows it: calls that only some ranks make are one."""
-
-    kind: str
-    depth: int
-    text: str
-    file: str = ""
-    first: int | None = None  # lines of the file
-    last: int | None = None
-    calls: int = 0
-    mean_ns: float | None = None
-    total_ns: float | None = None
-    operation: str = ""
-    of_ranks: bool = False  # made by some of the ranks alone
-    merged: int = 1  # how many lines it stands for
-
-    @property
-    def where(self) -> str:
-        """The lines of the source that it is at."""
-        if not self.file:
-            return ""
-        if self.first is None or self.last is None:
-            return self.file
-        return f"{self.file}:{self.first}" + f"-{self.last}" * (self.last != self.first)
-
-    @property
-    def is_end(self) -> bool:
-        """Whether it is MPI_Init or MPI_Finalize, which lie outside of the span."""
-        return self.operation in _ENDS
+_COMPUTING: Final = "computing"
+_MOST_STEPS: Final = 60
+_WAITS: Final = ("collective", "threads", "late_receiver", "late_sender", "idle")
+_WAITING: Final = [KINDS.index(name) for name in _WAITS]
+Parts = Mapping[str, float]
 
 
 def section(report: Report) -> Section:
     """The loops of the program, read off the trace."""
-    structure = needed(report.structure)
-    efficiency = report.summary.efficiency
-    whole = efficiency.runtime_ns * max(len(efficiency.useful_ns), 1)
-    rows = rows_of(structure)
+    structure, line = needed(report.structure), found(report.line)
+    whole = whole_ns(report)
+    rows = rows_of(structure, None if line is None else times_by_site(line, structure))
+    steps = found(report.steps)
     return Section(
         title(rows, structure, whole),
-        join(_note(structure), _table(rows, whole), _steps(report)),
+        join(
+            _note(structure),
+            _table(rows, whole),
+            None if steps is None else _steps(steps, line),
+        ),
         structure.as_dict(),
     )
 
 
-def rows_of(structure: Structure) -> list[Row]:
-    """The lines of a structure with their totals, those of some ranks put together."""
-    lines = pseudocode(structure, bursts_ns=1)
-    rows: list[Row] = []
-    for line, of_ranks in _without_rank_blocks(lines):
-        row = _row(line, of_ranks=of_ranks)
-        if (
-            row.kind == "call"
-            and rows
-            and rows[-1].kind == "burst"
-            and rows[-1].mean_ns is not None
-        ):
-            rows[-1] = replace(rows[-1], calls=row.calls, total_ns=rows[-1].mean_ns * row.calls)
-        rows.append(row)
-    return _merged(rows)
-
-
-def _without_rank_blocks(lines: Sequence[Line]) -> Iterator[tuple[Line, bool]]:
-    """Lines without heads of blocks of some ranks that hold nothing but calls.
-
-    With each is told whether it was in such a block; its depth is less by one then.
-    """
-    k = 0
-    while k < len(lines):
-        line = lines[k]
-        end = k + 1
-        while end < len(lines) and lines[end].depth > line.depth:
-            end += 1
-        inside = lines[k + 1 : end]
-        if (
-            line.kind == "condition"
-            and line.item is None
-            and inside
-            and all(each.kind in ("call", "burst") for each in inside)
-        ):
-            yield from ((replace(each, depth=each.depth - 1), True) for each in inside)
-            k = end
-        else:
-            yield line, False
-            k += 1
-
-
-def _row(line: Line, *, of_ranks: bool) -> Row:
-    number = int(line.line) if line.line.isdigit() else None
-    row = Row(
-        line.kind,
-        line.depth,
-        line.text,
-        line.file,
-        number,
-        number,
-        mean_ns=line.time_ns,
-        of_ranks=of_ranks,
-    )
-    if isinstance(line.item, Call):
-        count = int(line.item.executions.sum())
-        total = None if line.time_ns is None else line.time_ns * count
-        return replace(row, calls=count, total_ns=total, operation=line.item.operation)
-    if isinstance(line.item, Loop):
-        total = float(line.item.inside_ns.sum())
-        return replace(row, calls=line.item.total_iterations, total_ns=total)
-    return row
-
-
-def _merged(rows: Sequence[Row]) -> list[Row]:
-    """Rows in which calls of one operation, each made by some ranks alone, are one."""
-    shown: list[Row] = []
-    k = 0
-    while k < len(rows):
-        group = _group_at(rows, k)
-        calls = [row for row in group if row.kind == "call"]
-        if len(calls) < 2:
-            shown.append(rows[k])
-            k += 1
-            continue
-        shown += _as_one(group, calls)
-        k += len(group)
-    return shown
-
-
-def _group_at(rows: Sequence[Row], k: int) -> list[Row]:
-    """Calls of one operation from a row on, with the computing between them."""
-    group: list[Row] = []
-    first = next((row for row in rows[k : k + 2] if row.kind == "call"), None)
-    if first is None or not first.of_ranks or rows[k].kind not in ("call", "burst"):
-        return group
-    for row in rows[k:]:
-        same = row.of_ranks and row.depth == first.depth
-        if (
-            row.kind == "call"
-            and same
-            and (row.operation, row.file) == (first.operation, first.file)
-        ) or (row.kind == "burst" and same):
-            group.append(row)
-        else:
-            break
-    while group and group[-1].kind == "burst":
-        group.pop()
-    return group
-
-
-def _as_one(group: Sequence[Row], calls: Sequence[Row]) -> Iterator[Row]:
-    numbers = [row.first for row in calls if row.first is not None]
-    lines = plural(len(calls), "line")
-    yield replace(
-        calls[0],
-        text=f"{calls[0].operation}(each partner)  # {lines}, each for some ranks",
-        first=min(numbers, default=None),
-        last=max(numbers, default=None),
-        **_sums(calls),
-        merged=len(calls),
-    )
-    bursts = [row for row in group if row.kind == "burst"]
-    if bursts:
-        yield replace(bursts[0], text="computation before these calls", **_sums(bursts))
-
-
-def _sums(rows: Sequence[Row]) -> dict[str, Any]:
-    """What rows have together."""
-    calls = sum(row.calls for row in rows)
-    total = sum(row.total_ns or 0 for row in rows)
-    return {"calls": calls, "total_ns": total, "mean_ns": total / max(calls, 1)}
+def whole_ns(report: Report) -> int:
+    """The time of all ranks in the run, of which shares are."""
+    line, efficiency = found(report.line), report.summary.efficiency
+    if line is None:
+        return efficiency.runtime_ns * len(efficiency.useful_ns)
+    begin, end = line.baseline_ns
+    return (end - begin) * line.locations["kind"].to_pylist().count("cpu")
 
 
 def title(rows: Sequence[Row], structure: Structure, whole_ns: int) -> str:
-    """Which lines hold most of the time."""
-    calls = [row for row in rows if row.kind == "call" and not row.is_end and row.total_ns]
-    if not calls or not whole_ns:
-        return f"The program has {plural(len(structure.loops), 'loop')}"
+    """Which line holds most of the time."""
     by_place: dict[tuple[str, str], float] = {}
-    for row in calls:
-        key = row.operation, row.where
-        by_place[key] = by_place.get(key, 0) + (row.total_ns or 0)
-    (operation, where), most = max(by_place.items(), key=lambda item: item[1])
-    place = f" at {where}" if where else ""
-    return f"{operation}{place} holds {share_text(most / whole_ns)} of all rank time"
+    for row in rows:
+        if row.kind in ("call", "burst") and row.spent_ns:
+            place = row.operation or _COMPUTING, row.where or row.next_where
+            by_place[place] = by_place.get(place, 0) + row.spent_ns
+    if not by_place or not whole_ns:
+        return f"The program has {plural(len(structure.loops), 'loop')}"
+    (what, where), most = max(by_place.items(), key=lambda item: item[1])
+    share = share_text(most / whole_ns)
+    if what == _COMPUTING:
+        return f"Computing before {where or 'one call'} holds {share} of all rank time"
+    return f"{what}{f' at {where}' * bool(where)} holds {share} of all rank time"
 
 
 def _note(structure: Structure) -> Html:
     loops = plural(len(structure.loops), "loop")
     true = f"{100 * structure.fidelity:.1f} % of the calls come out in order"
-    return tag(
-        "p",
-        f"{loops}, read off the trace without the source: {true}. Calls that only some ranks "
-        "make stand in one line.",
-        class_="sub",
+    said = (
+        f"{loops}, read off the trace without the source: {true}. Bars have one scale; calls "
+        "that only some ranks make stand in one line."
     )
+    if structure.callpath == "none":
+        said += " The trace has no call paths, so no source line can be given."
+    return tag("p", said, class_="sub")
 
 
-def _table(rows: Sequence[Row], whole_ns: int) -> Html:
+def _table(rows: Sequence[Row], whole: int) -> Html:
     shown = rows[:_MOST_LINES]
-    most = max((row.total_ns or 0 for row in shown if row.kind == "call"), default=0)
-    cells, marks = [], []
+    most = max((row.spent_ns or 0 for row in shown if row.is_leaf), default=0)
+    cells: list[list[Any]] = []
+    marks: list[Attributes] = []
     hidden = 0
     for row in shown:
-        total = row.total_ns
-        share = None if total is None or row.is_end or not whole_ns else total / whole_ns
-        is_small = row.kind in ("call", "burst", "condition") and (share or 0) < _LEAST
-        is_small = is_small and not row.is_end
+        share = row.spent_ns / whole if row.spent_ns is not None and whole else None
+        is_small = row.is_leaf and (share or 0) < _LEAST
         hidden += is_small
-        picture: Html | str = ""
-        if total and share and row.kind in ("call", "burst"):
-            picture = charts.bar(total / most, 200, 10)
-        cells.append(
-            [
-                row.where,
-                tag("code", row.text, class_=f"d{min(row.depth, 9)}"),
-                row.calls or None,
-                None if row.mean_ns is None else Value(row.mean_ns, TIME),
-                total,
-                share,
-                picture,
-            ]
-        )
-        marks.append({"class_": f"{row.kind}{' small' * is_small}"})
+        cells.append(_cells(row, share, most))
+        mark = {"class_": f"{row.kind}{' small' * is_small}"}
+        if row.sites:
+            mark["data_go"] = f"site:{','.join(map(str, row.sites[:64]))}"
+        marks.append(mark)
     columns = [
         Column("Source"),
         Column("Pseudo-code"),
@@ -252,7 +116,8 @@ def _table(rows: Sequence[Row], whole_ns: int) -> Html:
         Column("Mean", TIME.or_nothing()),
         Column("Total", TIME.or_nothing()),
         Column("Share", SHARE.or_nothing()),
-        Column("Total, one scale"),
+        Column("Total by kind"),
+        Column("Waits", SHARE.or_nothing()),
     ]
     fold = tag(
         "button",
@@ -262,35 +127,66 @@ def _table(rows: Sequence[Row], whole_ns: int) -> Html:
         data_less="Hide short lines",
         class_="needs-js",
     )
+    block = Table(columns, cells, depths=[0] * len(cells))
     return join(
         tag("div", fold, class_="tools") if hidden else None,
-        tag(
-            "div",
-            table(
-                Table(columns, cells, depths=[0] * len(cells)),
-                kind="code",
-                rows=marks,
-                most=_MOST_LINES,
-            ),
-            id="lines",
-        ),
+        tag("div", table(block, kind="code", rows=marks, most=_MOST_LINES), id="lines"),
     )
 
 
-def _steps(report: Report) -> Html | None:
-    """How long the iterations of the loop with most time last."""
-    steps = found(report.steps)
-    if steps is None:
-        return None
-    return heading(steps_title(steps))
+def _cells(row: Row, share: float | None, most: float) -> list[Any]:
+    picture: Html | str = ""
+    if row.is_leaf and row.spent_ns and most:
+        parts = row.parts or {"computing" if row.kind == "burst" else "other_mpi": row.spent_ns}
+        picture = (
+            charts.stack(parts, most, 240, 12)
+            if row.parts
+            else charts.bar(row.spent_ns / most, 240, 10)
+        )
+    waits = None
+    if row.parts and row.spent_ns and row.kind == "call":
+        waits = sum(row.parts.get(name, 0) for name in _WAITS) / row.spent_ns or None
+    indent = tag("code", row.text, class_=f"d{min(row.depth, 9)}" if row.depth else None)
+    mean = None if row.mean_ns is None else Value(row.mean_ns, TIME)
+    return [row.where, indent, row.calls or None, mean, row.spent_ns, share, picture, waits]
+
+
+def _steps(steps: LoopTable, line: Timeline | None) -> Html:
+    """How long the steps of the costliest loop last, by kind where that is known."""
+    note = "Bars: mean over ranks, by kind of time. Circles: each rank."
+    shown = None if line is None else step_chart(steps, line, 1200, 240, is_small=False)
+    return join(heading(steps_title(steps), note if shown else None), shown)
 
 
 def steps_title(steps: LoopTable) -> str:
     """How long steps last, from the shortest to the longest."""
     by_iteration = steps.by_iteration(counted=True)
     mean = by_iteration["mean_ns"]
-    low, high = format_ns(round(float(mean.min()))), format_ns(round(float(mean.max())))
-    at = int(by_iteration["iteration"][mean.argmax()])
-    if low == high:
-        return f"All steps of loop {steps.loop} take {low}"
-    return f"Steps of loop {steps.loop} take {low} to {high}, step {at} longest"
+    low, high = float(mean.min()), float(mean.max())
+    said = f"Steps of loop {steps.loop} take {range_text(low, high)}"
+    if format_ns(round(low)) == format_ns(round(high)):
+        return said
+    return f"{said}; step {int(by_iteration['iteration'][mean.argmax()])} is the longest"
+
+
+def step_chart(
+    steps: LoopTable, line: Timeline, width: int, height: int, *, is_small: bool
+) -> Html:
+    """The steps of a loop as columns by kind; neighbours share one where there are many."""
+    end = steps.start_ns + steps.duration_ns
+    times = times_within(line, steps.location, steps.start_ns, end)
+    number = steps.iteration
+    by = -(-int(number.max()) // _MOST_STEPS)
+    shown = [
+        _step(first, (number >= first) & (number < first + by), times, steps)
+        for first in range(1, int(number.max()) + 1, by)
+    ]
+    told = (lambda ns: f"{ns / 1e6:.0f}") if is_small else (lambda ns: format_ns(round(ns)))
+    return charts.columns(shown, width, height, told, axis=not is_small, target="step")
+
+
+def _step(first: int, rows: Mask, times: Integers, steps: LoopTable) -> charts.Step:
+    """Some iterations as one column: the mean of each kind, and how long each rank takes."""
+    mean = times[rows].mean(axis=0) if rows.any() else np.zeros(len(KINDS))
+    parts = {name: float(value) for name, value in zip(KINDS, mean, strict=True) if value}
+    return charts.Step(first, parts, sorted(steps.duration_ns[rows].tolist()))
