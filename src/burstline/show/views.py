@@ -20,8 +20,10 @@ from burstline.cells import cell
 from burstline.errors import ParameterError, printable, readable
 from burstline.show.blocks import Block
 from burstline.show.pictures.canvas import Form
-from burstline.values import Table, document
+from burstline.values import Kind, Table, document
 
+_UNITS = {Kind.TIME: "_ns", Kind.BYTES: "_bytes"}
+"""What follows the names of columns where a value has no unit of its own."""
 Figure = Callable[[Form], bytes]  # a picture, drawn when its form is said
 Rows = tuple[Sequence[str], Iterable[Sequence[object]]]  # columns; None where nothing is known
 
@@ -128,7 +130,9 @@ class TablesView(View):
     def rows(self) -> Rows:
         """Its main table."""
         main: Table = self.result.tables()[0]
-        return [column.name for column in main.columns], main.rows
+        units = (_UNITS.get(column.notation.kind, "") for column in main.columns)
+        names = [column.name for column in main.columns]
+        return [name + unit for name, unit in zip(names, units, strict=True)], main.rows
 
     def blocks(self) -> Iterator[Block]:
         """All of its tables."""
