@@ -30,7 +30,7 @@ class Declared:
     def run(self, arguments: usage.Arguments) -> None:
         """Ask the analysis, and print what it says."""
         from burstline import show  # noqa: PLC0415 -- help loads no NumPy
-        from burstline.cli.inputs import run_of  # noqa: PLC0415
+        from burstline.cli.inputs import progress_bar, run_of  # noqa: PLC0415
         from burstline.cli.products import print_view  # noqa: PLC0415
 
         asked = {
@@ -38,8 +38,30 @@ class Declared:
             for option, parameter in self.parameters.items()
             if getattr(arguments, option) is not None
         }
-        print_view(arguments, show.view(run_of(arguments).ask(self.analysis, **asked)))
+        opened = run_of(arguments)
+        with progress_bar(arguments) as opened.progress:
+            result = opened.ask(self.analysis, **asked)
+        print_view(arguments, show.view(result))
 
 
-DECLARED: Final[Mapping[str, Declared]] = {}
+DECLARED: Final[Mapping[str, Declared]] = {
+    "matrix": Declared(
+        "matrix",
+        "who sends how much to whom",
+        DESCRIPTION="""\
+Show which rank of TRACE sends how much to which other: messages, bytes, and how long the
+messages were under way once both sides were there. Of more than 256 ranks, neighbours are
+told together. What collectives send is not counted.
+""",
+        EXAMPLES="""\
+examples:
+  burstline matrix run.prv
+  burstline matrix run.prv --from 2s --to 3s --ranks 0-7
+  burstline matrix run.prv --loop 1 --iterations 5         one time step
+  burstline matrix run.prv --format csv > pairs.csv        a pair a row
+  burstline matrix run.prv --format json | python -m json.tool
+""",
+        parameters={"app": "application"},
+    ),
+}
 """Them by name."""

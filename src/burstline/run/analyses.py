@@ -8,6 +8,7 @@ from functools import partial
 from typing import Any, Final, Literal, Protocol
 
 from burstline.efficiency import SPANS, compared_with, ideal_of, is_defined
+from burstline.matrix import matrix
 from burstline.model import POLL_GAP_NS, Trace
 from burstline.progress import Progress
 from burstline.run.needs import CLOCKED, COPIES_REPLAYED, DETECTED, REPLAYED, Needs
@@ -124,6 +125,13 @@ ANALYSES: Final[Mapping[str, Analysis]] = {
         {"loop": None, **_DETECTION},
         lambda _: _LOOKED_AT,
         asks=("structure",),
+    ),
+    "matrix": Analysis(
+        lambda run, *, application: matrix(
+            run.trace, application=application, progress=run.progress
+        ),
+        {"application": None},
+        scope="process",
     ),
     "waits": Analysis(
         _waits,

@@ -1,0 +1,148 @@
+"""Who sends how much to whom: messages, bytes and their time by pair of ranks."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import numpy as np
+
+from burstline.columns import Integers, numpy_columns
+from burstline.errors import NotEnoughDataError, ParameterError
+from burstline.model import Trace
+from burstline.progress import SILENCE, Progress
+from burstline.values import BYTES, COUNT, SHARE, TEXT, TIME, Column, Table
+
+_MOST = 256
+_COLUMNS = (
+    "sender_location", "receiver_location", "send_ns", "post_ns", "receive_ns", "sent_bytes",
+)  # fmt: skip
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Matrix:
+    """Point-to-point messages by sender and receiver, each a class of ranks: mostly one.
+
+    Attributes
+    ----------
+    ranks : list of int, or of list of int
+        The ranks; of more than 256 the classes, each some neighbours.
+    messages : ndarray of int64, shape (classes, classes)
+        How many messages a class sends to another: row to column.
+    sent_bytes : ndarray of int64, shape (classes, classes)
+        Their sizes at the sender, in bytes.
+    time_ns : ndarray of int64, shape (classes, classes)
+        How long they were under way, in ns: from when the send was begun and the receive
+        posted to when it was complete.
+    others : int
+        Messages from or to another application.
+    """
+
+    ranks: list[int] | list[list[int]]
+    messages: Integers
+    sent_bytes: Integers
+    time_ns: Integers
+    others: int
+
+    def tables(self) -> list[Table]:
+        """The pairs that send anything, the most bytes first."""
+        names = [_name(each) for each in self.ranks]
+        pairs = np.argwhere(self.messages)
+        values = self.sent_bytes, self.messages, self.time_ns
+        size, count, time = (each[tuple(pairs.T)].tolist() for each in values)
+        order = sorted(range(len(pairs)), key=lambda row: -size[row])
+        whole = max(sum(size), 1)
+        columns = (
+            Column("from", TEXT), Column("to", TEXT), Column("sent", BYTES),
+            Column("share", SHARE), Column("messages", COUNT), Column("time", TIME),
+        )  # fmt: skip
+        ends = [[names[each] for each in pair] for pair in pairs.tolist()]
+        rows = [(*ends[k], size[k], size[k] / whole, count[k], time[k]) for k in order]
+        return [Table(columns, rows, "Messages by pair of ranks", left=2)]
+
+
+def matrix(
+    trace: Trace, *, application: int | None = None, progress: Progress = SILENCE
+) -> Matrix:
+    """Who sends how much to whom.
+
+    Parameters
+    ----------
+    trace : Trace
+        Its messages are read, part by part.
+    application : int, optional
+        The application whose ranks are told; the one that sends messages by default.
+    progress : Progress
+        Told how many messages are read.
+
+    Returns
+    -------
+    Matrix
+        Messages, bytes and time by pair of ranks; of more than 256 ranks by classes of
+        neighbours.
+
+    Raises
+    ------
+    NotEnoughDataError
+        If there is no message.
+    ParameterError
+        If several applications send messages and none is chosen.
+
+    Notes
+    -----
+    Linear in the messages; 24 bytes a pair of classes. Messages whose other side is not in the
+    trace are left out, and so is what collectives send. Times are wrong where clocks of nodes
+    disagree: what seems to arrive before it is sent takes no time.
+
+    Examples
+    --------
+    >>> from burstline.testing import trace_of
+    >>> made = matrix(
+    ...     trace_of(
+    ...         "ranks 2 | 0 | 10 enter MPI_Send | 10 send to 1 bytes 8 | 11 leave "
+    ...         "| 1 | 6 enter MPI_Recv | 12 receive from 0 bytes 8 | 12 leave"
+    ...     )
+    ... )
+    >>> made.sent_bytes.tolist(), made.time_ns.tolist()
+    ([[0, 8], [0, 0]], [[0, 2], [0, 0]])
+    """
+    if not trace.rows("messages"):
+        raise NotEnoughDataError("no message has both of its sides in this trace")
+    of, rank = trace.arrays("locations", "application", "rank")
+    if application is None:
+        application = _sending(trace, of)
+    ranks = np.unique(rank[of == application])
+    width = -(-len(ranks) // _MOST)
+    number = np.where(of == application, np.searchsorted(ranks, rank) // width, -1)
+    classes = -(-len(ranks) // width)
+    sums = np.zeros((3, classes * classes), np.int64)
+    others = 0
+    progress.step("messages", trace.rows("messages"), "messages")
+    for part in trace.batches("messages", _COLUMNS):
+        sender, receiver, sent, posted, received, size = numpy_columns(part, *_COLUMNS)
+        row, column = number[sender], number[receiver]
+        inside = np.flatnonzero((row >= 0) & (column >= 0))
+        others += len(row) - len(inside)
+        pair = row[inside] * classes + column[inside]
+        time = np.maximum(received - np.maximum(sent, posted), 0)
+        for total, values in zip(sums, (np.ones_like(sent), size, time), strict=True):
+            np.add.at(total, pair, values[inside])
+        progress.advance(part.num_rows)
+    names = ranks.tolist()
+    if width > 1:
+        names = [names[first : first + width] for first in range(0, len(ranks), width)]
+    messages, sent_bytes, time_ns = sums.reshape(3, classes, classes)
+    return Matrix(names, messages, sent_bytes, time_ns, others)
+
+
+def _sending(trace: Trace, application: Integers) -> int:
+    """The application that sends messages."""
+    senders: set[int] = set()
+    for part in trace.batches("messages", ("sender_location",)):
+        senders.update(np.unique(application[part["sender_location"].to_numpy()]).tolist())
+    if len(senders) > 1:
+        raise ParameterError(f"applications {sorted(senders)} send messages: choose one")
+    return senders.pop()
+
+
+def _name(ranks: int | list[int]) -> str:
+    return f"{ranks[0]}-{ranks[-1]}" if isinstance(ranks, list) else str(ranks)
