@@ -9,6 +9,7 @@ from hypothesis import assume, given
 from hypothesis import strategies as st
 
 import burstline
+from burstline.answers import per_rank
 from burstline.testing import trace_of
 from burstline.timeline import KINDS, timeline, times_by_rank, times_by_site, times_within
 from golden.oracle_events import as_text
@@ -85,3 +86,21 @@ def test_times_of_lines_are_those_of_their_calls_and_of_what_is_before(times, op
     last = {place: max(row["leave_ns"] for row in calls.values() if row["location"] == place)
             for place in range(2)}  # fmt: skip
     assert followed == sum(min(each, end) - begin for each in last.values())
+
+
+@given(st.lists(st.tuples(st.integers(0, 9), st.integers(1, 9)), min_size=1, max_size=4))
+def test_ranks_compute_as_long_in_a_timeline_as_in_the_answer(ends):
+    steps = [
+        f"{rank} | {init} enter MPI_Init | {init + 1} leave | 20 enter MPI_Barrier | 20 begin "
+        f"| 25 end | 25 leave | {30 + final} enter MPI_Finalize | {31 + final} leave "
+        "| 60 enter x | 61 leave"
+        for rank, (init, final) in enumerate(ends)
+    ]
+    run = burstline.open(trace_of("\n".join([f"ranks {len(ends)}", *steps])))
+
+    sums = times_by_rank(run.ask("timeline"))
+
+    told = {each.rank: each for each in per_rank(run.summary(), run.waits())}
+    for (_, rank), times in sums.items():
+        assert times[KINDS.index("computing")] == told[rank].computing_ns
+        assert times[KINDS.index("ends")] == told[rank].init_finalize_ns

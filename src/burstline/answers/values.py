@@ -154,7 +154,7 @@ class RankTime:
     transferring_ns : int or None
         In MPI otherwise. None where waits are not known.
     init_finalize_ns : int
-        While its process is in MPI_Init or MPI_Finalize, and others are not.
+        Before its process has left MPI_Init, and from its MPI_Finalize on, while others run.
     not_recorded_ns : int
         In gaps of the trace, and before and after a thread was observed.
     """

@@ -52,7 +52,7 @@ class RankParts:
     outside_ns: int
     mpi_ns: int  # without MPI_Init and MPI_Finalize
     polling_ns: int  # in polls that the source only sums up, while they waited
-    init_finalize_ns: int  # while the process is in them
+    init_finalize_ns: int  # before the process has left MPI_Init, and from MPI_Finalize on
     not_recorded_ns: int
 
 
@@ -150,11 +150,14 @@ class RankTimes:
         return tuple(made)
 
     def _in_ends(self, born: Integers, died: Integers) -> Integers:
-        """How long each thread was there while its process was in MPI_Init or MPI_Finalize."""
+        """How long each thread was there before MPI_Init was left, and from MPI_Finalize on."""
         total = np.zeros(len(born), np.int64)
-        for location, enter, leave, _ in self._ends:
+        for location, enter, leave, is_init in self._ends:
             for place in np.flatnonzero(self._process == self._process[location]).tolist():
-                since, until = max(enter, int(born[place])), min(leave, int(died[place]))
+                since, until = int(born[place]), int(died[place])
+                since, until = (
+                    (since, min(leave, until)) if is_init else (max(enter, since), until)
+                )
                 total[place] += max(until - since, 0)
                 if place in self._gaps and until > since:
                     total[place] -= _inside(*self._gaps[place], since, until).sum()

@@ -41,8 +41,10 @@ def timeline(trace: Trace, waits: Waits) -> Timeline:
     -----
     A wait lies from where its call is entered. Where two waits of a call overlap, the one that
     began last counts from then on. Time before the first call of MPI and after the last one is
-    computing, where the thread makes any; that of a worker in no team is idle; that of a
-    thread of which nothing is told is not recorded. O(n log n) for n calls, regions and waits.
+    computing, where the thread makes any; in the baseline, it counts to MPI_Init until the
+    process has left that, and to MPI_Finalize from there on. That of a worker in no team is
+    idle; that of a thread of which nothing is told is not recorded. O(n log n) for n calls,
+    regions and waits.
 
     Examples
     --------
@@ -83,8 +85,10 @@ def timeline_of(graph: Graph, waits: Waits) -> Timeline:
     untold = np.flatnonzero(row < 0)
     kind[untold] = told[pieces.location[untold]]
     pieces, path, kind, call = _in_calls(sync, nodes, pieces, path, kind)
+    baseline = _baseline(sync, first, last)
     for over, value in (
         (_management(sync), Kind.OPENMP),
+        (_outside(sync, baseline), Kind.ENDS),
         (_unwatched(trace), Kind.NOT_RECORDED),
     ):
         pieces, row, hit = painted(pieces, over)
@@ -102,7 +106,7 @@ def timeline_of(graph: Graph, waits: Waits) -> Timeline:
             "wait": _nullable(wait),
         }
     )
-    return Timeline(first, last, _baseline(sync, first, last), table, waits, trace.locations)
+    return Timeline(first, last, baseline, table, waits, trace.locations)
 
 
 def _nullable(rows: Integers) -> pa.Array:
@@ -114,6 +118,23 @@ def _baseline(sync: Sync, first: int, last: int) -> tuple[int, int]:
     begin = int(sync.calls.leave_ns[sync.inits].min()) if len(sync.inits) else first
     end = int(sync.calls.enter_ns[sync.finals].max()) if len(sync.finals) else last
     return (begin, end) if first <= begin < end <= last else (first, last)
+
+
+def _outside(sync: Sync, baseline: tuple[int, int]) -> Spans:
+    """The baseline before processes have left MPI_Init, and from their MPI_Finalize on."""
+    (first, last), calls = baseline, sync.calls
+    location, start, end = ([np.zeros(0, np.int64)] for _ in range(3))
+    for row in (*sync.inits.tolist(), *sync.finals.tolist()):
+        places = np.flatnonzero(sync.process == sync.process[calls.location[row]])
+        is_init = row in sync.inits
+        begin = first if is_init else max(int(calls.enter_ns[row]), first)
+        until = min(int(calls.leave_ns[row]), last) if is_init else last
+        if begin < until:
+            location.append(places)
+            start.append(np.full(len(places), begin))
+            end.append(np.full(len(places), until))
+    spans, _ = sorted_spans(*(np.concatenate(each) for each in (location, start, end)))
+    return spans
 
 
 def _told(sync: Sync, line: Spans) -> _Kinds:
