@@ -21,7 +21,17 @@ path 1 "<img src=x onerror=alert(1)>" file "\u001b[2J\u2066.c" line 11 under 0
   | 30 enter "MPI_\u202eX" path 1 @1+1=2 | 50 leave @1+1=3
 """
 OBEYED = set("\u202e\u2066\u200b\x1b\x07")
-SECTIONS = {"verdict", "ranks", "code", "waits", "messages", "computing", "runs", "coverage"}
+SECTIONS = {
+    "verdict",
+    "ranks",
+    "timeline",
+    "code",
+    "waits",
+    "messages",
+    "computing",
+    "runs",
+    "coverage",
+}
 
 
 @pytest.fixture
@@ -57,7 +67,7 @@ def test_whatever_the_program_did_the_page_is_written(story, tmp_path):
 def test_labels_are_inert(hostile, tmp_path):
     page = written(tmp_path, hostile)
 
-    assert page.count("<script>") == 1
+    assert page.count("<script>") == 3
     assert "<img" not in page
     assert "&lt;/script&gt;" in page
     assert not OBEYED & set(page)

@@ -21,6 +21,7 @@ from burstline.run.region import Chosen, iterations_part
 from burstline.signature import Phases
 from burstline.structure import LoopTable, Structure
 from burstline.summary import Summary
+from burstline.timeline import Timeline
 from burstline.waits import Waits
 
 _Key = tuple[str, ...]
@@ -225,6 +226,11 @@ class Run:
         """Where time is lost: parameters and errors as of :func:`burstline.wait_states`."""
         waits: Waits = self.ask("waits", **parameters)
         return waits
+
+    def timeline(self) -> Timeline:
+        """What each thread did at every moment, as :func:`burstline.timeline.timeline`."""
+        timeline: Timeline = self.ask("timeline")
+        return timeline
 
     def phases(self, **parameters: Any) -> Phases:  # noqa: ANN401 -- as phases
         """What repeats: parameters and errors as of :func:`burstline.phases`."""

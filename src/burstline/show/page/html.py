@@ -6,6 +6,7 @@ of a trace is ever obeyed, by a browser or by a terminal that prints the file.
 
 from __future__ import annotations
 
+import json
 import re
 from collections.abc import Iterable, Mapping, Sequence
 from html import escape, unescape
@@ -291,3 +292,11 @@ def blocks(parts: Iterable[Block]) -> Html:
         else:
             shown.append(tag("pre", "\n".join(part.lines)))
     return join(*shown)
+
+
+def data_block(name: str, value: Any) -> Html:  # noqa: ANN401 -- a document of JSON
+    """Data of a script: as JSON that no browser takes for markup."""
+    text = json.dumps(value, allow_nan=False, separators=(",", ":"))
+    for letter in "<>&\u2028\u2029":
+        text = text.replace(letter, f"\\u{ord(letter):04x}")
+    return Html(f'<script type="application/json" id="{name}">{text}</script>')

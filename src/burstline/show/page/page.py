@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import base64
 import hashlib
-import json
 from collections.abc import Mapping, Sequence
 from importlib import resources
 from typing import Any, Final, NamedTuple
@@ -21,13 +20,15 @@ from burstline.show.page.sections import (
     messages,
     ranks,
     runs,
+    timeline,
     verdict,
     waits,
 )
 
-_SECTIONS: Final = (verdict, ranks, code, waits, messages, computing, runs, coverage)
+_SECTIONS: Final = (verdict, ranks, timeline, code, waits, messages, computing, runs, coverage)
 """In the order of the questions; each has NAME, LABEL and section(report)."""
-_SCRIPTS: Final = ("page.js",)
+_STYLES: Final = ("page.css", "timeline.css")
+_SCRIPTS: Final = ("page.js", "pieces.js", "timeline.js")
 
 
 class Page(NamedTuple):
@@ -63,7 +64,7 @@ def _section(module: Any, report: Report) -> Section:  # noqa: ANN401 -- a modul
 
 
 def _document(report: Report, made: Mapping[str, Section], names: Mapping[str, str]) -> str:
-    styles = [_asset("page.css")]
+    styles = [_asset(name) for name in _STYLES]
     scripts = [_asset(name) for name in _SCRIPTS]
     policy = (
         f"default-src 'none'; script-src {_hashes(scripts)}; style-src {_hashes(styles)}; "
@@ -162,11 +163,3 @@ def _hashes(contents: Sequence[str]) -> str:
     """The sources that a policy allows: these contents and no others."""
     digests = (hashlib.sha256(content.encode()).digest() for content in contents)
     return " ".join(f"'sha256-{base64.b64encode(each).decode()}'" for each in digests)
-
-
-def data_block(name: str, value: Any) -> Html:  # noqa: ANN401 -- a document of JSON
-    """Data of a script: as JSON that no browser takes for markup."""
-    text = json.dumps(value, allow_nan=False, separators=(",", ":"))
-    for letter in "<>&\u2028\u2029":
-        text = text.replace(letter, f"\\u{ord(letter):04x}")
-    return Html(f'<script type="application/json" id="{name}">{text}</script>')

@@ -20,7 +20,7 @@ class Places:
 
     def shown(self, call_path: int) -> Html:
         """A call with its line and callers, the innermost first: or what is computed."""
-        name, where, callers = self._parts(call_path)
+        name, where, callers = self.parts(call_path)
         if callers is None:
             return join(name)
         source = tag("code", where, class_="dim") if where else None
@@ -29,12 +29,12 @@ class Places:
 
     def text(self, call_path: int) -> str:
         """The same in a few words: the operation, and where it is called."""
-        name, where, callers = self._parts(call_path)
+        name, where, callers = self.parts(call_path)
         if where:
             return f"{name} at {where}"
         return f"{name} in {callers[0]}" if callers else name
 
-    def _parts(self, call_path: int) -> tuple[str, str, list[str] | None]:
+    def parts(self, call_path: int) -> tuple[str, str, list[str] | None]:
         """The name, the source line, and the callers; None of computing between calls."""
         places, row = self._waits.places, self._rows[call_path]
         if call_path in places.ends:
