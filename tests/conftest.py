@@ -109,12 +109,20 @@ def node() -> tuple[str, ...]:
 
 
 @pytest.fixture(scope="session")
-def built_once(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    """Folder in which recorders and plug-ins are built once, whatever process runs a test."""
-    base = tmp_path_factory.getbasetemp()
-    folder = (base.parent if "PYTEST_XDIST_WORKER" in os.environ else base) / "built_once"
-    folder.mkdir(exist_ok=True)
-    return folder
+def built_once(
+    request: pytest.FixtureRequest, tmp_path_factory: pytest.TempPathFactory
+) -> Path:
+    """Folder in which recorders and plug-ins are built once, whatever process runs a test.
+
+    It outlasts a run, with pytest's cache: what is built is named by what it is built of.
+    """
+    cache = getattr(request.config, "cache", None)  # unless pytest runs without
+    folder = cache.mkdir("built_once") if cache else None
+    if folder is None or not {" ", ":"}.isdisjoint(str(folder)):  # nothing is preloaded there
+        base = tmp_path_factory.getbasetemp()
+        folder = (base.parent if "PYTEST_XDIST_WORKER" in os.environ else base) / "built_once"
+        folder.mkdir(exist_ok=True)
+    return Path(folder)
 
 
 def pytest_configure(config: pytest.Config) -> None:

@@ -176,6 +176,12 @@ def here(inputs, tmp_path, monkeypatch):
     os.environ.update(before)
 
 
+def write_tool(path, script):
+    """Write a tool that starts another one, and is none by a link: its plug-in is there."""
+    path.write_text(f"#!/bin/sh\n{script}\n")
+    path.chmod(0o755)
+
+
 @pytest.fixture
 def with_mpi(mpich, built_once, here, monkeypatch):
     """The folder with MPICH's tools by their usual names, and a program of each name."""
@@ -184,8 +190,7 @@ def with_mpi(mpich, built_once, here, monkeypatch):
     compiler, launcher = map(shutil.which, mpich)
     for name, tool in (("mpicc", compiler), ("mpirun", launcher), ("mpiexec", launcher)):
         fewer = '[ "$1" = -n ] && shift 2 && set -- -n 2 "$@"' * (tool == launcher)
-        (tools / name).write_text(f'#!/bin/sh\n{fewer}\nexec {tool} "$@"\n')
-        (tools / name).chmod(0o755)
+        write_tool(tools / name, f'{fewer}\nexec {tool} "$@"')
     for name, value in (SETTINGS | {"XDG_CACHE_HOME": str(built_once)}).items():
         monkeypatch.setenv(name, value)
     monkeypatch.setenv("PATH", f"{tools}:{Path(sys.executable).parent}:{os.environ['PATH']}")
@@ -213,7 +218,7 @@ def test_the_commands_of_a_page_run_with_an_mpi(page):
 
 @pages("clang")
 def test_the_commands_of_a_page_run_with_an_mpi_and_clang(page, clang, with_mpi, monkeypatch):
-    (with_mpi / "tools" / "clang").symlink_to(shutil.which(clang))
+    write_tool(with_mpi / "tools" / "clang", f'exec {shutil.which(clang)} "$@"')
     monkeypatch.setenv("MPICH_CC", "clang")
     if page.stem == "retime":
         for line in COUNTED:
