@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-import shutil
-
 import numpy as np
 import pyarrow as pa
 import pyarrow.parquet as pq
@@ -12,17 +10,35 @@ import burstline
 from two_runs import CYC, INS, Run, value
 from vouched import vouch
 
-ROWS = 3_000_000
+ROWS = 1_500_000
 MEMBERS = 50_000_000
-MANY_RANKS = 12_000  # thousands; what is read of them fits, what becomes of them does not
-TEXT = 500_000_000
-UNIT = 200_000
+MANY_RANKS = 4_000  # thousands; what is read of them fits, what becomes of them does not
+TEXT = 250_000_000
+UNIT = 500_000
 ROUNDS = 32  # of four calls
 
 
 def _metadata_of_one_long_text(table):
     texts = table["value"].to_pylist()
     return table.set_column(1, "value", pa.array(["x" * TEXT, *texts[1:]]))
+
+
+def _metadata_of_one_text_many_times(_):
+    return _metadata(repeated("x" * 1_000_000, 500))
+
+
+def _metadata_of_a_list_of_texts(_):
+    offsets = pa.array([0, 9_000_000], pa.int32())
+    return _metadata(pa.ListArray.from_arrays(offsets, repeated("x" * 100, 9_000_000)))
+
+
+def repeated(text, times):
+    """Give an array of a text many times, which holds it once."""
+    return pa.DictionaryArray.from_arrays(pa.repeat(pa.scalar(0, pa.int32()), times), [text])
+
+
+def _metadata(values):
+    return pa.table({"key": pa.array(["x"] * len(values)), "value": values})
 
 
 def _many_metadata(table):
@@ -61,6 +77,8 @@ def _long_units(table):
 
 TABLES = {
     "a long text": ("metadata", _metadata_of_one_long_text),
+    "many rows of one text": ("metadata", _metadata_of_one_text_many_times),
+    "a list of equal texts": ("metadata", _metadata_of_a_list_of_texts),
     "many facts": ("metadata", _many_metadata),
     "many types": ("event_types", _many_types),
     "many members": ("communicators", _many_members),
@@ -72,13 +90,12 @@ TABLES = {
 
 def write_tables(folder, bomb, style):
     """Write a store, or a folder of tables, in which something expands; give its path."""
-    operations = Run({}).operations[2:6] * ROUNDS
     text = folder / "run.prv"
     run = Run({42000059: value(1), INS: value(3), CYC: value(2)}, scale=50)
-    run.operations = [(3, 31), *operations, (3, 32)]
+    run.operations = [(3, 31), *Run({}).operations[2:6] * ROUNDS, (3, 32)]
     run.write(text)
-    path = folder / f"{bomb.replace(' ', '_')}.{style}"
-    burstline.write(burstline.read(text), path, overwrite=True)
+    path = folder / f"run.{style}"
+    burstline.write(burstline.read(text), path)
     name, change = TABLES[bomb]
     table = change(pq.read_table(path / f"{name}.parquet"))
     pq.write_table(
@@ -87,17 +104,17 @@ def write_tables(folder, bomb, style):
         compression="zstd",
         dictionary_pagesize_limit=2 << 20,
         row_group_size=table.num_rows,
+        store_schema=False,
+        write_statistics=False,
     )
     if style == "store":
         vouch(path, **{name: table.num_rows})
-    for suffix in (".prv", ".pcf", ".row"):
-        text.with_suffix(suffix).unlink()
     return path
 
 
 def _regions_of_one_name(made):
     thread = made.thread(0)
-    for number in range(2_000):
+    for number in range(1_000):
         region = made.definitions.region("x" * 1_000_000, begin_line_number=number + 1)
         thread.writer.enter(2 * number, region)
         thread.writer.leave(2 * number + 1, region)
@@ -138,12 +155,6 @@ def write_archive(folder, bomb):
     return place / "traces.otf2"
 
 
-def size_on_disk(path):
-    """Give the bytes of a file or of all files below a folder."""
-    files = path.rglob("*") if path.is_dir() else path.parent.rglob("*")
-    return sum(file.stat().st_size for file in files if file.is_file())
-
-
-def remove(path):
-    """Remove what was written."""
-    shutil.rmtree(path if path.is_dir() else path.parent)
+def size_on_disk(folder):
+    """Give the bytes of all files below a folder."""
+    return sum(file.stat().st_size for file in folder.rglob("*") if file.is_file())

@@ -10,7 +10,7 @@ import expanding
 import in_turn
 from supervised import base_bytes, supervised
 
-LIMIT = 512_000_000
+LIMIT = 256_000_000
 COMMANDS = {
     "info": ("info", "TRACE"),
     "waits": ("waits", "TRACE"),
@@ -25,24 +25,20 @@ TRACES = [
     *((bomb, style) for bomb in expanding.TABLES for style in ("store", "parquet")),
     *((bomb, "otf2") for bomb in expanding.ARCHIVES),
 ]
+LEFT = {("a list of equal texts", "store", "otf2")}
+"""What is whole before the damaged table is read, for what is printed at the end."""
 
 
-@pytest.fixture(scope="module", params=TRACES, ids=" as ".join)
-def trace(request, tmp_path_factory):
-    """Give a trace that takes little on disk."""
-    bomb, style = request.param
-    folder = tmp_path_factory.mktemp("expanding")
+@pytest.mark.parametrize("case", TRACES, ids=" as ".join)
+def test_what_expands_stays_within_the_promise(case, tmp_path):
+    bomb, style = case
+    (folder := tmp_path / "trace").mkdir()
     if style == "otf2":
         pytest.importorskip("otf2")
-        path = expanding.write_archive(folder, bomb)
+        trace = expanding.write_archive(folder, bomb)
     else:
-        path = expanding.write_tables(folder, bomb, style)
-    assert expanding.size_on_disk(path) < 4_000_000
-    yield path
-    expanding.remove(path)
-
-
-def test_what_expands_stays_within_the_promise(trace, tmp_path):
+        trace = expanding.write_tables(folder, bomb, style)
+    assert expanding.size_on_disk(folder) < 4_000_000
     jobs = []
     for name, pattern in COMMANDS.items():
         (place := tmp_path / name).mkdir()
@@ -57,4 +53,4 @@ def test_what_expands_stays_within_the_promise(trace, tmp_path):
     for name, (code, said) in zip(COMMANDS, json.loads(done.printed), strict=True):
         assert code in {0, 3, 5}, (name, said)
         if code:
-            assert not list((tmp_path / name).iterdir()), name
+            assert any((tmp_path / name).iterdir()) == ((bomb, style, name) in LEFT), name

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import json
 import re
-import shutil
 
 import pyarrow as pa
 import pyarrow.parquet as pq
@@ -12,6 +11,7 @@ import pytest
 from benchmarks.generate import generate
 
 import burstline
+import expanding
 from command import burstline as call
 from supervised import base_bytes, supervised
 from two_runs import CYC, INS, Run, value
@@ -156,20 +156,6 @@ def test_what_is_asked_for_is_enough_and_not_much_more_than_that(stores, base, t
     assert limit < 1.3 * peak
 
 
-def repeated(text, times):
-    """Give an array of a text many times, which holds it once."""
-    return pa.DictionaryArray.from_arrays(pa.repeat(pa.scalar(0, pa.int32()), times), [text])
-
-
-HOSTILE = {
-    "many rows of one text": lambda: repeated("x" * 1_000_000, 1_000),
-    "one long text": lambda: pa.array(["x" * 500_000_000]),
-    "a list of equal texts": lambda: pa.ListArray.from_arrays(
-        pa.array([0, 9_000_000], pa.int32()), repeated("x" * 100, 9_000_000)
-    ),
-}
-
-
 def write_texts(path, texts):
     """Write a table of metadata with some values, which take little on disk."""
     table = pa.table({"key": pa.array(["x"] * len(texts)), "value": texts})
@@ -184,34 +170,11 @@ def write_texts(path, texts):
     assert path.stat().st_size < 1_000_000
 
 
-@pytest.fixture(scope="module", params=HOSTILE)
-def expanding(request, tmp_path_factory):
-    """A store and a folder of tables that take little on disk and much in memory."""
-    folder = tmp_path_factory.mktemp("expanding")
-    Run({42000059: value(1), INS: value(3), CYC: value(2)}).write(folder / "run.prv")
-    write_texts(folder / "texts.parquet", HOSTILE[request.param]())
-    for name in ("run.store", "run.parquet"):
-        convert(folder / "run.prv", folder / name)
-        shutil.copy(folder / "texts.parquet", folder / name / "metadata.parquet")
-    vouch(folder / "run.store", metadata=pq.read_metadata(folder / "texts.parquet").num_rows)
-    return folder
-
-
-@pytest.mark.parametrize("name", ["run.store", "run.parquet"])
-def test_texts_that_expand_are_refused_before_they_do(expanding, base, tmp_path, name):
-    words = "annotate", expanding / name, "-o", tmp_path / "x.prv"
-    code, _, said, peak = run(*words, "--memory", "256M")
-
-    assert code in {3, 5}, said
-    assert peak < 256_000_000 + base
-    assert not list(tmp_path.iterdir())
-
-
 @pytest.mark.parametrize("name", ["run.store", "run.parquet"])
 def test_texts_that_fit_are_read_within_the_limit(base, tmp_path, name):
     Run({42000059: value(1), INS: value(3), CYC: value(2)}).write(tmp_path / "run.prv")
     convert(tmp_path / "run.prv", tmp_path / name)
-    write_texts(tmp_path / name / "metadata.parquet", repeated("x" * 1_000_000, 200))
+    write_texts(tmp_path / name / "metadata.parquet", expanding.repeated("x" * 1_000_000, 200))
     if name == "run.store":
         vouch(tmp_path / name, metadata=200)
 
