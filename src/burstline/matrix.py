@@ -43,9 +43,13 @@ class Matrix:
     time_ns: Integers
     others: int
 
+    def names(self) -> list[str]:
+        """Each class as a reader has it: a rank, or the first and last of some."""
+        return [_name(each) for each in self.ranks]
+
     def tables(self) -> list[Table]:
         """The pairs that send anything, the most bytes first."""
-        names = [_name(each) for each in self.ranks]
+        names = self.names()
         pairs = np.argwhere(self.messages)
         values = self.sent_bytes, self.messages, self.time_ns
         size, count, time = (each[tuple(pairs.T)].tolist() for each in values)

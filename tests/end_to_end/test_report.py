@@ -89,9 +89,33 @@ def test_data_of_the_page_are_those_of_the_commands(tmp_path):
     info = json.loads(run("info", trace, "--format", "json").stdout)
     waits = json.loads(run("waits", trace, "--format", "json").stdout)
     assert sections.keys() == SECTIONS
-    assert sections["messages"] == info["calls"]
+    assert sections["messages"]["calls"] == info["calls"]
     assert sections["ranks"]["efficiency"] == info["efficiency"]
     assert sections["waits"].get("metrics", waits["metrics"]) == waits["metrics"]
+
+
+def test_messages_are_told_by_pair_law_and_communicator(tmp_path):
+    words = "\n".join(
+        f"{rank} | {10 + rank} enter MPI_Barrier | {10 + rank} begin | 20 end | 20 leave "
+        f"| 30 enter MPI_Send | 31 send to {(rank + 1) % 3} bytes {8 + rank} | 32 leave "
+        f"| 40 enter MPI_Recv | 41 receive from {(rank - 1) % 3} bytes {8 + (rank - 1) % 3} "
+        "| 42 leave"
+        for rank in range(3)
+    )
+    (trace := tmp_path / "t.txt").write_text(f"ranks 3\n{words}\n")
+
+    told = data_of(trace)["sections"]["messages"]
+    page = written(tmp_path, trace)
+
+    matrix = json.loads(run("matrix", trace, "--format", "json").stdout)
+    assert {name: matrix[name] for name in told["matrix"]} == told["matrix"]
+    [barrier] = told["collectives"]
+    assert barrier["operation"] == "MPI_Barrier"
+    assert barrier["early_ns"] == 3
+    assert barrier["last"] == [[2, 1]]
+    assert {law["law"] for law in told["partners"]} == {"(rank+1)%3", "(rank-1)%3"}
+    assert "Rank 2 sends rank 0 10 B, the most of all pairs" in page
+    assert "100.0 % of the calls that send or receive follow a law" in page
 
 
 def test_a_section_that_fails_is_written_as_such(hostile, tmp_path, monkeypatch):

@@ -273,3 +273,31 @@ def test_hostile_labels_are_texts(opened, tmp_path):
     assert page.evaluate("window.obeyed") is None
     assert page.locator("img").count() == 0
     assert "\u202e" not in page.inner_text("body")
+
+
+def test_panels_take_turns_and_cells_of_a_matrix_are_gone_through_by_arrows(opened, lulesh):
+    page = opened(lulesh)
+    panels = page.locator("#messages [data-tab]")
+    assert [panels.nth(k).is_visible() for k in range(3)] == [True, False, False]
+
+    page.click("#messages .tools button:has-text('Time')")
+    assert [panels.nth(k).is_visible() for k in range(3)] == [False, False, True]
+    again = opened(lulesh, page.evaluate("location.hash"))
+    assert again.locator("#messages [data-tab=Time]").is_visible()
+
+    cells = page.locator("#messages [data-tab=Time] tbody td")
+    cells.nth(1).focus()
+    page.keyboard.press("ArrowDown")
+    page.keyboard.press("ArrowRight")
+    place = (
+        "[document.activeElement.cellIndex, document.activeElement.parentNode.sectionRowIndex]"
+    )
+    assert page.evaluate(row) >= 1
+    assert page.evaluate("document.activeElement.tabIndex") == 0
+
+
+def test_without_scripts_all_panels_are_there(opened, lulesh):
+    page = opened(lulesh, java_script_enabled=False)
+
+    panels = page.locator("#messages [data-tab]")
+    assert [panels.nth(k).is_visible() for k in range(3)] == [True, True, True]

@@ -172,6 +172,14 @@ def test_a_matrix_of_many_ranks_is_ink_of_bounded_size(ranks, cells):
     assert len(markup) < 500_000
 
 
+def test_a_matrix_of_classes_says_which_ranks_they_are():
+    names = [f"{3 * k}-{3 * k + 2}" for k in range(130)]
+    markup = matrix({(129, 0): 9}, 130, COUNT, ("from", "to"), ("", ""), names=names)
+
+    assert 'title="384-389 → 0-5: 9"' in markup
+    assert "Each row and column is 6 ranks." in markup
+
+
 @pytest.mark.needs("node")
 @pytest.mark.parametrize("name", SCRIPTS)
 def test_scripts_are_javascript(node, name):

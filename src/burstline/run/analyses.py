@@ -7,6 +7,7 @@ from dataclasses import dataclass, field, replace
 from functools import partial
 from typing import Any, Final, Literal, Protocol
 
+from burstline.collectives import collectives
 from burstline.efficiency import SPANS, compared_with, ideal_of, is_defined
 from burstline.matrix import matrix
 from burstline.model import POLL_GAP_NS, Trace
@@ -132,6 +133,10 @@ ANALYSES: Final[Mapping[str, Analysis]] = {
         ),
         {"application": None},
         scope="process",
+    ),
+    "collectives": Analysis(
+        lambda run: collectives(run.trace),
+        needs=lambda _: Needs({"collectives": 1.0, "collective_members": 1.0}, 2.0),
     ),
     "waits": Analysis(
         _waits,

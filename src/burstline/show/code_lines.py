@@ -327,7 +327,7 @@ def _ranks_text(ranks: Collection[int], around: Collection[int]) -> str:
 
 def _call_text(call: Call) -> str:
     """Write a call, with its partners, communicator and root."""
-    said = [text for text in (_partner(call), communicator_text(call)) if text]
+    said = [text for text in (partner_text(call), communicator_text(call)) if text]
     if call.roots:
         said.append(f"root {call.communicators.root_law or compact(call.roots)}")
     unexplained = call.when is None and call.probability < 1
@@ -346,7 +346,7 @@ def communicator_text(call: Call) -> str | None:
     return f"{several.count} communicators of {ranks}{law}"
 
 
-def _partner(call: Call) -> str:
+def partner_text(call: Call) -> str:
     """Write partners as one rank, by their law, or which they are, or how many."""
     partners = call.partners
     if not partners.count:

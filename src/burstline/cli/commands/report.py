@@ -87,6 +87,8 @@ def _report(arguments: usage.Arguments, opened: Run) -> show.Report:
         structure=_result(lambda: opened.structure(**detection(arguments))),
         steps=_result(lambda: _steps(opened, arguments)),
         line=_result(lambda: opened.ask("timeline")),
+        matrix=_result(lambda: opened.ask("matrix")),
+        collectives=_result(lambda: opened.ask("collectives")),
         runs=show.Missing("One run was given."),
     )
 

@@ -262,7 +262,7 @@ def nice_ticks(most: float, about: int = 4) -> list[float]:
     [0.0, 20.0, 40.0, 60.0]
     """
     raw = most / about
-    power = 10 ** math.floor(math.log10(raw)) if raw > 0 else 1.0
+    power = 10.0 ** math.floor(math.log10(raw)) if raw > 0 else 1.0
     step = next(power * each for each in (1, 2, 5, 10) if power * each >= raw)
     return [step * k for k in range(math.ceil(most / step - 1e-9) + 1)]
 

@@ -124,6 +124,15 @@ def heading(value: Child, note: Child = None) -> Html:
     return join(tag("h3", value), None if note is None else tag("p", note, class_="sub"))
 
 
+def tabs(name: str, panels: Sequence[tuple[str, Html]]) -> Html:
+    """Panels of which one is shown; all of them, one below the other, without a script."""
+    shown = [
+        tag("div", tag("p", label, class_="sub no-js"), panel, data_tab=label)
+        for label, panel in panels
+    ]
+    return tag("div", *shown, class_="tabs", data_tabs=name)
+
+
 def share_text(share: float | None) -> str:
     """A share in percent: what is there is never told as 0.
 

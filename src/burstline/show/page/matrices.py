@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from typing import Final
 
 from burstline.show.page.charts import shade
-from burstline.show.page.html import Html, number_text, scale, tag
+from burstline.show.page.html import Html, join, number_text, scale, tag
 from burstline.show.units import text_of
 from burstline.values import Notation
 
@@ -14,6 +14,8 @@ Cells = Mapping[tuple[int, int], int]
 _MOST_NUMBERS: Final = 16
 _MOST_CELLS: Final = 128
 _LABELS: Final = 16
+_SIZES: Final = ((32, "large"), (64, "middle"))
+"""Ranks up to which cells of ink are that large."""
 
 
 def matrix(
@@ -24,18 +26,31 @@ def matrix(
     sums: tuple[str, str],
     *,
     go: str = "",
+    names: Sequence[str] | None = None,
 ) -> Html:
     """A matrix whose cells are by row and column; with sums of both, where numbers have room.
 
-    Of more than 128 ranks, neighbours share a row and a column. `axes` name rows and columns.
+    Of more than 128 ranks, neighbours share a row and a column. `axes` name rows and columns,
+    `names` the ranks, or classes of them, where they do not count from 0.
     """
     by = max(-(-size // _MOST_CELLS), 1)
+    names = [str(k) for k in range(size)] if names is None else names
     if by > 1:
-        cells, size = _together(cells, by), -(-size // by)
-        go = ""
-    if size > _MOST_NUMBERS:
-        return _dense(cells, size, notation, axes, by=by, go=go)
-    return _numbers(cells, size, notation, axes, sums=sums, go=go)
+        cells, go = _together(cells, by), ""
+        names = [_ends(names[k : k + by]) for k in range(0, size, by)]
+    if len(names) > _MOST_NUMBERS:
+        return _dense(cells, names, notation, axes, by=by, go=go)
+    return _numbers(cells, names, notation, axes, sums=sums, go=go)
+
+
+def _ends(names: Sequence[str]) -> str:
+    """Neighbours by the first and the last of them.
+
+    >>> _ends(["0-2", "3-5"]), _ends(["7"])
+    ('0-5', '7')
+    """
+    first, last = names[0].partition("-")[0], names[-1].rpartition("-")[2]
+    return first if first == last else f"{first}-{last}"
 
 
 def _together(cells: Cells, by: int) -> dict[tuple[int, int], int]:
@@ -49,7 +64,7 @@ def _together(cells: Cells, by: int) -> dict[tuple[int, int], int]:
 
 def _numbers(
     cells: Cells,
-    size: int,
+    names: Sequence[str],
     notation: Notation,
     axes: tuple[str, str],
     *,
@@ -57,12 +72,13 @@ def _numbers(
     go: str,
 ) -> Html:
     unit, most = scale(notation, cells.values()), max(cells.values(), default=0)
+    size = len(names)
 
     def told(value: int) -> str:
         return number_text(value, notation, unit) if value else ""
 
     corner = tag("th", axes[1], tag("br"), axes[0], class_="corner", scope="col")
-    names = [tag("th", str(k), scope="col") for k in range(size)]
+    heads = [tag("th", name, scope="col") for name in names]
     body = []
     for row in range(size):
         line = [cells.get((row, column), 0) for column in range(size)]
@@ -76,11 +92,11 @@ def _numbers(
             for column, value in enumerate(line)
         ]
         total = tag("td", told(sum(line)), class_="sum")
-        body.append(tag("tr", tag("th", str(row), scope="row"), *shown, total))
+        body.append(tag("tr", tag("th", names[row], scope="row"), *shown, total))
     down = [sum(cells.get((row, column), 0) for row in range(size)) for column in range(size)]
     foot = [tag("td", told(value), class_="sum") for value in (*down, sum(down))]
     return _framed(
-        tag("tr", corner, *names, tag("th", sums[0], class_="sum", scope="col")),
+        tag("tr", corner, *heads, tag("th", sums[0], class_="sum", scope="col")),
         body,
         tag("tr", tag("th", sums[1], scope="row"), *foot),
         "m",
@@ -89,26 +105,41 @@ def _numbers(
 
 
 def _dense(
-    cells: Cells, size: int, notation: Notation, axes: tuple[str, str], *, by: int, go: str
+    cells: Cells,
+    names: Sequence[str],
+    notation: Notation,
+    axes: tuple[str, str],
+    *,
+    by: int,
+    go: str,
 ) -> Html:
     """A matrix of ink: what a cell holds is told where it is pointed at."""
+    size = len(names)
     most, every = max(cells.values(), default=0), max(size // _LABELS, 1)
-    names = [str(k * by) if k % every == 0 else "" for k in range(size)]
+    heads = [name.partition("-")[0] if k % every == 0 else "" for k, name in enumerate(names)]
     body = []
     for row in range(size):
         shown = []
         for column in range(size):
             value = cells.get((row, column), 0)
-            said = f"{row * by}, {column * by}: {text_of(value, notation)}" if value else None
+            said = f"{names[row]} → {names[column]}: {text_of(value, notation)}"
             place = f"{go}:{row}:{column}" if go and value else None
             ink = _ink(row, column, value, most) if value else None
-            shown.append(tag("td", class_=ink, title=said, data_go=place))
-        body.append(tag("tr", tag("th", names[row], scope="row"), *shown))
-    head = tag("tr", tag("th"), *(tag("th", name, scope="col") for name in names))
-    grouped = f" Each row and column is {by} ranks." if by > 1 else ""
+            shown.append(tag("td", class_=ink, title=said if value else None, data_go=place))
+        body.append(tag("tr", tag("th", heads[row], scope="row"), *shown))
+    head = tag("tr", tag("th"), *(tag("th", name, scope="col") for name in heads))
+    width = max(by, *(_width(name) for name in names))
+    grouped = f" Each row and column is {width} ranks." if width > 1 else ""
     largest = text_of(most, notation)
     note = f"{axes[0]} {axes[1]}; the darkest cell is {largest}.{grouped}"
-    return _framed(head, body, None, "m dense", note)
+    large = next((name for most, name in _SIZES if size <= most), "")
+    return _framed(head, body, None, f"m dense {large}".rstrip(), note)
+
+
+def _width(name: str) -> int:
+    first, _, last = name.partition("-")
+    is_class = first.isdigit() and last.isdigit()
+    return int(last) - int(first) + 1 if is_class else 1
 
 
 def _ink(row: int, column: int, value: int, most: int) -> str:
@@ -126,4 +157,4 @@ def _framed(head: Html, body: list[Html], foot: Html | None, kind: str, note: st
         class_=kind,
     )
     said = tag("p", note, class_="sub") if note else None
-    return tag("div", shown, said, class_="scroll")
+    return join(tag("div", shown, class_="scroll"), said)

@@ -6,8 +6,10 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 from typing import Any, NamedTuple, TypeVar
 
+from burstline.collectives import Collectives
 from burstline.efficiency import Scalability
 from burstline.errors import NotEnoughDataError
+from burstline.matrix import Matrix
 from burstline.show.page.html import Html
 from burstline.structure import LoopTable, Structure
 from burstline.summary import Summary
@@ -46,6 +48,8 @@ class Report:
     structure: Structure | Missing
     steps: LoopTable | Missing  # iterations of the loop that takes most time
     line: Timeline | Missing
+    matrix: Matrix | Missing
+    collectives: Collectives | Missing
     runs: Scalability | Missing  # how all of several runs compare
 
 

@@ -124,6 +124,35 @@
     }
   }
 
+  // Panels of which one is shown: which, is in the address.
+  function tabs() {
+    for (const group of document.querySelectorAll("[data-tabs]")) {
+      const panels = [...group.children];
+      const bar = document.createElement("div");
+      bar.className = "tools";
+      const show = (label) => {
+        for (const panel of panels) panel.hidden = panel.dataset.tab !== label;
+        for (const button of bar.children) {
+          button.setAttribute("aria-pressed", String(button.textContent === label));
+        }
+      };
+      for (const { dataset } of panels) {
+        const button = document.createElement("button");
+        button.type = "button";
+        button.textContent = dataset.tab;
+        button.addEventListener("click", () => {
+          show(dataset.tab);
+          view.write({ [group.dataset.tabs]: dataset.tab === panels[0].dataset.tab ? null : dataset.tab });
+        });
+        bar.append(button);
+      }
+      const asked = view.read().values.get(group.dataset.tabs);
+      const known = panels.find((panel) => panel.dataset.tab === asked) || panels[0];
+      show(known.dataset.tab);
+      group.prepend(bar);
+    }
+  }
+
   // A row or cell that names where it happened: the timeline shows that, if there is one.
   function go(target) {
     for (const other of document.querySelectorAll(".picked")) other.classList.remove("picked");
@@ -133,7 +162,7 @@
 
   function picking() {
     for (const target of document.querySelectorAll("[data-go]")) {
-      target.tabIndex = target.closest(".m") ? -1 : 0;
+      target.tabIndex = target.closest("table.m") ? -1 : 0;
       target.addEventListener("click", (event) => {
         if (!event.target.closest("a, button")) go(target);
       });
@@ -147,10 +176,12 @@
     }
   }
 
-  // One cell of a matrix takes part in the order of tabs; arrows go to the others.
+  // One cell of a matrix takes part in the order of tabs; arrows go to the others, and what a
+  // cell of ink holds is said below the matrix.
+  const HOLDS = "td[data-go], td[title], td:not(.sum):not(:empty)";
   function roving(matrix) {
     const body = matrix.tBodies[0];
-    const first = body.querySelector("td[data-go]");
+    const first = body.querySelector(HOLDS);
     if (!first) return;
     first.tabIndex = 0;
     const moves = { ArrowLeft: [0, -1], ArrowRight: [0, 1], ArrowUp: [-1, 0], ArrowDown: [1, 0] };
@@ -166,13 +197,22 @@
         column += move[1];
         const next = body.rows[row] && body.rows[row].cells[column];
         if (!next) return;
-        if (next.dataset.go === undefined) continue;
+        if (!next.matches(HOLDS)) continue;
         cell.tabIndex = -1;
         next.tabIndex = 0;
         next.focus();
         return;
       }
     });
+    const note = matrix.closest(".scroll").nextElementSibling;
+    if (!matrix.classList.contains("dense") || !note) return;
+    const words = note.textContent;
+    const say = (event) => {
+      const cell = event.target.closest("td[title]");
+      note.textContent = cell ? `${cell.title}. ${words}` : words;
+    };
+    body.addEventListener("focusin", say);
+    body.addEventListener("pointerover", say);
   }
 
   // Functions, lines and ranks: what rows and headings say, found by their words.
@@ -308,6 +348,7 @@
   theme();
   tables();
   folding();
+  tabs();
   picking();
   search();
   links();

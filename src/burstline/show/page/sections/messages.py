@@ -2,26 +2,57 @@
 
 from __future__ import annotations
 
-from typing import Final
+from collections.abc import Iterable, Mapping, Sequence
+from typing import Any, Final
 
+import numpy as np
+
+from burstline.collectives import Collectives
+from burstline.columns import Integers
 from burstline.errors import plural
+from burstline.matrix import Matrix
 from burstline.quantities import format_bytes, format_ns
-from burstline.show.page.html import Html, heading, join, table
-from burstline.show.page.report import NothingError, Report, Section
+from burstline.show.code_lines import partner_text
+from burstline.show.page.html import Html, code, heading, join, share_text, table, tabs, tag
+from burstline.show.page.matrices import matrix
+from burstline.show.page.report import Missing, NothingError, Report, Section, found
+from burstline.structure import Call, Structure, compact
+from burstline.structure import walk as nodes_of
 from burstline.summary import Summary
-from burstline.values import BYTES, COUNT, SHARE, TIME, Column, Table
+from burstline.values import BYTES, COUNT, SHARE, TIME, Column, Notation, Table, document
 
 NAME: Final = "messages"
 LABEL: Final = "Messages"
 EMPTY: Final = "Nothing is sent"
+_NO_LAW: Final = "no law is seen"
+_MOST_LAWS: Final = 16
+_MOST_OPERATIONS: Final = 24
 
 
 def section(report: Report) -> Section:
-    """Calls by operation, and what they carry."""
+    """Messages by pair of ranks, their laws, collectives, and calls by operation."""
     summary = report.summary
     if not summary.calls:
         raise NothingError("No call of MPI lies in what was read.")
-    return Section(title(summary), join(_operations(summary)), summary.as_dict()["calls"])
+    sent, met = found(report.matrix), found(report.collectives)
+    structure = found(report.structure)
+    laws = [] if structure is None else _laws(structure)
+    return Section(
+        title(summary),
+        join(
+            tag(
+                "div", _pairs(report.matrix), _collectives(report.collectives), class_="beside"
+            ),
+            _partners(structure, laws) if structure is not None and laws else None,
+            _operations(summary),
+        ),
+        {
+            "calls": summary.as_dict()["calls"],
+            "matrix": None if sent is None else document(sent),
+            "collectives": None if met is None else document(met.operations),
+            "partners": laws,
+        },
+    )
 
 
 def title(summary: Summary) -> str:
@@ -32,6 +63,139 @@ def title(summary: Summary) -> str:
         return f"No messages, {collectives}, {format_bytes(sent)} sent in all"
     messages = plural(summary.messages, "message")
     return f"{messages} and {collectives} send {format_bytes(sent)} in all"
+
+
+def _pairs(made: Matrix | Missing) -> Html:
+    """The matrix of messages, by bytes, by number and by time."""
+    if isinstance(made, Missing):
+        return tag("div", heading("No messages by pair of ranks", _sentence(made)))
+    names = made.names()
+    shown: list[tuple[str, Html]] = [
+        ("Bytes", _cells(made.sent_bytes, names, BYTES, ("sent", "received"))),
+        ("Messages", _cells(made.messages, names, COUNT, ("sent", "received"))),
+        ("Time", _cells(made.time_ns, names, TIME, ("sent", "received"))),
+    ]
+    others = (
+        f" {plural(made.others, 'message')} of another application are left out."
+        if made.others
+        else ""
+    )
+    note = (
+        "A row sends, a column receives; time is from when both sides were there. "
+        f"What collectives send is not in it.{others}"
+    )
+    return tag("div", heading(pairs_title(made), note), tabs("pairs", shown))
+
+
+def pairs_title(made: Matrix) -> str:
+    """Which pair of ranks sends most, and to how many a rank sends."""
+    sent, names = made.sent_bytes, made.names()
+    row, column = (int(k) for k in np.unravel_index(int(sent.argmax()), sent.shape))
+    many = (made.messages > 0).sum(axis=1)
+    many = many[many > 0]
+    low, high = int(many.min()), int(many.max())
+    reached = str(low) if low == high else f"{low} to {high}"
+    to = plural(high, "rank") if low == high else f"{reached} ranks"
+    most = format_bytes(int(sent.max()))
+    if any("-" in name for name in names):
+        return f"Ranks {names[row]} send ranks {names[column]} {most}, the most of all"
+    pair = f"Rank {names[row]} sends rank {names[column]} {most}"
+    return f"{pair}, the most of all pairs; a sender reaches {to}"
+
+
+def _cells(
+    values: Integers, names: list[str], notation: Notation, sums: tuple[str, str]
+) -> Html:
+    places = np.argwhere(values).tolist()
+    cells = {(row, column): int(values[row, column]) for row, column in places}
+    return matrix(cells, len(names), notation, ("from ↓", "to rank →"), sums, names=names)
+
+
+def _collectives(made: Collectives | Missing) -> Html:
+    """Operations on communicators, and who comes last."""
+    if isinstance(made, Missing):
+        return tag("div", heading("No collectives", _sentence(made)))
+    first = made.operations[0]
+    most = f"{first.operation} takes {format_ns(first.inside_ns)}"
+    said = f"{most}, of that {format_ns(first.early_ns)} until its last member came"
+    note = "Times are sums over members; a member that comes last waits for nobody."
+    columns = [
+        Column("Collective"), Column("Communicator"), Column("Times", COUNT),
+        Column("Per rank", BYTES), Column("Before the last", TIME), Column("In the call", TIME),
+        Column("Last to come"),
+    ]  # fmt: skip
+    rows = [
+        [each.operation, each.communicator, each.count, each.rank_bytes or None, each.early_ns,
+         each.inside_ns, each.last_text]
+        for each in made.operations
+    ]  # fmt: skip
+    return tag("div", heading(said, note), table(Table(columns, rows), most=_MOST_OPERATIONS))
+
+
+def _laws(structure: Structure) -> list[dict[str, Any]]:
+    """The calls that send or receive, each with what is known of its partners."""
+    return [
+        {
+            "operation": item.operation,
+            "place": str(item.caller) if item.caller else "",
+            "ranks": list(item.ranks),
+            "calls": int(item.executions.sum()),
+            "mean_bytes": item.size_bytes,
+            "law": item.partners.law and item.partners.law.text,
+            "share": item.partners.law and item.partners.law.share,
+            "partners": partner_text(item),
+            "count": item.partners.count,
+        }
+        for item, _ in nodes_of(structure.items)
+        if isinstance(item, Call) and item.partners.count
+    ]
+
+
+def _partners(structure: Structure, laws: Sequence[Mapping[str, Any]]) -> Html:
+    """Whom calls exchange messages with: one row for each operation and law."""
+    groups: dict[tuple[str, str], list[Mapping[str, Any]]] = {}
+    for law in laws:
+        told = law["partners"] if law["law"] else _NO_LAW
+        groups.setdefault((law["operation"], told), []).append(law)
+    cells = [
+        [name, told, compact(sorted({rank for law in each for rank in law["ranks"]})),
+         _places([law["place"] for law in each]), sum(law["calls"] for law in each),
+         _mean_size(each)]
+        for (name, told), each in groups.items()
+    ]  # fmt: skip
+    cells.sort(key=lambda row: (row[1] == _NO_LAW, -row[4]))
+    obeying = sum(row[4] for row in cells if row[1] != _NO_LAW)
+    share = share_text(obeying / sum(row[4] for row in cells))
+    said = f"{share} of the calls that send or receive follow a law of ranks"
+    if (grid := structure.grid) is not None:
+        to_neighbours = f"{share_text(grid.share)} of the messages go to neighbours"
+        said = f"Ranks are {grid.text}: {to_neighbours}"
+    columns = [
+        Column("Operation"), Column("Partner of a rank"), Column("Ranks"),
+        Column("Called from"), Column("Calls", COUNT), Column("Mean size", BYTES.or_nothing()),
+    ]  # fmt: skip
+    note = (
+        "A law holds for 99 % of the messages of a call, or more. "
+        "Of a call that one rank makes no law is seen."
+    )
+    return join(heading(said, note), table(Table(columns, cells, left=4), most=_MOST_LAWS))
+
+
+def _places(places: Iterable[str]) -> Html:
+    """The first of some places, and how many more there are."""
+    first, *others = dict.fromkeys(places)
+    more = f" and {plural(len(others), 'more line')}" if others else ""
+    return join(code(first), tag("span", more, class_="dim"))
+
+
+def _mean_size(calls: Sequence[Mapping[str, Any]]) -> float | None:
+    sized = [call for call in calls if call["mean_bytes"] is not None]
+    whole = sum(call["calls"] for call in sized)
+    return sum(call["mean_bytes"] * call["calls"] for call in sized) / whole if whole else None
+
+
+def _sentence(made: Missing) -> str:
+    return f"{made.reason[:1].upper()}{made.reason[1:].rstrip('.')}."
 
 
 def _operations(summary: Summary) -> Html:
