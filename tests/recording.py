@@ -53,9 +53,9 @@ class Site:
             subprocess.run(words, capture_output=True, text=True, check=True).stdout
         )
 
-    def start(self, *words, before=()):
+    def start(self, *words, before=(), command="record"):
         return subprocess.Popen(
-            [*before, sys.executable, "-m", "burstline", "record", *words],
+            [*before, sys.executable, "-m", "burstline", command, *words],
             stdout=subprocess.PIPE,
             stderr=subprocess.PIPE,
             text=True,

@@ -15,8 +15,9 @@ import recordings
 
 COMMANDS = re.findall(
     r"\S+",
-    "record counters cc c++ info waits clocks compare structure table browse plot cut annotate "
-    "retime convert merge check-merge learn phases signature predict demo completion",
+    "record counters cc c++ report info waits clocks compare structure table browse plot "
+    "matrix cut annotate retime convert merge check-merge learn phases signature predict demo "
+    "completion",
 )
 ENDINGS = ("prv", "prv.gz", "store", "csv", "parquet", "otf2", "perfetto.json")
 READABLE = ENDINGS[:-1]
@@ -67,7 +68,7 @@ def _of(traces: str, groups: str) -> list[str]:
     return [f"{trace}/{group}" for trace in traces.split() for group in groups.split()]
 
 
-_PRINTED = "info structure table plot waits retime compare phases signature browse"
+_PRINTED = "info report structure table plot waits retime compare phases signature browse"
 _FEW = [
     *_of("lulesh_8r pair_irregular raw_ring", "each"),
     *_of("no_trace", "help demo completion counters compile"),
@@ -273,6 +274,8 @@ EACH = {
         waits T
         waits T --clock lt_1 --format json
         compare T --clocks physical,lt_1
+        matrix T --format json
+        report T --format json
         phases T
         phases T --method epas --format json
         signature build T -o app.sig
@@ -326,6 +329,12 @@ PRINTED = {
         info T --from 100ms --to 300ms --ranks 0-1
         info T --loop 1 --iterations 1:2 --format json
         info T --full --span trace
+        """,
+    "report": """
+        report T --format json
+        report T --from 100ms --to 300ms --ranks 0-1 --format json
+        matrix T
+        matrix T --format csv
         """,
     "structure": """
         structure T

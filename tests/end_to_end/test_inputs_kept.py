@@ -33,6 +33,7 @@ WRITES = {
     ("compare", "plot"): ("compare other.prv --with other.prv I --plot O", PICTURES),
     ("learn", "plot"): ("learn I other.prv --plot O", PICTURES),
     ("table", "output"): ("table I -o O", TABLES),
+    ("report", "output"): ("report I -o O", (".html", "")),
     ("structure", "output"): ("structure I -o O", (".parquet", ".csv")),
     ("structure", "factor_map"): ("structure I --factor-map O", PICTURES),
     ("plot", "output"): ("plot I -o O", PICTURES),
@@ -59,6 +60,9 @@ READS = {
     ("compare", "inputs"): "compare I other.prv --plot O",
     ("compare", "others"): "compare other.prv --with other.prv --with I --plot O",
     ("compare", "effort_model"): "compare other.prv --effort-model I --plot O",
+    ("report", "traces"): "report I -o O",
+    ("report", "functions"): "report -o O --functions I -- mpirun -n 1 true",
+    ("report", "program"): "report -o O -- mpirun -n 1 cat I",
     ("structure", "trace"): "structure I -o O",
     ("table", "trace"): "table I -o O",
     ("plot", "trace"): "plot I -o O",
@@ -74,7 +78,7 @@ READS = {
     ("signature", "inputs"): "signature run I -o O -- mpirun -n 1 true",
     ("signature", "program"): "signature run other.prv -o O -- mpirun -n 1 cat I",
 }
-NO_OUTPUT = {"info", "browse", "phases", "predict", "demo", "completion", "cc", "c++"}
+NO_OUTPUT = {"info", "matrix", "browse", "phases", "predict", "demo", "completion", "cc", "c++"}
 """demo runs record; cc and c++ run a compiler, whose files are its own."""
 NO_PATHS = (
     *("A:B", "COMMAND", "COMPILER", "EVENT", "ID", "KINDS", "LIST", "N", "NAME", "PART", "R"),
@@ -159,7 +163,8 @@ def refused(words, source, output):
 
 def test_every_path_that_a_command_takes_is_read_or_written_in_this_file():
     paths = {(command, name) for command, name, shown in options() if shown not in NO_PATHS}
-    programs = {("record", "words"), ("signature", "program")}  # their words may be files
+    # Their words may be files.
+    programs = {("record", "words"), ("report", "program"), ("signature", "program")}
     written = {pair for pair in paths if pair[1] in usage.WRITTEN}
     commands = {command for command, _ in written}
 

@@ -18,6 +18,8 @@ from burstline.cli.products import in_folder, require_apart, require_free, say_l
 from burstline.errors import ParameterError, plural, printable
 
 if TYPE_CHECKING:
+    from collections.abc import Iterator
+
     from burstline.record import Abi, Command, Costly, Ended, Survey, Tally
 
 DESCRIPTION: Final = """\
@@ -34,25 +36,33 @@ examples:
   burstline record -o ring.prv -- mpiexec -n 4 python ring.py
 """
 USAGE: Final = "burstline record [OPTION …] -- mpirun -n 8 ./app …"
+_MPI: Final = {
+    "--mpi {openmpi,mpich,abi}": "the MPI of the program, where it cannot be found out"
+}
 _OPTIONS: Final = {
     "words COMMAND ...": "what to run, with its launcher",
     "-o, --output OUTPUT": "X.prv or X.prv.gz (with .pcf and .row), X.store, X.csv, X.parquet, "
     "X.otf2 or X.perfetto.json (default: PROGRAM.prv)",
     "--force": "replace an output that exists",
-    "--mpi {openmpi,mpich,abi}": "the MPI of the program, where it cannot be found out",
+    **_MPI,
     "--format {table,json}=table": "json: a document on stdout, and the program's output on "
     "stderr",
 }
-_RECORDED: Final = {
+_WANTED: Final = {
     "--stack-depth N": "frames of each call (default: 8; 0: none)",
     "--counters LIST": "cpu, perf:NAME, PAPI_NAME, work, clocks: of work what logical clocks "
     "need (default: cpu)",
-    "--counters-set FILE": "a .toml file with sets of counters",
-    "--each-set": "run once for each set of --counters-set",
     "--calls LIST": "only these operations: MPI_Send,…; --calls=-MPI_Test,…: all but these",
     "--poll-gap TIME": "failed polls less than that apart are waiting (default: 5us)",
     "--functions FILE": "only the functions that FILE names, a pattern on each line; -PATTERN: "
     "all but these (of a program compiled with -finstrument-functions)",
+}
+RECORDING: Final = _MPI | _WANTED
+"""Options of any command that records a program."""
+_RECORDED: Final = {
+    **_WANTED,
+    "--counters-set FILE": "a .toml file with sets of counters",
+    "--each-set": "run once for each set of --counters-set",
     "--profile": "only count calls and their time, and say so at the end",
     "--keep-raw FOLDER": "keep the raw files there",
     "--block SIZE": "memory of each thread for records (default: 1Mi)",
@@ -80,12 +90,31 @@ class _Plan(NamedTuple):
         return None if place is None else self.command.words[place]
 
 
+class Recording(NamedTuple):
+    """What came of a run, said on standard error as far as it went wrong."""
+
+    output: Path
+    code: int  # of the program
+    said: tuple[str, ...]  # what a reader of the trace should know of the run
+    survey: Survey
+    counted: dict[str, Tally]
+    document: dict[str, Any]
+
+    @property
+    def is_trace(self) -> bool:
+        """Whether anything was recorded: without it there is no trace."""
+        return bool(self.survey.ranks)
+
+
 def run(arguments: usage.Arguments) -> None:
     """Record the program, once or for each set of counters."""
     limits_of(arguments)  # wrong ones are refused before the run
     code = 0
     for name, counters in _runs(arguments):
-        code = _record(arguments, name, counters) or code
+        made = recorded(arguments, name, counters)
+        if made.is_trace:
+            _print_result(arguments, made)
+        code = made.code or code
         if code == _INTERRUPTED:
             break
     if code:
@@ -113,7 +142,8 @@ def _runs(arguments: usage.Arguments) -> list[tuple[str, str | None]]:
     return [("", ",".join(counters)) for counters in sets.values()]
 
 
-def _record(arguments: usage.Arguments, name: str, counters: str | None) -> int:
+def recorded(arguments: usage.Arguments, name: str, counters: str | None) -> Recording:
+    """Run the program of the arguments, and write its trace if anything was recorded."""
     plan = _plan(arguments, name, counters)
     kept = True
     try:
@@ -128,7 +158,7 @@ def _record(arguments: usage.Arguments, name: str, counters: str | None) -> int:
         if code and not survey.ranks:
             _say(record.nothing_recorded(survey, code, plan.launcher(), unseen))
             kept = kept and arguments.keep_raw is not None
-            return code
+            return Recording(plan.output, code, (), survey, {}, {})
         record.require_ranks(survey, unseen)
         resolver = record.Resolver()
         made_of = None if arguments.keep_raw else str(plan.output)
@@ -153,22 +183,32 @@ def _record(arguments: usage.Arguments, name: str, counters: str | None) -> int:
     finally:
         if not kept:
             shutil.rmtree(plan.folder, ignore_errors=True)
-    _report(ended, survey)
+    said = tuple(_troubles(ended, survey))
+    for text in said:
+        _say(text)
     document = {"defects": written["defects"]}
     if survey.borders:
         document |= _functions(survey, costly)
-    _print_result(arguments, plan, survey, counted, document)
-    return code
+    return Recording(plan.output, code, said, survey, counted, document)
+
+
+def command_of(words: list[str]) -> Command:
+    """The command line that runs the program, of the words behind ``--``."""
+    return record.with_paths(record.parse_command(words))
+
+
+def trace_name(command: Command) -> str:
+    """What a trace is called, without its ending, to which nobody gave a name."""
+    programs = command.programs()
+    return record.program_name(programs[0]) if programs else "run"
 
 
 def _plan(arguments: usage.Arguments, name: str, counters: str | None) -> _Plan:
     """Look at everything that can be wrong before the program runs."""
     words = arguments.words[1:] if arguments.words[:1] == ["--"] else arguments.words
-    command = record.with_paths(record.parse_command(words))
+    command = command_of(words)
     settings = _settings(arguments, counters)
-    programs = command.programs()
-    program = record.program_name(programs[0]) if programs else "run"
-    output = Path(arguments.output or f"{program}.prv")
+    output = Path(arguments.output or f"{trace_name(command)}.prv")
     ending = next((end for end in formats.ENDINGS if output.name.endswith(end)), "")
     if name:
         output = output.with_name(f"{output.name.removesuffix(ending)}{name}{ending}")
@@ -220,17 +260,17 @@ def _leave_free(arguments: usage.Arguments) -> int | None:
     return 0 if text == "0" else parse_size(text)
 
 
-def _report(ended: Ended, survey: Survey) -> None:
-    """Say what was recorded, and what went wrong with the program."""
+def _troubles(ended: Ended, survey: Survey) -> Iterator[str]:
+    """Sentences on what went wrong with the program, and on what is not in the trace."""
     if ended.interrupted:
-        _say("interrupted: the trace ends there")
+        yield "interrupted: the trace ends there"
     elif ended.code:
-        _say(f"the program ended with code {ended.exit_code()}; the trace ends there")
+        yield f"the program ended with code {ended.exit_code()}; the trace ends there"
     for rank, how in sorted(survey.ended.items())[:8]:
-        _say(f"rank {rank} {how}; what it recorded before is in the trace")
+        yield f"rank {rank} {how}; what it recorded before is in the trace"
     if survey.spawned:
         again = any(len(processes) > 1 for processes in survey.ranks.values())
-        _say(
+        yield (
             "MPI_Comm_spawn started processes that have the numbers of ranks again: the "
             "trace has their calls, but not messages to and from them"
             if again
@@ -240,21 +280,21 @@ def _report(ended: Ended, survey: Survey) -> None:
     if survey.failed:
         named = ", ".join(f"{name} {count:,}" for name, count in survey.failed.most_common(4))
         more = len(survey.failed) - 4
-        _say(
+        yield (
             f"{plural(survey.failed.total(), 'call')} of MPI returned an error ({named}"
             f"{f' and {more} more' * (more > 0)}); what they did not send or receive is not in "
             "the trace"
         )
     if survey.strange:
         words = "send or receive has its", "sends and receives have their"
-        _say(
+        yield (
             f"{plural(survey.strange, *words)} other side in another job; such messages are "
             "not in the trace"
         )
     if missing := survey.missing():
-        _say(f"{missing} of {plural(survey.size, 'rank')} recorded nothing")
+        yield f"{missing} of {plural(survey.size, 'rank')} recorded nothing"
     if survey.dropped:
-        _say(
+        yield (
             f"{plural(survey.dropped, 'record was', 'records were')} dropped, as there was no "
             "room for them on the disk or in memory, or no descriptor was left to write them; "
             "the recorder said which, and the gaps are marked. Make room, raise ulimit -n, or "
@@ -283,15 +323,10 @@ def _functions(survey: Survey, costly: list[Costly]) -> dict[str, Any]:
     }
 
 
-def _print_result(
-    arguments: usage.Arguments,
-    plan: _Plan,
-    survey: Survey,
-    counted: dict[str, Tally],
-    more: dict[str, Any],
-) -> None:
+def _print_result(arguments: usage.Arguments, made: Recording) -> None:
+    survey = made.survey
     document: dict[str, Any] = {
-        "trace": str(plan.output),
+        "trace": str(made.output),
         "ranks": len(survey.ranks),
         "records": survey.records,
         "dropped": survey.dropped,
@@ -300,18 +335,23 @@ def _print_result(
         "threads_estimate_ns": survey.threads_ns,
         "recorded_calls": survey.calls,
         "recorded_threads": survey.threads,
-        **more,
+        **made.document,
     }
     if arguments.profile:
         document["calls"] = {
             name: {"count": tally.calls, "time_ns": tally.time_ns}
-            for name, tally in counted.items()
+            for name, tally in made.counted.items()
         }
-    ranks, records = len(survey.ranks), plural(survey.records, "record")
-    text = f"{plan.output}: {plural(ranks, 'rank')}, {records}"
-    notes = [_text(text + _cost(arguments, survey))]
-    shown = [show.calls_table(counted)] if counted else []
+    notes = [_text(sum_of(arguments, made))]
+    shown = [show.calls_table(made.counted)] if made.counted else []
     show.output(show.Outcome(document, shown=shown, notes=notes), arguments.format)
+
+
+def sum_of(arguments: usage.Arguments, made: Recording) -> str:
+    """How much was recorded, and what recording cost, as a sentence."""
+    survey = made.survey
+    ranks, records = plural(len(survey.ranks), "rank"), plural(survey.records, "record")
+    return f"{made.output}: {ranks}, {records}{_cost(arguments, survey)}"
 
 
 def _cost(arguments: usage.Arguments, survey: Survey) -> str:

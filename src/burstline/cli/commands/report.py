@@ -12,14 +12,23 @@ from typing import TYPE_CHECKING, Any, Final
 import burstline
 from burstline import show
 from burstline.cli import usage
-from burstline.cli.inputs import detection, run_of
+from burstline.cli.commands.record import (
+    RECORDING,
+    command_of,
+    recorded,
+    sum_of,
+    trace_name,
+)
+from burstline.cli.inputs import detection, iterations_asked, region_asked, run_of
+from burstline.cli.limits import limits_of
 from burstline.cli.products import in_folder, print_view, require_free
 from burstline.errors import BurstlineError, ParameterError
 from burstline.formats import atomic
 
 if TYPE_CHECKING:
-    from collections.abc import Callable
+    from collections.abc import Callable, Sequence
 
+    from burstline.cli.commands.record import Recording
     from burstline.run import Run
     from burstline.structure import LoopTable
 
@@ -27,37 +36,99 @@ DESCRIPTION: Final = """\
 Put everything about the run of TRACE on one page: what costs most and who causes it, the
 time of each rank, a timeline, the program as pseudo-code, waits, messages, computing, and
 what all that rests on. The page is one HTML file that needs no network. Of several traces,
-the first is told in detail and the others are compared with it.
+the first is told in detail and the others are compared with it. With a program behind --,
+record it first: its trace stays beside the page, and the exit code is the program's.
 """
 EXAMPLES: Final = """\
 examples:
+  burstline report -- mpirun -n 8 ./app input.txt                gives app.html and app.prv
   burstline report run.prv -o report.html
   burstline report run.prv -o step.html --loop 1 --iterations 5
   burstline report run.prv -o second.html --from 2s --to 3s      in full detail
   burstline report 4ranks.prv 8ranks.prv -o scaling.html         how the runs compare
   burstline report run.prv --format json | python -m json.tool   what the page says
 """
+USAGE: Final = (
+    "burstline report TRACE … [-o X.html] [OPTION …]\n"
+    "       burstline report [-o X.html] [OPTION …] -- mpirun -n 8 ./app …"
+)
+TAKES_PROGRAM: Final = True
 _PAGE: Final = {
-    "-o, --output FILE": "the page: X.html (default: named after the first trace)",
-    **usage.FORCE,
+    "-o, --output FILE": "the page: X.html (default: named after the first trace, or the "
+    "program)",
+    "--force": "replace a page, or a trace of the program, that exists",
 }
 OPTIONS: Final = {
-    "traces TRACE +": "a .prv, .prv.gz or .otf2 file, a store, or a folder of raw files or "
+    "traces TRACE *": "a .prv, .prv.gz or .otf2 file, a store, or a folder of raw files or "
     "tables; several are compared with the first",
     "--format {table,json}=table": "json prints what the page says, and writes it "
     "only where -o says",
     **usage.REGION,
     **usage.RESOURCES,
     "the page": _PAGE,
+    "how a program behind -- is recorded": RECORDING,
 }
+_AS_USUAL: Final = dict.fromkeys(
+    ("counters_set", "each_set", "profile", "keep_raw", "block", "leave_free")
+)
+"""Options of ``record`` that are left to it."""
 _ENDINGS: Final = (".html", ".htm")
 
 
 def run(arguments: usage.Arguments) -> None:
-    """Gather what is known of the run, and write the page."""
+    """Record the program if there is one, gather what is known of the run, write the page."""
+    if bool(arguments.traces) == bool(arguments.program):
+        raise ParameterError(
+            "give a TRACE, or a program to record: burstline report -- mpirun -n 8 ./app"
+        )
+    if arguments.traces and (given := _recording_asked(arguments)):
+        raise ParameterError(f"{given} is about a program to record, behind --")
+    if arguments.program:
+        made = _recorded(arguments)
+        if made.is_trace:
+            _write(arguments, _page_path(arguments, made.output), made.said)
+        if made.code:
+            raise SystemExit(made.code)
+    else:
+        output = _page_path(arguments, Path(arguments.traces[0]))
+        if output is not None:
+            require_free(output, force=arguments.force)
+        _write(arguments, output)
+
+
+def _recording_asked(arguments: usage.Arguments) -> str | None:
+    """An option that was given and is about recording."""
+    options = [usage_of.split()[0] for usage_of in RECORDING]
+    names = {option: option.lstrip("-").replace("-", "_") for option in options}
+    given = (one for one, name in names.items() if getattr(arguments, name) is not None)
+    return next(given, None)
+
+
+def _recorded(arguments: usage.Arguments) -> Recording:
+    """Record the program into a trace beside the page, named after the program."""
+    name = Path(f"{trace_name(command_of(arguments.program))}.prv")
+    output = _page_path(arguments, name)
+    if output is not None:
+        require_free(output, force=arguments.force)
+        name = output.with_name(name.name)
+    words = {"words": arguments.program, "output": str(name)}
+    asked = usage.Arguments(**vars(arguments) | _AS_USUAL | words)
+    limits_of(arguments)  # wrong ones are refused before the run
+    region_asked(arguments)
+    iterations_asked(arguments)
+    made = recorded(asked, "", arguments.counters)
+    if made.is_trace:
+        show.note(f"burstline: {sum_of(asked, made)}")
+        arguments.traces = [str(made.output)]
+    return made
+
+
+def _write(
+    arguments: usage.Arguments, output: Path | None, of_recording: Sequence[str] = ()
+) -> None:
+    """Write the page of the traces, and print what it says."""
     arguments.trace = arguments.traces[0]
-    output = _output(arguments)
-    page = show.report_page(_report(arguments, run_of(arguments)))
+    page = show.report_page(_report(arguments, run_of(arguments), of_recording))
     if output is not None:
         with atomic.output(output) as file:
             file.write(page.html)
@@ -66,22 +137,23 @@ def run(arguments: usage.Arguments) -> None:
     print_view(arguments, show.Outcome(document, shown=[show.Facts(page.titles.items())]))
 
 
-def _output(arguments: usage.Arguments) -> Path | None:
+def _page_path(arguments: usage.Arguments, trace: Path) -> Path | None:
     """Where the page goes; nowhere if only its data are wanted."""
     if arguments.output is None and arguments.format == "json":
         return None
-    name = Path(arguments.trace).name.removesuffix(".gz")
+    name = trace.name.removesuffix(".gz")
     path = Path(arguments.output or f"{Path(name).stem or 'run'}.html")
     if path.suffix not in _ENDINGS:
         raise ParameterError(f"{path}: the ending of a page is .html")
-    require_free(in_folder(path), force=arguments.force)
-    return path
+    return in_folder(path)
 
 
-def _report(arguments: usage.Arguments, opened: Run) -> show.Report:
+def _report(
+    arguments: usage.Arguments, opened: Run, of_recording: Sequence[str]
+) -> show.Report:
     """Every result the page shows."""
     return show.Report(
-        source=_source(arguments),
+        source=_source(arguments, of_recording),
         summary=opened.summary(),
         waits=_result(opened.waits),
         structure=_result(lambda: opened.structure(**detection(arguments))),
@@ -111,7 +183,7 @@ def _steps(opened: Run, arguments: usage.Arguments) -> LoopTable | show.Missing:
     return opened.iterations(longest.id, **asked)
 
 
-def _source(arguments: usage.Arguments) -> show.Source:
+def _source(arguments: usage.Arguments, of_recording: Sequence[str]) -> show.Source:
     words = ["burstline", *sys.argv[1:]]
     files = [path for path in arguments.traces if Path(path).is_file()]
     return show.Source(
@@ -121,6 +193,7 @@ def _source(arguments: usage.Arguments) -> show.Source:
         made=datetime.now(UTC).strftime("%Y-%m-%d"),
         digests={path: _digest(Path(path)) for path in files},
         region="",
+        recording=tuple(of_recording),
     )
 
 

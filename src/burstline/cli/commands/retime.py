@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Final
 
-from burstline import clocks, formats, show
+from burstline import clocks, formats, show, synchronisation
 from burstline.cli import usage
 from burstline.cli.clock_options import clocks_asked, collectives_asked
 from burstline.cli.inputs import progress_bar, read_selected
@@ -13,7 +13,6 @@ from burstline.cli.products import output_path, print_view
 from burstline.errors import MemoryBudgetError
 from burstline.formats import derivation
 from burstline.run import CLOCKED, COPIES_REPLAYED
-from burstline.synchronisation import graph_of
 
 DESCRIPTION: Final = """\
 Write TRACE with stamps of a logical clock: ticks of what the program did, which no noise of
@@ -47,7 +46,7 @@ def run(arguments: usage.Arguments) -> None:
     [effort] = clocks_asked(arguments, [arguments.clock])
     trace = read_selected(arguments, tables=CLOCKED, copies=COPIES_REPLAYED)
     way = collectives_asked(arguments)
-    [retiming] = clocks.retimings(graph_of(trace), [effort], collectives=way)
+    [retiming] = clocks.retimings(synchronisation.graph_of(trace), [effort], collectives=way)
     document, trace = retiming.as_dict(), retiming.trace
     del retiming
     if formats.is_prv(path):

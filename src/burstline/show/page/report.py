@@ -36,6 +36,7 @@ class Source:
     made: str  # the day
     digests: Mapping[str, str] = field(default_factory=dict)  # SHA-256 by path
     region: str = ""  # the part of the run that was asked for; empty of all
+    recording: tuple[str, ...] = ()  # how the program ended, and what is not in the trace
 
 
 @dataclass(frozen=True, slots=True, eq=False)

@@ -34,6 +34,7 @@ def section(report: Report) -> Section:
                 "command": report.source.command,
                 "version": report.source.version,
                 "made": report.source.made,
+                "recording": list(report.source.recording),
             },
         },
     )
@@ -42,6 +43,8 @@ def section(report: Report) -> Section:
 def _span(report: Report) -> Iterator[tuple[str, Child]]:
     summary = report.summary
     efficiency = summary.efficiency
+    for text in report.source.recording:
+        yield "Recording", f"{text[:1].upper()}{text[1:]}."
     if report.source.region:
         yield "Part of the run", report.source.region
     if efficiency.runtime_ns:
