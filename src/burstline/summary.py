@@ -198,7 +198,7 @@ class Summary:
     processor: ProcessorTime | None
 
     def as_dict(self) -> dict[str, Any]:
-        """The document that ``burstline info --format json`` prints."""
+        """The document that ``burstline info`` prints."""
         return {
             "path": self.path,
             "format": self.format,

@@ -133,7 +133,7 @@ def test_runs_are_compared_with_the_first(two_sizes):
     assert other["counters"]["counts"] == {"PAPI_TOT_INS": 7200, "PAPI_TOT_CYC": 7200}
     assert other["counters"]["share"] == 1
     [warning] = document["warnings"]
-    assert "compare with --scaling weak" in warning
+    assert "compare with `scaling=weak`" in warning
 
 
 def test_runs_are_compared_in_a_table_and_a_row_each_of_csv(two_sizes):

@@ -234,7 +234,7 @@ def test_a_clock_without_its_counter_names_what_records_it():
     trace = worked(1, 1)
 
     for clock in ("lt_bb", "lt_stmt", "lt_hwctr"):
-        with pytest.raises(NotEnoughDataError, match="record --counters"):
+        with pytest.raises(NotEnoughDataError, match="record `counters="):
             retimed(trace, clock)
     with pytest.raises(ParameterError, match="lt_1, lt_loop"):
         retimed(trace, "lt_2")
@@ -323,7 +323,7 @@ def test_recorded_waits_are_intrinsic_ones_and_what_was_added_or_saved(program, 
 
 
 def test_intrinsic_waits_need_counted_work_and_time():
-    with pytest.raises(NotEnoughDataError, match="record --counters"):
+    with pytest.raises(NotEnoughDataError, match="record `counters="):
         burstline.wait_states(worked(1, 1), intrinsic=True)
     with pytest.raises(ParameterError, match="need the physical clock"):
         burstline.wait_states(worked(1, 1), clock="lt_loop", intrinsic=True)

@@ -177,7 +177,7 @@ def test_more_rows_near_a_window_than_the_memory_allows_are_refused(stored):
     region = {"start_ns": 0, "end_ns": 500}
 
     assert narrowed(stored, memory=100_000, **region).calls.num_rows == 153
-    with pytest.raises(MemoryBudgetError, match="--to"):
+    with pytest.raises(MemoryBudgetError, match="`end_ns`"):
         _ = narrowed(stored, memory=1_000, **region).calls
 
 

@@ -325,7 +325,7 @@ def test_a_feature_that_is_another_name_of_the_target_is_warned_of():
     (warning,) = learn({"a": table}).warnings
 
     assert "TICKS" in warning
-    assert "--without" in warning
+    assert "`without=" in warning
 
 
 def test_instructions_per_cycle_are_predicted_as_they_are():

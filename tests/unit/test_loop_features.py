@@ -11,6 +11,7 @@ from dataclasses import replace
 import numpy as np
 import pytest
 
+import burstline
 from burstline import show
 from burstline.cli import usage
 from burstline.cli.commands import structure
@@ -63,7 +64,7 @@ def command(*words):
 
 def printed(capsys, trace, *words):
     arguments = command(*words)
-    view = study_view(trace, detect(trace, method="exact"), arguments)
+    view = study_view(burstline.open(trace), detect(trace, method="exact"), arguments)
     show.output(view, arguments.format)
     draw_factor_map(view, arguments)
     return capsys.readouterr()

@@ -101,7 +101,7 @@ def test_the_least_memory_that_a_refusal_names_is_enough(place, tmp_path, capsys
 
 @pytest.mark.parametrize("convert", [convert_raw, convert_paraver])
 def test_every_conversion_names_the_least_memory_with_its_unit(convert, tmp_path):
-    with pytest.raises(MemoryBudgetError, match=f"--memory {SMALLEST_MEMORY >> 20}Mi or more"):
+    with pytest.raises(MemoryBudgetError, match=f"`memory={SMALLEST_MEMORY >> 20}Mi` or more"):
         convert(tmp_path, tmp_path / "o", raw=True, memory=1, threads=1, progress=SILENCE)
 
 

@@ -41,7 +41,7 @@ def test_reading_whole_more_than_fits_is_refused_with_the_way_to_a_store(tmp_pat
 def test_a_budget_too_small_for_any_run_is_refused(tmp_path):
     folder = exchange(tmp_path / "run")
 
-    with pytest.raises(errors.MemoryBudgetError, match="--memory 256M"):
+    with pytest.raises(errors.MemoryBudgetError, match="`memory=256Mi`"):
         raw_format.convert(
             folder, tmp_path / "x.store", raw=True, memory=10**8, threads=1, progress=SILENCE
         )

@@ -175,7 +175,7 @@ def test_without_cycles_speed_is_one_factor():
     assert result.runs[1].factors["ipc_scalability"] is None
     [(names, reason)] = result.not_computable
     assert names == ("ipc_scalability", "frequency_scalability")
-    assert "burstline record --counters PAPI_TOT_INS,PAPI_TOT_CYC" in reason
+    assert "burstline record `counters=PAPI_TOT_INS,PAPI_TOT_CYC`" in reason
 
 
 def test_work_of_the_program_stands_in_for_instructions():
@@ -198,7 +198,7 @@ def test_without_a_counter_in_common_the_reason_says_what_each_run_has():
     [(names, reason)] = result.not_computable
     assert names[0] == "instruction_scalability"
     assert "(run 1: PAPI_TOT_INS and PAPI_TOT_CYC, run 2: IR_TOT_INS)" in reason
-    assert "burstline record --counters" in reason
+    assert "record `counters=" in reason
 
 
 def test_runs_without_useful_time_have_no_ratio():
@@ -287,7 +287,7 @@ def test_a_run_that_was_cut_is_named_unless_all_were():
 def test_the_other_scaling_is_suggested_where_amounts_are_those_of_it():
     small, twice = story(*STEPS), story(*STEPS, ranks=2)  # as much time a rank
 
-    assert "compare with --scaling weak" in warnings(small, twice)[0]
+    assert "compare with `scaling=weak`" in warnings(small, twice)[0]
     assert not warnings(small, twice, scaling="weak")
     counted = [run_of(*[[(100, 50 * 2 // n, 9)]] * n) for n in (1, 2)]
     assert scalability(counted).warnings == ()

@@ -248,7 +248,7 @@ def test_two_applications_that_call_mpi_need_a_choice():
         calls=by_hand.calls_of([("Init", 0, 1), ("Finalize", 5, 6)], [("Init", 0, 1)]),
     )
 
-    with pytest.raises(burstline.ParameterError, match="--app"):
+    with pytest.raises(burstline.ParameterError, match="`application`"):
         detect(trace)
     assert detect(trace, application=1).calls == 1
 

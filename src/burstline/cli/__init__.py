@@ -10,6 +10,7 @@ import threading
 from contextlib import contextmanager, suppress
 from typing import TYPE_CHECKING, Final
 
+from burstline import show
 from burstline.cli.parser import build_parser, run_command
 from burstline.errors import BurstlineError, printable
 
@@ -139,7 +140,7 @@ def _name(path: object) -> str:
 def _explain(error: Exception) -> tuple[str, int]:
     """Say in one line what went wrong, and with which exit code."""
     if isinstance(error, BurstlineError):
-        return str(error), error.exit_code
+        return show.in_options(str(error)), error.exit_code
     if isinstance(error, MemoryError) or _fails_without_reason(error):
         way_out = "Pass a smaller --memory, or take a part: --from, --to, --ranks"
         return f"out of memory. {way_out}", _OUT_OF_MEMORY

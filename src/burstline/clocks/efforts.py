@@ -36,7 +36,7 @@ ITERATIONS: Final = "IR_LOOP_ITER"
 INSTRUCTIONS: Final = ("PAPI_TOT_INS", "PERF_COUNT_HW_INSTRUCTIONS", "instructions", STATEMENTS)
 """Counters of instructions that lt_hwctr takes where none is named: the first there is."""
 _MOST_TICKS: Final = 1 << 62
-RECORDED_BY: Final = "record --counters clocks"
+RECORDED_BY: Final = "record `counters=clocks`"
 
 _CALL_COSTS: Final = {"lt_bb": 100, "lt_stmt": 4300}
 """X and Y: the effort of a call into the OpenMP runtime, as fitted in the publication."""
@@ -188,7 +188,7 @@ def _counter_weights(trace: Trace, effort: Effort) -> Mapping[str, float]:
 def _require_counters(trace: Trace, clock: str, counters: tuple[str, ...]) -> None:
     if missing := [name for name in counters if name not in trace.counter_names]:
         all_clocks = {BLOCKS, STATEMENTS, ITERATIONS} >= {*missing}
-        recorded_by = RECORDED_BY if all_clocks else f"record --counters {','.join(counters)}"
+        recorded_by = RECORDED_BY if all_clocks else f"record `counters={','.join(counters)}`"
         raise NotEnoughDataError(
             f"{clock} needs the counter {', '.join(missing)}, which was not recorded. "
             f"Record the program anew with it: burstline {recorded_by}"

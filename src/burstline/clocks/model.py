@@ -62,7 +62,7 @@ class EffortModel:
 
     def text(self) -> str:
         """The file."""
-        lines = ["# An effort model: ns of each count, for burstline retime --effort-model."]
+        lines = ["# An effort model: ns of each count, for burstline retime and waits."]
         lines += [f"version = {_VERSION}", f"origin = {_quoted(self.origin)}"]
         lines += [f"openmp_call = {self.openmp_call!r}", "", "[weights]"]
         lines += [f"{_quoted(name)} = {weight!r}" for name, weight in self.weights.items()]

@@ -39,8 +39,8 @@ _WORK: Final = ("ir_tot_ins",)
 # What may be compared, the best first: all runs must have counted it.
 _KINDS: Final = ((_INSTRUCTIONS, _CYCLES), (_INSTRUCTIONS,), (_WORK,))
 _RECORD: Final = (
-    "To have them: burstline record --counters PAPI_TOT_INS,PAPI_TOT_CYC; where the processor "
-    "has no counters, burstline cc and record --counters work count the program's statements"
+    "To have them: burstline record `counters=PAPI_TOT_INS,PAPI_TOT_CYC`; where the processor "
+    "has no counters, burstline cc and record `counters=work` count the program's statements"
 )
 _ALIKE: Final = 0.1  # of amounts that are called the same
 _GROWN: Final = 1.5  # of threads, that tells strong from weak scaling
@@ -131,7 +131,7 @@ class Scalability:
     not_computable: tuple[tuple[tuple[str, ...], str], ...]
 
     def as_dict(self) -> dict[str, Any]:
-        """The document that ``burstline info A B --format json`` prints."""
+        """The document that ``burstline info A B`` prints."""
         return {
             "runs": [run.as_dict() for run in self.runs],
             "scaling": self.scaling,
@@ -334,7 +334,7 @@ def _other_programs(runs: Sequence[_Measured]) -> Iterator[str]:
             yield (
                 f"run {number} makes {steps:,.0f} collective calls a rank, run 1 "
                 f"{expected:,.0f}: if it does another number of steps, times do not compare "
-                "(--loop ID --iterations A:B takes as many of each)"
+                "(`loop` and `iterations` take as many of each)"
             )
 
 
@@ -369,12 +369,12 @@ def _other_scaling(runs: Sequence[ScaledRun], scaling: str) -> Iterator[str]:
         if scaling == "strong" and abs(ratio * grown - 1) < _ALIKE:
             yield (
                 f"a thread of run {number} has {what} as one of run 1: if the problem grows "
-                "with the ranks, compare with --scaling weak"
+                "with the ranks, compare with `scaling=weak`"
             )
         elif scaling == "weak" and abs(ratio / grown - 1) < _ALIKE:
             yield (
                 f"run {number} has {what} in all as run 1: if both solve the same problem, "
-                "compare with --scaling strong"
+                "compare with `scaling=strong`"
             )
 
 

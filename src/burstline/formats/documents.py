@@ -111,7 +111,7 @@ def _check_memory(needed: int, memory: int | None, path: Path) -> None:
     if needed > allowed:
         way_out = f"That is what {path} may take: make it anew if it is not from burstline."
         if allowed < _MOST_MEMORY:
-            way_out = f"{way_out[:-1]}, or allow more memory (--memory) if it is."
+            way_out = f"{way_out[:-1]}, or allow more memory (`memory`) if it is."
         raise MemoryBudgetError(needed, allowed, way_out=way_out)
 
 

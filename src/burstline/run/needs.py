@@ -36,8 +36,8 @@ CLOCKED: Final = REPLAYED | {"readings": 1.0}
 # Copies while runs are matched and fused, of tables in a store and in memory.
 RUNS_MERGED, _MERGED_HERE = 1.7, 2
 _WAY_OUT: Final = (
-    "Take a part of it (--from, --to, --ranks), a shorter one if you did, "
-    "or allow more memory (--memory)."
+    "Take a part of it (`start_ns`, `end_ns`, `ranks`), a shorter one if you did, "
+    "or allow more memory (`memory`)."
 )
 LEAST_WINDOW: Final = 32 << 20
 """Bytes of records that are sorted at once, whatever is left of the memory."""
@@ -63,7 +63,7 @@ def needs_of_all(memory: int, traces: float, beside: int = 0) -> Iterator[None]:
 def require_bytes(needed: int, memory: int) -> None:
     """Refuse runs that together need more than is allowed."""
     if needed > memory:
-        raise MemoryBudgetError(needed, memory, way_out="Allow more memory (--memory).")
+        raise MemoryBudgetError(needed, memory, way_out="Allow more memory (`memory`).")
 
 
 def bytes_to_merge(traces: Sequence[Trace]) -> int:
@@ -141,7 +141,7 @@ def _cut_that_fits(
     length = lengths[min(bisect_left(lengths, x=True, key=fits), len(lengths) - 1)]
     if length <= (end - start) >> 10:
         return ""
-    window = f"--from {start}ns --to {start + length}ns"
+    window = f"`start_ns={start}` `end_ns={start + length}`"
     return f"A part that fits: burstline cut {shlex.quote(path)} -o part.store {window}"
 
 

@@ -25,7 +25,8 @@ from burstline.selection.window import INTERVALS, Borders, kept_rows, replaced
 _EARLIEST: Final = -(2**63)
 _MOMENTS: Final = ("readings", "other_events", "half_messages", "loop_iterations")
 _WAY_OUT: Final = (
-    "Take a shorter part (--from, --to), fewer ranks (--ranks), or allow more (--memory)."
+    "Take a shorter part (`start_ns`, `end_ns`), fewer ranks (`ranks`), "
+    "or allow more (`memory`)."
 )
 
 

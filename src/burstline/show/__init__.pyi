@@ -18,6 +18,7 @@ from burstline.show.comparison import ComparisonView as ComparisonView
 from burstline.show.features import StudyView as StudyView
 from burstline.show.learn import LearnedView as LearnedView
 from burstline.show.merge import MergeView as MergeView
+from burstline.show.options import in_options as in_options
 from burstline.show.page.page import Page as Page
 from burstline.show.page.page import report_page as report_page
 from burstline.show.page.report import Missing as Missing

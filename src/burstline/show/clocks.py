@@ -37,7 +37,7 @@ def clock_notes(stamps: Mapping[str, Any]) -> Iterator[str]:
         share = format_share(stamps["modelled_share"]).strip()
         yield (
             f"{share} of the ticks of all threads were not counted: {modelled:,}, which are "
-            f"{stamps['call_cost']:,} for each call of OpenMP, in its construct (--call-cost)"
+            f"{stamps['call_cost']:,} for each call of OpenMP, in its construct (`call_cost`)"
         )
     yield from _order_notes(stamps["machine_order"])
     if cycles := stamps["inconsistent"]:

@@ -115,7 +115,7 @@ class MergeView(View):
         how = f"{matching.method}, {'with' if matching.has_paths else 'without'} call paths"
         how += ", with loops" if matching.has_loops else ""
         base = f"run {matching.base + 1}, {self.paths[matching.base]}"
-        least = f"{format_share(self.least)} of a run's bursts in the base (--min-match-rate)"
+        least = f"{format_share(self.least)} of a run's bursts in the base (`min_match_rate`)"
         yield Facts([("method", how), ("base", base), ("written from", least)])
         several = matching.runs > 2  # of two, what one has in common is what the base has
         stages = [name for name in STAGES if any(self.by_stage(run).get(name) for run in runs)]

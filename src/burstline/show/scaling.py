@@ -12,8 +12,8 @@ from burstline.show.views import Rows, View
 from burstline.values import AMOUNT, COUNT, SHARE, TIME, Column, Notation, Table, Value, ratio
 
 _PROBLEM: Final = {
-    "strong": "all runs solve the same problem (if it grows with the ranks: --scaling weak)",
-    "weak": "the problem grows with the ranks (if all solve the same: --scaling strong)",
+    "strong": "all runs solve the same problem (if it grows with the ranks: `scaling=weak`)",
+    "weak": "the problem grows with the ranks (if all solve the same: `scaling=strong`)",
 }
 _FACTORS: Final = {
     "global": "global efficiency",

@@ -239,7 +239,7 @@ def _facts(structure: Structure) -> list[tuple[str, str]]:
         executed = sum(int(call.executions.sum()) for call in structure.left_out)
         least = format_share(float(str(structure.parameters.get("min_share", 0))))
         span = f"{plural(executed, 'call')} that repeat within less than {least} of the run"
-        facts.append(("left out", f"{span} (--min-share 0 shows them)"))
+        facts.append(("left out", f"{span} (`min_share=0` shows them)"))
     if structure.callpath == "none":
         facts.append(("call paths", "none in this trace, so that no source line can be given"))
     return facts
@@ -525,7 +525,7 @@ def _slowest(slow: Sequence[Slow], summary: LoopSummary, cut: str) -> Iterator[B
     )
     if summary.outliers > len(slow):
         more = plural(summary.outliers - len(slow), "shorter one")
-        yield Lines([f"  … and {more}: --slowest {summary.outliers} shows all"])
+        yield Lines([f"  … and {more}: `slowest={summary.outliers}` shows all"])
     if cut:
         number = slow[0].iteration
         yield Lines(["", f"  {cut} {number} -o iteration-{number}.prv"])

@@ -177,7 +177,7 @@ def _calls(summary: Summary, top: int) -> Iterator[Block]:
         yield Lines(notes)
     if len(summary.calls) > top:
         more = plural(len(summary.calls) - top, "other operation")
-        yield Lines([f"  … and {more}: --top {len(summary.calls)} shows all"])
+        yield Lines([f"  … and {more}: `top={len(summary.calls)}` shows all"])
 
 
 def _open_calls(summary: Summary, top: int) -> Iterator[Block]:
@@ -198,7 +198,7 @@ def _open_calls(summary: Summary, top: int) -> Iterator[Block]:
     )
     if len(calls) > top:
         more = plural(len(calls) - top, "other thread")
-        yield Lines([f"  … and {more}: --top {len(calls)} shows all"])
+        yield Lines([f"  … and {more}: `top={len(calls)}` shows all"])
 
 
 def calls_table(calls: Mapping[str, tuple[int, int]]) -> Table:

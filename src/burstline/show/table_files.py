@@ -13,7 +13,7 @@ import pyarrow as pa
 from burstline.cells import cell, cells
 from burstline.formats import atomic, store
 
-_WAY_OUT: Final = "burstline merge --dataset writes one."
+_WAY_OUT: Final = "burstline merge writes one (`dataset`)."
 
 
 def write_parts(parts: Iterable[pa.Table], schema: pa.Schema, path: Path) -> int:

@@ -19,6 +19,7 @@ from rich.text import Text
 
 from burstline.errors import printable
 from burstline.show.blocks import Block, Facts, Heading
+from burstline.show.options import in_options
 from burstline.show.units import text_of
 from burstline.values import Column, Table, Value
 
@@ -54,7 +55,8 @@ def print_blocks(blocks: Iterable[Block]) -> None:
             _print_heading(block.text)
         else:
             for line in block.lines:
-                console().print(Text(printable(line, limit=_LONGEST)), soft_wrap=True)
+                text = printable(in_options(line), limit=_LONGEST)
+                console().print(Text(text), soft_wrap=True)
 
 
 def _print_heading(text: str) -> None:
@@ -68,9 +70,8 @@ def _print_facts(facts: Facts) -> None:
     grid.add_column(overflow="fold")
     for number, (name, value) in enumerate(facts.pairs):
         style = facts.styles[number] if number < len(facts.styles) else ""
-        grid.add_row(
-            Text("  " + _safe(name)), Text(printable(value, limit=_LONGEST_FACT), style=style)
-        )
+        text = printable(in_options(value), limit=_LONGEST_FACT)
+        grid.add_row(Text("  " + _safe(name)), Text(text, style=style))
     _show(grid)
 
 

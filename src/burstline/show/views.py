@@ -19,6 +19,7 @@ from typing import Any
 from burstline.cells import cell
 from burstline.errors import ParameterError, printable, readable
 from burstline.show.blocks import Block
+from burstline.show.options import in_options
 from burstline.show.pictures.canvas import Form
 from burstline.values import Kind, Table, document
 
@@ -208,7 +209,7 @@ def output(shown: View, form: str, defects: Sequence[object] | None = None) -> N
 
 def note(text: str) -> None:
     """Say something in one line on standard error."""
-    sys.stderr.write(printable(" ".join(text.split()), limit=1_000) + "\n")
+    sys.stderr.write(printable(in_options(" ".join(text.split())), limit=1_000) + "\n")
 
 
 def columns_of(rows: Sequence[Mapping[str, object]]) -> Rows:

@@ -120,7 +120,7 @@ class WaitsView(View):
             why = early if corrected["violations"] else "Collectives tell that clocks differ"
             yield Lines([f"{why}: stamps were moved by up to {moved}."])
         elif corrected["violations"]:
-            yield Lines([f"{early}: clocks disagree. Try --correct."])
+            yield Lines([f"{early}: clocks disagree. Try `correct`."])
 
     def _parts(self) -> Iterator[Block]:
         """Waits by part of the run: those with most, in the order of the result."""
@@ -167,7 +167,7 @@ class WaitsView(View):
             depths=[depth[part.key] for part in shown],
         )
         if len(shown) < len(by):
-            yield Lines([f"  the {len(shown)} with most of {len(by):,}; --format csv has all"])
+            yield Lines([f"  the {len(shown)} with most of {len(by):,}; `format=csv` has all"])
 
     @property
     def _unit(self) -> str:

@@ -235,7 +235,7 @@ def _chosen_application(applications: Integers, application: int | None) -> int:
     callers = np.unique(applications).tolist()
     if len(callers) > 1:
         raise ParameterError(
-            f"{len(callers)} applications call MPI: choose one of {callers} with --app"
+            f"{len(callers)} applications call MPI: choose one of {callers} (`application`)"
         )
     return callers[0] if callers else 0
 

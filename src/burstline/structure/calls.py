@@ -58,6 +58,6 @@ def _chosen_application(applications: npt.NDArray[np.int32], application: int | 
     callers = np.unique(applications).tolist()
     if len(callers) > 1:
         raise ParameterError(
-            f"{len(callers)} applications call MPI: choose one of {callers} with --app"
+            f"{len(callers)} applications call MPI: choose one of {callers} (`application`)"
         )
     return callers[0] if callers else 0

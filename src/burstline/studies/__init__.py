@@ -1,6 +1,6 @@
 """Studies: what tells loops apart, and how well bursts can be predicted from counters.
 
-Loops are studied in a trace, bursts in fused tables, as ``burstline merge --dataset`` writes
+Loops are studied in a trace, bursts in fused tables, as ``burstline merge`` writes
 them: those of the base run with the counters of all runs.
 """
 

@@ -161,8 +161,8 @@ def learn(
     columns = _shared_roles(tables, column, without=without, repeats=repeats)
     if features != "base" and not columns.merged:
         raise NotEnoughDataError(
-            "no counters of other runs. Give what burstline merge --dataset has "
-            "written, or choose --features base"
+            "no counters of other runs. Give fused tables of burstline merge (`dataset`), "
+            "or choose `features=base`"
         )
     by = by or ("application" if len(parts) > 1 else "rank")
     rows, left = _usable_rows(parts, column, most, matched=features != "base")
@@ -344,6 +344,6 @@ def _suspicious_features(whole: Matrix, columns: Roles, measured: Floats) -> lis
         ):
             warnings.append(
                 f"{name} follows the target almost exactly: is it another measure of it? "
-                f"--without {name} leaves it out"
+                f"`without={name}` leaves it out"
             )
     return warnings

@@ -40,9 +40,9 @@ or of a place in the program, known by the calls before and after."""
 
 _FOLDS: Final = 5
 _OTHER: Final = {
-    "rank": "--by code leaves out bursts by their calls",
-    "application": "Give further data sets, of other programs or sizes, or choose --by rank",
-    "code": "--by rank leaves out ranks",
+    "rank": "`by=code` leaves out bursts by their calls",
+    "application": "Give further data sets, of other programs or sizes, or choose `by=rank`",
+    "code": "`by=rank` leaves out ranks",
 }
 
 

@@ -333,7 +333,7 @@ def _require_room(graph: Graph, room: tuple[int, int] | None) -> None:
         way_out = (
             f"The profile has {plural(nodes, 'call path')} on "
             f"{plural(sync.locations, 'thread')}{meet}. Take fewer ranks "
-            "(--ranks), or allow more memory (--memory)."
+            "(`ranks`), or allow more memory (`memory`)."
         )
         raise MemoryBudgetError(needed, memory, way_out=way_out)
 

@@ -105,7 +105,8 @@ def _require_few(count: int, what: str, sync: Sync) -> None:
     if count * sync.locations > _MOST:
         raise ParameterError(
             f"{count:,} {what} on {sync.locations:,} threads are too many: at most {_MOST:,} "
-            "of all threads are told. Take longer ones, or a part of the run (--from, --to)"
+            "of all threads are told. Take longer ones, or a part of the run (`start_ns`, "
+            "`end_ns`)"
         )
 
 

@@ -71,7 +71,7 @@ def fitted(
     if not any(by_name[name] for name in names):
         raise NotEnoughDataError(
             f"{', '.join(names)}: no information on the time of computation. Name other "
-            "counters (--counter)"
+            "counters (`counter`)"
         )
     if calls is None:
         ns = np.concatenate(costs)
@@ -93,7 +93,7 @@ def _computed_counts(trace: Trace, counters: Sequence[str]) -> tuple[Floats, Int
     if missing := [name for name in counters if name not in trace.counter_names]:
         raise NotEnoughDataError(
             f"{', '.join(map(printable, missing))}: not recorded in each of these traces. "
-            f"Record the program anew: burstline record --counters {','.join(counters)}"
+            f"Record the program anew: burstline record `counters={','.join(counters)}`"
         )
     if trace.metadata.get("unit", "ns") != "ns":
         raise ParameterError("a model is fitted to time, and this trace is on a logical clock")

@@ -170,7 +170,7 @@ def _result(compute: Callable[[], Any]) -> Any:  # noqa: ANN401 -- a result of a
     try:
         return compute()
     except BurstlineError as error:
-        return show.Missing(str(error))
+        return show.Missing(show.in_options(str(error)))
 
 
 def _steps(opened: Run, arguments: usage.Arguments) -> LoopTable | show.Missing:

@@ -46,7 +46,7 @@ def with_records(trace: Trace, *, memory: int | None = None) -> Trace:
         raise MemoryBudgetError(
             needed,
             memory,
-            way_out="Convert the original trace without --no-raw, or cut a part first.",
+            way_out="Convert the original trace with its own records, or cut a part first.",
         )
     callers = Callers(trace)
     pairs = _Pairs()

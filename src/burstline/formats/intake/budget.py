@@ -97,7 +97,7 @@ class ReadingCosts:
         any case. One more group than is read ahead is being stored.
         """
         needed = BASE + int(max(uncut) * self.streamed)
-        way_out = "Give --memory as much: a process is read at once."
+        way_out = "Allow so much (`memory`): a process is read at once."
         require_bytes(needed, memory, way_out=way_out)
         room = int((memory - BASE) / self.streamed)
         threads = min(threads, room // max(*uncut, 1) - 1)
@@ -113,13 +113,13 @@ def way_by_store(noun: str, name: str) -> str:
     """What to do where a trace, called `name` on the command line, does not fit in memory."""
     return (
         f"Convert {noun} to a store (burstline convert {name} OUT.store) and take that "
-        "instead: of a store, --from, --to and --ranks load only what they name."
+        "instead: of a store, `start_ns`, `end_ns` and `ranks` load only what they name."
     )
 
 
 def require_memory(memory: int) -> None:
     """Refuse a budget that is too small for any conversion."""
-    require_bytes(SMALLEST_MEMORY, memory, way_out="Give --memory 256Mi or more.")
+    require_bytes(SMALLEST_MEMORY, memory, way_out="Give `memory=256Mi` or more.")
 
 
 def require_bytes(needed: int, memory: int | None, *, way_out: str) -> None:

@@ -47,8 +47,8 @@ _SMALL: Final = 256 << 10
 """Bytes of a table that is kept once it was loaded: to load it takes longer than to hold it."""
 _COPIES_OF_TEXT: Final = 3  # made plain in parts, put together, and handed on
 _WAY_OUT: Final = (
-    "Take a part of it (--from, --to, --ranks), a shorter one if you did, "
-    "or allow more memory (--memory)."
+    "Take a part of it (`start_ns`, `end_ns`, `ranks`), a shorter one if you did, "
+    "or allow more memory (`memory`)."
 )
 # Columns of few distinct values in long runs: a dictionary beats deltas there.
 _REPETITIVE: Final = frozenset([

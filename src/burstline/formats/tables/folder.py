@@ -30,7 +30,7 @@ from burstline.progress import SILENCE, Progress
 
 STYLES: Final = ("csv", "parquet")
 """What a folder of tables can hold; its name ends in one of them."""
-_WAY_OUT: Final = "Allow more memory (--memory)."
+_WAY_OUT: Final = "Allow more memory (`memory`)."
 _COPIES: Final = 2  # of a table: as loaded, and with the types of its schema
 _BLOCK: Final = 1 << 20  # of CSV, which lines and rows are cut out of
 _LARGEST_BLOCK: Final = (1 << 31) - 1

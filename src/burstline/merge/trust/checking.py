@@ -226,7 +226,7 @@ def _require_shared(traces: Sequence[Trace], names: Sequence[str]) -> None:
     )
     raise NotEnoughDataError(
         f"no counter is in more than one run ({counts}). Record the program again with a set "
-        "of counters that another run has: burstline record --counters"
+        "of counters that another run has: burstline record `counters`"
     )
 
 

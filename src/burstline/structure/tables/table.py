@@ -97,8 +97,7 @@ class LoopTable:
     rank: Integers
     # (rows,) which entry into the loop it belongs to, counted from 0 on its lane
     entry: Integers
-    # (rows,) which iteration it is, counted from 1 on its lane over all entries, as
-    # ``--iterations`` counts
+    # (rows,) which iteration it is, counted from 1 on its lane over all entries
     iteration: Integers
     # (rows,) whether it lasts until the next one begins; else it is the last of its entry, and
     # lacks what was computed after its last call

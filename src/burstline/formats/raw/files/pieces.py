@@ -26,7 +26,7 @@ from burstline.formats.raw.files.layout import LATEST, RECORD, Kind
 _FAR: Final = 1 << 48  # records; no thread has so many
 _THREAD_BYTES: Final = 12 << 10
 _PIECE_BYTES: Final = 1 << 10
-_WAY_OUT: Final = "Allow more memory (--memory): each thread takes some, however short it is."
+_WAY_OUT: Final = "Allow more memory (`memory`): each thread takes some, however short it is."
 
 
 class Room:

@@ -54,7 +54,7 @@ def read(
     path = Path(path)
     require_plain(path)
     needed = intake.BASE + _BYTES_PER_BYTE * path.stat().st_size
-    way_out = "Allow more memory (--memory), or write it as .prv."
+    way_out = "Allow more memory (`memory`), or write it as .prv."
     intake.require_bytes(needed, memory, way_out=way_out)
     content = path.read_bytes()
     try:
