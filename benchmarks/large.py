@@ -33,7 +33,9 @@ def large(trace: Input, memory: int) -> Iterator[Figure]:
         name = "convert: most disk in use"
         yield Figure("large", name, done.folder_bytes / 1e9, "GB", "", "store", growth)
 
-        words = command("info", store, "--memory", memory, "--format", "json", "--quiet")
+        words = command(
+            "info", store, "--quick", "--memory", memory, "--format", "json", "--quiet"
+        )
         done = watch(words, memory=memory)
         yield Figure("large", "info from the store: time", done.wall_s, "s")
         yield from _resources("info", done, memory)

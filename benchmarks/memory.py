@@ -32,6 +32,7 @@ _MAKE_RAW: Final = (
 )
 _REFUSED: Final = re.compile(r"needs about ([0-9.]+) GB")
 _COMMANDS: Final = {
+    "info --quick": "info --quick {}",
     "info": "info {}",
     "structure": "structure {}",
     "structure --iterations 1": "structure {} --iterations 1",

@@ -20,12 +20,12 @@ from burstline.structure.exact import loopnest
 from burstline.testing import trace_of
 
 COMMANDS = {
-    "of the text": "info {}.txt",
+    "of the text": "info {}.txt --quick",
     "to .prv": "convert {}.store {}.prv --force",
     "of .prv": "convert {}.prv {}.again.store --force",
     "to OTF2": "convert {}.store {}.otf2 --force",
-    "of OTF2": "info {}.otf2",
-    "info": "info {}.store --full",
+    "of OTF2": "info {}.otf2 --quick",
+    "info": "info {}.store --quick --full",
     "waits": "waits {}.store -o {}.cubex --force",
     "structure": "structure {}.store --format json",
     "table": "table {}.store -o {}.table.parquet --force",

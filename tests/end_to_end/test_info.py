@@ -1,6 +1,7 @@
 """``burstline info`` as its users see it: a file in, an answer on stdout, an exit code."""
 
 import csv
+import dataclasses
 import gzip
 import io
 import json
@@ -9,7 +10,10 @@ import sys
 
 import pytest
 
+import burstline as package
 import two_runs
+from burstline.show import SummaryView
+from burstline.testing import trace_of
 from command import burstline
 from raw_files import Run, record
 from two_runs import CYC, INS
@@ -89,6 +93,28 @@ def test_full_splits_the_efficiency_of_communication_and_does_nothing_else(tiny)
     shown = " ".join(burstline("info", tiny, "--full").stdout.split())
     assert "serialisation 100.0 % missing to 100 %: ranks wait for each other" in shown
     assert "transfer 98.8 % missing to 100 %: messages" in shown
+
+
+def test_the_verdict_is_said_first_and_its_data_are_there(tiny):
+    document, quick = answer(tiny), answer(tiny, "--quick")
+
+    made = package.open(tiny).verdict()
+    assert {name: document[name] for name in made.as_dict()} == made.as_dict()
+    assert quick == {name: document[name] for name in document if name not in made.as_dict()}
+    shown = burstline("info", tiny).stdout
+    assert shown.startswith("  judged ")
+    assert shown.endswith("What is in the trace\n" + burstline("info", tiny, "--quick").stdout)
+
+
+@pytest.mark.parametrize("left_out", [("structure", "waits"), ("structure",), ("waits",)])
+def test_the_last_line_names_the_command_that_finds_what_is_left_out(left_out):
+    run = package.open(trace_of("ranks 1 | 0 | 0 enter MPI_Init | 9 leave"))
+    verdict = dataclasses.replace(run.verdict(), left_out=left_out)
+
+    *_, last = SummaryView(run.summary(), verdict=verdict).blocks()
+
+    command = "report" if len(left_out) == 2 else left_out[0]
+    assert last.lines[-1].endswith(f": burstline {command} TRACE")
 
 
 def test_full_is_of_no_whole_trace(tiny):

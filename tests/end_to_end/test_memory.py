@@ -61,7 +61,7 @@ def test_memory_of_a_window_does_not_grow_with_the_trace(stores, tmp_path):
         assert grown > 1.5 * ROOM[command]
 
     peaks = {}
-    for command in (("cut", "-o", tmp_path / "part.prv", "--force"), ("info",)):
+    for command in (("cut", "-o", tmp_path / "part.prv", "--force"), ("info", "--quick")):
         for store in stores:
             words = command[0], store, *command[1:], *WINDOW, "--memory", "64M"
             code, said, _, peak = run(*words, "--format", "json")
@@ -80,7 +80,7 @@ def test_what_would_not_fit_is_refused_before_it_starts(stores, tmp_path):
     for words in (
         ("cut", large, "-o", tmp_path / "part.prv", "--from", "0s"),
         ("structure", large),
-        ("info", large, "--from", "0s"),
+        ("info", large, "--quick", "--from", "0s"),
     ):
         code, _, said, peak = run(*words, "--memory", "16M")
         assert code == 5

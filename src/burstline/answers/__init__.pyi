@@ -6,6 +6,7 @@ from burstline.answers.values import Fact as Fact
 from burstline.answers.values import Place as Place
 from burstline.answers.values import RankTime as RankTime
 from burstline.answers.values import Sentence as Sentence
+from burstline.answers.values import Verdict as Verdict
 from burstline.answers.waits import verdict_on_waits as verdict_on_waits
 
 __all__ = [
@@ -14,6 +15,7 @@ __all__ = [
     "Place",
     "RankTime",
     "Sentence",
+    "Verdict",
     "checks",
     "per_rank",
     "verdict_on_run",

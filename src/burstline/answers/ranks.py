@@ -21,7 +21,7 @@ def per_rank(summary: Summary, waits: Waits | None = None) -> tuple[RankTime, ..
     """What the threads of each rank spend the time of the run on.
 
     The five times of a rank add up, to the nanosecond, to the length of
-    :attr:`burstline.Summary.baseline` times the threads of the rank, where all are known.
+    ``Summary.baseline`` times the threads of the rank, where all are known.
 
     Parameters
     ----------

@@ -1,6 +1,6 @@
 """The verdict on a run: at most five sentences, the order of the questions that one has.
 
-Shares of time are of one baseline, :attr:`burstline.Summary.baseline`: from the first end of
+Shares of time are of one baseline, ``Summary.baseline``: from the first end of
 MPI_Init to the last begin of MPI_Finalize, once for each thread.
 """
 
@@ -204,7 +204,8 @@ def _fails(check: Check, summary: Summary) -> Phrase:
         )
     if check.name == CALLERS_KNOWN:
         known = share("callers", figure)
-        return phrase("callers are known for only {known} of the calls", known=known)
+        some = "callers are known for only {known} of the calls"
+        return phrase(some if figure else "callers are not known", known=known)
     counter = "" if summary.processor is None else summary.processor.counter
     return phrase(
         "ranks probably shared processors: by {counter} they were on one for only {on} of "

@@ -6,6 +6,7 @@ it is about, so a page can link it and a script needs no parser.
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any
 
@@ -137,7 +138,7 @@ class Check:
 class RankTime:
     """What the threads of a rank spent the time of the run on, ns.
 
-    The run is :attr:`burstline.Summary.baseline`: from the first end of MPI_Init to the last
+    The run is ``Summary.baseline``: from the first end of MPI_Init to the last
     begin of MPI_Finalize. The five times add up to `whole_ns`, where all are known.
 
     Attributes
@@ -172,3 +173,37 @@ class RankTime:
     def as_dict(self) -> dict[str, Any]:
         """The same for JSON."""
         return {name: getattr(self, name) for name in self.__slots__}
+
+
+@dataclass(frozen=True, slots=True)
+class Verdict:
+    """What there is to say of a run first, and what that rests on.
+
+    Attributes
+    ----------
+    sentences : tuple of Sentence
+        At most five, in the order of the questions that one has.
+    checks : tuple of Check
+        Whether the run may be judged by its trace.
+    per_rank : tuple of RankTime
+        What each rank spends the time of the run on.
+    missing : mapping of str to str
+        Why the ``structure`` or the ``waits`` of the run are not known, as a sentence.
+    left_out : tuple of str
+        Those of them that were not looked for, as that would take too long or does not fit.
+    """
+
+    sentences: tuple[Sentence, ...]
+    checks: tuple[Check, ...]
+    per_rank: tuple[RankTime, ...]
+    missing: Mapping[str, str]
+    left_out: tuple[str, ...] = ()
+
+    def as_dict(self) -> dict[str, Any]:
+        """The same for JSON."""
+        return {
+            "verdict": [each.as_dict() for each in self.sentences],
+            "checks": [each.as_dict() for each in self.checks],
+            "per_rank": [each.as_dict() for each in self.per_rank],
+            "missing": dict(self.missing),
+        }

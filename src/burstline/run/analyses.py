@@ -7,11 +7,14 @@ from dataclasses import dataclass, field, replace
 from functools import partial
 from typing import Any, Final, Literal, Protocol
 
+from burstline.answers import Verdict, checks, per_rank, verdict_on_run
 from burstline.collectives import collectives
 from burstline.efficiency import SPANS, compared_with, ideal_of, is_defined
+from burstline.errors import BurstlineError, MemoryBudgetError
 from burstline.matrix import matrix
 from burstline.model import POLL_GAP_NS, Trace
 from burstline.progress import Progress
+from burstline.quantities import format_bytes
 from burstline.run.needs import CLOCKED, COPIES_REPLAYED, DETECTED, REPLAYED, Needs
 from burstline.signature import phases
 from burstline.structure import detect, loop_table
@@ -66,6 +69,9 @@ _WAITS: Final = {
     "clock": "physical", "collectives": "causal", "like": None, "by": None, "loop": None,
     "correct": False, "intrinsic": False, "causes": True,
 }  # fmt: skip
+_VERDICT: Final = {"span": SPANS[0], "poll_gap_ns": POLL_GAP_NS, "most_s": None, **_DETECTION}
+_EACH_S: Final = 5e-6
+"""For each call, message and region: 2 to 3 us of a regular program, 40 of NPB's MG."""
 _PHASES: Final = {
     "method": "loops", "similarity": None, "key": "operation", "min_share": 0.01,
     "within": 0.05, "windows": 200, "application": None,
@@ -89,6 +95,48 @@ def _waits(run: Run, *, intrinsic: bool, **options: Any) -> Waits:  # noqa: ANN4
         return with_intrinsic(waits, run.ask("graph"))
     known = Known(run.ask("graph"), partial(run.ask, "structure"), partial(run.ask, "ideal"))
     return states_of(run.trace, room=run.room(_waits_need(options)), known=known, **options)
+
+
+def _verdict(
+    run: Run,
+    *,
+    span: str,
+    poll_gap_ns: int,
+    most_s: float | None,
+    **detection: Any,  # noqa: ANN401
+) -> Verdict:
+    """The verdict, without what would take more than `most_s` of a processor, or not fit."""
+    summary: Summary = run.ask("summary", span=span, poll_gap_ns=poll_gap_ns)
+    found: dict[str, Any] = {}
+    missing: dict[str, str] = {}
+    left_out: list[str] = []
+    cost_s = _cost_of_looking_s(summary)
+    for name, options in (("structure", detection), ("waits", {})):
+        if most_s is not None and cost_s > most_s:
+            missing[name] = f"finding loops and waits would take about {cost_s:.0f} s"
+            left_out.append(name)
+            continue
+        try:
+            found[name] = run.ask(name, **options)
+        except MemoryBudgetError as error:
+            missing[name] = f"that needs about {format_bytes(error.needed_bytes)} of memory"
+            left_out.append(name)
+        except BurstlineError as error:
+            missing[name] = str(error)
+    waits = found.get("waits")
+    return Verdict(
+        verdict_on_run(summary, found.get("structure"), waits, missing=missing),
+        checks(summary, waits),
+        per_rank(summary, waits),
+        missing,
+        tuple(left_out),
+    )
+
+
+def _cost_of_looking_s(summary: Summary) -> float:
+    """About how long finding loops and waits keeps a processor busy, s."""
+    calls = sum(totals.count for totals in summary.calls.values())
+    return _EACH_S * (calls + summary.messages + summary.regions)
 
 
 def _waits_need(asked: Parameters) -> Needs:
@@ -127,6 +175,7 @@ ANALYSES: Final[Mapping[str, Analysis]] = {
         lambda _: _LOOKED_AT,
         asks=("structure",),
     ),
+    "verdict": Analysis(_verdict, _VERDICT, asks=("summary", "structure", "waits", "graph")),
     "matrix": Analysis(
         lambda run, *, application: matrix(
             run.trace, application=application, progress=run.progress

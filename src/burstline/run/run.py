@@ -11,6 +11,7 @@ from typing import Any, Final
 from weakref import WeakValueDictionary
 
 from burstline import formats, selection
+from burstline.answers import Verdict
 from burstline.errors import ParameterError
 from burstline.model import Trace
 from burstline.progress import SILENCE, Progress
@@ -231,6 +232,24 @@ class Run:
         """What each thread did at every moment, as :func:`burstline.timeline.timeline`."""
         timeline: Timeline = self.ask("timeline")
         return timeline
+
+    def verdict(self, **parameters: Any) -> Verdict:  # noqa: ANN401 -- as summarise and detect
+        """What there is to say of it first, its checks, and the time of each rank.
+
+        Parameters
+        ----------
+        **parameters
+            `span` and `poll_gap_ns` of :func:`burstline.summarise`, those of
+            :func:`burstline.detect`, and `most_s`: about how many seconds of a processor may
+            be spent on loops and waits, which are left out if they would take more.
+
+        Returns
+        -------
+        Verdict
+            It says why what is unknown is so: no errors of other analyses are raised.
+        """
+        verdict: Verdict = self.ask("verdict", **parameters)
+        return verdict
 
     def phases(self, **parameters: Any) -> Phases:  # noqa: ANN401 -- as phases
         """What repeats: parameters and errors as of :func:`burstline.phases`."""

@@ -3,10 +3,12 @@
 from __future__ import annotations
 
 import math
+import shlex
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from typing import Any, Final
 
+from burstline.answers import Verdict
 from burstline.efficiency import Efficiency
 from burstline.errors import plural
 from burstline.model import Profile
@@ -36,16 +38,26 @@ _COMMUNICATION: Final = {
     "serialisation": "missing to 100 %: ranks wait for each other in turn",
     "transfer": "missing to 100 %: messages and collectives take time",
 }
+_LEFT_OUT: Final = {"structure": "time step", "waits": "waits"}
 _METRIC: Final = ("metric", "parent", "title", "unit", "total")
 
 
 @dataclass(frozen=True, slots=True, eq=False)
 class SummaryView(View):
-    """What is in a trace, or in a `part` that was chosen of it, with the `top` operations."""
+    """What is in a trace, or in a `part` that was chosen of it, with the `top` operations.
+
+    The verdict on the run stands above it, if there is one.
+    """
 
     result: Summary
     top: int = 12
     part: bool = False
+    verdict: Verdict | None = None
+
+    def document(self) -> dict[str, Any]:
+        """The summary, with the verdict, its checks, and the time of each rank."""
+        verdict = {} if self.verdict is None else self.verdict.as_dict()
+        return verdict | self.result.as_dict()
 
     def rows(self) -> Rows:
         """Calls by operation."""
@@ -53,15 +65,29 @@ class SummaryView(View):
         return _CSV_COLUMNS, ((name, *totals.values()) for name, totals in calls.items())
 
     def blocks(self) -> Iterator[Block]:
-        """What there is, the efficiency, the operations, and what was odd."""
+        """The verdict, what there is, the efficiency, the operations, and what was odd."""
+        is_empty = self.part and not self.result.calls
+        if self.verdict is not None and not is_empty:
+            yield Facts([(each.question, each.sentence) for each in self.verdict.sentences])
+            yield Heading("What is in the trace")
         yield Facts(_facts(self.result, part=self.part))
-        if self.part and not self.result.calls:
+        if is_empty:
             yield Heading("Parallel efficiency: none, no MPI call lies in what was chosen")
         else:
             yield from _efficiency(self.result)
         yield from _calls(self.result, self.top)
         yield from _open_calls(self.result, self.top)
         yield _unseen(self.result)
+        if self.verdict is not None and self.verdict.left_out:
+            yield Lines(["", _way_out(self.verdict, self.result.path)])
+
+
+def _way_out(verdict: Verdict, path: str) -> str:
+    """The command that finds what was left out."""
+    left_out = verdict.left_out
+    command = left_out[0] if len(left_out) == 1 else "report"
+    what = " and ".join(_LEFT_OUT[name] for name in left_out)
+    return f"{what.capitalize()}: burstline {command} {shlex.quote(path or 'TRACE')}"
 
 
 def _facts(summary: Summary, *, part: bool) -> Iterator[tuple[str, str]]:

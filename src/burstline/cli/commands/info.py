@@ -9,6 +9,7 @@ import burstline
 from burstline import show
 from burstline.cli import usage
 from burstline.cli.inputs import (
+    detection,
     iterations_asked,
     poll_gap_asked,
     region_asked,
@@ -22,20 +23,25 @@ from burstline.errors import ParameterError
 from burstline.run import COPIES_REPLAYED, REPLAYED, Needs
 
 if TYPE_CHECKING:
+    from burstline.answers import Verdict
     from burstline.model import Trace
     from burstline.run import Run
     from burstline.show import View
 
 DESCRIPTION: Final = """\
-Show what is in TRACE: ranks, nodes and duration, MPI calls by operation with their
-time and bytes, messages, counters, call paths; the parallel efficiency; and what was
-odd or could not be seen. Of a profile (.cubex), show the totals of its metrics.
+Tell first, in at most five sentences, whether the run of TRACE may be judged, what its
+time step costs, which factor of the efficiency hurts most, who waits for whom, and what
+was not recorded. Then show what is in TRACE: ranks, nodes and duration, MPI calls by
+operation with their time and bytes, messages, counters, call paths; the parallel
+efficiency; and what was odd or could not be seen.
+Of a profile (.cubex), show the totals of its metrics.
 Of two traces or more, compare runs of a program with the first: global efficiency,
 computation scalability, and their factors.
 """
 EXAMPLES: Final = """\
 examples:
   burstline info run.prv
+  burstline info run.prv --quick                       without loops and waits
   burstline info run.prv --from 2s --to 3s --ranks 0-7
   burstline info run.prv --loop 1 --iterations 5:      without the first four iterations
   burstline info run.prv --span trace                  comparable with BasicAnalysis
@@ -46,7 +52,10 @@ examples:
   burstline info 4ranks.prv 8ranks.prv --scaling weak  a problem that grows with the ranks
   burstline info scout.cubex                           what Scalasca found
 """
+_MOST_S: Final = 5
+"""Of a processor, for loops and waits: more is not spent unasked."""
 _SUMMARY: Final = {
+    "--quick": "only what one pass over the trace tells: no loops, no waits, no verdict",
     "--top N=12": "operations to list (12)",
     "--span {init-finalize,trace}=init-finalize": "the time whose efficiency is shown: from "
     "MPI_Init to MPI_Finalize (default), or the whole trace, as BasicAnalysis takes it",
@@ -86,10 +95,19 @@ def run(arguments: usage.Arguments) -> None:
     else:
         options: Any = poll_gap_asked(arguments)
         options |= {"span": arguments.span, "full": arguments.full}
-        summary = _opened(arguments).summary(**options)
+        opened = _opened(arguments)
+        summary = opened.summary(**options)
         is_part = bool(region_asked(arguments)) or iterations_asked(arguments) is not None
-        view = show.SummaryView(summary, arguments.top, is_part)
+        view = show.SummaryView(summary, arguments.top, is_part, _verdict(arguments, opened))
     print_view(arguments, view)
+
+
+def _verdict(arguments: usage.Arguments, opened: Run) -> Verdict | None:
+    """The verdict on the run, unless nobody would see it; what costs much is left out."""
+    if arguments.quick or arguments.format == "csv":
+        return None
+    asked: Any = poll_gap_asked(arguments) | {"span": arguments.span}
+    return opened.verdict(**asked, **detection(arguments), most_s=_MOST_S)
 
 
 def _opened(arguments: usage.Arguments) -> Run:

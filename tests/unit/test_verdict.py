@@ -1,0 +1,233 @@
+"""The verdict on a run: what is said of it first, of what is known and of what is not."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+
+import pytest
+
+import burstline
+from burstline.answers import checks, verdict_on_run
+from burstline.run import analyses
+from burstline.testing import trace_of
+
+MS = 1_000_000
+QUESTIONS = ["judged", "time step", "efficiency", "waits", "not recorded"]
+
+
+def looping(ranks=2, *, computing=(90, 10), path=True, cpu=None, steps=5, lost=""):
+    """Ranks that compute and meet in a barrier, the first of which computes longer.
+
+    Times are ms; `cpu` of each ms of computing is spent on a processor.
+    """
+    counter = ['counter "task-clock" unit "ns" mode delta'] * (cpu is not None)
+    where = " path 0" * path
+    lines = [f"ranks {ranks}", *counter, "path 0 main file solver.c line 42"]
+
+    def stamp(what, at, used=0):
+        return f"{at * MS} {what}" + f" task-clock={used * MS:.0f}" * (cpu is not None)
+
+    for rank in range(ranks):
+        mine = computing[rank > 0]
+        parts = [stamp(f"enter MPI_Init{where}", 0), stamp("leave", 1)]
+        for step in range(steps):
+            begin, end = 1 + step * 100 + mine, 1 + (step + 1) * 100
+            parts += [stamp(f"enter MPI_Barrier{where}", begin, mine * (cpu or 0))]
+            parts += [f"{begin * MS} begin", f"{end * MS} end", stamp("leave", end)]
+        end = 1 + steps * 100
+        parts += [stamp(f"enter MPI_Finalize{where}", end), stamp("leave", end + 1)]
+        lines.append(f"{rank} | " + " | ".join(parts))
+    return trace_of("\n".join([*lines, lost]))
+
+
+def told(trace, **given):
+    run = burstline.open(trace)
+    said = verdict_on_run(run.summary(), run.structure(), run.waits(), **given)
+    assert [each.question for each in said] == QUESTIONS
+    return {each.question: each.sentence for each in said}
+
+
+def test_a_run_that_holds_all_checks_may_be_judged():
+    said = told(looping(cpu=1))
+
+    assert said["judged"] == (
+        "This run may be judged by its trace: it lasts 500 ms, nothing was dropped, clocks "
+        "agree, callers are known for 100.0 % of the calls and ranks were on a processor for "
+        "100.0 % of their computing."
+    )
+    assert said["not recorded"] == "Nothing that these sentences need is missing."
+
+
+def test_ranks_off_their_processors_are_inferred_to_share_them():
+    trace = looping(cpu=0.3)
+
+    said = told(trace)
+
+    assert said["judged"] == (
+        "Judge this run with care: ranks probably shared processors: by task-clock they were "
+        "on one for only 30.0 % of their computing (inferred: sleeping or reading files looks "
+        "the same). Run it again with a processor for each rank before changing code."
+    )
+    assert said["waits"].endswith(
+        "As processors were probably shared, the machine may cause it."
+    )
+    [alone] = [each for each in checks(burstline.summarise(trace)) if each.inferred]
+    assert (alone.name, alone.passed, alone.bound) == ("processors not shared", False, 0.8)
+    assert alone.figure == pytest.approx(0.3)
+
+
+def test_without_callers_a_run_may_be_judged_but_not_located():
+    said = told(looping(path=False))
+
+    assert said["judged"].endswith(
+        " But callers are not known. Whether ranks shared processors is not known."
+    )
+    assert said["time step"].startswith("Loop 1 takes 90.0 ms an iteration")
+    assert said["not recorded"] == "Callers of MPI were not recorded, so no line is known."
+
+
+def test_a_short_run_with_losses_is_judged_with_care():
+    said = told(looping(steps=1, computing=(80, 10), lost="defect odd loss 3 here"))
+
+    assert said["judged"].startswith("Judge this run with care: 3 losses of records met. ")
+    assert "Record it again" in said["judged"]
+    short = told(looping(steps=0))
+    assert "it lasts only 0 ns, less than 100 ms" in short["judged"]
+
+
+def test_clocks_that_disagree_spoil_what_is_said_of_waits():
+    run = burstline.open(looping())
+    waits = run.waits()
+    early = replace(waits, corrected=waits.corrected | {"worst_ns": 2 * MS})
+
+    judged, *_, said, _ = verdict_on_run(run.summary(), run.structure(), early)
+
+    assert "clocks disagree: events are up to 2.00 ms before their cause" in judged.sentence
+    assert said.sentence.endswith("As clocks disagree, this may be wrong.")
+
+
+def test_the_time_step_has_its_lines_and_its_cost():
+    assert told(looping())["time step"] == (
+        "Loop 1, solver.c:42 in main, takes 90.0 ms an iteration on average; 5 iterations are "
+        "90.0 % of the 500 ms from MPI_Init to MPI_Finalize."
+    )
+    none = "No loop was found in the calls of MPI, so no time step."
+    assert told(looping(steps=1))["time step"] == none
+
+
+def test_a_loop_that_is_misread_is_doubted():
+    run = burstline.open(looping())
+    misread = replace(run.structure(), fidelity=0.5)
+
+    said = verdict_on_run(run.summary(), misread, run.waits())[1].sentence
+
+    assert said.endswith(
+        " But the loops that were found make only 50.0 % of the calls in their order."
+    )
+
+
+@pytest.mark.parametrize(
+    ("computing", "said"),
+    [
+        ((90, 10), "load balance hurts most with 55.6 %: rank 0 computes for 450 ms, the mean"),
+        ((50, 50), "transfer hurts most with 50.0 %: messages and collectives take time."),
+        ((99, 99), "no factor hurts, the lowest is transfer with 99.0 %."),
+    ],
+)
+def test_the_factor_that_hurts_most_is_named(computing, said):
+    sentence = told(looping(computing=computing))["efficiency"]
+
+    assert sentence.startswith("Parallel efficiency is ")
+    assert said in sentence
+
+
+def test_a_program_without_mpi_has_no_efficiency():
+    verdict = burstline.open(trace_of("ranks 1 | 0 | 0 enter work | 9 leave")).verdict()
+
+    _, step, efficiency, *_ = (each.sentence for each in verdict.sentences)
+    assert step == ("The time step is not known: the trace has no MPI calls to find loops in.")
+    assert efficiency.startswith("There is no parallel efficiency: ")
+    assert verdict.missing.keys() == {"structure", "waits"}
+    assert verdict.left_out == ()
+
+
+def test_a_wait_has_its_line_its_cause_and_where_that_is():
+    assert told(looping())["waits"] == (
+        "Wait at Barrier takes 40.0 % of the time, 100.0 % of it in MPI_Barrier called by main "
+        "at solver.c:42: rank 0 causes 100.0 %, above all computing from MPI_Barrier, "
+        "solver.c:42, or MPI_Init, solver.c:42, to MPI_Barrier, solver.c:42, in main or what "
+        "it calls (100.0 %)."
+    )
+
+
+def test_what_nobody_waits_in_is_transfer():
+    assert told(looping(computing=(50, 50)))["waits"] == (
+        "MPI takes 50.0 % of the time without waiting for anybody, most of it in MPI_Barrier "
+        "called by main at solver.c:42: no rank is to blame."
+    )
+    nothing = "No thread was seen to wait between Init and Finalize."
+    assert told(looping(computing=(99, 99)))["waits"] == nothing
+    little = "Threads wait for 2.0 % of the time: too little to look for a cause."
+    assert told(looping(computing=(99, 95)))["waits"] == little
+
+
+def test_what_was_not_looked_for_is_told_with_its_reason():
+    summary = burstline.summarise(looping())
+
+    bare = [each.sentence for each in verdict_on_run(summary)]
+    reason = [each.sentence for each in verdict_on_run(summary, missing={"waits": "no time."})]
+
+    assert bare[1] == "The time step is not known: it was not looked for."
+    assert bare[3] == "Who waits for whom is not known: it was not looked for."
+    assert reason[3] == "Who waits for whom is not known: no time."
+
+
+def test_each_number_of_a_sentence_is_a_fact_in_its_order():
+    run = burstline.open(looping(cpu=0.3))
+    verdict = run.verdict()
+
+    step = verdict.sentences[1]
+
+    assert [(each.name, each.value, each.unit) for each in step.facts] == [
+        ("mean iteration", 90 * MS, "ns"),
+        ("iterations", 5, "count"),
+        ("in the loop", 0.9, "share"),
+        ("baseline", 500 * MS, "ns"),
+    ]
+    assert step.facts[0].place.as_dict() == {
+        "rank": None, "function": "main", "file": "solver.c", "line": 42
+    }  # fmt: skip
+
+
+def test_a_run_is_asked_for_its_verdict_once():
+    run = burstline.open(looping())
+
+    verdict = run.verdict()
+
+    assert verdict is run.verdict()
+    assert [each.sentence for each in verdict.sentences] == [*told(looping()).values()]
+    assert verdict.missing == {}
+    assert verdict.as_dict().keys() == {"verdict", "checks", "per_rank", "missing"}
+    for rank in verdict.per_rank:
+        parts = [rank.computing_ns, rank.waiting_ns, rank.transferring_ns]
+        parts += [rank.init_finalize_ns, rank.not_recorded_ns]
+        assert sum(parts) == rank.whole_ns == 500 * MS
+
+
+def test_what_would_take_too_long_is_left_out(monkeypatch):
+    monkeypatch.setattr(analyses, "_EACH_S", 1.0)  # 14 calls
+
+    run = burstline.open(looping())
+    verdict = run.verdict(most_s=13)
+
+    assert verdict.left_out == ("structure", "waits")
+    assert "finding loops and waits would take about 14 s" in verdict.sentences[1].sentence
+    assert verdict.per_rank[0].waiting_ns is None
+    assert run.verdict(most_s=15).left_out == run.verdict().left_out == ()
+
+
+def test_what_does_not_fit_is_left_out_with_its_reason():
+    verdict = burstline.open(looping(), memory=1).verdict()
+
+    assert verdict.left_out == ("structure", "waits")
+    assert "that needs about" in verdict.sentences[3].sentence
