@@ -42,6 +42,7 @@ LOOP_TABLES: Final = ("loops", "loop_entries", "loop_iterations", "call_loops")
 
 _ROLE: Final = "loop"
 _DEEPEST: Final = 99
+_LATEST: Final = np.iinfo(np.int64).max
 
 
 class LoopEvents(NamedTuple):
@@ -443,14 +444,31 @@ def last_until(
     >>> last_until(rows, (np.array([0, 0, 1]), np.array([4, 7, 9]))).tolist()
     [-1, 1, 2]
     """
+    key, wanted = _ranked(rows, moments)
+    row = np.searchsorted(key, wanted, side="right") - 1
+    return np.where(take(rows[0], row) == moments[0], row, UNKNOWN)
+
+
+def _ranked(
+    rows: tuple[AnyIntegers, Integers], moments: tuple[AnyIntegers, Integers]
+) -> tuple[Integers, Integers]:
+    """Numbers of rows and of moments that are in the order of group and time."""
+    groups, times = zip(rows, moments, strict=True)
+    least = min(int(time.min(initial=_LATEST)) for time in times)
+    span = max(int(time.max(initial=least)) for time in times) - least + 1
+    if span * (1 + max(int(group.max(initial=0)) for group in groups)) <= _LATEST:
+        key, wanted = (
+            group.astype(np.int64) * span + (time - least) for group, time in (rows, moments)
+        )
+        return key, wanted
     # A row is not after a moment if as many of the rows' times are not: few, where rows are.
-    stamps = np.unique(rows[1])
+    stamps = np.sort(rows[1])
+    stamps = stamps[begins_run(stamps)]
     key, wanted = (
         group.astype(np.int64) * (len(stamps) + 1) + np.searchsorted(stamps, time, side="right")
         for group, time in (rows, moments)
     )
-    row = np.searchsorted(key, wanted, side="right") - 1
-    return np.where(take(rows[0], row) == moments[0], row, UNKNOWN)
+    return key, wanted
 
 
 def entries_above(trace: Trace) -> Integers:
