@@ -27,6 +27,7 @@ from benchmarks.otf2 import otf2_reading
 from benchmarks.phases import phase_speed
 from benchmarks.raw_files import raw_files
 from benchmarks.recording import record
+from benchmarks.report import report
 from benchmarks.structure import structure
 from benchmarks.waits import wait_speed
 
@@ -46,6 +47,7 @@ BENCHMARKS: Final[dict[str, Callable[..., Iterable[Figure]]]] = {
     "matching": matching,
     "waits": wait_speed,
     "phases": phase_speed,
+    "report": report,
 }
 QUICK: Final = size_in_bytes("30M")
 

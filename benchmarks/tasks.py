@@ -21,6 +21,7 @@ from benchmarks.otf2 import otf2_columns, otf2_loop, otf2_pipit, otf2_read
 from benchmarks.phases_tasks import phases
 from benchmarks.plain import column_loop, line_loop, trace_loop
 from benchmarks.raw_files import copy_raw, least_raw, read_raw, store_raw
+from benchmarks.report_tasks import report_page
 from benchmarks.structure_tasks import call_loop, detection, read_and_detect, reduction
 from benchmarks.waits_tasks import clocks, waits
 
@@ -50,6 +51,7 @@ __all__ = [
     "read_and_detect",
     "read_raw",
     "reduction",
+    "report_page",
     "scan",
     "store_raw",
     "trace_loop",
