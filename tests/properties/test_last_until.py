@@ -30,3 +30,9 @@ def test_the_last_row_of_a_group_until_a_moment_is_found(began, asked):
     ]
 
     assert last_until(columns(began), columns(asked)).tolist() == wanted
+
+
+def test_ordinals_of_32_bits_are_moments_too():
+    ordinals = [np.array(each, np.int32) for each in ([0, 0], [3, 7], [0], [5])]
+
+    assert last_until(tuple(ordinals[:2]), tuple(ordinals[2:])).tolist() == [0]

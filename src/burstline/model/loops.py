@@ -453,20 +453,22 @@ def _ranked(
     rows: tuple[AnyIntegers, Integers], moments: tuple[AnyIntegers, Integers]
 ) -> tuple[Integers, Integers]:
     """Numbers of rows and of moments that are in the order of group and time."""
-    groups, times = zip(rows, moments, strict=True)
+    groups = rows[0], moments[0]
+    times = [column.astype(np.int64) for column in (rows[1], moments[1])]
     least = min(int(time.min(initial=_LATEST)) for time in times)
     span = max(int(time.max(initial=least)) for time in times) - least + 1
     if span * (1 + max(int(group.max(initial=0)) for group in groups)) <= _LATEST:
         key, wanted = (
-            group.astype(np.int64) * span + (time - least) for group, time in (rows, moments)
+            group.astype(np.int64) * span + (time - least)
+            for group, time in zip(groups, times, strict=True)
         )
         return key, wanted
     # A row is not after a moment if as many of the rows' times are not: few, where rows are.
-    stamps = np.sort(rows[1])
+    stamps = np.sort(times[0])
     stamps = stamps[begins_run(stamps)]
     key, wanted = (
         group.astype(np.int64) * (len(stamps) + 1) + np.searchsorted(stamps, time, side="right")
-        for group, time in (rows, moments)
+        for group, time in zip(groups, times, strict=True)
     )
     return key, wanted
 
