@@ -16,8 +16,8 @@ import recordings
 COMMANDS = re.findall(
     r"\S+",
     "record counters cc c++ report info waits clocks compare structure table browse plot "
-    "matrix cut annotate retime convert merge check-merge learn phases signature predict demo "
-    "completion",
+    "matrix histogram cut annotate retime convert merge check-merge learn phases signature "
+    "predict demo completion",
 )
 ENDINGS = ("prv", "prv.gz", "store", "csv", "parquet", "otf2", "perfetto.json")
 READABLE = ENDINGS[:-1]
@@ -275,6 +275,7 @@ EACH = {
         waits T --clock lt_1 --format json
         compare T --clocks physical,lt_1
         matrix T --format json
+        histogram T --format json
         report T --format json
         phases T
         phases T --method epas --format json
@@ -335,6 +336,8 @@ PRINTED = {
         report T --from 100ms --to 300ms --ranks 0-1 --format json
         matrix T
         matrix T --format csv
+        histogram T
+        histogram T --counter rank --format csv
         """,
     "structure": """
         structure T

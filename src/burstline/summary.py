@@ -26,11 +26,10 @@ from burstline.efficiency import (
 )
 from burstline.errors import ParameterError
 from burstline.identity import path_labels
-from burstline.model import POLL_GAP_NS, Trace, schema, waiting_in
+from burstline.model import POLL_GAP_NS, Trace, processor_clock, schema, waiting_in
 
 _RECORDS: Final = {"states": "states", "events": "events", "communications": "messages"}
 """For each kind of record, the table that is counted where the reader left no count."""
-_CLOCKS_OF_PROCESSORS: Final = ("cpu", "cpu-clock", "task-clock")
 
 
 @dataclass(frozen=True, slots=True)
@@ -376,7 +375,8 @@ def _fold_bursts(
     trace: Trace, useful: UsefulTime, times: RankTimes, poll_gap_ns: int
 ) -> tuple[int, Polling, ProcessorTime | None]:
     rows, sums = 0, np.zeros(5, np.int64)
-    clock, on_processor = _clock_of_processors(trace), np.zeros(2, np.int64)
+    on_processor = np.zeros(2, np.int64)
+    clock = [] if (name := processor_clock(trace)) is None else [name]
     alone = _threads_alone(trace)
     for batch in trace.batches("bursts", (*BURST_COLUMNS, *clock)):
         waiting = waiting_in(batch, poll_gap_ns)
@@ -399,17 +399,6 @@ def _fold_bursts(
     if not elapsed_ns:
         return rows, told, None
     return rows, told, ProcessorTime(clock[0], counted_ns, elapsed_ns)
-
-
-def _clock_of_processors(trace: Trace) -> list[str]:
-    """The counter of the time on a processor: none or one."""
-    return [
-        row["name"]
-        for row in trace.table("counters").to_pylist()
-        if row["unit"] == "ns"
-        and row["mode"] == "delta"
-        and row["name"].lower().endswith(_CLOCKS_OF_PROCESSORS)
-    ][:1]
 
 
 def _threads_alone(trace: Trace) -> Mask:

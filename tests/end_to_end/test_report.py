@@ -118,6 +118,40 @@ def test_messages_are_told_by_pair_law_and_communicator(tmp_path):
     assert "100.0 % of the calls that send or receive follow a law" in page
 
 
+COMPUTING = """ranks 2 | counter cpu unit ns
+path 0 main file a.c line 3
+0 | 0 enter MPI_Init cpu=0 | 5 leave cpu=0 | 1005 enter MPI_Barrier path 0 cpu=990 | 1010 leave
+1 | 0 enter MPI_Init cpu=0 | 5 leave cpu=0 | 9005 enter MPI_Barrier path 0 cpu=200 | 9010 leave
+"""
+
+
+def test_every_burst_is_a_point_and_the_longest_are_named(tmp_path):
+    (trace := tmp_path / "t.txt").write_text(COMPUTING)
+
+    told = data_of(trace)["sections"]["computing"]
+    page = written(tmp_path, trace)
+
+    assert [rank["counters"]["cpu"] for rank in told["ranks"]] == [990, 200]
+    assert told["largest"][0]["computing_ns"] == 9000
+    assert (
+        "Computing is on a processor for 11.9 % of its time because of 1 burst; "
+        "in all others for 99.0 %" in page
+    )
+    assert "MPI_Init … MPI_Barrier at a.c:3" in page
+    assert "rank 1: 9.00 µs, 200 ns on a processor" in page
+    assert "only cpu" in page
+
+
+def test_without_counters_bursts_are_shown_by_rank_and_the_page_says_why(tmp_path):
+    (trace := tmp_path / "t.txt").write_text(re.sub(r" cpu=\d+|\| counter.*", "", COMPUTING))
+
+    page = written(tmp_path, trace)
+
+    assert "Nothing was counted in this run" in page
+    assert 'title="rank 1, from 5.62 µs: 9.00 µs"' in page
+    assert "1 burst of 2 holds 90.0 % of computing" in page
+
+
 def test_a_section_that_fails_is_written_as_such(hostile, tmp_path, monkeypatch):
     def fail(_):
         raise ZeroDivisionError("<b>")

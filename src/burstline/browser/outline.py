@@ -7,9 +7,10 @@ from dataclasses import dataclass, replace
 from typing import Final
 
 from burstline.errors import ParameterError, printable
+from burstline.model import IPC
 from burstline.quantities import format_ns
 from burstline.selection import parse_ranks, parse_time
-from burstline.show import IPC, Line, chosen_counter, pseudocode
+from burstline.show import Line, chosen_counter, pseudocode
 from burstline.structure import Loop, Structure, compact, walk
 
 Key = Hashable

@@ -63,5 +63,29 @@ examples:
 """,
         parameters={"app": "application"},
     ),
+    "histogram": Declared(
+        "histogram",
+        "how long bursts compute, by a counter",
+        DESCRIPTION="""\
+Show how long the bursts of TRACE, the stretches between two MPI calls, compute: which share
+of all computing lies in bursts of which duration and of how much of a counter, of how many
+instructions a cycle (IPC), or of which rank.
+""",
+        EXAMPLES="""\
+examples:
+  burstline histogram run.prv
+  burstline histogram run.prv --counter rank               which ranks have long bursts
+  burstline histogram run.prv --counter IPC --bins 5
+  burstline histogram run.prv --from 2s --to 3s --ranks 0-7
+  burstline histogram run.prv --format csv > cells.csv     a cell a row
+  burstline histogram run.prv --format json | python -m json.tool
+""",
+        options={
+            "--counter NAME": "a counter of the trace, IPC, or rank (default: the time on a "
+            "processor, else IPC, else instructions, else rank)",
+            "--bins N=2": "rows and columns within a factor of ten (2)",
+        },
+        parameters={"counter": "counter", "bins": "bins"},
+    ),
 }
 """Them by name."""

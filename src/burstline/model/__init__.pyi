@@ -18,6 +18,11 @@ from burstline.model.bursts import inside_calls as inside_calls
 from burstline.model.bursts import read_at_starts as read_at_starts
 from burstline.model.bursts import sorted_by_location as sorted_by_location
 from burstline.model.bursts import waiting_in as waiting_in
+from burstline.model.counters import INSTRUCTIONS as INSTRUCTIONS
+from burstline.model.counters import IPC as IPC
+from burstline.model.counters import OF_IPC as OF_IPC
+from burstline.model.counters import instructions_and_cycles as instructions_and_cycles
+from burstline.model.counters import processor_clock as processor_clock
 from burstline.model.loops import DETECTED as DETECTED
 from burstline.model.loops import LOOP_TYPES as LOOP_TYPES
 from burstline.model.loops import RECORDED as RECORDED

@@ -9,8 +9,10 @@ from typing import Any, Final, Literal, Protocol
 
 from burstline.answers import Verdict, checks, per_rank, verdict_on_run
 from burstline.collectives import collectives
+from burstline.computing import computing
 from burstline.efficiency import SPANS, compared_with, ideal_of, is_defined
 from burstline.errors import BurstlineError, MemoryBudgetError
+from burstline.histogram import histogram
 from burstline.matrix import matrix
 from burstline.model import POLL_GAP_NS, Trace
 from burstline.progress import Progress
@@ -181,6 +183,16 @@ ANALYSES: Final[Mapping[str, Analysis]] = {
             run.trace, application=application, progress=run.progress
         ),
         {"application": None},
+        scope="process",
+    ),
+    "histogram": Analysis(
+        lambda run, **options: histogram(run.trace, **options, progress=run.progress),
+        {"counter": None, "bins": 2, "poll_gap_ns": POLL_GAP_NS},
+        scope="process",
+    ),
+    "computing": Analysis(
+        lambda run, **options: computing(run.trace, **options, progress=run.progress),
+        {"most": 20, "poll_gap_ns": POLL_GAP_NS},
         scope="process",
     ),
     "collectives": Analysis(

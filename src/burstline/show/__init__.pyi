@@ -7,7 +7,6 @@ __all__ = ["View", "view"]
 from burstline.show.blocks import Facts as Facts
 from burstline.show.blocks import Lines as Lines
 from burstline.show.clocks import clock_notes as clock_notes
-from burstline.show.code_lines import IPC as IPC
 from burstline.show.code_lines import STYLES as STYLES
 from burstline.show.code_lines import Line as Line
 from burstline.show.code_lines import chosen_counter as chosen_counter
@@ -16,6 +15,7 @@ from burstline.show.code_lines import name_text as name_text
 from burstline.show.code_lines import pseudocode as pseudocode
 from burstline.show.comparison import ComparisonView as ComparisonView
 from burstline.show.features import StudyView as StudyView
+from burstline.show.histogram import HistogramView as HistogramView
 from burstline.show.learn import LearnedView as LearnedView
 from burstline.show.merge import MergeView as MergeView
 from burstline.show.options import in_options as in_options

@@ -14,6 +14,7 @@ import numpy as np
 
 from burstline.errors import ParameterError, plural, printable
 from burstline.identity import Frame
+from burstline.model import IPC, OF_IPC
 from burstline.quantities import format_share
 from burstline.structure import (
     Around,
@@ -31,11 +32,8 @@ from burstline.structure import (
     size,
 )
 
-IPC: Final = "IPC"
 _MOST_LINES: Final = 3
 _LEAST_SHARE: Final = 0.05
-OF_IPC: Final = (("PAPI_TOT_INS", "PAPI_TOT_CYC"), ("instructions", "cycles"))
-"""Names of instructions and cycles: PAPI's and the kernel's, which our recorder has from it."""
 _TELLING: Final = (
     IPC,
     *(name for names in OF_IPC for name in names),

@@ -13,11 +13,10 @@ import numpy.typing as npt
 from burstline.columns import Integers
 from burstline.errors import plural
 from burstline.identity import Frame
+from burstline.model import IPC, OF_IPC
 from burstline.quantities import format_ns, format_share
 from burstline.show.blocks import Block, Facts, Heading, Lines
 from burstline.show.code_lines import (
-    IPC,
-    OF_IPC,
     STYLES,
     Line,
     chosen_counter,

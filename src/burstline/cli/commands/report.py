@@ -29,6 +29,7 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
 
     from burstline.cli.commands.record import Recording
+    from burstline.histogram import Histogram
     from burstline.run import Run
     from burstline.structure import LoopTable
 
@@ -72,6 +73,8 @@ _AS_USUAL: Final = dict.fromkeys(
     ("counters_set", "each_set", "profile", "keep_raw", "block", "leave_free")
 )
 """Options of ``record`` that are left to it."""
+_FINE: Final = 100
+"""Bins of durations within a factor of ten: about as many as a picture has pixels."""
 _ENDINGS: Final = (".html", ".htm")
 
 
@@ -161,6 +164,8 @@ def _report(
         line=_result(lambda: opened.ask("timeline")),
         matrix=_result(lambda: opened.ask("matrix")),
         collectives=_result(lambda: opened.ask("collectives")),
+        computing=_result(lambda: opened.ask("computing")),
+        histogram=_result(lambda: _bursts(opened)),
         runs=show.Missing("One run was given."),
     )
 
@@ -171,6 +176,15 @@ def _result(compute: Callable[[], Any]) -> Any:  # noqa: ANN401 -- a result of a
         return compute()
     except BurstlineError as error:
         return show.Missing(show.in_options(str(error)))
+
+
+def _bursts(opened: Run) -> Histogram:
+    """A histogram for a picture: of ranks, whose cells are seen one by one, a coarse one."""
+    coarse: Histogram = opened.ask("histogram", bins=4)
+    if coarse.ranks:
+        return coarse
+    fine: Histogram = opened.ask("histogram", bins=_FINE)
+    return fine
 
 
 def _steps(opened: Run, arguments: usage.Arguments) -> LoopTable | show.Missing:

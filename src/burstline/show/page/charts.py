@@ -275,15 +275,27 @@ def shade(value: float, most: float) -> str:
 
 
 class Axis(NamedTuple):
-    """A logarithmic axis: from which to which power of ten, and how its values are told."""
+    """An axis: logarithmic, from one power of ten to another, or linear."""
 
-    low: int
-    high: int
+    low: float
+    high: float
     told: Callable[[float], str]
+    linear: bool = False
 
     def place(self, value: float) -> float:
         """Where a value is, from 0 to 1."""
-        return (math.log10(value) - self.low) / max(self.high - self.low, 1)
+        at = value if self.linear else math.log10(value)
+        return (at - self.low) / max(self.high - self.low, 1)
+
+    def ticks(self) -> list[float]:
+        """The values that have a line.
+
+        >>> Axis(0, 2, str).ticks(), Axis(0, 3, str, linear=True).ticks()
+        ([1.0, 10.0, 100.0], [0.0, 1.0, 2.0, 3.0])
+        """
+        if self.linear:
+            return nice_ticks(self.high)
+        return [10.0**power for power in range(int(self.low), int(self.high) + 1)]
 
 
 def decades(values: Sequence[float]) -> tuple[int, int]:
@@ -293,7 +305,7 @@ def decades(values: Sequence[float]) -> tuple[int, int]:
 
 
 class Plane(NamedTuple):
-    """Two logarithmic axes, with their names."""
+    """Two axes, with their names."""
 
     across: Axis
     up: Axis
@@ -301,19 +313,33 @@ class Plane(NamedTuple):
     diagonal: str = ""  # what it says where both are equal
 
 
+class Mark(NamedTuple):
+    """A point that stands out: its values, what is said of it, and where it leads."""
+
+    x: float
+    y: float
+    said: str = ""
+    go: str = ""
+
+
 Placed = dict[str, str | float | bool | None]
 """Attributes of a text: where it is, and how it looks."""
 _LEFT, _BOTTOM, _ABOVE, _RIGHT = 64, 34, 18, 8
+
+
+def room(size: tuple[int, int]) -> tuple[int, int]:
+    """The pixels across and up that a plane has in a picture of that size."""
+    return size[0] - _LEFT - _RIGHT, size[1] - _BOTTOM - _ABOVE
 
 
 def density(
     levels: Sequence[Sequence[tuple[int, int]]],
     plane: Plane,
     size: tuple[int, int],
-    marks: Sequence[tuple[float, float, str]] = (),
+    marks: Sequence[Mark] = (),
 ) -> Html:
     """Pixels of a plane, from rare to frequent, and some points that are named."""
-    wide, high = size[0] - _LEFT - _RIGHT, size[1] - _BOTTOM - _ABOVE
+    wide, high = room(size)
     across, up = plane.across, plane.up
 
     def at(x: float, y: float) -> tuple[float, float]:
@@ -323,8 +349,9 @@ def density(
     ends = 10.0 ** max(across.low, up.low), 10.0 ** min(across.high, up.high)
     if plane.diagonal and ends[1] > ends[0]:
         (x1, y1), (x2, y2) = at(ends[0], ends[0]), at(ends[1], ends[1])
+        x, y = (x1 + 2 * x2) / 3, (y1 + 2 * y2) / 3
         shown.append(tag("line", x1=x1, y1=y1, x2=x2, y2=y2, class_="dashed"))
-        label: Placed = {"x": x2 - 6, "y": y2 + 14, "text_anchor": "end", "class_": "axis"}
+        label: Placed = {"x": x - 6, "y": y - 4, "text_anchor": "end", "class_": "axis"}
         shown.append(tag("text", plane.diagonal, **label))
     for level, points in enumerate(levels):
         if points:
@@ -332,32 +359,33 @@ def density(
             shown.append(
                 tag("path", d=dots(points), class_=f"points p{level}", transform=place)
             )
-    for x, y, said in marks:
-        cx, cy = at(x, y)
+    for mark in marks:
+        cx, cy = at(mark.x, mark.y)
         is_right = cx > _LEFT + wide / 2
-        shown.append(tag("circle", cx=cx, cy=cy, r=4.0, class_="dot"))
+        circle = tag("circle", cx=cx, cy=cy, r=4.0, class_="dot")
         side: Placed = {"x": cx - 8, "text_anchor": "end"} if is_right else {"x": cx + 8}
-        shown.append(tag("text", said, y=cy - 8, class_="axis strong", **side))
+        said = tag("text", mark.said, y=cy - 8, class_="axis strong", **side)
+        shown.append(tag("g", circle, said if mark.said else None, data_go=mark.go or None))
     return tag("svg", *shown, class_="chart", viewBox=f"0 0 {size[0]} {size[1]}", role="img")
 
 
 def _grid(plane: Plane, wide: float, high: float) -> Iterable[Html]:
-    """A line for each power of ten, its value, and the names of the axes."""
-    for power in range(plane.across.low, plane.across.high + 1):
-        x = _LEFT + wide * plane.across.place(10.0**power)
+    """A line for each value that has one, and the names of the axes."""
+    for tick in plane.across.ticks():
+        x = _LEFT + wide * plane.across.place(tick)
         yield tag("line", x1=x, x2=x, y1=_ABOVE, y2=_ABOVE + high, class_="grid")
         label: Placed = {
             "x": x,
             "y": _ABOVE + high + 15,
-            "text_anchor": "middle",
+            "text_anchor": "end" if x > _LEFT + wide - _RIGHT else "middle",
             "class_": "axis",
         }
-        yield tag("text", plane.across.told(10.0**power), **label)
-    for power in range(plane.up.low, plane.up.high + 1):
-        y = _ABOVE + high * (1 - plane.up.place(10.0**power))
+        yield tag("text", plane.across.told(tick), **label)
+    for tick in plane.up.ticks():
+        y = _ABOVE + high * (1 - plane.up.place(tick))
         yield tag("line", x1=_LEFT, x2=_LEFT + wide, y1=y, y2=y, class_="grid")
         label = {"x": _LEFT - 6, "y": y + 4, "text_anchor": "end", "class_": "axis"}
-        yield tag("text", plane.up.told(10.0**power), **label)
+        yield tag("text", plane.up.told(tick), **label)
     yield tag("text", f"↑ {plane.names[1]}", x=0, y=10, class_="axis")
     end: Placed = {
         "x": _LEFT + wide,

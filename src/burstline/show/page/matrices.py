@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from typing import Final
 
+from burstline.columns import Integers
 from burstline.show.page.charts import shade
 from burstline.show.page.html import Html, join, number_text, scale, tag
 from burstline.show.units import text_of
@@ -134,6 +135,33 @@ def _dense(
     note = f"{axes[0]} {axes[1]}; the darkest cell is {largest}.{grouped}"
     large = next((name for most, name in _SIZES if size <= most), "")
     return _framed(head, body, None, f"m dense {large}".rstrip(), note)
+
+
+def heat(
+    values: Integers,
+    rows: Sequence[str],
+    columns: Sequence[str],
+    notation: Notation,
+    axis: str,
+) -> Html:
+    """A table of ink: what a cell holds is told where it is pointed at; rows are of `axis`."""
+    by = max(-(-len(rows) // _MOST_CELLS), 1)
+    names = [_ends(rows[k : k + by]) for k in range(0, len(rows), by)]
+    sums = [values[k : k + by].sum(axis=0).tolist() for k in range(0, len(rows), by)]
+    most, body = max((value for row in sums for value in row), default=0), []
+    for name, row in zip(names, sums, strict=True):
+        told = [
+            f"{axis} {name}, from {head}: {text_of(value, notation)}"
+            for value, head in zip(row, columns, strict=True)
+        ]
+        shown = [
+            tag("td", class_=shade(value, most), title=said) if value else tag("td")
+            for value, said in zip(row, told, strict=True)
+        ]
+        body.append(tag("tr", tag("th", name, scope="row"), *shown))
+    head = tag("tr", tag("th", axis), *(tag("th", name, scope="col") for name in columns))
+    note = f"The darkest cell is {text_of(most, notation)}."
+    return _framed(head, body, None, "m dense wide", note)
 
 
 def _width(name: str) -> int:

@@ -7,8 +7,10 @@ from dataclasses import dataclass, field
 from typing import Any, NamedTuple, TypeVar
 
 from burstline.collectives import Collectives
+from burstline.computing import Computing
 from burstline.efficiency import Scalability
 from burstline.errors import NotEnoughDataError
+from burstline.histogram import Histogram
 from burstline.matrix import Matrix
 from burstline.show.page.html import Html
 from burstline.structure import LoopTable, Structure
@@ -51,6 +53,8 @@ class Report:
     line: Timeline | Missing
     matrix: Matrix | Missing
     collectives: Collectives | Missing
+    computing: Computing | Missing
+    histogram: Histogram | Missing  # of bursts, as fine as a picture of them is
     runs: Scalability | Missing  # how all of several runs compare
 
 

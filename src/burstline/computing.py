@@ -1,0 +1,314 @@
+"""What ranks compute: counters of each, and the bursts that last longest."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass, field
+from typing import Any, Final
+
+import numpy as np
+
+from burstline.columns import Integers, numpy_columns
+from burstline.errors import NotEnoughDataError
+from burstline.model import (
+    NAMES,
+    NO_VALUE,
+    POLL_COLUMNS,
+    POLL_GAP_NS,
+    Trace,
+    instructions_and_cycles,
+    processor_clock,
+    waiting_in,
+)
+from burstline.progress import SILENCE, Progress
+
+_MOST: Final = 20
+
+
+@dataclass(frozen=True, slots=True)
+class RankComputing:
+    """What a rank computes, its threads together.
+
+    Attributes
+    ----------
+    application, rank : int
+        Which rank.
+    bursts : int
+        Its bursts.
+    computing_ns : int
+        How long they compute, in ns.
+    counters : mapping of str to int
+        What each counter counted in the bursts at whose ends it was read; none where it never
+        was.
+    counted_ns : mapping of str to int
+        How long these bursts compute, in ns.
+    """
+
+    application: int
+    rank: int
+    bursts: int
+    computing_ns: int
+    counters: Mapping[str, int]
+    counted_ns: Mapping[str, int]
+
+
+@dataclass(frozen=True, slots=True)
+class Place:
+    """A call beside a burst: its operation, and where it is called from if that is known."""
+
+    operation: str
+    function: str | None = None
+    file: str | None = None
+    line: int | None = None
+
+    def __str__(self) -> str:
+        """The call in a few words."""
+        if self.file is not None and self.line is not None:
+            return f"{self.operation} at {self.file}:{self.line}"
+        return f"{self.operation} in {self.function}" if self.function else self.operation
+
+
+@dataclass(frozen=True, slots=True)
+class Burst:
+    """A burst that lasts long.
+
+    Attributes
+    ----------
+    location, burst : int
+        Its row of `locations`, and its ordinal there.
+    application, rank, thread : int
+        Who computes.
+    start_ns, computing_ns : int
+        When it begins, and how long it computes, in ns.
+    call : int or None
+        The ordinal of the call behind it; None if there is none.
+    counters : mapping of str to int
+        What was counted in it.
+    before, after : Place or None
+        The calls between which it lies.
+    """
+
+    location: int
+    burst: int
+    application: int
+    rank: int
+    thread: int
+    start_ns: int
+    computing_ns: int
+    call: int | None
+    counters: Mapping[str, int]
+    before: Place | None
+    after: Place | None
+
+
+@dataclass(frozen=True, slots=True)
+class Computing:
+    """What ranks compute.
+
+    Attributes
+    ----------
+    counters : tuple of str
+        The counters of the trace.
+    units : mapping of str to str
+        The unit of each; empty of counts.
+    processor : str or None
+        The one that counts ns on a processor.
+    cycles : tuple of str and str, or None
+        Those of instructions and of cycles.
+    ranks : tuple of RankComputing
+        Each rank.
+    largest : tuple of Burst
+        The bursts that compute longest, the longest first.
+    """
+
+    counters: tuple[str, ...]
+    units: Mapping[str, str]
+    processor: str | None
+    cycles: tuple[str, str] | None
+    ranks: tuple[RankComputing, ...]
+    largest: tuple[Burst, ...]
+
+    @property
+    def bursts(self) -> int:
+        """All bursts."""
+        return sum(rank.bursts for rank in self.ranks)
+
+    @property
+    def computing_ns(self) -> int:
+        """How long all of them compute."""
+        return sum(rank.computing_ns for rank in self.ranks)
+
+    def per_ns(self, counter: str, without: Iterable[Burst] = ()) -> float | None:
+        """What a counter counted in a ns of computing; None if it was never read."""
+        left_out = [burst for burst in without if counter in burst.counters]
+        counted = sum(rank.counters.get(counter, 0) for rank in self.ranks)
+        time_ns = sum(rank.counted_ns.get(counter, 0) for rank in self.ranks)
+        counted -= sum(burst.counters[counter] for burst in left_out)
+        time_ns -= sum(burst.computing_ns for burst in left_out)
+        return counted / time_ns if time_ns else None
+
+
+@dataclass(slots=True)
+class _Sums:
+    """Sums by location: bursts, their time, and of each counter what it counted, and when."""
+
+    bursts: Integers
+    computing_ns: Integers
+    counted: dict[str, Integers] = field(default_factory=dict)
+    counted_ns: dict[str, Integers] = field(default_factory=dict)
+
+
+def computing(
+    trace: Trace,
+    *,
+    most: int = _MOST,
+    poll_gap_ns: int = POLL_GAP_NS,
+    progress: Progress = SILENCE,
+) -> Computing:
+    """What ranks compute: counters of each, and the bursts that last longest.
+
+    Parameters
+    ----------
+    trace : Trace
+        Its bursts are read, part by part, and the calls around those that last longest.
+    most : int
+        How many bursts that is.
+    poll_gap_ns : int
+        Failed polls that a source only sums up are waiting where they are less than this apart.
+    progress : Progress
+        Told how many bursts are read.
+
+    Returns
+    -------
+    Computing
+        Totals of ranks, and the longest bursts with what was counted in them.
+
+    Raises
+    ------
+    NotEnoughDataError
+        If there is no burst.
+
+    Notes
+    -----
+    Linear in the bursts. A burst computes for all of its time but what nobody watched and what
+    was waiting in failed polls; a counter counts in these as well.
+
+    Examples
+    --------
+    >>> from burstline.testing import trace_of
+    >>> calls = "0 enter MPI_Init | 5 leave | 25 enter MPI_Barrier | 30 leave"
+    >>> made = computing(trace_of(f"ranks 1 | 0 | {calls} | 70 enter MPI_Barrier | 72 leave"))
+    >>> [(str(each.before), each.computing_ns) for each in made.largest]
+    [('MPI_Barrier', 40), ('MPI_Init', 20)]
+    """
+    if not trace.rows("bursts"):
+        raise NotEnoughDataError("no burst lies between two calls in this trace")
+    names = tuple(trace.counter_names)
+    count = trace.rows("locations")
+    nothing = np.zeros(count, np.int64)
+    sums = _Sums(nothing.copy(), nothing.copy())
+    for name in names:
+        sums.counted[name], sums.counted_ns[name] = nothing.copy(), nothing.copy()
+    largest: list[dict[str, int | None]] = []
+    progress.step("bursts", trace.rows("bursts"), "bursts")
+    around = ("location", "burst", "call_before", "call_after")
+    for part in trace.batches("bursts", (*around, *POLL_COLUMNS, *names)):
+        location, start, end, gap = numpy_columns(
+            part, "location", "start_ns", "end_ns", "gap_ns"
+        )
+        length = np.maximum(end - start - gap, 0) - waiting_in(part, poll_gap_ns)
+        np.add.at(sums.bursts, location, 1)
+        np.add.at(sums.computing_ns, location, length)
+        for name, counted in zip(names, numpy_columns(part, *names), strict=True):
+            read = counted != NO_VALUE
+            np.add.at(sums.counted[name], location[read], counted[read])
+            np.add.at(sums.counted_ns[name], location[read], length[read])
+        rows = np.argsort(-length, kind="stable")[:most]
+        told = part.select([*around, "start_ns", *names]).take(rows).to_pylist()
+        largest += [
+            row | {"length": long}
+            for row, long in zip(told, length[rows].tolist(), strict=True)
+            if long > 0
+        ]
+        largest = sorted(largest, key=lambda row: -(row["length"] or 0))[:most]
+        progress.advance(part.num_rows)
+    return Computing(
+        names,
+        {row["name"]: row["unit"] for row in trace.table("counters").to_pylist()},
+        processor_clock(trace),
+        instructions_and_cycles(trace),
+        tuple(_ranks(trace, sums, names)),
+        tuple(_bursts(trace, largest, names)),
+    )
+
+
+def _ranks(trace: Trace, sums: _Sums, names: Iterable[str]) -> Iterable[RankComputing]:
+    application, rank = trace.arrays("locations", "application", "rank")
+    for number, of in sorted(set(zip(application.tolist(), rank.tolist(), strict=True))):
+        own = (application == number) & (rank == of)
+        if not sums.bursts[own].any():
+            continue
+        times = ((name, int(sums.counted_ns[name][own].sum())) for name in names)
+        counted_ns = {name: time_ns for name, time_ns in times if time_ns}
+        yield RankComputing(
+            number,
+            of,
+            int(sums.bursts[own].sum()),
+            int(sums.computing_ns[own].sum()),
+            {name: int(sums.counted[name][own].sum()) for name in counted_ns},
+            counted_ns,
+        )
+
+
+def _bursts(
+    trace: Trace, rows: list[dict[str, Any]], names: tuple[str, ...]
+) -> Iterable[Burst]:
+    places = _places(trace, rows)
+    application, rank, thread = trace.arrays("locations", "application", "rank", "thread")
+    for row in rows:
+        at = row["location"]
+        yield Burst(
+            at,
+            row["burst"],
+            int(application[at]),
+            int(rank[at]),
+            int(thread[at]),
+            row["start_ns"],
+            row["length"],
+            row["call_after"],
+            {name: row[name] for name in names if row[name] is not None},
+            places.get((at, row["call_before"])),
+            places.get((at, row["call_after"])),
+        )
+
+
+def _places(trace: Trace, rows: list[dict[str, Any]]) -> dict[tuple[int, int | None], Place]:
+    """The calls around some bursts."""
+    wanted = {
+        (row["location"], row[side])
+        for row in rows
+        for side in ("call_before", "call_after")
+        if row[side] is not None
+    }
+    locations = np.zeros(trace.rows("locations"), bool)
+    locations[[location for location, _ in wanted]] = True
+    paths = trace.table("call_paths")
+    found = {}
+    columns = ("location", "call", "operation", "call_path")
+    for part in trace.batches("calls", columns, locations=locations):
+        location, call = numpy_columns(part, "location", "call")
+        chosen = np.flatnonzero(locations[location] & np.isin(call, [k for _, k in wanted]))
+        for row in part.take(chosen).to_pylist():
+            key = row["location"], row["call"]
+            if key in wanted:
+                found[key] = _place(row, paths)
+    return found
+
+
+def _place(row: Mapping[str, Any], paths: Any) -> Place:  # noqa: ANN401 -- a table of Arrow
+    operation = row["operation"]
+    operation = NAMES[operation] if isinstance(operation, int) else operation
+    if row["call_path"] is None:
+        return Place(operation)
+    [frame] = paths.slice(row["call_path"], 1).to_pylist()
+    return Place(operation, frame["function"], frame["file"], frame["line"])

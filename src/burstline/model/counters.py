@@ -1,0 +1,31 @@
+"""Counters by what they count, whatever their source calls them."""
+
+from __future__ import annotations
+
+from typing import Final
+
+from burstline.model.trace import Trace
+
+IPC: Final = "IPC"
+"""Instructions by cycles, as a counter is named."""
+OF_IPC: Final = (("PAPI_TOT_INS", "PAPI_TOT_CYC"), ("instructions", "cycles"))
+"""Names of instructions and cycles: PAPI's and the kernel's, which our recorder has from it."""
+INSTRUCTIONS: Final = (*(name for name, _ in OF_IPC), "IR_TOT_INS")
+"""Names of instructions, those that our compiler counts last."""
+_CLOCKS_OF_PROCESSORS: Final = ("cpu", "cpu-clock", "task-clock")
+
+
+def processor_clock(trace: Trace) -> str | None:
+    """The counter of the time on a processor, in ns; None if there is none."""
+    for row in trace.table("counters").to_pylist():
+        is_clock = row["name"].lower().endswith(_CLOCKS_OF_PROCESSORS)
+        if is_clock and row["unit"] == "ns" and row["mode"] == "delta":
+            name: str = row["name"]
+            return name
+    return None
+
+
+def instructions_and_cycles(trace: Trace) -> tuple[str, str] | None:
+    """The counters of instructions and of cycles; None if the trace has not both."""
+    names = set(trace.counter_names)
+    return next((each for each in OF_IPC if names.issuperset(each)), None)
