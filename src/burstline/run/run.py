@@ -77,7 +77,7 @@ def open(  # noqa: A001 -- a run, as a file
     >>> from burstline.testing import trace_of
     >>> run = burstline.open(trace_of("ranks 1 | 0 | 2 enter MPI_Init | 9 leave"))
     >>> run.summary().duration_ns, run.summary() is run.summary()
-    (9, True)
+    (7, True)
     """
     memory = memory_allowed() if memory is None else memory
     if isinstance(source, Trace):
