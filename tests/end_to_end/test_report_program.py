@@ -77,8 +77,8 @@ def test_options_of_recording_hold_and_data_are_all_that_is_printed(site):
 
     sections = said_by(site, *options, "--", *site.ranks(2), "./app")
 
-    assert sections["messages"]["MPI_Barrier"]["count"] == 2
-    assert "MPI_Sendrecv" not in sections["messages"]
+    assert sections["messages"]["calls"]["MPI_Barrier"]["count"] == 2
+    assert "MPI_Sendrecv" not in sections["messages"]["calls"]
     assert not (site.folder / "app.html").exists()
     assert (site.folder / "app.prv").exists()
 

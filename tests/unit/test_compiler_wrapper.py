@@ -95,7 +95,7 @@ def test_what_is_vectorised_before_it_is_counted_is_compiled(tool, monkeypatch, 
 def test_a_compiler_of_fortran_is_told_what_fortran_can_do(tool, name):
     tool(name, "GNU Fortran (Debian 12.2.0-14) 12.2.0" if name != "ifx" else "ifx (IFX) 2024")
 
-    with pytest.raises(ParameterError, match="--counters cpu") as refused:
+    with pytest.raises(ParameterError, match="`counters=cpu`") as refused:
         identify(name)
 
     assert "OMPI_" not in str(refused.value)

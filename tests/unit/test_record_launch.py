@@ -178,7 +178,7 @@ def test_what_the_user_says_of_the_mpi_wins(tmp_path):
 
 
 def test_a_program_that_gives_no_sign_of_mpi_is_refused(tmp_path):
-    with pytest.raises(ParameterError, match=r"nothing tells which MPI .* --mpi"):
+    with pytest.raises(ParameterError, match=r"nothing tells which MPI .* `mpi=openmpi`"):
         checks.choose_abi(parse_command([str(script(tmp_path / "app"))]), None)
 
 

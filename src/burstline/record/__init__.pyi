@@ -35,6 +35,14 @@ from burstline.record.launching.session import require_ranks as require_ranks
 from burstline.record.launching.session import require_room as require_room
 from burstline.record.launching.session import run_command as run_command
 from burstline.record.launching.session import survey as survey
+from burstline.record.recording import INTERRUPTED as INTERRUPTED
+from burstline.record.recording import Recording as Recording
+from burstline.record.recording import Settings as Settings
+from burstline.record.recording import command_of as command_of
+from burstline.record.recording import missing_names as missing_names
+from burstline.record.recording import recorded as recorded
+from burstline.record.recording import trace_name as trace_name
+from burstline.record.recording import write_recorded as write_recorded
 from burstline.record.signing.plan import Plan as Plan
 from burstline.record.signing.plan import RankPlan as RankPlan
 from burstline.record.signing.run import Measurement as Measurement

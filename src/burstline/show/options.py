@@ -13,9 +13,10 @@ _OPTIONS: Final = {
 } | {
     name: f"--{name.replace('_', '-')}"
     for name in (
-        "by", "call_cost", "correct", "counter", "counters", "dataset", "features", "format",
-        "iterations", "loop", "memory", "min_match_rate", "min_share", "ranks", "scaling",
-        "slowest", "top", "without",
+        "by", "call_cost", "calls", "correct", "counter", "counters", "dataset",
+        "features", "format", "functions", "iterations", "leave_free", "loop",
+        "memory", "min_match_rate", "min_share", "mpi", "papi", "ranks", "scaling",
+        "slowest", "stack_depth", "top", "without",
     )
 }  # fmt: skip
 

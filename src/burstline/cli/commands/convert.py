@@ -2,9 +2,8 @@
 
 from __future__ import annotations
 
-from contextlib import ExitStack
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, Final, Unpack
+from typing import Final
 
 import burstline
 from burstline import formats, record, show
@@ -12,16 +11,8 @@ from burstline.cli import usage
 from burstline.cli.inputs import is_recorded, note_defects, progress_bar
 from burstline.cli.limits import limits_of
 from burstline.cli.products import output_path, print_written, written_rows
-from burstline.formats import atomic, otf2, paraver, store
-from burstline.formats import raw as raw_files
+from burstline.formats import otf2, paraver, store
 from burstline.model import schema
-
-if TYPE_CHECKING:
-    from collections.abc import Mapping
-
-    from burstline.cli.limits import Limits
-    from burstline.progress import Progress
-    from burstline.record import Resolver
 
 DESCRIPTION: Final = """\
 Write TRACE in another format; the ending of OUTPUT says in which. A store opens at once
@@ -51,8 +42,14 @@ def run(arguments: usage.Arguments) -> None:
     resolver = record.Resolver() if is_recorded(source) else None
     with progress_bar(arguments) as progress:
         if resolver is not None:
-            written = write_recorded(
-                source, path, resolver, raw=raw, **limits, progress=progress
+            written = record.write_recorded(
+                source,
+                path,
+                resolver,
+                lambda trace: written_rows(trace, path),
+                raw=raw,
+                **limits,
+                progress=progress,
             )
         elif path.suffix == ".store" and is_paraver(source):
             paraver.convert(source, path, raw=raw, **limits, progress=progress)
@@ -71,58 +68,11 @@ def run(arguments: usage.Arguments) -> None:
             written = written_rows(trace, path)
     note_defects(arguments, written["defects"])
     if resolver is not None:
-        say_unnamed(resolver)
-        say_silent_threads(written)
+        for text in record.missing_names(resolver, written["defects"]):
+            show.note(f"burstline: {text}")
     lost = {"messages": 0, "collectives": 0, "calls_clipped": 0}
     document = written | {"lost": lost, "time_offset_ns": 0}
     print_written(arguments, path, document)
-
-
-def write_recorded(
-    folder: Path,
-    path: Path,
-    resolver: Resolver,
-    *,
-    raw: bool,
-    progress: Progress,
-    name: str | None = None,
-    **limits: Unpack[Limits],
-) -> dict[str, Any]:
-    """Write the raw files of a run, of any size, as a trace; count its rows.
-
-    The trace says that it is made of `name`, by default of the folder.
-    """
-    memory, threads, records = limits["memory"], limits["threads"], formats.is_prv(path)
-    read: dict[str, Any] = {"raw": raw, "progress": progress, "resolve": resolver, "name": name}
-    if path.suffix == ".store":
-        raw_files.convert(folder, path, **limits, **read)
-        return written_rows(store.read(path), path)
-    with ExitStack() as stack:
-        if raw_files.fits(folder, memory, records=records):
-            trace = raw_files.read(folder, threads=threads, **read)
-        else:
-            made = stack.enter_context(atomic.scratch(path)) / "run.store"
-            raw_files.convert(folder, made, records=records, **limits, **read)
-            trace = store.read(made)
-        formats.write(trace, path, overwrite=True, memory=memory, progress=progress)
-        return written_rows(trace, path)
-
-
-def say_unnamed(resolver: Resolver) -> None:
-    """Say in one line which modules have places without names, if any."""
-    if said := record.unnamed(resolver.problems):
-        show.note(f"burstline: {said}")
-
-
-def say_silent_threads(written: Mapping[str, Any]) -> None:
-    """Say which library of OpenMP told nothing of its threads, if one did, and the way out."""
-    names = [row["first"] for row in written["defects"] if row["kind"] == schema.SILENT_THREADS]
-    for name in names:
-        show.note(
-            f"burstline: OpenMP is that of {name}, which tells nothing of its threads: what "
-            "they did, if it made any, is not in the trace. LLVM's library can stand in for "
-            "it: put LD_PRELOAD=libomp.so (on Debian libomp.so.5) before burstline record"
-        )
 
 
 def is_paraver(path: Path) -> bool:

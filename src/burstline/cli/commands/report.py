@@ -12,24 +12,25 @@ from typing import TYPE_CHECKING, Any, Final
 import burstline
 from burstline import show
 from burstline.cli import usage
-from burstline.cli.commands.record import (
-    RECORDING,
-    command_of,
-    recorded,
-    sum_of,
-    trace_name,
-)
 from burstline.cli.inputs import detection, iterations_asked, region_asked, run_of
 from burstline.cli.limits import limits_of
 from burstline.cli.products import in_folder, print_view, require_free
+from burstline.cli.recordings import (
+    RECORDING,
+    recorded,
+    recording_asked,
+    say,
+    settings_of,
+    trace_name,
+)
 from burstline.errors import BurstlineError, ParameterError
 from burstline.formats import atomic
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
 
-    from burstline.cli.commands.record import Recording
     from burstline.histogram import Histogram
+    from burstline.record import Recording
     from burstline.run import Run
     from burstline.structure import LoopTable
 
@@ -69,10 +70,6 @@ OPTIONS: Final = {
     "the page": _PAGE,
     "how a program behind -- is recorded": RECORDING,
 }
-_AS_USUAL: Final = dict.fromkeys(
-    ("counters_set", "each_set", "profile", "keep_raw", "block", "leave_free")
-)
-"""Options of ``record`` that are left to it."""
 _FINE: Final = 100
 """Bins of durations within a factor of ten: about as many as a picture has pixels."""
 _ENDINGS: Final = (".html", ".htm")
@@ -84,7 +81,7 @@ def run(arguments: usage.Arguments) -> None:
         raise ParameterError(
             "give a TRACE, or a program to record: burstline report -- mpirun -n 8 ./app"
         )
-    if arguments.traces and (given := _recording_asked(arguments)):
+    if arguments.traces and (given := recording_asked(arguments)):
         raise ParameterError(f"{given} is about a program to record, behind --")
     if arguments.program:
         made = _recorded(arguments)
@@ -99,29 +96,19 @@ def run(arguments: usage.Arguments) -> None:
         _write(arguments, output)
 
 
-def _recording_asked(arguments: usage.Arguments) -> str | None:
-    """An option that was given and is about recording."""
-    options = [usage_of.split()[0] for usage_of in RECORDING]
-    names = {option: option.lstrip("-").replace("-", "_") for option in options}
-    given = (one for one, name in names.items() if getattr(arguments, name) is not None)
-    return next(given, None)
-
-
 def _recorded(arguments: usage.Arguments) -> Recording:
     """Record the program into a trace beside the page, named after the program."""
-    name = Path(f"{trace_name(command_of(arguments.program))}.prv")
+    name = Path(f"{trace_name(arguments.program)}.prv")
     output = _page_path(arguments, name)
     if output is not None:
         require_free(output, force=arguments.force)
         name = output.with_name(name.name)
-    words = {"words": arguments.program, "output": str(name)}
-    asked = usage.Arguments(**vars(arguments) | _AS_USUAL | words)
     limits_of(arguments)  # wrong ones are refused before the run
     region_asked(arguments)
     iterations_asked(arguments)
-    made = recorded(asked, "", arguments.counters)
+    made = recorded(arguments, arguments.program, name, settings_of(arguments))
     if made.is_trace:
-        show.note(f"burstline: {sum_of(asked, made)}")
+        say(made.sentence())
         arguments.traces = [str(made.output)]
     return made
 

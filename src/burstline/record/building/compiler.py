@@ -151,7 +151,7 @@ def _way_out(compiler: str, version: str) -> str:
         return (
             "Work counters of Fortran need a flang of LLVM that takes plug-ins "
             "(-fpass-plugin); gfortran has none. Compile without `burstline cc`, and record "
-            "other counters: --counters cpu, or PAPI's"
+            "other counters: `counters=cpu`, or PAPI's"
         )
     set_to = "CXX=clang++" if name.endswith(("++", "cxx", "CC")) else "CC=clang"
     return (

@@ -17,8 +17,8 @@ _LONGEST_NAME: Final = 1024
 _MOST_PRESETS: Final = 1024
 _VERSIONS: Final = [(major, minor) for major in range(5, 10) for minor in range(10)]
 _WAY_OUT: Final = (
-    "Install PAPI (Debian: libpapi-dev), name it with --papi FILE, or record with "
-    "--counters cpu,work, which need no hardware counters"
+    "Install PAPI (Debian: libpapi-dev), name it with `papi=FILE`, or record "
+    "`counters=cpu,work`, which need no hardware counters"
 )
 
 

@@ -63,26 +63,28 @@ def checked_calls(text: str) -> str:
         if name not in names:
             near = get_close_matches(name, sorted(names), n=1, cutoff=0.8)
             hint = f"Did you mean {near[0]}?" if near else "Names are like MPI_Send"
-            raise ParameterError(f"--calls: {printable(name)} is no operation of MPI. {hint}")
+            raise ParameterError(f"`calls`: {printable(name)} is no operation of MPI. {hint}")
     return text
 
 
 def read_filter(path: Path) -> str:
-    """The patterns of a file for ``--functions``, as the recorder takes them."""
+    """The patterns of a file, as the recorder takes them."""
     try:
         lines = read_text(path, _LONGEST_FILE).splitlines()
     except OSError as error:
-        raise ParameterError(f"--functions {printable(str(path))}: {error.strerror}") from error
+        raise ParameterError(
+            f"`functions`: {printable(str(path))}: {error.strerror}"
+        ) from error
     patterns = [text for line in lines if (text := line.partition("#")[0].strip())]
     if wrong := [text for text in patterns if ";" in text or not text.removeprefix("-")]:
         raise ParameterError(
-            f"--functions {printable(str(path))}: {printable(wrong[0])} is no pattern. A line "
+            f"`functions`: {printable(str(path))}: {printable(wrong[0])} is no pattern. A line "
             "is the name of a function, in which * stands for anything, or - and such a name"
         )
     text = ";".join(patterns)
     if len(patterns) >= _MOST_PATTERNS or len(text.encode()) >= _LONGEST_FILTER:
         raise ParameterError(
-            f"--functions {printable(str(path))}: fewer than {_MOST_PATTERNS:,} patterns of "
+            f"`functions`: {printable(str(path))}: fewer than {_MOST_PATTERNS:,} patterns of "
             f"{_LONGEST_FILTER:,} bytes in all have room. Name several functions by one with *"
         )
     return text
@@ -109,7 +111,7 @@ def choose_abi(command: Command, asked: str | None) -> mpi.Abi:
             return abi
     raise ParameterError(
         f"nothing tells which MPI {printable(' '.join(command.words))} uses: no library of MPI "
-        "is among those of the program. Say it with --mpi openmpi, mpich or abi; a program "
+        "is among those of the program. Say it with `mpi=openmpi`, mpich or abi; a program "
         "without MPI cannot be recorded"
     )
 

@@ -121,7 +121,7 @@ def require_room(place: Path, leave_free: int | None) -> None:
     if disk.free < kept:
         raise ParameterError(
             f"the disk of {place} has {disk.free / 1e6:,.0f} MB left, of which "
-            f"{kept / 1e6:,.0f} MB are to stay free (--leave-free): nothing could be "
+            f"{kept / 1e6:,.0f} MB are to stay free (`leave_free`): nothing could be "
             "recorded. Choose another place: -o FOLDER/NAME.prv"
         )
 
@@ -172,7 +172,7 @@ def require_ranks(run: Survey, unseen: str | None = None) -> None:
     if not run.ranks:
         reason = _reason(run, unseen) or (
             "the program does not call MPI, has MPI linked into "
-            "itself, uses another MPI than the recorder is for (--mpi), finds no room "
+            "itself, uses another MPI than the recorder is for (`mpi`), finds no room "
             f"on the disk, or runs without the recorder: {_STRIPPED}"
         )
         raise NotEnoughDataError(f"no rank recorded anything: {reason}")
