@@ -15,6 +15,7 @@ from burstline.clocks import restamp, stamps_of
 from burstline.identity import call_tree
 from burstline.synchronisation import graph_of, rows_of, sync_of
 from burstline.testing import trace_of
+from burstline.values import Table
 from burstline.waits import WAITS
 from burstline.waits.computation import with_computation
 from burstline.waits.intrinsic import work_of
@@ -94,8 +95,7 @@ def test_recorded_waits_are_the_sum_of_their_parts_in_profile_and_on_the_screen(
     [table] = [
         block
         for block in show.WaitsView(waits).blocks()
-        if isinstance(block, show.Table)
-        and "EXCESS" in [column.name for column in block.columns]
+        if isinstance(block, Table) and "EXCESS" in [column.name for column in block.columns]
     ]
     assert table.rows[-1][0] == "All waits"
     document = waits.as_dict()["intrinsic"]

@@ -35,7 +35,6 @@ from burstline.errors import BurstlineError, plural, printable
 from burstline.model import Trace
 from burstline.show import (
     STYLES,
-    Column,
     character_plot,
     chosen_counter,
     line_cells,
@@ -43,6 +42,7 @@ from burstline.show import (
     text_of,
 )
 from burstline.structure import LoopTable, Points, Structure, loop_table, points
+from burstline.values import Column
 
 _OPEN, _FOLDED, _LEAF = "▾ ", "▸ ", "  "
 _OF_CODE: Final = frozenset(

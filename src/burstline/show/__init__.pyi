@@ -62,6 +62,3 @@ from burstline.show.views import Outcome as Outcome
 from burstline.show.views import note as note
 from burstline.show.views import output as output
 from burstline.show.waits import WaitsView as WaitsView
-from burstline.values import SHARE as SHARE
-from burstline.values import Column as Column
-from burstline.values import Table as Table

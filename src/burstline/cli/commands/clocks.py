@@ -14,6 +14,7 @@ from burstline.errors import ParameterError
 from burstline.formats import atomic
 from burstline.quantities import format_share
 from burstline.run import CLOCKED, COPIES_REPLAYED
+from burstline.values import SHARE, Column, Table
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
@@ -115,9 +116,9 @@ def _shown(
     rows = [(name, ns, shares.get(name)) for name, ns in weights.items()]
     cells = [(name, f"{ns:.4g}", share) for name, ns, share in rows]
     columns = (
-        show.Column("COUNTER"),
-        show.Column("NS"),
-        show.Column("OF THE TIME", show.SHARE),
+        Column("COUNTER"),
+        Column("NS"),
+        Column("OF THE TIME", SHARE),
     )
-    table = show.Table(columns, cells, model.origin)
+    table = Table(columns, cells, model.origin)
     return show.Outcome(document, ("counter", "ns", "share"), rows, [table], notes)
