@@ -5,6 +5,7 @@ from __future__ import annotations
 import hashlib
 import shlex
 import sys
+from collections.abc import Mapping
 from datetime import UTC, datetime
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Final
@@ -73,6 +74,7 @@ OPTIONS: Final = {
 _FINE: Final = 100
 """Bins of durations within a factor of ten: about as many as a picture has pixels."""
 _ENDINGS: Final = (".html", ".htm")
+_LONGEST: Final = 10_000
 
 
 def run(arguments: usage.Arguments) -> None:
@@ -123,8 +125,18 @@ def _write(
         with atomic.output(output) as file:
             file.write(page.html)
         show.note(f"{output}: open it in a browser")
-    document = {"sections": page.data, "verdict": page.data["verdict"]}
+    said = _cut(page.data) if arguments.format == "json" else page.data
+    document = {"sections": said, "verdict": said["verdict"]}
     print_view(arguments, show.Outcome(document, shown=[show.Facts(page.titles.items())]))
+
+
+def _cut(value: Any) -> Any:  # noqa: ANN401 -- a document of any form
+    """The same with no text longer than a page shows: many places name a long label."""
+    if isinstance(value, str):
+        return value if len(value) <= _LONGEST else f"{value[:_LONGEST]}…"
+    if isinstance(value, Mapping):
+        return {_cut(name): _cut(each) for name, each in value.items()}
+    return [_cut(each) for each in value] if isinstance(value, list | tuple) else value
 
 
 def _page_path(arguments: usage.Arguments, trace: Path) -> Path | None:
@@ -162,7 +174,15 @@ def _result(compute: Callable[[], Any]) -> Any:  # noqa: ANN401 -- a result of a
     try:
         return compute()
     except BurstlineError as error:
-        return show.Missing(show.in_options(str(error)))
+        return show.Missing(_sentence(show.in_options(str(error))))
+
+
+def _sentence(text: str) -> str:
+    """A message as a sentence: with a capital, unless it begins with a name, and its end."""
+    first, _, rest = text.partition(" ")
+    first = first.capitalize() if first.isalpha() and first.islower() else first
+    whole = f"{first} {rest}" if rest else first
+    return whole if whole.endswith((".", "!", "?")) else f"{whole}."
 
 
 def _bursts(opened: Run) -> Histogram:
