@@ -152,6 +152,44 @@ def test_without_counters_bursts_are_shown_by_rank_and_the_page_says_why(tmp_pat
     assert "1 burst of 2 holds 90.0 % of computing" in page
 
 
+def slower(folder, name, work):
+    lines = "\n".join(
+        f"{rank} | 0 enter MPI_Init | 1 leave | {work + 50 * rank} enter MPI_Barrier "
+        f"| {work + 50 * rank} begin | 300 end | 300 leave | 310 enter MPI_Finalize | 311 leave"
+        for rank in range(2)
+    )
+    (path := folder / name).write_text(f"ranks 2\n{lines}\n")
+    return path
+
+
+def test_several_runs_are_compared_with_the_first(tmp_path):
+    first, second = slower(tmp_path, "a.txt", 100), slower(tmp_path, "b.txt", 200)
+
+    told = data_of(first, second)["sections"]["runs"]
+    page = written(tmp_path, first, second)
+
+    scaled = json.loads(run("info", first, second, "--format", "json").stdout)
+    for ours, theirs in zip(told["runs"], scaled["runs"], strict=True):
+        known = {name: each for name, each in theirs["efficiency"].items() if each is not None}
+        assert {name: ours["efficiency"][name] for name in known} == known
+        assert ours["efficiency"]["serialisation"] is not None
+    compared = json.loads(run("compare", first, second, "--format", "json").stdout)
+    assert told["comparison"]["j_mc"] == compared["j_mc"]
+    assert "Run 1 takes 309 ns on 2 ranks, the other 309 ns" in page
+    # in the tree of factors, as a row of the runs, and above what each took
+    assert page.count(">Run 2</th>") == 3
+    assert "Run 1 and run 2 divide their time alike to" in page
+
+
+def test_a_run_that_cannot_be_read_is_an_error_and_no_page(tmp_path):
+    first = slower(tmp_path, "a.txt", 100)
+
+    done = run("report", first, tmp_path / "no.prv", "-o", tmp_path / "page.html")
+
+    assert done.returncode == 2
+    assert not (tmp_path / "page.html").exists()
+
+
 def test_a_section_that_fails_is_written_as_such(hostile, tmp_path, monkeypatch):
     def fail(_):
         raise ZeroDivisionError("<b>")

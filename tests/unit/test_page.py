@@ -80,6 +80,15 @@ def test_a_column_has_one_unit_which_its_head_names():
     assert all(told in seen.text for told in ("35.4", "< 0.1", "-"))
 
 
+def test_times_that_are_compared_have_one_unit():
+    block = Table(
+        [Column("What"), Column("A", TIME), Column("B", TIME)], [["a", 10**9, 12_000]]
+    )
+
+    assert "B µs" in Seen(table(block)).text
+    assert "B ms" in Seen(table(block, alike=True)).text
+
+
 def test_a_value_told_otherwise_keeps_its_number_for_sorting():
     markup = table(Table([Column("Mean", TIME)], [[Value(1_500, TIME)]]))
 

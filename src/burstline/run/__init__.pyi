@@ -22,3 +22,5 @@ from burstline.run.needs import needs_of_all as needs_of_all
 from burstline.run.needs import require as require
 from burstline.run.needs import require_bytes as require_bytes
 from burstline.run.region import Chosen as Chosen
+from burstline.run.several import Compared as Compared
+from burstline.run.several import compared as compared

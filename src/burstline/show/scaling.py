@@ -11,7 +11,7 @@ from burstline.show.blocks import Block, Facts, Heading, Lines
 from burstline.show.views import Rows, View
 from burstline.values import AMOUNT, COUNT, SHARE, TIME, Column, Notation, Table, Value, ratio
 
-_PROBLEM: Final = {
+PROBLEM: Final = {
     "strong": "all runs solve the same problem (if it grows with the ranks: `scaling=weak`)",
     "weak": "the problem grows with the ranks (if all solve the same: `scaling=strong`)",
 }
@@ -62,16 +62,16 @@ class ScalabilityView(View):
         result = self.result
         names = [f"run {number}" for number in range(1, 1 + len(result.runs))]
         yield Facts(zip(names, (run.path for run in result.runs), strict=True))
-        cells = [*self._amounts(), *self._shares()]
+        cells = [*self.amounts(), *self.shares()]
         yield Table(
             [Column(""), *map(Column, names)],
             [
                 [name, *(Value(figure(run), notation) for run in result.runs)]
                 for name, notation, figure in cells
             ],
-            f"{result.scaling.capitalize()} scaling: {_PROBLEM[result.scaling]}",
+            f"{result.scaling.capitalize()} scaling: {PROBLEM[result.scaling]}",
         )
-        yield Lines(list(self._legend()))
+        yield Lines(list(self.legend()))
         if result.warnings:
             yield Heading("These runs may not be comparable")
             yield Lines([f"  {warning}" for warning in result.warnings])
@@ -83,7 +83,7 @@ class ScalabilityView(View):
     def _has(self, factor: str) -> bool:
         return any(run.factors.get(factor) is not None for run in self.result.runs)
 
-    def _amounts(self) -> Iterator[_Row]:
+    def amounts(self) -> Iterator[_Row]:
         """Rows of the table that are no shares."""
         runs = self.result.runs
         yield "ranks", COUNT, lambda run: run.ranks
@@ -100,7 +100,7 @@ class ScalabilityView(View):
         if self._counters and any(run.share < _WHOLE for run in runs):
             yield "time outside MPI with counters", SHARE, lambda run: run.share
 
-    def _shares(self) -> Iterator[_Row]:
+    def shares(self) -> Iterator[_Row]:
         """Rows of the table that are factors."""
         for name, title in _FACTORS.items():
             is_split = name == "speed_scalability" and self._has("ipc_scalability")
@@ -118,7 +118,8 @@ class ScalabilityView(View):
         """Whether statements of the program were counted, no instructions of the processor."""
         return any("IR_" in counter.upper() for counter in self._counters)
 
-    def _legend(self) -> Iterator[str]:
+    def legend(self) -> Iterator[str]:
+        """What shares and counters mean."""
         yield "  A share is the product of those indented below it."
         what = "means per thread" if self.result.scaling == "weak" else "totals of all threads"
         yield f"  Scalability compares {what} with run 1; above 100 % is better than there."

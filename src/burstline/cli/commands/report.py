@@ -7,13 +7,20 @@ import shlex
 import sys
 from collections.abc import Mapping
 from datetime import UTC, datetime
+from itertools import chain
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Final
 
 import burstline
 from burstline import show
 from burstline.cli import usage
-from burstline.cli.inputs import detection, iterations_asked, region_asked, run_of
+from burstline.cli.inputs import (
+    detection,
+    iterations_asked,
+    region_asked,
+    run_of,
+    warn_of_twins,
+)
 from burstline.cli.limits import limits_of
 from burstline.cli.products import in_folder, print_view, require_free
 from burstline.cli.recordings import (
@@ -24,8 +31,14 @@ from burstline.cli.recordings import (
     settings_of,
     trace_name,
 )
-from burstline.errors import BurstlineError, ParameterError
+from burstline.errors import (
+    BurstlineError,
+    MemoryBudgetError,
+    NotEnoughDataError,
+    ParameterError,
+)
 from burstline.formats import atomic
+from burstline.run import compared
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
@@ -154,6 +167,7 @@ def _report(
     arguments: usage.Arguments, opened: Run, of_recording: Sequence[str]
 ) -> show.Report:
     """Every result the page shows."""
+    several = _compared(arguments, opened)
     return show.Report(
         source=_source(arguments, of_recording),
         summary=opened.summary(),
@@ -165,8 +179,29 @@ def _report(
         collectives=_result(lambda: opened.ask("collectives")),
         computing=_result(lambda: opened.ask("computing")),
         histogram=_result(lambda: _bursts(opened)),
-        runs=show.Missing("One run was given."),
+        **several,
     )
+
+
+def _compared(arguments: usage.Arguments, opened: Run) -> dict[str, Any]:
+    """What is known of several runs beside the first."""
+    paths = arguments.traces
+    if len(paths) == 1:
+        return {"runs": show.Missing("One run was given.")}
+    warn_of_twins([Path(path) for path in paths])
+    each = (usage.Arguments(**vars(arguments) | {"trace": path}) for path in paths[1:])
+    names = [f"run {number}" for number in range(1, len(paths) + 1)]
+    try:
+        made = compared(chain([opened], map(run_of, each)), names)
+    except (NotEnoughDataError, MemoryBudgetError) as error:
+        return {"runs": show.Missing(str(error))}
+    waits = [show.Missing(each) if isinstance(each, str) else each for each in made.waits]
+    alike = made.comparison
+    return {
+        "runs": made.scaling,
+        "others": tuple(waits[1:]),
+        "comparison": show.Missing(alike) if isinstance(alike, str) else alike,
+    }
 
 
 def _result(compute: Callable[[], Any]) -> Any:  # noqa: ANN401 -- a result of any analysis

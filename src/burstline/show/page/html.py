@@ -160,14 +160,21 @@ def table(
     sums: Sequence[Sequence[Any]] = (),
     most: int = MOST_ROWS,
     bold: bool = False,
+    alike: bool = False,
 ) -> Html:
     """A table of typed columns: each in one unit, which its head names, and sortable.
 
     `rows` are attributes of rows, `sums` rows below all others, which stay there. Of more than
-    `most` rows the rest is counted. With `bold` the largest number of a column stands out.
+    `most` rows the rest is counted. With `bold` the largest number of a column stands out;
+    with `alike` all times are in one unit, so that columns are compared.
     """
     shown = [list(row) for row in block.rows[:most]]
-    heads = [_head(column, [row[k] for row in shown]) for k, column in enumerate(block.columns)]
+    values = [[row[k] for row in shown] for k in range(len(block.columns))]
+    if alike:
+        times = [k for k, each in enumerate(block.columns) if each.notation.kind is Kind.TIME]
+        every = [value for k in times for value in values[k]]
+        values = [every if k in times else each for k, each in enumerate(values)]
+    heads = [_head(*each) for each in zip(block.columns, values, strict=True)]
     largest = [_largest([row[k] for row in shown]) if bold else None for k in range(len(heads))]
     body = []
     for row, depth, more in zip(

@@ -7,6 +7,7 @@ from dataclasses import dataclass, field
 from typing import Any, NamedTuple, TypeVar
 
 from burstline.collectives import Collectives
+from burstline.comparison import Comparison
 from burstline.computing import Computing
 from burstline.efficiency import Scalability
 from burstline.errors import NotEnoughDataError
@@ -56,6 +57,8 @@ class Report:
     computing: Computing | Missing
     histogram: Histogram | Missing  # of bursts, as fine as a picture of them is
     runs: Scalability | Missing  # how all of several runs compare
+    others: tuple[Waits | Missing, ...] = ()  # of the runs behind the first
+    comparison: Comparison | Missing = Missing("One run was given.")
 
 
 class Section(NamedTuple):

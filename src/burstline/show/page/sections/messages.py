@@ -129,7 +129,11 @@ def _collectives(made: Collectives | Missing) -> Html:
          each.inside_ns, each.last_text]
         for each in made.operations
     ]  # fmt: skip
-    return tag("div", heading(said, note), table(Table(columns, rows), most=_MOST_OPERATIONS))
+    return tag(
+        "div",
+        heading(said, note),
+        table(Table(columns, rows), most=_MOST_OPERATIONS, alike=True),
+    )
 
 
 def _laws(structure: Structure) -> list[dict[str, Any]]:

@@ -164,7 +164,7 @@ def _times(rows: Sequence[Bar], line: Timeline) -> Html:
     block = Table(columns, [cells(*row) for row in rows])
     return join(
         tag("p", note, class_="sub"),
-        table(block, kind="ranks", sums=sums if len(rows) > 1 else [], bold=True),
+        table(block, kind="ranks", sums=sums if len(rows) > 1 else [], bold=True, alike=True),
     )
 
 
@@ -183,16 +183,19 @@ def _factors(report: Report) -> Html:
         "and that is serialisation times transfer, by a replay without costs of the network. "
         "A rank counts from its own MPI_Init to its own MPI_Finalize."
     )
+    others = _factors_of_others(report)
     columns = [
         Column("Factor"),
-        Column("Value", SHARE),
-        Column("0 to 100 %; the tick is 80 %"),
-        Column("What it says"),
+        Column("Run 1" if others else "Value", SHARE),
+        *(Column(f"Run {number}", SHARE) for number in range(2, len(others) + 2)),
+        Column("0 to 100 %; the tick is 80 %" + " (run 1)" * bool(others)),
+        Column("What it says" + " of run 1" * bool(others)),
     ]
     cells = [
         [
             label,
             factors[name],
+            *(each.get(name) for each in others),
             charts.bar(
                 factors[name], 180, worst=name == worst[0] and value < _GOOD, tick=_GOOD
             ),
@@ -215,6 +218,18 @@ def factors_of(report: Report) -> dict[str, float | None]:
             name: value for name, value in waits.efficiency.items() if value is not None
         }
     return factors
+
+
+def _factors_of_others(report: Report) -> list[dict[str, float | None]]:
+    """Efficiencies by name of each run behind the first; nothing if there is none."""
+    runs = found(report.runs)
+    if runs is None:
+        return []
+    known = [found(waits) for waits in report.others]
+    return [
+        {**run.factors, **({} if waits is None else waits.efficiency)}
+        for run, waits in zip(runs.runs[1:], known, strict=True)
+    ]
 
 
 def worst_of(

@@ -1,28 +1,191 @@
-"""Several runs beside each other: efficiencies and how they scale."""
+"""Several runs beside each other: efficiencies and how they scale, and where they differ."""
 
 from __future__ import annotations
 
-from typing import Final
+from collections.abc import Sequence
+from itertools import islice
+from typing import Any, Final
 
+from burstline.comparison import Comparison, verdict
+from burstline.efficiency import Scalability, ScaledRun
 from burstline.errors import plural
-from burstline.show.page.html import blocks, code, join, tag
-from burstline.show.page.report import Report, Section, found
-from burstline.show.scaling import ScalabilityView
+from burstline.quantities import format_ns
+from burstline.show.options import in_options
+from burstline.show.page import charts
+from burstline.show.page.html import (
+    Attributes,
+    Html,
+    code,
+    heading,
+    join,
+    share_text,
+    table,
+    tag,
+)
+from burstline.show.page.report import NothingError, Report, Section, found
+from burstline.show.scaling import PROBLEM, ScalabilityView
+from burstline.values import COUNT, SHARE, TIME, Column, Kind, Notation, Table, Value
 
 NAME: Final = "runs"
 LABEL: Final = "Runs"
 EMPTY: Final = "Runs could not be compared"
+_ALIKE: Final = 0.02
+"""Efficiencies that differ by less are told as alike."""
+_LEAST: Final = 0.0005
+_MOST_DIFFERENCES: Final = 12
+_INDENT: Final = 2
+_POINTS: Final = Notation(Kind.SHARE, digits=1, signed=True)
 
 
 def section(report: Report) -> Section:
     """How the runs compare; what would do that, if there is but one."""
-    runs = found(report.runs)
-    if runs is None:
+    if len(report.source.paths) < 2:
         how = join(
             "With several, this place compares them: ",
             code("burstline report run1.prv run2.prv -o report.html"),
         )
         return Section("One run was given", tag("p", how, class_="sub"), {"runs": 1})
+    runs, comparison = found(report.runs), found(report.comparison)
+    if runs is None:
+        raise NothingError(getattr(report.runs, "reason", ""))
+    return Section(
+        title(runs.runs),
+        join(
+            _warnings(runs),
+            _names(runs.runs),
+            _factors(runs),
+            _doubts(runs),
+            None if comparison is None else _differences(comparison),
+        ),
+        ScalabilityView(runs).document()
+        | {"comparison": None if comparison is None else comparison.as_dict()},
+    )
+
+
+def title(runs: Sequence[ScaledRun]) -> str:
+    """Which run differs most from the first, in time and in efficiency.
+
+    The times are from MPI_Init to MPI_Finalize.
+    """
+    first, others = runs[0], runs[1:]
+    number, other = max(
+        enumerate(others, start=2),
+        key=lambda item: abs(item[1].efficiency.runtime_ns - first.efficiency.runtime_ns),
+    )
+    before, after = (format_ns(run.efficiency.runtime_ns) for run in (first, other))
+    name = "the other" if len(others) == 1 else f"run {number}"
+    said = f"Run 1 takes {before} on {plural(first.ranks, 'rank')}, {name} {after}"
+    if other.ranks != first.ranks:
+        said += f" on {other.ranks:,}"
+    ours, theirs = (run.factors["global"] for run in (first, other))
+    if ours is None or theirs is None:
+        return said
+    if abs(theirs - ours) < _ALIKE:
+        return f"{said}; both are {share_text(ours)} efficient"
+    verb = "falls" if theirs < ours else "rises"
+    return f"{said}; global efficiency {verb} from {share_text(ours)} to {share_text(theirs)}"
+
+
+def _warnings(runs: Scalability) -> Html | None:
+    """Why the runs may not be comparable, before anything is compared."""
+    if not runs.warnings:
+        return None
+    said = [f"{each[:1].upper()}{each[1:]}." for each in map(in_options, runs.warnings)]
+    alarms = (tag("p", each, class_="alarm") for each in said)
+    return join(heading("These runs may not be comparable"), *alarms)
+
+
+def _names(runs: Sequence[ScaledRun]) -> Html:
+    most = max(run.efficiency.runtime_ns for run in runs) or 1
+    rows = [
+        [
+            f"Run {number}",
+            run.path,
+            run.ranks,
+            Value(run.efficiency.runtime_ns, TIME),
+            charts.bar(run.efficiency.runtime_ns / most, 240, 10),
+        ]
+        for number, run in enumerate(runs, start=1)
+    ]
+    columns = [
+        Column(""), Column("Trace"), Column("Ranks", COUNT),
+        Column("MPI_Init to MPI_Finalize", TIME), Column(""),
+    ]  # fmt: skip
+    return table(Table(columns, rows, left=2))
+
+
+def _factors(runs: Scalability) -> Html:
+    """The factors of each run; a run is better than the first where a ratio is above 100 %."""
     view = ScalabilityView(runs)
-    count = plural(len(report.source.paths), "run")
-    return Section(f"{count} compared with the first", blocks(view.blocks()), view.document())
+    names = [f"Run {number}" for number in range(1, len(runs.runs) + 1)]
+    cells: list[list[Any]] = []
+    depths: list[int] = []
+    falls: list[float] = []
+    for name, notation, figure in [*view.amounts(), *view.shares()]:
+        values = [figure(run) for run in runs.runs]
+        shown = name.strip()
+        cells.append([f"{shown[:1].upper()}{shown[1:]}", *(Value(v, notation) for v in values)])
+        depths.append((len(name) - len(name.lstrip())) // _INDENT)
+        is_factor = notation is SHARE and depths[-1] and values[0] and values[-1] is not None
+        falls.append(values[-1] / values[0] if is_factor else 1.0)  # type: ignore[operator]
+    said = f"{runs.scaling.capitalize()} scaling: {in_options(PROBLEM[runs.scaling])}"
+    marks: list[Attributes] = [{} for _ in cells]
+    # what is a product of others falls because of them
+    leaves = [k for k, depth in enumerate(depths) if depth >= (depths[k + 1 :] or [0])[0]]
+    worst = min(leaves, key=lambda k: falls[k])
+    if falls[worst] < 1 - _ALIKE:
+        marks[worst] = {"class_": "worst"}
+        was, now = (cells[worst][column].value for column in (1, -1))
+        what = str(cells[worst][0])
+        said = f"{what} falls most, from {share_text(was)} to {share_text(now)}"
+    columns = [Column("Factor"), *(Column(name, SHARE) for name in names)]
+    note = " ".join(line.strip() for line in view.legend())
+    block = Table(columns, cells, depths=depths)
+    return join(heading(said, note), table(block, kind="factors", rows=marks))
+
+
+def _doubts(runs: Scalability) -> Html | None:
+    """What could not be computed, and why."""
+    if not runs.not_computable:
+        return None
+    said = []
+    for names, reason in runs.not_computable:
+        told = ", ".join(name.replace("_", " ") for name in names)
+        text = f"Not computed: {told}: {in_options(reason).rstrip('.')}."
+        said.append(tag("p", text, class_="sub"))
+    return join(*said)
+
+
+def _differences(comparison: Comparison) -> Html:
+    """How alike the runs divide their time, and where they differ most."""
+    least, names = comparison.least, comparison.names
+    columns = [
+        Column("Metric"), Column("In"),
+        Column(names[least.first], SHARE), Column(names[least.second], SHARE),
+        Column("Difference", _POINTS),
+    ]  # fmt: skip
+    rows = [
+        [
+            comparison.titles[each.metric],
+            " > ".join(each.call_path[-3:]),
+            *each.shares,
+            each.shares[1] - each.shares[0],
+        ]
+        for each in islice(comparison.differences(), _MOST_DIFFERENCES)
+        if abs(each.shares[0] - each.shares[1]) >= _LEAST
+    ]
+    score = f"{names[least.first]} and {names[least.second]}"
+    alike = share_text(comparison.j_mc)
+    said = f"{score[:1].upper()}{score[1:]} divide their time alike to {alike}"
+    if len(comparison.pairs) > 1:
+        said = f"{said}, the least of all pairs"
+    pairs = [
+        [f"{names[pair.first]} and {names[pair.second]}", pair.j_mc]
+        for pair in sorted(comparison.pairs, key=lambda pair: pair.j_mc)
+    ]
+    scored = Table([Column("Pair"), Column("J", SHARE)], pairs, "How alike each two are")
+    return join(
+        heading(said, verdict(comparison)),
+        table(Table(columns, rows, left=2)) if rows else None,
+        table(scored, most=_MOST_DIFFERENCES) if len(pairs) > 1 else None,
+    )
