@@ -35,6 +35,7 @@ from burstline.record.launching.session import require_ranks as require_ranks
 from burstline.record.launching.session import require_room as require_room
 from burstline.record.launching.session import run_command as run_command
 from burstline.record.launching.session import survey as survey
+from burstline.record.measuring import measured as measured
 from burstline.record.recording import INTERRUPTED as INTERRUPTED
 from burstline.record.recording import Recording as Recording
 from burstline.record.recording import Settings as Settings

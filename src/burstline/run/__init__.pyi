@@ -7,6 +7,7 @@ __all__ = ["Run", "open"]
 from burstline.run.analyses import ANALYSES as ANALYSES
 from burstline.run.memory import available_memory as available_memory
 from burstline.run.memory import memory_allowed as memory_allowed
+from burstline.run.merging import write_merged as write_merged
 from burstline.run.needs import ANALYSED as ANALYSED
 from burstline.run.needs import CLOCKED as CLOCKED
 from burstline.run.needs import COPIES_REPLAYED as COPIES_REPLAYED

@@ -8,14 +8,9 @@ from typing import TYPE_CHECKING, Final
 import burstline
 from burstline import merge, show, studies
 from burstline.cli import usage
-from burstline.cli.commands.merge import (
-    require_rate,
-    require_shared,
-    shares_of,
-    warn_of_strangers,
-)
 from burstline.cli.inputs import progress_bar, read_runs, warn_of_twins
 from burstline.cli.limits import thread_count
+from burstline.cli.merging import require_rate, require_shared, shares_of, warn_of_strangers
 from burstline.cli.products import picture_file, print_view, write_figure
 from burstline.errors import FormatError, ParameterError, plural, printable
 from burstline.formats.documents import read_json

@@ -2,15 +2,15 @@
 
 from __future__ import annotations
 
-from contextlib import contextmanager
 from pathlib import Path
 from typing import TYPE_CHECKING, Final, NamedTuple
 
 import burstline
-from burstline import columns, formats, merge, show
+from burstline import formats, merge, show
 from burstline.cli import usage
 from burstline.cli.inputs import progress_bar, read_runs, warn_of_twins
 from burstline.cli.limits import memory_budget
+from burstline.cli.merging import require_rate, require_shared, shares_of, warn_of_strangers
 from burstline.cli.products import (
     picture_file,
     print_view,
@@ -18,22 +18,12 @@ from burstline.cli.products import (
     table_file,
     write_figure,
 )
-from burstline.errors import NotEnoughDataError, ParameterError, printable
-from burstline.formats import atomic, paraver
-from burstline.quantities import format_share
-from burstline.run import LEAST_WINDOW, bytes_to_merge
+from burstline.errors import ParameterError
+from burstline.run import LEAST_WINDOW, bytes_to_merge, write_merged
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator, Sequence
-
-    from burstline.formats.paraver import WantedCounter
-    from burstline.merge import Alignment, FusedCounter, Fusion, Matching, Published
+    from burstline.merge import Alignment, Fusion, Matching, Published
     from burstline.model import Trace
-    from burstline.progress import Progress
-
-    Run = tuple[Path, Trace]
-    Shares = list[tuple[str, float]]
-    """What of which bursts is in words, and its share."""
 
 DESCRIPTION: Final = """\
 Put the counters of several runs of one program into one trace. A processor counts a few
@@ -90,7 +80,6 @@ OPTIONS: Final = {
     **usage.FORMAT,
     **usage.RESOURCES,
 }
-_FEW: Final = 0.5
 _WEIGHTS: Final = ("place_weight", "size_weight", "partner_weight", "limit")
 _ALIGN_ONLY: Final = ("window",)
 _SEED_ONLY: Final = (
@@ -130,7 +119,7 @@ def run(arguments: usage.Arguments) -> None:
         if wanted.trace is not None:
             runs = list(zip(paths, traces, strict=True))
             memory = max(memory_budget(arguments) - bytes_to_merge(traces), LEAST_WINDOW)
-            _write_merged(runs, fused, wanted.trace, memory=memory, progress=progress)
+            write_merged(runs, fused, wanted.trace, memory=memory, progress=progress)
         wanted.write_tables(fused, matching)
         rank = arguments.rank or 0
         view = show.MergeView.of(
@@ -141,52 +130,6 @@ def run(arguments: usage.Arguments) -> None:
     print_view(arguments, view)
     warn_of_strangers(shares)
     wanted.say(fused)
-
-
-def shares_of(matching: Matching, paths: Sequence[Path]) -> Shares:
-    """What each run shares with the base; warns of cut runs, and refuses those without any."""
-    _check_matching(matching, paths)
-    _warn_of_cuts(matching, paths)
-    said = [f"bursts of {path} are in the base" for path in paths]
-    said[matching.base] = "base's bursts are in another run"
-    return list(zip(said, matching.base_rate.tolist(), strict=True))
-
-
-def require_shared(shares: Shares, least: float) -> None:
-    """Refuse runs that share less with the base than `--min-match-rate`."""
-    strangers = _strangers(shares, least)
-    if strangers:
-        raise NotEnoughDataError(
-            f"{strangers}, fewer than --min-match-rate {least:g}: a "
-            "merge would hold values of other bursts. Leave that run out, or ask for less; "
-            "without -o and --dataset, merge shows what matched"
-        )
-
-
-def warn_of_strangers(shares: Shares) -> None:
-    """Say which runs share so little that they may be no runs of one program."""
-    strangers = _strangers(shares, _FEW)
-    if strangers:
-        show.note(f"warning: {strangers}: give whole runs of one program with one input")
-
-
-def _strangers(shares: Shares, least: float) -> str:
-    """Which runs share less with the base than that; empty if none does."""
-    few = [(whose, share) for whose, share in shares if share < least]
-    return ", ".join(f"only {format_share(share)} of the {whose}" for whose, share in few)
-
-
-def _warn_of_cuts(matching: Matching, paths: Sequence[Path]) -> None:
-    """Say which runs lack an end that others have, and what it means of the base."""
-    is_cut = matching.is_cut.tolist()
-    for run in (run for run, cut in enumerate(is_cut) if cut):
-        said = f"warning: {paths[run]} was cut: ranks of it lack MPI_Init or MPI_Finalize"
-        if run == matching.base:
-            whole = is_cut.index(False) + 1
-            said += (
-                f". It is the base: what others did there is left out, but by --base {whole}"
-            )
-        show.note(said)
 
 
 class _Outputs(NamedTuple):
@@ -274,78 +217,6 @@ def _options(arguments: usage.Arguments) -> Alignment | Published:
     )
 
 
-def require_rate(least: float) -> None:
-    """Refuse a `--min-match-rate` that is no share."""
-    if not 0 <= least <= 1:
-        raise ParameterError(f"--min-match-rate is between 0 and 1, got {least:g}")
-
-
-def _check_matching(matching: Matching, paths: Sequence[Path]) -> None:
-    if not matching.matched.any():
-        runs = " and ".join(map(str, paths))
-        raise NotEnoughDataError(
-            f"no burst of {runs} is the same: they look like different programs, or like "
-            "different parts of one. Give runs of one program with the same input, whole or "
-            "cut at the same place (burstline cut)"
-        )
-
-
 def _columns(trace: Trace) -> list[str]:
     """The columns of a burst table that fusing needs."""
     return [*merge.PLACE, *merge.counter_columns(trace.counter_names)]
-
-
-def _write_merged(
-    runs: Sequence[Run], fused: Fusion, target: Path, *, memory: int, progress: Progress
-) -> None:
-    """Write the base of a merge with the counters that it has not."""
-    base = runs[fused.base][1]
-    with _as_paraver(runs[fused.base], target, memory, progress) as source:
-        counters = paraver.added_types(
-            [_wanted(one, runs[one.runs[0]]) for one in fused.added],
-            paraver.type_labels(source, base),
-        )
-        values = [columns.to_numpy(fused.table[one.column]) for one in fused.added]
-        location, end_ns = base.arrays("bursts", "location", "end_ns")
-        own = base.counters["source_type"].to_pylist()
-        additions = paraver.Additions(location, end_ns, counters, values, own)
-        paraver.splice(source, target, additions, progress=progress)
-
-
-@contextmanager
-def _as_paraver(run: Run, target: Path, memory: int, progress: Progress) -> Iterator[Path]:
-    """The base as a Paraver file: itself, or its records written beside the output."""
-    path, trace = run
-    if formats.is_prv(path):
-        yield path
-        return
-    if not trace.has_raw:
-        raise NotEnoughDataError(
-            f"{path} is the base, and it has no records. {_way_to_records(path, trace)}, or "
-            "leave out -o and ask for --dataset"
-        )
-    with atomic.scratch(target) as folder:
-        written = folder / "base.prv"
-        paraver.write(trace, written, memory=memory, progress=progress)
-        yield written
-
-
-def _way_to_records(path: Path, trace: Trace) -> str:
-    """How to come by records: an archive was made from no ``.prv``, but becomes one."""
-    source = trace.metadata.get("path", "") if trace.metadata.get("format") == "otf2" else ""
-    if source:
-        archive = printable(str(source if trace.is_stored else path))
-        return f"Make one that has: burstline convert {archive} run.prv, and give that"
-    return "Give the .prv that it was made from, convert that again without --no-raw"
-
-
-def _wanted(one: FusedCounter, run: Run) -> WantedCounter:
-    """What a counter is in the run it is from."""
-    path, trace = run
-    name = merge.counter_columns(trace.counter_names)[one.counter]
-    number = next(
-        row["source_type"] for row in trace.counters.to_pylist() if row["name"] == name
-    )
-    prefix = one.column.removesuffix(one.counter)
-    label = paraver.type_labels(path, trace).get(number, "")
-    return paraver.WantedCounter(f"{prefix}{name}", name, number, label)

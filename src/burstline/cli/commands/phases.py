@@ -4,15 +4,13 @@ from __future__ import annotations
 
 from pathlib import Path
 from time import monotonic_ns
-from typing import TYPE_CHECKING, Any, Final
+from typing import Final
 
 from burstline import show
 from burstline.cli import usage
 from burstline.cli.inputs import run_of, whole
 from burstline.cli.products import bytes_read, print_view
-
-if TYPE_CHECKING:
-    from collections.abc import Mapping
+from burstline.cli.signatures import FOUND, options_of
 
 DESCRIPTION: Final = """\
 Find the phases of a run: what each process does again and again. They make a signature, a
@@ -28,19 +26,6 @@ examples:
   burstline phases run.prv --method epas --similarity 0.95 --key full
   burstline phases run.prv --format json | python -m json.tool
 """
-FOUND: Final[Mapping[str, str]] = {
-    "--method {loops,epas,pas2p}=loops": "loops: bodies of loops, and long stretches between "
-    "them; epas: as published, each process alone; pas2p: all processes together (default: "
-    "loops)",
-    "--similarity X": "epas, pas2p: events are alike whose computation differs by no less a "
-    "quotient (default: 0.85; less where the counter is noisy)",
-    "--key {operation,full}=operation": "epas, pas2p: events are alike by operation, or by "
-    "partner and communicator, too (default: operation)",
-    "--min-share X=0.01": "a phase that takes less of the run is not relevant (0.01)",
-    "--within X=0.05": "part of the run that a signature run measures (0.05); more, where "
-    "phases begin later",
-    "--windows N=200": "occurrences of a phase that it measures at most (200)",
-}
 OPTIONS: Final = (
     usage.TRACE
     | usage.FORMAT
@@ -60,9 +45,3 @@ def run(arguments: usage.Arguments) -> None:
     found = run_of(whole(arguments, arguments.trace)).phases(**options_of(arguments))
     analysis = show.Analysis(bytes_read(Path(arguments.trace)), monotonic_ns() - begin_ns)
     print_view(arguments, show.PhasesView(found, arguments.top, analysis))
-
-
-def options_of(arguments: usage.Arguments) -> dict[str, Any]:
-    """What :func:`burstline.phases` takes."""
-    names = ("method", "similarity", "key", "min_share", "within", "windows")
-    return {name: getattr(arguments, name) for name in names} | {"application": arguments.app}

@@ -9,8 +9,8 @@ from typing import TYPE_CHECKING, Any, Final
 import burstline
 from burstline import show
 from burstline.cli import usage
-from burstline.cli.commands.signature import RUN, measured, read_measurement, read_signature
 from burstline.cli.products import print_view
+from burstline.cli.signatures import ESTIMATE, RUN, measured, read_measurement, read_signature
 from burstline.errors import NotEnoughDataError, ParameterError, plural
 from burstline.quantities import format_ns
 
@@ -39,12 +39,12 @@ USAGE: Final = (
 OPTIONS: Final = {
     "inputs FILE +": "a signature and what its runs measured; or validate and a signature",
     **usage.FORMAT,
-    "the estimate": {name: RUN[name] for name in RUN if name.startswith("--estimator")},
+    "the estimate": ESTIMATE,
     "resources": {"--memory SIZE": usage.RESOURCES["resources"]["--memory SIZE"]},
     "validate": {
         "--runs N=3": "signature runs and full runs, in turns (3)",
         "--base COMMAND": "run this whole in each turn, too: how far base runs differ",
-        **{name: RUN[name] for name in RUN if not name.startswith("--estimator")},
+        **RUN,
     },
 }
 TAKES_PROGRAM: Final = True
@@ -102,11 +102,11 @@ def _turn(
     """A signature run, and a full run beside it, after a base run if there is one."""
     base_ns = None
     if arguments.base is not None:
-        one = usage.Arguments(**{**vars(arguments), "program": shlex.split(arguments.base)})
-        base_ns = _time_ns(measured(one, signature, to_end=True), signature.representative)
-    short = measured(arguments, signature)
+        base = measured(arguments, signature, shlex.split(arguments.base), to_end=True)
+        base_ns = _time_ns(base, signature.representative)
+    short = measured(arguments, signature, arguments.program)
     prediction = burstline.signature.predict(signature, short, estimator=arguments.estimator)
-    full = measured(arguments, signature, to_end=True)
+    full = measured(arguments, signature, arguments.program, to_end=True)
     document = prediction.as_dict()
     actual_ns = _time_ns(full, prediction.representative)
     predicted_ns = document["predicted_ns"]

@@ -3,27 +3,19 @@
 from __future__ import annotations
 
 import json
-import os
-import platform
-import sys
 from pathlib import Path
-from typing import TYPE_CHECKING, Final
+from typing import Final
 
 import burstline
-from burstline import record, selection, show
+from burstline import show
 from burstline.cli import usage
-from burstline.cli.commands.phases import FOUND, options_of
 from burstline.cli.inputs import read_selected, whole
-from burstline.cli.limits import memory_budget
 from burstline.cli.products import in_folder, print_view, require_free
+from burstline.cli.signatures import ESTIMATE, FOUND, RUN, measured, options_of, read_signature
 from burstline.errors import ParameterError, plural
 from burstline.formats import atomic
-from burstline.formats.documents import read_json, read_toml
 from burstline.quantities import format_share
 from burstline.run import COPIES_REPLAYED, REPLAYED
-
-if TYPE_CHECKING:
-    from burstline.signature import Measurement, Signature
 
 DESCRIPTION: Final = """\
 Predict on another machine how long a program takes there, without running it whole. build
@@ -43,14 +35,6 @@ USAGE: Final = (
     "burstline signature build TRACE … -o APP.sig [OPTION …]\n"
     "       burstline signature run APP.sig [-o MEASURED.json] -- mpirun -n 8 ./app …"
 )
-RUN: Final = {
-    "--patience TIME": "end the run if it takes longer to the cut (default: 10 times what the "
-    "base run took, at least 60s)",
-    "--mpi {openmpi,mpich,abi}": "the MPI of the program, where it cannot be found out",
-    "--estimator {ratio,mean}": "ratio: the base run's time of each phase, by what its windows "
-    "took there and here; mean: their mean, times their number, as published (default: ratio "
-    "of loops, else mean)",
-}
 OPTIONS: Final = {
     "action {build,run}": "what to do",
     "inputs FILE +": "build: traces of the same program and input, the first is the base; run: "
@@ -64,13 +48,10 @@ OPTIONS: Final = {
         "--phase-table FILE": "the published five columns of each relevant phase: sends before "
         "it begins and ends, its number twice, its weight",
     },
-    "run": RUN,
+    "run": RUN | ESTIMATE,
     **usage.RESOURCES,
 }
 TAKES_PROGRAM: Final = True
-_MOST_BYTES: Final = 1 << 26
-_LEAST_PATIENCE_S: Final = 60
-_PATIENT: Final = 10  # times what the base run took to its cut
 
 
 def run(arguments: usage.Arguments) -> None:
@@ -139,7 +120,7 @@ def _run(arguments: usage.Arguments) -> None:
         require_free(output, force=arguments.force, other="output with -o")
         in_folder(output)
     signature = read_signature(arguments, arguments.inputs[0])
-    measurement = measured(arguments, signature)
+    measurement = measured(arguments, signature, arguments.program)
     if output is not None:
         _write(output, json.dumps(measurement.as_dict()) + "\n")
     prediction = burstline.signature.predict(
@@ -151,61 +132,3 @@ def _run(arguments: usage.Arguments) -> None:
 def _write(path: Path, text: str) -> None:
     with atomic.output(path) as file:
         file.write(text.encode())
-
-
-def read_signature(arguments: usage.Arguments, name: str) -> Signature:
-    """The signature in a file."""
-    read = read_toml(path := Path(name), _MOST_BYTES, memory=memory_budget(arguments))
-    return burstline.signature.signature_in(read, path)
-
-
-def read_measurement(arguments: usage.Arguments, name: str) -> Measurement:
-    """What a run measured, in a file."""
-    read = read_json(path := Path(name), _MOST_BYTES, memory=memory_budget(arguments))
-    return burstline.signature.measurement_in(read, path)
-
-
-def measured(
-    arguments: usage.Arguments, signature: Signature, *, to_end: bool = False
-) -> Measurement:
-    """What the program's processes took, up to the cut of a signature or to their end."""
-    early_s = max(process.early_ns for process in signature.processes) / 1e9
-    span_s = max(process.span_ns for process in signature.processes) / 1e9
-    patience_s = max(_PATIENT * (span_s if to_end else early_s), _LEAST_PATIENCE_S)
-    if arguments.patience is not None:
-        patience_s = selection.parse_time(arguments.patience) / 1e9
-    run = record.signed_run(
-        _plan(signature, to_end=to_end),
-        arguments.program,
-        patience_s=patience_s,
-        mpi=arguments.mpi,
-        stdout=sys.stderr if arguments.format != "table" else None,
-    )
-    facts = {
-        "machine": platform.machine(),
-        "system": platform.system(),
-        "mpi": run.library,
-        "processors": str(len(os.sched_getaffinity(0))),
-    }
-    stamps = tuple(
-        burstline.signature.stamps_of(
-            rank.rank, rank.counts, rank.ns, rank.init_ns, rank.finalize_ns or None
-        )
-        for rank in run.ranks
-    )
-    return burstline.signature.Measurement(stamps, run.wall_ns, facts)
-
-
-def _plan(signature: Signature, *, to_end: bool) -> record.Plan:
-    """What the recorder is to do; to the end it only counts, whatever the number of ranks."""
-    if to_end:
-        return record.Plan((), full=False)
-    return record.Plan(
-        tuple(
-            record.RankPlan(
-                tuple(process.counts.tolist()), tuple(process.hashes.tolist()), process.cut
-            )
-            for process in signature.processes
-        ),
-        full=signature.full,
-    )
