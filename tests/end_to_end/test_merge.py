@@ -197,7 +197,7 @@ def test_a_base_without_records_is_refused_with_the_way_out(runs, tmp_path, caps
     code, said = failure(capsys, *stores, "-o", tmp_path / "all.prv")
 
     assert code == 5
-    assert "--no-raw" in said
+    assert "convert that again with its records" in said
     assert merge(capsys, *stores, "--dataset", tmp_path / "all.parquet")["runs"]
 
 

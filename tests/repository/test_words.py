@@ -16,11 +16,12 @@ from burstline.show import in_options, options
 _SOURCE = Path(burstline.__file__).parent
 _OTHERS = (
     "cli/",
+    "show/page/",
     "record/building/",
     "record/launching/command_line.py",
     "record/launching/mpi.py",
 )
-"""The command line, and what hands options to compilers and launchers."""
+"""The command line, its page, and what hands options to compilers and launchers."""
 _OPTION = re.compile(r"(?<![\w-])--[a-z](?!pi=pm)")
 
 
