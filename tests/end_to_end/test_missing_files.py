@@ -38,6 +38,10 @@ TAKES = {
     ("learn", "inputs"): ("learn I", "learn I here.store", "learn here.store I"),
     ("learn", "quality"): ("learn here.store --quality I",),
     ("phases", "trace"): ("phases I",),
+    ("matrix", "trace"): ("matrix I",),
+    ("histogram", "trace"): ("histogram I",),
+    ("report", "traces"): ("report I",),
+    ("report", "functions"): ("report --functions I -- mpirun -n 1 true",),
     ("signature", "inputs"): (
         "signature build I -o new.sig", "signature run I -- mpirun -n 1 true",
     ),
