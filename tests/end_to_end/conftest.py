@@ -118,3 +118,15 @@ NEEDS = {
     "clang": ("clang with llvm-config", clangs),
     "small_disk": ("the right to mount", may_mount),
 }
+
+
+@pytest.fixture(scope="module")
+def browser():
+    """A browser that shows pages."""
+    playwright = pytest.importorskip("playwright.sync_api")
+    with playwright.sync_playwright() as started:
+        made = started.chromium.launch(
+            executable_path="/usr/bin/chromium", args=["--no-sandbox"]
+        )
+        yield made
+        made.close()

@@ -22,17 +22,6 @@ path 1 "<img src=x onerror='window.obeyed = 1'>" file "{who}$&.c" line 11 under 
 
 
 @pytest.fixture(scope="module")
-def browser():
-    playwright = pytest.importorskip("playwright.sync_api")
-    with playwright.sync_playwright() as started:
-        made = started.chromium.launch(
-            executable_path="/usr/bin/chromium", args=["--no-sandbox"]
-        )
-        yield made
-        made.close()
-
-
-@pytest.fixture(scope="module")
 def lulesh(tmp_path_factory):
     return written(tmp_path_factory.mktemp("page"), str(LULESH))
 

@@ -24,3 +24,15 @@ __all__ = [
 
 # For other rooms of the house.
 from burstline.answers.places import path_text as path_text
+from burstline.answers.run import FACTORS as FACTORS
+from burstline.answers.run import GOOD as GOOD
+from burstline.answers.run import leaves_of as leaves_of
+from burstline.answers.run import longest_loop as longest_loop
+from burstline.answers.screen import Answer as Answer
+from burstline.answers.screen import Known as Known
+from burstline.answers.screen import Overview as Overview
+from burstline.answers.screen import Trust as Trust
+from burstline.answers.screen import delay_costs as delay_costs
+from burstline.answers.screen import overview as overview
+from burstline.answers.screen import place_shares as place_shares
+from burstline.answers.words import text_of as text_of

@@ -71,6 +71,22 @@ def place_text(waits: Waits, call_path: int) -> str:
     return f"{text} called by {caller}"
 
 
+def short_text(waits: Waits, call_path: int) -> str:
+    """A call with its line, a function, or computing by the calls around it: in few words."""
+    if call_path in waits.places.ends:
+        return _computing_text(waits, call_path).partition(", in ")[0]
+    text = _name_with_line(waits, call_path)
+    sites = waits.places.place_text(call_path)
+    [row] = waits.profile.call_paths.slice(call_path, 1).to_pylist()
+    return f"{text} at {sites[0]}" if row["paradigm"] == "mpi" and sites else text
+
+
+def short_inside(waits: Waits, call_path: int) -> str:
+    """The same behind a verb."""
+    text = short_text(waits, call_path)
+    return text if call_path in waits.places.ends else f"in {text}"
+
+
 def inside_text(waits: Waits, call_path: int) -> str:
     """The same behind a verb: in a call or function, but computing from one call to another."""
     where = place_text(waits, call_path)

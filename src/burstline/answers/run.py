@@ -51,13 +51,13 @@ from burstline.waits import (
 NOT_ASKED: Final = "it was not looked for"
 _MOST_WAITS: Final = 2
 _LEAST_WAIT: Final = 0.01  # of the baseline: a second wait below is not told
-_GOOD: Final = 0.95  # a factor above costs nothing worth a look
+GOOD: Final = 0.95  # a factor above costs nothing worth a look
 _LEAST_FIDELITY: Final = 0.9
 _LEAST_UNSEEN: Final = 0.0005  # of the baseline: less would be printed as 0.0 %
 _MOST_REASONS: Final = 2
 _IDLE: Final = "omp_idle_threads"
 _HELD: Final = ("file", "function")
-_FACTORS: Final = {
+FACTORS: Final = {
     "load_balance": "load balance",
     "mpi_load_balance": "load balance of processes",
     "serialisation": "serialisation",
@@ -66,7 +66,7 @@ _FACTORS: Final = {
     "openmp_load_balance": "load balance of threads",
     "openmp_communication": "communication of threads",
 }
-_MEANINGS: Final = {
+MEANINGS: Final = {
     "load_balance": "ranks compute for different times",
     "mpi_load_balance": "processes compute for different times",
     "serialisation": "ranks wait for each other in turn",
@@ -135,7 +135,7 @@ def _judged(summary: Summary, checked: tuple[Check, ...]) -> Sentence:
     if not spoilt:
         holds = [_holds(check) for check in checked if check.passed]
         said = joined(", ", *holds[:-1])
-        but = [_fails(check, summary) for check in failed]
+        but = [fails(check, summary) for check in failed]
         return sentence(
             "judged",
             "This run may be judged by its trace: {holds}.{but}{unknown}",
@@ -146,7 +146,7 @@ def _judged(summary: Summary, checked: tuple[Check, ...]) -> Sentence:
     return sentence(
         "judged",
         "Judge this run with care: {fails}. {remedies}{unknown}",
-        fails=joined("; ", *(_fails(check, summary) for check in failed)),
+        fails=joined("; ", *(fails(check, summary) for check in failed)),
         remedies=" ".join(f"{capital(check.remedy)}." for check in spoilt),
         unknown=_unknown(checked),
     )
@@ -184,7 +184,8 @@ def _holds(check: Check) -> Phrase:
     )
 
 
-def _fails(check: Check, summary: Summary) -> Phrase:
+def fails(check: Check, summary: Summary) -> Phrase:
+    """What is wrong where a check does not hold."""
     figure = check.figure or 0
     if check.name == LONG_ENOUGH:
         bound = time("least length", check.bound)
@@ -220,11 +221,10 @@ def _time_step(summary: Summary, structure: Structure | None, because: str) -> S
     question = "time step"
     if structure is None:
         return Sentence(question, f"The time step is not known: {because}.")
-    outermost = [loop for loop in structure.loops if loop.parent is None]
-    if not outermost:
+    loop = longest_loop(structure)
+    if loop is None:
         return Sentence(question, "No loop was found in the calls of MPI, so no time step.")
-    loop = max(outermost, key=lambda each: float(each.inside_ns.sum()))
-    where, place = _lines_of(loop)
+    where, place = lines_of(loop)
     ranks = len(summary.efficiency.ranks) or len(structure.ranks)
     length_ns = summary.baseline.length_ns
     inside = float(loop.inside_ns.sum()) / max(length_ns * ranks, 1)
@@ -248,7 +248,13 @@ def _time_step(summary: Summary, structure: Structure | None, because: str) -> S
     )
 
 
-def _lines_of(loop: Loop) -> tuple[str, Place | None]:
+def longest_loop(structure: Structure) -> Loop | None:
+    """The outermost loop that takes most time; None without loops."""
+    outermost = (loop for loop in structure.loops if loop.parent is None)
+    return max(outermost, key=lambda loop: float(loop.inside_ns.sum()), default=None)
+
+
+def lines_of(loop: Loop) -> tuple[str, Place | None]:
     """The lines of a loop: of the function that holds it, else of its first and last call."""
     paths = [item.path for item, _ in walk(loop.items) if isinstance(item, Call) and item.path]
     if not paths:
@@ -279,11 +285,9 @@ def _held_by(paths: list[Path]) -> tuple[int, int, Place] | None:
     return lines[0], lines[-1], Place(None, function, parting[0].file, lines[0])
 
 
-def _efficiency(summary: Summary, waits: Waits | None) -> Sentence:
-    """The parallel efficiency, and the factor that hurts most."""
-    question, own = "efficiency", summary.efficiency
-    if own.parallel is None:
-        return Sentence(question, f"There is no parallel efficiency: {own.reason}.")
+def leaves_of(summary: Summary, waits: Waits | None) -> tuple[float, dict[str, float]]:
+    """The parallel efficiency, which has to be defined, and its factors that have no parts."""
+    own = summary.efficiency
     factors = {name: value for name, value in own.factors.items() if value is not None}
     if waits is not None and waits.unit == "ns" and own.span != "trace":
         factors |= {
@@ -301,24 +305,32 @@ def _efficiency(summary: Summary, waits: Waits | None) -> Sentence:
         ]
     if not {"serialisation", "transfer"} <= factors.keys():
         leaves.append("communication")
-    known = [name for name in leaves if name in factors]
-    worst = min(known, key=lambda name: factors[name])
+    return parallel, {name: factors[name] for name in leaves if name in factors}
+
+
+def _efficiency(summary: Summary, waits: Waits | None) -> Sentence:
+    """The parallel efficiency, and the factor that hurts most."""
+    question, own = "efficiency", summary.efficiency
+    if own.parallel is None:
+        return Sentence(question, f"There is no parallel efficiency: {own.reason}.")
+    parallel, known = leaves_of(summary, waits)
+    worst = min(known, key=lambda name: known[name])
     whole = share("parallel efficiency", parallel)
-    value = share(_FACTORS[worst], factors[worst])
-    if factors[worst] >= _GOOD:
+    value = share(FACTORS[worst], known[worst])
+    if known[worst] >= GOOD:
         return sentence(
             question,
             "Parallel efficiency is {whole}: no factor hurts, the lowest is {name} with "
             "{value}.",
             whole=whole,
-            name=_FACTORS[worst],
+            name=FACTORS[worst],
             value=value,
         )
     return sentence(
         question,
         "Parallel efficiency is {whole}; {name} hurts most with {value}: {meaning}.",
         whole=whole,
-        name=_FACTORS[worst],
+        name=FACTORS[worst],
         value=value,
         meaning=_meaning(worst, summary),
     )
@@ -328,7 +340,7 @@ def _meaning(factor: str, summary: Summary) -> Phrase:
     """What a factor tells, of load balance with the rank that computes most."""
     useful, ranks = summary.efficiency.useful_ns, summary.efficiency.ranks
     if factor != "load_balance" or len(useful) < 2:
-        return Phrase(_MEANINGS[factor])
+        return Phrase(MEANINGS[factor])
     most = max(useful)
     _, rank = ranks[useful.index(most)]
     return phrase(

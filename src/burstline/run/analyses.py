@@ -22,7 +22,7 @@ from burstline.signature import phases
 from burstline.structure import detect, loop_table
 from burstline.summary import Summary, summarise
 from burstline.synchronisation import graph_of
-from burstline.timeline import timeline_of
+from burstline.timeline import line_times, timeline_of
 from burstline.waits import CLOCKS, Known, Waits, states_of, with_intrinsic
 
 Parameters = Mapping[str, Any]
@@ -210,6 +210,12 @@ ANALYSES: Final[Mapping[str, Analysis]] = {
         needs=lambda _: _REPLAYED,
         asks=("graph", "waits"),
         is_large=True,
+    ),
+    "lines": Analysis(
+        lambda run, **options: line_times(run.ask("timeline"), run.ask("structure", **options)),
+        _DETECTION,
+        lambda _: _REPLAYED,
+        asks=("timeline", "structure", "graph", "waits"),
     ),
     "phases": Analysis(
         lambda run, **options: phases(run.trace, **options), _PHASES, lambda _: _REPLAYED

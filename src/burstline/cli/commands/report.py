@@ -13,6 +13,7 @@ from typing import TYPE_CHECKING, Any, Final
 
 import burstline
 from burstline import show
+from burstline.answers import longest_loop
 from burstline.cli import usage
 from burstline.cli.inputs import (
     detection,
@@ -139,7 +140,7 @@ def _write(
             file.write(page.html)
         show.note(f"{output}: open it in a browser")
     said = _cut(page.data) if arguments.format == "json" else page.data
-    document = {"sections": said, "verdict": said["verdict"]}
+    document = {"sections": said, "verdict": said["verdict"].get("verdict")}
     print_view(arguments, show.Outcome(document, shown=[show.Facts(page.titles.items())]))
 
 
@@ -168,13 +169,16 @@ def _report(
 ) -> show.Report:
     """Every result the page shows."""
     several = _compared(arguments, opened)
+    asked = detection(arguments)
     return show.Report(
         source=_source(arguments, of_recording),
         summary=opened.summary(),
+        verdict=opened.verdict(**asked),
         waits=_result(opened.waits),
-        structure=_result(lambda: opened.structure(**detection(arguments))),
+        structure=_result(lambda: opened.structure(**asked)),
         steps=_result(lambda: _steps(opened, arguments)),
         line=_result(lambda: opened.ask("timeline")),
+        lines=_result(lambda: opened.ask("lines", **asked)),
         matrix=_result(lambda: opened.ask("matrix")),
         collectives=_result(lambda: opened.ask("collectives")),
         computing=_result(lambda: opened.ask("computing")),
@@ -232,10 +236,9 @@ def _bursts(opened: Run) -> Histogram:
 def _steps(opened: Run, arguments: usage.Arguments) -> LoopTable | show.Missing:
     """The iterations of the outermost loop that takes most time."""
     asked = detection(arguments)
-    loops = opened.structure(**asked).loops
-    if not loops:
+    longest = longest_loop(opened.structure(**asked))
+    if longest is None:
         return show.Missing("The program has no loop.")
-    longest = max(loops, key=lambda loop: (loop.parent is None, loop.share))
     return opened.iterations(longest.id, **asked)
 
 

@@ -132,7 +132,8 @@ def columns(
 ) -> Html:
     """Columns divided by kind, and circles for the ranks beside each if there is room."""
     sums = [sum(step.parts.values()) for step in steps]
-    most = max([*sums, *(max(step.each, default=0) for step in steps)], default=0) or 1
+    each = [max(step.each, default=0) for step in steps] if axis else []
+    most = max([*sums, *each], default=0) or 1
     ticks = nice_ticks(most) if axis else []
     top = max([most, *ticks])
     left, bottom, above = (44, 20, 6) if axis else (0, 13, 14)
@@ -146,7 +147,7 @@ def columns(
             tag("line", x1=left, x2=width, y1=y, y2=y, class_="grid"),
             tag("text", told(tick), x=left - 6, y=y + 4, text_anchor="end", class_="axis"),
         ]
-    every = -(-len(steps) // max(int((width - left) / 34), 1))
+    every = -(-len(steps) // max(int((width - left) / (34 if axis else 26)), 1))
     for k, step in enumerate(steps):
         x, y = left + pitch * (k + 0.5) - wide / 2, above + room
         inside: list[Html] = []

@@ -6,6 +6,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 from typing import Any, NamedTuple, TypeVar
 
+from burstline.answers import Verdict
 from burstline.collectives import Collectives
 from burstline.comparison import Comparison
 from burstline.computing import Computing
@@ -16,7 +17,7 @@ from burstline.matrix import Matrix
 from burstline.show.page.html import Html
 from burstline.structure import LoopTable, Structure
 from burstline.summary import Summary
-from burstline.timeline import Timeline
+from burstline.timeline import LineTimes, Timeline
 from burstline.waits import Waits
 
 T = TypeVar("T")
@@ -48,10 +49,12 @@ class Report:
 
     source: Source
     summary: Summary
+    verdict: Verdict
     waits: Waits | Missing
     structure: Structure | Missing
     steps: LoopTable | Missing  # iterations of the loop that takes most time
     line: Timeline | Missing
+    lines: LineTimes | Missing
     matrix: Matrix | Missing
     collectives: Collectives | Missing
     computing: Computing | Missing

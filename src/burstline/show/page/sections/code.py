@@ -24,7 +24,7 @@ from burstline.show.page.html import (
 from burstline.show.page.report import Report, Section, found, needed
 from burstline.show.page.words import range_text
 from burstline.structure import LoopTable, Structure
-from burstline.timeline import KINDS, Timeline, times_by_site, times_within
+from burstline.timeline import KINDS, WAITING, Timeline, times_within
 from burstline.values import COUNT, SHARE, TIME, Column, Table, Value
 
 NAME: Final = "code"
@@ -35,23 +35,24 @@ _LEAST: Final = 0.001
 _MOST_LINES: Final = 2_000
 _COMPUTING: Final = "computing"
 _MOST_STEPS: Final = 60
-_WAITS: Final = ("collective", "threads", "late_receiver", "late_sender", "idle")
-_WAITING: Final = [KINDS.index(name) for name in _WAITS]
+_MOST_ANCHORS: Final = 64
+"""Sites of one line that links may lead to."""
+_WAITS: Final = tuple(KINDS[kind] for kind in WAITING)
 Parts = Mapping[str, float]
 
 
 def section(report: Report) -> Section:
     """The loops of the program, read off the trace."""
-    structure, line = needed(report.structure), found(report.line)
+    structure, lines = needed(report.structure), found(report.lines)
     whole = whole_ns(report)
-    rows = rows_of(structure, None if line is None else times_by_site(line, structure))
+    rows = rows_of(structure, None if lines is None else (lines.within, lines.before))
     steps = found(report.steps)
     return Section(
         title(rows, structure, whole),
         join(
             _note(structure),
             _table(rows, whole),
-            None if steps is None else _steps(steps, line),
+            None if steps is None else _steps(steps, found(report.line)),
         ),
         structure.as_dict(),
     )
@@ -59,11 +60,10 @@ def section(report: Report) -> Section:
 
 def whole_ns(report: Report) -> int:
     """The time of all ranks in the run, of which shares are."""
-    line, efficiency = found(report.line), report.summary.efficiency
-    if line is None:
+    lines, efficiency = found(report.lines), report.summary.efficiency
+    if lines is None:
         return efficiency.runtime_ns * len(efficiency.useful_ns)
-    begin, end = line.baseline_ns
-    return (end - begin) * line.locations["kind"].to_pylist().count("cpu")
+    return lines.whole_ns
 
 
 def title(rows: Sequence[Row], structure: Structure, whole_ns: int) -> str:
@@ -98,13 +98,16 @@ def _table(rows: Sequence[Row], whole: int) -> Html:
     shown = rows[:_MOST_LINES]
     most = max((row.spent_ns or 0 for row in shown if row.is_leaf), default=0)
     cells: list[list[Any]] = []
+    anchored: set[int] = set()
     marks: list[Attributes] = []
     hidden = 0
     for row in shown:
         share = row.spent_ns / whole if row.spent_ns is not None and whole else None
         is_small = row.is_leaf and (share or 0) < _LEAST
         hidden += is_small
-        cells.append(_cells(row, share, most))
+        sites = [site for site in row.sites if row.kind == "call" and site not in anchored]
+        anchored.update(sites)
+        cells.append(_cells(row, share, most, sites))
         mark = {"class_": f"{row.kind}{' small' * is_small}"}
         if row.sites:
             mark["data_go"] = f"site:{','.join(map(str, row.sites[:64]))}"
@@ -134,7 +137,7 @@ def _table(rows: Sequence[Row], whole: int) -> Html:
     )
 
 
-def _cells(row: Row, share: float | None, most: float) -> list[Any]:
+def _cells(row: Row, share: float | None, most: float, sites: Sequence[int]) -> list[Any]:
     picture: Html | str = ""
     if row.is_leaf and row.spent_ns and most:
         parts = row.parts or {"computing" if row.kind == "burst" else "other_mpi": row.spent_ns}
@@ -148,14 +151,22 @@ def _cells(row: Row, share: float | None, most: float) -> list[Any]:
         waits = sum(row.parts.get(name, 0) for name in _WAITS) / row.spent_ns or None
     indent = tag("code", row.text, class_=f"d{min(row.depth, 9)}" if row.depth else None)
     mean = None if row.mean_ns is None else Value(row.mean_ns, TIME)
-    return [row.where, indent, row.calls or None, mean, row.spent_ns, share, picture, waits]
+    where = join(*(tag("span", id=f"site-{site}") for site in sites[:_MOST_ANCHORS]), row.where)
+    return [where, indent, row.calls or None, mean, row.spent_ns, share, picture, waits]
 
 
 def _steps(steps: LoopTable, line: Timeline | None) -> Html:
     """How long the steps of the costliest loop last, by kind where that is known."""
     note = "Bars: mean over ranks, by kind of time. Circles: each rank."
-    shown = None if line is None else step_chart(steps, line, 1200, 240, is_small=False)
-    return join(heading(steps_title(steps), note if shown else None), shown)
+    shown = None
+    if line is not None:
+        columns = step_columns(steps, line)
+        shown = charts.columns(columns, 1200, 240, _told, target="step")
+    return tag("div", heading(steps_title(steps), note if shown else None), shown, id="steps")
+
+
+def _told(ns: float) -> str:
+    return format_ns(round(ns))
 
 
 def steps_title(steps: LoopTable) -> str:
@@ -169,20 +180,16 @@ def steps_title(steps: LoopTable) -> str:
     return f"{said}; step {int(by_iteration['iteration'][mean.argmax()])} is the longest"
 
 
-def step_chart(
-    steps: LoopTable, line: Timeline, width: int, height: int, *, is_small: bool
-) -> Html:
+def step_columns(steps: LoopTable, line: Timeline) -> list[charts.Step]:
     """The steps of a loop as columns by kind; neighbours share one where there are many."""
     end = steps.start_ns + steps.duration_ns
     times = times_within(line, steps.location, steps.start_ns, end)
     number = steps.iteration
     by = -(-int(number.max()) // _MOST_STEPS)
-    shown = [
+    return [
         _step(first, (number >= first) & (number < first + by), times, steps)
         for first in range(1, int(number.max()) + 1, by)
     ]
-    told = (lambda ns: f"{ns / 1e6:.0f}") if is_small else (lambda ns: format_ns(round(ns)))
-    return charts.columns(shown, width, height, told, axis=not is_small, target="step")
 
 
 def _step(first: int, rows: Mask, times: Integers, steps: LoopTable) -> charts.Step:

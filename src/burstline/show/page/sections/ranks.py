@@ -162,9 +162,11 @@ def _times(rows: Sequence[Bar], line: Timeline) -> Html:
         "bold; what was not recorded stands at the end of a bar, hatched."
     )
     block = Table(columns, [cells(*row) for row in rows])
-    return join(
+    return tag(
+        "div",
         tag("p", note, class_="sub"),
         table(block, kind="ranks", sums=sums if len(rows) > 1 else [], bold=True, alike=True),
+        id="times",
     )
 
 
@@ -206,7 +208,9 @@ def _factors(report: Report) -> Html:
     ]
     marks: list[Attributes] = [{"class_": "worst" if row == worst else None} for row in rows]
     block = Table(columns, cells, depths=[depth for _, _, depth in rows])
-    return join(heading(said, note), table(block, kind="factors", rows=marks))
+    return tag(
+        "div", heading(said, note), table(block, kind="factors", rows=marks), id="factors"
+    )
 
 
 def factors_of(report: Report) -> dict[str, float | None]:

@@ -1,26 +1,346 @@
-"""The answers, worst thing first, on one screen."""
+"""The answers, worst thing first, on one screen: each with a small picture."""
 
 from __future__ import annotations
 
-from typing import Final
+import shlex
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from typing import Any, Final
 
-from burstline.answers import verdict_on_waits
-from burstline.show.page.html import join, tag
-from burstline.show.page.report import Report, Section, found
+import numpy as np
+
+from burstline.answers import (
+    FACTORS,
+    GOOD,
+    Answer,
+    Fact,
+    Known,
+    Overview,
+    Trust,
+    delay_costs,
+    leaves_of,
+    overview,
+    place_shares,
+)
+from burstline.columns import to_numpy
+from burstline.quantities import format_ns
+from burstline.show.page import charts
+from burstline.show.page.html import Html, join, link, number_text, scale, share_text, tag
+from burstline.show.page.linked import linked
+from burstline.show.page.report import Missing, Report, Section, found
+from burstline.show.page.sections.code import step_columns
+from burstline.timeline import KIND_OF_WAIT, KINDS, LineTimes
+from burstline.values import TIME
+from burstline.waits import Waits
 
 NAME: Final = "verdict"
 LABEL: Final = "Verdict"
 EMPTY: Final = "There is no verdict"
+_RESULTS: Final = ("structure", "waits", "steps", "lines")
+_COMMANDS: Final = {
+    "headline": "structure",
+    "time step": "structure",
+    "efficiency": "info --full",
+    "waits": "waits",
+    "cause": "waits",
+    "advice": "info",
+}
+_PLACES: Final = {
+    "headline": "code",
+    "time step": "code",
+    "efficiency": "factors",
+    "waits": "kinds",
+    "cause": "causes",
+    "advice": "coverage",
+}
+"""Where on the page more is told of the numbers of an answer."""
+_OF_FACTS: Final = {
+    "computing": "times", "mean computing": "times", "baseline": "times",
+    "shortest step": "steps", "longest step": "steps", "drift": "steps",
+    "caused by the rank": "pairs", "waited by the rank": "pairs",
+}  # fmt: skip
+"""And of single numbers."""
+_NEEDED: Final = {
+    "times": "line", "steps": "steps", "kinds": "waits", "pairs": "waits", "causes": "waits",
+    "factors": "waits",
+}  # fmt: skip
+_SECTION_OF: Final = {
+    "times": "ranks", "factors": "ranks", "steps": "code", "kinds": "waits", "pairs": "waits",
+    "causes": "waits",
+}  # fmt: skip
+_MOST: Final = 4
+_FEW: Final = 3
+_TIMES: Final = "\N{MULTIPLICATION SIGN} "
+_BAR: Final = 128
+_LEAST_WHOLE: Final = 10
+"""Above, a number over a column has no digits behind the point."""
 
 
 def section(report: Report) -> Section:
-    """What costs most, where, and who causes it."""
-    waits = found(report.waits)
-    said = [] if waits is None else verdict_on_waits(waits)
-    rows = [
+    """The largest loss, what the run is spent on, and the answers to five questions."""
+    results = {name: getattr(report, name) for name in _RESULTS}
+    known = Known(
+        report.summary,
+        report.verdict.checks,
+        missing={
+            name: each.reason for name, each in results.items() if isinstance(each, Missing)
+        },
+        **{name: found(each) for name, each in results.items()},
+    )
+    said = overview(known)
+    targets = _Targets(report)
+    rows = [_row(each, report, targets) for each in said.answers]
+    title = linked(said.headline, targets.of("headline"), targets.command("headline"))
+    return Section(
+        title,
+        join(
+            _strip(known.lines),
+            tag("dl", *rows, class_="verdict"),
+            _trust(said.trust, targets),
+        ),
+        _data(report, said, known.lines),
+    )
+
+
+def _data(report: Report, said: Overview, lines: LineTimes | None) -> dict[str, Any]:
+    return report.verdict.as_dict() | {
+        "headline": [each.as_dict() for each in said.headline],
+        "answers": [each.as_dict() for each in said.answers],
+        "kinds_ns": None if lines is None else dict(lines.kinds),
+        "whole_ns": None if lines is None else lines.whole_ns,
+    }
+
+
+class _Targets:
+    """Where on the page numbers lead, as far as that is there."""
+
+    def __init__(self, report: Report) -> None:
+        self._path = shlex.quote(report.source.paths[0]) if report.source.paths else "TRACE"
+        self._there = {
+            name for name, result in _NEEDED.items()
+            if not isinstance(getattr(report, result), Missing)
+        }  # fmt: skip
+        waits = found(report.waits)
+        if waits is not None:
+            self._there -= set() if waits.delays.num_rows else {"pairs"}
+            self._there -= set() if delay_costs(waits) else {"causes"}
+            self._there -= set() if waits.instances.num_rows else {"kinds"}
+        lines = found(report.lines)
+        places = () if lines is None or found(report.structure) is None else lines.places
+        self._sites: dict[tuple[str | None, int | None], str] = {
+            (each.file, each.line): f"site-{each.sites[0]}"
+            for each in reversed(places)
+            if each.sites and each.line is not None
+        }
+
+    def command(self, answer: str) -> str:
+        """The command that prints the numbers of an answer."""
+        return f"burstline {_COMMANDS[answer]} {self._path}"
+
+    def place(self, name: str) -> str:
+        """A place of the page, or the section that it would be in."""
+        return name if name in self._there else _SECTION_OF.get(name, name)
+
+    def of(self, answer: str) -> Callable[[Fact], str]:
+        """Where the facts of an answer lead: to their line of the program, or by their name."""
+
+        def target(fact: Fact) -> str:
+            if fact.name in _OF_FACTS:
+                return self.place(_OF_FACTS[fact.name])
+            if fact.place is not None:
+                site = self._sites.get((fact.place.file, fact.place.line))
+                if site is not None:
+                    return site
+            return self.place(_PLACES[answer])
+
+        return target
+
+
+def _row(answer: Answer, report: Report, targets: _Targets) -> Html:
+    """A question, its answer with what is told beside, and a small picture."""
+    command, target = targets.command(answer.name), targets.of(answer.name)
+    picture = _PICTURES[answer.name](report)
+    cap, shown = picture or (None, None)
+    notes = linked(answer.notes, target, command)
+    shown_command = tag("code", f"burstline {_COMMANDS[answer.name]}", title=command)
+    return tag(
+        "div",
+        tag("dt", answer.question, shown_command),
         tag(
-            "div", tag("dt", each.question), tag("dd", tag("p", each.sentence), class_="answer")
+            "dd",
+            tag("p", linked(answer.sentences, target, command, strong=True)),
+            tag("p", notes, class_="more") if notes else None,
+            class_="answer",
+        ),
+        tag("dd", tag("span", cap, class_="cap"), shown, class_="picture") if cap else None,
+    )
+
+
+def _strip(lines: LineTimes | None) -> Html | None:
+    """What all of the time is spent on, as one bar with its legend."""
+    if lines is None or not lines.whole_ns:
+        return None
+    shares = {
+        name: share_text(value / lines.whole_ns) for name, value in lines.kinds.items() if value
+    }
+    return tag(
+        "div",
+        charts.stack(lines.kinds, lines.whole_ns, 1200, 28, "What all rank time is spent on"),
+        charts.legend(shares),
+        class_="strip",
+    )
+
+
+def _trust(checks: Sequence[Trust], targets: _Targets) -> Html:
+    """One line: what was checked, what was found, and what helps where a check fails."""
+    command = targets.command("advice")
+    shown = []
+    for each in sorted(checks, key=lambda trust: trust.check.passed is not False):
+        bound = f"({each.bound.text})"
+        if each.check.passed is None and not each.found.text:
+            parts = [tag("b", each.name), ": ", each.remedy]
+        else:
+            figure = link("coverage", each.found.text, title=command)
+            parts = [tag("b", each.name), " ", figure, " ", bound]
+        is_alarm = each.check.passed is False
+        if is_alarm:
+            parts = ["! ", *parts, ": ", each.remedy]
+        shown.append(
+            tag("span", *parts, class_="alarm" if is_alarm else None, title=each.remedy or None)
         )
-        for each in said
+    return tag("p", *shown, class_="trust")
+
+
+Picture = tuple[str, Html] | None
+
+
+def _steps(report: Report) -> Picture:
+    steps, line = found(report.steps), found(report.line)
+    if steps is None or line is None or not len(steps.iteration):
+        return None
+    columns = step_columns(steps, line)
+    longest = max(sum(each.parts.values()) for each in columns)
+    unit = scale(TIME, [_LEAST_WHOLE * longest])
+
+    def told(ns: float) -> str:
+        return (
+            f"{ns / unit[0]:.0f}"
+            if ns >= _LEAST_WHOLE * unit[0]
+            else number_text(ns, TIME, unit)
+        )
+
+    first, last = columns[0].number, int(steps.iteration.max())
+    chart = charts.columns(columns, 332, 84, told, axis=False, target="step")
+    which = f"steps {first} to {last}" if last > first else f"step {first}"
+    return f"Mean duration of {which}, {unit[1]}", chart
+
+
+def _factors(report: Report) -> Picture:
+    summary = report.summary
+    if summary.efficiency.parallel is None:
+        return None
+    parallel, factors = leaves_of(summary, found(report.waits))
+    worst = min(factors, key=lambda each: factors[each], default="")
+    bar = _BAR if len(factors) <= _FEW else _BAR * 2 // 3
+    rows = [
+        (
+            _TIMES * bool(number) + FACTORS[name],
+            charts.bar(value, bar, worst=name == worst and value < GOOD),
+            share_text(value),
+        )
+        for number, (name, value) in enumerate(factors.items())
     ]
-    return Section("What this run says", join(tag("dl", *rows, class_="verdict")), None)
+    rows.append(("= parallel efficiency", charts.bar(parallel, bar), share_text(parallel)))
+    return "Efficiency factors", _mini(rows)
+
+
+def _pairs(report: Report) -> Picture:
+    """Who waits for whom, by kind of wait."""
+    waits = found(report.waits)
+    if waits is None or not waits.instances.num_rows:
+        return None
+    pairs = _pair_times(waits)
+    if not pairs:
+        return None
+    most = max(sum(parts.values()) for parts in pairs.values())
+    rows = [
+        (
+            f"rank {waiting} for rank {late}",
+            charts.stack(parts, most, 150, 10),
+            format_ns(round(sum(parts.values()))),
+        )
+        for (waiting, late), parts in pairs.items()
+    ]
+    return "Largest waits by pair of ranks", _mini(rows)
+
+
+def _pair_times(waits: Waits) -> dict[tuple[int, int], Mapping[str, float]]:
+    """The pairs of ranks that wait longest for each other, with their waits by kind."""
+    table = waits.instances
+    ranks = to_numpy(waits.profile.locations["rank"]).astype(np.int64)
+    names = table["metric"].to_pylist()
+    kinds = np.array([KIND_OF_WAIT.get(name, 0) for name in names], np.int64)
+    place, cause, length = (
+        to_numpy(table[name]).astype(np.int64)
+        for name in ("location", "cause_location", "wait_ns")
+    )
+    kept = cause >= 0
+    waiting, late = ranks[place[kept]], ranks[cause[kept]]
+    count = int(ranks.max(initial=0)) + 1
+    pair, row = np.unique(waiting * count + late, return_inverse=True)
+    times = np.zeros((len(pair), len(KINDS)), np.int64)
+    np.add.at(times, (row, kinds[kept]), length[kept])
+    order = np.argsort(-times.sum(axis=1), kind="stable")[:_MOST]
+    return {
+        (int(pair[k]) // count, int(pair[k]) % count): {
+            name: value for name, value in zip(KINDS, times[k].tolist(), strict=True) if value
+        }
+        for k in order.tolist()
+    }
+
+
+def _causes(report: Report) -> Picture:
+    """What late ranks did, by place."""
+    waits = found(report.waits)
+    costs = None if waits is None else delay_costs(waits)
+    if waits is None or costs is None:
+        return None
+    by_place = (costs.computing + costs.in_mpi).sum(axis=1).tolist()
+    rows = [
+        (name, charts.bar(share, 40), share_text(share))
+        for name, share in place_shares(waits, by_place, _MOST)
+    ]
+    return "What late ranks did meanwhile", _mini(rows, kind="mini long")
+
+
+def _processor(report: Report) -> Picture:
+    on = report.summary.processor
+    if on is None or not on.elapsed_ns:
+        return None
+    [bound] = [each.bound for each in report.verdict.checks if each.inferred]
+    share = min(on.counted_ns / on.elapsed_ns, 1.0)
+    rows = [("of all computing", charts.bar(share, _BAR, tick=bound), share_text(share))]
+    return f"Share of time on a processor, by {on.counter}", _mini(rows)
+
+
+def _mini(rows: Sequence[tuple[str, Html, str]], kind: str = "mini") -> Html:
+    """A small table: a name, a bar, and its number."""
+    return tag("table", tag("tbody", *_mini_rows(rows)), class_=kind)
+
+
+def _mini_rows(rows: Sequence[tuple[str, Html, str]]) -> Iterator[Html]:
+    for name, picture, number in rows:
+        yield tag(
+            "tr",
+            tag("th", name, scope="row", title=name),
+            tag("td", picture),
+            tag("td", number),
+        )
+
+
+_PICTURES: Final[Mapping[str, Callable[[Report], Picture]]] = {
+    "time step": _steps,
+    "efficiency": _factors,
+    "waits": _pairs,
+    "cause": _causes,
+    "advice": _processor,
+}

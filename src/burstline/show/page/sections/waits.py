@@ -106,7 +106,7 @@ def _kinds(waits: Waits) -> Html:
         Column("Of all waits"),
         Column("Meaning"),
     ]
-    return table(Table(columns, rows + unknown), rows=marks)
+    return tag("div", table(Table(columns, rows + unknown), rows=marks), id="kinds")
 
 
 def _pairs(waits: Waits) -> Html | None:
@@ -120,7 +120,8 @@ def _pairs(waits: Waits) -> Html | None:
     cells = {(row["to"], row["from"]): row["wait_ns"] for row in delays}
     axes, sums = ("waits ↓", "for rank →"), ("suffers", "causes")
     shown = matrix(cells, _ranks_of(waits), TIME, axes, sums, go="wait")
-    return tag("div", heading(said, "A row waits, a column is waited for."), shown)
+    note = "A row waits, a column is waited for."
+    return tag("div", heading(said, note), shown, id="pairs")
 
 
 def _ranks(waits: Waits) -> Html:
@@ -189,7 +190,8 @@ def _where(waits: Waits, places: Places) -> Html:
     stored = [name for name in WAITS if name in profile.stored]
     nothing = np.zeros(profile.call_paths.num_rows, np.int64)
     waited = sum((profile.exclusive(name).sum(axis=1) for name in stored), nothing)
-    return _by_place(places, waited, "of the waiting is in {}", "Where ranks wait")
+    shown = _by_place(places, waited, "of the waiting is in {}", "Where ranks wait")
+    return tag("div", shown, id="waiting")
 
 
 def _causes(waits: Waits, places: Places) -> Html | None:
@@ -197,7 +199,8 @@ def _causes(waits: Waits, places: Places) -> Html | None:
     if "delay" not in waits.profile.stored or not waits.profile.total("delay"):
         return None
     caused = waits.profile.exclusive("delay").sum(axis=1)
-    return _by_place(places, caused, "of the waiting is caused in {}", "What late ranks did")
+    shown = _by_place(places, caused, "of the waiting is caused in {}", "What late ranks did")
+    return tag("div", shown, id="causes")
 
 
 def _by_place(places: Places, values: Integers, verb: str, head: str) -> Html:

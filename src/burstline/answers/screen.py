@@ -1,0 +1,562 @@
+"""What a page says on its first screen: a headline, and questions with their answers.
+
+Each sentence tells one fact, in at most 30 words but for the names in it; numbers are facts,
+which a page links to their places.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass, field
+from typing import Any, Final
+
+import numpy as np
+
+from burstline.answers.fitness import CALLERS_KNOWN, PROCESSORS_ALONE, SPOILS
+from burstline.answers.places import place_of, short_inside, short_text
+from burstline.answers.run import (
+    FACTORS,
+    GOOD,
+    MEANINGS,
+    NOT_ASKED,
+    fails,
+    leaves_of,
+    lines_of,
+    longest_loop,
+)
+from burstline.answers.values import Check, Fact, Place, Sentence
+from burstline.answers.waits import LITTLE, POINTS_TO
+from burstline.answers.words import (
+    Phrase,
+    capital,
+    counted,
+    phrase,
+    sentence,
+    share,
+    text_of,
+    time,
+)
+from burstline.structure import Loop, LoopTable, Structure
+from burstline.summary import Summary
+from burstline.timeline import LineTimes
+from burstline.waits import Costs, Waits, blame_for, ends_of, largest_waits, waits_ns
+
+_HALF: Final = (0.45, 0.55)
+_LEAST_LOSS: Final = 0.01
+_LOW: Final = 0.8  # a second factor below is told, too
+_CHANCE: Final = 0.05
+_LEAST_PLACE: Final = 0.001  # of the waiting: places that cause less are not listed
+_KINDS: Final = {
+    "not_recorded": "{share} of all {time} time was not recorded.",
+    "ends": "MPI_Init and MPI_Finalize take {share} of all {time} time.",
+    "idle": "Idle threads take {share} of all {time} time.",
+    "threads": "Threads that wait for each other take {share} of all {time} time.",
+    "openmp": "OpenMP itself takes {share} of all {time} time.",
+    "io": "Files take {share} of all {time} time.",
+}
+"""Losses that are at no line of MPI, by kind of time."""
+_FOR: Final = {
+    "mpi_latesender": "for late senders",
+    "mpi_latereceiver": "for late receivers",
+    "mpi_earlyreduce": "of the root of a reduction for the last rank",
+    "mpi_earlyscan": "for ranks before",
+    "mpi_latebroadcast": "for a late root",
+    "mpi_wait_nxn": "for the last rank of a collective",
+    "mpi_barrier_wait": "for the last rank of a barrier",
+    "omp_ebarrier_wait": "for the last thread of a barrier",
+    "omp_ibarrier_wait": "for the last thread of a region",
+    "omp_lock_contention_critical": "for a critical region",
+    "omp_lock_contention_api": "for a lock",
+    "omp_idle_threads": "of idle threads",
+}
+"""How each wait is told behind its time."""
+_AT_MOST: Final = frozenset(("nothing dropped", "clocks in order"))
+"""Checks whose bound is the most; of others, it is the least."""
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Known:
+    """Results on a run that its first screen is about; None for what is not known.
+
+    Attributes
+    ----------
+    missing : mapping of str to str
+        Why results are not known, by their names.
+    """
+
+    summary: Summary
+    checks: tuple[Check, ...]
+    structure: Structure | None = None
+    waits: Waits | None = None
+    steps: LoopTable | None = None
+    lines: LineTimes | None = None
+    missing: Mapping[str, str] = field(default_factory=dict)
+
+    def why_not(self, name: str) -> str:
+        """Why a result is not known, as the end of a sentence."""
+        return self.missing.get(name, NOT_ASKED).rstrip(".")
+
+    @property
+    def unit(self) -> str:
+        """Whose time is the whole."""
+        return "rank" if self.summary.locations == self.summary.ranks else "thread"
+
+
+@dataclass(frozen=True, slots=True)
+class Answer:
+    """A question of the first screen, its answer, and what is told beside in small."""
+
+    name: str
+    question: str
+    sentences: tuple[Sentence, ...]
+    notes: tuple[Sentence, ...] = ()
+
+    def as_dict(self) -> dict[str, Any]:
+        """The same for JSON."""
+        return {
+            "name": self.name,
+            "question": self.question,
+            "sentences": [each.as_dict() for each in self.sentences],
+            "notes": [each.as_dict() for each in self.notes],
+        }
+
+
+@dataclass(frozen=True, slots=True)
+class Trust:
+    """A check as it stands below the answers: what was found, and its bound."""
+
+    check: Check
+    name: str
+    found: Phrase
+    bound: Phrase
+
+    @property
+    def remedy(self) -> str:
+        """What helps, if it does not hold; else nothing."""
+        return "" if self.check.passed else self.check.remedy
+
+
+@dataclass(frozen=True, slots=True)
+class Overview:
+    """The first screen in words."""
+
+    headline: tuple[Sentence, ...]
+    answers: tuple[Answer, ...]
+    trust: tuple[Trust, ...]
+
+
+def overview(known: Known) -> Overview:
+    """The largest loss, the answers to five questions, and what makes them trustworthy."""
+    answers = (_time_step(known), _efficiency(known), _waits(known), _cause(known))
+    return Overview(
+        (*_headline(known),),
+        (*(each for each in answers if each is not None), _advice(known)),
+        (*map(_trust, known.checks),),
+    )
+
+
+def _headline(known: Known) -> Iterator[Sentence]:
+    """The largest loss and where it is, then the share of computing."""
+    name, lines = "headline", known.lines
+    efficiency = known.summary.efficiency
+    if lines is None or not lines.whole_ns:
+        if efficiency.parallel is None:
+            yield Sentence(name, f"No efficiency can be told: {efficiency.reason}.")
+            return
+        computing = share("computing", efficiency.parallel)
+        yield sentence(name, "Ranks compute for {computing} of the time.", computing=computing)
+        why = known.why_not("lines") if lines is None else "no time passes in MPI"
+        yield Sentence(name, f"Where the rest goes is not known: {why}.")
+        return
+    whole = lines.whole_ns
+    losses = [(value, kind) for kind, value in lines.kinds.items() if kind in _KINDS]
+    largest, kind = max(losses, default=(0, ""))
+    place = next(iter(lines.places), None)
+    of_place = 0 if place is None else place.time_ns
+    if max(largest, of_place) / whole < _LEAST_LOSS:
+        yield Sentence(name, f"No line of MPI takes 1 % of all {known.unit} time.")
+    elif place is None or largest > of_place:
+        loss = share(kind, largest / whole)
+        yield sentence(name, _KINDS[kind], share=loss, time=known.unit)
+    else:
+        there = Place(None, place.function, place.file, place.line)
+        loss = share("largest loss", of_place / whole, there)
+        where = "" if place.line is None else f" at {place.file}:{place.line}"
+        yield sentence(
+            name,
+            "{half}{operation}{where} takes {share} of all {time} time.",
+            half=_half(of_place / whole) if where else "",
+            operation=place.operation,
+            where=where,
+            share=loss,
+            time=known.unit,
+        )
+    computing = share("computing", lines.kinds["computing"] / whole)
+    yield sentence(name, "Computing takes {computing}.", computing=computing)
+
+
+def _half(part: float) -> str:
+    """How a headline begins where one line takes most of a run."""
+    if part < _HALF[0]:
+        return ""
+    return f"{'Half' if part < _HALF[1] else 'Most'} of this run is one line: "
+
+
+def _time_step(known: Known) -> Answer:
+    """What a time step takes, how that varies, and where it is."""
+    name, question, structure = "time step", "Time step", known.structure
+    if structure is None:
+        why = known.why_not("structure")
+        return Answer(name, question, (Sentence(name, f"It is not known: {why}."),))
+    loop = longest_loop(structure)
+    if loop is None:
+        said = "No loop was found in the calls of MPI, so there is no time step."
+        return Answer(name, question, (Sentence(name, said),))
+    where, place = lines_of(loop)
+    length_ns = known.summary.baseline.length_ns
+    ranks = len(known.summary.efficiency.ranks) or len(structure.ranks)
+    inside = float(loop.inside_ns.sum()) / max(length_ns * ranks, 1)
+    many = loop.total_iterations != 1
+    answer = sentence(
+        name,
+        "A step takes {mean}; {count} {are} {inside} of the {length} from MPI_Init to "
+        "MPI_Finalize.",
+        mean=time("mean step", loop.mean_ns, place),
+        count=counted(loop.total_iterations, "step", place),
+        are="are" if many else "is",
+        inside=share("in the loop", min(inside, 1.0), place),
+        length=time("baseline", length_ns),
+    )
+    notes = [*_spread(known.steps, loop)]
+    lines = f", {where.strip(' ,')}" if where else ""
+    notes.append(Sentence(name, f"It is loop {loop.id} of {len(structure.loops)}{lines}."))
+    if structure.fidelity < GOOD:
+        fidelity = share("fidelity", structure.fidelity)
+        doubt = "Only {fidelity} of the calls come out of the loops in their order."
+        notes.append(sentence(name, doubt, fidelity=fidelity))
+    return Answer(name, question, (answer,), tuple(notes))
+
+
+def _spread(steps: LoopTable | None, loop: Loop) -> Iterator[Sentence]:
+    """From the shortest to the longest step, and whether they drift."""
+    if steps is None or steps.loop != loop.id:
+        return
+    by_iteration = steps.by_iteration(counted=True)
+    mean, trend = by_iteration["mean_ns"], steps.summary().trend
+    if len(mean) < 2:
+        return
+    drift = Phrase("")
+    if trend is not None:
+        drift = Phrase(", without a trend beyond chance")
+        if trend.p_value <= _CHANCE:
+            drift = phrase(
+                ", each {slope} {longer} than the one before in the median",
+                slope=time("drift", abs(trend.slope)),
+                longer="longer" if trend.slope > 0 else "shorter",
+            )
+    low, high = (
+        time(name, float(each))
+        for name, each in (("shortest step", mean.min()), ("longest step", mean.max()))
+    )
+    if text_of(low) == text_of(high):
+        yield sentence("time step", "All steps last {low}.", low=low)
+        return
+    yield sentence(
+        "time step", "Steps last {low} to {high}{drift}.", low=low, high=high, drift=drift
+    )
+
+
+def _efficiency(known: Known) -> Answer:
+    """The parallel efficiency, its worst factor, and the second if it is low, too."""
+    name, question = "efficiency", "Efficiency"
+    summary = known.summary
+    if summary.efficiency.parallel is None:
+        said = f"There is no parallel efficiency: {summary.efficiency.reason}."
+        return Answer(name, question, (Sentence(name, said),))
+    parallel, factors = leaves_of(summary, known.waits)
+    worst, *others = sorted(factors, key=lambda each: factors[each])
+    whole = sentence(
+        name, "Parallel efficiency is {whole}.", whole=share("parallel efficiency", parallel)
+    )
+    value = share(FACTORS[worst], factors[worst])
+    if factors[worst] >= GOOD:
+        said = "No factor hurts: the lowest is {name} with {value}."
+        lowest = sentence(name, said, name=FACTORS[worst], value=value)
+        return Answer(name, question, (whole, lowest))
+    said = "The worst factor is {name}, {value}: {meaning}."
+    meaning = _meaning(worst, known)
+    lowest = sentence(name, said, name=FACTORS[worst], value=value, meaning=meaning)
+    notes = [
+        sentence(
+            name,
+            "{name} is {value}: {meaning}.",
+            name=capital(FACTORS[each]),
+            value=share(FACTORS[each], factors[each]),
+            meaning=_meaning(each, known),
+        )
+        for each in others[:1]
+        if factors[each] < _LOW
+    ]
+    return Answer(name, question, (whole, lowest), tuple(notes))
+
+
+def _meaning(factor: str, known: Known) -> Phrase:
+    """What a factor says of this run, in its times."""
+    efficiency = known.summary.efficiency
+    useful, runtime = efficiency.useful_ns, efficiency.runtime_ns
+    most = max(useful, default=0)
+    rank = efficiency.ranks[useful.index(most)][1] if useful else 0
+    busiest = time("computing", most, Place(rank))
+    if factor == "load_balance" and len(useful) > 1:
+        mean = time("mean computing", sum(useful) / len(useful))
+        text = "rank {rank} computes {most}, the mean is {mean}"
+        return phrase(text, rank=str(rank), most=busiest, mean=mean)
+    ideal = None if known.waits is None else known.waits.efficiency.get("transfer")
+    if factor == "transfer" and ideal is not None:
+        return phrase(
+            "if calls of MPI cost nothing, the run would take {ideal} instead of {runtime}",
+            ideal=time("without transfer", ideal * runtime),
+            runtime=time("runtime", runtime),
+        )
+    if factor == "communication":
+        text = "rank {rank} computes {most} of {runtime}, no other more"
+        return phrase(text, rank=str(rank), most=busiest, runtime=time("runtime", runtime))
+    return Phrase(MEANINGS[factor])
+
+
+def _waits(known: Known) -> Answer:
+    """How long ranks wait, for whom, where, and which ranks do."""
+    name, question, waits = "waits", "Who waits for whom, and where", known.waits
+    if waits is None:
+        why = known.why_not("waits")
+        return Answer(name, question, (Sentence(name, f"It is not known: {why}."),))
+    whole, left_out = known.summary.baseline.whole_ns, ends_of(waits.profile)
+    every = waits_ns(waits, left_out)
+    if not every or not whole:
+        said = "No thread was seen to wait between MPI_Init and MPI_Finalize."
+        return Answer(name, question, (Sentence(name, said),))
+    total = sentence(
+        name,
+        "Known waits are {every}, {share} of all {unit} time.",
+        every=time("waiting", every),
+        share=share("waiting", every / whole),
+        unit=known.unit,
+    )
+    largest = largest_waits(waits)
+    worst = [
+        sentence(
+            name,
+            "{cost} are {why}, most in {where}.",
+            cost=time(each.metric, each.cost_ns, place_of(waits, place)),
+            why=_FOR.get(each.metric, each.metric),
+            where=short_text(waits, place),
+        )
+        for each in largest[:2]
+        for place, _ in waits.top_call_paths(each.metric, 1, each.left_out)
+        if each is largest[0] or each.cost_ns / whole >= _LEAST_LOSS
+    ]
+    return Answer(name, question, (total, *worst), (*_ranks(waits),))
+
+
+def _ranks(waits: Waits) -> Iterator[Sentence]:
+    """Who is waited for most, and who waits longest."""
+    delays = waits.delays
+    if not delays.num_rows:
+        return
+    late, waiting, times = (delays[each].to_numpy() for each in ("from", "to", "wait_ns"))
+    causes, suffers = (np.bincount(each, times) for each in (late, waiting))
+    most, longest = int(causes.argmax()), int(suffers.argmax())
+    yield sentence(
+        "waits",
+        "Rank {late} is waited for most, {caused}; rank {waiting} waits longest, {suffered}.",
+        late=str(most),
+        caused=time("caused by the rank", causes[most], Place(most)),
+        waiting=str(longest),
+        suffered=time("waited by the rank", suffers[longest], Place(longest)),
+    )
+
+
+def delay_costs(waits: Waits) -> Costs | None:
+    """What causes all waits but those in MPI_Init and MPI_Finalize; None if nothing tells."""
+    profile = waits.profile
+    if "delay" not in profile.stored:
+        return None
+    values = profile.exclusive("delay")
+    if not values.sum():
+        return None
+    in_mpi = np.array([[each == "mpi"] for each in profile.call_paths["paradigm"].to_pylist()])
+    return Costs(values * ~in_mpi, values * in_mpi, values.sum())
+
+
+def _cause(known: Known) -> Answer | None:
+    """What those did that others waited for, and on which rank."""
+    name, question, waits = "cause", "Why they come late", known.waits
+    whole = known.summary.baseline.whole_ns
+    if waits is None or not whole:
+        return None
+    if waits_ns(waits, ends_of(waits.profile)) / whole < LITTLE:
+        return None
+    costs = delay_costs(waits)
+    if costs is None:
+        said = Sentence(name, "The trace does not tell what late ranks did.")
+        return Answer(name, question, (said,))
+    by_place = (costs.computing + costs.in_mpi).sum(axis=1)
+    place = int(by_place.argmax())
+    blame = blame_for(waits, costs)
+    in_mpi = costs.in_mpi[place].any()
+    first = sentence(
+        name,
+        "In {share} of that time, the late rank was {where}.",
+        share=share("caused there", by_place[place] / costs.whole, place_of(waits, place)),
+        where=short_inside(waits, place),
+    )
+    answer = [first]
+    if in_mpi:
+        answer.append(Sentence(name, "Why it stayed there, the trace does not tell."))
+    of_mpi = share("caused in MPI", costs.of_mpi)
+    notes = [sentence(name, "Calls of MPI that wait for nobody cause {all}.", all=of_mpi)]
+    if blame.of_rank >= _LEAST_LOSS:
+        stands_out = "Rank {rank} causes {share} by computing longer than the others."
+        by_turns = "By computing, no rank stands out: rank {rank} causes most, {share}."
+        notes = [] if costs.of_mpi < _LEAST_LOSS else notes
+        notes.append(
+            sentence(
+                name,
+                stands_out if blame.stands_out else by_turns,
+                rank=str(blame.rank),
+                share=share("caused by the rank", blame.of_rank, Place(blame.rank)),
+            )
+        )
+    return Answer(name, question, tuple(answer), tuple(notes))
+
+
+def _advice(known: Known) -> Answer:
+    """What to do first, and why: what spoils the trace goes before any tuning."""
+    name, question = "advice", "What to do"
+    failed = [each for each in known.checks if each.passed is False and each.name in SPOILS]
+    if failed:
+        order = (PROCESSORS_ALONE, *SPOILS)
+        check = min(failed, key=lambda each: order.index(each.name))
+        answer = Sentence(name, f"{capital(check.remedy)}.")
+        then = _then(known, is_shared=check.name == PROCESSORS_ALONE)
+        return Answer(name, question, (answer, _evidence(check, known.summary)), (*then,))
+    said = (*_tuning(known),)
+    if any(each.passed is False and each.name == CALLERS_KNOWN for each in known.checks):
+        remedy = next(each.remedy for each in known.checks if each.name == CALLERS_KNOWN)
+        note = Sentence(name, f"To see source lines, {remedy}.")
+        return Answer(name, question, said, (note,))
+    return Answer(name, question, said)
+
+
+def _then(known: Known, *, is_shared: bool) -> Iterator[Sentence]:
+    """What would be next, if the trace were fit to judge the run by."""
+    if known.summary.efficiency.parallel is None:
+        return
+    first, *_ = _tuning(known)
+    said = first.sentence
+    if is_shared and said == capital(POINTS_TO):
+        said = "Look at the network and at how much is sent how often."
+    yield Sentence("advice", f"Only then: {said[:1].lower()}{said[1:]}", first.facts)
+
+
+def _evidence(check: Check, summary: Summary) -> Sentence:
+    """Why a check asks for something."""
+    if check.name == PROCESSORS_ALONE:
+        on = share("on a processor", check.figure or 0)
+        text = "Ranks were on one for {on} of their computing, so they probably shared it."
+        return sentence("advice", text, on=on)
+    said = fails(check, summary)
+    return Sentence("advice", f"{capital(said.text)}.", said.facts)
+
+
+def _tuning(known: Known) -> Iterator[Sentence]:
+    """What to look at, by the worst factor of the efficiency and by who causes waits."""
+    name, summary, waits = "advice", known.summary, known.waits
+    if summary.efficiency.parallel is None:
+        yield Sentence(name, "Look at what computes: the page lists it below.")
+        return
+    parallel, factors = leaves_of(summary, waits)
+    worst = min(factors, key=lambda each: factors[each])
+    if factors[worst] >= GOOD:
+        left = share("not computing", 1 - parallel)
+        text = "Look at what ranks compute: all else costs {left} of the time."
+        yield sentence(name, text, left=left)
+        return
+    if worst == "transfer":
+        yield Sentence(name, capital(POINTS_TO))
+        return
+    blamed = None if waits is None else _blamed(waits)
+    if blamed is not None:
+        yield blamed
+        return
+    if worst in ("load_balance", "mpi_load_balance"):
+        yield sentence(
+            name, "Spread the work evenly: {meaning}.", meaning=_meaning(worst, known)
+        )
+        return
+    yield Sentence(name, f"{_ADVICE[worst]}.")
+
+
+_ADVICE: Final = {
+    "serialisation": "Look at who waits for whom: ranks wait in turn",
+    "communication": "Look at the calls of MPI that take most time",
+    "openmp_load_balance": "Spread the work of parallel regions evenly over their threads",
+    "openmp_communication": "Look at what threads do outside of parallel regions",
+}
+
+
+def _blamed(waits: Waits) -> Sentence | None:
+    """Where to look first: what one rank does longer than the others."""
+    costs = delay_costs(waits)
+    if costs is None or costs.of_mpi > 1 / 2:
+        return None
+    blame = blame_for(waits, costs)
+    if not blame.stands_out:
+        return None
+    return sentence(
+        "advice",
+        "Look first at rank {rank}, which causes {share} of the waiting, {where}.",
+        rank=str(blame.rank),
+        share=share(
+            "caused by the rank", blame.of_rank, place_of(waits, blame.place, blame.rank)
+        ),
+        where=short_inside(waits, blame.place),
+    )
+
+
+def _trust(check: Check) -> Trust:
+    """A check in a few words."""
+    bound = "at most {bound}" if check.name in _AT_MOST else "at least {bound}"
+    parts = {"ns": time, "share": share}
+    made = parts.get(check.unit)
+    figure = check.figure
+
+    def fact(name: str, value: float) -> Phrase:
+        if made is None:
+            return phrase("{value}", value=Fact(name, round(value), "count"))
+        return phrase("{value}", value=made(name, value))
+
+    name = check.name
+    if check.passed is False:
+        name = _FAILED[check.name] + ", probably" * check.inferred
+    elif check.passed is None:
+        name = f"{check.name}: not known"
+    found = Phrase("") if figure is None else fact(check.name, figure)
+    return Trust(check, capital(name), found, phrase(bound, bound=fact("bound", check.bound)))
+
+
+_FAILED: Final = {
+    "long enough": "short",
+    "nothing dropped": "something dropped",
+    "clocks in order": "clocks disagree",
+    "callers known": "callers unknown",
+    "processors not shared": "processors shared",
+}
+
+
+def place_shares(waits: Waits, values: Sequence[float], most: int) -> list[tuple[str, float]]:
+    """The places with most of something, in a few words, each with its share."""
+    order = sorted(range(len(values)), key=lambda row: -values[row])
+    whole = sum(values)
+    shares = [(row, values[row] / max(whole, 1)) for row in order[:most]]
+    return [(short_text(waits, row), part) for row, part in shares if part >= _LEAST_PLACE]

@@ -1,0 +1,96 @@
+"""What the time of a run is spent on at each line of the program: in calls, and before them."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+
+import numpy as np
+
+from burstline.columns import Integers
+from burstline.structure import Call, Structure, walk
+from burstline.timeline.kinds import KINDS, Kind
+from burstline.timeline.result import Timeline
+from burstline.timeline.sums import times_by_rank, times_by_site
+
+WAITING = (
+    Kind.COLLECTIVE, Kind.THREADS, Kind.LATE_RECEIVER, Kind.LATE_SENDER, Kind.IDLE,
+)  # fmt: skip
+"""Kinds of time that are waits of which it is known for whom."""
+
+
+@dataclass(frozen=True, slots=True)
+class PlaceTime:
+    """What all calls of an operation that are made at one line of the source take.
+
+    Attributes
+    ----------
+    operation : str
+        Their MPI name.
+    function, file : str or None
+        What calls it, and the file of that.
+    line : int or None
+        The line of the call.
+    sites : tuple of int
+        Their sites in the structure.
+    time_ns : int
+        In them, in the run, over all ranks.
+    """
+
+    operation: str
+    function: str | None
+    file: str | None
+    line: int | None
+    sites: tuple[int, ...]
+    time_ns: int
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class LineTimes:
+    """The time of a run by line of the program and by kind.
+
+    Attributes
+    ----------
+    whole_ns : int
+        The run, from the first end of MPI_Init to the last begin of MPI_Finalize, once for each
+        thread; that is what shares are of.
+    within, before : ndarray of int64, shape (sites, kinds)
+        In the calls of each site of the structure, and between them and the calls before, ns.
+    kinds : mapping of str to int
+        All of the run by kind, ns; they add up to `whole_ns`.
+    places : tuple of PlaceTime
+        Calls by operation and line, the most time first.
+    """
+
+    whole_ns: int
+    within: Integers
+    before: Integers
+    kinds: Mapping[str, int]
+    places: tuple[PlaceTime, ...]
+
+
+def line_times(line: Timeline, structure: Structure) -> LineTimes:
+    """The time of a run by line of its program, as a timeline and a structure of it tell.
+
+    O(pieces of the timeline x kinds).
+    """
+    within, before = times_by_site(line, structure)
+    every = sum(times_by_rank(line).values(), np.zeros(len(KINDS), np.int64))
+    kinds = dict(zip(KINDS, every.tolist(), strict=True))
+    return LineTimes(int(every.sum()), within, before, kinds, _places(structure, within))
+
+
+def _places(structure: Structure, within: Integers) -> tuple[PlaceTime, ...]:
+    sites: dict[tuple[str, str | None, str | None, int | None], list[int]] = {}
+    calls = [item for item, _ in walk(structure.items) if isinstance(item, Call)]
+    for call in (*calls, *structure.left_out):
+        frame = call.caller
+        place: tuple[str | None, str | None, int | None] = (None, None, None)
+        if frame is not None:
+            place = frame.function, frame.file, frame.line
+        found = sites.setdefault((call.operation, *place), [])
+        if call.site < len(within) and call.site not in found:
+            found.append(call.site)
+    times = {key: int(within[found].sum()) for key, found in sites.items()}
+    order = sorted(sites, key=lambda key: -times[key])
+    return tuple(PlaceTime(*key, tuple(sites[key]), times[key]) for key in order)
