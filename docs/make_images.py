@@ -1,7 +1,8 @@
 """Draw the pictures of README and docs again: ``make images``.
 
 Each is what a command prints or draws, as SVG: for the trace of LULESH that ships with the
-package, and the clustering plot for a program with more loops.
+package, and the clustering plot for a program with more loops. The first screen of a page is
+photographed in Chromium, through Playwright; without them that picture stays as it is.
 """
 
 from __future__ import annotations
@@ -11,7 +12,11 @@ import contextlib
 import io
 import random
 import re
+import shutil
+import sys
+import tempfile
 from importlib.resources import files
+from importlib.util import find_spec
 from pathlib import Path
 
 from rich.console import Console
@@ -29,6 +34,8 @@ IMAGES = Path(__file__).parent / "images"
 TRACE = files("burstline") / "data" / "lulesh_8r.prv.gz"
 TITLE = "lulesh.prv"
 MOST_LINES = 32
+DEMO = files("burstline") / "data" / "heat.prv.gz"
+SCREEN = {"width": 1280, "height": 900}
 STYLES = {
     r"^ *FILE .*$": "bold",
     r"\b(?:for|if|else|to|in)\b(?=.*:)": "bold magenta",
@@ -92,6 +99,26 @@ def draw_plot(name):
     (IMAGES / f"{name}.svg").write_bytes(picture)
 
 
+def photograph(name):
+    """Write the page of the demo's run, and keep its first screen as ``images/NAME.png``."""
+    chromium = shutil.which("chromium")
+    if chromium is None or find_spec("playwright") is None:
+        sys.stderr.write(f"no Chromium with Playwright: {name}.png stays as it is\n")
+        return
+    from playwright.sync_api import sync_playwright  # noqa: PLC0415 -- may be missing
+
+    with tempfile.TemporaryDirectory() as folder, sync_playwright() as playwright:
+        page = Path(folder) / "heat.html"
+        with contextlib.redirect_stdout(io.StringIO()):
+            main(["report", str(DEMO), "-o", str(page), "--quiet"])
+        browser = playwright.chromium.launch(executable_path=chromium, args=["--no-sandbox"])
+        screen = browser.new_page(viewport=SCREEN, color_scheme="light")
+        screen.goto(page.as_uri())
+        screen.evaluate("burstlineTimeline.loaded")
+        screen.screenshot(path=IMAGES / f"{name}.png")
+        browser.close()
+
+
 def program(ranks):
     """Write a run down as text: setup, then phases of loops in loops; lines of main.c."""
     yield f"ranks {ranks}"
@@ -130,6 +157,7 @@ def draw_all():
     draw("structure", ["structure", "--show-ranks", "0"], start="for 1 to")
     draw_browser("browse", "r", "0", "enter", "end", "slash", *"loop", "enter", size=(112, 34))
     draw_plot("cluster-plot")
+    photograph("report")
 
 
 if __name__ == "__main__":

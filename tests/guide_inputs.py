@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import gzip
 import random
 import shutil
 from importlib.resources import files
@@ -109,6 +110,8 @@ def write_inputs(folder):
     burstline.write(loops, folder / "labelled.store")
     for path in (files("burstline") / "data").glob("heat.*"):
         shutil.copy(path, folder)
+    with gzip.open(folder / "heat.prv.gz") as packed:
+        (folder / "heat.prv").write_bytes(packed.read())
 
 
 def few_bursts(folder):

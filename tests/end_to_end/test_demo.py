@@ -5,6 +5,9 @@ from __future__ import annotations
 import json
 import shutil
 from importlib.resources import files
+from pathlib import Path
+
+import pytest
 
 import burstline
 import command
@@ -12,6 +15,12 @@ from burstline.cli.commands.demo import shipped_trace
 
 WORDS = ("--counters", "none")
 SOURCE = files("burstline") / "data" / "heat.c"
+
+
+@pytest.fixture(autouse=True)
+def _here(tmp_path, monkeypatch):
+    """The demo writes its page where it stands."""
+    monkeypatch.chdir(tmp_path)
 
 
 def printed():
@@ -22,14 +31,35 @@ def printed():
 
 def test_the_demo_goes_from_a_trace_to_an_answer():
     shown = printed()
-    steps = [shown.index(f"$ burstline {name} ") for name in ("info", "waits", "structure")]
+    steps = [shown.index(f"$ burstline {name} ") for name in ("report", "info", "structure")]
     verdict = " ".join(shown[steps[1] : steps[2]].split())
 
     assert steps == sorted(steps)
-    assert "Rank 2 causes most of it" in verdict
+    assert "rank 2 causes 99.7 %" in verdict
     assert "relax" in verdict
     assert "for 1 to 44:" in shown
     assert shown.index("relax() takes three times as long on") > steps[2]
+
+
+def test_the_demo_writes_the_page_of_its_run_and_replaces_it():
+    printed()
+    assert "-o burstline-demo.html\n" in printed()
+
+    page = Path("burstline-demo.html").read_text(encoding="utf-8")
+    assert page.startswith("<!doctype html>")
+    assert "Rank 2 computes 707 ms" in page
+
+
+def test_the_demo_finds_a_place_for_its_page_where_one_may_not_write(monkeypatch, tmp_path):
+    monkeypatch.setattr("os.access", lambda *_: False)
+    monkeypatch.setenv("TMPDIR", str(tmp_path / "elsewhere"))
+    (tmp_path / "elsewhere").mkdir()
+    monkeypatch.setattr("tempfile.tempdir", None)
+
+    printed()
+
+    assert [path.name for path in tmp_path.iterdir()] == ["elsewhere"]
+    assert [*tmp_path.glob("elsewhere/*/burstline-demo.html")]
 
 
 def test_what_the_demo_says_of_its_program_stands_in_the_source():
@@ -50,7 +80,7 @@ def test_the_demo_fits_on_a_screen_of_80_columns(monkeypatch):
 def test_the_demo_says_what_to_do_next():
     after = printed().partition("Next, ")[2]
 
-    assert all(f"  burstline {name} " in after for name in ("record", "waits", "browse"))
+    assert all(f"  burstline {name} " in after for name in ("report", "waits", "browse"))
 
 
 def test_the_demo_leaves_the_width_of_the_screen_alone(monkeypatch):

