@@ -288,3 +288,64 @@ def test_without_scripts_all_panels_are_there(opened, lulesh):
 
     panels = page.locator("#messages [data-tab]")
     assert [panels.nth(k).is_visible() for k in range(3)] == [True, True, True]
+
+
+def picked(page, pane):
+    return page.locator(f"#panes .pane:nth-child({pane}) [aria-selected=true]")
+
+
+def test_what_is_picked_in_a_pane_divides_the_next(opened, lulesh):
+    page = opened(lulesh)
+    threads = page.locator("#panes .pane:nth-child(3)")
+    assert picked(page, 1).inner_text().startswith("Wait at N x N")
+    before = threads.inner_text()
+
+    page.locator("#panes .pane:nth-child(1) .pane-row", has_text="Late Sender").first.click()
+    assert page.inner_text("#panes-head h3").startswith("Late Sender is ")
+    assert threads.inner_text() != before
+    rows = page.locator("#panes .pane:nth-child(2) .pane-row")
+    rows.nth(2).click()
+    assert page.inner_text("#panes-head h3").startswith("Late Sender in ")
+    again = opened(lulesh, page.evaluate("location.hash"))
+    assert again.inner_text("#panes-head h3") == page.inner_text("#panes-head h3")
+    assert again.inner_text("#panes") == page.inner_text("#panes")
+
+
+def test_panes_fold_and_are_gone_through_by_keys(opened, lulesh):
+    page = opened(lulesh)
+    rows = page.locator("#panes .pane:nth-child(2) .pane-row")
+    rows.first.click()
+    count = rows.count()
+
+    page.keyboard.press("ArrowLeft")
+    assert rows.count() == 1
+    page.keyboard.press("ArrowRight")
+    assert rows.count() == count
+    page.keyboard.press("ArrowRight")
+    assert page.evaluate("document.activeElement.getAttribute('aria-level')") == "2"
+    page.keyboard.press("ArrowLeft")
+    page.keyboard.press("ArrowLeft")
+    assert page.evaluate("document.activeElement.getAttribute('aria-level')") == "1"
+    page.keyboard.press("End")
+    page.keyboard.press("Home")
+    page.keyboard.press("Enter")
+    assert picked(page, 2).count() == 0  # picked again is picked no more
+
+
+def test_threads_are_sorted_where_the_reader_asks_for_that(opened, lulesh):
+    page = opened(lulesh)
+    names = page.locator("#panes .pane:nth-child(3) .pane-name")
+    assert names.all_inner_texts() == [f"rank {rank}" for rank in range(8)]
+
+    page.click("#panes .pane:nth-child(3) button")
+
+    assert names.all_inner_texts() != [f"rank {rank}" for rank in range(8)]
+    shown = page.locator("#panes .pane:nth-child(3) .pane-share").all_inner_texts()
+    shares = [float(each.split()[0]) for each in shown]
+    assert shares == sorted(shares, reverse=True)
+
+
+def test_without_scripts_the_panes_are_tables(opened, lulesh):
+    page = opened(lulesh, java_script_enabled=False)
+
+    assert page.locator("#panes table").count() == 3

@@ -27,8 +27,8 @@ from burstline.show.page.sections import (
 
 _SECTIONS: Final = (verdict, ranks, timeline, code, waits, messages, computing, runs, coverage)
 """In the order of the questions; each has NAME, LABEL and section(report)."""
-_STYLES: Final = ("page.css", "timeline.css")
-_SCRIPTS: Final = ("page.js", "pieces.js", "timeline.js")
+_STYLES: Final = ("page.css", "timeline.css", "panes.css")
+_SCRIPTS: Final = ("page.js", "pieces.js", "timeline.js", "panes.js")
 
 
 class Page(NamedTuple):

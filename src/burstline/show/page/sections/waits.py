@@ -11,17 +11,17 @@ from burstline.quantities import format_ns
 from burstline.show.page import charts
 from burstline.show.page.html import Html, heading, join, share_text, table, tag
 from burstline.show.page.matrices import matrix
+from burstline.show.page.panes import panes
 from burstline.show.page.places import Places
 from burstline.show.page.report import NothingError, Report, Section, needed
 from burstline.values import SHARE, TIME, Column, Table
-from burstline.waits import METRICS, PARENTS, WAITS, Waits
+from burstline.waits import METRICS, WAITS, Waits
 
 NAME: Final = "waits"
 LABEL: Final = "Waits"
 EMPTY: Final = "Waits are not known"
 _MOST: Final = 12
 _MOST_RANKS: Final = 64
-_ROOTS: Final = ("time", "delay", "critical_path")
 _TITLES: Final = {metric.name: metric.title for metric in METRICS}
 
 
@@ -41,7 +41,7 @@ def section(report: Report) -> Section:
             _single(waits, places),
             _where(waits, places),
             _causes(waits, places),
-            _tree(waits),
+            panes(waits),
         ),
         waits.as_dict(),
     )
@@ -218,31 +218,3 @@ def _by_place(places: Places, values: Integers, verb: str, head: str) -> Html:
     said = f"{share_text(values[order[0]] / whole)} {verb.format(places.text(order[0]))}"
     columns = [Column(head), Column("Time", TIME), Column("Share", SHARE), Column("")]
     return join(heading(said), table(Table(columns, rows)))
-
-
-def _tree(waits: Waits) -> Html:
-    """What the time goes to, as a tree of metrics."""
-    profile = waits.profile
-    depth: dict[int | None, int] = {}
-    rows, depths = [], []
-    for row in profile.metrics.to_pylist():
-        if row["parent"] is None and row["name"] not in _ROOTS:
-            continue
-        if row["parent"] is not None and row["parent"] not in depth:
-            continue
-        depth[row["metric"]] = depth.get(row["parent"], -1) + 1
-        if row["name"] not in profile.stored or row["unit"] != waits.unit:
-            continue
-        total = int(profile.total(row["name"]))
-        if not total or PARENTS[row["name"]].endswith("_aggregate"):
-            continue
-        rows.append([row["title"], total, waits.share_of_time(row["name"]), row["description"]])
-        depths.append(depth[row["metric"]])
-    columns = [
-        Column("Metric"),
-        Column("Time", TIME),
-        Column("Share of time", SHARE),
-        Column("Meaning"),
-    ]
-    head = heading("What the time of all threads goes to", "Each includes those below it.")
-    return join(head, table(Table(columns, rows, depths=depths)))
