@@ -16,7 +16,7 @@ from burstline.formats.paraver.files.pcf import read_pcf
 from burstline.formats.paraver.files.row import read_row
 from burstline.formats.paraver.writing import writer
 from burstline.formats.paraver.writing.writer import survey, windows
-from burstline.model import RAW_TABLES, TABLES, overlaid
+from burstline.model import RAW_TABLES, TABLES, overlaid, processor_clock
 from burstline.selection import select, shift
 from burstline.testing import assert_same_trace, trace_of
 from by_hand import rows_of, threads
@@ -37,6 +37,7 @@ path 1 solve under 0 file s.c line 5
 1 | 5 enter MPI_Recv | 25 receive from 0 tag 7 bytes 8 | 26 leave
   | 30 enter MPI_Allreduce | 31 begin | 39 end sent 8 received 8 | 45 leave
 """
+CPU = 'cpu unit "ns" mode delta type 48500001'
 THREADS = {"1": "1:1:1:1", "2": "2:1:2:1", "3": "3:1:2:2"}
 
 
@@ -63,6 +64,16 @@ def test_a_trace_written_and_read_again_is_the_same_trace(tmp_path):
     again = burstline.read(tmp_path / "out.prv.gz")
     files = {"metadata", "source", "event_types", "event_values", "defects"}
     assert_same_trace(again, trace, tables=set(TABLES) - files)
+
+
+def test_the_time_on_a_processor_keeps_its_unit(tmp_path):
+    story = STORIES.replace('PAPI_TOT_INS unit "" mode delta type 42000050', CPU)
+    burstline.write(trace_of(story.replace("PAPI_TOT_INS", "cpu")), tmp_path / "out.prv")
+
+    again = burstline.read(tmp_path / "out.prv")
+
+    assert again.counters["unit"].to_pylist() == ["ns"]
+    assert processor_clock(again) == "cpu"
 
 
 def test_all_events_of_a_thread_and_a_moment_are_one_line_and_what_is_sent_follows(tmp_path):

@@ -51,6 +51,17 @@ def test_ranks_off_their_processors_are_inferred_to_share_them():
     assert alone.figure == pytest.approx(0.3)
 
 
+def test_ranks_that_hardly_compute_may_share_their_processors_in_mpi():
+    trace = looping(cpu=1, computing=(20, 10))
+
+    assert told(trace)["judged"].endswith(
+        "100.0 % of the calls. Whether ranks shared processors is not known: they compute for "
+        "only 15.0 % of the time, on a processor for 100.0 % of that."
+    )
+    [alone] = [each for each in checks(burstline.summarise(trace)) if each.inferred]
+    assert (alone.figure, alone.passed) == (pytest.approx(1), None)
+
+
 def test_without_callers_a_run_may_be_judged_but_not_located():
     said = told(looping(path=False))
 

@@ -20,6 +20,8 @@ _MOST_EARLY_NS: Final = 1_000
 """Less than a message takes on one node: it makes no wait that is told."""
 _LEAST_CALLERS: Final = 0.9
 _LEAST_ON_PROCESSOR: Final = 0.8
+_LEAST_COMPUTED: Final = 0.2
+"""Of the time: less computing does not tell how the ranks fared in MPI."""
 _OF_COUNTERS: Final = ("metric_", "counter_", "polls_")
 _ARRIVES_EARLY: Final = "message_arrives_before_it_is_sent"
 _OF_OTHER_THINGS: Final = frozenset(("several_processors", _ARRIVES_EARLY))
@@ -47,7 +49,8 @@ def checks(summary: Summary, waits: Waits | None = None) -> tuple[Check, ...]:
     Notes
     -----
     Time off a processor is inferred to be that of others. A rank that sleeps, or waits for
-    files between calls of MPI, is off its processor, too.
+    files between calls of MPI, is off its processor, too. Of ranks that compute for less than
+    a fifth of the time, it is not known whether they were alone.
 
     Examples
     --------
@@ -111,5 +114,15 @@ def _processors_alone(summary: Summary) -> Check:
         figure = min(on.counted_ns / on.elapsed_ns, 1.0)
         remedy = "run it again with a processor for each rank before changing code"
     passed = None if figure is None else figure >= _LEAST_ON_PROCESSOR
+    if (
+        passed
+        and on is not None
+        and on.elapsed_ns < _LEAST_COMPUTED * summary.baseline.whole_ns
+    ):
+        # Who polls in MPI gives the processor away there, and then computes undisturbed.
+        passed, remedy = (
+            None,
+            "ranks hardly compute, so look how many processors the machine has",
+        )
     bound = _LEAST_ON_PROCESSOR
     return Check(PROCESSORS_ALONE, figure, "share", bound, passed, remedy, inferred=True)

@@ -141,14 +141,14 @@ def _judged(summary: Summary, checked: tuple[Check, ...]) -> Sentence:
             "This run may be judged by its trace: {holds}.{but}{unknown}",
             holds=joined(" and ", said, *holds[-1:]),
             but=_sentences(phrase("but {what}", what=each) for each in but),
-            unknown=_unknown(checked),
+            unknown=_unknown(checked, summary),
         )
     return sentence(
         "judged",
         "Judge this run with care: {fails}. {remedies}{unknown}",
         fails=joined("; ", *(fails(check, summary) for check in failed)),
         remedies=" ".join(f"{capital(check.remedy)}." for check in spoilt),
-        unknown=_unknown(checked),
+        unknown=_unknown(checked, summary),
     )
 
 
@@ -158,12 +158,20 @@ def _sentences(phrases: Iterator[Phrase]) -> Phrase:
     return joined("", *made)
 
 
-def _unknown(checked: tuple[Check, ...]) -> Phrase:
+def _unknown(checked: tuple[Check, ...], summary: Summary) -> Phrase:
     """That the trace does not tell whether ranks shared processors."""
     alone = next(check for check in checked if check.name == PROCESSORS_ALONE)
     if alone.passed is not None:
         return NOTHING
-    return Phrase(" Whether ranks shared processors is not known.")
+    on = summary.processor
+    if on is None or alone.figure is None:
+        return Phrase(" Whether ranks shared processors is not known.")
+    return phrase(
+        " Whether ranks shared processors is not known: they compute for only {computing} of "
+        "the time, on a processor for {on} of that.",
+        computing=share("computing", on.elapsed_ns / summary.baseline.whole_ns),
+        on=share("on a processor", alone.figure),
+    )
 
 
 def _holds(check: Check) -> Phrase:

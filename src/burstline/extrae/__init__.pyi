@@ -15,6 +15,7 @@ from burstline.extrae.event_types import COMMUNICATOR as COMMUNICATOR
 from burstline.extrae.event_types import CONSTRUCT_PATH as CONSTRUCT_PATH
 from burstline.extrae.event_types import COUNTER_SET as COUNTER_SET
 from burstline.extrae.event_types import COUNTER_TYPES as COUNTER_TYPES
+from burstline.extrae.event_types import CPU_TIME as CPU_TIME
 from burstline.extrae.event_types import FILE_SIZE as FILE_SIZE
 from burstline.extrae.event_types import FLUSH as FLUSH
 from burstline.extrae.event_types import FOUND_ITERATION as FOUND_ITERATION

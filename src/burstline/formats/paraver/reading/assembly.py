@@ -285,7 +285,9 @@ class TableAssembly:
 
     def counter_table(self) -> pa.Table:
         """The table of counters."""
-        rows = ((name, _counter_unit(name), "delta", kind) for kind, name in self.counters)
+        rows = (
+            (name, _counter_unit(kind, name), "delta", kind) for kind, name in self.counters
+        )
         return row_table("counters", rows)
 
     def counter_set_table(self) -> pa.Table:
@@ -344,6 +346,7 @@ class Endings:
             scanned.defects.note("ends_before_its_header", "loss", text)
 
 
+_CLOCKS = ("task-clock", "cpu-clock")
 _SEVERITY = {
     "events_out_of_order": "info",
     "region_left_but_never_entered": "info",
@@ -351,8 +354,9 @@ _SEVERITY = {
 }
 
 
-def _counter_unit(name: str) -> str:
-    return "ns" if name.endswith(("TASK-CLOCK", "CPU-CLOCK", "task-clock", "cpu-clock")) else ""
+def _counter_unit(kind: int, name: str) -> str:
+    is_clock = kind == extrae.CPU_TIME or name.lower().endswith(_CLOCKS)
+    return "ns" if is_clock else ""
 
 
 class RegionDefinitions:
