@@ -152,6 +152,56 @@ def test_without_counters_bursts_are_shown_by_rank_and_the_page_says_why(tmp_pat
     assert "1 burst of 2 holds 90.0 % of computing" in page
 
 
+STEPS = """ranks 2
+path 0 main file a.c line 3
+0 | 0 enter MPI_Init | 5 leave | {0} | 1000 enter MPI_Finalize | 1005 leave
+1 | 0 enter MPI_Init | 5 leave | {1} | 1000 enter MPI_Finalize | 1005 leave
+"""
+
+
+def stepping(folder):
+    lines = [
+        " | ".join(
+            f"{at + 5 * rank} enter MPI_Barrier path 0 | {at + 5 * rank} begin "
+            f"| {at + 30} end | {at + 30} leave"
+            for at in range(110, 900, 100)
+        )
+        for rank in range(2)
+    ]
+    (path := folder / "steps.txt").write_text(STEPS.format(*lines))
+    return path
+
+
+@pytest.mark.parametrize(
+    ("options", "said", "length"),
+    [
+        (("--from", "300ns", "--to", "500ns"), "from 300 ns to 500 ns", 200),
+        (("--to", "500ns", "--ranks", "1"), "from the begin to 500 ns, ranks 1", 495),
+        (("--loop", "1", "--iterations", "3:4"), "iterations 3 to 4 of loop 1", None),
+        (("--loop", "1", "--iterations", "3"), "iteration 3 of loop 1", None),
+    ],
+)
+def test_a_part_is_told_in_words_and_as_if_it_were_all(tmp_path, options, said, length):
+    trace = stepping(tmp_path)
+
+    told = data_of(trace, *options)["sections"]
+    page = written(tmp_path, trace, *options)
+
+    assert told["coverage"]["source"]["region"] == said
+    assert f"Only a part of the run: {said}." in page
+    begin, end = told["timeline"]["baseline_ns"]
+    waits = json.loads(run("waits", trace, *options, "--format", "json").stdout)
+    assert told["waits"].get("metrics", waits["metrics"]) == waits["metrics"]
+    assert end - begin == length or (length is None and 0 < end - begin < 300)
+
+
+def test_of_all_of_a_run_no_part_is_told(tmp_path):
+    page = written(tmp_path, stepping(tmp_path))
+
+    assert "Only a part of the run" not in page
+    assert "from MPI_Init to MPI_Finalize" in page
+
+
 def slower(folder, name, work):
     lines = "\n".join(
         f"{rank} | 0 enter MPI_Init | 1 leave | {work + 50 * rank} enter MPI_Barrier "

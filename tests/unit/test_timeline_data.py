@@ -261,7 +261,7 @@ def test_the_script_reads_the_same_times_and_waits(program, columns, budget):
 @pytest.mark.needs("node")
 def test_the_scripts_of_the_timeline_keep_their_laws():
     done = subprocess.run(
-        ["node", "--test", str(TESTS)],
+        ["node", "--test", str(TESTS / "pieces.test.js")],
         env={"PIECES": str(PIECES), "PATH": "/usr/bin:/bin:/usr/local/bin"},
         capture_output=True, text=True, check=False,
     )  # fmt: skip

@@ -139,6 +139,25 @@ def region_asked(arguments: usage.Arguments) -> dict[str, Any]:
     return {name: parse(text) for name, (parse, text) in texts.items() if text is not None}
 
 
+def region_text(arguments: usage.Arguments, part: Run) -> str:
+    """The part of a run that was asked for, in words; empty if that is all of it."""
+    asked, said = region_asked(arguments), []
+    if "start_ns" in asked or "end_ns" in asked:
+        begin = format_ns(asked["start_ns"]) if "start_ns" in asked else "the begin"
+        end = format_ns(asked["end_ns"]) if "end_ns" in asked else "the end"
+        said.append(f"from {begin} to {end}")
+    if "ranks" in asked:
+        (ranks,) = part.trace.arrays("locations", "rank")
+        said.append(f"ranks {burstline.structure.compact(set(ranks.tolist()))}")
+    if "application" in asked:
+        said.append(f"application {asked['application']}")
+    if chosen := part.chosen:
+        many = chosen.first != chosen.last
+        which = f"{chosen.first} to {chosen.last}" if many else str(chosen.first)
+        said.append(f"iteration{'s' * many} {which} of loop {chosen.loop}")
+    return ", ".join(said)
+
+
 def poll_gap_asked(arguments: usage.Arguments) -> dict[str, int]:
     """How far failed polls may be apart to be waiting, as an argument of analyses, if said."""
     text = arguments.poll_gap

@@ -72,8 +72,7 @@ def timeline_of(graph: Graph, waits: Waits) -> Timeline:
     if tree.nodes.num_rows != waits.profile.call_paths.num_rows:
         raise ParameterError("these waits are of another trace: it has other call paths")
     nodes = Nodes(tree.nodes)
-    born, died = trace.arrays("locations", "born_ns", "died_ns")
-    first, last = int(born.min(initial=0)), int(died.max(initial=0))
+    first, last = _observed(trace)
     location, node, start, length = time_line(sync, len(nodes))
     line, order = sorted_spans(location, start, start + length)
     first = min(first, int(line.start_ns.min(initial=first)))
@@ -107,6 +106,12 @@ def timeline_of(graph: Graph, waits: Waits) -> Timeline:
         }
     )
     return Timeline(first, last, baseline, table, waits, trace.locations)
+
+
+def _observed(trace: Trace) -> tuple[int, int]:
+    """The first and the last moment at which any thread was observed."""
+    born, died = trace.arrays("locations", "born_ns", "died_ns")
+    return (int(born.min()), int(died.max())) if len(born) else (0, 0)
 
 
 def _nullable(rows: Integers) -> pa.Array:
@@ -182,7 +187,7 @@ def _management(sync: Sync) -> Spans:
 def _unwatched(trace: Trace) -> Spans:
     location, start, end = trace.arrays("gaps", "location", "start_ns", "end_ns")
     born, died = trace.arrays("locations", "born_ns", "died_ns")
-    first, last = int(born.min(initial=0)), int(died.max(initial=0))
+    first, last = _observed(trace)
     where = np.arange(len(born))
     spans, _ = sorted_spans(
         np.concatenate([location, where, where]),

@@ -19,6 +19,7 @@ from burstline.cli.inputs import (
     detection,
     iterations_asked,
     region_asked,
+    region_text,
     run_of,
     warn_of_twins,
 )
@@ -171,7 +172,7 @@ def _report(
     several = _compared(arguments, opened)
     asked = detection(arguments)
     return show.Report(
-        source=_source(arguments, of_recording),
+        source=_source(arguments, opened, of_recording),
         summary=opened.summary(),
         verdict=opened.verdict(**asked),
         waits=_result(opened.waits),
@@ -242,7 +243,9 @@ def _steps(opened: Run, arguments: usage.Arguments) -> LoopTable | show.Missing:
     return opened.iterations(longest.id, **asked)
 
 
-def _source(arguments: usage.Arguments, of_recording: Sequence[str]) -> show.Source:
+def _source(
+    arguments: usage.Arguments, opened: Run, of_recording: Sequence[str]
+) -> show.Source:
     words = ["burstline", *sys.argv[1:]]
     files = [path for path in arguments.traces if Path(path).is_file()]
     return show.Source(
@@ -251,7 +254,7 @@ def _source(arguments: usage.Arguments, of_recording: Sequence[str]) -> show.Sou
         version=burstline.__version__,
         made=datetime.now(UTC).strftime("%Y-%m-%d"),
         digests={path: _digest(Path(path)) for path in files},
-        region="",
+        region=region_text(arguments, opened),
         recording=tuple(of_recording),
     )
 

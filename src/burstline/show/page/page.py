@@ -76,7 +76,7 @@ def _document(report: Report, made: Mapping[str, Section], names: Mapping[str, s
         tag("meta", http_equiv="Content-Security-Policy", content=policy),
         tag("meta", name="viewport", content="width=device-width, initial-scale=1"),
         tag("meta", name="generator", content=f"burstline {report.source.version}"),
-        tag("title", f"{_run_name(report)} · burstline"),
+        tag("title", " · ".join([*_named(report), "burstline"])),
         *(_raw("style", each) for each in styles),
     )
     sections = [
@@ -88,10 +88,21 @@ def _document(report: Report, made: Mapping[str, Section], names: Mapping[str, s
         link("main", "To the content", class_="skip"),
         patterns(),
         _bar(report, names),
-        tag("main", *sections, _footer(report), id="main"),
+        tag("main", _part(report), *sections, _footer(report), id="main"),
         *(_raw("script", each) for each in scripts),
     )
     return f"<!doctype html>\n{tag('html', head, body, lang='en')}\n"
+
+
+def _part(report: Report) -> Html | None:
+    """Which part of the run the page is of, if it is not all."""
+    if not report.source.region:
+        return None
+    said = (
+        f"Only a part of the run: {report.source.region}. Steps are counted in it, and what "
+        "a rank does outside of it counts as not recorded."
+    )
+    return tag("p", said, class_="part")
 
 
 def _title(number: int, title: Html | str) -> Html:
@@ -135,8 +146,13 @@ def _run_name(report: Report) -> str:
     return name.removesuffix(".gz").removesuffix(".prv")
 
 
+def _named(report: Report) -> list[str]:
+    """The run, and the part of it that is told."""
+    return [_run_name(report), *([report.source.region] if report.source.region else [])]
+
+
 def _run_line(report: Report) -> str:
-    parts = [_run_name(report), plural(report.summary.ranks, "rank")]
+    parts = [*_named(report), plural(report.summary.ranks, "rank")]
     return " · ".join([*parts, format_ns(report.summary.duration_ns)])
 
 

@@ -86,7 +86,7 @@ def timeline_picture(
     return Picture(
         title,
         join(
-            tag("p", _note(steps), class_="sub", id="tl-note"),
+            tag("p", _note(line, steps), class_="sub", id="tl-note"),
             _toolbar(views),
             tag(
                 "canvas", id="tl-all", class_="needs-js", width=1, height=1, aria_hidden="true"
@@ -103,14 +103,16 @@ def timeline_picture(
     )
 
 
-def _note(steps: Steps | None) -> str:
+def _note(line: Timeline, steps: Steps | None) -> str:
+    is_part = line.baseline_ns[0] == line.first_ns
+    begin = "begin of what is shown" if is_part else "first end of MPI_Init"
     marks = (
         f" Above the lanes: where the first rank begins each iteration of loop {steps.loop}."
         if steps
         else ""
     )
     return (
-        "Each row is a rank or thread; time counts from the first end of MPI_Init. Where a "
+        f"Each row is a rank or thread; time counts from the {begin}. Where a "
         "pixel holds more than one call, it is divided by time: the shares of all kinds, none "
         f"left out, computing at the bottom. Hatched: waits whose cause is known.{marks}"
     )

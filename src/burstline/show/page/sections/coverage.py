@@ -34,6 +34,7 @@ def section(report: Report) -> Section:
                 "command": report.source.command,
                 "version": report.source.version,
                 "made": report.source.made,
+                "region": report.source.region,
                 "recording": list(report.source.recording),
             },
         },
@@ -47,11 +48,13 @@ def _span(report: Report) -> Iterator[tuple[str, Child]]:
         yield "Recording", f"{text[:1].upper()}{text[1:]}."
     if report.source.region:
         yield "Part of the run", report.source.region
+    whole = "MPI_Finalize" in summary.calls
+    between = "From MPI_Init to MPI_Finalize" if whole else "As long as ranks were observed"
     if efficiency.runtime_ns:
         yield (
             "Span",
             (
-                f"From MPI_Init to MPI_Finalize: {format_ns(efficiency.runtime_ns)} on "
+                f"{between}: {format_ns(efficiency.runtime_ns)} on "
                 f"{plural(len(efficiency.useful_ns), 'rank')}. Efficiencies are of this; the "
                 f"trace covers {format_ns(summary.duration_ns)}."
             ),

@@ -131,6 +131,8 @@ def parts_of(times: Integers) -> dict[str, int]:
 
 def _times(rows: Sequence[Bar], line: Timeline) -> Html:
     begin, end = line.baseline_ns
+    is_whole = begin > line.first_ns or end < line.last_ns
+    between = "from MPI_Init to MPI_Finalize" if is_whole else "that were looked at"
     whole = max((int(row.times.sum()) for row in rows), default=0)
     every = np.array([row.times for row in rows])
     shown = [look for look in LOOKS if every[:, KINDS.index(look.name)].any()]
@@ -138,7 +140,7 @@ def _times(rows: Sequence[Bar], line: Timeline) -> Html:
     columns = [
         Column("Ranks" if "-" in rows[0].name else "Rank"),
         *([Column("Node")] if has_nodes else []),
-        Column(f"{format_ns(end - begin)} from MPI_Init to MPI_Finalize"),
+        Column(f"{format_ns(end - begin)} {between}"),
         *(Column(join(charts.swatch(look.name), " ", look.label), TIME) for look in shown),
     ]
 
