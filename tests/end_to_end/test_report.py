@@ -114,7 +114,7 @@ def test_messages_are_told_by_pair_law_and_communicator(tmp_path):
     assert barrier["early_ns"] == 3
     assert barrier["last"] == [[2, 1]]
     assert {law["law"] for law in told["partners"]} == {"(rank+1)%3", "(rank-1)%3"}
-    assert "Rank 2 sends rank 0 10 B, the most of all pairs" in page
+    assert "Rank 2 sends 10 B to rank 0, the most of all pairs" in page
     assert "100.0 % of the calls that send or receive follow a law" in page
 
 

@@ -336,5 +336,5 @@ def _ranks(made: Computing) -> Html | None:
             row.append(instructions / cycles if instructions is not None and cycles else None)
         rows.append(row)
     note = "Of the bursts at whose ends a counter was read."
-    shown = table(Table(columns, rows), bold=True, most=64)
+    shown = table(Table(columns, rows), bold=True, most=64, alike=True)
     return join(heading(f"What was counted on {plural(len(rows), 'rank')}", note), shown)

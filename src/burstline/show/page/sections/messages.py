@@ -98,8 +98,8 @@ def pairs_title(made: Matrix) -> str:
     to = plural(high, "rank") if low == high else f"{reached} ranks"
     most = format_bytes(int(sent.max()))
     if any("-" in name for name in names):
-        return f"Ranks {names[row]} send ranks {names[column]} {most}, the most of all"
-    pair = f"Rank {names[row]} sends rank {names[column]} {most}"
+        return f"Ranks {names[row]} send {most} to ranks {names[column]}, the most of all"
+    pair = f"Rank {names[row]} sends {most} to rank {names[column]}"
     return f"{pair}, the most of all pairs; a sender reaches {to}"
 
 
@@ -161,28 +161,35 @@ def _partners(structure: Structure, laws: Sequence[Mapping[str, Any]]) -> Html:
     for law in laws:
         told = law["partners"] if law["law"] else _NO_LAW
         groups.setdefault((law["operation"], told), []).append(law)
-    cells = [
-        [name, told, compact(sorted({rank for law in each for rank in law["ranks"]})),
-         _places([law["place"] for law in each]), sum(law["calls"] for law in each),
-         _mean_size(each)]
+    has_places = any(law["place"] for law in laws)
+    cells: list[list[Any]] = [
+        [
+            name,
+            told,
+            compact(sorted({rank for law in each for rank in law["ranks"]})),
+            *([_places([law["place"] for law in each])] if has_places else []),
+            _mean_size(each),
+            sum(law["calls"] for law in each),
+        ]
         for (name, told), each in groups.items()
-    ]  # fmt: skip
-    cells.sort(key=lambda row: (row[1] == _NO_LAW, -row[4]))
-    obeying = sum(row[4] for row in cells if row[1] != _NO_LAW)
-    share = share_text(obeying / sum(row[4] for row in cells))
+    ]
+    cells.sort(key=lambda row: (row[1] == _NO_LAW, -row[-1]))
+    obeying = sum(row[-1] for row in cells if row[1] != _NO_LAW)
+    share = share_text(obeying / sum(row[-1] for row in cells))
     said = f"{share} of the calls that send or receive follow a law of ranks"
     if (grid := structure.grid) is not None:
         to_neighbours = f"{share_text(grid.share)} of the messages go to neighbours"
         said = f"Ranks are {grid.text}: {to_neighbours}"
     columns = [
         Column("Operation"), Column("Partner of a rank"), Column("Ranks"),
-        Column("Called from"), Column("Calls", COUNT), Column("Mean size", BYTES.or_nothing()),
+        *([Column("Called from")] if has_places else []),
+        Column("Mean size", BYTES.or_nothing()), Column("Calls", COUNT),
     ]  # fmt: skip
     note = (
         "A law holds for 99 % of the messages of a call, or more. "
         "Of a call that one rank makes no law is seen."
     )
-    return join(heading(said, note), table(Table(columns, cells, left=4), most=_MOST_LAWS))
+    return join(heading(said, note), table(Table(columns, cells), most=_MOST_LAWS))
 
 
 def _places(places: Iterable[str]) -> Html:

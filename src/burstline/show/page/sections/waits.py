@@ -37,7 +37,7 @@ def section(report: Report) -> Section:
         join(
             tag("p", note, class_="sub"),
             _kinds(waits),
-            tag("div", _pairs(waits), _ranks(waits), class_="two"),
+            tag("div", _pairs(waits), _ranks(waits), class_="beside"),
             _single(waits, places),
             _where(waits, places),
             _causes(waits, places),
