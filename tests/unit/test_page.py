@@ -181,6 +181,15 @@ def test_a_matrix_of_many_ranks_is_ink_of_bounded_size(ranks, cells):
     assert len(markup) < 500_000
 
 
+def test_a_matrix_in_which_all_send_to_all_is_no_larger():
+    cells = {(row, column): 1 + row for row in range(100) for column in range(100)}
+    markup = matrix(cells, 100, COUNT, ("from", "to"), ("", ""))
+
+    assert markup.count("<tr>") == 51
+    assert len(markup) < 500_000
+    assert "Each row and column is 2 ranks." in markup
+
+
 def test_a_matrix_of_classes_says_which_ranks_they_are():
     names = [f"{3 * k}-{3 * k + 2}" for k in range(130)]
     markup = matrix({(129, 0): 9}, 130, COUNT, ("from", "to"), ("", ""), names=names)

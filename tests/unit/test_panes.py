@@ -86,7 +86,7 @@ def test_of_many_ranks_neighbours_share_a_row():
     made = panes_of(waits_of(300))
 
     assert len(made.threads) == 100
-    assert made.threads[0].name == "ranks 0 to 2"
+    assert made.threads[0].name == "0-2"
     assert made.totals() == [int(waits_of(300).profile.total(n)) for n in names(made)]
 
 

@@ -40,11 +40,13 @@ from burstline.errors import (
     ParameterError,
 )
 from burstline.formats import atomic
+from burstline.model import INSTRUCTIONS
 from burstline.run import compared
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
 
+    from burstline.computing import Computing
     from burstline.histogram import Histogram
     from burstline.record import Recording
     from burstline.run import Run
@@ -86,8 +88,8 @@ OPTIONS: Final = {
     "the page": _PAGE,
     "how a program behind -- is recorded": RECORDING,
 }
-_FINE: Final = 100
-"""Bins of durations within a factor of ten: about as many as a picture has pixels."""
+_FINE, _COARSE = 100, 4
+"""Bins of durations within a factor of ten: about as many as a picture has pixels, or few."""
 _ENDINGS: Final = (".html", ".htm")
 _LONGEST: Final = 10_000
 
@@ -227,11 +229,10 @@ def _sentence(text: str) -> str:
 
 def _bursts(opened: Run) -> Histogram:
     """A histogram for a picture: of ranks, whose cells are seen one by one, a coarse one."""
-    coarse: Histogram = opened.ask("histogram", bins=4)
-    if coarse.ranks:
-        return coarse
-    fine: Histogram = opened.ask("histogram", bins=_FINE)
-    return fine
+    made: Computing = opened.ask("computing")
+    is_counted = made.processor or made.cycles or set(made.counters) & set(INSTRUCTIONS)
+    cells: Histogram = opened.ask("histogram", bins=_FINE if is_counted else _COARSE)
+    return cells
 
 
 def _steps(opened: Run, arguments: usage.Arguments) -> LoopTable | show.Missing:

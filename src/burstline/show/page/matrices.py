@@ -14,6 +14,9 @@ from burstline.values import Notation
 Cells = Mapping[tuple[int, int], int]
 _MOST_NUMBERS: Final = 16
 _MOST_CELLS: Final = 128
+_MOST_FULL: Final = 5_000
+"""Cells that hold anything: each has its words on the page."""
+_MOST_HEAT: Final = 64
 _LABELS: Final = 16
 _SIZES: Final = ((32, "large"), (64, "middle"))
 """Ranks up to which cells of ink are that large."""
@@ -31,17 +34,24 @@ def matrix(
 ) -> Html:
     """A matrix whose cells are by row and column; with sums of both, where numbers have room.
 
-    Of more than 128 ranks, neighbours share a row and a column. `axes` name rows and columns,
-    `names` the ranks, or classes of them, where they do not count from 0.
+    Of more than 128 ranks, or 5000 cells, neighbours share a row and a column. `axes` name
+    rows and columns, `names` the ranks, or classes of them, where they do not count from 0.
     """
     by = max(-(-size // _MOST_CELLS), 1)
     names = [str(k) for k in range(size)] if names is None else names
+    while by < size and _count(cells, by) > _MOST_FULL:
+        by += 1
     if by > 1:
         cells, go = _together(cells, by), ""
         names = [_ends(names[k : k + by]) for k in range(0, size, by)]
     if len(names) > _MOST_NUMBERS:
         return _dense(cells, names, notation, axes, by=by, go=go)
     return _numbers(cells, names, notation, axes, sums=sums, go=go)
+
+
+def _count(cells: Cells, by: int) -> int:
+    """How many cells hold anything where so many neighbours share a row and a column."""
+    return len({(row // by, column // by) for row, column in cells})
 
 
 def _ends(names: Sequence[str]) -> str:
@@ -145,11 +155,12 @@ def heat(
     axis: str,
 ) -> Html:
     """A table of ink: what a cell holds is told where it is pointed at; rows are of `axis`."""
-    by = max(-(-len(rows) // _MOST_CELLS), 1)
+    by = max(-(-len(rows) // _MOST_HEAT), 1)
     names = [_ends(rows[k : k + by]) for k in range(0, len(rows), by)]
     sums = [values[k : k + by].sum(axis=0).tolist() for k in range(0, len(rows), by)]
     most, body = max((value for row in sums for value in row), default=0), []
-    for name, row in zip(names, sums, strict=True):
+    every = max(len(names) // _LABELS, 1)
+    for k, (name, row) in enumerate(zip(names, sums, strict=True)):
         told = [
             f"{axis} {name}, from {head}: {text_of(value, notation)}"
             for value, head in zip(row, columns, strict=True)
@@ -158,10 +169,13 @@ def heat(
             tag("td", class_=shade(value, most), title=said) if value else tag("td")
             for value, said in zip(row, told, strict=True)
         ]
-        body.append(tag("tr", tag("th", name, scope="row"), *shown))
+        begin = name.partition("-")[0] if k % every == 0 else ""
+        label = tag("th", begin, scope="row")
+        body.append(tag("tr", label, *shown))
     head = tag("tr", tag("th", axis), *(tag("th", name, scope="col") for name in columns))
     note = f"The darkest cell is {text_of(most, notation)}."
-    return _framed(head, body, None, "m dense wide", note)
+    large = " large" * (len(names) <= _SIZES[0][0])
+    return _framed(head, body, None, f"m dense wide{large}", note)
 
 
 def _width(name: str) -> int:

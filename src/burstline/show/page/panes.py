@@ -164,7 +164,7 @@ def _threads(waits: Waits) -> tuple[list[Node], list[int], Integers]:
     by = -(-len(ranks) // _MOST_THREADS)
     if by > 1:
         groups = [range(k, min(k + by, len(ranks))) for k in range(0, len(ranks), by)]
-        nodes = [Node(f"ranks {ranks[each[0]]} to {ranks[each[-1]]}", -1) for each in groups]
+        nodes = [Node(f"{ranks[each[0]]}-{ranks[each[-1]]}", -1) for each in groups]
         leaf_of = np.arange(len(ranks)) // by
         return nodes, [*range(len(groups))], leaf_of
     nodes, leaves = [], []

@@ -122,8 +122,8 @@ def _picture(cells: Histogram, made: Computing) -> Html:
     if cells.ranks:
         heads = [format_ns(each) for each in cells.duration_ns[:-1].tolist()]
         note = (
-            f"Each row is a rank, a column the duration of {bursts} between two calls of MPI, "
-            "from the time above it on. The darker, the more computing."
+            f"Each row is a rank, each column the duration of {bursts} between two calls of "
+            "MPI, from the time above it on. The darker, the more computing."
         )
         return join(
             heading("Computing by duration of its bursts", note),
@@ -223,6 +223,8 @@ def _go(burst: Burst) -> str:
 def _largest(made: Computing, steps: LoopTable | None) -> Html:
     """The bursts that last longest, with their places."""
     shown = made.largest[:_SHOWN]
+    if steps and all(_step(burst, steps) is None for burst in shown):
+        steps = None
     few, share = few_bursts(made)
     long = format_ns(made.largest[0].computing_ns)
     said = (

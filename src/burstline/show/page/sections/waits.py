@@ -21,7 +21,7 @@ NAME: Final = "waits"
 LABEL: Final = "Waits"
 EMPTY: Final = "Waits are not known"
 _MOST: Final = 12
-_MOST_RANKS: Final = 64
+_MOST_RANKS: Final = 16
 _TITLES: Final = {metric.name: metric.title for metric in METRICS}
 
 
