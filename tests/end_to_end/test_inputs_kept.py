@@ -34,6 +34,7 @@ WRITES = {
     ("learn", "plot"): ("learn I other.prv --plot O", PICTURES),
     ("table", "output"): ("table I -o O", TABLES),
     ("report", "output"): ("report I -o O", (".html", "")),
+    ("report", "pictures"): ("report I --pictures O", ("",)),
     ("structure", "output"): ("structure I -o O", (".parquet", ".csv")),
     ("structure", "factor_map"): ("structure I --factor-map O", PICTURES),
     ("plot", "output"): ("plot I -o O", PICTURES),
@@ -78,7 +79,18 @@ READS = {
     ("signature", "inputs"): "signature run I -o O -- mpirun -n 1 true",
     ("signature", "program"): "signature run other.prv -o O -- mpirun -n 1 cat I",
 }
-NO_OUTPUT = {"info", "matrix", "browse", "phases", "predict", "demo", "completion", "cc", "c++"}
+NO_OUTPUT = {
+    "info",
+    "matrix",
+    "histogram",
+    "browse",
+    "phases",
+    "predict",
+    "demo",
+    "completion",
+    "cc",
+    "c++",
+}
 """demo runs record; cc and c++ run a compiler, whose files are its own."""
 NO_PATHS = (
     *("A:B", "COMMAND", "COMPILER", "EVENT", "ID", "KINDS", "LIST", "N", "NAME", "PART", "R"),
@@ -87,7 +99,7 @@ NO_PATHS = (
 KINDS = (*FORMATS, "folder of otf2", "toml")
 FILES = ("txt", "toml")
 """What record and counters read are files, not traces."""
-FOLDERS = {"cfg_dir", "keep_raw"}
+FOLDERS = {"cfg_dir", "keep_raw", "pictures"}
 
 
 def options():

@@ -47,7 +47,7 @@ def missing(html, sections):
     reasons = {
         name: data["missing"]
         for name, data in sections.items()
-        if isinstance(data, dict) and "missing" in data
+        if isinstance(data, dict) and isinstance(data.get("missing"), str)
     }
     for reason in reasons.values():
         assert reason.endswith(".")

@@ -31,6 +31,7 @@ def views(trace):
 
 
 RESULTS = {
+    "Page": lambda trace: [burstline.show.report(burstline.open(trace))],
     "Trace": lambda trace: [trace],
     "Structure": lambda trace: [burstline.detect(trace)],
     "View": views,

@@ -205,7 +205,8 @@ def test_scripts_are_javascript(node, name):
 
 
 def test_styles_have_a_class_for_each_kind_and_level():
-    style = (ASSETS / "page.css").read_text(encoding="utf-8")
+    names = ("pictures.css", "page.css")
+    style = "".join((ASSETS / name).read_text(encoding="utf-8") for name in names)
 
     assert all(f".k-{look.name} " in style for look in LOOKS)
     assert all(f".h-{look.hatch} " in style for look in LOOKS if look.hatch)

@@ -26,10 +26,10 @@ _AMOUNTS: Final = {"++": {"nargs": "+", "action": "append"}}
 
 WRITTEN: Final = (
     *("place", "output", "dataset", "pairs", "plot", "factor_map", "phase_table"),
-    *("cfg_dir", "keep_raw"),
+    *("cfg_dir", "keep_raw", "pictures"),
 )
 """Names of all arguments that say where a command writes."""
-FOLDERS: Final = ("cfg_dir", "keep_raw")
+FOLDERS: Final = ("cfg_dir", "keep_raw", "pictures")
 """Those of them that are folders which files are added to."""
 _READ: Final = ("TRACE", "INPUT", "FILE")
 

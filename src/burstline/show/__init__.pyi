@@ -1,7 +1,9 @@
+from burstline.show.page.gathering import report as report
+from burstline.show.page.page import Page as Page
 from burstline.show.views import View as View
 from burstline.show.views import view as view
 
-__all__ = ["View", "view"]
+__all__ = ["Page", "View", "report", "view"]
 
 # For other rooms of the house.
 from burstline.show.blocks import Facts as Facts
@@ -19,7 +21,8 @@ from burstline.show.histogram import HistogramView as HistogramView
 from burstline.show.learn import LearnedView as LearnedView
 from burstline.show.merge import MergeView as MergeView
 from burstline.show.options import in_options as in_options
-from burstline.show.page.page import Page as Page
+from burstline.show.page.gathering import gathered as gathered
+from burstline.show.page.gathering import today as today
 from burstline.show.page.page import report_page as report_page
 from burstline.show.page.report import Missing as Missing
 from burstline.show.page.report import Report as Report

@@ -27,4 +27,11 @@ class Lines(NamedTuple):
     lines: Sequence[str]
 
 
-Block = Facts | Table | Heading | Lines
+class Picture(NamedTuple):
+    """A drawing as SVG, and what it says in a sentence."""
+
+    title: str
+    svg: bytes
+
+
+Block = Facts | Table | Heading | Lines | Picture

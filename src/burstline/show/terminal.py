@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import os
 import sys
+from base64 import b64encode
 from collections.abc import Iterable, Iterator, Sequence
 from html import escape
 from itertools import chain, repeat
@@ -18,7 +19,7 @@ from rich.console import Console
 from rich.text import Text
 
 from burstline.errors import printable
-from burstline.show.blocks import Block, Facts, Heading
+from burstline.show.blocks import Block, Facts, Heading, Picture
 from burstline.show.options import in_options
 from burstline.show.units import text_of
 from burstline.values import Column, Table, Value
@@ -53,6 +54,8 @@ def print_blocks(blocks: Iterable[Block]) -> None:
             _print_table(block)
         elif isinstance(block, Heading):
             _print_heading(block.text)
+        elif isinstance(block, Picture):
+            _print_heading(block.title)
         else:
             for line in block.lines:
                 text = printable(in_options(line), limit=_LONGEST)
@@ -132,7 +135,7 @@ def _safe(text: str) -> str:
 
 
 def notebook_html(blocks: Iterable[Block]) -> str:
-    """Blocks one below the other: tables without script, links or images."""
+    """Blocks one below the other, without script or links; what is drawn is an image."""
     return "<div>" + "".join(part for block in blocks for part in _parts(block)) + "</div>"
 
 
@@ -144,6 +147,10 @@ def _parts(block: Block) -> Iterator[str]:
         yield _table(_cells(block), left=block.left, head=_heads(block))
     elif isinstance(block, Heading):
         yield f"<h4>{_escaped(block.text)}</h4>"
+    elif isinstance(block, Picture):
+        drawing = b64encode(block.svg).decode()
+        title = _escaped(block.title)
+        yield f'<h4>{title}</h4><img alt="" src="data:image/svg+xml;base64,{drawing}">'
     else:
         yield "<pre>" + "\n".join(map(_escaped, block.lines)) + "</pre>"
 

@@ -14,7 +14,6 @@ from burstline.errors import ParameterError
 from burstline.formats import atomic
 from burstline.quantities import format_share
 from burstline.run import CLOCKED, COPIES_REPLAYED
-from burstline.values import SHARE, Column, Table
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
@@ -112,6 +111,8 @@ def _shown(
     notes: Sequence[str],
 ) -> show.Outcome:
     """The weights of a model, and what counters take of the time where that is known."""
+    from burstline.values import SHARE, Column, Table  # noqa: PLC0415 -- help loads no NumPy
+
     weights = {**model.weights, "openmp_call": model.openmp_call}
     rows = [(name, ns, shares.get(name)) for name, ns in weights.items()]
     cells = [(name, f"{ns:.4g}", share) for name, ns, share in rows]

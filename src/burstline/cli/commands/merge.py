@@ -6,6 +6,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Final, NamedTuple
 
 import burstline
+import burstline.run
 from burstline import formats, merge, show
 from burstline.cli import usage
 from burstline.cli.inputs import progress_bar, read_runs, warn_of_twins
@@ -19,7 +20,7 @@ from burstline.cli.products import (
     write_figure,
 )
 from burstline.errors import ParameterError
-from burstline.run import LEAST_WINDOW, bytes_to_merge, write_merged
+from burstline.run import LEAST_WINDOW, bytes_to_merge
 
 if TYPE_CHECKING:
     from burstline.merge import Alignment, Fusion, Matching, Published
@@ -119,7 +120,9 @@ def run(arguments: usage.Arguments) -> None:
         if wanted.trace is not None:
             runs = list(zip(paths, traces, strict=True))
             memory = max(memory_budget(arguments) - bytes_to_merge(traces), LEAST_WINDOW)
-            write_merged(runs, fused, wanted.trace, memory=memory, progress=progress)
+            burstline.run.write_merged(
+                runs, fused, wanted.trace, memory=memory, progress=progress
+            )
         wanted.write_tables(fused, matching)
         rank = arguments.rank or 0
         view = show.MergeView.of(

@@ -6,14 +6,13 @@ import hashlib
 import shlex
 import sys
 from collections.abc import Mapping
-from datetime import UTC, datetime
 from itertools import chain
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Final
 
 import burstline
+import burstline.run
 from burstline import show
-from burstline.answers import longest_loop
 from burstline.cli import usage
 from burstline.cli.inputs import (
     detection,
@@ -24,7 +23,7 @@ from burstline.cli.inputs import (
     warn_of_twins,
 )
 from burstline.cli.limits import limits_of
-from burstline.cli.products import in_folder, print_view, require_free
+from burstline.cli.products import in_folder, print_view, require_free, write_figure
 from burstline.cli.recordings import (
     RECORDING,
     recorded,
@@ -34,23 +33,17 @@ from burstline.cli.recordings import (
     trace_name,
 )
 from burstline.errors import (
-    BurstlineError,
     MemoryBudgetError,
     NotEnoughDataError,
     ParameterError,
 )
 from burstline.formats import atomic
-from burstline.model import INSTRUCTIONS
-from burstline.run import compared
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Sequence
+    from collections.abc import Sequence
 
-    from burstline.computing import Computing
-    from burstline.histogram import Histogram
     from burstline.record import Recording
     from burstline.run import Run
-    from burstline.structure import LoopTable
 
 DESCRIPTION: Final = """\
 Put everything about the run of TRACE on one page: what costs most and who causes it, the
@@ -76,7 +69,8 @@ TAKES_PROGRAM: Final = True
 _PAGE: Final = {
     "-o, --output FILE": "the page: X.html (default: named after the first trace, or the "
     "program)",
-    "--force": "replace a page, or a trace of the program, that exists",
+    "--pictures FOLDER": "write each picture by itself there, as SVG",
+    "--force": "replace a page, pictures, or a trace of the program, that exist",
 }
 OPTIONS: Final = {
     "traces TRACE *": "a .prv, .prv.gz or .otf2 file, a store, or a folder of raw files or "
@@ -88,8 +82,6 @@ OPTIONS: Final = {
     "the page": _PAGE,
     "how a program behind -- is recorded": RECORDING,
 }
-_FINE, _COARSE = 100, 4
-"""Bins of durations within a factor of ten: about as many as a picture has pixels, or few."""
 _ENDINGS: Final = (".html", ".htm")
 _LONGEST: Final = 10_000
 
@@ -102,6 +94,7 @@ def run(arguments: usage.Arguments) -> None:
         )
     if arguments.traces and (given := recording_asked(arguments)):
         raise ParameterError(f"{given} is about a program to record, behind --")
+    _pictures_folder(arguments)
     if arguments.program:
         made = _recorded(arguments)
         if made.is_trace:
@@ -142,9 +135,33 @@ def _write(
         with atomic.output(output) as file:
             file.write(page.html)
         show.note(f"{output}: open it in a browser")
+    _write_pictures(arguments, page)
     said = _cut(page.data) if arguments.format == "json" else page.data
     document = {"sections": said, "verdict": said["verdict"].get("verdict")}
     print_view(arguments, show.Outcome(document, shown=[show.Facts(page.titles.items())]))
+
+
+def _pictures_folder(arguments: usage.Arguments) -> Path | None:
+    """The folder of pictures; refused before anything is computed if it cannot be one."""
+    if arguments.pictures is None:
+        return None
+    folder = Path(arguments.pictures)
+    if folder.exists() and not folder.is_dir():
+        raise ParameterError(f"{folder} is no folder to write pictures into")
+    return in_folder(folder)
+
+
+def _write_pictures(arguments: usage.Arguments, page: show.Page) -> None:
+    """Write each picture as a file named after its section."""
+    folder = _pictures_folder(arguments)
+    if folder is None:
+        return
+    folder.mkdir(exist_ok=True)
+    paths = {folder / f"{name}.svg": picture for name, picture in page.pictures.items()}
+    for path in paths:
+        require_free(path, force=arguments.force)
+    for path, picture in paths.items():
+        write_figure(path, picture.figures()["picture"])
 
 
 def _cut(value: Any) -> Any:  # noqa: ANN401 -- a document of any form
@@ -171,23 +188,9 @@ def _report(
     arguments: usage.Arguments, opened: Run, of_recording: Sequence[str]
 ) -> show.Report:
     """Every result the page shows."""
+    source = _source(arguments, opened, of_recording)
     several = _compared(arguments, opened)
-    asked = detection(arguments)
-    return show.Report(
-        source=_source(arguments, opened, of_recording),
-        summary=opened.summary(),
-        verdict=opened.verdict(**asked),
-        waits=_result(opened.waits),
-        structure=_result(lambda: opened.structure(**asked)),
-        steps=_result(lambda: _steps(opened, arguments)),
-        line=_result(lambda: opened.ask("timeline")),
-        lines=_result(lambda: opened.ask("lines", **asked)),
-        matrix=_result(lambda: opened.ask("matrix")),
-        collectives=_result(lambda: opened.ask("collectives")),
-        computing=_result(lambda: opened.ask("computing")),
-        histogram=_result(lambda: _bursts(opened)),
-        **several,
-    )
+    return show.gathered(opened, source, detection(arguments), several)
 
 
 def _compared(arguments: usage.Arguments, opened: Run) -> dict[str, Any]:
@@ -199,7 +202,7 @@ def _compared(arguments: usage.Arguments, opened: Run) -> dict[str, Any]:
     each = (usage.Arguments(**vars(arguments) | {"trace": path}) for path in paths[1:])
     names = [f"run {number}" for number in range(1, len(paths) + 1)]
     try:
-        made = compared(chain([opened], map(run_of, each)), names)
+        made = burstline.run.compared(chain([opened], map(run_of, each)), names)
     except (NotEnoughDataError, MemoryBudgetError) as error:
         return {"runs": show.Missing(str(error))}
     waits = [show.Missing(each) if isinstance(each, str) else each for each in made.waits]
@@ -211,39 +214,6 @@ def _compared(arguments: usage.Arguments, opened: Run) -> dict[str, Any]:
     }
 
 
-def _result(compute: Callable[[], Any]) -> Any:  # noqa: ANN401 -- a result of any analysis
-    """What an analysis returns, or why it has no answer."""
-    try:
-        return compute()
-    except BurstlineError as error:
-        return show.Missing(_sentence(show.in_options(str(error))))
-
-
-def _sentence(text: str) -> str:
-    """A message as a sentence: with a capital, unless it begins with a name, and its end."""
-    first, _, rest = text.partition(" ")
-    first = first.capitalize() if first.isalpha() and first.islower() else first
-    whole = f"{first} {rest}" if rest else first
-    return whole if whole.endswith((".", "!", "?")) else f"{whole}."
-
-
-def _bursts(opened: Run) -> Histogram:
-    """A histogram for a picture: of ranks, whose cells are seen one by one, a coarse one."""
-    made: Computing = opened.ask("computing")
-    is_counted = made.processor or made.cycles or set(made.counters) & set(INSTRUCTIONS)
-    cells: Histogram = opened.ask("histogram", bins=_FINE if is_counted else _COARSE)
-    return cells
-
-
-def _steps(opened: Run, arguments: usage.Arguments) -> LoopTable | show.Missing:
-    """The iterations of the outermost loop that takes most time."""
-    asked = detection(arguments)
-    longest = longest_loop(opened.structure(**asked))
-    if longest is None:
-        return show.Missing("The program has no loop.")
-    return opened.iterations(longest.id, **asked)
-
-
 def _source(
     arguments: usage.Arguments, opened: Run, of_recording: Sequence[str]
 ) -> show.Source:
@@ -253,7 +223,7 @@ def _source(
         paths=tuple(arguments.traces),
         command=shlex.join(words),
         version=burstline.__version__,
-        made=datetime.now(UTC).strftime("%Y-%m-%d"),
+        made=show.today(),
         digests={path: _digest(Path(path)) for path in files},
         region=region_text(arguments, opened),
         recording=tuple(of_recording),

@@ -14,7 +14,7 @@ from itertools import chain, repeat
 from typing import Any, Final, NamedTuple
 
 from burstline.errors import printable
-from burstline.show.blocks import Block, Facts, Heading
+from burstline.show.blocks import Block, Facts, Heading, Picture
 from burstline.show.units import text_of
 from burstline.values import Column, Kind, Notation, Table, Value
 
@@ -305,6 +305,8 @@ def blocks(parts: Iterable[Block]) -> Html:
             shown.append(table(part))
         elif isinstance(part, Heading):
             shown.append(heading(part.text))
+        elif isinstance(part, Picture):
+            shown.append(heading(part.title))
         else:
             shown.append(tag("pre", "\n".join(part.lines)))
     return join(*shown)

@@ -5,11 +5,12 @@ from __future__ import annotations
 import base64
 import hashlib
 from collections.abc import Mapping, Sequence
-from importlib import resources
 from typing import Any, Final, NamedTuple
 
 from burstline.errors import plural
 from burstline.quantities import format_ns
+from burstline.show.blocks import Facts
+from burstline.show.page.alone import PictureView, asset, pictures_of
 from burstline.show.page.charts import patterns
 from burstline.show.page.html import Html, link, plain, tag
 from burstline.show.page.report import NothingError, Report, Section
@@ -24,19 +25,28 @@ from burstline.show.page.sections import (
     verdict,
     waits,
 )
+from burstline.show.terminal import notebook_html
 
 _SECTIONS: Final = (verdict, ranks, timeline, code, waits, messages, computing, runs, coverage)
 """In the order of the questions; each has NAME, LABEL and section(report)."""
-_STYLES: Final = ("page.css", "timeline.css", "panes.css")
+_STYLES: Final = ("page.css", "pictures.css", "timeline.css", "panes.css")
 _SCRIPTS: Final = ("page.js", "pieces.js", "timeline.js", "panes.js")
 
 
 class Page(NamedTuple):
-    """A page as a file, and what it says for programs."""
+    """A page as a file, what it says for programs, and its pictures each by itself.
+
+    A notebook shows the titles of its sections, and its pictures.
+    """
 
     html: bytes
     data: dict[str, Any]
     titles: dict[str, str]  # of its sections, by what leads to them
+    pictures: dict[str, PictureView]  # by the name of their section, numbered from the second
+
+    def _repr_html_(self) -> str:
+        shown = (block for each in self.pictures.values() for block in each.blocks())
+        return notebook_html([Facts(self.titles.items()), *shown])
 
 
 def report_page(report: Report) -> Page:
@@ -45,7 +55,9 @@ def report_page(report: Report) -> Page:
     names = {module.NAME: module.LABEL for module in _SECTIONS}
     data = {name: section.data for name, section in made.items()}
     titles = {names[name]: plain(section.title) for name, section in made.items()}
-    return Page(_document(report, made, names).encode("utf-8", "replace"), data, titles)
+    html = _document(report, made, names).encode("utf-8", "replace")
+    drawn = {name: (plain(each.title), each.body) for name, each in made.items()}
+    return Page(html, data, titles, pictures_of(drawn))
 
 
 def _section(module: Any, report: Report) -> Section:  # noqa: ANN401 -- a module of sections
@@ -64,8 +76,8 @@ def _section(module: Any, report: Report) -> Section:  # noqa: ANN401 -- a modul
 
 
 def _document(report: Report, made: Mapping[str, Section], names: Mapping[str, str]) -> str:
-    styles = [_asset(name) for name in _STYLES]
-    scripts = [_asset(name) for name in _SCRIPTS]
+    styles = [asset(name) for name in _STYLES]
+    scripts = [asset(name) for name in _SCRIPTS]
     policy = (
         f"default-src 'none'; script-src {_hashes(scripts)}; style-src {_hashes(styles)}; "
         "img-src data:; base-uri 'none'; form-action 'none'"
@@ -162,11 +174,6 @@ def _footer(report: Report) -> Html:
         f"Made by burstline {report.source.version} on {report.source.made}. "
         "This page is one file: it asks nothing of a network.",
     )
-
-
-def _asset(name: str) -> str:
-    """A script or style of ours."""
-    return resources.files(__package__).joinpath("assets", name).read_text(encoding="utf-8")
 
 
 def _raw(name: str, content: str) -> Html:
