@@ -76,7 +76,8 @@ class Table(NamedTuple):
     """Values under their columns, with a title above, and styles of rows, as of Rich.
 
     The first `left` columns are told like text, of which the last is wrapped where it is too
-    narrow; the others like numbers. A row of a tree has a depth.
+    narrow; the others like numbers. A row of a tree has a depth. Spare columns, by their names,
+    are left out one by one where a screen is too narrow for all.
     """
 
     columns: Sequence[Column]
@@ -85,6 +86,7 @@ class Table(NamedTuple):
     left: int = 1
     styles: Sequence[str] = ()
     depths: Sequence[int] = ()
+    spare: Sequence[str] = ()
 
 
 def table_of(

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from typing import Any
 
 from burstline.answers.values import Place
@@ -85,6 +86,18 @@ def short_inside(waits: Waits, call_path: int) -> str:
     """The same behind a verb."""
     text = short_text(waits, call_path)
     return text if call_path in waits.places.ends else f"in {text}"
+
+
+def computing_places(waits: Waits, paths: Sequence[int]) -> dict[int, str]:
+    """Where the computing of each of some call paths is, by its place among them.
+
+    Only of functions that the trace tells of: other computing is known by the calls around it.
+    """
+    return {
+        number: short_inside(waits, path)
+        for number, path in enumerate(paths)
+        if path >= 0 and path not in waits.places.ends and path in waits.places.regions
+    }
 
 
 def inside_text(waits: Waits, call_path: int) -> str:

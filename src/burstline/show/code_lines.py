@@ -29,7 +29,10 @@ from burstline.structure import (
     chains,
     compact,
     rule,
+    share_of,
+    sites_before,
     size,
+    walk,
 )
 
 _MOST_LINES: Final = 3
@@ -58,6 +61,9 @@ class Line:
     file: str = ""  # from where the function in `text` is called; empty if that says nothing
     line: str = ""
     time_ns: float | None = None
+    # over all of the ranks shown, and of the time of the run on them
+    total_ns: int | None = None
+    share: float | None = None
     size_bytes: float | None = None
     counter: float | None = None
     item: Item | None = None  # the node; None for frames, blocks of ranks and computation
@@ -84,8 +90,13 @@ def pseudocode(
     bursts_ns: int | None = None,
     depth: int | None = None,
     inside: Inside | None = None,
+    computing: Mapping[int, str] | None = None,
 ) -> list[Line]:
-    """Write a structure down as lines of pseudo-code, with means over the ranks shown."""
+    """Write a structure down as lines of pseudo-code, with means over the ranks shown.
+
+    Where computing is, by the site of the call behind it, may be given; else it is told by
+    the call that it follows.
+    """
     everybody = frozenset(structure.ranks)
     shown = everybody if ranks is None else everybody & frozenset(ranks)
     if not shown:
@@ -95,9 +106,25 @@ def pseudocode(
     if depth is not None and depth < 0:
         raise ParameterError(f"a depth of loops to show is 0 or more, got {depth}")
     seen = Seen.by(structure, shown)
-    writer = _Writer(shown, seen, counter, bursts_ns, depth, inside)
+    places = {} if bursts_ns is None else computing_texts(structure) | dict(computing or {})
+    writer = _Writer(shown, seen, counter, bursts_ns, depth, inside, places)
     writer.body(structure.items, shown, _Place())
     return writer.lines
+
+
+def computing_texts(structure: Structure) -> dict[int, str]:
+    """From which call on computing is that leads to the calls of each site."""
+    calls = {item.site: item for item, _ in walk(structure.items) if isinstance(item, Call)}
+    before = sites_before(structure).tolist()
+    texts = {}
+    for site in calls:
+        first = calls.get(before[site])
+        if first is not None:
+            frame = first.caller
+            where = "" if frame is None or frame.file is None else f", {name_text(frame.file)}"
+            where += f":{frame.line}" if where and frame and frame.line is not None else ""
+            texts[site] = f"from {name_text(first.operation)}{where}"
+    return texts
 
 
 @dataclass(slots=True)
@@ -123,6 +150,7 @@ class _Writer:
     bursts_ns: int | None
     deepest: int | None
     inside: Inside | None
+    computing: Mapping[int, str]  # where that before the calls of a site is, if that is known
     lines: list[Line] = field(default_factory=list)
 
     def body(self, items: Iterable[Item], around: frozenset[int], place: _Place) -> None:
@@ -164,7 +192,8 @@ class _Writer:
         text = _loop_text(seen)
         if folded:
             text += f", {plural(size(loop.items, inner.body), 'node')} folded"
-        self._add("loop", depth, text, time_ns=seen.mean_ns, counter=counter, item=loop)
+        times = self._times(seen.mean_ns, seen.total_ns)
+        self._add("loop", depth, text, counter=counter, item=loop, **times)
         if not folded:
             self.body(loop.items, self.shown & frozenset(loop.ranks), inner)
 
@@ -190,13 +219,27 @@ class _Writer:
         seen = self.seen.call(call)
         value = counter_value(seen.counters, self.counter)
         if self.bursts_ns is not None and (seen.burst_ns or 0) >= max(self.bursts_ns, 1):
-            self._add("burst", depth, "computation", time_ns=seen.burst_ns, counter=value)
+            times = self._times(seen.burst_ns, seen.computing_ns)
+            self._add("burst", depth, self._computing(call), counter=value, **times)
             value = None  # it is said where it was counted
             for text in inside_text(self.inside, call) if self.inside else ():
                 self._add("burst", depth + 1, text)
-        means = {"time_ns": seen.time_ns, "size_bytes": seen.size_bytes, "counter": value}
+        means = {"size_bytes": seen.size_bytes, "counter": value}
+        means |= self._times(seen.time_ns, seen.total_ns, seen.operation)
         text = _call_text(replace(call, probability=seen.probability))
         self._add("call", depth, text, call.caller, **means, item=call)
+
+    def _times(
+        self, mean_ns: float | None, total_ns: int, operation: str = ""
+    ) -> dict[str, Any]:
+        """The mean, the total and its share of the run, as fields of a line."""
+        share = share_of(operation, total_ns, self.seen.whole_ns)
+        return {"time_ns": mean_ns, "total_ns": total_ns, "share": share}
+
+    def _computing(self, call: Call) -> str:
+        """Computation before a call: in which function, or from which call on."""
+        place = self.computing.get(call.site)
+        return "computation" if place is None else f"computation {place}"
 
     def _add(
         self,

@@ -41,8 +41,11 @@ from burstline.structure import (
     Trend,
     compact,
     description_length,
+    share_of,
     tree,
+    walk,
 )
+from burstline.timeline import LineTimes
 from burstline.values import (
     AMOUNT,
     BYTES,
@@ -56,6 +59,8 @@ from burstline.values import (
     table_of,
 )
 
+_SPARE: Final = ("total", "share")
+_OF_LINES: Final = ("operation", "file", "line", "function", "total_ns", "burst_total_ns")
 _METHODS: Final = {"seed": "published", "exact": "exact"}
 _INDENT: Final = "  "
 _NS: Final = "ns"
@@ -81,6 +86,8 @@ class StructureView(View):
     stages: Mapping[str, int] = field(default_factory=dict)  # of the detection, ns
     in_calls: InCalls | None = None
     others: Sequence[Structure] | None = None  # readings to show below it
+    lines: LineTimes | None = None  # of all ranks, with where computing is by site
+    computing: Mapping[int, str] = field(default_factory=dict)
 
     def document(self) -> dict[str, Any]:
         """The structure, with what was asked for: its other readings, stages, counters."""
@@ -98,7 +105,23 @@ class StructureView(View):
             ]
         if self.in_calls is not None:
             document["in_calls"] = self._in_calls()
+        if self.lines is not None:
+            document["lines"] = [*self._lines(self.lines)]
         return document
+
+    def _lines(self, lines: LineTimes) -> Iterator[dict[str, Any]]:
+        """For each call: the waits in it, and where the computing before it is."""
+        for item, _ in walk(self.result.items):
+            if not isinstance(item, Call):
+                continue
+            row, waiting = item.as_dict(), lines.waiting_ns(item.site)
+            share = share_of(item.operation, item.total_ns, self.result.whole_ns)
+            yield {name: row[name] for name in _OF_LINES} | {
+                "share": share,
+                "wait_ns": waiting,
+                "wait_share": waiting / item.total_ns if waiting and item.total_ns else 0.0,
+                "computing_in": self.computing.get(item.site),
+            }
 
     def rows(self) -> Rows:
         """Its loops, conditions and calls."""
@@ -114,6 +137,7 @@ class StructureView(View):
             bursts_ns=self.bursts_ns,
             depth=self.depth,
             inside=self.inside,
+            computing=self.computing,
         )
         doubtful = self.result.fidelity < _TRUE_ENOUGH
         facts = _facts(self.result)
@@ -127,12 +151,17 @@ class StructureView(View):
             columns.append(Column("in the call", _notation_of(unit)))
             for line, row in zip(lines, rows, strict=True):
                 row.append(self._in_call(line, counter))
+        if self.lines is not None:
+            columns.append(Column("waits", SHARE.or_nothing()))
+            for line, row in zip(lines, rows, strict=True):
+                row.append(self._waiting(line, self.lines))
         yield Table(
             columns,
             rows,
             "Structure",
             left=3,
             styles=[STYLES.get(line.kind, "") for line in lines],
+            spare=_SPARE,
         )
         notes = notes_on_sizes(line.text for line in lines if line.size_bytes)
         if counter is not None:
@@ -162,6 +191,13 @@ class StructureView(View):
                 styles=[STYLES.get(line.kind, "") for line in lines],
             )
 
+    def _waiting(self, line: Line, lines: LineTimes) -> float | None:
+        """The share of the time in the calls of a line that ranks wait for others."""
+        if not isinstance(line.item, Call) or not line.item.total_ns:
+            return None
+        waiting = lines.waiting_ns(line.item.site)
+        return min(waiting / line.item.total_ns, 1.0) if waiting else None
+
     def _in_call(self, line: Line, counter: str) -> float | None:
         """The mean of the counter in the call of a line."""
         if self.in_calls is None or not isinstance(line.item, Call):
@@ -189,7 +225,8 @@ def _stages_table(stages: Mapping[str, int]) -> Table:
 def line_columns(counter: str | None, unit: str = "") -> list[Column]:
     """What is above pseudo-code: the first three columns are text."""
     columns = [Column("FILE"), Column("LINE"), Column("PSEUDOCODE")]
-    columns += [Column("E(time)", TIME.or_nothing()), Column("E(size)", BYTES.or_nothing())]
+    columns += [Column("E(time)", TIME.or_nothing()), Column("total", TIME.or_nothing())]
+    columns += [Column("share", SHARE.or_nothing()), Column("E(size)", BYTES.or_nothing())]
     if counter:
         columns.append(Column(_counter_head(f"E({counter})", unit), _notation_of(unit)))
     return columns
@@ -213,7 +250,8 @@ def counter_text(value: float, unit: str) -> str:
 def line_cells(line: Line, counter: str | None, mark: str = "") -> list[Any]:
     """A line of pseudo-code, with a mark before its text."""
     text = _INDENT * line.depth + mark + line.text
-    cells = [line.file, line.line, text, line.time_ns, line.size_bytes]
+    times = [line.time_ns, line.total_ns, line.share]
+    cells = [line.file, line.line, text, *times, line.size_bytes]
     return [*cells, line.counter] if counter else cells
 
 

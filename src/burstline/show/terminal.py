@@ -25,6 +25,7 @@ from burstline.show.units import text_of
 from burstline.values import Column, Table, Value
 
 _LONGEST: Final = 10_000
+_GAP: Final = 3  # between columns, and about at the ends
 _LONGEST_FACT: Final = 1_000  # room for sentences with places in the program
 _PIPED_COLUMNS: Final = 200  # where no terminal sets them: wide enough to cut nothing short
 _INDENT: Final = "  "
@@ -81,7 +82,7 @@ def _print_facts(facts: Facts) -> None:
 def _print_table(block: Table) -> None:
     if block.title:
         _print_heading(block.title)
-    texts = (_heads(block), *_cells(block))
+    block, texts = _that_fits(block)
     head, *body = ([_safe(f"  {row[0]}"), *map(_safe, row[1:])] for row in texts)
     grid = table.Table(box=box.SIMPLE_HEAD, show_edge=False, pad_edge=False, header_style="dim")
     for number, name in enumerate(head):
@@ -97,6 +98,22 @@ def _print_table(block: Table) -> None:
         style = block.styles[number] if number < len(block.styles) else ""
         grid.add_row(*map(Text, row), style=style)
     _show(grid)
+
+
+def _that_fits(block: Table) -> tuple[Table, list[list[str]]]:
+    """A table and its texts, without spare columns where the screen is too narrow for them."""
+    texts = [_heads(block), *_cells(block)]
+    for spare in block.spare:
+        widths = (
+            max(cell_len(_safe(text)) for text in column) for column in zip(*texts, strict=True)
+        )
+        if sum(widths) + _GAP * len(texts[0]) <= console().width:
+            break
+        at = texts[0].index(spare)
+        texts = [row[:at] + row[at + 1 :] for row in texts]
+        columns = [*block.columns[:at], *block.columns[at + 1 :]]
+        block = block._replace(columns=columns)
+    return block, texts
 
 
 def _heads(block: Table) -> list[str]:

@@ -36,6 +36,7 @@ from burstline.structure.computation import Inside as Inside
 from burstline.structure.computation import InsideLoop as InsideLoop
 from burstline.structure.computation import SourcePlace as SourcePlace
 from burstline.structure.computation import innermost_loops as innermost_loops
+from burstline.structure.computation import sites_before as sites_before
 from burstline.structure.detection import METHODS as METHODS
 from burstline.structure.detection import other_readings as other_readings
 from burstline.structure.exact.process import ProcessNest as ProcessNest
@@ -45,6 +46,7 @@ from burstline.structure.plane import LEFT_OUT as LEFT_OUT
 from burstline.structure.plane import Points as Points
 from burstline.structure.program.length import description_length as description_length
 from burstline.structure.program.nodes import Item as Item
+from burstline.structure.program.nodes import share_of as share_of
 from burstline.structure.program.nodes import tree as tree
 from burstline.structure.program.nodes import walk as walk
 from burstline.structure.program.ranks import compact as compact

@@ -77,6 +77,24 @@ class Bursts:
         return np.where((call >= 0) & (self.node[call] >= 0), call, UNKNOWN)
 
 
+def sites_before(structure: Structure) -> Integers:
+    """For each site, that of the calls which most of the computing before its calls follows.
+
+    Shape (sites,), -1 for none: with the site it is both ends of that computing. O(calls).
+    """
+    calls, site = structure.found_in, structure.steps.sequence.astype(np.int64)
+    sites = int(site.max(initial=-1)) + 1
+    later = np.flatnonzero(calls.lane[1:] == calls.lane[:-1]) + 1
+    length_ns = np.maximum(calls.enter_ns[later] - calls.leave_ns[later - 1], 0)
+    pair, row = np.unique(site[later] * sites + site[later - 1], return_inverse=True)
+    time_ns = np.zeros(len(pair), np.int64)
+    np.add.at(time_ns, row, length_ns)
+    before = np.full(sites, UNKNOWN, np.int64)
+    order = np.argsort(time_ns, kind="stable")  # the longest is written last
+    before[pair[order] // sites] = pair[order] % sites
+    return before
+
+
 def innermost_loops(structure: Structure) -> Integers:
     """The innermost detected loop around each call, 0 outside of loops, shape (calls,)."""
     loops = [loop for _, loop in with_innermost_loop(structure.items, 0)]

@@ -31,6 +31,11 @@ class Seen:
         _note_around(structure.items, np.ones(len(structure.ranks), np.int64), around)
         return cls(structure.reduced, np.isin(structure.ranks, list(ranks)), around)
 
+    @property
+    def whole_ns(self) -> int:
+        """The time of the run, once for each lane of the ranks."""
+        return self.reduced.run_ns * int(self.lanes.sum())
+
     def call(self, call: Call) -> Call:
         """The call with the executions and means of the ranks; its partners stay.
 
@@ -63,6 +68,7 @@ class Seen:
             **some.fields("iterations"),
             probability=float(loop.entered[some.lanes].sum() / some.around),
             mean_ns=float(np.average(loop.lane_mean_ns[some.lanes], weights=weights)),
+            inside_ns=np.where(self.lanes, loop.inside_ns, 0),
             share=share_of_run(loop.inside_ns, some.lanes, self.reduced.run_ns),
         )
 

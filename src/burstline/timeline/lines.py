@@ -11,7 +11,7 @@ from burstline.columns import Integers
 from burstline.structure import Call, Structure, walk
 from burstline.timeline.kinds import KINDS, Kind
 from burstline.timeline.result import Timeline
-from burstline.timeline.sums import times_by_rank, times_by_site
+from burstline.timeline.sums import paths_before, times_by_rank, times_by_site
 
 WAITING = (
     Kind.COLLECTIVE, Kind.THREADS, Kind.LATE_RECEIVER, Kind.LATE_SENDER, Kind.IDLE,
@@ -56,6 +56,9 @@ class LineTimes:
         thread; that is what shares are of.
     within, before : ndarray of int64, shape (sites, kinds)
         In the calls of each site of the structure, and between them and the calls before, ns.
+    computing_path : ndarray of int64, shape (sites,)
+        The call path that most of the computing before the calls is in, a row of the profile of
+        the waits; -1 for none.
     kinds : mapping of str to int
         All of the run by kind, ns; they add up to `whole_ns`.
     places : tuple of PlaceTime
@@ -65,8 +68,13 @@ class LineTimes:
     whole_ns: int
     within: Integers
     before: Integers
+    computing_path: Integers
     kinds: Mapping[str, int]
     places: tuple[PlaceTime, ...]
+
+    def waiting_ns(self, site: int) -> int | None:
+        """How long ranks wait for others in the calls of a site, as far as that is known."""
+        return int(self.within[site][[*WAITING]].sum()) if site < len(self.within) else None
 
 
 def line_times(line: Timeline, structure: Structure) -> LineTimes:
@@ -77,7 +85,8 @@ def line_times(line: Timeline, structure: Structure) -> LineTimes:
     within, before = times_by_site(line, structure)
     every = sum(times_by_rank(line).values(), np.zeros(len(KINDS), np.int64))
     kinds = dict(zip(KINDS, every.tolist(), strict=True))
-    return LineTimes(int(every.sum()), within, before, kinds, _places(structure, within))
+    places, paths = _places(structure, within), paths_before(line, structure)
+    return LineTimes(int(every.sum()), within, before, paths, kinds, places)
 
 
 def _places(structure: Structure, within: Integers) -> tuple[PlaceTime, ...]:

@@ -4,9 +4,9 @@ from __future__ import annotations
 
 import numpy as np
 
-from burstline.columns import UNKNOWN, AnyIntegers, Integers, prefix_sums, to_numpy
+from burstline.columns import UNKNOWN, AnyIntegers, Integers, prefix_sums, take, to_numpy
 from burstline.structure import Structure
-from burstline.timeline.kinds import KINDS
+from burstline.timeline.kinds import KINDS, Kind
 from burstline.timeline.result import Timeline
 
 
@@ -69,11 +69,44 @@ def times_by_site(line: Timeline, structure: Structure) -> tuple[Integers, Integ
     Shape (sites, kinds) both; sites are numbered as the calls of the structure. What lies
     between two calls is before the second; what no call follows is left out.
     """
-    calls, sequence = structure.found_in, structure.steps.sequence
-    sites = int(sequence.max(initial=-1)) + 1
+    site, following, length = _sites_of(line, structure)
+    kind = to_numpy(line.pieces["kind"])
+    sites = _sites(structure)
     within, before = (np.zeros((sites, len(KINDS)), np.int64) for _ in range(2))
+    inside, between = site >= 0, following >= 0
+    np.add.at(within, (site[inside], kind[inside]), length[inside])
+    np.add.at(before, (following[between], kind[between]), length[between])
+    return within, before
+
+
+def paths_before(line: Timeline, structure: Structure) -> Integers:
+    """The call path that most of the computing before the calls of each site is in.
+
+    Shape (sites,), rows of the waits' profile; -1 where nothing is computed.
+    """
+    _, following, length = _sites_of(line, structure)
+    path = line.pieces["call_path"].fill_null(UNKNOWN).to_numpy().astype(np.int64)
+    computing = (to_numpy(line.pieces["kind"]) == Kind.COMPUTING) & (following >= 0)
+    computing &= path >= 0
+    paths = line.waits.profile.call_paths.num_rows
+    pair, row = np.unique(following[computing] * paths + path[computing], return_inverse=True)
+    times = np.zeros(len(pair), np.int64)
+    np.add.at(times, row, length[computing])
+    most = np.full(_sites(structure), UNKNOWN, np.int64)
+    order = np.argsort(times, kind="stable")  # the longest is written last
+    most[pair[order] // max(paths, 1)] = pair[order] % max(paths, 1)
+    return most
+
+
+def _sites(structure: Structure) -> int:
+    return int(structure.steps.sequence.max(initial=-1)) + 1
+
+
+def _sites_of(line: Timeline, structure: Structure) -> tuple[Integers, Integers, Integers]:
+    """The site each piece is in, -1 for none, that of the call behind it, and its length."""
+    calls, sequence = structure.found_in, structure.steps.sequence.astype(np.int64)
     pieces = line.pieces
-    location, kind = to_numpy(pieces["location"]), to_numpy(pieces["kind"])
+    location = to_numpy(pieces["location"])
     begin, until = line.baseline_ns
     start, end = (
         np.clip(to_numpy(pieces[name]), begin, until) for name in ("start_ns", "end_ns")
@@ -83,12 +116,8 @@ def times_by_site(line: Timeline, structure: Structure) -> tuple[Integers, Integ
     lane = lane[location]
     call = pieces["call"].fill_null(UNKNOWN).to_numpy().astype(np.int64)
     place = np.where((call >= 0) & (lane >= 0), calls.lane_begin[lane] + call, UNKNOWN)
-    inside = place >= 0
-    np.add.at(within, (sequence[place[inside]], kind[inside]), (end - start)[inside])
-    following = _following(place, location)
-    between = (call < 0) & (following >= 0)
-    np.add.at(before, (sequence[following[between]], kind[between]), (end - start)[between])
-    return within, before
+    following = np.where(call < 0, _following(place, location), UNKNOWN)
+    return take(sequence, place), take(sequence, following), end - start
 
 
 def _following(place: Integers, location: AnyIntegers) -> Integers:

@@ -19,7 +19,6 @@ from burstline.run import ANALYSED, DETECTED, Needs
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator, Mapping
 
-    from burstline.model import Trace
     from burstline.run import Run
     from burstline.show import StudyView, View
     from burstline.structure import Structure
@@ -37,6 +36,7 @@ examples:
   burstline structure run.prv
   burstline structure run.prv --show-ranks 0            what rank 0 executes
   burstline structure run.prv --bursts 1ms              with computation of 1 ms or more
+  burstline structure run.prv --waits                   and how much of each call is waiting
   burstline structure run.prv --method exact            every call, every condition
   burstline structure run.prv --iterations 2            what each iteration of loop 2 cost
   burstline structure run.prv --calls-of 1              which calls an iteration makes
@@ -78,6 +78,8 @@ OPTIONS: Final = {
     | {
         "--depth N": "fold loops nested deeper than N",
         "--in-calls": "counters in calls, too, where both ends of a call were read",
+        "--waits": "the share of each call that ranks wait for others, and the functions "
+        "that compute, where the trace tells",
         "--times": "what each stage of the detection took, too",
         "--other": "also the two best other readings, with their lengths",
     },
@@ -123,7 +125,7 @@ def run(arguments: usage.Arguments) -> None:
     elif arguments.calls_of is not None:
         print_view(arguments, _counts_view(structure, arguments))
     else:
-        print_view(arguments, _structure_view(trace, structure, arguments, stages))
+        print_view(arguments, _structure_view(opened, structure, arguments, stages))
     if path is not None:
         rows = (
             burstline.structure.loops_table(trace, structure)
@@ -160,15 +162,28 @@ def _cut_command(arguments: usage.Arguments, number: int) -> str:
 
 
 def _structure_view(
-    trace: Trace,
+    opened: Run,
     structure: Structure,
     arguments: usage.Arguments,
     stages: Mapping[str, int],
 ) -> View:
+    trace, lines, computing = opened.trace, None, {}
+    if arguments.waits:
+        lines = opened.ask("lines", **detection(arguments))
+        computing = burstline.answers.computing_places(
+            opened.waits(), lines.computing_path.tolist()
+        )
     known = burstline.structure.in_calls(trace, structure) if arguments.in_calls else None
     others = burstline.structure.other_readings(trace, structure) if arguments.other else None
     if arguments.format != "table":
-        return show.StructureView(structure, stages=stages, in_calls=known, others=others)
+        return show.StructureView(
+            structure,
+            stages=stages,
+            in_calls=known,
+            others=others,
+            lines=lines,
+            computing=computing,
+        )
     ranks = _ranks_shown(structure, arguments)
     bursts_ns = inside = None
     if arguments.bursts is not None:
@@ -185,6 +200,8 @@ def _structure_view(
         stages=stages,
         in_calls=known,
         others=others,
+        lines=lines,
+        computing=computing,
     )
 
 

@@ -49,9 +49,16 @@ class Row:
         return f"{self.file}:{self.first}" + f"-{self.last}" * (self.last != self.first)
 
 
-def rows_of(structure: Structure, times: BySite | None = None) -> list[Row]:
-    """The lines of a structure with their totals, those of some ranks put together."""
-    lines = pseudocode(structure, bursts_ns=1)
+def rows_of(
+    structure: Structure,
+    times: BySite | None = None,
+    computing: Mapping[int, str] | None = None,
+) -> list[Row]:
+    """The lines of a structure with their totals, those of some ranks put together.
+
+    Where computing is may be given by the site of the call behind it.
+    """
+    lines = pseudocode(structure, bursts_ns=1, computing=computing)
     rows: list[Row] = []
     for line, of_ranks in _without_rank_blocks(lines):
         row = _row(line, times, of_ranks=of_ranks)
@@ -91,6 +98,7 @@ def _row(line: Line, times: BySite | None, *, of_ranks: bool) -> Row:
         number,
         number,
         mean_ns=line.time_ns,
+        spent_ns=line.total_ns,
         of_ranks=of_ranks,
     )
     if isinstance(line.item, Loop):
@@ -100,7 +108,7 @@ def _row(line: Line, times: BySite | None, *, of_ranks: bool) -> Row:
     count, site = int(line.item.executions.sum()), line.item.site
     row = replace(row, calls=count, operation=line.item.operation, sites=(site,))
     if times is None:
-        return replace(row, spent_ns=None if line.time_ns is None else line.time_ns * count)
+        return row
     return _with_times(row, times[0], site)
 
 
@@ -108,7 +116,7 @@ def _before(row: Row, call: Row, item: Call, times: BySite | None) -> Row:
     """Computing, with what is known of the call behind it."""
     row = replace(row, calls=call.calls, next_where=call.where, sites=(item.site,))
     if times is None:
-        return replace(row, spent_ns=(row.mean_ns or 0) * call.calls)
+        return row
     return _with_times(row, times[1], item.site)
 
 

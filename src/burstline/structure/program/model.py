@@ -14,7 +14,7 @@ from burstline.structure.calls import Calls
 from burstline.structure.partner_laws import Law
 from burstline.structure.program.fidelity import Expander
 from burstline.structure.program.iterations import Iterations, Steps, timed
-from burstline.structure.program.nodes import Call, Item, Loop, tree, walk
+from burstline.structure.program.nodes import Call, Item, Loop, share_of, tree, walk
 from burstline.structure.program.rules import Around, Conditions, size
 from burstline.structure.reduction import Reduced
 
@@ -127,6 +127,11 @@ class Structure:
         return tuple(item for item in self.items if isinstance(item, Call))
 
     @property
+    def whole_ns(self) -> int:
+        """The time of the run, once for each lane: what shares of lines are of."""
+        return self.run_ns * len(self.ranks)
+
+    @property
     def nodes(self) -> int:
         """Its calls, loops and conditions; a chain of ``if``, ``elif`` and ``else`` is one."""
         return size(self.items, Around())
@@ -163,9 +168,9 @@ class Structure:
             "size": {"nodes": nodes, "calls": self.calls, "ratio": nodes / self.calls},
             "classes": [list(ranks) for ranks in self.classes],
             "unique_calls": self.unique_calls,
-            "loops": [loop.as_dict() for loop in self.loops],
-            "outside": [call.as_dict() for call in self.outside],
-            "program": tree(self.items),
+            "loops": self._with_shares([loop.as_dict() for loop in self.loops]),
+            "outside": self._with_shares([call.as_dict() for call in self.outside]),
+            "program": self._with_shares(tree(self.items)),
             "left_out": {
                 "unique_calls": sum(int(np.count_nonzero(c.executions)) for c in self.left_out),
                 "calls": executed,
@@ -175,7 +180,16 @@ class Structure:
 
     def rows(self) -> list[dict[str, Any]]:
         """A dictionary per node, in the order of the program; times in ns, None for nothing."""
-        return [item.row(depth) for item, depth in walk(self.items)]
+        return self._with_shares([item.row(depth) for item, depth in walk(self.items)])
+
+    def _with_shares(self, nodes: list[dict[str, Any]]) -> list[dict[str, Any]]:
+        """Nodes as dictionaries, the calls among them with their share of the run."""
+        for node in nodes:
+            if node.get("operation") is not None:
+                node["share"] = share_of(node["operation"], node["total_ns"], self.whole_ns)
+            for inner in ("items", "calls"):
+                self._with_shares(node.get(inner, []))
+        return nodes
 
     def to_frame(self) -> pl.DataFrame:
         """The :meth:`rows` as a Polars data frame."""

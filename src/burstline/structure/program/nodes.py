@@ -10,13 +10,16 @@ import numpy as np
 
 from burstline.columns import Floats, Integers
 from burstline.identity import Frame, Path
+from burstline.model import FINALIZES, INITS
 from burstline.structure.communicators import CallCommunicators
 from burstline.structure.exchanges import Partners
 from burstline.structure.program.ranks import compact
 from burstline.structure.program.runs import Runs
 
 _PLACE = ("file", "line", "function")
-_FIGURES = ("iterations", "probability", "executions", "mean_ns", "mean_bytes", "share")
+_FIGURES = (
+    *("iterations", "probability", "executions", "mean_ns", "total_ns", "mean_bytes", "share"),
+)
 _COLUMNS = ("depth", "kind", "loop", "operation", *_PLACE, *_FIGURES, "ranks")
 
 
@@ -87,6 +90,16 @@ class Call:
         """The frame that calls MPI; None if the trace does not say."""
         return self.path[-1] if self.path else None
 
+    @property
+    def total_ns(self) -> int:
+        """The time in all executions, on all lanes."""
+        return round(self.time_ns * int(self.executions.sum()))
+
+    @property
+    def computing_ns(self) -> int:
+        """The computation before all executions, on all lanes."""
+        return round((self.burst_ns or 0) * int(self.executions.sum()))
+
     def as_dict(self) -> dict[str, Any]:
         """The call as JSON output."""
         partners, several = self.partners, self.communicators
@@ -98,10 +111,12 @@ class Call:
             "ranks": list(self.ranks),
             "executions": int(self.executions.sum()),
             "mean_ns": round(self.time_ns),
+            "total_ns": self.total_ns,
             "spread_ns": round(self.time_spread_ns),
             "mean_bytes": self.size_bytes,
             "spread_bytes": self.size_spread_bytes,
             "burst_ns": None if self.burst_ns is None else round(self.burst_ns),
+            "burst_total_ns": self.computing_ns,
             "counters": dict(self.counters),
             "iteration_counters": dict(self.iteration_counters),
             "peers": None if partners.ranks is None else list(partners.ranks),
@@ -122,7 +137,8 @@ class Call:
     def row(self, depth: int) -> dict[str, Any]:
         """The row of the call in a table of nodes."""
         more = {"operation": self.operation, "mean_bytes": self.size_bytes} | self._place()
-        return _table_row(self, depth, "call", mean_ns=round(self.time_ns), **more)
+        times = {"mean_ns": round(self.time_ns), "total_ns": self.total_ns}
+        return _table_row(self, depth, "call", **times, **more)
 
     def _place(self) -> dict[str, Any]:
         return {name: self.caller and getattr(self.caller, name) for name in _PLACE}
@@ -188,6 +204,11 @@ class Loop:
         return int(self.executions[self.executions > 0][0])
 
     @property
+    def total_ns(self) -> int:
+        """The time of all iterations, on all lanes."""
+        return round(float(self.inside_ns.sum()))
+
+    @property
     def calls(self) -> tuple[Call, ...]:
         """The calls of its own body, those of subloops left out."""
         return tuple(call for call, _ in _own_calls(self.items))
@@ -200,6 +221,7 @@ class Loop:
             "iterations": self.iterations,
             "total_iterations": self.total_iterations,
             "mean_ns": round(self.mean_ns),
+            "total_ns": self.total_ns,
             "share": self.share,
             "ranks": list(self.ranks),
             "probability": self.probability,
@@ -214,7 +236,7 @@ class Loop:
 
     def row(self, depth: int) -> dict[str, Any]:
         """The row of the loop in a table of nodes."""
-        more = {"iterations": self.iterations, "share": self.share}
+        more = {"iterations": self.iterations, "share": self.share, "total_ns": self.total_ns}
         return _table_row(
             self, depth, "loop", loop=self.id, mean_ns=round(self.mean_ns), **more
         )
@@ -267,6 +289,13 @@ class Condition:
 
 
 Item = Call | Loop | Condition
+
+
+def share_of(operation: str, total_ns: float, whole_ns: int) -> float | None:
+    """The share of the run in calls; None of MPI_Init and MPI_Finalize, which are outside."""
+    if operation in (*INITS, *FINALIZES) or not whole_ns:
+        return None
+    return min(total_ns / whole_ns, 1.0)
 
 
 def _table_row(node: Item, depth: int, kind: str, **more: object) -> dict[str, Any]:

@@ -7,6 +7,7 @@ from typing import Any, Final
 
 import numpy as np
 
+from burstline.answers import computing_places
 from burstline.columns import Integers, Mask
 from burstline.errors import plural
 from burstline.quantities import format_ns
@@ -45,7 +46,11 @@ def section(report: Report) -> Section:
     """The loops of the program, read off the trace."""
     structure, lines = needed(report.structure), found(report.lines)
     whole = whole_ns(report)
-    rows = rows_of(structure, None if lines is None else (lines.within, lines.before))
+    times = computing = None
+    if lines is not None and (waits := found(report.waits)) is not None:
+        times = lines.within, lines.before
+        computing = computing_places(waits, lines.computing_path.tolist())
+    rows = rows_of(structure, times, computing)
     steps = found(report.steps)
     return Section(
         title(rows, structure, whole),
