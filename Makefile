@@ -55,9 +55,10 @@ docs: $(INSTALLED) $(VENV)/.docs  ## build the documentation into docs/_build
 	$(VENV)/bin/sphinx-build -n -W --keep-going -q -b html docs docs/_build/html
 	@echo "docs/_build/html/index.html"
 
-images: $(INSTALLED) $(VENV)/.test  ## draw the pictures of README and docs again
+images: $(INSTALLED) $(VENV)/.test  ## draw the pictures of README and docs, and run its notebooks, again
 	$(VENV)/bin/python docs/make_images.py
 	$(VENV)/bin/python docs/make_figures.py
+	$(VENV)/bin/python docs/make_notebooks.py
 
 bench: $(INSTALLED)  ## run the benchmarks; ARGS="--size 500M" for large inputs
 	$(VENV)/bin/python -m benchmarks $(if $(ARGS),$(ARGS),--quick)
