@@ -10,8 +10,6 @@ from dataclasses import fields, is_dataclass
 from enum import Enum
 from typing import Any, Final, NamedTuple, TypeVar
 
-import numpy as np
-
 T = TypeVar("T")
 
 
@@ -105,9 +103,12 @@ def table_of(
 def document(value: Any) -> Any:  # noqa: ANN401 -- any value
     """A frozen result as JSON has it: fields by name, arrays as lists, numbers as they are.
 
+    >>> import numpy as np
     >>> document((np.arange(2), None, {"a": np.int64(3)}))
     [[0, 1], None, {'a': 3}]
     """
+    import numpy as np  # noqa: PLC0415 -- no help loads NumPy
+
     if is_dataclass(value):
         return {each.name: document(getattr(value, each.name)) for each in fields(value)}
     if isinstance(value, Mapping):

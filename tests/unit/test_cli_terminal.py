@@ -7,9 +7,10 @@ import pytest
 from burstline import Trace
 from burstline.quantities import format_bytes, format_ns
 from burstline.show import Outcome, note, output, terminal
+from burstline.show.blocks import Facts
 from burstline.show.summary import SummaryView
 from burstline.summary import summarise
-from burstline.values import SHARE, TIME, Column, Facts, Table, Value
+from burstline.values import SHARE, TIME, Column, Table, Value
 from by_hand import calls_of, threads, trace_of
 
 

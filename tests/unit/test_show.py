@@ -9,10 +9,11 @@ import pytest
 
 from burstline import ParameterError, burst_table, detect, show, summarise
 from burstline.merge import Overview
+from burstline.show.blocks import Facts, Heading, Lines
 from burstline.show.terminal import notebook_html
 from burstline.structure import loop_table
 from burstline.testing import trace_of
-from burstline.values import Column, Facts, Heading, Lines, Table
+from burstline.values import Column, Table
 from loop_programs import Do, loop, run
 
 HOSTILE = "<script>alert(1)</script>\x1b[31m&"

@@ -7,8 +7,9 @@ import json
 import pytest
 
 from burstline.show import StructureView
+from burstline.show.blocks import Heading
 from burstline.structure import Call, description_length, detect, other_readings, walk
-from burstline.values import Heading, Table
+from burstline.values import Table
 from loop_programs import Do, Program, loop, run
 
 SOMETIMES = loop(40, Do("Send", 12), Do("Bcast", 13, when=lambda k: k % 2), Do("Recv", 14))

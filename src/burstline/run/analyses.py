@@ -58,6 +58,7 @@ class Analysis:
     asks: tuple[str, ...] = ()  # the analyses that it is computed from, and those of them
     scope: Literal["process", "whole"] = "whole"  # whether each process is looked at alone
     is_large: bool = False  # whether its result goes where memory is short and nobody holds it
+    tells: bool = False  # whether it tells how far it is, and how its steps are called
 
 
 _FOUND: Final = Needs(dict.fromkeys(DETECTED, 1.0), 1.6)
@@ -168,6 +169,7 @@ ANALYSES: Final[Mapping[str, Analysis]] = {
         lambda run, **options: detect(run.trace, **options, progress=run.progress),
         _DETECTION,
         lambda _: _FOUND,
+        tells=True,
     ),
     "iterations": Analysis(
         lambda run, *, loop, **options: loop_table(

@@ -296,7 +296,8 @@ class Run:
             return result.result()
         try:
             self.require(analysis.needs(parameters), asks=analysis.asks)
-            self.progress.step(name, 0, "")
+            if not analysis.tells:
+                self.progress.step(name, 0, "")
             made = analysis.compute(self, **parameters)
         except BaseException as error:
             with self._lock:
