@@ -67,7 +67,7 @@ def test_whatever_the_program_did_the_page_is_written(story, tmp_path):
 def test_labels_are_inert(hostile, tmp_path):
     page = written(tmp_path, hostile)
 
-    assert page.count("<script>") == 4
+    assert page.count("<script>") == 5
     assert "<img" not in page
     assert "&lt;/script&gt;" in page
     assert not OBEYED & set(page)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from importlib.resources import files
+from xml.etree import ElementTree as ET
 
 import pytest
 
@@ -349,3 +350,23 @@ def test_without_scripts_the_panes_are_tables(opened, lulesh):
     page = opened(lulesh, java_script_enabled=False)
 
     assert page.locator("#panes table").count() == 3
+
+
+@pytest.mark.parametrize("section", ["computing", "timeline"])
+def test_pictures_are_taken_along_as_svg_and_png(opened, lulesh, tmp_path, section):
+    page = opened(lulesh)
+    tools = page.locator(f"#{section} .take, #{section} .tl-tools").last
+
+    for form in ("SVG", "PNG"):
+        with page.expect_download() as told:
+            tools.locator(f"button:has-text('{form}')").click()
+        told.value.save_as(tmp_path / form)
+        assert told.value.suggested_filename == f"lulesh_8r-{section}.{form.lower()}"
+
+    picture = ET.parse(tmp_path / "SVG").getroot()  # noqa: S314 -- ours
+    elements = [each.tag.rpartition("}")[2] for each in picture.iter()]
+    assert elements.count("text") > 5
+    assert all(each.get("class") is None for each in picture.iter())
+    assert "rgb(" in picture.find(".//{*}text").get("fill")
+    assert (tmp_path / "PNG").read_bytes()[1:4] == b"PNG"
+    assert (tmp_path / "PNG").stat().st_size > 10_000

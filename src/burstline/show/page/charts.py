@@ -136,7 +136,7 @@ def columns(
     most = max([*sums, *each], default=0) or 1
     ticks = nice_ticks(most) if axis else []
     top = max([most, *ticks])
-    left, bottom, above = (44, 20, 6) if axis else (0, 13, 14)
+    left, bottom, above = (56, 20, 6) if axis else (0, 13, 14)
     room = height - bottom - above
     pitch = (width - left) / max(len(steps), 1)
     wide = min(pitch * (0.5 if axis and pitch > 30 else 0.8), 58.0)

@@ -30,7 +30,7 @@ from burstline.show.terminal import notebook_html
 _SECTIONS: Final = (verdict, ranks, timeline, code, waits, messages, computing, runs, coverage)
 """In the order of the questions; each has NAME, LABEL and section(report)."""
 _STYLES: Final = ("page.css", "pictures.css", "timeline.css", "panes.css")
-_SCRIPTS: Final = ("page.js", "pieces.js", "timeline.js", "panes.js")
+_SCRIPTS: Final = ("page.js", "pieces.js", "timeline.js", "panes.js", "pictures.js")
 
 
 class Page(NamedTuple):
