@@ -168,3 +168,18 @@ def test_rows_of_a_tree_are_indented_by_their_depth(capsys):
     lines = capsys.readouterr().out.splitlines()[-3:]
     assert [line.split(None, 1)[1].strip() for line in lines] == ["3.00 ms", "-", "25.0 %"]
     assert [len(line) - len(line.lstrip()) for line in lines] == [2, 4, 6]
+
+
+@pytest.mark.parametrize(
+    ("width", "heads"),
+    [(40, "name mean total share"), (32, "name mean share"), (20, "name mean")],
+)
+def test_spare_columns_are_left_out_where_a_screen_is_narrow(width, heads, capsys, monkeypatch):
+    monkeypatch.setenv("COLUMNS", str(width))
+    times = [Column(name, TIME) for name in ("mean", "total")]
+    columns = [Column("name"), *times, Column("share", SHARE)]
+    rows = [["a", 1_000, 2_000, 0.5]]
+
+    terminal.print_blocks([Table(columns, rows, spare=("total", "share"))])
+
+    assert capsys.readouterr().out.splitlines()[0].split() == heads.split()

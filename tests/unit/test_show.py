@@ -40,7 +40,8 @@ def results():
 
 
 @pytest.mark.parametrize("number", range(3))
-def test_a_notebook_shows_what_a_terminal_shows(number, capsys):
+def test_a_notebook_shows_what_a_terminal_shows(number, capsys, monkeypatch):
+    monkeypatch.setenv("COLUMNS", "200")  # room for every column
     view = show.view(results()[number])
     page = Reader()
     page.feed(view._repr_html_())
