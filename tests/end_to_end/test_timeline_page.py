@@ -367,6 +367,8 @@ def test_pictures_are_taken_along_as_svg_and_png(opened, lulesh, tmp_path, secti
     elements = [each.tag.rpartition("}")[2] for each in picture.iter()]
     assert elements.count("text") > 5
     assert all(each.get("class") is None for each in picture.iter())
+    kinds = {"Computing", "Late sender"} & {each.text for each in picture.iter()}
+    assert kinds == ({"Computing", "Late sender"} if section == "timeline" else set())
     assert "rgb(" in picture.find(".//{*}text").get("fill")
     assert (tmp_path / "PNG").read_bytes()[1:4] == b"PNG"
     assert (tmp_path / "PNG").stat().st_size > 10_000

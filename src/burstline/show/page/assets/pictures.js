@@ -8,16 +8,53 @@
     "stroke-linecap", "opacity", "font-family", "font-size", "font-weight", "text-anchor",
   ];
 
+  const MARGIN = 8;
+
+  function made(svg, name, attributes, text) {
+    const element = document.createElementNS(svg.namespaceURI, name);
+    for (const key of Object.keys(attributes)) element.setAttribute(key, attributes[key]);
+    if (text) element.textContent = text;
+    return element;
+  }
+
+  const paperColour = () => getComputedStyle(document.body).backgroundColor;
+  const fillOf = (element) => getComputedStyle(element).fill.replace(/url\("?[^#"]*(#[^")]+)"?\)/, "url($1)");
+
+  // The kinds of time that a picture has, as legends of the page name them, below it.
+  function legendOf(svg, width, height) {
+    const rows = [];
+    const seen = new Set();
+    let x = 0;
+    let y = height + 14;
+    for (const item of document.querySelectorAll(".legend [data-kind] > span:last-child")) {
+      const { kind } = item.parentNode.dataset;
+      const box = svg.querySelector(`.k-${CSS.escape(kind)}`);
+      if (!box || seen.has(kind)) continue;
+      seen.add(kind);
+      const room = 30 + 6.6 * item.textContent.length; // a letter is about as wide
+      if (x + room > width) [x, y] = [0, y + 20];
+      const place = { x, y, width: 12, height: 12 };
+      rows.push(made(svg, "rect", { ...place, fill: fillOf(box) }));
+      const hatch = box.nextElementSibling;
+      if (hatch && hatch.matches("[class^=h-]")) rows.push(made(svg, "rect", { ...place, fill: fillOf(hatch) }));
+      const look = { x: x + 18, y: y + 10, fill: getComputedStyle(item).color, "font-size": 11, "font-family": "sans-serif" };
+      rows.push(made(svg, "text", look, item.textContent));
+      x += room;
+    }
+    return { rows, below: rows.length ? y + 14 : height };
+  }
+
   // A copy that looks the same anywhere: styles in its elements, hatches in it, paper below.
   function alone(svg) {
     const copy = svg.cloneNode(true);
-    const [, , width, height] = svg.getAttribute("viewBox").split(/\s+/).map(Number);
+    const [, , wide, high] = svg.getAttribute("viewBox").split(/\s+/).map(Number);
+    const { rows, below } = legendOf(svg, wide, high);
+    const [width, height] = [wide + 2 * MARGIN, below + 2 * MARGIN];
     const all = [svg, ...svg.querySelectorAll("*")];
     [copy, ...copy.querySelectorAll("*")].forEach((element, k) => {
       const style = getComputedStyle(all[k]);
       for (const name of INLINED) {
-        const value = style.getPropertyValue(name).replace(/url\("?[^#"]*(#[^")]+)"?\)/, "url($1)");
-        element.setAttribute(name, value);
+        element.setAttribute(name, name === "fill" ? fillOf(all[k]) : style.getPropertyValue(name));
       }
       for (const name of ["class", "tabindex"]) element.removeAttribute(name);
     });
@@ -30,11 +67,9 @@
       line.setAttribute("stroke-width", strokeWidth);
       copy.prepend(hatch);
     }
-    const paper = document.createElementNS(svg.namespaceURI, "rect");
-    paper.setAttribute("width", String(width));
-    paper.setAttribute("height", String(height));
-    paper.setAttribute("fill", getComputedStyle(document.body).backgroundColor);
-    copy.prepend(paper);
+    copy.prepend(made(svg, "rect", { x: -MARGIN, y: -MARGIN, width, height, fill: paperColour() }));
+    copy.append(...rows);
+    copy.setAttribute("viewBox", `${-MARGIN} ${-MARGIN} ${width} ${height}`);
     copy.setAttribute("width", String(width));
     copy.setAttribute("height", String(height));
     return { text: new XMLSerializer().serializeToString(copy), width, height };
@@ -52,6 +87,17 @@
     save(new Blob([alone(svg).text], { type: "image/svg+xml" }), `${name}.svg`);
   }
 
+  // On paper: a canvas is transparent where nothing is drawn.
+  function saveCanvas(shown, name) {
+    const canvas = document.createElement("canvas");
+    [canvas.width, canvas.height] = [shown.width, shown.height];
+    const context = canvas.getContext("2d");
+    context.fillStyle = paperColour();
+    context.fillRect(0, 0, canvas.width, canvas.height);
+    context.drawImage(shown, 0, 0);
+    canvas.toBlob((blob) => save(blob, `${name}.png`), "image/png");
+  }
+
   function savePng(svg, name) {
     const { text, width, height } = alone(svg);
     const image = new Image();
@@ -66,12 +112,12 @@
   }
 
   function button(text, label, action) {
-    const made = document.createElement("button");
-    made.type = "button";
-    made.textContent = text;
-    made.setAttribute("aria-label", label);
-    made.addEventListener("click", action);
-    return made;
+    const one = document.createElement("button");
+    one.type = "button";
+    one.textContent = text;
+    one.setAttribute("aria-label", label);
+    one.addEventListener("click", action);
+    return one;
   }
 
   const run = (document.title.split(" · ")[0] || "run").replace(/[^\w.-]+/g, "_").slice(0, 80);
@@ -93,7 +139,7 @@
   const lanes = document.getElementById("tl-lanes");
   const tools = document.querySelector(".tl-tools");
   if (lanes && tools) {
-    const asPng = () => lanes.toBlob((blob) => save(blob, `${run}-timeline.png`), "image/png");
+    const asPng = () => saveCanvas(lanes, `${run}-timeline`);
     const still = document.querySelector("#tl-static svg");
     if (still) tools.append(button("SVG", "Save the first view of the timeline as SVG", () => saveSvg(still, `${run}-timeline`)));
     tools.append(button("PNG", "Save what the timeline shows as PNG", asPng));
