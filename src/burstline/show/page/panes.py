@@ -24,8 +24,9 @@ from burstline.values import SHARE, TIME, Column, Table
 from burstline.waits import PARENTS, WAITS, Waits
 
 _ROOTS: Final = ("time", "delay", "critical_path")
-_MOST_PATHS: Final = 400
-_MOST_THREADS: Final = 128
+_SIZES: Final = ((400, 128), (400, 64), (400, 32), (200, 32), (100, 16))
+"""Call paths and threads that have rows, the first that are not too many values together."""
+_MOST_VALUES: Final = 60_000
 _MOST_TOLD: Final = 32
 """Rows of a pane that are told without a script."""
 _LONGEST: Final = 200
@@ -82,36 +83,38 @@ def panes_of(waits: Waits) -> Panes:
     Of very many call paths those with least time are in their callers; of very many threads
     neighbours share a row.
     """
-    profile = waits.profile
+    sizes = iter(_SIZES)
+    made = _sized(waits, *next(sizes))
+    while sum(len(value) for *_, value in made.values) > _MOST_VALUES:
+        if (size := next(sizes, None)) is None:
+            break
+        made = _sized(waits, *size)
+    return made
+
+
+def _sized(waits: Waits, most_paths: int, most_threads: int) -> Panes:
+    """The trees with at most so many call paths and threads."""
     names, metrics = _metrics(waits)
-    used = np.zeros(profile.call_paths.num_rows, bool)
-    for name in names:
-        used[profile.stored[name].call_paths] = True
-    parents = profile.call_paths["parent"].fill_null(-1).to_numpy()
-    weight = np.zeros(len(used), np.int64)
-    for name in _ROOTS:
-        if name in profile.stored:
-            stored = profile.stored[name]
-            np.add.at(weight, stored.call_paths, np.abs(stored.values).sum(axis=1))
-    place, kept = _kept(used, parents, weight)
-    numbers = {row: number for number, row in enumerate(kept)}
-    labels = profile.names()
-    paths = [Node(labels[row], numbers.get(int(parents[row]), -1)) for row in kept]
-    threads, leaves, leaf_of = _threads(waits)
-    values = []
-    for name in names:
-        stored = profile.stored[name]
-        summed = np.zeros((len(kept), len(leaves)), np.int64)
-        columns = np.zeros((len(stored.call_paths), len(leaves)), np.int64)
-        np.add.at(columns.T, leaf_of, stored.values.T)
-        np.add.at(summed, place[stored.call_paths], columns)
-        path, leaf = np.nonzero(summed)
-        values.append((path, leaf, summed[path, leaf]))
+    paths, place, left_out = _paths(waits, names, most_paths)
+    threads, leaves, leaf_of = _threads(waits, most_threads)
+    values = [_values(waits, name, place, leaf_of, leaves) for name in names]
     waiting = [name in WAITS for name in names]
     totals = [int(value.sum()) for *_, value in values]
     picked = max(range(len(names)), key=lambda k: (waiting[k], totals[k]), default=0)
-    left_out = int(used.sum()) - int(used[kept].sum())
     return Panes(metrics, paths, threads, leaves, values, picked, left_out)
+
+
+def _values(
+    waits: Waits, name: str, place: Integers, leaf_of: Integers, leaves: Sequence[int]
+) -> tuple[Integers, Integers, Integers]:
+    """What call paths and threads have of a metric, without zeros."""
+    stored = waits.profile.stored[name]
+    columns = np.zeros((len(leaves), len(stored.call_paths)), np.int64)
+    np.add.at(columns, leaf_of, stored.values.T)
+    summed = np.zeros((int(place.max(initial=-1)) + 1, len(leaves)), np.int64)
+    np.add.at(summed, place[stored.call_paths], columns.T)
+    path, leaf = np.nonzero(summed)
+    return path, leaf, summed[path, leaf]
 
 
 def _metrics(waits: Waits) -> tuple[list[str], list[Node]]:
@@ -135,33 +138,45 @@ def _metrics(waits: Waits) -> tuple[list[str], list[Node]]:
     return names, nodes
 
 
-def _kept(used: Any, parents: Integers, weight: Integers) -> tuple[Integers, list[int]]:  # noqa: ANN401 -- a mask
-    """The row of each call path that stands for it, and the rows that are kept, in order."""
-    keep = np.zeros(len(used), bool)
-    for row in np.argsort(-weight, kind="stable").tolist():
-        if not used[row]:
-            continue
-        above = []
-        node = row
-        while node >= 0 and not keep[node]:
+def _paths(waits: Waits, names: Sequence[str], most: int) -> tuple[list[Node], Integers, int]:
+    """The rows of call paths, the one that each is told in, and how many are left out."""
+    profile = waits.profile
+    used = np.zeros(profile.call_paths.num_rows, bool)
+    for name in names:
+        used[profile.stored[name].call_paths] = True
+    parents = profile.call_paths["parent"].fill_null(-1).to_numpy().tolist()
+    weight = np.zeros(len(used), np.int64)
+    for name in _ROOTS:
+        if name in profile.stored:
+            stored = profile.stored[name]
+            np.add.at(weight, stored.call_paths, np.abs(stored.values).sum(axis=1))
+    order = np.argsort(-weight, kind="stable")
+    keep: set[int] = set()
+    for row in order[used[order]].tolist():
+        above, node = [], row
+        while node >= 0 and node not in keep:
             above.append(node)
-            node = int(parents[node])
-        if keep.sum() + len(above) > _MOST_PATHS and keep.any():
-            continue
-        keep[above] = True
-    kept = np.flatnonzero(keep).tolist()
-    numbers = np.full(len(used), -1, np.int64)
-    numbers[kept] = np.arange(len(kept))
+            node = parents[node]
+        if len(keep) + len(above) <= most:
+            keep.update(above)
+    kept, labels = sorted(keep), profile.names()
+    numbers = {row: number for number, row in enumerate(kept)}
+    paths = [Node(labels[row], numbers.get(parents[row], -1)) for row in kept]
+    place = np.full(len(used), -1, np.int64)
+    place[kept] = np.arange(len(kept))
     for row in range(len(used)):  # parents come before their children
-        if numbers[row] < 0:
-            numbers[row] = numbers[parents[row]] if parents[row] >= 0 else 0
-    return numbers, kept
+        if place[row] < 0 <= parents[row]:
+            place[row] = place[parents[row]]
+    if (place[used] < 0).any():
+        place[place < 0] = len(paths)
+        paths.append(Node("other call paths", -1))
+    return paths, place, int(used.sum()) - int(used[kept].sum())
 
 
-def _threads(waits: Waits) -> tuple[list[Node], list[int], Integers]:
+def _threads(waits: Waits, most: int) -> tuple[list[Node], list[int], Integers]:
     """The rows of threads, those that values are of, and the one of each location."""
     ranks, threads = (waits.profile.locations[k].to_pylist() for k in ("rank", "thread"))
-    by = -(-len(ranks) // _MOST_THREADS)
+    by = -(-len(ranks) // most)
     if by > 1:
         groups = [range(k, min(k + by, len(ranks))) for k in range(0, len(ranks), by)]
         nodes = [Node(f"{ranks[each[0]]}-{ranks[each[-1]]}", -1) for each in groups]
