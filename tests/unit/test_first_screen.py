@@ -3,12 +3,14 @@
 from __future__ import annotations
 
 from dataclasses import replace
+from importlib.resources import files
 
 import numpy as np
 import pytest
 
 import burstline
-from burstline.answers import Known, longest_loop, overview, screen, text_of
+from burstline.answers import Known, longest_loop, overview, place_shares, screen, text_of
+from burstline.answers.places import short_text
 from burstline.errors import BurstlineError
 from burstline.testing import trace_of
 from verdicts import MS, looping
@@ -27,6 +29,7 @@ path 1 main file a.c line 7
   | 84 enter MPI_Recv path 0 | 85 receive from 0 tag 9 bytes 8 | 85 leave
   | 100 enter MPI_Finalize path 0 | 101 leave
 """
+LULESH = files("burstline") / "data" / "lulesh_8r.prv.gz"
 NAMES = ["time step", "efficiency", "waits", "cause", "advice"]
 
 
@@ -199,6 +202,20 @@ def test_who_comes_late_by_computing_is_named():
         "Look first at rank 0, which causes 100.0 % of the waiting, computing from"
     )
     assert told["advice"].endswith("compile with -g, and record with call stacks.")
+
+
+def test_calls_at_one_line_are_one_place_whoever_calls_their_function():
+    trace = burstline.read(LULESH)
+    waits = burstline.open(trace).waits()
+    costs = waits.profile.exclusive("delay").sum(axis=1)
+
+    texts = [text for text, _ in place_shares(waits, costs.tolist(), 10)]
+
+    assert len(texts) == len(set(texts)) > 3
+    line, share = place_shares(waits, costs.tolist(), 1)[0]
+    of_line = [costs[row] for row in range(len(costs)) if short_text(waits, row) == line]
+    assert len(of_line) > 1
+    assert share == pytest.approx(sum(of_line) / costs.sum(), rel=1e-3)
 
 
 def test_little_waiting_has_no_cause():

@@ -3,11 +3,14 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import Any
+from typing import Any, Final
 
 from burstline.answers.values import Place
 from burstline.identity import MAINS
 from burstline.waits import EXTENSION, Waits, one_of
+
+_LOOKED_AT: Final = 64
+"""Call paths of which a place is told: a text of each takes long."""
 
 
 def place_of(waits: Waits, call_path: int, rank: int | None = None) -> Place:
@@ -80,6 +83,21 @@ def short_text(waits: Waits, call_path: int) -> str:
     sites = waits.places.place_text(call_path)
     [row] = waits.profile.call_paths.slice(call_path, 1).to_pylist()
     return f"{text} at {sites[0]}" if row["paradigm"] == "mpi" and sites else text
+
+
+def by_place(waits: Waits, values: Sequence[float]) -> list[tuple[int, float]]:
+    """Values of call paths by place, those first that have most.
+
+    A place is all call paths that are told in the same few words: calls at one line, whoever
+    calls their function. It is named by the call path that has most of it. Of many call paths
+    those with most are looked at.
+    """
+    rows: dict[str, list[int]] = {}
+    for row in sorted(range(len(values)), key=lambda row: -values[row])[:_LOOKED_AT]:
+        if values[row] > 0:
+            rows.setdefault(short_text(waits, row), []).append(row)
+    sums = ((each[0], float(sum(values[row] for row in each))) for each in rows.values())
+    return sorted(sums, key=lambda place: -place[1])
 
 
 def short_inside(waits: Waits, call_path: int) -> str:

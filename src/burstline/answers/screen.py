@@ -13,7 +13,7 @@ from typing import Any, Final
 import numpy as np
 
 from burstline.answers.fitness import CALLERS_KNOWN, PROCESSORS_ALONE, SPOILS
-from burstline.answers.places import place_of, short_inside, short_text
+from burstline.answers.places import by_place, place_of, short_inside, short_text
 from burstline.answers.run import (
     FACTORS,
     GOOD,
@@ -39,7 +39,7 @@ from burstline.answers.words import (
 from burstline.structure import Loop, LoopTable, Structure
 from burstline.summary import Summary
 from burstline.timeline import LineTimes
-from burstline.waits import Costs, Waits, blame_for, ends_of, largest_waits, waits_ns
+from burstline.waits import Costs, Largest, Waits, blame_for, ends_of, largest_waits, waits_ns
 
 _HALF: Final = (0.45, 0.55)
 _LEAST_LOSS: Final = 0.01
@@ -346,16 +346,23 @@ def _waits(known: Known) -> Answer:
     worst = [
         sentence(
             name,
-            "{cost} are {why}, most in {where}.",
+            "{cost} are {why}, {most} in {where}.",
             cost=time(each.metric, each.cost_ns, place_of(waits, place)),
             why=_FOR.get(each.metric, each.metric),
+            most="most" if there > each.cost_ns / 2 else "above all",
             where=short_text(waits, place),
         )
         for each in largest[:2]
-        for place, _ in waits.top_call_paths(each.metric, 1, each.left_out)
+        for place, there in _places(waits, each)[:1]
         if each is largest[0] or each.cost_ns / whole >= _LEAST_LOSS
     ]
     return Answer(name, question, (total, *worst), (*_ranks(waits),))
+
+
+def _places(waits: Waits, wait: Largest) -> list[tuple[int, float]]:
+    """Where ranks wait in one way, those places first where they wait longest."""
+    values = waits.profile.exclusive(wait.metric).sum(axis=1)
+    return by_place(waits, np.where(wait.left_out, 0, values).tolist())
 
 
 def _ranks(waits: Waits) -> Iterator[Sentence]:
@@ -400,14 +407,15 @@ def _cause(known: Known) -> Answer | None:
     if costs is None:
         said = Sentence(name, "The trace does not tell what late ranks did.")
         return Answer(name, question, (said,))
-    by_place = (costs.computing + costs.in_mpi).sum(axis=1)
-    place = int(by_place.argmax())
+    [(place, there), *_] = by_place(
+        waits, (costs.computing + costs.in_mpi).sum(axis=1).tolist()
+    )
     blame = blame_for(waits, costs)
     in_mpi = costs.in_mpi[place].any()
     first = sentence(
         name,
         "In {share} of that time, the late rank was {where}.",
-        share=share("caused there", by_place[place] / costs.whole, place_of(waits, place)),
+        share=share("caused there", there / costs.whole, place_of(waits, place)),
         where=short_inside(waits, place),
     )
     answer = [first]
@@ -556,7 +564,6 @@ _FAILED: Final = {
 
 def place_shares(waits: Waits, values: Sequence[float], most: int) -> list[tuple[str, float]]:
     """The places with most of something, in a few words, each with its share."""
-    order = sorted(range(len(values)), key=lambda row: -values[row])
-    whole = sum(values)
-    shares = [(row, values[row] / max(whole, 1)) for row in order[:most]]
+    whole = max(sum(values), 1)
+    shares = ((row, value / whole) for row, value in by_place(waits, values)[:most])
     return [(short_text(waits, row), part) for row, part in shares if part >= _LEAST_PLACE]
