@@ -9,6 +9,7 @@ from __future__ import annotations
 import json
 import re
 from collections.abc import Iterable, Mapping, Sequence
+from functools import cache
 from html import escape, unescape
 from itertools import chain, repeat
 from typing import Any, Final, NamedTuple
@@ -41,6 +42,7 @@ _UNITS_OF_BYTES: Final = (
 )
 _LEAST_IN_UNIT: Final = 10
 """Of the largest value of a column: so small ones keep their digits."""
+_LONGEST_ATTRIBUTE: Final = 20_000
 _NUMBERS: Final = frozenset(Kind) - {Kind.TEXT, Kind.PATH}
 
 
@@ -81,10 +83,10 @@ def tag(name: str, /, *children: Child, **attributes: str | float | bool | None)
     for key, value in attributes.items():
         if value is None or value is False:
             continue
-        shown = key.removesuffix("_").replace("_", "-") if key != "viewBox" else key
+        shown = _name(key)
         if shown == "href" and not str(value).startswith("#"):
             raise ValueError(f"a page links to itself alone, not to {value!r}")
-        words.append(shown if value is True else f'{shown}="{text(_attribute(value), 20_000)}"')
+        words.append(shown if value is True else f'{shown}="{_attribute(value)}"')
     if name in _DRAWN and not children:
         return Html(f"<{' '.join(words)}/>")
     opened = f"<{' '.join(words)}>"
@@ -95,9 +97,17 @@ def _markup(part: str) -> str:
     return part if isinstance(part, Html) else text(part)
 
 
+@cache
+def _name(key: str) -> str:
+    """The name of an attribute, of the keyword that says it."""
+    return key if key == "viewBox" else key.removesuffix("_").replace("_", "-")
+
+
 def _attribute(value: str | float) -> str:
-    """A number as short as it can be: a hundredth of a pixel is enough."""
-    return f"{value:.2f}".rstrip("0").rstrip(".") if isinstance(value, float) else str(value)
+    """A text as markup; a number as short as it can be: a hundredth of a pixel is enough."""
+    if isinstance(value, str):
+        return text(value, _LONGEST_ATTRIBUTE)
+    return f"{value:.2f}".rstrip("0").rstrip(".")
 
 
 def plain(part: str) -> str:

@@ -7,6 +7,7 @@ from typing import Any, Final
 
 import numpy as np
 
+from burstline.columns import distinct
 from burstline.computing import Burst, Computing
 from burstline.errors import plural
 from burstline.histogram import Histogram
@@ -165,13 +166,16 @@ def _points(cells: Histogram, made: Computing) -> Html:
     rows, columns = np.nonzero(cells.bursts)
     x = [across.place(value) for value in _middles(cells.duration_ns)]
     y = [up.place(value) for value in _middles(cells.values, is_linear=cells.counter == IPC)]
-    found: dict[tuple[int, int], int] = {}
-    for row, column in zip(rows.tolist(), columns.tolist(), strict=True):
-        at = round(wide * x[column]), round(high * (1 - y[row]))
-        found[at] = found.get(at, 0) + int(cells.bursts[row, column])
-    levels: list[list[tuple[int, int]]] = [[] for _ in range(len(_LEVELS) + 1)]
-    for at, count in sorted(found.items()):
-        levels[sum(count > most for most in _LEVELS)].append(at)
+    at_x = np.rint(wide * np.array(x)).astype(np.int64)[columns]
+    at_y = np.rint(high * (1 - np.array(y))).astype(np.int64)[rows]
+    first, which = distinct(at_x, at_y)
+    counts = np.zeros(len(first), np.int64)
+    np.add.at(counts, which, cells.bursts[rows, columns])
+    level = np.searchsorted(_LEVELS, counts)
+    levels = [
+        [*zip(at_x[points].tolist(), at_y[points].tolist(), strict=True)]
+        for points in (first[level == each] for each in range(len(_LEVELS) + 1))
+    ]
     return charts.density(levels, plane, _SIZE, _marks(cells, made))
 
 
