@@ -231,6 +231,20 @@ def test_several_runs_are_compared_with_the_first(tmp_path):
     assert "Run 1 and run 2 divide their time alike to" in page
 
 
+def test_bursts_of_several_runs_are_matched_and_compared(tmp_path):
+    (first := tmp_path / "a.txt").write_text(COMPUTING)
+    (second := tmp_path / "b.txt").write_text(COMPUTING.replace("cpu=990", "cpu=495"))
+
+    told = data_of(first, second)["sections"]["runs"]["bursts"]
+    page = written(tmp_path, first, second)
+
+    checked = json.loads(run("check-merge", first, second, "--format", "json").stdout)
+    assert told["match_rate"] == checked["match_rate"] == 1
+    assert told["counters"] == checked["counters"]
+    assert "100.0 % of the bursts are in all runs" in page
+    assert "cpu of run 2" in page
+
+
 def test_a_run_that_cannot_be_read_is_an_error_and_no_page(tmp_path):
     first = slower(tmp_path, "a.txt", 100)
 

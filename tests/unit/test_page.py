@@ -152,6 +152,16 @@ def test_ticks_are_few_and_reach_the_largest(most):
     assert len(ticks) <= 6
 
 
+@given(st.lists(st.floats(0, 1e6), min_size=5, max_size=5))
+def test_boxes_stay_within_their_frame(values):
+    seen = Seen(charts.boxes([("duration", values)], 600, str))
+
+    [(_, frame)] = [each for each in seen.elements if each[0] == "svg"]
+    wide = float(frame["viewbox"].split()[2])
+    lines = [each for name, each in seen.elements if name == "line"]
+    assert all(0 <= float(each["x1"]) <= float(each["x2"]) <= wide for each in lines)
+
+
 def test_dots_are_a_path_from_pixel_to_pixel():
     path = charts.dots([(3, 4), (5, 4), (5, 9)])
 

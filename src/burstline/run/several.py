@@ -8,7 +8,9 @@ from dataclasses import dataclass, replace
 from burstline.comparison import Comparison, compare
 from burstline.efficiency import Scalability, scalability
 from burstline.errors import BurstlineError
+from burstline.merge import Check, check
 from burstline.model import Trace
+from burstline.run.needs import bytes_to_merge
 from burstline.run.run import Run
 from burstline.waits import Waits
 
@@ -27,11 +29,15 @@ class Compared:
         The waits of each, or why there are none.
     comparison : Comparison or str
         How alike they divide their time by metric and call path, or why that is not known.
+    bursts : Check or str
+        Which bursts they have in common, and how much durations and counters of these differ,
+        or why that is not known.
     """
 
     scaling: Scalability
     waits: tuple[Waits | str, ...]
     comparison: Comparison | str
+    bursts: Check | str
 
 
 def compared(runs: Iterable[Run], names: Sequence[str]) -> Compared:
@@ -55,10 +61,12 @@ def compared(runs: Iterable[Run], names: Sequence[str]) -> Compared:
         If no application of a run calls MPI.
     """
     waits: list[Waits | str] = []
+    together = _Together()
 
     def traces() -> Iterator[Trace]:
         for run in runs:
             waits.append(_waits(run))
+            together.add(run)
             yield run.trace
             del run
 
@@ -71,7 +79,38 @@ def compared(runs: Iterable[Run], names: Sequence[str]) -> Compared:
         replace(run, factors={**run.factors, **more})
         for run, more in zip(scaling.runs, split, strict=True)
     )
-    return Compared(replace(scaling, runs=told), tuple(waits), _comparison(waits, names))
+    return Compared(
+        replace(scaling, runs=told),
+        tuple(waits),
+        _comparison(waits, names),
+        together.checked(names),
+    )
+
+
+class _Together:
+    """Traces that are held as long as all of them fit beside the next."""
+
+    def __init__(self) -> None:
+        self._traces: list[Trace] = []
+        self._why = ""
+
+    def add(self, run: Run) -> None:
+        """Hold the trace of a run, or let all go."""
+        if self._why:
+            return
+        if 2 * bytes_to_merge([*self._traces, run.trace]) > run.memory:
+            self._traces, self._why = [], "the runs do not fit in memory together"
+            return
+        self._traces.append(run.trace)
+
+    def checked(self, names: Sequence[str]) -> Check | str:
+        """How far bursts of the runs, and their counters, agree."""
+        if self._why:
+            return self._why
+        try:
+            return check(self._traces, names=names)
+        except BurstlineError as error:
+            return str(error)
 
 
 def _waits(run: Run) -> Waits | str:

@@ -206,11 +206,12 @@ def _compared(arguments: usage.Arguments, opened: Run) -> dict[str, Any]:
     except (NotEnoughDataError, MemoryBudgetError) as error:
         return {"runs": show.Missing(str(error))}
     waits = [show.Missing(each) if isinstance(each, str) else each for each in made.waits]
-    alike = made.comparison
+    alike, same = made.comparison, made.bursts
     return {
         "runs": made.scaling,
         "others": tuple(waits[1:]),
         "comparison": show.Missing(alike) if isinstance(alike, str) else alike,
+        "bursts": show.Missing(same) if isinstance(same, str) else same,
     }
 
 

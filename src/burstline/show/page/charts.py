@@ -206,9 +206,10 @@ def boxes(
 ) -> Html:
     """Box plots: quartiles, middle and ends of each row of values."""
     most = max((value for _, values in rows for value in values), default=0) or 1
-    left, right, pitch = 170, 12, 24
-    shown = []
-    for tick in nice_ticks(most):
+    left, right, pitch = 170, 24, 24
+    shown, ticks = [], nice_ticks(most)
+    most = ticks[-1]
+    for tick in ticks:
         x = left + (width - left - right) * tick / most
         shown += [
             tag("line", x1=x, x2=x, y1=0, y2=pitch * len(rows), class_="grid"),

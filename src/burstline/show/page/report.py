@@ -14,6 +14,7 @@ from burstline.efficiency import Scalability
 from burstline.errors import NotEnoughDataError
 from burstline.histogram import Histogram
 from burstline.matrix import Matrix
+from burstline.merge import Check
 from burstline.show.page.html import Html
 from burstline.structure import LoopTable, Structure
 from burstline.summary import Summary
@@ -62,6 +63,7 @@ class Report:
     runs: Scalability | Missing  # how all of several runs compare
     others: tuple[Waits | Missing, ...] = ()  # of the runs behind the first
     comparison: Comparison | Missing = Missing("One run was given.")
+    bursts: Check | Missing = Missing("One run was given.")  # that several runs have in common
 
 
 class Section(NamedTuple):

@@ -9,6 +9,7 @@ from typing import Any, Final
 from burstline.comparison import Comparison, verdict
 from burstline.efficiency import Scalability, ScaledRun
 from burstline.errors import plural
+from burstline.merge import Check
 from burstline.quantities import format_ns
 from burstline.show.options import in_options
 from burstline.show.page import charts
@@ -22,9 +23,9 @@ from burstline.show.page.html import (
     table,
     tag,
 )
-from burstline.show.page.report import NothingError, Report, Section, found
+from burstline.show.page.report import Missing, NothingError, Report, Section, found
 from burstline.show.scaling import PROBLEM, ScalabilityView
-from burstline.values import COUNT, SHARE, TIME, Column, Kind, Notation, Table, Value
+from burstline.values import COUNT, SHARE, TIME, Column, Kind, Notation, Table, Value, ratio
 
 NAME: Final = "runs"
 LABEL: Final = "Runs"
@@ -56,9 +57,13 @@ def section(report: Report) -> Section:
             _factors(runs),
             _doubts(runs),
             None if comparison is None else _differences(comparison),
+            _bursts(report.bursts),
         ),
         ScalabilityView(runs).document()
-        | {"comparison": None if comparison is None else comparison.as_dict()},
+        | {
+            "comparison": None if comparison is None else comparison.as_dict(),
+            "bursts": None if (same := found(report.bursts)) is None else same.as_dict(),
+        },
     )
 
 
@@ -188,4 +193,56 @@ def _differences(comparison: Comparison) -> Html:
         heading(said, verdict(comparison)),
         table(Table(columns, rows, left=2)) if rows else None,
         table(scored, most=_MOST_DIFFERENCES) if len(pairs) > 1 else None,
+    )
+
+
+def _bursts(made: Check | Missing) -> Html:
+    """Which bursts the runs have in common, and how much these differ."""
+    if isinstance(made, Missing):
+        why = in_options(made.reason)
+        return heading("Bursts of the runs are not compared", f"{why[:1].upper()}{why[1:]}.")
+    said = f"{share_text(made.match_rate)} of the bursts are in all runs"
+    every = [*made.counters, *made.features]
+    for quality in every:
+        if quality.name == "duration" and quality.per_run:
+            most = max(spread.median for spread in quality.per_run)
+            said += f"; half of them last {share_text(most)} longer or shorter, or more"
+    columns = [
+        Column("Of a burst"), Column("Bursts", COUNT), Column("Correlation", ratio(2)),
+        Column("Mean difference", SHARE), Column("Within 30 %", SHARE),
+        Column("To merge it"),
+    ]  # fmt: skip
+    rows = [
+        [
+            quality.name,
+            quality.bursts,
+            quality.correlation,
+            quality.relative_difference,
+            quality.below_30,
+            quality.verdict,
+        ]
+        for quality in every
+    ]
+    boxes = [
+        (
+            f"{quality.name} of run {spread.run + 1}",
+            [spread.low, spread.lower, spread.median, spread.upper, spread.high],
+        )
+        for quality in every
+        for spread in quality.per_run
+        if spread.high > 0
+    ]
+    note = (
+        "Bursts are matched by the order and the places of the calls around them; "
+        "burstline check-merge says more."
+    )
+    return join(
+        heading(said, note),
+        table(Table(columns, rows)),
+        None
+        if not boxes
+        else join(
+            heading("How far bursts are from those of run 1, by what they have there"),
+            charts.boxes(boxes[:_MOST_DIFFERENCES], 1200, lambda share: f"{100 * share:g} %"),
+        ),
     )
