@@ -62,6 +62,18 @@ def test_ranks_that_hardly_compute_may_share_their_processors_in_mpi():
     assert (alone.figure, alone.passed) == (pytest.approx(1), None)
 
 
+def test_a_clock_of_processors_that_tells_nothing_is_not_asked_for_again():
+    summary = replace(burstline.summarise(looping(cpu=1)), processor=None)  # as of threads
+    without = burstline.summarise(looping())
+
+    [remedy], [other] = (
+        [each.remedy for each in checks(one) if each.inferred] for one in (summary, without)
+    )
+
+    assert remedy.startswith("threads of a rank wait for each other")
+    assert other == "record a counter of processor time, such as cpu"
+
+
 def test_without_callers_a_run_may_be_judged_but_not_located():
     said = told(looping(path=False))
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import Final
 
 from burstline.answers.values import Check
+from burstline.model import is_processor_clock
 from burstline.summary import Summary
 from burstline.waits import Waits
 
@@ -110,6 +111,8 @@ def _callers_known(summary: Summary) -> Check:
 def _processors_alone(summary: Summary) -> Check:
     figure = None
     remedy = "record a counter of processor time, such as cpu"
+    if any(map(is_processor_clock, summary.counters)):
+        remedy = "threads of a rank wait for each other, so their processor time does not tell"
     if (on := summary.processor) is not None:
         figure = min(on.counted_ns / on.elapsed_ns, 1.0)
         remedy = "run it again with a processor for each rank before changing code"

@@ -15,11 +15,15 @@ INSTRUCTIONS: Final = (*(name for name, _ in OF_IPC), "IR_TOT_INS")
 _CLOCKS_OF_PROCESSORS: Final = ("cpu", "cpu-clock", "task-clock")
 
 
+def is_processor_clock(name: str) -> bool:
+    """Whether a counter is called like the time on a processor."""
+    return name.lower().endswith(_CLOCKS_OF_PROCESSORS)
+
+
 def processor_clock(trace: Trace) -> str | None:
     """The counter of the time on a processor, in ns; None if there is none."""
     for row in trace.table("counters").to_pylist():
-        is_clock = row["name"].lower().endswith(_CLOCKS_OF_PROCESSORS)
-        if is_clock and row["unit"] == "ns" and row["mode"] == "delta":
+        if is_processor_clock(row["name"]) and row["unit"] == "ns" and row["mode"] == "delta":
             name: str = row["name"]
             return name
     return None
