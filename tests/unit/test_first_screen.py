@@ -97,6 +97,17 @@ def test_the_headline_is_a_kind_of_time_that_no_line_of_mpi_has(kind, text):
     assert said(replace(known, lines=lines))["headline"] == f"{text} Computing takes 10.0 %."
 
 
+def test_without_a_structure_the_headline_is_of_all_of_mpi():
+    known = known_of(looping(computing=(90, 30)), structure=None, missing={"structure": "No."})
+
+    told = said(replace(known, lines=replace(known.lines, places=())))
+
+    assert told["headline"] == (
+        "MPI takes 40.0 % of all rank time. At which lines is not known: No. "
+        "Computing takes 60.0 %."
+    )
+
+
 def test_without_a_timeline_the_headline_says_why():
     missing = known_of(looping(), lines=None, missing={"lines": "It does not fit."})
     nothing = said(known_of(trace_of("ranks 1 | 0 | 0 enter work | 9 leave")))

@@ -55,6 +55,9 @@ _KINDS: Final = {
     "io": "Files take {share} of all {time} time.",
 }
 """Losses that are at no line of MPI, by kind of time."""
+_IN_MPI: Final = (
+    "transfer", "other_mpi", "blocked", "collective", "late_receiver", "late_sender"
+)  # fmt: skip
 _FOR: Final = {
     "mpi_latesender": "for late senders",
     "mpi_latereceiver": "for late receivers",
@@ -173,7 +176,12 @@ def _headline(known: Known) -> Iterator[Sentence]:
     largest, kind = max(losses, default=(0, ""))
     place = next(iter(lines.places), None)
     of_place = 0 if place is None else place.time_ns
-    if max(largest, of_place) / whole < _LEAST_LOSS:
+    in_mpi = sum(lines.kinds.get(kind, 0) for kind in _IN_MPI)
+    if known.structure is None and in_mpi >= largest:
+        mpi, why = share("MPI", in_mpi / whole), known.why_not("structure")
+        yield sentence(name, "MPI takes {mpi} of all {time} time.", mpi=mpi, time=known.unit)
+        yield Sentence(name, f"At which lines is not known: {why}.")
+    elif max(largest, of_place) / whole < _LEAST_LOSS:
         yield Sentence(name, f"No line of MPI takes 1 % of all {known.unit} time.")
     elif place is None or largest > of_place:
         loss = share(kind, largest / whole)

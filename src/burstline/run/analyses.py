@@ -22,7 +22,7 @@ from burstline.signature import phases
 from burstline.structure import detect, loop_table
 from burstline.summary import Summary, summarise
 from burstline.synchronisation import graph_of
-from burstline.timeline import line_times, timeline_of
+from burstline.timeline import LineTimes, line_times, timeline_of
 from burstline.waits import CLOCKS, Known, Waits, states_of, with_intrinsic
 
 Parameters = Mapping[str, Any]
@@ -136,6 +136,17 @@ def _verdict(
     )
 
 
+def _lines(run: Run, **detection: Any) -> LineTimes:  # noqa: ANN401 -- as detect
+    """Times by line; of what has no structure by kind alone."""
+    try:
+        structure = run.ask("structure", **detection)
+    except MemoryBudgetError:
+        raise
+    except BurstlineError:
+        structure = None
+    return line_times(run.ask("timeline"), structure)
+
+
 def _cost_of_looking_s(summary: Summary) -> float:
     """About how long finding loops and waits keeps a processor busy, s."""
     calls = sum(totals.count for totals in summary.calls.values())
@@ -214,7 +225,7 @@ ANALYSES: Final[Mapping[str, Analysis]] = {
         is_large=True,
     ),
     "lines": Analysis(
-        lambda run, **options: line_times(run.ask("timeline"), run.ask("structure", **options)),
+        _lines,
         _DETECTION,
         lambda _: _REPLAYED,
         asks=("timeline", "structure", "graph", "waits"),

@@ -77,14 +77,17 @@ class LineTimes:
         return int(self.within[site][[*WAITING]].sum()) if site < len(self.within) else None
 
 
-def line_times(line: Timeline, structure: Structure) -> LineTimes:
+def line_times(line: Timeline, structure: Structure | None) -> LineTimes:
     """The time of a run by line of its program, as a timeline and a structure of it tell.
 
-    O(pieces of the timeline x kinds).
+    Without a structure there are no lines, but kinds. O(pieces of the timeline x kinds).
     """
-    within, before = times_by_site(line, structure)
     every = sum(times_by_rank(line).values(), np.zeros(len(KINDS), np.int64))
     kinds = dict(zip(KINDS, every.tolist(), strict=True))
+    if structure is None:
+        nothing = np.zeros((0, len(KINDS)), np.int64)
+        return LineTimes(int(every.sum()), nothing, nothing, np.zeros(0, np.int64), kinds, ())
+    within, before = times_by_site(line, structure)
     places, paths = _places(structure, within), paths_before(line, structure)
     return LineTimes(int(every.sum()), within, before, paths, kinds, places)
 
