@@ -72,7 +72,7 @@ def test_the_first_names_the_largest_wait_and_its_share_of_the_run(waits):
     (tree,) = (table for title, table in tables_of(waits).items() if "%T" in title)
     shares = {row[0]: row[2] for row in tree.rows}
     is_whole = cost == document["metrics"][largest]
-    assert (f"{shares[titles[largest]]:.1 %} of the run" in first) == is_whole
+    assert (f"{100 * shares[titles[largest]]:.1f} % of the run" in first) == is_whole
 
 
 def test_the_second_names_the_place_with_most_of_it(waits):
