@@ -13,10 +13,15 @@ from hypothesis import strategies as st
 
 from burstline.errors import UNSEEN
 from burstline.show.page import charts
+from burstline.show.page.code_rows import Row
 from burstline.show.page.html import Html, facts, link, table, tag, text
 from burstline.show.page.kinds import LOOKS
 from burstline.show.page.matrices import matrix
+from burstline.show.page.sections import code
+from burstline.structure import detect
 from burstline.values import COUNT, SHARE, TEXT, TIME, Column, Table, Value
+from loop_programs import Do
+from loop_programs import run as loops
 
 ASSETS = files("burstline.show.page") / "assets"
 SCRIPTS = sorted(each.name for each in ASSETS.iterdir() if each.name.endswith(".js"))
@@ -206,6 +211,26 @@ def test_a_matrix_of_classes_says_which_ranks_they_are():
 
     assert 'title="384-389 → 0-5: 9"' in markup
     assert "Each row and column is 6 ranks." in markup
+
+
+@pytest.mark.parametrize(
+    ("place", "said"),
+    [
+        ({"operation": "MPI_Wait", "file": "a.c", "first": 7, "last": 7}, "MPI_Wait at a.c:7"),
+        ({"operation": "MPI_Wait", "file": "a.out"}, "MPI_Wait in a.out"),
+        ({"operation": "MPI_Wait"}, "MPI_Wait"),
+        ({"next_where": "a.c:9", "next_operation": "MPI_Send"}, "Computing before a.c:9"),
+        ({"next_where": "a.c", "next_operation": "MPI_Send"}, "Computing before MPI_Send"),
+        ({"file": "a.c", "first": 7, "last": 9}, "Computing before a.c:7-9"),
+    ],
+)
+def test_the_most_expensive_line_is_named_as_far_as_it_is_known(place, said):
+    kind = "call" if "operation" in place else "burst"
+    row = Row(kind, 0, "", spent_ns=5, **place)
+
+    assert code.title([row], detect(loops(Do("Barrier", 4))), 10) == (
+        f"{said} holds 50.0 % of all rank time"
+    )
 
 
 @pytest.mark.needs("node")

@@ -35,6 +35,7 @@ class Row:
     sites: tuple[int, ...] = ()
     of_ranks: bool = False  # made by some of the ranks alone
     next_where: str = ""  # of computing: the call behind it
+    next_operation: str = ""
 
     @property
     def is_leaf(self) -> bool:
@@ -114,7 +115,13 @@ def _row(line: Line, times: BySite | None, *, of_ranks: bool) -> Row:
 
 def _before(row: Row, call: Row, item: Call, times: BySite | None) -> Row:
     """Computing, with what is known of the call behind it."""
-    row = replace(row, calls=call.calls, next_where=call.where, sites=(item.site,))
+    row = replace(
+        row,
+        calls=call.calls,
+        next_where=call.where,
+        next_operation=item.operation,
+        sites=(item.site,),
+    )
     if times is None:
         return row
     return _with_times(row, times[1], item.site)

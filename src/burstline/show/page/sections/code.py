@@ -76,15 +76,27 @@ def title(rows: Sequence[Row], structure: Structure, whole_ns: int) -> str:
     by_place: dict[tuple[str, str], float] = {}
     for row in rows:
         if row.kind in ("call", "burst") and row.spent_ns:
-            place = row.operation or _COMPUTING, row.where or row.next_where
+            place = row.operation or _COMPUTING, _place(row)
             by_place[place] = by_place.get(place, 0) + row.spent_ns
     if not by_place or not whole_ns:
         return f"The program has {plural(len(structure.loops), 'loop')}"
     (what, where), most = max(by_place.items(), key=lambda item: item[1])
     share = share_text(most / whole_ns)
     if what == _COMPUTING:
-        return f"Computing before {where or 'one call'} holds {share} of all rank time"
-    return f"{what}{f' at {where}' * bool(where)} holds {share} of all rank time"
+        return f"Computing {where} holds {share} of all rank time"
+    return f"{what} {where}{' ' * bool(where)}holds {share} of all rank time"
+
+
+def _place(row: Row) -> str:
+    """Where a call or computing is, as far as lines are known, in words."""
+    if row.operation:
+        return f"at {row.where}" if row.first is not None else f"in {row.file}" * bool(row.file)
+    if row.first is not None:
+        return f"before {row.where}"
+    _, colon, line = row.next_where.rpartition(":")
+    if colon and line[:1].isdigit():
+        return f"before {row.next_where}"
+    return f"before {row.next_operation or 'one call'}"
 
 
 def _note(structure: Structure) -> Html:
