@@ -202,6 +202,17 @@ def test_of_all_of_a_run_no_part_is_told(tmp_path):
     assert "from MPI_Init to MPI_Finalize" in page
 
 
+def test_without_a_law_that_is_said(tmp_path):
+    sends = " | ".join(
+        f"{10 * k} enter MPI_Send | {10 * k + 1} send to {to} bytes 8 tag {k} | {10 * k + 2} leave"
+        for k, to in enumerate([1, 2, 2, 1, 1, 2, 1, 2, 2, 2])
+    )
+    text = f"ranks 3\n0 | {sends}\n1 | 1 enter a | 2 leave\n"
+    (trace := tmp_path / "t.txt").write_text(text)
+
+    assert "No law of ranks is seen" in written(tmp_path, trace)
+
+
 def slower(folder, name, work):
     lines = "\n".join(
         f"{rank} | 0 enter MPI_Init | 1 leave | {work + 50 * rank} enter MPI_Barrier "

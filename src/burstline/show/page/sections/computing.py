@@ -59,7 +59,8 @@ def title(made: Computing) -> str:
         said = f"Computing is on a processor for {share_text(min(on, 1))} of its time"
         off = off_processor(made)
         others = made.per_ns(made.processor, without=off)
-        if off and others is not None and others - on > _MUCH:
+        are_few = 0 < len(off) < len(made.largest) or made.bursts == len(made.largest)
+        if off and are_few and others is not None and others - on > _MUCH:
             because = f"because of {plural(len(off), 'burst')}"
             return f"{said} {because}; in all others for {share_text(min(others, 1))}"
         return said

@@ -177,6 +177,8 @@ def _partners(structure: Structure, laws: Sequence[Mapping[str, Any]]) -> Html:
     obeying = sum(row[-1] for row in cells if row[1] != _NO_LAW)
     share = share_text(obeying / sum(row[-1] for row in cells))
     said = f"{share} of the calls that send or receive follow a law of ranks"
+    if not obeying:
+        said = "No law of ranks is seen in whom calls send to or receive from"
     if (grid := structure.grid) is not None:
         to_neighbours = f"{share_text(grid.share)} of the messages go to neighbours"
         said = f"Ranks are {grid.text}: {to_neighbours}"
