@@ -204,8 +204,8 @@ def test_of_all_of_a_run_no_part_is_told(tmp_path):
 
 def test_without_a_law_that_is_said(tmp_path):
     sends = " | ".join(
-        f"{10 * k} enter MPI_Send | {10 * k + 1} send to {to} bytes 8 tag {k} | {10 * k + 2} leave"
-        for k, to in enumerate([1, 2, 2, 1, 1, 2, 1, 2, 2, 2])
+        f"{at} enter MPI_Send | {at + 1} send to {to} bytes 8 tag {at} | {at + 2} leave"
+        for at, to in zip(range(0, 100, 10), [1, 2, 2, 1, 1, 2, 1, 2, 2, 2], strict=True)
     )
     text = f"ranks 3\n0 | {sends}\n1 | 1 enter a | 2 leave\n"
     (trace := tmp_path / "t.txt").write_text(text)
