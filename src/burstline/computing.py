@@ -21,6 +21,7 @@ from burstline.model import (
     waiting_in,
 )
 from burstline.progress import SILENCE, Progress
+from burstline.values import COUNT, SHARE, TIME, Column, Table, table_of
 
 _MOST: Final = 20
 
@@ -127,6 +128,37 @@ class Computing:
     cycles: tuple[str, str] | None
     ranks: tuple[RankComputing, ...]
     largest: tuple[Burst, ...]
+
+    def __repr__(self) -> str:
+        bursts = f"{self.bursts:,} bursts of {len(self.ranks)} ranks"
+        return f"<Computing: {bursts}, {self.computing_ns:,} ns>"
+
+    def tables(self) -> list[Table]:
+        """What each rank computes, and the bursts that compute longest."""
+        whole = max(self.computing_ns, 1)
+        ranks = table_of(
+            self.ranks,
+            {
+                Column("rank", COUNT): lambda each: each.rank,
+                Column("bursts", COUNT): lambda each: each.bursts,
+                Column("computing", TIME): lambda each: each.computing_ns,
+                Column("share", SHARE): lambda each: each.computing_ns / whole,
+            },
+            "What ranks compute",
+        )
+        bursts = table_of(
+            self.largest,
+            {
+                Column("rank", COUNT): lambda each: each.rank,
+                Column("behind"): lambda each: "" if each.before is None else str(each.before),
+                Column("before"): lambda each: "" if each.after is None else str(each.after),
+                Column("computing", TIME): lambda each: each.computing_ns,
+                Column("share", SHARE): lambda each: each.computing_ns / whole,
+            },
+            "Bursts that compute longest",
+            left=3,
+        )
+        return [ranks, bursts]
 
     @property
     def bursts(self) -> int:

@@ -47,6 +47,12 @@ class Matrix:
         """Each class as a reader has it: a rank, or the first and last of some."""
         return [_name(each) for each in self.ranks]
 
+    def __repr__(self) -> str:
+        return (
+            f"<Matrix: {len(self.ranks)} ranks or classes of them, {self.messages.sum():,} "
+            f"messages, {self.sent_bytes.sum():,} bytes>"
+        )
+
     def tables(self) -> list[Table]:
         """The pairs that send anything, the most bytes first."""
         names = self.names()

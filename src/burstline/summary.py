@@ -24,7 +24,7 @@ from burstline.efficiency import (
     UsefulTime,
     with_communication,
 )
-from burstline.errors import ParameterError
+from burstline.errors import ParameterError, plural
 from burstline.identity import path_labels
 from burstline.model import POLL_GAP_NS, Trace, processor_clock, schema, waiting_in
 
@@ -195,6 +195,11 @@ class Summary:
     baseline: Baseline
     rank_parts: tuple[RankParts, ...]
     processor: ProcessorTime | None
+
+    def __repr__(self) -> str:
+        calls = sum(totals.count for totals in self.calls.values())
+        ranks, made = plural(self.ranks, "rank"), plural(calls, "call")
+        return f"<Summary: {ranks}, {made} of MPI, {self.duration_ns:,} ns>"
 
     def as_dict(self) -> dict[str, Any]:
         """The document that ``burstline info`` prints."""

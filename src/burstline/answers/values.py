@@ -8,7 +8,9 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, Final
+
+from burstline.values import COUNT, SHARE, TIME, Column, Table, Value, table_of
 
 
 @dataclass(frozen=True, slots=True)
@@ -199,6 +201,40 @@ class Verdict:
     missing: Mapping[str, str]
     left_out: tuple[str, ...] = ()
 
+    def __repr__(self) -> str:
+        failed = [check.name for check in self.checks if check.passed is False]
+        fails = ", ".join(failed) or "nothing"
+        return f"<Verdict: {len(self.sentences)} sentences; fails: {fails}>"
+
+    def tables(self) -> list[Table]:
+        """The sentences, the checks, and the time of each rank."""
+        sentences = table_of(
+            self.sentences,
+            {
+                Column("question"): lambda each: each.question,
+                Column("answer"): lambda each: each.sentence,
+            },
+            left=2,
+        )
+        checks = [
+            [check.name, _PASSED[check.passed], _measured(check), check.remedy]
+            for check in self.checks
+        ]
+        heads = [Column("check"), Column("holds"), Column("figure"), Column("what helps")]
+        ranks = table_of(
+            self.per_rank,
+            {
+                Column("rank", COUNT): lambda each: each.rank,
+                Column("computing", TIME): lambda each: each.computing_ns,
+                Column("waiting", TIME): lambda each: each.waiting_ns,
+                Column("transferring", TIME): lambda each: each.transferring_ns,
+                Column("Init and Finalize", TIME): lambda each: each.init_finalize_ns,
+                Column("not recorded", TIME): lambda each: each.not_recorded_ns,
+            },
+            "Time of each rank",
+        )
+        return [sentences, Table(heads, checks, "May this run be judged?", left=2), ranks]
+
     def as_dict(self) -> dict[str, Any]:
         """The same for JSON."""
         return {
@@ -207,3 +243,11 @@ class Verdict:
             "per_rank": [each.as_dict() for each in self.per_rank],
             "missing": dict(self.missing),
         }
+
+
+_PASSED: Final = {True: "yes", False: "no", None: "not known"}
+_UNITS: Final = {"ns": TIME, "share": SHARE, "count": COUNT}
+
+
+def _measured(check: Check) -> Value:
+    return Value(check.figure, _UNITS[check.unit])

@@ -124,8 +124,11 @@ class TablesView(View):
     result: Any
 
     def document(self) -> dict[str, Any]:
-        """Its fields by name."""
-        fields: dict[str, Any] = document(self.result)
+        """Its fields by name, unless it says itself what it is for programs."""
+        fields: dict[str, Any]
+        fields = (
+            self.result.as_dict() if hasattr(self.result, "as_dict") else document(self.result)
+        )
         return fields
 
     def rows(self) -> Rows:

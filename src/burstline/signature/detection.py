@@ -10,7 +10,7 @@ from typing import Any, Final, Literal, NamedTuple
 import numpy as np
 
 from burstline.columns import Mask, prefix_sums
-from burstline.errors import ParameterError
+from burstline.errors import ParameterError, plural
 from burstline.model import BLOCKING_SENDS, CODES, IMMEDIATE_SENDS, Trace
 from burstline.signature.estimate import Prediction, predict
 from burstline.signature.events import Events, Occurrences, events_of, require_same_calls
@@ -55,6 +55,10 @@ class Phases:
             key = ((each.name, each.weight) for each in process.phases if each.is_relevant)
             alike.setdefault(tuple(key), []).append(process.rank)
         return tuple(map(tuple, alike.values()))
+
+    def __repr__(self) -> str:
+        ranks = plural(self.signature.ranks, "rank")
+        return f"<Phases of {ranks}, by method {self.signature.method!r}>"
 
     def as_dict(self) -> dict[str, Any]:
         """The phases as JSON output."""

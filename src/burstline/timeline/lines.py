@@ -10,8 +10,9 @@ import numpy as np
 from burstline.columns import Integers
 from burstline.structure import Call, Structure, walk
 from burstline.timeline.kinds import KINDS, Kind
-from burstline.timeline.result import Timeline
+from burstline.timeline.result import Timeline, of_kinds
 from burstline.timeline.sums import paths_before, times_by_rank, times_by_site
+from burstline.values import COUNT, SHARE, TIME, Column, Table, table_of
 
 WAITING = (
     Kind.COLLECTIVE, Kind.THREADS, Kind.LATE_RECEIVER, Kind.LATE_SENDER, Kind.IDLE,
@@ -71,6 +72,27 @@ class LineTimes:
     computing_path: Integers
     kinds: Mapping[str, int]
     places: tuple[PlaceTime, ...]
+
+    def __repr__(self) -> str:
+        return f"<LineTimes: {len(self.places)} lines with calls, {self.whole_ns:,} ns>"
+
+    def tables(self) -> list[Table]:
+        """Calls by operation and line, the most time first; then all of the run by kind."""
+        whole = max(self.whole_ns, 1)
+        lines = table_of(
+            self.places,
+            {
+                Column("operation"): lambda each: each.operation,
+                Column("function"): lambda each: each.function,
+                Column("file"): lambda each: each.file,
+                Column("line", COUNT): lambda each: each.line,
+                Column("time", TIME): lambda each: each.time_ns,
+                Column("share", SHARE): lambda each: each.time_ns / whole,
+            },
+            "Time in calls by line",
+            left=3,
+        )
+        return [lines, of_kinds(self.kinds)]
 
     def waiting_ns(self, site: int) -> int | None:
         """How long ranks wait for others in the calls of a site, as far as that is known."""

@@ -2,15 +2,26 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from dataclasses import dataclass
 from functools import cached_property
+from typing import Any
 
 import numpy as np
 import pyarrow as pa
 
 from burstline.columns import Integers, to_numpy
 from burstline.timeline.kinds import KINDS
+from burstline.values import SHARE, TIME, Column, Table
 from burstline.waits import Waits
+
+
+def of_kinds(times_ns: Mapping[str, int]) -> Table:
+    """A table of times by kind, of those that are there."""
+    whole = max(sum(times_ns.values()), 1)
+    rows = [[name, value, value / whole] for name, value in times_ns.items() if value]
+    columns = [Column("kind"), Column("time", TIME), Column("share", SHARE)]
+    return Table(columns, rows, "Time by kind")
 
 
 @dataclass(frozen=True, eq=False)
@@ -56,6 +67,20 @@ class Timeline:
         sums = np.zeros(len(KINDS), np.int64)
         np.add.at(sums, kind, end - start)
         return dict(zip(KINDS, sums.tolist(), strict=True))
+
+    def tables(self) -> list[Table]:
+        """All time by kind."""
+        return [of_kinds(self.totals_ns())]
+
+    def as_dict(self) -> dict[str, Any]:
+        """The same for JSON: what is tiled, and all time by kind."""
+        return {
+            "first_ns": self.first_ns,
+            "last_ns": self.last_ns,
+            "baseline_ns": list(self.baseline_ns),
+            "pieces": self.pieces.num_rows,
+            "kinds": self.totals_ns(),
+        }
 
     def chain_of(self, wait: int, most: int = 20) -> list[int]:
         """A wait, and those behind it, rows of the waits' `instances`.

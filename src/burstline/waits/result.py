@@ -21,6 +21,7 @@ from burstline.columns import (
     to_numpy,
 )
 from burstline.efficiency import communication_factors, thread_factors
+from burstline.errors import plural
 from burstline.identity import CallTree
 from burstline.model import LOCATIONS, Profile, Trace, Values
 from burstline.model import METRICS as METRIC_TABLE
@@ -188,6 +189,10 @@ class Waits:
             sums = np.where(left_out, 0, sums)
         order = np.argsort(-sums, kind="stable")[:most]
         return [(int(row), int(sums[row])) for row in order if sums[row] > 0]
+
+    def __repr__(self) -> str:
+        waits = plural(self.instances.num_rows, "longest wait")
+        return f"<Waits: {len(self.profile.stored)} metrics in {self.unit}, {waits}>"
 
     def as_dict(self) -> dict[str, Any]:
         """All of it as JSON output, by the contract; the longest lists are cut."""
