@@ -113,6 +113,14 @@ def test_the_time_step_has_its_lines_and_its_cost():
     assert told(looping(steps=1))["time step"] == none
 
 
+def test_a_part_of_a_run_has_no_ends_of_one():
+    part = burstline.open(looping()).part(iterations=(1, 2, 3))
+
+    [step] = [each for each in part.verdict().sentences if each.question == "time step"]
+
+    assert step.sentence.endswith("that were looked at.")
+
+
 def test_a_loop_that_is_misread_is_doubted():
     run = burstline.open(looping())
     misread = replace(run.structure(), fidelity=0.5)

@@ -224,6 +224,12 @@ def fails(check: Check, summary: Summary) -> Phrase:
     )
 
 
+def between(summary: Summary) -> str:
+    """What time the baseline is, behind its length: that of a part has no ends of a run."""
+    is_whole = "MPI_Finalize" in summary.calls
+    return "from MPI_Init to MPI_Finalize" if is_whole else "that were looked at"
+
+
 def _time_step(summary: Summary, structure: Structure | None, because: str) -> Sentence:
     """The loop that spans most, where it is, and what an iteration of it costs."""
     question = "time step"
@@ -245,13 +251,14 @@ def _time_step(summary: Summary, structure: Structure | None, because: str) -> S
     return sentence(
         question,
         "Loop {loop}{where} takes {mean} an iteration on average; {iterations} are {share} of "
-        "the {length} from MPI_Init to MPI_Finalize.{doubt}",
+        "the {length} {between}.{doubt}",
         loop=str(loop.id),
         where=where,
         mean=time("mean iteration", loop.mean_ns, place),
         iterations=counted(loop.total_iterations, "iteration", place),
         share=share("in the loop", min(inside, 1.0), place),
         length=time("baseline", length_ns),
+        between=between(summary),
         doubt=doubt,
     )
 

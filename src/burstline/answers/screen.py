@@ -19,6 +19,7 @@ from burstline.answers.run import (
     GOOD,
     MEANINGS,
     NOT_ASKED,
+    between,
     fails,
     leaves_of,
     lines_of,
@@ -227,13 +228,13 @@ def _time_step(known: Known) -> Answer:
     many = loop.total_iterations != 1
     answer = sentence(
         name,
-        "A step takes {mean}; {count} {are} {inside} of the {length} from MPI_Init to "
-        "MPI_Finalize.",
+        "A step takes {mean}; {count} {are} {inside} of the {length} {between}.",
         mean=time("mean step", loop.mean_ns, place),
         count=counted(loop.total_iterations, "step", place),
         are="are" if many else "is",
         inside=share("in the loop", min(inside, 1.0), place),
         length=time("baseline", length_ns),
+        between=between(known.summary),
     )
     notes = [*_spread(known.steps, loop)]
     lines = f", {where.strip(' ,')}" if where else ""
