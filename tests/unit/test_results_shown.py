@@ -52,3 +52,23 @@ def test_a_result_is_tables_a_document_and_one_line(run, name):
     assert all(len(row) == len(columns) for row in rows)
     assert "\n" not in repr(result)
     assert len(repr(result)) < 200
+
+
+class Told:
+    def __init__(self):
+        self.total = self.done = 0
+
+    def step(self, name, total, unit):
+        assert (name, unit) == ("Analysing", "results")
+        self.total = total
+
+    def advance(self, amount):
+        self.done += amount
+
+
+def test_a_report_tells_how_far_it_is(run):
+    told = Told()
+
+    show.gathered(run, show.Source((), "", "", ""), {}, progress=told)
+
+    assert told.done == told.total > 5

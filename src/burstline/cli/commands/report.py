@@ -17,6 +17,7 @@ from burstline.cli import usage
 from burstline.cli.inputs import (
     detection,
     iterations_asked,
+    progress_bar,
     region_asked,
     region_text,
     run_of,
@@ -190,7 +191,8 @@ def _report(
     """Every result the page shows."""
     source = _source(arguments, opened, of_recording)
     several = _compared(arguments, opened)
-    return show.gathered(opened, source, detection(arguments), several)
+    with progress_bar(arguments) as progress:
+        return show.gathered(opened, source, detection(arguments), several, progress)
 
 
 def _compared(arguments: usage.Arguments, opened: Run) -> dict[str, Any]:

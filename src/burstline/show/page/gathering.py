@@ -12,6 +12,7 @@ from burstline.computing import Computing
 from burstline.errors import BurstlineError
 from burstline.histogram import Histogram
 from burstline.model import INSTRUCTIONS
+from burstline.progress import SILENCE, Progress
 from burstline.run import Run
 from burstline.show.options import in_options
 from burstline.show.page.page import Page, report_page
@@ -63,23 +64,29 @@ def gathered(
     source: Source,
     detection: Mapping[str, Any],
     several: Mapping[str, Any] | None = None,
+    progress: Progress = SILENCE,
 ) -> Report:
     """Every result the page shows; `several` is what is known of other runs beside it."""
-    return Report(
-        source=source,
-        summary=run.summary(),
-        verdict=run.verdict(**detection),
-        waits=_result(run.waits),
-        structure=_result(lambda: run.structure(**detection)),
-        steps=_result(lambda: _steps(run, detection)),
-        line=_result(lambda: run.ask("timeline")),
-        lines=_result(lambda: run.ask("lines", **detection)),
-        matrix=_result(lambda: run.ask("matrix")),
-        collectives=_result(lambda: run.ask("collectives")),
-        computing=_result(lambda: run.ask("computing")),
-        histogram=_result(lambda: _bursts(run)),
-        **(several or {"runs": Missing("One run was given.")}),
-    )
+    asked: dict[str, Callable[[], Any]] = {
+        "waits": run.waits,
+        "structure": lambda: run.structure(**detection),
+        "steps": lambda: _steps(run, detection),
+        "line": lambda: run.ask("timeline"),
+        "lines": lambda: run.ask("lines", **detection),
+        "matrix": lambda: run.ask("matrix"),
+        "collectives": lambda: run.ask("collectives"),
+        "computing": lambda: run.ask("computing"),
+        "histogram": lambda: _bursts(run),
+    }
+    progress.step("Analysing", len(asked) + 1, "results")
+    summary, verdict = run.summary(), run.verdict(**detection)
+    progress.advance(1)
+    made: dict[str, Any] = {}
+    for name, compute in asked.items():
+        made[name] = _result(compute)
+        progress.advance(1)
+    several = several or {"runs": Missing("One run was given.")}
+    return Report(source=source, summary=summary, verdict=verdict, **made, **several)
 
 
 def _result(compute: Callable[[], Any]) -> Any:  # noqa: ANN401 -- a result of any analysis
