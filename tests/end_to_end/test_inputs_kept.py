@@ -62,6 +62,7 @@ READS = {
     ("compare", "others"): "compare other.prv --with other.prv --with I --plot O",
     ("compare", "effort_model"): "compare other.prv --effort-model I --plot O",
     ("report", "traces"): "report I -o O",
+    ("report", "signature"): "report other.prv --signature I other.prv -o O",
     ("report", "functions"): "report -o O --functions I -- mpirun -n 1 true",
     ("report", "program"): "report -o O -- mpirun -n 1 cat I",
     ("structure", "trace"): "structure I -o O",

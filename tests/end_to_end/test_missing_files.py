@@ -41,6 +41,7 @@ TAKES = {
     ("matrix", "trace"): ("matrix I",),
     ("histogram", "trace"): ("histogram I",),
     ("report", "traces"): ("report I",),
+    ("report", "signature"): ("report here.store --signature I here.store",),
     ("report", "functions"): ("report --functions I -- mpirun -n 1 true",),
     ("signature", "inputs"): (
         "signature build I -o new.sig", "signature run I -- mpirun -n 1 true",

@@ -54,6 +54,20 @@ def test_a_result_is_tables_a_document_and_one_line(run, name):
     assert len(repr(result)) < 200
 
 
+def test_a_prediction_is_a_section_where_one_was_given(run):
+    source = show.Source((), "", "", "")
+    prediction = run.phases().prediction
+    several = {"runs": show.Missing("One run was given."), "prediction": prediction}
+
+    without = show.report_page(show.gathered(run, source, {}))
+    page = show.report_page(show.gathered(run, source, {}, several))
+
+    assert "prediction" not in without.data
+    assert page.data["prediction"] == prediction.as_dict()
+    assert [*page.titles][-2:] == ["Prediction", "Coverage"]
+    assert b'<section id="prediction"' in page.html
+
+
 class Told:
     def __init__(self):
         self.total = self.done = 0

@@ -33,6 +33,7 @@ from burstline.cli.recordings import (
     settings_of,
     trace_name,
 )
+from burstline.cli.signatures import read_measurement, read_signature
 from burstline.errors import (
     MemoryBudgetError,
     NotEnoughDataError,
@@ -60,6 +61,7 @@ examples:
   burstline report run.prv -o step.html --loop 1 --iterations 5
   burstline report run.prv -o second.html --from 2s --to 3s      in full detail
   burstline report 4ranks.prv 8ranks.prv -o scaling.html         how the runs compare
+  burstline report run.prv --signature app.sig there.json        and another machine
   burstline report run.prv --format json | python -m json.tool   what the page says
 """
 USAGE: Final = (
@@ -71,6 +73,8 @@ _PAGE: Final = {
     "-o, --output FILE": "the page: X.html (default: named after the first trace, or the "
     "program)",
     "--pictures FOLDER": "write each picture by itself there, as SVG",
+    "--signature FILE ++": "APP.sig and MEASURED.json of burstline signature: what its runs "
+    "predict is a section of the page",
     "--force": "replace a page, pictures, or a trace of the program, that exist",
 }
 OPTIONS: Final = {
@@ -190,7 +194,7 @@ def _report(
 ) -> show.Report:
     """Every result the page shows."""
     source = _source(arguments, opened, of_recording)
-    several = _compared(arguments, opened)
+    several = _compared(arguments, opened) | _predicted(arguments)
     with progress_bar(arguments) as progress:
         return show.gathered(opened, source, detection(arguments), several, progress)
 
@@ -215,6 +219,20 @@ def _compared(arguments: usage.Arguments, opened: Run) -> dict[str, Any]:
         "comparison": show.Missing(alike) if isinstance(alike, str) else alike,
         "bursts": show.Missing(same) if isinstance(same, str) else same,
     }
+
+
+def _predicted(arguments: usage.Arguments) -> dict[str, Any]:
+    """What runs of a signature predict, if they were given."""
+    names = [name for group in arguments.signature or () for name in group]
+    if not names:
+        return {}
+    if len(names) < 2:
+        raise ParameterError(
+            "--signature takes a signature and what its runs measured: APP.sig MEASURED.json"
+        )
+    signature = read_signature(arguments, names[0])
+    measured = [read_measurement(arguments, name) for name in names[1:]]
+    return {"prediction": burstline.signature.predict(signature, *measured)}
 
 
 def _source(

@@ -19,6 +19,7 @@ from burstline.show.page.sections import (
     computing,
     coverage,
     messages,
+    prediction,
     ranks,
     runs,
     timeline,
@@ -27,8 +28,13 @@ from burstline.show.page.sections import (
 )
 from burstline.show.terminal import notebook_html
 
-_SECTIONS: Final = (verdict, ranks, timeline, code, waits, messages, computing, runs, coverage)
-"""In the order of the questions; each has NAME, LABEL and section(report)."""
+_SECTIONS: Final[tuple[Any, ...]] = (
+    *(verdict, ranks, timeline, code, waits, messages, computing, runs, prediction, coverage),
+)
+"""In the order of the questions; each has NAME, LABEL and section(report).
+
+What is shown only where it was given has is_given(report), too.
+"""
 _STYLES: Final = ("page.css", "pictures.css", "timeline.css", "panes.css")
 _SCRIPTS: Final = ("page.js", "pieces.js", "timeline.js", "panes.js", "pictures.js")
 
@@ -51,8 +57,9 @@ class Page(NamedTuple):
 
 def report_page(report: Report) -> Page:
     """The page of a report: every section is there, be it with the reason why it is empty."""
-    made = {module.NAME: _section(module, report) for module in _SECTIONS}
-    names = {module.NAME: module.LABEL for module in _SECTIONS}
+    shown = [each for each in _SECTIONS if each is not prediction or each.is_given(report)]
+    made = {module.NAME: _section(module, report) for module in shown}
+    names = {module.NAME: module.LABEL for module in shown}
     data = {name: section.data for name, section in made.items()}
     titles = {names[name]: plain(section.title) for name, section in made.items()}
     html = _document(report, made, names).encode("utf-8", "replace")

@@ -16,6 +16,7 @@ from burstline.histogram import Histogram
 from burstline.matrix import Matrix
 from burstline.merge import Check
 from burstline.show.page.html import Html
+from burstline.signature import Prediction
 from burstline.structure import LoopTable, Structure
 from burstline.summary import Summary
 from burstline.timeline import LineTimes, Timeline
@@ -64,6 +65,7 @@ class Report:
     others: tuple[Waits | Missing, ...] = ()  # of the runs behind the first
     comparison: Comparison | Missing = Missing("One run was given.")
     bursts: Check | Missing = Missing("One run was given.")  # that several runs have in common
+    prediction: Prediction | Missing | None = None  # of a signature, if one was given
 
 
 class Section(NamedTuple):
