@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from importlib.resources import files
 from xml.etree import ElementTree as ET
 
@@ -127,6 +128,17 @@ def test_buttons_show_the_run_its_slowest_iteration_and_its_worst_wait(opened, l
             assert title(page).startswith("3In the whole run")
     assert " waits " in title(page)
     assert page.inner_text("#tl-why-head").startswith("Waits for rank")
+
+
+def test_a_picked_call_tells_the_messages_that_it_sends_or_ends_with(opened, lulesh):
+    page = opened(lulesh)
+
+    press(page, "n")
+    told = page.inner_text("#tl-from")
+    count = page.evaluate("burstlineTimeline.messagesOf(burstlineTimeline.state.pick).length")
+
+    assert count >= 1
+    assert re.search(r"^[\d,]+ B (from|to) rank \d+", told, re.MULTILINE), told
 
 
 def test_keys_zoom_pan_pick_and_follow_the_cause(opened, lulesh):

@@ -99,6 +99,14 @@ test("a wait of a microsecond among a million bursts has its pixel", () => {
   assert.deepEqual(marked, [Math.floor(0.777777 * columns)]);
 });
 
+test("messages belong to the call that sends, and to the one that ends with them", () => {
+  const sent = { rows: 2, from: [0, 1], send: [10, 25], to: [1, 0], receive: [20, 30], size: [8, 9] };
+  assert.deepEqual(parts.messagesIn(sent, 0, 10, 12), [0]);
+  assert.deepEqual(parts.messagesIn(sent, 1, 15, 20), [0]);
+  assert.deepEqual(parts.messagesIn(sent, 1, 20, 25), []);
+  assert.deepEqual(parts.messagesIn(sent, 0, 5, 40), [0, 1]);
+});
+
 test("the largest piece of a pixel is found, however many there are", () => {
   const stream = streamOf([[3, 0], [1, 1], [9, 2], [2, 3]]);
   assert.deepEqual(parts.largestIn(stream, 2, 6), { piece: 2, count: 3 });

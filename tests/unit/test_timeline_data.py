@@ -46,7 +46,10 @@ const sums = streams.map((stream) => {
 });
 const rows = Array.from({ length: waits.rows }, (_, k) =>
   [waits.stream[k], waits.start[k], waits.length[k], waits.cause[k], waits.metric[k]]);
-console.log(JSON.stringify({ sums, rows }));
+const sent = parts.decodeMessages(bytes(data.messages), data.head.messages);
+const messages = Array.from({ length: sent.rows }, (_, k) =>
+  [sent.from[k], sent.send[k], sent.to[k], sent.receive[k], sent.size[k]]);
+console.log(JSON.stringify({ sums, rows, messages }));
 """
 
 
@@ -67,6 +70,17 @@ def pieces_within(line, location):
         if piece["location"] == location and start < end:
             found.append((start, end, piece["kind"], piece["call_path"]))
     return found
+
+
+def messages_within(line):
+    """Sender, send, receiver, receive and bytes of the messages in the baseline."""
+    first, last = line.baseline_ns
+    rows = [tuple(row.values()) for row in line.messages.to_pylist()]
+    return sorted(
+        (sender, send - first, receiver, max(receive, send) - first, size)
+        for sender, send, receiver, receive, size in rows
+        if send >= first and receive <= last
+    )
 
 
 @given(st.lists(st.integers(0, 2**62)))
@@ -185,7 +199,7 @@ def long_line(pieces, lanes):
         }
     )
     end = each * 1000
-    return Timeline(0, end, (0, end), table, crowded.waits, crowded.locations)
+    return Timeline(0, end, (0, end), table, crowded.waits, crowded.locations, crowded.messages)
 
 
 def test_the_data_stay_within_the_budget_and_tell_the_opened_window():
@@ -214,7 +228,7 @@ def test_labels_stay_text():
 
     body = timeline_picture(timeline(trace, burstline.wait_states(trace))).body
 
-    assert body.count("</script>") == body.count("<script") == 3
+    assert body.count("</script>") == body.count("<script") == 4
     assert "<img" not in body
     assert "\u202e" not in body
     assert "\\u003cimg" in body
@@ -232,7 +246,7 @@ def test_the_script_reads_the_same_times_and_waits(program, columns, budget):
         "columns": columns,
         "data": {
             "head": data.head, "pieces": data.pieces, "waits": data.waits,
-            "length": last - first,
+            "messages": data.messages, "length": last - first,
         },
     }  # fmt: skip
 
@@ -244,6 +258,7 @@ def test_the_script_reads_the_same_times_and_waits(program, columns, budget):
     assert done.returncode == 0, done.stderr
     read = json.loads(done.stdout)
     assert [tuple(row) for row in read["rows"]] == [row[:5] for row in read_back.waits_of(data)]
+    assert sorted(map(tuple, read["messages"])) == messages_within(line)
     width = (last - first) / columns
     for location in range(line.locations.num_rows):
         twin = np.zeros((columns, len(KINDS)))

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from typing import Final
+
 import numpy as np
 import pyarrow as pa
 
@@ -15,6 +17,13 @@ from burstline.timeline.tiling import Spans, painted, sorted_spans, tiles
 from burstline.waits import Nodes, Waits, time_line, with_computation
 
 _Kinds = AnyIntegers
+_OF_MESSAGES: Final = [
+    "sender_location",
+    "send_ns",
+    "receiver_location",
+    "receive_ns",
+    "sent_bytes",
+]
 
 
 def timeline(trace: Trace, waits: Waits) -> Timeline:
@@ -105,7 +114,8 @@ def timeline_of(graph: Graph, waits: Waits) -> Timeline:
             "wait": _nullable(wait),
         }
     )
-    return Timeline(first, last, baseline, table, waits, trace.locations)
+    messages = trace.table("messages").select(_OF_MESSAGES)
+    return Timeline(first, last, baseline, table, waits, trace.locations, messages)
 
 
 def _observed(trace: Trace) -> tuple[int, int]:

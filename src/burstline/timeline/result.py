@@ -42,8 +42,8 @@ class Timeline:
         `instances`, null for none.
     waits : Waits
         Where the program waits.
-    locations : pyarrow.Table
-        The table of the trace.
+    locations, messages : pyarrow.Table
+        Tables of the trace; of messages who sent and received them when, and their bytes.
     """
 
     first_ns: int
@@ -52,6 +52,7 @@ class Timeline:
     pieces: pa.Table
     waits: Waits
     locations: pa.Table
+    messages: pa.Table
 
     @cached_property
     def begin(self) -> Integers:

@@ -99,6 +99,7 @@ def timeline_picture(
             data_block("tl-data", document),
             _letters("tl-pieces", data.pieces),
             _letters("tl-waits", data.waits),
+            _letters("tl-messages", data.messages),
         ),
     )
 
@@ -180,6 +181,9 @@ def _words() -> dict[str, Any]:
         "step": words.STEP,
         "span": words.SPAN,
         "mean": words.MEAN,
+        "sent": words.SENT,
+        "received": words.RECEIVED,
+        "more": words.MORE,
         "do": words.by_kind(words.DO),
         "does": words.by_kind(words.DOES),
         "tails": words.by_kind(words.TAILS),

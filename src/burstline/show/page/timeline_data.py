@@ -28,6 +28,7 @@ _MOST_LANES: Final = 64
 _MOST_COLUMNS: Final = 2048
 _MOST_WAITS: Final = 50_000
 _WORST: Final = 200
+_MOST_MESSAGES: Final = 20_000
 
 
 @dataclass(frozen=True, slots=True)
@@ -37,6 +38,7 @@ class PictureData:
     head: dict[str, Any]  # what the bytes hold
     pieces: str  # in letters
     waits: str
+    messages: str
     call_paths: list[int]  # of the places that pieces and waits name
     is_exact: bool  # whether every piece is there
 
@@ -119,6 +121,7 @@ def picture_data(line: Timeline, opened: tuple[int, int], budget: int) -> Pictur
     rows_of_waits, sizes_of_waits, waits_letters = _deflated_waits(
         line, waits, of_waits, first, int(streams.max(initial=-1)) + 1
     )
+    sent, sizes_of_messages, messages = _deflated_messages(line, streams, opened)
     head = {
         "kinds": len(KINDS),
         "counts": columns.counts,
@@ -126,8 +129,9 @@ def picture_data(line: Timeline, opened: tuple[int, int], budget: int) -> Pictur
         "mixes": sum(map(len, columns.mixes)),
         "sizes": sizes,
         "waits": {"rows": sum(rows_of_waits), "counts": rows_of_waits, "sizes": sizes_of_waits},
+        "messages": {"rows": sent, "sizes": sizes_of_messages},
     }
-    return PictureData(head, pieces, waits_letters, paths, is_exact)
+    return PictureData(head, pieces, waits_letters, messages, paths, is_exact)
 
 
 def _one_each(line: Timeline, streams: Integers) -> bool:
@@ -335,6 +339,30 @@ def _deflated_waits(
     codes = np.array([number[name] for name in metric], np.int64)
     parts = [varints(column) for column in (step, wait, cause, codes, causes)]
     return counts.tolist(), [len(part) for part in parts], letters(parts)
+
+
+def _deflated_messages(
+    line: Timeline, streams: Integers, opened: tuple[int, int]
+) -> tuple[int, list[int], str]:
+    """How many messages are told, at first those of what is opened; bytes of each column."""
+    first, last = line.baseline_ns
+    sender, send, receiver, receive, size = (
+        to_numpy(column).astype(np.int64) for column in line.messages.columns
+    )
+    told = (sender >= 0) & (receiver >= 0) & (send >= first) & (receive <= last)
+    rows = np.flatnonzero(told) if _one_each(line, streams) else np.zeros(0, np.int64)
+    outside = (receive[rows] <= opened[0]) | (send[rows] >= opened[1])
+    rows = rows[np.argsort(outside, kind="stable")][:_MOST_MESSAGES]
+    rows = rows[np.argsort(send[rows], kind="stable")]
+    columns = (
+        np.diff(send[rows], prepend=first),
+        np.maximum(receive[rows] - send[rows], 0),
+        sender[rows],
+        receiver[rows],
+        np.maximum(size[rows], 0),
+    )
+    parts = [varints(column) for column in columns]
+    return len(rows), [len(part) for part in parts], letters(parts)
 
 
 def metrics_of(line: Timeline) -> list[str]:

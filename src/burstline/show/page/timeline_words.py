@@ -15,6 +15,9 @@ LESS: Final = "{title} · for full detail: {options}"
 WHOLE: Final = "In the whole run"
 STEP: Final = "In iteration {number}"
 MEAN: Final = "{time} on average"
+SENT: Final = "{size} B to {who}, there after {time}"
+RECEIVED: Final = "{size} B from {who}, {time} after the send"
+MORE: Final = "and {count} more messages"
 SPAN: Final = "From {begin} to {end}"
 
 DO: Final = {

@@ -81,6 +81,31 @@ var burstlinePieces = (function () {
     return { rows: head.rows, begin, stream, start, length, cause, metric, place, order };
   }
 
+  function decodeMessages(bytes, head) {
+    const [send, flight, from, to, size] = parts(bytes, head.sizes).map((part) =>
+      varints(part, head.rows),
+    );
+    let now = 0;
+    for (let row = 0; row < head.rows; row += 1) {
+      now += send[row];
+      send[row] = now;
+      flight[row] += now;
+    }
+    return { rows: head.rows, send, receive: flight, from, to, size };
+  }
+
+  // Rows of the messages that a call sends or receives.
+  function messagesIn(messages, stream, from, to) {
+    const found = [];
+    for (let row = 0; row < messages.rows; row += 1) {
+      const { send, receive } = messages;
+      const sends = messages.from[row] === stream && send[row] >= from && send[row] < to;
+      const receives = messages.to[row] === stream && receive[row] > from && receive[row] <= to;
+      if (sends || receives) found.push(row);
+    }
+    return found;
+  }
+
   // The piece that holds a moment; the last one that begins then.
   function pieceAt(stream, moment) {
     let low = 0;
@@ -284,8 +309,8 @@ var burstlinePieces = (function () {
   }
 
   return {
-    MIXED, addTimes, callAround, chainOf, decodePieces, decodeWaits, filled, heights, kindOf,
-    largestIn, pieceAt, shareText, tickText, ticks, timeText, waitAt, waitBehind,
+    MIXED, addTimes, callAround, chainOf, decodeMessages, decodePieces, decodeWaits, filled,
+    heights, kindOf, largestIn, messagesIn, pieceAt, shareText, tickText, ticks, timeText, waitAt, waitBehind,
   };
 })();
 if (typeof module !== "undefined") module.exports = burstlinePieces;

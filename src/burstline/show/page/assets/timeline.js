@@ -23,6 +23,7 @@
   const state = { from: 0, to: data.length, view: data.opened, pick: null, lit: -1 };
   let streams = null;
   let waits = null;
+  let messages = null;
   let layout = null;
   let colours = null;
   let overview = null;
@@ -288,6 +289,10 @@
     const stream = streams[pick.stream];
     const { first, last } = parts.callAround(stream, pick.piece);
     box(context, lanes.lane[pick.stream], stream.start[first], stream.start[last + 1], []);
+    for (const row of messagesOf(pick).slice(0, 100)) {
+      const [from, to] = [messages.from[row], messages.to[row]];
+      arrow(context, lanes.lane[from], messages.send[row], lanes.lane[to], messages.receive[row], true);
+    }
     const wait = waitOf(pick);
     if (wait < 0) return;
     const until = waits.start[wait] + waits.length[wait];
@@ -308,7 +313,7 @@
     context.restore();
   }
 
-  function arrow(context, fromLane, fromTime, toLane, toTime) {
+  function arrow(context, fromLane, fromTime, toLane, toTime, isThin) {
     if (fromLane === toLane) return;
     const isDown = toLane > fromLane;
     const [x1, x2] = [xOf(fromTime), xOf(toTime)];
@@ -318,8 +323,8 @@
     context.beginPath();
     context.rect(LEFT - 3, 0, layout.wide, layout.high);
     context.clip();
-    context.strokeStyle = context.fillStyle = css(colours.ink);
-    context.lineWidth = 1.25;
+    context.strokeStyle = context.fillStyle = css(isThin ? colours.second : colours.ink);
+    context.lineWidth = isThin ? 0.75 : 1.25;
     context.beginPath();
     context.moveTo(x1, y1);
     context.lineTo(x2, y2);
@@ -396,6 +401,21 @@
     return parts.filled(words.view, {
       where, who: "ranks", time, does: words.do[kind],
       share: parts.shareText(whole ? shownTotals[kind] / whole : 0), tail: words.tails[kind],
+    });
+  }
+
+  function messagesOf(pick) {
+    const stream = streams[pick.stream];
+    const { first, last } = parts.callAround(stream, pick.piece);
+    return parts.messagesIn(messages, pick.stream, stream.start[first], stream.start[last + 1]);
+  }
+
+  function messageText(row) {
+    const isSent = messages.from[row] === state.pick.stream;
+    return parts.filled(isSent ? words.sent : words.received, {
+      size: messages.size[row].toLocaleString("en"),
+      who: lanes.streams[isSent ? messages.to[row] : messages.from[row]],
+      time: parts.timeText(messages.receive[row] - messages.send[row]),
     });
   }
 
@@ -518,7 +538,12 @@
       "what", `Picked: ${who}`, [element("code", name), ` ${where}`],
       [element("strong", parts.timeText(to - from)), ` from ${parts.timeText(from)}`], shareList(sums),
     );
-    fill("from", "Called from", [element("code", around || "not known")]);
+    const carried = messagesOf(state.pick);
+    fill(
+      "from", "Called from", [element("code", around || "not known")],
+      ...carried.slice(0, 3).map(messageText),
+      carried.length > 3 && parts.filled(words.more, { count: carried.length - 3 }),
+    );
     showCause(waitOf(state.pick), kind);
   }
 
@@ -859,6 +884,7 @@
   async function load() {
     streams = parts.decodePieces(await inflated("tl-pieces"), data.head);
     waits = parts.decodeWaits(await inflated("tl-waits"), data.head.waits);
+    messages = parts.decodeMessages(await inflated("tl-messages"), data.head.messages);
     readColours();
     measure();
     recall();
@@ -892,5 +918,5 @@
     document.documentElement.classList.add("tl-failed");
   };
   const loaded = load().catch(failed);
-  window.burstlineTimeline = { loaded, draw, show, state, pickWait };
+  window.burstlineTimeline = { loaded, draw, show, state, pickWait, messagesOf };
 })();
