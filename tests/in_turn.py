@@ -5,11 +5,16 @@ Reads their words as JSON and prints as JSON how each ended, and what it said.
 
 from __future__ import annotations
 
+import gc
 import json
 import sys
 
 from command import burstline
 
 if __name__ == "__main__":
-    ends = (burstline(*words) for words in json.loads(sys.argv[1]))
-    print(json.dumps([(end.returncode, end.stderr) for end in ends]))
+    ends = []
+    for words in json.loads(sys.argv[1]):
+        end = burstline(*words)
+        ends.append((end.returncode, end.stderr))
+        gc.collect()  # what one command leaves would not be there in the next one's own Python
+    print(json.dumps(ends))

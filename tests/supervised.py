@@ -9,7 +9,10 @@ from typing import NamedTuple
 
 from benchmarks import peak
 
-LIBRARIES = "import numpy, pyarrow.compute, pyarrow.parquet, polars, burstline._core"
+LIBRARIES = (
+    "import numpy, pyarrow.compute, pyarrow.parquet, polars, burstline._core, burstline.run.run"
+)
+"""With our own analyses, which each command that asks a run has in memory."""
 ROUND_ABOUT = 64 << 20
 """What may come on top of a limit and the libraries."""
 

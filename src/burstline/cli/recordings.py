@@ -68,6 +68,7 @@ def recorded(
     keep_raw: str | None = None,
 ) -> Recording:
     """Run a program, write its trace, and say what went wrong."""
+    settings.variables()  # what cannot be recorded is refused first
     require_apart(arguments, output)
     for file in formats.files_of(output):
         require_free(file, force=arguments.force, other="output with -o")
