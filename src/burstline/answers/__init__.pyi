@@ -27,6 +27,7 @@ from burstline.answers.places import computing_places as computing_places
 from burstline.answers.places import path_text as path_text
 from burstline.answers.run import FACTORS as FACTORS
 from burstline.answers.run import GOOD as GOOD
+from burstline.answers.run import between as between
 from burstline.answers.run import leaves_of as leaves_of
 from burstline.answers.run import longest_loop as longest_loop
 from burstline.answers.screen import Answer as Answer

@@ -36,6 +36,8 @@ _LEAST: Final = 0.001
 _MOST_LINES: Final = 2_000
 _COMPUTING: Final = "computing"
 _MOST_STEPS: Final = 60
+_BAR: Final = 190  # pixels
+_LONG: Final = 40  # characters of pseudo-code
 _MOST_ANCHORS: Final = 64
 """Sites of one line that links may lead to."""
 _WAITS: Final = tuple(KINDS[kind] for kind in WAITING)
@@ -159,14 +161,19 @@ def _cells(row: Row, share: float | None, most: float, sites: Sequence[int]) -> 
     if row.is_leaf and row.spent_ns and most:
         parts = row.parts or {"computing" if row.kind == "burst" else "other_mpi": row.spent_ns}
         picture = (
-            charts.stack(parts, most, 240, 12)
+            charts.stack(parts, most, _BAR, 12)
             if row.parts
-            else charts.bar(row.spent_ns / most, 240, 10)
+            else charts.bar(row.spent_ns / most, _BAR, 10)
         )
     waits = None
     if row.parts and row.spent_ns and row.kind == "call":
         waits = sum(row.parts.get(name, 0) for name in _WAITS) / row.spent_ns or None
-    indent = tag("code", row.text, class_=f"d{min(row.depth, 9)}" if row.depth else None)
+    indent = tag(
+        "code",
+        row.text,
+        class_=f"d{min(row.depth, 9)}" if row.depth else None,
+        title=row.text if len(row.text) > _LONG else None,  # which is cut where it stands
+    )
     mean = None if row.mean_ns is None else Value(row.mean_ns, TIME)
     where = join(*(tag("span", id=f"site-{site}") for site in sites[:_MOST_ANCHORS]), row.where)
     return [where, indent, row.calls or None, mean, row.spent_ns, share, picture, waits]

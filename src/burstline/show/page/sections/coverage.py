@@ -12,6 +12,7 @@ from burstline.show.page.html import Child, Html, code, facts, heading, join, ta
 from burstline.show.page.report import Missing, Report, Section, found
 from burstline.summary import Summary
 from burstline.values import COUNT, TEXT, Column, Table
+from burstline.waits import METRICS
 
 NAME: Final = "coverage"
 LABEL: Final = "Coverage"
@@ -90,7 +91,7 @@ def _unknown(report: Report) -> Iterator[tuple[str, Child]]:
     waits = found(report.waits)
     if waits is None:
         return
-    titles = {row["name"]: row["title"] for row in waits.profile.metrics.to_pylist()}
+    titles = {metric.name: metric.title for metric in METRICS}
     for row in waits.coverage["not_computable"]:
         title = titles.get(row["metric"], row["metric"].removeprefix("mpi_"))
         yield f"Not computable: {title}", f"{row['reason']}."

@@ -6,6 +6,7 @@ from typing import Final
 
 import numpy as np
 
+from burstline.answers import between
 from burstline.columns import Integers
 from burstline.quantities import format_ns
 from burstline.show.page import charts
@@ -31,12 +32,14 @@ def section(report: Report) -> Section:
     if not total_ns(waits):
         raise NothingError("Nothing waits: no wait state was found in what the trace tells.")
     places = Places(waits)
-    note = "Only waits that the trace proves. Shares are of the time of all threads."
+    baseline = report.summary.baseline
+    span = f"{format_ns(baseline.length_ns)} {between(report.summary)}"
+    note = f"Only waits that the trace proves. Shares are of the {span}, once for each thread."
     return Section(
         title(waits),
         join(
             tag("p", note, class_="sub"),
-            _kinds(waits),
+            _kinds(waits, baseline.whole_ns),
             tag("div", _pairs(waits), _ranks(waits), class_="beside"),
             _single(waits, places),
             _where(waits, places),
@@ -78,7 +81,7 @@ def _ranks_of(waits: Waits) -> int:
     return max([*waits.profile.locations["rank"].to_pylist(), -1]) + 1
 
 
-def _kinds(waits: Waits) -> Html:
+def _kinds(waits: Waits, whole_ns: int) -> Html:
     profile, every = waits.profile, total_ns(waits)
     totals = {name: int(profile.total(name)) for name in WAITS if name in profile.stored}
     meanings = {metric.name: metric.description for metric in METRICS}
@@ -86,7 +89,7 @@ def _kinds(waits: Waits) -> Html:
         [
             _TITLES[name],
             total,
-            waits.share_of_time(name),
+            total / whole_ns if whole_ns else waits.share_of_time(name),
             charts.bar(total / every, 160, 10),
             meanings[name],
         ]
