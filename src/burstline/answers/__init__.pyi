@@ -23,6 +23,7 @@ __all__ = [
 ]
 
 # For other rooms of the house.
+from burstline.answers.places import by_place as by_place
 from burstline.answers.places import computing_places as computing_places
 from burstline.answers.places import path_text as path_text
 from burstline.answers.run import FACTORS as FACTORS

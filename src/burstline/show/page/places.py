@@ -54,4 +54,4 @@ class Places:
             where = f"{row['file']}:{row['begin_line']}"
         if len(callers) > 1 and callers[-1].partition(" ")[0] == "main":
             callers.pop()
-        return row["function"], where, callers
+        return row["function"].removesuffix(f"@{where}").rstrip(), where, callers

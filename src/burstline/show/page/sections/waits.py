@@ -6,7 +6,7 @@ from typing import Final
 
 import numpy as np
 
-from burstline.answers import between
+from burstline.answers import between, by_place
 from burstline.columns import Integers
 from burstline.quantities import format_ns
 from burstline.show.page import charts
@@ -193,7 +193,7 @@ def _where(waits: Waits, places: Places) -> Html:
     stored = [name for name in WAITS if name in profile.stored]
     nothing = np.zeros(profile.call_paths.num_rows, np.int64)
     waited = sum((profile.exclusive(name).sum(axis=1) for name in stored), nothing)
-    shown = _by_place(places, waited, "of the waiting is in {}", "Where ranks wait")
+    shown = _by_place(waits, places, waited, "of the waiting is in {}", "Where ranks wait")
     return tag("div", shown, id="waiting")
 
 
@@ -202,11 +202,14 @@ def _causes(waits: Waits, places: Places) -> Html | None:
     if "delay" not in waits.profile.stored or not waits.profile.total("delay"):
         return None
     caused = waits.profile.exclusive("delay").sum(axis=1)
-    shown = _by_place(places, caused, "of the waiting is caused in {}", "What late ranks did")
+    shown = _by_place(
+        waits, places, caused, "of the waiting is caused in {}", "What late ranks did"
+    )
     return tag("div", shown, id="causes")
 
 
-def _by_place(places: Places, values: Integers, verb: str, head: str) -> Html:
+def _by_place(waits: Waits, places: Places, values: Integers, verb: str, head: str) -> Html:
+    """Call paths with most of something; the sentence is about a line, whoever calls it."""
     order = [row for row in np.argsort(-values, kind="stable").tolist() if values[row] > 0]
     whole = int(values.sum())
     rows = [
@@ -218,6 +221,7 @@ def _by_place(places: Places, values: Integers, verb: str, head: str) -> Html:
         ]
         for row in order[:_MOST]
     ]
-    said = f"{share_text(values[order[0]] / whole)} {verb.format(places.text(order[0]))}"
+    [(place, most), *_] = by_place(waits, values.tolist())
+    said = f"{share_text(most / whole)} {verb.format(places.text(place))}"
     columns = [Column(head), Column("Time", TIME), Column("Share", SHARE), Column("")]
     return join(heading(said), table(Table(columns, rows)))
