@@ -222,11 +222,12 @@ def test_a_matrix_of_classes_says_which_ranks_they_are():
         ({"next_where": "a.c:9", "next_operation": "MPI_Send"}, "Computing before a.c:9"),
         ({"next_where": "a.c", "next_operation": "MPI_Send"}, "Computing before MPI_Send"),
         ({"file": "a.c", "first": 7, "last": 9}, "Computing before a.c:7-9"),
+        ({"text": "computation in f (a.c:4)", "next_where": "a.c:9"}, "Computing in f (a.c:4)"),
     ],
 )
 def test_the_most_expensive_line_is_named_as_far_as_it_is_known(place, said):
     kind = "call" if "operation" in place else "burst"
-    row = Row(kind, 0, "", spent_ns=5, **place)
+    row = Row(kind, 0, **{"text": "", "spent_ns": 5} | place)
 
     assert code.title([row], detect(loops(Do("Barrier", 4))), 10) == (
         f"{said} holds 50.0 % of all rank time"

@@ -241,8 +241,9 @@
   function shortPlace(stream, piece) {
     const kind = parts.kindOf(stream, piece);
     const place = stream.place[piece];
-    if (names[kind] === "computing") return "computing";
-    if (kind === parts.MIXED || place < 0) return "";
+    const isComputing = names[kind] === "computing";
+    if (kind === parts.MIXED || place < 0) return isComputing ? "computing" : "";
+    if (isComputing) return places[place][0].startsWith("computing") ? "computing" : places[place][0];
     const [name, where] = places[place];
     return `${name.replace(/^MPI_/, "")} ${where}`.trim();
   }

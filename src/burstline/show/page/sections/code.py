@@ -36,6 +36,7 @@ _LEAST: Final = 0.001
 _MOST_LINES: Final = 2_000
 _COMPUTING: Final = "computing"
 _MOST_STEPS: Final = 60
+_IN_FUNCTION: Final = "computation in "  # a function that the trace tells of
 _BAR: Final = 190  # pixels
 _LONG: Final = 40  # characters of pseudo-code
 _MOST_ANCHORS: Final = 64
@@ -93,6 +94,8 @@ def _place(row: Row) -> str:
     """Where a call or computing is, as far as lines are known, in words."""
     if row.operation:
         return f"at {row.where}" if row.first is not None else f"in {row.file}" * bool(row.file)
+    if row.text.startswith(_IN_FUNCTION):
+        return row.text.removeprefix("computation ")
     if row.first is not None:
         return f"before {row.where}"
     _, colon, line = row.next_where.rpartition(":")
