@@ -76,7 +76,8 @@ def test_a_rank_that_is_late_keeps_threads_of_others_idle(site, clang, openmp, l
     assert "Idle threads" in lost
     call = f"MPI_Sendrecv called by main at idle_threads.c:{line('MPI_Sendrecv(out')}"
     assert f"while the first thread of its process is in {call}" in where
-    assert cause.startswith("Rank 1 causes most of it")
+    # Four threads on few processors keep each other waiting, too.
+    assert cause.startswith(("Rank 1 causes most of it", "Rank 1 causes more of it than any"))
     loop = f"!$omp for at idle_threads.c:{line('#pragma omp for')} in shared_part"
     assert f"first threads of other ranks wait in MPI for what it does in {loop}" in cause
     assert "alone" not in cause
