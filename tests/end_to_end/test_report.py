@@ -293,3 +293,19 @@ def test_a_page_has_a_place_and_an_ending(hostile, tmp_path, name):
 
     assert done.returncode == 2
     assert not [*tmp_path.glob("page*")]
+
+
+def test_waits_in_mpi_finalize_have_no_share_of_the_run(tmp_path):
+    init = "0 enter MPI_Init | 10 leave"
+    barriers = [f"{at} enter MPI_Barrier | {at} begin | 80 end | 80 leave" for at in (20, 60)]
+    ends = [f"{at} enter MPI_Finalize | 200 leave" for at in (90, 190)]
+    trace = tmp_path / "late.txt"
+    ranks = (f"{k} | {init} | {barriers[k]} | {ends[k]}" for k in range(2))
+    trace.write_text("\n".join(["ranks 2", *ranks, ""]))
+
+    page = written(tmp_path, trace)
+
+    kinds = page[page.index('id="kinds"') : page.index('id="pairs"')]
+    shares = re.findall(r"(Wait at \w+)<.*?([\d.]+ %)", kinds, re.DOTALL)
+    # 40 of twice the 180 ns between MPI_Init and MPI_Finalize
+    assert dict(shares) == {"Wait at Barrier": "11.1 %", "Wait at Finalize": "0 %"}

@@ -16,7 +16,7 @@ from burstline.show.page.panes import panes
 from burstline.show.page.places import Places
 from burstline.show.page.report import NothingError, Report, Section, needed
 from burstline.values import SHARE, TIME, Column, Table
-from burstline.waits import METRICS, WAITS, Waits
+from burstline.waits import METRICS, WAITS, Waits, ends_of
 
 NAME: Final = "waits"
 LABEL: Final = "Waits"
@@ -34,7 +34,10 @@ def section(report: Report) -> Section:
     places = Places(waits)
     baseline = report.summary.baseline
     span = f"{format_ns(baseline.length_ns)} {between(report.summary)}"
-    note = f"Only waits that the trace proves. Shares are of the {span}, once for each thread."
+    note = (
+        f"Only waits that the trace proves. Shares are of the {span}, once for each thread; "
+        "waits in MPI_Init and MPI_Finalize have none."
+    )
     return Section(
         title(waits),
         join(
@@ -85,11 +88,12 @@ def _kinds(waits: Waits, whole_ns: int) -> Html:
     profile, every = waits.profile, total_ns(waits)
     totals = {name: int(profile.total(name)) for name in WAITS if name in profile.stored}
     meanings = {metric.name: metric.description for metric in METRICS}
+    kept = ~ends_of(profile)
     rows: list[list[object]] = [
         [
             _TITLES[name],
             total,
-            total / whole_ns if whole_ns else waits.share_of_time(name),
+            int(profile.exclusive(name)[kept].sum()) / whole_ns if whole_ns else None,
             charts.bar(total / every, 160, 10),
             meanings[name],
         ]
