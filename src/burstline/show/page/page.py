@@ -57,7 +57,9 @@ class Page(NamedTuple):
 
 def report_page(report: Report) -> Page:
     """The page of a report: every section is there, be it with the reason why it is empty."""
-    shown = [each for each in _SECTIONS if each is not prediction or each.is_given(report)]
+    shown = [
+        each for each in _SECTIONS if not hasattr(each, "is_given") or each.is_given(report)
+    ]
     made = {module.NAME: _section(module, report) for module in shown}
     names = {module.NAME: module.LABEL for module in shown}
     data = {name: section.data for name, section in made.items()}
