@@ -24,6 +24,7 @@ import argparse
 import collections
 import gc
 import gettext
+import hashlib
 import importlib
 import json
 import math
@@ -145,11 +146,26 @@ def parse_with_one_parser() -> None:
     cli.build_parser = lambda: parser  # type: ignore[attr-defined]
 
 
-def resolve_in_one_child() -> None:
-    """Ask one process for symbols, not a new one in each command: that takes half a second."""
-    child = resolution.Child()
-    child.ask(name="_Z4mainv")
-    resolution.Child = lambda: child  # type: ignore[assignment, misc]
+class Remembering(resolution.Child):
+    """One process that all commands ask for symbols; what it said once stands in a folder.
+
+    A new one in each command takes half a second.
+    """
+
+    def __init__(self, folder: Path) -> None:
+        super().__init__()
+        self._folder = folder
+        folder.mkdir()
+
+    def ask(self, **request: object) -> dict[str, Any] | None:
+        """The answer to a request; None is not kept, since another time may do better."""
+        key = hashlib.sha256(json.dumps(request).encode()).hexdigest()
+        with suppress(OSError, ValueError):  # the first time, or half written
+            return json.loads((self._folder / key).read_bytes())  # type: ignore[no-any-return]
+        answer = super().ask(**request)
+        if answer is not None:
+            (self._folder / key).write_text(json.dumps(answer))
+        return answer
 
 
 def run(commands: Sequence[list[object]], folder: Path) -> list[Ending]:
@@ -476,7 +492,9 @@ def work(wanted: argparse.Namespace, made: list[Sound], folder: Path, number: in
     until = time.monotonic() + wanted.seconds
     own = folder / f"worker{number}"
     own.mkdir()
-    resolve_in_one_child()
+    child = Remembering(own / "symbols")
+    resolution.Child = lambda: child  # type: ignore[assignment, misc]
+    child.ask(name="_Z4mainv")  # before there are children: they share the process
     campaign = Campaign(wanted, made, own)
     if wanted.case is not None:
         return campaign.run([[wanted.case]], until)

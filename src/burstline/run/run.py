@@ -323,7 +323,8 @@ class Run:
             self.whole, self.memory,
             tables=tables, copies=copies, region=self._region, cut_of=self.path or None,
         )  # fmt: skip
-        beside = [key for key in list(self._large) if key[0] not in asks]
+        if not (beside := [key for key in list(self._large) if key[0] not in asks]):
+            return
         kept = bytes_needed(self.whole, REPLAYED, 2, self._region)
         kept -= bytes_needed(self.whole, REPLAYED, 1, self._region)
         if needed + len(beside) * kept > self.memory:
