@@ -95,8 +95,8 @@ def test_spawned_processes_are_an_application_of_their_own(tmp_path):
         (b"hello, this is text" * 200, errors.FormatError, "offset 0"),
         (raw_files.header(version=9), errors.UnsupportedRecordError, "version 9"),
         (raw_files.header(size=64), errors.UnsupportedRecordError, "64 bytes"),
-        (b"", errors.FormatError, "before it recorded anything"),
-        (raw_files.header(), errors.FormatError, "that calls MPI"),
+        (b"", errors.FormatError, "1 file without, the first p-1.t-0.raw'. The program ended"),
+        (raw_files.header(), errors.FormatError, "without an event, the first p-1.t-0.raw"),
     ],
 )
 def test_what_is_no_raw_file_is_refused_by_name(tmp_path, content, kind, text):

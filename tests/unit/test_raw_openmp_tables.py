@@ -144,6 +144,22 @@ def test_what_is_still_open_at_the_end_ends_there(tmp_path):
     assert leaves == sorted(leaves, reverse=True)
 
 
+def test_a_thread_whose_records_end_before_the_join_left_its_regions_with_them(tmp_path):
+    run = Run(1)
+    run[0].call("MPI_Init", 1, 5).add(omp(15, Op.FORK, b=2), *member(0), omp(85, Op.JOIN))
+    run[0].end(100)
+    worker = [omp(22, Op.TEAM_BEGIN, b=1, c=2), omp(50, Op.SYNC_BEGIN, b=IMPLICIT)]
+    run.thread(0, 1).add(*worker)
+
+    trace = run.read(tmp_path)
+
+    assert column(trace, "locations", "died_ns") == [99, 49]
+    assert [row[3] for row in described(trace) if row[0] == 1] == [49, 49]
+    assert column(trace, "regions", "parent")[-2:] == [None, 0]
+    burstline.write(trace, tmp_path / "out.csv")
+    assert burstline.read(tmp_path / "out.csv").regions.equals(trace.regions)
+
+
 def test_regions_of_the_program_and_of_openmp_are_nested(tmp_path):
     run = Run(1)
     run[0].call("MPI_Init", 1, 5).add(record(51, time=8, a=1), omp(10, Op.FORK))

@@ -12,7 +12,7 @@ import numpy as np
 import pyarrow as pa
 
 from burstline.columns import Integers
-from burstline.errors import FormatError, readable
+from burstline.errors import FormatError, plural, readable
 from burstline.formats import intake
 from burstline.formats.raw.cuts import BORDERS
 from burstline.formats.raw.events.calls import operation_numbers
@@ -108,7 +108,8 @@ class RawSource:
                 folder,
                 None,
                 expected="raw files of a program that calls MPI",
-                found=f"{len(files)} files without an event",
+                found=f"{plural(len(files), 'file')} without an event, "
+                f"the first {files[0].path.name}",
                 way_out="Check that the program was started with MPI, and that it calls it",
             )
         clocks = corrections(processes, self.defects)

@@ -334,7 +334,9 @@ class OpenMpRows:
         role, end, team = regions["role"], regions["end"], regions["team"]
         joined = take(decoded.teams["join"], team) >= 0
         endless = (end < 0) & ~(joined & ~np.isin(role, LOCK_ROLES))
+        # A join that other threads saw may be behind the last record of this one.
         leave_ns = np.where(endless, line.died_ns, regions["leave_ns"])
+        leave_ns = np.minimum(leave_ns, line.died_ns)
         # An end that was not recorded has the last event before it, or none at the very end.
         before = np.searchsorted(line.time_ns, leave_ns, "right") - 1
         otherwise = np.where(before == len(line.seq) - 1, UNKNOWN, line.seq[before])

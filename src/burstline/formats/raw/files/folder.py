@@ -24,7 +24,7 @@ import numpy as np
 import numpy.typing as npt
 
 from burstline.columns import Integers, Mask
-from burstline.errors import FormatError, UnsupportedRecordError
+from burstline.errors import FormatError, UnsupportedRecordError, plural
 from burstline.formats.files import is_plain, require_plain
 from burstline.formats.intake import Defects
 from burstline.formats.raw.files.layout import (
@@ -113,7 +113,7 @@ def open_files(
             folder,
             None,
             expected="a raw file with a header",
-            found=f"{len(paths)} files without",
+            found=f"{plural(len(paths), 'file')} without, the first {paths[0].name}",
             way_out="The program ended before it recorded anything; run it again",
         )
     return files
