@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 from bisect import bisect_left
 from dataclasses import replace
 from functools import partial
@@ -133,7 +134,7 @@ def test_what_fits_depends_on_the_processors_that_this_process_may_use(tmp_path,
     monkeypatch.setattr(source, "RECORDS_AT_ONCE", 1)
     needed = []
     for processors in (1, 2):
-        monkeypatch.setattr(source.os, "sched_getaffinity", {0: range(processors)}.get)
+        monkeypatch.setattr(os, "sched_getaffinity", {0: range(processors)}.get)
         fits = partial(source.fits, folder, records=False)
         needed.append(bisect_left(range(1 << 30), 1, key=fits))
 

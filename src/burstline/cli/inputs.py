@@ -58,7 +58,7 @@ def run_of(arguments: usage.Arguments, *, raw: bool = False) -> Run:
         whole = read_trace(arguments, raw=raw, **limits, progress=progress)
     _say_if_unnamed(arguments.trace)
     _require_inside(region, whole)
-    opened = burstline.Run(whole, memory=limits["memory"], path=arguments.trace)
+    opened = burstline.Run(whole, **limits, path=arguments.trace)
     return part_of(opened, region, asked, arguments)
 
 

@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
-import os
 from typing import Final, TypedDict
 
 from burstline import run
 from burstline.cli import usage
 from burstline.errors import ParameterError
+from burstline.executor import threads_allowed
 
 _PREFIXES: Final = "kmgtp"
 
@@ -26,10 +26,8 @@ def limits_of(arguments: usage.Arguments) -> Limits:
 
 def thread_count(arguments: usage.Arguments) -> int:
     """The number of threads the command may use."""
-    if arguments.threads is None:
-        return len(os.sched_getaffinity(0))
     usage.require_at_least(arguments, threads=1)
-    return int(arguments.threads)
+    return threads_allowed(arguments.threads)
 
 
 def memory_budget(arguments: usage.Arguments) -> int:

@@ -14,6 +14,7 @@ from burstline.errors import (
     UnsupportedRecordError,
     plural,
 )
+from burstline.executor import threads_allowed
 from burstline.formats import cube, otf2, paraver, perfetto, store, tables, text
 from burstline.formats import raw as raw_files
 from burstline.formats.files import require_plain
@@ -123,7 +124,7 @@ def read(
     8
     """
     path = Path(path)
-    threads = threads or len(os.sched_getaffinity(0))
+    threads = threads_allowed(threads)
     head = b"" if path.is_dir() else _first_bytes(path)
     trace = _format_of(path, head).read(
         path, raw=raw, memory=memory, threads=threads, progress=progress

@@ -2,9 +2,8 @@
 
 from __future__ import annotations
 
-import os
 from collections.abc import Sequence
-from concurrent.futures import ThreadPoolExecutor
+from functools import partial
 from typing import Final
 
 import numpy as np
@@ -13,6 +12,7 @@ import pyarrow as pa
 
 from burstline.columns import Floats, Integers, coded, codes
 from burstline.errors import InconsistentTraceError, NotEnoughDataError, ParameterError
+from burstline.executor import in_order, threads_allowed
 from burstline.identity import Naming, Tokens, tokens_of
 from burstline.merge.align.alignment import ThreadRows, align_thread, have_same_collectives
 from burstline.merge.align.anchors import are_at_odds, renamed
@@ -23,7 +23,8 @@ from burstline.model import FINALIZES, INITS, Trace
 from burstline.progress import SILENCE, Progress
 
 METHODS: Final = ("align", "seed")
-_TOGETHER: Final = 64
+_AHEAD: Final = 64
+"""Threads of the program that are begun before one is waited for."""
 
 
 def match(
@@ -32,6 +33,7 @@ def match(
     method: str = "align",
     options: Alignment | Published | None = None,
     base: int | None = None,
+    threads: int | None = None,
     progress: Progress = SILENCE,
 ) -> Matching:
     """Find the bursts that several runs of one program have in common.
@@ -50,6 +52,8 @@ def match(
         share is unmatched. Of a cut run and a whole one that would be the cut one: ``align``
         takes the base from the runs that begin and end most ranks, and if none of them is
         whole, that which lacks least of the others; ``seed`` is as published.
+    threads : int, optional
+        Threads to use; by default as many as this process may run on.
     progress : Progress
         Counts the threads that have been matched.
 
@@ -103,7 +107,8 @@ def match(
     tokens = naming.tokens
     how = kind() if options is None else options
     if isinstance(how, Alignment):
-        members, stage = _aligned_rows(tokens, bounds, how, progress)
+        at_once = threads_allowed(threads)
+        members, stage = _aligned_rows(tokens, bounds, how, at_once, progress)
     else:
         members, stage = match_published(tokens, bounds, how)
     thread, place = _places_on_threads(members, bounds)
@@ -150,17 +155,24 @@ def _missing_ends(trace: Trace) -> int:
 
 
 def _aligned_rows(
-    tokens: Sequence[Tokens], bounds: Sequence[Integers], how: Alignment, progress: Progress
+    tokens: Sequence[Tokens],
+    bounds: Sequence[Integers],
+    how: Alignment,
+    at_once: int,
+    progress: Progress,
 ) -> tuple[Integers, npt.NDArray[np.uint8]]:
     """Members and stages of all rows, aligned from the run with the fewest bursts on."""
     sizes = [int(np.diff(of_run).sum()) for of_run in bounds]
     order = np.argsort(sizes, kind="stable").tolist()
     has_anchors = have_same_collectives(tokens, bounds)
-    threads = _by_thread(tokens, bounds, order, how, progress, anchored=has_anchors)
+    match_all = partial(
+        _by_thread, bounds=bounds, order=order, how=how, at_once=at_once, progress=progress
+    )
+    threads = match_all(tokens, anchored=has_anchors)
     if not has_anchors and are_at_odds(threads, tokens, bounds):
         named = renamed(tokens, bounds, order, how)
         if named is not None:
-            threads = _by_thread(named, bounds, order, how, progress, anchored=True)
+            threads = match_all(named, anchored=True)
     members = np.concatenate([rows.members for rows in threads])
     stage = np.concatenate([rows.stage for rows in threads])
     return members, stage.max(axis=1)
@@ -173,6 +185,7 @@ def _by_thread(
     how: Alignment,
     progress: Progress,
     *,
+    at_once: int,
     anchored: bool,
 ) -> list[ThreadRows]:
     """The matched rows of each thread, aligned alone."""
@@ -183,11 +196,9 @@ def _by_thread(
     def align(thread: tuple[tuple[int, int], ...]) -> ThreadRows:
         return align_thread(tokens, thread, order, how, anchored=anchored)
 
-    with ThreadPoolExecutor(os.cpu_count()) as pool:
-        for begin in range(0, len(threads), _TOGETHER):
-            part = threads[begin : begin + _TOGETHER]
-            results += pool.map(align, part)
-            progress.advance(len(part))
+    for rows in in_order(align, threads, at_once, ahead=_AHEAD):
+        results.append(rows)
+        progress.advance(1)
     return results
 
 

@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
-import os
 import platform
 from collections.abc import Sequence
 from pathlib import Path
 from typing import IO, Any, Final
 
+from burstline.executor import threads_allowed
 from burstline.record.signing.plan import Plan, RankPlan
 from burstline.record.signing.run import signed_run
 from burstline.signature import Measurement, Signature, stamps_of
@@ -73,7 +73,7 @@ def measured(
         "machine": platform.machine(),
         "system": platform.system(),
         "mpi": run.library,
-        "processors": str(len(os.sched_getaffinity(0))),
+        "processors": str(threads_allowed()),
     }
     stamps = tuple(
         stamps_of(rank.rank, rank.counts, rank.ns, rank.init_ns, rank.finalize_ns or None)

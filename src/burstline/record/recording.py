@@ -20,6 +20,7 @@ from typing import IO, Any, Final, NamedTuple, TypeVar
 
 from burstline import formats
 from burstline.errors import ParameterError, plural
+from burstline.executor import threads_allowed
 from burstline.formats import atomic, store
 from burstline.formats import raw as raw_files
 from burstline.model import Trace, schema
@@ -293,7 +294,7 @@ def recorded(
         formats.require_free(file, force=overwrite, forced="`overwrite`")
     run = _prepared(command, path, settings, mpi=mpi, keep_raw=keep_raw)
     memory = memory_allowed() if memory is None else memory
-    threads = len(os.sched_getaffinity(0)) if threads is None else threads
+    threads = threads_allowed(threads)
     kept = True
     try:
         ended = run_command(run.words, stdout=stdout)

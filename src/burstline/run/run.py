@@ -13,6 +13,7 @@ from weakref import WeakValueDictionary
 from burstline import formats, selection
 from burstline.answers import Verdict
 from burstline.errors import ParameterError
+from burstline.executor import threads_allowed
 from burstline.model import Trace
 from burstline.progress import SILENCE, Progress
 from burstline.run.analyses import ANALYSES
@@ -49,7 +50,7 @@ def open(  # noqa: A001 -- a run, as a file
     memory : int, optional
         The bytes that reading and each analysis may take; default 60 % of what is free.
     threads : int, optional
-        Threads that read; default all processors that are allowed.
+        Threads that read and analyse; default all processors that are allowed.
     raw : bool
         Whether events and states of the source are kept, too.
     progress : Progress
@@ -81,11 +82,11 @@ def open(  # noqa: A001 -- a run, as a file
     """
     memory = memory_allowed() if memory is None else memory
     if isinstance(source, Trace):
-        return Run(source, memory=memory, progress=progress)
-    threads = len(os.sched_getaffinity(0)) if threads is None else threads
+        return Run(source, memory=memory, threads=threads, progress=progress)
+    threads = threads_allowed(threads)
     path = Path(source)
     whole = formats.read(path, raw=raw, memory=memory, threads=threads, progress=progress)
-    return Run(whole, memory=memory, progress=progress, path=str(source))
+    return Run(whole, memory=memory, threads=threads, progress=progress, path=str(source))
 
 
 class Run:
@@ -101,6 +102,8 @@ class Run:
         The trace; `region` and `iterations` of it are looked at.
     memory : int
         The bytes that an analysis may take.
+    threads : int, optional
+        Threads that analyses use; default all processors that are allowed.
     progress : Progress
         Told which analysis begins.
     path : str
@@ -125,11 +128,13 @@ class Run:
         whole: Trace,
         *,
         memory: int,
+        threads: int | None = None,
         progress: Progress = SILENCE,
         path: str = "",
         region: Mapping[str, Any] | None = None,
     ) -> None:
         self.whole, self.memory, self.progress, self.path = whole, memory, progress, path
+        self.threads = threads
         self.chosen: Chosen | None = None
         self._region = dict(region or {})
         self._part: Trace | None = None
@@ -203,6 +208,7 @@ class Run:
         return Run(
             self.whole,
             memory=self.memory,
+            threads=self.threads,
             progress=self.progress,
             path=self.path,
             region=region,

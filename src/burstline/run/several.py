@@ -92,6 +92,7 @@ class _Together:
 
     def __init__(self) -> None:
         self._traces: list[Trace] = []
+        self._threads: int | None = None
         self._why = ""
 
     def add(self, run: Run) -> None:
@@ -102,13 +103,14 @@ class _Together:
             self._traces, self._why = [], "the runs do not fit in memory together"
             return
         self._traces.append(run.trace)
+        self._threads = run.threads
 
     def checked(self, names: Sequence[str]) -> Check | str:
         """How far bursts of the runs, and their counters, agree."""
         if self._why:
             return self._why
         try:
-            return check(self._traces, names=names)
+            return check(self._traces, names=names, threads=self._threads)
         except BurstlineError as error:
             return str(error)
 

@@ -13,7 +13,7 @@ from burstline.cli.inputs import (
     require_as_many_ranks,
     warn_of_twins,
 )
-from burstline.cli.limits import memory_budget
+from burstline.cli.limits import memory_budget, thread_count
 from burstline.cli.products import picture_file, print_view, write_figure
 from burstline.errors import ParameterError, plural
 from burstline.run import ANALYSED, bytes_needed, needs_of_all, require_bytes
@@ -74,6 +74,7 @@ def run(arguments: usage.Arguments) -> None:
             method=arguments.method,
             by=arguments.by or "",
             names=paths,
+            threads=thread_count(arguments),
             progress=progress,
         )
     view = show.CheckView(check, paths, arguments.top)

@@ -142,7 +142,7 @@ def _merged(paths: Sequence[Path], arguments: usage.Arguments, progress: Progres
     """Match runs, and give the base's bursts with the counters of all."""
     warn_of_twins(paths)
     traces = read_runs(paths, arguments, progress, beside=_LIBRARIES)
-    matching = burstline.match(traces, progress=progress)
+    matching = burstline.match(traces, threads=thread_count(arguments), progress=progress)
     shares = shares_of(matching, paths)
     require_shared(shares, arguments.min_match_rate)
     warn_of_strangers(shares)

@@ -10,7 +10,7 @@ import burstline.run
 from burstline import formats, merge, show
 from burstline.cli import usage
 from burstline.cli.inputs import progress_bar, read_runs, warn_of_twins
-from burstline.cli.limits import memory_budget
+from burstline.cli.limits import memory_budget, thread_count
 from burstline.cli.merging import require_rate, require_shared, shares_of, warn_of_strangers
 from burstline.cli.products import (
     picture_file,
@@ -106,6 +106,7 @@ def run(arguments: usage.Arguments) -> None:
             method=arguments.method,
             options=options,
             base=None if arguments.base is None else arguments.base - 1,
+            threads=thread_count(arguments),
             progress=progress,
         )
         shares = shares_of(matching, paths)

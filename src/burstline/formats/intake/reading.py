@@ -6,18 +6,16 @@ What a part is does not show in the tables, nor how many are read at once.
 from __future__ import annotations
 
 import shutil
-from collections import deque
-from collections.abc import Callable, Generator, Iterator, Mapping, Sequence
-from concurrent.futures import ThreadPoolExecutor
+from collections.abc import Iterator, Mapping, Sequence
 from contextlib import closing, contextmanager
-from itertools import islice
 from pathlib import Path
-from typing import Any, Final, TypeAlias, TypeVar
+from typing import Any, Final, TypeAlias
 
 import numpy as np
 import pyarrow as pa
 
 from burstline.columns import Integers, begins_run, codes, row_of
+from burstline.executor import in_order
 from burstline.formats import atomic
 from burstline.formats.intake.budget import (
     PARTS_AT_ONCE,
@@ -202,8 +200,6 @@ def _sending_groups(
     return np.where(channel >= 0, begins["group"][order[np.maximum(place, 0)]], otherwise)
 
 
-Item = TypeVar("Item")
-Result = TypeVar("Result")
 Target: TypeAlias = HeldTables | StoreWriter
 
 _DEFINITIONS: Final = 8 << 20  # of what a process takes beside its units
@@ -283,7 +279,7 @@ def fill(
     *,
     memory: int,
     threads: int,
-    writers: int = 1,
+    writers: int = 0,
     parts_at_once: int | None = None,
     progress: Progress,
 ) -> None:
@@ -310,7 +306,7 @@ def read_parts(
     rows: MakeRows,
     *,
     threads: int,
-    writers: int = 1,
+    writers: int = 0,
     parts_at_once: int = PARTS_AT_ONCE,
     progress: Progress,
 ) -> None:
@@ -331,43 +327,18 @@ def read_parts(
             give_back()
     progress.step("Matching", len(parts), "groups")
     for messages in halves.messages():
-        _append_all(target, messages, 1)
+        _append_all(target, messages)
         progress.advance(1)
     for alone in halves.half_messages():
         target.append("half_messages", alone)
     for joined in halves.collectives():
-        _append_all(target, dict(zip(_COLLECTIVES, joined, strict=True)), 1)
-    _append_all(target, source.whole(), 1)
+        _append_all(target, dict(zip(_COLLECTIVES, joined, strict=True)))
+    _append_all(target, source.whole())
 
 
-def _append_all(target: Target, tables: Mapping[str, pa.Table], writers: int) -> None:
-    if writers == 1:
-        for name, table in tables.items():
-            target.append(name, table)
-        return
-    with ThreadPoolExecutor(writers, "write") as pool:
-        for written in [pool.submit(target.append, *item) for item in tables.items()]:
-            written.result()
+def _append_all(target: Target, tables: Mapping[str, pa.Table], writers: int = 0) -> None:
+    def append(name: str) -> None:
+        target.append(name, tables[name])
 
-
-def in_order(
-    read: Callable[[Item], Result], parts: Sequence[Item], threads: int
-) -> Generator[Result]:
-    """What is read of each part in order, while some of those to come are being read.
-
-    >>> list(in_order(str, [3, 1, 2], threads=2))
-    ['3', '1', '2']
-    """
-    if threads < 1 or len(parts) == 1:
-        yield from map(read, parts)
-        return
-    pool = ThreadPoolExecutor(threads, "read")
-    try:
-        coming = deque(pool.submit(read, part) for part in parts[:threads])
-        rest = iter(parts[threads:])
-        while coming:
-            result = [coming.popleft().result()]
-            coming.extend(pool.submit(read, part) for part in islice(rest, 1))
-            yield result.pop()  # no reference stays here: what is done with goes at once
-    finally:
-        pool.shutdown(cancel_futures=True)
+    for _ in in_order(append, tables, writers, ahead=len(tables)):
+        pass

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import os
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from pathlib import Path
@@ -13,6 +12,7 @@ import pyarrow as pa
 
 from burstline.columns import Integers
 from burstline.errors import FormatError, plural, readable
+from burstline.executor import threads_allowed
 from burstline.formats import intake
 from burstline.formats.raw.cuts import BORDERS
 from burstline.formats.raw.events.calls import operation_numbers
@@ -290,7 +290,7 @@ def read(
         source,
         at_once=records_at_once,
         memory=memory,
-        threads=threads or len(os.sched_getaffinity(0)),
+        threads=threads_allowed(threads),
         progress=progress,
     )
 
@@ -299,7 +299,7 @@ def fits(folder: Path, memory: int, *, records: bool) -> bool:
     """Whether raw files, and `records` as of a ``.prv``, can be read whole within a budget."""
     costs = RECORDED_COSTS if records else COSTS
     sizes = [path.stat().st_size // RECORD_BYTES for path in folder.glob(f"*{SUFFIX}")]
-    threads = len(os.sched_getaffinity(0))
+    threads = threads_allowed()
     group = max(RECORDS_AT_ONCE, *sizes)
     return costs.whole(sum(sizes), group, threads) <= memory
 

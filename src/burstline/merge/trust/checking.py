@@ -122,6 +122,7 @@ def check(
     by: str = "",
     limits: Limits = PUBLISHED,
     names: Sequence[str] = (),
+    threads: int | None = None,
     progress: Progress = SILENCE,
 ) -> Check:
     """How far counters can be trusted, from runs that have the same ones.
@@ -141,6 +142,8 @@ def check(
         Where verdicts change.
     names : sequence of str
         What errors call the runs; ``run 1`` and so on if empty.
+    threads : int, optional
+        As of :func:`burstline.match`.
     progress : Progress
         Counts the threads matched, and the quantities compared.
 
@@ -174,7 +177,7 @@ def check(
     """
     _require_shared(traces, names)
     if matching is None:
-        matching = match(traces, method=method, progress=progress)
+        matching = match(traces, method=method, threads=threads, progress=progress)
     measured = MatchedBursts(traces, matching)
     labels = labels_of(traces[matching.base], measured, by) if by else None
     several = measured.counters()

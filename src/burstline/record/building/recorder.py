@@ -20,12 +20,12 @@ import shlex
 import shutil
 import sys
 import tempfile
-from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Final
 
 from burstline.errors import NotEnoughDataError, ParameterError, printable
+from burstline.executor import in_order
 from burstline.record.building.cache import cache, locked
 from burstline.record.commands import ask, first_error
 from burstline.record.launching.mpi import ABIS, MPICH, OPEN_MPI, STANDARD, Abi
@@ -126,8 +126,7 @@ def build_all(folder: Path) -> dict[str, str]:
             return str(error)
         return "built"
 
-    with ThreadPoolExecutor(len(ABIS)) as pool:
-        return dict(zip(ABIS, pool.map(built, ABIS.values()), strict=True))
+    return dict(zip(ABIS, in_order(built, ABIS.values(), len(ABIS)), strict=True))
 
 
 def _file_name(abi: Abi) -> str:

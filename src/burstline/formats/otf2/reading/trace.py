@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import os
 from collections import Counter
 from collections.abc import Callable, Sequence
 from dataclasses import replace
@@ -13,6 +12,7 @@ import numpy as np
 import pyarrow as pa
 
 from burstline.errors import readable
+from burstline.executor import threads_allowed
 from burstline.formats import intake
 from burstline.formats.definitions import Account
 from burstline.formats.intake import (
@@ -215,7 +215,7 @@ def read(
 ) -> Trace:
     """The trace of an anchor or a folder, `threads` times `bytes_at_once` of events at once."""
     anchor = require_anchor(path)
-    threads = threads or len(os.sched_getaffinity(0))
+    threads = threads_allowed(threads)
     sizes = [file_size(file) for file in anchor.with_suffix("").glob("*.evt")]
     if bytes_at_once is None:
         bytes_at_once = min(max(sum(sizes) // _GROUPS, COSTS.least), MOST_AT_ONCE)

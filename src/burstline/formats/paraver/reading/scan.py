@@ -6,9 +6,8 @@ what the scan counted, which is the same whatever was allowed.
 
 from __future__ import annotations
 
-from collections import deque
 from collections.abc import Mapping
-from concurrent.futures import Future, ThreadPoolExecutor
+from contextlib import closing
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Final, TypeAlias
@@ -18,6 +17,7 @@ import numpy as np
 from burstline import _core
 from burstline.columns import Integers
 from burstline.errors import printable
+from burstline.executor import in_order
 from burstline.formats.intake import BASE, Defects, Oddity, append_to, way_by_store
 from burstline.formats.paraver.files.declarations import CommunicatorLine, read_communicator
 from burstline.formats.paraver.files.lines import LineSource, Stretch
@@ -163,7 +163,7 @@ class _Desk:
         self.buffer = bytearray()
         self.block = _core.Block(layout, types, unit_ns)
 
-    def work(self, stretch: Stretch, encode: bool) -> None:  # noqa: FBT001 -- run by a pool
+    def work(self, stretch: Stretch, *, encode: bool) -> None:
         text = stretch.fetch(self.buffer)
         self.block.scan(text)
         if encode:
@@ -185,32 +185,24 @@ def scan_source(
     # Memory: the journal, and about 15 MB per thread.
     scanned = Scanned()
     progress.step("Reading", source.size, "B")
-    desks = [_Desk(layout, types, unit_ns) for _ in range(threads + 2)]
-    waiting: deque[tuple[Future[None], _Desk, int]] = deque()
+    ahead = threads + 1
+    desks = [_Desk(layout, types, unit_ns) for _ in range(ahead + 1)]
 
-    def commit() -> None:
-        future, desk, size = waiting.popleft()
-        future.result()
-        if journal is not None:
-            journal.append(desk.block)
-            if overflow is not None:
-                overflow.relieve(journal)
-        scanned.take(desk.block)
-        desks.append(desk)
-        progress.advance(size)
+    def work(at: tuple[_Desk, Stretch]) -> tuple[_Desk, int]:
+        desk, stretch = at
+        desk.work(stretch, encode=journal is not None)
+        return desk, stretch.size
 
-    pool = ThreadPoolExecutor(threads, "scan")
-    try:
-        for stretch in source.stretches():
-            if not desks:
-                commit()
-            desk = desks.pop()
-            future = pool.submit(desk.work, stretch, journal is not None)
-            waiting.append((future, desk, stretch.size))
-        while waiting:
-            commit()
-    finally:
-        pool.shutdown(cancel_futures=True)
+    stretches = ((desks.pop(), stretch) for stretch in source.stretches())
+    with closing(in_order(work, stretches, threads, ahead=ahead)) as worked:
+        for desk, size in worked:
+            if journal is not None:
+                journal.append(desk.block)
+                if overflow is not None:
+                    overflow.relieve(journal)
+            scanned.take(desk.block)
+            desks.append(desk)
+            progress.advance(size)
     if not (scanned.states or scanned.events or scanned.communications):
         scanned.defects.note(
             "no_records", "loss", "the body is empty, or nothing in it could be used"

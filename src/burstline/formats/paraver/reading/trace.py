@@ -8,7 +8,7 @@ are spilled when they outgrow their share, and each is built on its own.
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from concurrent.futures import ThreadPoolExecutor
+from contextlib import closing
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, Final
@@ -20,6 +20,7 @@ import pyarrow as pa
 from burstline import _core
 from burstline._core import CallKind
 from burstline.columns import Integers, ordinal_within
+from burstline.executor import in_order
 from burstline.formats import intake
 from burstline.formats.paraver.reading.kernel_vocabulary import call_kinds
 from burstline.formats.paraver.reading.scan import (
@@ -190,16 +191,13 @@ class ScannedSource:
             self._raw or self._reads_loops,
             self._keep_states,
         )
-        pool = ThreadPoolExecutor(self._threads, "build")
-        try:
-            for bucket, _ in zip(
-                part.buckets, pool.map(builder.build, part.buckets), strict=True
-            ):
+        buckets = part.buckets
+        built = in_order(builder.build, buckets, self._threads, ahead=len(buckets))
+        with closing(built):
+            for bucket, _ in zip(buckets, built, strict=True):
                 # All in one part: the loop would not move before the end.
                 if self._spill is None:
                     self._progress.advance(int(self._locations[bucket]))
-        finally:
-            pool.shutdown(cancel_futures=True)
         builder.finish()
         return builder
 
