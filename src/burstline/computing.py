@@ -9,16 +9,14 @@ from typing import Any, Final
 import numpy as np
 
 from burstline.columns import Integers, numpy_columns
-from burstline.errors import NotEnoughDataError
 from burstline.model import (
     NAMES,
     NO_VALUE,
-    POLL_COLUMNS,
     POLL_GAP_NS,
     Trace,
+    bursts_computing,
     instructions_and_cycles,
     processor_clock,
-    waiting_in,
 )
 from burstline.progress import SILENCE, Progress
 from burstline.values import COUNT, SHARE, TIME, Column, Table, table_of
@@ -233,8 +231,6 @@ def computing(
     >>> [(str(each.before), each.computing_ns) for each in made.largest]
     [('MPI_Barrier', 40), ('MPI_Init', 20)]
     """
-    if not trace.rows("bursts"):
-        raise NotEnoughDataError("no burst lies between two calls in this trace")
     names = tuple(trace.counter_names)
     count = trace.rows("locations")
     nothing = np.zeros(count, np.int64)
@@ -242,13 +238,9 @@ def computing(
     for name in names:
         sums.counted[name], sums.counted_ns[name] = nothing.copy(), nothing.copy()
     largest: list[dict[str, int | None]] = []
-    progress.step("bursts", trace.rows("bursts"), "bursts")
     around = ("location", "burst", "call_before", "call_after")
-    for part in trace.batches("bursts", (*around, *POLL_COLUMNS, *names)):
-        location, start, end, gap = numpy_columns(
-            part, "location", "start_ns", "end_ns", "gap_ns"
-        )
-        length = np.maximum(end - start - gap, 0) - waiting_in(part, poll_gap_ns)
+    for part, length in bursts_computing(trace, (*around, *names), poll_gap_ns, progress):
+        (location,) = numpy_columns(part, "location")
         np.add.at(sums.bursts, location, 1)
         np.add.at(sums.computing_ns, location, length)
         for name, counted in zip(names, numpy_columns(part, *names), strict=True):
@@ -263,7 +255,6 @@ def computing(
             if long > 0
         ]
         largest = sorted(largest, key=lambda row: -(row["length"] or 0))[:most]
-        progress.advance(part.num_rows)
     return Computing(
         names,
         {row["name"]: row["unit"] for row in trace.table("counters").to_pylist()},

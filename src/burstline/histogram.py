@@ -14,12 +14,11 @@ from burstline.model import (
     INSTRUCTIONS,
     IPC,
     NO_VALUE,
-    POLL_COLUMNS,
     POLL_GAP_NS,
     Trace,
+    bursts_computing,
     instructions_and_cycles,
     processor_clock,
-    waiting_in,
 )
 from burstline.progress import SILENCE, Progress
 
@@ -122,8 +121,6 @@ def histogram(
     """
     if not 1 <= bins <= _MOST_BINS:
         raise ParameterError(f"bins within a factor of ten are 1 to {_MOST_BINS}, got {bins}")
-    if not trace.rows("bursts"):
-        raise NotEnoughDataError("no burst lies between two calls in this trace")
     chosen = _chosen(trace, counter)
     read = _columns_of(trace, chosen)
     durations = _powers(bins)
@@ -136,12 +133,8 @@ def histogram(
         values = _values(chosen, bins)
     found = _Cells(len(durations))
     unread = unread_ns = 0
-    progress.step("bursts", trace.rows("bursts"), "bursts")
-    for part in trace.batches("bursts", ("location", *POLL_COLUMNS, *read)):
-        location, start, end, gap = numpy_columns(
-            part, "location", "start_ns", "end_ns", "gap_ns"
-        )
-        length = np.maximum(end - start - gap, 0) - waiting_in(part, poll_gap_ns)
+    for part, length in bursts_computing(trace, ("location", *read), poll_gap_ns, progress):
+        (location,) = numpy_columns(part, "location")
         counted, is_known = _counted(numpy_columns(part, *read), length)
         unread += int(np.count_nonzero(~is_known))
         unread_ns += int(length[~is_known].sum())
@@ -152,7 +145,6 @@ def histogram(
             row = np.searchsorted(values, counted, side="right") - 1
         inside = is_known & (row >= 0)
         found.add(row[inside], column[inside], length[inside])
-        progress.advance(part.num_rows)
     first, last, bursts, time_ns = found.dense()
     return Histogram(
         chosen,

@@ -12,8 +12,10 @@ from burstline.model.bursts import POLL_COLUMNS as POLL_COLUMNS
 from burstline.model.bursts import POLL_GAP_NS as POLL_GAP_NS
 from burstline.model.bursts import between_regions as between_regions
 from burstline.model.bursts import burst_table as burst_table
+from burstline.model.bursts import bursts_computing as bursts_computing
 from burstline.model.bursts import bursts_of as bursts_of
 from burstline.model.bursts import bursts_of_states as bursts_of_states
+from burstline.model.bursts import computing_in as computing_in
 from burstline.model.bursts import inside_calls as inside_calls
 from burstline.model.bursts import read_at_starts as read_at_starts
 from burstline.model.bursts import sorted_by_location as sorted_by_location

@@ -6,7 +6,7 @@ burst is a stretch inside a parallel construct, outside barriers and locks.
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from typing import Final
 
 import numpy as np
@@ -23,7 +23,10 @@ from burstline.columns import (
     prefix_sums,
     to_numpy,
 )
+from burstline.errors import NotEnoughDataError
 from burstline.model import schema
+from burstline.model.trace import Trace
+from burstline.progress import Progress
 
 WAITING_ROLES: Final = frozenset(
     [
@@ -64,6 +67,31 @@ def waiting_in(bursts: pa.Table, poll_gap_ns: int) -> Integers:
     is_short = (polls > 0) & (watched // (np.clip(polls, 0, 2**62) + 1) < poll_gap_ns)
     summed = np.where(is_short, watched, polling)
     return np.clip(np.where(measured == schema.NO_VALUE, summed, measured), 0, watched)
+
+
+def computing_in(bursts: pa.Table, poll_gap_ns: int) -> Integers:
+    """How long each burst computes, ns, shape (bursts,).
+
+    That is all of its time but what nobody watched and what was waiting in failed polls.
+    """
+    start, end, gap = numpy_columns(bursts, "start_ns", "end_ns", "gap_ns")
+    return np.maximum(end - start - gap, 0) - waiting_in(bursts, poll_gap_ns)
+
+
+def bursts_computing(
+    trace: Trace, columns: Iterable[str], poll_gap_ns: int, progress: Progress
+) -> Iterator[tuple[pa.Table, Integers]]:
+    """The bursts of a trace, part by part, with some columns, and how long each computes, ns.
+
+    Raises NotEnoughDataError if there is none.
+    """
+    count = trace.rows("bursts")
+    if not count:
+        raise NotEnoughDataError("no burst lies between two calls in this trace")
+    progress.step("bursts", count, "bursts")
+    for part in trace.batches("bursts", tuple(dict.fromkeys((*POLL_COLUMNS, *columns)))):
+        yield part, computing_in(part, poll_gap_ns)
+        progress.advance(part.num_rows)
 
 
 def bursts_of(tables: Mapping[str, pa.Table]) -> pa.Table:

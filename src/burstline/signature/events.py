@@ -39,8 +39,8 @@ from burstline.model import (
     NAMES,
     POLL_GAP_NS,
     Trace,
+    computing_in,
     init_finalize,
-    waiting_in,
 )
 
 Hashes = npt.NDArray[np.uint64]
@@ -304,15 +304,12 @@ def _best_counter(trace: Trace, bursts: pa.Table, has_call: Mask) -> tuple[str, 
         (values,) = numpy_columns(bursts, name)
         counted = np.count_nonzero((values > 0) & has_call)
         if counted < 0.9 * np.count_nonzero(has_call) and lengths is None:
-            lengths = _burst_lengths(bursts)  # else there is no need to know which last
+            lengths = computing_in(
+                bursts, POLL_GAP_NS
+            )  # else there is no need to know which last
         if lengths is None or counted >= 0.9 * np.count_nonzero(lengths[has_call]):
             return name, values
-    return TIME, _burst_lengths(bursts) if lengths is None else lengths
-
-
-def _burst_lengths(bursts: pa.Table) -> Integers:
-    start, end, gap = numpy_columns(bursts, "start_ns", "end_ns", "gap_ns")
-    return np.maximum(end - start - gap - waiting_in(bursts, POLL_GAP_NS), 0)
+    return TIME, computing_in(bursts, POLL_GAP_NS) if lengths is None else lengths
 
 
 def _work_counters(names: Iterable[str]) -> list[str]:
