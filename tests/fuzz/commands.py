@@ -168,40 +168,61 @@ class Remembering(resolution.Child):
         return answer
 
 
-def run(commands: Sequence[list[object]], folder: Path) -> list[Ending]:
-    """Run commands one after the other in one process: how each ended, until one was killed."""
+class Job(NamedTuple):
+    """Commands to run one after the other, and the folder for what they print."""
+
+    commands: Sequence[list[object]]
+    folder: Path
+
+
+def run(jobs: Sequence[Job]) -> list[list[Ending]]:
+    """Run all jobs, how each command ended: in one process, until one is killed.
+
+    A process for each would cost a third of the time. The commands of a job that follow one
+    that was killed are left out, and other jobs begin in a new process.
+    """
+    ended: list[list[Ending]] = []
+    while len(ended) < len(jobs):
+        ended += _run_until_killed(jobs[len(ended) :])
+    return ended
+
+
+def _run_until_killed(jobs: Sequence[Job]) -> Iterator[list[Ending]]:
     told, tells = os.pipe()
     child = os.fork()
     if child == 0:
         resource.setrlimit(resource.RLIMIT_CORE, (0, 0))
-        before = peak_from_now_on()
-        for number, words in enumerate(commands):
-            for stream, name in ((1, "said"), (2, "errors")):
-                into = os.open(
-                    folder / f"{name}{number}", os.O_WRONLY | os.O_CREAT | os.O_TRUNC
-                )
-                os.dup2(into, stream)
-                os.close(into)
-            code = code_of(words)
-            os.write(tells, struct.pack("<2q", code, peak() - before))
-            peak_from_now_on()
+        for commands, folder in jobs:
+            _run_here(commands, folder, tells)
         os._exit(0)
     os.close(tells)
     with os.fdopen(told, "rb") as pipe:
-        ends = [*struct.iter_unpack("<2q", pipe.read())]
+        left = [*struct.iter_unpack("<2q", pipe.read())]
     _, status, used = os.wait4(child, 0)
-    if len(ends) < len(commands):
-        ends.append((os.waitstatus_to_exitcode(status), used.ru_maxrss << 10))
-    return [
-        Ending(
-            list(words),
-            code,
-            peak,
-            folder / f"said{number}",
-            folder / f"errors{number}",
-        )
-        for number, (words, (code, peak)) in enumerate(zip(commands, ends, strict=False))
-    ]
+    if code := os.waitstatus_to_exitcode(status):
+        left.append((code, used.ru_maxrss << 10))
+    for commands, folder in jobs:
+        if not left:
+            return
+        ends, left = left[: len(commands)], left[len(commands) :]
+        yield [
+            Ending(
+                list(words), code, peak, folder / f"said{number}", folder / f"errors{number}"
+            )
+            for number, (words, (code, peak)) in enumerate(zip(commands, ends, strict=False))
+        ]
+
+
+def _run_here(commands: Sequence[list[object]], folder: Path, tells: int) -> None:
+    before = peak_from_now_on()
+    for number, words in enumerate(commands):
+        for stream, name in ((1, "said"), (2, "errors")):
+            into = os.open(folder / f"{name}{number}", os.O_WRONLY | os.O_CREAT | os.O_TRUNC)
+            os.dup2(into, stream)
+            os.close(into)
+        code = code_of(words)
+        os.write(tells, struct.pack("<2q", code, peak() - before))
+        peak_from_now_on()
 
 
 def peak_from_now_on() -> int:
@@ -402,25 +423,45 @@ def spoil(draw: random.Random, sound: Sound, home: Path) -> Spoilt:
     return Spoilt(victims, at_random=True, must_tell=sound.format in WITH_CHECKSUMS)
 
 
-def run_case(seed: int, case: int, sound: Sound, folder: Path) -> str:
-    """What is wrong with what commands say of a damaged input; empty if nothing."""
-    draw = random.Random(f"{seed} {case}")  # noqa: S311 -- the same each time, on purpose
+class Case(NamedTuple):
+    """A damaged input, and what is asked of it."""
+
+    number: int
+    sound: Sound
+    spoilt: Spoilt
+    job: Job
+
+    @property
+    def folder(self) -> Path:
+        """Where its input, its outputs and what is printed are."""
+        return self.job.folder
+
+
+def prepare(seed: int, number: int, sound: Sound, folder: Path) -> Case:
+    """A case with its damaged input, in a new folder."""
+    draw = random.Random(f"{seed} {number}")  # noqa: S311 -- the same each time, on purpose
     home, out = folder / "in", folder / "out"
+    folder.mkdir()
     shutil.copytree(sound.home, home)
     out.mkdir()
     spoilt = spoil(draw, sound, home)
-    ends = run(inputs.commands(draw, sound, home, out), folder)
+    return Case(number, sound, spoilt, Job(inputs.commands(draw, sound, home, out), folder))
+
+
+def wrong_with(case: Case, ends: list[Ending]) -> str:
+    """What is wrong with what commands say of a damaged input; empty if nothing."""
+    number, sound, spoilt, _ = case
     for end in ends:
         found = how_it_ended(end)
         if not found and spoilt.at_random and end.code == DAMAGED:
             is_named = any(path.name.partition(".")[0] in end.said for path in spoilt.victims)
             found = "" if is_named else "named no damaged file"
-        if not found and any(folder.rglob("*.part")):
+        if not found and any(case.folder.rglob("*.part")):
             found = "left a file half written"
         if found:
-            return _told(case, sound, found, end)
+            return _told(number, sound, found, end)
     found = untrue(sound, ends, must_tell=spoilt.must_tell)
-    return _told(case, sound, found, ends[0]) if found else ""
+    return _told(number, sound, found, ends[0]) if found else ""
 
 
 def _told(case: int, sound: Sound, found: str, end: Ending) -> str:
@@ -450,8 +491,7 @@ class Campaign:
         """Try rounds of cases, one of each format, as long as there is time."""
         tells = time.monotonic() + _TELLS_EACH_S
         for number, cases in enumerate(rounds, 1):
-            for case in cases:
-                self._try(case)
+            self._try(cases)
             if time.monotonic() > until:
                 break
             if time.monotonic() > tells:
@@ -460,26 +500,36 @@ class Campaign:
                 print(done, file=sys.stderr, flush=True)
         return Tried(self._files, self._failures)
 
-    def _try(self, case: int) -> None:
-        name = self._wanted.formats[case % len(self._wanted.formats)]
-        among = self._inputs[name]
-        sound = among[case // len(self._wanted.formats) % len(among)]
-        folder = self._folder / f"case{case}"
-        folder.mkdir()
-        if failed := run_case(self._wanted.seed, case, sound, folder):
-            self._failures += 1
-            print(failed, flush=True)
-            if self._wanted.keep:
-                shutil.copytree(folder, self._wanted.keep / folder.name, dirs_exist_ok=True)
-        shutil.rmtree(folder)
-        self._files[name] += 1
+    def _try(self, numbers: Iterable[int]) -> None:
+        cases = [self._prepared(number) for number in numbers]
+        for case, ends in zip(cases, run([case.job for case in cases]), strict=True):
+            failed = wrong_with(case, ends)
+            if "of memory" in failed:  # what commands before it left there counts, too
+                alone = self._prepared(case.number)
+                failed = wrong_with(alone, *run([alone.job]))
+            if failed:
+                self._failures += 1
+                print(failed, flush=True)
+                if self._wanted.keep:
+                    kept = self._wanted.keep / case.folder.name
+                    shutil.copytree(case.folder, kept, dirs_exist_ok=True)
+            shutil.rmtree(case.folder)
+            self._files[case.sound.format] += 1
+
+    def _prepared(self, number: int) -> Case:
+        folder = self._folder / f"case{number}"
+        shutil.rmtree(folder, ignore_errors=True)  # tried once
+        many = len(self._wanted.formats)
+        among = self._inputs[self._wanted.formats[number % many]]
+        sound = among[number // many % len(among)]
+        return prepare(self._wanted.seed, number, sound, folder)
 
 
 def sound_inputs(folder: Path) -> list[Sound]:
     """Inputs of all formats, which commands have to read without a complaint."""
 
     def run_well(*words: object) -> str:
-        [end] = run([list(words)], folder)
+        [[end]] = run([Job([list(words)], folder)])
         if end.code != FINE:
             raise SystemExit(end.said)
         return end.stdout.read_text()
