@@ -115,3 +115,18 @@ def test_a_changelog_fragment_names_its_issue_and_kind_and_is_a_sentence():
 
     assert not [path.name for path in fragments if not name.fullmatch(path.name)]
     assert not [path.name for path in fragments if not path.read_text().rstrip().endswith(".")]
+
+
+def test_no_command_makes_or_copies_arguments():
+    made = [
+        f"{where(path)}:{node.lineno}"
+        for path in (PACKAGE / "cli").rglob("*.py")
+        for node in ast.walk(ast.parse(path.read_text()))
+        if isinstance(node, ast.Call)
+        and (
+            ast.unparse(node.func) in {"usage.Arguments", "Arguments", "argparse.Namespace"}
+            or ast.unparse(node) == "vars(arguments)"
+        )
+    ]
+
+    assert not made

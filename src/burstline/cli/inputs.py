@@ -44,21 +44,33 @@ if TYPE_CHECKING:
 DETECTION: Final = ("method", "eps", "scale", "rank_merge", "min_share")
 """Options that :func:`burstline.detect` takes as they are."""
 NAME_THE_LOOP: Final = "Name the loop, as `burstline structure` numbers it: --loop ID"
-_WHOLE: Final = dict.fromkeys(("start", "end", "ranks", "app", "loop", "iterations"))
 
 
-def run_of(arguments: usage.Arguments, *, raw: bool = False) -> Run:
-    """The region of interest of the trace that the arguments name, with its records if `raw`.
+def run_of(
+    arguments: usage.Arguments,
+    path: str | None = None,
+    *,
+    raw: bool = False,
+    memory: int | None = None,
+    region: Mapping[str, Any] | None = None,
+) -> Run:
+    """The region of interest of a trace, by default the one that the arguments name.
 
-    Which iterations were chosen is said on standard error.
+    It has its records if `raw`, takes `memory` bytes instead of those allowed, and is `region`
+    instead of what the arguments ask for. Which iterations were chosen is said on standard
+    error.
     """
-    region, asked = region_asked(arguments), iterations_asked(arguments)
+    path = arguments.trace if path is None else path
+    asked = iterations_asked(arguments) if region is None else None
+    region = region_asked(arguments) if region is None else region
     limits = limits_of(arguments)
+    if memory is not None:
+        limits["memory"] = memory
     with progress_bar(arguments) as progress:
-        whole = read_trace(arguments, raw=raw, **limits, progress=progress)
-    _say_if_unnamed(arguments.trace)
+        whole = read_trace(arguments, path, raw=raw, **limits, progress=progress)
+    _say_if_unnamed(path)
     _require_inside(region, whole)
-    opened = burstline.Run(whole, **limits, path=arguments.trace)
+    opened = burstline.Run(whole, **limits, path=path)
     return part_of(opened, region, asked, arguments)
 
 
@@ -82,13 +94,14 @@ def part_of(
 
 def read_selected(
     arguments: usage.Arguments,
+    path: str | None = None,
     *,
-    raw: bool = False,
     tables: Iterable[str] = ANALYSED,
     copies: float = 2,
+    **options: Any,  # noqa: ANN401 -- as of run_of
 ) -> Trace:
     """The region of interest of a trace; refused if `copies` of `tables` do not fit."""
-    opened = run_of(arguments, raw=raw)
+    opened = run_of(arguments, path, **options)
     weights = tables if isinstance(tables, Mapping) else dict.fromkeys(tables, 1.0)
     opened.require(Needs(weights, copies))
     return opened.trace
@@ -96,7 +109,7 @@ def read_selected(
 
 def read_trace(
     arguments: usage.Arguments,
-    path: Path | None = None,
+    path: str | Path | None = None,
     **options: Any,  # noqa: ANN401 -- as read
 ) -> Trace:
     """A trace, by default the one that the arguments name; its defects are remembered there."""
@@ -106,7 +119,7 @@ def read_trace(
 
 
 def note_defects(
-    arguments: usage.Arguments, defects: Defects, path: Path | None = None
+    arguments: usage.Arguments, defects: Defects, path: str | Path | None = None
 ) -> None:
     """Remember the defects of what a command has read."""
     arguments.defects.append((str(arguments.trace if path is None else path), defects))
@@ -123,20 +136,20 @@ def warn_of_damage(arguments: usage.Arguments) -> None:
             show.note(f"warning: {path}: {printable(told)}{see}")
 
 
-def whole(arguments: usage.Arguments, file: str) -> usage.Arguments:
-    """The arguments of one of several traces, none of which is cut."""
-    return usage.Arguments(**{**vars(arguments), **_WHOLE, "trace": file})
-
-
 def region_asked(arguments: usage.Arguments) -> dict[str, Any]:
     """The region of interest as arguments of `select`; empty if the whole trace is wanted."""
-    texts: dict[str, tuple[Callable[[Any], object], Any]] = {
-        "start_ns": (selection.parse_time, arguments.start),
-        "end_ns": (selection.parse_time, arguments.end),
-        "ranks": (selection.parse_ranks, arguments.ranks),
-        "application": (int, arguments.app),
+    parsers: dict[str, tuple[str, Callable[[Any], object]]] = {
+        "start": ("start_ns", selection.parse_time),
+        "end": ("end_ns", selection.parse_time),
+        "ranks": ("ranks", selection.parse_ranks),
+        "app": ("application", int),
     }
-    return {name: parse(text) for name, (parse, text) in texts.items() if text is not None}
+    given = {option: getattr(arguments, option, None) for option in parsers}
+    return {
+        name: parse(given[option])
+        for option, (name, parse) in parsers.items()
+        if given[option] is not None
+    }
 
 
 def region_text(arguments: usage.Arguments, part: Run) -> str:
@@ -178,7 +191,7 @@ def say_gap_of_recorder(arguments: usage.Arguments, trace: Trace) -> None:
         )
 
 
-def _require_inside(region: dict[str, Any], whole: Trace) -> None:
+def _require_inside(region: Mapping[str, Any], whole: Trace) -> None:
     """Say that a window is beside the trace: an analysis of nothing would only puzzle."""
     start = region.get("start_ns", 0)
     end = max(whole.locations["died_ns"].to_pylist(), default=0)

@@ -10,6 +10,7 @@ from burstline.cli import usage
 from burstline.cli.inputs import (
     progress_bar,
     read_selected,
+    region_asked,
     require_as_many_ranks,
     warn_of_twins,
 )
@@ -56,7 +57,6 @@ OPTIONS: Final = {
     **usage.RESOURCES,
 }
 _COPIES: Final = 3  # of tables, while bursts are matched and compared
-_OF_ONE_RUN: Final = ("start", "end", "loop", "iterations")
 
 
 def run(arguments: usage.Arguments) -> None:
@@ -92,14 +92,14 @@ def _read(arguments: usage.Arguments) -> list[Trace]:
     """Read every run, each with its part of the memory and the same region of interest."""
     paths = arguments.traces
     memory = memory_budget(arguments)
-    each = str(formats.memory_each(memory, len(paths)))
-    # Times and loops of one run mean nothing in another.
-    shared = {**vars(arguments), "memory": each, **dict.fromkeys(_OF_ONE_RUN)}
+    each = formats.memory_each(memory, len(paths))
+    region = region_asked(arguments)
     traces = []
     for path in paths:
         with needs_of_all(memory, len(paths)):
-            run = usage.Arguments(**{**shared, "trace": path})
-            traces.append(read_selected(run, copies=_COPIES))
+            traces.append(
+                read_selected(arguments, path, copies=_COPIES, memory=each, region=region)
+            )
     require_bytes(sum(bytes_needed(run, ANALYSED, _COPIES, {}) for run in traces), memory)
     aim = "compared; --ranks takes the same ones of each"
     require_as_many_ranks(paths, traces, aim)

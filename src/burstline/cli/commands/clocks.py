@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any, Final
 from burstline import clocks, record, show, waits
 from burstline.cli import usage
 from burstline.cli.clock_options import effort_model
-from burstline.cli.inputs import progress_bar, read_selected, whole
+from burstline.cli.inputs import progress_bar, read_selected
 from burstline.cli.products import require_free
 from burstline.errors import ParameterError
 from burstline.formats import atomic
@@ -88,7 +88,7 @@ def _fitted(arguments: usage.Arguments) -> tuple[EffortModel, show.Outcome]:
     calls = None if arguments.calls is None else effort_model(arguments.calls)
     names = [name.strip() for name in (arguments.counter or "").split(",") if name.strip()]
     traces = (
-        read_selected(whole(arguments, file), tables=CLOCKED, copies=COPIES_REPLAYED)
+        read_selected(arguments, file, region={}, tables=CLOCKED, copies=COPIES_REPLAYED)
         for file in arguments.inputs
     )
     files = ", ".join(Path(file).name for file in arguments.inputs)

@@ -10,7 +10,7 @@ import burstline
 from burstline import show
 from burstline.cli import usage
 from burstline.cli.clock_options import clocks_asked, collectives_asked
-from burstline.cli.inputs import read_selected, warn_of_twins, whole
+from burstline.cli.inputs import read_selected, warn_of_twins
 from burstline.cli.limits import memory_budget
 from burstline.cli.products import picture_file, print_view, write_figure
 from burstline.errors import ParameterError, plural, printable
@@ -113,9 +113,8 @@ def _profiles(
         if clocks != ["physical"]:
             raise ParameterError(f"{file} is a profile: --clocks are those of traces")
         return [burstline.read_profile(file, memory=memory)]
-    one = whole(arguments, file)
     tables = CLOCKED if clocks != ["physical"] else REPLAYED
-    trace = read_selected(one, tables=tables, copies=COPIES_REPLAYED)
+    trace = read_selected(arguments, file, region={}, tables=tables, copies=COPIES_REPLAYED)
     efforts = {effort.clock: effort for effort in clocks_asked(arguments, clocks)}
     collectives = collectives_asked(arguments, is_logical=bool(efforts))
     beside = bytes_needed(trace, tables, COPIES_REPLAYED, {})

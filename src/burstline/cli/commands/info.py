@@ -95,7 +95,7 @@ def run(arguments: usage.Arguments) -> None:
     else:
         options: Any = poll_gap_asked(arguments)
         options |= {"span": arguments.span, "full": arguments.full}
-        opened = _opened(arguments)
+        opened = _opened(arguments, arguments.trace)
         summary = opened.summary(**options)
         is_part = bool(region_asked(arguments)) or iterations_asked(arguments) is not None
         view = show.SummaryView(summary, arguments.top, is_part, _verdict(arguments, opened))
@@ -110,15 +110,15 @@ def _verdict(arguments: usage.Arguments, opened: Run) -> Verdict | None:
     return opened.verdict(**asked, **detection(arguments), most_s=_MOST_S)
 
 
-def _opened(arguments: usage.Arguments) -> Run:
-    opened = run_of(arguments, raw=arguments.span == "trace")
+def _opened(arguments: usage.Arguments, path: str) -> Run:
+    opened = run_of(arguments, path, raw=arguments.span == "trace")
     say_gap_of_recorder(arguments, opened.trace)
     return opened
 
 
-def _part(arguments: usage.Arguments) -> Trace:
+def _part(arguments: usage.Arguments, path: str) -> Trace:
     """One of several runs; a replay needs all of it at once."""
-    opened = _opened(arguments)
+    opened = _opened(arguments, path)
     opened.require(Needs(REPLAYED, COPIES_REPLAYED) if arguments.full else None)
     return opened.trace
 
@@ -134,11 +134,11 @@ def _compared(arguments: usage.Arguments) -> View:
             "runs are compared from MPI_Init to MPI_Finalize: leave --span trace out"
         )
     warn_of_twins([Path(path) for path in paths])
-    each = (usage.Arguments(**vars(arguments) | {"trace": path}) for path in paths)
+    parts = (_part(arguments, path) for path in paths)
     options: Any = poll_gap_asked(arguments) | {"full": arguments.full}
     if arguments.scaling is not None:
         options["scaling"] = arguments.scaling
-    return show.ScalabilityView(burstline.scalability(map(_part, each), **options))
+    return show.ScalabilityView(burstline.scalability(parts, **options))
 
 
 def _profile(arguments: usage.Arguments) -> View:

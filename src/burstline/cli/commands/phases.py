@@ -8,7 +8,7 @@ from typing import Final
 
 from burstline import show
 from burstline.cli import usage
-from burstline.cli.inputs import run_of, whole
+from burstline.cli.inputs import run_of
 from burstline.cli.products import bytes_read, print_view
 from burstline.cli.signatures import FOUND, options_of
 
@@ -42,6 +42,6 @@ def run(arguments: usage.Arguments) -> None:
     """Find the phases and print them."""
     usage.require_at_least(arguments, top=0, windows=1)
     begin_ns = monotonic_ns()
-    found = run_of(whole(arguments, arguments.trace)).phases(**options_of(arguments))
+    found = run_of(arguments, region={}).phases(**options_of(arguments))
     analysis = show.Analysis(bytes_read(Path(arguments.trace)), monotonic_ns() - begin_ns)
     print_view(arguments, show.PhasesView(found, arguments.top, analysis))

@@ -205,10 +205,10 @@ def _compared(arguments: usage.Arguments, opened: Run) -> dict[str, Any]:
     if len(paths) == 1:
         return {"runs": show.Missing("One run was given.")}
     warn_of_twins([Path(path) for path in paths])
-    each = (usage.Arguments(**vars(arguments) | {"trace": path}) for path in paths[1:])
+    others = (run_of(arguments, path) for path in paths[1:])
     names = [f"run {number}" for number in range(1, len(paths) + 1)]
     try:
-        made = burstline.run.compared(chain([opened], map(run_of, each)), names)
+        made = burstline.run.compared(chain([opened], others), names)
     except (NotEnoughDataError, MemoryBudgetError) as error:
         return {"runs": show.Missing(str(error))}
     waits = [show.Missing(each) if isinstance(each, str) else each for each in made.waits]

@@ -9,7 +9,7 @@ from typing import Final
 import burstline
 from burstline import show
 from burstline.cli import usage
-from burstline.cli.inputs import read_selected, whole
+from burstline.cli.inputs import read_selected
 from burstline.cli.products import in_folder, print_view, require_free
 from burstline.cli.signatures import ESTIMATE, FOUND, RUN, measured, options_of, read_signature
 from burstline.errors import ParameterError, plural
@@ -73,7 +73,7 @@ def _build(arguments: usage.Arguments) -> None:
         require_free(file, force=arguments.force, other="output with -o")
         in_folder(file)
     traces = [
-        read_selected(whole(arguments, file), tables=REPLAYED, copies=COPIES_REPLAYED)
+        read_selected(arguments, file, region={}, tables=REPLAYED, copies=COPIES_REPLAYED)
         for file in arguments.inputs
     ]
     signature = burstline.signature.signature_of(traces, **options_of(arguments))
