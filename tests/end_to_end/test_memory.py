@@ -156,6 +156,50 @@ def test_what_is_asked_for_is_enough_and_not_much_more_than_that(stores, base, t
     assert limit < 1.3 * peak
 
 
+_ASKED = """
+import sys
+import burstline
+store, limit, *names = sys.argv[1:]
+run = burstline.open(store, memory=int(limit))
+try:
+    for name in names:
+        run.ask(name)
+except burstline.MemoryBudgetError as error:
+    print(error.needed_bytes)
+    raise SystemExit(5)
+"""
+"""Analyses asked of a run from Python; prints what is needed where that is not allowed."""
+
+
+@pytest.mark.parametrize(
+    "names",
+    [
+        ("structure",),
+        ("waits",),
+        ("phases",),
+        ("timeline",),
+        ("waits", "structure", "lines"),
+    ],
+    ids=" ".join,
+)
+def test_what_python_asks_is_refused_before_it_starts_or_stays_within_the_limit(
+    stores, base, names
+):
+    """Peaks are measured; the largest need of several analyses is enough for all of them."""
+    code, needed_bytes, _, refused_peak = supervised("-c", _ASKED, stores[1], 1_000_000, *names)
+    assert code == 5
+    assert refused_peak < base
+    needs = []
+    while code == 5:
+        needs.append(int(needed_bytes))
+        code, needed_bytes, said, peak = supervised("-c", _ASKED, stores[1], needs[-1], *names)
+
+    assert code == 0, said
+    assert needs == sorted(set(needs))
+    assert peak < needs[-1] + base
+    assert needs[-1] < 1.3 * peak
+
+
 def write_texts(path, texts):
     """Write a table of metadata with some values, which take little on disk."""
     table = pa.table({"key": pa.array(["x"] * len(texts)), "value": texts})

@@ -64,6 +64,8 @@ class Analysis:
 _FOUND: Final = Needs(dict.fromkeys(DETECTED, 1.0), 1.6)
 _LOOKED_AT: Final = Needs(dict.fromkeys(DETECTED, 1.0), 2.2)
 _REPLAYED: Final = Needs(REPLAYED, COPIES_REPLAYED)
+_PIECES: Final = Needs(REPLAYED, 3.6)
+"""Waits, and beside them the pieces of all threads."""
 _DETECTION: Final = {
     "method": "auto", "eps": 0.2, "scale": "log", "min_share": 0.1, "rank_merge": "late",
     "application": None,
@@ -220,14 +222,14 @@ ANALYSES: Final[Mapping[str, Analysis]] = {
     ),
     "timeline": Analysis(
         lambda run: timeline_of(run.ask("graph"), run.ask("waits")),
-        needs=lambda _: _REPLAYED,
+        needs=lambda _: _PIECES,
         asks=("graph", "waits"),
         is_large=True,
     ),
     "lines": Analysis(
         _lines,
         _DETECTION,
-        lambda _: _REPLAYED,
+        lambda _: _PIECES,
         asks=("timeline", "structure", "graph", "waits"),
     ),
     "phases": Analysis(
