@@ -313,13 +313,14 @@ void Block::encode_events(Segment& segment, std::span<const std::uint32_t> rows)
         }
         used_ += static_cast<std::size_t>(at - begin);
         if (segment.event_lines++ == 0)
-            segment.first_event = line.time;
+            segment.first_event = segment.last_event = line.time;
         else
             segment.events_sorted &= line.time >= previous;
+        segment.first_event = std::min(segment.first_event, line.time);
+        segment.last_event = std::max(segment.last_event, line.time);
         segment.pairs += last - first;
         previous = line.time;
     }
-    segment.last_event = previous;
     segment.events_size = static_cast<std::uint32_t>(used_ - start);
 }
 

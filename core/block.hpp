@@ -81,7 +81,9 @@ struct Segment {
     std::uint64_t offset;
     std::uint32_t event_lines, pairs, states;
     std::uint32_t calls, readings, regions;
-    std::int64_t first_event, last_event, first_state, last_state, latest_end;
+    std::int64_t first_event, last_event;  // by time
+    std::int64_t first_state, last_state;  // in the order of the file
+    std::int64_t latest_end;
     bool events_sorted, states_sorted;
 };
 

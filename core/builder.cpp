@@ -129,15 +129,11 @@ void Builder::build_location(const BucketIndex& index, std::int32_t location, Ex
     LineReader lines(index.events[at]);
     const auto take = [&](std::int64_t time, const std::uint32_t* codes, const std::int64_t* values,
                           std::size_t pairs) { walk.line(time, codes, values, pairs); };
-    std::int64_t end = std::max(counts.last_event, counts.latest_end);
+    const std::int64_t end = std::max(counts.last_event, counts.latest_end);
     if (counts.events_sorted) {
         lines.in_file_order(take);
     } else {
-        lines.by_time([&](std::int64_t time, const std::uint32_t* codes, const std::int64_t* values,
-                          std::size_t pairs) {
-            end = std::max(end, time);
-            take(time, codes, values, pairs);
-        });
+        lines.by_time(take);
         extras.report("events_out_of_order", location, counts.first_event);
     }
     walk.finish(std::min(std::max<std::int64_t>(end, 0), vocabulary_->end_of_time));

@@ -25,8 +25,10 @@ void Journal::count_segments(const Block& block) {
         if (segment.event_lines > 0) {
             all.events_sorted &= segment.events_sorted &&
                                  (all.event_lines == 0 || segment.first_event >= all.last_event);
-            if (all.event_lines == 0) all.first_event = segment.first_event;
-            all.last_event = segment.last_event;
+            const bool first = all.event_lines == 0;
+            all.first_event =
+                first ? segment.first_event : std::min(all.first_event, segment.first_event);
+            all.last_event = std::max(all.last_event, segment.last_event);
         }
         if (segment.states > 0) {
             all.states_sorted &=

@@ -31,8 +31,9 @@ struct ReceiveHalf {
 struct LocationCounts {
     std::uint64_t event_lines = 0, pairs = 0, calls = 0, readings = 0, regions = 0, states = 0;
     std::uint64_t sends = 0, receives = 0;
-    std::int64_t first_event = no_value, last_event = no_value;
-    std::int64_t first_state = no_value, last_state = no_value, latest_end = no_value;
+    std::int64_t first_event = no_value, last_event = no_value;  // by time
+    std::int64_t first_state = no_value, last_state = no_value;  // in the order of the file
+    std::int64_t latest_end = no_value;
     bool events_sorted = true, states_sorted = true;
     std::int32_t processor = unknown;
     bool several_processors = false;
