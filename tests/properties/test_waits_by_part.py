@@ -212,7 +212,60 @@ def test_ranks_that_compute_in_turn_are_serialised_in_their_loop(by):
     assert part["communication"] == pytest.approx(useful / runtime)
     assert part["serialisation"] == pytest.approx(useful / ideal)
     assert part["transfer"] == pytest.approx(ideal / runtime)
-    assert burstline.wait_states(nested(), by=30).by[0].efficiency["transfer"] is None
+
+
+def in_turn_then_slowly():
+    """Two ranks compute for 30 in turn, then for 30 both, before a barrier that takes 30."""
+    barrier = "90 enter MPI_Barrier | 90 begin | 120 end sent 0 received 0 | 120 leave"
+    first = (
+        "0 enter MPI_Init | 0 leave | 30 enter MPI_Send | 30 send to 1 bytes 8 | 30 leave | "
+        "30 enter MPI_Recv | 60 receive from 1 bytes 8 | 60 leave"
+    )
+    second = (
+        "0 enter MPI_Init | 0 leave | 0 enter MPI_Recv | 30 receive from 0 bytes 8 | 30 leave "
+        "| 60 enter MPI_Send | 60 send to 0 bytes 8 | 60 leave"
+    )
+    return trace_of(f"ranks 2 | 0 | {first} | {barrier} | 1 | {second} | {barrier}")
+
+
+@pytest.mark.parametrize(
+    ("by", "expected"),
+    [
+        (60, [(1 / 2, 1), (1, 1 / 2)]),
+        # Rank 1 computes all the time from 40 on, until the barrier.
+        (40, [(3 / 4, 1), (1, 1), (1, 1 / 4)]),
+        ("rank", [(2 / 3, 3 / 4)] * 2),
+        ("node", [(2 / 3, 3 / 4)]),
+    ],
+)
+def test_communication_in_windows_ranks_and_nodes_is_split(by, expected):
+    waits = burstline.wait_states(in_turn_then_slowly(), by=by)
+
+    factors = [part.efficiency for part in waits.by if part.efficiency["parallel"]]
+    split = [(each["serialisation"], each["transfer"]) for each in factors]
+    assert split == [pytest.approx(each) for each in expected]
+    assert not waits.coverage["not_computable"]
+
+
+def test_a_call_that_a_window_divides_is_divided_on_an_ideal_network():
+    graph = graph_of(in_turn_then_slowly())
+
+    parts = ideal_in(graph.sync, windows_of(graph.sync, 40), ideal_of(graph))
+
+    # The receive of rank 0 from 30 to 60 lasts as long there, the barrier takes no time.
+    assert parts.tolist() == [[40, 40], [40, 40], [10, 10], [0, 0]]
+
+
+def test_where_processes_have_threads_it_is_said_why_communication_is_not_split():
+    hybrid = (
+        "ranks 1 threads 2 | 0 | 0 enter MPI_Init | 2 leave | 6 enter MPI_Barrier | 9 leave"
+    )
+    for by in ("rank", 3):
+        waits = burstline.wait_states(trace_of(hybrid), by=by)
+        assert all(part.efficiency["transfer"] is None for part in waits.by)
+        reasons = {row["metric"]: row["reason"] for row in waits.coverage["not_computable"]}
+        assert reasons["serialisation"] == reasons["transfer"]
+        assert "threads" in reasons["transfer"]
 
 
 @given(hybrid_programs(most_threads=1), st.integers(1, 60))

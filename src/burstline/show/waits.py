@@ -382,7 +382,10 @@ class WaitsView(View):
 
     def _unknown(self) -> Iterator[Block]:
         coverage = self.result.coverage
-        facts = [(row["metric"], row["reason"]) for row in coverage["not_computable"]]
+        reasons: dict[str, list[str]] = {}
+        for row in coverage["not_computable"]:
+            reasons.setdefault(row["reason"], []).append(row["metric"])
+        facts = [(", ".join(metrics), reason) for reason, metrics in reasons.items()]
         facts += [
             ("left out", f"{plural(count, 'row')}, {what}")
             for what, count in coverage["left_out"].items()

@@ -29,13 +29,12 @@ from burstline.structure import Structure, detect
 from burstline.synchronisation import Graph, Sync, graph_of, rendezvous, rows_of, sync_of
 from burstline.waits.collectives import apart
 from burstline.waits.computation import with_computation
-from burstline.waits.factors import factors, ideal_in
+from burstline.waits.factors import factors, ideal_in, why_not_split
 from burstline.waits.intrinsic import divided, with_parts, without_noise, work_clock, work_of
 from burstline.waits.modelled import LEAST_COMPARED
-from burstline.waits.parts import Parts, iterations_of, loops_of, windows_of
+from burstline.waits.parts import Parts, iterations_of, loops_of, whole_of, windows_of
 from burstline.waits.patterns import Patterns, patterns_of
 from burstline.waits.result import WHOLE_LOCATIONS, Modelled, Waits, unexplained_ns, waits_of
-from burstline.waits.times import process_threads
 
 _CELL_BYTES: Final = 8 * 28
 """Of a call path on a location: metrics with values there, and what is summed up."""
@@ -210,9 +209,9 @@ def states_of(
     parts = _parts_by(graph, by, width, loop, known.program)
     ideal = known.ideal or cache(partial(ideal_of, graph))
     trace, tree, sync = graph.trace, graph.tree, graph.sync
-    ideal_parts_ns = None
-    if causes and parts is not None and width is None and not len(process_threads(sync)):
-        ideal_parts_ns = ideal_in(sync, parts, ideal())
+    ideal_parts_ns, not_split = None, why_not_split(sync)
+    if causes and by is not None and not not_split:
+        ideal_parts_ns = ideal_in(sync, parts or whole_of(sync), ideal())
     patterns = patterns_of(
         sync, tree.nodes, tree.region_enters,
         like_scalasca=like == "scalasca-2.6", has_causes=causes, parts=parts,
@@ -226,6 +225,11 @@ def states_of(
         waits.coverage["unexplained_ns"] = unexplained_ns(waits.profile)
         waits.coverage["critical_path_share"] = _share_of_path(sync, waits)
     waits.coverage["by"] = by if width is None else "window"
+    if causes and by is not None and not_split:
+        missing = [
+            {"metric": name, "reason": not_split} for name in ("serialisation", "transfer")
+        ]
+        waits.coverage["not_computable"] += missing
     if parts is not None:
         waits.coverage.update(window_ns=width, loop=parts.loop)
         waits.coverage["not_divided"] = [

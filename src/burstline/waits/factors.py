@@ -11,7 +11,7 @@ from collections.abc import Callable
 import numpy as np
 import pyarrow as pa
 
-from burstline.columns import UNKNOWN, Integers
+from burstline.columns import UNKNOWN, Integers, begins_run, prefix_sums
 from burstline.efficiency import (
     Efficiency,
     Factors,
@@ -119,13 +119,54 @@ def watched_of(trace: Trace, sync: Sync) -> Parts:
 def ideal_in(sync: Sync, parts: Parts, run: Ideal) -> Integers:
     """How long each thread is in each part on an ideal network, ns, (parts, locations).
 
-    Parts begin and end where calls do.
+    What it does before its first call and behind its last one takes as long there. A call, or
+    a stretch between two, that a border divides is divided there in the same proportion.
     """
-    calls, location = sync.calls, sync.calls.location
-    ideal = np.zeros((len(parts.keys), sync.locations), np.int64)
-    part = parts.part_of(location, calls.enter_ns)
-    np.add.at(ideal, (part, location), run.leave_ns - run.enter_ns)
-    row = np.flatnonzero(location[1:] == location[:-1])
-    part = parts.part_of(location[row], calls.leave_ns[row])
-    np.add.at(ideal, (part, location[row]), run.enter_ns[row + 1] - run.leave_ns[row])
-    return ideal
+    location, start, real, ideal = _stretches(sync, run)
+    row, part, length = parts.split_at_borders(location, start, real)
+    is_first = begins_run(row)
+    total = prefix_sums(length)
+    done = total[1:] - total[:-1][is_first][row]
+    # Rounded up to the end of each piece, so that pieces add up.
+    scale = np.where(real > 0, ideal / np.maximum(real, 1), 0.0)[row]
+    until = np.where(done >= real[row], ideal[row], np.rint(done * scale).astype(np.int64))
+    sums = np.zeros((len(parts.keys), sync.locations), np.int64)
+    pieces = until - np.where(is_first, 0, np.roll(until, 1))
+    np.add.at(sums, (part, location[row]), pieces)
+    return sums
+
+
+def _stretches(sync: Sync, run: Ideal) -> tuple[Integers, Integers, Integers, Integers]:
+    """Location, start and length of calls and what lies around them, and their length there.
+
+    Before the first call and behind the last one that is the program, where it is told.
+    """
+    calls, (enter, leave, node) = sync.calls, sync.programs
+    where, begin, end = calls.location, calls.enter_ns, calls.leave_ns
+    inner = np.flatnonzero(where[1:] == where[:-1])
+    told = np.flatnonzero((np.diff(calls.begin) > 0) & (node >= 0))
+    first, last = calls.begin[:-1][told], calls.begin[1:][told] - 1
+    before, behind = (
+        np.maximum(each, 0) for each in (begin[first] - enter[told], leave[told] - end[last])
+    )
+    return (
+        np.concatenate([where, where[inner], told, told]),
+        np.concatenate([begin, end[inner], enter[told], end[last]]),
+        np.concatenate([end - begin, begin[inner + 1] - end[inner], before, behind]),
+        np.concatenate([
+            run.leave_ns - run.enter_ns, run.enter_ns[inner + 1] - run.leave_ns[inner],
+            before, behind,
+        ]),
+    )  # fmt: skip
+
+
+def why_not_split(sync: Sync) -> str:
+    """Why communication in parts has no serialisation and transfer; empty if it has."""
+    if not len(sync.calls.location):
+        return "no process calls MPI"
+    if process_threads(sync):
+        return (
+            "processes have several threads: an ideal network tells how long a process takes, "
+            "and what its threads lose to OpenMP would count as waiting in turn"
+        )
+    return ""

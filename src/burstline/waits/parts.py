@@ -83,6 +83,12 @@ class Parts:
         return last_until((self.location, self.time_ns), (location, time_ns))
 
 
+def whole_of(sync: Sync) -> Parts:
+    """All of the run as one part."""
+    every = np.arange(sync.locations)
+    return Parts([OUTSIDE], every, np.full_like(every, EVER), np.zeros_like(every))
+
+
 def windows_of(sync: Sync, width_ns: int) -> Parts:
     """Windows of time of one width, which begin at its multiples."""
     if width_ns < 1:

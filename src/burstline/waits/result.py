@@ -20,7 +20,7 @@ from burstline.columns import (
     take,
     to_numpy,
 )
-from burstline.efficiency import communication_factors, thread_factors
+from burstline.efficiency import Factors, communication_factors, thread_factors
 from burstline.errors import plural
 from burstline.identity import CallTree
 from burstline.model import LOCATIONS, Profile, Trace, Values
@@ -69,8 +69,8 @@ class Part:
         in it), the product of `load_balance` (mean by largest computation) and
         `communication` (largest computation by that time), 0..1; None without computation.
         Threads of a loop are those of processes that run it. `communication` is
-        `serialisation` times `transfer`, of loops and iterations of runs without threads;
-        else both are None.
+        `serialisation` times `transfer`; both are None where processes have threads, for the
+        reason that `not_computable` of the coverage says.
     parent : int or None
         The loop that a loop is in: what lies in the inner one lies in the outer one, too.
     """
@@ -295,7 +295,7 @@ def waits_of(
         like,
         {},
         unit,
-        _by_location(profile, by)
+        _by_location(profile, by, ideal_ns)
         if by in WHOLE_LOCATIONS
         else _by_part(patterns.severities, sync.process, ideal_ns),
         places=places_of(trace, sync, tree),
@@ -325,11 +325,7 @@ def _by_part(
     for k, key in enumerate(parts.keys):
         # A loop is no matter of processes that do not run it.
         runs = np.isin(process, process[spent[k] > 0]) | (not parts.around)
-        most, longest = (int(each[k].max(initial=0)) for each in (computed, spent))
-        factors = thread_factors(computed[k, runs], longest)
-        factors |= communication_factors(
-            most, longest, None if ideal is None else int(ideal[k].max())
-        )
+        factors = _factors(computed[k], spent[k], None if ideal is None else ideal[k], runs)
         metrics = dict(zip(names, totals[k].tolist(), strict=True))
         made.append(
             Part(key, metrics, factors, None if around[k] < 0 else int(parts.keys[around[k]]))
@@ -337,7 +333,22 @@ def _by_part(
     return tuple(made)
 
 
-def _by_location(profile: Profile, by: str | int | None) -> tuple[Part, ...]:
+def _factors(
+    computed: Integers,
+    spent: Integers,
+    ideal: Integers | None,
+    runs: Mask | slice = slice(None),
+) -> Factors:
+    """The factors of threads that compute, and are in a part, so long; of those that `runs`."""
+    most, longest = (int(each.max(initial=0)) for each in (computed, spent))
+    ideal_ns = None if ideal is None else int(ideal.max(initial=0))
+    of_communication = communication_factors(most, longest, ideal_ns)
+    return thread_factors(computed[runs], longest) | of_communication
+
+
+def _by_location(
+    profile: Profile, by: str | int | None, ideal_ns: Integers | None
+) -> tuple[Part, ...]:
     """What the locations of each rank or node add up to, who waits most first."""
     of_location = profile.locations[by].to_pylist()
     keys = list(dict.fromkeys(of_location))
@@ -350,8 +361,11 @@ def _by_location(profile: Profile, by: str | int | None) -> tuple[Part, ...]:
     for k, key in enumerate(keys):
         metrics = {name: int(values[part == k].sum()) for name, values in sums.items()}
         threads = (part == k) & (time > 0)
-        longest = int(spent[threads].max(initial=0))
-        factors = thread_factors(computed[threads], longest) | communication_factors(0, 0, None)
+        factors = _factors(
+            computed[threads],
+            spent[threads],
+            None if ideal_ns is None else ideal_ns[0, threads],
+        )
         parts.append(Part(key, metrics, factors))
     return tuple(sorted(parts, key=lambda each: -each.waits_ns))
 
