@@ -83,6 +83,23 @@ def test_raw_tables_of_a_store_can_be_left_out(tmp_path):
     assert not (tmp_path / "run.csv" / "events.csv").exists()
 
 
+def test_collectives_that_the_format_has_no_number_for_are_said_to_be_left_out(tmp_path):
+    lines = [
+        f"{rank} | {now} enter {name} | {now} begin | {now + 5} end sent 8 received 8 | "
+        f"{now + 6} leave"
+        for rank in (0, 1)
+        for now, name in ((10, "MPI_Allreduce"), (20, "MPI_Allreduce_twice"))
+    ]
+    (tmp_path / "run.txt").write_text("\n".join(["ranks 2", *lines]))
+
+    written = answer(tmp_path / "run.txt", tmp_path / "run.otf2")
+
+    assert written["left_out"] == {"collectives": 1}
+    assert written["tables"]["collectives"] == 1
+    assert burstline.read(tmp_path / "run.otf2").collectives.num_rows == 1
+    assert "collectives" not in answer(tmp_path / "run.txt", tmp_path / "run.prv")["left_out"]
+
+
 def test_an_output_that_exists_is_replaced_by_force_only(tmp_path):
     source = write_example(tmp_path)
     for name in ("run.store", "run.csv", "out.prv"):

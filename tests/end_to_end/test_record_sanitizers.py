@@ -88,6 +88,21 @@ def test_a_program_with_a_sanitizer_is_recorded(site, language, kind):
     assert additions(site) == 20
 
 
+@pytest.mark.parametrize("kind", ["address", "thread"])
+def test_a_program_that_clang_built_with_a_sanitizer_is_recorded(
+    site, kind, work_compiler, monkeypatch
+):
+    for name in ("OMPI_CC", "MPICH_CC"):
+        monkeypatch.setenv(name, work_compiler[0])
+    # Its sanitizer is in the program, and ends none that another library goes before.
+    program = built(site, f"-fsanitize={kind}", text=OWN)
+
+    code, _, said = site.record("--", *site.ranks(2), program)
+
+    assert code == 0, said
+    assert additions(site) == 20
+
+
 def test_what_a_sanitizer_finds_is_said_as_without_recording(site):
     program = built(site, "-fsanitize=address")
 

@@ -340,7 +340,8 @@ def _unlike_again(
     """In what the summary of a copy differs from that of what it is of."""
     if copy is None or again is None or "ranks" not in again:
         return ""
-    if info["defects"] or any(copy["lost"].values()):
+    left_out = any(copy["lost"].values()) or "collectives" in copy["left_out"]
+    if info["defects"] or left_out:
         return ""
     none = collections.Counter[str]()
     first, second = (

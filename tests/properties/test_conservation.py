@@ -42,9 +42,13 @@ def programs(trace):
 
 
 def test_identities_hold_on_every_real_trace(real_traces):
-    files = sorted(real_traces.glob("*.prv.gz")) + sorted(real_traces.glob("fixtures/*.prv"))
+    files = sorted(
+        path
+        for ending in ("prv", "prv.gz", "otf2")
+        for path in real_traces.rglob(f"*.{ending}")
+    )
     broken = {}
-    for path in [*files, *sorted((real_traces / "otf2").rglob("*.otf2"))]:
+    for path in files:
         for trace in programs(burstline.read(path)):
             if names := violated(facts_of(trace)):
                 broken[str(path.relative_to(real_traces))] = names

@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any, Final
 from burstline import formats, show
 from burstline.cli import usage
 from burstline.errors import ParameterError
-from burstline.formats import atomic
+from burstline.formats import atomic, otf2
 from burstline.model import schema
 from burstline.quantities import format_bytes, format_ns
 
@@ -90,11 +90,13 @@ def written_rows(trace: Trace, path: Path) -> dict[str, Any]:
         return kept | {"tables": rows, "left_out": {}}
     # Records are what calls, readings and regions were read from: these are written.
     others = [name for name in rows if name in _ROWS and name not in kinds[0]]
-    left = [name for name in others if name not in schema.RAW_TABLES]
-    return kept | {
-        "tables": {name: count for name, count in rows.items() if name not in others},
-        "left_out": {name: rows[name] for name in left},
+    left = {name: rows[name] for name in others if name not in schema.RAW_TABLES}
+    if ".otf2" in path.name and (count := otf2.collectives_left_out(trace)):
+        left["collectives"] = count
+    tables = {
+        name: count - left.get(name, 0) for name, count in rows.items() if name not in others
     }
+    return kept | {"tables": tables, "left_out": left}
 
 
 def require_outputs(path: Path, inputs: Sequence[Path], *, force: bool) -> Path:

@@ -42,8 +42,9 @@ _CREATORS: Final = (
     "Init", "Comm_", "Intercomm", "Cart_", "Graph_", "Dist_graph", "Win_", "File_open",
 )  # fmt: skip
 _NOT_MPI: Final = 255
-_MOST_COUNTERS: Final = 255  # their number is a byte
 """Operation of a call that the format has no collective for."""
+
+_MOST_COUNTERS: Final = 255  # their number is a byte
 
 _OWN_REQUESTS: Final = 1 << 48
 """Requests that have no id in the trace are numbered from here."""
@@ -215,6 +216,13 @@ def _collective_columns(trace: Trace, communicators: WrittenCommunicators) -> Co
         "COLLECTIVE_END": blocking,
         "COLLECTIVE_COMPLETE": is_started,
     }
+
+
+def collectives_left_out(trace: Trace) -> int:
+    """How many collectives are of operations that the format has no number for."""
+    code, names = coded(trace.collectives["operation"])
+    missing = [place for place, name in enumerate(names) if _number_of(name) == _NOT_MPI]
+    return int(np.isin(code, missing).sum())
 
 
 def _number_of(name: str) -> int:
