@@ -21,6 +21,9 @@ from burstline.columns import Integers
 Factors = dict[str, float | None]
 """Efficiencies by name, 0..1; None where they are not defined."""
 
+FACTORS: Final = ("parallel", "load_balance", "communication")
+"""The first is the product of the others."""
+
 SPANS: Final = ("init-finalize", "trace")
 """The part of a trace that an efficiency is of: the program's, or all of it."""
 
@@ -87,18 +90,13 @@ def undefined(reason: str) -> Efficiency:
     return Efficiency(None, None, None, reason, 0, (), ())
 
 
-def undefined_factors() -> Factors:
-    """The factors of what has none."""
-    return {"parallel": None, "load_balance": None, "communication": None}
-
-
 def thread_factors(useful_ns: Integers, runtime_ns: int) -> Factors:
     """How well threads are used that compute this long, (threads,), while this time passes."""
     most = int(useful_ns.max(initial=0))
     if most <= 0 or runtime_ns <= 0:
-        return undefined_factors()
+        return dict.fromkeys(FACTORS)
     factors = _ratios(float(useful_ns.mean()), 1, most, runtime_ns)
-    return dict(zip(undefined_factors(), factors, strict=True))
+    return dict(zip(FACTORS, factors, strict=True))
 
 
 def _ratios(total: float, count: int, most: int, runtime_ns: int) -> tuple[float, float, float]:

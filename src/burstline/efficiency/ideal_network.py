@@ -6,12 +6,14 @@ is lost is lost to the order of the program (serialisation), the rest to transfe
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from dataclasses import dataclass, replace
 
 import numpy as np
 
 from burstline.columns import Integers, Ordinals, numpy_columns, prefix_sums, take
-from burstline.efficiency.factors import Efficiency, communication_factors
+from burstline.efficiency.factors import Efficiency, Factors, communication_factors
+from burstline.efficiency.useful_time import UsefulTime
 from burstline.model import POLL_GAP_NS, Trace, waiting_in
 from burstline.synchronisation import (
     PLACES,
@@ -59,6 +61,19 @@ def compared_with(efficiency: Efficiency, ideal: Ideal | None) -> Efficiency:
     runtime_ns = None if ideal is None else ideal.runtime_ns
     split = communication_factors(most, efficiency.runtime_ns, runtime_ns)
     return replace(efficiency, of_communication=split)
+
+
+def efficiencies_of(
+    trace: Trace, waiting_ns: Integers, ideal: Callable[[], Ideal]
+) -> tuple[Factors, Efficiency]:
+    """The factors of ranks that call MPI, and how well all ranks are used."""
+    fold = UsefulTime(trace)
+    if trace.rows("calls"):
+        fold.add(trace.table("calls"))
+    fold.add_bursts(trace.table("bursts"), waiting_ns)
+    whole = fold.result()
+    run = ideal() if is_defined(whole) else None
+    return compared_with(whole, run).factors, fold.result(without_mpi=True)
 
 
 def ideal_runtime(sync: Sync, enter_ns: Integers, leave_ns: Integers) -> int:

@@ -1,6 +1,7 @@
 from burstline.identity.call_paths import Frame as Frame
 from burstline.identity.call_paths import Path as Path
 from burstline.identity.call_paths import clean_paths as clean_paths
+from burstline.identity.call_paths import last_frames as last_frames
 from burstline.identity.call_paths import path_labels as path_labels
 from burstline.identity.calls import CONTEXT as CONTEXT
 from burstline.identity.calls import SIDES as SIDES
@@ -20,4 +21,4 @@ from burstline.identity.tokens import Tokens as Tokens
 from burstline.identity.tokens import tokens_of as tokens_of
 from burstline.identity.tree import CallTree as CallTree
 from burstline.identity.tree import call_tree as call_tree
-from burstline.identity.tree import without_program as without_program
+from burstline.identity.tree import rooted_tree as rooted_tree

@@ -104,6 +104,12 @@ def clean_paths(trace: Trace) -> tuple[Integers, Paths]:
     return np.array(number, np.int64), paths
 
 
+def last_frames(trace: Trace) -> tuple[Integers, list[Frame | None]]:
+    """The path of each row of `call_paths` as a number, and the last frame of each path."""
+    number, paths = clean_paths(trace)
+    return number, [paths.last(path) for path in range(len(paths))]
+
+
 def is_place(frame: Frame) -> bool:
     """Whether a frame is in the program: not in MPI, nor where the C library starts it."""
     name = frame.function.strip()

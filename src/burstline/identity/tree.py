@@ -27,7 +27,7 @@ from burstline import _core
 from burstline.columns import UNKNOWN, AnyIntegers, Columns, Integers, Mask, coded, row_of, take
 from burstline.identity.call_paths import Frame
 from burstline.identity.stacks import Stacks, is_outlined_name, read_stacks
-from burstline.model import CALL_PATHS, Trace, role_of
+from burstline.model import CALL_PATHS, OTHER_EVENT_KINDS, Trace, role_of
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -103,6 +103,18 @@ def call_tree(trace: Trace) -> CallTree:
         regions["enters"],
         int((around[np.isin(calls["call_path"], [*several])] < 0).sum()) if several else 0,
     )
+
+
+def rooted_tree(trace: Trace) -> CallTree:
+    """The call paths of a trace below one root: the program, or the function all is below."""
+    tree = call_tree(trace)
+    return tree if tells_program(trace) else without_program(tree)
+
+
+def tells_program(trace: Trace) -> bool:
+    """Whether any location says when the program began: then the root has time of its own."""
+    kind = trace.arrays("other_events", "kind")[0]
+    return bool((kind == OTHER_EVENT_KINDS.index("program_begin")).any())
 
 
 def without_program(tree: CallTree) -> CallTree:

@@ -150,11 +150,11 @@ class Run:
         """The part of the trace that is looked at."""
         with self._selecting:
             if self._part is None:
-                near = self.whole
+                self._part = self.whole
                 if self._region:
                     memory = self.memory // _COPIES_SELECTED
-                    near = selection.narrowed(near, memory=memory, **self._region)
-                self._part = selection.select(near, **self._region)
+                    near = selection.narrowed(self.whole, memory=memory, **self._region)
+                    self._part = selection.select(near, **self._region)
             return self._part
 
     def part(

@@ -4,7 +4,6 @@ from burstline.synchronisation.columns import Sync as Sync
 from burstline.synchronisation.columns import sync_of as sync_of
 from burstline.synchronisation.graph import Graph as Graph
 from burstline.synchronisation.graph import graph_of as graph_of
-from burstline.synchronisation.graph import rooted_tree as rooted_tree
 from burstline.synchronisation.intervals import Intervals as Intervals
 from burstline.synchronisation.rows import BEFORE as BEFORE
 from burstline.synchronisation.rows import COLLECTIVE as COLLECTIVE

@@ -6,6 +6,7 @@ by stamps: stamps may be ticks of any clock.
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any, Final
 
@@ -94,19 +95,9 @@ class World:
     """The start and the end of an application: the first calls of ranks that have such."""
 
     locations: Integers  # those of first threads that call MPI
-    init: Integers  # rows of `calls`
-    finalize: Integers
-    ranks: int
-
-    @property
-    def start(self) -> Integers:
-        """Rows of `calls` in which all ranks start; none if any rank has no such call."""
-        return self.init if len(self.init) == self.ranks else self.init[:0]
-
-    @property
-    def end(self) -> Integers:
-        """Rows of `calls` in which all ranks end; none if any rank has no such call."""
-        return self.finalize if len(self.finalize) == self.ranks else self.finalize[:0]
+    # rows of `calls` in which all ranks start and end; none if any rank has no such call
+    start: Integers
+    end: Integers
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -129,6 +120,8 @@ class Sync:
     barriers: Barriers
     locks: Locks
     worlds: tuple[World, ...]  # of each application
+    inits: Integers  # rows of the MPI_Init of each rank that has one
+    finals: Integers  # rows of the MPI_Finalize of each rank that has one
     locations: int
     application: AnyIntegers  # (locations,)
     process: AnyIntegers
@@ -144,15 +137,15 @@ class Sync:
             return np.zeros(len(self.operation), bool)
         return wanted[self.operation]
 
-    @property
-    def inits(self) -> Integers:
-        """Rows of the MPI_Init of each rank that has one."""
-        return np.concatenate([_NOTHING, *(each.init for each in self.worlds)])
+    def masks_of(self, *groups: Sequence[str]) -> list[Mask]:
+        """Masks of the calls with an operation of each group, shape (calls,)."""
+        return [self.mask_of(*group) for group in groups]
 
-    @property
-    def finals(self) -> Integers:
-        """Rows of the MPI_Finalize of each rank that has one."""
-        return np.concatenate([_NOTHING, *(each.finalize for each in self.worlds)])
+    def counts_of(self, *groups: Sequence[str]) -> list[int]:
+        """How many calls have an operation of each group."""
+        counts = np.bincount(self.operation[self.operation >= 0], minlength=1).tolist()
+        by_name = dict(zip(self.operations, counts, strict=False))
+        return [sum(by_name.get(name, 0) for name in set(group)) for group in groups]
 
 
 def sync_of(trace: Trace, tree: CallTree) -> Sync:
@@ -167,6 +160,7 @@ def sync_of(trace: Trace, tree: CallTree) -> Sync:
     left_out: dict[str, int] = {}
     teams, node = teams_of(trace, tree.region_node)
     regions = _intervals_of(trace, "regions", node)
+    worlds, inits, finals = _worlds_of(trace, rows)
     return Sync(
         calls,
         regions,
@@ -180,7 +174,9 @@ def sync_of(trace: Trace, tree: CallTree) -> Sync:
         teams,
         barriers_of(trace),
         locks_of(trace, regions),
-        _worlds_of(trace, rows),
+        worlds,
+        inits,
+        finals,
         len(process),
         application,
         process,
@@ -191,35 +187,25 @@ def sync_of(trace: Trace, tree: CallTree) -> Sync:
     )
 
 
-def _worlds_of(trace: Trace, rows: Ordinals) -> tuple[World, ...]:
+def _worlds_of(trace: Trace, rows: Ordinals) -> tuple[tuple[World, ...], Integers, Integers]:
+    """The worlds of applications, and all their calls of MPI_Init and of MPI_Finalize."""
     instances = init_finalize(trace)
     row = rows.rows(instances.location, instances.call)
     application, process, thread = trace.arrays("locations", "application", "process", "thread")
     calls_any = np.diff(trace.offsets("calls")) > 0
-    worlds = []
+    worlds, every = [], [[_NOTHING], [_NOTHING]]
     for number in np.unique(application).tolist():
         here = application == number
-        init, final = (
-            np.flatnonzero(
+        ranks, whole = len(np.unique(process[here])), []
+        for is_finalize, calls in enumerate(every):
+            first = np.flatnonzero(
                 (instances.application == number) & (instances.is_finalize == is_finalize)
             )[:1]
-            for is_finalize in (False, True)
-        )
-        worlds.append(
-            World(
-                np.flatnonzero(here & (thread == 0) & calls_any),
-                row[np.isin(instances.instance, init)],
-                row[np.isin(instances.instance, final)],
-                len(np.unique(process[here])),
-            )
-        )
-    return tuple(worlds)
-
-
-def tells_program(trace: Trace) -> bool:
-    """Whether any location says when the program began: then the root has time of its own."""
-    kind = trace.arrays("other_events", "kind")[0]
-    return bool((kind == OTHER_EVENT_KINDS.index("program_begin")).any())
+            calls.append(row[np.isin(instances.instance, first)])
+            whole.append(calls[-1] if len(calls[-1]) == ranks else _NOTHING)
+        worlds.append(World(np.flatnonzero(here & (thread == 0) & calls_any), *whole))
+    inits, finals = map(np.concatenate, every)
+    return tuple(worlds), inits, finals
 
 
 def _program_spans(trace: Trace, locations: int) -> tuple[Integers, Integers, AnyIntegers]:

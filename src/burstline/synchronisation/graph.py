@@ -4,10 +4,10 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
-from burstline.identity import CallTree, call_tree, without_program
+from burstline.identity import CallTree, rooted_tree
 from burstline.model import Trace
 from burstline.selection import loaded
-from burstline.synchronisation.columns import Sync, sync_of, tells_program
+from burstline.synchronisation.columns import Sync, sync_of
 
 
 @dataclass(frozen=True, slots=True, weakref_slot=True, eq=False)
@@ -24,9 +24,3 @@ def graph_of(trace: Trace) -> Graph:
     trace = loaded(trace)
     tree = rooted_tree(trace)
     return Graph(trace, tree, sync_of(trace, tree))
-
-
-def rooted_tree(trace: Trace) -> CallTree:
-    """The call paths of a trace, below one root."""
-    tree = call_tree(trace)
-    return tree if tells_program(trace) else without_program(tree)

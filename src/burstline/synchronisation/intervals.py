@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import Any
 
 import numpy as np
@@ -25,13 +25,13 @@ class Intervals:
     enter_seq: Integers
     leave_seq: Integers
     node: AnyIntegers  # row of the call tree; -1: no time is spent in it
+    kernel: tuple[AnyIntegers, ...] = field(init=False, repr=False)  # what kernels take
 
-    @property
-    def kernel(self) -> tuple[AnyIntegers, ...]:
-        """The columns that kernels take."""
-        return (
+    def __post_init__(self) -> None:
+        columns = (
             self.begin, self.enter_ns, self.leave_ns, self.enter_seq, self.leave_seq, self.node,
         )  # fmt: skip
+        object.__setattr__(self, "kernel", columns)
 
 
 def narrow(rows: AnyIntegers) -> AnyIntegers:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import Final
 
 import numpy as np
@@ -53,11 +53,11 @@ class Rows:
     awaits: AnyIntegers
     kind: AnyIntegers
     before: AnyIntegers  # (sources,) a lower one that it goes on from, or -1
+    kernel: tuple[AnyIntegers, ...] = field(init=False, repr=False)  # what kernels take
 
-    @property
-    def kernel(self) -> tuple[AnyIntegers, ...]:
-        """The columns that kernels take."""
-        return self.begin, self.signals, self.awaits, self.before
+    def __post_init__(self) -> None:
+        columns = self.begin, self.signals, self.awaits, self.before
+        object.__setattr__(self, "kernel", columns)
 
     @property
     def location(self) -> Integers:

@@ -38,12 +38,6 @@ class Teams:
     join_seq: Integers
     is_outermost: Mask  # (teams,) whether no team is around it
 
-    @property
-    def kernel(self) -> tuple[AnyIntegers, ...]:
-        """The columns that kernels take."""
-        here = self.forked_here.view(np.uint8)
-        return self.region.astype(np.int64), self.fork_ns, self.join_ns, here
-
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Barriers:

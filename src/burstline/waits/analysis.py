@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import sys
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from dataclasses import replace
 from functools import cache, partial
 from typing import Any, Final, NamedTuple
@@ -377,7 +377,7 @@ def _coverage(trace: Trace, sync: Sync, patterns: Patterns) -> dict[str, Any]:
     is_absent = kind == GAP_KINDS.index("not_created")  # nobody was there to be watched
     unwatched = int(length[~is_absent].sum())
     whole = int((died - born).sum() - length[is_absent].sum())
-    of_collectives = int(np.count_nonzero(sync.mask_of(*CALLS_OF_ALL)))
+    of_collectives, *others = sync.counts_of(CALLS_OF_ALL, RMA, IO)
     are_apart = apart(sync)
     whole_calls = len(sync.collectives.call) - int(are_apart.sum())
     explained = patterns.explained
@@ -399,7 +399,7 @@ def _coverage(trace: Trace, sync: Sync, patterns: Patterns) -> dict[str, Any]:
         "unexplained_waits": 0 if explained is None else explained.unexplained,
         "waits_out_of_order": 0 if explained is None else explained.out_of_order,
         "critical_path_is_circular": patterns.is_circular,
-        "not_computable": [*_silent_threads(trace), *_not_computable(sync)],
+        "not_computable": [*_silent_threads(trace), *_not_computable(sync, others)],
     }
 
 
@@ -429,7 +429,8 @@ def _silent_threads(trace: Trace) -> list[dict[str, str]]:
     ]
 
 
-def _not_computable(sync: Sync) -> list[dict[str, str]]:
+def _not_computable(sync: Sync, others: Sequence[int]) -> list[dict[str, str]]:
+    """Metrics that are not known, and why; with the calls of RMA and of IO."""
     missing = []
     messages = sync.messages
     unknown = int((~messages.done_known).sum())
@@ -442,11 +443,12 @@ def _not_computable(sync: Sync) -> list[dict[str, str]]:
                 "waits of MPI_Wait and its like for a receiver are not known",
             }
         )
-    for metric, names, noun in (
-        ("mpi_rma_communication", RMA, "one-sided communication"),
-        ("mpi_io", IO, "access to files"),
-    ):
-        if calls := int(np.count_nonzero(sync.mask_of(*names))):
+    nouns = {
+        "mpi_rma_communication": "one-sided communication",
+        "mpi_io": "access to files",
+    }
+    for (metric, noun), calls in zip(nouns.items(), others, strict=True):
+        if calls:
             are = "is" if calls == 1 else "are"
             missing.append(
                 {

@@ -15,7 +15,7 @@ from burstline.synchronisation import INSIDE, PLACES, Sync
 from burstline.waits.metrics import DELAY_TYPES, METRICS, SUMS, WAITS
 from burstline.waits.points import PointList, Points
 from burstline.waits.severities import Severities
-from burstline.waits.stops import walked
+from burstline.waits.stops import segments_of
 from burstline.waits.times import Nodes, process_threads
 
 MESSAGE_WAITS: Final = {
@@ -96,11 +96,7 @@ class Stretches:
 
 def stretches_of(sync: Sync, points: Points, nodes: int) -> tuple[Stretches, int]:
     """Where the time went between points, and how many intervals outlived those around."""
-    calls, following = walked(sync)
-    begin, node, time_ns, clipped = _core.segments(
-        sync.programs, calls, following, sync.regions.kernel,
-        sync.teams.kernel, points.begin, points.place, nodes,
-    )  # fmt: skip
+    begin, node, time_ns, clipped = segments_of(sync, points.begin, points.place, nodes)
     first = begin[points.begin + np.arange(len(points.begin))]
     location = np.repeat(np.arange(sync.locations, dtype=np.int32), np.diff(first))
     return Stretches(begin, node, time_ns, location), clipped

@@ -15,7 +15,7 @@ from burstline.waits.metrics import DELAY_TYPES
 from burstline.waits.parts import Parts
 from burstline.waits.points import Points
 from burstline.waits.severities import Severities
-from burstline.waits.stops import walked
+from burstline.waits.stops import segments_of
 from burstline.waits.times import Nodes, process_threads
 
 _Pieces = tuple[AnyIntegers, AnyIntegers, Integers, Integers]
@@ -159,11 +159,7 @@ def time_line(sync: Sync, nodes: int) -> _Pieces:
     order, points = _core.order_within(location, place, sync.locations)
     place, stamp = place[order], stamp[order]
     del location, order
-    calls, following = walked(sync)
-    begin, node, time, _ = _core.segments(
-        sync.programs, calls, following, sync.regions.kernel, sync.teams.kernel,
-        points, place, nodes,
-    )  # fmt: skip
+    begin, node, time, _ = segments_of(sync, points, place, nodes)
     # Each location has a segment before each of its events, and one after the last of them.
     pieces = np.diff(begin)
     where = np.repeat(np.arange(sync.locations, dtype=np.int32), np.diff(points) + 1)

@@ -13,13 +13,12 @@ import pyarrow as pa
 
 from burstline.columns import UNKNOWN, Integers, begins_run, prefix_sums
 from burstline.efficiency import (
+    FACTORS,
     Efficiency,
     Factors,
     Ideal,
-    UsefulTime,
-    communication_factors,
+    efficiencies_of,
     thread_factors,
-    undefined_factors,
 )
 from burstline.model import POLL_GAP_NS, Trace, waiting_in
 from burstline.synchronisation import Sync
@@ -32,21 +31,14 @@ def factors(
     trace: Trace, sync: Sync, call_paths: pa.Table, ideal: Callable[[], Ideal]
 ) -> Factors:
     """The parallel efficiency and its factors, 0..1; None where they are not defined."""
-    fold = UsefulTime(trace)
-    if trace.rows("calls"):
-        fold.add(trace.table("calls"))
-    bursts = trace.table("bursts")
-    waiting = waiting_in(bursts, POLL_GAP_NS)
-    fold.add_bursts(bursts, waiting)
-    whole = fold.result()
-    most = max(whole.useful_ns, default=0)
-    ideal_ns = ideal().runtime_ns if whole.runtime_ns and most else None
-    levels = dict.fromkeys(("hybrid", "mpi", "openmp"), undefined_factors())
-    masters = fold.result(without_mpi=True)
+    waiting = waiting_in(trace.table("bursts"), POLL_GAP_NS)
+    whole, masters = efficiencies_of(trace, waiting, ideal)
+    levels: dict[str, Factors] = dict.fromkeys(
+        ("hybrid", "mpi", "openmp"), dict.fromkeys(FACTORS)
+    )
     levels |= _of_threads(trace, sync, Nodes(call_paths), masters, waiting)
     return {
-        **whole.factors,
-        **communication_factors(most, whole.runtime_ns, ideal_ns),
+        **whole,
         **{
             level if name == "parallel" else f"{level}_{name}": value
             for level, values in levels.items()

@@ -25,10 +25,10 @@ def add_message_waits(
 ) -> None:
     """Add waits for messages, and the points where both sides met."""
     messages, calls = sync.messages, sync.calls
-    is_multiple = sync.mask_of(*MULTIPLE)
+    is_multiple, is_test, may_wait = sync.masks_of(MULTIPLE, TESTS, (*BLOCKING, *SINGLE))
     late = np.minimum(calls.enter_ns[messages.send], calls.leave_ns[messages.receive])
     late = late - calls.enter_ns[messages.receive]
-    late[sync.mask_of(*TESTS)[messages.receive]] = 0
+    late[is_test[messages.receive]] = 0
     late = np.maximum(late, 0)
     counted = _counted_once(messages.receive, messages["receive_seq"], late, is_multiple)
     size = messages["sent_bytes"]
@@ -44,7 +44,7 @@ def add_message_waits(
 
     has_late_sender = np.zeros(len(calls.node), bool)
     has_late_sender[messages.receive[late > 0]] = True
-    waits_for_receiver = sync.mask_of(*BLOCKING, *SINGLE) | (is_multiple & ~has_late_sender)
+    waits_for_receiver = may_wait | (is_multiple & ~has_late_sender)
     known = (messages.done >= 0) & (messages.post >= 0) & messages.done_known
     known &= take(waits_for_receiver, messages.done, missing=False)
     post_ns = take(calls.enter_ns, messages.post)

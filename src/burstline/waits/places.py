@@ -13,7 +13,7 @@ from typing import Final
 import numpy as np
 
 from burstline.columns import AnyIntegers, take
-from burstline.identity import CallTree, Frame, clean_paths
+from burstline.identity import CallTree, Frame, last_frames
 from burstline.model import Trace
 from burstline.synchronisation import Sync
 from burstline.waits.stops import stops_of
@@ -68,9 +68,9 @@ def places_of(trace: Trace, sync: Sync, tree: CallTree) -> Places:
 
 def _call_sites(trace: Trace, sync: Sync, tree: CallTree) -> dict[int, tuple[str, ...]]:
     """The places that the calls of each call path are made from."""
-    number, paths = clean_paths(trace)
+    number, frames = last_frames(trace)
     (call_path,) = trace.arrays("calls", "call_path")
-    last = [_line_of(paths.last(number)) for number in range(len(paths))]
+    last = [*map(_line_of, frames)]
     names = [*dict.fromkeys(last)]
     numbers = {name: number for number, name in enumerate(names)}
     place = np.array([numbers[each] for each in last], np.int64)[number[call_path]]

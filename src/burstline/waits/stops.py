@@ -10,6 +10,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
+from burstline import _core
 from burstline.columns import UNKNOWN, AnyIntegers, Integers, take
 from burstline.synchronisation import Sync
 
@@ -100,6 +101,20 @@ def walked(sync: Sync) -> tuple[tuple[AnyIntegers, ...], AnyIntegers]:
     begin = np.searchsorted(location[order], np.arange(sync.locations + 1))
     *kernel, following = (column[order] for column in joined)
     return (begin, *kernel), following
+
+
+def segments_of(
+    sync: Sync, begin: Integers, place: Integers, nodes: int
+) -> tuple[Integers, AnyIntegers, Integers, int]:
+    """Where the time went between points of each location: as the kernel has it."""
+    (calls, following), teams = walked(sync), sync.teams
+    parts = (
+        teams.region.astype(np.int64), teams.fork_ns, teams.join_ns,
+        teams.forked_here.view(np.uint8),
+    )  # fmt: skip
+    return _core.segments(
+        sync.programs, calls, following, sync.regions.kernel, parts, begin, place, nodes
+    )
 
 
 def left_before(sync: Sync, location: AnyIntegers, seq: Integers) -> AnyIntegers:
