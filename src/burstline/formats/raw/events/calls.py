@@ -19,12 +19,12 @@ import numpy.typing as npt
 from burstline.columns import Columns, Integers, Mask, concatenated, lookup
 from burstline.formats.intake import LARGEST, Calls, Defects, Details
 from burstline.formats.raw.events.timeline import Timeline
-from burstline.formats.raw.files.layout import OF_THE_CALL, RECORD, Kind
+from burstline.formats.raw.files.layout import OF_THE_CALL, RECORD, Kind, table_of
 from burstline.model import CODES, NAMES, UNKNOWN
 
-_PACKED: Final = np.array([Kind.SEND, Kind.POST, Kind.RECEIVE, Kind.PROBE, Kind.RMA], np.uint16)
-_BEGUN: Final = np.array([Kind.SEND, Kind.POST], np.uint16)
-_PLAIN: Final = np.array([Kind.COLLECTIVE, Kind.ROOT], np.uint16)
+_PACKED: Final = table_of([Kind.SEND, Kind.POST, Kind.RECEIVE, Kind.PROBE, Kind.RMA])
+_BEGUN: Final = table_of([Kind.SEND, Kind.POST])
+_PLAIN: Final = table_of([Kind.COLLECTIVE, Kind.ROOT])
 _SIZES: Final = {
     Kind.COLLECTIVE: ("b", "c"),
     Kind.SEND: ("c",),
@@ -229,7 +229,7 @@ def _refused_messages(line: Timeline, rows: Integers) -> npt.NDArray[np.bool_]:
     done = (left < 0) | (line.records["a"][left] == 0)
     call, kind = line.call[rows], line.kind[rows]
     done[call[kind == Kind.RECEIVE]] = True
-    return ~done[call] & np.isin(kind, _BEGUN)
+    return ~done[call] & _BEGUN[kind]
 
 
 def _clear_absurd(kind: npt.NDArray[np.uint16], sizes: dict[str, Integers]) -> Integers:
@@ -261,7 +261,7 @@ def _named_communicators(
     records: npt.NDArray[Any], kind: npt.NDArray[np.uint16], communicators: Mapping[int, int]
 ) -> tuple[Integers, Integers]:
     """The communicator that each record names, -1 where it names none, and its row."""
-    packed, plain = np.isin(kind, _PACKED), np.isin(kind, _PLAIN)
+    packed, plain = _PACKED[kind], _PLAIN[kind]
     place = np.where(packed, records["b"] >> np.uint64(32), records["a"]).astype(np.int64)
     named = packed | plain
     place[~named] = UNKNOWN

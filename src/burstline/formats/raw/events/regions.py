@@ -28,7 +28,7 @@ from burstline.extrae import RECORDED_REGIONS, USER_FUNCTION
 from burstline.formats.intake import Defects
 from burstline.formats.raw.events.openmp import OpenMpRows
 from burstline.formats.raw.events.timeline import Timeline
-from burstline.formats.raw.files.layout import Kind, Named
+from burstline.formats.raw.files.layout import Kind, Named, table_of
 from burstline.formats.raw.processes.call_paths import Frame
 from burstline.formats.raw.processes.processes import Name, ProcessDefinitions
 from burstline.model import NO_VALUE, ORIGINS, UNKNOWN, arrow_schema, arrow_table, row_table
@@ -40,7 +40,8 @@ _Key = tuple[int, int, Name | Frame | None]
 _OPENMP: Final = -1  # beside Named.REGION, Named.LOOP and Named.FUNCTION
 _ENTERS: Final = (Kind.REGION_ENTER, Kind.LOOP_ENTER)
 _LEAVES: Final = (Kind.REGION_LEAVE, Kind.LOOP_LEAVE)
-_LOOPS: Final = (Kind.LOOP_ENTER, Kind.LOOP_LEAVE)
+_IS_ENTER: Final = table_of(_ENTERS)
+_IS_LOOP: Final = table_of([Kind.LOOP_ENTER, Kind.LOOP_LEAVE])
 _MOST_ITERATIONS: Final = 1 << 62
 
 
@@ -88,8 +89,8 @@ class RecordedRegions:
     ) -> Columns:
         rows = line.of(*_ENTERS, *_LEAVES)
         kind, number = line.kind[rows], line.records["a"][rows].astype(np.int64)
-        loop = np.isin(kind, np.array(_LOOPS))
-        enters = np.isin(kind, np.array(_ENTERS))
+        loop = _IS_LOOP[kind]
+        enters = _IS_ENTER[kind]
         what = number * 2 + loop
         partner = match_borders(what, enters)
         begin = np.flatnonzero(enters)

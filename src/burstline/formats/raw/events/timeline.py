@@ -10,6 +10,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
+from functools import cache
 from typing import Any, Final, NamedTuple
 
 import numpy as np
@@ -18,12 +19,13 @@ import numpy.typing as npt
 from burstline.columns import Integers, begins_run
 from burstline.formats.intake import Defects
 from burstline.formats.raw.files.folder import RawFile
-from burstline.formats.raw.files.layout import EVENTS, LATEST, ONE_THREAD, TIMED, Kind
+from burstline.formats.raw.files.layout import EVENTS, LATEST, ONE_THREAD, TIMED, Kind, table_of
 from burstline.formats.raw.processes.clocks import Correction
 from burstline.model import NEVER_LEFT
 
-_EVENTS: Final = np.array(EVENTS, np.uint16)
-_TIMED: Final = np.array(TIMED, np.uint16)
+_EVENTS: Final = table_of(EVENTS)
+_TIMED: Final = table_of(TIMED)
+_table_of: Final = cache(table_of)
 _COLUMNS: Final = ("records", "kind", "time_ns", "seq", "number")
 
 
@@ -95,7 +97,7 @@ class Timeline:
         """The records of some kinds, in order."""
         if len(kinds) == 1:
             return np.flatnonzero(self.kind == kinds[0])
-        return np.flatnonzero(np.isin(self.kind, np.array(kinds, np.uint16)))
+        return np.flatnonzero(_table_of(kinds)[self.kind])
 
     def leaves(self) -> tuple[Integers, Integers]:
         """Time and ordinal of the leave of each call; those never left end with the next."""
@@ -150,7 +152,7 @@ def timeline(
     kind = np.ascontiguousarray(records["kind"])
     local = _local_times(file, records, kind, begin, defects)
     time_ns = correction.apply(local)
-    seq = np.cumsum(np.isin(kind, _EVENTS)) + begin.seq
+    seq = np.cumsum(_EVENTS[kind]) + begin.seq
     call = np.cumsum(kind == Kind.ENTER) - 1
     enter = np.flatnonzero(kind == Kind.ENTER)
     birth_ns = born_ns(file, correction)
@@ -220,10 +222,10 @@ def _local_times(
 ) -> Integers:
     """The local time of each record after a cut."""
     time = np.ascontiguousarray(records["time"])
-    timed = np.isin(kind, _TIMED)
+    timed = _TIMED[kind]
     absurd = timed & (time >= LATEST)
     timed &= ~absurd
-    early = np.isin(kind, _EVENTS) & (time < _watched_from(file))
+    early = _EVENTS[kind] & (time < _watched_from(file))
     local = np.full(len(time), begin.local_ns, np.int64)
     local[timed] = np.maximum(time[timed].astype(np.int64), _first_moment(file))
     running = np.maximum(np.maximum.accumulate(local), begin.local_ns)

@@ -15,7 +15,7 @@ import contextlib
 import mmap
 import os
 import shutil
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterator
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, Final
@@ -23,7 +23,7 @@ from typing import Any, Final
 import numpy as np
 import numpy.typing as npt
 
-from burstline.columns import Integers, Mask
+from burstline.columns import Integers
 from burstline.errors import FormatError, UnsupportedRecordError, plural
 from burstline.formats.files import is_plain, require_plain
 from burstline.formats.intake import Defects
@@ -41,6 +41,7 @@ from burstline.formats.raw.files.layout import (
     TIMED,
     VERSION,
     Kind,
+    table_of,
 )
 from burstline.formats.raw.files.pieces import Pieces, Room, by_thread, in_file, in_tail
 from burstline.formats.store import MANIFEST
@@ -344,17 +345,11 @@ def _release_pages(records: npt.NDArray[Any] | Pieces) -> None:
             mapped.madvise(mmap.MADV_DONTNEED)
 
 
-def _table_of(kinds: Iterable[int]) -> Mask:
-    table = np.zeros(_KINDS, bool)
-    table[list(kinds)] = True
-    return table
-
-
-_KNOWN: Final = _table_of(Kind)
-_RARE: Final = _table_of([*range(Kind.RANK, Kind.NAME + 1), Kind.CLOCK, Kind.LEFT])
-_EVENTS: Final = _table_of(EVENTS)
-_TIMED: Final = _table_of(TIMED)
-_OWN: Final = _table_of([Kind.EVENT, Kind.LOOP_ITERATION])
+_KNOWN: Final = table_of(Kind)
+_RARE: Final = table_of([*range(Kind.RANK, Kind.NAME + 1), Kind.CLOCK, Kind.LEFT])
+_EVENTS: Final = table_of(EVENTS)
+_TIMED: Final = table_of(TIMED)
+_OWN: Final = table_of([Kind.EVENT, Kind.LOOP_ITERATION])
 
 
 @dataclass(frozen=True, slots=True, eq=False)

@@ -5,11 +5,13 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable
 from enum import IntEnum
 from typing import Final
 
 import numpy as np
 
+from burstline.columns import Mask
 from burstline.formats import intake
 
 MAGIC: Final = b"BURSTRAW"
@@ -138,6 +140,14 @@ EVENTS: Final = (
 
 TIMED: Final = (*EVENTS, Kind.GAP, Kind.PAUSE, Kind.LEFT)
 """Records in the order of their time."""
+
+
+def table_of(kinds: Iterable[int]) -> Mask:
+    """Which numbers are some kinds, shape (65536,); looking them up costs little a thread."""
+    table = np.zeros(1 << 16, bool)
+    table[list(kinds)] = True
+    return table
+
 
 LATEST: Final = 1 << 61
 """Times from here on, 73 years in nanoseconds, are damage."""

@@ -21,7 +21,14 @@ import pyarrow as pa
 
 from burstline.formats.intake import Defects, Placement
 from burstline.formats.raw.files.folder import RawFile
-from burstline.formats.raw.files.layout import MOST_RANKS, CommunicatorKind, Ending, Kind, Named
+from burstline.formats.raw.files.layout import (
+    MOST_RANKS,
+    CommunicatorKind,
+    Ending,
+    Kind,
+    Named,
+    table_of,
+)
 from burstline.model import SILENT_THREADS, row_table
 
 _Record: TypeAlias = Any  # numpy has no type of one row
@@ -34,7 +41,7 @@ _CONTINUED_BY: Final[dict[int, Kind]] = {
     Kind.COUNTER: Kind.TEXT,
     Kind.NAME: Kind.TEXT,
 }
-_DEFINING: Final = np.array([Kind.RANK, *_CONTINUED_BY], np.uint16)
+_DEFINING: Final = table_of([Kind.RANK, *_CONTINUED_BY])
 _TEXT_BYTES: Final = np.r_[0:8, 12:32]
 _RANK_WORDS: Final = np.array([3, 0, 1, 4, 5, 6, 7])
 _MODULE_SHIFT: Final = 48
@@ -242,7 +249,7 @@ def _read_definitions(files: Sequence[RawFile], defects: Defects) -> ProcessDefi
         rare, kind = file.outline.rows, file.outline.kinds
         breaks = (np.diff(kind) != 0) | (np.diff(rare) != 1)
         borders = np.append(np.flatnonzero(breaks) + 1, len(kind))
-        at = np.flatnonzero(np.isin(kind, _DEFINING))
+        at = np.flatnonzero(_DEFINING[kind])
         last = borders[np.minimum(np.searchsorted(borders, at + 1, "right"), len(borders) - 1)]
         after = np.append(kind, 0)[at + 1]
         after[np.append(rare, 0)[at + 1] != rare[at] + 1] = 0
