@@ -6,8 +6,8 @@ than memory is summarised like any other trace.
 
 from __future__ import annotations
 
-from dataclasses import asdict, dataclass
-from typing import Any, Final
+from dataclasses import dataclass
+from typing import Any, ClassVar, Final
 
 import numpy as np
 import pyarrow as pa
@@ -27,6 +27,7 @@ from burstline.efficiency import (
 from burstline.errors import ParameterError, plural
 from burstline.identity import path_labels
 from burstline.model import POLL_GAP_NS, Trace, processor_clock, schema, waiting_in
+from burstline.values import Contract, Documented
 
 _RECORDS: Final = {"states": "states", "events": "events", "communications": "messages"}
 """For each kind of record, the table that is counted where the reader left no count."""
@@ -115,7 +116,7 @@ class ApplicationSummary:
 
 
 @dataclass(frozen=True, slots=True)
-class Summary:
+class Summary(Documented):
     """What is in a trace.
 
     Attributes
@@ -201,36 +202,23 @@ class Summary:
         ranks, made = plural(self.ranks, "rank"), plural(calls, "call")
         return f"<Summary: {ranks}, {made} of MPI, {self.duration_ns:,} ns>"
 
-    def as_dict(self) -> dict[str, Any]:
-        """The document that ``burstline info`` prints."""
-        return {
-            "path": self.path,
-            "format": self.format,
-            "applications": len(self.applications),
-            "ranks": self.ranks,
-            "locations": self.locations,
-            "nodes": self.nodes,
-            "duration_ns": self.duration_ns,
-            **self.records,
-            "calls": {name: asdict(totals) for name, totals in self.calls.items()},
-            "messages": {"total": self.messages, "matched": self.matched_messages},
-            "collectives": self.collectives,
-            "bursts": self.bursts,
-            "regions": self.regions,
-            "polling": asdict(self.polling),
-            "counters": list(self.counters),
-            "compiler": self.compiler,
-            "call_paths": {
-                "count": self.call_paths,
-                "depth": self.call_path_depth,
-                "calls": self.calls_with_path,
+    CONTRACT: ClassVar[Contract] = (
+        *("path", "format"),
+        ("applications", lambda self: len(self.applications)),
+        *("ranks", "locations", "nodes", "duration_ns", ("**", "records"), "calls"),
+        ("messages", lambda it: {"total": it.messages, "matched": it.matched_messages}),
+        *("collectives", "bursts", "regions", "polling", "counters", "compiler"),
+        (
+            "call_paths",
+            lambda it: {
+                "count": it.call_paths,
+                "depth": it.call_path_depth,
+                "calls": it.calls_with_path,
             },
-            "gaps": [asdict(gap) for gap in self.gaps],
-            "open_calls": [asdict(call) for call in self.open_calls],
-            "efficiency": self.efficiency.as_dict(),
-            "defects": [asdict(defect) for defect in self.defects],
-            "by_application": [asdict(application) for application in self.applications],
-        }
+        ),
+        *("gaps", "open_calls", "efficiency", "defects"),
+        ("by_application", "applications"),
+    )
 
 
 def summarise(

@@ -8,9 +8,12 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import fields, is_dataclass
 from enum import Enum
-from typing import Any, Final, NamedTuple, TypeVar
+from typing import Any, ClassVar, Final, NamedTuple, TypeAlias, TypeVar
 
 T = TypeVar("T")
+Contract: TypeAlias = Sequence[str | tuple[str, str | Callable[[Any], Any]]]
+"""Keys in order: attributes, or a key and its attribute or function; a value for ``**`` has
+keys of its own."""
 
 
 class Kind(Enum):
@@ -100,6 +103,22 @@ def table_of(
     return Table(list(cells), rows, title, left, styles)
 
 
+class Documented:
+    """A frozen result as JSON has it by its contract; without one it is its fields by name."""
+
+    __slots__ = ()
+    CONTRACT: ClassVar[Contract] = ()
+
+    def as_dict(self) -> dict[str, Any]:
+        """The same for JSON."""
+        made: dict[str, Any] = {}
+        for entry in self.CONTRACT or [each.name for each in fields(self)]:  # type: ignore[arg-type]
+            key, source = (entry, entry) if isinstance(entry, str) else entry
+            value = getattr(self, source) if isinstance(source, str) else source(self)
+            made |= document(value) if key == "**" else {key: document(value)}
+        return made
+
+
 def document(value: Any) -> Any:  # noqa: ANN401 -- any value
     """A frozen result as JSON has it: fields by name, arrays as lists, numbers as they are.
 
@@ -109,12 +128,14 @@ def document(value: Any) -> Any:  # noqa: ANN401 -- any value
     """
     import numpy as np  # noqa: PLC0415 -- no help loads NumPy
 
+    if value is None or type(value) in {str, int, float, bool}:
+        return value
+    if hasattr(value, "as_dict"):
+        return value.as_dict()
     if is_dataclass(value):
-        return {each.name: document(getattr(value, each.name)) for each in fields(value)}
+        value = {each.name: getattr(value, each.name) for each in fields(value)}
     if isinstance(value, Mapping):
         return {name: document(each) for name, each in value.items()}
     if isinstance(value, np.ndarray | np.generic):
         return value.tolist()
-    if isinstance(value, list | tuple):
-        return [document(each) for each in value]
-    return value
+    return [document(each) for each in value] if isinstance(value, list | tuple) else value

@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
-from dataclasses import asdict, dataclass, replace
-from typing import Any, Final, NamedTuple
+from dataclasses import dataclass, replace
+from typing import ClassVar, Final, NamedTuple
 
 import numpy as np
 
@@ -21,6 +21,7 @@ from burstline.extrae import (
 from burstline.identity import Frame, Path
 from burstline.model import UNKNOWN
 from burstline.structure import Call, Loop, Structure, walk
+from burstline.values import Contract, Documented
 from burstline.waits import METRICS, WAITS, Waits
 
 __all__ = ["INNERMOST", "RESERVED", "STRUCTURE", "iteration_type", "loop_type"]
@@ -114,7 +115,7 @@ def _file_and_lines(place: Frame, lines: Sequence[int]) -> str:
 
 
 @dataclass(frozen=True, slots=True)
-class MarkedLoop:
+class MarkedLoop(Documented):
     """A loop that is marked in a trace.
 
     Attributes
@@ -134,10 +135,11 @@ class MarkedLoop:
     depth: int
     name: str
 
-    def as_dict(self) -> dict[str, Any]:
-        """The loop as JSON output."""
-        types = {"type": loop_type(self.depth), "iteration_type": iteration_type(self.depth)}
-        return asdict(self) | types
+    CONTRACT: ClassVar[Contract] = (
+        *("id", "parent", "depth", "name"),
+        ("type", lambda self: loop_type(self.depth)),
+        ("iteration_type", lambda self: iteration_type(self.depth)),
+    )
 
 
 @dataclass(frozen=True, slots=True, eq=False)

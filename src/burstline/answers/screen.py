@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
-from typing import Any, Final
+from typing import Final
 
 import numpy as np
 
@@ -40,6 +40,7 @@ from burstline.answers.words import (
 from burstline.structure import Loop, LoopTable, Structure
 from burstline.summary import Summary
 from burstline.timeline import LineTimes
+from burstline.values import Documented
 from burstline.waits import Costs, Largest, Waits, blame_for, ends_of, largest_waits, waits_ns
 
 _HALF: Final = (0.45, 0.55)
@@ -107,22 +108,13 @@ class Known:
 
 
 @dataclass(frozen=True, slots=True)
-class Answer:
+class Answer(Documented):
     """A question of the first screen, its answer, and what is told beside in small."""
 
     name: str
     question: str
     sentences: tuple[Sentence, ...]
     notes: tuple[Sentence, ...] = ()
-
-    def as_dict(self) -> dict[str, Any]:
-        """The same for JSON."""
-        return {
-            "name": self.name,
-            "question": self.question,
-            "sentences": [each.as_dict() for each in self.sentences],
-            "notes": [each.as_dict() for each in self.notes],
-        }
 
 
 @dataclass(frozen=True, slots=True)

@@ -8,9 +8,19 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass
-from typing import Any, Final
+from typing import Any, ClassVar, Final
 
-from burstline.values import COUNT, SHARE, TIME, Column, Table, Value, table_of
+from burstline.values import (
+    COUNT,
+    SHARE,
+    TIME,
+    Column,
+    Contract,
+    Documented,
+    Table,
+    Value,
+    table_of,
+)
 
 
 @dataclass(frozen=True, slots=True)
@@ -42,7 +52,7 @@ class Place:
 
 
 @dataclass(frozen=True, slots=True)
-class Fact:
+class Fact(Documented):
     """A number of a sentence.
 
     Attributes
@@ -62,18 +72,9 @@ class Fact:
     unit: str
     place: Place | None = None
 
-    def as_dict(self) -> dict[str, Any]:
-        """The same for JSON."""
-        return {
-            "name": self.name,
-            "value": self.value,
-            "unit": self.unit,
-            "place": None if self.place is None else self.place.as_dict(),
-        }
-
 
 @dataclass(frozen=True, slots=True)
-class Sentence:
+class Sentence(Documented):
     """The answer to a question about a run.
 
     Attributes
@@ -91,17 +92,9 @@ class Sentence:
     sentence: str
     facts: tuple[Fact, ...] = ()
 
-    def as_dict(self) -> dict[str, Any]:
-        """The same for JSON."""
-        return {
-            "question": self.question,
-            "sentence": self.sentence,
-            "facts": [fact.as_dict() for fact in self.facts],
-        }
-
 
 @dataclass(frozen=True, slots=True)
-class Check:
+class Check(Documented):
     """One thing that has to hold for a run to be judged by its trace.
 
     Attributes
@@ -130,14 +123,9 @@ class Check:
     remedy: str
     inferred: bool = False
 
-    def as_dict(self) -> dict[str, Any]:
-        """The same for JSON."""
-        names = ("name", "figure", "unit", "bound", "passed", "remedy", "inferred")
-        return {name: getattr(self, name) for name in names}
-
 
 @dataclass(frozen=True, slots=True)
-class RankTime:
+class RankTime(Documented):
     """What the threads of a rank spent the time of the run on, ns.
 
     The run is ``Summary.baseline``: from the first end of MPI_Init to the last
@@ -172,13 +160,9 @@ class RankTime:
     init_finalize_ns: int
     not_recorded_ns: int
 
-    def as_dict(self) -> dict[str, Any]:
-        """The same for JSON."""
-        return {name: getattr(self, name) for name in self.__slots__}
-
 
 @dataclass(frozen=True, slots=True)
-class Verdict:
+class Verdict(Documented):
     """What there is to say of a run first, and what that rests on.
 
     Attributes
@@ -235,14 +219,12 @@ class Verdict:
         )
         return [sentences, Table(heads, checks, "May this run be judged?", left=2), ranks]
 
-    def as_dict(self) -> dict[str, Any]:
-        """The same for JSON."""
-        return {
-            "verdict": [each.as_dict() for each in self.sentences],
-            "checks": [each.as_dict() for each in self.checks],
-            "per_rank": [each.as_dict() for each in self.per_rank],
-            "missing": dict(self.missing),
-        }
+    CONTRACT: ClassVar[Contract] = (
+        ("verdict", "sentences"),
+        "checks",
+        "per_rank",
+        "missing",
+    )
 
 
 _PASSED: Final = {True: "yes", False: "no", None: "not known"}

@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import Any, Final
+from typing import ClassVar, Final
 
 import numpy as np
 
 from burstline.columns import AnyIntegers, Mask, begins_run, coded
 from burstline.model import Trace
+from burstline.values import Contract, Documented
 
 POLLS: Final = (
     "MPI_Test", "MPI_Testany", "MPI_Testall", "MPI_Testsome", "MPI_Iprobe", "MPI_Improbe",
@@ -20,7 +21,7 @@ FIRST_COMES: Final = ("MPI_Waitany", "MPI_Waitsome", "MPI_Probe", "MPI_Mprobe")
 
 
 @dataclass(frozen=True, slots=True)
-class MachineOrder:
+class MachineOrder(Documented):
     """How much of a run is in an order that the machine decides.
 
     Whether a receive was of any source is no part of a trace, only whom it came from. So
@@ -46,17 +47,10 @@ class MachineOrder:
         """Acquisitions of locks by regions of all threads, 0..1."""
         return self.locks / self.regions if self.regions else 0.0
 
-    def as_dict(self) -> dict[str, Any]:
-        """The same for JSON."""
-        return {
-            "polls": self.polls,
-            "first_comes": self.first_comes,
-            "calls_share": self.calls_share,
-            "locks": self.locks,
-            "locks_share": self.locks_share,
-            "rivals": self.rivals,
-            "rivals_share": self.rivals / self.messages if self.messages else 0.0,
-        }
+    CONTRACT: ClassVar[Contract] = (
+        *("polls", "first_comes", "calls_share", "locks", "locks_share", "rivals"),
+        ("rivals_share", lambda self: self.rivals / self.messages if self.messages else 0.0),
+    )
 
 
 def machine_order(trace: Trace) -> MachineOrder:

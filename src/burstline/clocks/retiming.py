@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
-from typing import Any, Final
+from typing import ClassVar, Final
 
 import numpy as np
 import pyarrow as pa
@@ -27,6 +27,7 @@ from burstline.columns import (
 from burstline.errors import NotEnoughDataError, ParameterError
 from burstline.model import Trace, schema
 from burstline.synchronisation import PLACES, Graph, graph_of, rows_of
+from burstline.values import Contract, Documented
 
 COLLECTIVES: Final = ("causal", "full")
 """Who waits in a collective: those who need what others send, or all for all."""
@@ -36,7 +37,7 @@ _MEASURED: Final = ("polling_ns", "polls", "waiting_ns", "gap_ns")
 
 
 @dataclass(frozen=True, slots=True, eq=False)
-class Retiming:
+class Retiming(Documented):
     """A trace on a logical clock, and what its stamps rest on.
 
     Attributes
@@ -90,24 +91,14 @@ class Retiming:
         """Calls by operation that ask whether something is done."""
         return self.machine_order.polls
 
-    def as_dict(self) -> dict[str, Any]:
-        """The same for JSON, without the trace."""
-        return {
-            "clock": self.clock,
-            "end_ticks": self.end_ticks,
-            "counters": list(self.counters),
-            "sampled": self.sampled,
-            "unread_locations": list(self.unread),
-            "negative_readings": self.negative,
-            "inconsistent": len(self.cycles),
-            "cycles": [[list(event) for event in cycle] for cycle in self.cycles],
-            "polls": self.polls,
-            "machine_order": self.machine_order.as_dict(),
-            "call_cost": self.call_cost,
-            "modelled_ticks": self.modelled_ticks,
-            "modelled_share": self.modelled_share,
-            "equals": "lt_1" if self.is_events else self.clock,
-        }
+    CONTRACT: ClassVar[Contract] = (
+        *("clock", "end_ticks", "counters", "sampled"),
+        *(("unread_locations", "unread"), ("negative_readings", "negative")),
+        ("inconsistent", lambda self: len(self.cycles)),
+        *("cycles", "polls", "machine_order", "call_cost"),
+        *("modelled_ticks", "modelled_share"),
+        ("equals", lambda self: "lt_1" if self.is_events else self.clock),
+    )
 
 
 def retimed(

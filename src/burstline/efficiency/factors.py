@@ -14,9 +14,10 @@ their product the communication efficiency.
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import Any, Final
+from typing import ClassVar, Final
 
 from burstline.columns import Integers
+from burstline.values import Contract, Documented
 
 Factors = dict[str, float | None]
 """Efficiencies by name, 0..1; None where they are not defined."""
@@ -29,7 +30,7 @@ SPANS: Final = ("init-finalize", "trace")
 
 
 @dataclass(frozen=True, slots=True)
-class Efficiency:
+class Efficiency(Documented):
     """How well a run used its ranks."""
 
     parallel: float | None
@@ -55,23 +56,27 @@ class Efficiency:
             **(self.of_communication or {}),
         }
 
-    def as_dict(self) -> dict[str, Any]:
-        """The factors, then what they were made from, as JSON output."""
-        useful = self.useful_ns
-        busiest = self.ranks[useful.index(max(useful))] if useful else None
-        return {
-            **self.factors,
-            "span": self.span,
-            "reason": self.reason or None,
-            "ranks": len(useful),
-            "runtime_ns": self.runtime_ns,
-            "useful_ns": {
-                "minimum": min(useful, default=0),
-                "mean": sum(useful) // len(useful) if useful else 0,
-                "maximum": max(useful, default=0),
-            },
-            "busiest": busiest and {"application": busiest[0], "rank": busiest[1]},
-        }
+    CONTRACT: ClassVar[Contract] = (
+        *(("**", "factors"), "span"),
+        ("reason", lambda self: self.reason or None),
+        ("ranks", lambda self: len(self.useful_ns)),
+        "runtime_ns",
+        ("useful_ns", "_spread"),
+        ("busiest", "_busiest"),
+    )
+
+    @property
+    def _spread(self) -> dict[str, int]:
+        useful = self.useful_ns or (0,)
+        mean = sum(useful) // len(useful)
+        return {"minimum": min(useful), "mean": mean, "maximum": max(useful)}
+
+    @property
+    def _busiest(self) -> dict[str, int] | None:
+        if not self.useful_ns:
+            return None
+        application, rank = self.ranks[self.useful_ns.index(max(self.useful_ns))]
+        return {"application": application, "rank": rank}
 
 
 def rank_efficiency(

@@ -11,7 +11,7 @@ from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from functools import partial
-from typing import Any, Final, NamedTuple
+from typing import Any, ClassVar, Final, NamedTuple
 
 import numpy as np
 
@@ -29,6 +29,7 @@ from burstline.model import (
     Trace,
     waiting_in,
 )
+from burstline.values import Contract, Documented
 
 SCALINGS: Final = ("strong", "weak")
 """Whether runs solve the same problem, or one that grows with their threads."""
@@ -109,7 +110,7 @@ class ScaledRun:
 
 
 @dataclass(frozen=True, slots=True)
-class Scalability:
+class Scalability(Documented):
     """Runs of a program, compared with the first.
 
     Attributes
@@ -130,18 +131,17 @@ class Scalability:
     warnings: tuple[str, ...]
     not_computable: tuple[tuple[tuple[str, ...], str], ...]
 
-    def as_dict(self) -> dict[str, Any]:
-        """The document that ``burstline info A B`` prints."""
-        return {
-            "runs": [run.as_dict() for run in self.runs],
-            "scaling": self.scaling,
-            "warnings": list(self.warnings),
-            "not_computable": [
+    CONTRACT: ClassVar[Contract] = (
+        *("runs", "scaling", "warnings"),
+        (
+            "not_computable",
+            lambda self: [
                 {"metric": name, "reason": reason}
                 for names, reason in self.not_computable
                 for name in names
             ],
-        }
+        ),
+    )
 
 
 def scalability(

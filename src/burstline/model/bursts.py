@@ -52,9 +52,6 @@ POLL_GAP_NS: Final = 5_000
 POLL_COLUMNS: Final = ("start_ns", "end_ns", "gap_ns", "polls", "polling_ns", "waiting_ns")
 """Columns of `bursts` that :func:`waiting_in` needs."""
 
-TABLES_IN_CALLS: Final = ("locations", "calls", "readings", "counters")
-"""Tables that :func:`inside_calls` needs."""
-
 
 def waiting_in(bursts: pa.Table, poll_gap_ns: int) -> Integers:
     """How long each burst waited in failed polls, ns, shape (bursts,).

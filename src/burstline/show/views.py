@@ -125,10 +125,7 @@ class TablesView(View):
 
     def document(self) -> dict[str, Any]:
         """Its fields by name, unless it says itself what it is for programs."""
-        fields: dict[str, Any]
-        fields = (
-            self.result.as_dict() if hasattr(self.result, "as_dict") else document(self.result)
-        )
+        fields: dict[str, Any] = document(self.result)
         return fields
 
     def rows(self) -> Rows:

@@ -304,9 +304,8 @@ def _best_counter(trace: Trace, bursts: pa.Table, has_call: Mask) -> tuple[str, 
         (values,) = numpy_columns(bursts, name)
         counted = np.count_nonzero((values > 0) & has_call)
         if counted < 0.9 * np.count_nonzero(has_call) and lengths is None:
-            lengths = computing_in(
-                bursts, POLL_GAP_NS
-            )  # else there is no need to know which last
+            # else there is no need to know which last
+            lengths = computing_in(bursts, POLL_GAP_NS)
         if lengths is None or counted >= 0.9 * np.count_nonzero(lengths[has_call]):
             return name, values
     return TIME, computing_in(bursts, POLL_GAP_NS) if lengths is None else lengths

@@ -4,12 +4,13 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from typing import Any, Final, NamedTuple
+from typing import ClassVar, Final, NamedTuple
 
 import numpy as np
 
 from burstline.columns import Integers
 from burstline.signature.events import Hashes
+from burstline.values import Contract, Documented
 
 VERSION: Final = 1
 
@@ -47,12 +48,6 @@ class Process:
     base_ns: Integers  # (windows,) how long it took on the base machine
     counts: Integers  # (boundaries,) where the recorder looks at the clock; the last is the cut
     hashes: Hashes  # (boundaries,)
-
-    @property
-    def late_rest_ns(self) -> int:
-        """What lies after the cut in no relevant phase."""
-        late = sum(phase.late_ns for phase in self.phases if phase.is_relevant)
-        return self.span_ns - self.early_ns - late
 
     @property
     def coverage(self) -> float:
@@ -116,7 +111,7 @@ class Signature:
 
 
 @dataclass(frozen=True, slots=True, eq=False)
-class Stamps:
+class Stamps(Documented):
     """What the recorder measured on a rank: the clock at each boundary.
 
     Attributes
@@ -147,6 +142,8 @@ class Stamps:
     init_ns: int
     finalize_ns: int | None
 
+    CONTRACT: ClassVar[Contract] = ("rank", "init_ns", "finalize_ns", "counts", "time_ns")
+
     def at(self, counts: Integers) -> Integers:
         """When each of some boundaries was passed; 0 is the end of MPI_Init."""
         every = np.concatenate([[0], self.counts])
@@ -167,7 +164,7 @@ def stamps_of(
 
 
 @dataclass(frozen=True, slots=True, eq=False)
-class Measurement:
+class Measurement(Documented):
     """A signature run, or a run to the end: what the recorder measured.
 
     Attributes
@@ -192,20 +189,7 @@ class Measurement:
     wall_ns: int
     facts: Mapping[str, str]
 
-    def as_dict(self) -> dict[str, Any]:
-        """The measurement as JSON output."""
-        return {
-            "version": VERSION,
-            "wall_ns": self.wall_ns,
-            "facts": dict(self.facts),
-            "ranks": [
-                {
-                    "rank": stamps.rank,
-                    "init_ns": stamps.init_ns,
-                    "finalize_ns": stamps.finalize_ns,
-                    "counts": stamps.counts.tolist(),
-                    "time_ns": stamps.time_ns.tolist(),
-                }
-                for stamps in self.stamps
-            ],
-        }
+    CONTRACT: ClassVar[Contract] = (
+        ("version", lambda _: VERSION),
+        *("wall_ns", "facts", ("ranks", "stamps")),
+    )

@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 import math
-from dataclasses import astuple, dataclass
-from typing import Any, Final
+from dataclasses import dataclass
+from typing import Any, ClassVar, Final
 
 import numpy as np
 
 from burstline.columns import Floats
+from burstline.values import Contract, Documented
 
 FEATURELESS: Final = ("mean", "nothing")
 """Names of scores of no features at all."""
@@ -90,7 +91,7 @@ class Score:
 
 
 @dataclass(frozen=True, slots=True)
-class Gain:
+class Gain(Documented):
     """By how much one set of features predicts better than another."""
 
     mean: float  # over the folds, error of one less that of the other; positive is better
@@ -102,10 +103,13 @@ class Gain:
     # began with; else ``no difference``
     verdict: str
 
-    def as_dict(self) -> dict[str, Any]:
-        """The gain as JSON output."""
-        names = ("mean", "standard_error", "better", "folds", "verdict")
-        return dict(zip(names, astuple(self), strict=True))
+    CONTRACT: ClassVar[Contract] = (
+        "mean",
+        ("standard_error", "error"),
+        "better",
+        "folds",
+        "verdict",
+    )
 
 
 def gain(before: Score, after: Score) -> Gain:
@@ -120,7 +124,7 @@ def gain(before: Score, after: Score) -> Gain:
 
 
 @dataclass(frozen=True, slots=True, eq=False)
-class Learned:
+class Learned(Documented):
     """What learning found; made by :func:`~burstline.studies.learn`.
 
     Attributes
@@ -194,27 +198,15 @@ class Learned:
         """The scores of sets of features."""
         return [score for score in self.scores if score.name not in FEATURELESS]
 
-    def as_dict(self) -> dict[str, Any]:
-        """All of it as JSON output."""
-        scores = dict.fromkeys(("base", "merged"))
-        return {
-            "target": self.target,
-            "unit": self.unit,
-            "log": self.is_log,
-            "model": self.model,
-            "by": self.by,
-            "groups": self.groups,
-            "folds": self.folds,
-            "bursts": len(self.measured),
-            "left": dict(self.left),
-            **scores,
-            **{score.name: score.as_dict() for score in self.scores},
-            "gain": {name: score.as_dict() for name, score in self.gains.items()},
-            "gain_over_nothing": {
-                name: score.as_dict() for name, score in self.over_nothing.items()
-            },
-            "importance": dict(self.importance),
-            "left_out": dict(self.left_out),
-            "reliability": dict(self.reliability),
-            "warnings": list(self.warnings),
-        }
+    @property
+    def _scores(self) -> dict[str, Score | None]:
+        return {"base": None, "merged": None} | {each.name: each for each in self.scores}
+
+    CONTRACT: ClassVar[Contract] = (
+        *("target", "unit", ("log", "is_log"), "model", "by", "groups", "folds"),
+        ("bursts", lambda self: len(self.measured)),
+        "left",
+        ("**", "_scores"),
+        *(("gain", "gains"), ("gain_over_nothing", "over_nothing")),
+        *("importance", "left_out", "reliability", "warnings"),
+    )

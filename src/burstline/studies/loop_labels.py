@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
-from dataclasses import asdict, dataclass
-from typing import Any, Final, Literal
+from dataclasses import dataclass
+from typing import Final, Literal
 
 import numpy as np
 
@@ -12,6 +12,7 @@ from burstline.columns import AnyIntegers, Integers, Mask, Ordinals, dense, dist
 from burstline.errors import NotEnoughDataError, ParameterError
 from burstline.model import Trace, innermost_entry, most_iterations, recorded_loops
 from burstline.structure import Calls, Structure, innermost_loops
+from burstline.values import Documented
 
 NO_LABEL: Final = -1
 """Loop of a call that has no label: nobody knows whether it is in one."""
@@ -139,7 +140,7 @@ class Overlap:
 
 
 @dataclass(frozen=True, slots=True)
-class Accuracy:
+class Accuracy(Documented):
     """How well the loops of one method agree with those of the source."""
 
     method: str  # what detected them
@@ -155,10 +156,6 @@ class Accuracy:
     loops_found: int
     loops_labelled: int
     overlaps: tuple[Overlap, ...]  # the loops of the source, those with most calls first
-
-    def as_dict(self) -> dict[str, Any]:
-        """The accuracy as JSON output."""
-        return asdict(self)
 
 
 def accuracy(structure: Structure, labels: Labels) -> Accuracy:

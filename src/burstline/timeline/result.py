@@ -5,14 +5,14 @@ from __future__ import annotations
 from collections.abc import Mapping
 from dataclasses import dataclass
 from functools import cached_property
-from typing import Any
+from typing import ClassVar
 
 import numpy as np
 import pyarrow as pa
 
 from burstline.columns import Integers, to_numpy
 from burstline.timeline.kinds import KINDS
-from burstline.values import SHARE, TIME, Column, Table
+from burstline.values import SHARE, TIME, Column, Contract, Documented, Table
 from burstline.waits import Waits
 
 
@@ -25,7 +25,7 @@ def of_kinds(times_ns: Mapping[str, int]) -> Table:
 
 
 @dataclass(frozen=True, eq=False)
-class Timeline:
+class Timeline(Documented):
     """What each thread did at every moment.
 
     Attributes
@@ -73,15 +73,11 @@ class Timeline:
         """All time by kind."""
         return [of_kinds(self.totals_ns())]
 
-    def as_dict(self) -> dict[str, Any]:
-        """The same for JSON: what is tiled, and all time by kind."""
-        return {
-            "first_ns": self.first_ns,
-            "last_ns": self.last_ns,
-            "baseline_ns": list(self.baseline_ns),
-            "pieces": self.pieces.num_rows,
-            "kinds": self.totals_ns(),
-        }
+    CONTRACT: ClassVar[Contract] = (
+        *("first_ns", "last_ns", "baseline_ns"),
+        ("pieces", lambda self: self.pieces.num_rows),
+        ("kinds", lambda self: self.totals_ns()),
+    )
 
     def chain_of(self, wait: int, most: int = 20) -> list[int]:
         """A wait, and those behind it, rows of the waits' `instances`.

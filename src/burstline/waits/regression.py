@@ -9,7 +9,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
-from typing import Any
+from typing import ClassVar
 
 import numpy as np
 
@@ -25,13 +25,14 @@ from burstline.columns import Floats, Integers, take
 from burstline.errors import NotEnoughDataError, ParameterError, printable
 from burstline.model import Trace
 from burstline.synchronisation import graph_of
+from burstline.values import Contract, Documented
 from burstline.waits.computation import with_computation
 from burstline.waits.intrinsic import lengths, nodes_before
 from burstline.waits.times import Nodes
 
 
 @dataclass(frozen=True, slots=True)
-class Fit:
+class Fit(Documented):
     """An effort model that was fitted, and how well it tells the time."""
 
     model: EffortModel
@@ -40,10 +41,7 @@ class Fit:
     explained: float  # share of the time that the model tells at the right places, 0..1
     rows: int
 
-    def as_dict(self) -> dict[str, Any]:
-        """The same for JSON."""
-        names = ("shares", "event_ns", "explained", "rows")
-        return {"model": self.model.as_dict()} | {name: getattr(self, name) for name in names}
+    CONTRACT: ClassVar[Contract] = ("model", "shares", "event_ns", "explained", "rows")
 
 
 def fitted(

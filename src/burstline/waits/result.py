@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import asdict, dataclass, field
-from typing import Any, Final
+from typing import Any, ClassVar, Final
 
 import numpy as np
 import pyarrow as pa
@@ -26,6 +26,7 @@ from burstline.identity import CallTree
 from burstline.model import LOCATIONS, Profile, Trace, Values
 from burstline.model import METRICS as METRIC_TABLE
 from burstline.synchronisation import Intervals, Sync
+from burstline.values import Contract, Documented
 from burstline.waits.intrinsic import Intrinsic
 from burstline.waits.metrics import (
     METRICS,
@@ -87,7 +88,7 @@ class Part:
 
 
 @dataclass(frozen=True, slots=True)
-class Modelled:
+class Modelled(Documented):
     """The ticks of a logical clock that no counter gave: of calls into the OpenMP runtime."""
 
     ticks: int  # on all threads
@@ -97,13 +98,11 @@ class Modelled:
     # or causes were not asked for
     without: Waits | None
 
-    def as_dict(self) -> dict[str, Any]:
-        """The same for JSON."""
-        return {
-            "modelled_ticks": self.ticks,
-            "modelled_share": self.share,
-            "call_cost": self.call_cost,
-        }
+    CONTRACT: ClassVar[Contract] = (
+        ("modelled_ticks", "ticks"),
+        ("modelled_share", "share"),
+        "call_cost",
+    )
 
 
 @dataclass(frozen=True, slots=True, eq=False)

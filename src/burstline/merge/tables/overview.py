@@ -4,12 +4,13 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator
 from dataclasses import asdict, dataclass
-from typing import Any, Final
+from typing import Any, ClassVar, Final
 
 import pyarrow as pa
 import pyarrow.compute as pc
 
 from burstline.errors import ParameterError
+from burstline.values import Contract, Documented
 
 _DURATION: Final = "duration_ns"
 _TEN: Final = 10
@@ -56,7 +57,7 @@ class ColumnFacts:
         return facts | {"distinct": None if values is None else len(values)}
 
 
-class Overview:
+class Overview(Documented):
     """What a burst table holds, and its longest bursts."""
 
     def __init__(self, schema: pa.Schema, longest: int = _TEN) -> None:
@@ -91,13 +92,11 @@ class Overview:
         """The bursts that last longest, as dictionaries by column."""
         return list(self._kept.to_pylist())
 
-    def as_dict(self) -> dict[str, Any]:
-        """The overview as JSON output."""
-        return {
-            "bursts": self.bursts,
-            "columns": [facts.as_dict() for facts in self.columns.values()],
-            "longest": self.longest,
-        }
+    CONTRACT: ClassVar[Contract] = (
+        "bursts",
+        ("columns", lambda self: [*self.columns.values()]),
+        "longest",
+    )
 
 
 def _facts_of(field: pa.Field) -> ColumnFacts:

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 from dataclasses import dataclass
 from itertools import pairwise
-from typing import Any, Final, Literal
+from typing import Any, ClassVar, Final, Literal
 
 import numpy as np
 
@@ -16,6 +16,7 @@ from burstline.structure.program.model import Structure
 from burstline.structure.tables.change_points import change_points
 from burstline.structure.tables.costs import CallSums
 from burstline.structure.tables.table import LoopTable
+from burstline.values import Contract, Documented
 
 _COMPUTING, _MPI = 0, 1
 _PLACE = ("file", "line", "function")
@@ -47,7 +48,7 @@ class Change:
 
 
 @dataclass(frozen=True, slots=True)
-class Segment:
+class Segment(Documented):
     """Iterations in a row that last alike."""
 
     # number of the first and last
@@ -56,11 +57,7 @@ class Segment:
     median_ns: float  # of the mean over the ranks
     change: Change | None  # to the segment before; None for the first, and if nothing explains
 
-    def as_dict(self) -> dict[str, Any]:
-        """The segment as JSON output."""
-        names = ("first", "last", "median_ns")
-        change = self.change and self.change.as_dict()
-        return {name: getattr(self, name) for name in names} | {"change": change}
+    CONTRACT: ClassVar[Contract] = ("first", "last", "median_ns", "change")
 
 
 def segments(trace: Trace, structure: Structure, table: LoopTable) -> tuple[Segment, ...]:
