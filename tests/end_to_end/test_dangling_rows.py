@@ -309,3 +309,19 @@ def test_a_region_or_team_that_contradicts_what_is_beside_it_is_damage(
 
     assert done.returncode == 3, done.stderr
     assert f"{name}.parquet: expected {expected}" in done.stderr
+
+
+@pytest.mark.parametrize("kind", ["store", "parquet"])
+@pytest.mark.parametrize("command", ["info", "waits", "structure"])
+def test_how_many_threads_a_team_is_said_to_have_changes_no_answer(
+    command, kind, sound, tmp_path
+):
+    """Threads that were not recorded are missing, so nothing contradicts the number."""
+    copy = damage(sound, tmp_path, (kind, "teams", "threads"), 10**6)
+
+    told, expected = (
+        ends(command, sound, path, tmp_path) for path in (copy, sound / copy.name)
+    )
+
+    assert (told.returncode, expected.returncode) == (0, 0), told.stderr
+    assert told.stdout == expected.stdout

@@ -355,7 +355,7 @@ TABLES: Final[dict[str, TableSchema]] = {
             _seq("fork_seq", "event ordinal of the fork"),
             _ns("join_ns", "when it was joined"),
             _seq("join_seq", "event ordinal of the join"),
-            _id("threads", "threads in it"),
+            _count("threads", "threads in it"),
         ),
         ("team",),
     ),
