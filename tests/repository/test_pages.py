@@ -19,6 +19,7 @@ LINK = re.compile(r"(?<!\\)\]\((?!https?:|mailto:)([^)\s]+)\)")
 CODE = re.compile(r"^```.*?^```|`[^`\n]+`", re.MULTILINE | re.DOTALL)
 OPTION = re.compile(r"--|-[a-z]$")
 HEADING = re.compile(r"^#{1,6} +(.*?) *$", re.MULTILINE)
+TEST = re.compile(r"`([\w/]+\.py)?::(test_\w+)`")
 ROLE = re.compile(r"\{[a-z:]+\}`")
 PAGES = [*sorted(ROOT.glob("*.md")), *sorted((ROOT / "docs").rglob("*.md"))]
 PAGES = [page for page in PAGES if "_build" not in page.parts]
@@ -49,6 +50,18 @@ def test_links_lead_somewhere(page):
         target = page.parent / path if path else page
         if not target.exists() or (anchor and anchor not in anchors(target)):
             lost.append(link)
+
+    assert not lost
+
+
+@pytest.mark.parametrize("page", PAGES, ids=where)
+def test_tests_that_a_page_names_are_there(page):
+    lost, file = [], ""
+    for named, test in TEST.findall(page.read_text(encoding="utf-8")):
+        file = named or file  # of several tests of a file, the first names it
+        source = ROOT / "tests" / file
+        if not source.is_file() or f"def {test}(" not in source.read_text(encoding="utf-8"):
+            lost.append(f"{file}::{test}")
 
     assert not lost
 
