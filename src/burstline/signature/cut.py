@@ -16,13 +16,14 @@ from burstline.columns import (
     UNKNOWN,
     AnyIntegers,
     Integers,
-    Ordinals,
     begins_run,
     coded,
     ordinal_within,
+    take,
 )
 from burstline.model import TOGETHER, Trace
 from burstline.signature.events import Events
+from burstline.synchronisation import Links
 
 _EAGER_BYTES: Final = 4096  # what every MPI sends without asking the receiver
 
@@ -56,15 +57,13 @@ class Cut:
 
 def happens_before(trace: Trace, events: Events) -> HappensBefore:
     """What the messages and collectives of a trace demand of each other."""
-    places = _Places(trace, events)
-    sender, receiver, send, done, post, receive, done_ns, post_ns, size = trace.arrays(
-        "messages", "sender_location", "receiver_location",
-        "send_call", "send_done_call", "post_call", "receive_call",
-        "send_done_ns", "post_ns", "sent_bytes",
-    )  # fmt: skip
-    sent, completed = places(sender, send), places(sender, done)
-    posted, received = places(receiver, post), places(receiver, receive)
-    members = _all_edges(_member_edges(trace, places), _joint_call_edges(trace, events, places))
+    places, links = _Places(trace, events), Links(trace)
+    sent, completed, posted, received = map(places, links.messages())
+    done_ns, post_ns, size = trace.arrays("messages", "send_done_ns", "post_ns", "sent_bytes")
+    started = places(links.members().start)
+    members = _all_edges(
+        _member_edges(trace, *started), _joint_call_edges(trace, events, places)
+    )
     forth, back = _edges_between(sent, received), _edges_between(received, sent)
     # A small send that was complete before its receive was posted waits for nobody.
     may_wait = (done_ns >= post_ns) | (size > _EAGER_BYTES)
@@ -74,14 +73,12 @@ def happens_before(trace: Trace, events: Events) -> HappensBefore:
 
 
 class _Places:
-    """The process and place of calls, by location and ordinal."""
+    """The process and place of calls, by their rows."""
 
     def __init__(self, trace: Trace, events: Events) -> None:
-        location, call = trace.arrays("calls", "location", "call")
-        self._rows = Ordinals(location, call)
-        self._process = events.processes_at(trace)
+        (location,) = trace.arrays("calls", "location")
         self._place = np.zeros(len(location), np.int64)
-        of_call = self._process[location]
+        self._process = of_call = events.processes_at(trace)[location]
         # Other calls have the place of the event that follows them.
         order = np.argsort(events.row) if (np.diff(events.row) < 0).any() else slice(None)
         row = events.row[order]
@@ -95,11 +92,8 @@ class _Places:
         self._place[same] = ordinal[order][following[same]]
         self._place[~same] = np.diff(events.begin)[of_call[~same]]
 
-    def __call__(self, location: AnyIntegers, call: AnyIntegers) -> tuple[Integers, Integers]:
-        row = self._rows.rows(location, call)
-        process = np.where(row >= 0, self._process[location], UNKNOWN)
-        place = self._place[np.maximum(row, 0)] if len(self._place) else np.zeros(0, np.int64)
-        return process.astype(np.int64), place
+    def __call__(self, row: AnyIntegers) -> tuple[Integers, Integers]:
+        return take(self._process, row).astype(np.int64), take(self._place, row)
 
 
 def _edges_between(one: tuple[Integers, Integers], other: tuple[Integers, Integers]) -> Edges:
@@ -107,12 +101,9 @@ def _edges_between(one: tuple[Integers, Integers], other: tuple[Integers, Intege
     return Edges(*(column[known] for column in (*one, *other)))
 
 
-def _member_edges(trace: Trace, places: _Places) -> Edges:
+def _member_edges(trace: Trace, process: Integers, place: Integers) -> Edges:
     """Each member of a collective demands the next one of it, and the last the first."""
-    collective, location, call = trace.arrays(
-        "collective_members", "collective", "location", "call"
-    )
-    process, place = places(location, call)
+    (collective,) = trace.arrays("collective_members", "collective")
     known = process >= 0
     collective, process, place = collective[known], process[known], place[known]
     order = np.argsort(collective, kind="stable")
@@ -128,10 +119,9 @@ def _joint_call_edges(trace: Trace, events: Events, places: _Places) -> Edges:
 
     Only where all processes make the same of them: what is on a part of the ranks is not told.
     """
-    location, call = trace.arrays("calls", "location", "call")
     codes, names = coded(trace.table("calls")["operation"])
     row = np.flatnonzero(np.array([*(name in TOGETHER for name in names), False])[codes])
-    process, place = places(location[row], call[row])
+    process, place = places(row)
     row, process, place = row[process >= 0], process[process >= 0], place[process >= 0]
     turn = ordinal_within(process)
     order = np.lexsort((process, turn))

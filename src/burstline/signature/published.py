@@ -27,7 +27,6 @@ from burstline.columns import (
     AnyIntegers,
     Integers,
     Mask,
-    Ordinals,
     begins_run,
     run_lengths,
     take,
@@ -35,6 +34,7 @@ from burstline.columns import (
 from burstline.errors import ParameterError
 from burstline.model import Trace
 from burstline.signature.events import TIME, Events, Hashes, Occurrences
+from burstline.synchronisation import Links
 
 # type, process, work, first event of each tick, as the kernel takes them
 Columns = tuple[Hashes, npt.NDArray[np.int32], Integers, Integers]
@@ -125,63 +125,57 @@ def logical_times(trace: Trace, events: Events) -> tuple[Integers, int, int]:
     receive that a poll completed is of the next event. One of a collective that does not block
     is later than the starts of all. What waits for itself does not wait.
     """
-    links = _Links(trace, events)
-    sender, receiver, send_call, receive_call = trace.arrays(
-        "messages", "sender_location", "receiver_location", "send_call", "receive_call"
-    )
-    send = links.event(sender, send_call)
-    receive, polled = links.completion(receiver, receive_call)
+    calls, steps = Links(trace), _Steps(trace, events)
+    of_message, of_member = calls.messages(), calls.members()
+    send = steps.event(of_message.send)
+    receive, polled = steps.completion(of_message.receive)
     source = np.arange(len(send))
-    links.add(send, _SEND, signals=source)
-    links.add(receive, np.where(polled, _POLLED, _RECEIVE), awaits=source)
+    steps.add(send, _SEND, signals=source)
+    steps.add(receive, np.where(polled, _POLLED, _RECEIVE), awaits=source)
     process = events.process
     linked = np.flatnonzero((send >= 0) & (receive >= 0))
     messages = int(np.count_nonzero(process[send[linked]] != process[receive[linked]]))
 
-    communicator, complete = trace.arrays("collectives", "communicator", "complete")
-    ambiguous = np.append(trace.arrays("communicators", "ambiguous")[0], False)[communicator]
-    usable = complete.astype(bool) & ~ambiguous.astype(bool)
-    collective, location, call, done_call = trace.arrays(
-        "collective_members", "collective", "location", "call", "done_call"
-    )
-    start = np.where(usable[collective], links.event(location, call), UNKNOWN)
-    done, polled = links.completion(location, np.where(done_call >= 0, done_call, call))
+    complete, ambiguous = calls.certain()
+    (collective,) = trace.arrays("collective_members", "collective")
+    usable = (complete & ~ambiguous)[collective]
+    start = np.where(usable, steps.event(of_member.start), UNKNOWN)
+    done, polled = steps.completion(of_member.done)
     done = np.where(start >= 0, done, UNKNOWN)
     source = collective + len(send)
     blocks = start == done
     # A time of 1 before that of the latest, as what is taken is later by 1.
-    links.add(start[blocks], _ARRIVE, step=-1, signals=source[blocks])
-    links.add(start[blocks], _MEET, step=1, awaits=source[blocks])
-    links.add(start[~blocks], _SEND, signals=source[~blocks])
+    steps.add(start[blocks], _ARRIVE, step=-1, signals=source[blocks])
+    steps.add(start[blocks], _MEET, step=1, awaits=source[blocks])
+    steps.add(start[~blocks], _SEND, signals=source[~blocks])
     when = np.where(polled, _POLLED, _RECEIVE)[~blocks]
-    links.add(done[~blocks], when, awaits=source[~blocks])
+    steps.add(done[~blocks], when, awaits=source[~blocks])
     agreements = len(np.unique(collective[start >= 0]))
-    return links.times(len(send) + trace.rows("collectives")), messages, agreements
+    return steps.times(len(send) + trace.rows("collectives")), messages, agreements
 
 
-class _Links:
+class _Steps:
     """What happens in events: steps of logical time, what they give and what they wait for."""
 
     def __init__(self, trace: Trace, events: Events) -> None:
-        location, call, self._enter_ns = trace.arrays("calls", "location", "call", "enter_ns")
-        self._events, self._rows = events, Ordinals(location, call)
-        self._event = np.full(len(call), UNKNOWN)
+        location, self._enter_ns = trace.arrays("calls", "location", "enter_ns")
+        self._events, self._event = events, np.full(len(location), UNKNOWN)
         self._event[events.row] = np.arange(len(events.row))
-        self._process = events.processes_at(trace)
+        self._location, self._process = location, events.processes_at(trace)
         self._parts: list[tuple[AnyIntegers, ...]] = []
         self.add(np.arange(len(events.row)), _BEGIN, step=1)
 
-    def event(self, location: AnyIntegers, call: AnyIntegers) -> Integers:
+    def event(self, row: AnyIntegers) -> Integers:
         """The event that each call is, -1 if it is none."""
-        return take(self._event, self._rows.rows(location, call))
+        return take(self._event, row)
 
-    def completion(self, location: AnyIntegers, call: AnyIntegers) -> tuple[Integers, Mask]:
+    def completion(self, row: AnyIntegers) -> tuple[Integers, Mask]:
         """The event of each call, the next one if it is a poll, and whether that is so."""
-        row = self._rows.rows(location, call)
         event = take(self._event, row)
         is_poll = (row >= 0) & (event < 0)
         other = np.flatnonzero(is_poll)
-        process, entered = self._process[location[other]], self._enter_ns[row[other]]
+        polls = row[other]
+        process, entered = self._process[self._location[polls]], self._enter_ns[polls]
         for each in np.unique(process[process >= 0]).tolist():
             mine, part = np.flatnonzero(process == each), self._events.of(each)
             after = np.searchsorted(self._events.enter_ns[part], entered[mine], "right")

@@ -19,7 +19,6 @@ from burstline.columns import (
     AnyIntegers,
     Integers,
     Mask,
-    Ordinals,
     coded,
     take,
     to_numpy,
@@ -33,6 +32,7 @@ from burstline.model import (
     init_finalize,
 )
 from burstline.synchronisation.intervals import Intervals, Recorded, narrow
+from burstline.synchronisation.links import Links
 from burstline.synchronisation.teams import (
     Barriers,
     Locks,
@@ -155,12 +155,11 @@ def sync_of(trace: Trace, tree: CallTree) -> Sync:
         "locations", "application", "process", "rank", "thread", "kind"
     )
     calls = _intervals_of(trace, "calls", tree.call_node)
-    location, call = trace.arrays("calls", "location", "call")
-    rows = Ordinals(location, call)
+    links = Links(trace)
     left_out: dict[str, int] = {}
     teams, node = teams_of(trace, tree.region_node)
     regions = _intervals_of(trace, "regions", node)
-    worlds, inits, finals = _worlds_of(trace, rows)
+    worlds, inits, finals = _worlds_of(trace, links)
     return Sync(
         calls,
         regions,
@@ -169,8 +168,8 @@ def sync_of(trace: Trace, tree: CallTree) -> Sync:
         np.zeros(0, np.int32),
         codes,
         tuple(names),
-        _messages_of(trace, rows, calls, (codes, names), left_out),
-        _collectives_of(trace, rows, names, left_out),
+        _messages_of(trace, links, calls, (codes, names), left_out),
+        _collectives_of(trace, links, names, left_out),
         teams,
         barriers_of(trace),
         locks_of(trace, regions),
@@ -187,10 +186,10 @@ def sync_of(trace: Trace, tree: CallTree) -> Sync:
     )
 
 
-def _worlds_of(trace: Trace, rows: Ordinals) -> tuple[tuple[World, ...], Integers, Integers]:
+def _worlds_of(trace: Trace, links: Links) -> tuple[tuple[World, ...], Integers, Integers]:
     """The worlds of applications, and all their calls of MPI_Init and of MPI_Finalize."""
     instances = init_finalize(trace)
-    row = rows.rows(instances.location, instances.call)
+    row = links.rows(instances.location, instances.call)
     application, process, thread = trace.arrays("locations", "application", "process", "thread")
     calls_any = np.diff(trace.offsets("calls")) > 0
     worlds, every = [], [[_NOTHING], [_NOTHING]]
@@ -236,19 +235,12 @@ def _intervals_of(trace: Trace, name: str, node: AnyIntegers) -> Intervals:
 
 def _messages_of(
     trace: Trace,
-    rows: Ordinals,
+    links: Links,
     calls: Intervals,
     operations: tuple[AnyIntegers, list[str]],
     left_out: dict[str, int],
 ) -> Messages:
-    sender, receiver, *ordinals = trace.arrays(
-        "messages", "sender_location", "receiver_location",
-        "send_call", "send_done_call", "post_call", "receive_call",
-    )  # fmt: skip
-    send, done, post, receive = (
-        narrow(rows.rows(side, ordinal))
-        for side, ordinal in zip((sender, sender, receiver, receiver), ordinals, strict=True)
-    )
+    send, done, post, receive = links.messages()
     codes, names = operations
     sends_at_once = np.array([*(name in BLOCKING_SENDS for name in names), False])
     done = np.where((done < 0) & sends_at_once[take(codes, send)], send, done)
@@ -266,28 +258,23 @@ def _messages_of(
 
 
 def _collectives_of(
-    trace: Trace, rows: Ordinals, names: list[str], left_out: dict[str, int]
+    trace: Trace, links: Links, names: list[str], left_out: dict[str, int]
 ) -> Collectives:
-    collective, location, comm_rank, started, done = trace.arrays(
-        "collective_members", "collective", "location", "comm_rank", "call", "done_call"
-    )
-    communicator, root, complete = trace.arrays(
-        "collectives", "communicator", "root", "complete"
-    )
+    collective, comm_rank = trace.arrays("collective_members", "collective", "comm_rank")
+    communicator, root = trace.arrays("collectives", "communicator", "root")
     codes, own = coded(trace.table("collectives")["operation"])
     position = {name: k for k, name in enumerate(names)}
     operation = np.array([position.get(name, UNKNOWN) for name in own] or [UNKNOWN])[codes]
-    usable = complete.astype(bool)
-    ambiguous = np.append(trace.arrays("communicators", "ambiguous")[0].astype(bool), False)
+    usable, ambiguous = links.certain()
     left = int((~usable).sum())
     if left:
         left_out["collectives without all of their members"] = left
-    doubtful = usable & ambiguous[communicator]
+    doubtful = usable & ambiguous
     if doubtful.any():
         left_out["collectives on ambiguous communicators"] = int(doubtful.sum())
         usable = usable & ~doubtful
-    call = rows.rows(location, np.where(done >= 0, done, started))
-    has_call = (call >= 0) & ((done < 0) | (rows.rows(location, started) >= 0))
+    start, call = links.members()
+    has_call = (call >= 0) & (start >= 0)
     if not has_call.all():
         usable = usable & (np.bincount(collective[~has_call], minlength=len(usable)) == 0)
     chosen: AnyIntegers | None = None
