@@ -10,6 +10,7 @@ from burstline import _core
 from burstline._core import Wait
 from burstline.columns import AnyIntegers, Floats, Integers, Mask, take
 from burstline.synchronisation import INSIDE, PLACES, Intervals, Sync
+from burstline.waits import causes
 from burstline.waits.causes import MESSAGE_WAITS, Explained
 from burstline.waits.metrics import DELAY_TYPES
 from burstline.waits.parts import Parts
@@ -39,25 +40,34 @@ def apportion(whole: int, weight: Floats, most: Integers | None = None) -> Integ
     return made
 
 
-def add_visits(sync: Sync, severities: Severities, region_enters: Mask) -> None:
-    """Add how often call paths were entered in each part."""
-    parts = severities.parts
-    if parts is None:
-        return
-    calls, regions = sync.calls, sync.regions
-    visits = np.zeros(len(parts.keys), np.int64)
-    for rows, chosen in (
-        (calls, calls.node >= 0),
-        (regions, (regions.node >= 0) & region_enters),
+def add_visits(sync: Sync, severities: Severities, region_enters: Mask) -> Integers:
+    """How often call paths were entered, by location; added up in each part, too."""
+    parts, visits = severities.parts, np.zeros(severities.shape, np.int64)
+    for node, location, time_ns in _visits(sync, region_enters):
+        visits += causes.dense(severities.shape, node, location)
+        if parts is not None:
+            severities.add_parts("visits", parts.counted(location, time_ns))
+    return visits
+
+
+def _visits(
+    sync: Sync, region_enters: Mask
+) -> Iterator[tuple[AnyIntegers, AnyIntegers, Integers]]:
+    """Call path, location and time of each entry, some at a time."""
+    calls, regions, (begin, _, root) = sync.calls, sync.regions, sync.programs
+    every = np.arange(sync.locations)
+    for node, location, time_ns, enters in (
+        (root, every, begin, None),
+        (calls.node, calls.location, calls.enter_ns, None),
+        (regions.node, regions.location, regions.enter_ns, region_enters),
+        (sync.computation_node, calls.location, calls.leave_ns, None),
+        (sync.resumed, regions.location, regions.leave_ns, None),
     ):
-        visits += parts.counted(rows.location[chosen], rows.enter_ns[chosen])
-    with_program = np.flatnonzero(sync.programs[2] >= 0)
-    visits += parts.counted(with_program, sync.programs[0][with_program])
-    follows = np.flatnonzero(sync.computation_node >= 0)
-    visits += parts.counted(calls.location[follows], calls.leave_ns[follows])
-    resumed = np.flatnonzero(sync.resumed >= 0)
-    visits += parts.counted(regions.location[resumed], regions.leave_ns[resumed])
-    severities.add_parts("visits", visits)
+        if not len(node):
+            continue
+        chosen = node >= 0 if enters is None else (node >= 0) & enters
+        rows = slice(None) if chosen.all() else np.flatnonzero(chosen)
+        yield node[rows], location[rows], time_ns[rows]
 
 
 def add_times(sync: Sync, nodes: Nodes, severities: Severities) -> None:

@@ -61,7 +61,7 @@ def patterns_of(
     measured = causes.dense(
         severities.shape, stretches.node, stretches.location, stretches.time_ns
     ).astype(np.int64)
-    visits = _count_visits(sync, region_enters, severities.shape)
+    visits = add_visits(sync, severities, region_enters)
     explained, is_circular = None, False
     if has_causes:
         explained = causes.add_delay_costs(
@@ -74,27 +74,8 @@ def patterns_of(
     add_time_tree(sync, nodes, severities, visits, measured)
     add_imbalance(sync, nodes, severities, visits)
     add_counts(sync, severities)
-    add_visits(sync, severities, region_enters)
     add_times(sync, nodes, severities)
     if explained is not None:
         add_costs(sync, severities, ordered, explained)
     causes.add_sums(severities)
     return Patterns(severities, ordered, scans, explained, has_start, is_circular, clipped)
-
-
-def _count_visits(sync: Sync, region_enters: Mask, shape: tuple[int, int]) -> Integers:
-    visits = np.zeros(shape, np.int64)
-    with_program = np.flatnonzero(sync.programs[2] >= 0)
-    visits[sync.programs[2][with_program], with_program] = 1
-    for node, location, enters in (
-        (sync.calls.node, sync.calls.location, None),
-        (sync.regions.node, sync.regions.location, region_enters),
-        (sync.computation_node, sync.calls.location, None),
-        (sync.resumed, sync.regions.location, None),
-    ):
-        if not len(node):
-            continue
-        chosen = node >= 0 if enters is None else (node >= 0) & enters
-        rows = slice(None) if chosen.all() else np.flatnonzero(chosen)
-        visits += causes.dense(shape, node[rows], location[rows])
-    return visits
