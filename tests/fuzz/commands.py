@@ -39,7 +39,8 @@ import struct
 import sys
 import tempfile
 import time
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Set as AbstractSet
 from contextlib import suppress
 from dataclasses import dataclass
 from datetime import UTC, datetime
@@ -79,6 +80,7 @@ _LATE: Final = (
     "xml.etree.ElementTree",
 )  # fmt: skip
 """What functions import, or its parts on first use."""
+TABLES: Final = (".store", ".parquet", ".csv")
 _PARTS: Final = {
     "waitstates_direct_vs_indirect": ("mpi_wait_direct", "mpi_wait_indirect"),
     "waitstates_propagating_vs_terminal": ("mpi_wait_propagating", "mpi_wait_terminal"),
@@ -311,8 +313,11 @@ def untrue(sound: Sound, ends: list[Ending], *, must_tell: bool) -> str:
         if copy and not copy["defects"] and sound.format not in WITH_CHECKSUMS:
             return "a copy of what no reader may believe"
     # Other formats have no place for them: readers make them anew.
-    keeps = str(ends[-1].words[1]).endswith((".store", ".parquet", ".csv"))
-    rebuilt = "" if keeps else "bursts"
+    keeps = str(ends[-1].words[1]).endswith(TABLES)
+    rebuilt = set() if keeps else {"bursts"}
+    if not keeps and sound.format.endswith(TABLES):
+        # What a table says of the bytes of a call, and what others say of its messages, differ.
+        rebuilt |= {"bytes_sent", "bytes_received"}
     unlike_again = _unlike_again(info, copy, again, rebuilt)
     kept = _unlike(info, copy), unlike_again, _unkept(info, other, Path(str(ends[0].words[1])))
     return next(filter(None, kept), "")
@@ -335,7 +340,7 @@ def _unlike_again(
     info: dict[str, Any],
     copy: dict[str, Any] | None,
     again: dict[str, Any] | None,
-    rebuilt: str,
+    rebuilt: AbstractSet[str],
 ) -> str:
     """In what the summary of a copy differs from that of what it is of."""
     if copy is None or again is None or "ranks" not in again:
@@ -347,12 +352,18 @@ def _unlike_again(
     first, second = (
         # Paraver has one number for two ways to begin, so names are not compared.
         inputs.totals_of(said)
-        | {"calls": sum((collections.Counter(each) for each in said["calls"].values()), none)}
+        | {"calls": sum((_without(rebuilt, each) for each in said["calls"].values()), none)}
         for said in (info, again)
     )
-    unlike = [name for name in first if first[name] != second[name] and name != rebuilt]
+    unlike = [name for name in first if first[name] != second[name] and name not in rebuilt]
     told = [f"{name}: {first[name]} and {second[name]}" for name in unlike]
     return f"a copy with other {'; '.join(told)}" if told else ""
+
+
+def _without(names: AbstractSet[str], counts: Mapping[str, int]) -> collections.Counter[str]:
+    """Counts of a call but for some."""
+    kept = {name: count for name, count in counts.items() if name not in names}
+    return collections.Counter(kept)
 
 
 def _unkept(info: dict[str, Any], waits: dict[str, Any] | None, path: Path) -> str:
