@@ -206,15 +206,15 @@ class Summary(Documented):
         *("path", "format"),
         ("applications", lambda self: len(self.applications)),
         *("ranks", "locations", "nodes", "duration_ns", ("**", "records"), "calls"),
-        ("messages", lambda it: {"total": it.messages, "matched": it.matched_messages}),
+        ("messages", (("total", "messages"), ("matched", "matched_messages"))),
         *("collectives", "bursts", "regions", "polling", "counters", "compiler"),
         (
             "call_paths",
-            lambda it: {
-                "count": it.call_paths,
-                "depth": it.call_path_depth,
-                "calls": it.calls_with_path,
-            },
+            (
+                ("count", "call_paths"),
+                ("depth", "call_path_depth"),
+                ("calls", "calls_with_path"),
+            ),
         ),
         *("gaps", "open_calls", "efficiency", "defects"),
         ("by_application", "applications"),

@@ -11,9 +11,9 @@ from enum import Enum
 from typing import Any, ClassVar, Final, NamedTuple, TypeAlias, TypeVar
 
 T = TypeVar("T")
-Contract: TypeAlias = Sequence[str | tuple[str, str | Callable[[Any], Any]]]
-"""Keys in order: attributes, or a key and its attribute or function; a value for ``**`` has
-keys of its own."""
+Contract: TypeAlias = Sequence[str | tuple[str, "str | Callable[[Any], Any] | Contract"]]
+"""Keys in order: attributes, or a key and its attribute, its function, or the keys below it; a
+value for ``**`` has keys of its own."""
 
 
 class Kind(Enum):
@@ -111,12 +111,22 @@ class Documented:
 
     def as_dict(self) -> dict[str, Any]:
         """The same for JSON."""
-        made: dict[str, Any] = {}
-        for entry in self.CONTRACT or [each.name for each in fields(self)]:  # type: ignore[arg-type]
-            key, source = (entry, entry) if isinstance(entry, str) else entry
-            value = getattr(self, source) if isinstance(source, str) else source(self)
-            made |= document(value) if key == "**" else {key: document(value)}
-        return made
+        names = [each.name for each in fields(self)] if not self.CONTRACT else ()  # type: ignore[arg-type]
+        return _by_contract(self, self.CONTRACT or names)
+
+
+def _by_contract(result: object, contract: Contract) -> dict[str, Any]:
+    made: dict[str, Any] = {}
+    for entry in contract:
+        key, source = (entry, entry) if isinstance(entry, str) else entry
+        if isinstance(source, str):
+            value = document(getattr(result, source))
+        elif callable(source):
+            value = document(source(result))
+        else:
+            value = _by_contract(result, source)
+        made |= value if key == "**" else {key: value}
+    return made
 
 
 def document(value: Any) -> Any:  # noqa: ANN401 -- any value

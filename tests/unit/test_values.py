@@ -32,6 +32,7 @@ class Outer(Documented):
         ("**", "more"),
         ("parts", "inner"),
         ("count", lambda self: len(self.inner)),
+        ("below", ("total_ns",)),
     )
 
 
@@ -46,6 +47,7 @@ def test_a_contract_names_keys_in_order_and_what_is_behind_them():
                 "a": 4,
                 "parts": [{"shares": [0.5, 1.0], "name": None}],
                 "count": 1,
+                "below": {"total_ns": 7},
             }
         }
     )

@@ -2,14 +2,15 @@
 
 from __future__ import annotations
 
-from dataclasses import asdict, dataclass
-from typing import Any, Final, NamedTuple
+from dataclasses import dataclass
+from typing import ClassVar, Final, NamedTuple
 
 import numpy as np
 import numpy.typing as npt
 
 from burstline.columns import Floats, Mask
 from burstline.errors import ParameterError
+from burstline.values import Contract, Documented
 
 NO_INFORMATION: Final = "no information"
 TRUST: Final = "trust"
@@ -151,7 +152,7 @@ class Spread:
 
 
 @dataclass(frozen=True, slots=True)
-class CounterQuality:
+class CounterQuality(Documented):
     """How well one counter, or another quantity, repeats.
 
     b is the value of the base, µ the mean of the others; None where no burst counts.
@@ -179,21 +180,18 @@ class CounterQuality:
         """Mean of the correlations that there are; None if there is none."""
         return _mean_correlation(self.correlations)
 
-    def as_dict(self) -> dict[str, Any]:
-        """The published figures and the verdict, and under ``details`` the rest."""
-        names = ("bursts", "counted", "appearing", "of_total", "fenced_mae", "fenced_relative")
-        details: dict[str, Any] = {name: getattr(self, name) for name in names}
-        details["correlations"] = list(self.correlations)
-        details["decided_by"] = [reason._asdict() for reason in self.decided_by]
-        details["per_run"] = [asdict(spread) for spread in self.per_run]
-        return {
-            "correlation": self.correlation,
-            "mae": self.mae,
-            "relative_difference": self.relative_difference,
-            "below_30": self.below_30,
-            "verdict": self.verdict,
-            "details": details,
-        }
+    CONTRACT: ClassVar[Contract] = (
+        *("correlation", "mae", "relative_difference", "below_30", "verdict"),
+        (
+            "details",
+            (
+                *("bursts", "counted", "appearing", "of_total", "fenced_mae"),
+                *("fenced_relative", "correlations"),
+                ("decided_by", lambda self: [each._asdict() for each in self.decided_by]),
+                "per_run",
+            ),
+        ),
+    )
 
 
 def compare(
