@@ -331,6 +331,12 @@ def _charged(facts, names):
     return charged + nobody, waited, sum(map(np.count_nonzero, parts))
 
 
+def charged_to_nobody(facts):
+    """How much of what is waited is charged to nobody, and how much is waited."""
+    waited = sum(int(facts[wait].sum()) for wait, delay in WAITS.items() if delay)
+    return sum(facts[f"charged to nobody {name}"] for name in _DELAYS), waited
+
+
 @_identity
 def delays_of_messages_cost_what_is_waited(facts):
     return _charged(facts, [f"delay_{wait}_aggregate" for wait, _ in _OF_MESSAGES])

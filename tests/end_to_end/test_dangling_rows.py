@@ -184,6 +184,7 @@ TOO_LARGE = [
     ("locations", "died_ns", 2**63 - 1),
     ("regions", "enter_seq", 2**63 - 1),
     ("teams", "join_seq", -1),
+    ("teams", "threads", -1),
     ("bursts", "start_ns", 2**63 - 1),
     ("bursts", "polling_ns", -7),
     ("bursts", "polls", -1),

@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 
 import burstline
-from conservation import IDENTITIES, facts_of, is_broken, violated
+from conservation import IDENTITIES, charged_to_nobody, facts_of, is_broken, violated
 
 RECORDINGS = (
     "corners", "counted", "four", "hybrid", "ring", "ring_killed", "some_calls", "threads",
@@ -47,14 +47,18 @@ def test_identities_hold_on_every_real_trace(real_traces):
         for ending in ("prv", "prv.gz", "otf2")
         for path in real_traces.rglob(f"*.{ending}")
     )
-    broken = {}
+    broken, rests = {}, []
     for path in files:
         for trace in programs(burstline.read(path)):
-            if names := violated(facts_of(trace)):
+            if names := violated(facts := facts_of(trace)):
                 broken[str(path.relative_to(real_traces))] = names
+            rests.append(charged_to_nobody(facts))
 
     assert len(files) > 30
     assert broken == {}
+    # What is charged to nobody counts as explained in the identities of delays.
+    nobody, waited = np.sum(rests, axis=0)
+    assert 0 < nobody < waited / 1000
 
 
 @pytest.mark.parametrize("recording", RECORDINGS)
@@ -62,6 +66,8 @@ def test_identities_hold_on_recordings(recording):
     facts = facts_of(burstline.read(Path("tests/recordings") / recording))
 
     assert violated(facts) == []
+    nobody, waited = charged_to_nobody(facts)
+    assert nobody <= waited / 1000
 
 
 class Read(dict):
