@@ -12,7 +12,7 @@ from vouched import vouch
 
 ROWS = 1_500_000
 MEMBERS = 50_000_000
-MANY_RANKS = 4_000  # thousands; what is read of them fits, what becomes of them does not
+MANY_RANKS = 8_000  # thousands; what is read of them fits, what becomes of them does not
 TEXT = 250_000_000
 UNIT = 500_000
 ROUNDS = 32  # of four calls
