@@ -8,6 +8,8 @@ import pytest
 from burstline import _core
 from burstline.show.code_lines import pseudocode
 from burstline.structure import detect
+from burstline.structure.exact.choice import Level
+from burstline.structure.exact.loopnest import Cost
 from loop_programs import Do, If, loop, run
 
 STEPS = 6
@@ -162,3 +164,43 @@ def test_what_stands_beside_a_loop_in_another_is_one_of_its_iterations():
     step = [7, *([0, 1, 2, 3] * 4), 1, 2, 3]
 
     assert len(set(sites_of([*(step * 5), 8]))) == 6
+
+
+def test_of_two_loops_as_short_as_one_the_one_of_plainer_rules_is_read():
+    inner = loop(8, Do("Recv", 10))
+    now_and_then = (Do("Barrier", 11), loop(2, Do("Irecv", 13)))
+    some_rank = Do("Wait", 14, ranks=[1])
+    program = loop(STEPS, inner, If(lambda k: k > 0, now_and_then), some_rank)
+
+    shown = listing(program, ranks=2)
+
+    assert shown == [
+        "for 1 to 6:",
+        "  for 1 to 8:",
+        "    MPI_Recv",
+        "  if not first iteration:",
+        "    MPI_Barrier",
+        "    for 1 to 2:",
+        "      MPI_Irecv",
+        "  if rank == 1:",
+        "    MPI_Wait",
+    ]
+
+
+def test_of_two_readings_as_long_the_one_in_the_order_of_lines_is_chosen():
+    in_order, against = Cost(length=9, conditions=3), Cost(length=9, conditions=2, disorder=1)
+
+    assert in_order.rank < against.rank
+
+
+@pytest.mark.parametrize(
+    ("trips", "unexplained"),
+    [([5, 5, 5], 0), ([3, 5, 4, 6], 0), ([2, 3, 4, 5, 6], 0), ([1, 2, 1, 1, 3, 1], 1)],
+)
+def test_trip_counts_are_open_that_nobody_reads_one_by_one(trips, unexplained):
+    begins = np.concatenate([np.arange(n) == 0 for n in trips])
+    everything = np.ones((1, len(begins)), bool)
+
+    cost = Level.of(everything, begins, np.zeros(len(begins), int)).cost()
+
+    assert cost.unexplained == unexplained

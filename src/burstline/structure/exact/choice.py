@@ -26,6 +26,9 @@ from burstline.structure.program.runs import Runs
 Masks = npt.NDArray[np.bool_]
 
 
+_FEW: Final = 4
+"""Trip counts that are told one by one."""
+
 _LONG: Final = 3
 """Commas from which on a set of iterations is a list, that costs as much as trip counts."""
 
@@ -76,24 +79,24 @@ class Level:
         inside = self._body([*range(len(self.executed))], everything)
         if (self.trips == 1).all():
             return inside  # it is none, but calls in another order than their lines
-        length = self._trips_length()
-        return inside.plus(Cost(0, 1 + length))
+        return inside.plus(Cost(0, 1)).plus(self._trips_cost())
 
-    def _trips_length(self) -> int:
+    def _trips_cost(self) -> Cost:
         trips = self.trips
         if (trips == trips[0]).all():
-            return 1
+            return Cost(0, 1)
         begin = np.flatnonzero(begins_run(self.entry_lane))
         parts = np.split(trips, begin[1:])
         if all((part == part[0]).all() for part in parts):
-            return 2
+            return Cost(0, 2)
         entry = np.arange(len(trips)) - np.repeat(begin, list(map(len, parts)))
         other = int((entry != 0).argmax())
         rise, run = trips[other] - trips[0], entry[other]
         if np.array_equal((trips - trips[0]) * run, entry * rise):
-            return 2
+            return Cost(0, 2)
         different = {part.tobytes(): part for part in parts}.values()
-        return 2 + 2 * max(map(period_length, different))
+        told = len(different) == 1 and len(parts[0]) <= _FEW  # one by one
+        return Cost(int(not told), 2 + 2 * max(map(period_length, different)))
 
     def _counts(self, rows: Masks) -> npt.NDArray[np.int64]:
         """In how many iterations of each lane each row is true, (..., lanes)."""

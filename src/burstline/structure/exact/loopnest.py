@@ -137,11 +137,13 @@ class Cost(NamedTuple):
     length: int = 0  # as descriptions have it
     # conditions, those that name no end of the loop twice; fewer are better of two as long
     conditions: int = 0
+    disorder: int = 0  # neighbours against the order of their lines, that are in the length
 
     @property
-    def rank(self) -> tuple[int, int, int]:
+    def rank(self) -> tuple[int, int, int, int]:
         """What is less for the better reading."""
-        return self.length + 2 * self.unexplained, self.length, self.conditions
+        left_open = self.length + 2 * self.unexplained
+        return left_open, self.length, self.disorder, self.conditions
 
     def plus(self, other: Cost) -> Cost:
         """The cost of both."""
@@ -175,7 +177,7 @@ class Body:
     @property
     def is_plain(self) -> bool:
         """Whether it has no conditions, and loops of constant trip counts only."""
-        return self.whole is not None and self.whole == (0, _plain_length(self), 0)
+        return self.whole is not None and self.whole == Cost(0, _plain_length(self))
 
 
 def _plain_length(body: Body) -> int:
@@ -234,8 +236,9 @@ class _Nester:
         who_has = [
             _all_kinds(self.graph.kinds_of_site[node] for node in group) for group in groups
         ]
-        cost = _count_conditions(who_has, steps) + self._disorder(elements) * self.kinds
-        inner: Cost | None = Cost(0, self._disorder(elements))
+        disorder = self._disorder(elements)
+        cost = _count_conditions(who_has, steps) + disorder * self.kinds
+        inner: Cost | None = Cost(0, disorder, disorder=disorder)
         for element, who in zip(elements, who_has, strict=True):
             if isinstance(element, Body):
                 cost += element.cost + who.bit_count()

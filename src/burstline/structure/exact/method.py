@@ -6,7 +6,7 @@ Without lines of source, the order of calls shows which of one name are several 
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from typing import Final
 
@@ -27,7 +27,7 @@ from burstline.structure.exact.repeats import refined_sites
 from burstline.structure.exact.variants import variants
 from burstline.structure.program.length import description_length
 from burstline.structure.program.nodes import Item
-from burstline.structure.program.rules import Around
+from burstline.structure.program.rules import Around, Conditions, weight_of_rules
 from burstline.structure.program_order import Function
 from burstline.structure.reduction import Reduced, reduce_to_sites
 
@@ -77,15 +77,15 @@ def _shortest_program(
         builder = NodeBuilder(reading.executions, of_site, calls.ranks, reduced.run_ns)
         return builder.items(reading.program, Around())
 
-    items = items_of(reading)
-    length = description_length(items)
+    items, rank = items_of(reading), None
     others = reading.variants(calls)
     for _ in range(_MOST_VARIANTS):
         if (other := next(others, None)) is None:
             break
         written = items_of(other)
-        if (shorter := description_length(written)) < length:
-            reading, items, length = other, written, shorter
+        rank = rank or _rank(items)
+        if (less := _rank(written)) < rank:
+            reading, items, rank = other, written, less
             others = reading.variants(calls)
     return FoundProgram(
         method="exact",
@@ -96,6 +96,14 @@ def _shortest_program(
         steps=NestSteps(reading.nest, reading.sites.of_call, calls.lane_begin),
         unique_calls=len(unique),
     )
+
+
+def _rank(items: Sequence[Item]) -> tuple[int, int, int]:
+    """What is less for the better of two true programs."""
+    around = Around()
+    unexplained = Conditions.of(items, around).unexplained
+    length = description_length(items)
+    return length + 2 * unexplained, length, weight_of_rules(items, around)
 
 
 def best_reading(sites: Sites, lanes: Lanes) -> Reading:

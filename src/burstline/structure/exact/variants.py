@@ -19,6 +19,7 @@ from burstline.columns import Integers
 from burstline.structure.exact.callgraph import CallGraph
 from burstline.structure.exact.loopnest import Body, first_call
 from burstline.structure.exact.occurrences import Executions, Nest
+from burstline.structure.program.runs import Runs
 
 ByLane = Sequence[Integers]
 
@@ -63,13 +64,17 @@ def _entered_by_count(
     trips = [executions.trips_of(number).values(lane) for lane in lanes]
     if nest.loop_parent[number] > 0 and (most := _entries_in_one(trips)):
         yield replace(loop, most=most)
-    if not _is_unexplained(loop):
+    unexplained = _is_unexplained(loop)
+    if not unexplained and not _has_conditions(loop):
         return
     inner = iter(np.flatnonzero(nest.loop_parent == number) + len(nest.symbol_loop))
     elements = [e if isinstance(e, int) else int(next(inner)) for e in loop.elements]
-    when = [[executions.of_element(e).values(lane) for lane in lanes] for e in elements]
-    for period in _possible_periods(when, trips):
-        if (around := _in_another(loop, when, period)) is not None:
+    runs = [executions.of_element(e) for e in elements]
+    for period in _possible_periods(runs, trips):
+        when = [[each.values(lane) for lane in lanes] for each in runs]
+        around = _in_another(loop, when, period)
+        # around all of the loop, another one only helps to find rules
+        if around is not None and (unexplained or len(around.elements) > 1):
             yield around
 
 
@@ -80,6 +85,13 @@ def _is_unexplained(loop: Body) -> bool:
     return loop.whole.unexplained > loop.inner.unexplained
 
 
+def _has_conditions(loop: Body) -> bool:
+    """Whether the loop itself has conditions."""
+    if loop.whole is None or loop.inner is None:
+        return True
+    return loop.whole.conditions > loop.inner.conditions
+
+
 def _entries_in_one(trips: ByLane) -> tuple[int, ...]:
     """The fewest iterations on each lane, if other entries have a multiple of these."""
     entered = [own for own in trips if len(own)]
@@ -88,10 +100,12 @@ def _entries_in_one(trips: ByLane) -> tuple[int, ...]:
     return tuple(int(own.min()) if len(own) else 0 for own in trips) if several and told else ()
 
 
-def _possible_periods(when: Sequence[ByLane], trips: ByLane) -> list[tuple[int, ...]]:
+def _possible_periods(when: Sequence[Runs], trips: ByLane) -> list[tuple[int, ...]]:
     """The distances on each lane at which elements are executed, that divide all entries."""
     found: dict[tuple[int, ...], None] = {}
-    for lanes in when:
+    # neighbours are at no distance
+    for runs in (runs for runs in when if not (runs.step == 1).any()):
+        lanes = [runs.values(lane) for lane in range(len(trips))]
         each = [int(np.gcd.reduce(np.diff(own))) for own in lanes]  # 0 where nobody can tell
         period = tuple(own or max(each) for own in each)
         whole = not any((own % p).any() for own, p in zip(trips, period, strict=True) if p)

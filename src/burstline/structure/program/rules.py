@@ -180,6 +180,20 @@ def set_rules(items: Sequence[Item], around: Around) -> int:
     return total
 
 
+def weight_of_rules(items: Sequence[Item], around: Around) -> int:
+    """The conditions of a program, those twice that name no end of their loop."""
+    total = 0
+    for chain in chains(items, around):
+        for item in chain:
+            if isinstance(item, Call):
+                continue
+            total += weight_of_rules(item.items, around.inner(item))
+            if isinstance(item, Condition) and (len(chain) == 1 or item is not chain[-1]):
+                words = rule(item, around)
+                total += 1 if words is not None and names_an_end(words) else 2
+    return total
+
+
 def words_for(places: EntryPlaces) -> str | None:
     """In which iterations something happens; None if there are no few words for it."""
     for distance, name in ((places.place, "first"), (places.to_end, "last")):
