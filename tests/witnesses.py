@@ -3,6 +3,9 @@
 What never runs is dropped, iterations without a call too. A loop of one iteration and a
 condition that always holds vanish; a loop whose only element is a loop multiplies with it;
 neighbours that run in the same executions of a body are one condition.
+
+A call at the edge of a body, in the first iteration or the last one alone, cannot be told from
+one beside the loop: peeled, it stands there, where that is not longer.
 """
 
 from __future__ import annotations
@@ -13,7 +16,7 @@ from dataclasses import dataclass, replace
 import numpy as np
 
 from burstline.identity import Frame
-from burstline.structure import Call, Condition, Loop
+from burstline.structure import Call, Condition, Loop, description_length
 from burstline.structure.program.runs import Runs
 from loop_programs import Do, For, turns
 
@@ -28,7 +31,7 @@ class _Part:
     parts: list | None = None
 
 
-def witness(program, *, paths=True):
+def witness(program, *, paths=True, peeled=False):
     """Give the items of the structure that a program should be read as."""
     ran = {}
     for rank in range(program.ranks):
@@ -37,9 +40,27 @@ def witness(program, *, paths=True):
             places[rank].append(within)
     ran = {key: [dict.fromkeys(each) for each in places] for key, places in ran.items()}
     once = [[()] for _ in range(program.ranks)]
-    parts = _simple(_parts(program.steps, ran, once, 0), [1] * program.ranks)
-    numbers = itertools.count(), itertools.count(1)
-    return _nodes(parts, [1] * program.ranks, numbers, None, paths=paths)
+    steps = _parts(program.steps, ran, once, 0)
+
+    def written(whole):
+        done.clear()
+        parts = _simple(steps, [1] * program.ranks, _Peeling(whole, done))
+        numbers = itertools.count(), itertools.count(1)
+        return _nodes(parts, [1] * program.ranks, numbers, None, paths=paths)
+
+    done = {}
+    if not peeled:
+        return written(None)
+    whole, tried = frozenset(), set()
+    items = written(whole)
+    while untried := [loop for loop in done if loop not in tried]:
+        tried.add(untried[0])
+        other = written(whole | {untried[0]})
+        if description_length(other) < description_length(items):
+            items, whole = other, whole | {untried[0]}
+        else:
+            written(whole)
+    return items
 
 
 def _leaves(step):
@@ -72,7 +93,23 @@ def _parts(steps, ran, around, depth):
     return found
 
 
-def _simple(parts, times):
+@dataclass
+class _Peeling:
+    """Which loops are left as they are, None for all, and which have been peeled."""
+
+    whole: frozenset | None
+    done: dict
+
+    def of(self, loop, inner):
+        """Give the loop peeled, or None."""
+        if self.whole is None or id(loop.step) in self.whole:
+            return None
+        if peeled := _peeled(loop, inner):
+            self.done[id(loop.step)] = None
+        return peeled
+
+
+def _simple(parts, times, peeling):
     """Give parts of a body executed so many times per rank, in normal form."""
     flat = []
     for part in parts:
@@ -80,7 +117,7 @@ def _simple(parts, times):
             flat.append(part)
             continue
         if part.trips is not None and {n for each in part.trips for n in each} != {1}:
-            inner = _simple(part.parts, list(map(sum, part.trips)))
+            inner = _simple(part.parts, list(map(sum, part.trips)), peeling)
             if len(inner) == 1 and inner[0].trips is not None:
                 ends = [list(itertools.accumulate(each, initial=0)) for each in part.trips]
                 trips = [
@@ -88,15 +125,92 @@ def _simple(parts, times):
                     for own, bounds in zip(inner[0].trips, ends, strict=True)
                 ]
                 flat.append(replace(part, trips=trips, parts=inner[0].parts))
+            elif peeled := peeling.of(part, inner):
+                flat += _simple(peeled, times, peeling)
             else:
                 flat.append(replace(part, parts=inner))
             continue
-        inner = _simple(part.parts, list(map(len, part.when)))
+        inner = _simple(part.parts, list(map(len, part.when)), peeling)
         if _is_condition(part.when, times):
             flat.append(replace(part, trips=None, parts=inner))
         else:
             flat += [replace(each, when=_out_of(each.when, part.when)) for each in inner]
     return _together(flat, times)
+
+
+def _peeled(loop, inner):
+    """Give what a loop of some parts is beside those that its ends alone execute, or None.
+
+    What the first iteration of each entry begins with stands before the loop, what the last
+    one ends with behind it.
+    """
+    ends = [list(itertools.accumulate(each)) for each in loop.trips]
+    first = [
+        [end - n for end, n in zip(*each, strict=True)]
+        for each in zip(ends, loop.trips, strict=True)
+    ]
+    last = [[end - 1 for end in each] for each in ends]
+    for at, wanted in ((0, first), (-1, last)):
+        edge, rest = _without_edge(inner, at, wanted)
+        if edge:
+            always = [list(range(len(each))) for each in loop.when]
+            when = [own if any(p.when[r] for p in edge) else [] for r, own in enumerate(always)]
+            outside = _Part(None, when, None, edge)
+            left = [] if not rest else [_with_calls(replace(loop, when=always), rest)]
+            parts = [outside, *left] if at == 0 else [*left, outside]
+            return [_Part(None, loop.when, None, parts)]
+    return None
+
+
+def _without_edge(parts, at, wanted):
+    """Give what stands at an end of parts and runs in wanted executions alone, and the rest."""
+    part = parts[at]
+    if not _is_if(part):
+        return [], parts
+    others = parts[1:] if at == 0 else parts[:-1]
+    if all(not own or own == want for own, want in zip(part.when, wanted, strict=True)):
+        return part.parts, others
+    number = [{place: k for k, place in enumerate(each)} for each in part.when]
+    inside = [[n.get(place) for place in each] for n, each in zip(number, wanted, strict=True)]
+    edge, rest = _without_edge(part.parts, at, inside)
+    if not edge:
+        return [], parts
+    kept = [_with_executions(part, rest)] if rest else []
+    return edge, [*kept, *others] if at == 0 else [*others, *kept]
+
+
+def _with_executions(condition, parts):
+    """Give a condition on fewer parts, that holds where one of these runs."""
+    ran = _executions_of(parts, len(condition.when))
+    return replace(condition, when=_out_of(ran, condition.when), parts=_renumbered(parts, ran))
+
+
+def _with_calls(loop, parts):
+    """Give a loop of fewer parts, without iterations and entries in which none runs."""
+    ran = _executions_of(parts, len(loop.when))
+    when, trips = [], []
+    for own, entered, each in zip(ran, loop.when, loop.trips, strict=True):
+        ends = list(itertools.accumulate(each, initial=0))
+        counts = [sum(a <= k < b for k in own) for a, b in itertools.pairwise(ends)]
+        when.append([e for e, n in zip(entered, counts, strict=True) if n])
+        trips.append([n for n in counts if n])
+    return replace(loop, when=when, trips=trips, parts=_renumbered(parts, ran))
+
+
+def _executions_of(parts, ranks):
+    """Give in which executions of the body around any of its parts runs, per rank."""
+    return [sorted({k for part in parts for k in part.when[rank]}) for rank in range(ranks)]
+
+
+def _renumbered(parts, ran):
+    """Give parts by the number of the execution among those in which anything runs."""
+    number = [{place: k for k, place in enumerate(each)} for each in ran]
+    return [
+        replace(
+            part, when=[[n[k] for k in own] for n, own in zip(number, part.when, strict=True)]
+        )
+        for part in parts
+    ]
 
 
 def _together(parts, times):

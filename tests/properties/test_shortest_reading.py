@@ -4,7 +4,8 @@ The aim, over many more seeds. With call paths: at least 98 % of the readings no
 witness and at most 0.3 % longer by more than 1.3; 99 % of the rules printed; 99.5 % of the
 constant trip counts found. Without: 80 % and 5 %. The limits below are what holds today. A
 reading that is shorter than its witness tells of another program that makes the same calls:
-rules and trip counts are looked for in the others.
+rules and trip counts are looked for in the others, in witnesses with the edges of their loops
+peeled, as no trace shows whether a call was in the first iteration or before it.
 """
 
 from __future__ import annotations
@@ -142,30 +143,58 @@ def test_readings_are_hardly_ever_longer_than_the_program(readings, paths, no_lo
     assert len(farther) <= far * len(lengths), sorted(farther)[-10:]
 
 
+@pytest.fixture(scope="module")
 def not_shorter(readings):
-    """Give the witness and the reading of each program that is its own shortest form."""
-    for _, own, found in readings[True]:
-        if description_length(found.items) >= description_length(own):
-            yield own, found
+    """Give the peeled witness and the reading of each program that is its own shortest form."""
+    found = ((witness(program, peeled=True), read) for program, _, read in readings[True])
+    return [
+        (own, read)
+        for own, read in found
+        if description_length(read.items) >= description_length(own)
+    ]
 
 
-def test_rules_of_the_program_are_printed(readings):
+def test_peeled_witnesses_are_no_longer_and_make_the_same_calls(readings):
+    shorter = 0
+    for program, own, _ in readings[True]:
+        peeled = witness(program, peeled=True)
+        lengths = description_length(peeled), description_length(own)
+        assert lengths[0] <= lengths[1], program.seed
+        shorter += lengths[0] < lengths[1]
+        assert [calls_of(peeled, program, rank) for rank in range(program.ranks)] == [
+            [(f"MPI_{step.operation}", step.line) for step in program.run(rank)]
+            for rank in range(program.ranks)
+        ], program.seed
+    assert shorter > 30
+
+
+def calls_of(items, program, rank):
+    """Give operation and line of the calls that a structure makes on a rank."""
+    names = {
+        call.site: (call.operation, call.caller.line)
+        for call, _ in walk(items)
+        if isinstance(call, Call)
+    }
+    return [names[site] for site in Expander.of(items, program.ranks).lane(rank).tolist()]
+
+
+def test_rules_of_the_program_are_printed(not_shorter):
     wanted = printed = 0
-    for own, found in not_shorter(readings):
+    for own, found in not_shorter:
         there = list(rules(found.items))
         for calls, text in rules(own):
             wanted += 1
             printed += any(calls & others and text == other for others, other in there)
 
-    assert printed >= 0.88 * wanted, (printed, wanted)
+    assert printed >= 0.9 * wanted, (printed, wanted)
 
 
-def test_constant_trip_counts_are_found(readings):
+def test_constant_trip_counts_are_found(not_shorter):
     wanted = found_too = 0
-    for own, found in not_shorter(readings):
+    for own, found in not_shorter:
         there = set(constant_trips(found.items))
         trips = list(constant_trips(own))
         wanted += len(trips)
         found_too += sum(each in there for each in trips)
 
-    assert found_too >= 0.96 * wanted, (found_too, wanted)
+    assert found_too >= 0.975 * wanted, (found_too, wanted)
