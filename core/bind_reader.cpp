@@ -101,7 +101,8 @@ void new_vocabulary(
     const std::vector<std::tuple<std::int32_t, std::int64_t, std::int32_t>>& communicators,
     const ArrayIn<std::int32_t>& application,
     const std::vector<std::tuple<std::int64_t, int>>& lock_steps,
-    const std::tuple<std::int64_t, std::int64_t>& callers, std::int64_t end_of_time) {
+    const std::tuple<std::int64_t, std::int64_t>& callers,
+    const std::tuple<std::int64_t, std::int64_t>& sampled, std::int64_t end_of_time) {
     auto* const words = new (at) Vocabulary();
     words->type = types.types();
     for (std::size_t code = 0; code < words->type.size(); ++code) {
@@ -116,6 +117,7 @@ void new_vocabulary(
     for (const auto& [value, step] : lock_steps)
         words->lock_step[value] = static_cast<LockStep>(step);
     std::tie(words->first_function, words->first_line) = callers;
+    std::tie(words->sampled_function, words->sampled_line) = sampled;
     words->end_of_time = end_of_time;
 }
 
@@ -150,6 +152,10 @@ nb::dict extras(const Builder& builder) {
     nb::dict result;
     result["gaps"] = gaps;
     result["locks"] = locks;
+    const auto& samples = builder.extras().samples;
+    result["samples"] = nb::make_tuple(
+        to_numpy(std::vector(samples.location)), to_numpy(std::vector(samples.time)),
+        to_numpy(std::vector(samples.periods)), to_numpy(std::vector(samples.path)));
     result["set_members"] = members;
     result["defects"] = defects;
     return result;
@@ -179,6 +185,9 @@ void bind_enumerations(nb::module_& m) {
                                   {"POLL_COUNT", EventClass::poll_count},
                                   {"POLL_TIME", EventClass::poll_time},
                                   {"POLL_WAITING", EventClass::poll_waiting},
+                                  {"SAMPLE_FUNCTION", EventClass::sample_function},
+                                  {"SAMPLE_LINE", EventClass::sample_line},
+                                  {"SAMPLE_PERIODS", EventClass::sample_periods},
                                   {"APPLICATION", EventClass::application},
                                   {"FLUSH", EventClass::flush},
                                   {"TRACING", EventClass::tracing},
@@ -333,7 +342,8 @@ void bind_reader(nb::module_& m) {
     nb::class_<Vocabulary>(m, "Vocabulary", "What codes, operations and communicators mean.")
         .def("__init__", &new_vocabulary, "types"_a, "counter"_a.noconvert(), "counters"_a,
              "operation"_a.noconvert(), "call_kind"_a.noconvert(), "communicators"_a,
-             "application"_a.noconvert(), "lock_steps"_a, "callers"_a, "end_of_time"_a);
+             "application"_a.noconvert(), "lock_steps"_a, "callers"_a,
+             "sampled"_a, "end_of_time"_a);
     nb::class_<PathTable>(m, "PathTable", "Distinct call paths.")
         .def(nb::init<>())
         .def("__len__", &PathTable::size)
@@ -356,7 +366,7 @@ void bind_reader(nb::module_& m) {
         .def("tables", &tables,
              nb::sig("def tables(self) -> dict[str, dict[str, NDArray[typing.Any]]]"),
              "The tables' columns; the builder gives them up.")
-        .def("extras", &extras, nb::sig("def extras(self) -> dict[str, list[typing.Any]]"));
+        .def("extras", &extras, nb::sig("def extras(self) -> dict[str, typing.Any]"));
     m.def("burst_columns", &burst_columns, "locations"_a.noconvert(), "calls"_a,
           "call_offsets"_a.noconvert(), "readings"_a, "reading_offsets"_a.noconvert(), "gaps"_a,
           "gap_offsets"_a.noconvert(),

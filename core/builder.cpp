@@ -179,6 +179,13 @@ void Builder::build_states(const std::vector<Bytes>& parts, std::int32_t locatio
 void Builder::merge(Extras&& extras) {
     extras_.gaps.insert(extras_.gaps.end(), extras.gaps.begin(), extras.gaps.end());
     extras_.locks.insert(extras_.locks.end(), extras.locks.begin(), extras.locks.end());
+    const auto append = [](auto& all, const auto& more) {
+        all.insert(all.end(), more.begin(), more.end());
+    };
+    append(extras_.samples.location, extras.samples.location);
+    append(extras_.samples.path, extras.samples.path);
+    append(extras_.samples.time, extras.samples.time);
+    append(extras_.samples.periods, extras.samples.periods);
     extras_.set_members.merge(extras.set_members);
     for (const auto& [kind, defect] : extras.defects) {
         auto& all = extras_.defects[kind];

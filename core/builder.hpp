@@ -47,6 +47,7 @@ struct Vocabulary {
     std::vector<std::int32_t> application;            // of each location
     std::map<std::int64_t, LockStep> lock_step;       // of each value of a lock event
     std::int64_t first_function = 0, first_line = 0;  // types of callers at level 0
+    std::int64_t sampled_function = 0, sampled_line = 0;  // and of what was executed
     std::int64_t end_of_time = 0;                     // closes what never ends
 };
 
@@ -67,7 +68,12 @@ struct Extras {
         std::int64_t time = 0;
     };
     std::vector<Gap> gaps;
+    struct Samples {  // one row each
+        std::vector<std::int32_t> location, path;
+        std::vector<std::int64_t> time, periods;
+    };
     std::vector<Lock> locks;
+    Samples samples;
     std::set<std::pair<std::int64_t, std::int32_t>> set_members;  // (set, counter column)
     std::map<std::string, Defect> defects;
 

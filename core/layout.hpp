@@ -36,6 +36,9 @@ enum class EventClass : std::uint8_t {
     region_line = 20,
     lock_address = 21,
     poll_waiting = 22,
+    sample_function = 23,
+    sample_line = 24,
+    sample_periods = 25,
 };
 
 constexpr std::int64_t no_value = INT64_MIN;

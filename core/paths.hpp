@@ -16,6 +16,9 @@ namespace burstline {
 
 using RawPath = std::vector<std::int64_t>;  // level, function, line; level, function, line; …
 
+/// What the levels of a sampled stack are counted from: their labels are others than those of calls.
+constexpr std::int64_t first_sampled_level = 1000;
+
 struct RawPathHash {
     std::size_t operator()(const RawPath& path) const {
         std::uint64_t hash = path.size();

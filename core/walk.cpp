@@ -15,7 +15,7 @@ std::int64_t wrapping_add(std::int64_t a, std::int64_t b) {
 
 LocationWalk::LocationWalk(Builder& builder, std::int32_t location, Extras& extras)
     : builder_(builder), words_(*builder.vocabulary_), location_(location), extras_(extras),
-      path_(*builder.paths_), first_(builder.offset_[builder.local(location)]),
+      path_(*builder.paths_), sampled_(*builder.paths_), first_(builder.offset_[builder.local(location)]),
       first_gap_(extras.gaps.size()), set_seen_(words_.counters, false) {}
 
 void LocationWalk::line(std::int64_t time, const std::uint32_t* codes, const std::int64_t* values,
@@ -57,6 +57,15 @@ void LocationWalk::pair(std::int64_t time, std::uint32_t code, std::int64_t valu
         case EventClass::caller_line:
             if (in_call() && time == enter_)
                 path_.add_line(words_.type[code] - words_.first_line, value);
+            break;
+        case EventClass::sample_function:
+            sample_frame(time, words_.type[code] - words_.sampled_function, kind, value);
+            break;
+        case EventClass::sample_line:
+            sample_frame(time, words_.type[code] - words_.sampled_line, kind, value);
+            break;
+        case EventClass::sample_periods:
+            if (sample_ == time) periods_ = std::max<std::int64_t>(value, 1);
             break;
         case EventClass::poll_count:
         case EventClass::poll_time:
@@ -218,6 +227,34 @@ void LocationWalk::poll(std::int64_t time, EventClass kind, std::int64_t value) 
     sum = sum == no_value ? value : wrapping_add(sum, value);
 }
 
+/// The function at level 0 begins a sample; 0 is none, of a sample that is over.
+void LocationWalk::sample_frame(std::int64_t time, std::int64_t level, EventClass kind,
+                                std::int64_t value) {
+    const bool is_function = kind == EventClass::sample_function;
+    if (is_function && level == 0) {
+        close_sample();
+        if (value == 0) return;
+        sample_ = time;
+        periods_ = 1;
+        sampled_.clear();
+    }
+    if (sample_ != time || value == 0) return;
+    if (is_function) sampled_.add_function(first_sampled_level + level, value);
+    else sampled_.add_line(first_sampled_level + level, value);
+}
+
+void LocationWalk::close_sample() {
+    if (sample_ == no_value) return;
+    auto& samples = extras_.samples;
+    const auto place = static_cast<std::uint64_t>(location_) << 32 |
+                       static_cast<std::uint32_t>(calls_);
+    samples.location.push_back(location_);
+    samples.time.push_back(sample_);
+    samples.periods.push_back(periods_);
+    samples.path.push_back(sampled_.number(place));
+    sample_ = no_value;
+}
+
 void LocationWalk::region(std::int64_t time, std::int64_t type, std::int64_t value) {
     if (value == 0) {
         if (!close_region_of(type, time))
@@ -287,6 +324,7 @@ void LocationWalk::add_gap(std::int64_t start, std::int64_t end, GapKind kind) {
 }
 
 void LocationWalk::finish(std::int64_t end) {
+    close_sample();
     if (in_call()) {
         extras_.report("call_never_left", location_, enter_);
         close_call(end, never_left);

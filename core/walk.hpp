@@ -33,6 +33,8 @@ class LocationWalk {
     void sizes_of_transfer(std::int64_t value, bool remote_memory);
     void reading(std::int64_t time, std::size_t counter, std::int64_t value);
     void poll(std::int64_t time, EventClass kind, std::int64_t value);
+    void sample_frame(std::int64_t time, std::int64_t level, EventClass kind, std::int64_t value);
+    void close_sample();
     void region(std::int64_t time, std::int64_t type, std::int64_t value);
     void lock(std::int64_t time, std::int64_t type, std::int64_t value);
     bool close_region_of(std::int64_t type, std::int64_t time);
@@ -54,7 +56,7 @@ class LocationWalk {
     const Vocabulary& words_;
     std::int32_t location_;
     Extras& extras_;
-    PathReader path_;
+    PathReader path_, sampled_;
     Builder::Rows first_;
     std::size_t calls_ = 0, readings_ = 0, regions_ = 0, events_ = 0;
     std::int64_t seq_ = 0;
@@ -70,6 +72,7 @@ class LocationWalk {
     std::size_t first_gap_;
     std::int64_t flush_since_ = no_value, off_since_ = no_value;
     std::int64_t lock_address_ = 0;
+    std::int64_t sample_ = no_value, periods_ = 1;  // of the sample being read: its time
     std::vector<Extras::Lock> held_;
     std::int64_t set_ = 0;
     std::vector<char> set_seen_;

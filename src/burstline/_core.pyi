@@ -60,6 +60,12 @@ class EventClass(enum.IntEnum):
 
     POLL_WAITING = 22
 
+    SAMPLE_FUNCTION = 23
+
+    SAMPLE_LINE = 24
+
+    SAMPLE_PERIODS = 25
+
 class CallKind(enum.IntEnum):
     """What kind of call an operation is: bits."""
 
@@ -201,6 +207,7 @@ class Vocabulary:
         ],
         lock_steps: Sequence[tuple[int, int]],
         callers: tuple[int, int],
+        sampled: tuple[int, int],
         end_of_time: int,
     ) -> None: ...
 
@@ -233,7 +240,7 @@ class Builder:
     def tables(self) -> dict[str, dict[str, NDArray[Any]]]:
         """The tables' columns; the builder gives them up."""
 
-    def extras(self) -> dict[str, list[Any]]: ...
+    def extras(self) -> dict[str, Any]: ...
 
 def burst_columns(
     locations: NDArray[numpy.int32],

@@ -30,6 +30,7 @@ row loop_entries location 0 entry 1 loop 0 enter_ns 6 leave_ns 80 under 0 iterat
 row loop_iterations location 0 time_ns 6 entry 0 iteration 0
 row call_loops location 0 call 0 loop 0
 0 | 60..65 gap flush
+0 | 23 sample path 1 periods 2
 0 | 0 enter MPI_Init path 0 ins=1 | 5 leave ins=2
   | 10 enter main path 0 | 11 fork 1 | 12 team begin 0 | 13 enter "!$omp for" path 1
   | 14 acquire 7 | 15 release 7 | 16 leave | 17 team end 0 | 18 join

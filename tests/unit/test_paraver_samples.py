@@ -5,8 +5,7 @@ from __future__ import annotations
 import pytest
 
 import burstline
-from burstline.errors import NotEnoughDataError
-from burstline.formats.paraver.reading.samples import sampled
+from burstline.formats import sampled
 from burstline.show.code_lines import inside_text
 from burstline.structure import Call, detect, walk
 from burstline.structure.computation import inside
@@ -95,11 +94,27 @@ def test_two_samples_of_one_moment_keep_their_own_lines(tmp_path):
     assert [(row["function"], row["line"]) for row in rows] == [("stencil", 120), ("main", 9)]
 
 
-def test_samples_need_the_raw_events(tmp_path):
-    (tmp_path / "a.prv").write_text(prv())
+def test_samples_are_read_without_the_raw_events_too(trace, tmp_path):
+    assert sampled(burstline.read(tmp_path / "a.prv", raw=False)).equals(sampled(trace))
 
-    with pytest.raises(NotEnoughDataError, match="Read it with raw=True"):
-        sampled(burstline.read(tmp_path / "a.prv", raw=False))
+
+def test_a_sample_has_the_call_path_of_what_was_executed(trace):
+    paths = trace.call_paths.to_pylist()
+    row = paths[trace.table("samples")["call_path"][0].as_py()]
+
+    assert (row["function"], row["line"]) == ("stencil", 120)
+    above = paths[row["parent"]]
+    assert (above["function"], above["line"], above["parent"]) == ("main", 9, None)
+
+
+def test_a_sample_stands_for_the_periods_that_found_no_moment(tmp_path):
+    text = prv().replace("30000000:2:30000100:2:", "77200005:7:30000000:2:30000100:2:", 1)
+    lines = text.replace("30000000:2:30000100:3:", "30000000:2:77200005:3:30000100:3:", 1)
+    (tmp_path / "a.prv").write_text(lines)
+    periods = burstline.read(tmp_path / "a.prv").table("samples")["periods"].to_pylist()
+
+    assert periods[:3] == [1, 3, 1]  # it belongs to the function before it
+    assert set(periods[3:]) == {1}
 
 
 def test_a_trace_without_samples_has_none(tmp_path):

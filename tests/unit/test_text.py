@@ -299,6 +299,7 @@ region loop | region second role loop
 meta format text | meta origin here
 defect odd info 3 "line 4" | defect strange loss 1 there
 0 | 0..1 gap flush | 3..4 gap cut
+0 | 5 sample path 0 periods 3
   | 0 tell program_begin name a text b | 0 tell communicator_created comm 1
   | 0 tell attribute name n type int8 value 3 | 0 enter loop def 1 path 1 iterations 3 ins=2
   | 0 fork 2 | 0 team begin 5 path 0 origin derived | 1 team end 5 | 1 join

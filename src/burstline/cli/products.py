@@ -26,10 +26,13 @@ TABLES: Final = (".parquet", ".csv", ".arrow")
 _EVERYWHERE: Final = ("regions", "readings", "gaps")
 _LOOPS: Final = ("loop_entries", "loop_iterations", "call_loops")
 _DETAILS: Final = ("half_messages", "teams", "locks", "other_events")
-_ROWS: Final = (*_EVERYWHERE, "collectives", *_LOOPS, *_DETAILS, "events", "states", "links")
+_ROWS: Final = (
+    *(*_EVERYWHERE, "collectives", *_LOOPS, *_DETAILS, "samples"),
+    *("events", "states", "links"),
+)
 """Tables of what happened, beside calls, bursts and messages, which all formats hold."""
 _CARRIED: Final = {
-    ".prv": (*_EVERYWHERE, "collectives"),
+    ".prv": (*_EVERYWHERE, "collectives", "samples"),
     ".otf2": (*_EVERYWHERE, "collectives", "loop_entries", *_DETAILS),
     ".perfetto.json": _EVERYWHERE,
 }

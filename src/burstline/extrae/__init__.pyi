@@ -37,8 +37,9 @@ from burstline.extrae.event_types import REGION_LINES as REGION_LINES
 from burstline.extrae.event_types import RESERVED as RESERVED
 from burstline.extrae.event_types import RMA_SIZE as RMA_SIZE
 from burstline.extrae.event_types import ROOT as ROOT
-from burstline.extrae.event_types import SAMPLED_FUNCTION as SAMPLED_FUNCTION
-from burstline.extrae.event_types import SAMPLED_LINE as SAMPLED_LINE
+from burstline.extrae.event_types import SAMPLE_PERIODS as SAMPLE_PERIODS
+from burstline.extrae.event_types import SAMPLED_FUNCTIONS as SAMPLED_FUNCTIONS
+from burstline.extrae.event_types import SAMPLED_LINES as SAMPLED_LINES
 from burstline.extrae.event_types import SENT_SIZE as SENT_SIZE
 from burstline.extrae.event_types import STRUCTURE as STRUCTURE
 from burstline.extrae.event_types import TABLE as TABLE

@@ -59,9 +59,13 @@ def _enter_each(numbers: range, event_class: EventClass, label: str) -> range:
     return numbers
 
 
-# Samples; the callers of a sampled function have the types after its own.
-SAMPLED_FUNCTION: Final = _enter(30_000_000)
-SAMPLED_LINE: Final = _enter(30_000_100)
+# Samples: what was executed, and behind it the functions that called it.
+SAMPLED_FUNCTIONS: Final = _enter_each(
+    range(30_000_000, 30_000_100), EventClass.SAMPLE_FUNCTION, "Sampled functions (depth {})"
+)
+SAMPLED_LINES: Final = _enter_each(
+    range(30_000_100, 30_000_200), EventClass.SAMPLE_LINE, "Sampled lines functions (depth {})"
+)
 
 # The process and its tracer.
 APPLICATION: Final = _enter(40_000_001, EventClass.APPLICATION, "Application")
@@ -211,6 +215,11 @@ INTERRUPTED_PARTNER: Final = _enter(
 
 CONSTRUCT_PATH: Final = _enter(77_200_004, EventClass.REGION_LINE, "Call path of the construct")
 """Where a construct of OpenMP is: its value is a frame, whose label names the one around it."""
+
+SAMPLE_PERIODS: Final = _enter(
+    77_200_005, EventClass.SAMPLE_PERIODS, "Periods that a sample stands for"
+)
+"""How many periods of the sampling found no moment before it, and its own."""
 
 MOVED_TYPES: Final = range(77_210_000, 77_300_000)
 """Event types of a program that are taken, in the order of their numbers."""

@@ -24,7 +24,7 @@ DETECTED: Final = ("calls", "bursts")
 REPLAYED: Final = {
     "calls": 1.0, "messages": 1.85, "half_messages": 1.0, "collectives": 1.0,
     "collective_members": 2.0, "regions": 1.0, "teams": 4.0, "locks": 1.0, "gaps": 1.0,
-    "bursts": 1.0,
+    "bursts": 1.0, "samples": 1.0,
 }  # fmt: skip
 """Tables of what synchronises, which finding waits and replays ask for, and how often their
 bytes count: a side of a message and a member of a collective are points in time, which have

@@ -19,7 +19,7 @@ _STAMPS: Final = ("send_ns", "send_leave_ns", "post_ns", "receive_ns")
 
 _BY_TIME: Final = frozenset([
     "calls", "regions", "loop_entries", "loop_iterations", "teams", "bursts", "half_messages",
-    "locks", "gaps", "readings",
+    "locks", "gaps", "readings", "samples",
 ])  # fmt: skip
 """Tables whose rows stay where they are inside, whatever happens elsewhere."""
 

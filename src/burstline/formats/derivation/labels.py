@@ -24,7 +24,7 @@ from burstline.model import NO_VALUE, OTHER_EVENT_KINDS, Trace, row_table
 
 _Named = tuple[int, str | None]
 
-_UNRESOLVED: Final = 1
+UNRESOLVED_ID: Final = 1
 _FIRST_ID: Final = 2
 _PLAIN, _MPI, _MISCELLANEOUS, _COUNTERS = 0, 9, 6, 7
 _SPAN: Final = {0: "End", 1: "Begin"}
@@ -71,7 +71,7 @@ class Callers:
 
 
 def _numbered_labels(labels: list[str]) -> tuple[Integers, dict[int, str]]:
-    numbers: dict[str, int] = {"??": _UNRESOLVED}
+    numbers: dict[str, int] = {"??": UNRESOLVED_ID}
     for label in labels:
         numbers.setdefault(label, len(numbers) - 1 + _FIRST_ID)
     ids = np.array([numbers[label] for label in labels], np.int64)
@@ -172,6 +172,13 @@ def _caller_labels(callers: Callers) -> Iterator[_Group]:
     )
     yield functions, _PLAIN, callers.functions
     yield lines, _PLAIN, callers.lines
+    for types, labels in (
+        (extrae.SAMPLED_FUNCTIONS, callers.functions),
+        (extrae.SAMPLED_LINES, callers.lines),
+    ):
+        yield {kind: extrae.TABLE[kind].label for kind in types}, _PLAIN, labels
+    periods = extrae.SAMPLE_PERIODS
+    yield {periods: extrae.TABLE[periods].label}, _PLAIN, {}
 
 
 def _region_labels(trace: Trace) -> Iterator[_Group]:

@@ -10,6 +10,7 @@
 
 from __future__ import annotations
 
+from itertools import islice
 from typing import Final
 
 import numpy as np
@@ -17,9 +18,18 @@ import pyarrow as pa
 import pyarrow.compute as pc
 
 from burstline import extrae
-from burstline.columns import AnyIntegers, Integers, Mask, coded, numpy_columns, with_column
+from burstline.columns import (
+    AnyIntegers,
+    Integers,
+    Mask,
+    coded,
+    numpy_columns,
+    take,
+    with_column,
+)
 from burstline.errors import MemoryBudgetError
 from burstline.formats.derivation.labels import (
+    UNRESOLVED_ID,
     Callers,
     Others,
     construct_paths,
@@ -56,6 +66,7 @@ def with_records(trace: Trace, *, memory: int | None = None) -> Trace:
     _add_locks(pairs, trace)
     _add_readings(pairs, trace)
     _add_polls(pairs, trace)
+    _add_samples(pairs, trace, callers)
     others = Others(trace)
     pairs.add(others.place, others.kind, others.value, _COUNTER)
     events = pairs.table()
@@ -244,6 +255,29 @@ def _add_polls(pairs: _Pairs, trace: Trace) -> None:
     judged = waiting != schema.NO_VALUE
     place = (location[judged], end[judged], place[2][judged])
     pairs.add(place, extrae.POLL_WAITING, waiting[judged], _FIRST)
+
+
+def _add_samples(pairs: _Pairs, trace: Trace, callers: Callers) -> None:
+    location, time_ns, periods, path = trace.arrays(
+        "samples", "location", "time_ns", "periods", "call_path"
+    )
+    count = len(location)
+    place = location, time_ns, np.arange(_AFTER - 1 - count, _AFTER - 1)
+    levels = len(extrae.SAMPLED_FUNCTIONS)
+    for level, node in enumerate([path, *islice(callers.levels(path), 1, levels)]):
+        # What has no call path is a sample all the same.
+        rows = node >= 0 if level else np.ones(count, bool)
+        here = location[rows], time_ns[rows], place[2][rows]
+        rank = _CALLER + 2 * level
+        function, line = (
+            take(numbers, node[rows], UNRESOLVED_ID)
+            for numbers in (callers.function, callers.line)
+        )
+        pairs.add(here, extrae.SAMPLED_FUNCTIONS[level], function, rank)
+        pairs.add(here, extrae.SAMPLED_LINES[level], line, rank + 1)
+    more = periods > 1
+    here = location[more], time_ns[more], place[2][more]
+    pairs.add(here, extrae.SAMPLE_PERIODS, periods[more], _CALLER + 2 * levels)
 
 
 def _messages_as_extrae(trace: Trace) -> pa.Table:

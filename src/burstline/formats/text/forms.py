@@ -36,6 +36,7 @@ _FOLLOWS: Final = {
     "locks": "",
     "readings": "",
     "gaps": "",
+    "samples": "",
     "other_events": "",
 }
 FOLLOWS: Final = {
@@ -201,6 +202,7 @@ FORMS: Final = {
     "half": Form("half_messages", first=["kind"]),
     "tell": Form("other_events", first=["kind"]),
     "gap": Form("gaps", first=["kind"]),
+    "sample": Form("samples", periods=1),
 }
 """Forms of statements by their word; ``call`` is that of ``enter MPI_…``."""
 

@@ -152,15 +152,18 @@ class _EventLines:
         return [(min(some, default=0), max(some, default=0)) for some in times]
 
     def lines(self) -> Iterator[str]:
-        gaps: dict[int, list[str]] = defaultdict(list)
+        beside: dict[int, list[str]] = defaultdict(list)
         for row in self._trace.gaps.to_pylist():
             head = f"  {row['start_ns']}..{row['end_ns']} gap"
-            gaps[row["location"]].append(FORMS["gap"].write(head, row))
+            beside[row["location"]].append(FORMS["gap"].write(head, row))
+        for row in self._trace.table("samples").to_pylist():
+            head = f"  {row['time_ns']:>10} sample"
+            beside[row["location"]].append(FORMS["sample"].write(head, row))
         for where, place in enumerate(self._places):
-            if not self._events[where] and not gaps[where]:
+            if not self._events[where] and not beside[where]:
                 continue
             yield place_word(place)
-            yield from gaps[where]
+            yield from beside[where]
             following = 0
             for seq, order, time_ns, text in sorted(self._events[where], key=_place_of):
                 if seq > following:

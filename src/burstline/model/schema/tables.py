@@ -392,6 +392,21 @@ TABLES: Final[dict[str, TableSchema]] = {
         ),
         ("location", "start_ns"),
     ),
+    "samples": TableSchema(
+        "what a thread executed at a moment: a sample of its call stack",
+        (
+            _LOCATION,
+            _ns("time_ns", "when it was taken"),
+            Column(
+                "periods",
+                "int64",
+                "how many periods of the sampling it stands for, those that found no moment",
+                bounds=(1, _LATEST),
+            ),
+            _row("call_path", "call_paths", ": what was executed", nullable=True),
+        ),
+        ("location", "time_ns"),
+    ),
     "other_events": TableSchema(
         "an event no other table tells, such as what a program said of itself",
         (

@@ -34,6 +34,13 @@ from burstline.model import (
     sorted_by_location,
 )
 
+_FIRST_SAMPLED: Final = 1000
+"""The level of what a sample found, as the native builder counts; calls have lower ones."""
+_TYPES_OF_FRAMES: Final = (
+    (extrae.CALLER_FUNCTIONS, extrae.CALLER_LINES),
+    (extrae.SAMPLED_FUNCTIONS, extrae.SAMPLED_LINES),
+)
+
 Frame: TypeAlias = "tuple[str, str | None, int | None]"
 
 _INIT: Final = [CODES["MPI_Init"], CODES["MPI_Init_thread"]]
@@ -59,8 +66,13 @@ class CallPathTree:
             (*paths.path(number), number) for number in range(len(self._nodes), len(paths))
         ]
         self._nodes.extend(0 for _ in fresh)
-        for _, raw, number in sorted(fresh, key=lambda path: path[0]):
+        for _, raw, number in sorted(fresh):
             self._nodes[number] = self._insert(raw)
+        return self.nodes
+
+    @property
+    def nodes(self) -> npt.NDArray[np.int32]:
+        """The node of every path so far, and behind them -1, that of none."""
         return np.array([*self._nodes, -1], np.int32)
 
     def _insert(self, raw: list[int]) -> int:
@@ -76,8 +88,9 @@ class CallPathTree:
         """The frames of a level, outermost first: a function, below those it is inlined in."""
         key = (level, function, line)
         if key not in self._frames:
-            name = self._pcf.value_label(extrae.CALLER_FUNCTIONS[level], function)
-            place = self._pcf.value_label(extrae.CALLER_LINES[level], line)
+            function_types, line_types = _TYPES_OF_FRAMES[level >= _FIRST_SAMPLED]
+            name = self._pcf.value_label(function_types[level % _FIRST_SAMPLED], function)
+            place = self._pcf.value_label(line_types[level % _FIRST_SAMPLED], line)
             source = extrae.read_line(place) if place else extrae.SourceLine()
             resolved = extrae.read_function(name) if name else f"function {function}"
             holders = extrae.read_holders(name) if name else []
@@ -225,6 +238,7 @@ class TableAssembly:
             "teams": teams,
             "locks": _lock_table(extras["locks"], self.objects, built["regions"]),
             "gaps": row_table("gaps", extras["gaps"]),
+            "samples": self._samples(*extras["samples"]),
         }
         tables["bursts"] = self._bursts(built, tables)
         self.endings.add(built["calls"], extras["gaps"])
@@ -232,6 +246,18 @@ class TableAssembly:
             tables["events"] = arrow_table("events", built["events"])
             tables["states"] = arrow_table("states", built["states"])
         return tables
+
+    def _samples(
+        self, location: Integers, time_ns: Integers, periods: Integers, path: Integers
+    ) -> pa.Table:
+        order = np.lexsort((time_ns, location))
+        columns = {
+            "location": location[order],
+            "time_ns": time_ns[order],
+            "periods": periods[order],
+            "call_path": self.call_paths.nodes[path[order]],
+        }
+        return arrow_table("samples", columns)
 
     def _placed(self, built: Columns) -> Columns:
         """The regions, those that are no functions with their call path in place of a line."""

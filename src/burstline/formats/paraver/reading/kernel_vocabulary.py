@@ -97,5 +97,6 @@ def vocabulary(
         application_of_location.astype(np.int32),
         [(value, int(step)) for value, step in extrae.LOCK_STEPS.items()],
         (extrae.CALLER_FUNCTIONS[0], extrae.CALLER_LINES[0]),
+        (extrae.SAMPLED_FUNCTIONS[0], extrae.SAMPLED_LINES[0]),
         end_of_time,
     )

@@ -65,7 +65,7 @@ class OpenLocation:
     acquired: defaultdict[int, list[Row]] = field(default_factory=lambda: defaultdict(list))
 
     def take(self, statement: Statement) -> None:
-        """Add the event, gap or skip of one statement."""
+        """Add the event, gap, sample or skip of one statement."""
         first = statement.word("a time")
         span = _SPAN.fullmatch(first)
         if first == "skip":
@@ -74,6 +74,9 @@ class OpenLocation:
             return
         if span:
             self._gap(statement, span[1], span[2])
+            return
+        if statement.rest[:1] == ["sample"]:
+            self._sample(statement, first)
             return
         self.now_ns = statement.integer(first, max(self.now_ns, SMALLEST + 1), LARGEST)
         verb = statement.word("an event")
@@ -284,6 +287,13 @@ class OpenLocation:
         row = {"location": self.location, "start_ns": start_ns}
         row["end_ns"] = statement.integer(end, start_ns, LARGEST)
         self.rows["gaps"].append(FORMS["gap"].whole(statement) | row)
+
+    def _sample(self, statement: Statement, time: str) -> None:
+        """Add a sample, which is no event: it may stand anywhere and has no ordinal."""
+        time_ns = statement.integer(time, SMALLEST + 1, LARGEST)
+        statement.keyword("sample")
+        row = {"location": self.location, "time_ns": time_ns}
+        self.rows["samples"].append(FORMS["sample"].whole(statement) | row)
 
     def _read(self, statement: Statement) -> None:
         statement.end()

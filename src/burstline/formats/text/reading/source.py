@@ -292,7 +292,16 @@ def _partner_processes(rows: Sequence[Row], side: str, places: intake.Placement)
 
 
 _DEFINED: Final = ("call_paths", "region_defs", "counters", "counter_sets")
-_HAPPENED: Final = ("calls", "regions", "teams", "locks", "readings", "other_events", "gaps")
+_HAPPENED: Final = (
+    "calls",
+    "regions",
+    "teams",
+    "locks",
+    "readings",
+    "other_events",
+    "gaps",
+    "samples",
+)
 _NAMES: Final = {"communicator": "a communicator", "call_path": "a call path declared before"}
 
 
