@@ -20,7 +20,18 @@ SOURCES = [
         "perf",
         "papi",
     ),
-    *("counters", "walk", "modules", "stack", "runtime", "leaving", "threads", "user", "work"),
+    *(
+        "counters",
+        "walk",
+        "modules",
+        "stack",
+        "samples",
+        "runtime",
+        "leaving",
+        "threads",
+        "user",
+        "work",
+    ),
 ]
 STRICT = ("-std=c11", "-O2", "-g", "-Wall", "-Wextra", "-Wpedantic", "-Werror", "-I", NATIVE)
 

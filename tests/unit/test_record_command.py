@@ -243,7 +243,7 @@ def test_env_in_the_words_of_a_launcher_that_fails_is_explained(run):
 def test_the_recorder_is_told_what_was_asked_for(run):
     words = ["--stack-depth=3", "--counters=cpu,work", "--calls=-MPI_Test", "--profile"]
 
-    words += ["--leave-free=1.5Gi", "--block=64Ki"]
+    words += ["--leave-free=1.5Gi", "--block=64Ki", "--sample=250"]
     run("--mpi", "openmpi", *words, app(run, f"env >env.txt; {RUNS}"))
 
     told = dict(line.split("=", 1) for line in (run.here / "env.txt").read_text().splitlines())
@@ -252,6 +252,7 @@ def test_the_recorder_is_told_what_was_asked_for(run):
     assert told["BURSTLINE_CALLS"] == "-MPI_Test"
     assert told["BURSTLINE_MODE"] == "profile"
     assert told["BURSTLINE_BLOCK"] == "65536"
+    assert told["BURSTLINE_SAMPLE"] == "250"
     assert told["BURSTLINE_LEAVE_FREE"] == "1536"
     assert told["LD_PRELOAD"] == "libc.so.6"
 

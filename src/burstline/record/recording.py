@@ -61,6 +61,7 @@ T = TypeVar("T")
 INTERRUPTED: Final = 130
 """The code of a run that Ctrl-C ended, as of a shell."""
 _DEEPEST: Final = 64
+_MOST_SAMPLES: Final = 10_000
 _MOST_NAMED: Final = 8
 _MOST_MIB: Final = (1 << 32) - 2
 
@@ -81,6 +82,9 @@ class Settings:
     functions : Path or None
         A file of patterns: the functions that are recorded of a program which was compiled
         with ``-finstrument-functions``.
+    sample_hz : int or None
+        Samples of the call stack of a thread in a second that it computes, 0 to 10,000; default
+        0. Linux takes them at ticks of its clock, and a sample tells how many it stands for.
     poll_gap_ns : int or None
         Failed polls less than that apart are waiting; default 5,000.
     block : int or None
@@ -95,6 +99,7 @@ class Settings:
     counters: str | None = None
     calls: str | None = None
     functions: Path | None = None
+    sample_hz: int | None = None
     poll_gap_ns: int | None = None
     block: int | None = None
     leave_free: int | None = None
@@ -112,6 +117,7 @@ class Settings:
             "BURSTLINE_FUNCTIONS": None
             if self.functions is None
             else read_filter(self.functions),
+            "BURSTLINE_SAMPLE": self._checked_rate(),
             "BURSTLINE_MODE": "profile" if self.profile else None,
             "BURSTLINE_POLL_GAP": self.poll_gap_ns,
             "BURSTLINE_BLOCK": self.block,
@@ -120,6 +126,14 @@ class Settings:
         if free is not None:
             settings["BURSTLINE_LEAVE_FREE"] = min(-(-free >> 20), _MOST_MIB)
         return {name: str(value) for name, value in settings.items() if value is not None}
+
+    def _checked_rate(self) -> int | None:
+        rate = self.sample_hz
+        if rate is not None and not 0 <= rate <= _MOST_SAMPLES:
+            raise ParameterError(f"`sample_hz` goes from 0 to {_MOST_SAMPLES}, got {rate}")
+        if rate and self.stack_depth == 0:
+            raise ParameterError("`sample_hz` needs call stacks, and `stack_depth` is 0")
+        return rate
 
     def bytes_left_free(self) -> int | None:
         """The bytes of the disk that are to stay free, None if the recorder decides."""

@@ -10,6 +10,7 @@ _OPTIONS: Final = {
     "start_ns": "--from",
     "end_ns": "--to",
     "application": "--app",
+    "sample_hz": "--sample",
 } | {
     name: f"--{name.replace('_', '-')}"
     for name in (

@@ -43,7 +43,7 @@ Member = tuple[int, Any]
 
 BORDERS: Final = (
     Kind.REGION_ENTER, Kind.REGION_LEAVE, Kind.LOOP_ENTER, Kind.LOOP_LEAVE, Kind.OMP, Kind.GAP,
-    Kind.PAUSE, Kind.OVERHEAD,
+    Kind.PAUSE, Kind.OVERHEAD, Kind.SAMPLE,
 )  # fmt: skip
 """What is put together for a whole process: it goes on across cuts, and is little."""
 

@@ -3,7 +3,7 @@
 ::
 
     timelines ─► calls and their records ─► requests ─► halves of messages, parts of collectives
-              ├─► readings · regions · teams · locks · gaps · bursts
+              ├─► readings · regions · teams · locks · gaps · samples · bursts
               └─► events of the program ─────────────────────► a batch ─numbering─► a group
 
 A batch depends neither on other processes, nor on which processes are taken together, and
@@ -32,6 +32,7 @@ from burstline.formats import intake
 from burstline.formats.raw.events.calls import CallBuilder, Operations
 from burstline.formats.raw.events.counters import Backwards, CounterReadings, Counters
 from burstline.formats.raw.events.regions import RecordedRegions
+from burstline.formats.raw.events.samples import RecordedSamples
 from burstline.formats.raw.events.timeline import Life, Timeline, timeline
 from burstline.formats.raw.events.user_events import UserEvents
 from burstline.formats.raw.files.layout import LATEST, Kind
@@ -154,6 +155,7 @@ class Gatherer:
         self.calls = CallBuilder(basis.numbers, self.defects, operations)
         self.readings = CounterReadings(basis.counters, self.defects)
         self.regions, self._gaps = RecordedRegions(self.defects), Gaps(self.defects)
+        self._samples = RecordedSamples()
         self.events = [_NO_EVENTS]
         self.lives: list[Life] = []
         self.overhead_ns = 0
@@ -176,11 +178,12 @@ class Gatherer:
         self.events.append(basis.events.rows(line))
 
     def add_regions(self, line: Timeline, process: int) -> None:
-        """Take in the regions, gaps and life of a location."""
+        """Take in the regions, gaps, samples and life of a location."""
         basis = self._basis
         defined, functions = basis.processes[process].defined, basis.functions[process]
         self.regions.add(line, defined, functions, basis.stacks[process])
         self._gaps.add(line, basis.corrections[process])
+        self._samples.add(line, basis.stacks[process])
         for record in line.records[line.of(Kind.OVERHEAD)]:
             self.overhead_ns += min(int(record["b"]) * int(record["c"]), LATEST)
         self.lives.append(Life(line.born_ns, line.died_ns))
@@ -194,6 +197,7 @@ class Gatherer:
             "locks": self.regions.openmp.locks(),
             "readings": self.readings.table(),
             "gaps": self._gaps.table(),
+            "samples": self._samples.table(),
         }
 
     def batch(

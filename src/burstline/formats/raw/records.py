@@ -25,7 +25,7 @@ from burstline.formats.raw.group import Batch, RunBasis
 from burstline.formats.raw.processes.processes import location_table
 from burstline.model import TABLES, UNKNOWN, Trace, arrow_table
 
-_OF_LOCATIONS: Final = ("calls", "bursts", "regions", "locks", "readings", "gaps")
+_OF_LOCATIONS: Final = ("calls", "bursts", "regions", "locks", "readings", "gaps", "samples")
 
 
 class ParaverTables:

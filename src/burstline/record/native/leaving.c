@@ -28,6 +28,7 @@ void burst_finish(struct burst_thread *thread, int how, int detail, int own) {
     if (functions > 0)
         burst_fill(last[records++], BURST_OVERHEAD, 1, now, 0, burst_border_ns(), functions);
     burst_fill(last[records++], BURST_OVERHEAD, 2, now, 0, thread->own_ns, 1);
+    if (thread->samples != NULL) burst_tell_sampling(thread, now, last[records++]);
     burst_fill(last[records++], BURST_LEFT, (uint16_t)how, now, (uint32_t)detail, 0, 0);
     if (burst_settings.profile) {
         burst_write_profile(thread, last[0], records);

@@ -71,22 +71,24 @@ static uint32_t find(uintptr_t address, struct module *module, int *is_missed) {
 }
 
 uint64_t burst_place(struct burst_thread *thread, uintptr_t address) {
+    const uint64_t executed = address & BURST_MARK_EXECUTED ? BURST_EXECUTED : 0;
     struct module module;
     const int error = errno, inside = thread->inside;
-    const uint64_t low_bits = (UINT64_C(1) << 48) - 1;
+    const uint64_t low_bits = BURST_EXECUTED - 1;
+    address &= ~BURST_MARK_EXECUTED;
     thread->inside = 1; /* realpath and dl_iterate_phdr may be the program's */
     int is_missed;
     const uint32_t id = find(address, &module, &is_missed);
     thread->inside = (uint8_t)inside;
     errno = error;
     if (is_missed) burst_miss(thread);
-    if (id == 0) return address & low_bits;
+    if (id == 0) return (address & low_bits) | executed;
     if (!burst_is_defined(thread, BURST_MODULE, id)) {
         const size_t bytes = strlen(module.path);
         burst_put(thread, BURST_MODULE, 0, 0, id, 0, bytes);
         burst_put_text(thread, module.path, bytes);
     }
-    return (uint64_t)id << 48 | ((address - module.base) & low_bits);
+    return (uint64_t)id << 48 | ((address - module.base) & low_bits) | executed;
 }
 
 const char *burst_module_path(uint64_t place) {

@@ -113,7 +113,8 @@ enum burst_kind {
                                 BURST_UNKNOWN_RANK */
     BURST_MEMBERS = 32,
     BURST_STACK = 33,      /* a: id; c: frames. Followed by BURST_FRAMES: b, c: two frames, module
-                              << 48 | offset of the return address, innermost first; 0: none */
+                              << 48 | offset of the return address, innermost first; 0: none.
+                              With BURST_EXECUTED: the offset of what was executed itself */
     BURST_FRAMES = 34,
     BURST_MODULE = 35,     /* a: id from 1; c: bytes of its path, which follow as BURST_TEXT */
     BURST_TEXT = 36,       /* op: bytes used, at most 28, as they lie in time (8), a (4), b (8) and
@@ -133,6 +134,9 @@ enum burst_kind {
     BURST_LOOP_ITERATION = 55, /* a: loop; b: iteration */
     BURST_LABEL = 56,      /* of the call: a: innermost loop around it, 0 none; time: 0 */
     BURST_OMP = 57,        /* op: enum burst_omp; a, b, c: see omp.h */
+    BURST_SAMPLE = 58,     /* time; a: stack of what was executed, 0 unknown; b: periods of the
+                              CPU clock that it stands for; op: 1 if the stack goes on above. It
+                              stands before the next record of its thread that has a time */
 
     /* Bookkeeping. */
     BURST_GAP = 70,        /* time: until when nothing was recorded; b: since when; c: records
@@ -143,9 +147,13 @@ enum burst_kind {
     BURST_OVERHEAD = 73,   /* time; b: estimated ns of recording per call, a: those of them that go
                               to reading counters; c: calls recorded. op 1: the same of
                               borders of functions; op 2: of threads, begun and ended */
+    BURST_SAMPLING = 75,   /* time; op: Hz that were asked for; a: periods that no sample stands
+                              for; b: periods in MPI; c: ns in the handler of samples */
     BURST_LEFT = 74        /* time: when the thread or process ended; op: enum burst_ending; a: of
                               an abort its error code, of a signal its number */
 };
+
+#define BURST_EXECUTED (UINT64_C(1) << 47)
 
 enum burst_no_rank {
     BURST_PROC_NULL = -1,

@@ -262,16 +262,14 @@ static int run_fde(struct program *p, const uint8_t *fde) {
     return !p->odd;
 }
 
-struct burst_rule burst_rule_at(uintptr_t pc) {
-    struct burst_rule rule = {.pc = pc, .cfa_from = CFA_ODD};
-    struct dwarf_eh_bases bases = {0};
-    const uint8_t *fde = _Unwind_Find_FDE((void *)(pc - 1), &bases);
-    if (fde == NULL) {
+struct burst_rule burst_rule_of(const uint8_t *description, uintptr_t function, uintptr_t place) {
+    struct burst_rule rule = {.pc = place, .cfa_from = CFA_ODD};
+    if (description == NULL) {
         rule.cfa_from = CFA_NONE;
         return rule;
     }
-    struct program program = {.pc = pc - 1, .location = (uintptr_t)bases.function};
-    if (!run_fde(&program, fde)) return rule;
+    struct program program = {.pc = place, .location = function};
+    if (!run_fde(&program, description)) return rule;
     const struct row row = program.row;
     rule.cfa_from = row.ends ? CFA_NONE : row.cfa_from;
     rule.rbp_from = row.rbp_from;
@@ -280,3 +278,41 @@ struct burst_rule burst_rule_at(uintptr_t pc) {
     if (rule.cfa != row.cfa_offset || rule.rbp != row.rbp) rule.cfa_from = CFA_ODD;
     return rule;
 }
+
+struct burst_rule burst_rule_at(uintptr_t pc) {
+    struct dwarf_eh_bases bases = {0};
+    const uint8_t *fde = _Unwind_Find_FDE((void *)(pc - 1), &bases);
+    struct burst_rule rule = burst_rule_of(fde, (uintptr_t)bases.function, pc - 1);
+    rule.pc = pc;
+    return rule;
+}
+
+#if defined(__x86_64__)
+
+static inline uintptr_t load(uintptr_t address) { return *(const uintptr_t *)address; }
+
+int burst_leave_frame(const struct burst_rule *rule, uintptr_t high, uintptr_t *pc, uintptr_t *sp,
+                      uintptr_t *bp) {
+    uintptr_t cfa = *sp + (uintptr_t)(intptr_t)rule->cfa;
+    if (rule->cfa_from == CFA_RBP) {
+        cfa = *bp + (uintptr_t)(intptr_t)rule->cfa;
+    } else if (rule->cfa_from == CFA_AT_RBP) {
+        const uintptr_t place = *bp + (uintptr_t)(intptr_t)rule->cfa;
+        if (place < *sp || place > high - 8 || place % 8) return 0;
+        cfa = load(place);
+    } else if (rule->cfa_from != CFA_RSP) {
+        return 0;
+    }
+    if (cfa < *sp + 8 || cfa > high || cfa % 8) return 0;
+    if (rule->rbp_from != RBP_SAME) {
+        const uintptr_t base = rule->rbp_from == RBP_AT_CFA ? cfa : *bp;
+        const uintptr_t place = base + (uintptr_t)(intptr_t)rule->rbp;
+        if (place < *sp || place > high - 8 || place % 8) return 0;
+        *bp = load(place);
+    }
+    *pc = load(cfa - 8);
+    *sp = cfa;
+    return 1;
+}
+
+#endif

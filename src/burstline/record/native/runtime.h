@@ -20,6 +20,7 @@
  *     threads                    this thread; all threads, paused or closed
  *     leaving                    the last records of a thread; signals
  *     runtime profile            a call entered and left; counts instead of calls
+ *     samples                    where a thread computes between two records
  *     stack                      call stacks by numbers
  *     counters modules walk      readings; programs and libraries; return addresses
  *     output papi perf           records on their way into the window of a thread; two sources
@@ -56,6 +57,7 @@ struct burst_thread; /* one per thread, found by burst_self() */
  *   BURSTLINE_MISSES       0: record every unsuccessful Test and Iprobe; 1 (default): sum them up
  *   BURSTLINE_POLL_GAP     ns from an unsuccessful poll to the next poll that still are waiting, if
  *                          it is less (5000)
+ *   BURSTLINE_SAMPLE       samples a second of CPU time of each thread (0: none)
  *   BURSTLINE_LEAVE_FREE   MiB of the file system that stay free (1 % of it, at most 1 GiB)
  * BURSTLINE_CLOCKS (init.c) and BURSTLINE_LOOP_SAMPLING (work.c) are read where they are used.
  */
@@ -65,6 +67,7 @@ struct burst_settings {
     uint32_t stack_depth;
     uint32_t block_bytes;
     uint32_t poll_gap; /* ns, at least 1 */
+    uint32_t sampling_hz;
     uint32_t leave_free_mib; /* of the file system; BURST_AUTOMATIC: a share of it */
     uint8_t active;          /* whether anything is to be recorded */
     uint8_t profile;

@@ -101,9 +101,7 @@ static void define(struct burst_thread *thread, const uint64_t *slot) {
     }
 }
 
-uint32_t burst_stack_id(struct burst_thread *thread, uintptr_t from) {
-    uintptr_t frames[BURST_MAX_DEPTH];
-    const unsigned count = burst_walk(thread, from, frames, burst_settings.stack_depth);
+uint32_t burst_stack_of(struct burst_thread *thread, const uintptr_t *frames, unsigned count) {
     const uint64_t hash = hash_of(frames, count);
     uint64_t *slot = find(&thread->stacks, hash, frames, count);
     if (slot == NULL) slot = add(thread, hash, frames, count);
@@ -114,4 +112,10 @@ uint32_t burst_stack_id(struct burst_thread *thread, uintptr_t from) {
         define(thread, slot);
     }
     return (uint32_t)slot[1];
+}
+
+uint32_t burst_stack_id(struct burst_thread *thread, uintptr_t from) {
+    uintptr_t frames[BURST_MAX_DEPTH];
+    const unsigned count = burst_walk(thread, from, frames, burst_settings.stack_depth);
+    return burst_stack_of(thread, frames, count);
 }

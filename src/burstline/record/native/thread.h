@@ -20,7 +20,7 @@
 #include "rules.h"
 #include "runtime.h"
 
-#define BURST_RESERVE 5 /* records kept free in a window for the gap and the end */
+#define BURST_RESERVE 6 /* records kept free in a window for the gap and the end */
 #define BURST_MAX_DEPTH 64
 #define BURST_MOST_REGIONS 4096u /* a power of two; more names are not recorded */
 #define BURST_MAX_COUNTERS 32
@@ -44,7 +44,8 @@ struct burst_tally {
     uint64_t count, ns;
 };
 
-struct burst_window; /* see pool.h */
+struct burst_window;  /* see pool.h */
+struct burst_samples; /* see samples.c */
 
 struct burst_thread {
     struct burst_buffer buffer; /* in the window; full as long as there is no window */
@@ -52,6 +53,7 @@ struct burst_thread {
     uint32_t nesting;
     volatile uint8_t inside; /* the runtime is at work here; signal handlers keep out */
     uint8_t closed, counters_defined, pause_open;
+    volatile uint8_t is_sampled; /* samples are to be put before the next record */
     uint32_t generation; /* of definitions: grows when some may have been dropped */
     uint64_t calls, functions, last_ns; /* functions: their borders */
 
@@ -67,6 +69,7 @@ struct burst_thread {
     struct burst_rule *rules;
     uint32_t rule_count, rules_replaced;
     uintptr_t stack_low, stack_high;
+    struct burst_samples *samples; /* NULL: none are taken */
 
     int perf_group, papi_set; /* -1: none */
     int perf_files[BURST_MAX_COUNTERS];
@@ -150,13 +153,24 @@ void burst_define_counters(struct burst_thread *thread);
 unsigned burst_read_work(uint64_t *values); /* the number of the first of these, the last counters */
 void burst_put_counters(struct burst_thread *thread, unsigned first, const uint64_t *values);
 
-/* walk.c, modules.c, stack.c */
+/* walk.c, modules.c, stack.c. Marked is what was executed, all else are return addresses. */
+#define BURST_MARK_EXECUTED (UINT64_C(1) << 63)
 unsigned burst_walk(struct burst_thread *thread, uintptr_t from, uintptr_t *frames, unsigned depth);
 void burst_walk_free(struct burst_thread *thread);
 uint64_t burst_place(struct burst_thread *thread, uintptr_t address); /* module << 48 | offset */
 const char *burst_module_path(uint64_t place); /* NULL: none is known */
 uint32_t burst_stack_id(struct burst_thread *thread, uintptr_t from);
+uint32_t burst_stack_of(struct burst_thread *thread, const uintptr_t *frames, unsigned count);
 void burst_stacks_free(struct burst_thread *thread);
+
+/* samples.c */
+void burst_choose_sampling(void);
+void burst_start_sampling(struct burst_thread *thread);
+void burst_put_samples(struct burst_thread *thread); /* those since the last record */
+/* By the thread itself, before its last records. */
+void burst_stop_sampling(struct burst_thread *thread);
+void burst_tell_sampling(const struct burst_thread *thread, uint64_t now, uint64_t *record);
+void burst_free_samples(struct burst_thread *thread);
 
 /* runtime.c, with burst_enter, burst_leave and burst_put_moment */
 void burst_calibrate(struct burst_thread *thread);

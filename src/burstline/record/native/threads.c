@@ -75,6 +75,7 @@ static void give_back(struct burst_thread *thread) {
  * what it defined is to be defined again. */
 static void put_aside(struct burst_thread *thread) {
     pthread_mutex_destroy(&thread->lock);
+    burst_free_samples(thread);
     if (thread->defined.size > MOST_KEPT) burst_set_free(&thread->defined);
     burst_set_clear(&thread->defined);
     if (thread->tally != NULL) memset(thread->tally, 0, BURST_OPERATIONS * sizeof *thread->tally);
@@ -114,6 +115,7 @@ static void finish(struct burst_thread *thread, int how, int detail, int own) {
 
 static void end_thread(void *value) {
     struct burst_thread *thread = value;
+    burst_stop_sampling(thread);
     unavailable = 1;
     burst_current = NULL;
     thread->inside = 1;
@@ -149,6 +151,7 @@ static void start(void) {
     if (burst_settings.active) {
         burst_choose_counters();
         burst_watch_signals();
+        burst_choose_sampling();
     }
     __atomic_store_n(&burst_gate, burst_settings.active ? BURST_RUNNING : BURST_SHUT,
                      __ATOMIC_RELEASE);
@@ -188,6 +191,7 @@ static struct burst_thread *open_thread(void) {
     burst_put_missed(thread);
     list_add(thread);
     pthread_setspecific(end_of_thread, thread);
+    burst_start_sampling(thread);
     thread->own_ns = burst_now() - start_ns;
     return thread;
 }
@@ -289,6 +293,7 @@ void burst_close(int how, int detail) {
     struct burst_thread *own = burst_current;
     /* Called out of a handler that interrupted us: locks may be held, leave all as it is. */
     if (own != NULL && own->inside) return;
+    if (own != NULL) burst_stop_sampling(own);
     const uint32_t gate = __atomic_exchange_n(&burst_gate, BURST_SHUT, __ATOMIC_ACQ_REL);
     if (gate == BURST_SHUT || gate == BURST_UNREAD) return;
     const int error = errno;

@@ -46,31 +46,6 @@ static const struct burst_rule *rule_of(struct burst_thread *thread, uintptr_t p
     return rule;
 }
 
-/* Returns 0 where a rule is odd or an address out of the stack. */
-static int leave_frame(const struct burst_rule *rule, uintptr_t high, uintptr_t *pc, uintptr_t *sp,
-                       uintptr_t *bp) {
-    uintptr_t cfa = *sp + (uintptr_t)(intptr_t)rule->cfa;
-    if (rule->cfa_from == CFA_RBP) {
-        cfa = *bp + (uintptr_t)(intptr_t)rule->cfa;
-    } else if (rule->cfa_from == CFA_AT_RBP) {
-        const uintptr_t place = *bp + (uintptr_t)(intptr_t)rule->cfa;
-        if (place < *sp || place > high - 8 || place % 8) return 0;
-        cfa = load(place);
-    } else if (rule->cfa_from != CFA_RSP) {
-        return 0;
-    }
-    if (cfa < *sp + 8 || cfa > high || cfa % 8) return 0;
-    if (rule->rbp_from != RBP_SAME) {
-        const uintptr_t base = rule->rbp_from == RBP_AT_CFA ? cfa : *bp;
-        const uintptr_t place = base + (uintptr_t)(intptr_t)rule->rbp;
-        if (place < *sp || place > high - 8 || place % 8) return 0;
-        *bp = load(place);
-    }
-    *pc = load(cfa - 8);
-    *sp = cfa;
-    return 1;
-}
-
 /* Those that come with the thread, and more where these do not do. */
 static void find_rules(struct burst_thread *thread) {
     thread->rules_replaced = 0;
@@ -92,7 +67,7 @@ __attribute__((noinline)) static int walk_by_rules(struct burst_thread *thread,
     while (pc != 0 && keep(found, pc)) {
         const struct burst_rule *rule = rule_of(thread, pc);
         if (rule->cfa_from == CFA_NONE) break;
-        if (!leave_frame(rule, high, &pc, &sp, &bp)) return 0;
+        if (!burst_leave_frame(rule, high, &pc, &sp, &bp)) return 0;
     }
     return 1;
 }

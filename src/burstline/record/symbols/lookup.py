@@ -27,7 +27,7 @@ from elftools.elf.elffile import ELFFile
 from symbolic.debuginfo import Archive
 from symbolic.exceptions import SymbolicError
 
-from burstline.record.symbols.resolution import C_LIBRARY, Frame
+from burstline.record.symbols.resolution import C_LIBRARY, EXECUTED, Frame, is_executed
 
 _NUMBERED = re.compile(r"(\w+|_Z.*E)\.\d+")
 _EXECUTABLE, _ADDRESSES, _LARGEST = 1, 1 << 32, (1 << 63) - 1
@@ -105,16 +105,24 @@ class Module:
         return [self._frames(offset)[-1:] for offset in offsets]
 
     def frames(self, offsets: list[int]) -> list[list[Frame]]:
-        """The frames of each return address, innermost first; none where nothing is known."""
+        """The frames of each return address, innermost first; none where nothing is known.
+
+        With `EXECUTED`, those of what was executed itself.
+        """
+        executed = {each: each - EXECUTED for each in offsets if is_executed(each)}
         # every return address follows a call, but for a few frames of signal handlers: if most
         # do not, this is not the file that was run
-        strangers = {offset for offset in offsets if not self._is_return(offset)}
+        returns = [offset for offset in offsets if offset not in executed]
+        strangers = {offset for offset in returns if not self._is_return(offset)}
         changed = {offset for offset in strangers if not self._is_begin(offset)}
         if changed:
             self._note("the file was changed since it was recorded, or is another one")
-        if 2 * len(changed) > len(offsets):
+        if 2 * len(changed) > len(returns) > 0:
             return [[] for _ in offsets]
-        return [[] if offset in strangers else self._frames(offset - 1) for offset in offsets]
+        return [
+            [] if offset in strangers else self._frames(executed.get(offset, offset - 1))
+            for offset in offsets
+        ]
 
     def _is_return(self, offset: int) -> bool:
         if not 0 < offset <= _LARGEST:

@@ -1,4 +1,4 @@
-"""From return addresses to places in the source, with the functions inlined there.
+"""From addresses in programs to places in the source, with the functions inlined there.
 
 ::
 
@@ -29,8 +29,13 @@ from burstline.extrae import UNRESOLVED, read_signature
 Frame = tuple[str | None, str | None, int | None]
 """Function, as the linker names it, file and line."""
 
+EXECUTED: Final = 1 << 47
+"""In an offset: it is of what was executed, and no return address. As in raw.h."""
+
 DEBUG_FOLDERS: Final = (Path("/usr/lib/debug"),)
-C_LIBRARY: Final = re.compile(r"(?:libc|libpthread|ld-linux[\w-]*|ld-musl[\w-]*)[-.]")
+C_LIBRARY: Final = re.compile(
+    r"(?:libc|libpthread|linux-vdso|ld-linux[\w-]*|ld-musl[\w-]*)[-.]"
+)
 _LONGEST_FILE, _LONGEST_NAME = 255, 1 << 14
 _MOST_FAILURES = 4
 _MODULE = re.compile(r"__(\w+?)_MOD_(\w+)")
@@ -42,6 +47,11 @@ _INSTALLED: Final = re.compile(
     r"^(?:/usr)?/(?:lib\w*|s?bin|libexec)/|/(?:site|dist)-packages/|/lib-dynload/"
     r"|/(?:lib)?python[\d.]*(?:\.so[\d.]*)?$"
 )
+
+
+def is_executed(offset: int) -> bool:
+    """Whether an offset is of what was executed; those below 0 are of damaged files."""
+    return offset >= 0 and offset & EXECUTED != 0
 
 
 class Place(NamedTuple):
@@ -111,7 +121,8 @@ class Resolver:
         """The frames of each offset, none where nothing is known."""
         reasons = self._reasons.setdefault(module, {})
         if reason := _unreadable(module):
-            reasons[reason] = None
+            if not C_LIBRARY.match(module.rpartition("/")[2]):
+                reasons[reason] = None
             return [[] for _ in offsets]
         for lines in (True, False) if self._with_lines.get(module, True) else (False,):
             self._with_lines[module] = lines
@@ -131,7 +142,11 @@ class Resolver:
 
     def _named(self, module: str, offset: int, frames: list[Frame]) -> tuple[Place, ...]:
         name = module.rpartition("/")[2]
-        unknown = UNRESOLVED if C_LIBRARY.match(name) else f"{name}+{offset:#x}"
+        unknown = (
+            UNRESOLVED
+            if C_LIBRARY.match(name)
+            else f"{name}+{offset - EXECUTED * is_executed(offset):#x}"
+        )
         return tuple(
             Place(
                 self._name(function) if function else unknown,

@@ -50,6 +50,10 @@ TAIL: Final = np.dtype([("magic", "S8"), ("belongs", "<u8"), ("unused", "<u8", 2
 """What a tail of version 1 begins with; records follow."""
 
 
+EXECUTED: Final = 1 << 47
+"""In the place of a frame: it was executed, and is no return address."""
+
+
 class Kind(IntEnum):
     """What a record says."""
 
@@ -88,11 +92,13 @@ class Kind(IntEnum):
     LOOP_ITERATION = 55
     LABEL = 56
     OMP = 57
+    SAMPLE = 58
     GAP = 70
     PAUSE = 71
     CLOCK = 72
     OVERHEAD = 73
     LEFT = 74
+    SAMPLING = 75
 
 
 class CommunicatorKind(IntEnum):

@@ -17,6 +17,7 @@ from typing import Final, Protocol, TypeAlias, runtime_checkable
 
 import pyarrow as pa
 
+from burstline.formats.raw.files.layout import EXECUTED
 from burstline.formats.raw.processes.processes import ProcessDefinitions
 from burstline.model import UNKNOWN, row_table
 
@@ -60,7 +61,8 @@ class ResolvesFunctions(Protocol):
 
 def by_address(module: str, offset: int) -> list[Frame]:
     """The frame that is left where nobody can resolve an address."""
-    return [(f"{module.rpartition('/')[2] or '??'}+{offset:#x}", None, None)]
+    address = offset % EXECUTED if offset >= 0 else offset
+    return [(f"{module.rpartition('/')[2] or '??'}+{address:#x}", None, None)]
 
 
 def _without_runtime(stack: Sequence[tuple[str, int]]) -> Sequence[tuple[str, int]]:
