@@ -7,7 +7,7 @@ from typing import Any, Final
 
 from burstline.answers.values import Place
 from burstline.identity import MAINS
-from burstline.waits import EXTENSION, Waits, one_of
+from burstline.waits import EXTENSION, Sampled, Waits, function_of, one_of
 
 _LOOKED_AT: Final = 64
 """Call paths of which a place is told: a text of each takes long."""
@@ -17,6 +17,8 @@ def place_of(waits: Waits, call_path: int, rank: int | None = None) -> Place:
     """The function and line of a call path, as far as they are known."""
     places, table = waits.places, waits.profile.call_paths
     [row] = table.slice(call_path, 1).to_pylist()
+    if (seen := _sampled(waits, call_path, rank)) is not None:
+        return Place(rank, seen.function, seen.file, seen.line)
     if call_path in places.ends:
         # Which function computes is not known, only the calls around it.
         return _called_from(waits, places.ends[call_path], Place(rank))
@@ -35,6 +37,15 @@ def place_of(waits: Waits, call_path: int, rank: int | None = None) -> Place:
     return _called_from(waits, call_path, caller)
 
 
+def _sampled(waits: Waits, call_path: int, rank: int | None) -> Sampled | None:
+    """The function that samples show to compute there: longer than others do on a rank."""
+    seen = waits.places.functions.get(call_path, ())
+    if not seen:
+        return None
+    ranks = len(set(waits.profile.locations["rank"].to_pylist()))
+    return function_of(seen, rank, ranks)
+
+
 def _called_from(waits: Waits, call_path: int, otherwise: Place) -> Place:
     """The line that a call is most often made from."""
     sites = waits.places.sites.get(call_path, ())
@@ -48,12 +59,20 @@ def _plain(function: str) -> str:
     return function.partition("@")[0].strip()
 
 
-def place_text(waits: Waits, call_path: int) -> str:
+def _sampled_text(seen: Sampled) -> str:
+    is_known = seen.file is not None and seen.line is not None
+    return f"{seen.function} at {seen.file}:{seen.line}" if is_known else seen.function
+
+
+def place_text(waits: Waits, call_path: int, rank: int | None = None) -> str:
     """The end of a call path: an operation or function, and what it is called in.
 
-    Behind `at` is the line of a call, in parentheses the one that a function begins at.
+    Behind `at` is the line of a call, or the one most seen of a function that samples show, on
+    a rank if it is given; in parentheses the one that a function begins at.
     """
     places = waits.places
+    if (seen := _sampled(waits, call_path, rank)) is not None:
+        return _sampled_text(seen)
     if call_path in places.ends:
         return _computing_text(waits, call_path)
     text = _name_with_line(waits, call_path)
@@ -75,8 +94,10 @@ def place_text(waits: Waits, call_path: int) -> str:
     return f"{text} called by {caller}"
 
 
-def short_text(waits: Waits, call_path: int) -> str:
+def short_text(waits: Waits, call_path: int, rank: int | None = None) -> str:
     """A call with its line, a function, or computing by the calls around it: in few words."""
+    if (seen := _sampled(waits, call_path, rank)) is not None:
+        return _sampled_text(seen)
     if call_path in waits.places.ends:
         return _computing_text(waits, call_path).partition(", in ")[0]
     text = _name_with_line(waits, call_path)
@@ -100,10 +121,10 @@ def by_place(waits: Waits, values: Sequence[float]) -> list[tuple[int, float]]:
     return sorted(sums, key=lambda place: -place[1])
 
 
-def short_inside(waits: Waits, call_path: int) -> str:
+def short_inside(waits: Waits, call_path: int, rank: int | None = None) -> str:
     """The same behind a verb."""
-    text = short_text(waits, call_path)
-    return text if call_path in waits.places.ends else f"in {text}"
+    text = short_text(waits, call_path, rank)
+    return f"in {text}" if _is_inside(waits, call_path, rank) else text
 
 
 def computing_places(waits: Waits, paths: Sequence[int]) -> dict[int, str]:
@@ -118,10 +139,15 @@ def computing_places(waits: Waits, paths: Sequence[int]) -> dict[int, str]:
     }
 
 
-def inside_text(waits: Waits, call_path: int) -> str:
+def inside_text(waits: Waits, call_path: int, rank: int | None = None) -> str:
     """The same behind a verb: in a call or function, but computing from one call to another."""
-    where = place_text(waits, call_path)
-    return where if call_path in waits.places.ends else f"in {where}"
+    where = place_text(waits, call_path, rank)
+    return f"in {where}" if _is_inside(waits, call_path, rank) else where
+
+
+def _is_inside(waits: Waits, call_path: int, rank: int | None) -> bool:
+    is_bare = call_path in waits.places.ends
+    return not is_bare or _sampled(waits, call_path, rank) is not None
 
 
 def path_text(waits: Waits, call_path: int) -> str:
@@ -142,8 +168,10 @@ def path_text(waits: Waits, call_path: int) -> str:
     return " > ".join(names[::-1])
 
 
-def is_named(waits: Waits, call_path: int) -> bool:
+def is_named(waits: Waits, call_path: int, rank: int | None = None) -> bool:
     """Whether the function that computes is known, or never will be: Python's own."""
+    if _sampled(waits, call_path, rank) is not None:
+        return True
     end = waits.places.ends.get(call_path)
     return end is None or _is_of_python(waits, end)
 

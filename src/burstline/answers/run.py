@@ -468,7 +468,7 @@ def _cause(waits: Waits, wait: Largest) -> Phrase:
     parts: dict[str, Fact | str] = {
         "rank": str(blame.rank),
         "of_rank": share("caused by the rank", blame.of_rank, Place(blame.rank)),
-        "where": inside_text(waits, blame.place),
+        "where": inside_text(waits, blame.place, rank),
         "of_place": share("caused there", blame.of_place, place_of(waits, blame.place, rank)),
     }
     if blame.stands_out:

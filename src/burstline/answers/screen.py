@@ -529,7 +529,7 @@ def _blamed(waits: Waits) -> Sentence | None:
         share=share(
             "caused by the rank", blame.of_rank, place_of(waits, blame.place, blame.rank)
         ),
-        where=short_inside(waits, blame.place),
+        where=short_inside(waits, blame.place, blame.rank),
     )
 
 

@@ -46,7 +46,8 @@ POINTS_TO: Final = (
     "often."
 )
 _BY_FUNCTION: Final = (
-    "Compiled with -finstrument-functions, the program tells which function it is."
+    "Recorded with samples of call stacks, or compiled with -finstrument-functions, the "
+    "program tells which function it is."
 )
 
 
@@ -257,10 +258,10 @@ def _rest_by_computing(waits: Waits, costs: Costs) -> Phrase:
 
 def _cause_by_computing(waits: Waits, blame: Blame) -> Phrase:
     """Which rank causes a wait by computing, and where; or that none stands out."""
-    where = place_text(waits, blame.place)
-    where += "," * (blame.place in waits.places.ends and "," in where)
-    hint = "" if is_named(waits, blame.place) else f" {_BY_FUNCTION}"
     rank = blame.rank if blame.stands_out else None
+    where = place_text(waits, blame.place, rank)
+    where += "," * (blame.place in waits.places.ends and "," in where)
+    hint = "" if is_named(waits, blame.place, rank) else f" {_BY_FUNCTION}"
     parts: dict[str, Any] = {
         "rank": str(blame.rank),
         "of_rank": share("caused by the rank", blame.of_rank, Place(blame.rank)),

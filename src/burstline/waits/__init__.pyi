@@ -38,4 +38,6 @@ from burstline.waits.places import one_of as one_of
 from burstline.waits.regression import Fit as Fit
 from burstline.waits.regression import fitted as fitted
 from burstline.waits.result import Modelled as Modelled
+from burstline.waits.sampled import Sampled as Sampled
+from burstline.waits.sampled import function_of as function_of
 from burstline.waits.times import Nodes as Nodes

@@ -16,6 +16,7 @@ from burstline.columns import AnyIntegers, take
 from burstline.identity import CallTree, Frame, last_frames
 from burstline.model import Trace
 from burstline.synchronisation import Sync
+from burstline.waits.sampled import Sampled, functions_by_place
 from burstline.waits.stops import stops_of
 
 _MOST_TOLD: Final = 3
@@ -32,6 +33,8 @@ class Places:
     # by call path of computing: that of the call that ends it, and those of the calls before it
     ends: dict[int, int] = field(default_factory=dict)
     begins: dict[int, tuple[int, ...]] = field(default_factory=dict)
+    # by call path of computing: the functions that samples found there, most first
+    functions: dict[int, tuple[Sampled, ...]] = field(default_factory=dict)
     regions: frozenset[int] = frozenset()  # call paths of regions: they have their first line
 
     def call(self, call_path: int, operation: str) -> str:
@@ -63,7 +66,8 @@ def places_of(trace: Trace, sync: Sync, tree: CallTree) -> Places:
     by_time = _by_time(follows, stops.node[rows], gap)
     begins = {place: tuple(calls) for place, calls in by_time.items()}
     regions = frozenset(np.unique(tree.region_node).tolist())
-    return Places(_call_sites(trace, sync, tree), ends, begins, regions)
+    functions = functions_by_place(trace, stops, rows, follows)
+    return Places(_call_sites(trace, sync, tree), ends, begins, functions, regions)
 
 
 def _call_sites(trace: Trace, sync: Sync, tree: CallTree) -> dict[int, tuple[str, ...]]:

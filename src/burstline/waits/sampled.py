@@ -1,0 +1,144 @@
+"""Which functions compute between calls, by samples of the call stacks of threads.
+
+A sample belongs to the stretch between two calls that it was taken in, and to the innermost
+function on its stack whose source is known: what that calls in libraries without lines is its
+own. One rank is slow by the function in which it computes longer than the others, whichever
+function all of them are in most.
+"""
+
+from __future__ import annotations
+
+from collections import defaultdict
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from typing import Final
+
+import numpy as np
+
+from burstline.columns import AnyIntegers, Integers, distinct, take
+from burstline.extrae import UNRESOLVED
+from burstline.model import UNKNOWN, Trace
+from burstline.waits.stops import Stops
+
+_LEAST: Final = 5
+"""Periods: fewer say nothing of where a rank computes longer."""
+_MOST_OF_IT: Final = 0.5
+_NEARLY_ALL: Final = 0.9
+
+
+@dataclass(frozen=True, slots=True)
+class Sampled:
+    """A function that computes at some place, and its line that was seen most."""
+
+    function: str
+    file: str | None
+    line: int | None
+    # periods of samples on each rank that has some
+    periods: Mapping[int, int]
+
+
+def functions_by_place(
+    trace: Trace, stops: Stops, rows: Integers, place: AnyIntegers
+) -> dict[int, tuple[Sampled, ...]]:
+    """The functions that were seen in stretches behind stops, by the place of each stretch.
+
+    `rows` are the stops, in order; those functions come first that were seen most.
+    """
+    if not trace.rows("samples") or trace.metadata.get("unit", "ns") != "ns":
+        return {}
+    location, time_ns, periods, path = trace.arrays(
+        "samples", "location", "time_ns", "periods", "call_path"
+    )
+    stretch = _stretch_of(stops, rows, location, time_ns)
+    frames = trace.table("call_paths").to_pylist()
+    function = take(_functions(frames), path)
+    seen = np.flatnonzero((stretch >= 0) & (function >= 0))
+    where = place[stretch[seen]]
+    (rank,) = trace.arrays("locations", "rank")
+    columns = where, function[seen], rank[location[seen]]
+    first, group = distinct(*columns)
+    sums = np.zeros(len(first), np.int64)
+    np.add.at(sums, group, periods[seen])
+    keys = zip(*(column[first].tolist() for column in columns), sums.tolist(), strict=True)
+    counts: dict[int, dict[tuple[str, str | None], _Count]] = defaultdict(
+        lambda: defaultdict(_Count)
+    )
+    for each, row, of, count in keys:
+        frame = frames[row]
+        counts[each][frame["function"], frame["file"]].add(of, frame["line"], count)
+    return {each: _most_first(found) for each, found in counts.items()}
+
+
+def function_of(seen: Sequence[Sampled], rank: int | None, ranks: int) -> Sampled | None:
+    """The function that a rank computes longer in than the others; None if none stands out.
+
+    Without a rank, the one that nearly all is computed in.
+    """
+    if rank is None:
+        total = [sum(each.periods.values()) for each in seen]
+        return seen[0] if seen and total[0] >= max(_NEARLY_ALL * sum(total), _LEAST) else None
+    more = []
+    for each in seen:
+        own = each.periods.get(rank, 0)
+        others = (sum(each.periods.values()) - own) / max(ranks - 1, 1)
+        more.append(max(own - others, 0.0))
+    largest = max(more, default=0.0)
+    if largest < _LEAST or largest < _MOST_OF_IT * sum(more):
+        return None
+    return seen[more.index(largest)]
+
+
+class _Count:
+    """Periods by rank and by line."""
+
+    def __init__(self) -> None:
+        self.ranks: defaultdict[int, int] = defaultdict(int)
+        self.lines: defaultdict[int | None, int] = defaultdict(int)
+
+    def add(self, rank: int, line: int | None, periods: int) -> None:
+        """Count what was seen on a rank at a line."""
+        self.ranks[rank] += periods
+        self.lines[line] += periods
+
+
+def _most_first(found: Mapping[tuple[str, str | None], _Count]) -> tuple[Sampled, ...]:
+    functions = [
+        Sampled(*name, max(count.lines, key=count.lines.__getitem__), dict(count.ranks))
+        for name, count in found.items()
+    ]
+    return tuple(sorted(functions, key=lambda each: -sum(each.periods.values())))
+
+
+def _stretch_of(
+    stops: Stops, rows: Integers, location: AnyIntegers, time_ns: Integers
+) -> Integers:
+    """The place among `rows` of the stop behind which each moment is, -1 in none."""
+    found = np.full(len(location), UNKNOWN, np.int64)
+    for where in np.unique(location).tolist():
+        begin, end = np.searchsorted(stops.location[rows], [where, where + 1])
+        here = np.flatnonzero(location == where)
+        own = rows[begin:end]
+        if not len(own):
+            continue
+        behind = np.searchsorted(stops.leave_ns[own], time_ns[here], side="right") - 1
+        inside = (behind >= 0) & (time_ns[here] < stops.enter_ns[own[behind] + 1])
+        found[here[inside]] = begin + behind[inside]
+    return found
+
+
+def _functions(frames: Sequence[Mapping[str, object]]) -> Integers:
+    """The row of the innermost function with a known source on each call path, or its own."""
+    known: list[int] = []
+    for row, frame in enumerate(frames):
+        above = frame["parent"]
+        is_known = frame["file"] is not None
+        inherited = known[above] if isinstance(above, int) else UNKNOWN
+        known.append(row if is_known else inherited)
+    # Of a program without debug information nothing but names is known.
+    return np.array(
+        [
+            row if known[row] < 0 and frame["function"] != UNRESOLVED else known[row]
+            for row, frame in enumerate(frames)
+        ],
+        np.int64,
+    )

@@ -1,0 +1,100 @@
+"""Samples of call stacks: they name the function that makes others wait, and disturb nobody."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+
+import burstline
+from burstline.columns import numpy_columns
+from burstline.formats import sampled
+
+SOURCE = Path(__file__).parents[1] / "record" / "sampled.c"
+PERIOD_NS = 4_000_000  # of 250 a second
+
+
+def line(text):
+    """The line of the source that a text stands in."""
+    [number] = [n for n, row in enumerate(SOURCE.read_text().splitlines(), 1) if text in row]
+    return number
+
+
+@pytest.fixture(params=["open_mpi", "mpich"])
+def site(request):
+    return request.getfixturevalue(f"on_{request.param}")
+
+
+@pytest.fixture
+def record(site):
+    """Record the program in a mode."""
+    app = site.compile("mpicc", SOURCE, "-O2", "-pthread")
+
+    def run(mode, *options, output="app.store", ranks=2):
+        words = [*options, "-o", output, "--quiet", "--", *site.ranks(ranks), app, mode]
+        return site.record(*words)
+
+    return run
+
+
+@pytest.mark.parametrize("output", ["app.store", "app.prv"])
+def test_the_function_that_makes_others_wait_is_named(site, record, output):
+    code, _, said = record("late", "--sample=250", output=output)
+    assert code == 0, said
+
+    code, printed, _ = site.burstline("waits", output)
+
+    assert code == 0
+    said = " ".join(printed.partition("What the time goes to")[0].split())
+    assert f"assemble at sampled.c:{line('in assemble')} takes longer there" in said
+    assert "solve" not in said
+
+
+def test_a_sample_stands_for_the_time_of_a_thread_on_the_processor(site, record):
+    assert record("even", "--sample=250", ranks=1)[0] == 0
+    trace = site.trace("app.store")
+    rows = sampled(trace).to_pylist()
+    inside = {row["function"] for row in rows}
+    (periods,) = numpy_columns(trace.table("samples"), "periods")
+
+    assert {"assemble", "solve"} <= inside
+    computed_ns = 4 * (20_000_000 + 60_000_000)
+    assert 0.7 < periods.sum() * PERIOD_NS / computed_ns < 1.3
+    assert {row["file"] for row in rows if row["function"] == "solve"} == {"sampled.c"}
+
+
+def test_nothing_is_sampled_unless_it_is_asked_for(site, record):
+    assert record("even", ranks=1)[0] == 0
+
+    assert site.trace("app.store").rows("samples") == 0
+
+
+def test_samples_are_kept_by_every_format_that_has_a_place_for_them(site, record):
+    assert record("even", "--sample=250", output="app.prv", ranks=1)[0] == 0
+    before = sampled(site.trace("app.prv"))
+    assert before.num_rows
+
+    for name in ("b.store", "b.parquet", "b.csv", "b.prv.gz"):
+        burstline.write(site.trace("app.prv"), site.folder / name)
+        assert sampled(burstline.read(site.folder / name)).equals(before), name
+
+
+def test_a_program_that_uses_signals_and_processes_runs_as_without(record):
+    for _ in range(3):
+        code, printed, said = record("signals", "--sample=1000", "--force", ranks=1)
+
+        assert (code, printed) == (0, "fine\n"), said
+
+
+@pytest.mark.parametrize(
+    ("options", "said"),
+    [
+        (["--sample=20000"], "--sample goes from 0 to 10000, got 20000"),
+        (["--sample=250", "--stack-depth=0"], "--sample needs call stacks"),
+    ],
+)
+def test_what_cannot_be_sampled_is_refused_before_the_run(record, options, said):
+    code, printed, errors = record("even", *options)
+
+    assert (code, printed) == (2, "")
+    assert said in errors
