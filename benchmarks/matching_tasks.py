@@ -39,6 +39,7 @@ def match_by_difflib(bursts: int) -> Task:
 
 def match_tokens(runs: int, threads: int, bursts: int, method: str) -> Task:
     """Match runs whose bursts are named already, and are as many on every thread."""
+    from burstline.executor import threads_allowed  # noqa: PLC0415
     from burstline.merge import (  # noqa: PLC0415
         Alignment,
         Published,
@@ -52,7 +53,9 @@ def match_tokens(runs: int, threads: int, bursts: int, method: str) -> Task:
 
     def run() -> dict[str, Any]:
         if method == "align":
-            members, _ = matching._aligned_rows(tokens, lanes, Alignment(), SILENCE)  # noqa: SLF001
+            members, _ = matching._aligned_rows(  # noqa: SLF001
+                tokens, lanes, Alignment(), threads_allowed(), SILENCE
+            )
         else:
             members, _ = match_published(tokens, lanes, Published())
         shared = int(np.count_nonzero((members >= 0).all(axis=1)))

@@ -153,9 +153,9 @@ nb::dict extras(const Builder& builder) {
     result["gaps"] = gaps;
     result["locks"] = locks;
     const auto& samples = builder.extras().samples;
-    result["samples"] = nb::make_tuple(
-        to_numpy(std::vector(samples.location)), to_numpy(std::vector(samples.time)),
-        to_numpy(std::vector(samples.periods)), to_numpy(std::vector(samples.path)));
+    result["samples"] =
+        nb::make_tuple(to_numpy(std::vector(samples.location)), to_numpy(std::vector(samples.time)),
+                       to_numpy(std::vector(samples.periods)), to_numpy(std::vector(samples.path)));
     result["set_members"] = members;
     result["defects"] = defects;
     return result;
@@ -342,8 +342,8 @@ void bind_reader(nb::module_& m) {
     nb::class_<Vocabulary>(m, "Vocabulary", "What codes, operations and communicators mean.")
         .def("__init__", &new_vocabulary, "types"_a, "counter"_a.noconvert(), "counters"_a,
              "operation"_a.noconvert(), "call_kind"_a.noconvert(), "communicators"_a,
-             "application"_a.noconvert(), "lock_steps"_a, "callers"_a,
-             "sampled"_a, "end_of_time"_a);
+             "application"_a.noconvert(), "lock_steps"_a, "callers"_a, "sampled"_a,
+             "end_of_time"_a);
     nb::class_<PathTable>(m, "PathTable", "Distinct call paths.")
         .def(nb::init<>())
         .def("__len__", &PathTable::size)

@@ -15,8 +15,9 @@ std::int64_t wrapping_add(std::int64_t a, std::int64_t b) {
 
 LocationWalk::LocationWalk(Builder& builder, std::int32_t location, Extras& extras)
     : builder_(builder), words_(*builder.vocabulary_), location_(location), extras_(extras),
-      path_(*builder.paths_), sampled_(*builder.paths_), first_(builder.offset_[builder.local(location)]),
-      first_gap_(extras.gaps.size()), set_seen_(words_.counters, false) {}
+      path_(*builder.paths_), sampled_(*builder.paths_),
+      first_(builder.offset_[builder.local(location)]), first_gap_(extras.gaps.size()),
+      set_seen_(words_.counters, false) {}
 
 void LocationWalk::line(std::int64_t time, const std::uint32_t* codes, const std::int64_t* values,
                         std::size_t pairs) {
@@ -239,15 +240,17 @@ void LocationWalk::sample_frame(std::int64_t time, std::int64_t level, EventClas
         sampled_.clear();
     }
     if (sample_ != time || value == 0) return;
-    if (is_function) sampled_.add_function(first_sampled_level + level, value);
-    else sampled_.add_line(first_sampled_level + level, value);
+    if (is_function)
+        sampled_.add_function(first_sampled_level + level, value);
+    else
+        sampled_.add_line(first_sampled_level + level, value);
 }
 
 void LocationWalk::close_sample() {
     if (sample_ == no_value) return;
     auto& samples = extras_.samples;
-    const auto place = static_cast<std::uint64_t>(location_) << 32 |
-                       static_cast<std::uint32_t>(calls_);
+    const auto place =
+        static_cast<std::uint64_t>(location_) << 32 | static_cast<std::uint32_t>(calls_);
     samples.location.push_back(location_);
     samples.time.push_back(sample_);
     samples.periods.push_back(periods_);

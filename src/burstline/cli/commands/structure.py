@@ -7,12 +7,11 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Final, TypeVar
 
 import burstline
-from burstline import selection, show
+from burstline import formats, selection, show
 from burstline.cli import usage
 from burstline.cli.inputs import DETECTION, NAME_THE_LOOP, detection, run_of
 from burstline.cli.products import picture_file, print_view, table_file, write_figure
 from burstline.errors import MissingExtraError, NotEnoughDataError, ParameterError, plural
-from burstline.formats import sampled
 from burstline.progress import Stopwatch
 from burstline.run import ANALYSED, DETECTED, Needs
 
@@ -188,7 +187,7 @@ def _structure_view(
     bursts_ns = inside = None
     if arguments.bursts is not None:
         bursts_ns = selection.parse_time(arguments.bursts)
-        samples = sampled(trace)
+        samples = formats.sampled(trace)
         inside = burstline.structure.inside(trace, structure, samples)
     return show.StructureView(
         structure,
