@@ -14,6 +14,7 @@ import pytest
 import burstline
 from burstline.errors import FormatError
 from burstline.model import schema
+from burstline.testing import trace_of
 from command import burstline as call
 from vouched import vouch
 
@@ -217,6 +218,32 @@ def test_a_number_that_nothing_can_be_counted_with_is_damage(case, kind, sound, 
     assert done.returncode == 3, done.stderr
     assert f"{name}.parquet: expected a number from" in done.stderr
     assert f"in column {column}, found '{value} in row 0'" in done.stderr
+
+
+def test_a_part_of_a_collective_that_stands_twice_is_damage(sound, tmp_path):
+    copy = tmp_path / "run.csv"
+    shutil.copytree(sound / "run.csv", copy)
+    head, first, *rest = (copy / "collective_members.csv").read_text().splitlines(keepends=True)
+    (copy / "collective_members.csv").write_text("".join([head, first, first, *rest]))
+
+    done = ends("convert", sound, copy, tmp_path)
+
+    assert done.returncode == 3
+    assert "expected a row with another call than the row before" in done.stderr
+    assert "in column collective, found '0 in row 1'" in done.stderr
+
+
+def test_a_counter_without_a_name_hides_no_location_that_is_not_there(tmp_path):
+    folder = tmp_path / "folder"
+    folder.mkdir()
+    text = 'ranks 2 | counter "" | 0 | 0 enter MPI_Init ""=1 | 5 leave ""=2'
+    burstline.write(trace_of(text), folder / "run.parquet")
+    copy = damage(folder, tmp_path, ("parquet", "readings", "location"), 10**6)
+
+    done = ends("info", folder, copy, tmp_path)
+
+    assert done.returncode == 3, done.stderr
+    assert "readings.parquet: expected a row of locations, of which there are 2" in done.stderr
 
 
 @pytest.mark.parametrize("kind", ["store", "parquet"])

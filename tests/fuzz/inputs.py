@@ -137,7 +137,7 @@ def _write_signature(recording: Path, home: Path) -> None:
         Stamps(each.rank, each.counts, events.boundaries(k)[each.counts], 0, None)
         for k, each in enumerate(signature.processes)
     ]
-    measured = Measurement(tuple(stamps), 1, {}).as_dict()
+    measured = Measurement(tuple(stamps), 10**9, {}).as_dict()
     (home / "measured.json").write_text(json.dumps(measured, indent=1))
 
 

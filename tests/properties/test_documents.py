@@ -56,7 +56,9 @@ def test_signatures_are_within_the_limits(both, facts, drift, counter):
 def test_measurements_are_within_the_limits(counts, facts, to_end):
     counted = np.array(sorted(counts), np.int64)
     run = Measurement(
-        (Stamps(0, counted, counted, 0, int(counted[-1]) if to_end else None),), 5, facts
+        (Stamps(0, counted, counted, 0, int(counted[-1]) if to_end else None),),
+        int(counted[-1]),
+        facts,
     )
     told = run.as_dict()
     text = json.dumps(told)

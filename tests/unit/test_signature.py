@@ -64,7 +64,7 @@ def measured(trace, signature, factor=1):
         )
         for number, process in enumerate(signature.processes)
     )
-    return Measurement(stamps, 5000, {"command": "mpirun ./app"})
+    return Measurement(stamps, 10**9, {"command": "mpirun ./app"})
 
 
 def from_toml(text, path):
@@ -436,6 +436,7 @@ def run_of(**rank):
         run_of(counts=[1], time_ns=[4], init_ns=5),
         run_of(counts=[1, 2], time_ns=[6, 9], init_ns=5, finalize_ns=8),
         run_of(counts=[1, 2], time_ns=[0, 0], init_ns=0, finalize_ns=0),
+        run_of(counts=[1], time_ns=[40], init_ns=5),  # longer than the run
     ],
 )
 def test_a_damaged_measurement_is_refused(wrong):

@@ -175,6 +175,8 @@ def measurement_in(read: object, path: Path) -> Measurement:
             check.fail("counts", "in ascending order, each with its time, from init_ns on")
         if len(counts) and time_ns[-1] == begun:
             check.fail("time_ns", "that passes: a clock that stands still measures nothing")
+        if course[-1] - begun > check.number(read, "wall_ns"):
+            check.fail("wall_ns", "of at least the time that each rank measured")
         stamps.append(Stamps(check.number(each, "rank"), counts, time_ns, begun, ended))
     facts = {str(name): str(value) for name, value in check.of(read, "facts", dict).items()}
     return Measurement(tuple(stamps), check.number(read, "wall_ns"), facts)

@@ -20,6 +20,8 @@ from burstline.model.schema.references import Wrong, first_dangling
 from burstline.model.schema.tables import TABLES
 
 _NOWHERE: Final = np.zeros(0, np.int64)
+_ONCE: Final = {"collective_members": ("collective", "location", "call")}
+"""Columns that no two rows behind each other share."""
 # Records of states are kept as they were, also those without an end.
 _INTERVALS: Final = {
     "locations": (("born_ns", "died_ns"),),
@@ -52,6 +54,7 @@ def first_wrong(
         or _first_reversed(name, table)
         or first_dangling(name, table, rows, counts, whole=whole)
         or _first_disordered(name, table)
+        or _first_twice(name, table)
         or first_misplaced(name, table, parts)
     )
 
@@ -83,6 +86,7 @@ def require_sound(name: str, table: pa.Table, *, before: int = 0) -> None:
         or _first_outside(name, table)
         or _first_reversed(name, table)
         or _first_disordered(name, table)
+        or _first_twice(name, table)
     )
     if wrong is not None:
         raise InconsistentTraceError(
@@ -154,3 +158,19 @@ def _first_disordered(name: str, table: pa.Table) -> Wrong | None:
             return Wrong(key, row, str(values[row]), f"rows in the order of {key}")
         before.append(values)
     return None
+
+
+def _first_twice(name: str, table: pa.Table) -> Wrong | None:
+    """The first row that says the same again as the row before."""
+    keys = _ONCE.get(name, ())
+    if not keys or not set(keys) <= set(table.column_names) or table.num_rows < 2:
+        return None
+    same = np.ones(table.num_rows - 1, bool)
+    for key in keys:
+        values = to_numpy(table[key])
+        same &= values[1:] == values[:-1]
+    if not same.any():
+        return None
+    row = int(same.argmax()) + 1
+    value = str(to_numpy(table[keys[0]])[row])
+    return Wrong(keys[0], row, value, f"a row with another {keys[-1]} than the row before")

@@ -38,7 +38,7 @@ def first_dangling(
     `rows` and `counts` are those of any table, in all and on each location. `whole`: the part
     has all rows of each of its locations.
     """
-    loaded = frozenset(table.column_names)
+    loaded = frozenset(table.column_names) - {""}  # which a counter may be called
     # The column by which others name the rows of the table.
     names = [c.name for c in TABLES[name].columns if c.refers == name and c.name != _EARLIER]
     own = next(iter(names), "")
@@ -113,7 +113,7 @@ def _misnumbered(table: pa.Table, column: Column) -> tuple[int, str] | None:
     """The first row whose number is not the next of its location, or of all."""
     values = to_numpy(table[column.name])
     rows = np.flatnonzero(values[1:] - values[:-1] != 1) + 1
-    if column.within in table.column_names:
+    if column.within and column.within in table.column_names:
         location = to_numpy(table[column.within])
         first = np.flatnonzero(begins_run(location))
         rows = rows[location[rows] == location[rows - 1]]
