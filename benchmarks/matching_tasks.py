@@ -66,6 +66,7 @@ def match_tokens(runs: int, threads: int, bursts: int, method: str) -> Task:
 
 def match_equal(bursts: int, method: str) -> Task:
     """Match two runs of one thread all of whose bursts are alike; one has a few less."""
+    from burstline.executor import threads_allowed  # noqa: PLC0415
     from burstline.merge import (  # noqa: PLC0415
         Alignment,
         Published,
@@ -82,7 +83,9 @@ def match_equal(bursts: int, method: str) -> Task:
 
     def run() -> dict[str, Any]:
         if method == "align":
-            members, _ = matching._aligned_rows(tokens, lanes, Alignment(), SILENCE)  # noqa: SLF001
+            members, _ = matching._aligned_rows(  # noqa: SLF001
+                tokens, lanes, Alignment(), threads_allowed(), SILENCE
+            )
         else:
             members, _ = match_published(tokens, lanes, Published())
         shared = int(np.count_nonzero((members >= 0).all(axis=1)))

@@ -43,12 +43,12 @@ struct Vocabulary {
     std::vector<std::int16_t> operation;   // of each value of an MPI event, or -1
     std::vector<std::uint16_t> call_kind;  // of each operation
     std::map<std::pair<std::int32_t, std::int64_t>, std::int32_t>
-        communicator;                                 // (application, id)
-    std::vector<std::int32_t> application;            // of each location
-    std::map<std::int64_t, LockStep> lock_step;       // of each value of a lock event
-    std::int64_t first_function = 0, first_line = 0;  // types of callers at level 0
+        communicator;                                     // (application, id)
+    std::vector<std::int32_t> application;                // of each location
+    std::map<std::int64_t, LockStep> lock_step;           // of each value of a lock event
+    std::int64_t first_function = 0, first_line = 0;      // types of callers at level 0
     std::int64_t sampled_function = 0, sampled_line = 0;  // and of what was executed
-    std::int64_t end_of_time = 0;                     // closes what never ends
+    std::int64_t end_of_time = 0;                         // closes what never ends
 };
 
 /// Small things that few locations have many of.

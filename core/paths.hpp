@@ -16,7 +16,8 @@ namespace burstline {
 
 using RawPath = std::vector<std::int64_t>;  // level, function, line; level, function, line; …
 
-/// What the levels of a sampled stack are counted from: their labels are others than those of calls.
+/// What the levels of a sampled stack are counted from: their labels are others than those of
+/// calls.
 constexpr std::int64_t first_sampled_level = 1000;
 
 struct RawPathHash {
