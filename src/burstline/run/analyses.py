@@ -65,8 +65,9 @@ _FOUND: Final = Needs(dict.fromkeys(DETECTED, 1.0), 1.6)
 _LOOKED_AT: Final = Needs(dict.fromkeys(DETECTED, 1.0), 2.2)
 _REPLAYED: Final = Needs(REPLAYED, COPIES_REPLAYED)
 _PIECES: Final = Needs(REPLAYED, 3.6)
-_LINES: Final = Needs(REPLAYED, 4.0)  # beside pieces of time, waits and loops are held
 """Waits, and beside them the pieces of all threads."""
+_LINES: Final = Needs(REPLAYED, 4.0)
+"""The same, where waits and loops are held as well."""
 _DETECTION: Final = {
     "method": "auto", "eps": 0.2, "scale": "log", "min_share": 0.1, "rank_merge": "late",
     "application": None,
