@@ -114,10 +114,15 @@ def _stretch_of(
 ) -> Integers:
     """The place among `rows` of the stop behind which each moment is, -1 in none."""
     found = np.full(len(location), UNKNOWN, np.int64)
-    for where in np.unique(location).tolist():
-        begin, end = np.searchsorted(stops.location[rows], [where, where + 1])
-        here = np.flatnonzero(location == where)
-        own = rows[begin:end]
+    wheres = np.unique(location)
+    of_stops = stops.location[rows]
+    # Both are in the order of locations: each is looked at once.
+    begins, ends = (np.searchsorted(of_stops, wheres, side=s) for s in ("left", "right"))
+    firsts, lasts = (np.searchsorted(location, wheres, side=s) for s in ("left", "right"))
+    for begin, end, first, last in zip(
+        *(each.tolist() for each in (begins, ends, firsts, lasts)), strict=True
+    ):
+        here, own = np.arange(first, last), rows[begin:end]
         if not len(own):
             continue
         behind = np.searchsorted(stops.leave_ns[own], time_ns[here], side="right") - 1

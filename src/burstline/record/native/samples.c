@@ -238,7 +238,9 @@ void burst_stop_sampling(struct burst_thread *thread) {
 
 void burst_tell_sampling(const struct burst_thread *thread, uint64_t now, uint64_t *record) {
     const struct burst_samples *samples = thread->samples;
-    const uint64_t lost = samples->elsewhere + samples->periods;
+    uint64_t lost = samples->elsewhere + samples->periods;
+    /* Of a thread that goes on while the process ends, those of its ring are lost, too. */
+    for (uint32_t i = 0; i < samples->count; ++i) lost += samples->ring[i].periods;
     burst_fill(record, BURST_SAMPLING, (uint16_t)burst_settings.sampling_hz, now,
                lost > UINT32_MAX ? UINT32_MAX : (uint32_t)lost, samples->in_mpi, samples->own_ns);
 }
