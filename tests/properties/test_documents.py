@@ -27,12 +27,21 @@ REAL = st.floats(0, 2.0**61)
 def processes(draw, rank):
     counts = np.array(sorted(draw(st.sets(st.integers(1, 2**62 - 1), max_size=6))), np.int64)
     hashes = draw(st.lists(st.integers(0, 2**64 - 1), min_size=6, max_size=6))[: len(counts)]
-    phase = st.builds(Phase, ODD, st.integers(1, 99), REAL, COUNT, COUNT, REAL, st.booleans())
-    phases = tuple(draw(st.lists(phase, min_size=1, max_size=3)))
+    cut = int(counts[-1]) if len(counts) else 0
+    span_ns = draw(COUNT)
+    early_ns = draw(st.integers(0, span_ns))
+    phases, left_ns = [], span_ns
+    for _ in range(draw(st.integers(1, 3))):
+        weight, total_ns = draw(st.integers(1, 99)), draw(st.integers(0, left_ns))
+        late_ns = draw(st.integers(0, min(total_ns, (span_ns - early_ns) // 3)))
+        late_weight = draw(st.floats(0, weight))
+        of_phase = weight, draw(REAL), total_ns, late_ns, late_weight
+        phases.append(Phase(draw(ODD), *of_phase, draw(st.booleans())))
+        left_ns -= total_ns
     windows = max(len(counts) - 1, 0)
     return Process(
-        rank, draw(COUNT), int(counts[-1]) if len(counts) else 0, draw(COUNT), draw(COUNT),
-        phases, np.zeros(windows, np.int64), counts[:-1], counts[1:], counts[1:],
+        rank, draw(st.integers(cut, 2**62 - 1)), cut, span_ns, early_ns,
+        tuple(phases), np.zeros(windows, np.int64), counts[:-1], counts[1:], counts[1:],
         counts, np.array(hashes, np.uint64),
     )  # fmt: skip
 

@@ -413,6 +413,26 @@ def test_a_damaged_signature_is_refused_by_its_file(sound, damaged):
         from_toml(text.replace(sound, damaged, 1), HERE)
 
 
+@pytest.mark.parametrize(
+    "change",
+    [
+        lambda process, _: {"early_ns": process.span_ns + 1},
+        lambda process, _: {"span_ns": process.early_ns},
+        lambda process, _: {"events": process.cut - 1},
+        lambda _, phase: {"phases": (phase._replace(late_ns=phase.total_ns + 1),)},
+        lambda _, phase: {"phases": (phase._replace(late_weight=phase.weight + 0.5),)},
+        lambda process, phase: {"phases": (phase._replace(total_ns=2 * process.span_ns),)},
+        lambda _, phase: {"phases": (phase, phase._replace(total_ns=0, late_ns=0), phase)},
+    ],
+)
+def test_a_signature_whose_part_is_longer_than_its_run_is_refused(change):
+    sound = signature_of([solver(ranks=1)])
+    process = sound.processes[0]
+    lying = replace(process, **change(process, process.phases[0]))
+    with pytest.raises(FormatError, match=r"app\.sig"):
+        from_toml(to_toml(replace(sound, processes=(lying,))), HERE)
+
+
 def test_a_signature_of_another_version_says_what_to_do():
     text = to_toml(signature_of([solver()])).replace("version = 1", "version = 7")
     with pytest.raises(UnsupportedRecordError, match="Make it anew"):

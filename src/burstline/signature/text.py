@@ -129,10 +129,31 @@ def _process(check: _Check, read: object) -> Process:
         and (phase < len(phases)).all()
     ):
         check.fail("windows", "between boundaries, which ascend and end with the cut")
-    return Process(
+    process = Process(
         **numbers, phases=phases, phase=phase, begin=begin, end=end, base_ns=base_ns,
         counts=counts, hashes=hashes,
     )  # fmt: skip
+    _require_parts_of_run(check, process)
+    return process
+
+
+def _require_parts_of_run(check: _Check, process: Process) -> None:
+    """Fail if a part of the base run is longer than what it is a part of."""
+    if process.cut > process.events:
+        check.fail("cut", "at one of the calls that the rank made")
+    if process.early_ns > process.span_ns:
+        check.fail("early_ns", "of at most span_ns, the time of the whole run")
+    for phase in process.phases:
+        # Occurrences after the cut are a sum of shares.
+        if phase.late_ns > phase.total_ns or phase.late_weight > phase.weight * (1 + 1e-9):
+            check.fail("phases", "of which no more lies after the cut than there is")
+    # Each phase and both times are rounded.
+    rounded = len(process.phases) + 2
+    late_ns = sum(phase.late_ns for phase in process.phases)
+    if late_ns > process.span_ns - process.early_ns + rounded:
+        check.fail("phases", "that last no longer after the cut than the run does")
+    if sum(phase.total_ns for phase in process.phases) > process.span_ns + rounded:
+        check.fail("phases", "that last no longer than the run does")
 
 
 def _phase(check: _Check, row: list[Any]) -> Phase:
