@@ -220,17 +220,45 @@ def test_a_number_that_nothing_can_be_counted_with_is_damage(case, kind, sound, 
     assert f"in column {column}, found '{value} in row 0'" in done.stderr
 
 
-def test_a_part_of_a_collective_that_stands_twice_is_damage(sound, tmp_path):
+@pytest.mark.parametrize(
+    ("name", "column", "differs"),
+    [
+        ("collective_members", "collective", "call"),
+        ("collectives", "communicator", "sequence"),
+    ],
+)
+def test_a_collective_or_a_part_of_one_that_stands_twice_is_damage(
+    name, column, differs, sound, tmp_path
+):
     copy = tmp_path / "run.csv"
     shutil.copytree(sound / "run.csv", copy)
-    head, first, *rest = (copy / "collective_members.csv").read_text().splitlines(keepends=True)
-    (copy / "collective_members.csv").write_text("".join([head, first, first, *rest]))
+    head, first, *rest = (copy / f"{name}.csv").read_text().splitlines(keepends=True)
+    (copy / f"{name}.csv").write_text("".join([head, first, first, *rest]))
 
     done = ends("convert", sound, copy, tmp_path)
 
     assert done.returncode == 3
-    assert "expected a row with another call than the row before" in done.stderr
-    assert "in column collective, found '0 in row 1'" in done.stderr
+    assert f"expected a row with another {differs} than the row before" in done.stderr
+    assert f"in column {column}, found '0 in row 1'" in done.stderr
+
+
+def test_a_call_that_no_record_tells_of_is_damage(tmp_path):
+    """A copy as .prv is made of the records: it would lose the call."""
+    folder = tmp_path / "folder"
+    folder.mkdir()
+    path = folder / "run.prv"
+    burstline.write(trace_of("ranks 2 | 0 | 10 enter MPI_Barrier | 12 leave"), path)
+    burstline.write(burstline.read(path, raw=True), folder / "run.csv")
+    lines = (folder / "run.csv" / "events.csv").read_text().splitlines(keepends=True)
+    kept = [line for line in lines if not line.rstrip().endswith("50000002,8")]
+    assert len(kept) == len(lines) - 1
+    (folder / "run.csv" / "events.csv").write_text("".join(kept))
+
+    done = ends("info", folder, folder / "run.csv", tmp_path)
+
+    assert done.returncode == 3
+    said = "events.csv: expected a record of each of the 1 calls of location 0, found '0'"
+    assert said in done.stderr
 
 
 def test_a_counter_without_a_name_hides_no_location_that_is_not_there(tmp_path):

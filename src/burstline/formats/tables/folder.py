@@ -7,11 +7,14 @@ from contextlib import AbstractContextManager, ExitStack
 from pathlib import Path
 from typing import Any, Final
 
+import numpy as np
 import pyarrow as pa
 import pyarrow.compute as pc
 
 from burstline.cells import cell, cells, text_of, texts_of
+from burstline.columns import to_numpy
 from burstline.errors import FormatError, ParameterError
+from burstline.extrae import MPI_TYPES
 from burstline.formats import atomic, definitions, intake
 from burstline.formats.files import is_plain
 from burstline.formats.store import (
@@ -76,6 +79,7 @@ def read(path: Path, *, memory: int | None = None, **_: object) -> Trace:
             tables[name] = _with_schema_types(table, name, names)
     _check_rows(files, tables)
     _check_counters(path, style, tables)
+    _check_records(files, tables)
     return Trace(tables)
 
 
@@ -99,6 +103,30 @@ def _check_rows(files: dict[str, Path], tables: dict[str, pa.Table]) -> None:
         wrong = schema.first_wrong_of(name, tables)
         if wrong is not None:
             raise wrong_row(files[name], wrong)
+
+
+def _check_records(files: dict[str, Path], tables: dict[str, pa.Table]) -> None:
+    """Raise FormatError where a location has calls that its records do not tell of.
+
+    A copy as Paraver's files is made of the records.
+    """
+    if "events" not in tables or "calls" not in tables:
+        return
+    events = tables["events"]
+    is_enter = pc.and_(
+        pc.is_in(events["type"], pa.array(MPI_TYPES)), pc.not_equal(events["value"], 0)
+    )
+    told, made = (
+        np.bincount(to_numpy(of), minlength=tables["locations"].num_rows)
+        for of in (events["location"].filter(is_enter), tables["calls"]["location"])
+    )
+    for location in np.flatnonzero(made > told).tolist():
+        raise FormatError(
+            files["events"],
+            None,
+            expected=f"a record of each of the {made[location]} calls of location {location}",
+            found=f"{told[location]}",
+        )
 
 
 def _damage_named(file: Path, name: str) -> AbstractContextManager[None]:

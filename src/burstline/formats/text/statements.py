@@ -14,7 +14,7 @@ _QUOTED = r'"(?:[^"\\]|\\.)*"'
 _TOKEN = re.compile(rf'\s*(#.*|\||(?:{_QUOTED}|[^\s|"#])(?:{_QUOTED}|[^\s|"])*)')
 _READING = re.compile(rf"({_QUOTED}|[^\"=]+)=([+-]?[0-9][0-9_]*)")
 _BARE = re.compile(r"[A-Za-z_][A-Za-z0-9_.:+*<>()&,~/@-]*")
-_NUMBER = re.compile(r"[+-]?[0-9][0-9_]*")
+_NUMBER = re.compile(r"[+-]?[0-9]+(_[0-9]+)*")
 _MOST_DIGITS: Final = 40
 _WORD: Final = "a word, or one quoted as in JSON"
 

@@ -20,7 +20,10 @@ from burstline.model.schema.references import Wrong, first_dangling
 from burstline.model.schema.tables import TABLES
 
 _NOWHERE: Final = np.zeros(0, np.int64)
-_ONCE: Final = {"collective_members": ("collective", "location", "call")}
+_ONCE: Final = {
+    "collectives": ("communicator", "sequence"),
+    "collective_members": ("collective", "location", "call"),
+}
 """Columns that no two rows behind each other share."""
 # Records of states are kept as they were, also those without an end.
 _INTERVALS: Final = {
@@ -168,7 +171,7 @@ def _first_twice(name: str, table: pa.Table) -> Wrong | None:
     same = np.ones(table.num_rows - 1, bool)
     for key in keys:
         values = to_numpy(table[key])
-        same &= values[1:] == values[:-1]
+        same &= (values[1:] == values[:-1]) & (values[1:] >= 0)
     if not same.any():
         return None
     row = int(same.argmax()) + 1
