@@ -12,7 +12,15 @@ from typing import Any, ClassVar, Final
 import numpy as np
 import pyarrow as pa
 
-from burstline.columns import AnyIntegers, Integers, Mask, coded, numpy_columns, to_numpy
+from burstline.columns import (
+    AnyIntegers,
+    Integers,
+    Mask,
+    coded,
+    distinct,
+    numpy_columns,
+    to_numpy,
+)
 from burstline.efficiency import (
     BURST_COLUMNS,
     CALL_COLUMNS,
@@ -398,8 +406,9 @@ def _threads_alone(trace: Trace) -> Mask:
     """Mask of the threads that are alone in their process: others wait for each other."""
     (process,) = trace.arrays("locations", "process")
     is_cpu = np.array([kind == "cpu" for kind in trace.locations["kind"].to_pylist()], bool)
-    threads = np.bincount(process[is_cpu], minlength=int(process.max(initial=-1)) + 1)
-    return is_cpu & (threads[process] == 1)
+    _, number = distinct(process)
+    threads = np.bincount(number[is_cpu], minlength=len(process))
+    return is_cpu & (threads[number] == 1)
 
 
 def _fold_gaps(trace: Trace) -> tuple[GapTotals, ...]:

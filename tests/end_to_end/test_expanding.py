@@ -6,8 +6,10 @@ import json
 
 import pytest
 
+import burstline
 import expanding
 import in_turn
+from burstline.testing import trace_of
 from supervised import base_bytes, supervised
 
 LIMIT = 256_000_000
@@ -25,6 +27,7 @@ TRACES = [
     *((bomb, style) for bomb in expanding.TABLES for style in ("store", "parquet")),
     *((bomb, "otf2") for bomb in expanding.ARCHIVES),
 ]
+CALLS = "1 enter MPI_Init | 2 leave | 5 enter MPI_Barrier | 6 leave | 8 enter MPI_Finalize"
 LEFT = {("a list of equal texts", "store", "otf2")}
 """What is whole before the damaged table is read, for what is printed at the end."""
 
@@ -54,3 +57,22 @@ def test_what_expands_stays_within_the_promise(case, tmp_path):
         assert code in {0, 3, 5}, (name, said)
         if code:
             assert any((tmp_path / name).iterdir()) == ((bomb, style, name) in LEFT), name
+
+
+@pytest.mark.parametrize("column", ["application", "process"])
+def test_a_large_number_of_a_process_takes_no_memory(column, tmp_path):
+    """Numbers of processes may have gaps: nothing is made for those that are not there."""
+    path = tmp_path / "run.csv"
+    burstline.write(trace_of(f"ranks 2 | 0 | {CALLS} | 9 leave | 1 | {CALLS} | 9 leave"), path)
+    names, first, second, *rest = (path / "locations.csv").read_text().splitlines()
+    cells = second.split(",")
+    cells[names.split(",").index(f'"{column}"')] = str(2**31 - 1)
+    (path / "locations.csv").write_text("\n".join([names, first, ",".join(cells), *rest, ""]))
+    jobs = [[each, path, "--memory", str(LIMIT), "--quiet"] for each in ("info", "waits")]
+    jobs.append(["phases", path, "--app", "0", "--memory", str(LIMIT), "--quiet"])
+
+    done = supervised(in_turn.__file__, json.dumps(jobs, default=str))
+
+    assert done.code == 0, done.said
+    assert done.peak_bytes < LIMIT + base_bytes()
+    assert {code for code, _ in json.loads(done.printed)} == {0}

@@ -433,6 +433,21 @@ def test_a_signature_whose_part_is_longer_than_its_run_is_refused(change):
         from_toml(to_toml(replace(sound, processes=(lying,))), HERE)
 
 
+def test_a_call_within_another_one_makes_no_time_run_backwards():
+    """Damaged traces have such calls."""
+    calls = "1 enter MPI_Init | 2 leave"
+    calls += "".join(
+        f" | {k} enter MPI_Send | {k} enter MPI_Recv | {k + 5} leave | {k + 9} leave"
+        for k in range(10, 200, 10)
+    )
+    trace = trace_of(f"ranks 1 | 0 | {calls} | 300 enter MPI_Finalize | 301 leave")
+
+    events = events_of(trace)
+
+    assert (np.diff(events.boundaries(0)) >= 0).all()
+    assert phases(trace, method="pas2p").signature.ranks == 1
+
+
 def test_a_signature_of_another_version_says_what_to_do():
     text = to_toml(signature_of([solver()])).replace("version = 1", "version = 7")
     with pytest.raises(UnsupportedRecordError, match="Make it anew"):

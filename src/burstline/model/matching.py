@@ -143,17 +143,18 @@ def init_finalize(trace: Trace) -> WorldCalls:
         location, call = (to_numpy(calls[name])[rows] for name in ("location", "call"))
         parts.append(np.stack([location, call, final[rows]]).astype(np.int64))
     location, call, is_final = np.concatenate(parts, axis=1)
-    application, process = (
+    applications, process = (
         column.astype(np.int64)
         for column in trace.arrays("locations", "application", "process")
     )
+    numbers, application = np.unique(applications, return_inverse=True)
     # A process makes each of them once; if it says otherwise, its k-th is in the k-th instance.
     turn = ordinal_within(process[location], is_final)
     first, instance = distinct(application[location], is_final, turn)
     ranks = np.bincount(application[distinct(process)[0]], minlength=1)
     order = np.lexsort((location, instance))
     return WorldCalls(
-        application=application[location[first]],
+        application=numbers[application[location[first]]],
         is_finalize=is_final[first] == 1,
         complete=np.bincount(instance, minlength=len(first))
         == ranks[application[location[first]]],

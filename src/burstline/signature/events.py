@@ -103,10 +103,12 @@ class Events:
         return np.where(is_here, np.searchsorted(members, processes), UNKNOWN)
 
     def boundaries(self, process: int) -> Integers:
-        """When each event of a process begins, and the last one ends, (count + 1,)."""
-        return np.concatenate(
-            [self.init_ns[process : process + 1], self.leave_ns[self.of(process)]]
-        )
+        """When each event of a process begins, and the last one ends, (count + 1,).
+
+        Of a call within another one, as damaged traces have, no event is left of its own.
+        """
+        ends = [self.init_ns[process : process + 1], self.leave_ns[self.of(process)]]
+        return np.maximum.accumulate(np.concatenate(ends))
 
     def spans(self) -> Integers:
         """How long each process ran between MPI_Init and MPI_Finalize, ns."""
@@ -177,7 +179,8 @@ def events_of(trace: Trace, application: int | None = None) -> Events:
         row = row[np.lexsort((row, enter_ns[row], processes[location[row]]))]
     caller = location[row]
     process = processes[caller]
-    members = np.flatnonzero(np.bincount(processes[applications == chosen]))
+    here = np.flatnonzero(applications == chosen)
+    members, first = np.unique(processes[here], return_index=True)
     begin = np.searchsorted(process, np.append(members, np.iinfo(np.int64).max))
     init_ns, finalize_ns = _process_ends(
         trace, members, (location, enter_ns, leave_ns), processes
@@ -185,11 +188,9 @@ def events_of(trace: Trace, application: int | None = None) -> Events:
     work, counter = _event_work(trace, row, begin)
     operation = np.array([*(CODES.get(name, -1) for name in names), -1])[codes[row]]
     token, full = _event_tokens(trace, row, operation, rank_of[caller])
-    first = np.zeros(len(processes), np.int64)
-    first[processes[::-1]] = rank_of[::-1]
     return Events(
         application=chosen,
-        ranks=first[members],
+        ranks=rank_of[here[first]].astype(np.int64),
         begin=begin,
         row=row,
         operation=operation,
@@ -256,18 +257,19 @@ def _process_ends(
     """When each process left MPI_Init and entered MPI_Finalize, or its first and last call."""
     location, enter_ns, leave_ns = calls
     begin = np.flatnonzero(begins_run(location))
-    process = processes[location[begin]]
-    most = int(processes.max()) + 1
-    first = np.full(most, np.iinfo(np.int64).max)
-    last = np.full(most, np.iinfo(np.int64).min)
+    every, number = np.unique(processes, return_inverse=True)
+    process = number[location[begin]]
+    first = np.full(len(every), np.iinfo(np.int64).max)
+    last = np.full(len(every), np.iinfo(np.int64).min)
     np.minimum.at(first, process, np.minimum.reduceat(enter_ns, begin))
     np.maximum.at(last, process, np.maximum.reduceat(leave_ns, begin))
     world = init_finalize(trace)
     rows = trace.offsets("calls")[world.location] + world.call
     final = world.is_finalize[world.instance]
-    first[processes[world.location[~final]]] = leave_ns[rows[~final]]
-    last[processes[world.location[final]]] = enter_ns[rows[final]]
-    return first[members], last[members]
+    first[number[world.location[~final]]] = leave_ns[rows[~final]]
+    last[number[world.location[final]]] = enter_ns[rows[final]]
+    asked = np.searchsorted(every, members)
+    return first[asked], last[asked]
 
 
 def _event_work(trace: Trace, row: Integers, begin: Integers) -> tuple[Integers, str]:
