@@ -8,7 +8,7 @@ import pytest
 from burstline import _core
 from burstline.show.code_lines import pseudocode
 from burstline.structure import detect
-from burstline.structure.exact.choice import Level
+from burstline.structure.exact.conditions import Level
 from burstline.structure.exact.loopnest import Cost
 from loop_programs import Do, If, loop, run
 
@@ -115,6 +115,51 @@ def test_the_plainer_of_two_rules_is_said():
     shown = listing(loop(8, Do("Send", 10), part, Do("Recv", 13)))
 
     assert "    if not last iteration:" in shown
+
+
+def test_conditions_are_nested_as_deep_as_they_were_written():
+    inner = If(lambda k: k > 0, (Do("Send", 12, when=lambda k: k == 3), Do("Bcast", 13)))
+    outer = If(lambda k: k < k.total - 1, (Do("Barrier", 11), inner))
+
+    assert listing(loop(5, Do("Recv", 10), outer)) == [
+        "for 1 to 5:",
+        "  MPI_Recv",
+        "  if not last iteration:",
+        "    MPI_Barrier",
+        "    if not first iteration:",
+        "      if iteration == 4:",
+        "        MPI_Send",
+        "      MPI_Bcast",
+    ]
+
+
+def test_a_condition_may_be_around_others_that_never_hold_together():
+    some = {1, 3, 9, 11, 13, 21, 27, 29, 35}
+    either = (
+        Do("Barrier", 11, when=lambda k: k in some),
+        Do("Bcast", 12, when=lambda k: k % 2 and k not in some),
+    )
+
+    shown = listing(loop(40, Do("Recv", 10), *either, Do("Wait", 13)))
+
+    assert [line.strip() for line in shown if ":" in line] == [
+        "for 1 to 40:",
+        "if every 2nd iteration:",
+        "if in 45.0 % of the iterations:",
+        "else:",
+    ]
+
+
+def test_of_conditions_as_short_those_of_fewer_branches_are_written():
+    calls = (Do("Send", 11, when=lambda k: k == 1), Do("Bcast", 12, when=lambda k: k == 2))
+
+    shown = listing(loop(3, Do("Recv", 10), *calls, Do("Wait", 13)))
+
+    assert [line for line in shown if ":" in line] == [
+        "for 1 to 3:",
+        "  if iteration == 2:",
+        "  if last iteration:",
+    ]
 
 
 def test_without_lines_ranks_that_make_other_calls_run_one_program():

@@ -138,12 +138,18 @@ class Cost(NamedTuple):
     # conditions, those that name no end of the loop twice; fewer are better of two as long
     conditions: int = 0
     disorder: int = 0  # neighbours against the order of their lines, that are in the length
+    lists: int = 0  # what rules that are long lists would cost as trip counts
 
     @property
     def rank(self) -> tuple[int, int, int, int]:
         """What is less for the better reading."""
-        left_open = self.length + 2 * self.unexplained
-        return left_open, self.length, self.disorder, self.conditions
+        told = self.length + self.lists
+        return told + 2 * self.unexplained, told, self.disorder, self.conditions
+
+    @property
+    def words(self) -> tuple[int, int, int]:
+        """What is less for the better way to write a body."""
+        return self.length + 2 * self.unexplained, self.length, self.conditions
 
     def plus(self, other: Cost) -> Cost:
         """The cost of both."""

@@ -167,19 +167,6 @@ def names_an_end(words: str) -> bool:
     return words.endswith(("first iteration", "last iteration"))
 
 
-def set_rules(items: Sequence[Item], around: Around) -> int:
-    """The conditions in a body whose rule is none of the plainest."""
-    total = 0
-    for chain in chains(items, around):
-        for item in chain:
-            if isinstance(item, Condition):
-                total += set_rules(item.items, around.inner(item))
-                if len(chain) == 1 or item is not chain[-1]:
-                    words = rule(item, around)
-                    total += words is None or not names_an_end(words)
-    return total
-
-
 def weight_of_rules(items: Sequence[Item], around: Around) -> int:
     """The conditions of a program, those twice that name no end of their loop."""
     total = 0

@@ -58,6 +58,15 @@ class Runs:
         columns = zip(*(part.columns()[1:] for part in [empty, *filled]), strict=True)
         return cls(np.concatenate([*begins, lengths[-1:]]), *map(np.concatenate, columns))
 
+    @classmethod
+    def union(cls, parts: Sequence[Runs]) -> Runs:
+        """The numbers of each lane that any of the parts has there, in ascending order."""
+        largest = max(parts, key=lambda part: int(part.counts().sum()))
+        if all(part is largest or part.is_within(largest) for part in parts):
+            return largest
+        lanes = range(len(largest.begin) - 1)
+        return cls.of(np.unique(np.concatenate([p.values(k) for p in parts])) for k in lanes)
+
     def columns(self) -> tuple[Integers, Integers, Integers, Integers]:
         """Begin, first, step and count."""
         return self.begin, self.first, self.step, self.count
