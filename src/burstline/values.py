@@ -8,12 +8,13 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import fields, is_dataclass
 from enum import Enum
+from math import isnan
 from typing import Any, ClassVar, Final, NamedTuple, TypeAlias, TypeVar
 
 T = TypeVar("T")
 Contract: TypeAlias = Sequence[str | tuple[str, "str | Callable[[Any], Any] | Contract"]]
-"""Keys in order: attributes, or a key and its attribute, its function, or the keys below it; a
-value for ``**`` has keys of its own."""
+"""Keys in order: attributes, or a key and its attribute, which may be one of an attribute, its
+function, or the keys below it; a value for ``**`` has keys of its own."""
 
 
 class Kind(Enum):
@@ -120,7 +121,7 @@ def _by_contract(result: object, contract: Contract) -> dict[str, Any]:
     for entry in contract:
         key, source = (entry, entry) if isinstance(entry, str) else entry
         if isinstance(source, str):
-            value = document(getattr(result, source))
+            value = document(_attribute(result, source))
         elif callable(source):
             value = document(source(result))
         else:
@@ -129,23 +130,34 @@ def _by_contract(result: object, contract: Contract) -> dict[str, Any]:
     return made
 
 
+def _attribute(value: object, path: str) -> object:
+    """What is at the end of a path of attributes; None where one on the way is."""
+    for name in path.split("."):
+        value = None if value is None else getattr(value, name)
+    return value
+
+
 def document(value: Any) -> Any:  # noqa: ANN401 -- any value
-    """A frozen result as JSON has it: fields by name, arrays as lists, numbers as they are.
+    """A frozen result as JSON has it: fields by name, arrays as lists, None for no number.
 
     >>> import numpy as np
-    >>> document((np.arange(2), None, {"a": np.int64(3)}))
-    [[0, 1], None, {'a': 3}]
+    >>> document((np.arange(2), None, {"a": np.int64(3), "b": float("nan")}))
+    [[0, 1], None, {'a': 3, 'b': None}]
     """
     import numpy as np  # noqa: PLC0415 -- no help loads NumPy
 
-    if value is None or type(value) in {str, int, float, bool}:
+    if isinstance(value, np.ndarray | np.generic):
+        value = value.tolist()
+    if value is None or type(value) in {str, int, bool}:
         return value
+    if isinstance(value, float):
+        return None if isnan(value) else value
     if hasattr(value, "as_dict"):
         return value.as_dict()
     if is_dataclass(value):
         value = {each.name: getattr(value, each.name) for each in fields(value)}
+    elif hasattr(value, "_asdict"):
+        value = value._asdict()
     if isinstance(value, Mapping):
         return {name: document(each) for name, each in value.items()}
-    if isinstance(value, np.ndarray | np.generic):
-        return value.tolist()
     return [document(each) for each in value] if isinstance(value, list | tuple) else value

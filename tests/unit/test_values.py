@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import json
 from dataclasses import dataclass
-from typing import ClassVar
+from typing import ClassVar, NamedTuple
 
 import numpy as np
 
@@ -55,3 +55,33 @@ def test_a_contract_names_keys_in_order_and_what_is_behind_them():
 
 def test_without_a_contract_a_result_is_its_fields():
     assert Inner(np.arange(2), "n").as_dict() == {"shares": [0, 1], "name": "n"}
+
+
+class Pair(NamedTuple):
+    """A row of a result."""
+
+    low: float
+    high: float | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class Holder(Documented):
+    """A result that shows what its attributes have."""
+
+    pair: Pair | None
+
+    CONTRACT: ClassVar[Contract] = (("least", "pair.low"), "pair")
+
+
+def test_a_contract_reaches_into_attributes_as_far_as_there_are_any():
+    assert Holder(Pair(1, 2)).as_dict() == {"least": 1, "pair": {"low": 1, "high": 2}}
+    assert Holder(None).as_dict() == {"least": None, "pair": None}
+
+
+def test_what_is_no_number_is_none():
+    shares = np.array([[0.5, np.nan]])
+
+    assert document([shares, Pair(np.float64("nan"))]) == [
+        [[0.5, None]],
+        {"low": None, "high": None},
+    ]

@@ -16,13 +16,14 @@ import json
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any, Final, Self
+from typing import Any, ClassVar, Final, Self
 
 import numpy as np
 
 from burstline.clocks.efforts import Effort
 from burstline.columns import Floats
 from burstline.errors import FormatError, printable, require_extra
+from burstline.values import Contract, Documented
 
 _VERSION: Final = 1
 _MOST_NS: Final = 1e9
@@ -37,7 +38,7 @@ _KEYS: Final = {"version", "origin", "openmp_call", "weights"}
 
 
 @dataclass(frozen=True, slots=True)
-class EffortModel:
+class EffortModel(Documented):
     """What a count of each counter takes, and where that was learned."""
 
     weights: Mapping[str, float]  # ns; counters that take nothing are left out
@@ -55,10 +56,10 @@ class EffortModel:
         cost = round(self.openmp_call) if call_cost is None else call_cost
         return Effort("lt_hwctr", self.weights, cost, mpi_work)
 
-    def as_dict(self) -> dict[str, Any]:
-        """The same for JSON."""
-        numbers = {"openmp_call": self.openmp_call, "weights": dict(self.weights)}
-        return {"version": _VERSION, "origin": self.origin} | numbers
+    CONTRACT: ClassVar[Contract] = (
+        ("version", lambda _: _VERSION),
+        *("origin", "openmp_call", "weights"),
+    )
 
     def text(self) -> str:
         """The file."""

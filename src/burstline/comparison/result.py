@@ -5,8 +5,8 @@ from __future__ import annotations
 import math
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
-from itertools import combinations
-from typing import Any, Final, NamedTuple
+from itertools import combinations, islice
+from typing import Any, ClassVar, Final, NamedTuple
 
 import numpy as np
 
@@ -15,6 +15,7 @@ from burstline.comparison.scores import jaccard
 from burstline.comparison.tables import TIME, Tables, side_by_side
 from burstline.errors import ParameterError
 from burstline.model.profile import Profile
+from burstline.values import Contract, Documented
 
 _MODELLED: Final = ("modelled_ticks", "modelled_share")
 """Facts of a profile of a logical clock."""
@@ -59,9 +60,15 @@ class Difference(NamedTuple):
     call_path: tuple[str, ...]
     shares: tuple[float, float]
 
+    def as_dict(self) -> dict[str, Any]:
+        """The same for JSON."""
+        a, b = self.shares
+        path = list(self.call_path)
+        return {"metric": self.metric, "call_path": path, "share_a": a, "share_b": b}
+
 
 @dataclass(frozen=True, slots=True, eq=False)
-class Comparison:
+class Comparison(Documented):
     """How alike profiles are, and where they differ.
 
     Attributes
@@ -165,49 +172,37 @@ class Comparison:
         first, second = self.by_call_path[TIME][[pair.first, pair.second]]
         return float(first[second == 0].sum()), float(second[first == 0].sum())
 
-    def as_dict(self) -> dict[str, Any]:
-        """All of it as JSON output, by the contract; the largest differences."""
-        least, names = self.least, self.names
-        listed = zip(range(_MOST_DIFFERENCES), self.differences(), strict=False)
-        return {
-            "verdict": verdict(self),
-            "metrics": self.metric_set,
-            "j_mc": self.j_mc,
-            "j_c": self.j_c,
-            "profiles": [
-                {"name": name, "runs": runs, "run_to_run": score}
-                | ({} if ticks is None else dict(zip(_MODELLED, ticks, strict=True)))
-                for name, runs, score, ticks in zip(
-                    names, self.runs, self.run_to_run, self.modelled, strict=True
-                )
-            ],
-            "pairs": [
-                {
-                    "a": names[pair.first],
-                    "b": names[pair.second],
-                    "j_mc": pair.j_mc,
-                    "j_c": pair.j_c,
-                }
-                for pair in self.pairs
-            ],
-            "least_alike": [names[least.first], names[least.second]],
-            "share_time": {
-                metric: [None if math.isnan(share) else share for share in shares]
-                for metric, shares in self.of_time.items()
-            },
-            "differences": [
-                {
-                    "metric": each.metric,
-                    "call_path": list(each.call_path),
-                    "share_a": each.shares[0],
-                    "share_b": each.shares[1],
-                }
-                for _, each in listed
-            ],
-            "elsewhere": list(self.elsewhere()),
-            "only_in": {metric: names[which] for metric, which in self.missing().items()},
-            "time_alone": list(self.timeless),
-        }
+    @property
+    def _verdict(self) -> str:
+        return verdict(self)
+
+    @property
+    def _profiles(self) -> list[dict[str, Any]]:
+        rows = zip(self.names, self.runs, self.run_to_run, self.modelled, strict=True)
+        return [
+            {"name": name, "runs": runs, "run_to_run": score}
+            | ({} if ticks is None else dict(zip(_MODELLED, ticks, strict=True)))
+            for name, runs, score, ticks in rows
+        ]
+
+    @property
+    def _pairs(self) -> list[dict[str, Any]]:
+        return [
+            {"a": self.names[a], "b": self.names[b], "j_mc": j_mc, "j_c": j_c}
+            for a, b, j_mc, j_c in self.pairs
+        ]
+
+    CONTRACT: ClassVar[Contract] = (
+        ("verdict", "_verdict"),
+        *(("metrics", "metric_set"), "j_mc", "j_c"),
+        *(("profiles", "_profiles"), ("pairs", "_pairs")),
+        ("least_alike", lambda self: [self.names[which] for which in self.least[:2]]),
+        ("share_time", "of_time"),
+        ("differences", lambda self: [*islice(self.differences(), _MOST_DIFFERENCES)]),
+        ("elsewhere", lambda self: self.elsewhere()),
+        ("only_in", lambda self: {m: self.names[one] for m, one in self.missing().items()}),
+        ("time_alone", "timeless"),
+    )
 
 
 def compare(

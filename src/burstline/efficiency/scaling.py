@@ -73,7 +73,7 @@ class _Measured(NamedTuple):
 
 
 @dataclass(frozen=True, slots=True)
-class ScaledRun:
+class ScaledRun(Documented):
     """One run beside the first."""
 
     path: str
@@ -95,18 +95,17 @@ class ScaledRun:
         """The part of the useful time whose counters are known."""
         return min(1.0, self.work.time_ns / max(self.useful_ns, 1))
 
-    def as_dict(self) -> dict[str, Any]:
-        """One of the runs of the document."""
+    @property
+    def _counters(self) -> dict[str, Any] | None:
         counts = dict(zip(self.work.counters, self.work.counts, strict=True))
-        counters = {"counts": counts, "time_ns": self.work.time_ns, "share": self.share}
-        return {
-            "path": self.path,
-            "ranks": self.ranks,
-            "threads": self.threads,
-            "efficiency": self.efficiency.as_dict() | dict(self.factors),
-            "useful_ns": self.useful_ns,
-            "counters": counters if counts else None,
-        }
+        made = {"counts": counts, "time_ns": self.work.time_ns, "share": self.share}
+        return made if counts else None
+
+    CONTRACT: ClassVar[Contract] = (
+        *("path", "ranks", "threads"),
+        ("efficiency", (("**", "efficiency"), ("**", "factors"))),
+        *("useful_ns", ("counters", "_counters")),
+    )
 
 
 @dataclass(frozen=True, slots=True)

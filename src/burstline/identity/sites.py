@@ -8,7 +8,7 @@ import numpy as np
 import numpy.typing as npt
 
 from burstline.columns import UNKNOWN, Integers, coded, dense
-from burstline.identity.call_paths import Path, clean_paths
+from burstline.identity.call_paths import Frame, Path, clean_paths
 from burstline.identity.communicators import splits_of
 from burstline.model import Trace
 
@@ -23,6 +23,11 @@ class Site:
     # partner relative to the caller's
     communicator: int | None = None
     offset: int | None = None
+
+    @property
+    def caller(self) -> Frame | None:
+        """The frame that calls MPI; None if the trace does not say."""
+        return self.path[-1] if self.path else None
 
 
 @dataclass(frozen=True, slots=True, eq=False)

@@ -439,7 +439,7 @@ def _change_cells(change: Change | None, *, is_first: bool) -> list[object]:
     """Where a segment differs from the one before, on which rank, from what to what."""
     if change is None:
         return ["" if is_first else "in no call of one rank", *[None] * 4]
-    caller = change.site.path[-1] if change.site.path else None
+    caller = change.site.caller
     place = _place_text(change.site.operation, caller)
     return [
         f"computing before {place}" if change.kind == "computing" else place,

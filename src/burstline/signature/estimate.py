@@ -3,14 +3,15 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
-from typing import Any, Final, NamedTuple
+from dataclasses import dataclass, replace
+from typing import Any, ClassVar, Final, NamedTuple
 
 import numpy as np
 
 from burstline.columns import Floats
 from burstline.errors import InconsistentTraceError, ParameterError, plural
 from burstline.signature.model import Measurement, Phase, Process, Signature, Stamps
+from burstline.values import Contract, Documented
 
 ESTIMATORS: Final = ("ratio", "mean")
 """How an early part tells of the rest: by what it took on both machines, or by its mean."""
@@ -31,7 +32,8 @@ class Measured(NamedTuple):
     error: float  # standard error of the ratio, or of the mean as a share of it
 
 
-class Estimate(NamedTuple):
+@dataclass(frozen=True, slots=True)
+class Estimate(Documented):
     """The predicted run of one process, from MPI_Init to MPI_Finalize."""
 
     rank: int
@@ -69,22 +71,12 @@ class Estimate(NamedTuple):
             return None
         return (self.predicted_ns - self.actual_ns) / self.actual_ns
 
-    def as_dict(self) -> dict[str, Any]:
-        """The estimate as JSON output."""
-        return {
-            "rank": self.rank,
-            "predicted_ns": self.predicted_ns,
-            "interval_ns": list(self.interval_ns),
-            "usable": self.usable,
-            "reason": self.reason or None,
-            "seed_predicted_ns": self.seed_predicted_ns,
-            "early_ns": self.early_ns,
-            "rest_ns": self.rest_ns,
-            "set_ns": self.set_ns,
-            "measured_ns": self.measured_ns,
-            "actual_ns": self.actual_ns,
-            "error": self.error,
-        }
+    CONTRACT: ClassVar[Contract] = (
+        *("rank", "predicted_ns", "interval_ns", "usable"),
+        ("reason", lambda self: self.reason or None),
+        *("seed_predicted_ns", "early_ns", "rest_ns", "set_ns", "measured_ns"),
+        *("actual_ns", "error"),
+    )
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -271,9 +263,10 @@ def _mean_of(signature: Signature, runs: Sequence[Estimate], shared: str) -> Est
         return found
     share = (high - low) / max(predicted_ns, 1)
     reason = _most_of_width(signature, apart, float(by_windows) / max(predicted_ns, 1))
-    return found._replace(
+    return replace(
+        found,
         reason=f"the interval is {share:.0%} of the prediction wide, above all because {reason}"
-        + shared
+        + shared,
     )
 
 

@@ -32,10 +32,6 @@ class CallCommunicators:
     law: str | None = None  # how they part the ranks
     root_law: str | None = None  # which member of each is the root of the call
 
-    def listed(self) -> list[list[int]] | None:
-        """The ranks in each as JSON output."""
-        return None if self.members is None else [list(ranks) for ranks in self.members]
-
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Memberships:

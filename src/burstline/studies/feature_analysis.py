@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 from dataclasses import dataclass
 from itertools import compress
-from typing import TYPE_CHECKING, Any, Final
+from typing import TYPE_CHECKING, ClassVar, Final
 
 import numpy as np
 
@@ -13,6 +13,7 @@ from burstline.columns import Floats, Integers
 from burstline.errors import NotEnoughDataError, require_extra
 from burstline.studies.loop_features import Features
 from burstline.studies.loop_labels import NO_LABEL
+from burstline.values import Contract, Documented
 
 if TYPE_CHECKING:
     from sklearn.ensemble import RandomForestClassifier
@@ -23,7 +24,7 @@ _SAME: Final = 1e-9
 
 
 @dataclass(frozen=True, slots=True, eq=False)
-class FactorMap:
+class FactorMap(Documented):
     """Principal components of features."""
 
     names: tuple[str, ...]  # the variables that differ from row to row
@@ -41,15 +42,12 @@ class FactorMap:
         """Share of the variance of each variable that two components hold, (variables,)."""
         return (self.correlation[:, :2] ** 2).sum(axis=1)
 
-    def as_dict(self) -> dict[str, Any]:
-        """The map as JSON output."""
-        return {
-            "rows": self.rows,
-            "explained": self.explained.tolist(),
-            "correlation": dict(zip(self.names, self.correlation.tolist(), strict=True)),
-            "between": dict(zip(self.names, self.between.tolist(), strict=True)),
-            "constant": list(self.constant),
-        }
+    CONTRACT: ClassVar[Contract] = (
+        *("rows", "explained"),
+        ("correlation", lambda self: dict(zip(self.names, self.correlation, strict=True))),
+        ("between", lambda self: dict(zip(self.names, self.between, strict=True))),
+        "constant",
+    )
 
 
 def factor_map(found: Features) -> FactorMap:
@@ -120,7 +118,7 @@ _SEED: Final = 20_170_331
 
 
 @dataclass(frozen=True, slots=True, eq=False)
-class Importance:
+class Importance(Documented):
     """How much each feature says about the loop of a call."""
 
     names: tuple[str, ...]  # the variables
@@ -138,20 +136,17 @@ class Importance:
     loops: int
     tested: int
 
-    def as_dict(self) -> dict[str, Any]:
-        """The importance as JSON output."""
-        tested = self.tested > 0
-        return {
-            "rows": self.rows,
-            "loops": self.loops,
-            "tested": self.tested,
-            "accuracy": self.accuracy if tested else None,
-            "by_chance": self.by_chance if tested else None,
-            "impurity": dict(zip(self.names, self.impurity.tolist(), strict=True)),
-            "permutation": dict(zip(self.names, self.permutation.tolist(), strict=True))
-            if tested
-            else None,
-        }
+    @property
+    def _permutation(self) -> dict[str, float] | None:
+        by_name = dict(zip(self.names, self.permutation.tolist(), strict=True))
+        return by_name if self.tested else None
+
+    CONTRACT: ClassVar[Contract] = (
+        *("rows", "loops", "tested", "accuracy"),
+        ("by_chance", lambda self: self.by_chance if self.tested else None),
+        ("impurity", lambda self: dict(zip(self.names, self.impurity, strict=True))),
+        ("permutation", "_permutation"),
+    )
 
 
 def importance(found: Features) -> Importance:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 from dataclasses import dataclass
-from typing import Any, ClassVar, Final
+from typing import ClassVar, Final
 
 import numpy as np
 
@@ -22,7 +22,7 @@ _LEAST: Final = 0.02
 
 
 @dataclass(frozen=True, slots=True, eq=False)
-class Score:
+class Score(Documented):
     """How well a set of features predicts bursts that the predictor has never seen.
 
     Attributes
@@ -73,21 +73,17 @@ class Score:
         """Standard deviation of the error over the folds."""
         return float(self.errors.std(ddof=1))
 
-    def as_dict(self) -> dict[str, Any]:
-        """The score as JSON output."""
+    @property
+    def _mean_r2(self) -> float | None:
         defined = self.r2[~np.isnan(self.r2)]
-        return {
-            "mean": self.mean,
-            "spread": self.spread,
-            "median": float(self.medians.mean()),
-            "relative": float(self.relative.mean()),
-            "weighted": float(self.weighted.mean()),
-            "r2": float(defined.mean()) if len(defined) else None,
-            "seen": self.seen,
-            "unseen": self.unseen,
-            "folds": self.errors.tolist(),
-            "features": list(self.features),
-        }
+        return float(defined.mean()) if len(defined) else None
+
+    CONTRACT: ClassVar[Contract] = (
+        *("mean", "spread", ("median", lambda self: self.medians.mean())),
+        ("relative", lambda self: self.relative.mean()),
+        ("weighted", lambda self: self.weighted.mean()),
+        *(("r2", "_mean_r2"), "seen", "unseen", ("folds", "errors"), "features"),
+    )
 
 
 @dataclass(frozen=True, slots=True)

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import asdict, dataclass, field
+from dataclasses import dataclass, field
 from typing import Any, ClassVar, Final
 
 import numpy as np
@@ -26,7 +26,7 @@ from burstline.identity import CallTree
 from burstline.model import LOCATIONS, Profile, Trace, Values
 from burstline.model import METRICS as METRIC_TABLE
 from burstline.synchronisation import Intervals, Sync
-from burstline.values import Contract, Documented
+from burstline.values import Contract, Documented, document
 from burstline.waits.intrinsic import Intrinsic
 from burstline.waits.metrics import (
     METRICS,
@@ -245,7 +245,7 @@ class Waits:
             "most_severe": severe,
             "delays": told,
             "delays_share": sum(row["wait_ns"] for row in told) / whole if whole else 1.0,
-            "by": [asdict(part) for part in self.by],
+            "by": document(self.by),
             "efficiency": self.efficiency,
             **modelled,
             "coverage": self.coverage,

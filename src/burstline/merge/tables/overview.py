@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator
-from dataclasses import asdict, dataclass
+from dataclasses import dataclass
 from typing import Any, ClassVar, Final
 
 import pyarrow as pa
@@ -17,7 +17,7 @@ _TEN: Final = 10
 
 
 @dataclass(slots=True)
-class ColumnFacts:
+class ColumnFacts(Documented):
     """What one column holds."""
 
     # its name, ``int32 int64 double text``, its unit, and what it means
@@ -50,11 +50,10 @@ class ColumnFacts:
             self.most = ends["max"] if self.most is None else max(self.most, ends["max"])
         self.known += rows
 
-    def as_dict(self) -> dict[str, Any]:
-        """The facts as JSON output; of texts, how many there are."""
-        facts = asdict(self)
-        values = facts.pop("values")
-        return facts | {"distinct": None if values is None else len(values)}
+    CONTRACT: ClassVar[Contract] = (
+        *("name", "type", "unit", "doc", "known", "least", "most", "mean"),
+        ("distinct", lambda self: None if self.values is None else len(self.values)),
+    )
 
 
 class Overview(Documented):

@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import asdict, dataclass
-from typing import Any, Final, NamedTuple
+from dataclasses import dataclass
+from typing import Any, ClassVar, Final, NamedTuple
 
 import numpy as np
 
@@ -18,6 +18,7 @@ from burstline.merge.trust.quality import PUBLISHED, CounterQuality, Limits, com
 from burstline.model import Trace
 from burstline.progress import SILENCE, Progress
 from burstline.structure import detect
+from burstline.values import Contract, Documented
 
 BY: Final = ("call-path", "phase")
 _CORRELATED: Final = 1_000_000
@@ -47,7 +48,7 @@ class BurstPlaces(NamedTuple):
 
 
 @dataclass(frozen=True, slots=True, eq=False)
-class Check:
+class Check(Documented):
     """How well runs with the same counters agree; made by :func:`check`.
 
     Attributes
@@ -90,28 +91,20 @@ class Check:
         """Share of the bursts of all runs that were matched."""
         return float(self.matching.matched.sum() / max(self.matching.bursts.sum(), 1))
 
-    def as_dict(self) -> dict[str, Any]:
-        """All figures by name of the counter; None where there is no such figure."""
-        matching = self.matching
-        runs = zip(matching.bursts, matching.matched, matching.match_rate, strict=True)
-        cells = [
-            [None if np.isnan(cell) else float(cell) for cell in row] for row in self.matrix
-        ]
-        return {
-            "match_rate": self.match_rate,
-            "method": matching.method,
-            "base": matching.base,
-            "runs": [
-                {"bursts": int(bursts), "matched": int(matched), "match_rate": float(rate)}
-                for bursts, matched, rate in runs
-            ],
-            "counters": {each.name: each.as_dict() for each in self.counters},
-            "features": {each.name: each.as_dict() for each in self.features},
-            "alone": list(self.alone),
-            "correlations": {"names": list(self.names), "matrix": cells},
-            "by": self.by or None,
-            "variations": [asdict(each) for each in self.variations],
-        }
+    @property
+    def _runs(self) -> list[dict[str, Any]]:
+        names = ("bursts", "matched", "match_rate")
+        rows = zip(*(getattr(self.matching, name).tolist() for name in names), strict=True)
+        return [dict(zip(names, row, strict=True)) for row in rows]
+
+    CONTRACT: ClassVar[Contract] = (
+        *("match_rate", ("method", "matching.method"), ("base", "matching.base")),
+        ("runs", "_runs"),
+        ("counters", lambda self: {each.name: each for each in self.counters}),
+        ("features", lambda self: {each.name: each for each in self.features}),
+        *("alone", ("correlations", ("names", "matrix"))),
+        *(("by", lambda self: self.by or None), "variations"),
+    )
 
 
 def check(

@@ -187,8 +187,7 @@ class CounterQuality(Documented):
             (
                 *("bursts", "counted", "appearing", "of_total", "fenced_mae"),
                 *("fenced_relative", "correlations"),
-                ("decided_by", lambda self: [each._asdict() for each in self.decided_by]),
-                "per_run",
+                *("decided_by", "per_run"),
             ),
         ),
     )

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass, field
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, ClassVar
 
 import numpy as np
 import numpy.typing as npt
@@ -17,6 +17,7 @@ from burstline.structure.program.iterations import Iterations, Steps, timed
 from burstline.structure.program.nodes import Call, Item, Loop, share_of, tree, walk
 from burstline.structure.program.rules import Around, Conditions, size
 from burstline.structure.reduction import Reduced
+from burstline.values import Contract, Documented
 
 if TYPE_CHECKING:
     import polars as pl
@@ -33,7 +34,7 @@ class Coverage:
 
 
 @dataclass(frozen=True, slots=True, eq=False)
-class Structure:
+class Structure(Documented):
     """What a program does over time: its loops, and the calls around them.
 
     Attributes
@@ -146,37 +147,35 @@ class Structure:
         """How many of its conditions follow a rule, and how many do not."""
         return Conditions.of(self.items)
 
-    def as_dict(self) -> dict[str, Any]:
-        """The structure as JSON output."""
-        grid, nodes = self.grid, self.nodes
-        by_rank: dict[str, float] = {}  # the smallest of its lanes
+    @property
+    def _fidelity_by_rank(self) -> dict[str, float]:
+        """The smallest of the lanes of each rank."""
+        by_rank: dict[str, float] = {}
         for rank, value in zip(map(str, self.ranks), self.fidelity_by_lane, strict=True):
             by_rank[rank] = min(value, by_rank.get(rank, value))
-        executed = sum(int(call.executions.sum()) for call in self.left_out)
+        return by_rank
+
+    @property
+    def _left_out(self) -> dict[str, int]:
+        executions = [call.executions for call in self.left_out]
         spent = sum(call.time_ns * int(call.executions.sum()) for call in self.left_out)
         return {
-            "method": self.method,
-            "parameters": dict(self.parameters),
-            "callpath": self.callpath,
-            "run_ns": self.run_ns,
-            "fidelity": self.fidelity,
-            "fidelity_by_rank": by_rank,
-            "conditions": self.conditions._asdict(),
-            "grid": grid and grid._asdict(),
-            "coverage": self.coverage.calls,
-            "coverage_time": self.coverage.time,
-            "size": {"nodes": nodes, "calls": self.calls, "ratio": nodes / self.calls},
-            "classes": [list(ranks) for ranks in self.classes],
-            "unique_calls": self.unique_calls,
-            "loops": self._with_shares([loop.as_dict() for loop in self.loops]),
-            "outside": self._with_shares([call.as_dict() for call in self.outside]),
-            "program": self._with_shares(tree(self.items)),
-            "left_out": {
-                "unique_calls": sum(int(np.count_nonzero(c.executions)) for c in self.left_out),
-                "calls": executed,
-                "time_ns": round(spent),
-            },
+            "unique_calls": sum(int(np.count_nonzero(each)) for each in executions),
+            "calls": sum(int(each.sum()) for each in executions),
+            "time_ns": round(spent),
         }
+
+    CONTRACT: ClassVar[Contract] = (
+        *("method", "parameters", "callpath", "run_ns", "fidelity"),
+        *(("fidelity_by_rank", "_fidelity_by_rank"), "conditions", "grid"),
+        *(("coverage", "coverage.calls"), ("coverage_time", "coverage.time")),
+        ("size", ("nodes", "calls", ("ratio", lambda self: self.nodes / self.calls))),
+        *("classes", "unique_calls"),
+        ("loops", lambda self: self._with_shares([loop.as_dict() for loop in self.loops])),
+        ("outside", lambda self: self._with_shares([each.as_dict() for each in self.outside])),
+        ("program", lambda self: self._with_shares(tree(self.items))),
+        ("left_out", "_left_out"),
+    )
 
     def rows(self) -> list[dict[str, Any]]:
         """A dictionary per node, in the order of the program; times in ns, None for nothing."""

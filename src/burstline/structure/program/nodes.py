@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
-from typing import Any
+from typing import Any, ClassVar, Final
 
 import numpy as np
 
@@ -15,16 +15,19 @@ from burstline.structure.communicators import CallCommunicators
 from burstline.structure.exchanges import Partners
 from burstline.structure.program.ranks import compact
 from burstline.structure.program.runs import Runs
+from burstline.values import Contract, Documented
 
 _PLACE = ("file", "line", "function")
 _FIGURES = (
     *("iterations", "probability", "executions", "mean_ns", "total_ns", "mean_bytes", "share"),
 )
+_EXECUTED: Final = ("executions", lambda node: int(node.executions.sum()))
+_WHEN: Final = ("when", lambda node: _progressions(node.when, node.executions))
 _COLUMNS = ("depth", "kind", "loop", "operation", *_PLACE, *_FIGURES, "ranks")
 
 
 @dataclass(frozen=True, slots=True, eq=False)
-class Call:
+class Call(Documented):
     """An MPI call of the program, as all ranks that make it see it together.
 
     Attributes
@@ -100,48 +103,34 @@ class Call:
         """The computation before all executions, on all lanes."""
         return round((self.burst_ns or 0) * int(self.executions.sum()))
 
-    def as_dict(self) -> dict[str, Any]:
-        """The call as JSON output."""
-        partners, several = self.partners, self.communicators
-        return {
-            "operation": self.operation,
-            **self._place(),
-            "probability": self.probability,
-            "path": [[f.function, f.file, f.line] for f in self.path],
-            "ranks": list(self.ranks),
-            "executions": int(self.executions.sum()),
-            "mean_ns": round(self.time_ns),
-            "total_ns": self.total_ns,
-            "spread_ns": round(self.time_spread_ns),
-            "mean_bytes": self.size_bytes,
-            "spread_bytes": self.size_spread_bytes,
-            "burst_ns": None if self.burst_ns is None else round(self.burst_ns),
-            "burst_total_ns": self.computing_ns,
-            "counters": dict(self.counters),
-            "iteration_counters": dict(self.iteration_counters),
-            "peers": None if partners.ranks is None else list(partners.ranks),
-            "peer_count": partners.count,
-            "peers_vary": partners.vary,
-            "peer_law": partners.law and partners.law.text,
-            "peer_law_share": partners.law and partners.law.share,
-            "offset": self.offset,
-            "communicator": self.communicator,
-            "communicators": several.listed(),
-            "communicator_count": several.count,
-            "communicator_law": several.law,
-            "roots": list(self.roots),
-            "root_law": several.root_law,
-            "when": _progressions(self.when, self.executions),
-        }
+    @property
+    def place(self) -> dict[str, Any]:
+        """Its name, and where in the source it is called."""
+        caller = {name: self.caller and getattr(self.caller, name) for name in _PLACE}
+        return {"operation": self.operation} | caller
+
+    CONTRACT: ClassVar[Contract] = (
+        *(("**", "place"), "probability"),
+        ("path", lambda self: [[f.function, f.file, f.line] for f in self.path]),
+        *("ranks", _EXECUTED, ("mean_ns", lambda self: round(self.time_ns)), "total_ns"),
+        ("spread_ns", lambda self: round(self.time_spread_ns)),
+        *(("mean_bytes", "size_bytes"), ("spread_bytes", "size_spread_bytes")),
+        ("burst_ns", lambda self: None if self.burst_ns is None else round(self.burst_ns)),
+        *(("burst_total_ns", "computing_ns"), "counters", "iteration_counters"),
+        *(("peers", "partners.ranks"), ("peer_count", "partners.count")),
+        ("peers_vary", "partners.vary"),
+        *(("peer_law", "partners.law.text"), ("peer_law_share", "partners.law.share")),
+        *("offset", "communicator", ("communicators", "communicators.members")),
+        ("communicator_count", "communicators.count"),
+        ("communicator_law", "communicators.law"),
+        *("roots", ("root_law", "communicators.root_law"), _WHEN),
+    )
 
     def row(self, depth: int) -> dict[str, Any]:
         """The row of the call in a table of nodes."""
-        more = {"operation": self.operation, "mean_bytes": self.size_bytes} | self._place()
+        more = {"mean_bytes": self.size_bytes} | self.place
         times = {"mean_ns": round(self.time_ns), "total_ns": self.total_ns}
         return _table_row(self, depth, "call", **times, **more)
-
-    def _place(self) -> dict[str, Any]:
-        return {name: self.caller and getattr(self.caller, name) for name in _PLACE}
 
     def title(self) -> str:
         """The call in one line."""
@@ -149,7 +138,7 @@ class Call:
 
 
 @dataclass(frozen=True, slots=True, eq=False)
-class Loop:
+class Loop(Documented):
     """A loop of the program.
 
     Attributes
@@ -213,26 +202,19 @@ class Loop:
         """The calls of its own body, those of subloops left out."""
         return tuple(call for call, _ in _own_calls(self.items))
 
-    def as_dict(self) -> dict[str, Any]:
-        """The loop as JSON output."""
-        return {
-            "id": self.id,
-            "parent": self.parent,
-            "iterations": self.iterations,
-            "total_iterations": self.total_iterations,
-            "mean_ns": round(self.mean_ns),
-            "total_ns": self.total_ns,
-            "share": self.share,
-            "ranks": list(self.ranks),
-            "probability": self.probability,
-            "hidden": self.hidden,
-            "when": _progressions(self.when, self.executions),
-            "trips": _progressions(self.trips, self.executions),
-            "calls": [
+    CONTRACT: ClassVar[Contract] = (
+        *("id", "parent", "iterations", "total_iterations"),
+        *(("mean_ns", lambda self: round(self.mean_ns)), "total_ns", "share", "ranks"),
+        *("probability", "hidden", _WHEN),
+        ("trips", lambda self: _progressions(self.trips, self.executions)),
+        (
+            "calls",
+            lambda self: [
                 call.as_dict() | {"when": _progressions(when, call.executions)}
                 for call, when in _own_calls(self.items)
             ],
-        }
+        ),
+    )
 
     def row(self, depth: int) -> dict[str, Any]:
         """The row of the loop in a table of nodes."""
@@ -247,7 +229,7 @@ class Loop:
 
 
 @dataclass(frozen=True, slots=True, eq=False)
-class Condition:
+class Condition(Documented):
     """A part of a body that is executed in some of its iterations only.
 
     Attributes
@@ -270,14 +252,7 @@ class Condition:
     items: tuple[Call | Loop | Condition, ...]
     when: Runs
 
-    def as_dict(self) -> dict[str, Any]:
-        """The condition as JSON output."""
-        return {
-            "probability": self.probability,
-            "ranks": list(self.ranks),
-            "executions": int(self.executions.sum()),
-            "when": _progressions(self.when, self.executions),
-        }
+    CONTRACT: ClassVar[Contract] = ("probability", "ranks", _EXECUTED, _WHEN)
 
     def row(self, depth: int) -> dict[str, Any]:
         """The row of the condition in a table of nodes."""

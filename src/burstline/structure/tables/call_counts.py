@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Collection, Iterator
 from dataclasses import dataclass
-from typing import Any, Final
+from typing import Any, ClassVar, Final
 
 import numpy as np
 
@@ -13,13 +13,14 @@ from burstline.errors import NotEnoughDataError, ParameterError
 from burstline.structure.program.model import Structure
 from burstline.structure.program.nodes import Call, walk
 from burstline.structure.seen import Seen
+from burstline.values import Contract, Documented
 
 _LONG: Final = 0.05
 """Share of what an iteration computes that a computation lasts at least to begin a phase."""
 
 
 @dataclass(frozen=True, slots=True)
-class CallPhase:
+class CallPhase(Documented):
     """What follows a long computation, up to the next one."""
 
     first: Call | None  # the call that the computation leads to; None where there is none
@@ -30,9 +31,11 @@ class CallPhase:
         """The same in whole nanoseconds."""
         return None if self.burst_ns is None else round(self.burst_ns)
 
+    CONTRACT: ClassVar[Contract] = (("begins_with", "first.place"), "computing_ns")
+
 
 @dataclass(frozen=True, slots=True, eq=False)
-class CallCounts:
+class CallCounts(Documented):
     """How often the ranks shown make each MPI call in a loop."""
 
     loop: int  # number of the loop
@@ -59,15 +62,9 @@ class CallCounts:
                         "per_iteration": calls / self.iterations,
                     }
 
-    def as_dict(self) -> dict[str, Any]:
-        """The counts as JSON output."""
-        phases = []
-        for phase in self.phases:
-            first = None if phase.first is None else phase.first.as_dict()
-            names = ("operation", "file", "line", "function")
-            begins = first and {name: first[name] for name in names}
-            phases.append({"begins_with": begins, "computing_ns": phase.computing_ns})
-        calls = [
+    @property
+    def _of_operations(self) -> list[dict[str, Any]]:
+        return [
             {
                 "operation": name,
                 "calls": sum(row),
@@ -76,8 +73,11 @@ class CallCounts:
             }
             for name, row in zip(self.operations, self.calls.tolist(), strict=True)
         ]
-        shown = {"loop": self.loop, "ranks": list(self.ranks), "iterations": self.iterations}
-        return shown | {"bursts_ns": round(self.bursts_ns), "phases": phases, "calls": calls}
+
+    CONTRACT: ClassVar[Contract] = (
+        *("loop", "ranks", "iterations", ("bursts_ns", lambda self: round(self.bursts_ns))),
+        *("phases", ("calls", "_of_operations")),
+    )
 
 
 def call_counts(

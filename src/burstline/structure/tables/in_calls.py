@@ -13,8 +13,6 @@ from burstline.model import NO_VALUE, Trace, inside_calls
 from burstline.structure.program.model import Structure
 from burstline.structure.program.nodes import Call, walk
 
-_PLACE = ("operation", "file", "line", "function")
-
 
 @dataclass(frozen=True, slots=True, eq=False)
 class InCalls:
@@ -41,8 +39,7 @@ class InCalls:
         """Each call of the program in which a counter was read, with the means."""
         for item, _ in walk(self.structure.items):
             if isinstance(item, Call) and (means := self.of(item)):
-                known = item.as_dict()
-                yield {name: known[name] for name in _PLACE} | {"counters": means}
+                yield item.place | {"counters": means}
 
 
 def in_calls(trace: Trace, structure: Structure) -> InCalls:

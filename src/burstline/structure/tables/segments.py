@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 from dataclasses import dataclass
 from itertools import pairwise
-from typing import Any, ClassVar, Final, Literal
+from typing import ClassVar, Final, Literal
 
 import numpy as np
 
@@ -19,14 +19,13 @@ from burstline.structure.tables.table import LoopTable
 from burstline.values import Contract, Documented
 
 _COMPUTING, _MPI = 0, 1
-_PLACE = ("file", "line", "function")
 _HALF: Final = 0.5
 _AS_MUCH: Final = 0.9
 """Calls whose time changes by this share of the most have changed as much."""
 
 
 @dataclass(frozen=True, slots=True)
-class Change:
+class Change(Documented):
     """Where an iteration spends its time otherwise than in the segment before."""
 
     kind: Literal["computing", "MPI"]  # before the call, or in it
@@ -38,13 +37,11 @@ class Change:
     now_ns: float
     share: float  # of the change of the iteration
 
-    def as_dict(self) -> dict[str, Any]:
-        """The change as JSON output."""
-        caller = self.site.path[-1] if self.site.path else None
-        place = {name: caller and getattr(caller, name) for name in _PLACE}
-        names = ("rank", "ranks", "before_ns", "now_ns", "share")
-        values = {name: getattr(self, name) for name in names}
-        return {"kind": self.kind, "operation": self.site.operation} | place | values
+    CONTRACT: ClassVar[Contract] = (
+        *("kind", ("operation", "site.operation")),
+        *((name, f"site.caller.{name}") for name in ("file", "line", "function")),
+        *("rank", "ranks", "before_ns", "now_ns", "share"),
+    )
 
 
 @dataclass(frozen=True, slots=True)

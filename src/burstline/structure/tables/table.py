@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import asdict, dataclass, replace
-from typing import TYPE_CHECKING, Any, Final, NamedTuple
+from typing import TYPE_CHECKING, Any, ClassVar, Final, NamedTuple
 
 import numpy as np
 import numpy.typing as npt
@@ -13,6 +13,7 @@ from burstline.columns import Columns, Floats, Integers, Mask, begins_run, quoti
 from burstline.errors import plural
 from burstline.model import NO_VALUE
 from burstline.structure.tables.spread import FAR_OUT, Trend, medians, scores, trend
+from burstline.values import Contract, Documented, document
 
 if TYPE_CHECKING:
     import polars as pl
@@ -22,7 +23,7 @@ _FEWEST_WHOLE: Final = 2
 
 
 @dataclass(frozen=True, slots=True)
-class LoopSummary:
+class LoopSummary(Documented):
     """How long the counted iterations of a loop last, how that spreads, whether it drifts."""
 
     iterations: int  # most iterations of a lane
@@ -59,9 +60,7 @@ class LoopSummary:
         """Standard deviation over mean."""
         return self.std_ns / self.mean_ns if self.mean_ns else 0.0
 
-    def as_dict(self) -> dict[str, Any]:
-        """The summary as JSON output."""
-        return asdict(self) | {"variation": self.variation}
+    CONTRACT: ClassVar[Contract] = (("**", asdict), "variation")
 
 
 class Slow(NamedTuple):
@@ -262,7 +261,7 @@ class LoopTable:
             "loop": self.loop,
             "method": self.method,
             "summary": self.summary().as_dict(),
-            "slowest": [slow._asdict() for slow in self.slowest(most)],
+            "slowest": document(self.slowest(most)),
             "by_iteration": _row_dictionaries(self.by_iteration()),
             "by_rank": _row_dictionaries(self.by_rank()),
         }
@@ -275,13 +274,8 @@ class LoopTable:
 
 def _row_dictionaries(columns: dict[str, npt.NDArray[Any]]) -> list[dict[str, Any]]:
     """A dictionary per row, None for what is not a number."""
-    return [
-        {
-            name: None if value != value else value  # noqa: PLR0124 -- not a number
-            for name, value in zip(columns, row, strict=True)
-        }
-        for row in zip(*(column.tolist() for column in columns.values()), strict=True)
-    ]
+    rows = zip(*document(list(columns.values())), strict=True)
+    return [dict(zip(columns, row, strict=True)) for row in rows]
 
 
 def _over_ranks(table: LoopTable, chosen: Integers) -> Columns:
