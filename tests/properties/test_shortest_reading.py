@@ -168,6 +168,15 @@ def test_peeled_witnesses_are_no_longer_and_make_the_same_calls(readings):
     assert shorter > 30
 
 
+@pytest.mark.parametrize("seed", [142, 440, 812, 1213, 1239, 1270])
+def test_what_was_read_longer_once_is_not_anymore(seed):
+    program = Program(seed)
+
+    found = read(program, paths=True)
+
+    assert description_length(found.items) <= description_length(witness(program, peeled=True))
+
+
 def calls_of(items, program, rank):
     """Give operation and line of the calls that a structure makes on a rank."""
     names = {

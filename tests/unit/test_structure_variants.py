@@ -90,6 +90,52 @@ def test_a_call_of_the_last_iteration_stands_where_its_line_does():
     ]
 
 
+def test_calls_of_the_other_branch_stand_in_their_loop_with_it():
+    branches = (
+        Do("Send", 10, when=lambda k: k > 0),
+        Do("Bcast", 12, when=lambda k: k == 0),
+        Do("Reduce", 13, when=lambda k: k == 0),
+    )
+
+    assert listing(Do("Recv", 9), loop(2, *branches, Do("Wait", 14))) == [
+        "MPI_Recv",
+        "for 1 to 2:",
+        "  if not first iteration:",
+        "    MPI_Send",
+        "  else:",
+        "    MPI_Bcast",
+        "    MPI_Reduce",
+        "  MPI_Wait",
+    ]
+
+
+@pytest.mark.parametrize(
+    ("times", "inner", "said"),
+    [
+        (lambda turn: 9 + turn.rank, 9, ["for 1 to 9..10", "  for 1 to 9:"]),
+        (9, lambda turn: 9 + turn.rank, ["for 1 to 9:", "  for 1 to 9..10"]),
+        (
+            lambda turn: 7 + turn.rank,
+            lambda turn: 9 + turn.rank,
+            ["for 1 to 7..8", "  for 1 to 9..10"],
+        ),
+    ],
+)
+def test_two_loops_that_look_like_one_are_told_apart_by_what_repeats(times, inner, said):
+    body = (
+        Do("Send", 10, when=lambda k: k % 4 == 3),
+        Do("Bcast", 11, when=lambda k: k > 0),
+        Do("Recv", 12),
+        Do("Reduce", 13, when=lambda k: k in {1, 2, 6}),
+    )
+
+    shown = listing(
+        loop(times, Do("Wait", 9, when=lambda k: k == 4), loop(inner, *body)), ranks=2
+    )
+
+    assert [line.rstrip() for line in shown if "for" in line] == said
+
+
 def test_a_condition_may_begin_with_a_call_that_it_makes_now_and_then():
     part = If(
         lambda k: k % 3 == 1,
@@ -118,7 +164,8 @@ def test_the_plainer_of_two_rules_is_said():
 
 
 def test_conditions_are_nested_as_deep_as_they_were_written():
-    inner = If(lambda k: k > 0, (Do("Send", 12, when=lambda k: k == 3), Do("Bcast", 13)))
+    now_and_then = Do("Send", 13, when=lambda k: k == 3)
+    inner = If(lambda k: k > 0, (Do("Reduce", 12), now_and_then, Do("Bcast", 14)))
     outer = If(lambda k: k < k.total - 1, (Do("Barrier", 11), inner))
 
     assert listing(loop(5, Do("Recv", 10), outer)) == [
@@ -127,6 +174,7 @@ def test_conditions_are_nested_as_deep_as_they_were_written():
         "  if not last iteration:",
         "    MPI_Barrier",
         "    if not first iteration:",
+        "      MPI_Reduce",
         "      if iteration == 4:",
         "        MPI_Send",
         "      MPI_Bcast",

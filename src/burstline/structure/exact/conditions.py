@@ -163,7 +163,6 @@ class Level:
         best = [Written()]
         for begin in reversed(range(len(alike))):
             ways = (part.plus(best[len(alike) - end]) for part, end in run.beginning(begin))
-            # of those that cost the same the first, where most is in one condition
             best.append(min(ways, key=lambda way: way.cost.words))
         return best[-1]
 
@@ -186,7 +185,8 @@ class Level:
         alone = [self._mask(lane) for lane in lanes]
         words = self._words(np.logical_or.reduce(alone), chosen)
         if words is not None:
-            return Cost(0, 2, 1 if names_an_end(words) else 2, lists=_list_length(words))
+            weight = 1 if names_an_end(words) else 2
+            return Cost(0, 2, weight, lists=_list_length(words), letters=len(words))
         by_rank = [self._words(each, chosen) for each in alone] if len(lanes) > 1 else []
         known = [_list_length(words) for words in by_rank if words is not None]
         if known and len(known) == len(by_rank):
@@ -213,9 +213,9 @@ class _Run(NamedTuple):
     among: int
 
     def beginning(self, begin: int) -> Iterator[tuple[Written, int]]:
-        """The conditions that may begin at a place, and where they end, the longest first."""
+        """The conditions that may begin at a place, and where they end."""
         unions = [*accumulate(self.holds[begin:], or_)]
-        for end in range(len(self.alike), begin, -1):
+        for end in range(begin + 1, len(self.alike) + 1):
             union = unions[end - begin - 1]
             if end == begin + 1 or self._may_be_one(begin, end, union):
                 yield self._condition(begin, end, union), end

@@ -138,6 +138,7 @@ class Cost(NamedTuple):
     # conditions, those that name no end of the loop twice; fewer are better of two as long
     conditions: int = 0
     disorder: int = 0  # neighbours against the order of their lines, that are in the length
+    letters: int = 0  # of the words for conditions
     lists: int = 0  # what rules that are long lists would cost as trip counts
 
     @property
@@ -147,9 +148,10 @@ class Cost(NamedTuple):
         return told + 2 * self.unexplained, told, self.disorder, self.conditions
 
     @property
-    def words(self) -> tuple[int, int, int]:
+    def words(self) -> tuple[int, int, int, int]:
         """What is less for the better way to write a body."""
-        return self.length + 2 * self.unexplained, self.length, self.conditions
+        left_open = self.length + 2 * self.unexplained
+        return left_open, self.length, self.conditions, self.letters
 
     def plus(self, other: Cost) -> Cost:
         """The cost of both."""
@@ -199,7 +201,7 @@ def find_nest(graph: CallGraph, judge: Judge, known: dict[_Key, Body]) -> Body:
 
 
 _Key = tuple[tuple[int, ...], frozenset["Edge"], frozenset["Function"]]
-"""Calls in their order, those that follow each other, and whose lines do not count."""
+"""Calls, those that follow each other, and functions whose lines do not count."""
 
 
 class _Nester:
@@ -287,11 +289,16 @@ class _Nester:
         """The body of a region that is one loop: the shortest of several ways to read it."""
         if depth == _DEEPEST_NEST:
             return self.body(region.without(self._back(region)), depth + 1)
-        ordered = sorted(region.nodes, key=self.graph.place.__getitem__)
-        doubted = frozenset().union(*(self.doubted[node] for node in ordered))
-        key = tuple(ordered), frozenset(region.edges), doubted
+        nodes = sorted(region.nodes)
+        doubted = frozenset().union(*(self.doubted[node] for node in nodes))
+        edges = frozenset(region.edges)
+        key = tuple(nodes), edges, doubted
         if key not in self.known:
-            self.known[key] = self._best(region, depth)
+            body = self._best(region, depth)
+            # what is doubted for the sake of other loops may be right for this one
+            believed = self.known.get((tuple(nodes), edges, frozenset()), body)
+            is_less = believed.whole and body.whole and believed.whole.rank < body.whole.rank
+            self.known[key] = believed if is_less else body
         return self.known[key]
 
     def _best(self, region: Subgraph, depth: int) -> Body:

@@ -8,20 +8,21 @@ its line tells.
 
 from __future__ import annotations
 
+import math
 from collections.abc import Iterator, Sequence
 from dataclasses import replace
-from itertools import pairwise
 from typing import Final
 
 import numpy as np
+import numpy.typing as npt
 
 from burstline.columns import Integers
 from burstline.structure.exact.callgraph import CallGraph
 from burstline.structure.exact.loopnest import Body, first_call
 from burstline.structure.exact.occurrences import Executions, Nest
-from burstline.structure.program.runs import Runs
 
 ByLane = Sequence[Integers]
+Masks = npt.NDArray[np.bool_]
 
 _MOST_PERIODS: Final = 4
 """Periods of a loop that are tried."""
@@ -41,19 +42,40 @@ def variants(
 
 
 def _with_calls_by_line(body: Body, graph: CallGraph) -> Iterator[Body]:
-    """A body with a call in the loop beside it, among the lines of which it stands."""
-    for at, (one, other) in enumerate(pairwise(body.elements)):
-        call, loop = (other, one) if isinstance(one, Body) else (one, other)
-        if isinstance(call, Body) or not isinstance(loop, Body):
+    """A body with calls in the loop beside them, among the lines of which they stand."""
+    for at, loop in enumerate(body.elements):
+        if not isinstance(loop, Body):
             continue
-        behind = (graph.stands_before(call, first_call(each)) for each in loop.elements)
-        place = next((k for k, is_behind in enumerate(behind) if is_behind), 0)
-        if place or (call == other and graph.stands_before(call, first_call(loop))):
-            more = (*loop.elements[:place], call, *loop.elements[place:])
-            inside = replace(loop, elements=more)
-            yield replace(
-                body, elements=(*body.elements[:at], inside, *body.elements[at + 2 :])
-            )
+        for beside, is_behind in (
+            (body.elements[:at][::-1], False),
+            (body.elements[at + 1 :], True),
+        ):
+            inside = _with_calls_among(loop, beside, graph, is_behind=is_behind)
+            for count, other in reversed([*enumerate(inside, 1)]):
+                before = at if is_behind else at - count
+                behind = at + 1 + (count if is_behind else 0)
+                yield replace(
+                    body, elements=(*body.elements[:before], other, *body.elements[behind:])
+                )
+
+
+def _with_calls_among(
+    loop: Body, beside: Sequence[int | Body], graph: CallGraph, *, is_behind: bool
+) -> Iterator[Body]:
+    """A loop with more and more of the calls beside it, if they stand among its lines."""
+    last: int | None = None
+    for call in beside:
+        if isinstance(call, Body):
+            return
+        ahead = (graph.stands_before(call, first_call(each)) for each in loop.elements)
+        place = next((k for k, is_ahead in enumerate(ahead) if is_ahead), 0)
+        if not place and not (is_behind and graph.stands_before(call, first_call(loop))):
+            return
+        if last is not None:
+            place = max(place, last + 1) if is_behind else min(place, last)
+        loop = replace(loop, elements=(*loop.elements[:place], call, *loop.elements[place:]))
+        last = place
+        yield loop
 
 
 def _entered_by_count(
@@ -70,8 +92,8 @@ def _entered_by_count(
     inner = iter(np.flatnonzero(nest.loop_parent == number) + len(nest.symbol_loop))
     elements = [e if isinstance(e, int) else int(next(inner)) for e in loop.elements]
     runs = [executions.of_element(e) for e in elements]
-    for period in _possible_periods(runs, trips):
-        when = [[each.values(lane) for lane in lanes] for each in runs]
+    when = [[each.values(lane) for lane in lanes] for each in runs]
+    for period in _possible_periods(when, trips):
         around = _in_another(loop, when, period)
         # around all of the loop, another one only helps to find rules
         if around is not None and (unexplained or len(around.elements) > 1):
@@ -100,18 +122,52 @@ def _entries_in_one(trips: ByLane) -> tuple[int, ...]:
     return tuple(int(own.min()) if len(own) else 0 for own in trips) if several and told else ()
 
 
-def _possible_periods(when: Sequence[Runs], trips: ByLane) -> list[tuple[int, ...]]:
-    """The distances on each lane at which elements are executed, that divide all entries."""
-    found: dict[tuple[int, ...], None] = {}
-    # neighbours are at no distance
-    for runs in (runs for runs in when if not (runs.step == 1).any()):
-        lanes = [runs.values(lane) for lane in range(len(trips))]
-        each = [int(np.gcd.reduce(np.diff(own))) for own in lanes]  # 0 where nobody can tell
-        period = tuple(own or max(each) for own in each)
-        whole = not any((own % p).any() for own, p in zip(trips, period, strict=True) if p)
-        if min(period) > 1 and whole:
-            found[period] = None
-    return list(found)[:_MOST_PERIODS]
+def _possible_periods(when: Sequence[ByLane], trips: ByLane) -> list[tuple[int, ...]]:
+    """Iterations on each lane after which elements repeat; those that most of them do first."""
+    executed = [_on_lane(lane, when, own) for lane, own in enumerate(trips)]
+    shared = [int(np.gcd.reduce(own)) for own in trips]
+    entered = [each for each in shared if each]
+    periods = [
+        *(tuple(d for _ in trips) for d in _divisors(entered)),  # as often on all lanes
+        *(tuple(each // d for each in shared) for d in _divisors(entered)),  # as many on all
+        tuple(_period(rows, each) for rows, each in zip(executed, shared, strict=True)),
+    ]
+    found = {
+        period: sum(_irregular(rows, p) for rows, p in zip(executed, period, strict=True))
+        for period in periods
+        if max(period) > 1
+    }
+    return sorted(found, key=found.__getitem__)[:_MOST_PERIODS]
+
+
+def _divisors(numbers: Sequence[int]) -> list[int]:
+    """The divisors that numbers share, but for 1."""
+    most = math.gcd(*numbers)
+    return [d for d in range(2, most + 1) if most % d == 0]
+
+
+def _on_lane(lane: int, when: Sequence[ByLane], trips: Integers) -> Masks:
+    """Which elements each iteration of a lane executes, (elements, iterations)."""
+    executed = np.zeros((len(when), int(trips.sum())), np.bool_)
+    for row, lanes in zip(executed, when, strict=True):
+        row[lanes[lane]] = True
+    return executed
+
+
+def _period(executed: Masks, iterations: int) -> int:
+    """The period that a lane repeats most of its elements in, a divisor of its iterations."""
+    periods = _divisors([iterations]) or [1]
+    return min(periods, key=lambda period: _irregular(executed, period))
+
+
+def _irregular(executed: Masks, period: int) -> int:
+    """How many elements are no part of a period, nor at its beginning or end alone."""
+    if period == 0 or executed.size == 0:
+        return 0
+    rows = executed.reshape(len(executed), -1, period)
+    repeats = (rows == rows[:, :1]).all(axis=(1, 2))
+    at_an_end = ~rows[:, :, 1:].any(axis=(1, 2)) | ~rows[:, :, :-1].any(axis=(1, 2))
+    return int((~repeats & ~at_an_end).sum())
 
 
 def _in_another(loop: Body, when: Sequence[ByLane], period: tuple[int, ...]) -> Body | None:
@@ -133,7 +189,9 @@ def _in_another(loop: Body, when: Sequence[ByLane], period: tuple[int, ...]) -> 
 
 def _is_at(place: int, when: ByLane, period: tuple[int, ...]) -> bool:
     """Whether an element is executed at one place of the period alone, on each lane."""
-    return not any(((own - place) % each).any() for own, each in zip(when, period, strict=True))
+    return not any(
+        ((own - place) % each).any() for own, each in zip(when, period, strict=True) if each
+    )
 
 
 def _program_and_loops(program: Body) -> Iterator[Body]:
