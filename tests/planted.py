@@ -40,7 +40,7 @@ def stretched(trace, sleeps=(), rank=None, factor=1):
         rows = np.flatnonzero(computes & (readings.location == where))
         length[rows[stretch]] += ns
     sync = sync_of(trace, call_tree(trace))
-    [stamps] = stamps_of(rows_of(sync), readings, [length])
+    [stamps] = stamps_of(rows_of(sync, "without noise"), readings, [length])
     moved = restamp(trace, stamps)
     if rank is None:
         return moved

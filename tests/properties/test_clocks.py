@@ -16,7 +16,6 @@ from burstline.clocks.alignment import LARGEST_DRIFT, aligned
 from burstline.clocks.correction import DECAY_BITS, controlled_clock
 from burstline.identity import call_tree
 from burstline.synchronisation import Rows, Weights, replay, rows_of, sync_of
-from burstline.synchronisation.rows import COLLECTIVE
 from burstline.testing import assert_same_trace, trace_of
 from golden.oracle_events import as_text
 from hybrid_programs import hybrid_programs
@@ -29,7 +28,7 @@ PLANNED = (*WAITS, "mpi_latereceiver", "mpi_earlyreduce")
 
 
 def rows_of_trace(trace):
-    return rows_of(sync_of(trace, call_tree(trace)), certain_only=True)
+    return rows_of(sync_of(trace, call_tree(trace)), "recorded")
 
 
 def scaled(program, factor=1000):
@@ -221,7 +220,7 @@ def test_clocks_are_set_as_well_as_processes_leave_together(seed):
         np.concatenate(times),
         np.tile(np.where(enters, source, -1), ranks),
         np.tile(np.where(enters, -1, source), ranks),
-        np.full(2 * meetings * ranks, COLLECTIVE, np.uint8),
+        np.ones(2 * meetings * ranks, bool),
         np.full(meetings, -1, np.int32),
     )
 

@@ -8,10 +8,9 @@ import pytest
 from hypothesis import given
 
 import burstline
-from burstline.efficiency import ideal_network, ideal_of
-from burstline.identity import call_tree
-from burstline.synchronisation import graph_of, rows_of, sync_of
-from burstline.synchronisation.rows import synchronous
+from burstline.efficiency import ideal_of
+from burstline.synchronisation import graph_of
+from burstline.synchronisation.rows import SCENARIOS, synchronous
 from burstline.testing import trace_of
 from golden.oracle_events import as_text
 from hybrid_programs import hybrid_programs
@@ -47,14 +46,13 @@ def literal_ideal_runtime(program):
 @given(hybrid_programs(most_threads=1))
 def test_the_ideal_runtime_is_that_of_the_literal_replay(program):
     trace = trace_of(as_text(program))
-    sync = sync_of(trace, call_tree(trace))
-    kinds = rows_of(sync, certain_only=True, rendezvous=synchronous(sync))
-    assert len(kinds.place) == len(rows_of(sync, certain_only=True).place)
+    certain = SCENARIOS["ideal network"]._replace(waiting_sends=synchronous)
 
     with pytest.MonkeyPatch.context() as patch:
-        patch.setattr(ideal_network, "rendezvous", synchronous)
+        patch.setitem(SCENARIOS, "ideal network", certain)
         ours = ideal_runtime(trace)
 
+    assert certain._replace(with_threads=True) == SCENARIOS["recorded"]
     assert ours == literal_ideal_runtime(program)
 
 

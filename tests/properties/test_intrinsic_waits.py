@@ -46,7 +46,9 @@ def without_noise(trace, rank, factor):
     work = work_of(trace, sync, graph.tree.nodes, "lt_stmt")
     mine = computing(trace, work.readings) & (work.readings.location == rank)
     durations = np.where(mine, np.rint(work.durations * factor), work.durations)
-    [stamps] = stamps_of(rows_of(sync), work.readings, [durations.astype(np.int64)])
+    [stamps] = stamps_of(
+        rows_of(sync, "without noise"), work.readings, [durations.astype(np.int64)]
+    )
     profile = burstline.wait_states(restamp(trace, stamps)).profile
     return sum(profile.total(name) for name in WAITS if name in profile.stored)
 

@@ -21,7 +21,7 @@ from skewed import skewed
 
 
 def rows_of_trace(trace):
-    return rows_of(sync_of(trace, call_tree(trace)))
+    return rows_of(sync_of(trace, call_tree(trace)), "causal")
 
 
 def rows_of_lanes(lanes, before):

@@ -14,7 +14,7 @@ from typing import Final
 import numpy as np
 
 from burstline.columns import UNKNOWN, AnyIntegers, Floats, Integers
-from burstline.synchronisation import COLLECTIVE, Rows
+from burstline.synchronisation import Rows
 
 LARGEST_DRIFT: Final = 100e-6
 """No clock is told to run faster or slower than that: crystals do not."""
@@ -54,7 +54,7 @@ def aligned(rows: Rows, process: AnyIntegers) -> Rows:
 
 def _meetings_of(rows: Rows, process: AnyIntegers) -> _Meetings:
     """The members of all sources that exactly those take from who give to it, two or more."""
-    location, of_collective = rows.location, rows.kind == COLLECTIVE
+    location, of_collective = rows.location, rows.of_collective
     sides = []
     for side in (rows.signals, rows.awaits):
         chosen = np.flatnonzero(of_collective & (side != UNKNOWN))

@@ -97,7 +97,7 @@ def _by_process(rows: Rows, process: AnyIntegers) -> tuple[Rows, Integers]:
         rows.time_ns[order],
         rows.signals[order],
         rows.awaits[order],
-        rows.kind[order],
+        rows.of_collective[order],
         rows.before,
     )
     return (rows, as_they_are) if replay(together, []).cycles else (together, order)

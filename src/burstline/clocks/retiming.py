@@ -220,7 +220,7 @@ def _stamped_efforts(
 ) -> Iterable[tuple[Effort, Basis, Stamps]]:
     if collectives not in COLLECTIVES:
         raise ParameterError(f"members of collectives wait {' or '.join(COLLECTIVES)}")
-    rows = rows_of(graph.sync, together=collectives == "full")
+    rows = rows_of(graph.sync, collectives)
     trace, readings = graph.trace, readings_of(graph.trace)
     if not len(readings):
         raise NotEnoughDataError("this trace has no events, so there is nothing to stamp")

@@ -21,7 +21,6 @@ from burstline.synchronisation import (
     Sync,
     Weights,
     graph_of,
-    rendezvous,
     replay,
     rows_of,
 )
@@ -90,7 +89,7 @@ def ideal_stamps(trace: Trace, sync: Sync, waiting_ns: Integers) -> tuple[Intege
     `waiting_ns` is how long each burst waited in failed polls.
     """
     useful = _useful_before(trace, sync, waiting_ns)
-    rows = rows_of(sync, certain_only=True, rendezvous=rendezvous(sync)).of_calls()
+    rows = rows_of(sync, "ideal network")
     calls, ordinal = sync.calls, rows.place // PLACES
     spans = [
         (slice(*calls.begin[k : k + 2]), slice(*rows.begin[k : k + 2]))

@@ -7,7 +7,6 @@ from burstline.synchronisation.graph import graph_of as graph_of
 from burstline.synchronisation.intervals import Intervals as Intervals
 from burstline.synchronisation.links import Links as Links
 from burstline.synchronisation.rows import BEFORE as BEFORE
-from burstline.synchronisation.rows import COLLECTIVE as COLLECTIVE
 from burstline.synchronisation.rows import ENTER as ENTER
 from burstline.synchronisation.rows import INSIDE as INSIDE
 from burstline.synchronisation.rows import LEAVE as LEAVE
@@ -15,7 +14,6 @@ from burstline.synchronisation.rows import PLACES as PLACES
 from burstline.synchronisation.rows import Replayed as Replayed
 from burstline.synchronisation.rows import Rows as Rows
 from burstline.synchronisation.rows import Weights as Weights
-from burstline.synchronisation.rows import rendezvous as rendezvous
 from burstline.synchronisation.rows import replay as replay
 from burstline.synchronisation.rows import rows_of as rows_of
 from burstline.synchronisation.teams import Barriers as Barriers

@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
-from typing import Final
+from typing import Final, NamedTuple
 
 import numpy as np
 import numpy.typing as npt
@@ -17,7 +17,6 @@ from burstline.columns import (
     Integers,
     Mask,
     begins_run,
-    prefix_sums,
     take,
 )
 from burstline.model import COLLECTIVES, TOGETHER, role_of
@@ -27,9 +26,6 @@ from burstline.synchronisation.intervals import Intervals
 PLACES: Final = 4
 """Places of an event ordinal: before its enter, the enter, in it, the leave."""
 BEFORE, ENTER, INSIDE, LEAVE = range(PLACES)
-MESSAGE, RENDEZVOUS, COLLECTIVE, INIT, FINALIZE, TEAM, BARRIER, LOCK = range(8)
-"""Kinds of rows."""
-
 
 # Of one place, who leaves a barrier comes first, then who others wait for, then who waits.
 _LEAVES, _SIGNALS, _AWAITS = range(3)
@@ -51,7 +47,7 @@ class Rows:
     time_ns: Integers  # as recorded
     signals: AnyIntegers  # a source, or -1
     awaits: AnyIntegers
-    kind: AnyIntegers
+    of_collective: Mask
     before: AnyIntegers  # (sources,) a lower one that it goes on from, or -1
     kernel: tuple[AnyIntegers, ...] = field(init=False, repr=False)  # what kernels take
 
@@ -63,19 +59,6 @@ class Rows:
     def location(self) -> Integers:
         """Location of each row."""
         return np.repeat(np.arange(len(self.begin) - 1), np.diff(self.begin))
-
-    def of_calls(self) -> Rows:
-        """The rows of MPI alone."""
-        chosen = (self.kind != TEAM) & (self.kind != BARRIER) & (self.kind != LOCK)
-        return Rows(
-            prefix_sums(chosen.astype(np.int64))[self.begin],
-            self.place[chosen],
-            self.time_ns[chosen],
-            self.signals[chosen],
-            self.awaits[chosen],
-            self.kind[chosen],
-            self.before,
-        )
 
     def steps(self, stamp: Integers) -> Integers:
         """How much a stamp grows from row to row on each location, from 0 to the first."""
@@ -119,39 +102,31 @@ def replay(rows: Rows, models: Sequence[Weights]) -> Replayed:
     return Replayed(stamps, order, sorted(cycle.tolist() for cycle in cycles))
 
 
-def rows_of(
-    sync: Sync,
-    *,
-    certain_only: bool = False,
-    rendezvous: Mask | None = None,
-    in_order: bool = True,
-    together: bool = False,
-) -> Rows:
-    """The rows of all that synchronises; as if all were of one location if not `in_order`.
+class Scenario(NamedTuple):
+    """What waits for what in a replay of a run."""
 
-    `certain_only` leaves out what need not wait by the standard of MPI: members of collectives
-    that nothing is sent to, Init, Finalize and the creation of communicators. The call that
-    completes the send of a message of `rendezvous` waits for the call that posts its receive;
-    they are those of synchronous sends if only what is certain is wanted, else by default none.
-    If members of collectives are `together`, each waits for all of the others.
-    """
-    rows = _RowList()
-    if rendezvous is None:
-        rendezvous = synchronous(sync) & certain_only
-    _add_messages(rows, sync, rendezvous)
-    _add_collectives(rows, sync, certain_only=certain_only, together=together)
-    for world in () if certain_only else sync.worlds:
-        _add_world(rows, sync, world.start, INIT)
-        _add_world(rows, sync, world.end, FINALIZE)
-    _add_teams(rows, sync)
-    _add_barriers(rows, sync)
-    locks = sync.locks
-    source = rows.sources(len(locks.region))
-    held, now = locks.before, locks.acquired
-    columns = held["location"], held["release_seq"], INSIDE, held["release_ns"]
-    rows.add(LOCK, *columns, signals=source)
-    columns = now["location"], now["acquire_seq"], INSIDE, now["acquire_ns"]
-    rows.add(LOCK, *columns, awaits=source)
+    # Without what need not wait by the standard of MPI: members of collectives that nothing is
+    # sent to, Init, Finalize and the creation of communicators.
+    certain_only: bool = False
+    # Messages of which the call that completes the send waits for the call that posts the
+    # receive; None: of none.
+    waiting_sends: Callable[[Sync], Mask] | None = None
+    together: bool = False  # each member of a collective waits for all of the others
+    with_threads: bool = True  # threads wait for each other, too
+
+
+def rows_of(sync: Sync, scenario: str, *, in_order: bool = True) -> Rows:
+    """The rows of one of `SCENARIOS`; as if all were of one location if not `in_order`."""
+    how, rows = SCENARIOS[scenario], _RowList()
+    _add_messages(rows, sync, how)
+    _add_collectives(rows, sync, how)
+    for world in () if how.certain_only else sync.worlds:
+        _add_world(rows, sync, world.start)
+        _add_world(rows, sync, world.end)
+    if how.with_threads:
+        _add_teams(rows, sync)
+        _add_barriers(rows, sync)
+        _add_locks(rows, sync)
     return rows.sorted(sync.locations) if in_order else rows.unsorted()
 
 
@@ -181,12 +156,26 @@ def rendezvous(sync: Sync) -> Mask:
     return must_wait | (known & (size >= size[waited].min(initial=np.iinfo(np.int64).max)))
 
 
+_CORRECTED: Final = Scenario(certain_only=True, waiting_sends=rendezvous)
+SCENARIOS: Final = {
+    # as it was recorded: whether causes are before their effects
+    "recorded": Scenario(certain_only=True, waiting_sends=synchronous),
+    "corrected": _CORRECTED,
+    "ideal network": _CORRECTED._replace(with_threads=False),
+    "without noise": Scenario(),
+    # on a logical clock, by who waits in a collective
+    "causal": Scenario(),
+    "full": Scenario(together=True),
+}
+"""What a run is replayed as; how long all else takes is said by the models of a replay."""
+
+
 class _RowList:
     """Rows as they are made, in any order."""
 
     _TYPES: Final[dict[str, npt.DTypeLike]] = {
         "location": np.int64, "place": np.int64, "time_ns": np.int64, "signals": np.int32,
-        "awaits": np.int32, "kind": np.uint8, "tie": np.uint8,
+        "awaits": np.int32, "of_collective": np.bool_, "tie": np.uint8,
     }  # fmt: skip
 
     def __init__(self) -> None:
@@ -209,7 +198,6 @@ class _RowList:
 
     def add(
         self,
-        kind: int,
         location: AnyIntegers,
         seq: Integers,
         place: int,
@@ -217,25 +205,24 @@ class _RowList:
         *,
         signals: Integers | int = UNKNOWN,
         awaits: Integers | int = UNKNOWN,
+        of_collective: Integers | int = False,
         tie: Integers | int | None = None,
     ) -> None:
-        """Add rows of one kind, at a place of event ordinals."""
+        """Add rows at a place of event ordinals."""
         if tie is None:
             tie = _SIGNALS if isinstance(awaits, int) else _AWAITS
         at = seq * PLACES + place
-        self._columns.add(len(location), location, at, time_ns, signals, awaits, kind, tie)
+        self._columns.add(
+            len(location), location, at, time_ns, signals, awaits, of_collective, tie
+        )
 
-    def add_enters(
-        self, kind: int, of: Intervals, k: AnyIntegers, **links: Integers | int
-    ) -> None:
+    def add_enters(self, of: Intervals, k: AnyIntegers, **links: Integers | int) -> None:
         """Add rows where some calls or regions are entered."""
-        self.add(kind, of.location[k], of.enter_seq[k], ENTER, of.enter_ns[k], **links)
+        self.add(of.location[k], of.enter_seq[k], ENTER, of.enter_ns[k], **links)
 
-    def add_leaves(
-        self, kind: int, of: Intervals, k: AnyIntegers, **links: Integers | int
-    ) -> None:
+    def add_leaves(self, of: Intervals, k: AnyIntegers, **links: Integers | int) -> None:
         """Add rows where some calls or regions are left."""
-        self.add(kind, of.location[k], of.leave_seq[k], LEAVE, of.leave_ns[k], **links)
+        self.add(of.location[k], of.leave_seq[k], LEAVE, of.leave_ns[k], **links)
 
     def unsorted(self) -> Rows:
         """The rows as they were added; they are here no more."""
@@ -260,7 +247,8 @@ class _RowList:
 
     def _rows(self, begin: Integers, place: Integers, order: Integers | slice) -> Rows:
         columns = {
-            name: self._columns.take(name)[order] for name in ("signals", "awaits", "kind")
+            name: self._columns.take(name)[order]
+            for name in ("signals", "awaits", "of_collective")
         }
         time_ns = self._columns.take("time_ns")[order]
         return Rows(
@@ -282,46 +270,46 @@ def _never_falling(begin: Integers, time_ns: Integers) -> Integers:
     return time_ns
 
 
-def _add_messages(rows: _RowList, sync: Sync, rendezvous: Mask) -> None:
+def _add_messages(rows: _RowList, sync: Sync, how: Scenario) -> None:
     messages = sync.messages
     source = rows.sources(len(messages.send))
     columns = messages["sender_location"], messages["send_seq"], INSIDE, messages["send_ns"]
-    rows.add(MESSAGE, *columns, signals=source)
+    rows.add(*columns, signals=source)
     receiver, received_ns = messages["receiver_location"], messages["receive_ns"]
-    rows.add(MESSAGE, receiver, messages["receive_seq"], INSIDE, received_ns, awaits=source)
-    k = np.flatnonzero(rendezvous & (messages.done >= 0) & (messages.post >= 0))
+    rows.add(receiver, messages["receive_seq"], INSIDE, received_ns, awaits=source)
+    if how.waiting_sends is None:
+        return
+    k = np.flatnonzero(how.waiting_sends(sync) & (messages.done >= 0) & (messages.post >= 0))
     source = rows.sources(len(k))
-    rows.add_enters(RENDEZVOUS, sync.calls, messages.post[k], signals=source)
-    rows.add_leaves(RENDEZVOUS, sync.calls, messages.done[k], awaits=source)
+    rows.add_enters(sync.calls, messages.post[k], signals=source)
+    rows.add_leaves(sync.calls, messages.done[k], awaits=source)
 
 
-def _role_in(operation: str, *, certain_only: bool, together: bool) -> str:
+def _role_in(operation: str, how: Scenario) -> str:
     """How members of a collective wait for each other; a function: they do not."""
-    if together and operation in COLLECTIVES and "eighbor" not in operation:
+    if how.together and operation in COLLECTIVES and "eighbor" not in operation:
         return "all2all"
     if operation in TOGETHER:
-        return "barrier" if operation.startswith(_CREATES) and not certain_only else "function"
+        meets = operation.startswith(_CREATES) and not how.certain_only
+        return "barrier" if meets else "function"
     if operation not in COLLECTIVES or "eighbor" in operation:
         return "function"
     # Nobody knows which members of these send something to which.
-    uneven = certain_only and operation.lower().endswith(("toallv", "toallw"))
+    uneven = how.certain_only and operation.lower().endswith(("toallv", "toallw"))
     return "function" if uneven else role_of(operation)
 
 
-def _add_collectives(rows: _RowList, sync: Sync, *, certain_only: bool, together: bool) -> None:
+def _add_collectives(rows: _RowList, sync: Sync, how: Scenario) -> None:
     every = sync.collectives
     instance = np.repeat(np.arange(len(every.begin) - 1), np.diff(every.begin))
     operation = every.operation[instance] if len(instance) else instance
     is_root = every["comm_rank"] == every.root[instance]
     sends, receives = every["sent_bytes"] > 0, every["received_bytes"] > 0
     everybody = np.ones(len(instance), bool)
-    if not certain_only:
+    if not how.certain_only:
         sends = receives = everybody
 
-    roles = [
-        _role_in(name, certain_only=certain_only, together=together)
-        for name in (*sync.operations, "")
-    ]
+    roles = [_role_in(name, how) for name in (*sync.operations, "")]
     meets, scans, n_to_n, one_to_n, n_to_one = (
         np.array([each == role for each in roles], bool)[operation]
         for role in ("barrier", "other collective", "all2all", "one2all", "all2one")
@@ -339,17 +327,17 @@ def _add_collectives(rows: _RowList, sync: Sync, *, certain_only: bool, together
     awaited[links] = np.where(exclusive, np.where(starts, UNKNOWN, chain - 1), chain)
     k = np.flatnonzero(signals)
     columns = every["location"][k], every["begin_seq"][k], INSIDE, every["begin_ns"][k]
-    rows.add(COLLECTIVE, *columns, signals=source[k])
+    rows.add(*columns, of_collective=True, signals=source[k])
     k = np.flatnonzero(awaits)
     columns = every["location"][k], every["end_seq"][k], INSIDE, every["end_ns"][k]
-    rows.add(COLLECTIVE, *columns, awaits=awaited[k])
+    rows.add(*columns, of_collective=True, awaits=awaited[k])
 
 
-def _add_world(rows: _RowList, sync: Sync, k: Integers, kind: int) -> None:
+def _add_world(rows: _RowList, sync: Sync, k: Integers) -> None:
     if len(k):
         source = np.repeat(rows.sources(1), len(k))
-        rows.add_enters(kind, sync.calls, k, signals=source)
-        rows.add_leaves(kind, sync.calls, k, awaits=source)
+        rows.add_enters(sync.calls, k, signals=source)
+        rows.add_leaves(sync.calls, k, awaits=source)
 
 
 def _add_teams(rows: _RowList, sync: Sync) -> None:
@@ -359,15 +347,24 @@ def _add_teams(rows: _RowList, sync: Sync) -> None:
     fork, join = rows.sources(len(teams.fork_location)), rows.sources(len(teams.fork_location))
     location = teams.fork_location[has_parts]
     columns = teams.fork_seq[has_parts], BEFORE, teams.forked_ns[has_parts]
-    rows.add(TEAM, location, *columns, signals=fork[has_parts])
-    rows.add_enters(TEAM, regions, part, awaits=fork[team])
-    rows.add_leaves(TEAM, regions, part, signals=join[team])
+    rows.add(location, *columns, signals=fork[has_parts])
+    rows.add_enters(regions, part, awaits=fork[team])
+    rows.add_leaves(regions, part, signals=join[team])
     columns = teams.join_seq[has_parts], LEAVE, teams.joined_ns[has_parts]
-    rows.add(TEAM, location, *columns, awaits=join[has_parts])
+    rows.add(location, *columns, awaits=join[has_parts])
 
 
 def _add_barriers(rows: _RowList, sync: Sync) -> None:
     sizes = np.diff(sync.barriers.begin)
     source = np.repeat(rows.sources(len(sizes)), sizes)
-    rows.add_enters(BARRIER, sync.regions, sync.barriers.region, signals=source)
-    rows.add_leaves(BARRIER, sync.regions, sync.barriers.region, awaits=source, tie=_LEAVES)
+    rows.add_enters(sync.regions, sync.barriers.region, signals=source)
+    rows.add_leaves(sync.regions, sync.barriers.region, awaits=source, tie=_LEAVES)
+
+
+def _add_locks(rows: _RowList, sync: Sync) -> None:
+    held, now = sync.locks.before, sync.locks.acquired
+    source = rows.sources(len(sync.locks.region))
+    columns = held["location"], held["release_seq"], INSIDE, held["release_ns"]
+    rows.add(*columns, signals=source)
+    columns = now["location"], now["acquire_seq"], INSIDE, now["acquire_ns"]
+    rows.add(*columns, awaits=source)

@@ -26,7 +26,7 @@ from burstline.model import COLLECTIVES as CALLS_OF_ALL
 from burstline.model import GAP_KINDS, IO, RMA, SILENT_THREADS, Trace
 from burstline.selection import parse_time
 from burstline.structure import Structure, detect
-from burstline.synchronisation import Graph, Sync, graph_of, rendezvous, rows_of, sync_of
+from burstline.synchronisation import Graph, Sync, graph_of, rows_of, sync_of
 from burstline.waits.collectives import apart
 from burstline.waits.computation import with_computation
 from burstline.waits.factors import factors, ideal_in, why_not_split
@@ -346,10 +346,9 @@ def _with_clocks(graph: Graph, *, correct: bool) -> tuple[Graph, dict[str, int]]
     """The trace with clocks corrected if wanted, and how its stamps were wrong."""
     early, moved_ns, sync = Violations(0, 0), 0, graph.sync
     if graph.trace.metadata.get("unit", "ns") == "ns":  # a logical clock defines what causes
-        early = violations(rows_of(sync, certain_only=True, in_order=False))
+        early = violations(rows_of(sync, "recorded", in_order=False))
     if correct:
-        rows = rows_of(sync, certain_only=True, rendezvous=rendezvous(sync))
-        trace, moved_ns = corrected(graph.trace, rows)
+        trace, moved_ns = corrected(graph.trace, rows_of(sync, "corrected"))
         graph = replace(graph, trace=trace, sync=sync_of(trace, graph.tree))
     clocks = {"violations": early.count, "worst_ns": early.worst_ns, "moved_ns": moved_ns}
     return graph, clocks

@@ -213,7 +213,7 @@ def work_of(trace: Trace, sync: Sync, nodes_table: pa.Table, clock: str) -> Work
 
 def without_noise(trace: Trace, sync: Sync, work: Work) -> Trace:
     """The trace as its program alone would need it, stamps in ns."""
-    [stamps] = stamps_of(rows_of(sync), work.readings, [work.durations])
+    [stamps] = stamps_of(rows_of(sync, "without noise"), work.readings, [work.durations])
     return restamp(trace, stamps, left_out=("readings",))
 
 
