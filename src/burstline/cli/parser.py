@@ -30,6 +30,7 @@ _PURPOSES: Final = {
         "report": "everything about a run on one page, the answers first",
         "info": "what is in a trace, and its parallel efficiency",
         "waits": "where time is lost in waiting, and who causes it",
+        "flame": "in which functions threads compute, wait and transfer: a flame graph",
         "clocks": "what statements and calls take: models for a clock that tells ns",
         "compare": "how alike profiles are, of runs or of clocks, and where they differ",
         "structure": "the loops of the program, as pseudo-code",

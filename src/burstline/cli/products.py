@@ -230,6 +230,10 @@ def in_folder(path: Path) -> Path:
 
 def write_figure(path: Path, figure: Figure) -> None:
     """Write a picture whole, or not at all; the ending of its name says its form."""
-    picture = figure("svg" if path.suffix == ".svg" else "png")
+    write_whole(path, figure("svg" if path.suffix == ".svg" else "png"))
+
+
+def write_whole(path: Path, content: bytes) -> None:
+    """Write a file whole, or not at all."""
     with atomic.output(path) as file:
-        file.write(picture)
+        file.write(content)

@@ -22,7 +22,7 @@ from burstline.signature import phases
 from burstline.structure import detect, loop_table
 from burstline.summary import Summary, summarise
 from burstline.synchronisation import graph_of
-from burstline.timeline import LineTimes, line_times, timeline_of
+from burstline.timeline import LineTimes, flame_of, line_times, timeline_of
 from burstline.waits import CLOCKS, Known, Waits, states_of, with_intrinsic
 
 Parameters = Mapping[str, Any]
@@ -233,6 +233,11 @@ ANALYSES: Final[Mapping[str, Analysis]] = {
         _DETECTION,
         lambda _: _LINES,
         asks=("timeline", "structure", "graph", "waits"),
+    ),
+    "flame": Analysis(
+        lambda run: flame_of(run.trace, run.ask("timeline")),
+        needs=lambda _: _PIECES,
+        asks=("timeline", "graph", "waits"),
     ),
     "phases": Analysis(
         lambda run, **options: phases(run.trace, **options), _PHASES, lambda _: _REPLAYED

@@ -17,10 +17,13 @@ from burstline.show.code_lines import name_text as name_text
 from burstline.show.code_lines import pseudocode as pseudocode
 from burstline.show.comparison import ComparisonView as ComparisonView
 from burstline.show.features import StudyView as StudyView
+from burstline.show.flame import FlameView as FlameView
+from burstline.show.flame import speedscope as speedscope
 from burstline.show.histogram import HistogramView as HistogramView
 from burstline.show.learn import LearnedView as LearnedView
 from burstline.show.merge import MergeView as MergeView
 from burstline.show.options import in_options as in_options
+from burstline.show.page.flames import flame_picture as flame_picture
 from burstline.show.page.gathering import gathered as gathered
 from burstline.show.page.gathering import today as today
 from burstline.show.page.page import report_page as report_page

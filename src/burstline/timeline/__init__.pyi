@@ -5,6 +5,8 @@ from burstline.timeline.result import Timeline as Timeline
 __all__ = ["KINDS", "Timeline", "timeline"]
 
 # For other rooms of the house.
+from burstline.timeline.flame import Flame as Flame
+from burstline.timeline.flame import flame_of as flame_of
 from burstline.timeline.kinds import KIND_OF_WAIT as KIND_OF_WAIT
 from burstline.timeline.kinds import Kind as Kind
 from burstline.timeline.lines import WAITING as WAITING

@@ -22,7 +22,7 @@ def times_within(
     if not len(start):
         return times
     begin, until = (np.clip(each, line.first_ns, line.last_ns) for each in (start_ns, end_ns))
-    first, last = (_piece_at(line, location, each) for each in (begin, until))
+    first, last = (piece_at(line, location, each) for each in (begin, until))
     for code in range(len(KINDS)):
         of_kind = kind == code
         before = prefix_sums(np.where(of_kind, end - start, 0))
@@ -34,7 +34,7 @@ def times_within(
     return times
 
 
-def _piece_at(line: Timeline, location: AnyIntegers, time_ns: Integers) -> Integers:
+def piece_at(line: Timeline, location: AnyIntegers, time_ns: Integers) -> Integers:
     """The piece of a location that holds a moment, or ends with it."""
     pieces, length = line.pieces, line.last_ns - line.first_ns + 1
     place = to_numpy(pieces["location"]).astype(np.int64) * length

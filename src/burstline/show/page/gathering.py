@@ -73,6 +73,7 @@ def gathered(
         "steps": lambda: _steps(run, detection),
         "line": lambda: run.ask("timeline"),
         "lines": lambda: run.ask("lines", **detection),
+        "flame": lambda: run.ask("flame"),
         "matrix": lambda: run.ask("matrix"),
         "collectives": lambda: run.ask("collectives"),
         "computing": lambda: run.ask("computing"),

@@ -18,6 +18,7 @@ from burstline.show.page.sections import (
     code,
     computing,
     coverage,
+    flame,
     messages,
     prediction,
     ranks,
@@ -29,7 +30,19 @@ from burstline.show.page.sections import (
 from burstline.show.terminal import notebook_html
 
 _SECTIONS: Final[tuple[Any, ...]] = (
-    *(verdict, ranks, timeline, code, waits, messages, computing, runs, prediction, coverage),
+    *(
+        verdict,
+        ranks,
+        timeline,
+        code,
+        flame,
+        waits,
+        messages,
+        computing,
+        runs,
+        prediction,
+        coverage,
+    ),
 )
 """In the order of the questions; each has NAME, LABEL and section(report).
 

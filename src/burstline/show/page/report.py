@@ -19,7 +19,7 @@ from burstline.show.page.html import Html
 from burstline.signature import Prediction
 from burstline.structure import LoopTable, Structure
 from burstline.summary import Summary
-from burstline.timeline import LineTimes, Timeline
+from burstline.timeline import Flame, LineTimes, Timeline
 from burstline.waits import Waits
 
 T = TypeVar("T")
@@ -57,6 +57,7 @@ class Report:
     steps: LoopTable | Missing  # iterations of the loop that takes most time
     line: Timeline | Missing
     lines: LineTimes | Missing
+    flame: Flame | Missing
     matrix: Matrix | Missing
     collectives: Collectives | Missing
     computing: Computing | Missing

@@ -1,0 +1,74 @@
+"""What ``burstline flame`` shows: time by call path, for people and for viewers of profiles."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterator
+from dataclasses import dataclass
+from typing import Any, Final
+
+from burstline.errors import printable
+from burstline.show.blocks import Block
+from burstline.show.views import Rows, View
+from burstline.timeline import KINDS, Flame
+
+_SCHEMA: Final = "https://www.speedscope.app/file-format-schema.json"
+
+
+_COLUMNS: Final = (
+    "path", "file", "line", "computing_ns", "waiting_ns", "transferring_ns",
+)  # fmt: skip
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class FlameView(View):
+    """Times by call path: the tree of large ones for people, all of them for programs."""
+
+    result: Flame
+
+    def rows(self) -> Rows:
+        """A row for each call path that time is spent in, as flame graphs are folded."""
+        stacks = self.result.stacks()
+        return _COLUMNS, [[";".join(each.pop("path")), *each.values()] for each in stacks]
+
+    def blocks(self) -> Iterator[Block]:
+        """The tree."""
+        yield from self.result.tables()
+
+
+def speedscope(flame: Flame, name: str) -> bytes:
+    """A flame graph as speedscope and the Firefox Profiler read it [1]_.
+
+    Below each function is what it spends itself, as a frame such as ``[late sender]``, but for
+    computing.
+
+    .. [1] https://github.com/jlfwong/speedscope/wiki/Importing-from-custom-sources
+    """
+    frames: list[dict[str, Any]] = []
+    for frame in flame.frames:
+        made: dict[str, Any] = {"name": printable(frame.function)}
+        if frame.file is not None:
+            made["file"] = printable(frame.file)
+        if frame.line is not None:
+            made["line"] = frame.line
+        frames.append(made)
+    first_kind = len(frames)
+    frames += [{"name": f"[{kind.replace('_', ' ')}]"} for kind in KINDS]
+    paths: list[list[int]] = [[]]
+    for row, frame in enumerate(flame.frames[1:], start=1):
+        paths.append([*paths[frame.parent], row])
+    samples, weights = [], []
+    for row, times in enumerate(flame.times_ns.tolist()):
+        for kind, time in enumerate(times):
+            if time:
+                samples.append([*paths[row], *([first_kind + kind] if kind else [])])
+                weights.append(time)
+    profile = {
+        "type": "sampled", "name": "all threads", "unit": "nanoseconds", "startValue": 0,
+        "endValue": sum(weights), "samples": samples, "weights": weights,
+    }  # fmt: skip
+    document = {
+        "$schema": _SCHEMA, "exporter": "burstline", "name": printable(name),
+        "activeProfileIndex": 0, "shared": {"frames": frames}, "profiles": [profile],
+    }  # fmt: skip
+    return json.dumps(document, ensure_ascii=False).encode("utf-8", "replace")
