@@ -28,6 +28,7 @@ COMMANDS = {
     "info": "info {}.store --quick --full",
     "waits": "waits {}.store -o {}.cubex --force",
     "structure": "structure {}.store --format json",
+    "flame": "flame {}.store -o {}.json --force",
     "table": "table {}.store -o {}.table.parquet --force",
 }
 """What is counted. Outputs of the first ones are read by the others."""

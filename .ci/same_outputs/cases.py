@@ -16,8 +16,8 @@ import recordings
 COMMANDS = re.findall(
     r"\S+",
     "record counters cc c++ report info waits clocks compare structure table browse plot "
-    "matrix histogram cut annotate retime convert merge check-merge learn phases signature "
-    "predict demo completion",
+    "flame matrix histogram cut annotate retime convert merge check-merge learn phases "
+    "signature predict demo completion",
 )
 ENDINGS = ("prv", "prv.gz", "store", "csv", "parquet", "otf2", "perfetto.json")
 READABLE = ENDINGS[:-1]
@@ -276,6 +276,7 @@ EACH = {
         compare T --clocks physical,lt_1
         matrix T --format json
         histogram T --format json
+        flame T --format json
         report T --format json
         phases T
         phases T --method epas --format json
@@ -336,6 +337,8 @@ PRINTED = {
         report T --from 100ms --to 300ms --ranks 0-1 --format json
         matrix T
         matrix T --format csv
+        flame T
+        flame T --format csv
         histogram T
         histogram T --counter rank --format csv
         """,

@@ -26,6 +26,7 @@ TAKES = {
     ("structure", "trace"): ("structure I",),
     ("table", "trace"): ("table I",),
     ("plot", "trace"): ("plot I",),
+    ("flame", "trace"): ("flame I", "flame I -o new.svg"),
     ("cut", "trace"): ("cut I -o new.store --first 1us",),
     ("annotate", "trace"): ("annotate I -o new.prv",),
     ("retime", "trace"): ("retime I -o new.store --clock lt_1",),

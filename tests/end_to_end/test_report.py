@@ -26,6 +26,7 @@ SECTIONS = {
     "ranks",
     "timeline",
     "code",
+    "flame",
     "waits",
     "messages",
     "computing",

@@ -37,7 +37,7 @@ def drawn(picture):
 def test_pictures_are_named_after_their_sections_and_say_what_they_show(page):
     titles = {name: picture.document()["title"] for name, picture in page.pictures.items()}
 
-    assert list(titles) == ["timeline", "code", "computing"]
+    assert list(titles) == ["timeline", "code", "flame", "computing"]
     assert titles["timeline"] == page.titles["Timeline"]
     assert titles["code"] not in page.titles.values()  # the heading above the picture
 

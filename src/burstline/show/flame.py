@@ -54,21 +54,35 @@ def speedscope(flame: Flame, name: str) -> bytes:
         frames.append(made)
     first_kind = len(frames)
     frames += [{"name": f"[{kind.replace('_', ' ')}]"} for kind in KINDS]
-    paths: list[list[int]] = [[]]
-    for row, frame in enumerate(flame.frames[1:], start=1):
-        paths.append([*paths[frame.parent], row])
-    samples, weights = [], []
-    for row, times in enumerate(flame.times_ns.tolist()):
-        for kind, time in enumerate(times):
-            if time:
-                samples.append([*paths[row], *([first_kind + kind] if kind else [])])
-                weights.append(time)
+    events = [*_opened_and_closed(flame, first_kind)]
     profile = {
-        "type": "sampled", "name": "all threads", "unit": "nanoseconds", "startValue": 0,
-        "endValue": sum(weights), "samples": samples, "weights": weights,
+        "type": "evented", "name": "all threads", "unit": "nanoseconds", "startValue": 0,
+        "endValue": int(flame.times_ns.sum()), "events": events,
     }  # fmt: skip
     document = {
         "$schema": _SCHEMA, "exporter": "burstline", "name": printable(name),
         "activeProfileIndex": 0, "shared": {"frames": frames}, "profiles": [profile],
     }  # fmt: skip
     return json.dumps(document, ensure_ascii=False).encode("utf-8", "replace")
+
+
+def _opened_and_closed(flame: Flame, first_kind: int) -> Iterator[dict[str, Any]]:
+    """Frames as if each were called once: where each begins and ends, in ns."""
+    below: dict[int, list[int]] = {}
+    for row, frame in enumerate(flame.frames[1:], start=1):
+        below.setdefault(frame.parent, []).append(row)
+    at, waiting = 0, [(row, True) for row in below.get(0, [])[::-1]]
+    times = flame.times_ns.tolist()
+    while waiting:
+        row, begins = waiting.pop()
+        if not begins:
+            yield {"type": "C", "frame": row, "at": at}
+            continue
+        yield {"type": "O", "frame": row, "at": at}
+        for kind, time in enumerate(times[row]):
+            if time and kind:
+                yield {"type": "O", "frame": first_kind + kind, "at": at}
+                yield {"type": "C", "frame": first_kind + kind, "at": at + time}
+            at += time
+        waiting.append((row, False))
+        waiting += [(each, True) for each in below.get(row, [])[::-1]]

@@ -112,7 +112,7 @@ def _that_fits(block: Table) -> tuple[Table, list[list[str]]]:
         at = texts[0].index(spare)
         texts = [row[:at] + row[at + 1 :] for row in texts]
         columns = [*block.columns[:at], *block.columns[at + 1 :]]
-        block = block._replace(columns=columns)
+        block = block._replace(columns=columns, left=block.left - (at < block.left))
     return block, texts
 
 

@@ -7,6 +7,7 @@ place without one keeps its name: *computing up to* the call that ends it.
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any, ClassVar, Final, NamedTuple
@@ -14,7 +15,7 @@ from typing import Any, ClassVar, Final, NamedTuple
 import numpy as np
 
 from burstline.columns import UNKNOWN, Integers, Mask, distinct, take, to_numpy
-from burstline.identity import read_stacks
+from burstline.identity import Frame, Stacks, read_stacks
 from burstline.model import Trace
 from burstline.timeline.kinds import KINDS, Kind
 from burstline.timeline.lines import WAITING
@@ -22,8 +23,6 @@ from burstline.timeline.result import Timeline
 from burstline.timeline.sums import piece_at
 from burstline.values import SHARE, TIME, Column, Contract, Documented, Table
 
-_Stack = list[tuple[str, str | None, int | None]]
-"""Functions with their files and lines, the outermost first."""
 _NO_FRAME: Final = "measurement"
 """The paradigm of what stands above the program."""
 _PROGRAM: Final = "program"
@@ -33,6 +32,11 @@ _TRANSFERRING: Final = tuple(
 )
 _LEAST: Final = 0.005
 """Of all time: what takes less is told in no table."""
+_MOST_TOLD: Final = 200
+"""Functions of a path: all paths of a recursion would take the square of its depth."""
+_MORE: Final = "…"
+_DEEPEST: Final = 60
+"""Levels of a tree that are told: the indents of all would take the square, too."""
 
 
 class StackFrame(NamedTuple):
@@ -74,12 +78,12 @@ class Flame(Documented):
         return f"<Flame: {len(self.frames)} frames, {self.times_ns.sum():,} ns>"
 
     def path(self, row: int) -> list[str]:
-        """The functions from the program's first one to a frame."""
-        names = []
-        while row > 0:
+        """The functions from the program's first one to a frame; of many the last ones."""
+        names: list[str] = []
+        while row > 0 and len(names) < _MOST_TOLD:
             names.append(self.frames[row].function)
             row = self.frames[row].parent
-        return names[::-1]
+        return [*([_MORE] if row > 0 else []), *names[::-1]]
 
     def stacks(self) -> Iterator[dict[str, Any]]:
         """Each call path that time is spent in, and how much of what."""
@@ -117,11 +121,13 @@ class Flame(Documented):
             cells = frame.function, _place(frame), int(total[row]), total[row] / whole
             rows.append([*cells, *shares])
             depths.append(depth)
-            waiting += [(each, depth + 1) for each in below.get(row, [])[::-1]]
+            if depth < _DEEPEST:
+                waiting += [(each, depth + 1) for each in below.get(row, [])[::-1]]
         share = SHARE.or_nothing()
         columns = (
             Column("function"), Column("place"), Column("time", TIME), Column("share", share),
-            Column("computing", share), Column("waiting", share), Column("rest of calls", share),
+            Column("computing", share), Column("waiting", share),
+            Column("rest of calls", share),
         )  # fmt: skip
         title = "Time by call path, with what it calls: share of the time of all threads"
         return [Table(columns, rows, title, left=2, depths=depths, spare=("place",))]
@@ -143,46 +149,67 @@ def _by_sort(times_ns: Integers) -> dict[str, int]:
 
 
 @dataclass(slots=True)
-class _Growing:
-    """Frames as they are found, with times by kind, and by line of the source."""
+class _Places:
+    """Places of the program as a tree, each behind the one above it, and the time in each."""
+
+    above: list[int] = field(default_factory=lambda: [UNKNOWN])
+    frames: list[Frame] = field(default_factory=lambda: [Frame(_PROGRAM, None, None)])
+    times: list[tuple[int, int, int]] = field(default_factory=list)  # place, kind, ns
+
+    def below(self, above: int, frame: Frame) -> int:
+        """A new place."""
+        self.above.append(above)
+        self.frames.append(frame)
+        return len(self.above) - 1
+
+    def flame(self, rate_hz: float | None, sampled_ns: int) -> Flame:
+        """Places as frames: those of one function, called by the same one, are one frame."""
+        times = np.zeros((len(self.above), len(KINDS)), np.int64)
+        rows = np.array(self.times, np.int64).reshape(-1, 3)
+        np.add.at(times, (rows[:, 0], rows[:, 1]), rows[:, 2])
+        whole = times.sum(axis=1)
+        for place in range(len(whole) - 1, 0, -1):
+            whole[self.above[place]] += whole[place]
+        found, frame_of = _Functions(), [0] * len(whole)
+        for place, (above, frame) in enumerate(zip(self.above, self.frames, strict=True)):
+            row = found.below(UNKNOWN if above < 0 else frame_of[above], frame)
+            found.lines[row][frame.line] += int(whole[place])
+            frame_of[place] = row
+        sums = np.zeros((len(found.frames), len(KINDS)), np.int64)
+        np.add.at(sums, np.array(frame_of), times)
+        return Flame(found.told(), sums, rate_hz, sampled_ns)
+
+
+@dataclass(slots=True)
+class _Functions:
+    """Functions as they are found, each behind the one that calls it."""
 
     frames: list[tuple[int, str, str | None]] = field(default_factory=list)
-    times: list[Integers] = field(default_factory=list)
-    lines: list[dict[int | None, int]] = field(default_factory=list)
+    lines: list[Counter[int | None]] = field(default_factory=list)  # ns at each
     callees: dict[tuple[int, str], list[int]] = field(default_factory=dict)
 
-    def below(self, parent: int, function: str, file: str | None) -> int:
-        """The frame of a function that another one calls, made if there is none.
+    def below(self, parent: int, frame: Frame) -> int:
+        """The row of a function that another one calls, made if there is none.
 
         Where one of two stacks does not say the file of a function, it is the same one.
         """
-        rows = self.callees.setdefault((parent, function), [])
+        rows = self.callees.setdefault((parent, frame.function), [])
         for row in rows:
             known = self.frames[row][2]
-            if known is None or file is None or known == file:
-                self.frames[row] = parent, function, known or file
+            if known is None or frame.file is None or known == frame.file:
+                self.frames[row] = parent, frame.function, known or frame.file
                 return row
         rows.append(len(self.frames))
-        self.frames.append((parent, function, file))
-        self.times.append(np.zeros(len(KINDS), np.int64))
-        self.lines.append({})
+        self.frames.append((parent, frame.function, frame.file))
+        self.lines.append(Counter())
         return rows[-1]
 
-    def add(self, stack: _Stack, kind: int, time_ns: int) -> None:
-        """Count time at the end of a call path."""
-        row = 0
-        for function, file, line in stack:
-            row = self.below(row, function, file)
-            self.lines[row][line] = self.lines[row].get(line, 0) + time_ns
-        self.times[row][kind] += time_ns
-
-    def flame(self, rate_hz: float | None, sampled_ns: int) -> Flame:
+    def told(self) -> tuple[StackFrame, ...]:
         """All of them, each with the line that most time is spent at."""
-        frames = tuple(
-            StackFrame(*frame, max(lines, key=lines.__getitem__, default=None))
+        return tuple(
+            StackFrame(*frame, max(lines, key=lines.__getitem__))
             for frame, lines in zip(self.frames, self.lines, strict=True)
         )
-        return Flame(frames, np.stack(self.times), rate_hz, sampled_ns)
 
 
 def flame_of(trace: Trace, line: Timeline) -> Flame:
@@ -191,22 +218,20 @@ def flame_of(trace: Trace, line: Timeline) -> Flame:
     It is that of :attr:`Timeline.baseline_ns` without what nobody recorded and without
     MPI_Init and MPI_Finalize; streams of accelerators are left out. O(pieces + samples).
     """
-    pieces, paths = _pieces_of(line), _paths_of(line)
-    seen = _stacks_seen(trace, line, pieces, paths)
-    found = _Growing()
-    found.below(-1, _PROGRAM, None)
-    place = pieces.places(line)
-    is_divided = (pieces.kind == Kind.COMPUTING) & np.isin(place, [*seen])
-    for key, time_ns in _sums(pieces.length, is_divided, place):
-        for stack, part_ns in _divided(seen[key], time_ns):
-            found.add(stack, Kind.COMPUTING, part_ns)
+    pieces, places = _pieces_of(line), _Places()
+    of_path = _places_of(line, places)
+    seen = _stacks_seen(trace, line, pieces, places, of_path)
+    where = pieces.places(line)
+    is_divided = (pieces.kind == Kind.COMPUTING) & np.isin(where, [*seen])
+    for key, time_ns in _sums(pieces.length, is_divided, where):
+        places.times += _divided(seen[key], time_ns)
     is_whole = ~is_divided & (pieces.length > 0)
     for path, kind, time_ns in _sums(pieces.length, is_whole, pieces.path, pieces.kind):
-        found.add(paths[path], kind, time_ns)
+        places.times.append((of_path[path], kind, time_ns))
     is_sampled = np.isin(pieces.location, trace.arrays("samples", "location")[0])
     computing_ns = int(pieces.length[is_sampled & (pieces.kind == Kind.COMPUTING)].sum())
     rate_hz = 1e9 * trace.rows("samples") / computing_ns if computing_ns else None
-    return found.flame(rate_hz, int(pieces.length[is_divided].sum()))
+    return places.flame(rate_hz, int(pieces.length[is_divided].sum()))
 
 
 class _Pieces(NamedTuple):
@@ -245,23 +270,23 @@ def _sums(length: Integers, chosen: Mask, *keys: Integers) -> Iterator[tuple[int
     yield from zip(*(column[first].tolist() for column in columns), sums.tolist(), strict=True)
 
 
-def _paths_of(line: Timeline) -> dict[int, _Stack]:
-    """The frames of each call path of the profile, the outermost first; none of none."""
-    paths: dict[int, _Stack] = {UNKNOWN: []}
+def _places_of(line: Timeline, places: _Places) -> dict[int, int]:
+    """The place of each call path of the profile; the program itself of none."""
+    found = {UNKNOWN: 0}
     for row, node in enumerate(line.waits.profile.call_paths.to_pylist()):
-        above = paths[UNKNOWN if node["parent"] is None else node["parent"]]
+        above = found[UNKNOWN if node["parent"] is None else node["parent"]]
         file = None if node["paradigm"] == "mpi" else node["file"]
-        frame = node["function"], file, node["begin_line"] if file else None
-        paths[row] = above if node["paradigm"] == _NO_FRAME else [*above, frame]
-    return paths
+        frame = Frame(node["function"], file, node["begin_line"] if file else None)
+        found[row] = above if node["paradigm"] == _NO_FRAME else places.below(above, frame)
+    return found
 
 
 def _stacks_seen(
-    trace: Trace, line: Timeline, pieces: _Pieces, paths: Mapping[int, _Stack]
-) -> dict[int, list[tuple[_Stack, int]]]:
-    """The stacks that samples saw at places of computing, each with its periods of the timer.
+    trace: Trace, line: Timeline, pieces: _Pieces, places: _Places, of_path: Mapping[int, int]
+) -> dict[int, list[tuple[int, int]]]:
+    """Where samples saw computing, by call path and location: places, with their periods.
 
-    By place and location, as :meth:`_Pieces.places` has them.
+    The periods are those of the timer; keys are as :meth:`_Pieces.places` has them.
     """
     if not trace.rows("samples"):
         return {}
@@ -272,27 +297,41 @@ def _stacks_seen(
     is_computing = (pieces.kind[piece] == Kind.COMPUTING) & (pieces.length[piece] > 0)
     seen = np.flatnonzero(is_computing & np.isin(pieces.path[piece], [*line.waits.places.ends]))
     stacks, nodes, _ = read_stacks(trace.call_paths, set(call_path[seen].tolist()))
-    place = pieces.places(line)[piece[seen]]
     node = take(np.array(nodes, np.int64), call_path[seen])
-    known = np.flatnonzero(node >= 0)
-    first, group = distinct(place[known], node[known])
+    seen, node = seen[node >= 0], node[node >= 0]
+    found: dict[int, list[tuple[int, int]]] = {}
+    known: dict[tuple[int, int], int] = {}
+    columns = pieces.places(line)[piece[seen]], pieces.path[piece[seen]], node
+    first, group = distinct(*columns)
     sums = np.zeros(len(first), np.int64)
-    np.add.at(sums, group, periods[seen[known]])
-    found: dict[int, list[tuple[_Stack, int]]] = {}
-    columns = (each[known][first].tolist() for each in (place, node, pieces.path[piece[seen]]))
-    for key, end, path, count in zip(*columns, sums.tolist(), strict=True):
-        frames = [stacks.frames[each] for each in stacks.chain(end)]
-        stack = [(each.function, each.file, each.line) for each in frames]
-        above = paths[path][:-1] if stacks.is_cut[end] else []
-        found.setdefault(key, []).append(([*above, *stack], count))
+    np.add.at(sums, group, periods[seen])
+    keys = zip(*(column[first].tolist() for column in columns), sums.tolist(), strict=True)
+    for key, path, end, count in keys:
+        # A stack that was cut is put below the function that both calls are made from.
+        above = places.above[of_path[path]] if stacks.is_cut[end] else 0
+        found.setdefault(key, []).append((_place_of(stacks, end, above, places, known), count))
     return found
 
 
-def _divided(seen: Sequence[tuple[_Stack, int]], time_ns: int) -> Iterator[tuple[_Stack, int]]:
-    """A time as parts of each stack, by its periods; nothing of it is lost."""
+def _place_of(
+    stacks: Stacks, node: int, above: int, places: _Places, known: dict[tuple[int, int], int]
+) -> int:
+    """The place of a stack's end below another place; what is `known` of others is used."""
+    new: list[int] = []
+    while node >= 0 and (above, node) not in known:
+        new.append(node)
+        node = stacks.parents[node]
+    place = known[above, node] if node >= 0 else above
+    for each in reversed(new):
+        place = known[above, each] = places.below(place, stacks.frames[each])
+    return place
+
+
+def _divided(seen: Sequence[tuple[int, int]], time_ns: int) -> Iterator[tuple[int, int, int]]:
+    """A time of computing as parts of places, by their periods; nothing of it is lost."""
     whole, before, given = sum(count for _, count in seen), 0, 0
-    for stack, count in seen:
+    for place, count in seen:
         before += count
         until = time_ns * before // whole
-        yield stack, until - given
+        yield place, Kind.COMPUTING, until - given
         given = until

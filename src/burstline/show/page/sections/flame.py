@@ -32,12 +32,16 @@ def section(report: Report) -> Section:
 
 
 def title(flame: Flame) -> str:
-    """The function that spends most time itself, and on what."""
+    """On what most time is spent, and in which function."""
     row, kind = divmod(int(flame.times_ns.argmax()), len(KINDS))
     share = share_text(flame.times_ns[row, kind] / flame.times_ns.sum())
-    *above, name = flame.path(row) or ["The program"]
-    called = f", called by {above[-1]}," if above and kind != Kind.COMPUTING else ""
-    return f"{name}{called} takes {share} of all thread time: {look(KINDS[kind]).label.lower()}"
+    label = look(KINDS[kind]).label.lower()
+    *above, name = flame.path(row) or ["the program"]
+    called = f", called by {above[-1]}" if above and kind != Kind.COMPUTING else ""
+    where = name.removeprefix(f"{label} ")  # up to a call: no function is known
+    return (
+        f"{share} of all thread time is {label}{':' if where == name else ''} {where}{called}"
+    )
 
 
 def _note(flame: Flame) -> str:
