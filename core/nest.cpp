@@ -112,16 +112,16 @@ class Chains {
 template <typename Sink>
 class Walk {
   public:
-    Walk(const Nest& nest, Sink& sink)
+    Walk(const Nest& nest, std::size_t lanes, Sink& sink)
         : nest_(nest), chains_(nest), sink_(sink), position_(nest.loop_parent.size(), -1),
-          iterations_(nest.loop_parent.size(), 0) {
+          iterations_(nest.loop_parent.size(), 0), lanes_(lanes) {
         if (nest.most.empty()) return;
-        lanes_ = nest.most.size() / nest.loop_parent.size();
-        if (lanes_ * nest.loop_parent.size() != nest.most.size())
+        const std::size_t told = lanes * nest.loop_parent.size();
+        if (nest.most.size() != told && nest.most.size() != 2 * told)
             throw std::invalid_argument("the most iterations are told of each loop and lane");
         for (std::size_t loop = 0; loop < nest.loop_parent.size(); ++loop)
-            for (std::size_t lane = 0; lane < lanes_ && nest.loop_parent[loop] <= 0; ++lane)
-                if (nest.most[loop * lanes_ + lane] != 0)
+            for (std::size_t lane = 0; lane < lanes && nest.loop_parent[loop] <= 0; ++lane)
+                if (nest.most[loop * lanes + lane] != 0)
                     throw std::invalid_argument("a loop that is entered again is in another");
     }
 
@@ -197,7 +197,12 @@ class Walk {
 
     /// The iterations of a loop after which it is entered again; 0, which none has, without.
     [[nodiscard]] int64_t most(int32_t loop) const {
-        return lane_ < lanes_ ? nest_.most[static_cast<std::size_t>(loop) * lanes_ + lane_] : 0;
+        if (nest_.most.empty()) return 0;
+        const std::size_t at = static_cast<std::size_t>(loop) * lanes_ + lane_;
+        const std::size_t rise = at + lanes_ * nest_.loop_parent.size();
+        const int64_t first = nest_.most[at];
+        if (first == 0 || rise >= nest_.most.size()) return first;
+        return first + nest_.most[rise] * (iterations_[nest_.loop_parent[loop]] - 1);
     }
 
     const Nest& nest_;
@@ -205,7 +210,7 @@ class Walk {
     Sink& sink_;
     std::vector<int32_t> position_;
     std::vector<int64_t> iterations_;  ///< of the present entry of each loop
-    std::size_t lanes_ = 0, lane_ = 0;
+    std::size_t lanes_, lane_ = 0;
     std::vector<int32_t> entered_;
     int32_t inner_ = 0;
 };
@@ -302,7 +307,7 @@ template <typename Sink>
 void walk_lanes(const Nest& nest, Sink& sink, std::span<const int32_t> sequence,
                 std::span<const int64_t> lane_begin) {
     check_lanes(sequence, lane_begin, static_cast<int32_t>(nest.symbol_loop.size()));
-    Walk<Sink> walk(nest, sink);
+    Walk<Sink> walk(nest, lane_begin.empty() ? 0 : lane_begin.size() - 1, sink);
     for (std::size_t lane = 0; lane + 1 < lane_begin.size(); ++lane) {
         const auto begin = static_cast<std::size_t>(lane_begin[lane]);
         const auto length = static_cast<std::size_t>(lane_begin[lane + 1]) - begin;

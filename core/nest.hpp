@@ -13,7 +13,8 @@ namespace burstline {
 /// Loop 0 is the program itself, executed once. A loop's parent has a smaller number. Elements
 /// of one body, symbols and loops, have different positions. `most`: for each (loop, lane), the
 /// iterations after which the next one is of another entry, 0 if that is never so; empty if it
-/// is so for no loop. A loop that has any is in another.
+/// is so for no loop. A loop that has any is in another. Behind these may stand as many numbers
+/// that say by how much they rise from one iteration of the loop around to the next.
 struct Nest {
     std::span<const std::int32_t> symbol_loop, symbol_position;
     std::span<const std::int32_t> loop_parent, loop_position;

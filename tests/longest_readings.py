@@ -13,7 +13,7 @@ from dataclasses import dataclass, replace
 from burstline.show.code_lines import pseudocode
 from burstline.structure import Structure, description_length, detect
 from loop_programs import Program
-from witnesses import witness
+from witnesses import rules_printed, trips_found, witness
 
 FAR = 1.3
 
@@ -25,12 +25,23 @@ class Reading:
     seed: int
     written: Structure
     read: Structure
+    # of its shortest form, unless the reading is shorter: how many are there, of how many
+    rules: tuple[int, int]
+    trips: tuple[int, int]
 
     @classmethod
     def of(cls, seed, *, paths):
         program = Program(seed)
         read = detect(program.trace(paths=paths), method="exact")
-        return cls(seed, replace(read, items=witness(program, paths=paths)), read)
+        shortest = witness(program, paths=paths, peeled=True)
+        is_other = description_length(read.items) < description_length(shortest)
+        looked_for = () if is_other else shortest
+        rules, trips = (
+            rules_printed(looked_for, read.items),
+            trips_found(looked_for, read.items),
+        )
+        written = replace(read, items=witness(program, paths=paths))
+        return cls(seed, written, read, rules, trips)
 
     @property
     def lengths(self):
@@ -81,6 +92,19 @@ def page(readings, most, *, paths):
         f"Of {len(readings)} programs {'with' if paths else 'without'} call paths "
         f"{len(readings) - longer} are read no longer than they were written, "
         f"and {far} longer by more than {FAR - 1:.0%}."
+    )
+    rules, trips = (
+        [*zip(*each, strict=True)]
+        for each in (
+            [reading.rules for reading in readings],
+            [reading.trips for reading in readings],
+        )
+    )
+    yield ""
+    yield (
+        f"Of {sum(rules[1])} rules in their shortest forms {sum(rules[0])} are printed, and of "
+        f"{sum(trips[1])} constant trip counts {sum(trips[0])} found; programs are left out "
+        "that are read shorter yet, as other ones."
     )
     for reading in worst[:most]:
         written, read = reading.lengths

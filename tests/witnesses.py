@@ -5,20 +5,30 @@ condition that always holds vanish; a loop whose only element is a loop multipli
 neighbours that run in the same executions of a body are one condition.
 
 A call at the edge of a body, in the first iteration or the last one alone, cannot be told from
-one beside the loop: peeled, it stands there, where that is not longer.
+one beside the loop: peeled, it stands there, where that is not longer. In every n-th iteration
+alone, it cannot be told from one beside a loop of n in that loop, and stands there. Of all ways
+to write neighbouring conditions in each other, peeled witnesses have the shortest, of several
+the one of the fewest branches, the plainest rules, the fewest letters, and the flattest.
 """
 
 from __future__ import annotations
 
 import itertools
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
+from types import SimpleNamespace
 
 import numpy as np
 
 from burstline.identity import Frame
-from burstline.structure import Call, Condition, Loop, description_length
+from burstline.structure import Call, Condition, Loop, description_length, walk
+from burstline.structure.program.length import length_of
+from burstline.structure.program.rules import Around, Conditions, rule, weight_of_rules
 from burstline.structure.program.runs import Runs
 from loop_programs import Do, For, turns
+
+_MOST_TOGETHER = 6
+_ANY_CALL = Do("Send", 1)
+_NUMBERS = itertools.count(), itertools.count()
 
 
 @dataclass
@@ -45,6 +55,7 @@ def witness(program, *, paths=True, peeled=False):
     def written(whole):
         done.clear()
         parts = _simple(steps, [1] * program.ranks, _Peeling(whole, done))
+        parts = parts if whole is None else _rewritten(parts)
         numbers = itertools.count(), itertools.count(1)
         return _nodes(parts, [1] * program.ranks, numbers, None, paths=paths)
 
@@ -61,6 +72,47 @@ def witness(program, *, paths=True, peeled=False):
         else:
             written(whole)
     return items
+
+
+def rules_printed(witness, items):
+    """Give how many rules of a witness are printed, and how many it has."""
+    there = list(_rules(items))
+    found = [
+        any(calls & others and text == other for others, other in there)
+        for calls, text in _rules(witness)
+    ]
+    return sum(found), len(found)
+
+
+def trips_found(witness, items):
+    """Give how many constant trip counts of a witness are found, and how many it has."""
+    there = set(_constant_trips(items))
+    found = [each in there for each in _constant_trips(witness)]
+    return sum(found), len(found)
+
+
+def _sites(item):
+    return frozenset((c.operation, c.caller) for c, _ in walk([item]) if isinstance(c, Call))
+
+
+def _rules(items, around=None):
+    """Give each condition that follows a rule: its calls, and the rule."""
+    around = around or Around()
+    for item in items:
+        if isinstance(item, Condition) and (text := rule(item, around)):
+            yield _sites(item), text
+        if not isinstance(item, Call):
+            yield from _rules(item.items, around.inner(item))
+
+
+def _constant_trips(items):
+    """Give the loops of one trip count: their calls, and how often they iterate."""
+    for item, _ in walk(items):
+        if isinstance(item, Loop):
+            lanes = range(len(item.executions))
+            trips = {n for lane in lanes for n in item.trips.values(lane).tolist()}
+            if len(trips) == 1:
+                yield _sites(item), trips.pop()
 
 
 def _leaves(step):
@@ -159,7 +211,125 @@ def _peeled(loop, inner):
             left = [] if not rest else [_with_calls(replace(loop, when=always), rest)]
             parts = [outside, *left] if at == 0 else [*left, outside]
             return [_Part(None, loop.when, None, parts)]
+    return _folded(loop, inner)
+
+
+def _folded(loop, inner):
+    """Give a loop of what only every n-th iteration begins or ends with and a loop of n."""
+    for at in (0, -1):
+        for n in range(2, max(n for each in loop.trips for n in each)):
+            if any(own % n for each in loop.trips for own in each):
+                continue
+            totals = list(map(sum, loop.trips))
+            wanted = [list(range(at % n, total, n)) for total in totals]
+            edge, rest = _without_edge(inner, at, wanted)
+            if not edge:
+                continue
+            if _executions_of(rest, len(totals)) != [list(range(total)) for total in totals]:
+                continue
+            every = [list(range(total // n)) for total in totals]
+            of_n = _Part(loop.step, every, [[n] * len(each) for each in every], rest)
+            made = [own if any(p.when[r] for p in edge) else [] for r, own in enumerate(every)]
+            outside = _Part(None, made, None, edge)
+            body = [outside, of_n] if at == 0 else [of_n, outside]
+            trips = [[own // n for own in each] for each in loop.trips]
+            return [replace(loop, trips=trips, parts=body)]
     return None
+
+
+def _rewritten(parts, trips=None):
+    """Give the parts of a body with neighbouring conditions in the fewest words."""
+    parts = [
+        part
+        if part.parts is None
+        else replace(part, parts=_rewritten(part.parts, None if _is_if(part) else part.trips))
+        for part in parts
+    ]
+    if trips is None:
+        return parts
+    totals = [list(range(sum(each))) for each in trips]
+    around = Around(SimpleNamespace(trips=Runs.of(trips)), np.array(list(map(len, totals))))
+    written = []
+    for depends, group in itertools.groupby(parts, lambda p: _depends(p.when, totals)):
+        run = list(group)
+        alike = [
+            list(same) for _, same in itertools.groupby(_leaf_parts(run), lambda p: p.when)
+        ]
+        few = depends and len(alike) <= _MOST_TOGETHER
+        written += _Writing(alike, around).best(0, len(alike), totals) if few else run
+    return written
+
+
+def _leaf_parts(parts):
+    """Give the calls and loops of a body, by the executions of the body."""
+    for part in parts:
+        if _is_if(part):
+            for inner in _leaf_parts(part.parts):
+                yield replace(inner, when=_out_of(inner.when, part.when))
+        else:
+            yield part
+
+
+def _depends(when, among):
+    return _is_condition(when, list(map(len, among)))
+
+
+@dataclass
+class _Writing:
+    """All ways to write neighbours that depend on conditions, tried one by one."""
+
+    alike: list  # parts that run in the same executions, together
+    around: Around
+    known: dict = field(default_factory=dict)
+
+    def best(self, begin, end, among):
+        """Give some neighbours as parts of a body that is executed in some iterations."""
+        key = begin, end, str(among)
+        if key not in self.known:
+            held = list(map(len, among))
+            ways = (_together(parts, held) for parts in self._ways(begin, end, among))
+            self.known[key] = min(ways, key=lambda parts: self._key(parts, among))
+        return self.known[key]
+
+    def _ways(self, begin, end, among):
+        if begin == end:
+            yield []
+            return
+        for split in range(begin + 1, end + 1):
+            union = [
+                sorted({k for same in self.alike[begin:split] for k in same[0].when[rank]})
+                for rank in range(len(among))
+            ]
+            if split - begin > 1 and not _depends(union, among):
+                continue
+            always = [list(range(len(own))) for own in union]
+            inside = [replace(part, when=always) for part in self.alike[begin]]
+            if split - begin > 1:
+                inside = self.best(begin, split, union)
+            number = [{k: n for n, k in enumerate(each)} for each in among]
+            when = [[n[k] for k in own] for n, own in zip(number, union, strict=True)]
+            is_condition = _depends(union, among)
+            some = [replace(part, when=when) for part in inside]
+            some = [_Part(None, when, None, inside)] if is_condition else some
+            for rest in self._ways(split, end, among):
+                yield [*some, *rest]
+
+    def _key(self, parts, among):
+        """Give what is less for the better way to write a body."""
+        held = Around(self.around.loop, np.array(list(map(len, among))), Runs.of(among))
+        nodes = _nodes(_bare(parts), list(map(len, among)), _NUMBERS, None, paths=False)
+        unexplained = Conditions.of(nodes, held).unexplained
+        length = length_of(nodes, held)
+        branches = sum(isinstance(item, Condition) for item, _ in walk(nodes))
+        return length + 2 * unexplained, length, branches, weight_of_rules(nodes, held)
+
+
+def _bare(parts):
+    """Give parts with a call for each that is none or a condition."""
+    return [
+        replace(part, parts=_bare(part.parts)) if _is_if(part) else _Part(_ANY_CALL, part.when)
+        for part in parts
+    ]
 
 
 def _without_edge(parts, at, wanted):

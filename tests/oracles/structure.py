@@ -80,14 +80,15 @@ def progressions(sequence):
     return found
 
 
-def read_nest(nest, sequence, most=None):
+def read_nest(nest, sequence, most=None, rise=None):
     """Read one lane as a nest: (when of symbols and loops, trips of loops), by name.
 
     `nest` is a nested list of symbols and lists; the name of an element is its position in
     each list. An iteration ends where the next element stands not behind the one before. After
-    as many iterations as `most` tells of a loop by its name, it is entered anew.
+    as many iterations as `most` tells of a loop by its name, it is entered anew; with each
+    iteration of the loop around these are `rise` more.
     """
-    reader = _Reader(most or {})
+    reader = _Reader(most or {}, rise or {})
     for symbol in sequence:
         reader.read(_path_to(symbol, nest))
     reader.close(0)
@@ -103,8 +104,8 @@ def _path_to(symbol, body):
 
 
 class _Reader:
-    def __init__(self, most):
-        self.most = most
+    def __init__(self, most, rise):
+        self.most, self.rise = most, rise
         self.when, self.trips = defaultdict(list), defaultdict(list)
         self.iterations = defaultdict(int)  # so far, of each body
         self.open = []  # (name, position, iterations of this entry), outermost first
@@ -129,7 +130,10 @@ class _Reader:
             self.iterations[name] += 1
         _, position, iterations = self.open[depth]
         if at <= position:
-            if iterations == self.most.get(name):
+            most = self.most.get(name, 0)
+            if most and iterations == most + self.rise.get(name, 0) * (
+                self.open[depth - 1][2] - 1
+            ):
                 self.close(depth)
                 self.step(name[:-1], name[-1], depth - 1)
                 self.step(name, at, depth)

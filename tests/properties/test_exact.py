@@ -195,11 +195,13 @@ def numbered(nest, count):
     return [next(count) if element is None else numbered(element, count) for element in nest]
 
 
-def as_body(nest, most, name=()):
+def as_body(nest, most, rise, name=()):
     elements = (
-        as_body(e, most, (*name, at)) if isinstance(e, list) else e for at, e in enumerate(nest)
+        as_body(e, most, rise, (*name, at)) if isinstance(e, list) else e
+        for at, e in enumerate(nest)
     )
-    return Body(tuple(elements), most=(most[name],) if most.get(name) else ())
+    told = {"most": (most[name],), "rise": rise[name]} if most.get(name) else {}
+    return Body(tuple(elements), **told)
 
 
 @given(nest=bodies, data=st.data())
@@ -214,14 +216,15 @@ def test_a_nest_is_read_as_its_slow_twin_reads_it(nest, data):
         for name in inner
         if len(name) > 1
     }
-    places = Nest.of(as_body(program, most), size, 1)
+    rise = {name: data.draw(st.integers(0, 2), label=f"rise of {name}") for name in most}
+    places = Nest.of(as_body(program, most, rise), size, 1)
     lanes, times = np.array([0, len(sequence)]), np.zeros(len(sequence), np.int64)
 
     when, trips, iterations, _ = _core.read_nest(
         *places, np.array(sequence, np.int32), lanes, times, times
     )
 
-    slow_when, slow_trips = oracle.read_nest(program, sequence, most)
+    slow_when, slow_trips = oracle.read_nest(program, sequence, most, rise)
     names = list(element_names(program))
     found = [Runs(*when).part(k, 1).values(0).tolist() for k in range(size)]
     loops = [Runs(*when).part(size + k, 1).values(0).tolist() for k in range(len(iterations))]

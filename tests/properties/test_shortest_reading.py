@@ -4,8 +4,9 @@ The aim, over many more seeds. With call paths: at least 98 % of the readings no
 witness and at most 0.3 % longer by more than 1.3; 99 % of the rules printed; 99.5 % of the
 constant trip counts found. Without: 80 % and 5 %. The limits below are what holds today. A
 reading that is shorter than its witness tells of another program that makes the same calls:
-rules and trip counts are looked for in the others, in witnesses with the edges of their loops
-peeled, as no trace shows whether a call was in the first iteration or before it.
+rules and trip counts are looked for in the others, in peeled witnesses, as no trace shows
+whether a call was in the first iteration or before it, whether every second iteration or a
+loop of two was run, nor which of two conditions as short stood in the other.
 """
 
 from __future__ import annotations
@@ -16,8 +17,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from burstline.identity import sites_of
-from burstline.structure import Around, Call, Condition, Loop, description_length, detect, walk
-from burstline.structure import rule as rule_of
+from burstline.structure import Around, Call, description_length, detect, walk
 from burstline.structure.calls import Calls
 from burstline.structure.exact.callgraph import call_graph
 from burstline.structure.exact.choice import ReadingCosts
@@ -26,7 +26,7 @@ from burstline.structure.exact.method import Reading
 from burstline.structure.exact.nodes import NodeBuilder
 from burstline.structure.program.fidelity import Expander
 from loop_programs import Do, Program, loop, run
-from witnesses import witness
+from witnesses import rules_printed, trips_found, witness
 
 SEEDS = {True: range(300), False: range(150)}  # with call paths, and without
 FAR = 1.3
@@ -46,30 +46,6 @@ def readings():
 
 def read(program, *, paths):
     return detect(program.trace(paths=paths), method="exact")
-
-
-def sites(item):
-    return frozenset((c.operation, c.caller) for c, _ in walk([item]) if isinstance(c, Call))
-
-
-def rules(items, around=None):
-    """Give each condition that follows a rule: its calls, and the rule."""
-    around = around or Around()
-    for item in items:
-        if isinstance(item, Condition) and (text := rule_of(item, around)):
-            yield sites(item), text
-        if not isinstance(item, Call):
-            yield from rules(item.items, around.inner(item))
-
-
-def constant_trips(items):
-    """Give the loops of one trip count: their calls, and how often they iterate."""
-    for item, _ in walk(items):
-        if isinstance(item, Loop):
-            lanes = range(len(item.executions))
-            trips = {n for lane in lanes for n in item.trips.values(lane).tolist()}
-            if len(trips) == 1:
-                yield sites(item), trips.pop()
 
 
 numbers = st.sets(st.integers(0, 6), min_size=1, max_size=3)
@@ -128,7 +104,7 @@ def test_expanded_they_are_the_calls_and_so_is_the_witness(readings, paths):
 
 
 @pytest.mark.parametrize(
-    ("paths", "no_longer", "far"), [(True, 0.98, 0.004), (False, 0.76, 0.12)]
+    ("paths", "no_longer", "far"), [(True, 0.985, 0.003), (False, 0.76, 0.12)]
 )
 def test_readings_are_hardly_ever_longer_than_the_program(readings, paths, no_longer, far):
     lengths = [
@@ -148,7 +124,7 @@ def not_shorter(readings):
     """Give the peeled witness and the reading of each program that is its own shortest form."""
     found = ((witness(program, peeled=True), read) for program, _, read in readings[True])
     return [
-        (own, read)
+        (own, read.items)
         for own, read in found
         if description_length(read.items) >= description_length(own)
     ]
@@ -188,22 +164,15 @@ def calls_of(items, program, rank):
 
 
 def test_rules_of_the_program_are_printed(not_shorter):
-    wanted = printed = 0
-    for own, found in not_shorter:
-        there = list(rules(found.items))
-        for calls, text in rules(own):
-            wanted += 1
-            printed += any(calls & others and text == other for others, other in there)
+    printed, wanted = map(
+        sum, zip(*(rules_printed(*each) for each in not_shorter), strict=True)
+    )
 
-    assert printed >= 0.9 * wanted, (printed, wanted)
+    assert printed >= 0.94 * wanted, (printed, wanted)
 
 
 def test_constant_trip_counts_are_found(not_shorter):
-    wanted = found_too = 0
-    for own, found in not_shorter:
-        there = set(constant_trips(found.items))
-        trips = list(constant_trips(own))
-        wanted += len(trips)
-        found_too += sum(each in there for each in trips)
+    counts = (trips_found(*each) for each in not_shorter)
+    there, wanted = map(sum, zip(*counts, strict=True))
 
-    assert found_too >= 0.975 * wanted, (found_too, wanted)
+    assert there >= 0.98 * wanted, (there, wanted)

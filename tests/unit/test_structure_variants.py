@@ -136,6 +136,27 @@ def test_two_loops_that_look_like_one_are_told_apart_by_what_repeats(times, inne
     assert [line.rstrip() for line in shown if "for" in line] == said
 
 
+@pytest.mark.parametrize("ranks", [1, 3])
+def test_entries_that_grow_are_parted_where_no_call_does(ranks):
+    inner = loop(
+        lambda turn: 7 + 2 * turn, Do("Send", 10), Do("Recv", 11, when=lambda k: k in {1, 4})
+    )
+    behind = Do("Barrier", 12, when=lambda k: k in {0, 1, 3}, ranks=[0, 1])
+
+    shown = [line.rstrip() for line in listing(loop(6, inner, behind), ranks=ranks)]
+
+    assert shown[:2] == ["for 1 to 6:", "  for 1 to n, n = 7, 9, .., 17:"]
+
+
+def test_entries_that_grow_are_told_apart_by_what_repeats():
+    body = (Do("Send", 10), Do("Recv", 11, when=lambda k: k in {1, 4}), Do("Wait", 12))
+    other = Do("Bcast", 13, when=lambda k: k in {2, 3})
+
+    shown = listing(loop(8, loop(lambda turn: 6 + turn, *body, other)))
+
+    assert shown[:2] == ["for 1 to 8:", "  for 1 to n, n = 6, 7, .., 13:"]
+
+
 def test_a_condition_may_begin_with_a_call_that_it_makes_now_and_then():
     part = If(
         lambda k: k % 3 == 1,

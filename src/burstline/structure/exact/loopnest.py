@@ -181,6 +181,7 @@ class Body:
     inner: Cost | None = None
     # (lanes,) iterations after which it is entered anew; empty if calls tell when
     most: tuple[int, ...] = ()
+    rise: int = 0  # by how many these are more in each iteration of the loop around
 
     @property
     def is_plain(self) -> bool:

@@ -98,7 +98,7 @@ def _shortest_program(
     )
 
 
-def _rank(items: Sequence[Item]) -> tuple[int, int, int]:
+def _rank(items: Sequence[Item]) -> tuple[int, int, tuple[int, int]]:
     """What is less for the better of two true programs."""
     around = Around()
     unexplained = Conditions.of(items, around).unexplained

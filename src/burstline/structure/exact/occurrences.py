@@ -6,7 +6,6 @@ other begins the next. So every sequence can be read, and the reading gives it b
 
 from __future__ import annotations
 
-from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import NamedTuple, Protocol
 
@@ -33,7 +32,8 @@ class Nest(NamedTuple):
     loop_parent: Places
     loop_position: Places
     # (loops * lanes,) iterations after which a loop is entered anew, 0 where calls tell when;
-    # empty if they do of all
+    # behind them by how much they rise in each iteration of the loop around; empty if calls
+    # tell of all
     most: Integers
 
     @classmethod
@@ -41,7 +41,7 @@ class Nest(NamedTuple):
         """The places of the calls and loops of a program, each loop before those in it."""
         loop, position = np.zeros(symbols, np.int32), np.zeros(symbols, np.int32)
         parents, positions = [-1], [0]
-        most: dict[int, Sequence[int]] = {}
+        most: dict[int, Body] = {}
 
         def place(body: Body, number: int) -> None:
             for index, element in enumerate(body.elements):
@@ -49,15 +49,15 @@ class Nest(NamedTuple):
                     parents.append(number)
                     positions.append(index)
                     if element.most:
-                        most[len(parents) - 1] = element.most
+                        most[len(parents) - 1] = element
                     place(element, len(parents) - 1)
                 else:
                     loop[element], position[element] = number, index
 
         place(program, 0)
-        counted = np.zeros((len(parents) if most else 0, lanes), np.int64)
-        for number, counts in most.items():
-            counted[number] = counts
+        counted = np.zeros((2, len(parents) if most else 0, lanes), np.int64)
+        for number, body in most.items():
+            counted[:, number] = [body.most, [body.rise] * lanes]
         places = np.array(parents, np.int32), np.array(positions, np.int32)
         return cls(loop, position, *places, counted.ravel())
 

@@ -27,6 +27,15 @@ Masks = npt.NDArray[np.bool_]
 _MOST_PERIODS: Final = 4
 """Periods of a loop that are tried."""
 
+_WORK: Final = 10_000_000
+"""Elements and iterations that are looked at to find these."""
+
+_LONGEST_FIRST: Final = 1000
+"""Iterations of the first of entries that grow."""
+
+_MOST_RISE: Final = 4
+"""By how many iterations an entry may have more than the one before."""
+
 
 def variants(
     program: Body, nest: Nest, executions: Executions, graph: CallGraph
@@ -86,6 +95,9 @@ def _entered_by_count(
     trips = [executions.trips_of(number).values(lane) for lane in lanes]
     if nest.loop_parent[number] > 0 and (most := _entries_in_one(trips)):
         yield replace(loop, most=most)
+    if nest.loop_parent[number] > 0:
+        for most, rise in _entries_that_rise(number, nest, executions):
+            yield replace(loop, most=most, rise=rise)
     unexplained = _is_unexplained(loop)
     if not unexplained and not _has_conditions(loop):
         return
@@ -93,11 +105,58 @@ def _entered_by_count(
     elements = [e if isinstance(e, int) else int(next(inner)) for e in loop.elements]
     runs = [executions.of_element(e) for e in elements]
     when = [[each.values(lane) for lane in lanes] for each in runs]
-    for period in _possible_periods(when, trips):
-        around = _in_another(loop, when, period)
+    periods = _possible_periods(when, trips, rising=unexplained or _has_lists(loop))
+    for most, rise in periods:
+        around = _in_another(loop, when, trips, most, rise)
         # around all of the loop, another one only helps to find rules
         if around is not None and (unexplained or len(around.elements) > 1):
             yield around
+
+
+def _entries_that_rise(
+    number: int, nest: Nest, executions: Executions
+) -> Iterator[tuple[tuple[int, ...], int]]:
+    """Iterations of the first entry, and how many more each has, if all entries are sums."""
+    around = nest.loop_parent[number]
+    lanes = range(executions.lanes)
+    entries: dict[bytes, Integers] = {}
+    for lane in lanes:
+        own = executions.trips_of(number).values(lane)
+        when = executions.of_element(len(nest.symbol_loop) + number).values(lane)
+        outer = executions.trips_of(around).values(lane)
+        begin = np.searchsorted(when, np.cumsum(outer) - outer)
+        for part in np.split(own, begin[1:]):
+            entries[part.tobytes()] = part
+    parts = [part.tolist() for part in entries.values() if len(part)]
+    if len({trips for part in parts for trips in part}) > 1:
+        for first, rise, count in _sums(parts):
+            if count > sum(map(len, parts)):
+                yield (first,) * executions.lanes, rise
+
+
+def _sums(parts: Sequence[Sequence[int]]) -> Iterator[tuple[int, int, int]]:
+    """The trip counts of a first entry, how many more each has, and how many entries there are.
+
+    Of each part anew, so that all trip counts in it are sums of these.
+    """
+    for rise in range(1, _MOST_RISE + 1):
+        for first in range(1, min(*map(min, parts), _LONGEST_FIRST) + 1):
+            counts = [_entries_in(part, first, rise) for part in parts]
+            if all(counts):
+                yield first, rise, sum(counts)
+
+
+def _entries_in(trips: Sequence[int], first: int, rise: int) -> int:
+    """How many entries of rising trip counts some sums are of; 0 if they are of none."""
+    count = 0
+    for each in trips:
+        total = 0
+        while total < each:
+            total += first + rise * count
+            count += 1
+        if total != each:
+            return 0
+    return count
 
 
 def _is_unexplained(loop: Body) -> bool:
@@ -114,6 +173,11 @@ def _has_conditions(loop: Body) -> bool:
     return loop.whole.conditions > loop.inner.conditions
 
 
+def _has_lists(loop: Body) -> bool:
+    """Whether conditions of the loop itself hold by rules that are long lists."""
+    return loop.whole is None or loop.inner is None or loop.whole.lists > loop.inner.lists
+
+
 def _entries_in_one(trips: ByLane) -> tuple[int, ...]:
     """The fewest iterations on each lane, if other entries have a multiple of these."""
     entered = [own for own in trips if len(own)]
@@ -122,22 +186,31 @@ def _entries_in_one(trips: ByLane) -> tuple[int, ...]:
     return tuple(int(own.min()) if len(own) else 0 for own in trips) if several and told else ()
 
 
-def _possible_periods(when: Sequence[ByLane], trips: ByLane) -> list[tuple[int, ...]]:
-    """Iterations on each lane after which elements repeat; those that most of them do first."""
+def _possible_periods(
+    when: Sequence[ByLane], trips: ByLane, *, rising: bool
+) -> list[tuple[tuple[int, ...], int]]:
+    """Iterations on each lane after which most elements repeat, and by how many these rise."""
     executed = [_on_lane(lane, when, own) for lane, own in enumerate(trips)]
     shared = [int(np.gcd.reduce(own)) for own in trips]
     entered = [each for each in shared if each]
     periods = [
+        tuple(_period(rows, each) for rows, each in zip(executed, shared, strict=True)),
         *(tuple(d for _ in trips) for d in _divisors(entered)),  # as often on all lanes
         *(tuple(each // d for each in shared) for d in _divisors(entered)),  # as many on all
-        tuple(_period(rows, each) for rows, each in zip(executed, shared, strict=True)),
     ]
-    found = {
-        period: sum(_irregular(rows, p) for rows, p in zip(executed, period, strict=True))
-        for period in periods
-        if max(period) > 1
-    }
-    return sorted(found, key=found.__getitem__)[:_MOST_PERIODS]
+    told = [[each] for each in sorted({n for own in trips for n in own.tolist()})]
+    most_trips = told[-1][0]
+    sums = [each for each in _sums(told) if each[2] > len(told)] if rising else []
+    ways = [(most, 0) for most in dict.fromkeys(periods) if 1 < max(most) < most_trips]
+    ways += [((first,) * len(trips), rise) for first, rise, _ in sums]
+    tried = _WORK // sum(rows.size for rows in executed)
+
+    def irregular(way: tuple[tuple[int, ...], int]) -> int:
+        most, rise = way
+        begins = (_begins(own, n, rise) for own, n in zip(trips, most, strict=True))
+        return sum(map(_irregular, executed, begins))
+
+    return sorted(ways[: max(tried, _MOST_PERIODS)], key=irregular)[:_MOST_PERIODS]
 
 
 def _divisors(numbers: Sequence[int]) -> list[int]:
@@ -156,26 +229,36 @@ def _on_lane(lane: int, when: Sequence[ByLane], trips: Integers) -> Masks:
 
 def _period(executed: Masks, iterations: int) -> int:
     """The period that a lane repeats most of its elements in, a divisor of its iterations."""
-    periods = _divisors([iterations]) or [1]
-    return min(periods, key=lambda period: _irregular(executed, period))
+    periods = _divisors([iterations])[: max(_WORK // max(executed.size, 1), 1)] or [1]
+    total = executed.shape[1]
+    return min(periods, key=lambda period: _irregular(executed, np.arange(0, total, period)))
 
 
-def _irregular(executed: Masks, period: int) -> int:
-    """How many elements are no part of a period, nor at its beginning or end alone."""
-    if period == 0 or executed.size == 0:
-        return 0
-    rows = executed.reshape(len(executed), -1, period)
-    repeats = (rows == rows[:, :1]).all(axis=(1, 2))
-    at_an_end = ~rows[:, :, 1:].any(axis=(1, 2)) | ~rows[:, :, :-1].any(axis=(1, 2))
-    return int((~repeats & ~at_an_end).sum())
+def _irregular(executed: Masks, begins: Integers) -> int:
+    """How many elements an inner loop does now and then, and not at its ends alone."""
+    total = executed.shape[1]
+    ends = np.append(begins[1:], total) - 1
+    place = np.arange(total) - np.repeat(begins, np.diff(np.append(begins, total)))
+    irregular = 0
+    for row in executed:
+        counts = np.bincount(place, row), np.bincount(place, ~row)
+        repeats = not np.any((counts[0] > 0) & (counts[1] > 0))
+        made = int(row.sum())
+        irregular += not repeats and made not in {int(row[begins].sum()), int(row[ends].sum())}
+    return irregular
 
 
-def _in_another(loop: Body, when: Sequence[ByLane], period: tuple[int, ...]) -> Body | None:
+def _in_another(
+    loop: Body, when: Sequence[ByLane], trips: ByLane, most: tuple[int, ...], rise: int
+) -> Body | None:
     """A loop of so many iterations in another; None if nothing is left for the inner one."""
-    # what only the first of so many iterations executes stands before the inner loop, what only
-    # the last does behind it
-    first = [_is_at(0, lanes, period) for lanes in when]
-    last = [_is_at(-1, lanes, period) for lanes in when]
+    # what only the first of these executes stands before the inner loop, what only the last
+    # does behind it
+    begins = [_begins(own, n, rise) for own, n in zip(trips, most, strict=True)]
+    ends = [
+        np.append(own[1:], total.sum()) - 1 for own, total in zip(begins, trips, strict=True)
+    ]
+    first, last = ([_is_within(lanes, all_of) for lanes in when] for all_of in (begins, ends))
     begin, end = 0, len(when)
     while begin < end and first[begin]:
         begin += 1
@@ -183,15 +266,26 @@ def _in_another(loop: Body, when: Sequence[ByLane], period: tuple[int, ...]) -> 
         end -= 1
     if begin == end:
         return None
-    inner = Body(loop.elements[begin:end], most=period)
+    inner = Body(loop.elements[begin:end], most=most, rise=rise)
     return Body((*loop.elements[:begin], inner, *loop.elements[end:]))
 
 
-def _is_at(place: int, when: ByLane, period: tuple[int, ...]) -> bool:
-    """Whether an element is executed at one place of the period alone, on each lane."""
-    return not any(
-        ((own - place) % each).any() for own, each in zip(when, period, strict=True) if each
-    )
+def _begins(trips: Integers, most: int, rise: int) -> Integers:
+    """The iterations of a lane in which the inner loop is entered, if these are its entries."""
+    begins: list[int] = []
+    at = 0
+    for each in trips.tolist():
+        end, count = at + each, 0
+        while at < end:
+            begins.append(at)
+            at += (most or each) + rise * count
+            count += 1
+    return np.array(begins, np.int64)
+
+
+def _is_within(when: ByLane, iterations: ByLane) -> bool:
+    """Whether an element is executed in some iterations alone, on each lane."""
+    return all(np.isin(own, all_of).all() for own, all_of in zip(when, iterations, strict=True))
 
 
 def _program_and_loops(program: Body) -> Iterator[Body]:

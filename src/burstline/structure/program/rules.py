@@ -167,18 +167,20 @@ def names_an_end(words: str) -> bool:
     return words.endswith(("first iteration", "last iteration"))
 
 
-def weight_of_rules(items: Sequence[Item], around: Around) -> int:
-    """The conditions of a program, those twice that name no end of their loop."""
-    total = 0
+def weight_of_rules(items: Sequence[Item], around: Around) -> tuple[int, int]:
+    """What is less for plainer rules: conditions, twice that name no end, and all letters."""
+    total = letters = 0
     for chain in chains(items, around):
         for item in chain:
             if isinstance(item, Call):
                 continue
-            total += weight_of_rules(item.items, around.inner(item))
+            inner = weight_of_rules(item.items, around.inner(item))
+            total, letters = total + inner[0], letters + inner[1]
             if isinstance(item, Condition) and (len(chain) == 1 or item is not chain[-1]):
-                words = rule(item, around)
-                total += 1 if words is not None and names_an_end(words) else 2
-    return total
+                words = rule(item, around) or ""
+                total += 1 if names_an_end(words) else 2
+                letters += len(words)
+    return total, letters
 
 
 def words_for(places: EntryPlaces) -> str | None:
