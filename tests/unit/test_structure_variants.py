@@ -318,3 +318,18 @@ def test_trip_counts_are_open_that_nobody_reads_one_by_one(trips, unexplained):
     cost = Level.of(everything, begins, np.zeros(len(begins), int)).cost()
 
     assert cost.unexplained == unexplained
+
+
+def test_many_neighbours_with_conditions_take_no_fourth_power(monkeypatch):
+    """Each pair of them may have a condition around it, with the same question inside."""
+    asked = []
+    inside = Level.inside
+    monkeypatch.setattr(Level, "inside", lambda *given: asked.append(1) or inside(*given))
+    many = 60
+    executed = np.random.default_rng(3).random((many, 40)) < 0.5
+    executed[::2] = np.arange(40) % 7 != 3
+    executed[1::2] &= executed[0]
+
+    Level.of(executed, np.arange(40) == 0, np.zeros(40, int)).cost()
+
+    assert len(asked) < many**2

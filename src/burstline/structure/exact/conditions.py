@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, field
 from functools import reduce
 from itertools import accumulate, groupby, pairwise
@@ -215,15 +215,27 @@ class _Run(NamedTuple):
     def beginning(self, begin: int) -> Iterator[tuple[Written, int]]:
         """The conditions that may begin at a place, and where they end."""
         unions = [*accumulate(self.holds[begin:], or_)]
-        for end in range(begin + 1, len(self.alike) + 1):
+        for end in self._ends(begin, unions):
             union = unions[end - begin - 1]
             if end == begin + 1 or self._may_be_one(begin, end, union):
                 yield self._condition(begin, end, union), end
-        depends = [self.level.is_condition(union, self.among) for union in unions]
-        if not all(depends):
-            whole = begin + depends.index(False) + 1
-            for chain in self._chains(begin, whole):
+        grown = [0, *(k for k in range(1, len(unions)) if unions[k] != unions[k - 1])]
+        always = (k for k in grown if not self.level.is_condition(unions[k], self.among))
+        if (last := next(always, None)) is not None:
+            for chain in self._chains(begin, whole := begin + last + 1):
                 yield chain, whole
+
+    def _ends(self, begin: int, unions: Sequence[int]) -> Iterable[int]:
+        """Where a condition that begins at a place may end: anywhere, if neighbours are few.
+
+        Of many, all ways would take the fourth power of their number. There it ends with
+        itself, or with the last one of the same condition if all between hold only with it.
+        """
+        if len(self.alike) <= _SHORT:
+            return range(begin + 1, len(self.alike) + 1)
+        own = self.holds[begin]
+        within = [k for k, union in enumerate(unions) if union == own == self.holds[begin + k]]
+        return sorted({begin + 1, begin + within[-1] + 1})
 
     def _condition(self, begin: int, end: int, union: int, *, is_else: bool = False) -> Written:
         elements = [e for same in self.alike[begin:end] for e in same]
