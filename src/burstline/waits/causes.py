@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from dataclasses import dataclass
 from typing import Any, Final
 
@@ -148,21 +149,32 @@ def add_delay_costs(
             severities.add_rows(
                 metric, node[by_node], cost.reshape(-1, sync.locations)[by_node]
             )
-    whole = excess + waits
-    share = np.minimum(
-        1, np.divide(points.wait_ns, whole, out=np.zeros_like(whole), where=whole > 0)
-    )
+    explained = Explained(excess, waits, passed_on, blamed, unexplained, out_of_order)
+    for type_, whole, metric, complement, value in divided_waits(points, explained):
+        rows = np.flatnonzero((points.type == int(type_)) & (points.wait_ns > 0))
+        severities.add_cells(metric, points.node[rows], points.location[rows], value[rows])
+        severities.add_rows(complement, *severities.rows(whole))
+        part, values = severities.rows(metric)
+        severities.add_rows(complement, part, -values)
+    return explained
+
+
+def divided_waits(
+    points: Points, explained: Explained
+) -> Iterator[tuple[Wait, str, str, str, Floats]]:
+    """Waits for messages by what caused them and what they cause, one kind and all others.
+
+    The type of the waits, their metric, those of both kinds, and how much of each wait is of
+    the first kind, (points,).
+    """
+    whole = explained.excess_ns + explained.waits_ns
+    share = np.divide(points.wait_ns, whole, out=np.zeros_like(whole), where=whole > 0)
+    indirect = np.minimum(1, share) * explained.waits_ns
     for type_, (wait, letters) in MESSAGE_WAITS.items():
-        rows = (points.type == int(type_)) & (points.wait_ns > 0)
-        for complement, metric, values in (
-            (f"mpi_wait_direct_{wait}", f"mpi_wait_indirect_{wait}", share * waits),
-            (f"mpi_wait_terminal_{letters}", f"mpi_wait_propagating_{letters}", passed_on),
-        ):
-            severities.add_cells(metric, points.node[rows], points.location[rows], values[rows])
-            severities.add_rows(complement, *severities.rows(f"mpi_{wait}"))
-            part, value = severities.rows(metric)
-            severities.add_rows(complement, part, -value)
-    return Explained(excess, waits, passed_on, blamed, unexplained, out_of_order)
+        by_cause = f"mpi_wait_indirect_{wait}", f"mpi_wait_direct_{wait}"
+        by_effect = f"mpi_wait_propagating_{letters}", f"mpi_wait_terminal_{letters}"
+        yield type_, f"mpi_{wait}", *by_cause, indirect
+        yield type_, f"mpi_{wait}", *by_effect, explained.passed_on_ns
 
 
 def add_sums(severities: Severities) -> None:

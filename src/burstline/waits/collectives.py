@@ -12,7 +12,7 @@ from burstline._core import Wait
 from burstline.columns import UNKNOWN, AnyIntegers, Integers, Mask, prefix_sums, take
 from burstline.synchronisation import INSIDE, PLACES, Sync
 from burstline.waits.points import PointList
-from burstline.waits.severities import Severities
+from burstline.waits.severities import Contributions, Severities
 
 _EARLIEST: Final = np.iinfo(np.int64).min
 _LATEST: Final = np.iinfo(np.int64).max
@@ -36,6 +36,7 @@ class _Members:
         self.communicator = every.communicator[instances]
         self.location = every["location"][rows]
         self.call = every.call[rows]
+        self._node = sync.calls.node
         self.begin_ns, self.end_ns = every["begin_ns"][rows], every["end_ns"][rows]
         self.end_seq = every["end_seq"][rows]
         self.sends = every["sent_bytes"][rows] > 0
@@ -44,6 +45,14 @@ class _Members:
 
     def __len__(self) -> int:
         return len(self.location)
+
+    def add(
+        self, severities: Severities, metric: str, value: Integers, start_ns: Integers
+    ) -> None:
+        """Add the times of those that have any to a metric."""
+        rows = np.flatnonzero(value)
+        node, location = self._node[self.call[rows]], self.location[rows]
+        severities.add(metric, Contributions(node, location, start_ns[rows]), value[rows])
 
     def latest(self, among: Mask) -> Integers:
         """Row of the last of some members to begin, the lowest of equals; -1 without any."""
@@ -160,12 +169,9 @@ def add_collective_waits(sync: Sync, severities: Severities, points: PointList) 
         members = _Members(sync, rule.operations)
         meeting = rule.meeting(members, *rule.sides(members))
         wait, completion = _synchronise(sync, points, members, meeting, rule.type_)
-        _add_waits(sync, severities, rule.wait, members, wait, start_ns=members.begin_ns)
+        members.add(severities, rule.wait, wait, members.begin_ns)
         if rule.completion:
-            start_ns = members.end_ns - completion
-            _add_waits(
-                sync, severities, rule.completion, members, completion, start_ns=start_ns
-            )
+            members.add(severities, rule.completion, completion, members.end_ns - completion)
     return _add_scans(sync, severities)
 
 
@@ -196,7 +202,7 @@ def _add_scans(sync: Sync, severities: Severities) -> Scans:
     until = begins[latest]
     wait = np.maximum(0, np.minimum(until, members.end_ns) - members.begin_ns)
     wait[~(members.sends | members.receives) | (until == _EARLIEST)] = 0
-    _add_waits(sync, severities, "mpi_earlyscan", members, wait, start_ns=members.begin_ns)
+    members.add(severities, "mpi_earlyscan", wait, members.begin_ns)
     rows = np.flatnonzero(wait)
     return Scans(members.call[rows], members.call[latest[rows]], wait[rows])
 
@@ -236,20 +242,6 @@ def _synchronise(
     return wait, completion
 
 
-def _add_waits(
-    sync: Sync,
-    severities: Severities,
-    metric: str,
-    members: _Members,
-    value: Integers,
-    *,
-    start_ns: Integers,
-) -> None:
-    rows = np.flatnonzero(value)
-    node = sync.calls.node[members.call[rows]]
-    severities.add(metric, node, members.location[rows], value[rows], start_ns[rows])
-
-
 def add_world(sync: Sync, severities: Severities, points: PointList) -> tuple[Integers, bool]:
     """Add what MPI_Init and MPI_Finalize synchronise; numbers of the points of the start.
 
@@ -282,17 +274,18 @@ def _add_world_points(
     wait: bool,
 ) -> Integers:
     calls = sync.calls
-    location, b, d = calls.location[rows], calls.enter_ns[rows], calls.leave_ns[rows]
+    node, location, b = entered = Contributions.entered(calls, rows)
+    d = calls.leave_ns[rows]
     latest = int(np.argmax(b))
     until = np.minimum(b[latest], d)
     waits = np.maximum(0, until - b)
     completion = np.maximum(0, d - np.maximum(d.min(), until))
-    node = calls.node[rows]
     if len(rows) > 1:
         if wait:
-            severities.add("mpi_finalize_wait", node, location, waits, b)
+            severities.add("mpi_finalize_wait", entered, waits)
         else:
-            severities.add("mpi_init_completion", node, location, completion, d - completion)
+            completing = entered._replace(start_ns=d - completion)
+            severities.add("mpi_init_completion", completing, completion)
     first = points.count
     return points.add(
         location,

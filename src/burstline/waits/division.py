@@ -11,13 +11,13 @@ from burstline._core import Wait
 from burstline.columns import AnyIntegers, Floats, Integers, Mask, take
 from burstline.synchronisation import INSIDE, PLACES, Intervals, Sync
 from burstline.waits import causes
-from burstline.waits.causes import MESSAGE_WAITS, Explained
+from burstline.waits.causes import MESSAGE_WAITS, Explained, divided_waits
 from burstline.waits.metrics import DELAY_TYPES
 from burstline.waits.parts import Parts
 from burstline.waits.points import Points
 from burstline.waits.severities import Severities
 from burstline.waits.stops import segments_of
-from burstline.waits.times import Nodes, process_threads
+from burstline.waits.times import Nodes, kinds_of_time, process_threads
 
 _Pieces = tuple[AnyIntegers, AnyIntegers, Integers, Integers]
 
@@ -77,29 +77,19 @@ def add_times(sync: Sync, nodes: Nodes, severities: Severities) -> None:
         return
     location, node, part, length = pieces = _timeline_pieces(sync, nodes, parts)
 
-    def total(chosen: Mask) -> Integers:
-        rows = chosen[node]
-        return parts.sums(part[rows], length[rows])
-
-    chains = nodes.chains()
-    nothing = np.zeros(len(nodes), bool)
-    is_overhead = chains.pop("overhead", nothing)
-    chains.pop("time", None)
-    for metric, chosen in (
-        ("overhead", is_overhead),
-        ("execution", ~is_overhead),
-        *chains.items(),
-    ):
-        severities.add_parts(metric, total(chosen))
-    computed = computed_in(sync, nodes, parts, pieces)
-    severities.add_parts("comp", computed.sum(axis=1))
-    for _, managed, part_of_team, shorter in _team_management(sync, parts):
-        here = ~chains.get("omp_time", nothing)[managed]
-        severities.add_parts("omp_time", parts.sums(part_of_team[here], shorter[here]))
-    spent = np.zeros_like(computed)
-    np.add.at(spent, (part, location), length)
-    severities.computed, severities.spent = computed, spent
-    severities.add_parts("time", spent.sum(axis=1))
+    categories = list(dict.fromkeys(nodes.category))
+    category = np.array([categories.index(each) for each in nodes.category], np.int64)
+    by_category, managed = np.zeros((2, len(categories), len(parts.keys)), np.int64)
+    np.add.at(by_category, (category[node], part), length)
+    for _, of, part_of_team, lasts in _team_management(sync, parts):
+        np.add.at(managed, (category[of], part_of_team), lasts)
+    management = np.arange(len(categories)), managed
+    for metric, _, values in kinds_of_time(categories, by_category, management):
+        severities.add_parts(metric, values.sum(axis=0))
+    severities.computed = computed_in(sync, nodes, parts, pieces)
+    severities.spent = np.zeros_like(severities.computed)
+    np.add.at(severities.spent, (part, location), length)
+    severities.add_parts("time", severities.spent.sum(axis=1))
     if not len(sync.teams.fork_location):
         return
     serial = nodes.parallel[node] < 0
@@ -233,23 +223,10 @@ def add_costs(sync: Sync, severities: Severities, points: Points, explained: Exp
                     else weights(share * cause[rows], kind)
                 )
                 severities.add_parts(metric, apportion(int(severities[metric].sum()), by))
-    for wait_type, (name, letters) in MESSAGE_WAITS.items():
-        for complement, metric, value in (
-            (
-                f"mpi_wait_direct_{name}",
-                f"mpi_wait_indirect_{name}",
-                share * explained.waits_ns[rows],
-            ),
-            (
-                f"mpi_wait_terminal_{letters}",
-                f"mpi_wait_propagating_{letters}",
-                explained.passed_on_ns[rows],
-            ),
-        ):
-            most = severities.by_part.get(f"mpi_{name}")
-            if most is not None:
-                some = apportion(
-                    int(severities[metric].sum()), weights(value, int(wait_type)), most
-                )
-                severities.add_parts(metric, some)
-                severities.add_parts(complement, most - some)
+    for type_of, whole_metric, metric, complement, value in divided_waits(points, explained):
+        most = severities.by_part.get(whole_metric)
+        if most is not None:
+            weight = weights(value[rows], int(type_of))
+            some = apportion(int(severities[metric].sum()), weight, most)
+            severities.add_parts(metric, some)
+            severities.add_parts(complement, most - some)

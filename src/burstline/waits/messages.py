@@ -11,7 +11,7 @@ from burstline._core import Wait
 from burstline.columns import AnyIntegers, Integers, Mask, begins_run, take
 from burstline.synchronisation import INSIDE, PLACES, Sync
 from burstline.waits.points import PointList
-from burstline.waits.severities import Severities
+from burstline.waits.severities import Contributions, Severities
 
 TESTS: Final = ("MPI_Test", "MPI_Testany", "MPI_Testall", "MPI_Testsome")
 SINGLE: Final = ("MPI_Wait", "MPI_Waitany")
@@ -106,9 +106,9 @@ def _add_late(
     Names are the type of the wait, its metric, and the letters of the metrics that count it.
     """
     calls, (type_, metric, letters) = sync.calls, names
-    node, start = calls.node[waits.call], calls.enter_ns[waits.call]
-    severities.add(metric, node, waits.location, wait, start)
-    _count_waits(severities, letters, node, waits.location, size, start_ns=start)
+    waiting = Contributions.entered(calls, waits.call)
+    severities.add(metric, waiting, wait)
+    _count_waits(severities, letters, waiting, size)
     later = calls.leave_ns[waits.call] - calls.leave_ns[causes.call]
     cause = points.add(
         causes.location,
@@ -122,10 +122,10 @@ def _add_late(
     points.add(
         waits.location,
         waits.seq * PLACES + INSIDE,
-        node=node,
+        node=waiting.node,
         type_=int(type_),
         wait=wait,
-        total=calls.leave_ns[waits.call] - start,
+        total=calls.leave_ns[waits.call] - waiting.start_ns,
         completion=bound(0, later),
         cause=cause,
         peer=causes.location,
@@ -161,33 +161,20 @@ def _add_wrong_order(
     )
     hit = np.flatnonzero(by >= 0)
     row, trigger, first_row = order[hit], order[by[hit]], order[first[hit]]
-    node, location = calls.node[messages.receive[row]], messages["receiver_location"][row]
-    start = calls.enter_ns[messages.receive[row]]
-    severities.add("mpi_latesender_wo", node, location, late[row], start)
-    _count_waits(
-        severities, "lswo", node, location, messages["sent_bytes"][row], start_ns=start
-    )
+    waiting, wait = Contributions.entered(calls, messages.receive[row]), late[row]
+    severities.add("mpi_latesender_wo", waiting, wait)
+    _count_waits(severities, "lswo", waiting, messages["sent_bytes"][row])
     # Scalasca 2.6 judges all by the first that a message shows.
     judged = first_row if like_scalasca else row
-    node = calls.node[messages.receive[judged]]
+    waiting = waiting._replace(node=calls.node[messages.receive[judged]])
     same = messages["sender_location"][judged] == messages["sender_location"][trigger]
     for metric, rows in (("mpi_lswo_same", same), ("mpi_lswo_different", ~same)):
-        severities.add(metric, node[rows], location[rows], late[row][rows], start[rows])
+        severities.add(metric, waiting.of(rows), wait[rows])
 
 
 def _count_waits(
-    severities: Severities,
-    kind: str,
-    node: AnyIntegers,
-    location: AnyIntegers,
-    size: Integers,
-    *,
-    start_ns: Integers,
+    severities: Severities, kind: str, waiting: Contributions, size: Integers
 ) -> None:
     """Count waits: of messages with a payload (c), and of those without (s)."""
-    for letter, rows in (("c", size > 0), ("s", size <= 0)):
-        ones = np.ones(int(rows.sum()), np.int64)
-        severities.add(
-            f"mpi_{letter}{kind}_count", node[rows], location[rows], ones, start_ns[rows],
-            is_count=True,
-        )  # fmt: skip
+    severities.count(f"mpi_c{kind}_count", waiting, size > 0)
+    severities.count(f"mpi_s{kind}_count", waiting, size <= 0)

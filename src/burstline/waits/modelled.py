@@ -8,7 +8,7 @@ import numpy as np
 
 from burstline.columns import Integers
 from burstline.synchronisation import Sync
-from burstline.waits.severities import Severities
+from burstline.waits.severities import Contributions, Severities
 
 LEAST_COMPARED: Final = 0.01
 """Share of the ticks from which the analysis is made without them, too."""
@@ -26,7 +26,4 @@ def add_modelled(
     for rows in (*constructs, joined):
         inside = rows[regions.leave_ns[rows] - regions.enter_ns[rows] >= cost]
         ticks = np.full(len(inside), cost)
-        severities.add(
-            "omp_management", regions.node[inside], regions.location[inside], ticks,
-            regions.enter_ns[inside],
-        )  # fmt: skip
+        severities.add("omp_management", Contributions.entered(regions, inside), ticks)

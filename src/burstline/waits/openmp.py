@@ -8,7 +8,7 @@ from burstline._core import Wait
 from burstline.columns import UNKNOWN, AnyIntegers, Integers, enclosing, run_lengths
 from burstline.synchronisation import INSIDE, PLACES, Sync
 from burstline.waits.points import PointList
-from burstline.waits.severities import Severities
+from burstline.waits.severities import Contributions, Severities
 
 
 def add_openmp_waits(sync: Sync, severities: Severities, points: PointList) -> Integers:
@@ -17,14 +17,9 @@ def add_openmp_waits(sync: Sync, severities: Severities, points: PointList) -> I
     _add_barriers(sync, severities, points)
     locks, regions = sync.locks, sync.regions
     wait = lock_waits(sync)
+    acquiring = Contributions.entered(regions, locks.region)
     for kind, rows in (("critical", locks.is_critical), ("api", ~locks.is_critical)):
-        severities.add(
-            f"omp_lock_contention_{kind}",
-            regions.node[locks.region][rows],
-            locks.acquired["location"][rows],
-            wait[rows],
-            regions.enter_ns[locks.region][rows],
-        )
+        severities.add(f"omp_lock_contention_{kind}", acquiring.of(rows), wait[rows])
     return forks
 
 
@@ -33,14 +28,12 @@ def _add_forks(sync: Sync, severities: Severities, points: PointList) -> Integer
     region = teams.region
     if not len(region):
         return np.zeros(0, np.int64)
-    node, location, enter = (
-        regions.node[region],
-        regions.location[region],
-        regions.enter_ns[region],
-    )
-    severities.add("omp_fork", node, location, teams.fork_ns, enter - teams.fork_ns)
-    severities.add("omp_management", node, location, teams.fork_ns, enter - teams.fork_ns)
-    severities.add("omp_management", node, location, teams.join_ns, regions.leave_ns[region])
+    node, location, enter = entered = Contributions.entered(regions, region)
+    forked = entered._replace(start_ns=enter - teams.fork_ns)
+    severities.add("omp_fork", forked, teams.fork_ns)
+    severities.add("omp_management", forked, teams.fork_ns)
+    left = entered._replace(start_ns=regions.leave_ns[region])
+    severities.add("omp_management", left, teams.join_ns)
     earliest = np.full(len(teams.fork_location), np.iinfo(np.int64).max)
     np.minimum.at(earliest, teams.team, enter)
     # A worker's path to its fork goes on with the thread that forked.
@@ -65,23 +58,13 @@ def _add_barriers(sync: Sync, severities: Severities, points: PointList) -> None
         return
     begin = barriers.begin[:-1]
     instance = np.repeat(np.arange(len(begin)), run_lengths(begin, len(region)))
-    enter, location, node = (
-        regions.enter_ns[region],
-        regions.location[region],
-        regions.node[region],
-    )
+    node, location, enter = entered = Contributions.entered(regions, region)
     highest = np.maximum.reduceat(enter, begin)
     rows = np.where(enter == highest[instance], np.arange(len(enter)), len(enter))
     latest = np.minimum.reduceat(rows, begin)[instance]
     wait = highest[instance] - enter
     for kind, chosen in (("e", barriers.is_explicit), ("i", ~barriers.is_explicit)):
-        severities.add(
-            f"omp_{kind}barrier_wait",
-            node[chosen],
-            location[chosen],
-            wait[chosen],
-            enter[chosen],
-        )
+        severities.add(f"omp_{kind}barrier_wait", entered.of(chosen), wait[chosen])
     points.add(
         location,
         regions.leave_seq[region] * PLACES + INSIDE,

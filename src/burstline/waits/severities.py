@@ -2,13 +2,31 @@
 
 from __future__ import annotations
 
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 import numpy.typing as npt
 
-from burstline.columns import AnyIntegers, Integers
+from burstline.columns import AnyIntegers, Integers, Mask
+from burstline.synchronisation import Intervals
 from burstline.waits.parts import Parts
+
+
+class Contributions(NamedTuple):
+    """Rows of the one table that metrics are sums of: in which call path, who, since when."""
+
+    node: AnyIntegers
+    location: AnyIntegers
+    start_ns: Integers
+
+    @classmethod
+    def entered(cls, intervals: Intervals, rows: AnyIntegers) -> Contributions:
+        """Those of some calls or regions, since they were entered."""
+        return cls(intervals.node[rows], intervals.location[rows], intervals.enter_ns[rows])
+
+    def of(self, rows: Integers | Mask) -> Contributions:
+        """Some of the rows."""
+        return Contributions(self.node[rows], self.location[rows], self.start_ns[rows])
 
 
 class Severities:
@@ -22,23 +40,21 @@ class Severities:
         self.computed = self.spent = np.zeros((0, locations), np.int64)
         self._rows: dict[str, tuple[Integers, Integers]] = {}
 
-    def add(
-        self,
-        metric: str,
-        node: AnyIntegers,
-        location: AnyIntegers,
-        value: AnyIntegers,
-        start_ns: Integers,
-        *,
-        is_count: bool = False,
-    ) -> None:
-        """Add values of a metric at call paths of locations: times from a start, or counts."""
-        if not len(node):
+    def add(self, metric: str, rows: Contributions, value: AnyIntegers) -> None:
+        """Add times to a metric, each from its start on."""
+        if self.parts is not None and len(rows.node):
+            divided = self.parts.divided(rows.location, rows.start_ns, value)
+            self.add_parts(metric, divided)
+        self.add_cells(metric, rows.node, rows.location, value)
+
+    def count(self, metric: str, rows: Contributions, value: AnyIntegers | Mask) -> None:
+        """Add what there was at each start to a metric, or how often there was something."""
+        if not value.any():
             return
         if self.parts is not None:
-            divide = self.parts.counted if is_count else self.parts.divided
-            self.add_parts(metric, divide(location, start_ns, value))
-        self.add_cells(metric, node, location, value)
+            counted = self.parts.counted(rows.location, rows.start_ns, value.astype(np.int64))
+            self.add_parts(metric, counted)
+        self.add_cells(metric, rows.node, rows.location, value)
 
     def add_cells(
         self, metric: str, node: AnyIntegers, location: AnyIntegers, value: npt.NDArray[Any]

@@ -2,17 +2,18 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator, Sequence
 from typing import Any, Final
 
 import numpy as np
 import numpy.typing as npt
 import pyarrow as pa
 
-from burstline.columns import Floats, Integers, Mask
+from burstline.columns import Floats, Integers
 from burstline.model import COLLECTIVES
 from burstline.synchronisation import Sync
 from burstline.waits.metrics import PARENTS
-from burstline.waits.severities import Severities
+from burstline.waits.severities import Contributions, Severities
 
 _NAMES: Final = {
     "mpi_init_exit": "Init Init_thread Initialized Finalize Finalized",
@@ -82,15 +83,16 @@ class Nodes:
                 whole[self.parent[node]] += whole[node]
         return whole
 
-    def chains(self) -> dict[str, Mask]:
-        """Which nodes count for each metric below `execution`, by their category."""
-        chosen: dict[str, Mask] = {}
-        for node, category in enumerate(self.category):
-            metric = category
-            while metric not in {"", "execution"}:
-                chosen.setdefault(metric, np.zeros(len(self), bool))[node] = True
-                metric = PARENTS.get(metric, "")
-        return chosen
+
+def chains_of(category: Sequence[str]) -> dict[str, Integers]:
+    """Which rows of some categories count for each metric below `execution`."""
+    chosen: dict[str, list[int]] = {}
+    for row, lowest in enumerate(category):
+        metric = lowest
+        while metric not in {"", "execution", "time"}:
+            chosen.setdefault(metric, []).append(row)
+            metric = PARENTS.get(metric, "")
+    return {metric: np.array(rows) for metric, rows in chosen.items()}
 
 
 def _category_of(name: str, paradigm: str, role: str) -> str:
@@ -115,24 +117,33 @@ def add_time_tree(
     severities.add_dense("visits", visits)
     idle = _add_idle(sync, nodes, measured, severities) if len(sync.teams.fork_location) else 0
     severities.add_dense("time", measured + idle)
-    is_overhead = np.array([category == "overhead" for category in nodes.category], bool)
-    busy = measured.copy()
-    busy[is_overhead] = 0
-    severities.add_dense("overhead", measured - busy)
-    severities.add_dense("execution", busy)
-    rows, management = severities.rows("omp_management")
+    management = severities.rows("omp_management")
+    for metric, rows, values in kinds_of_time(nodes.category, measured, management):
+        severities.add_rows(metric, rows, values)
+
+
+def kinds_of_time(
+    category: Sequence[str], spent: Integers, management: tuple[Integers, Integers]
+) -> Iterator[tuple[str, Integers, Integers]]:
+    """Each metric below `time`, the rows that count for it, and what they add, in any columns.
+
+    A row spent time of one category; some rows managed teams for a part of it.
+    """
+    chains, every = chains_of(category), np.arange(len(category))
+    busy = spent.copy()
+    busy[chains.pop("overhead", every[:0])] = 0
+    yield "overhead", every, spent - busy
+    yield "execution", every, busy
+    rows, managed = management
     comp = busy.copy()
-    comp[rows] -= management
-    for metric, chosen in nodes.chains().items():
-        if metric == "overhead":
-            continue
-        part = np.flatnonzero(chosen)
+    comp[rows] -= managed
+    for metric, counted in chains.items():
         if PARENTS[metric] == "execution":
-            comp[part] = 0
-        severities.add_rows(metric, part, busy[part])
-    in_openmp = nodes.chains().get("omp_time", np.zeros(len(nodes), bool))
-    severities.add_rows("omp_time", rows[~in_openmp[rows]], management[~in_openmp[rows]])
-    severities.add_dense("comp", comp)
+            comp[counted] = 0
+        yield metric, counted, busy[counted]
+    outside = ~np.isin(rows, chains.get("omp_time", every[:0]))
+    yield "omp_time", rows[outside], managed[outside]
+    yield "comp", every, comp
 
 
 def _add_idle(sync: Sync, nodes: Nodes, measured: Integers, severities: Severities) -> Integers:
@@ -191,41 +202,28 @@ def add_imbalance(sync: Sync, nodes: Nodes, severities: Severities, visits: Inte
 
 def add_counts(sync: Sync, severities: Severities) -> None:
     """Add counts of transfers and of synchronisations, which have no payload, and bytes."""
-    messages, calls = sync.messages, sync.calls
+    messages, calls, members = sync.messages, sync.calls, sync.collectives
     size = messages["sent_bytes"]
-    ones = np.ones(len(size), np.int64)
-    for side, call, location in (
-        ("send", messages.send, messages["sender_location"]),
-        ("recv", messages.receive, messages["receiver_location"]),
-    ):
-        node, start = calls.node[call], calls.enter_ns[call]
-        for kind, rows in (("comms", size > 0), ("syncs", size <= 0)):
-            severities.add(
-                f"{kind}_{side}", node[rows], location[rows], ones[rows], start[rows],
-                is_count=True,
-            )  # fmt: skip
-        metric = {"send": "bytes_sent", "recv": "bytes_rcvd"}[side]
-        severities.add(metric, node, location, size, start, is_count=True)
-    members = sync.collectives
+    for side, call, bytes_ in (
+        ("send", messages.send, "bytes_sent"), ("recv", messages.receive, "bytes_rcvd"),
+    ):  # fmt: skip
+        rows = Contributions.entered(calls, call)
+        severities.count(f"comms_{side}", rows, size > 0)
+        severities.count(f"syncs_{side}", rows, size <= 0)
+        severities.count(bytes_, rows, size)
     names = np.array([name in COLLECTIVES for name in sync.operations] or [False], bool)
     chosen = np.repeat(
         names[members.operation] & (members.operation >= 0), np.diff(members.begin)
     )
-    node, location = calls.node[members.call], members["location"]
-    start = calls.enter_ns[members.call]
-    sends, receives = members["sent_bytes"] > 0, members["received_bytes"] > 0
+    rows = Contributions.entered(calls, members.call[chosen])
+    sent, received = (members[name][chosen] for name in ("sent_bytes", "received_bytes"))
+    sends, receives = sent > 0, received > 0
     for metric, which in (
         ("comms_cxch", sends & receives),
         ("comms_csrc", sends & ~receives),
         ("comms_cdst", ~sends & receives),
         ("syncs_coll", ~sends & ~receives),
     ):
-        rows = which & chosen
-        ones = np.ones(int(rows.sum()), np.int64)
-        severities.add(metric, node[rows], location[rows], ones, start[rows], is_count=True)
-    for metric, column in (
-        ("bytes_cout", members["sent_bytes"]), ("bytes_cin", members["received_bytes"]),
-    ):  # fmt: skip
-        severities.add(
-            metric, node[chosen], location[chosen], column[chosen], start[chosen], is_count=True
-        )
+        severities.count(metric, rows, which)
+    severities.count("bytes_cout", rows, sent)
+    severities.count("bytes_cin", rows, received)
