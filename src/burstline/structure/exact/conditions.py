@@ -34,7 +34,7 @@ _FEW: Final = 4
 _LONG: Final = 3
 """Commas from which on a set of iterations is a list, that costs as much as trip counts."""
 
-_SHORT: Final = 8
+_SHORT: Final = 4
 """Neighbouring conditions up to which any of them may be in one that none of them is."""
 
 _BY_RULE: Final = 2

@@ -59,7 +59,8 @@ class Nest(NamedTuple):
         for number, body in most.items():
             counted[:, number] = [body.most, [body.rise] * lanes]
         places = np.array(parents, np.int32), np.array(positions, np.int32)
-        return cls(loop, position, *places, counted.ravel())
+        told = counted if counted[1].any() else counted[:1]
+        return cls(loop, position, *places, told.ravel())
 
 
 @dataclass(frozen=True, slots=True, eq=False)

@@ -101,16 +101,37 @@ def _entered_by_count(
     unexplained = _is_unexplained(loop)
     if not unexplained and not _has_conditions(loop):
         return
-    inner = iter(np.flatnonzero(nest.loop_parent == number) + len(nest.symbol_loop))
-    elements = [e if isinstance(e, int) else int(next(inner)) for e in loop.elements]
+    loops = iter(np.flatnonzero(nest.loop_parent == number) + len(nest.symbol_loop))
+    elements = [e if isinstance(e, int) else int(next(loops)) for e in loop.elements]
     runs = [executions.of_element(e) for e in elements]
-    when = [[each.values(lane) for lane in lanes] for each in runs]
-    periods = _possible_periods(when, trips, rising=unexplained or _has_lists(loop))
-    for most, rise in periods:
-        around = _in_another(loop, when, trips, most, rise)
+    depends = [each.leaves_out(executions.iterations[number]) for each in runs]
+    some = [each for each, is_some in zip(runs, depends, strict=True) if is_some]
+    keys = [(trips[k].tobytes(), *(each.part(k, 1).key() for each in some)) for k in lanes]
+    alike = {key: k for k, key in enumerate(dict.fromkeys(keys))}  # lanes that do the same
+    chosen = [keys.index(key) for key in alike]
+    trips = [trips[lane] for lane in chosen]
+    when = [[each.values(lane) for lane in chosen] for each in some]
+    rising = unexplained or _has_lists(loop)
+    for most, rise in _possible_periods(when, trips, rising=rising):
+        inside = _in_another(when, trips, most, rise)
+        begin, end = _parted(depends, *inside)
+        inner = Body(
+            loop.elements[begin:end], most=tuple(most[alike[key]] for key in keys), rise=rise
+        )
+        around = Body((*loop.elements[:begin], inner, *loop.elements[end:]))
         # around all of the loop, another one only helps to find rules
-        if around is not None and (unexplained or len(around.elements) > 1):
+        if begin < end and (unexplained or len(around.elements) > 1):
             yield around
+
+
+def _parted(depends: Sequence[bool], before: int, behind: int) -> tuple[int, int]:
+    """The elements between so many at the beginning and at the end, each on a condition."""
+    begin, end = 0, len(depends)
+    while begin < min(before, end) and depends[begin]:
+        begin += 1
+    while end > max(len(depends) - behind, begin) and depends[end - 1]:
+        end -= 1
+    return begin, end
 
 
 def _entries_that_rise(
@@ -203,7 +224,7 @@ def _possible_periods(
     sums = [each for each in _sums(told) if each[2] > len(told)] if rising else []
     ways = [(most, 0) for most in dict.fromkeys(periods) if 1 < max(most) < most_trips]
     ways += [((first,) * len(trips), rise) for first, rise, _ in sums]
-    tried = _WORK // sum(rows.size for rows in executed)
+    tried = _WORK // max(sum(rows.size for rows in executed), 1)
 
     def irregular(way: tuple[tuple[int, ...], int]) -> int:
         most, rise = way
@@ -249,25 +270,17 @@ def _irregular(executed: Masks, begins: Integers) -> int:
 
 
 def _in_another(
-    loop: Body, when: Sequence[ByLane], trips: ByLane, most: tuple[int, ...], rise: int
-) -> Body | None:
-    """A loop of so many iterations in another; None if nothing is left for the inner one."""
+    when: Sequence[ByLane], trips: ByLane, most: tuple[int, ...], rise: int
+) -> tuple[int, int]:
+    """How many elements stand before a loop of so many iterations in another, and behind it."""
     # what only the first of these executes stands before the inner loop, what only the last
     # does behind it
     begins = [_begins(own, n, rise) for own, n in zip(trips, most, strict=True)]
-    ends = [
-        np.append(own[1:], total.sum()) - 1 for own, total in zip(begins, trips, strict=True)
-    ]
+    ends = [np.append(own[1:], n.sum()) - 1 for own, n in zip(begins, trips, strict=True)]
     first, last = ([_is_within(lanes, all_of) for lanes in when] for all_of in (begins, ends))
-    begin, end = 0, len(when)
-    while begin < end and first[begin]:
-        begin += 1
-    while begin < end and last[end - 1]:
-        end -= 1
-    if begin == end:
-        return None
-    inner = Body(loop.elements[begin:end], most=most, rise=rise)
-    return Body((*loop.elements[:begin], inner, *loop.elements[end:]))
+    before = [*first, False].index(False)
+    behind = [*last[::-1], False].index(False)
+    return before, min(behind, len(when) - before)
 
 
 def _begins(trips: Integers, most: int, rise: int) -> Integers:
@@ -285,7 +298,10 @@ def _begins(trips: Integers, most: int, rise: int) -> Integers:
 
 def _is_within(when: ByLane, iterations: ByLane) -> bool:
     """Whether an element is executed in some iterations alone, on each lane."""
-    return all(np.isin(own, all_of).all() for own, all_of in zip(when, iterations, strict=True))
+    return all(
+        len(own) <= len(all_of) and np.isin(own, all_of).all()
+        for own, all_of in zip(when, iterations, strict=True)
+    )
 
 
 def _program_and_loops(program: Body) -> Iterator[Body]:
