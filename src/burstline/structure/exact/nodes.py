@@ -89,9 +89,13 @@ class NodeBuilder:
         if isinstance(part, int):
             return replace(items[part], when=when[part])
         elements = elements_in(part)
-        holds = Runs.union([when[e] for e in elements])
+        # Most elements of a condition are executed in the same iterations as others of it.
+        keys = {e: when[e].key() for e in elements}
+        different = {keys[e]: when[e] for e in elements}
+        holds = Runs.union([*different.values()])
         held = holds.counts()
-        within = {e: when[e].within(holds) for e in elements}
+        places = {key: each.within(holds) for key, each in different.items()}
+        within = {e: places[keys[e]] for e in elements}
         lanes = held > 0
         return Condition(
             ranks=tuple(np.unique(self.ranks[lanes]).tolist()),
