@@ -9,6 +9,7 @@
 #include "follows.hpp"
 #include "module.hpp"
 #include "nest.hpp"
+#include "unite.hpp"
 
 using namespace nb::literals;
 using burstline::ArrayIn;
@@ -113,6 +114,20 @@ void bind_nest(nb::module_& m) {
         "sequence"_a.noconvert(), "lane_begin"_a.noconvert(), "kinds"_a.noconvert(),
         "first_times"_a, "work"_a,
         "Where each symbol stands in its lane with repeats folded, and the symbol of each site.");
+    m.def(
+        "unite_sites",
+        [](const ArrayIn<std::int32_t>& sequence, const ArrayIn<std::int64_t>& lane_begin,
+           const ArrayIn<std::int32_t>& sites, std::int64_t work) {
+            burstline::UnitedSites united;
+            {
+                nb::gil_scoped_release unlocked;
+                united =
+                    burstline::unite_sites(view(sequence), view(lane_begin), view(sites), work);
+            }
+            return std::make_tuple(to_numpy(std::move(united.site)), united.length);
+        },
+        "sequence"_a.noconvert(), "lane_begin"_a.noconvert(), "sites"_a.noconvert(), "work"_a,
+        "The sites of symbols, united as long as the program gets shorter; its length.");
     m.def(
         "expand",
         [](const ArrayIn<std::int32_t>& symbol, const ArrayIn<std::int32_t>& end,

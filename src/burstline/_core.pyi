@@ -457,6 +457,22 @@ def fold_sites(
     Where each symbol stands in its lane with repeats folded, and the symbol of each site.
     """
 
+def unite_sites(
+    sequence: Annotated[
+        NDArray[numpy.int32], dict(shape=(None,), order="C", device="cpu", writable=False)
+    ],
+    lane_begin: Annotated[
+        NDArray[numpy.int64], dict(shape=(None,), order="C", device="cpu", writable=False)
+    ],
+    sites: Annotated[
+        NDArray[numpy.int32], dict(shape=(None,), order="C", device="cpu", writable=False)
+    ],
+    work: int,
+) -> tuple[Annotated[NDArray[numpy.int64], dict(shape=(None,))], int]:
+    """
+    The sites of symbols, united as long as the program gets shorter; its length.
+    """
+
 def expand(
     symbol: Annotated[
         NDArray[numpy.int32], dict(shape=(None,), order="C", device="cpu", writable=False)

@@ -147,3 +147,40 @@ class _Reader:
 def follows(lanes):
     """Count neighbours, lane by lane."""
     return Counter(pair for lane in lanes for pair in pairwise(lane))
+
+
+def length_of_sites(lanes):
+    """Tell how long the program seems of which these are the sites, lane by lane."""
+    behind = defaultdict(list)
+    for number, lane in enumerate(lanes):
+        for site, following in pairwise([*lane, None]):
+            behind[site].append((number, following))
+    others = {site: len({what for _, what in visits}) - 1 for site, visits in behind.items()}
+    return sum(
+        1 + 3 * count + (_surprises(behind[site]) if count else 0)
+        for site, count in others.items()
+    )
+
+
+def _surprises(visits):
+    """Count what does not go on as the longest stretch before that is alike, or lane before."""
+    count, alike, lane_before = 0, None, None
+    for k, (lane, what) in enumerate(visits):
+        if k == 0 or visits[k - 1][0] != lane:
+            alike, lane_before = lane_before, k
+        if alike is not None and visits[alike][1] == what:
+            alike += 1
+            continue
+        count += 1
+        ends = [(_common_end(visits, j, k), j) for j in range(k)]
+        longest, end = max(ends, default=(0, None))
+        alike = end + 1 if longest else None
+    return count
+
+
+def _common_end(visits, j, k):
+    """Count how many visits up to two are followed by the same."""
+    length = 0
+    while length <= j and visits[j - length][1] == visits[k - length][1]:
+        length += 1
+    return length

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from itertools import pairwise
+
 import numpy as np
 import pytest
 from hypothesis import given
@@ -348,6 +350,33 @@ def _sites_of(lane, symbols):
     return len(symbol)
 
 
+@given(lanes=st.lists(st.lists(st.integers(0, 2), max_size=8), min_size=1, max_size=3))
+def test_united_sites_are_those_of_a_symbol_and_as_short_as_their_slow_twin_says(lanes):
+    begin = np.cumsum([0, *map(len, lanes)])
+    sequence = np.array([s for lane in lanes for s in lane], np.int32)
+    each = np.arange(len(sequence), dtype=np.int32)
+
+    same, before = _core.unite_sites(sequence, begin, each, 0)
+    site, length = _core.unite_sites(sequence, begin, each, 10**6)
+
+    assert same.tolist() == each.tolist()
+    assert sequence[site].tolist() == sequence.tolist()
+    for found, own in ((same, before), (site, length)):
+        split = [found[a:b].tolist() for a, b in pairwise(begin.tolist())]
+        assert own == oracle.length_of_sites(split)
+    assert length <= before
+
+
+@given(body=st.permutations(range(5)), times=st.integers(3, 6))
+def test_a_body_of_different_symbols_is_united_to_its_sites(body, times):
+    sequence = np.array([9, *body * times, 8], np.int32)
+    each = np.arange(len(sequence), dtype=np.int32)
+
+    site, _ = _core.unite_sites(sequence, np.array([0, len(sequence)]), each, 10**6)
+
+    assert len(set(site.tolist())) == 7
+
+
 def test_kernels_refuse_what_is_no_nest():
     lanes, one = np.array([0, 1]), np.zeros(1, np.int64)
     zero, symbol = np.zeros(1, np.int32), np.zeros(1, np.int32)
@@ -374,3 +403,9 @@ def test_kernels_refuse_what_is_no_nest():
         _core.fold_sites(symbol, lanes, zero, 1, 5)
     with pytest.raises(ValueError, match="a kind is no symbol"):
         _core.fold_sites(symbol, lanes, zero + 1, 2, 5)
+    with pytest.raises(ValueError, match="none of those"):
+        _core.unite_sites(symbol, lanes, zero + 1, 5)
+    with pytest.raises(ValueError, match="each symbol"):
+        _core.unite_sites(twice, lanes, zero, 5)
+    with pytest.raises(ValueError, match="one symbol"):
+        _core.unite_sites(np.arange(2, dtype=np.int32), np.array([0, 2]), twice, 5)

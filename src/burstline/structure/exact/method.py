@@ -23,7 +23,7 @@ from burstline.structure.exact.known import known_program
 from burstline.structure.exact.loopnest import Body, Cost, find_nest
 from burstline.structure.exact.nodes import NodeBuilder
 from burstline.structure.exact.occurrences import Executions, Lanes, Nest, NestSteps, read
-from burstline.structure.exact.repeats import refined_sites
+from burstline.structure.exact.repeats import likely_sites
 from burstline.structure.exact.variants import variants
 from burstline.structure.program.length import description_length
 from burstline.structure.program.nodes import Item
@@ -33,6 +33,9 @@ from burstline.structure.reduction import Reduced, reduce_to_sites
 
 _MOST_VARIANTS: Final = 24
 """Programs hardly different from the shortest that are tried, each for one more reading."""
+
+_PLAIN: Final = 1.4
+"""How much longer a program may be that is calls and loops alone than one of no rule."""
 
 _MOST_DOUBTFUL: Final = 8
 """Functions whose lines are doubted, each for one more reading."""
@@ -56,7 +59,7 @@ def as_known(trace: Trace, calls: Calls, sites: Sites) -> FoundProgram | None:
 
 def by_any_order(trace: Trace, calls: Calls, sites: Sites) -> Iterator[FoundProgram]:
     """The loops of a program, in each way that its sites and lines may be read."""
-    for way in (sites, *refined_sites(sites, calls.lane_begin)):
+    for way in likely_sites(sites, calls.lane_begin):
         reading = Reading.of(way, calls)
         yield _shortest_program(trace, calls, sites, reading)
         for function in reading.doubtful_functions():
@@ -108,10 +111,12 @@ def _rank(items: Sequence[Item]) -> tuple[int, int, tuple[int, int]]:
 
 def best_reading(sites: Sites, lanes: Lanes) -> Reading:
     """The calls of some lanes, read the way that says most of them in the fewest words."""
-    ways = [sites, *refined_sites(sites, lanes.lane_begin)]
-    reading, *others = (Reading.of(way, lanes) for way in ways)
-    for other in others:
-        reading = other if other.is_shorter_than(reading) else reading
+    ways = likely_sites(sites, lanes.lane_begin)
+    reading = Reading.of(ways[0], lanes)
+    for way in ways[1:]:
+        if reading.may_be_longer_than(len(way)):
+            other = Reading.of(way, lanes)
+            reading = other if other.is_shorter_than(reading) else reading
     for function in reading.doubtful_functions():
         other = reading.without_lines_of(function, lanes)
         reading = other if other.is_shorter_than(reading) else reading
@@ -170,9 +175,26 @@ class Reading:
 
     def is_shorter_than(self, other: Reading) -> bool:
         """Whether this way says the same in fewer words."""
-        if self.cost is None or other.cost is None:
+        if self.cost is None and other.cost is None:
             return self.size < other.size
-        return self.cost.rank < other.cost.rank
+        if self.cost is None or other.cost is None:
+            return other.cost is None  # what takes too long to tell is long
+        length, *rest = self.cost.rank
+        others, *others_rest = other.cost.rank
+        if self._is_plain != other._is_plain and self.cost.unexplained + other.cost.unexplained:
+            return length < others * (_PLAIN if self._is_plain else 1 / _PLAIN)
+        return (length, *rest) < (others, *others_rest)
+
+    def may_be_longer_than(self, calls: int) -> bool:
+        """Whether a reading of so many calls may be better than this one."""
+        if self.cost is None:
+            return True
+        return calls < self.cost.rank[0] * (_PLAIN if self.cost.unexplained else 1)
+
+    @property
+    def _is_plain(self) -> bool:
+        """Whether all there is are calls, and loops without conditions."""
+        return self.cost is not None and not (self.cost.unexplained or self.cost.conditions)
 
     def without_lines_of(self, function: Function, lanes: Lanes) -> Reading:
         """The calls read anew, where the lines of one more function do not tell their order."""

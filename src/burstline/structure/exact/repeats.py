@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Hashable, Sequence
+from dataclasses import dataclass
 from difflib import SequenceMatcher
 from itertools import pairwise
 from typing import Final
@@ -23,48 +24,128 @@ _WORK_PER_CALL: Final = 200
 _ALIGNING: Final = 10_000_000
 """Pairs of places that are compared to tell which of two lanes are the same."""
 
-_MOST_SITES: Final = 64
-"""Sites for one of before; a program that seems to have more is not regular enough."""
-
 _MOST_OF_ANY, _CALLS_PER_SITE = 64, 4
 """Sites of any program, and calls of a lane for each if it has more: else it is but a list."""
 
+_NEIGHBOURS: Final = (3, 5)
+"""Calls before and behind one that tell its site, before sites are united."""
 
-def refined_sites(sites: Sites, lane_begin: Integers) -> list[Sites]:
-    """The same calls, in several ways, with more sites for those without a line of source."""
+_MOST_UNITED: Final = 200
+"""Sites that are united; of more it takes too long to compare each two."""
+
+_UNITING_PER_CALL: Final = 5000
+_MOST_UNITING: Final = 100_000_000
+"""Calls that are looked at to unite sites."""
+
+_LONGER, _PLUS = 1.5, 16
+"""Up to which cost, beside the least, the sites are read that a trace tells by itself."""
+
+
+def likely_sites(sites: Sites, lane_begin: Integers) -> list[Sites]:
+    """The same calls, in several ways: at more sites or fewer where no line tells which."""
     uncertain = np.array([not s.path or s.path[-1].line is None for s in sites.distinct])
     if not uncertain.any():
-        return []
-    ways: list[Sites] = []
-    for times in _FIRST_TIMES:
-        way = _refined_once(sites, lane_begin, uncertain, times)
-        if way and not any(np.array_equal(way.of_call, other.of_call) for other in ways):
-            ways.append(way)
-    return ways
+        return [sites]
+    kinds = _first_alike([(s.operation, s.path, s.communicator) for s in sites.distinct])
+    calls = _Calls.of(sites, kinds[sites.of_call], lane_begin)
+    told = calls.told
+
+    def numbered(of_call: Integers) -> Codes:
+        return _numbered(np.where(uncertain[told], len(sites) + of_call, told))
+
+    folded = [
+        numbered(_folded_places(sites, lane_begin, uncertain, times)[calls.first])
+        for times in reversed(_FIRST_TIMES)
+    ]
+    # partners differ between lanes at one place: what is united has the same
+    first = _numbered(folded[0].astype(np.int64) * len(sites) + told)
+    starts = [first, *(numbered(calls.neighbours(reach)) for reach in _NEIGHBOURS)]
+    united = [
+        _numbered(calls.united(told, way)[0])
+        for way in starts
+        if way.max(initial=0) < _MOST_UNITED
+    ]
+    longest = int(np.diff(lane_begin).max(initial=0))
+    most = max(_MOST_OF_ANY, longest // _CALLS_PER_SITE)
+    ways = {w.tobytes(): w for w in (*united, *folded) if w.max(initial=0) < most}
+    known = _numbered(told)
+    alike = kinds[told]
+    costs = [calls.united(alike, way, work=0)[1] for way in (known, *ways.values())]
+    found = [calls.sites(way, sites) for way in ways.values()]
+    found = [way for way in found if not _are_alike(way.of_call, sites.of_call)]
+    is_likely = not united or costs[0] <= _LONGER * min(costs) + _PLUS
+    return [sites, *found] if is_likely else found
 
 
-def _refined_once(
-    sites: Sites, lane_begin: Integers, uncertain: Mask, first_times: int
-) -> Sites | None:
-    count = len(sites)
-    place, former = _folded_places(sites, lane_begin, uncertain, first_times)
-    if len(former) > _MOST_SITES * count:
-        return None
-    codes = np.where(uncertain[sites.of_call], count + place, sites.of_call)
-    of_call, keys = dense(codes, count + len(former))
-    longest = int(np.diff(lane_begin).max())
-    if len(keys) == count or len(keys) > max(_MOST_OF_ANY, longest // _CALLS_PER_SITE):
-        return None
-    numbers = np.concatenate([np.arange(count), former])[keys]
-    general = [Site(site.operation, site.path, site.communicator) for site in sites.distinct]
-    distinct = tuple(general[number] for number in numbers.tolist())
-    return Sites(of_call.astype(np.int32), distinct, sites.has_paths)
+@dataclass(frozen=True, slots=True, eq=False)
+class _Calls:
+    """The calls of lanes, of lanes alike those of one."""
+
+    told: Codes  # the sites of the teams' calls: partners tell which are not the same
+    begin: Integers  # (teams + 1,) where the calls of each team begin
+    of_call: Integers  # (calls,) the place of each call among those of the teams
+    first: Integers  # (teams' calls,) the first call that each stands for
+
+    @classmethod
+    def of(cls, sites: Sites, kinds: Codes, lane_begin: Integers) -> _Calls:
+        """The calls of some lanes, by what is alike."""
+        teams = _lanes_alike(kinds, lane_begin)
+        lengths = np.diff(lane_begin)
+        begin = prefix_sums(lengths[[lanes[0] for lanes in teams]])
+        of_call = np.zeros(len(kinds), np.int64)
+        for lanes, start, end in zip(teams, begin[:-1], begin[1:], strict=True):
+            for lane in lanes:
+                of_call[lane_begin[lane] : lane_begin[lane + 1]] = np.arange(start, end)
+        first = np.zeros(begin[-1], np.int64)
+        first[of_call[::-1]] = np.arange(len(kinds))[::-1]
+        return cls(sites.of_call[first], begin, of_call, first)
+
+    def neighbours(self, reach: int) -> Integers:
+        """Numbers of the calls, equal for those of a site with others of like sites around."""
+        lane = np.repeat(np.arange(len(self.begin) - 1), np.diff(self.begin))
+        most = int(self.told.max(initial=0)) + 2
+        number = self.told.astype(np.int64)
+        for distance in range(1, reach + 1):
+            near, far = slice(None, -distance), slice(distance, None)
+            both = lane[near] == lane[far]
+            for here, there in ((near, far), (far, near)):
+                beside = np.zeros(len(lane), np.int64)
+                beside[here] = np.where(both, 1 + self.told[there], 0)
+                number = _numbered(number * most + beside).astype(np.int64)
+        return number
+
+    def united(
+        self, symbols: Codes, sites: Codes, work: int | None = None
+    ) -> tuple[Integers, int]:
+        """The sites, united as far as that makes them cost less, and what they cost."""
+        work = min(_UNITING_PER_CALL * len(sites), _MOST_UNITING) if work is None else work
+        return _core.unite_sites(symbols, self.begin, sites, work)
+
+    def sites(self, way: Codes, told: Sites) -> Sites:
+        """All calls, at the sites that one way has for those of the teams."""
+        first = self.first[np.unique(way, return_index=True)[1]]
+        general = [told.distinct[number] for number in told.of_call[first].tolist()]
+        distinct = tuple(Site(s.operation, s.path, s.communicator) for s in general)
+        return Sites(way[self.of_call], distinct, told.has_paths)
+
+
+def _are_alike(values: Codes, others: Codes) -> bool:
+    """Whether values are equal where others are, and nowhere else."""
+    return bool(np.array_equal(_numbered(values), _numbered(others)))
+
+
+def _numbered(values: Integers | Codes) -> Codes:
+    """Numbers from 0, equal where values are, in the order in which they are first there."""
+    _, first, inverse = np.unique(values, return_index=True, return_inverse=True)
+    place = np.empty(len(first), np.int32)
+    place[np.argsort(first)] = np.arange(len(first))
+    return place[inverse]
 
 
 def _folded_places(
     sites: Sites, lane_begin: Integers, uncertain: Mask, first_times: int
-) -> tuple[Integers, Integers]:
-    """Where each call stands with repeats folded, and a former site of each such place."""
+) -> Integers:
+    """Where each call stands with repeats folded."""
     # Without paths, sites differ by the partner's place beside the caller: that tells what is
     # repeated, but ranks that have other partners at the same place run the same program. So
     # ranks that make the same calls are folded as one.
@@ -92,26 +173,19 @@ def _folded_places(
     of_lane = dict.fromkeys(range(len(lane_begin) - 1), place)
     for lanes, (start, end) in zip(teams, pairwise(begin.tolist()), strict=True):
         of_lane |= dict.fromkeys(lanes, place[start:end])
-    return _without_pairs(np.concatenate(list(of_lane.values())), site, lane_begin)
+    return _without_pairs(np.concatenate(list(of_lane.values())), len(site), lane_begin)
 
 
-def _without_pairs(
-    place: Integers, former: Integers, lane_begin: Integers
-) -> tuple[Integers, Integers]:
+def _without_pairs(place: Integers, places: int, lane_begin: Integers) -> Integers:
     """The places with two for one that is always taken twice in a row: no loop is as short."""
     begins = np.ones(len(place), np.bool_)
     begins[1:] = place[1:] != place[:-1]
     begins[lane_begin[:-1][np.diff(lane_begin) > 0]] = True
     first = np.flatnonzero(begins)
     length = np.diff(np.append(first, len(place)))
-    is_pair = np.ones(len(former), np.bool_)
+    is_pair = np.ones(places, np.bool_)
     is_pair[place[first[length != 2]]] = False
-    pairs = np.flatnonzero(is_pair)
-    second = np.full(len(former), -1)
-    second[pairs] = len(former) + np.arange(len(pairs))
-    split = place.copy()
-    split[~begins & is_pair[place]] = second[place[~begins & is_pair[place]]]
-    return split, np.concatenate([former, former[pairs]])
+    return np.where(~begins & is_pair[place], places + place, place)
 
 
 def _lanes_alike(kinds: Codes, lane_begin: Integers) -> list[list[int]]:
