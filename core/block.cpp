@@ -10,7 +10,8 @@ namespace burstline {
 namespace {
 
 constexpr std::size_t longest_excerpt = 80;
-constexpr std::size_t shortest_pair = 4;  // bytes of ":1:1"
+constexpr std::size_t shortest_pair = 4;                      // bytes of ":1:1"
+constexpr std::int64_t largest_size = std::int64_t{1} << 44;  // as the schema of tables has it
 constexpr std::int64_t far_future = std::int64_t{1} << 61;
 
 bool is_end(char c) { return c == '\n' || c == '\r' || c == ' ' || c == '\t'; }
@@ -230,6 +231,7 @@ bool Block::scan_communication(const char*& at) {
     if (!time(at, row.physical_receive)) return false;
     if (!colon(at)) return false;
     if (parse(at, row.size) != Parsed::good) return fail(Flaw::malformed_line);
+    if (row.size > largest_size) return fail(Flaw::number_out_of_range);
     if (!colon(at)) return false;
     if (parse(at, row.tag) != Parsed::good) return fail(Flaw::malformed_line);
     if (*skip_blanks(at) != '\n')
