@@ -69,6 +69,7 @@ class Level:
     # what was found before, to be looked up
     owns: dict[tuple[int, int], Cost] = field(default_factory=dict)
     insides: dict[tuple[int, int], Written] = field(default_factory=dict)
+    own_lanes: dict[int, int] = field(default_factory=dict)
 
     @classmethod
     def of(cls, executed: Masks, begins: Mask, lane: Integers) -> Level:
@@ -154,7 +155,9 @@ class Level:
         """All iterations of the lanes that are in some of them."""
         if len(self.lanes) == 1:
             return self.everything
-        return sum(lane for lane in self.lanes if lane & some)
+        if some not in self.own_lanes:
+            self.own_lanes[some] = sum(lane for lane in self.lanes if lane & some)
+        return self.own_lanes[some]
 
     def _conditions(self, elements: Sequence[int], among: int) -> Written:
         """Neighbouring elements, all of which depend on some condition."""

@@ -40,7 +40,12 @@ class Runs:
 
     def values(self, lane: int) -> Integers:
         """The numbers of a lane, shape (numbers,)."""
-        part = slice(self.begin[lane], self.begin[lane + 1])
+        begin, end = self.begin[lane], self.begin[lane + 1]
+        if begin == end:
+            return self.first[:0]
+        if end - begin == 1:  # as most are
+            return self.first[begin] + self.step[begin] * np.arange(self.count[begin])
+        part = slice(begin, end)
         count = self.count[part]
         within = np.arange(count.sum()) - np.repeat(np.cumsum(count) - count, count)
         return np.repeat(self.first[part], count) + np.repeat(self.step[part], count) * within
