@@ -22,8 +22,8 @@ NEVER_LEFT: Final = 1 << 35
 """Raised whenever a stored table would be read differently."""
 
 _LATEST: Final = 1 << 62  # what is as far apart as numbers can be still has a difference
-_LARGEST_SIZE: Final = 1 << 44
-"""Bytes of a call: more than any memory has, and half a million of them can be added up."""
+_LARGEST_SIZE: Final = 1 << 56
+"""Bytes of a call: more than any memory has, and a hundred of them can be added up."""
 _LARGEST_ID: Final = (1 << 31) - 1
 LAST_SEQ: Final = 1 << 56
 """The largest event ordinal: kernels keep a little beside one."""

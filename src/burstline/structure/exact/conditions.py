@@ -37,6 +37,9 @@ _LONG: Final = 3
 _SHORT: Final = 4
 """Neighbouring conditions up to which any of them may be in one that none of them is."""
 
+_MANY: Final = 16
+"""Neighbouring conditions from which on not all ways to put some into one are tried."""
+
 _BY_RULE: Final = 2
 """What a condition costs whose iterations follow a rule."""
 
@@ -234,7 +237,7 @@ class _Run(NamedTuple):
         Of many, all ways would take the fourth power of their number. There it ends with
         itself, or with the last one of the same condition if all between hold only with it.
         """
-        if len(self.alike) <= _SHORT:
+        if len(self.alike) <= _MANY:
             return range(begin + 1, len(self.alike) + 1)
         own = self.holds[begin]
         within = [k for k, union in enumerate(unions) if union == own == self.holds[begin + k]]
