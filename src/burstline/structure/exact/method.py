@@ -35,7 +35,7 @@ _MOST_VARIANTS: Final = 24
 """Programs hardly different from the shortest that are tried, each for one more reading."""
 
 _PLAIN: Final = 1.4
-"""How much longer a program may be that is calls and loops alone than one of no rule."""
+"""How much longer a program of plain loops may be than one that leaves something open."""
 
 _MOST_DOUBTFUL: Final = 8
 """Functions whose lines are doubted, each for one more reading."""
@@ -193,8 +193,9 @@ class Reading:
 
     @property
     def _is_plain(self) -> bool:
-        """Whether all there is are calls, and loops without conditions."""
-        return self.cost is not None and not (self.cost.unexplained or self.cost.conditions)
+        """Whether there are loops, all without conditions and of constant trip counts."""
+        loops = [each for each in self.program.elements if isinstance(each, Body)]
+        return bool(loops) and all(loop.is_plain for loop in loops)
 
     def without_lines_of(self, function: Function, lanes: Lanes) -> Reading:
         """The calls read anew, where the lines of one more function do not tell their order."""
