@@ -350,17 +350,22 @@ def _sites_of(lane, symbols):
     return len(symbol)
 
 
-@given(lanes=st.lists(st.lists(st.integers(0, 2), max_size=8), min_size=1, max_size=3))
-def test_united_sites_are_those_of_a_symbol_and_as_short_as_their_slow_twin_says(lanes):
+@given(
+    lanes=st.lists(st.lists(st.integers(0, 1), max_size=12), min_size=1, max_size=2),
+    parts=st.sampled_from([1, 1, 2, 24]),
+)
+def test_united_sites_are_those_of_a_symbol_and_as_short_as_their_slow_twin_says(lanes, parts):
     begin = np.cumsum([0, *map(len, lanes)])
     sequence = np.array([s for lane in lanes for s in lane], np.int32)
-    each = np.arange(len(sequence), dtype=np.int32)
+    start = sequence * parts + np.arange(len(sequence)) % parts
+    start = np.unique(start, return_inverse=True)[1].astype(np.int32)
 
-    same, before = _core.unite_sites(sequence, begin, each, 0)
-    site, length = _core.unite_sites(sequence, begin, each, 10**6)
+    same, before = _core.unite_sites(sequence, begin, start, 0)
+    site, length = _core.unite_sites(sequence, begin, start, 10**6)
 
-    assert same.tolist() == each.tolist()
-    assert sequence[site].tolist() == sequence.tolist()
+    assert same.tolist() == start.tolist()
+    assert len(set(zip(site.tolist(), sequence.tolist(), strict=True))) == len(set(site))
+    assert len(set(zip(start.tolist(), site.tolist(), strict=True))) == len(set(start))
     for found, own in ((same, before), (site, length)):
         split = [found[a:b].tolist() for a, b in pairwise(begin.tolist())]
         assert own == oracle.length_of_sites(split)

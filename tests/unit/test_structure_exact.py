@@ -436,6 +436,21 @@ def test_the_time_step_is_found_without_call_paths():
     assert found.conditions == (0, 0)
 
 
+def test_ranks_that_differ_in_a_call_and_in_partners_are_read_as_one_program():
+    told = ["ranks 3"]
+    for rank, peer in enumerate([1, 0, 1]):
+        told.append(f"{rank}")
+        for k in range(9):
+            told.append(f"{20 * k} enter MPI_Send peer {peer} | {20 * k + 5} leave")
+            told.append(f"{20 * k + 10} enter MPI_Barrier | {20 * k + 15} leave")
+        if rank:
+            told.append("200 enter MPI_Allreduce | 205 leave")
+    found = detect(trace_of(" | ".join(told)), method="exact")
+
+    assert [(loop.iterations, len(loop.calls)) for loop in found.loops] == [(9, 2)]
+    assert found.fidelity == 1.0
+
+
 def test_partners_tell_what_is_repeated_and_do_not_part_ranks():
     # each rank exchanges with two others, in the same order: one program for all
     exchange = "{t} enter MPI_Sendrecv peer {peer} | {end} leave"
