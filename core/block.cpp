@@ -11,7 +11,7 @@ namespace {
 
 constexpr std::size_t longest_excerpt = 80;
 constexpr std::size_t shortest_pair = 4;                      // bytes of ":1:1"
-constexpr std::int64_t largest_size = std::int64_t{1} << 56;  // as the schema of tables has it
+constexpr std::int64_t largest_size = std::int64_t{1} << 56;  // a hundred can be added up
 constexpr std::int64_t far_future = std::int64_t{1} << 61;
 
 bool is_end(char c) { return c == '\n' || c == '\r' || c == ' ' || c == '\t'; }

@@ -181,7 +181,6 @@ NEVER_NULL = [
 TOO_LARGE = [
     ("calls", "enter_ns", 2**63 - 1),
     ("calls", "leave_seq", 2**63 - 1),
-    ("messages", "sent_bytes", 2**62),
     ("calls", "leave_seq", -(2**63)),
     ("locations", "born_ns", -(2**63)),
     ("locations", "died_ns", 2**63 - 1),

@@ -17,6 +17,7 @@ from burstline.testing import assert_same_trace, trace_of
         ("ranks 1\n1", 2, "a rank that was declared before"),
         ("ranks x", 1, "a number"),
         ("ranks 1_", 1, "a number"),
+        (f"ranks 1\n0\n5 send to 0 bytes {2**62}", 3, "a number from 0 to"),
         ("ranks 99999999", 1, "a number from 0 to 65536"),
         ("ranks 60000 threads 2", 1, "at most 65536 threads in all"),
         ("ranks 2 threads 1 2 3", 1, "one number of threads, or one per rank"),

@@ -24,6 +24,8 @@ from burstline.model import TABLES, Column
 Row: TypeAlias = "dict[str, Any]"
 """A row of a table, by column."""
 
+_LARGEST_SIZE: Final = 1 << 56
+"""Bytes of a call: more than any memory has, and a hundred of them can be added up."""
 _PLACES: Final = ("location", "call", "seq", "_ns")
 _FOLLOWS: Final = {
     "calls": "",
@@ -161,7 +163,8 @@ def value_of(column: Column, statement: Statement) -> Any:  # noqa: ANN401 -- of
     if column.type == "bool":
         return statement.choice("yes or no", word, ("yes", "no")) == "yes"
     lowest = SMALLEST + 1 if column.type == "int64" and column.unit != "bytes" else 0
-    bounds = lowest, LARGEST if column.type == "int64" else LARGEST_ID
+    highest = _LARGEST_SIZE if column.unit == "bytes" else LARGEST
+    bounds = lowest, highest if column.type == "int64" else LARGEST_ID
     return statement.integer(word, *(column.bounds or bounds))
 
 

@@ -22,8 +22,6 @@ NEVER_LEFT: Final = 1 << 35
 """Raised whenever a stored table would be read differently."""
 
 _LATEST: Final = 1 << 62  # what is as far apart as numbers can be still has a difference
-_LARGEST_SIZE: Final = 1 << 56
-"""Bytes of a call: more than any memory has, and a hundred of them can be added up."""
 _LARGEST_ID: Final = (1 << 31) - 1
 LAST_SEQ: Final = 1 << 56
 """The largest event ordinal: kernels keep a little beside one."""
@@ -125,7 +123,7 @@ def _seq(name: str, doc: str, *, nullable: bool = False) -> Column:
 
 
 def _bytes(name: str, doc: str, *, nullable: bool = False) -> Column:
-    return Column(name, "int64", doc, "bytes", nullable, bounds=(-_LARGEST_SIZE, _LARGEST_SIZE))
+    return Column(name, "int64", doc, "bytes", nullable)
 
 
 def _enum(name: str, doc: str, values: tuple[str, ...], *, nullable: bool = False) -> Column:
