@@ -58,6 +58,7 @@ def test_what_a_library_without_lines_computes_is_of_the_function_that_calls_it(
         [(1, ASSEMBLE, 4)],  # too few to tell
         [(0, ASSEMBLE, 40), (1, ASSEMBLE, 40)],  # of all ranks alike
         [(1, ASSEMBLE, 20), (1, SOLVE, 20), (1, 0, 20)],  # no function has most of it
+        [(0, SOLVE, 60), (1, SOLVE, 75)],  # as far apart as equal work is by chance
     ],
 )
 def test_without_a_function_that_stands_out_the_calls_around_are_named(samples):

@@ -8,6 +8,7 @@ function all of them are in most.
 
 from __future__ import annotations
 
+import math
 from collections import defaultdict
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
@@ -22,6 +23,8 @@ from burstline.waits.stops import Stops
 
 _LEAST: Final = 5
 """Periods: fewer say nothing of where a rank computes longer."""
+_BY_CHANCE: Final = 3.0
+"""Standard deviations by which counts of samples may differ where the work is the same."""
 _MOST_OF_IT: Final = 0.5
 _NEARLY_ALL: Final = 0.9
 
@@ -72,20 +75,24 @@ def functions_by_place(
 def function_of(seen: Sequence[Sampled], rank: int | None, ranks: int) -> Sampled | None:
     """The function that a rank computes longer in than the others; None if none stands out.
 
-    Without a rank, the one that nearly all is computed in.
+    What equal work may differ by, by chance, does not. Without a rank, it is the function that
+    nearly all is computed in.
     """
     if rank is None:
         total = [sum(each.periods.values()) for each in seen]
         return seen[0] if seen and total[0] >= max(_NEARLY_ALL * sum(total), _LEAST) else None
-    more = []
+    more, noise, others = [], [], max(ranks - 1, 1)
     for each in seen:
         own = each.periods.get(rank, 0)
-        others = (sum(each.periods.values()) - own) / max(ranks - 1, 1)
-        more.append(max(own - others, 0.0))
+        rest = sum(each.periods.values()) - own
+        more.append(max(own - rest / others, 0.0))
+        # of counts, the variance is the count
+        noise.append(_BY_CHANCE * math.sqrt(own + rest / others**2))
     largest = max(more, default=0.0)
     if largest < _LEAST or largest < _MOST_OF_IT * sum(more):
         return None
-    return seen[more.index(largest)]
+    place = more.index(largest)
+    return seen[place] if largest >= noise[place] else None
 
 
 class _Count:

@@ -116,16 +116,16 @@ def _check_records(files: dict[str, Path], tables: dict[str, pa.Table]) -> None:
     is_enter = pc.and_(
         pc.is_in(events["type"], pa.array(MPI_TYPES)), pc.not_equal(events["value"], 0)
     )
-    told, made = (
+    recorded, called = (
         np.bincount(to_numpy(of), minlength=tables["locations"].num_rows)
         for of in (events["location"].filter(is_enter), tables["calls"]["location"])
     )
-    for location in np.flatnonzero(made > told).tolist():
+    for location in np.flatnonzero(called > recorded).tolist():
         raise FormatError(
             files["events"],
             None,
-            expected=f"a record of each of the {made[location]} calls of location {location}",
-            found=f"{told[location]}",
+            expected=f"a record of each of the {called[location]} calls of location {location}",
+            found=f"{recorded[location]}",
         )
 
 
