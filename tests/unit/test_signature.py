@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+from collections import Counter
 from dataclasses import asdict, replace
 from pathlib import Path
 
@@ -18,6 +19,7 @@ from burstline.errors import (
     UnsupportedRecordError,
 )
 from burstline.formats import documents
+from burstline.model import TABLES, Trace
 from burstline.signature import (
     Measurement,
     Stamps,
@@ -79,6 +81,27 @@ def equal(one, other):
     return json.dumps(asdict(one), default=lambda a: a.tolist()) == json.dumps(
         asdict(other), default=lambda a: a.tolist()
     )
+
+
+class Asked(dict):
+    """Tables that count how often each is asked for."""
+
+    def __init__(self, trace):
+        super().__init__({name: trace.table(name) for name in TABLES if name in trace})
+        self.times = Counter()
+
+    def __getitem__(self, name):
+        self.times[name] += 1
+        return super().__getitem__(name)
+
+
+def test_calls_are_loaded_as_often_whatever_the_number_of_processes():
+    few, many = (Asked(solver(ranks=ranks)) for ranks in (2, 12))
+
+    for tables in (few, many):
+        phases(Trace(tables))
+
+    assert many.times["calls"] == few.times["calls"]
 
 
 def test_what_is_read_from_the_text_of_a_signature_is_equal():

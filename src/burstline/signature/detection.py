@@ -367,8 +367,10 @@ def _find_occurrences(trace: Trace, events: Events, options: Options) -> list[Oc
         return [_own_phases(each) for each in found]
     # A loop is opened if its early iterations would take longer than the early part.
     fewest = max(ceil(ENOUGH / max(options.within, _LEAST_WITHIN)), 2 * ENOUGH)
+    # Of a store, each process would load all calls again.
+    held = Trace({name: trace.table(name) for name in ("calls", "locations", "call_paths")})
     return [
-        loops(trace, events, process, min_share=options.min_share, min_iterations=fewest)
+        loops(held, events, process, min_share=options.min_share, min_iterations=fewest)
         for process in processes
     ]
 
