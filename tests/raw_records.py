@@ -19,11 +19,11 @@ KINDS = {
         "STACK": 33, "FRAMES": 34, "MODULE": 35, "TEXT": 36, "COUNTER": 37, "NAME": 38,
         "EVENT": 50, "REGION_ENTER": 51, "REGION_LEAVE": 52, "LOOP_ENTER": 53, "LOOP_LEAVE": 54,
         "LOOP_ITERATION": 55, "LABEL": 56, "GAP": 70, "PAUSE": 71, "OVERHEAD": 73,
-        "LEFT": 74,
+        "LEFT": 74, "PROCESSORS": 76,
     }.items()
 }  # fmt: skip
 HEADER_BYTES = 4096
-THREAD = 4
+THREAD, PROCESSORS = 4, 76
 LOW_48 = (1 << 48) - 1
 
 
@@ -62,14 +62,17 @@ def _all_pieces(path):
     return [*_pieces(content), *_pieces(tail.read_bytes() if tail.exists() else b"")]
 
 
-def records(thread):
-    """Return the records of a thread in the raw file, and in the tail if that is left."""
+def records(thread, *, placed=False):
+    """Return the records of a thread in the raw file, and in the tail if that is left.
+
+    Those of processors, of which the machine decides how many there are, only if asked for.
+    """
     found = np.zeros(0, RECORD)
     for number, before, piece in sorted(_all_pieces(thread.path), key=lambda piece: piece[:2]):
         if number == thread.number:
             assert before <= len(found), "a piece is missing"
             found = np.concatenate([found, piece[len(found) - before :]])
-    return found
+    return found if placed else found[found["kind"] != PROCESSORS]
 
 
 def kinds(path, *only):

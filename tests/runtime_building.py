@@ -25,6 +25,7 @@ SOURCES = [
         "walk",
         "modules",
         "stack",
+        "processors",
         "samples",
         "runtime",
         "leaving",

@@ -30,6 +30,8 @@ row loop_entries location 0 entry 0 loop 0 enter_ns 5 leave_ns 90 iterations 2
 row loop_entries location 0 entry 1 loop 0 enter_ns 6 leave_ns 80 under 0 iterations 2
 row loop_iterations location 0 time_ns 6 entry 0 iteration 0
 row call_loops location 0 call 0 loop 0
+row placements location 0 allowed 0-1 used 1
+row recordings location 0 signals 7
 0 | 60..65 gap flush
 0 | 23 sample path 1 periods 2
 0 | 0 enter MPI_Init path 0 ins=1 | 5 leave ins=2

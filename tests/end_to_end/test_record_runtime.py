@@ -80,12 +80,26 @@ def test_a_file_goes_on_from_window_to_window_and_is_trimmed(record):
     path = only(record("many"))
 
     assert kinds(path) == ["ENTER", "SEND", "LEAVE"] * CALLS + ENDED
-    assert path.path.stat().st_size == 4096 + 32 * (1 + 3 * CALLS + len(ENDED))
+    placed = len(records(path, placed=True)) - len(records(path))
+    assert path.path.stat().st_size == 4096 + 32 * (1 + placed + 3 * CALLS + len(ENDED))
     assert of_kind(path, "OVERHEAD")[["op", "c"]].tolist() == [(0, CALLS), (2, 1)]
     assert of_kind(path, "OVERHEAD")["a"].tolist() == [
         0,
         0,
     ]  # no counters, no time to read them
+
+
+def test_every_thread_says_where_it_may_run_and_was_seen(record):
+    allowed = sum(1 << processor for processor in os.sched_getaffinity(0) if processor < 64)
+    found, _ = record("threads")
+
+    assert len(found) > 1
+    for thread in found:
+        told = [row for row in records(thread, placed=True) if row["kind"] == 76]
+        sets = {op: [int(row["b"]) for row in told if row["op"] == op] for op in (1, 2)}
+        assert sets[1] == [allowed]
+        assert sets[2]
+        assert all(bits & allowed == bits for bits in sets[2])
 
 
 def test_reading_counters_is_a_part_of_what_a_call_costs(record):

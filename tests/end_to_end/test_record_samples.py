@@ -63,6 +63,26 @@ def test_a_sample_stands_for_the_time_of_a_thread_on_the_processor(site, record)
     assert {row["file"] for row in rows if row["function"] == "solve"} == {"sampled.c"}
 
 
+@pytest.mark.parametrize("output", ["app.store", "app.prv"])
+def test_where_ranks_ran_and_what_recording_took_is_told_of_each(site, output):
+    app = site.compile("mpicc", SOURCE, "-O2", "-pthread")
+    # Libraries that look at the machine in MPI_Init go through its processors: not the program.
+    words = [*site.ranks(2), "taskset", "-c", "0", app, "even"]
+    code, _, said = site.record("--sample=250", "-o", output, "--quiet", "--", *words)
+    assert code == 0, said
+    trace = site.trace(output)
+
+    for row in trace.table("placements").to_pylist():
+        assert (row["allowed"], row["used"]) == ("0", "0")
+    costs = trace.table("recordings").to_pylist()
+    assert len(costs) == 2
+    for row in costs:
+        assert row["asked_hz"] == 250
+        assert 0 < row["sampling_ns"] < row["signals"] * 1_000_000
+        assert row["signals"] > 0
+    assert trace.metadata["launcher"] in {"Open MPI", "Hydra"}
+
+
 def test_nothing_is_sampled_unless_it_is_asked_for(site, record):
     assert record("even", ranks=1)[0] == 0
 

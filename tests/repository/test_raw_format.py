@@ -68,6 +68,7 @@ def numbers(members):
         ("raw.h", "burst_transfer", calls.Transfer, "BURST_RMA_"),
         ("raw.h", "burst_name", layout.Named, "BURST_NAME_"),
         ("raw.h", "burst_ending", layout.Ending, "BURST_BY_"),
+        ("raw.h", "burst_processors", layout.Processors, "BURST_"),
         ("omp.h", "burst_omp", openmp.Op, "BURST_OMP_"),
     ],
 )
@@ -80,7 +81,8 @@ def test_every_enumeration_of_the_format_is_compared():
 
     assert sorted(enums) == [
         "burst_communicator", "burst_ending", "burst_kind", "burst_name", "burst_no_rank",
-        "burst_omp", "burst_omp_lock", "burst_omp_sync", "burst_omp_work", "burst_transfer",
+        "burst_omp", "burst_omp_lock", "burst_omp_sync", "burst_omp_work", "burst_processors",
+        "burst_transfer",
     ]  # fmt: skip
 
 

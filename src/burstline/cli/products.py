@@ -28,11 +28,11 @@ _LOOPS: Final = ("loop_entries", "loop_iterations", "call_loops")
 _DETAILS: Final = ("half_messages", "teams", "locks", "other_events")
 _ROWS: Final = (
     *(*_EVERYWHERE, "collectives", *_LOOPS, *_DETAILS, "samples"),
-    *("events", "states", "links"),
+    *("placements", "recordings", "events", "states", "links"),
 )
 """Tables of what happened, beside calls, bursts and messages, which all formats hold."""
 _CARRIED: Final = {
-    ".prv": (*_EVERYWHERE, "collectives", "samples"),
+    ".prv": (*_EVERYWHERE, "collectives", "samples", "placements", "recordings"),
     ".otf2": (*_EVERYWHERE, "collectives", "loop_entries", *_DETAILS),
     ".perfetto.json": _EVERYWHERE,
 }

@@ -18,7 +18,8 @@ from burstline.errors import MemoryBudgetError
 
 TABLES: Final = frozenset([
     "locations", "loops", "call_paths", "region_defs", "counters", "counter_sets",
-    "communicators", "metadata", "defects", "event_types", "event_values", "source",
+    "communicators", "placements", "recordings", "metadata", "defects", "event_types",
+    "event_values", "source",
 ])  # fmt: skip
 """The tables of definitions: those that do not grow with what the threads do."""
 

@@ -61,6 +61,18 @@ def _locations(window: Window) -> pa.Table:
     )
 
 
+def _of_locations(name: str) -> Callable[[Window], pa.Table]:
+    """What a window makes of facts about locations, which hold for the whole of each."""
+
+    def table(window: Window) -> pa.Table:
+        (location,) = window.trace.arrays(name, "location")
+        return window.locate(
+            kept_rows(window.trace.table(name), window.kept[location]), "location"
+        )
+
+    return table
+
+
 def _call_loops(window: Window) -> pa.Table:
     table = window.refer(window.trace.call_loops, "location", "calls", "call")
     (call,) = numpy_columns(table, "call")
@@ -249,6 +261,8 @@ def _enters_and_leaves(window: Window) -> tuple[tuple[Integers, Integers], Mask]
 
 _TABLES: Final[dict[str, Callable[[Window], pa.Table]]] = {
     "locations": _locations,
+    "placements": _of_locations("placements"),
+    "recordings": _of_locations("recordings"),
     "call_loops": _call_loops,
     "teams": _teams,
     "bursts": _bursts,

@@ -98,7 +98,6 @@ class Batch:
     halves: ProcessHalves
     events: Integers  # the program's events, as `UserEvents` has them
     lives: Sequence[Life]  # of each location
-    overhead_ns: int  # estimated time spent in recording
     backwards: Sequence[Backwards]  # counters of a slice that run backwards
 
 
@@ -158,7 +157,6 @@ class Gatherer:
         self._samples = RecordedSamples()
         self.events = [_NO_EVENTS]
         self.lives: list[Life] = []
-        self.overhead_ns = 0
 
     def add_process(self, process: int, location: int) -> None:
         """Take in a process, whose first location this is."""
@@ -184,8 +182,6 @@ class Gatherer:
         self.regions.add(line, defined, functions, basis.stacks[process])
         self._gaps.add(line, basis.corrections[process])
         self._samples.add(line, basis.stacks[process])
-        for record in line.records[line.of(Kind.OVERHEAD)]:
-            self.overhead_ns += min(int(record["b"]) * int(record["c"]), LATEST)
         self.lives.append(Life(line.born_ns, line.died_ns))
 
     def tables(self) -> dict[str, pa.Table]:
@@ -215,7 +211,6 @@ class Gatherer:
             described.halves if described else _NO_HALVES,
             np.concatenate(self.events, axis=1),
             self.lives,
-            self.overhead_ns,
             self.readings.backwards,
         )
 

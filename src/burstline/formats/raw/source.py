@@ -9,6 +9,7 @@ from typing import Final
 
 import numpy as np
 import pyarrow as pa
+import pyarrow.compute as pc
 
 from burstline.columns import Integers
 from burstline.errors import FormatError, plural, readable
@@ -32,11 +33,18 @@ from burstline.formats.raw.processes.processes import (
     location_table,
     places_of,
 )
+from burstline.formats.raw.processes.watching import (
+    binding_of,
+    launcher_of,
+    placement_table,
+    recording_table,
+)
 from burstline.formats.raw.records import ParaverTables
 from burstline.formats.raw.slices import Sliced, SliceOrdinals, caller_of, read_part, sliced
 from burstline.model import Loops, Trace, row_table, schema
 from burstline.progress import SILENCE, Progress
 
+_SPENT: Final = ("calls_ns", "functions_ns", "thread_ns", "sampling_ns")
 RECORDS_AT_ONCE: Final = 1 << 18
 """Records that a thread takes on at a time when all tables fit in memory."""
 
@@ -141,7 +149,6 @@ class RawSource:
         self._numbering, self._loops = Numbering(), Loops()
         self.operations = self._numbering.operations  # grows
         self._lives: list[Life] = []
-        self._overhead_ns = 0
         self._ordinals: dict[int, SliceOrdinals] = {}  # of the process whose slices are read
         own = raw and self._basis.events.any
         self._records = (
@@ -217,7 +224,6 @@ class RawSource:
     def _numbered(self, batch: Batch) -> intake.Group:
         self.defects.take(batch.defects)
         self._lives += batch.lives
-        self._overhead_ns += batch.overhead_ns
         group = self._numbering.number(batch)
         events = self._basis.events.loop_events(batch.events)
         loops = self._loops.tables(group.tables, self._numbering.definitions(), events)
@@ -226,21 +232,25 @@ class RawSource:
     def whole(self) -> dict[str, pa.Table]:
         """Tables that no part owns."""
         definitions = self._numbering.definitions()
+        recordings = recording_table(self._basis.processes)
         labels = {} if self._records is None else self._records.labels(definitions)
         return {
             **self._shared,
             **labels,
             **self._loops.definitions(),
             "locations": location_table(self._basis.processes, self._lives),
+            "placements": placement_table(self._basis.processes),
+            "recordings": recordings,
             "region_defs": definitions,
             "counter_sets": self._basis.counters.sets(),
-            "metadata": self._metadata(),
+            "metadata": self._metadata(recordings),
             "defects": self.defects.table(),
         }
 
-    def _metadata(self) -> pa.Table:
+    def _metadata(self, recordings: pa.Table) -> pa.Table:
         processes = self._basis.processes
         first = processes[0].files[0]
+        overhead_ns = sum(pc.sum(recordings[name]).as_py() or 0 for name in _SPENT)
         counted = "counters" if self.counters else "no counters"
         facts = {
             "path": self._name,
@@ -257,7 +267,9 @@ class RawSource:
             "compiler": "; ".join(compilers_of(processes)) or None,
             "ranks": max(process.defined.size for process in processes) or None,
             "thread_level": max(process.defined.thread_level for process in processes),
-            "overhead_ns": self._overhead_ns or None,
+            "launcher": launcher_of(processes),
+            "binding": binding_of(processes),
+            "overhead_ns": overhead_ns or None,
             "schema_version": schema.SCHEMA_VERSION,
         }
         rows = [(key, str(value)) for key, value in facts.items() if value is not None]

@@ -77,7 +77,7 @@ SHORT: Final = {
 REFERENCES: Final = {
     table.columns[0].name: name
     for name, table in TABLES.items()
-    if table.order == (table.columns[0].name,)
+    if table.order == (table.columns[0].name,) and table.columns[0].refers in {"", name}
 }
 """Tables by the column that names a row of theirs, in them and in others."""
 

@@ -23,12 +23,14 @@ from burstline.model.schema.tables import COMMUNICATOR_KINDS as COMMUNICATOR_KIN
 from burstline.model.schema.tables import COUNTER_MODES as COUNTER_MODES
 from burstline.model.schema.tables import GAP_KINDS as GAP_KINDS
 from burstline.model.schema.tables import HALF_KINDS as HALF_KINDS
+from burstline.model.schema.tables import LARGEST_ID as LARGEST_ID
 from burstline.model.schema.tables import LAST_SEQ as LAST_SEQ
 from burstline.model.schema.tables import LOCATION_KINDS as LOCATION_KINDS
 from burstline.model.schema.tables import NEVER_LEFT as NEVER_LEFT
 from burstline.model.schema.tables import ORIGINS as ORIGINS
 from burstline.model.schema.tables import OTHER_EVENT_KINDS as OTHER_EVENT_KINDS
 from burstline.model.schema.tables import PARADIGMS as PARADIGMS
+from burstline.model.schema.tables import PARTS as PARTS
 from burstline.model.schema.tables import RAW_TABLES as RAW_TABLES
 from burstline.model.schema.tables import SCHEMA_VERSION as SCHEMA_VERSION
 from burstline.model.schema.tables import SEND_DONE_SOURCES as SEND_DONE_SOURCES

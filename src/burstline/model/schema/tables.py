@@ -22,11 +22,13 @@ NEVER_LEFT: Final = 1 << 35
 """Raised whenever a stored table would be read differently."""
 
 _LATEST: Final = 1 << 62  # what is as far apart as numbers can be still has a difference
-_LARGEST_ID: Final = (1 << 31) - 1
+LARGEST_ID: Final = (1 << 31) - 1
 LAST_SEQ: Final = 1 << 56
 """The largest event ordinal: kernels keep a little beside one."""
 
 LOCATION_KINDS: Final = ("cpu", "gpu_stream", "metric", "other")
+PARTS: Final = ("processor", "core", "numa", "socket", "node")
+"""Parts of a node that a thread may be bound to, from small to large."""
 GAP_KINDS: Final = ("flush", "tracing_off", "not_created", "cut", "dropped")
 SEND_DONE_SOURCES: Final = ("recorded", "inferred", "unknown")
 ORIGINS: Final = ("recorded", "derived")
@@ -132,6 +134,14 @@ def _enum(name: str, doc: str, values: tuple[str, ...], *, nullable: bool = Fals
 
 def _text(name: str, doc: str, *, nullable: bool = False) -> Column:
     return Column(name, "string", doc, nullable=nullable)
+
+
+def _processors(name: str, doc: str) -> Column:
+    return _text(name, f"processors {doc}, as 0-3,8", nullable=True)
+
+
+def _amount(name: str, doc: str) -> Column:
+    return Column(name, "int64", doc, nullable=True, bounds=(0, _LATEST))
 
 
 _LOCATION = _row("location", "locations")
@@ -407,6 +417,36 @@ TABLES: Final[dict[str, TableSchema]] = {
         ),
         ("location", "time_ns"),
     ),
+    "placements": TableSchema(
+        "where a thread may run, and was seen to run; of a recorder that says so",
+        (
+            _LOCATION,
+            _processors("allowed", "that it may use"),
+            _processors("used", "that it was seen on"),
+            _text("sockets", "sockets of those it was seen on, as 0-1,3", nullable=True),
+            _text("numa", "NUMA nodes of those it was seen on", nullable=True),
+            _enum("bound_to", "the smallest part that has all allowed", PARTS, nullable=True),
+        ),
+        ("location",),
+    ),
+    "recordings": TableSchema(
+        "what recording a thread took, by the recorder's own clock, and how it was sampled",
+        (
+            _LOCATION,
+            _duration("calls_ns", "in recording calls: of one, times calls", nullable=True),
+            _duration("reading_ns", "of that to read counters", nullable=True),
+            _duration("functions_ns", "in borders of functions", nullable=True),
+            _duration("thread_ns", "in its beginning and end", nullable=True),
+            _duration("sampling_ns", "in samples; null: none were wanted", nullable=True),
+            _id(
+                "asked_hz", "samples a second of processor time that were wanted", nullable=True
+            ),
+            _amount("signals", "interruptions that came of these"),
+            _amount("mpi_periods", "periods that ended in MPI, where no stack is looked at"),
+            _amount("lost_periods", "periods elsewhere for which no sample stands"),
+        ),
+        ("location",),
+    ),
     "other_events": TableSchema(
         "an event no other table tells, such as what a program said of itself",
         (
@@ -482,7 +522,7 @@ TABLES: Final[dict[str, TableSchema]] = {
         "a counter of a set; sets may take turns",
         (
             Column(
-                "counter_set", "int32", "the source's id of the set", bounds=(0, _LARGEST_ID)
+                "counter_set", "int32", "the source's id of the set", bounds=(0, LARGEST_ID)
             ),
             _text("counter", "a counter in it"),
         ),

@@ -144,6 +144,7 @@ static int locked_find_room(struct burst_thread *thread) {
     thread->inside = 1;
     pthread_mutex_lock(&thread->lock);
     const int found = find_room(thread);
+    thread->has_news = 1; /* a moment to look at the processor */
     pthread_mutex_unlock(&thread->lock);
     thread->inside = 0;
     errno = error;

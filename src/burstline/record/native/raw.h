@@ -148,7 +148,12 @@ enum burst_kind {
                               to reading counters; c: calls recorded. op 1: the same of
                               borders of functions; op 2: of threads, begun and ended */
     BURST_SAMPLING = 75,   /* time; op: Hz that were asked for; a: periods that no sample stands
-                              for; b: periods in MPI; c: ns in the handler of samples */
+                              for; b: periods in MPI (low 32 bits) and signals that came (high 32
+                              bits); c: ns in the handler of samples */
+    BURST_PROCESSORS = 76, /* a: a multiple of 64; b: of the 64 processors from there on those whose
+                              bit is set; op: enum burst_processors; c: number of the socket or NUMA
+                              node; time: when it was so, 0 of what the machine has. The last
+                              BURST_MAY_USE of a thread, and others of that time, count */
     BURST_LEFT = 74        /* time: when the thread or process ended; op: enum burst_ending; a: of
                               an abort its error code, of a signal its number */
 };
@@ -176,7 +181,17 @@ enum burst_name {
     BURST_NAME_LOOP = 2,
     BURST_NAME_COMPILER = 3, /* that made counted code */
     BURST_NAME_FUNCTION = 4,
-    BURST_NAME_SILENT = 5 /* library of OpenMP that has no tool tell of its threads */
+    BURST_NAME_SILENT = 5, /* library of OpenMP that has no tool tell of its threads */
+    BURST_NAME_STARTED = 6 /* NAME=VALUE: a variable by which launchers and users place processes */
+};
+
+enum burst_processors {
+    BURST_MAY_USE = 1, /* the thread */
+    BURST_USED = 2,    /* the thread was seen there */
+    BURST_ONLINE = 3,  /* of the machine */
+    BURST_CORE = 4,    /* that of the first processor that the process may use */
+    BURST_SOCKET = 5,
+    BURST_NUMA = 6
 };
 
 enum burst_ending {

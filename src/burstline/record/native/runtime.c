@@ -40,7 +40,7 @@ void burst_enter_at(struct burst_thread *thread, uint16_t op, void *return_addre
         return;
     }
     if (!BURST_LIKELY(thread->buffer.at != thread->buffer.end)) burst_recover(thread);
-    if (!BURST_LIKELY(!thread->is_sampled)) burst_put_samples(thread);
+    if (!BURST_LIKELY(!thread->has_news)) burst_put_news(thread);
     const unsigned counters = burst_counter_count();
     uint64_t values[BURST_MAX_COUNTERS + 1];
     if (counters > 0) burst_read_counters(thread, values);
@@ -68,7 +68,7 @@ void burst_leave(struct burst_thread *thread, uint16_t op, int error) {
 
 void burst_put_moment(struct burst_thread *thread, enum burst_readings readings, uint16_t kind,
                       uint16_t op, uint32_t a, uint64_t b, uint64_t c) {
-    if (!BURST_LIKELY(!thread->is_sampled)) burst_put_samples(thread);
+    if (!BURST_LIKELY(!thread->has_news)) burst_put_news(thread);
     const unsigned counters = burst_counter_count();
     uint64_t values[BURST_MAX_COUNTERS + 1];
     unsigned first = 0;

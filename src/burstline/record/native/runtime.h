@@ -22,7 +22,8 @@
  *     runtime profile            a call entered and left; counts instead of calls
  *     samples                    where a thread computes between two records
  *     stack                      call stacks by numbers
- *     counters modules walk      readings; programs and libraries; return addresses
+ *     counters modules walk processors   readings; programs and libraries; return addresses; where
+ *                                threads run
  *     output papi perf           records on their way into the window of a thread; two sources
  *     pool                       windows, handed on from thread to thread; the files behind them
  *     process settings           the gate, the clock, the rank; what the environment asks for

@@ -44,6 +44,7 @@ struct burst_samples {
     uint32_t stride, passed; /* every so many signals are a sample; those since the last one */
     uint64_t periods;        /* of these */
     uint64_t in_mpi, elsewhere, own_ns;
+    uint32_t signals;
     int timer;
     volatile uint8_t busy; /* the ring is being emptied */
 };
@@ -135,7 +136,7 @@ static void take(struct burst_thread *thread, const ucontext_t *context, uint64_
     samples->passed = 0;
     samples->periods = 0;
     ++samples->count;
-    thread->is_sampled = 1;
+    thread->has_news = 1;
 }
 
 static void on_signal(int signal, siginfo_t *info, void *context) {
@@ -147,6 +148,9 @@ static void on_signal(int signal, siginfo_t *info, void *context) {
     const uint64_t now = burst_now();
     const uint64_t periods = 1 + (info->si_overrun > 0 ? (uint64_t)info->si_overrun : 0);
     const uint32_t gate = __atomic_load_n(&burst_gate, __ATOMIC_RELAXED);
+    ++samples->signals;
+    /* In MPI_Init, libraries that look at the machine run on each of its processors. */
+    if (thread->nesting == 0 && burst_see_processor(thread)) thread->has_news = 1;
     if (thread->nesting > 0) {
         samples->in_mpi += periods;
     } else if (thread->inside || samples->busy || gate < BURST_RUNNING) {
@@ -207,9 +211,7 @@ static int is_own(const struct sample *sample) {
     return 0;
 }
 
-void burst_put_samples(struct burst_thread *thread) {
-    struct burst_samples *samples = thread->samples;
-    if (samples == NULL || thread->inside) return;
+static void put_samples(struct burst_thread *thread, struct burst_samples *samples) {
     samples->busy = 1;
     __atomic_signal_fence(__ATOMIC_SEQ_CST);
     for (uint32_t i = 0; i < samples->count; ++i) {
@@ -223,17 +225,24 @@ void burst_put_samples(struct burst_thread *thread) {
     }
     samples->count = 0;
     samples->stride = 1;
-    thread->is_sampled = 0;
     __atomic_signal_fence(__ATOMIC_SEQ_CST);
     samples->busy = 0;
 }
 
+void burst_put_news(struct burst_thread *thread) {
+    if (thread->inside) return;
+    thread->has_news = 0;
+    burst_put_processors(thread);
+    if (thread->samples != NULL) put_samples(thread, thread->samples);
+}
+
 void burst_stop_sampling(struct burst_thread *thread) {
     struct burst_samples *samples = thread->samples;
-    if (samples == NULL || samples->timer < 0) return;
-    syscall(SYS_timer_delete, samples->timer);
-    samples->timer = -1; /* the number may be another's from now on */
-    burst_put_samples(thread);
+    if (samples != NULL && samples->timer >= 0) {
+        syscall(SYS_timer_delete, samples->timer);
+        samples->timer = -1; /* the number may be another's from now on */
+    }
+    burst_put_news(thread);
 }
 
 void burst_tell_sampling(const struct burst_thread *thread, uint64_t now, uint64_t *record) {
@@ -241,8 +250,10 @@ void burst_tell_sampling(const struct burst_thread *thread, uint64_t now, uint64
     uint64_t lost = samples->elsewhere + samples->periods;
     /* Of a thread that goes on while the process ends, those of its ring are lost, too. */
     for (uint32_t i = 0; i < samples->count; ++i) lost += samples->ring[i].periods;
+    const uint64_t in_mpi = samples->in_mpi > UINT32_MAX ? UINT32_MAX : samples->in_mpi;
     burst_fill(record, BURST_SAMPLING, (uint16_t)burst_settings.sampling_hz, now,
-               lost > UINT32_MAX ? UINT32_MAX : (uint32_t)lost, samples->in_mpi, samples->own_ns);
+               lost > UINT32_MAX ? UINT32_MAX : (uint32_t)lost,
+               (uint64_t)samples->signals << 32 | in_mpi, samples->own_ns);
 }
 
 void burst_free_samples(struct burst_thread *thread) {
@@ -259,9 +270,13 @@ void burst_choose_sampling(void) {
 
 void burst_start_sampling(struct burst_thread *thread) { (void)thread; }
 
-void burst_put_samples(struct burst_thread *thread) { (void)thread; }
+void burst_put_news(struct burst_thread *thread) {
+    if (thread->inside) return;
+    thread->has_news = 0;
+    burst_put_processors(thread);
+}
 
-void burst_stop_sampling(struct burst_thread *thread) { (void)thread; }
+void burst_stop_sampling(struct burst_thread *thread) { burst_put_news(thread); }
 
 void burst_tell_sampling(const struct burst_thread *thread, uint64_t now, uint64_t *record) {
     (void)thread, (void)now, (void)record;

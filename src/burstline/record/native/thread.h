@@ -24,6 +24,7 @@
 #define BURST_MAX_DEPTH 64
 #define BURST_MOST_REGIONS 4096u /* a power of two; more names are not recorded */
 #define BURST_MAX_COUNTERS 32
+#define BURST_MOST_PROCESSORS 1024 /* on which a thread is seen */
 #define BURST_FIRST_DEFINED 64u
 #define BURST_FIRST_RULES 128u
 
@@ -53,7 +54,7 @@ struct burst_thread {
     uint32_t nesting;
     volatile uint8_t inside; /* the runtime is at work here; signal handlers keep out */
     uint8_t closed, counters_defined, pause_open;
-    volatile uint8_t is_sampled; /* samples are to be put before the next record */
+    volatile uint8_t has_news; /* samples or processors are to be put before the next record */
     uint32_t generation; /* of definitions: grows when some may have been dropped */
     uint64_t calls, functions, last_ns; /* functions: their borders */
 
@@ -70,6 +71,8 @@ struct burst_thread {
     uint32_t rule_count, rules_replaced;
     uintptr_t stack_low, stack_high;
     struct burst_samples *samples; /* NULL: none are taken */
+    uint64_t seen[BURST_MOST_PROCESSORS / 64], told[BURST_MOST_PROCESSORS / 64]; /* bits */
+    uint64_t allowed_sum, asked_ns; /* of the processors that it may use */
 
     int perf_group, papi_set; /* -1: none */
     int perf_files[BURST_MAX_COUNTERS];
@@ -163,10 +166,15 @@ uint32_t burst_stack_id(struct burst_thread *thread, uintptr_t from);
 uint32_t burst_stack_of(struct burst_thread *thread, const uintptr_t *frames, unsigned count);
 void burst_stacks_free(struct burst_thread *thread);
 
+/* processors.c */
+void burst_begin_processors(struct burst_thread *thread);
+int burst_see_processor(struct burst_thread *thread); /* in a handler, too; 1: it is new */
+void burst_put_processors(struct burst_thread *thread);
+
 /* samples.c */
 void burst_choose_sampling(void);
 void burst_start_sampling(struct burst_thread *thread);
-void burst_put_samples(struct burst_thread *thread); /* those since the last record */
+void burst_put_news(struct burst_thread *thread); /* samples and processors since the last record */
 /* By the thread itself, before its last records. */
 void burst_stop_sampling(struct burst_thread *thread);
 void burst_tell_sampling(const struct burst_thread *thread, uint64_t now, uint64_t *record);

@@ -188,6 +188,7 @@ static struct burst_thread *open_thread(void) {
     burst_open_counters(thread);
     burst_calibrate(thread);
     if (thread->window != NULL) burst_put_rank(thread);
+    burst_begin_processors(thread);
     burst_put_missed(thread);
     list_add(thread);
     pthread_setspecific(end_of_thread, thread);

@@ -27,6 +27,8 @@ _GROUP = re.compile(rb"[cC]:(\d{1,9}):(\d{1,18}):(\d{1,9})((?::\d{1,9})*):?")
 _INTER = re.compile(rb"[iI]:(\d{1,9}):(\d{1,18}):(\d{1,18}):(\d{1,9}):(\d{1,18}):(\d{1,9}):?")
 COMPILER: Final = "# counted code is of "
 SILENT: Final = "# no thread is recorded of "
+LAUNCHER: Final = "# started by "
+BINDING: Final = "# placed by "
 OWN_IDS: Final = "# each communicator has an id of its own"
 """Not so in files of Extrae, where those with the same ordered members share one."""
 _STAMP: Final = "%Y%m%d%H%M%S"
@@ -83,6 +85,16 @@ def comment(action: str, trace: Trace, *fields: object) -> str:
     origin = trace.metadata.get("path", "?").replace('"', "'")
     stamp = now().strftime(_STAMP)
     return ":".join([f"#{stamp}", action, "burstline", f'"{origin}"', *map(str, fields)])
+
+
+def launcher_in(comments: Sequence[str]) -> str | None:
+    """What started the program, as comments say it."""
+    return _text_after(LAUNCHER, comments)
+
+
+def binding_in(comments: Sequence[str]) -> str | None:
+    """The variables that placed processes and threads, as comments say them."""
+    return _text_after(BINDING, comments)
 
 
 def compiler_in(comments: Sequence[str]) -> str | None:

@@ -18,11 +18,18 @@ from burstline.columns import Integers, to_numpy
 from burstline.errors import FormatError, readable
 from burstline.formats.files import is_plain
 from burstline.formats.intake import Oddity
-from burstline.formats.paraver.files.declarations import OWN_IDS, compiler_in, silent_threads_in
+from burstline.formats.paraver.files.declarations import (
+    OWN_IDS,
+    binding_in,
+    compiler_in,
+    launcher_in,
+    silent_threads_in,
+)
 from burstline.formats.paraver.files.header import Header, Objects, companion_paths, read_header
 from burstline.formats.paraver.files.lines import LineSource
 from burstline.formats.paraver.files.pcf import Pcf, read_pcf
 from burstline.formats.paraver.files.row import RowNames, read_row
+from burstline.formats.paraver.files.threads import fact_tables
 from burstline.formats.paraver.reading.assembly import TableAssembly
 from burstline.formats.paraver.reading.kernel_vocabulary import (
     counters_of,
@@ -142,6 +149,7 @@ class OpenTrace:
             "region_defs": assembly.regions.table(),
             "counters": assembly.counter_table(),
             "counter_sets": assembly.counter_set_table(),
+            **fact_tables(scanned.comments, _places(self.objects)),
             "metadata": self._metadata(scanned),
             "defects": scanned.defects.table(),
         }
@@ -159,6 +167,8 @@ class OpenTrace:
             "clock": "unknown; the format does not say",
             "date": self.header.date,
             "compiler": compiler_in(scanned.comments),
+            "launcher": launcher_in(scanned.comments),
+            "binding": binding_in(scanned.comments),
             "time_origin": "0 of the trace",
             "claimed_duration_ns": self.header.claimed_duration,
             "cpus_per_node": ",".join(map(str, self.header.cpus_per_node or ())),
@@ -180,6 +190,13 @@ class OpenTrace:
         ]
         rows = ((kind, valid_text(text)) for kind, texts in lines for text in texts)
         return row_table("source", rows)
+
+
+def _places(objects: Objects) -> dict[tuple[int, int, int], int]:
+    """The location of each application, task and thread, which count from 1."""
+    rank = objects.rank_of_task[objects.process]
+    ids = np.stack([objects.application, rank, objects.thread], axis=1) + 1
+    return {(a, b, c): location for location, (a, b, c) in enumerate(ids.tolist())}
 
 
 def _location_table(

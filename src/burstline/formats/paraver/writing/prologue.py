@@ -18,12 +18,16 @@ import pyarrow.compute as pc
 from burstline.columns import AnyIntegers, Integers, distinct
 from burstline.errors import NotEnoughDataError, printable
 from burstline.formats.paraver.files.declarations import (
+    BINDING,
     COMPILER,
+    LAUNCHER,
     OWN_IDS,
     SILENT,
     CommunicatorLine,
+    binding_in,
     comment,
     compiler_in,
+    launcher_in,
     now,
     read_communicator,
     silent_threads_in,
@@ -37,8 +41,15 @@ from burstline.formats.paraver.files.header import (
     write_header,
 )
 from burstline.formats.paraver.files.row import RowNames, read_row
+from burstline.formats.paraver.files.threads import is_fact, written_facts
 from burstline.model import SILENT_THREADS, Trace
 
+_SAID: Final = (
+    ("compiler", COMPILER, compiler_in),
+    ("launcher", LAUNCHER, launcher_in),
+    ("binding", BINDING, binding_in),
+)
+"""Facts about the run: the key, what the comment begins with, and what reads it."""
 _DATE: Final = re.compile(r"[ -(*-~]{1,29}")
 
 
@@ -142,16 +153,20 @@ def prologue(trace: Trace, names: ObjectNumbers, end_ns: int) -> bytes:
     if not _DATE.fullmatch(date):  # none that every reader accepts
         date = now().strftime(DATE_FORMAT)
     header = write_header(date, end_ns, names.cpus or None, names.objects, len(communicators))
-    comments = source_lines(trace, "comment")
-    compiler = trace.metadata.get("compiler")
-    if compiler and compiler_in(comments) is None:
-        comments.append(f"{COMPILER}{printable(compiler, limit=1_000)}")
+    comments = [line for line in source_lines(trace, "comment") if not is_fact(line)]
+    for key, beginning, said in _SAID:
+        text = trace.metadata.get(key)
+        if text and said(comments) is None:
+            comments.append(f"{beginning}{printable(text, limit=1_000)}")
     if silent_threads_in(comments) is None:
         comments += [
             f"{SILENT}{printable(name, limit=1_000)}" for name in _silent_library(trace)
         ]
     if OWN_IDS not in comments and _have_own_ids(trace):
         comments.append(OWN_IDS)
+    ids = (names.application, names.task, names.thread)
+    places = zip(*(each.tolist() for each in ids), strict=True)
+    comments += written_facts(trace, list(places))
     if names.renumbered:
         comments.append(comment("RENUMBER", trace, "ids count what is left; see .row"))
     lines = [" ".join(line.splitlines()) for line in comments]

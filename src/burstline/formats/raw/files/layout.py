@@ -99,6 +99,7 @@ class Kind(IntEnum):
     OVERHEAD = 73
     LEFT = 74
     SAMPLING = 75
+    PROCESSORS = 76
 
 
 class CommunicatorKind(IntEnum):
@@ -119,6 +120,18 @@ class Named(IntEnum):
     COMPILER = 3
     FUNCTION = 4
     SILENT = 5
+    STARTED = 6
+
+
+class Processors(IntEnum):
+    """What a record of kind ``PROCESSORS`` tells of processors."""
+
+    MAY_USE = 1
+    USED = 2
+    ONLINE = 3
+    CORE = 4
+    SOCKET = 5
+    NUMA = 6
 
 
 class Ending(IntEnum):
