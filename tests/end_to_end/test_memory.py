@@ -22,7 +22,7 @@ SMALL, LARGE = 26_000_000, 90_000_000
 WINDOW = ("--from", "1.2s", "--to", "1.24s")
 ANALYSED = ("calls", "messages", "bursts", "readings", "states")
 ROOM = {"cut": 100_000_000, "info": 40_000_000}
-"""Bytes that threads may take beside each other: how many row groups they hold differs by run."""
+"""Bytes that may differ by run: how many row groups threads hold at once."""
 
 
 def run(*words):
@@ -44,7 +44,7 @@ def base():
 
 @pytest.fixture(scope="module")
 def stores(tmp_path_factory):
-    """Give two stores with full row groups, of a program and the same that ran three times as long."""
+    """Give two stores with full row groups, of one program; the second ran thrice as long."""
     folder = tmp_path_factory.mktemp("large")
     made = []
     for name, size in (("small", SMALL), ("large", LARGE)):
