@@ -179,13 +179,36 @@ class Computing:
 
 
 @dataclass(slots=True)
-class _Sums:
+class BurstSums:
     """Sums by location: bursts, their time, and of each counter what it counted, and when."""
 
     bursts: Integers
     computing_ns: Integers
-    counted: dict[str, Integers] = field(default_factory=dict)
-    counted_ns: dict[str, Integers] = field(default_factory=dict)
+    counted: dict[str, Integers]
+    counted_ns: dict[str, Integers]
+    longest: list[dict[str, Any]] = field(default_factory=list)  # bursts, the longest first
+
+    @classmethod
+    def nothing(cls, locations: int, counters: Iterable[str]) -> BurstSums:
+        """The sums of no burst."""
+        bursts, computing_ns = np.zeros((2, locations), np.int64)
+        counted, counted_ns = (
+            {name: np.zeros(locations, np.int64) for name in counters} for _ in range(2)
+        )
+        return cls(bursts, computing_ns, counted, counted_ns)
+
+    def add(self, other: BurstSums, most: int) -> None:
+        """Add the sums of locations behind these."""
+        self.bursts += other.bursts
+        self.computing_ns += other.computing_ns
+        for name in self.counted:
+            self.counted[name] += other.counted[name]
+            self.counted_ns[name] += other.counted_ns[name]
+        self.add_longest(other.longest, most)
+
+    def add_longest(self, rows: list[dict[str, Any]], most: int) -> None:
+        """Keep the longest of these bursts and others; of equal ones those that come first."""
+        self.longest = sorted(self.longest + rows, key=lambda row: -row["length"])[:most]
 
 
 def computing(
@@ -231,13 +254,16 @@ def computing(
     >>> [(str(each.before), each.computing_ns) for each in made.largest]
     [('MPI_Barrier', 40), ('MPI_Init', 20)]
     """
+    sums = bursts_summed(trace, most=most, poll_gap_ns=poll_gap_ns, progress=progress)
+    return computing_of(trace, [sums], most=most)
+
+
+def bursts_summed(
+    trace: Trace, *, most: int, poll_gap_ns: int, progress: Progress = SILENCE
+) -> BurstSums:
+    """The sums of each location of a trace, or of a part of one, and its longest bursts."""
     names = tuple(trace.counter_names)
-    count = trace.rows("locations")
-    nothing = np.zeros(count, np.int64)
-    sums = _Sums(nothing.copy(), nothing.copy())
-    for name in names:
-        sums.counted[name], sums.counted_ns[name] = nothing.copy(), nothing.copy()
-    largest: list[dict[str, int | None]] = []
+    sums = BurstSums.nothing(trace.rows("locations"), names)
     around = ("location", "burst", "call_before", "call_after")
     for part, length in bursts_computing(trace, (*around, *names), poll_gap_ns, progress):
         (location,) = numpy_columns(part, "location")
@@ -249,23 +275,32 @@ def computing(
             np.add.at(sums.counted_ns[name], location[read], length[read])
         rows = np.argsort(-length, kind="stable")[:most]
         told = part.select([*around, "start_ns", *names]).take(rows).to_pylist()
-        largest += [
+        longest = [
             row | {"length": long}
             for row, long in zip(told, length[rows].tolist(), strict=True)
             if long > 0
         ]
-        largest = sorted(largest, key=lambda row: -(row["length"] or 0))[:most]
+        sums.add_longest(longest, most)
+    return sums
+
+
+def computing_of(trace: Trace, parts: Iterable[BurstSums], *, most: int) -> Computing:
+    """What ranks compute, by the sums of the parts of a trace in the order of locations."""
+    names = tuple(trace.counter_names)
+    sums, *others = parts
+    for other in others:
+        sums.add(other, most)
     return Computing(
         names,
         {row["name"]: row["unit"] for row in trace.table("counters").to_pylist()},
         processor_clock(trace),
         instructions_and_cycles(trace),
         tuple(_ranks(trace, sums, names)),
-        tuple(_bursts(trace, largest, names)),
+        tuple(_bursts(trace, sums.longest, names)),
     )
 
 
-def _ranks(trace: Trace, sums: _Sums, names: Iterable[str]) -> Iterable[RankComputing]:
+def _ranks(trace: Trace, sums: BurstSums, names: Iterable[str]) -> Iterable[RankComputing]:
     application, rank = trace.arrays("locations", "application", "rank")
     for number, of in sorted(set(zip(application.tolist(), rank.tolist(), strict=True))):
         own = (application == number) & (rank == of)

@@ -10,6 +10,7 @@
     ├── InconsistentTraceError              4  well formed, but no program could do this
     ├── NotEnoughDataError                  5  no answer for this input
     │   └── MemoryBudgetError                  the answer does not fit in the memory allowed
+    ├── WorkersError                        5  no workers are there, or not those that it takes
     └── MissingExtraError (ImportError)     6  an optional stack is not installed
 
 A message ends with the way out wherever there is one.
@@ -21,7 +22,7 @@ from __future__ import annotations
 import re
 from importlib import import_module
 from os import PathLike, fspath
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -78,6 +79,17 @@ class BurstlineError(Exception):
     """Base of every error raised on purpose; anything else is a bug of ours."""
 
     exit_code = 1
+
+    def __reduce__(self) -> tuple[Any, ...]:
+        """Cross from a worker whole: some have more than the arguments of an exception."""
+        return _raised_elsewhere, (type(self), self.args), vars(self)
+
+
+def _raised_elsewhere(kind: type[BurstlineError], arguments: tuple[Any, ...]) -> BurstlineError:
+    """An error as a worker raised it."""
+    error = kind.__new__(kind)
+    error.args = arguments
+    return error
 
 
 class ParameterError(BurstlineError, ValueError):
@@ -159,6 +171,12 @@ class MemoryBudgetError(NotEnoughDataError):
             f"this needs about {needed:.2f} GB of memory, {allowed:.2f} GB are allowed. "
             f"{self.way_out}"
         )
+
+
+class WorkersError(BurstlineError):
+    """No workers are there, or not those that are needed."""
+
+    exit_code = 5
 
 
 class MissingExtraError(BurstlineError, ImportError):

@@ -1,16 +1,43 @@
-"""Work on parts, by threads beside the caller, with what becomes of them in order."""
+"""Work on parts, by threads or other processes, with what becomes of them in order."""
 
 from __future__ import annotations
 
 import os
 from collections import deque
-from collections.abc import Callable, Generator, Iterable, Sized
+from collections.abc import Callable, Generator, Iterable, Sequence, Sized
 from concurrent.futures import ThreadPoolExecutor
 from itertools import islice
-from typing import TypeVar
+from pathlib import Path
+from typing import Protocol, TypeVar
+
+from burstline.progress import SILENCE, Progress
 
 _Part = TypeVar("_Part")
 _Result = TypeVar("_Result")
+
+
+class Workers(Protocol):
+    """Processes that work on parts, maybe on other machines."""
+
+    @property
+    def count(self) -> int:
+        """How many there are."""
+
+    @property
+    def memory_each(self) -> int | None:
+        """The bytes that each may take; None if nobody says."""
+
+    def require_seen(self, path: Path) -> None:
+        """Raise WorkersError unless each sees the file or folder that is here."""
+
+    def in_order(
+        self,
+        work: Callable[[_Part], _Result],
+        parts: Sequence[_Part],
+        *,
+        progress: Progress = SILENCE,
+    ) -> Generator[_Result]:
+        """What becomes of each part in order; `work` is a function of a module."""
 
 
 def threads_allowed(threads: int | None = None) -> int:

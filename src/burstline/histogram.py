@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable
 from dataclasses import dataclass
 from typing import Final
 
@@ -119,19 +120,36 @@ def histogram(
     >>> made.counter, made.duration_ns.tolist(), made.time_ns.tolist()
     ('rank', [10, 32, 100], [[20, 40]])
     """
+    binned = bursts_binned(
+        trace, counter=counter, bins=bins, poll_gap_ns=poll_gap_ns, progress=progress
+    )
+    return histogram_of(trace, [binned], counter=counter, bins=bins)
+
+
+@dataclass(frozen=True, slots=True)
+class Binned:
+    """The bursts of some locations by cell, and those of which the counter was not read."""
+
+    cells: Cells
+    unread: int
+    unread_ns: int
+
+
+def bursts_binned(
+    trace: Trace,
+    *,
+    counter: str | None,
+    bins: int,
+    poll_gap_ns: int,
+    progress: Progress = SILENCE,
+) -> Binned:
+    """The bursts of some locations, sorted into the cells of a histogram."""
     if not 1 <= bins <= _MOST_BINS:
         raise ParameterError(f"bins within a factor of ten are 1 to {_MOST_BINS}, got {bins}")
     chosen = _chosen(trace, counter)
     read = _columns_of(trace, chosen)
-    durations = _powers(bins)
-    ranks: tuple[str, ...] = ()
-    row_of_location = np.zeros(0, np.int64)
-    if is_by_rank := chosen == RANK and chosen not in trace.counter_names:
-        ranks, row_of_location = _ranks(trace)
-        values = np.arange(len(ranks) + 1, dtype=np.float64)
-    else:
-        values = _values(chosen, bins)
-    found = _Cells(len(durations))
+    durations, values, _, row_of_location = _axes(trace, chosen, bins)
+    found = Cells(len(durations))
     unread = unread_ns = 0
     for part, length in bursts_computing(trace, ("location", *read), poll_gap_ns, progress):
         (location,) = numpy_columns(part, "location")
@@ -139,12 +157,27 @@ def histogram(
         unread += int(np.count_nonzero(~is_known))
         unread_ns += int(length[~is_known].sum())
         column = np.searchsorted(durations, length, side="right") - 1
-        if is_by_rank:
+        if row_of_location is not None:
             row = row_of_location[location]
         else:
             row = np.searchsorted(values, counted, side="right") - 1
         inside = is_known & (row >= 0)
         found.add(row[inside], column[inside], length[inside])
+    return Binned(found, unread, unread_ns)
+
+
+def histogram_of(
+    trace: Trace, parts: Iterable[Binned], *, counter: str | None, bins: int
+) -> Histogram:
+    """The histogram of a trace by the bursts of its parts."""
+    chosen = _chosen(trace, counter)
+    durations, values, ranks, _ = _axes(trace, chosen, bins)
+    found = Cells(len(durations))
+    unread = unread_ns = 0
+    for part in parts:
+        found.add_all(part.cells)
+        unread += part.unread
+        unread_ns += part.unread_ns
     first, last, bursts, time_ns = found.dense()
     return Histogram(
         chosen,
@@ -157,6 +190,16 @@ def histogram(
         unread,
         unread_ns,
     )
+
+
+def _axes(
+    trace: Trace, chosen: str, bins: int
+) -> tuple[Integers, Floats, tuple[str, ...], Integers | None]:
+    """Where columns and rows begin; by rank, which ranks rows are, and the row of locations."""
+    if not (chosen == RANK and chosen not in trace.counter_names):
+        return _powers(bins), _values(chosen, bins), (), None
+    ranks, row_of_location = _ranks(trace)
+    return _powers(bins), np.arange(len(ranks) + 1, dtype=np.float64), ranks, row_of_location
 
 
 def _chosen(trace: Trace, counter: str | None) -> str:
@@ -230,7 +273,7 @@ def _counted(
     return np.minimum(ratio, np.nextafter(_MOST_IPC, 0)), is_known
 
 
-class _Cells:
+class Cells:
     """Sums of the cells that hold any burst."""
 
     def __init__(self, columns: int) -> None:
@@ -240,8 +283,14 @@ class _Cells:
 
     def add(self, row: Integers, column: Integers, time_ns: Integers) -> None:
         """Add bursts by their cell."""
-        every = np.concatenate([self._keys, row * self._columns + column])
-        more = np.stack([np.ones_like(time_ns), time_ns])
+        self._add(row * self._columns + column, np.stack([np.ones_like(time_ns), time_ns]))
+
+    def add_all(self, other: Cells) -> None:
+        """Add what other cells hold."""
+        self._add(other._keys, other._sums)
+
+    def _add(self, keys: Integers, more: Integers) -> None:
+        every = np.concatenate([self._keys, keys])
         sums = np.concatenate([self._sums, more], axis=1)
         self._keys, number = np.unique(every, return_inverse=True)
         self._sums = np.zeros((2, len(self._keys)), np.int64)

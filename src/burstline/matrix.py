@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable
 from dataclasses import dataclass
+from typing import NamedTuple
 
 import numpy as np
 
@@ -115,43 +117,79 @@ def matrix(
     >>> made.sent_bytes.tolist(), made.time_ns.tolist()
     ([[0, 8], [0, 0]], [[0, 2], [0, 0]])
     """
-    if not trace.rows("messages"):
-        raise NotEnoughDataError("no message has both of its sides in this trace")
-    of, rank = trace.arrays("locations", "application", "rank")
-    if application is None:
-        application = _sending(trace, of)
-    ranks = np.unique(rank[of == application])
-    width = -(-len(ranks) // _MOST)
-    number = np.where(of == application, np.searchsorted(ranks, rank) // width, -1)
-    classes = -(-len(ranks) // width)
-    sums = np.zeros((3, classes * classes), np.int64)
-    others = 0
+    sums = messages_summed(trace, application=application, progress=progress)
+    return matrix_of(trace, [sums], application=application)
+
+
+@dataclass(frozen=True, slots=True)
+class PairSums:
+    """Sums over the messages of some locations: of each application that sends any."""
+
+    messages: int
+    inside: dict[int, Integers]  # (3, classes * classes) messages, bytes and time by pair
+
+
+def messages_summed(
+    trace: Trace, *, application: int | None, progress: Progress = SILENCE
+) -> PairSums:
+    """The sums of what some locations send, of one application or of each that sends."""
+    of, _ = trace.arrays("locations", "application", "rank")
+    sums: dict[int, Integers] = {}
+    classes: dict[int, _Classes] = {}
+    total = 0
     progress.step("messages", trace.rows("messages"), "messages")
     for part in trace.batches("messages", _COLUMNS):
         sender, receiver, sent, posted, received, size = numpy_columns(part, *_COLUMNS)
-        row, column = number[sender], number[receiver]
-        inside = np.flatnonzero((row >= 0) & (column >= 0))
-        others += len(row) - len(inside)
-        pair = row[inside] * classes + column[inside]
         time = np.maximum(received - np.maximum(sent, posted), 0)
-        for total, values in zip(sums, (np.ones_like(sent), size, time), strict=True):
-            np.add.at(total, pair, values[inside])
+        total += part.num_rows
+        sending = np.unique(of[sender]).tolist() if application is None else [application]
+        for each in sending:
+            if each not in classes:
+                classes[each] = _Classes.of(trace, each)
+                sums[each] = np.zeros((3, classes[each].classes ** 2), np.int64)
+            row, column = (classes[each].number[side] for side in (sender, receiver))
+            inside = np.flatnonzero((row >= 0) & (column >= 0))
+            pair = row[inside] * classes[each].classes + column[inside]
+            for added, values in zip(sums[each], (np.ones_like(sent), size, time), strict=True):
+                np.add.at(added, pair, values[inside])
         progress.advance(part.num_rows)
-    names = ranks.tolist()
-    if width > 1:
-        names = [names[first : first + width] for first in range(0, len(ranks), width)]
-    messages, sent_bytes, time_ns = sums.reshape(3, classes, classes)
-    return Matrix(names, messages, sent_bytes, time_ns, others)
+    return PairSums(total, sums)
 
 
-def _sending(trace: Trace, application: Integers) -> int:
-    """The application that sends messages."""
-    senders: set[int] = set()
-    for part in trace.batches("messages", ("sender_location",)):
-        senders.update(np.unique(application[part["sender_location"].to_numpy()]).tolist())
-    if len(senders) > 1:
-        raise ParameterError(f"applications {sorted(senders)} send messages: choose one")
-    return senders.pop()
+def matrix_of(trace: Trace, parts: Iterable[PairSums], *, application: int | None) -> Matrix:
+    """The matrix of a trace by the sums of its parts."""
+    total = 0
+    inside: dict[int, Integers] = {}
+    for part in parts:
+        total += part.messages
+        for each, sums in part.inside.items():
+            inside[each] = inside.get(each, 0) + sums
+    if not total:
+        raise NotEnoughDataError("no message has both of its sides in this trace")
+    if len(inside) > 1:
+        raise ParameterError(f"applications {sorted(inside)} send messages: choose one")
+    [(application, sums)] = inside.items()
+    names, count, _ = _Classes.of(trace, application)
+    messages, sent_bytes, time_ns = sums.reshape(3, count, count)
+    return Matrix(names, messages, sent_bytes, time_ns, total - int(messages.sum()))
+
+
+class _Classes(NamedTuple):
+    """The ranks of an application, neighbours together where there are many."""
+
+    names: list[int] | list[list[int]]
+    classes: int
+    number: Integers  # (locations,) the class of each; -1 of other applications
+
+    @classmethod
+    def of(cls, trace: Trace, application: int) -> _Classes:
+        of, rank = trace.arrays("locations", "application", "rank")
+        ranks = np.unique(rank[of == application])
+        width = max(-(-len(ranks) // _MOST), 1)
+        number = np.where(of == application, np.searchsorted(ranks, rank) // width, -1)
+        every = ranks.tolist()
+        parts = [every[first : first + width] for first in range(0, len(every), width)]
+        return cls(every if width == 1 else parts, len(parts), number)
 
 
 def _name(ranks: int | list[int]) -> str:

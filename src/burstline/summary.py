@@ -6,6 +6,7 @@ than memory is summarised like any other trace.
 
 from __future__ import annotations
 
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from typing import Any, ClassVar, Final
 
@@ -35,6 +36,7 @@ from burstline.efficiency import (
 from burstline.errors import ParameterError, plural
 from burstline.identity import path_labels
 from burstline.model import POLL_GAP_NS, Trace, processor_clock, schema, waiting_in
+from burstline.progress import SILENCE, Progress
 from burstline.values import Contract, Documented
 
 _RECORDS: Final = {"states": "states", "events": "events", "communications": "messages"}
@@ -272,6 +274,13 @@ def summarise(
     >>> summarise(Trace({})).as_dict()["messages"]
     {'total': 0, 'matched': 0}
     """
+    require_span(span, poll_gap_ns, full=full)
+    sums = summed(trace, span=span, poll_gap_ns=poll_gap_ns)
+    return summary_of(trace, [sums], full=full, poll_gap_ns=poll_gap_ns)
+
+
+def require_span(span: str, poll_gap_ns: int, *, full: bool) -> None:
+    """Raise ParameterError if there is no such span, or it is not that of a replay."""
     if span not in SPANS or poll_gap_ns < 0:
         raise ParameterError(
             f"a span is one of {', '.join(SPANS)}, got {span!r}"
@@ -283,10 +292,59 @@ def summarise(
             "serialisation and transfer are of the time from MPI_Init to MPI_Finalize, not of "
             "the whole trace"
         )
+
+
+@dataclass(slots=True)
+class Sums:
+    """What is added up over some locations."""
+
+    useful: UsefulTime
+    times: RankTimes
+    calls: dict[str, Integers]  # count, time, bytes sent and received of each operation
+    calls_with_path: int
+    interrupted: list[dict[str, Any]]  # calls that never ended
+    messages: int
+    matched: int
+    bursts: int
+    polling: Integers  # polls, their time, how long they waited, bursts measured and by mean
+    on_processor: Integers  # what the clock of the processor counted, and the time it was read
+    gaps: Integers  # (kinds, 2) how many, and how long
+
+    def add(self, other: Sums) -> None:
+        """Add the sums of locations behind these."""
+        self.useful.add_all(other.useful)
+        self.times.add_all(other.times)
+        for name, row in other.calls.items():
+            self.calls[name] = self.calls.get(name, 0) + row
+        self.calls_with_path += other.calls_with_path
+        self.interrupted += other.interrupted
+        self.messages += other.messages
+        self.matched += other.matched
+        self.bursts += other.bursts
+        self.polling += other.polling
+        self.on_processor += other.on_processor
+        self.gaps += other.gaps
+
+
+def summed(trace: Trace, *, span: str, poll_gap_ns: int, progress: Progress = SILENCE) -> Sums:
+    """What is added up over the locations of a trace, or of a part of one."""
+    progress.step("Adding up", 0, "")
     useful, times = UsefulTime(trace, span), RankTimes(trace)
-    calls, calls_with_path, interrupted = _fold_calls(trace, useful, times)
+    calls, with_path, interrupted = _fold_calls(trace, useful, times)
     messages, matched = _fold_messages(trace)
-    bursts, polling, processor = _fold_bursts(trace, useful, times, poll_gap_ns)
+    bursts, polling, on_processor = _fold_bursts(trace, useful, times, poll_gap_ns)
+    return Sums(
+        useful, times, calls, with_path, interrupted, messages, matched, bursts, polling,
+        on_processor, _fold_gaps(trace),
+    )  # fmt: skip
+
+
+def summary_of(trace: Trace, parts: Iterable[Sums], *, full: bool, poll_gap_ns: int) -> Summary:
+    """The summary of a trace by the sums of its parts, in the order of their locations."""
+    first, *others = parts
+    for other in others:
+        first.add(other)
+    sums, useful, times = first, first.useful, first.times
     applications = _application_summaries(trace, useful.applications())
     covered = [entry for entry in applications if entry.calls_mpi] or applications
     paths, depth = _count_call_paths(trace)
@@ -310,35 +368,36 @@ def summarise(
             else trace.rows(table)
             for name, table in _RECORDS.items()
         },
-        calls=calls,
-        messages=messages,
-        matched_messages=matched,
+        calls=_call_totals(sums.calls),
+        messages=sums.messages,
+        matched_messages=sums.matched,
         collectives=trace.rows("collectives"),
-        bursts=bursts,
+        bursts=sums.bursts,
         regions=trace.rows("regions"),
-        polling=polling,
+        polling=_polling(sums.polling, poll_gap_ns),
         counters=trace.counter_names,
         compiler=facts.get("compiler", ""),
         call_paths=paths,
         call_path_depth=depth,
-        calls_with_path=calls_with_path,
-        gaps=_fold_gaps(trace),
-        open_calls=_open_calls(trace, interrupted),
+        calls_with_path=sums.calls_with_path,
+        gaps=_gap_totals(sums.gaps),
+        open_calls=_open_calls(trace, sums.interrupted),
         efficiency=efficiency,
         defects=tuple(
             sorted(defects, key=lambda row: schema.SEVERITIES.index(row.severity), reverse=True)
         ),
         baseline=times.baseline(),
         rank_parts=times.result(),
-        processor=processor,
+        processor=_processor_time(trace, sums.on_processor),
     )
 
 
 def _fold_calls(
     trace: Trace, useful: UsefulTime, times: RankTimes
-) -> tuple[dict[str, CallTotals], int, list[dict[str, Any]]]:
-    """The sums of each operation, the longest first; calls with a path; interrupted ones."""
-    with_path, interrupted = 0, []
+) -> tuple[dict[str, Integers], int, list[dict[str, Any]]]:
+    """The sums of each operation; calls with a path; interrupted ones."""
+    with_path = 0
+    interrupted: list[dict[str, Any]] = []
     totals: dict[str, Integers] = {}
     columns = (*CALL_COLUMNS, "leave_seq", "sent_bytes", "received_bytes", "peer", "call_path")
     for batch in trace.batches("calls", columns):
@@ -358,9 +417,13 @@ def _fold_calls(
         is_open = to_numpy(batch["leave_seq"]) >= schema.NEVER_LEFT
         interrupted += batch.filter(pa.array(is_open)).to_pylist()
         with_path += batch.num_rows - batch["call_path"].null_count
+    return totals, with_path, interrupted
+
+
+def _call_totals(totals: Mapping[str, Integers]) -> dict[str, CallTotals]:
+    """The sums of each operation, the longest first."""
     longest = sorted(totals.items(), key=lambda entry: (-entry[1][1], entry[0]))
-    sums_of = {name: CallTotals(*row.tolist()) for name, row in longest}
-    return sums_of, with_path, interrupted
+    return {name: CallTotals(*row.tolist()) for name, row in longest}
 
 
 def _fold_messages(trace: Trace) -> tuple[int, int]:
@@ -374,7 +437,8 @@ def _fold_messages(trace: Trace) -> tuple[int, int]:
 
 def _fold_bursts(
     trace: Trace, useful: UsefulTime, times: RankTimes, poll_gap_ns: int
-) -> tuple[int, Polling, ProcessorTime | None]:
+) -> tuple[int, Integers, Integers]:
+    """The number of bursts, sums of their polls, and what was counted on a processor."""
     rows, sums = 0, np.zeros(5, np.int64)
     on_processor = np.zeros(2, np.int64)
     clock = [] if (name := processor_clock(trace)) is None else [name]
@@ -394,12 +458,18 @@ def _fold_bursts(
         is_measured = measured != schema.NO_VALUE
         by_mean = (polls > 0) & ~is_measured
         sums += [column.sum() for column in (polls, time, waiting, is_measured, by_mean)]
+    return rows, sums, on_processor
+
+
+def _polling(sums: Integers, poll_gap_ns: int) -> Polling:
     names = ("polls", "time_ns", "waiting_ns", "bursts_measured", "bursts_by_mean")
-    told = Polling(**dict(zip(names, sums.tolist(), strict=True)), poll_gap_ns=poll_gap_ns)
+    return Polling(**dict(zip(names, sums.tolist(), strict=True)), poll_gap_ns=poll_gap_ns)
+
+
+def _processor_time(trace: Trace, on_processor: Integers) -> ProcessorTime | None:
     counted_ns, elapsed_ns = on_processor.tolist()
-    if not elapsed_ns:
-        return rows, told, None
-    return rows, told, ProcessorTime(clock[0], counted_ns, elapsed_ns)
+    clock = processor_clock(trace)
+    return ProcessorTime(clock, counted_ns, elapsed_ns) if clock and elapsed_ns else None
 
 
 def _threads_alone(trace: Trace) -> Mask:
@@ -411,13 +481,18 @@ def _threads_alone(trace: Trace) -> Mask:
     return is_cpu & (threads[number] == 1)
 
 
-def _fold_gaps(trace: Trace) -> tuple[GapTotals, ...]:
+def _fold_gaps(trace: Trace) -> Integers:
+    """How many gaps there are of each kind, and how long they are."""
     totals = np.zeros((len(schema.GAP_KINDS), 2), np.int64)
     for batch in trace.batches("gaps", ("start_ns", "end_ns", "kind")):
         codes, names = coded(batch["kind"])
         kinds = np.array([schema.GAP_KINDS.index(name) for name in names], np.int64)[codes]
         length = to_numpy(batch["end_ns"]) - to_numpy(batch["start_ns"])
         np.add.at(totals, kinds, np.stack([np.ones_like(length), length], axis=1))
+    return totals
+
+
+def _gap_totals(totals: Integers) -> tuple[GapTotals, ...]:
     rows = zip(schema.GAP_KINDS, totals.tolist(), strict=True)
     return tuple(GapTotals(kind, *row) for kind, row in rows if row[0])
 

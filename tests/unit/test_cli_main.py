@@ -66,7 +66,7 @@ def test_every_class_of_the_error_tree_is_mapped_by_its_own_exit_code():
         if isinstance(value, type) and issubclass(value, errors.BurstlineError)
     ]
 
-    assert len(tree) == 9
+    assert len(tree) == 10
     assert {value.exit_code for value in tree} == {1, 2, 3, 4, 5, 6}
 
 

@@ -44,7 +44,7 @@ def entered(monkeypatch):
         "states_of": [(analyses, "states_of")],
         "phases": [(analyses, "phases")],
         "loop_table": [(analyses, "loop_table")],
-        "summarise": [(analyses, "summarise")],
+        "summed": [(analyses, "summed")],
     }
     assert not hasattr(of_waits, "detect")
     for name, homes in places.items():
@@ -64,7 +64,7 @@ def test_what_several_analyses_need_is_computed_once(trace, entered):
         run.phases()
 
     assert entered == {
-        "summarise": 1,
+        "summed": 1,
         "detect": 1,
         "call_tree": 1,
         "sync_of": 1,

@@ -25,7 +25,7 @@ class Declared:
     def OPTIONS(self) -> Mapping[str, Any]:  # noqa: N802 -- as a command's module has it
         """All options, of every analysis and of this one."""
         own = {f"the {self.analysis}": self.options} if self.options else {}
-        return {**usage.ANALYSIS, **own}
+        return {**usage.ANALYSIS, **usage.WORKERS, **own}
 
     def run(self, arguments: usage.Arguments) -> None:
         """Ask the analysis, and print what it says."""

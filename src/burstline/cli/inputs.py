@@ -14,6 +14,7 @@ import burstline.formats.raw
 from burstline import formats, selection, show
 from burstline.cli import usage
 from burstline.cli.limits import limits_of, memory_budget, thread_count
+from burstline.distribution import workers_of
 from burstline.errors import (
     InconsistentTraceError,
     NotEnoughDataError,
@@ -21,7 +22,7 @@ from burstline.errors import (
     plural,
     printable,
 )
-from burstline.quantities import format_ns
+from burstline.quantities import format_bytes, format_ns
 from burstline.run import (
     ANALYSED,
     RUNS_MERGED,
@@ -34,6 +35,7 @@ from burstline.run import (
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Sequence
 
+    from burstline.distribution import DaskWorkers
     from burstline.model import Trace
     from burstline.progress import Progress
     from burstline.run import Run
@@ -70,8 +72,31 @@ def run_of(
         whole = read_trace(arguments, path, raw=raw, **limits, progress=progress)
     _say_if_unnamed(path)
     _require_inside(region, whole)
-    opened = burstline.Run(whole, **limits, path=path)
+    workers = workers_asked(arguments, limits["memory"])
+    opened = burstline.Run(whole, **limits, path=path, workers=workers)
     return part_of(opened, region, asked, arguments)
+
+
+def workers_asked(arguments: usage.Arguments, memory: int) -> DaskWorkers | None:
+    """The workers that the arguments name, for as long as the command runs."""
+    if getattr(arguments, "scheduler", None) is None:
+        return None
+    with progress_bar(arguments) as progress:
+        progress.step("Starting workers", 0, "")
+        workers: DaskWorkers = arguments.closing.enter_context(
+            workers_of(arguments.scheduler, memory=memory)
+        )
+    if workers.dashboard:
+        show.note(f"what workers do: {workers.dashboard}")
+    arguments.closing.callback(_say_peaks, workers, arguments)
+    return workers
+
+
+def _say_peaks(workers: DaskWorkers, arguments: usage.Arguments) -> None:
+    """Say how much memory workers had, if they worked."""
+    if workers.peaks and not arguments.quiet:
+        most = format_bytes(max(workers.peaks.values()))
+        show.note(f"{plural(len(workers.peaks), 'worker')}, at most {most} of memory each")
 
 
 def part_of(

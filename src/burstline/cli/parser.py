@@ -10,6 +10,7 @@ from __future__ import annotations
 import argparse
 import re
 import sys
+from contextlib import ExitStack
 from difflib import get_close_matches
 from importlib import import_module
 from typing import Any, Final, NoReturn, Self
@@ -109,7 +110,8 @@ def run_command(arguments: usage.Arguments) -> None:
         from burstline.cli.products import require_apart  # noqa: PLC0415 -- loads NumPy
 
         require_apart(arguments)
-    arguments.run(arguments)
+    with ExitStack() as arguments.closing:  # what a command opens for as long as it runs
+        arguments.run(arguments)
     if arguments.defects:
         from burstline.cli.inputs import warn_of_damage  # noqa: PLC0415 -- loads NumPy
 

@@ -68,6 +68,12 @@ RESOURCES: Final = {
         "--progress": "report progress without a terminal, too",
     }
 }
+WORKERS: Final = {
+    "workers": {
+        "--scheduler WHERE": "share the store out to workers of Dask: local:4 on this machine, "
+        "the address of a scheduler, or slurm.toml",
+    }
+}
 ANALYSIS: Final = TRACE | FORMAT | REGION | RESOURCES
 EFFORT: Final = {
     "--counter LIST": "counters of lt_hwctr, with a weight where it is not 1: A,B=2 (default: "

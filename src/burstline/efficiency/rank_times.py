@@ -101,6 +101,14 @@ class RankTimes:
         (location,) = numpy_columns(bursts, "location")
         np.add.at(self._polling, location, waiting_ns)
 
+    def add_all(self, other: RankTimes) -> None:
+        """Add what was added to another fold of the trace: of locations behind these."""
+        self._calls += other._calls
+        self._mpi += other._mpi
+        self._polling += other._polling
+        self._ends += other._ends
+        self._gaps |= other._gaps
+
     def _chosen(self) -> Mask:
         """Mask of the threads of applications that call MPI; of all, if none does."""
         with_mpi = np.unique(self._application[self._calls > 0])

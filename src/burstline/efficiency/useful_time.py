@@ -87,6 +87,19 @@ class UsefulTime:
         location, start = numpy_columns(bursts, "location", "start_ns")
         return (start >= self._begin[location]) & (start < self._end[location])
 
+    def add_all(self, other: UsefulTime) -> None:
+        """Add what was added to another fold of the trace: of other locations."""
+        self._begin = np.maximum(self._begin, other._begin)
+        self._end = np.minimum(self._end, other._end)
+        self._calls += other._calls
+        self._mpi += other._mpi
+        self._waiting += other._waiting
+        self._gaps |= other._gaps
+        if self._running is None:
+            self._running = other._running
+        elif other._running is not None:
+            self._running += other._running
+
     def applications(self) -> tuple[int, ...]:
         """The applications that called MPI so far."""
         return tuple(np.unique(self._application[self._calls > 0]).tolist())

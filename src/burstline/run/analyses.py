@@ -2,30 +2,31 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass, field, replace
 from functools import partial
-from typing import Any, Final, Literal, Protocol
+from typing import Any, Final, Literal, Protocol, TypeVar
 
 from burstline.answers import Verdict, checks, per_rank, verdict_on_run
 from burstline.collectives import collectives
-from burstline.computing import computing
+from burstline.computing import bursts_summed, computing_of
 from burstline.efficiency import SPANS, compared_with, ideal_of, is_defined
 from burstline.errors import BurstlineError, MemoryBudgetError
-from burstline.histogram import histogram
-from burstline.matrix import matrix
+from burstline.histogram import bursts_binned, histogram_of
+from burstline.matrix import matrix_of, messages_summed
 from burstline.model import POLL_GAP_NS, Trace
 from burstline.progress import Progress
 from burstline.quantities import format_bytes
 from burstline.run.needs import CLOCKED, COPIES_REPLAYED, DETECTED, REPLAYED, Needs
 from burstline.signature import phases
 from burstline.structure import detect, loop_table
-from burstline.summary import Summary, summarise
+from burstline.summary import Summary, require_span, summary_of, summed
 from burstline.synchronisation import graph_of
 from burstline.timeline import LineTimes, flame_of, line_times, timeline_of
 from burstline.waits import CLOCKS, Known, Waits, states_of, with_intrinsic
 
 Parameters = Mapping[str, Any]
+_Folded = TypeVar("_Folded")
 
 
 class Run(Protocol):
@@ -40,6 +41,10 @@ class Run(Protocol):
 
     def ask(self, name: str, **given: Any) -> Any:  # noqa: ANN401 -- what another analysis gives
         """The result of another analysis."""
+        ...
+
+    def parts(self, fold: Callable[..., _Folded], **options: Any) -> Iterable[_Folded]:  # noqa: ANN401 -- as fold
+        """What a fold makes of each part of the trace, in order."""
         ...
 
     def room(self, needs: Needs) -> tuple[int, int]:
@@ -88,7 +93,9 @@ _PHASES: Final = {
 def _summary(run: Run, *, span: str, full: bool, poll_gap_ns: int) -> Summary:
     """The summary; with factors of communication, it is that without them and a replay."""
     if not full or span != SPANS[0]:
-        return summarise(run.trace, span=span, full=full, poll_gap_ns=poll_gap_ns)
+        require_span(span, poll_gap_ns, full=full)
+        parts = run.parts(summed, span=span, poll_gap_ns=poll_gap_ns)
+        return summary_of(run.trace, parts, full=full, poll_gap_ns=poll_gap_ns)
     summary: Summary = run.ask("summary", poll_gap_ns=poll_gap_ns)
     efficiency, ideal = summary.efficiency, None
     if is_defined(efficiency):
@@ -196,19 +203,21 @@ ANALYSES: Final[Mapping[str, Analysis]] = {
     ),
     "verdict": Analysis(_verdict, _VERDICT, asks=("summary", "structure", "waits", "graph")),
     "matrix": Analysis(
-        lambda run, *, application: matrix(
-            run.trace, application=application, progress=run.progress
-        ),
+        lambda run, **asked: matrix_of(run.trace, run.parts(messages_summed, **asked), **asked),
         {"application": None},
         scope="process",
     ),
     "histogram": Analysis(
-        lambda run, **options: histogram(run.trace, **options, progress=run.progress),
+        lambda run, *, poll_gap_ns, **asked: histogram_of(
+            run.trace, run.parts(bursts_binned, poll_gap_ns=poll_gap_ns, **asked), **asked
+        ),
         {"counter": None, "bins": 2, "poll_gap_ns": POLL_GAP_NS},
         scope="process",
     ),
     "computing": Analysis(
-        lambda run, **options: computing(run.trace, **options, progress=run.progress),
+        lambda run, *, most, poll_gap_ns: computing_of(
+            run.trace, run.parts(bursts_summed, most=most, poll_gap_ns=poll_gap_ns), most=most
+        ),
         {"most": 20, "poll_gap_ns": POLL_GAP_NS},
         scope="process",
     ),

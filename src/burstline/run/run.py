@@ -3,22 +3,25 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Iterable, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from concurrent.futures import Future
+from contextlib import ExitStack, closing
 from pathlib import Path
 from threading import Lock, RLock
-from typing import Any, Final
+from typing import TYPE_CHECKING, Any, Final, Self, TypeVar
 from weakref import WeakValueDictionary
 
 from burstline import formats, selection
 from burstline.answers import Verdict
+from burstline.distribution import workers_of
 from burstline.errors import ParameterError
-from burstline.executor import threads_allowed
+from burstline.executor import Workers, threads_allowed
 from burstline.model import Trace
 from burstline.progress import SILENCE, Progress
 from burstline.run.analyses import ANALYSES
 from burstline.run.memory import memory_allowed
 from burstline.run.needs import ANALYSED, REPLAYED, Needs, bytes_needed, bytes_required
+from burstline.run.parts import Part, divided, folded, require_store
 from burstline.run.region import Chosen, iterations_part
 from burstline.signature import Phases
 from burstline.structure import LoopTable, Structure
@@ -26,7 +29,11 @@ from burstline.summary import Summary
 from burstline.timeline import Timeline
 from burstline.waits import Waits
 
+if TYPE_CHECKING:
+    from distributed import Client
+
 _Key = tuple[str, ...]
+_Folded = TypeVar("_Folded")
 _OF_A_PART: Final = Needs(dict.fromkeys(ANALYSED, 1.0), 2.0)
 """Of a part that is gone through: its tables, as they are loaded and as they are selected."""
 _COPIES_SELECTED: Final = 3
@@ -38,6 +45,7 @@ def open(  # noqa: A001 -- a run, as a file
     memory: int | None = None,
     threads: int | None = None,
     raw: bool = False,
+    scheduler: str | Client | None = None,
     progress: Progress = SILENCE,
 ) -> Run:
     """Open a run of a program, to ask analyses of it.
@@ -53,6 +61,10 @@ def open(  # noqa: A001 -- a run, as a file
         Threads that read and analyse; default all processors that are allowed.
     raw : bool
         Whether events and states of the source are kept, too.
+    scheduler : str or distributed.Client, optional
+        Whose workers take a store apart, each some of its locations: a client of Dask, or the
+        address of a scheduler, ``"local:4"`` for workers on this machine, or a file such as
+        ``"slurm.toml"``. What it starts ends with :meth:`Run.close`.
     progress : Progress
         Told how far reading and analyses are.
 
@@ -67,6 +79,10 @@ def open(  # noqa: A001 -- a run, as a file
         If the file is not what it claims to be.
     MemoryBudgetError
         If the trace does not fit.
+    WorkersError
+        If no workers are there, or they do not see the store.
+    MissingExtraError
+        If there is a scheduler, but not the extra ``cluster``.
 
     Notes
     -----
@@ -82,11 +98,26 @@ def open(  # noqa: A001 -- a run, as a file
     """
     memory = memory_allowed() if memory is None else memory
     if isinstance(source, Trace):
+        if scheduler is not None:
+            raise ParameterError("workers take a store apart: give its path, not a trace")
         return Run(source, memory=memory, threads=threads, progress=progress)
     threads = threads_allowed(threads)
     path = Path(source)
     whole = formats.read(path, raw=raw, memory=memory, threads=threads, progress=progress)
-    return Run(whole, memory=memory, threads=threads, progress=progress, path=str(source))
+    with ExitStack() as opened:
+        workers = None
+        if scheduler is not None:
+            workers = opened.enter_context(workers_of(scheduler, memory=memory))
+        run = Run(
+            whole,
+            memory=memory,
+            threads=threads,
+            progress=progress,
+            path=str(source),
+            workers=workers,
+        )
+        run.closing = opened.pop_all()
+    return run
 
 
 class Run:
@@ -110,6 +141,8 @@ class Run:
         Where the trace was read from, for errors that name a cut of it.
     region : mapping, optional
         Arguments of :func:`burstline.select`.
+    workers : Workers, optional
+        Processes that work on parts of the store at `path`.
 
     Attributes
     ----------
@@ -132,6 +165,7 @@ class Run:
         progress: Progress = SILENCE,
         path: str = "",
         region: Mapping[str, Any] | None = None,
+        workers: Workers | None = None,
     ) -> None:
         self.whole, self.memory, self.progress, self.path = whole, memory, progress, path
         self.threads = threads
@@ -141,6 +175,11 @@ class Run:
         self._results: dict[_Key, Future[Any]] = {}
         self._large: WeakValueDictionary[_Key, Any] = WeakValueDictionary()
         self._lock, self._selecting = Lock(), RLock()
+        self.closing = ExitStack()
+        self._workers = workers
+        if workers is not None:
+            require_store(whole, path)
+            workers.require_seen(Path(path).absolute())
 
     def __repr__(self) -> str:
         return f"<Run of {self.whole!r}{f', {self._region}' if self._region else ''}>"
@@ -213,6 +252,36 @@ class Run:
             path=self.path,
             region=region,
         )
+
+    def close(self) -> None:
+        """End the workers that were started for this run, if any were."""
+        self.closing.close()
+
+    def __enter__(self) -> Self:
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        self.close()
+
+    def parts(self, fold: Callable[..., _Folded], **options: Any) -> Iterator[_Folded]:  # noqa: ANN401 -- as fold
+        """What a fold makes of each part of the trace, in the order of locations.
+
+        Without workers there is one part. A region of interest is one, too: it was selected
+        here.
+        """
+        is_part = bool(self._region) or self.chosen is not None
+        if self._workers is None or is_part:
+            yield fold(self.trace, progress=self.progress, **options)
+            return
+        path = Path(self.path).absolute()
+        each = self._workers.memory_each
+        parts = [
+            Part(path, locations, each, fold, options)
+            for locations in divided(path, self._workers.count)
+        ]
+        self.progress.step("Parts", len(parts), "parts")
+        with closing(self._workers.in_order(folded, parts, progress=self.progress)) as done:
+            yield from done
 
     def summary(self, **parameters: Any) -> Summary:  # noqa: ANN401 -- as summarise
         """What is in the trace: parameters and errors as of :func:`burstline.summarise`."""

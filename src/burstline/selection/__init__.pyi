@@ -9,6 +9,7 @@ from burstline.selection.arguments import parse_ranks as parse_ranks
 from burstline.selection.arguments import parse_time as parse_time
 from burstline.selection.lazy import Lazy as Lazy
 from burstline.selection.lazy import loaded as loaded
+from burstline.selection.locations import of_locations as of_locations
 from burstline.selection.loss import Losses as Losses
 from burstline.selection.loss import former_locations as former_locations
 from burstline.selection.loss import former_windows as former_windows

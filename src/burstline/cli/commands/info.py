@@ -74,6 +74,7 @@ OPTIONS: Final = {
     **usage.FORMAT,
     **usage.REGION,
     **usage.RESOURCES,
+    **usage.WORKERS,
     "the summary": _SUMMARY,
 }
 

@@ -4,6 +4,7 @@ from burstline.formats.store.folder import damage_told as damage_told
 from burstline.formats.store.folder import dictionary as dictionary
 from burstline.formats.store.folder import read as read
 from burstline.formats.store.folder import recognises as recognises
+from burstline.formats.store.folder import stretches_of as stretches_of
 from burstline.formats.store.folder import write as write
 from burstline.formats.store.folder import wrong_row as wrong_row
 from burstline.formats.store.footer import Footer as Footer

@@ -270,7 +270,7 @@ class StoreTables(Mapping[str, pa.Table]):
             return self._small[name]
         names = self._names(name)
         with self._file(name) as file, self._told(name):
-            table = self._read(name, file, range(len(self._groups(name))), names)
+            table = self._read(name, file, range(len(self.groups(name))), names)
         if table.nbytes <= _SMALL:
             self._small[name] = table
         return table
@@ -297,7 +297,7 @@ class StoreTables(Mapping[str, pa.Table]):
             return 0
         near = 0
         with self._file(name) as file:
-            for number, group in enumerate(self._groups(name)):
+            for number, group in enumerate(self.groups(name)):
                 share = _share_near(group, locations, window)
                 if window is not None and "min_ns" in group and 0 < share < 1:
                     near += self._count(name, file, number, locations, window)
@@ -316,7 +316,7 @@ class StoreTables(Mapping[str, pa.Table]):
         columns = [c for c in schema.place_columns(name) if c is not None]
         with self._told(name):
             rows = self._read(name, file, [number], columns)
-        group = self._groups(name)[number]
+        group = self.groups(name)[number]
         before = group.get("last_location", 0) - group.get("first_location", 0) + 1
         return min(schema.count_near(name, rows, locations, window) + before, rows.num_rows)
 
@@ -331,7 +331,7 @@ class StoreTables(Mapping[str, pa.Table]):
         """Yield a table in parts of whole locations, of some or that begin in a window."""
         names = list(columns) if columns is not None else self._names(name)
         with self._file(name) as file:
-            groups = self._groups(name)
+            groups = self.groups(name)
             near = [
                 k for k, index in enumerate(groups) if _share_near(index, locations, window)
             ]
@@ -361,7 +361,7 @@ class StoreTables(Mapping[str, pa.Table]):
             self._footers[name] = footer
         return self._footers[name]
 
-    def _groups(self, name: str) -> list[Group]:
+    def groups(self, name: str) -> list[Group]:
         """Rows, locations and times of each row group of a table."""
         if name not in self._indices:
             footer = self._footer(name)
@@ -404,7 +404,7 @@ class StoreTables(Mapping[str, pa.Table]):
 
     def _check_ranges(self, name: str, table: pa.Table, groups: Sequence[int]) -> None:
         """Raise unless row groups have the rows they say, and those the ranges they say."""
-        index = [group for k in groups if (group := self._groups(name)[k])["rows"]]
+        index = [group for k in groups if (group := self.groups(name)[k])["rows"]]
         starts = np.cumsum([0, *(group["rows"] for group in index)])
         if table.num_rows != starts[-1]:
             raise ValueError(f"{table.num_rows} rows where its footer says {starts[-1]}")
@@ -456,6 +456,24 @@ class StoreTables(Mapping[str, pa.Table]):
     def _told(self, name: str) -> AbstractContextManager[None]:
         """A block in which damage is told of a table's file."""
         return damage_told(self.folder / f"{name}.parquet", "a table of the store", AGAIN)
+
+
+def stretches_of(folder: Path, names: Sequence[str]) -> tuple[int, list[tuple[int, int]]]:
+    """The number of locations, and the parts of whole locations of the first table with rows.
+
+    Of each part its first location, and its rows; none of a table that does not say where its
+    row groups begin.
+    """
+    tables = open_tables(folder)
+    for name in names:
+        groups = tables.groups(name) if tables.rows(name) else []
+        if groups and all("first_location" in group for group in groups):
+            parts = _of_whole_locations(list(range(len(groups))), groups)
+            return tables.rows("locations"), [
+                (groups[part[0]]["first_location"], sum(groups[k]["rows"] for k in part))
+                for part in parts
+            ]
+    return tables.rows("locations"), []
 
 
 def wrong_row(path: Path, wrong: Wrong, way_out: str = "") -> FormatError:

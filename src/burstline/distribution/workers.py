@@ -1,0 +1,180 @@
+"""Work on parts by the workers of a Dask scheduler, with what becomes of them in order."""
+
+from __future__ import annotations
+
+import platform
+import resource
+from collections import deque
+from collections.abc import Callable, Generator, Sequence
+from importlib.metadata import version
+from itertools import islice
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, Final, NamedTuple, TypeVar
+
+from burstline.errors import WorkersError, plural
+from burstline.progress import SILENCE, Progress
+
+if TYPE_CHECKING:
+    from distributed import Client, Future
+
+_Part = TypeVar("_Part")
+_Result = TypeVar("_Result")
+
+_AHEAD: Final = 2  # parts that each worker has or waits for: one is worked on, one is there
+_KILOBYTE: Final = 1024
+BESIDE: Final = 300 << 20
+"""What Dask and the libraries take of a worker before it works."""
+
+
+class _Done(NamedTuple):
+    """What became of a part, and the most memory that its worker had so far."""
+
+    result: Any
+    worker: str
+    peak_bytes: int
+
+
+class DaskWorkers:
+    """The workers of a Dask scheduler.
+
+    Parameters
+    ----------
+    client : distributed.Client
+        Connected to the scheduler; closing it is left to whoever made it.
+
+    Raises
+    ------
+    WorkersError
+        If there is no worker, or one has another version of burstline or Python.
+    """
+
+    def __init__(self, client: Client) -> None:
+        self._client = client
+        self.peaks: dict[str, int] = {}  # most bytes of each worker so far
+        here = _versions()
+        for worker, there in self._asked(_versions).items():
+            if there != here:
+                raise WorkersError(
+                    f"the worker at {worker} has {_told(there)}, here is {_told(here)}. "
+                    "Start it in the same environment."
+                )
+
+    @property
+    def count(self) -> int:
+        """How many there are now."""
+        return len(self._client.scheduler_info(n_workers=-1)["workers"])
+
+    @property
+    def memory_each(self) -> int | None:
+        """The bytes that each may take for what it reads; None if nobody limits it."""
+        limits = [
+            worker["memory_limit"]
+            for worker in self._client.scheduler_info(n_workers=-1)["workers"].values()
+        ]
+        least = min(limits, default=0)
+        return max(least - BESIDE, least // 2) if least else None
+
+    @property
+    def dashboard(self) -> str | None:
+        """The address of the page that shows what workers do, if there is one."""
+        has_one = "dashboard" in self._client.scheduler_info().get("services", {})
+        return self._client.dashboard_link if has_one else None
+
+    def require_seen(self, path: Path) -> None:
+        """Raise WorkersError unless each worker sees the file or folder that is here."""
+        here = _seen(path)
+        for worker, there in self._asked(_seen, path).items():
+            if there != here:
+                raise WorkersError(
+                    f"the worker at {worker} does not see {path} as it is here: put the trace "
+                    "where all workers see it, on a file system that they share"
+                )
+
+    def in_order(
+        self,
+        work: Callable[[_Part], _Result],
+        parts: Sequence[_Part],
+        *,
+        progress: Progress = SILENCE,
+    ) -> Generator[_Result]:
+        """What becomes of each part in order, while some of those to come are worked on.
+
+        What a worker was at when it was lost is begun again by another. Close it to give up:
+        parts that have not begun do not begin.
+        """
+        rest = iter(parts)
+        coming: deque[Future] = deque()
+        try:
+            coming.extend(
+                self._begun(work, part) for part in islice(rest, _AHEAD * max(self.count, 1))
+            )
+            while coming:
+                done = self._result(coming[0])
+                coming.popleft()
+                coming.extend(self._begun(work, part) for part in islice(rest, 1))
+                self.peaks[done.worker] = max(done.peak_bytes, self.peaks.get(done.worker, 0))
+                progress.advance(1)
+                result = [done.result]
+                del done
+                yield result.pop()  # no reference stays here: what is done with goes at once
+        finally:
+            if coming:
+                self._client.cancel(list(coming), force=True)
+
+    def _begun(self, work: Callable[[_Part], _Result], part: _Part) -> Future:
+        return self._client.submit(_worked, work, part, pure=False)
+
+    def _result(self, future: Future) -> _Done:
+        from distributed import CancelledError, KilledWorker  # noqa: PLC0415 -- an extra
+
+        try:
+            done: _Done = future.result()
+        except KilledWorker as error:
+            raise WorkersError(
+                f"workers were killed {plural(error.allowed_failures + 1, 'time')} while they "
+                "worked on the same part. Allow each more memory, or look at its log."
+            ) from error
+        except CancelledError as error:
+            raise WorkersError("the scheduler has gone, or has given up a part") from error
+        return done
+
+    def _asked(self, function: Callable[..., Any], *arguments: object) -> dict[str, Any]:
+        """What each worker says; one that cannot say anything has no burstline."""
+        answers: dict[str, Any] = self._client.run(function, *arguments, on_error="return")
+        if not answers:
+            raise WorkersError("the scheduler has no workers")
+        for worker, answer in answers.items():
+            if isinstance(answer, Exception):
+                raise WorkersError(
+                    f"the worker at {worker} cannot load burstline ({answer}). Start it in the "
+                    "same environment."
+                )
+        return answers
+
+
+def _worked(work: Callable[[_Part], _Result], part: _Part) -> _Done:
+    from distributed import get_worker  # noqa: PLC0415 -- an extra
+
+    result = work(part)
+    peak_bytes = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss * _KILOBYTE
+    return _Done(result, get_worker().address, peak_bytes)
+
+
+def _versions() -> tuple[str, str]:
+    """Those that must be the same on both sides: burstline's and Python's."""
+    return version("burstline"), ".".join(platform.python_version_tuple()[:2])
+
+
+def _told(versions: tuple[str, str]) -> str:
+    return "burstline {} on Python {}".format(*versions)
+
+
+def _seen(path: Path) -> tuple[int, int] | None:
+    """What tells a file, or a store by its manifest, from another; None if it is not there."""
+    from burstline.formats.store import MANIFEST  # noqa: PLC0415 -- workers alone need it
+
+    try:
+        found = (path / MANIFEST if path.is_dir() else path).stat()
+    except OSError:
+        return None
+    return found.st_size, found.st_mtime_ns
