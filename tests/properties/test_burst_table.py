@@ -13,7 +13,7 @@ from burstline.formats import read, write
 from burstline.identity import SPAN_COLLECTIVES
 from burstline.merge import burst_parts, burst_table
 from burstline.merge.tables.rows import Computing, Concurrency
-from burstline.model import schema
+from burstline.model import NO_VALUE, UNKNOWN, arrow_table, schema
 from effort import examples
 from oracles import burst_table as oracle
 from random_traces import traces
@@ -37,6 +37,30 @@ def stories(draw):
 BURSTS = st.composite(stories)()
 
 
+def placed(nodes, bursts):
+    """Give a trace of locations on nodes, and of bursts."""
+    location, start, end = columns(bursts)
+    number = np.arange(len(nodes))
+    of_location = dict.fromkeys(("application", "thread", "born_ns", "died_ns"), 0 * number)
+    of_location |= dict.fromkeys(("location", "process", "rank"), number)
+    kinds = {"kind": ["cpu"] * len(nodes), "name": [""] * len(nodes), "node": nodes}
+    none = np.full(len(location), UNKNOWN)
+    return Trace(
+        {
+            "locations": arrow_table("locations", of_location | kinds | {"cpu": number}),
+            "bursts": arrow_table(
+                "bursts",
+                {
+                    "location": location, "burst": np.arange(len(location)),
+                    "start_ns": start, "end_ns": end, "call_before": none, "call_after": none,
+                    **dict.fromkeys(("gap_ns", "polls", "polling_ns"), 0 * location),
+                    "waiting_ns": np.full(len(location), NO_VALUE),
+                },
+            ),
+        }
+    )  # fmt: skip
+
+
 def columns(bursts):
     return [np.array(column, np.int64) for column in zip(*bursts, strict=True)]
 
@@ -46,9 +70,9 @@ def test_concurrency_is_what_a_loop_over_all_pairs_of_bursts_says(story):
     nodes, bursts = story
     if not bursts:
         return
-    node_of = np.array([{None: -1, "a": 0, "b": 1}[name] for name in nodes])
+    trace = placed(nodes, bursts)
 
-    found = Concurrency(node_of, [columns(bursts)]).average(*columns(bursts))
+    found = Concurrency(trace, trace).average(*columns(bursts))
 
     expected = oracle.concurrency(nodes, bursts)
     assert [None if np.isnan(value) else value for value in found] == pytest.approx(expected)

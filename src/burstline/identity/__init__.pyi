@@ -8,6 +8,7 @@ from burstline.identity.calls import SIDES as SIDES
 from burstline.identity.calls import SITE as SITE
 from burstline.identity.calls import SPAN_COLLECTIVES as SPAN_COLLECTIVES
 from burstline.identity.calls import Decoder as Decoder
+from burstline.identity.calls import used_call_paths as used_call_paths
 from burstline.identity.communicators import communicator_labels as communicator_labels
 from burstline.identity.communicators import communicator_names as communicator_names
 from burstline.identity.communicators import splits_of as splits_of

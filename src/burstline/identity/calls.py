@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator
 from typing import Any, Final
 
 import numpy as np
@@ -55,12 +55,21 @@ class Decoder:
     wanted: tuple[str, ...]  # of :data:`CONTEXT`; only what these need is read
     names: dict[str, pa.Array]  # operations, communicators and call paths by their numbers
 
-    def __init__(self, trace: Trace, wanted: Iterable[str]) -> None:
+    def __init__(
+        self,
+        trace: Trace,
+        wanted: Iterable[str],
+        *,
+        locations: range | None = None,
+        used_paths: Integers | None = None,
+    ) -> None:
+        """Of all calls, or of those of some locations; `used_paths` where they are known."""
         self.wanted = tuple(name for name in CONTEXT if name in set(wanted))
         self._operations = Vocabulary([*NAMES, *_operation_names(trace)])
         paths: list[str] = []
         if "call_path" in self.wanted:
-            self._path, paths = path_labels(trace, _used_call_paths(trace))
+            used = used_call_paths(trace) if used_paths is None else used_paths
+            self._path, paths = path_labels(trace, used)
         # Communicators with one label, such as every rank's MPI_COMM_SELF, have one number.
         communicators: Vocabulary[str] = Vocabulary()
         if "communicator" in self.wanted:
@@ -69,8 +78,10 @@ class Decoder:
         self.names = {
             name: pa.array(text, pa.string()) for name, text in zip(_TEXTS, texts, strict=True)
         }
-        self._roots = _collective_roots(trace) if "root" in self.wanted else _NOTHING
-        self._senders = _sole_senders(trace) if "partner" in self.wanted else _NOTHING
+        within = locations or range(trace.rows("locations"))
+        has_root, has_partner = ("root" in self.wanted, "partner" in self.wanted)
+        self._roots = _collective_roots(trace, within) if has_root else _NOTHING
+        self._senders = _sole_senders(trace, within) if has_partner else _NOTHING
 
     @property
     def columns(self) -> list[str]:
@@ -153,7 +164,7 @@ def _operation_names(trace: Trace) -> list[str]:
     return []
 
 
-def _used_call_paths(trace: Trace) -> Integers:
+def used_call_paths(trace: Trace) -> Integers:
     """The call paths that calls have, -1 among them if some have none."""
     parts = [
         np.unique(to_numpy(part["call_path"])) for part in _parts(trace, "calls", ["call_path"])
@@ -161,28 +172,30 @@ def _used_call_paths(trace: Trace) -> Integers:
     return np.unique(np.concatenate(parts)) if parts else np.zeros(0, np.int64)
 
 
-def _collective_roots(trace: Trace) -> _Facts:
-    """The root of each call that has a part in a collective with a known root."""
+def _collective_roots(trace: Trace, within: range) -> _Facts:
+    """The root of each call of some locations that has a part in a collective with one."""
     (root,) = trace.arrays("collectives", "root")
-    parts = []
-    for part in _parts(trace, "collective_members", ["collective", "location", "call"]):
-        collective, location, call = map(to_numpy, part.columns)
-        has_root = root[collective] != UNKNOWN
-        parts.append(np.stack([location, call, root[collective]])[:, has_root])
-    return _Facts(*np.concatenate(parts, axis=1)) if parts else _NOTHING
+    names = ["location", "call", "collective"]
+    location, call, collective = _gathered(
+        _parts(trace, "collective_members", names),
+        lambda location, _, collective: (
+            _inside(location, within) & (root[collective] != UNKNOWN)
+        ),
+    )
+    return _Facts(location, call, root[collective])
 
 
-def _sole_senders(trace: Trace) -> _Facts:
-    """The sender of all messages that a call completes, where it is one rank."""
+def _sole_senders(trace: Trace, within: range) -> _Facts:
+    """The sender of all messages that a call of some locations completes, where it is one."""
     (rank,) = trace.arrays("locations", "rank")
-    parts = []
     names = ["receiver_location", "receive_call", "sender_location"]
-    for part in _parts(trace, "messages", names):
-        location, call, sender = map(to_numpy, part.columns)
-        parts.append(np.stack([location, call, rank[sender]])[:, call != UNKNOWN])
-    if not parts:
+    location, call, sender = _gathered(
+        _parts(trace, "messages", names),
+        lambda location, call, _: _inside(location, within) & (call != UNKNOWN),
+    )
+    if not len(location):
         return _NOTHING
-    location, call, sender = np.concatenate(parts, axis=1)
+    sender = rank[sender]
     order = np.lexsort((sender, call, location))
     location, call, sender = location[order], call[order], sender[order]
     first = begins_run(location, call)
@@ -190,6 +203,22 @@ def _sole_senders(trace: Trace) -> _Facts:
     # sorted by sender, too: equal at both ends is equal throughout
     single = sender[first] == sender[last]
     return _Facts(location[first][single], call[first][single], sender[first][single])
+
+
+def _gathered(parts: Iterable[pa.Table], chosen: Callable[..., Mask]) -> list[npt.NDArray[Any]]:
+    """Three columns of all rows that are chosen by them, as narrow as in the table."""
+    gathered: list[list[npt.NDArray[Any]]] = [[np.zeros(0, np.int32)] for _ in range(3)]
+    for part in parts:
+        columns = [to_numpy(column) for column in part.columns]
+        rows = chosen(*columns)
+        for pieces, column in zip(gathered, columns, strict=True):
+            pieces.append(column[rows])
+    return [np.concatenate(pieces) for pieces in gathered]
+
+
+def _inside(location: AnyIntegers, within: range) -> Mask:
+    inside: Mask = (location >= within.start) & (location < within.stop)
+    return inside
 
 
 def _parts(trace: Trace, name: str, columns: list[str]) -> Iterator[pa.Table]:

@@ -33,12 +33,16 @@ from burstline.merge.fusion import FusedCounter as FusedCounter
 from burstline.merge.fusion import values_of as values_of
 from burstline.merge.matching import METHODS as METHODS
 from burstline.merge.model import STAGES as STAGES
+from burstline.merge.tables.bursts import Shared as Shared
 from burstline.merge.tables.bursts import burst_parts as burst_parts
 from burstline.merge.tables.columns import FIXED as FIXED
 from burstline.merge.tables.columns import counter_columns as counter_columns
 from burstline.merge.tables.columns import table_schema as table_schema
 from burstline.merge.tables.overview import ColumnFacts as ColumnFacts
 from burstline.merge.tables.overview import Overview as Overview
+from burstline.merge.tables.overview import PartSums as PartSums
+from burstline.merge.tables.rows import locations_held as locations_held
+from burstline.merge.tables.rows import node_numbers as node_numbers
 from burstline.merge.trust.checking import Variation as Variation
 from burstline.merge.trust.checking import shared as shared
 from burstline.merge.trust.quality import DO_NOT_USE as DO_NOT_USE

@@ -39,13 +39,15 @@ class Part(NamedTuple):
     locations: range
     memory: int | None
     fold: Callable[..., Any]  # of the trace of these locations and the options
+    with_whole: bool  # whether the fold asks for the whole, and which locations these are
     options: Mapping[str, Any]
 
 
 def folded(part: Part) -> Any:  # noqa: ANN401 -- what the fold makes
     """What becomes of a part; the store stays open for the next one."""
     whole = _opened(part.path, part.memory)
-    return part.fold(selection.of_locations(whole, part.locations), **part.options)
+    beside = {"whole": whole, "locations": part.locations} if part.with_whole else {}
+    return part.fold(selection.of_locations(whole, part.locations), **beside, **part.options)
 
 
 @lru_cache(maxsize=1)

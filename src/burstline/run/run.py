@@ -263,20 +263,33 @@ class Run:
     def __exit__(self, *_: object) -> None:
         self.close()
 
-    def parts(self, fold: Callable[..., _Folded], **options: Any) -> Iterator[_Folded]:  # noqa: ANN401 -- as fold
+    @property
+    def is_shared(self) -> bool:
+        """Whether workers fold its parts: those of a whole store that has any."""
+        return self._workers is not None and not self._region and self.chosen is None
+
+    def parts(
+        self,
+        fold: Callable[..., _Folded],
+        *,
+        with_whole: bool = False,
+        **options: Any,  # noqa: ANN401 -- as fold
+    ) -> Iterator[_Folded]:
         """What a fold makes of each part of the trace, in the order of locations.
 
         Without workers there is one part. A region of interest is one, too: it was selected
-        here.
+        here. The fold gets the trace that a part is of as `whole`, and its `locations`, if that
+        is asked for.
         """
-        is_part = bool(self._region) or self.chosen is not None
-        if self._workers is None or is_part:
+        if self._workers is None or not self.is_shared:
+            if with_whole:
+                options |= {"whole": self.whole, "locations": None}
             yield fold(self.trace, progress=self.progress, **options)
             return
         path = Path(self.path).absolute()
         each = self._workers.memory_each
         parts = [
-            Part(path, locations, each, fold, options)
+            Part(path, locations, each, fold, with_whole, options)
             for locations in divided(path, self._workers.count)
         ]
         self.progress.step("Parts", len(parts), "parts")

@@ -19,6 +19,10 @@ from burstline.show.comparison import ComparisonView as ComparisonView
 from burstline.show.features import StudyView as StudyView
 from burstline.show.flame import FlameView as FlameView
 from burstline.show.flame import speedscope as speedscope
+from burstline.show.fragments import Fragment as Fragment
+from burstline.show.fragments import join_parquet as join_parquet
+from burstline.show.fragments import rows_of as rows_of
+from burstline.show.fragments import write_fragment as write_fragment
 from burstline.show.histogram import HistogramView as HistogramView
 from burstline.show.learn import LearnedView as LearnedView
 from burstline.show.merge import MergeView as MergeView

@@ -19,7 +19,7 @@ _WAY_OUT: Final = "burstline merge writes one (`dataset`)."
 def write_parts(parts: Iterable[pa.Table], schema: pa.Schema, path: Path) -> int:
     """Write a table part by part; the file appears whole or not at all."""
     rows = 0
-    with atomic.output(path) as file, _writer(file, path.suffix, schema) as writer:
+    with atomic.output(path) as file, table_writer(file, path.suffix, schema) as writer:
         for part in parts:
             if part.num_rows:
                 writer.write_table(_plain(part) if path.suffix == ".csv" else part)
@@ -56,7 +56,8 @@ def print_parts(parts: Iterable[pa.Table], schema: pa.Schema) -> None:
         header = False
 
 
-def _writer(file: IO[bytes], ending: str, schema: pa.Schema) -> Any:  # noqa: ANN401 -- of three kinds
+def table_writer(file: IO[bytes], ending: str, schema: pa.Schema) -> Any:  # noqa: ANN401 -- of three kinds
+    """A writer of tables of a schema, by the ending of a file."""
     if ending == ".parquet":
         from pyarrow import parquet  # noqa: PLC0415 -- one of the three is needed
 

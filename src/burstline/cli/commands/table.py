@@ -2,7 +2,10 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Final
+from contextlib import ExitStack
+from pathlib import Path
+from tempfile import TemporaryDirectory
+from typing import TYPE_CHECKING, Any, Final
 
 from burstline import merge, selection, show
 from burstline.cli import usage
@@ -24,6 +27,7 @@ if TYPE_CHECKING:
 
     from burstline.model import Trace
     from burstline.progress import Progress
+    from burstline.run import Run
 
 DESCRIPTION: Final = """\
 Make a table of the computation bursts of TRACE, one row per burst: where and when it
@@ -36,6 +40,7 @@ examples:
   burstline table run.prv                                what the table would hold
   burstline table run.prv -o bursts.parquet              all of it: Polars, pandas, DuckDB
   burstline table run.store -o bursts.arrow              larger than memory, part by part
+  burstline table run.store -o bursts.parquet --scheduler local:4
   burstline table run.prv -o long.csv --min-duration 10us --ranks 0-7
   burstline table run.prv --columns rank,burst,duration_ns,PAPI_TOT_INS --format csv
   burstline table run.prv --format json | python -m json.tool
@@ -48,7 +53,7 @@ _TABLE: Final = {
     "--top N=10": "longest bursts to show (10)",
     **usage.POLL_GAP,
 }
-OPTIONS: Final = usage.ANALYSIS | {"the table": _TABLE}
+OPTIONS: Final = usage.ANALYSIS | usage.WORKERS | {"the table": _TABLE}
 _BYTES_TO_SORT: Final = 120  # of a burst, while its begin and end are sorted
 # What a trace in memory hands out at once; parts of a store are as small as its row groups.
 _ROWS_AT_ONCE, _BYTES_OF_ROW = 1 << 20, 220
@@ -67,30 +72,83 @@ def run(arguments: usage.Arguments) -> None:
         columns = [name.strip() for name in arguments.columns.split(",")]
     schema = merge.table_schema(trace.counter_names, columns)
     if "concurrency" in schema.names:
-        _require_memory(whole, arguments)
+        _require_memory(whole, trace, arguments)
     overview = merge.Overview(schema, arguments.top)
     say_gap_of_recorder(arguments, trace)
-    options = poll_gap_asked(arguments) | {"min_duration_ns": min_duration_ns}
-    bursts = merge.burst_parts(trace, columns=columns, whole=whole, **options)
-    with progress_bar(arguments) as progress:
-        parts = overview.through(_counted(bursts, trace.rows("bursts"), progress))
-        if path is not None:
-            show.write_parts(parts, schema, path)
-        elif arguments.format == "csv":
-            show.print_parts(parts, schema)
+    options: dict[str, Any] = poll_gap_asked(arguments) | {"min_duration_ns": min_duration_ns}
+    with progress_bar(arguments) as opened.progress:
+        if opened.is_shared:
+            _share(opened, overview, schema, arguments, columns=columns, **options)
         else:
-            for _ in parts:
-                pass
+            bursts = merge.burst_parts(trace, columns=columns, whole=whole, **options)
+            counted = _counted(bursts, trace.rows("bursts"), opened.progress)
+            _write(overview.through(counted), schema, path, arguments)
     if path is not None:
         show.note(f"{arguments.output}: {plural(overview.bursts, 'burst')}")
     if arguments.format == "json" or (arguments.format == "table" and path is None):
         print_view(arguments, show.OverviewView(overview, arguments.output))
 
 
-def _require_memory(whole: Trace, arguments: usage.Arguments) -> None:
-    """Refuse to count who computes when, if that would not fit."""
+def _write(
+    parts: Iterable[pa.Table], schema: pa.Schema, path: Path | None, arguments: usage.Arguments
+) -> None:
+    """Write or print the parts of a table, or let them pass."""
+    if path is not None:
+        show.write_parts(parts, schema, path)
+    elif arguments.format == "csv":
+        show.print_parts(parts, schema)
+    else:
+        for _ in parts:
+            pass
+
+
+def _share(
+    opened: Run,
+    overview: merge.Overview,
+    schema: pa.Schema,
+    arguments: usage.Arguments,
+    **options: Any,  # noqa: ANN401 -- as burst_parts
+) -> None:
+    """Have workers make the table: each writes some of its rows beside the output."""
+    path = table_file(arguments.output, force=arguments.force)
+    ending = ".parquet" if path is not None and path.suffix == ".parquet" else ".arrow"
+    is_kept = path is not None or arguments.format == "csv"
+    beside = (Path() if path is None else path.parent).absolute()
+    with ExitStack() as folders:
+        folder = None
+        if is_kept:
+            made = TemporaryDirectory(prefix=".burstline-", dir=beside)
+            folder = Path(folders.enter_context(made))
+        fragments = opened.parts(
+            show.write_fragment,
+            with_whole=True,
+            folder=folder,
+            ending=ending,
+            longest=overview.most,
+            **options,
+        )
+        done = _added(fragments, overview)
+        if ending == ".parquet" and path is not None:
+            show.join_parquet(done, path)
+        else:
+            _write(show.rows_of(done), schema, path, arguments)
+
+
+def _added(
+    fragments: Iterable[show.Fragment], overview: merge.Overview
+) -> Iterator[show.Fragment]:
+    for fragment in fragments:
+        for part in fragment.parts:
+            overview.add(part)
+        yield fragment
+
+
+def _require_memory(whole: Trace, trace: Trace, arguments: usage.Arguments) -> None:
+    """Refuse to count who computes when, if the bursts of the nodes at hand would not fit."""
     bursts, allowed = whole.rows("bursts"), memory_budget(arguments)
-    needed = bytes_held(whole) + bursts * _BYTES_TO_SORT
+    locations = max(whole.locations.num_rows, 1)
+    held = merge.locations_held(merge.node_numbers(whole, trace)[1])
+    needed = bytes_held(whole) + bursts * held // locations * _BYTES_TO_SORT
     if not whole.is_stored:
         needed += min(bursts, _ROWS_AT_ONCE) * _BYTES_OF_ROW
     if needed > allowed:

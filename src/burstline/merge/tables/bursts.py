@@ -7,23 +7,22 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any, Final
+from functools import cached_property
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 import numpy.typing as npt
 import pyarrow as pa
 
-from burstline.columns import numpy_columns, to_frame, to_numpy
+from burstline.columns import Integers, numpy_columns, to_frame, to_numpy
 from burstline.errors import ParameterError, plural
-from burstline.identity import CONTEXT, SIDES, Decoder
+from burstline.identity import CONTEXT, SIDES, Decoder, used_call_paths
 from burstline.merge.tables.columns import counter_columns, table_schema
 from burstline.merge.tables.rows import Begun, BurstRows, Concurrency
 from burstline.model import POLL_COLUMNS, POLL_GAP_NS, Trace
 
 if TYPE_CHECKING:
     import polars as pl
-
-_COMPUTING: Final = ["location", "start_ns", "end_ns"]
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -154,28 +153,53 @@ def burst_parts(
     min_duration_ns: int = 0,
     whole: Trace | None = None,
     poll_gap_ns: int = POLL_GAP_NS,
+    shared: Shared | None = None,
+    locations: range | None = None,
 ) -> Iterator[pa.Table]:
-    """The burst table in parts of whole locations; texts have the same numbers in all."""
+    """The burst table in parts of whole locations; texts have the same numbers in all.
+
+    Of some `locations` of a trace, their bursts and calls are enough in `trace`: the rest is
+    `shared` by all.
+    """
     if min_duration_ns < 0:
         raise ParameterError(f"no burst lasts less than 0 ns, got {min_duration_ns}")
     target = table_schema(trace.counter_names, columns)
     wanted = {f"{name}_{side}": name for name in CONTEXT for side in SIDES}
-    decoder = Decoder(trace, [wanted[name] for name in target.names if name in wanted])
-    concurrency = begun = None
+    of_calls = [wanted[name] for name in target.names if name in wanted]
+    begun = None
+    if shared is None:
+        around, paths = trace, None
+    else:
+        around, paths = shared.whole, shared.used_paths if "call_path" in of_calls else None
+    decoder = Decoder(around, of_calls, locations=locations, used_paths=paths)
+    concurrency = None
     if "concurrency" in target.names:
-        concurrency = _computing_threads(trace if whole is None else whole, trace)
+        everyone = trace if whole is None else whole
+        concurrency = Concurrency(everyone, trace) if shared is None else shared.concurrency
     for bursts, calls in _bursts_with_calls(
         trace, _burst_columns(trace, target), decoder.columns
     ):
         if begun is None and "region" in target.names:
             before, after = numpy_columns(bursts, "call_before", "call_after")
             if ((before < 0) & (after < 0)).any():
-                begun = Begun(trace, decoder)
+                begun = Begun(around, decoder)
         rows = BurstRows(
             trace, bursts, calls, decoder,
             poll_gap_ns=poll_gap_ns, concurrency=concurrency, begun=begun,
         )  # fmt: skip
         yield rows.table(target, min_duration_ns)
+
+
+class Shared:
+    """What the bursts of all locations know of each other, for those who look at a few."""
+
+    def __init__(self, whole: Trace) -> None:
+        self.whole, self.concurrency = whole, Concurrency(whole, whole)
+
+    @cached_property
+    def used_paths(self) -> Integers:
+        """The call paths that calls have."""
+        return used_call_paths(self.whole)
 
 
 def _burst_columns(trace: Trace, target: pa.Schema) -> list[str]:
@@ -224,16 +248,3 @@ def _stored_calls(trace: Trace, columns: list[str], first: int, last: int) -> pa
     if parts:
         return pa.concat_tables(parts)
     return trace.calls.select(columns).slice(0, 0)
-
-
-def _computing_threads(whole: Trace, trace: Trace) -> Concurrency:
-    """How many locations of `whole` compute on each node, by the locations of `trace`."""
-    nodes: dict[str, int] = {}
-    node_of = []
-    for part in (whole, trace):
-        names = part.locations["node"].to_pylist()
-        numbers = [-1 if name is None else nodes.setdefault(name, len(nodes)) for name in names]
-        node_of.append(np.array(numbers, np.int64))
-    parts = whole.batches("bursts", _COMPUTING) if whole.rows("bursts") else iter(())
-    columns = (numpy_columns(part, *_COMPUTING) for part in parts)
-    return Concurrency(node_of[0], columns, node_of[1])

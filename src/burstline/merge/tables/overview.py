@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import Any, ClassVar, Final
 
 import pyarrow as pa
@@ -32,28 +32,71 @@ class ColumnFacts(Documented):
     mean: float | None = None  # of those; None without any, and of texts
     values: dict[str, int] | None = None  # how often each text occurs; empty for numbers
 
-    def add(self, column: pa.ChunkedArray) -> None:
+    def add(self, part: ColumnSums) -> None:
         """Add the rows of a part."""
-        rows = len(column) - column.null_count
-        if self.type == "text":
-            self.values = self.values or {}
-            for pair in column.value_counts().to_pylist():
-                if pair["values"] is not None:
-                    text, count = pair["values"], pair["counts"]
-                    self.values[text] = self.values.get(text, 0) + count
-        elif rows:
-            ends = pc.min_max(column).as_py()
-            mean = pc.mean(column).as_py()
+        if self.values is not None:
+            for text, count in part.values.items():
+                self.values[text] = self.values.get(text, 0) + count
+        elif part.known:
             old = self.mean or 0.0
-            self.mean = old + (mean - old) * rows / (self.known + rows)
-            self.least = ends["min"] if self.least is None else min(self.least, ends["min"])
-            self.most = ends["max"] if self.most is None else max(self.most, ends["max"])
-        self.known += rows
+            self.mean = old + (part.mean - old) * part.known / (self.known + part.known)
+            self.least = part.least if self.least is None else min(self.least, part.least)
+            self.most = part.most if self.most is None else max(self.most, part.most)
+        self.known += part.known
 
     CONTRACT: ClassVar[Contract] = (
         *("name", "type", "unit", "doc", "known", "least", "most", "mean"),
         ("distinct", lambda self: None if self.values is None else len(self.values)),
     )
+
+
+@dataclass(frozen=True, slots=True)
+class ColumnSums:
+    """What one column holds in a part of the table."""
+
+    known: int
+    least: float = 0
+    most: float = 0
+    mean: float = 0.0
+    values: dict[str, int] = field(default_factory=dict)
+
+    @classmethod
+    def of(cls, column: pa.ChunkedArray) -> ColumnSums:
+        """The sums of a column."""
+        known = len(column) - column.null_count
+        if pa.types.is_dictionary(column.type):
+            pairs = column.value_counts().to_pylist()
+            counted = [(pair["values"], pair["counts"]) for pair in pairs]
+            values: dict[str, int] = {}
+            for text, count in counted:
+                if text is not None:
+                    values[text] = values.get(text, 0) + count
+            return cls(known, values=values)
+        if not known:
+            return cls(0)
+        ends = pc.min_max(column).as_py()
+        return cls(known, ends["min"], ends["max"], pc.mean(column).as_py())
+
+
+@dataclass(frozen=True, slots=True)
+class PartSums:
+    """What a part of a burst table holds, and its longest bursts."""
+
+    bursts: int
+    columns: dict[str, ColumnSums]
+    longest: pa.Table
+
+    @classmethod
+    def of(cls, part: pa.Table, longest: int) -> PartSums:
+        """The sums of a part, with so many of its bursts."""
+        sums = {name: ColumnSums.of(part[name]) for name in part.column_names}
+        kept = part.slice(0, 0)
+        if part.num_rows and longest and _DURATION in part.column_names:
+            order = pc.select_k_unstable(
+                part, k=min(longest, part.num_rows), sort_keys=[(_DURATION, "descending")]
+            )
+            kept = part.take(order)
+        return cls(part.num_rows, sums, kept)
 
 
 class Overview(Documented):
@@ -67,23 +110,25 @@ class Overview(Documented):
         self._kept = schema.empty_table()
         self._longest = longest if _DURATION in schema.names else 0
 
-    def add(self, part: pa.Table) -> None:
+    @property
+    def most(self) -> int:
+        """How many of the longest bursts are kept."""
+        return self._longest
+
+    def add(self, part: PartSums) -> None:
         """Add a part of the table."""
-        self.bursts += part.num_rows
+        self.bursts += part.bursts
         for name, facts in self.columns.items():
-            facts.add(part[name])
-        if self._longest and part.num_rows:
-            order = pc.select_k_unstable(
-                part, k=min(self._longest, part.num_rows), sort_keys=[(_DURATION, "descending")]
-            )
-            best = pa.concat_tables([self._kept, part.take(order)])
+            facts.add(part.columns[name])
+        if part.longest.num_rows:
+            best = pa.concat_tables([self._kept, part.longest])
             ranked = pc.sort_indices(best, sort_keys=[(_DURATION, "descending")])
             self._kept = best.take(ranked[: self._longest])
 
     def through(self, parts: Iterable[pa.Table]) -> Iterator[pa.Table]:
         """The parts as they are, each added when it passes."""
         for part in parts:
-            self.add(part)
+            self.add(PartSums.of(part, self._longest))
             yield part
 
     @property

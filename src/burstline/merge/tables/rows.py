@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
 from functools import cached_property
 from typing import Any, Final
 
@@ -90,38 +89,82 @@ class Computing:
 
 
 class Concurrency:
-    """How many threads compute on each node, by locations that may be others than computed."""
+    """How many threads of `whole` compute on each node, for locations of `trace` in order.
 
-    def __init__(
-        self,
-        node_of: AnyIntegers,
-        bursts: Iterable[tuple[npt.NDArray[Any], ...]],
-        seen_from: AnyIntegers | None = None,
-    ) -> None:
-        self._node_of = node_of if seen_from is None else seen_from
-        parts: dict[int, list[tuple[Integers, Integers]]] = {}
-        for location, start_ns, end_ns in bursts:
-            node = node_of[location]
-            for number in np.unique(node[node >= 0]).tolist():
-                on_node = node == number
-                parts.setdefault(number, []).append((start_ns[on_node], end_ns[on_node]))
-        self._nodes = {}
-        while parts:
-            number, pieces = parts.popitem()
-            starts, ends = (np.concatenate(column) for column in zip(*pieces, strict=True))
-            self._nodes[number] = Computing(starts, ends)
+    Nodes are read when they are first asked for, and go when no later location is on them.
+    """
+
+    def __init__(self, whole: Trace, trace: Trace) -> None:
+        self._whole, (self._node_there, self._node_here) = whole, node_numbers(whole, trace)
+        self._nodes: dict[int, Computing] = {}
 
     def average(self, location: AnyIntegers, start_ns: Integers, end_ns: Integers) -> Floats:
         """How many compute on each burst's node on average while it lasts, shape (bursts,)."""
-        node = self._node_of[location]
+        node = self._node_here[location]
         averages = np.full(len(node), np.nan)
-        for number in np.unique(node[node >= 0]).tolist():
+        wanted = np.unique(node[node >= 0]).tolist()
+        self._read([number for number in wanted if number not in self._nodes])
+        for number in wanted:
             on_node = np.flatnonzero(node == number)
-            if number in self._nodes:
-                averages[on_node] = self._nodes[number].average(
-                    start_ns[on_node], end_ns[on_node]
-                )
+            averages[on_node] = self._nodes[number].average(start_ns[on_node], end_ns[on_node])
+        if len(location):
+            later = set(self._node_here[int(location[-1]) + 1 :].tolist())
+            self._nodes = {k: held for k, held in self._nodes.items() if k in later}
         return averages
+
+    def _read(self, numbers: list[int]) -> None:
+        """Read the bursts of some nodes, all at once: they may lie beside each other."""
+        if not numbers:
+            return
+        names = ("location", "start_ns", "end_ns")
+        none = np.zeros(0, np.int64)
+        pieces = {number: [(none, none)] for number in numbers}
+        near = np.isin(self._node_there, numbers)
+        has_any = bool(near.any() and self._whole.rows("bursts"))
+        for part in self._whole.batches("bursts", names, locations=near) if has_any else ():
+            location, start_ns, end_ns = numpy_columns(part, *names)
+            node = self._node_there[location]
+            for number in np.unique(node).tolist():
+                if number in pieces:
+                    on_node = node == number
+                    pieces[number].append((start_ns[on_node], end_ns[on_node]))
+        while pieces:
+            number, parts = pieces.popitem()
+            starts, ends = (np.concatenate(column) for column in zip(*parts, strict=True))
+            self._nodes[number] = Computing(starts, ends)
+
+
+def node_numbers(whole: Trace, trace: Trace) -> tuple[Integers, Integers]:
+    """The node of each location of two traces, -1 if unknown; equal names are one node."""
+    nodes: dict[str, int] = {}
+    whole_of, trace_of = (
+        np.array(
+            [
+                -1 if name is None else nodes.setdefault(name, len(nodes))
+                for name in part.locations["node"].to_pylist()
+            ],
+            np.int64,
+        )
+        for part in (whole, trace)
+    )
+    return whole_of, trace_of
+
+
+def locations_held(node: Integers) -> int:
+    """How many locations' bursts are held at once while concurrency is worked out, at most.
+
+    >>> locations_held(np.array([0, 0, 1, 1, 1])), locations_held(np.array([0, 1, 0, 1]))
+    (3, 4)
+    """
+    known = np.flatnonzero(node >= 0)
+    if not len(known):
+        return 0
+    numbers, first, count = np.unique(node[known], return_index=True, return_counts=True)
+    last = len(known) - 1 - np.unique(node[known][::-1], return_index=True)[1]
+    change = np.zeros(len(known) + 1, np.int64)
+    np.add.at(change, first, count)
+    np.add.at(change, last + 1, -count)
+    return int(np.cumsum(change).max()) if len(numbers) else 0
 
 
 INSTRUCTIONS: Final = "PAPI_TOT_INS"
