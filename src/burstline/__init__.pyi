@@ -13,6 +13,7 @@ from burstline.errors import NotEnoughDataError as NotEnoughDataError
 from burstline.errors import ParameterError as ParameterError
 from burstline.errors import TruncatedTraceError as TruncatedTraceError
 from burstline.errors import UnsupportedRecordError as UnsupportedRecordError
+from burstline.errors import WorkersError as WorkersError
 from burstline.formats import read as read
 from burstline.formats import read_profile as read_profile
 from burstline.formats import write as write

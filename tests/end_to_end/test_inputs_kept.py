@@ -68,6 +68,7 @@ READS = {
     ("report", "program"): "report -o O -- mpirun -n 1 cat I",
     ("structure", "trace"): "structure I -o O",
     ("table", "trace"): "table I -o O",
+    ("table", "scheduler"): "table other.prv --scheduler I -o O",
     ("plot", "trace"): "plot I -o O",
     ("flame", "trace"): "flame I -o O",
     ("cut", "trace"): "cut I -o O --first 1ns",

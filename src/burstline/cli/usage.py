@@ -31,7 +31,7 @@ WRITTEN: Final = (
 """Names of all arguments that say where a command writes."""
 FOLDERS: Final = ("cfg_dir", "keep_raw", "pictures")
 """Those of them that are folders which files are added to."""
-_READ: Final = ("TRACE", "INPUT", "FILE")
+_READ: Final = ("TRACE", "INPUT", "FILE", "WHERE")
 
 TRACE: Final = {
     "trace TRACE": "a .prv, .prv.gz or .otf2 file, a store, or a folder of raw files or tables"

@@ -49,7 +49,7 @@ class DaskWorkers:
     """
 
     def __init__(self, client: Client) -> None:
-        self._client = client
+        self.client = client
         self.peaks: dict[str, int] = {}  # most bytes of each worker so far
         here = _versions()
         for worker, there in self._asked(_versions).items():
@@ -60,16 +60,22 @@ class DaskWorkers:
                 )
 
     @property
+    def address(self) -> str:
+        """Where the scheduler is."""
+        address: str = self.client.scheduler_info()["address"]
+        return address
+
+    @property
     def count(self) -> int:
         """How many there are now."""
-        return len(self._client.scheduler_info(n_workers=-1)["workers"])
+        return len(self.client.scheduler_info(n_workers=-1)["workers"])
 
     @property
     def memory_each(self) -> int | None:
         """The bytes that each may take for what it reads; None if nobody limits it."""
         limits = [
             worker["memory_limit"]
-            for worker in self._client.scheduler_info(n_workers=-1)["workers"].values()
+            for worker in self.client.scheduler_info(n_workers=-1)["workers"].values()
         ]
         least = min(limits, default=0)
         return max(least - BESIDE, least // 2) if least else None
@@ -77,8 +83,8 @@ class DaskWorkers:
     @property
     def dashboard(self) -> str | None:
         """The address of the page that shows what workers do, if there is one."""
-        has_one = "dashboard" in self._client.scheduler_info().get("services", {})
-        return self._client.dashboard_link if has_one else None
+        has_one = "dashboard" in self.client.scheduler_info().get("services", {})
+        return self.client.dashboard_link if has_one else None
 
     def require_seen(self, path: Path) -> None:
         """Raise WorkersError unless each worker sees the file or folder that is here."""
@@ -103,26 +109,19 @@ class DaskWorkers:
         parts that have not begun do not begin.
         """
         rest = iter(parts)
-        coming: deque[Future] = deque()
-        try:
-            coming.extend(
-                self._begun(work, part) for part in islice(rest, _AHEAD * max(self.count, 1))
-            )
-            while coming:
-                done = self._result(coming[0])
-                coming.popleft()
-                coming.extend(self._begun(work, part) for part in islice(rest, 1))
-                self.peaks[done.worker] = max(done.peak_bytes, self.peaks.get(done.worker, 0))
-                progress.advance(1)
-                result = [done.result]
-                del done
-                yield result.pop()  # no reference stays here: what is done with goes at once
-        finally:
-            if coming:
-                self._client.cancel(list(coming), force=True)
+        ahead = _AHEAD * max(self.count, 1)
+        coming: deque[Future] = deque(self._begun(work, part) for part in islice(rest, ahead))
+        while coming:
+            done = self._result(coming.popleft())
+            coming.extend(self._begun(work, part) for part in islice(rest, 1))
+            self.peaks[done.worker] = max(done.peak_bytes, self.peaks.get(done.worker, 0))
+            progress.advance(1)
+            result = [done.result]
+            del done
+            yield result.pop()  # no reference stays here: what is done with goes at once
 
     def _begun(self, work: Callable[[_Part], _Result], part: _Part) -> Future:
-        return self._client.submit(_worked, work, part, pure=False)
+        return self.client.submit(_worked, work, part, pure=False)
 
     def _result(self, future: Future) -> _Done:
         from distributed import CancelledError, KilledWorker  # noqa: PLC0415 -- an extra
@@ -140,7 +139,7 @@ class DaskWorkers:
 
     def _asked(self, function: Callable[..., Any], *arguments: object) -> dict[str, Any]:
         """What each worker says; one that cannot say anything has no burstline."""
-        answers: dict[str, Any] = self._client.run(function, *arguments, on_error="return")
+        answers: dict[str, Any] = self.client.run(function, *arguments, on_error="return")
         if not answers:
             raise WorkersError("the scheduler has no workers")
         for worker, answer in answers.items():

@@ -1,0 +1,204 @@
+"""Workers of Dask give what one process gives, byte for byte, also where one is lost."""
+
+from __future__ import annotations
+
+import os
+import signal
+import subprocess
+import sys
+import time
+from importlib.resources import files
+from pathlib import Path
+
+import cloudpickle
+import pytest
+from benchmarks.generate import generate
+
+import burstline
+from burstline.cli import main
+from burstline.distribution import workers, workers_of
+from burstline.errors import NotEnoughDataError, WorkersError
+from burstline.formats.store import folder as folder_module
+from burstline.run import parts
+
+HERE = Path(__file__)
+SHIPPED = files("burstline") / "data" / "lulesh_8r.prv.gz"
+COMMANDS = {
+    "info": ("info", "{store}", "--quick", "--format", "json"),
+    "info of the trace": ("info", "{store}", "--quick", "--span", "trace"),
+    "matrix": ("matrix", "{store}", "--format", "csv"),
+    "histogram": ("histogram", "{store}", "--counter", "rank", "--format", "json"),
+    "table": ("table", "{store}"),
+    "table as JSON": ("table", "{store}", "--format", "json", "--top", "3"),
+    "table as CSV": ("table", "{store}", "--format", "csv", "--min-duration", "10us"),
+    "Parquet": ("table", "{store}", "-o", "{folder}/t.parquet"),
+    "Arrow": ("table", "{store}", "-o", "{folder}/t.arrow"),
+    "CSV": ("table", "{store}", "-o", "{folder}/t.csv", "--columns", "rank,ipc,partner_after"),
+}
+
+
+@pytest.fixture(scope="module")
+def two():
+    """Give two workers on this machine."""
+    with workers_of("local:2", memory=1 << 30) as started:
+        yield started
+
+
+@pytest.fixture(scope="module")
+def stores(tmp_path_factory):
+    """Give stores of a recorded run, and of a made one with several nodes."""
+    folder = tmp_path_factory.mktemp("stores")
+    generate(folder / "made.prv", ranks=160, size=3_000_000)
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(folder_module, "_ROWS", 500)  # small stores have several parts, too
+        burstline.write(burstline.read(SHIPPED), folder / "lulesh.store")
+        burstline.write(burstline.read(folder / "made.prv"), folder / "made.store")
+    return {"lulesh": folder / "lulesh.store", "made": folder / "made.store"}
+
+
+@pytest.fixture
+def many_parts(monkeypatch):
+    """Have small stores taken apart, too."""
+    monkeypatch.setattr(parts, "_LEAST_ROWS", 1)
+
+
+@pytest.fixture
+def run_with(tmp_path, capsys):
+    """Give a function that runs a command, and gives what it printed and wrote."""
+
+    def run(store, command, *options):
+        folder = tmp_path / f"out{len(options)}"
+        folder.mkdir()
+        words = [word.format(store=store, folder=folder) for word in COMMANDS[command]]
+        capsys.readouterr()
+        main([*words, *options, "--quiet"])
+        printed = capsys.readouterr().out.replace(str(folder), "")
+        return printed, {file.name: file.read_bytes() for file in folder.iterdir()}
+
+    return run
+
+
+@pytest.mark.usefixtures("many_parts")
+@pytest.mark.parametrize("name", ["lulesh", "made"])
+@pytest.mark.parametrize("command", COMMANDS)
+def test_workers_give_what_one_process_gives(command, name, run_with, stores, two):
+    here = run_with(stores[name], command)
+    there = run_with(stores[name], command, "--scheduler", two.address)
+
+    assert len(parts.divided(stores[name], 2)) > 3
+    assert there == here
+    assert here[0] or here[1]
+
+
+@pytest.mark.usefixtures("many_parts")
+def test_a_notebook_asks_a_client(two, stores):
+    alone = burstline.open(stores["made"])
+    with burstline.open(stores["made"], scheduler=two.client) as run:
+        assert run.summary() == alone.summary()
+        found, expected = run.ask("computing"), alone.ask("computing")
+
+    assert repr(found) == repr(expected)
+    assert found.largest == expected.largest
+    assert found.ranks == expected.ranks
+
+
+def kill_once(part):
+    """End the worker that is the first to work on a part."""
+    place, number = part
+    if number == 3 and not place.exists():
+        place.touch()
+        os.kill(os.getpid(), signal.SIGKILL)
+    return number * number
+
+
+def kill(_):
+    """End every worker."""
+    os.kill(os.getpid(), signal.SIGKILL)
+
+
+def refuse(part):
+    """Refuse every part."""
+    raise NotEnoughDataError(f"part {part} holds nothing")
+
+
+@pytest.fixture
+def mine():
+    """Send functions of this file as they are: workers cannot import it."""
+    module = sys.modules[__name__]
+    cloudpickle.register_pickle_by_value(module)
+    yield
+    cloudpickle.unregister_pickle_by_value(module)
+
+
+@pytest.mark.usefixtures("mine")
+def test_a_lost_worker_costs_its_part_alone(two, tmp_path):
+    work = [(tmp_path / "killed", number) for number in range(8)]
+
+    assert list(two.in_order(kill_once, work)) == [number * number for number in range(8)]
+    assert (tmp_path / "killed").exists()
+
+
+@pytest.mark.usefixtures("mine")
+def test_a_part_that_kills_its_workers_again_and_again_is_given_up(two):
+    with pytest.raises(WorkersError, match="killed 4 times while they worked on the same"):
+        list(two.in_order(kill, [1]))
+
+
+@pytest.mark.usefixtures("mine")
+def test_what_a_worker_refuses_is_refused_here(two):
+    with pytest.raises(NotEnoughDataError, match="part 2 holds nothing"):
+        list(two.in_order(refuse, [2, 3, 4]))
+
+
+def test_workers_of_another_version_are_refused(two, monkeypatch):
+    monkeypatch.setattr(workers, "version", lambda _: "0.0.1")
+
+    with pytest.raises(WorkersError, match=r"has burstline .* here is burstline 0\.0\.1"):
+        workers.DaskWorkers(two.client)
+
+
+def test_a_path_that_workers_see_as_another_file_is_refused(two, tmp_path):
+    (tmp_path / "there").touch()
+    two.require_seen(tmp_path / "there")
+
+    with pytest.raises(WorkersError, match="does not see /proc/self/status as it is here"):
+        two.require_seen(Path("/proc/self/status"))
+
+
+def test_what_is_no_store_says_how_to_make_one(two, capsys):
+    with pytest.raises(SystemExit) as ended:
+        main(["info", str(SHIPPED), "--scheduler", two.address])
+
+    assert ended.value.code == 2
+    assert "burstline convert" in capsys.readouterr().err
+
+
+def test_a_command_that_is_interrupted_leaves_no_worker_and_no_file(stores, tmp_path):
+    words = ["table", str(stores["made"]), "-o", str(tmp_path / "t.parquet")]
+    command = [sys.executable, "-m", "burstline", *words, "--scheduler", "local:2"]
+    child = subprocess.Popen(command, start_new_session=True, stderr=subprocess.PIPE, text=True)
+    deadline = time.monotonic() + 60
+    while len(of_session(child.pid)) < 4 and time.monotonic() < deadline:
+        time.sleep(0.05)
+    child.send_signal(signal.SIGINT)
+    said = child.communicate(timeout=60)[1]
+    while of_session(child.pid) and time.monotonic() < deadline:
+        time.sleep(0.05)
+
+    assert child.returncode == 130
+    assert "interrupted" in said
+    assert not of_session(child.pid)
+    assert not list(tmp_path.iterdir())
+
+
+def of_session(number):
+    """Give the processes of a session that still run."""
+    found = []
+    for stat in Path("/proc").glob("[0-9]*/stat"):
+        try:
+            fields = stat.read_text().rpartition(")")[2].split()
+        except OSError:
+            continue
+        if int(fields[3]) == number and fields[0] != "Z":
+            found.append(int(stat.parent.name))
+    return found

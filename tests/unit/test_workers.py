@@ -1,0 +1,116 @@
+"""Workers: what a word asks for, and what is said where they are not there."""
+
+from __future__ import annotations
+
+import pickle
+from pathlib import Path
+
+import pytest
+
+from burstline import errors
+from burstline.distribution import workers_of
+from burstline.distribution.settings import Address, Jobs, Local, asked_for
+from burstline.errors import FormatError, ParameterError, WorkersError
+from burstline.model import Trace
+from burstline.run import open as open_run
+
+JOBS = """[slurm]
+workers = 4
+cores = 1
+memory = "8GB"
+queue = "short"
+job_extra_directives = ["--exclusive"]
+"""
+
+
+@pytest.mark.parametrize(
+    ("word", "asked"),
+    [
+        ("local:3", Local(3)),
+        ("tcp://10.0.0.1:8786", Address("tcp://10.0.0.1:8786")),
+        ("node:8786", Address("node:8786")),
+    ],
+)
+def test_a_word_asks_for_workers(word, asked):
+    assert asked_for(word) == asked
+
+
+@pytest.mark.parametrize(
+    "word", ["local:0", "local:", "local:x", "local:1025", "local:²", "node", ":1", "node:x"]
+)
+def test_a_word_that_asks_for_nothing_is_refused(word):
+    with pytest.raises(ParameterError, match="local"):
+        asked_for(word)
+
+
+def test_a_file_asks_for_jobs_of_a_batch_system(tmp_path):
+    file = tmp_path / "slurm.toml"
+    file.write_text(JOBS)
+
+    asked = asked_for(str(file))
+
+    assert asked == Jobs(
+        "slurm",
+        4,
+        {
+            "cores": 1,
+            "memory": "8GB",
+            "queue": "short",
+            "job_extra_directives": ["--exclusive"],
+        },
+    )
+
+
+@pytest.mark.parametrize(
+    ("change", "said"),
+    [
+        (("[slurm]", "[lsf]"), "[slurm] or [pbs]"),
+        (("[slurm]", "other = 1\n[slurm]"), "[slurm] or [pbs]"),
+        (("queue", "shell"), "found 'shell'"),
+        (('"short"', "7"), "a text as queue"),
+        (("cores = 1", "cores = true"), "a whole number as cores"),
+        (("[slurm]\nworkers = 4", "[slurm]\nworkers = 0"), "at least one worker"),
+        (("workers = 4\n", ""), "workers in [slurm]"),
+        (('["--exclusive"]', "[1]"), "a list of texts"),
+    ],
+)
+def test_a_file_that_asks_for_something_else_is_refused_by_its_name(tmp_path, change, said):
+    file = tmp_path / "slurm.toml"
+    file.write_text(JOBS.replace(*change))
+
+    with pytest.raises(FormatError) as refused:
+        asked_for(str(file))
+
+    assert str(file) in str(refused.value)
+    assert said in str(refused.value)
+
+
+def test_a_scheduler_that_does_not_answer_is_named():
+    with (
+        pytest.raises(WorkersError, match=r"tcp://127\.0\.0\.1:9.*local:4"),
+        workers_of("tcp://127.0.0.1:9", memory=1 << 30),
+    ):
+        pass
+
+
+def test_workers_take_apart_what_has_a_path():
+    with pytest.raises(ParameterError, match="give its path"):
+        open_run(Trace({}), scheduler="local:2")
+
+
+@pytest.mark.parametrize(
+    "error",
+    [
+        errors.BurstlineError("?"),
+        errors.FormatError(Path("t.prv"), 3, expected="a", found="b", way_out="Cut it."),
+        errors.MemoryBudgetError(2, 1, way_out="Cut it."),
+        errors.MissingExtraError("ml", "learning", way_out="Get it."),
+        errors.WorkersError("gone"),
+    ],
+)
+def test_an_error_of_a_worker_says_here_what_it_said_there(error):
+    crossed = pickle.loads(pickle.dumps(error))  # noqa: S301 -- as Dask brings it
+
+    assert type(crossed) is type(error)
+    assert str(crossed) == str(error)
+    assert vars(crossed) == vars(error)
