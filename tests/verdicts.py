@@ -14,11 +14,13 @@ def verdict(waits: Waits) -> list[str]:
     return [each.sentence for each in verdict_on_waits(waits)]
 
 
-def looping(ranks=2, *, computing=(90, 10), path=True, cpu=None, steps=5, lost=""):
+def looping(ranks=2, *, computing=(90, 10), path=True, cpu=None, steps=25, lost=""):
     """Ranks that compute and meet in a barrier, the first of which computes longer.
 
-    Times are ms; `cpu` of each ms of computing is spent on a processor.
+    Times are ms; `cpu` of each ms of computing is spent on a processor, on the first rank and
+    on others if there are two.
     """
+    first, others = cpu if isinstance(cpu, tuple) else (cpu, cpu)
     counter = ['counter "task-clock" unit "ns" mode delta'] * (cpu is not None)
     where = " path 0" * path
     lines = [f"ranks {ranks}", *counter, "path 0 main file solver.c line 42"]
@@ -31,7 +33,13 @@ def looping(ranks=2, *, computing=(90, 10), path=True, cpu=None, steps=5, lost="
         parts = [stamp(f"enter MPI_Init{where}", 0), stamp("leave", 1)]
         for step in range(steps):
             begin, end = 1 + step * 100 + mine, 1 + (step + 1) * 100
-            parts += [stamp(f"enter MPI_Barrier{where}", begin, mine * (cpu or 0))]
+            parts += [
+                stamp(
+                    f"enter MPI_Barrier{where}",
+                    begin,
+                    mine * ((others if rank else first) or 0),
+                )
+            ]
             parts += [f"{begin * MS} begin", f"{end * MS} end", stamp("leave", end)]
         end = 1 + steps * 100
         parts += [stamp(f"enter MPI_Finalize{where}", end), stamp("leave", end + 1)]

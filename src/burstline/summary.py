@@ -34,13 +34,23 @@ from burstline.efficiency import (
     with_communication,
 )
 from burstline.errors import ParameterError, plural
-from burstline.identity import path_labels
-from burstline.model import POLL_GAP_NS, Trace, processor_clock, schema, waiting_in
+from burstline.identity import is_of_openmp, path_labels
+from burstline.model import (
+    POLL_GAP_NS,
+    SILENT_THREADS,
+    Trace,
+    is_off_processor,
+    processor_clock,
+    schema,
+    waiting_in,
+)
 from burstline.progress import SILENCE, Progress
 from burstline.values import Contract, Documented
 
 _RECORDS: Final = {"states": "states", "events": "events", "communications": "messages"}
 """For each kind of record, the table that is counted where the reader left no count."""
+_TAKEN: Final = ("calls_ns", "functions_ns", "thread_ns", "sampling_ns")
+"""Columns of `recordings` that together are the time that recording took."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -88,6 +98,26 @@ class ProcessorTime:
     # of all bursts that it was read at both ends of: what it counted, and how long they lasted
     counted_ns: int
     elapsed_ns: int
+    # of those that were long and hardly computed, the same: off the processor
+    off_counted_ns: int = 0
+    off_elapsed_ns: int = 0
+
+
+@dataclass(frozen=True, slots=True)
+class RecordingCost:
+    """What recording took, as the recorder itself estimates it."""
+
+    estimated_ns: int  # of all threads
+    watched_ns: int  # how long they were recorded
+
+
+@dataclass(frozen=True, slots=True)
+class OpenMP:
+    """Whether threads of OpenMP were recorded, where they ran."""
+
+    constructs: bool  # whether any was recorded
+    unseen: int = 0  # call paths through threads of OpenMP, if no construct was recorded
+    silent: str = ""  # a library of OpenMP that was there and tells nothing; empty without
 
 
 @dataclass(frozen=True, slots=True)
@@ -176,6 +206,10 @@ class Summary(Documented):
         What the threads of each rank spent that time on, as far as calls tell.
     processor : ProcessorTime or None
         How much of their computing ranks were on a processor; None if nothing counted it.
+    recording : RecordingCost or None
+        What recording took; None if the recorder does not say.
+    openmp : OpenMP
+        Whether threads of OpenMP were recorded, where they ran.
     """
 
     path: str
@@ -206,6 +240,8 @@ class Summary(Documented):
     baseline: Baseline
     rank_parts: tuple[RankParts, ...]
     processor: ProcessorTime | None
+    recording: RecordingCost | None
+    openmp: OpenMP
 
     def __repr__(self) -> str:
         calls = sum(totals.count for totals in self.calls.values())
@@ -307,7 +343,8 @@ class Sums:
     matched: int
     bursts: int
     polling: Integers  # polls, their time, how long they waited, bursts measured and by mean
-    on_processor: Integers  # what the clock of the processor counted, and the time it was read
+    # what the clock of the processor counted and the time it was read, and the same off it
+    on_processor: Integers
     gaps: Integers  # (kinds, 2) how many, and how long
 
     def add(self, other: Sums) -> None:
@@ -389,6 +426,8 @@ def summary_of(trace: Trace, parts: Iterable[Sums], *, full: bool, poll_gap_ns: 
         baseline=times.baseline(),
         rank_parts=times.result(),
         processor=_processor_time(trace, sums.on_processor),
+        recording=_recording(trace),
+        openmp=_openmp(trace),
     )
 
 
@@ -440,7 +479,7 @@ def _fold_bursts(
 ) -> tuple[int, Integers, Integers]:
     """The number of bursts, sums of their polls, and what was counted on a processor."""
     rows, sums = 0, np.zeros(5, np.int64)
-    on_processor = np.zeros(2, np.int64)
+    on_processor = np.zeros(4, np.int64)
     clock = [] if (name := processor_clock(trace)) is None else [name]
     alone = _threads_alone(trace)
     for batch in trace.batches("bursts", (*BURST_COLUMNS, *clock)):
@@ -452,7 +491,11 @@ def _fold_bursts(
                 batch, "location", "start_ns", "end_ns", name
             )
             read = (counted != schema.NO_VALUE) & alone[location]
-            on_processor += [counted[read].sum(), (end - start)[read].sum()]
+            counted, elapsed = counted[read], (end - start)[read]
+            off = is_off_processor(elapsed, counted)
+            on_processor += [
+                each.sum() for each in (counted, elapsed, counted[off], elapsed[off])
+            ]
         rows += batch.num_rows
         polls, time, measured = numpy_columns(batch, "polls", "polling_ns", "waiting_ns")
         is_measured = measured != schema.NO_VALUE
@@ -467,9 +510,34 @@ def _polling(sums: Integers, poll_gap_ns: int) -> Polling:
 
 
 def _processor_time(trace: Trace, on_processor: Integers) -> ProcessorTime | None:
-    counted_ns, elapsed_ns = on_processor.tolist()
+    counted_ns, elapsed_ns, *off_ns = on_processor.tolist()
     clock = processor_clock(trace)
-    return ProcessorTime(clock, counted_ns, elapsed_ns) if clock and elapsed_ns else None
+    if not clock or not elapsed_ns:
+        return None
+    return ProcessorTime(clock, counted_ns, elapsed_ns, *off_ns)
+
+
+def _recording(trace: Trace) -> RecordingCost | None:
+    """The cost that each thread has, of the time that it was recorded."""
+    (location,) = trace.arrays("recordings", "location")
+    born, died = trace.arrays("locations", "born_ns", "died_ns")
+    watched_ns = int((died - born)[location].sum())
+    if watched_ns <= 0:
+        return None
+    columns = numpy_columns(trace.table("recordings"), *_TAKEN)
+    estimated_ns = sum(int(each[each != schema.NO_VALUE].sum()) for each in columns)
+    return RecordingCost(estimated_ns, watched_ns)
+
+
+def _openmp(trace: Trace) -> OpenMP:
+    """Whether OpenMP was recorded, and what shows that it ran if it was not."""
+    constructs = "openmp" in trace.table("region_defs")["paradigm"].to_pylist()
+    functions = trace.table("call_paths")["function"].to_pylist()
+    unseen = 0 if constructs else sum(map(is_of_openmp, functions))
+    silent = next(
+        (d["first"] for d in trace.defects.to_pylist() if d["kind"] == SILENT_THREADS), ""
+    )
+    return OpenMP(constructs, unseen, "" if constructs else silent)
 
 
 def _threads_alone(trace: Trace) -> Mask:

@@ -23,6 +23,7 @@ __all__ = [
 ]
 
 # For other rooms of the house.
+from burstline.answers.fitness import PROCESSORS_ALONE as PROCESSORS_ALONE
 from burstline.answers.places import by_place as by_place
 from burstline.answers.places import computing_places as computing_places
 from burstline.answers.places import path_text as path_text
@@ -38,4 +39,5 @@ from burstline.answers.screen import Trust as Trust
 from burstline.answers.screen import delay_costs as delay_costs
 from burstline.answers.screen import overview as overview
 from burstline.answers.screen import place_shares as place_shares
+from burstline.answers.values import table_of_checks as table_of_checks
 from burstline.answers.words import text_of as text_of

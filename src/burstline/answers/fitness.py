@@ -6,72 +6,170 @@ from typing import Final
 
 from burstline.answers.values import Check
 from burstline.model import is_processor_clock
+from burstline.structure import Structure
 from burstline.summary import Summary
 from burstline.waits import Waits
 
-LONG_ENOUGH, NOTHING_DROPPED, CLOCKS_IN_ORDER, CALLERS_KNOWN, PROCESSORS_ALONE = (
-    "long enough", "nothing dropped", "clocks in order", "callers known",
-    "processors not shared",
+(
+    LONG_ENOUGH, REPEATED, PROCESSORS_ALONE, CALLERS_KNOWN, CHEAP, NOTHING_DROPPED,
+    CLOCKS_IN_ORDER, OPENMP_SEEN,
+) = (
+    "long enough", "enough iterations", "processors not shared", "callers known",
+    "recorded at little cost", "nothing dropped", "clocks in order", "OpenMP seen",
 )  # fmt: skip
-SPOILS: Final = (LONG_ENOUGH, NOTHING_DROPPED, CLOCKS_IN_ORDER, PROCESSORS_ALONE)
-"""Checks without which numbers are doubtful; without callers, places alone are missing."""
-_LEAST_NS: Final = 100_000_000
-"""Ten time slices of a usual scheduler, so one that another program gets is a tenth at most."""
+AT_MOST: Final = frozenset((CHEAP, NOTHING_DROPPED, CLOCKS_IN_ORDER, OPENMP_SEEN))
+"""Checks whose bound is the most; of others, it is the least."""
+SPOILS: Final = (
+    PROCESSORS_ALONE, NOTHING_DROPPED, CLOCKS_IN_ORDER, OPENMP_SEEN, CHEAP, LONG_ENOUGH,
+    REPEATED,
+)  # fmt: skip
+"""Checks without which numbers are doubtful, the worst first; without callers, only places
+are missing."""
+OF_TICKS: Final = frozenset((CALLERS_KNOWN, NOTHING_DROPPED, OPENMP_SEEN))
+"""Checks of what a logical clock tells: nothing of it depends on the machine."""
+_LEAST_NS: Final = 1_000_000_000
+"""A hundred time slices of a usual scheduler: one that another program gets is little."""
+_LEAST_ITERATIONS: Final = 20
+_LONGER: Final = "run more time steps"
+_MUCH_OF_TIME: Final = 0.5
+"""Of the time in the longest loop: what another one has to span whose iterations count."""
 _MOST_EARLY_NS: Final = 1_000
 """Less than a message takes on one node: it makes no wait that is told."""
-_LEAST_CALLERS: Final = 0.9
-_LEAST_ON_PROCESSOR: Final = 0.8
+_LEAST_CALLERS: Final = 0.95
+_LEAST_ON_PROCESSOR: Final = 0.95
 _LEAST_COMPUTED: Final = 0.2
 """Of the time: less computing does not tell how the ranks fared in MPI."""
+_MOST_COST: Final = 0.02
 _OF_COUNTERS: Final = ("metric_", "counter_", "polls_")
 _ARRIVES_EARLY: Final = "message_arrives_before_it_is_sent"
 _OF_OTHER_THINGS: Final = frozenset(("several_processors", _ARRIVES_EARLY))
 """Defects that are losses, but of nothing that happened."""
 
 
-def checks(summary: Summary, waits: Waits | None = None) -> tuple[Check, ...]:
+def checks(
+    summary: Summary, structure: Structure | None = None, waits: Waits | None = None
+) -> tuple[Check, ...]:
     """What has to hold for a run to be judged by its trace.
 
     Parameters
     ----------
     summary : Summary
         Of the trace.
+    structure : Structure, optional
+        Of the same trace: iterations are counted there.
     waits : Waits, optional
         Of the same trace: clocks are compared there.
 
     Returns
     -------
     tuple of Check
-        ``long enough`` (least ns from MPI_Init to MPI_Finalize), ``nothing dropped`` (most
-        losses), ``clocks in order`` (most ns that an event is stamped before its cause),
-        ``callers known`` (least share of calls), ``processors not shared`` (least share of
-        computing that ranks were on a processor; inferred).
+        ``long enough`` (least ns from MPI_Init to MPI_Finalize), ``enough iterations`` (least
+        of the longest loop, or of one that spans half as much), ``processors not shared``
+        (least share of computing that ranks were on a processor), ``callers known`` (least
+        share of calls), ``recorded at little cost`` (most share of the time), ``nothing
+        dropped`` (most losses), ``clocks in order`` (most ns that an event is stamped before
+        its cause), ``OpenMP seen`` (most call paths through threads that nobody recorded).
 
     Notes
     -----
-    Time off a processor is inferred to be that of others. A rank that sleeps, or waits for
-    files between calls of MPI, is off its processor, too. Of ranks that compute for less than
-    a fifth of the time, it is not known whether they were alone.
+    Time on a processor is that of the threads' own clocks; how many processors a source says
+    that there are is not used. Stretches that are long and hardly compute, as of a rank that
+    sleeps or waits for files, are left out, unless ranks do little else: then they may as well
+    wait for a processor. Of ranks that compute for less than a fifth of the time, it is not
+    known whether they were alone.
 
     Examples
     --------
     >>> from burstline import Trace, summarise
     >>> [(check.name, check.passed) for check in checks(summarise(Trace({})))][:2]
-    [('long enough', False), ('nothing dropped', True)]
+    [('long enough', False), ('enough iterations', None)]
     """
     return (
         _long_enough(summary),
+        _repeated(structure),
+        _processors_alone(summary),
+        _callers_known(summary),
+        _cheap(summary),
         _nothing_dropped(summary),
         _clocks_in_order(summary, waits),
-        _callers_known(summary),
-        _processors_alone(summary),
+        _openmp_seen(summary),
     )
+
+
+def failed_of(checked: tuple[Check, ...]) -> tuple[Check, ...]:
+    """The checks that do not hold, those first that spoil most."""
+    order = (*SPOILS, CALLERS_KNOWN)
+    failed = (check for check in checked if check.passed is False)
+    return tuple(sorted(failed, key=lambda check: order.index(check.name)))
 
 
 def _long_enough(summary: Summary) -> Check:
     length_ns = summary.baseline.length_ns
-    remedy = "run more time steps, or a larger problem"
-    return Check(LONG_ENOUGH, length_ns, "ns", _LEAST_NS, length_ns >= _LEAST_NS, remedy)
+    passed = length_ns >= _LEAST_NS
+    return Check(LONG_ENOUGH, length_ns, "ns", _LEAST_NS, passed, _LONGER)
+
+
+def _repeated(structure: Structure | None) -> Check:
+    """Of nested loops that span much, the iterations of the one that has most."""
+    if structure is None:
+        remedy = "find the loops: iterations are counted there"
+        return Check(REPEATED, None, "count", _LEAST_ITERATIONS, None, remedy)
+    most = max((float(loop.inside_ns.sum()) for loop in structure.loops), default=0.0)
+    iterations = max(
+        (
+            loop.total_iterations
+            for loop in structure.loops
+            if float(loop.inside_ns.sum()) >= _MUCH_OF_TIME * most
+        ),
+        default=0,
+    )
+    passed = iterations >= _LEAST_ITERATIONS
+    return Check(REPEATED, iterations, "count", _LEAST_ITERATIONS, passed, _LONGER)
+
+
+def _processors_alone(summary: Summary) -> Check:
+    name, bound, on = PROCESSORS_ALONE, _LEAST_ON_PROCESSOR, summary.processor
+    if on is None:
+        remedy = "record a counter of processor time, such as cpu"
+        if any(map(is_processor_clock, summary.counters)):
+            remedy = (
+                "threads of a rank wait for each other, so their processor time does not tell"
+            )
+        return Check(name, None, "share", bound, None, remedy)
+    counted_ns, elapsed_ns = on.counted_ns, on.elapsed_ns
+    least_ns = _LEAST_COMPUTED * summary.baseline.whole_ns
+    if elapsed_ns - on.off_elapsed_ns >= least_ns:
+        counted_ns -= on.off_counted_ns
+        elapsed_ns -= on.off_elapsed_ns
+    figure = min(counted_ns / elapsed_ns, 1.0)
+    passed: bool | None = figure >= bound
+    remedy = "run it again with a processor for each rank before changing code"
+    if passed and elapsed_ns < least_ns:
+        # Who polls in MPI gives the processor away there, and then computes undisturbed.
+        passed = None
+        remedy = "ranks hardly compute, so look how many processors the machine has"
+    return Check(name, figure, "share", bound, passed, remedy, by=on.counter)
+
+
+def _callers_known(summary: Summary) -> Check:
+    calls = sum(totals.count for totals in summary.calls.values())
+    known = summary.calls_with_path / calls if calls else None
+    passed = None if known is None else known >= _LEAST_CALLERS
+    remedy = "compile with -g, and record with call stacks"
+    return Check(CALLERS_KNOWN, known, "share", _LEAST_CALLERS, passed, remedy)
+
+
+def _cheap(summary: Summary) -> Check:
+    cost = summary.recording
+    if cost is None:
+        remedy = "the recorder does not say"
+        return Check(CHEAP, None, "share", _MOST_COST, None, remedy)
+    figure = cost.estimated_ns / cost.watched_ns
+    remedy = "record less: without call stacks, or without functions"
+    # A recorder estimates it by what a call costs alone.
+    return Check(
+        CHEAP, figure, "share", _MOST_COST, figure <= _MOST_COST, remedy, inferred=True
+    )
 
 
 def _nothing_dropped(summary: Summary) -> Check:
@@ -92,6 +190,8 @@ def _clocks_in_order(summary: Summary, waits: Waits | None) -> Check:
     worst = None
     if waits is not None and waits.unit == "ns":
         worst = waits.corrected["worst_ns"]
+        if waits.corrected["moved_ns"]:
+            worst = 0  # stamps are no longer those that were recorded
         early = worst > _MOST_EARLY_NS
     passed = False if early else None if worst is None else True
     remedy = "correct the stamps, or record on nodes whose clocks agree"
@@ -100,32 +200,13 @@ def _clocks_in_order(summary: Summary, waits: Waits | None) -> Check:
     return Check(CLOCKS_IN_ORDER, worst, "ns", _MOST_EARLY_NS, passed, remedy)
 
 
-def _callers_known(summary: Summary) -> Check:
-    calls = sum(totals.count for totals in summary.calls.values())
-    known = summary.calls_with_path / calls if calls else None
-    passed = None if known is None else known >= _LEAST_CALLERS
-    remedy = "compile with -g, and record with call stacks"
-    return Check(CALLERS_KNOWN, known, "share", _LEAST_CALLERS, passed, remedy)
-
-
-def _processors_alone(summary: Summary) -> Check:
-    figure = None
-    remedy = "record a counter of processor time, such as cpu"
-    if any(map(is_processor_clock, summary.counters)):
-        remedy = "threads of a rank wait for each other, so their processor time does not tell"
-    if (on := summary.processor) is not None:
-        figure = min(on.counted_ns / on.elapsed_ns, 1.0)
-        remedy = "run it again with a processor for each rank before changing code"
-    passed = None if figure is None else figure >= _LEAST_ON_PROCESSOR
-    if (
-        passed
-        and on is not None
-        and on.elapsed_ns < _LEAST_COMPUTED * summary.baseline.whole_ns
-    ):
-        # Who polls in MPI gives the processor away there, and then computes undisturbed.
-        passed, remedy = (
-            None,
-            "ranks hardly compute, so look how many processors the machine has",
-        )
-    bound = _LEAST_ON_PROCESSOR
-    return Check(PROCESSORS_ALONE, figure, "share", bound, passed, remedy, inferred=True)
+def _openmp_seen(summary: Summary) -> Check:
+    openmp = summary.openmp
+    remedy = "record with a runtime of OpenMP that tells of its threads, as LLVM's does"
+    passed: bool | None = not openmp.unseen
+    if openmp.silent and not openmp.unseen:
+        passed = None
+        remedy = f"{openmp.silent} tells nothing, so look whether the program makes threads"
+    return Check(
+        OPENMP_SEEN, openmp.unseen, "count", 0, passed, remedy, inferred=bool(openmp.unseen)
+    )

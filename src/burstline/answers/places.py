@@ -7,7 +7,7 @@ from typing import Any, Final
 
 from burstline.answers.values import Place
 from burstline.identity import MAINS
-from burstline.waits import EXTENSION, Sampled, Waits, function_of, one_of
+from burstline.waits import EXTENSION, OFF_PROCESSOR, Sampled, Waits, function_of, one_of
 
 _LOOKED_AT: Final = 64
 """Call paths of which a place is told: a text of each takes long."""
@@ -40,7 +40,7 @@ def place_of(waits: Waits, call_path: int, rank: int | None = None) -> Place:
 def _sampled(waits: Waits, call_path: int, rank: int | None) -> Sampled | None:
     """The function that samples show to compute there: longer than others do on a rank."""
     seen = waits.places.functions.get(call_path, ())
-    if not seen:
+    if not seen or is_off(waits, call_path, rank):
         return None
     ranks = len(set(waits.profile.locations["rank"].to_pylist()))
     return function_of(seen, rank, ranks)
@@ -170,10 +170,30 @@ def path_text(waits: Waits, call_path: int) -> str:
 
 def is_named(waits: Waits, call_path: int, rank: int | None = None) -> bool:
     """Whether the function that computes is known, or never will be: Python's own."""
-    if _sampled(waits, call_path, rank) is not None:
+    if is_off(waits, call_path, rank) or _sampled(waits, call_path, rank) is not None:
         return True
     end = waits.places.ends.get(call_path)
     return end is None or _is_of_python(waits, end)
+
+
+def is_off(waits: Waits, call_path: int, rank: int | None = None) -> bool:
+    """Whether nobody computes there, on a rank or at all: it is off the processor."""
+    profile, absent = waits.profile, waits.places.absent.get(call_path)
+    name: str = profile.call_paths["function"][call_path].as_py()
+    if not absent:
+        return name.startswith(OFF_PROCESSOR)
+    ranks, time = profile.locations["rank"].to_pylist(), profile.exclusive("time")[call_path]
+    whole = sum(
+        int(time[place]) for place, each in enumerate(ranks) if rank is None or each == rank
+    )
+    off = sum(absent.values()) if rank is None else absent.get(rank, 0)
+    return off > whole / 2
+
+
+def absent_text(waits: Waits, call_path: int, rank: int | None = None) -> str:
+    """Where a rank is off its processor: between calls, or in a function."""
+    where = inside_text(waits, call_path, rank)
+    return where if where.startswith(OFF_PROCESSOR) else f"{OFF_PROCESSOR} {where}"
 
 
 def _is_of_python(waits: Waits, call_path: int) -> bool:
@@ -211,9 +231,10 @@ def _computing_text(waits: Waits, call_path: int) -> str:
     before = [places.call(each, functions[each]) for each in begins]
     comma = "," * any("," in each for each in (*before, last))
     first = one_of(before, comma)
-    text = f"computing from {first}{comma} to {last}"
+    what = OFF_PROCESSOR if is_off(waits, call_path) else "computing"
+    text = f"{what} from {first}{comma} to {last}"
     if begins == (end,):
-        text = f"computing from one {last}{comma} to the next"
+        text = f"{what} from one {last}{comma} to the next"
     holder = parents[call_path]
     if holder is None or functions[holder] not in MAINS or _is_of_python(waits, end):
         return text  # Python's own main would say nothing

@@ -9,18 +9,11 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping
 from typing import Final
 
-from burstline.answers.fitness import (
-    CALLERS_KNOWN,
-    CLOCKS_IN_ORDER,
-    LONG_ENOUGH,
-    NOTHING_DROPPED,
-    PROCESSORS_ALONE,
-    SPOILS,
-    checks,
-)
-from burstline.answers.places import inside_text, place_of, place_text
+from burstline.answers.fitness import checks
+from burstline.answers.judged import UNTOLD, doubt, is_shared, judged
+from burstline.answers.places import absent_text, inside_text, is_off, place_of, place_text
 from burstline.answers.values import Check, Fact, Place, Sentence
-from burstline.answers.waits import LITTLE, not_understood, titled
+from burstline.answers.waits import ABSENT, LITTLE, is_by_absence, not_understood, titled
 from burstline.answers.words import (
     NOTHING,
     Phrase,
@@ -118,109 +111,13 @@ def verdict_on_run(
     """
     given = {name: reason.rstrip(".") for name, reason in (missing or {}).items()}
     because = dict.fromkeys(("structure", "waits"), NOT_ASKED) | given
-    checked = checks(summary, waits)
+    checked = checks(summary, structure, waits)
     return (
-        _judged(summary, checked),
+        judged(checked),
         _time_step(summary, structure, because["structure"]),
         _efficiency(summary, waits),
         _waits(summary, waits, because["waits"], checked),
         _not_recorded(summary, waits),
-    )
-
-
-def _judged(summary: Summary, checked: tuple[Check, ...]) -> Sentence:
-    """Whether the run may be judged, and if not, what is wrong and what helps."""
-    failed = [check for check in checked if check.passed is False]
-    spoilt = [check for check in failed if check.name in SPOILS]
-    if not spoilt:
-        holds = [_holds(check) for check in checked if check.passed]
-        said = joined(", ", *holds[:-1])
-        but = [fails(check, summary) for check in failed]
-        return sentence(
-            "judged",
-            "This run may be judged by its trace: {holds}.{but}{unknown}",
-            holds=joined(" and ", said, *holds[-1:]),
-            but=_sentences(phrase("but {what}", what=each) for each in but),
-            unknown=_unknown(checked, summary),
-        )
-    return sentence(
-        "judged",
-        "Judge this run with care: {fails}. {remedies}{unknown}",
-        fails=joined("; ", *(fails(check, summary) for check in failed)),
-        remedies=" ".join(f"{capital(check.remedy)}." for check in spoilt),
-        unknown=_unknown(checked, summary),
-    )
-
-
-def _sentences(phrases: Iterator[Phrase]) -> Phrase:
-    """Phrases as sentences of their own, behind another one."""
-    made = [Phrase(f" {capital(each.text)}.", each.facts) for each in phrases]
-    return joined("", *made)
-
-
-def _unknown(checked: tuple[Check, ...], summary: Summary) -> Phrase:
-    """That the trace does not tell whether ranks shared processors."""
-    alone = next(check for check in checked if check.name == PROCESSORS_ALONE)
-    if alone.passed is not None:
-        return NOTHING
-    on = summary.processor
-    if on is None or alone.figure is None:
-        return Phrase(" Whether ranks shared processors is not known.")
-    return phrase(
-        " Whether ranks shared processors is not known: they compute for only {computing} of "
-        "the time, on a processor for {on} of that.",
-        computing=share("computing", on.elapsed_ns / summary.baseline.whole_ns),
-        on=share("on a processor", alone.figure),
-    )
-
-
-def _holds(check: Check) -> Phrase:
-    figure = check.figure or 0
-    if check.name == LONG_ENOUGH:
-        return phrase("it lasts {long}", long=time("length", figure))
-    if check.name == NOTHING_DROPPED:
-        return Phrase("nothing was dropped")
-    if check.name == CLOCKS_IN_ORDER:
-        return Phrase("clocks agree")
-    if check.name == CALLERS_KNOWN:
-        return phrase(
-            "callers are known for {known} of the calls", known=share("callers", figure)
-        )
-    return phrase(
-        "ranks were on a processor for {on} of their computing",
-        on=share("on a processor", figure),
-    )
-
-
-def fails(check: Check, summary: Summary) -> Phrase:
-    """What is wrong where a check does not hold."""
-    figure = check.figure or 0
-    if check.name == LONG_ENOUGH:
-        bound = time("least length", check.bound)
-        return phrase(
-            "it lasts only {long}, less than {bound}", long=time("length", figure), bound=bound
-        )
-    if check.name == NOTHING_DROPPED:
-        return phrase(
-            "{losses} of records met", losses=counted(round(figure), "loss", nouns="losses")
-        )
-    if check.name == CLOCKS_IN_ORDER:
-        if check.figure is None:
-            return Phrase("messages arrive before they are sent, so clocks disagree")
-        early = time("early", figure)
-        return phrase(
-            "clocks disagree: events are up to {early} before their cause", early=early
-        )
-    if check.name == CALLERS_KNOWN:
-        known = share("callers", figure)
-        some = "callers are known for only {known} of the calls"
-        return phrase(some if figure else "callers are not known", known=known)
-    counter = "" if summary.processor is None else summary.processor.counter
-    return phrase(
-        "ranks probably shared processors: by {counter} they were on one for only {on} of "
-        "their computing (inferred: sleeping or reading files looks the same)",
-        counter=counter,
-        on=share("on a processor", figure),
     )
 
 
@@ -376,7 +273,7 @@ def _waits(
     if waits.unit != "ns" or not whole:
         reason = "the clock is a logical one" if whole else "no time passes in MPI's part"
         return Sentence(question, f"Waits have no share of the time, because {reason}.")
-    told = list(_worst(waits, whole))
+    told = list(_worst(waits, whole, checked))
     if not told:
         left_out = ends_of(waits.profile)
         every = waits_ns(waits, left_out) / whole
@@ -387,20 +284,10 @@ def _waits(
             "Threads wait for {every} of the time: too little to look for a cause.",
             every=share("waiting", every),
         )
-    return Sentence(question, *joined(" ", *told, _doubt(checked)))
+    return Sentence(question, *joined(" ", *told, Phrase(doubt(checked))))
 
 
-def _doubt(checked: tuple[Check, ...]) -> Phrase:
-    """What makes every cause doubtful."""
-    failed = {check.name for check in checked if check.passed is False}
-    if CLOCKS_IN_ORDER in failed:
-        return Phrase("As clocks disagree, this may be wrong.")
-    if PROCESSORS_ALONE in failed:
-        return Phrase("As processors were probably shared, the machine may cause it.")
-    return NOTHING
-
-
-def _worst(waits: Waits, whole: int) -> Iterator[Phrase]:
+def _worst(waits: Waits, whole: int, checked: tuple[Check, ...]) -> Iterator[Phrase]:
     """The worst waits, transfer as one of them; none if all waits are little."""
     transfer, largest = transfer_ns(waits), largest_waits(waits)
     if not largest:
@@ -420,7 +307,7 @@ def _worst(waits: Waits, whole: int) -> Iterator[Phrase]:
     for number, wait in enumerate(changeable[:left]):
         least = _LEAST_WAIT if number or transfer is not None else 0
         if wait.cost_ns / whole >= least:
-            yield _wait(waits, wait, whole)
+            yield _wait(waits, wait, whole, checked)
 
 
 def _is_of_ends(waits: Waits, wait: Largest) -> bool:
@@ -429,7 +316,7 @@ def _is_of_ends(waits: Waits, wait: Largest) -> bool:
     return not waits.profile.exclusive(wait.metric)[kept].any()
 
 
-def _wait(waits: Waits, wait: Largest, whole: int) -> Phrase:
+def _wait(waits: Waits, wait: Largest, whole: int, checked: tuple[Check, ...]) -> Phrase:
     """What a kind of wait costs, where most of it is, and who causes it."""
     title, _ = titled(waits, wait.metric)
     [(place, there), *_] = waits.top_call_paths(wait.metric, 1, wait.left_out)
@@ -442,13 +329,18 @@ def _wait(waits: Waits, wait: Largest, whole: int) -> Phrase:
         there=share("of the wait", there / wait.cost_ns, place_of(waits, place)),
         who=who,
         where=inside_text(waits, place),
-        cause=_cause(waits, wait),
+        cause=_cause(waits, wait, checked),
     )
 
 
-def _cause(waits: Waits, wait: Largest) -> Phrase:
+def _cause(waits: Waits, wait: Largest, checked: tuple[Check, ...]) -> Phrase:
     """Who causes most of a wait, and where, in a few words."""
-    if wait.metric == _IDLE:
+    of_threads = wait.metric == _IDLE
+    if is_shared(checked) and not is_by_absence(
+        waits, None if of_threads else costs_of(waits, wait)
+    ):
+        return Phrase(UNTOLD)
+    if of_threads:
         found = keeper(waits.profile, wait.left_out)
         return Phrase("its cause is not known") if found is None else _keeps(waits, found)
     costs = costs_of(waits, wait)
@@ -471,13 +363,16 @@ def _cause(waits: Waits, wait: Largest) -> Phrase:
         "where": inside_text(waits, blame.place, rank),
         "of_place": share("caused there", blame.of_place, place_of(waits, blame.place, rank)),
     }
-    if blame.stands_out:
-        return phrase("rank {rank} causes {of_rank}, above all {where} ({of_place})", **parts)
-    return phrase(
+    text = (
         "no rank stands out (rank {rank} causes most, {of_rank}); ranks take longer by turns, "
-        "above all {where} ({of_place})",
-        **parts,
+        "above all {where} ({of_place})"
     )
+    if blame.stands_out:
+        text = "rank {rank} causes {of_rank}, above all {where} ({of_place})"
+        if is_off(waits, blame.place, rank):
+            parts["where"] = absent_text(waits, blame.place, rank)
+            text += f", where {ABSENT}"
+    return phrase(text, **parts)
 
 
 def _keeps(waits: Waits, found: Keeper) -> Phrase:

@@ -12,21 +12,32 @@ from typing import Final
 
 import numpy as np
 
-from burstline.answers.fitness import CALLERS_KNOWN, PROCESSORS_ALONE, SPOILS
-from burstline.answers.places import by_place, place_of, short_inside, short_text
+from burstline.answers.fitness import (
+    AT_MOST,
+    CALLERS_KNOWN,
+    CHEAP,
+    CLOCKS_IN_ORDER,
+    LONG_ENOUGH,
+    NOTHING_DROPPED,
+    OPENMP_SEEN,
+    PROCESSORS_ALONE,
+    REPEATED,
+    failed_of,
+)
+from burstline.answers.judged import UNTOLD, doubt, fails, is_shared
+from burstline.answers.places import by_place, is_off, place_of, short_inside, short_text
 from burstline.answers.run import (
     FACTORS,
     GOOD,
     MEANINGS,
     NOT_ASKED,
     between,
-    fails,
     leaves_of,
     lines_of,
     longest_loop,
 )
 from burstline.answers.values import Check, Fact, Place, Sentence
-from burstline.answers.waits import LITTLE, POINTS_TO
+from burstline.answers.waits import ABSENT, LITTLE, POINTS_TO, is_by_absence
 from burstline.answers.words import (
     Phrase,
     capital,
@@ -75,8 +86,6 @@ _FOR: Final = {
     "omp_idle_threads": "of idle threads",
 }
 """How each wait is told behind its time."""
-_AT_MOST: Final = frozenset(("nothing dropped", "clocks in order"))
-"""Checks whose bound is the most; of others, it is the least."""
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -154,6 +163,9 @@ def overview(known: Known) -> Overview:
 def _headline(known: Known) -> Iterator[Sentence]:
     """The largest loss and where it is, then the share of computing."""
     name, lines = "headline", known.lines
+    if failed := failed_of(known.checks):
+        said = _and([_CARE[each.name] for each in failed])
+        yield Sentence(name, f"Judge this run with care: {said}.")
     efficiency = known.summary.efficiency
     if lines is None or not lines.whole_ns:
         if efficiency.parallel is None:
@@ -194,6 +206,10 @@ def _headline(known: Known) -> Iterator[Sentence]:
         )
     computing = share("computing", lines.kinds["computing"] / whole)
     yield sentence(name, "Computing takes {computing}.", computing=computing)
+
+
+def _and(texts: Sequence[str]) -> str:
+    return " and ".join(filter(None, (", ".join(texts[:-1]), texts[-1])))
 
 
 def _half(part: float) -> str:
@@ -405,6 +421,8 @@ def _cause(known: Known) -> Answer | None:
     if waits_ns(waits, ends_of(waits.profile)) / whole < LITTLE:
         return None
     costs = delay_costs(waits)
+    if is_shared(known.checks) and not is_by_absence(waits, costs):
+        return Answer(name, question, (Sentence(name, f"{capital(UNTOLD)}."),))
     if costs is None:
         said = Sentence(name, "The trace does not tell what late ranks did.")
         return Answer(name, question, (said,))
@@ -422,10 +440,14 @@ def _cause(known: Known) -> Answer | None:
     answer = [first]
     if in_mpi:
         answer.append(Sentence(name, "Why it stayed there, the trace does not tell."))
+    if is_off(waits, place):
+        answer.append(Sentence(name, f"{capital(ABSENT)}."))
     of_mpi = share("caused in MPI", costs.of_mpi)
     notes = [sentence(name, "Calls of MPI that wait for nobody cause {all}.", all=of_mpi)]
     if blame.of_rank >= _LEAST_LOSS:
         stands_out = "Rank {rank} causes {share} by computing longer than the others."
+        if is_off(waits, blame.place, blame.rank):
+            stands_out = "Rank {rank} causes {share}, mostly off the processor."
         by_turns = "By computing, no rank stands out: rank {rank} causes most, {share}."
         notes = [] if costs.of_mpi < _LEAST_LOSS else notes
         notes.append(
@@ -436,45 +458,44 @@ def _cause(known: Known) -> Answer | None:
                 share=share("caused by the rank", blame.of_rank, Place(blame.rank)),
             )
         )
+    if doubted := doubt(known.checks):
+        notes.append(Sentence(name, doubted))
     return Answer(name, question, tuple(answer), tuple(notes))
 
 
 def _advice(known: Known) -> Answer:
     """What to do first, and why: what spoils the trace goes before any tuning."""
     name, question = "advice", "What to do"
-    failed = [each for each in known.checks if each.passed is False and each.name in SPOILS]
-    if failed:
-        order = (PROCESSORS_ALONE, *SPOILS)
-        check = min(failed, key=lambda each: order.index(each.name))
-        answer = Sentence(name, f"{capital(check.remedy)}.")
-        then = _then(known, is_shared=check.name == PROCESSORS_ALONE)
-        return Answer(name, question, (answer, _evidence(check, known.summary)), (*then,))
+    failed = failed_of(known.checks)
+    if failed and failed[0].name != CALLERS_KNOWN:
+        answer = Sentence(name, f"{capital(failed[0].remedy)}.")
+        then = _then(known)
+        return Answer(name, question, (answer, _evidence(failed[0])), (*then,))
     said = (*_tuning(known),)
-    if any(each.passed is False and each.name == CALLERS_KNOWN for each in known.checks):
-        remedy = next(each.remedy for each in known.checks if each.name == CALLERS_KNOWN)
-        note = Sentence(name, f"To see source lines, {remedy}.")
+    if failed:
+        note = Sentence(name, f"To see source lines, {failed[0].remedy}.")
         return Answer(name, question, said, (note,))
     return Answer(name, question, said)
 
 
-def _then(known: Known, *, is_shared: bool) -> Iterator[Sentence]:
+def _then(known: Known) -> Iterator[Sentence]:
     """What would be next, if the trace were fit to judge the run by."""
     if known.summary.efficiency.parallel is None:
         return
     first, *_ = _tuning(known)
     said = first.sentence
-    if is_shared and said == capital(POINTS_TO):
+    if is_shared(known.checks) and said == capital(POINTS_TO):
         said = "Look at the network and at how much is sent how often."
     yield Sentence("advice", f"Only then: {said[:1].lower()}{said[1:]}", first.facts)
 
 
-def _evidence(check: Check, summary: Summary) -> Sentence:
+def _evidence(check: Check) -> Sentence:
     """Why a check asks for something."""
     if check.name == PROCESSORS_ALONE:
         on = share("on a processor", check.figure or 0)
         text = "Ranks were on one for {on} of their computing, so they probably shared it."
         return sentence("advice", text, on=on)
-    said = fails(check, summary)
+    said = fails(check)
     return Sentence("advice", f"{capital(said.text)}.", said.facts)
 
 
@@ -494,7 +515,8 @@ def _tuning(known: Known) -> Iterator[Sentence]:
     if worst == "transfer":
         yield Sentence(name, capital(POINTS_TO))
         return
-    blamed = None if waits is None else _blamed(waits)
+    # Whoever waits for a processor comes late, so no rank is named then.
+    blamed = None if waits is None or is_shared(known.checks) else _blamed(waits)
     if blamed is not None:
         yield blamed
         return
@@ -535,7 +557,7 @@ def _blamed(waits: Waits) -> Sentence | None:
 
 def _trust(check: Check) -> Trust:
     """A check in a few words."""
-    bound = "at most {bound}" if check.name in _AT_MOST else "at least {bound}"
+    bound = "at most {bound}" if check.name in AT_MOST else "at least {bound}"
     parts = {"ns": time, "share": share}
     made = parts.get(check.unit)
     figure = check.figure
@@ -547,7 +569,8 @@ def _trust(check: Check) -> Trust:
 
     name = check.name
     if check.passed is False:
-        name = _FAILED[check.name] + ", probably" * check.inferred
+        is_probable = check.inferred or check.name in _PROBABLY
+        name = _FAILED[check.name] + ", probably" * is_probable
     elif check.passed is None:
         name = f"{check.name}: not known"
     found = Phrase("") if figure is None else fact(check.name, figure)
@@ -555,12 +578,27 @@ def _trust(check: Check) -> Trust:
 
 
 _FAILED: Final = {
-    "long enough": "short",
-    "nothing dropped": "something dropped",
-    "clocks in order": "clocks disagree",
-    "callers known": "callers unknown",
-    "processors not shared": "processors shared",
+    LONG_ENOUGH: "short",
+    REPEATED: "little repeats",
+    PROCESSORS_ALONE: "processors shared",
+    CALLERS_KNOWN: "callers unknown",
+    CHEAP: "recorded at much cost",
+    NOTHING_DROPPED: "something dropped",
+    CLOCKS_IN_ORDER: "clocks disagree",
+    OPENMP_SEEN: "OpenMP unseen",
 }
+_CARE: Final = {
+    LONG_ENOUGH: "it is short",
+    REPEATED: "little repeats in it",
+    PROCESSORS_ALONE: "processors were probably shared",
+    CALLERS_KNOWN: "callers are unknown",
+    CHEAP: "recording took long",
+    NOTHING_DROPPED: "something is missing",
+    CLOCKS_IN_ORDER: "clocks disagree",
+    OPENMP_SEEN: "threads ran unseen",
+}
+_PROBABLY: Final = frozenset((PROCESSORS_ALONE,))
+"""Checks that fail by what something else may look like, too."""
 
 
 def place_shares(waits: Waits, values: Sequence[float], most: int) -> list[tuple[str, float]]:

@@ -6,7 +6,7 @@ it is about, so a page can link it and a script needs no parser.
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any, ClassVar, Final
 
@@ -113,6 +113,8 @@ class Check(Documented):
         What helps if it does not hold, or why it is not known.
     inferred : bool
         Whether it is concluded from something else that was recorded.
+    by : str
+        The counter that measured it; empty where none did.
     """
 
     name: str
@@ -122,6 +124,7 @@ class Check(Documented):
     passed: bool | None
     remedy: str
     inferred: bool = False
+    by: str = ""
 
 
 @dataclass(frozen=True, slots=True)
@@ -200,11 +203,6 @@ class Verdict(Documented):
             },
             left=2,
         )
-        checks = [
-            [check.name, _PASSED[check.passed], _measured(check), check.remedy]
-            for check in self.checks
-        ]
-        heads = [Column("check"), Column("holds"), Column("figure"), Column("what helps")]
         ranks = table_of(
             self.per_rank,
             {
@@ -217,7 +215,7 @@ class Verdict(Documented):
             },
             "Time of each rank",
         )
-        return [sentences, Table(heads, checks, "May this run be judged?", left=2), ranks]
+        return [sentences, table_of_checks(self.checks), ranks]
 
     CONTRACT: ClassVar[Contract] = (
         ("verdict", "sentences"),
@@ -231,5 +229,18 @@ _PASSED: Final = {True: "yes", False: "no", None: "not known"}
 _UNITS: Final = {"ns": TIME, "share": SHARE, "count": COUNT}
 
 
-def _measured(check: Check) -> Value:
-    return Value(check.figure, _UNITS[check.unit])
+def table_of_checks(checks: Sequence[Check]) -> Table:
+    """What was checked, whether it holds and what helps if not, and what was found."""
+    rows = [
+        [
+            check.name,
+            _PASSED[check.passed]
+            if check.passed
+            else f"{_PASSED[check.passed]}: {check.remedy}",
+            Value(check.figure, _UNITS[check.unit]),
+            Value(check.bound, _UNITS[check.unit]),
+        ]
+        for check in checks
+    ]
+    heads = [*map(Column, ("check", "holds", "figure", "bound"))]
+    return Table(heads, rows, "May this run be judged?", left=2)

@@ -6,11 +6,20 @@ import re
 from collections.abc import Sequence
 from typing import Any, Final
 
-from burstline.answers.places import inside_text, is_named, place_of, place_text
-from burstline.answers.values import Fact, Place, Sentence
+from burstline.answers.judged import UNTOLD, doubt, is_shared, of_clock, with_care
+from burstline.answers.places import (
+    absent_text,
+    inside_text,
+    is_named,
+    is_off,
+    place_of,
+    place_text,
+)
+from burstline.answers.values import Check, Fact, Place, Sentence
 from burstline.answers.words import (
     NOTHING,
     Phrase,
+    capital,
     joined,
     phrase,
     sentence,
@@ -41,6 +50,8 @@ _MUCH_COMPUTED: Final = 0.2
 """Of what causes a wait mostly caused in MPI: computing that is named beside."""
 _HOW_MUCH: Final = re.compile(r"\d+(\.\d+)? ?%|most of it|more of it than any other rank")
 """What sentences say of amounts: a verdict is another one by its metric, place or rank."""
+ABSENT: Final = "it reads files, sleeps, or waits for a processor, and computes nothing"
+"""What is said of a rank that is off its processor."""
 POINTS_TO: Final = (
     "look whether ranks share processors, then at the network and at how much is sent how "
     "often."
@@ -51,23 +62,27 @@ _BY_FUNCTION: Final = (
 )
 
 
-def verdict_on_waits(waits: Waits) -> tuple[Sentence, ...]:
+def verdict_on_waits(waits: Waits, checked: tuple[Check, ...] = ()) -> tuple[Sentence, ...]:
     """What costs most of a run, where, and caused by whom.
 
     Parameters
     ----------
     waits : Waits
         What :func:`burstline.wait_states` found.
+    checked : tuple of Check, optional
+        Whether the run may be judged by its trace.
 
     Returns
     -------
     tuple of Sentence
-        Questions are ``unsure`` (what was not understood, if it is much), ``lost``, ``where``,
-        ``cause``, and ``but`` (what the others rest on that nobody counted).
+        Questions are ``judged`` (what does not hold, if anything), ``unsure`` (what was not
+        understood, if it is much), ``lost``, ``where``, ``cause``, and ``but`` (what the
+        others rest on that nobody counted).
 
     Notes
     -----
-    Shares are of the time of all threads. Linear in call paths times locations.
+    Shares are of the time of all threads. Where ranks shared processors, no cause is told.
+    Linear in call paths times locations.
 
     Examples
     --------
@@ -79,10 +94,13 @@ def verdict_on_waits(waits: Waits) -> tuple[Sentence, ...]:
     >>> [each.sentence for each in verdict_on_waits(waits)]
     ['Nothing waits: no wait state was found in what the trace tells.']
     """
-    return (*_sentences(waits), *_doubts(waits))
+    checked = of_clock(checked, waits.unit)
+    care = with_care(checked)
+    first = () if care is None else (care,)
+    return (*first, *_sentences(waits, checked), *_doubts(waits, checked))
 
 
-def _sentences(waits: Waits) -> list[Sentence]:
+def _sentences(waits: Waits, checked: tuple[Check, ...]) -> list[Sentence]:
     unsure, transfer, largest = not_understood(waits), _of_transfer(waits), largest_wait(waits)
     time = int(waits.profile.total("time")) if "time" in waits.profile.stored else 0
     every = waits_ns(waits)
@@ -119,7 +137,7 @@ def _sentences(waits: Waits) -> list[Sentence]:
         *transfer,
         Sentence("lost", *lost),
         _where(waits, largest),
-        Sentence("cause", *cause_of(waits, largest)),
+        Sentence("cause", *cause_of(waits, largest, checked)),
     ]
 
 
@@ -226,15 +244,17 @@ def _of_transfer(waits: Waits) -> list[Sentence]:
     return [lost, where, Sentence("cause", f"No rank is to blame: {POINTS_TO}")]
 
 
-def cause_of(waits: Waits, largest: Largest) -> Phrase:
+def cause_of(waits: Waits, largest: Largest, checked: tuple[Check, ...]) -> Phrase:
     """Who causes most of a wait, and where: by computing, unless most is time in MPI."""
+    costs = None if largest.metric == _IDLE else costs_of(waits, largest)
+    if is_shared(checked) and not is_by_absence(waits, costs):
+        return Phrase(f"{capital(UNTOLD)}.")
     if largest.metric == _IDLE:
-        return _cause_of_idle(waits, largest)
-    costs = costs_of(waits, largest)
+        return _cause_of_idle(waits, largest, checked)
     if costs is None:
         return Phrase("The trace does not tell who causes it.")
     if costs.of_mpi <= 1 / 2:
-        return _cause_by_computing(waits, blame_for(waits, costs))
+        return _cause_by_computing(waits, blame_for(waits, costs), checked)
     place, of_place = costs.largest_in_mpi()
     return phrase(
         "Most of it, {of_mpi}, is caused in MPI itself, by calls that take longer "
@@ -244,19 +264,27 @@ def cause_of(waits: Waits, largest: Largest) -> Phrase:
         of_place=share("caused there", of_place, place_of(waits, place)),
         where=place_text(waits, place),
         points_to=POINTS_TO,
-        rest=_rest_by_computing(waits, costs),
+        rest=_rest_by_computing(waits, costs, checked),
     )
 
 
-def _rest_by_computing(waits: Waits, costs: Costs) -> Phrase:
+def is_by_absence(waits: Waits, costs: Costs | None) -> bool:
+    """Whether one rank causes a wait by being off its processor, whyever it is."""
+    if costs is None or costs.of_mpi > 1 / 2:
+        return False
+    blame = blame_for(waits, costs)
+    return blame.stands_out and is_off(waits, blame.place, blame.rank)
+
+
+def _rest_by_computing(waits: Waits, costs: Costs, checked: tuple[Check, ...]) -> Phrase:
     """What computing causes of a wait that is mostly caused in MPI, if that is much."""
     if costs.of_mpi > 1 - _MUCH_COMPUTED:
         return NOTHING
-    cause = _cause_by_computing(waits, blame_for(waits, costs))
+    cause = _cause_by_computing(waits, blame_for(waits, costs), checked)
     return Phrase(f" By computing, {cause.text[0].lower()}{cause.text[1:]}", cause.facts)
 
 
-def _cause_by_computing(waits: Waits, blame: Blame) -> Phrase:
+def _cause_by_computing(waits: Waits, blame: Blame, checked: tuple[Check, ...]) -> Phrase:
     """Which rank causes a wait by computing, and where; or that none stands out."""
     rank = blame.rank if blame.stands_out else None
     where = place_text(waits, blame.place, rank)
@@ -270,25 +298,39 @@ def _cause_by_computing(waits: Waits, blame: Blame) -> Phrase:
         "hint": hint,
     }
     if not blame.stands_out:
+        text = "its work changes, or other programs share the processors."
         return phrase(
             "No rank stands out (rank {rank} causes most, {of_rank}): above all ({of_place}), "
-            "{where} takes longer now on one rank, now on another: its work changes, or other "
-            "programs share the processors.{hint}",
+            "{where} takes longer now on one rank, now on another: {why}{hint}",
+            why=f"{ABSENT}." if is_off(waits, blame.place) else text,
             **parts,
+        )
+    parts |= {"most": _most(blame.of_rank), "then": _then(checked), "absent": ABSENT}
+    if is_off(waits, blame.place, rank):
+        return phrase(
+            "Rank {rank} causes {most}, {of_rank}: above all ({of_place}), it is {where}: "
+            "{absent}.{then}",
+            **parts | {"where": absent_text(waits, blame.place, rank)},
         )
     return phrase(
         "Rank {rank} causes {most}, {of_rank}: above all ({of_place}), {where} takes longer "
-        "there than for those who wait. Look there first.{hint}",
-        most=_most(blame.of_rank),
+        "there than for those who wait.{then}{hint}",
         **parts,
     )
+
+
+def _then(checked: tuple[Check, ...]) -> str:
+    """What to do about a cause, behind it: to look there, unless it is doubtful."""
+    if is_shared(checked):
+        return ""  # what to do was said first
+    return f" {doubt(checked) or 'Look there first.'}"
 
 
 def _most(of_rank: float) -> str:
     return "most of it" if of_rank > 1 / 2 else "more of it than any other rank"
 
 
-def _cause_of_idle(waits: Waits, largest: Largest) -> Phrase:
+def _cause_of_idle(waits: Waits, largest: Largest, checked: tuple[Check, ...]) -> Phrase:
     """Who keeps threads idle, where, and how."""
     found = keeper(waits.profile, largest.left_out)
     if found is None:
@@ -308,8 +350,7 @@ def _cause_of_idle(waits: Waits, largest: Largest) -> Phrase:
             if Keeping.LATE in found.keeping:
                 how += ", and first threads of other ranks wait for it in MPI"
     return phrase(
-        "Rank {rank} causes {most}, {of_rank}: above all ({of_place}), {how}. Look there "
-        "first.{hint}",
+        "Rank {rank} causes {most}, {of_rank}: above all ({of_place}), {how}.{then}{hint}",
         rank=str(found.rank),
         most=_most(found.of_rank),
         of_rank=share("caused by the rank", found.of_rank, Place(found.rank)),
@@ -317,16 +358,17 @@ def _cause_of_idle(waits: Waits, largest: Largest) -> Phrase:
             "caused there", found.of_place, place_of(waits, found.place, found.rank)
         ),
         how=how,
+        then=_then(checked),
         hint="" if is_named(waits, found.place) else f" {_BY_FUNCTION}",
     )
 
 
-def _doubts(waits: Waits) -> list[Sentence]:
+def _doubts(waits: Waits, checked: tuple[Check, ...]) -> list[Sentence]:
     """What the verdict rests on that nobody counted, if it would be another one without."""
     modelled = waits.modelled
     if modelled is None or modelled.without is None:
         return []
-    instead = changed(_sentences(waits), _sentences(modelled.without))
+    instead = changed(_sentences(waits, checked), _sentences(modelled.without, checked))
     if not instead:
         return []
     doubt = sentence(

@@ -17,6 +17,7 @@ from burstline.identity.sites import Sites as Sites
 from burstline.identity.sites import sites_of as sites_of
 from burstline.identity.stacks import MAINS as MAINS
 from burstline.identity.stacks import Stacks as Stacks
+from burstline.identity.stacks import is_of_openmp as is_of_openmp
 from burstline.identity.stacks import read_stacks as read_stacks
 from burstline.identity.tokens import Loops as Loops
 from burstline.identity.tokens import Naming as Naming

@@ -88,6 +88,11 @@ def is_outlined_name(function: str) -> bool:
     return _OUTLINED.fullmatch(function) is not None
 
 
+def is_of_openmp(function: str) -> bool:
+    """Whether a function runs in constructs of OpenMP alone: their body, or the runtime."""
+    return is_outlined_name(function) or _FORKS.fullmatch(function) is not None
+
+
 @dataclass(frozen=True, slots=True)
 class _Reached:
     """How far a stack was followed from its outermost frame."""

@@ -24,6 +24,7 @@ from burstline.model.counters import INSTRUCTIONS as INSTRUCTIONS
 from burstline.model.counters import IPC as IPC
 from burstline.model.counters import OF_IPC as OF_IPC
 from burstline.model.counters import instructions_and_cycles as instructions_and_cycles
+from burstline.model.counters import is_off_processor as is_off_processor
 from burstline.model.counters import is_processor_clock as is_processor_clock
 from burstline.model.counters import processor_clock as processor_clock
 from burstline.model.loops import DETECTED as DETECTED

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from typing import Final
 
+from burstline.columns import Integers, Mask
 from burstline.model.trace import Trace
 
 IPC: Final = "IPC"
@@ -33,3 +34,18 @@ def instructions_and_cycles(trace: Trace) -> tuple[str, str] | None:
     """The counters of instructions and of cycles; None if the trace has not both."""
     names = set(trace.counter_names)
     return next((each for each in OF_IPC if names.issuperset(each)), None)
+
+
+_LONG_NS: Final = 1_000_000
+_LEAST_COMPUTED: Final = 8
+"""Of so much time of a long stretch, one part at least is computing, or it is none."""
+
+
+def is_off_processor(elapsed_ns: Integers, counted_ns: Integers) -> Mask:
+    """Which stretches are long but did not compute: time on a processor is that counted.
+
+    Ranks that share processors are off theirs for a part of each stretch; files, sleep, or many
+    others before it in the queue keep a thread off for nearly all of it.
+    """
+    is_long = elapsed_ns >= _LONG_NS
+    return is_long & (counted_ns >= 0) & (counted_ns <= elapsed_ns // _LEAST_COMPUTED)

@@ -7,7 +7,7 @@ from dataclasses import dataclass, field, replace
 from functools import partial
 from typing import Any, Final, Literal, Protocol, TypeVar
 
-from burstline.answers import Verdict, checks, per_rank, verdict_on_run
+from burstline.answers import Check, Verdict, checks, per_rank, verdict_on_run
 from burstline.collectives import collectives
 from burstline.computing import bursts_summed, computing_of
 from burstline.efficiency import SPANS, compared_with, ideal_of, is_defined
@@ -121,30 +121,46 @@ def _verdict(
 ) -> Verdict:
     """The verdict, without what would take more than `most_s` of a processor, or not fit."""
     summary: Summary = run.ask("summary", span=span, poll_gap_ns=poll_gap_ns)
+    found, missing = _found(run, summary, most_s, {"structure": detection, "waits": {}})
+    waits, structure = found.get("waits"), found.get("structure")
+    reasons = {name: reason for name, (reason, _) in missing.items()}
+    return Verdict(
+        verdict_on_run(summary, structure, waits, missing=reasons),
+        checks(summary, structure, waits),
+        per_rank(summary, waits),
+        reasons,
+        tuple(name for name, (_, is_left_out) in missing.items() if is_left_out),
+    )
+
+
+def checks_beside(
+    run: Run, waits: Waits, most_s: float, detection: Parameters
+) -> tuple[Check, ...]:
+    """Whether a run may be judged, of which waits were found; loops for at most `most_s`."""
+    summary: Summary = run.ask("summary")
+    found, _ = _found(run, summary, most_s, {"structure": detection})
+    return checks(summary, found.get("structure"), waits)
+
+
+def _found(
+    run: Run, summary: Summary, most_s: float | None, asked: Mapping[str, Parameters]
+) -> tuple[dict[str, Any], dict[str, tuple[str, bool]]]:
+    """Results of analyses by name, and why others are not known: whether they were left out."""
     found: dict[str, Any] = {}
-    missing: dict[str, str] = {}
-    left_out: list[str] = []
+    missing: dict[str, tuple[str, bool]] = {}
     cost_s = _cost_of_looking_s(summary)
-    for name, options in (("structure", detection), ("waits", {})):
+    for name, options in asked.items():
         if most_s is not None and cost_s > most_s:
-            missing[name] = f"finding loops and waits would take about {cost_s:.0f} s"
-            left_out.append(name)
+            missing[name] = f"finding loops and waits would take about {cost_s:.0f} s", True
             continue
         try:
             found[name] = run.ask(name, **options)
         except MemoryBudgetError as error:
-            missing[name] = f"that needs about {format_bytes(error.needed_bytes)} of memory"
-            left_out.append(name)
+            memory = format_bytes(error.needed_bytes)
+            missing[name] = f"that needs about {memory} of memory", True
         except BurstlineError as error:
-            missing[name] = str(error)
-    waits = found.get("waits")
-    return Verdict(
-        verdict_on_run(summary, found.get("structure"), waits, missing=missing),
-        checks(summary, waits),
-        per_rank(summary, waits),
-        missing,
-        tuple(left_out),
-    )
+            missing[name] = str(error), False
+    return found, missing
 
 
 def _lines(run: Run, **detection: Any) -> LineTimes:  # noqa: ANN401 -- as detect

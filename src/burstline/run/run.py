@@ -12,13 +12,13 @@ from typing import TYPE_CHECKING, Any, Final, Self, TypeVar
 from weakref import WeakValueDictionary
 
 from burstline import formats, selection
-from burstline.answers import Verdict
+from burstline.answers import Check, Verdict
 from burstline.distribution import workers_of
 from burstline.errors import ParameterError
 from burstline.executor import Workers, threads_allowed
 from burstline.model import Trace
 from burstline.progress import SILENCE, Progress
-from burstline.run.analyses import ANALYSES
+from burstline.run.analyses import ANALYSES, checks_beside
 from burstline.run.memory import memory_allowed
 from burstline.run.needs import ANALYSED, REPLAYED, Needs, bytes_needed, bytes_required
 from burstline.run.parts import Part, divided, folded, require_store
@@ -338,6 +338,31 @@ class Run:
         """
         verdict: Verdict = self.ask("verdict", **parameters)
         return verdict
+
+    def checks(
+        self,
+        waits: Waits,
+        *,
+        most_s: float = 5.0,
+        **detection: Any,  # noqa: ANN401 -- as detect
+    ) -> tuple[Check, ...]:
+        """Whether it may be judged by its trace, beside waits that were found.
+
+        Parameters
+        ----------
+        waits : Waits
+            Of this run: clocks are compared there.
+        most_s : float
+            About how many seconds of a processor may be spent on loops.
+        **detection
+            How loops are found, as of :func:`burstline.detect`.
+
+        Returns
+        -------
+        tuple of Check
+            Those of :meth:`verdict`.
+        """
+        return checks_beside(self, waits, most_s, detection)
 
     def phases(self, **parameters: Any) -> Phases:  # noqa: ANN401 -- as phases
         """What repeats: parameters and errors as of :func:`burstline.phases`."""

@@ -17,6 +17,11 @@ _LOCATION: Final = schema.VALUE_TYPES.index("location")
 _STAMPS: Final = ("send_ns", "send_leave_ns", "post_ns", "receive_ns")
 
 
+_SPENT: Final = frozenset([
+    "calls_ns", "reading_ns", "functions_ns", "thread_ns", "sampling_ns", "signals",
+    "mpi_periods", "lost_periods",
+])  # fmt: skip
+"""What recording a thread took in all of its life."""
 _BY_TIME: Final = frozenset([
     "calls", "regions", "loop_entries", "loop_iterations", "teams", "bursts", "half_messages",
     "locks", "gaps", "readings", "samples",
@@ -70,6 +75,26 @@ def _of_locations(name: str) -> Callable[[Window], pa.Table]:
             kept_rows(window.trace.table(name), window.kept[location]), "location"
         )
 
+    return table
+
+
+def _recordings(window: Window) -> pa.Table:
+    """What recording took, in a part as if it was the same at all times of a thread."""
+    table = _of_locations("recordings")(window)
+    (where,) = window.trace.arrays("recordings", "location")
+    (kept,) = numpy_columns(table, "location")
+    born, died = window.trace.arrays("locations", "born_ns", "died_ns")
+    lives = (died - born)[where[window.kept[where]]]
+    part = np.subtract(*numpy_columns(_locations(window), "died_ns", "born_ns"))[kept]
+    for name in table.column_names:
+        if name in _SPENT:
+            spent = table[name].to_pylist()
+            rows = zip(spent, part.tolist(), lives.tolist(), strict=True)
+            shares = [
+                None if each is None else each * some // max(whole, 1)
+                for each, some, whole in rows
+            ]
+            table = with_column(table, name, pa.array(shares, table[name].type))
     return table
 
 
@@ -262,7 +287,7 @@ def _enters_and_leaves(window: Window) -> tuple[tuple[Integers, Integers], Mask]
 _TABLES: Final[dict[str, Callable[[Window], pa.Table]]] = {
     "locations": _locations,
     "placements": _of_locations("placements"),
-    "recordings": _of_locations("recordings"),
+    "recordings": _recordings,
     "call_loops": _call_loops,
     "teams": _teams,
     "bursts": _bursts,

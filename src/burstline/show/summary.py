@@ -8,7 +8,7 @@ from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from typing import Any, Final
 
-from burstline.answers import Verdict
+from burstline.answers import Verdict, table_of_checks
 from burstline.efficiency import Efficiency
 from burstline.errors import plural
 from burstline.model import Profile
@@ -69,6 +69,7 @@ class SummaryView(View):
         is_empty = self.part and not self.result.calls
         if self.verdict is not None and not is_empty:
             yield Facts([(each.question, each.sentence) for each in self.verdict.sentences])
+            yield table_of_checks(self.verdict.checks)
             yield Heading("What is in the trace")
         yield Facts(_facts(self.result, part=self.part))
         if is_empty:

@@ -8,7 +8,7 @@ from typing import Any, Final
 
 import numpy as np
 
-from burstline.answers import path_text, verdict_on_waits
+from burstline.answers import Check, path_text, verdict_on_waits
 from burstline.columns import Integers, Mask
 from burstline.errors import plural
 from burstline.show.blocks import Block, Facts, Heading, Lines
@@ -57,20 +57,27 @@ _MOST_PARTS, _MOST_WAITS = 40, 1
 
 @dataclass(frozen=True, slots=True, eq=False)
 class WaitsView(View):
-    """Where a program waits, with the `top` call paths and ranks; of a `metric`, if named."""
+    """Where a program waits, with the `top` call paths and ranks; of a `metric`, if named.
+
+    What does not hold of the checks is told first.
+    """
 
     result: Waits
     top: int = 5
     metric: str | None = None
+    checks: tuple[Check, ...] = ()
 
     def document(self) -> dict[str, Any]:
         """The verdict, and all of the result; the longest lists are cut."""
-        verdict = [each.as_dict() for each in verdict_on_waits(self.result)]
-        document = {"verdict": verdict} | self.result.as_dict()
+        told = verdict_on_waits(self.result, self.checks)
+        document = {
+            "verdict": [each.as_dict() for each in told],
+            "checks": [each.as_dict() for each in self.checks],
+        } | self.result.as_dict()
         modelled = self.result.modelled
         if modelled is not None:
             without = modelled.without
-            told = () if without is None else verdict_on_waits(without)
+            told = () if without is None else verdict_on_waits(without, self.checks)
             document["verdict_without"] = [each.as_dict() for each in told] or None
         return document
 
@@ -99,7 +106,8 @@ class WaitsView(View):
     def blocks(self) -> Iterator[Block]:
         """The verdict, the tree of metrics, the worst call paths and ranks, what is unknown."""
         waits = self.result
-        yield Facts([(each.question, each.sentence) for each in verdict_on_waits(waits)])
+        told = verdict_on_waits(waits, self.checks)
+        yield Facts([(each.question, each.sentence) for each in told])
         if stamps := self.result.coverage.get("stamps"):
             yield Lines([f"  {note}" for note in clock_notes(stamps)])
         yield from self._clocks()

@@ -83,7 +83,7 @@ def kinds_of_nodes(nodes: Nodes) -> AnyIntegers:
 
 
 def _kind_of(category: str) -> Kind:
-    if not category:
+    if category in ("", "off_processor"):
         return Kind.COMPUTING
     if category == "overhead":
         return Kind.NOT_RECORDED  # the trace was written, and the program stood still

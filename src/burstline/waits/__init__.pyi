@@ -6,6 +6,7 @@ from burstline.waits.result import Waits as Waits
 __all__ = ["Intrinsic", "Part", "Waits", "wait_states"]
 
 # For other rooms of the house.
+from burstline.waits.absence import OFF_PROCESSOR as OFF_PROCESSOR
 from burstline.waits.analysis import CLOCKS as CLOCKS
 from burstline.waits.analysis import TOOLS as TOOLS
 from burstline.waits.analysis import Known as Known

@@ -28,11 +28,12 @@ import numpy as np
 import numpy.typing as npt
 import pyarrow as pa
 
-from burstline.columns import UNKNOWN, AnyIntegers, Mask, take
+from burstline.columns import UNKNOWN, AnyIntegers, Integers, Mask, take
 from burstline.identity import MAINS
-from burstline.model import CALL_PATHS
+from burstline.model import CALL_PATHS, Trace
 from burstline.synchronisation import Graph, Sync
-from burstline.waits.stops import stops_of
+from burstline.waits.absence import OFF_PROCESSOR, off_stretches
+from burstline.waits.stops import Stops, stops_of
 
 _Row = dict[str, Any]
 _NO_FRAMES: Final = frozenset({"measurement", "mpi"})
@@ -49,12 +50,15 @@ def with_computation(graph: Graph) -> Graph:
         return graph
     calls = sync.calls
     count = tree.nodes.num_rows
-    pairs, pair = np.unique(
-        stops.node[rows].astype(np.int64) * count + stops.node[rows + 1], return_inverse=True
-    )
+    pairs = stops.node[rows].astype(np.int64) * count + stops.node[rows + 1]
+    is_off = _is_off(graph.trace, sync, stops, rows)
+    keys, pair = np.unique(2 * pairs + is_off, return_inverse=True)
     table = tree.nodes.to_pylist()
     numbers: dict[tuple[int, str, int], int] = {}
-    made = [_computation_node(table, numbers, *divmod(key, count)) for key in pairs.tolist()]
+    made = [
+        _computation_node(table, numbers, *divmod(key // 2, count), is_off=bool(key % 2))
+        for key in keys.tolist()
+    ]
     order = _preorder(table)
     follows = np.full(len(calls.node) + len(sync.regions.node), UNKNOWN, np.int32)
     follows[stops.row[rows]] = order[np.array(made)[pair.reshape(-1)]]
@@ -81,6 +85,20 @@ def with_computation(graph: Graph) -> Graph:
     return replace(graph, tree=tree, sync=sync)
 
 
+def _is_off(trace: Trace, sync: Sync, stops: Stops, rows: Integers) -> Integers:
+    """1 for each stretch behind a stop in which nobody computes, as its thread's clock tells.
+
+    Nothing counts between a call and a team.
+    """
+    location, before, _, _ = off_stretches(trace)
+    calls = sync.calls
+    off = np.zeros(len(calls.node), np.int64)
+    off[calls.begin[location] + before] = 1
+    of_call, next_of = stops.row[rows], stops.row[rows + 1]
+    is_whole = (of_call < len(calls.node)) & (next_of == of_call + 1)
+    return take(off, np.where(is_whole, of_call, UNKNOWN), 0)
+
+
 def _is_bare(sync: Sync) -> Mask:
     """Which locations have no region around all of their calls, shape (locations,)."""
     calls, regions = sync.calls, sync.regions
@@ -99,16 +117,27 @@ def _is_bare(sync: Sync) -> Mask:
 
 
 def _computation_node(
-    table: list[_Row], numbers: dict[tuple[int, str, int], int], before: int, after: int
+    table: list[_Row],
+    numbers: dict[tuple[int, str, int], int],
+    before: int,
+    after: int,
+    *,
+    is_off: bool,
 ) -> int:
     """The node of what is computed between two calls, made if there is none."""
     start, end = (_nodes_above(table, call) for call in (before, after))
     operation, parent = table[after]["function"], end[0]
     if all(table[node]["paradigm"] in _NO_FRAMES for node in end):
         call = UNKNOWN
-        row: _Row = {"function": f"between {table[before]['function']} and {operation}"}
+        what = f"{OFF_PROCESSOR} between" if is_off else "between"
+        row: _Row = {"function": f"{what} {table[before]['function']} and {operation}"}
     else:
-        call, row = after, _computing_up_to(table[end[-1]], operation)
+        call, row = (
+            after,
+            _computing_up_to(
+                table[end[-1]], operation, OFF_PROCESSOR if is_off else "computing"
+            ),
+        )
         mains = [_outermost_mains(table, chain) for chain in (start, end)]
         if all(mains):
             parent = mains[1][min(map(len, mains)) - 1]
@@ -127,12 +156,12 @@ def _outermost_mains(table: list[_Row], chain: list[int]) -> list[int]:
     return [*takewhile(lambda node: table[node]["function"] in MAINS, frames)]
 
 
-def _computing_up_to(frame: _Row, operation: str) -> _Row:
+def _computing_up_to(frame: _Row, operation: str, what: str) -> _Row:
     is_line = frame["begin_line"] is not None and frame["end_line"] is None
     is_known = frame["file"] and is_line and " @" not in operation  # a construct has its own
     place = f"@{frame['file']}:{frame['begin_line']}" if is_known else ""
     return {
-        "function": f"computing up to {operation}{place}",
+        "function": f"{what} up to {operation}{place}",
         "file": frame["file"],
         "begin_line": frame["begin_line"] if is_line else None,
     }

@@ -113,7 +113,7 @@ def computed_in(
     sync: Sync, nodes: Nodes, parts: Parts, pieces: _Pieces | None = None
 ) -> Integers:
     """How long each thread computed in each part, (parts, locations); not to manage teams."""
-    computes = np.array([not category for category in nodes.category], bool)
+    computes = nodes.computes
     location, node, part, length = pieces or _timeline_pieces(sync, nodes, parts, computes)
     rows = computes[node]
     computed = np.zeros((len(parts.keys), sync.locations), np.int64)

@@ -197,7 +197,7 @@ def work_of(trace: Trace, sync: Sync, nodes_table: pa.Table, clock: str) -> Work
     [counted] = efforts_of(trace, readings, [Effort(clock, call_cost=0)])
     node = nodes_before(trace, sync, readings)
     length = lengths(trace, readings)
-    computes = np.array([category == "" for category in nodes.category], bool)
+    computes = nodes.computes
     duration = np.ones(len(readings), np.int64)
     rows = np.flatnonzero(take(computes, node, missing=False))
     pace = _median_paces(node[rows], length[rows], counted.ticks[rows], len(nodes))

@@ -46,6 +46,8 @@ METRICS: Final = (
 time | Time | time of all threads, idle ones too
   execution | Execution | time without idle threads and the measurement's own
     comp | Computation | time outside of MPI and OpenMP's own
+      off_processor | Off the processor | of this: long stretches that hardly computed: in \
+files, asleep, or waiting for a processor
     mpi | MPI | time in calls of MPI
       mpi_management | Management | starting, ending, communicators, files, windows
         mpi_init_exit | Init and Finalize | MPI_Init and MPI_Finalize

@@ -16,6 +16,7 @@ from burstline.columns import AnyIntegers, take
 from burstline.identity import CallTree, Frame, last_frames
 from burstline.model import Trace
 from burstline.synchronisation import Sync
+from burstline.waits.absence import absence_in_regions
 from burstline.waits.sampled import Sampled, functions_by_place
 from burstline.waits.stops import stops_of
 
@@ -35,6 +36,8 @@ class Places:
     begins: dict[int, tuple[int, ...]] = field(default_factory=dict)
     # by call path of computing: the functions that samples found there, most first
     functions: dict[int, tuple[Sampled, ...]] = field(default_factory=dict)
+    # by call path of a region: how long each rank was off its processor there, ns
+    absent: dict[int, dict[int, int]] = field(default_factory=dict)
     regions: frozenset[int] = frozenset()  # call paths of regions: they have their first line
 
     def call(self, call_path: int, operation: str) -> str:
@@ -67,7 +70,8 @@ def places_of(trace: Trace, sync: Sync, tree: CallTree) -> Places:
     begins = {place: tuple(calls) for place, calls in by_time.items()}
     regions = frozenset(np.unique(tree.region_node).tolist())
     functions = functions_by_place(trace, stops, rows, follows)
-    return Places(_call_sites(trace, sync, tree), ends, begins, functions, regions)
+    absent = absence_in_regions(trace, sync)
+    return Places(_call_sites(trace, sync, tree), ends, begins, functions, absent, regions)
 
 
 def _call_sites(trace: Trace, sync: Sync, tree: CallTree) -> dict[int, tuple[str, ...]]:

@@ -107,7 +107,7 @@ def _computed_counts(trace: Trace, counters: Sequence[str]) -> tuple[Floats, Int
     # Behind a fork, and between the end of a region and the join, only the runtime works.
     forked = forks[forks + 1 < len(readings)] + 1
     in_runtime = np.concatenate([forked, joins])
-    computes = np.array([category == "" for category in nodes.category], bool)
+    computes = nodes.computes
     is_computed = np.asarray(take(computes, node, missing=False))
     is_computed[in_runtime] = False
     row = np.flatnonzero(is_computed)

@@ -9,9 +9,10 @@ import numpy as np
 import numpy.typing as npt
 import pyarrow as pa
 
-from burstline.columns import Floats, Integers
+from burstline.columns import Floats, Integers, Mask
 from burstline.model import COLLECTIVES
 from burstline.synchronisation import Sync
+from burstline.waits.absence import OFF_PROCESSOR
 from burstline.waits.metrics import PARENTS
 from burstline.waits.severities import Contributions, Severities
 
@@ -55,6 +56,9 @@ _LOCKS: Final = frozenset(
 )
 
 
+_COMPUTES: Final = ("", "off_processor")
+
+
 class Nodes:
     """The call tree as columns: parents, categories, and what is in a parallel region."""
 
@@ -75,6 +79,11 @@ class Nodes:
     def __len__(self) -> int:
         return len(self.parent)
 
+    @property
+    def computes(self) -> Mask:
+        """Which are outside of MPI and of OpenMP's own, where it may be off the processor."""
+        return np.array([each in _COMPUTES for each in self.category], bool)
+
     def inclusive(self, values: npt.NDArray[Any]) -> npt.NDArray[Any]:
         """Values of call paths with all below them."""
         whole = values.copy()
@@ -89,20 +98,20 @@ def chains_of(category: Sequence[str]) -> dict[str, Integers]:
     chosen: dict[str, list[int]] = {}
     for row, lowest in enumerate(category):
         metric = lowest
-        while metric not in {"", "execution", "time"}:
+        while metric not in {"", "comp", "execution", "time"}:
             chosen.setdefault(metric, []).append(row)
             metric = PARENTS.get(metric, "")
     return {metric: np.array(rows) for metric, rows in chosen.items()}
 
 
 def _category_of(name: str, paradigm: str, role: str) -> str:
-    """The lowest metric of the time tree that a node's time counts for; empty: computation."""
+    """The lowest metric of the time tree that a node's time counts for; empty: computing."""
     if name == "TRACE BUFFER FLUSH":
         return "overhead"
     if paradigm == "openmp":
         return "omp_lock_api" if name in _LOCKS else _OPENMP.get(role, "")
     if paradigm != "mpi":
-        return ""
+        return "off_processor" if name.startswith(OFF_PROCESSOR) else ""
     if name.startswith(_COMMUNICATORS) or name.endswith(("_port", "_name")):
         return "mpi_mgmt_comm"
     if name.startswith(("MPI_Wait", "MPI_Test")):

@@ -9,7 +9,7 @@ import burstline
 from burstline import show
 from burstline.cli import usage
 from burstline.cli.clock_options import clocks_asked, collectives_asked
-from burstline.cli.inputs import run_of
+from burstline.cli.inputs import detection, run_of
 from burstline.cli.products import in_folder, print_view, require_free
 from burstline.errors import ParameterError, plural
 
@@ -72,7 +72,8 @@ def run(arguments: Arguments) -> None:
     loop = _loop(arguments)
     efforts = clocks_asked(arguments, [arguments.clock])
     collectives = collectives_asked(arguments, is_logical=bool(efforts))
-    waits = run_of(arguments).waits(
+    opened = run_of(arguments)
+    waits = opened.waits(
         like=arguments.like,
         clock=efforts[0] if efforts else arguments.clock,
         collectives=collectives,
@@ -84,7 +85,8 @@ def run(arguments: Arguments) -> None:
     if path is not None:
         burstline.write(waits.profile, path, overwrite=arguments.force)
         show.note(f"{path}: {plural(len(waits.profile.stored), 'metric')}")
-    print_view(arguments, show.WaitsView(waits, arguments.top, metric))
+    checks = () if arguments.format == "csv" else opened.checks(waits, **detection(arguments))
+    print_view(arguments, show.WaitsView(waits, arguments.top, metric, checks))
 
 
 def _loop(arguments: Arguments) -> int | None:

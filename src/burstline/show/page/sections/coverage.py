@@ -109,7 +109,7 @@ def _unknown(report: Report) -> Iterator[tuple[str, Child]]:
             "Clocks",
             f"{events} stamped before the cause, by up to {worst}.",
         )
-    for each in verdict_on_waits(waits):
+    for each in verdict_on_waits(waits, report.verdict.checks):
         if each.question == "but":
             yield "Doubt", each.sentence
 

@@ -11,6 +11,7 @@ import numpy as np
 from burstline.answers import (
     FACTORS,
     GOOD,
+    PROCESSORS_ALONE,
     Answer,
     Fact,
     Known,
@@ -316,8 +317,8 @@ def _processor(report: Report) -> Picture:
     on = report.summary.processor
     if on is None or not on.elapsed_ns:
         return None
-    [bound] = [each.bound for each in report.verdict.checks if each.inferred]
-    share = min(on.counted_ns / on.elapsed_ns, 1.0)
+    [check] = [each for each in report.verdict.checks if each.name == PROCESSORS_ALONE]
+    share, bound = check.figure or 0, check.bound
     rows = [("of all computing", charts.bar(share, _BAR, tick=bound), share_text(share))]
     return f"Share of time on a processor, by {on.counter}", _mini(rows)
 

@@ -1,0 +1,1 @@
+"""Experiments with what a run may be judged by."""

@@ -1,0 +1,167 @@
+"""Whether a run may be judged, in words: what holds, what does not, and what that spoils."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Final
+
+from burstline.answers.fitness import (
+    CALLERS_KNOWN,
+    CHEAP,
+    CLOCKS_IN_ORDER,
+    LONG_ENOUGH,
+    NOTHING_DROPPED,
+    OF_TICKS,
+    OPENMP_SEEN,
+    PROCESSORS_ALONE,
+    REPEATED,
+    failed_of,
+)
+from burstline.answers.values import Check, Fact, Sentence
+from burstline.answers.words import (
+    NOTHING,
+    Phrase,
+    capital,
+    counted,
+    joined,
+    phrase,
+    sentence,
+    share,
+    time,
+)
+
+_HOLDS: Final = {
+    LONG_ENOUGH: "it lasts {figure}",
+    REPEATED: "it repeats itself {figure} times",
+    PROCESSORS_ALONE: "ranks were on a processor for {figure} of their computing",
+    CALLERS_KNOWN: "callers are known for {figure} of the calls",
+    CHEAP: "recording took {figure} of the time",
+    NOTHING_DROPPED: "nothing was dropped",
+    CLOCKS_IN_ORDER: "clocks agree",
+}
+"""What is said where a check holds; that of OpenMP is told only where it does not."""
+_UNKNOWN: Final = {
+    PROCESSORS_ALONE: "whether ranks shared processors",
+    OPENMP_SEEN: "whether threads of OpenMP ran",
+}
+"""What is said not to be known; the table of checks has the others."""
+_DOUBTS: Final = {
+    NOTHING_DROPPED: "As the trace lacks something, this may be wrong.",
+    CLOCKS_IN_ORDER: "As clocks disagree, this may be wrong.",
+    OPENMP_SEEN: "As threads of OpenMP ran unseen, they may cause it.",
+    CHEAP: "As recording took much of the time, it may cause it.",
+    LONG_ENOUGH: "In so short a run this may be chance.",
+    REPEATED: "As so little repeats, this may be chance.",
+}
+"""What each check that does not hold makes of a cause; of shared processors none is told."""
+
+UNTOLD: Final = (
+    "who causes it cannot be told, as whoever waited for a processor came late and made others "
+    "wait"
+)
+"""What is said in place of a cause where ranks shared processors."""
+
+
+def judged(checked: tuple[Check, ...]) -> Sentence:
+    """Whether the run may be judged, and if not, what is wrong and what helps."""
+    if (care := with_care(checked)) is not None:
+        return care
+    holds = [_holds(check) for check in checked if check.passed and check.name in _HOLDS]
+    return sentence(
+        "judged",
+        "This run may be judged by its trace{holds}.{unknown}",
+        holds=phrase(": {all}", all=_enumerated(holds)) if holds else NOTHING,
+        unknown=_unknown(checked),
+    )
+
+
+def with_care(checked: tuple[Check, ...]) -> Sentence | None:
+    """What is wrong with a run, and what helps, before anything else is said of it."""
+    failed = failed_of(checked)
+    if not failed:
+        return None
+    return sentence(
+        "judged",
+        "Judge this run with care: {fails}. {remedies}{unknown}",
+        fails=joined("; ", *map(fails, failed)),
+        remedies=" ".join(dict.fromkeys(f"{capital(check.remedy)}." for check in failed)),
+        unknown=_unknown(checked),
+    )
+
+
+def of_clock(checked: tuple[Check, ...], unit: str) -> tuple[Check, ...]:
+    """The checks that say something of times in a unit: ticks do not depend on the machine."""
+    return tuple(each for each in checked if unit == "ns" or each.name in OF_TICKS)
+
+
+def is_shared(checked: tuple[Check, ...]) -> bool:
+    """Whether ranks shared processors, so that whoever waited for one came late."""
+    return any(each.name == PROCESSORS_ALONE and each.passed is False for each in checked)
+
+
+def doubt(checked: tuple[Check, ...]) -> str:
+    """What makes a cause doubtful, as a sentence; nothing where none is told."""
+    if is_shared(checked):
+        return ""  # no cause is told
+    spoilt = [each.name for each in failed_of(checked) if each.name in _DOUBTS]
+    return _DOUBTS[spoilt[0]] if spoilt else ""
+
+
+def _enumerated(phrases: Sequence[Phrase]) -> Phrase:
+    return joined(" and ", joined(", ", *phrases[:-1]), *phrases[-1:])
+
+
+def _unknown(checked: tuple[Check, ...]) -> Phrase:
+    """What the trace does not tell, and why, as sentences."""
+    unknown = [each for each in checked if each.passed is None and each.name in _UNKNOWN]
+    said = (f" {capital(_UNKNOWN[each.name])} is not known: {each.remedy}." for each in unknown)
+    return Phrase("".join(said))
+
+
+def _figure(check: Check) -> Fact:
+    if check.unit == "ns":
+        return time(check.name, check.figure or 0)
+    if check.unit == "share":
+        return share(check.name, check.figure or 0)
+    return Fact(check.name, round(check.figure or 0), "count")
+
+
+def _holds(check: Check) -> Phrase:
+    text = _HOLDS[check.name]
+    return phrase(text, figure=_figure(check)) if "{" in text else Phrase(text)
+
+
+_FAILS: Final = {
+    LONG_ENOUGH: "it lasts only {figure}, less than {bound}",
+    REPEATED: "it repeats itself only {times}",
+    PROCESSORS_ALONE: (
+        "ranks probably shared processors: {by}they were on one for only {figure} of their "
+        "computing (sleeping or reading files looks the same)"
+    ),
+    CALLERS_KNOWN: "callers are known for only {figure} of the calls",
+    CHEAP: "recording took about {figure} of the time",
+    NOTHING_DROPPED: "{losses} of records met",
+    CLOCKS_IN_ORDER: "clocks disagree: events are up to {figure} before their cause",
+    OPENMP_SEEN: "threads of OpenMP ran, and none was recorded",
+}
+_FAILS_WHOLLY: Final = {
+    REPEATED: "nothing repeats in it",
+    CALLERS_KNOWN: "callers are not known",
+    CLOCKS_IN_ORDER: "messages arrive before they are sent, so clocks disagree",
+}
+"""The same where the figure is 0, or nobody measured it."""
+
+
+def fails(check: Check) -> Phrase:
+    """What is wrong where a check does not hold."""
+    if not check.figure and check.name in _FAILS_WHOLLY:
+        return Phrase(_FAILS_WHOLLY[check.name])
+    count = round(check.figure or 0)
+    return phrase(
+        _FAILS[check.name],
+        figure=_figure(check),
+        bound=time(f"bound of {check.name}", check.bound),
+        times=counted(count, "time"),
+        losses=counted(count, "loss", nouns="losses"),
+        by=f"by {check.by} " if check.by else "",
+    )

@@ -1,0 +1,73 @@
+"""Where threads are off their processors: long stretches in which hardly anything is computed.
+
+Between calls that no function is known of, such a stretch is a place of its own. Of a program
+that reports its functions, it belongs to the one that its middle lies in.
+"""
+
+from __future__ import annotations
+
+from collections import defaultdict
+from typing import Final
+
+import numpy as np
+
+from burstline.columns import UNKNOWN, AnyIntegers, Integers, numpy_columns
+from burstline.model import Trace, is_off_processor, processor_clock
+from burstline.synchronisation import Sync
+
+OFF_PROCESSOR: Final = "off the processor"
+"""What the name of a call path begins with that is no computing: nobody computes there."""
+
+
+def off_stretches(trace: Trace) -> tuple[AnyIntegers, Integers, Integers, Integers]:
+    """The stretches off the processor: location, the call before each there, start and end."""
+    name = processor_clock(trace)
+    if name is None:
+        none = np.zeros(0, np.int64)
+        return none, none, none, none
+    location, start, end, before, counted = numpy_columns(
+        trace.table("bursts"), "location", "start_ns", "end_ns", "call_before", name
+    )
+    off = (before >= 0) & is_off_processor(end - start, counted)
+    return location[off], before[off], start[off], end[off]
+
+
+def absence_in_regions(trace: Trace, sync: Sync) -> dict[int, dict[int, int]]:
+    """How long ranks were off their processors in regions, ns: by call path, then by rank."""
+    location, before, start, end = off_stretches(trace)
+    if not len(location) or not trace.rows("regions"):
+        return {}
+    calls = sync.calls.begin[location] + before
+    if len(sync.computation_node):
+        unknown = sync.computation_node[calls] == UNKNOWN
+        location, start, end = location[unknown], start[unknown], end[unknown]
+    region = _region_at(trace, sync, location, (start + end) // 2)
+    found: dict[int, dict[int, int]] = defaultdict(lambda: defaultdict(int))
+    inside = region >= 0
+    columns = (
+        sync.regions.node[region[inside]],
+        sync.rank[location[inside]],
+        (end - start)[inside],
+    )
+    for node, rank, length in zip(*(column.tolist() for column in columns), strict=True):
+        if node >= 0:
+            found[node][rank] += length
+    return {node: dict(ranks) for node, ranks in found.items()}
+
+
+def _region_at(trace: Trace, sync: Sync, location: AnyIntegers, time_ns: Integers) -> Integers:
+    """The innermost region around each moment, as its row; -1 without one."""
+    regions = sync.regions
+    (parent,) = trace.arrays("regions", "parent")
+    row = np.full(len(location), UNKNOWN, np.int64)
+    for where in np.unique(location).tolist():
+        here = location == where
+        first, last = regions.begin[where], regions.begin[where + 1]
+        entered = np.searchsorted(regions.enter_ns[first:last], time_ns[here], side="right")
+        row[here] = np.where(entered > 0, first + entered - 1, UNKNOWN)
+    left = np.flatnonzero(row >= 0)
+    while len(left := left[row[left] >= 0]):
+        left = left[regions.leave_ns[row[left]] <= time_ns[left]]
+        above = parent[row[left]]
+        row[left] = np.where(above >= 0, regions.begin[location[left]] + above, UNKNOWN)
+    return row

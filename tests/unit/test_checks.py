@@ -1,0 +1,230 @@
+"""Whether a run may be judged: each check fails on a run made for it, none on a sound one."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+
+import burstline
+from burstline import show
+from burstline.answers import verdict_on_waits
+from burstline.model import is_off_processor
+from burstline.selection import select
+from burstline.testing import trace_of
+from verdicts import MS, looping
+
+NAMES = [
+    "long enough",
+    "enough iterations",
+    "processors not shared",
+    "callers known",
+    "recorded at little cost",
+    "nothing dropped",
+    "clocks in order",
+    "OpenMP seen",
+]
+LOSS = "defect odd loss 3 here"
+OUTLINED = "path 1 main._omp_fn.0 under 0 file solver.c line 50"
+EARLY = """
+ranks 2
+0 | 0 enter MPI_Init | 1000000 leave
+  | 9000000 enter MPI_Send | 9000000 send to 1 bytes 8 | 9100000 leave
+  | 9200000 enter MPI_Finalize | 9300000 leave
+1 | 0 enter MPI_Init | 1000000 leave
+  | 2000000 enter MPI_Recv | 3000000 receive from 0 bytes 8 | 3000000 leave
+  | 9200000 enter MPI_Finalize | 9300000 leave
+"""
+
+
+def checks_of(trace):
+    return {each.name: each for each in burstline.open(trace).verdict().checks}
+
+
+def told(trace):
+    """What is said of its waits, with the checks."""
+    run = burstline.open(trace)
+    waits = run.waits()
+    return {each.question: each.sentence for each in verdict_on_waits(waits, run.checks(waits))}
+
+
+def sound(lost="meta overhead_ns 1000000", **given):
+    return looping(**{"cpu": 1, "lost": lost, **given})
+
+
+def test_a_sound_run_holds_all_checks():
+    checks = checks_of(sound())
+
+    assert [*checks] == NAMES
+    assert all(each.passed for each in checks.values())
+    assert told(sound())["cause"].endswith(
+        "takes longer there than for those who wait. Look there first. Recorded with samples "
+        "of call stacks, or compiled with -finstrument-functions, the program tells which "
+        "function it is."
+    )
+    assert "judged" not in told(sound())
+
+
+@pytest.mark.parametrize(
+    ("name", "trace", "figure", "passed"),
+    [
+        ("long enough", sound(steps=9), 900 * MS, False),
+        ("enough iterations", sound(steps=19), 19, False),
+        ("enough iterations", sound(steps=20), 20, True),
+        ("enough iterations", sound(steps=0), 0, False),
+        ("processors not shared", sound(cpu=0.9), 0.9, False),
+        ("processors not shared", sound(cpu=None), None, None),
+        ("callers known", sound(path=False), 0, False),
+        ("recorded at little cost", sound(lost="meta overhead_ns 200000000"), 0.04, False),
+        ("recorded at little cost", sound(lost="meta overhead_ns x"), None, None),
+        ("nothing dropped", sound(lost=LOSS), 3, False),
+        ("clocks in order", trace_of(EARLY), 6 * MS, False),
+        ("OpenMP seen", sound(lost=OUTLINED), 1, False),
+        ("OpenMP seen", sound(lost="defect openmp_not_recorded info 1 libgomp.so.1"), 0, None),
+    ],
+)
+def test_each_check_fails_on_a_run_made_for_it(name, trace, figure, passed):
+    check = checks_of(trace)[name]
+
+    assert check.passed is passed
+    assert check.figure == (None if figure is None else pytest.approx(figure, rel=0.01))
+    assert check.remedy
+
+
+def test_iterations_of_an_inner_loop_count_that_spans_most():
+    lines = []
+    for rank in range(2):
+        parts = ["0 enter MPI_Init path 0 | 1 leave"]
+        at = 1
+        for _ in range(4):
+            for _ in range(6):
+                parts.append(f"{at + 5} enter MPI_Barrier path 1 | {at + 6} leave")
+                at += 10
+            parts.append(f"{at + 1} enter MPI_Allreduce path 2 | {at + 2} leave")
+            at += 3
+        parts.append(f"{at + 1} enter MPI_Finalize path 0 | {at + 2} leave")
+        lines.append(f"{rank} | " + " | ".join(parts))
+    paths = "".join(f"path {k} main file a.c line {k}\n" for k in range(3))
+
+    check = checks_of(trace_of(f"ranks 2\n{paths}" + "\n".join(lines)))["enough iterations"]
+
+    assert (check.figure, check.passed) == (24, True)
+
+
+def test_a_verdict_on_waits_says_first_what_does_not_hold():
+    shared, short, lossy = (
+        told(trace) for trace in (sound(cpu=0.5), sound(steps=9), sound(lost=LOSS))
+    )
+
+    assert [*shared] == ["judged", "lost", "where", "cause"]
+    assert shared["judged"].startswith("Judge this run with care: ranks probably shared ")
+    assert shared["cause"] == (
+        "Who causes it cannot be told, as whoever waited for a processor came late and made "
+        "others wait."
+    )
+    assert "In so short a run this may be chance." in short["cause"]
+    assert "As the trace lacks something, this may be wrong." in lossy["cause"]
+    for each in (shared, short, lossy):
+        assert "Look there first" not in each["cause"]
+
+
+def test_ticks_are_judged_by_what_a_logical_clock_tells():
+    run = burstline.open(sound(cpu=0.5, steps=9))
+    ticks = run.waits(clock="lt_1")
+    lossy = burstline.open(sound(lost=LOSS)).checks(ticks)
+
+    assert verdict_on_waits(ticks, run.checks(ticks))[0].question == "lost"
+    assert verdict_on_waits(ticks, lossy)[0].question == "judged"
+
+
+def test_stamps_that_were_corrected_are_in_order():
+    run = burstline.open(trace_of(EARLY))
+
+    [clocks] = [each for each in run.checks(run.waits(correct=True)) if "clocks" in each.name]
+
+    assert (clocks.figure, clocks.passed) == (0, True)
+
+
+def test_the_cost_of_a_part_is_that_of_its_time():
+    whole = sound(lost="meta overhead_ns 100000000")
+    part = select(whole, start_ns=0, end_ns=500 * MS)
+
+    costs = [checks_of(each)["recorded at little cost"].figure for each in (whole, part)]
+
+    assert costs == pytest.approx([0.02, 0.02], rel=0.01)
+    assert select(whole, start_ns=0).metadata == whole.metadata
+
+
+def test_sleep_at_one_place_is_no_sharing_where_all_else_computes():
+    naps = checks_of(sound(cpu=(0.05, 1), computing=(70, 95)))["processors not shared"]
+    hardly = checks_of(sound(cpu=(0.05, 1), computing=(70, 10)))["processors not shared"]
+
+    assert naps.passed
+    assert not hardly.passed
+    assert hardly.figure == pytest.approx((3.5 + 10) / 80, rel=0.01)
+
+
+@pytest.mark.parametrize(
+    ("elapsed", "counted", "is_off"),
+    [
+        (80 * MS, 8 * MS, True),
+        (80 * MS, 11 * MS, False),
+        (MS - 1, 0, False),
+        (MS, 0, True),
+        (80 * MS, -(2**63), False),
+    ],
+)
+def test_a_long_stretch_that_hardly_computes_is_off_the_processor(elapsed, counted, is_off):
+
+    stretch = np.array([elapsed], np.int64), np.array([counted], np.int64)
+
+    assert is_off_processor(*stretch).tolist() == [is_off]
+
+
+def test_checks_are_in_the_documents_of_info_and_waits():
+    run = burstline.open(sound(cpu=0.5))
+    waits = run.waits()
+
+    view = show.WaitsView(waits, checks=run.checks(waits))
+
+    assert view.document()["checks"] == run.verdict().as_dict()["checks"]
+    assert view.document()["checks"][2] == {
+        "name": "processors not shared",
+        "figure": 0.5,
+        "unit": "share",
+        "bound": 0.95,
+        "passed": False,
+        "remedy": "run it again with a processor for each rank before changing code",
+        "inferred": False,
+        "by": "task-clock",
+    }
+
+
+@pytest.mark.parametrize("cpu", [(0.03, 1), (0.1, 1)])
+def test_a_rank_that_is_late_off_its_processor_is_said_to_compute_nothing(cpu):
+    trace = looping(cpu=cpu, computing=(80, 60))
+    run = burstline.open(trace)
+    waits = run.waits()
+
+    said = told(trace)
+    of_run = {each.question: each.sentence for each in run.verdict().sentences}
+
+    assert waits.profile.total("off_processor") == 25 * 80 * MS
+    assert waits.profile.total("comp") == 25 * 140 * MS
+    assert "judged" not in said  # all else computes, so nobody shared a processor
+    assert said["cause"] == (
+        "Rank 0 causes most of it, 100.0 %: above all (100.0 %), it is off the processor from "
+        "MPI_Barrier, solver.c:42, or MPI_Init, solver.c:42, to MPI_Barrier, solver.c:42, in "
+        "main or what it calls: it reads files, sleeps, or waits for a processor, and computes "
+        "nothing. Look there first."
+    )
+    assert of_run["waits"].endswith(
+        "in main or what it calls (100.0 %), where it reads files, sleeps, or waits for a "
+        "processor, and computes nothing."
+    )
+
+
+def test_a_rank_off_its_processor_is_named_even_where_hardly_anything_computes():
+    said = told(looping(cpu=(0.05, 1), computing=(80, 10)))
+
+    assert said["judged"].startswith("Judge this run with care: ranks probably shared ")
+    assert said["cause"].endswith("waits for a processor, and computes nothing.")
