@@ -94,9 +94,7 @@ ANSWERS = {
     ),
     "large_messages": Answer(TRANSFER, TRANSFER),
     "fortran": Answer(
-        pattern(
-            "Rank 1 causes", f"{OFF} from {SENDRECV}", f"to {SENDRECV}, in main, ", ABSENT
-        ),
+        pattern("Rank 1 causes", f"{OFF} from {SENDRECV}", f"to {SENDRECV}, in main, ", ABSENT),
         pattern(
             "Rank 1 causes",
             f"{OFF} in work_and_wait::relax (imbalance.f90:",

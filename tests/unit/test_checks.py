@@ -24,6 +24,7 @@ NAMES = [
     "OpenMP seen",
 ]
 LOSS = "defect odd loss 3 here"
+WAITED = 1 / 6, 1  # ranks work 15 and 10 ms of each 100, in 90 and 10 ms
 OUTLINED = "path 1 main._omp_fn.0 under 0 file solver.c line 50"
 EARLY = """
 ranks 2
@@ -112,7 +113,7 @@ def test_iterations_of_an_inner_loop_count_that_spans_most():
 
 def test_a_verdict_on_waits_says_first_what_does_not_hold():
     shared, short, lossy = (
-        told(trace) for trace in (sound(cpu=0.5), sound(steps=9), sound(lost=LOSS))
+        told(trace) for trace in (sound(cpu=WAITED), sound(steps=9), sound(lost=LOSS))
     )
 
     assert [*shared] == ["judged", "lost", "where", "cause"]
@@ -125,6 +126,43 @@ def test_a_verdict_on_waits_says_first_what_does_not_hold():
     assert "As the trace lacks something, this may be wrong." in lossy["cause"]
     for each in (shared, short, lossy):
         assert "Look there first" not in each["cause"]
+
+
+def test_who_works_longer_is_named_though_processors_were_shared():
+    said = told(sound(cpu=0.6))
+
+    assert said["judged"].startswith("Judge this run with care: ranks probably shared ")
+    assert said["cause"].startswith(
+        "Rank 0 causes most of it, 100.0 %: above all (96.0 %), comp"
+    )
+    assert (
+        "As processors were probably shared, a part of it may be the machine's."
+        in said["cause"]
+    )
+    assert "Look there first" not in said["cause"]
+
+
+@pytest.mark.parametrize(("cpu", "is_named"), [(0.6, True), (WAITED, False)])
+def test_of_functions_all_that_a_rank_computes_is_taken(cpu, is_named):
+    lines = []
+    for rank, (mine, used) in enumerate(((90, cpu), (10, cpu))):
+        worked = round((used[rank] if isinstance(used, tuple) else used) * mine * MS)
+        parts = [f"0 enter main | 0 enter MPI_Init | {MS} leave cpu=0"]
+        for step in range(25):
+            begin, end = (1 + step * 100) * MS, (101 + step * 100) * MS
+            stop = begin + mine * MS
+            parts.append(
+                f"{begin} enter relax | {stop} leave | {stop} enter MPI_Barrier cpu="
+                f"{worked} | {stop} begin | {end} end | {end} leave cpu=0"
+            )
+        parts.append(f"{2501 * MS} enter MPI_Finalize cpu=0 | {2502 * MS} leave")
+        lines.append(f"{rank} | " + " | ".join([*parts, f"{2502 * MS} leave"]))
+    trace = trace_of('ranks 2\ncounter "cpu" unit "ns" mode delta\n' + "\n".join(lines))
+
+    said = told(trace)["cause"]
+
+    assert ("relax called by main takes longer there" in said) is is_named
+    assert ("cannot be told" in said) is not is_named
 
 
 def test_ticks_are_judged_by_what_a_logical_clock_tells():

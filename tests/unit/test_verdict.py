@@ -40,13 +40,13 @@ def test_a_run_that_holds_all_checks_may_be_judged():
 
 
 def test_of_ranks_that_share_processors_no_cause_is_told():
-    trace = looping(cpu=0.3)
+    trace = looping(cpu=(1 / 6, 1))
 
     said = told(trace)
 
     assert said["judged"] == (
         "Judge this run with care: ranks probably shared processors: by task-clock they were "
-        "on one for only 30.0 % of their computing (sleeping or reading files looks the "
+        "on one for only 25.0 % of their computing (sleeping or reading files looks the "
         "same). Run it again with a processor for each rank before changing code."
     )
     assert said["waits"].endswith(
@@ -55,7 +55,7 @@ def test_of_ranks_that_share_processors_no_cause_is_told():
     )
     alone = check_of(trace, "processors not shared")
     assert (alone.passed, alone.bound, alone.by) == (False, 0.95, "task-clock")
-    assert alone.figure == pytest.approx(0.3)
+    assert alone.figure == pytest.approx(0.25)
 
 
 def test_ranks_that_hardly_compute_may_share_their_processors_in_mpi():

@@ -46,6 +46,7 @@ _UNKNOWN: Final = {
 }
 """What is said not to be known; the table of checks has the others."""
 _DOUBTS: Final = {
+    PROCESSORS_ALONE: "As processors were probably shared, a part of it may be the machine's.",
     NOTHING_DROPPED: "As the trace lacks something, this may be wrong.",
     CLOCKS_IN_ORDER: "As clocks disagree, this may be wrong.",
     OPENMP_SEEN: "As threads of OpenMP ran unseen, they may cause it.",
@@ -53,7 +54,7 @@ _DOUBTS: Final = {
     LONG_ENOUGH: "In so short a run this may be chance.",
     REPEATED: "As so little repeats, this may be chance.",
 }
-"""What each check that does not hold makes of a cause; of shared processors none is told."""
+"""What each check that does not hold makes of a cause that is told."""
 
 UNTOLD: Final = (
     "who causes it cannot be told, as whoever waited for a processor came late and made others "
@@ -100,9 +101,7 @@ def is_shared(checked: tuple[Check, ...]) -> bool:
 
 
 def doubt(checked: tuple[Check, ...]) -> str:
-    """What makes a cause doubtful, as a sentence; nothing where none is told."""
-    if is_shared(checked):
-        return ""  # no cause is told
+    """What makes a cause doubtful, as a sentence; nothing where nothing does."""
     spoilt = [each.name for each in failed_of(checked) if each.name in _DOUBTS]
     return _DOUBTS[spoilt[0]] if spoilt else ""
 

@@ -13,7 +13,7 @@ from burstline.answers.fitness import checks
 from burstline.answers.judged import UNTOLD, doubt, is_shared, judged
 from burstline.answers.places import absent_text, inside_text, is_off, place_of, place_text
 from burstline.answers.values import Check, Fact, Place, Sentence
-from burstline.answers.waits import ABSENT, LITTLE, is_by_absence, not_understood, titled
+from burstline.answers.waits import ABSENT, LITTLE, is_of_rank, not_understood, titled
 from burstline.answers.words import (
     NOTHING,
     Phrase,
@@ -284,7 +284,9 @@ def _waits(
             "Threads wait for {every} of the time: too little to look for a cause.",
             every=share("waiting", every),
         )
-    return Sentence(question, *joined(" ", *told, Phrase(doubt(checked))))
+    if not any(UNTOLD in each.text for each in told):
+        told.append(Phrase(doubt(checked)))
+    return Sentence(question, *joined(" ", *told))
 
 
 def _worst(waits: Waits, whole: int, checked: tuple[Check, ...]) -> Iterator[Phrase]:
@@ -336,7 +338,7 @@ def _wait(waits: Waits, wait: Largest, whole: int, checked: tuple[Check, ...]) -
 def _cause(waits: Waits, wait: Largest, checked: tuple[Check, ...]) -> Phrase:
     """Who causes most of a wait, and where, in a few words."""
     of_threads = wait.metric == _IDLE
-    if is_shared(checked) and not is_by_absence(
+    if is_shared(checked) and not is_of_rank(
         waits, None if of_threads else costs_of(waits, wait)
     ):
         return Phrase(UNTOLD)

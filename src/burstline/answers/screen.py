@@ -37,7 +37,7 @@ from burstline.answers.run import (
     longest_loop,
 )
 from burstline.answers.values import Check, Fact, Place, Sentence
-from burstline.answers.waits import ABSENT, LITTLE, POINTS_TO, is_by_absence
+from burstline.answers.waits import ABSENT, LITTLE, POINTS_TO, is_of_rank
 from burstline.answers.words import (
     Phrase,
     capital,
@@ -421,7 +421,7 @@ def _cause(known: Known) -> Answer | None:
     if waits_ns(waits, ends_of(waits.profile)) / whole < LITTLE:
         return None
     costs = delay_costs(waits)
-    if is_shared(known.checks) and not is_by_absence(waits, costs):
+    if is_shared(known.checks) and not is_of_rank(waits, costs):
         return Answer(name, question, (Sentence(name, f"{capital(UNTOLD)}."),))
     if costs is None:
         said = Sentence(name, "The trace does not tell what late ranks did.")
@@ -515,8 +515,7 @@ def _tuning(known: Known) -> Iterator[Sentence]:
     if worst == "transfer":
         yield Sentence(name, capital(POINTS_TO))
         return
-    # Whoever waits for a processor comes late, so no rank is named then.
-    blamed = None if waits is None or is_shared(known.checks) else _blamed(waits)
+    blamed = _blamed(known)
     if blamed is not None:
         yield blamed
         return
@@ -536,10 +535,13 @@ _ADVICE: Final = {
 }
 
 
-def _blamed(waits: Waits) -> Sentence | None:
+def _blamed(known: Known) -> Sentence | None:
     """Where to look first: what one rank does longer than the others."""
-    costs = delay_costs(waits)
-    if costs is None or costs.of_mpi > 1 / 2:
+    waits = known.waits
+    costs = None if waits is None else delay_costs(waits)
+    if waits is None or costs is None or costs.of_mpi > 1 / 2:
+        return None
+    if is_shared(known.checks) and not is_of_rank(waits, costs):
         return None
     blame = blame_for(waits, costs)
     if not blame.stands_out:

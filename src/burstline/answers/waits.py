@@ -40,6 +40,7 @@ from burstline.waits import (
     transfer_ns,
     waits_in_mpi_ns,
     waits_ns,
+    works_longer,
 )
 
 LITTLE: Final = 0.05
@@ -247,7 +248,7 @@ def _of_transfer(waits: Waits) -> list[Sentence]:
 def cause_of(waits: Waits, largest: Largest, checked: tuple[Check, ...]) -> Phrase:
     """Who causes most of a wait, and where: by computing, unless most is time in MPI."""
     costs = None if largest.metric == _IDLE else costs_of(waits, largest)
-    if is_shared(checked) and not is_by_absence(waits, costs):
+    if is_shared(checked) and not is_of_rank(waits, costs):
         return Phrase(f"{capital(UNTOLD)}.")
     if largest.metric == _IDLE:
         return _cause_of_idle(waits, largest, checked)
@@ -268,12 +269,16 @@ def cause_of(waits: Waits, largest: Largest, checked: tuple[Check, ...]) -> Phra
     )
 
 
-def is_by_absence(waits: Waits, costs: Costs | None) -> bool:
-    """Whether one rank causes a wait by being off its processor, whyever it is."""
+def is_of_rank(waits: Waits, costs: Costs | None) -> bool:
+    """Whether one rank causes a wait, even if it shared its processor.
+
+    It works longer by the time that it was on one, or it is off it where it comes late.
+    """
     if costs is None or costs.of_mpi > 1 / 2:
         return False
     blame = blame_for(waits, costs)
-    return blame.stands_out and is_off(waits, blame.place, blame.rank)
+    is_absent = blame.stands_out and is_off(waits, blame.place, blame.rank)
+    return is_absent or works_longer(waits, blame)
 
 
 def _rest_by_computing(waits: Waits, costs: Costs, checked: tuple[Check, ...]) -> Phrase:
@@ -310,7 +315,11 @@ def _cause_by_computing(waits: Waits, blame: Blame, checked: tuple[Check, ...]) 
         return phrase(
             "Rank {rank} causes {most}, {of_rank}: above all ({of_place}), it is {where}: "
             "{absent}.{then}",
-            **parts | {"where": absent_text(waits, blame.place, rank)},
+            **parts
+            | {
+                "where": absent_text(waits, blame.place, rank),
+                "then": "" if is_shared(checked) else _then(checked),
+            },
         )
     return phrase(
         "Rank {rank} causes {most}, {of_rank}: above all ({of_place}), {where} takes longer "
@@ -321,8 +330,6 @@ def _cause_by_computing(waits: Waits, blame: Blame, checked: tuple[Check, ...]) 
 
 def _then(checked: tuple[Check, ...]) -> str:
     """What to do about a cause, behind it: to look there, unless it is doubtful."""
-    if is_shared(checked):
-        return ""  # what to do was said first
     return f" {doubt(checked) or 'Look there first.'}"
 
 

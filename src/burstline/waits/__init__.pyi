@@ -24,6 +24,7 @@ from burstline.waits.blame import largest_waits as largest_waits
 from burstline.waits.blame import transfer_ns as transfer_ns
 from burstline.waits.blame import waits_in_mpi_ns as waits_in_mpi_ns
 from burstline.waits.blame import waits_ns as waits_ns
+from burstline.waits.blame import works_longer as works_longer
 from burstline.waits.computation import with_computation as with_computation
 from burstline.waits.division import time_line as time_line
 from burstline.waits.idle import Keeper as Keeper

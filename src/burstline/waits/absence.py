@@ -11,7 +11,7 @@ from typing import Final
 
 import numpy as np
 
-from burstline.columns import UNKNOWN, AnyIntegers, Integers, numpy_columns
+from burstline.columns import NO_VALUE, UNKNOWN, AnyIntegers, Integers, distinct, numpy_columns
 from burstline.model import Trace, is_off_processor, processor_clock
 from burstline.synchronisation import Sync
 
@@ -30,6 +30,37 @@ def off_stretches(trace: Trace) -> tuple[AnyIntegers, Integers, Integers, Intege
     )
     off = (before >= 0) & is_off_processor(end - start, counted)
     return location[off], before[off], start[off], end[off]
+
+
+def time_on_processor(trace: Trace, sync: Sync) -> dict[int, dict[int, int]]:
+    """How long ranks were on a processor while they computed, ns: by call path, then by rank.
+
+    Below -1 is all of their computing, whichever call path it has.
+    """
+    name = processor_clock(trace)
+    if name is None:
+        return {}
+    location, before, counted = numpy_columns(
+        trace.table("bursts"), "location", "call_before", name
+    )
+    known = (before >= 0) & (counted != NO_VALUE)
+    location, before, counted = location[known], before[known], counted[known]
+    rank = sync.rank[location]
+    columns = [(np.full(len(rank), UNKNOWN), rank, counted)]
+    if len(sync.computation_node):
+        columns.append(
+            (sync.computation_node[sync.calls.begin[location] + before], rank, counted)
+        )
+    found: dict[int, dict[int, int]] = defaultdict(dict)
+    for number, (node, ranks, value) in enumerate(columns):
+        first, group = distinct(node, ranks)
+        sums = np.zeros(len(first), np.int64)
+        np.add.at(sums, group, value)
+        rows = zip(node[first].tolist(), ranks[first].tolist(), sums.tolist(), strict=True)
+        for place, each, time in rows:
+            if number == 0 or place >= 0:
+                found[place][each] = time
+    return dict(found)
 
 
 def absence_in_regions(trace: Trace, sync: Sync) -> dict[int, dict[int, int]]:

@@ -164,6 +164,28 @@ def blame_for(waits: Waits, costs: Costs) -> Blame:
     )
 
 
+def works_longer(waits: Waits, blame: Blame) -> bool:
+    """Whether who is blamed is longer on a processor, too: no wait for one makes it late.
+
+    Of a place that no counter tells of, such as a function, all that a rank computes is taken.
+    """
+    profile, processor = waits.profile, waits.places.processor
+    is_told = blame.place in processor
+    counted = processor.get(blame.place if is_told else -1, {})
+    ranks = profile.locations["rank"].to_numpy()
+    if not blame.stands_out or not counted:
+        return False
+    spent = (
+        profile.exclusive("time")[blame.place]
+        if is_told
+        else profile.exclusive("comp").sum(axis=0)
+    )
+    others = max(len(np.unique(ranks)) - 1, 1)
+    elapsed = spent[ranks == blame.rank].sum() - spent[ranks != blame.rank].sum() / others
+    own = counted.get(blame.rank, 0)
+    return own - (sum(counted.values()) - own) / others > elapsed / 2 > 0
+
+
 def _stands_out(waits: Waits, costs: Costs, rank: int) -> bool:
     """Whether a rank takes longer than others where it causes most, and not by turns with them.
 

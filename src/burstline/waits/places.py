@@ -16,7 +16,7 @@ from burstline.columns import AnyIntegers, take
 from burstline.identity import CallTree, Frame, last_frames
 from burstline.model import Trace
 from burstline.synchronisation import Sync
-from burstline.waits.absence import absence_in_regions
+from burstline.waits.absence import absence_in_regions, time_on_processor
 from burstline.waits.sampled import Sampled, functions_by_place
 from burstline.waits.stops import stops_of
 
@@ -38,6 +38,9 @@ class Places:
     functions: dict[int, tuple[Sampled, ...]] = field(default_factory=dict)
     # by call path of a region: how long each rank was off its processor there, ns
     absent: dict[int, dict[int, int]] = field(default_factory=dict)
+    # by call path of computing, and below -1 of all of it: how long each rank was on a
+    # processor, ns; empty where nobody counted that
+    processor: dict[int, dict[int, int]] = field(default_factory=dict)
     regions: frozenset[int] = frozenset()  # call paths of regions: they have their first line
 
     def call(self, call_path: int, operation: str) -> str:
@@ -71,7 +74,9 @@ def places_of(trace: Trace, sync: Sync, tree: CallTree) -> Places:
     regions = frozenset(np.unique(tree.region_node).tolist())
     functions = functions_by_place(trace, stops, rows, follows)
     absent = absence_in_regions(trace, sync)
-    return Places(_call_sites(trace, sync, tree), ends, begins, functions, absent, regions)
+    processor = time_on_processor(trace, sync)
+    sites = _call_sites(trace, sync, tree)
+    return Places(sites, ends, begins, functions, absent, processor, regions)
 
 
 def _call_sites(trace: Trace, sync: Sync, tree: CallTree) -> dict[int, tuple[str, ...]]:
