@@ -195,6 +195,7 @@ void bind_otf2(nb::module_& m) {
          {"TASK_SWITCHED", otf2::RecordKind::task_switched},
          {"TASK_COMPLETED", otf2::RecordKind::task_completed},
          {"PARAMETER", otf2::RecordKind::parameter},
+         {"SAMPLE", otf2::RecordKind::sample},
          {"ATTRIBUTE", otf2::RecordKind::attribute}});
     burstline::bind_enumeration<otf2::Way>(m, "Way",
                                            "How a transfer moves data: to its partner, or from it.",

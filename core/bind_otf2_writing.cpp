@@ -68,6 +68,7 @@ void bind_otf2_writing(nb::module_& m) {
          {"TASK_CREATED", otf2::Written::task_created},
          {"TASK_SWITCHED", otf2::Written::task_switched},
          {"TASK_COMPLETED", otf2::Written::task_completed},
+         {"SAMPLE", otf2::Written::sample},
          {"ATTRIBUTE", otf2::Written::attribute}});
     nb::class_<otf2::ArchiveWriter>(m, "Otf2Writer")
         .def(nb::init<const std::string&, const std::string&, const std::string&, std::uint64_t>(),

@@ -14,6 +14,7 @@ using Wide = std::uint64_t;
 
 constexpr Byte openmp = 3;
 constexpr std::int64_t most_values = 255;
+constexpr Ref unknown = ~Ref{0};  // frames since the last sample, and what interrupted
 
 constexpr const char* names[written_kinds] = {
     "",
@@ -52,6 +53,7 @@ constexpr const char* names[written_kinds] = {
     "ThreadTaskCreate",
     "ThreadTaskSwitch",
     "ThreadTaskComplete",
+    "CallingContextSample",
     "",
 };
 
@@ -141,6 +143,8 @@ Status EventWriter::write_rarer(Written kind, const std::int64_t* a) {
         case Written::task_switched:
         case Written::task_completed:
             return put(ref(0), ref(1), ref(2));
+        case Written::sample:
+            return put(ref(0), unknown, unknown);
         case Written::attribute:
             return keep_attribute(a);
         default:

@@ -47,6 +47,7 @@ enum class Written : std::int64_t {
     task_created,            // communicator, thread, number
     task_switched,           // communicator, thread, number
     task_completed,          // communicator, thread, number
+    sample,                  // calling context
     attribute,               // attribute, type, value: of the event that follows
 };
 inline constexpr auto written_kinds = static_cast<std::size_t>(Written::attribute) + 1;

@@ -18,15 +18,16 @@ constexpr const char* names[known_kinds] = {
     "NonBlockingCollectiveComplete", "IoOperationComplete", "ProgramEnd", "CommCreate",
     "CommDestroy", "ThreadCreate", "ThreadBegin", "ThreadWait", "ThreadEnd", "ThreadTaskCreate",
     "ThreadTaskComplete", "MpiProbe", "MpiMrecv", "MpiImrecvRequest", "MpiImrecv",
+    "CallingContextSample",
     // From here on events are counted only.
     "Unknown", "OmpTaskCreate", "OmpTaskSwitch", "OmpTaskComplete", "RmaWinCreate", "RmaWinDestroy",
     "RmaCollectiveBegin", "RmaCollectiveEnd", "RmaGroupSync", "RmaRequestLock", "RmaAcquireLock",
     "RmaTryLock", "RmaReleaseLock", "RmaSync", "RmaWaitChange", "RmaOpCompleteBlocking",
-    "RmaOpCompleteNonBlocking", "RmaOpTest", "RmaOpCompleteRemote", "CallingContextSample",
-    "IoCreateHandle", "IoDestroyHandle", "IoDuplicateHandle", "IoSeek", "IoChangeStatusFlags",
-    "IoDeleteFile", "IoOperationBegin", "IoOperationTest", "IoOperationIssued",
-    "IoOperationCancelled", "IoAcquireLock", "IoReleaseLock", "IoTryLock"};
-constexpr int first_counted_only = 51;
+    "RmaOpCompleteNonBlocking", "RmaOpTest", "RmaOpCompleteRemote", "IoCreateHandle",
+    "IoDestroyHandle", "IoDuplicateHandle", "IoSeek", "IoChangeStatusFlags", "IoDeleteFile",
+    "IoOperationBegin", "IoOperationTest", "IoOperationIssued", "IoOperationCancelled",
+    "IoAcquireLock", "IoReleaseLock", "IoTryLock"};
+constexpr int first_counted_only = 52;
 constexpr std::uint8_t type_uint64 = 4, type_int64 = 8, type_text = 11;  // of values, in the format
 
 struct Reading {
@@ -279,6 +280,12 @@ Status on_context_leave(EVENT, Ref context) {
     reading.line.leave(context_of(reading.meaning, context).region);
     return reading.line.done(), 0;
 }
+Status on_sample(EVENT, Ref context, std::uint32_t, Ref) {
+    auto& reading = begin(data, 51, time, attributes);
+    const auto own = context_of(reading.meaning, context).own;
+    reading.line.record(RecordKind::sample, Other{.value = own});
+    return reading.line.done(), 0;
+}
 Status on_program_begin(EVENT, Ref name, std::uint32_t count, const Ref* given) {
     auto& line = begin(data, 34, time, attributes).line;
     line.record(RecordKind::program_begin, Other{.name = name});
@@ -392,7 +399,7 @@ void* callbacks_of(const Library& library) {
     to.on(45, on_task<45, RecordKind::task_created>),
         to.on(46, on_task<46, RecordKind::task_completed>);
     to.on(47, on_probe), to.on(48, on_matched_receive);
-    to.on(49, on_matched_post), to.on(50, on_matched_complete);
+    to.on(49, on_matched_post), to.on(50, on_matched_complete), to.on(51, on_sample);
     to.others(std::make_integer_sequence<int, known_kinds - first_counted_only>());
     return made;
 }

@@ -43,6 +43,7 @@ enum class RecordKind : std::int32_t {
     task_switched,
     task_completed,  // Other: value, the thread << 32 | the task's number
     parameter,
+    sample,     // Other: value, the number of its calling context in paths
     attribute,  // Other; an attribute has the ordinal of its event
 };
 

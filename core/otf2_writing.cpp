@@ -204,6 +204,11 @@ void ArchiveWriter::define_more(Defined what, std::span<const std::int64_t> numb
         case Defined::communicator:
             return put<Ref, Ref, Ref, Ref, Ref>("Comm", row.ref(0), row.ref(1), row.ref(2),
                                                 row.ref(3), 0);
+        case Defined::source_code_location:
+            return put<Ref, Ref, Ref>("SourceCodeLocation", row.ref(0), row.ref(1), row.ref(2));
+        case Defined::calling_context:
+            return put<Ref, Ref, Ref, Ref>("CallingContext", row.ref(0), row.ref(1), row.ref(2),
+                                           row.ref(3));
         case Defined::paradigm:
             return put<Byte, Ref, Byte>("Paradigm", row.byte(0), row.ref(1), row.byte(2));
         default:

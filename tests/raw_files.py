@@ -238,6 +238,7 @@ def run_of(trace):
         _add_regions,
         _add_openmp,
         _add_gaps,
+        _add_samples,
     ):
         add(trace, events, ranks)
     _add_counters(trace, events, run)
@@ -379,6 +380,20 @@ def _add_gaps(trace, events, _):
         before = max((seq for seq, at, _ in _timed(trace, row)), default=-1)
         part = record(70, time=row["end_ns"] + 1, b=row["start_ns"] + 1)
         mine.append((before, 2, part))
+
+
+def _add_samples(trace, events, _):
+    """Give each sample behind the calls before it; its path is an address, so unknown."""
+    for row in trace.samples.to_pylist():
+        mine, time = events[row["location"]], row["time_ns"]
+        stamps = [
+            (call[f"{side}_seq"], call[f"{side}_ns"])
+            for call in trace.calls.to_pylist()
+            if call["location"] == row["location"]
+            for side in ("enter", "leave")
+        ]
+        before = max((seq for seq, at in stamps if at <= time), default=-1)
+        mine.append((before, 2, record(58, time=time + 1, b=row["periods"])))
 
 
 def _timed(trace, gap):

@@ -235,5 +235,21 @@ region implicit_barrier paradigm openmp role implicit_barrier type 60004 value 2
   | 24 leave | 26 enter critical | 29 acquire 7 | 31 release 7 | 31 leave | 33 team end 2
 """,
     ),
+    Story(
+        "samples",
+        """
+ranks 2
+path 0 main file solver.c line 40
+path 1 pack under 0 file solver.c line 31
+path 2 solve under 0 file solver.c line 12
+path 3 helper under 2
+0 | 0 enter MPI_Init path 0 | 5 leave | 10 sample path 2 | 20 sample path 3 periods 3
+  | 30 sample path 2 | 40 enter MPI_Barrier path 1 | 40 begin | 50 end | 50 leave
+  | 55 sample path 1 | 60 enter MPI_Finalize path 0 | 65 leave
+1 | 0 enter MPI_Init path 0 | 5 leave | 12 sample path 1 periods 2
+  | 38 enter MPI_Barrier path 1 | 38 begin | 50 end
+  | 50 leave | 60 enter MPI_Finalize path 0 | 65 leave
+""",
+    ),
     Story("loop", _loop(turns=5)),
 )

@@ -686,7 +686,9 @@ class RecordKind(enum.IntEnum):
 
     PARAMETER = 30
 
-    ATTRIBUTE = 31
+    SAMPLE = 31
+
+    ATTRIBUTE = 32
 
 class Way(enum.IntEnum):
     """How a transfer moves data: to its partner, or from it."""
@@ -858,7 +860,9 @@ class Written(enum.IntEnum):
 
     TASK_COMPLETED = 35
 
-    ATTRIBUTE = 36
+    SAMPLE = 36
+
+    ATTRIBUTE = 37
 
 class Otf2Writer:
     def __init__(self, library: str, folder: str, name: str, chunk: int) -> None: ...

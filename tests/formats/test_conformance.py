@@ -83,7 +83,7 @@ LIMITS: dict[str, dict[str, str]] = {
         "calls.communicator": "probes, transfers and posted receives name theirs",
         "half_messages.*": "see calls.communicator; what one call completes has one ordinal",
         "call_paths*": "paths are addresses, which programs resolve",
-        "calls.call_path": "see call_paths",
+        "*.call_path": "see call_paths",
     },
 }
 """What each format says otherwise, or not at all, and why."""

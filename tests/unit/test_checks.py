@@ -133,7 +133,7 @@ def test_who_works_longer_is_named_though_processors_were_shared():
 
     assert said["judged"].startswith("Judge this run with care: ranks probably shared ")
     assert said["cause"].startswith(
-        "Rank 0 causes most of it, 100.0 %: above all (96.0 %), comp"
+        "Rank 0 causes most of it, 100.0 %: above all (100.0 %), comp"
     )
     assert (
         "As processors were probably shared, a part of it may be the machine's."

@@ -278,7 +278,7 @@ def is_of_rank(waits: Waits, costs: Costs | None) -> bool:
         return False
     blame = blame_for(waits, costs)
     is_absent = blame.stands_out and is_off(waits, blame.place, blame.rank)
-    return is_absent or works_longer(waits, blame)
+    return is_absent or (blame.stands_out and works_longer(waits, blame.rank, blame.place))
 
 
 def _rest_by_computing(waits: Waits, costs: Costs, checked: tuple[Check, ...]) -> Phrase:

@@ -10,6 +10,7 @@ import numpy as np
 
 from burstline.columns import Floats, Integers, Mask
 from burstline.model import FINALIZES, INITS, Profile
+from burstline.waits.absence import OFF_PROCESSOR
 from burstline.waits.metrics import WAITS, total_or_zero
 from burstline.waits.result import Waits
 
@@ -20,6 +21,7 @@ _HALVES: Final = ("collectives_share", "messages_share")
 _MUCH_TRANSFER: Final = 0.1  # of the time
 _STANDS_OUT: Final = 1.5
 """Of the mean of what ranks cause: enough of one to blame it, as half of all is."""
+_MOST_OF_IT: Final = 0.5
 _OTHER_MPI: Final = ("mpi_io", "mpi_rma_communication")
 """Time in MPI that is neither a wait nor the transfer of a message."""
 _ENDS: Final = frozenset((*INITS, *FINALIZES))
@@ -159,31 +161,59 @@ def blame_for(waits: Waits, costs: Costs) -> Blame:
         rank,
         float(by_rank[rank] / costs.whole),
         stands_out,
-        place,
+        _where_it_works(waits, rank, place) if stands_out else place,
         float(by_place[place] / costs.whole),
     )
 
 
-def works_longer(waits: Waits, blame: Blame) -> bool:
-    """Whether who is blamed is longer on a processor, too: no wait for one makes it late.
+def works_longer(waits: Waits, rank: int, place: int) -> bool:
+    """Whether a rank is longer on a processor than others: no wait for one makes it late.
 
-    Of a place that no counter tells of, such as a function, all that a rank computes is taken.
+    All stretches that end with one call are taken together, those off the processor, too; of
+    a place that no counter tells of, such as a function, all that ranks compute. What a rank
+    works longer counts as often as the others' time on a processor is in their time.
     """
-    profile, processor = waits.profile, waits.places.processor
-    is_told = blame.place in processor
-    counted = processor.get(blame.place if is_told else -1, {})
+    profile, places = waits.profile, waits.places
     ranks = profile.locations["rank"].to_numpy()
-    if not blame.stands_out or not counted:
+    count = len(np.unique(ranks))
+    every = _of_one_end(waits, place)
+    told = [each for each in every if each in places.processor]
+    counted = np.zeros(int(ranks.max(initial=0)) + 1, np.int64)
+    for each in told or [-1]:
+        for who, time in places.processor.get(each, {}).items():
+            counted[who] += time
+    spent = profile.exclusive("time")[every] if told else profile.exclusive("comp")
+    elapsed = np.bincount(ranks, spent.sum(axis=0), minlength=len(counted))
+    if count < 2 or not counted.any():
         return False
-    spent = (
-        profile.exclusive("time")[blame.place]
-        if is_told
-        else profile.exclusive("comp").sum(axis=0)
+    worked, longer = (
+        each[rank] - (each.sum() - each[rank]) / (count - 1) for each in (counted, elapsed)
     )
-    others = max(len(np.unique(ranks)) - 1, 1)
-    elapsed = spent[ranks == blame.rank].sum() - spent[ranks != blame.rank].sum() / others
-    own = counted.get(blame.rank, 0)
-    return own - (sum(counted.values()) - own) / others > elapsed / 2 > 0
+    slowed = elapsed.sum() / counted.sum()
+    return bool(slowed * worked > longer * _MOST_OF_IT > 0)
+
+
+def _of_one_end(waits: Waits, place: int) -> list[int]:
+    """The call paths of computing that end with the same call as one of them."""
+    ends = waits.places.ends
+    return [each for each, end in ends.items() if place in ends and end == ends[place]] or [
+        place
+    ]
+
+
+def _where_it_works(waits: Waits, rank: int, place: int) -> int:
+    """Of who works longer and is late off its processor: where it does so on one."""
+    names = waits.profile.call_paths["function"]
+    if not names[place].as_py().startswith(OFF_PROCESSOR) or not works_longer(
+        waits, rank, place
+    ):
+        return place
+    others = (
+        each
+        for each in _of_one_end(waits, place)
+        if not names[each].as_py().startswith(OFF_PROCESSOR)
+    )
+    return next(others, place)
 
 
 def _stands_out(waits: Waits, costs: Costs, rank: int) -> bool:

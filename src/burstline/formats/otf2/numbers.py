@@ -26,3 +26,6 @@ ROLES: Final = (
     "point2point", "rma", "data_transfer", "artificial", "thread_create", "thread_wait", "task",
     "allocate", "deallocate", "reallocate",
 )  # fmt: skip
+
+PERIODS: Final = "periods of the sampling"
+"""The attribute of a sample that says how many periods it stands for."""

@@ -156,6 +156,7 @@ _MESSAGE: Final = (
     "tag", "sent_bytes",
 )  # fmt: skip
 _NS_PER_US = 1000
+_NOWHERE: Final = "unknown function"
 
 
 def slice_events(
@@ -235,6 +236,22 @@ def gap_events(trace: Trace, places: TrackPlaces) -> Iterator[str]:
             common += f'"id":{row["location"] + 1},{where},"ts":'
             yield f'{{"ph":"b",{common}{places.time(row["start_ns"])}}}'
             yield f'{{"ph":"e",{common}{places.time(row["end_ns"])}}}'
+
+
+def sample_events(trace: Trace, places: TrackPlaces, labels: SliceLabels) -> Iterator[str]:
+    """Yield a moment for each sample, named after the function that was executed."""
+    functions = [quoted(name) for name in trace.call_paths["function"].to_pylist()]
+    for part in trace.batches("samples", ("location", "time_ns", "periods", "call_path")):
+        columns = (to_numpy(part[name]).tolist() for name in part.column_names)
+        for location, time, periods, path in zip(*columns, strict=True):
+            name, arguments = quoted(_NOWHERE), f'"periods":{periods}'
+            if path != UNKNOWN:
+                name = functions[path]
+                arguments += f',"called from":{labels.path(path)}'
+            yield (
+                f'{{"ph":"i","s":"t","cat":"sample",{places.where[location]},'
+                f'"ts":{places.time(time)},"name":{name},"args":{{{arguments}}}}}'
+            )
 
 
 def message_events(trace: Trace, places: TrackPlaces) -> Iterator[str]:
@@ -385,5 +402,6 @@ def _all_events(trace: Trace, progress: Progress) -> Iterator[str]:
     yield from message_events(trace, places)
     yield from counter_events(trace, places)
     yield from gap_events(trace, places)
+    yield from sample_events(trace, places, labels)
     progress.step("writing slices", trace.rows("locations"), "locations")
     yield from slice_events(trace, places, labels, progress)

@@ -181,7 +181,7 @@ class Gatherer:
         defined, functions = basis.processes[process].defined, basis.functions[process]
         self.regions.add(line, defined, functions, basis.stacks[process])
         self._gaps.add(line, basis.corrections[process])
-        self._samples.add(line, basis.stacks[process])
+        self._samples.add(line, basis.stacks[process], basis.corrections[process])
         self.lives.append(Life(line.born_ns, line.died_ns))
 
     def tables(self) -> dict[str, pa.Table]:

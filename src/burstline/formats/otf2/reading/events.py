@@ -29,7 +29,7 @@ _NOT_USED: Final = frozenset([
     "OmpTaskCreate", "OmpTaskSwitch", "OmpTaskComplete", "RmaCollectiveBegin",
     "RmaCollectiveEnd", "RmaGroupSync", "RmaRequestLock", "RmaAcquireLock", "RmaTryLock",
     "RmaReleaseLock", "RmaSync", "RmaWaitChange", "RmaOpCompleteBlocking",
-    "RmaOpCompleteNonBlocking", "RmaOpTest", "RmaOpCompleteRemote", "CallingContextSample",
+    "RmaOpCompleteNonBlocking", "RmaOpTest", "RmaOpCompleteRemote",
     "IoCreateHandle", "IoDestroyHandle", "IoDuplicateHandle", "IoSeek", "IoChangeStatusFlags",
     "IoDeleteFile", "IoOperationBegin", "IoOperationTest", "IoOperationIssued",
     "IoOperationCancelled", "IoAcquireLock", "IoReleaseLock", "IoTryLock",

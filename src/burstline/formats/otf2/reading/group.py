@@ -34,6 +34,7 @@ from burstline.formats.otf2.reading.details import (
 )
 from burstline.formats.otf2.reading.events import ArchiveEvents
 from burstline.formats.otf2.reading.regions import rehang
+from burstline.formats.otf2.reading.samples import sample_table
 from burstline.formats.otf2.reading.threads import (
     forks_of,
     gap_table,
@@ -138,7 +139,9 @@ def make_group(
     # Records take more memory than anything else: each form of them goes once it is not needed.
     records = EventRecords(events.tables.pop("records"))
     died_ns = tables["lives"]["died_ns"].tolist()
+    samples, records = sample_table(records, basis)
     group_tables = {
+        "samples": samples,
         "other_events": other_event_table(records, basis),
         "locks": lock_table(records, defects),
         "gaps": gap_table(records, dict(zip(locations, died_ns, strict=True))),

@@ -14,6 +14,7 @@ import numpy as np
 
 from burstline._core import Defined
 from burstline.columns import Integers, distinct
+from burstline.extrae import UNRESOLVED
 from burstline.formats.otf2.numbers import (
     COMM_GROUP,
     COMM_LOCATIONS,
@@ -41,6 +42,7 @@ _MPI_ROLES: Final = {
 }
 _LARGEST_METRIC: Final = 255
 _SEPARATOR: Final = ", "
+_NO_FUNCTION: Final = UNRESOLVED
 
 
 class DefinitionRows:
@@ -188,7 +190,9 @@ class WrittenDefinitions:
         self.references = [row["thread"] << 32 | row["process"] for row in self._places]
         # of each row of `region_defs`; -1 for teams, which are no regions
         self.regions = self._add_regions(trace)
+        self._next_region = int(self.regions.max(initial=-1)) + 1
         self._operations: dict[int, int] = {}
+        self._contexts = WrittenContexts(self, trace)
         self._metrics: dict[tuple[int, ...], int] = {}
         self._named: defaultdict[Defined, dict[tuple[str, int], int]] = defaultdict(dict)
         self.communicators = WrittenCommunicators(self._rows, trace, self.references)
@@ -199,12 +203,25 @@ class WrittenDefinitions:
     def operation(self, code: int, names: Sequence[str]) -> int:
         """The region of an operation, which is defined when it is new."""
         if code not in self._operations:
-            region = int(self.regions.max(initial=-1)) + 1 + len(self._operations)
-            self._operations[code] = region
-            name, role = self.text(names[code]), ROLES.index(_role_of(names[code]))
-            row = (region, name, name, role, MPI, self.text("MPI"), 0, 0)
-            self._rows.add(Defined.REGION, *row)
+            self._operations[code] = self.region(names[code], _role_of(names[code]), MPI, "MPI")
         return self._operations[code]
+
+    def region(self, name: str, role: str, paradigm: int, file: str | None) -> int:
+        """A region that no row tells of, which is defined."""
+        region, words = self._next_region, self.text(name)
+        self._next_region += 1
+        source = NOWHERE if file is None else self.text(file)
+        row = (region, words, words, ROLES.index(role), paradigm, source, 0, 0)
+        self._rows.add(Defined.REGION, *row)
+        return region
+
+    def contexts(self, rows: Integers) -> Integers:
+        """The calling contexts of rows of `call_paths`, those that are new defined."""
+        return self._contexts.of(rows)
+
+    def define(self, what: Defined, *numbers: int) -> None:
+        """Add a definition."""
+        self._rows.add(what, *numbers)
 
     def metric(self, counters: tuple[int, ...]) -> int:
         """The metric of counters that are read together, which is defined when it is new."""
@@ -308,6 +325,62 @@ class WrittenDefinitions:
         if 0 < count <= _LARGEST_METRIC:
             self.metric(tuple(range(count)))
         return value_types
+
+
+class WrittenContexts:
+    """Rows of `call_paths` as calling contexts, defined where something refers to them."""
+
+    def __init__(self, definitions: WrittenDefinitions, trace: Trace) -> None:
+        self._definitions, self._paths = definitions, trace.call_paths
+        self._rows: list[tuple[int | None, str, str | None, int | None]] = []
+        self._functions: dict[str, int] = {}
+        self._places: dict[tuple[str, int], int] = {}
+        self._defined: dict[int, int] = {}  # those that something refers to, by row
+
+    def of(self, rows: Integers) -> Integers:
+        """The context of each row; of none, that of a function without a name."""
+        distinct_rows, which = np.unique(rows, return_inverse=True)
+        numbers = [self._context(row) for row in distinct_rows.tolist()]
+        return np.array(numbers, np.int64)[which.reshape(-1)]
+
+    def _context(self, row: int) -> int:
+        if not self._rows:
+            names = ("parent", "function", "file", "line")
+            columns = (self._paths[name].to_pylist() for name in names)
+            self._rows = list(zip(*columns, strict=True))
+        if row < 0:
+            return self._define(row, (None, _NO_FUNCTION, None, None))
+        chain = []
+        above: int | None = row
+        while above is not None and above not in self._defined:
+            chain.append(above)
+            above = self._rows[above][0]
+        for each in reversed(chain):
+            self._define(each, self._rows[each])
+        return self._defined[row]
+
+    def _define(self, row: int, frame: tuple[int | None, str, str | None, int | None]) -> int:
+        if row in self._defined:
+            return self._defined[row]
+        parent, function, file, line = frame
+        if function not in self._functions:
+            region = self._definitions.region(function, "function", _PARADIGMS["user"], None)
+            self._functions[function] = region
+        above = NOWHERE if parent is None else self._defined[parent]
+        number = self._defined[row] = len(self._defined)
+        numbers = number, self._functions[function], self._place(file, line), above
+        self._definitions.define(Defined.CALLING_CONTEXT, *numbers)
+        return number
+
+    def _place(self, file: str | None, line: int | None) -> int:
+        if file is None:
+            return NOWHERE
+        place = file, line or 0
+        if place not in self._places:
+            self._places[place] = len(self._places)
+            numbers = self._places[place], self._definitions.text(file), line or 0
+            self._definitions.define(Defined.SOURCE_CODE_LOCATION, *numbers)
+        return self._places[place]
 
 
 def _unit_and_power(unit: str) -> tuple[str, int]:

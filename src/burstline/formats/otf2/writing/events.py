@@ -9,10 +9,10 @@ from typing import Final, NamedTuple
 
 import numpy as np
 
-from burstline._core import Written
+from burstline._core import Defined, Written
 from burstline.columns import Columns, Integers, coded, distinct, to_numpy
 from burstline.errors import NotEnoughDataError
-from burstline.formats.otf2.numbers import COLLECTIVE_OPERATIONS, NO_ROOT
+from burstline.formats.otf2.numbers import COLLECTIVE_OPERATIONS, NO_ROOT, PERIODS
 from burstline.formats.otf2.writing.definitions import WrittenCommunicators, WrittenDefinitions
 from burstline.formats.otf2.writing.order import (
     OrderedEvents,
@@ -30,6 +30,7 @@ from burstline.model import (
     NO_VALUE,
     SEND_DONE_SOURCES,
     UNKNOWN,
+    VALUE_TYPES,
     Trace,
     operations,
 )
@@ -244,6 +245,7 @@ _CALL: Final = ("operation", "enter_ns", "leave_ns", "enter_seq", "leave_seq")
 _REGION: Final = ("region", *_CALL[1:])
 _LOCK: Final = ("lock", "order", "acquire_ns", "acquire_seq", "release_ns", "release_seq")
 _FORK: Final = ("fork_ns", "fork_seq", "join_ns", "join_seq", "threads")
+_SAMPLE: Final = ("time_ns", "periods", "call_path")
 _LARGEST_LOCK: Final = 0xFFFFFFFF
 
 
@@ -262,6 +264,7 @@ class TraceEvents:
         self._regions = Walk(trace, "regions", ("location", *_REGION))
         self._readings = Walk(trace, "readings")
         self._gaps, self._locks = Walk(trace, "gaps"), Walk(trace, "locks")
+        self._samples = Walk(trace, "samples", ("location", *_SAMPLE))
         self._counters = trace.counter_names
         self._absolute = [mode == "absolute" for mode in trace.counters["mode"].to_pylist()]
         self._communication = Communication(trace, definitions.communicators)
@@ -283,6 +286,7 @@ class TraceEvents:
         self._parameters.add(events, location)
         self._add_metrics(events, location)
         self._other_events.add(events, location)
+        self._add_samples(events, location)
         self.length_ns = max(self.length_ns, events.last_ns + 1)
         return events
 
@@ -343,6 +347,21 @@ class TraceEvents:
         off = is_long & ~is_flush & (kind != _NEVER_THERE)
         events.add(Written.MEASUREMENT, Turn.LEAVE, begun, _OFF, where=off)
         events.add(Written.MEASUREMENT, Turn.METRIC, ended, _ON, where=off)
+
+    def _add_samples(self, events: OrderedEvents, location: int) -> None:
+        rows = columns_of(self._samples.of(location), _SAMPLE)
+        count = len(rows["time_ns"])
+        if not count:
+            return
+        moment = rows["time_ns"], np.full(count, -1, np.int64)
+        order = 2 * np.arange(count) + 1  # behind gaps of that moment; periods before theirs
+        code = VALUE_TYPES.index("uint64")
+        periods = self._definitions.named(PERIODS, Defined.ATTRIBUTE, code)
+        events.add(
+            Written.ATTRIBUTE, Turn.METRIC, moment, periods, code, rows["periods"], tie=order
+        )
+        context = self._definitions.contexts(rows["call_path"])
+        events.add(Written.SAMPLE, Turn.METRIC, moment, context, tie=order + 1)
 
     def _add_metrics(self, events: OrderedEvents, location: int) -> None:
         readings = self._readings.of(location)

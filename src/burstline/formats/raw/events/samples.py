@@ -10,6 +10,7 @@ import pyarrow as pa
 from burstline.columns import Columns, concatenated, lookup
 from burstline.formats.raw.events.timeline import Timeline
 from burstline.formats.raw.files.layout import LATEST, Kind
+from burstline.formats.raw.processes.clocks import Correction
 from burstline.model import arrow_schema, arrow_table
 
 
@@ -19,14 +20,17 @@ class RecordedSamples:
     def __init__(self) -> None:
         self._samples: list[Columns] = []
 
-    def add(self, line: Timeline, stacks: Mapping[int, int]) -> None:
-        """Take in the samples of a location; `stacks`: the row of each in `call_paths`."""
+    def add(self, line: Timeline, stacks: Mapping[int, int], correction: Correction) -> None:
+        """Take in the samples of a location; `stacks`: the row of each in `call_paths`.
+
+        They stand before the record that follows them, which may itself have been begun.
+        """
         rows = line.of(Kind.SAMPLE)
         records = line.records[rows]
         self._samples.append(
             {
                 "location": np.full(len(rows), line.location),
-                "time_ns": line.time_ns[rows],
+                "time_ns": line.when(records["time"], correction),
                 "periods": np.clip(records["b"], 1, LATEST).astype(np.int64),
                 "call_path": lookup(records["a"], stacks),
             }
