@@ -70,7 +70,8 @@ def test_many_samples_of_one_moment_are_in_order(tmp_path):
     lines = " | ".join(f"9 sample path {k % 2} periods {k}" for k in range(1, 6))
     trace = trace_of(
         "ranks 1\npath 0 a file a.c line 1\npath 1 b file a.c line 2\n"
-        f"0 | 0 enter MPI_Init | 5 leave | 7..9 gap flush | {lines} | 9 enter MPI_Barrier | 12 leave"
+        f"0 | 0 enter MPI_Init | 5 leave | 7..9 gap flush | {lines} "
+        "| 9 enter MPI_Barrier | 12 leave"
     )
 
     burstline.write(trace, tmp_path / "a.otf2")
