@@ -79,16 +79,74 @@ def law_of(caller: AnyIntegers, partner: AnyIntegers, world: int) -> Law | None:
     """
     if not len(caller):
         return None
-    order = np.argsort(caller, kind="stable")
-    ranks, partners = caller[order].astype(np.int64), partner[order].astype(np.int64)
-    begin = np.flatnonzero(begins_run(ranks))
-    turn = np.arange(len(ranks)) - np.repeat(begin, np.diff(begin, append=len(ranks)))
-    laws = list(_in_rounds(ranks, partners, turn, world))
-    if len(begin) > 1:  # of one rank, any partner is at some distance
-        series, listed = _by_turn(ranks, partners, turn, world)
-        laws = [*_laws_of_one_partner(ranks, partners, world), *series, *laws, *listed]
+    messages = _Messages.of(caller.astype(np.int64), partner.astype(np.int64), world)
+    laws = list(_in_rounds(messages))
+    if len(np.unique(messages.callers)) > 1:  # of one rank, any partner is at some distance
+        series, listed = _by_turn(messages)
+        laws = [*_laws_of_one_partner(messages), *series, *laws, *listed]
     told = [law for law in laws if law.share >= TRUE_SHARE]
     return next((law for law in told if law.share == 1), told[0] if told else None)
+
+
+class _Messages(NamedTuple):
+    """Messages by pair of ranks: what holds for a pair holds for all messages of it."""
+
+    # (pairs,) ascending, and how many messages each has
+    callers: Integers
+    partners: Integers
+    counts: Integers
+    turn: Integers  # (messages,) which one of its caller each is, pair after pair
+    # (messages,) which one of its caller each is, and its partner, caller after caller
+    caller_turn: Integers
+    caller_partner: Integers
+    caller: Integers  # (messages,) these, ascending
+    world: int
+
+    @classmethod
+    def of(cls, caller: Integers, partner: Integers, world: int) -> _Messages:
+        order = np.argsort(caller, kind="stable")
+        caller, partner = caller[order], partner[order]
+        begin = np.flatnonzero(begins_run(caller))
+        turn = np.arange(len(caller)) - np.repeat(begin, np.diff(begin, append=len(caller)))
+        pair = caller * world + partner
+        by_pair = np.argsort(pair, kind="stable")
+        first = np.flatnonzero(begins_run(pair[by_pair]))
+        counts = np.diff(first, append=len(pair))
+        callers, partners = np.divmod(pair[by_pair[first]], world)
+        return cls(callers, partners, counts, turn[by_pair], turn, partner, caller, world)
+
+    @property
+    def pairs(self) -> Integers:
+        """Each pair as a number."""
+        return self.callers * self.world + self.partners
+
+    def most_frequent(self, values: Integers) -> int:
+        """The value of pairs that most messages have; of equal ones the least."""
+        found, number = np.unique(values, return_inverse=True)
+        messages = np.zeros(len(found), np.int64)
+        np.add.at(messages, number, self.counts)
+        return int(found[messages.argmax()])
+
+    def share(self, holds: Mask) -> float:
+        """The share of messages whose pair obeys."""
+        return float(self.counts[holds].sum() / self.counts.sum())
+
+    def share_in_rounds(self, expected: Integers) -> float:
+        """The share of messages that are the first of their round with one of the partners.
+
+        Where less than a law needs could be, that is not looked at: it is what could be.
+        """
+        pairs = self.pairs
+        if not np.isin(expected, pairs).all():
+            return 0.0  # one of the partners is none
+        known = np.isin(pairs, expected)
+        if (most := self.share(known)) < TRUE_SHARE:
+            return most
+        partners = np.bincount(expected // self.world, minlength=self.world)[self.callers]
+        rounds = self.turn // np.repeat(np.maximum(partners, 1), self.counts)
+        pair = np.repeat(np.arange(len(pairs)), self.counts)
+        first = begins_run(pair, rounds) & np.repeat(known, self.counts)
+        return float(np.count_nonzero(first) / len(first))
 
 
 def grid_law(caller: AnyIntegers, partner: AnyIntegers, world: int) -> Law | None:
@@ -108,8 +166,10 @@ def grid_law(caller: AnyIntegers, partner: AnyIntegers, world: int) -> Law | Non
     return best if best is not None and best.share >= TRUE_SHARE else None
 
 
-def _laws_of_one_partner(caller: Integers, partner: Integers, world: int) -> Iterator[Law]:
+def _laws_of_one_partner(messages: _Messages) -> Iterator[Law]:
     """Laws that give each rank one partner, the simplest first."""
+    caller, partner, world = messages.callers, messages.partners, messages.world
+    _most_frequent, _share = messages.most_frequent, messages.share
     root = _most_frequent(partner)
     yield Law(f"root {root}", _share(partner == root))
     ahead = _most_frequent(partner - caller)
@@ -132,70 +192,56 @@ def _laws_of_one_partner(caller: Integers, partner: Integers, world: int) -> Ite
                 yield Law(f"transpose of {rows} × {columns}{of}", _share(holds))  # noqa: RUF001 -- times
     for shape in shapes(divisors(world), world):
         if len(shape) > 1:
-            yield _law_of_one_step(caller, partner, shape)
+            yield _law_of_one_step(messages, shape)
 
 
-def _law_of_one_step(caller: Integers, partner: Integers, shape: tuple[int, ...]) -> Law:
+def _law_of_one_step(messages: _Messages, shape: tuple[int, ...]) -> Law:
     """The law of one step from each rank in a periodic grid."""
-    ends = np.unravel_index(partner, shape), np.unravel_index(caller, shape)
+    ends = [np.unravel_index(of, shape) for of in (messages.partners, messages.callers)]
     steps = [(there - here) % length for there, here, length in zip(*ends, shape, strict=True)]
     code = np.ravel_multi_index(tuple(steps), shape)
-    most = _most_frequent(code)
+    most = messages.most_frequent(code)
     step = [
         int(min(value, value - length, key=abs))
         for value, length in zip(np.unravel_index(most, shape), shape, strict=True)
     ]
     sizes = " × ".join(map(str, shape))  # noqa: RUF001 -- times
     text = ", ".join(f"{value:+d}" if value else "0" for value in step)
-    return Law(f"({text}) in {sizes}, periodic", _share(code == most))
+    return Law(f"({text}) in {sizes}, periodic", messages.share(code == most))
 
 
-def _in_rounds(
-    caller: Integers, partner: Integers, turn: Integers, world: int
-) -> Iterator[Law]:
+def _in_rounds(messages: _Messages) -> Iterator[Law]:
     """Laws that give each rank several partners, each once a round."""
+    caller, partner, world = messages.callers, messages.partners, messages.world
     callers = np.unique(caller)
-    pair = caller * world + partner
-    distinct = np.unique(pair)
-    degree = np.bincount(distinct // world).max()
+    degree = np.bincount(caller).max()
     if degree < 2:
         return
     if degree == world - 1:
         rest = (callers[:, None] * world + np.arange(world)).ravel()
         rest = rest[rest // world != rest % world]
-        yield Law("all others", _share_in_rounds(pair, turn, rest, world))
+        yield Law("all others", messages.share_in_rounds(rest))
     if degree > 3**_DIMENSIONS - 1:
         return
-    ahead = _most_frequent(np.abs(partner - caller))
+    ahead = messages.most_frequent(np.abs(partner - caller))
     both = np.stack([callers - ahead, callers + ahead], -1)
     is_rank = (both >= 0) & (both < world)
     pairs = np.unique((callers[:, None] * world + both)[is_rank])
-    yield Law(f"rank±{ahead}", _share_in_rounds(pair, turn, pairs, world))
-    around = _most_frequent(np.minimum((partner - caller) % world, (caller - partner) % world))
+    yield Law(f"rank±{ahead}", messages.share_in_rounds(pairs))
+    wrapped = np.minimum((partner - caller) % world, (caller - partner) % world)
+    around = messages.most_frequent(wrapped)
     both = np.stack([callers - around, callers + around], -1) % world
     pairs = np.unique(callers[:, None] * world + both)
-    yield Law(f"(rank±{around})%{world}", _share_in_rounds(pair, turn, pairs, world))
+    yield Law(f"(rank±{around})%{world}", messages.share_in_rounds(pairs))
     if len(callers) >= _CALLERS:
         for grid in _possible_grids(caller, partner, world):
-            expected = grid.pairs(callers)
-            yield Law(grid.text, _share_in_rounds(pair, turn, expected, world))
+            yield Law(grid.text, messages.share_in_rounds(grid.pairs(callers)))
 
 
-def _share_in_rounds(pair: Integers, turn: Integers, expected: Integers, world: int) -> float:
-    """The share of messages that are the first of their round with one of the partners."""
-    if not np.isin(expected, pair).all():
-        return 0.0  # one of the partners is none
-    partners = np.bincount(expected // world, minlength=world)[pair // world]
-    known = np.isin(pair, expected)
-    rounds = turn[known] // partners[known]
-    first = len(np.unique(rounds * world**2 + pair[known]))
-    return float(first / len(pair))
-
-
-def _by_turn(
-    caller: Integers, partner: Integers, turn: Integers, world: int
-) -> tuple[list[Law], list[Law]]:
+def _by_turn(messages: _Messages) -> tuple[list[Law], list[Law]]:
     """Laws whose one partner changes by execution, the same on all ranks: series, and lists."""
+    caller, partner, turn = messages.caller, messages.caller_partner, messages.caller_turn
+    world = messages.world
     series: list[Law] = []
     listed: list[Law] = []
     for distance, text in (
