@@ -24,6 +24,7 @@ TOOLS = {
     "work_compiler": ("clang", "clang++", "llvm-config"),
     "chromium": ("chromium",),
     "node": ("node",),
+    "one_node_slurm": ("sbatch", "munged"),
 }
 
 if signal.getsignal(signal.SIGINT) is signal.SIG_IGN:  # as in a shell's background
@@ -151,6 +152,8 @@ def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item
         absent = [tool for tool in tools if not shutil.which(tool)]
         if absent:
             missing[name] = " and ".join(absent)
+    if os.geteuid():
+        missing.setdefault("one_node_slurm", "root")
     leave_out(config, items, missing)
 
 

@@ -13,6 +13,7 @@ from pathlib import Path
 import cloudpickle
 import pytest
 from benchmarks.generate import generate
+from experiments.workers.one_node_slurm import slurm
 
 import burstline
 from burstline.cli import main
@@ -189,6 +190,26 @@ def test_a_command_that_is_interrupted_leaves_no_worker_and_no_file(stores, tmp_
     assert "interrupted" in said
     assert not of_session(child.pid)
     assert not list(tmp_path.iterdir())
+
+
+@pytest.fixture
+def one_node_slurm(tmp_path, monkeypatch):
+    """Start a Slurm of one node, this machine, and give a file that asks it for workers."""
+    folder = tmp_path / "slurm"
+    folder.mkdir()
+    with slurm(folder) as beside:
+        for name in ("SLURM_CONF", "PATH"):
+            monkeypatch.setenv(name, beside[name])
+        file = tmp_path / "slurm.toml"
+        file.write_text('[slurm]\nworkers = 2\ncores = 1\nmemory = "1GB"\nqueue = "short"\n')
+        yield file
+
+
+@pytest.mark.usefixtures("many_parts")
+def test_jobs_of_slurm_give_what_one_process_gives(one_node_slurm, stores, run_with):
+    here = run_with(stores["made"], "Parquet")
+
+    assert run_with(stores["made"], "Parquet", "--scheduler", str(one_node_slurm)) == here
 
 
 def of_session(number):

@@ -12,6 +12,11 @@ from burstline.formats.documents import read_toml
 
 SYSTEMS: Final = {"slurm": "SLURMCluster", "pbs": "PBSCluster"}
 """Batch systems, and the class of dask-jobqueue that asks each for jobs."""
+_UNLOGGED: Final = {
+    "slurm": ["--output=/dev/null"],
+    "pbs": ["-o /dev/null", "-e /dev/null"],
+}
+"""What keeps jobs from writing what they say into the folder where the command runs."""
 
 _LOCAL: Final = "local:"
 _LARGEST: Final = 1 << 16
@@ -86,6 +91,9 @@ def _jobs(path: Path) -> Jobs:
         raise FormatError(path, None, expected=f"{missing[0]} in [{systems[0]}]", found="none")
     if options["workers"] < 1 or options["cores"] < 1:
         raise FormatError(path, None, expected="at least one worker and core", found="fewer")
+    if "log_directory" not in options:
+        more = options.get("job_extra_directives", [])
+        options["job_extra_directives"] = [*_UNLOGGED[systems[0]], *more]
     return Jobs(systems[0], options.pop("workers"), options)
 
 

@@ -1,0 +1,1 @@
+"""Workers beside a batch system."""
