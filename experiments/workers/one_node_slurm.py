@@ -19,12 +19,12 @@ import subprocess
 import sys
 import tempfile
 import time
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from pathlib import Path
 
 DAEMONS = ("munged", "slurmctld", "slurmd")
-_READY_S = 30
+_PATIENCE_S = 30
 _SYSTEM = "/usr/sbin:/sbin"
 
 _CONFIG = """\
@@ -106,13 +106,18 @@ def slurm(folder: Path) -> Iterator[dict[str, str]]:
         for command in commands:
             with (folder / f"{command[0]}.out").open("wb") as said:
                 started.append(subprocess.Popen(command, env=beside, stdout=said, stderr=said))
-        _wait(beside, folder)
+        _wait_for_node(beside, folder)
         yield beside
+        # A job that ends without anybody to tell stays for minutes.
+        _wait(lambda: not _said(beside, "squeue", "--noheader"))
     finally:
         for process in reversed(started):
             process.terminate()
-        for process in started:
-            process.wait()
+            try:
+                process.wait(_PATIENCE_S)
+            except subprocess.TimeoutExpired:
+                process.kill()
+                process.wait()
 
 
 def _free_ports() -> list[int]:
@@ -124,17 +129,24 @@ def _free_ports() -> list[int]:
     return ports
 
 
-def _wait(beside: dict[str, str], folder: Path) -> None:
+def _wait_for_node(beside: dict[str, str], folder: Path) -> None:
     """Wait until the node takes jobs."""
-    deadline = time.monotonic() + _READY_S
-    while time.monotonic() < deadline:
-        asked = ["sinfo", "--noheader", "--format=%T"]
-        told = subprocess.run(asked, env=beside, capture_output=True, text=True, check=False)
-        if told.stdout.strip() == "idle":
-            return
+    if not _wait(lambda: _said(beside, "sinfo", "--noheader", "--format=%T") == "idle"):
+        logs = "\n".join(path.read_text()[-2_000:] for path in folder.glob("*.log"))
+        raise SystemExit(f"the node takes no jobs after {_PATIENCE_S} s:\n{logs}")
+
+
+def _wait(holds: Callable[[], bool]) -> bool:
+    """Wait until something holds, but not for long; give whether it does."""
+    deadline = time.monotonic() + _PATIENCE_S
+    while not (is_there := holds()) and time.monotonic() < deadline:
         time.sleep(0.2)
-    logs = "\n".join(path.read_text()[-2_000:] for path in folder.glob("*.log"))
-    raise SystemExit(f"the node takes no jobs after {_READY_S} s:\n{logs}")
+    return is_there
+
+
+def _said(beside: dict[str, str], *command: str) -> str:
+    done = subprocess.run(command, env=beside, capture_output=True, text=True, check=False)
+    return done.stdout.strip()
 
 
 if __name__ == "__main__":
