@@ -1,0 +1,116 @@
+"""What is folded over parts of a trace, and joined, is what one fold over all of it gives."""
+
+from __future__ import annotations
+
+from itertools import pairwise
+
+import pyarrow as pa
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from burstline.computing import bursts_summed, computing_of
+from burstline.errors import BurstlineError
+from burstline.histogram import bursts_binned, histogram_of
+from burstline.matrix import matrix_of, messages_summed
+from burstline.merge import PartSums, Shared, burst_parts
+from burstline.model import TABLES, schema
+from burstline.selection import of_locations
+from burstline.summary import summary_of, summed
+from random_traces import traces
+
+POLLS = {"poll_gap_ns": 5_000}
+FOLDS = {
+    "summary": (
+        lambda part: summed(part, span="init-finalize", **POLLS),
+        lambda trace, parts: summary_of(trace, parts, full=False, **POLLS),
+    ),
+    "summary of the trace": (
+        lambda part: summed(part, span="trace", **POLLS),
+        lambda trace, parts: summary_of(trace, parts, full=False, **POLLS),
+    ),
+    "matrix": (
+        lambda part: messages_summed(part, application=None),
+        lambda trace, parts: matrix_of(trace, parts, application=None),
+    ),
+    "histogram": (
+        lambda part: bursts_binned(part, counter="rank", bins=2, **POLLS),
+        lambda trace, parts: histogram_of(trace, parts, counter="rank", bins=2),
+    ),
+    "computing": (
+        lambda part: bursts_summed(part, most=3, **POLLS),
+        lambda trace, parts: computing_of(trace, parts, most=3),
+    ),
+}
+
+
+@st.composite
+def divided(draw):
+    """Give a trace, and ranges that hold all of its locations."""
+    trace = draw(traces())
+    count = trace.rows("locations")
+    borders = draw(st.lists(st.integers(0, count), max_size=3))
+    return trace, [range(*ends) for ends in pairwise(sorted({0, *borders, count}))]
+
+
+def said(work):
+    """Give what some work makes as text, or why it makes nothing."""
+    try:
+        made = work()
+    except BurstlineError as error:
+        return str(error)
+    values = {name: getattr(made, name) for name in made.__slots__}
+    return {name: v.tolist() if hasattr(v, "tolist") else repr(v) for name, v in values.items()}
+
+
+@given(divided())
+def test_parts_of_a_table_are_the_table(story):
+    trace, ranges = story
+    parts = [of_locations(trace, chosen) for chosen in ranges]
+    for name in TABLES:
+        if name == "locations" or schema.place_columns(name)[0] is None:
+            continue
+        tables = [part.table(name) for part in parts]
+        assert pa.concat_tables(tables).equals(trace.table(name)) if tables else True
+        assert [part.rows(name) for part in parts] == [table.num_rows for table in tables]
+
+
+@given(divided())
+@pytest.mark.parametrize("name", FOLDS)
+def test_folds_of_parts_are_joined_to_that_of_the_whole(name, story):
+    trace, ranges = story
+    fold, join = FOLDS[name]
+
+    def in_parts():
+        folded = []
+        for chosen in ranges:
+            part = of_locations(trace, chosen)
+            # A part without bursts is no part: parts begin where bursts do.
+            if part.rows("bursts") or name in ("matrix", "summary", "summary of the trace"):
+                folded.append(fold(part))
+        return join(trace, folded or [fold(trace)])
+
+    assert said(in_parts) == said(lambda: join(trace, [fold(trace)]))
+
+
+@given(divided())
+def test_bursts_of_parts_are_those_of_the_whole(story):
+    trace, ranges = story
+    shared = Shared(trace)
+
+    parts = [
+        part
+        for chosen in ranges
+        for part in burst_parts(
+            of_locations(trace, chosen), shared=shared, locations=chosen, whole=trace
+        )
+        if part.num_rows
+    ]
+
+    expected = [part for part in burst_parts(trace) if part.num_rows]
+    assert (
+        pa.concat_tables(parts).to_pylist() == pa.concat_tables(expected).to_pylist()
+        if (expected)
+        else not parts
+    )
+    assert sum(PartSums.of(part, 2).bursts for part in parts) == trace.rows("bursts")
