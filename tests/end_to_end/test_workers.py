@@ -27,6 +27,7 @@ SHIPPED = files("burstline") / "data" / "lulesh_8r.prv.gz"
 COMMANDS = {
     "info": ("info", "{store}", "--quick", "--format", "json"),
     "info of the trace": ("info", "{store}", "--quick", "--span", "trace"),
+    "info of two": ("info", "{store}", "{store}", "--format", "json"),
     "matrix": ("matrix", "{store}", "--format", "csv"),
     "histogram": ("histogram", "{store}", "--counter", "rank", "--format", "json"),
     "table": ("table", "{store}"),

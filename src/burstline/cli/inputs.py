@@ -81,6 +81,8 @@ def workers_asked(arguments: usage.Arguments, memory: int) -> DaskWorkers | None
     """The workers that the arguments name, for as long as the command runs."""
     if getattr(arguments, "scheduler", None) is None:
         return None
+    if "workers" in arguments:  # of another trace of the same command
+        return arguments.workers
     with progress_bar(arguments) as progress:
         progress.step("Starting workers", 0, "")
         workers: DaskWorkers = arguments.closing.enter_context(
@@ -89,6 +91,7 @@ def workers_asked(arguments: usage.Arguments, memory: int) -> DaskWorkers | None
     if workers.dashboard:
         show.note(f"what workers do: {workers.dashboard}")
     arguments.closing.callback(_say_peaks, workers, arguments)
+    arguments.workers = workers
     return workers
 
 
