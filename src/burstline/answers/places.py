@@ -39,6 +39,10 @@ def place_of(waits: Waits, call_path: int, rank: int | None = None) -> Place:
 
 def _sampled(waits: Waits, call_path: int, rank: int | None) -> Sampled | None:
     """The function that samples show to compute there: longer than others do on a rank."""
+    if (site := waits.places.placed.get(call_path)) is not None:
+        [row] = waits.profile.call_paths.slice(call_path, 1).to_pylist()
+        name, of_site = (row["function"], row["file"]), waits.places.functions.get(site, ())
+        return next((each for each in of_site if (each.function, each.file) == name), None)
     seen = waits.places.functions.get(call_path, ())
     if not seen or is_off(waits, call_path, rank):
         return None
@@ -161,7 +165,10 @@ def path_text(waits: Waits, call_path: int) -> str:
         name, *line = names[k].split("@", 1)
         if node in waits.places.regions and line and not name.startswith("!$omp"):
             names[k] = f"{name} ({line[0]})"
-    if call_path in waits.places.ends:
+    if call_path in waits.places.placed:
+        of_site = _computing_text(waits, chain[1]).partition(", in ")[0]
+        names[:2] = [place_text(waits, call_path), of_site]
+    elif call_path in waits.places.ends:
         names[0] = _computing_text(waits, call_path).partition(", in ")[0]
     elif len(chain) > 1 and chain[1] in waits.places.regions:
         names[0] = " at ".join([names[0], *waits.places.place_text(call_path)])

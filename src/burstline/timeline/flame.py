@@ -277,7 +277,9 @@ def _places_of(line: Timeline, places: _Places) -> dict[int, int]:
         above = found[UNKNOWN if node["parent"] is None else node["parent"]]
         file = None if node["paradigm"] == "mpi" else node["file"]
         frame = Frame(node["function"], file, node["begin_line"] if file else None)
-        found[row] = above if node["paradigm"] == _NO_FRAME else places.below(above, frame)
+        # Functions that samples saw are in their stacks.
+        is_none = node["paradigm"] == _NO_FRAME or row in line.waits.places.placed
+        found[row] = above if is_none else places.below(above, frame)
     return found
 
 

@@ -4,9 +4,10 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 from dataclasses import dataclass
-from typing import Final
+from typing import Any, Final, TypeVar
 
 import numpy as np
+import numpy.typing as npt
 
 from burstline.columns import Floats, Integers, Mask
 from burstline.model import FINALIZES, INITS, Profile
@@ -14,6 +15,7 @@ from burstline.waits.absence import OFF_PROCESSOR
 from burstline.waits.metrics import WAITS, total_or_zero
 from burstline.waits.result import Waits
 
+Cells = TypeVar("Cells", bound=npt.NDArray[Any])
 MUCH_UNDERSTOOD: Final = 0.9
 """Of collectives, messages and time: below that, waits may be hidden in the rest."""
 _WAITS_OF_MPI: Final = tuple(name for name in WAITS if name.startswith("mpi_"))
@@ -151,10 +153,11 @@ def costs_of(waits: Waits, largest: Largest) -> Costs | None:
 def blame_for(waits: Waits, costs: Costs) -> Blame:
     """Which rank causes a wait by computing, and where; or that none stands out."""
     ranks = waits.profile.locations["rank"].to_numpy()
-    by_rank = np.bincount(ranks, costs.computing.sum(axis=0))
+    computing = at_sites(waits, costs.computing)
+    by_rank = np.bincount(ranks, computing.sum(axis=0))
     rank = int(by_rank.argmax())
     stands_out = _stands_out(waits, costs, rank)
-    chosen = costs.computing[:, ranks == rank] if stands_out else costs.computing
+    chosen = computing[:, ranks == rank] if stands_out else computing
     by_place = chosen.sum(axis=1)
     place = int(by_place.argmax())
     return Blame(
@@ -164,6 +167,15 @@ def blame_for(waits: Waits, costs: Costs) -> Blame:
         _where_it_works(waits, rank, place) if stands_out else place,
         float(by_place[place] / costs.whole),
     )
+
+
+def at_sites(waits: Waits, values: Cells) -> Cells:
+    """Values of call paths by location, those of functions that samples saw where these are."""
+    together = values.copy()
+    for node, place in waits.places.placed.items():
+        together[place] += together[node]
+        together[node] = 0
+    return together
 
 
 def works_longer(waits: Waits, rank: int, place: int) -> bool:
@@ -182,7 +194,9 @@ def works_longer(waits: Waits, rank: int, place: int) -> bool:
     for each in told or [-1]:
         for who, time in places.processor.get(each, {}).items():
             counted[who] += time
-    spent = profile.exclusive("time")[every] if told else profile.exclusive("comp")
+    spent = profile.exclusive("comp")
+    if told:
+        spent = at_sites(waits, profile.exclusive("time"))[every]
     elapsed = np.bincount(ranks, spent.sum(axis=0), minlength=len(counted))
     if count < 2 or not counted.any():
         return False
@@ -225,12 +239,12 @@ def _stands_out(waits: Waits, costs: Costs, rank: int) -> bool:
     is_here = waits.profile.locations["rank"].to_numpy() == rank
     if is_here.all():
         return True
-    of_rank = costs.computing[:, is_here].sum(axis=1)
+    of_rank = at_sites(waits, costs.computing)[:, is_here].sum(axis=1)
     count = len(waits.profile.locations["rank"].unique())
     if of_rank.sum() < min(costs.whole / 2, _STANDS_OUT / count * costs.computing.sum()):
         return False
     place = int(of_rank.argmax())
-    time = waits.profile.exclusive("time")[place]
+    time = at_sites(waits, waits.profile.exclusive("time"))[place]
     longer = time[is_here].sum() - time[~is_here].sum() / (count - 1)
     waits_of = waits.delays["wait_ns"].to_numpy()[waits.delays["from"].to_numpy() == rank]
     most = waits_of.max(initial=0) / max(waits_of.sum(), 1)

@@ -16,10 +16,18 @@ stacks of both calls, that one alone is known to have run throughout: any other 
 left and called again, from the same line, too, if that is in a loop, and what it was called
 from as well. Without `main` on both stacks (they were cut, or the program is Python) the place
 is the call alone, and without stacks the operations of both calls.
+
+Below it is a node for each function that samples saw there: what a stretch with samples took
+is divided by them, and one without stays with its calls.
+
+Where time on a processor was counted, a stretch that is long but hardly computed is a place of
+its own, ``off the processor up to MPI_Irecv``: the thread read files, slept, or waited for a
+processor, and no function is to blame for that.
 """
 
 from __future__ import annotations
 
+from collections.abc import Iterator, Sequence
 from dataclasses import replace
 from itertools import takewhile
 from typing import Any, Final
@@ -33,6 +41,7 @@ from burstline.identity import MAINS
 from burstline.model import CALL_PATHS, Trace
 from burstline.synchronisation import Graph, Sync
 from burstline.waits.absence import OFF_PROCESSOR, off_stretches
+from burstline.waits.sampled import Sampled, functions_by_place
 from burstline.waits.stops import Stops, stops_of
 
 _Row = dict[str, Any]
@@ -59,9 +68,12 @@ def with_computation(graph: Graph) -> Graph:
         _computation_node(table, numbers, *divmod(key // 2, count), is_off=bool(key % 2))
         for key in keys.tolist()
     ]
+    of_row = np.array(made)[pair.reshape(-1)]
+    for at, functions in functions_by_place(graph.trace, stops, rows, of_row).items():
+        table += _functions_in(table[at], at, functions)
     order = _preorder(table)
     follows = np.full(len(calls.node) + len(sync.regions.node), UNKNOWN, np.int32)
-    follows[stops.row[rows]] = order[np.array(made)[pair.reshape(-1)]]
+    follows[stops.row[rows]] = order[of_row]
     between, resumed = follows[: len(calls.node)], follows[len(calls.node) :]
     ordered: list[_Row] = [{}] * len(table)
     for number, row in enumerate(table):
@@ -83,6 +95,16 @@ def with_computation(graph: Graph) -> Graph:
         resumed=resumed,
     )
     return replace(graph, tree=tree, sync=sync)
+
+
+def _functions_in(site: _Row, place: int, seen: Sequence[Sampled]) -> Iterator[_Row]:
+    """A node for each function that samples saw between two calls, where it computes."""
+    if site["function"].startswith(OFF_PROCESSOR):
+        return
+    empty: _Row = dict.fromkeys(CALL_PATHS.names)
+    kind = {"paradigm": "compiler", "role": "function", "parent": place}
+    for name, file in dict.fromkeys((each.function, each.file) for each in seen):
+        yield empty | kind | {"function": name, "file": file}
 
 
 def _is_off(trace: Trace, sync: Sync, stops: Stops, rows: Integers) -> Integers:

@@ -17,6 +17,7 @@ from burstline.identity import CallTree, Frame, last_frames
 from burstline.model import Trace
 from burstline.synchronisation import Sync
 from burstline.waits.absence import absence_in_regions, time_on_processor
+from burstline.waits.placed import functions_of_places
 from burstline.waits.sampled import Sampled, functions_by_place
 from burstline.waits.stops import stops_of
 
@@ -41,6 +42,8 @@ class Places:
     # by call path of computing, and below -1 of all of it: how long each rank was on a
     # processor, ns; empty where nobody counted that
     processor: dict[int, dict[int, int]] = field(default_factory=dict)
+    # by call path of a function that samples saw: that of the computing that it is in
+    placed: dict[int, int] = field(default_factory=dict)
     regions: frozenset[int] = frozenset()  # call paths of regions: they have their first line
 
     def call(self, call_path: int, operation: str) -> str:
@@ -76,7 +79,10 @@ def places_of(trace: Trace, sync: Sync, tree: CallTree) -> Places:
     absent = absence_in_regions(trace, sync)
     processor = time_on_processor(trace, sync)
     sites = _call_sites(trace, sync, tree)
-    return Places(sites, ends, begins, functions, absent, processor, regions)
+    placed = {
+        node: place for place, nodes in functions_of_places(tree).items() for node in nodes
+    }
+    return Places(sites, ends, begins, functions, absent, processor, placed, regions)
 
 
 def _call_sites(trace: Trace, sync: Sync, tree: CallTree) -> dict[int, tuple[str, ...]]:

@@ -37,6 +37,7 @@ from burstline.waits.metrics import (
 )
 from burstline.waits.openmp import holders_nodes, lock_waits
 from burstline.waits.patterns import Patterns
+from burstline.waits.placed import placed
 from burstline.waits.places import Places, places_of
 from burstline.waits.severities import Severities
 
@@ -274,13 +275,17 @@ def waits_of(
         "node": locations["node"].to_pylist(),
     }
     facts = trace.metadata
+    divided = placed(trace, sync, tree, severities["time"])
     unit = facts.get("unit", "ns")
     clock = "physical" if unit == "ns" else facts["clock"]
     profile = Profile(
         _metric_table(severities, unit),
         tree.nodes,
         pa.table([list(rows[name]) for name in LOCATIONS.names], schema=LOCATIONS),
-        {name: _stored_values(*severities.rows(name)) for name in severities.names()},
+        {
+            name: _stored_values(*divided.divided(name, *severities.rows(name)))
+            for name in severities.names()
+        },
         {},
         {"clock": clock, "unit": unit},
     )

@@ -12,11 +12,11 @@ import math
 from collections import defaultdict
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from typing import Final
+from typing import Any, Final
 
 import numpy as np
 
-from burstline.columns import AnyIntegers, Integers, distinct, take
+from burstline.columns import AnyIntegers, Floats, Integers, distinct, take
 from burstline.extrae import UNRESOLVED
 from burstline.model import UNKNOWN, Trace
 from burstline.waits.stops import Stops
@@ -47,21 +47,15 @@ def functions_by_place(
 
     `rows` are the stops, in order; those functions come first that were seen most.
     """
-    if not trace.rows("samples") or trace.metadata.get("unit", "ns") != "ns":
+    found = _seen(trace, stops, rows)
+    if found is None:
         return {}
-    location, time_ns, periods, path = trace.arrays(
-        "samples", "location", "time_ns", "periods", "call_path"
-    )
-    stretch = _stretch_of(stops, rows, location, time_ns)
-    frames = trace.table("call_paths").to_pylist()
-    function = take(_functions(frames), path)
-    seen = np.flatnonzero((stretch >= 0) & (function >= 0))
-    where = place[stretch[seen]]
+    frames, stretch, location, function, periods = found
     (rank,) = trace.arrays("locations", "rank")
-    columns = where, function[seen], rank[location[seen]]
+    columns = place[stretch], function, rank[location]
     first, group = distinct(*columns)
     sums = np.zeros(len(first), np.int64)
-    np.add.at(sums, group, periods[seen])
+    np.add.at(sums, group, periods)
     keys = zip(*(column[first].tolist() for column in columns), sums.tolist(), strict=True)
     counts: dict[int, dict[tuple[str, str | None], _Count]] = defaultdict(
         lambda: defaultdict(_Count)
@@ -70,6 +64,50 @@ def functions_by_place(
         frame = frames[row]
         counts[each][frame["function"], frame["file"]].add(of, frame["line"], count)
     return {each: _most_first(found) for each, found in counts.items()}
+
+
+def time_by_function(
+    trace: Trace, stops: Stops, rows: Integers, place: AnyIntegers
+) -> dict[int, dict[tuple[str, str | None], Floats]]:
+    """How long each location was in the functions of a place, ns, by that place and function.
+
+    A stretch is divided by its own samples; one without stays with its place.
+    """
+    found = _seen(trace, stops, rows)
+    if found is None:
+        return {}
+    frames, stretch, _, function, periods = found
+    length = (stops.enter_ns[rows + 1] - stops.leave_ns[rows])[stretch]
+    whole = np.bincount(stretch, periods, minlength=len(rows))[stretch]
+    share, location = length * periods / whole, stops.location[rows[stretch]]
+    locations = trace.rows("locations")
+    made: dict[int, dict[tuple[str, str | None], Floats]] = defaultdict(dict)
+    first, group = distinct(place[stretch], function)
+    for number, (where, of) in enumerate(
+        zip(place[stretch[first]].tolist(), function[first].tolist(), strict=True)
+    ):
+        inside = group == number
+        name = frames[of]["function"], frames[of]["file"]
+        time = np.zeros(locations)
+        np.add.at(time, location[inside], share[inside])
+        made[where][name] = time + made[where].get(name, 0.0)
+    return dict(made)
+
+
+def _seen(
+    trace: Trace, stops: Stops, rows: Integers
+) -> tuple[list[dict[str, Any]], Integers, AnyIntegers, AnyIntegers, Integers] | None:
+    """Samples in stretches behind stops: all frames, then stretch, location, frame, periods."""
+    if not trace.rows("samples") or trace.metadata.get("unit", "ns") != "ns":
+        return None
+    location, time_ns, periods, path = trace.arrays(
+        "samples", "location", "time_ns", "periods", "call_path"
+    )
+    stretch = _stretch_of(stops, rows, location, time_ns)
+    frames = trace.table("call_paths").to_pylist()
+    function = take(_functions(frames), path)
+    seen = np.flatnonzero((stretch >= 0) & (function >= 0))
+    return frames, stretch[seen], location[seen], function[seen], periods[seen]
 
 
 def function_of(seen: Sequence[Sampled], rank: int | None, ranks: int) -> Sampled | None:
