@@ -49,6 +49,8 @@ from burstline.values import Contract, Documented
 
 _RECORDS: Final = {"states": "states", "events": "events", "communications": "messages"}
 """For each kind of record, the table that is counted where the reader left no count."""
+_DIGITS: Final = 5
+"""Of the number of a processor: no machine has as many."""
 _TAKEN: Final = ("calls_ns", "functions_ns", "thread_ns", "sampling_ns")
 """Columns of `recordings` that together are the time that recording took."""
 
@@ -101,6 +103,15 @@ class ProcessorTime:
     # of those that were long and hardly computed, the same: off the processor
     off_counted_ns: int = 0
     off_elapsed_ns: int = 0
+
+
+@dataclass(frozen=True, slots=True)
+class Crowding:
+    """How many processors there are for each thread, where threads have fewest."""
+
+    processors: int
+    threads: int  # that may use these alone
+    node: str | None
 
 
 @dataclass(frozen=True, slots=True)
@@ -206,6 +217,8 @@ class Summary(Documented):
         What the threads of each rank spent that time on, as far as calls tell.
     processor : ProcessorTime or None
         How much of their computing ranks were on a processor; None if nothing counted it.
+    crowding : Crowding or None
+        Where threads have fewest processors that they may use; None if nobody recorded it.
     recording : RecordingCost or None
         What recording took; None if the recorder does not say.
     openmp : OpenMP
@@ -240,6 +253,7 @@ class Summary(Documented):
     baseline: Baseline
     rank_parts: tuple[RankParts, ...]
     processor: ProcessorTime | None
+    crowding: Crowding | None
     recording: RecordingCost | None
     openmp: OpenMP
 
@@ -426,6 +440,7 @@ def summary_of(trace: Trace, parts: Iterable[Sums], *, full: bool, poll_gap_ns: 
         baseline=times.baseline(),
         rank_parts=times.result(),
         processor=_processor_time(trace, sums.on_processor),
+        crowding=_crowding(trace),
         recording=_recording(trace),
         openmp=_openmp(trace),
     )
@@ -515,6 +530,38 @@ def _processor_time(trace: Trace, on_processor: Integers) -> ProcessorTime | Non
     if not clock or not elapsed_ns:
         return None
     return ProcessorTime(clock, counted_ns, elapsed_ns, *off_ns)
+
+
+def _crowding(trace: Trace) -> Crowding | None:
+    """The processors with most threads for each that may use nothing else."""
+    places = trace.locations.select(["kind", "node"]).to_pylist()
+    threads: dict[tuple[str | None, frozenset[int]], int] = {}
+    for row in trace.table("placements").select(["location", "allowed"]).to_pylist():
+        place, allowed = places[row["location"]], _numbers_in(row["allowed"] or "")
+        if place["kind"] == "cpu" and allowed:
+            key = place["node"], allowed
+            threads[key] = threads.get(key, 0) + 1
+    found = [
+        Crowding(
+            len(allowed),
+            sum(n for (at, some), n in threads.items() if at == node and some <= allowed),
+            node,
+        )
+        for node, allowed in threads
+    ]
+    return min(found, key=lambda each: each.processors / each.threads, default=None)
+
+
+def _numbers_in(text: str) -> frozenset[int]:
+    """The processors of ``0-3,8``; none where that is no such text."""
+    numbers: set[int] = set()
+    for part in text.split(","):
+        first, _, last = part.partition("-")
+        ends = [first, last or first]
+        if not all(each.isascii() and each.isdigit() and len(each) <= _DIGITS for each in ends):
+            return frozenset()
+        numbers.update(range(int(ends[0]), int(ends[1]) + 1))
+    return frozenset(numbers)
 
 
 def _recording(trace: Trace) -> RecordingCost | None:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from typing import Final
 
 from burstline.answers.values import Check
@@ -30,6 +31,7 @@ OF_TICKS: Final = frozenset((CALLERS_KNOWN, NOTHING_DROPPED, OPENMP_SEEN))
 _LEAST_NS: Final = 1_000_000_000
 """A hundred time slices of a usual scheduler: one that another program gets is little."""
 _LEAST_ITERATIONS: Final = 20
+_ALONE: Final = "run it again with a processor for each rank before changing code"
 _LONGER: Final = "run more time steps"
 _MUCH_OF_TIME: Final = 0.5
 """Of the time in the longest loop: what another one has to span whose iterations count."""
@@ -72,11 +74,12 @@ def checks(
 
     Notes
     -----
-    Time on a processor is that of the threads' own clocks; how many processors a source says
-    that there are is not used. Stretches that are long and hardly compute, as of a rank that
-    sleeps or waits for files, are left out, unless ranks do little else: then they may as well
-    wait for a processor. Of ranks that compute for less than a fifth of the time, it is not
-    known whether they were alone.
+    Time on a processor is that of the threads' own clocks. Where that is not counted, or does
+    not tell, sharing is inferred from the processors that threads may use; how many a source
+    says that there are is not used. Stretches that are long and hardly compute, as of a rank
+    that sleeps or waits for files, are left out, unless ranks do little else: then they may as
+    well wait for a processor. Of ranks that compute for less than a fifth of the time, it is
+    not known whether they were alone.
 
     Examples
     --------
@@ -128,6 +131,17 @@ def _repeated(structure: Structure | None) -> Check:
 
 
 def _processors_alone(summary: Summary) -> Check:
+    measured = _on_processors(summary)
+    crowd = summary.crowding
+    if crowd is None or measured.passed is not None:
+        return measured
+    figure = min(crowd.processors / crowd.threads, 1.0)
+    passed, remedy = figure >= measured.bound, _ALONE
+    return replace(measured, figure=figure, passed=passed, remedy=remedy, inferred=True, by="")
+
+
+def _on_processors(summary: Summary) -> Check:
+    """By the time that threads were on one, as they counted it."""
     name, bound, on = PROCESSORS_ALONE, _LEAST_ON_PROCESSOR, summary.processor
     if on is None:
         remedy = "record a counter of processor time, such as cpu"
@@ -143,7 +157,7 @@ def _processors_alone(summary: Summary) -> Check:
         elapsed_ns -= on.off_elapsed_ns
     figure = min(counted_ns / elapsed_ns, 1.0)
     passed: bool | None = figure >= bound
-    remedy = "run it again with a processor for each rank before changing code"
+    remedy = _ALONE
     if passed and elapsed_ns < least_ns:
         # Who polls in MPI gives the processor away there, and then computes undisturbed.
         passed = None

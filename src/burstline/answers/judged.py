@@ -127,6 +127,8 @@ def _figure(check: Check) -> Fact:
 
 def _holds(check: Check) -> Phrase:
     text = _HOLDS[check.name]
+    if check.name == PROCESSORS_ALONE and check.inferred:
+        return Phrase("each thread may use a processor of its own")
     return phrase(text, figure=_figure(check)) if "{" in text else Phrase(text)
 
 
@@ -153,6 +155,12 @@ _FAILS_WHOLLY: Final = {
 
 def fails(check: Check) -> Phrase:
     """What is wrong where a check does not hold."""
+    if check.name == PROCESSORS_ALONE and check.inferred:
+        return phrase(
+            "ranks probably shared processors: there are only {figure} of one for each thread "
+            "(inferred from those that they may use)",
+            figure=_figure(check),
+        )
     if not check.figure and check.name in _FAILS_WHOLLY:
         return Phrase(_FAILS_WHOLLY[check.name])
     count = round(check.figure or 0)

@@ -13,7 +13,7 @@ from burstline.answers.fitness import checks
 from burstline.answers.judged import UNTOLD, doubt, is_shared, judged
 from burstline.answers.places import absent_text, inside_text, is_off, place_of, place_text
 from burstline.answers.values import Check, Fact, Place, Sentence
-from burstline.answers.waits import ABSENT, LITTLE, is_of_rank, not_understood, titled
+from burstline.answers.waits import ABSENT, LITTLE, is_of_rank, not_understood, titled, together
 from burstline.answers.words import (
     NOTHING,
     Phrase,
@@ -374,7 +374,7 @@ def _cause(waits: Waits, wait: Largest, checked: tuple[Check, ...]) -> Phrase:
         if is_off(waits, blame.place, rank):
             parts["where"] = absent_text(waits, blame.place, rank)
             text += f", where {ABSENT}"
-    return phrase(text, **parts)
+    return joined("; ", phrase(text, **parts), together(waits, blame))
 
 
 def _keeps(waits: Waits, found: Keeper) -> Phrase:

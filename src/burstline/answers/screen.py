@@ -494,6 +494,8 @@ def _evidence(check: Check) -> Sentence:
     if check.name == PROCESSORS_ALONE:
         on = share("on a processor", check.figure or 0)
         text = "Ranks were on one for {on} of their computing, so they probably shared it."
+        if check.inferred:
+            text = "Threads may use only {on} of one each, so they probably shared it."
         return sentence("advice", text, on=on)
     said = fails(check)
     return Sentence("advice", f"{capital(said.text)}.", said.facts)

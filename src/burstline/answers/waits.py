@@ -20,6 +20,7 @@ from burstline.answers.words import (
     NOTHING,
     Phrase,
     capital,
+    counted,
     joined,
     phrase,
     sentence,
@@ -37,6 +38,7 @@ from burstline.waits import (
     ends_of,
     keeper,
     largest_wait,
+    slow_together,
     transfer_ns,
     waits_in_mpi_ns,
     waits_ns,
@@ -289,7 +291,27 @@ def _rest_by_computing(waits: Waits, costs: Costs, checked: tuple[Check, ...]) -
     return Phrase(f" By computing, {cause.text[0].lower()}{cause.text[1:]}", cause.facts)
 
 
+def together(waits: Waits, blame: Blame) -> Phrase:
+    """That those who take longer at a place are the ranks of a node, if they are."""
+    found = slow_together(waits, blame.place)
+    if found is None:
+        return NOTHING
+    return phrase(
+        "all {ranks}, and no others, are on node {node}",
+        ranks=counted(found.ranks, "slow rank"),
+        node=found.node,
+    )
+
+
 def _cause_by_computing(waits: Waits, blame: Blame, checked: tuple[Check, ...]) -> Phrase:
+    """Which rank causes a wait by computing, where, and whether its node is slow."""
+    cause, node = _cause_of_rank(waits, blame, checked), together(waits, blame)
+    if not node.text:
+        return cause
+    return joined(" ", cause, Phrase(f"{capital(node.text)}.", node.facts))
+
+
+def _cause_of_rank(waits: Waits, blame: Blame, checked: tuple[Check, ...]) -> Phrase:
     """Which rank causes a wait by computing, and where; or that none stands out."""
     rank = blame.rank if blame.stands_out else None
     where = place_text(waits, blame.place, rank)

@@ -17,6 +17,8 @@ from burstline.errors import ParameterError
 from burstline.model.profile import Profile
 from burstline.values import Contract, Documented
 
+_PLACED: Final = ("binding", "launcher")
+"""Facts of a profile on how its threads were placed."""
 _MODELLED: Final = ("modelled_ticks", "modelled_share")
 """Facts of a profile of a logical clock."""
 _MOST_DIFFERENCES: Final = 100
@@ -102,6 +104,9 @@ class Comparison(Documented):
         Names of what divides its time into no kinds: then ``time`` alone is compared.
     modelled : tuple of (int, float) or None
         Of a logical clock, ticks that no counter gave, and their share of all ticks: means.
+    placed : tuple of mapping of str to str
+        What threads of each were bound to (``binding``), and who started them (``launcher``),
+        as far as that is known and one thing.
     """
 
     names: tuple[str, ...]
@@ -117,6 +122,7 @@ class Comparison(Documented):
     titles: Mapping[str, str]
     timeless: tuple[str, ...]
     modelled: tuple[tuple[int, float] | None, ...]
+    placed: tuple[Mapping[str, str], ...] = ()
 
     @property
     def least(self) -> Pair:
@@ -316,7 +322,16 @@ def compare(
         tables.titles,
         tuple(dict.fromkeys(owners[number] for number in tables.timeless)),
         tuple(_mean_modelled(group) for group in groups),
+        tuple(map(_placed, groups)),
     )
+
+
+def _placed(profiles: Sequence[Profile]) -> dict[str, str]:
+    """How the threads of all profiles were placed, where that is the same."""
+    said = {
+        name: {profile.attributes.get(name, "") for profile in profiles} for name in _PLACED
+    }
+    return {name: texts.pop() for name, texts in said.items() if len(texts) == 1 and all(texts)}
 
 
 def what_is_compared(comparison: Comparison) -> str:
@@ -346,8 +361,9 @@ def verdict(comparison: Comparison) -> str:
         return "No profile has any time: there is nothing to compare."
     most = next(comparison.differences(), None)
     what = what_is_compared(comparison)
+    moved = "".join(f" {each}" for each in _changes(comparison))
     if most is None:
-        return f"The profiles are equal in {what}: J is 1."
+        return f"The profiles are equal in {what}: J is 1.{moved}"
     score = f"{comparison.j_mc:.1%} in {what} (J)"
     if len(comparison.pairs) == 1:
         agree = f"The profiles agree by {score};"
@@ -356,12 +372,25 @@ def verdict(comparison: Comparison) -> str:
         pair = f"{names[least.first]} and {names[least.second]}"
         agree = f"Pairs of profiles agree by {score} to {best:.1%}; the least alike are {pair};"
     if abs(most.shares[0] - most.shares[1]) < _SMALL:
-        return f"{agree} nothing differs by as much as {_SMALL:.1%} of the time."
+        return f"{agree} nothing differs by as much as {_SMALL:.1%} of the time.{moved}"
     first, second = (f"{share:.1%}" for share in most.shares)
     where = f"{first} of the time in {names[least.first]}, {second} in {names[least.second]}"
     metric = f"{comparison.titles[most.metric]} ({most.metric})"
     place = " > ".join(most.call_path[-2:])
-    return f"{agree} they differ most in {metric} of {place}: {where}."
+    return f"{agree} they differ most in {metric} of {place}: {where}.{moved}"
+
+
+def _changes(comparison: Comparison) -> Iterator[str]:
+    """What is otherwise in how threads were placed, of the two that are least alike."""
+    if not comparison.placed:
+        return
+    pair = comparison.least
+    first, second = (comparison.placed[which] for which in pair[:2])
+    between = f"between {comparison.names[pair.first]} and {comparison.names[pair.second]}"
+    for name in _PLACED:
+        before, after = first.get(name), second.get(name)
+        if before and after and before != after:
+            yield f"{name.capitalize()} changed from {before} to {after} {between}."
 
 
 def _scored_pair(

@@ -21,6 +21,7 @@ from burstline.waits.blame import costs_of as costs_of
 from burstline.waits.blame import ends_of as ends_of
 from burstline.waits.blame import largest_wait as largest_wait
 from burstline.waits.blame import largest_waits as largest_waits
+from burstline.waits.blame import slow_together as slow_together
 from burstline.waits.blame import transfer_ns as transfer_ns
 from burstline.waits.blame import waits_in_mpi_ns as waits_in_mpi_ns
 from burstline.waits.blame import waits_ns as waits_ns

@@ -23,7 +23,7 @@ from burstline.columns import (
 from burstline.efficiency import Factors, communication_factors, thread_factors
 from burstline.errors import plural
 from burstline.identity import CallTree
-from burstline.model import LOCATIONS, Profile, Trace, Values
+from burstline.model import LOCATIONS, Profile, Trace, Values, schema
 from burstline.model import METRICS as METRIC_TABLE
 from burstline.synchronisation import Intervals, Sync
 from burstline.values import Contract, Documented, document
@@ -287,7 +287,7 @@ def waits_of(
             for name in severities.names()
         },
         {},
-        {"clock": clock, "unit": unit},
+        {"clock": clock, "unit": unit} | _placed_by(trace),
     )
     return Waits(
         profile,
@@ -304,6 +304,15 @@ def waits_of(
         else _by_part(patterns.severities, sync.process, ideal_ns),
         places=places_of(trace, sync, tree),
     )
+
+
+def _placed_by(trace: Trace) -> dict[str, str]:
+    """What threads were bound to, from small to large, and who started them, where known."""
+    bound = {*trace.table("placements")["bound_to"].to_pylist()} - {None}
+    parts = [each for each in schema.PARTS if each in bound]
+    launcher = trace.metadata.get("launcher")
+    facts = {"binding": " and ".join(parts), "launcher": launcher}
+    return {name: text for name, text in facts.items() if text}
 
 
 def _by_part(
