@@ -274,3 +274,27 @@ def test_a_rank_off_its_processor_is_named_even_where_hardly_anything_computes()
 
     assert said["judged"].startswith("Judge this run with care: ranks probably shared ")
     assert said["cause"].endswith("waits for a processor, and computes nothing.")
+
+
+def test_a_function_that_is_off_its_processor_is_said_to_compute_nothing():
+    lines = []
+    for rank, (mine, used) in enumerate(((80, 4), (60, 60))):
+        parts = [f"0 enter main | 0 enter MPI_Init | {MS} leave cpu=0"]
+        for step in range(25):
+            begin, end = (1 + step * 100) * MS, (101 + step * 100) * MS
+            stop = begin + mine * MS
+            parts.append(
+                f"{begin} enter relax | {begin + 1} enter open | {begin + MS} leave "
+                f"| {stop} leave | {stop} enter MPI_Barrier cpu={used * MS} "
+                f"| {stop} begin | {end} end | {end} leave cpu=0"
+            )
+        parts.append(f"{2501 * MS} enter MPI_Finalize cpu=0 | {2502 * MS} leave")
+        lines.append(f"{rank} | " + " | ".join([*parts, f"{2502 * MS} leave"]))
+    trace = trace_of('ranks 2\ncounter "cpu" unit "ns" mode delta\n' + "\n".join(lines))
+
+    cause = told(trace)["cause"]
+
+    assert (
+        "it is off the processor in relax called by main: it reads files, sleeps, or waits for "
+        "a processor, and computes nothing."
+    ) in cause

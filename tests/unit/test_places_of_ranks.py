@@ -39,8 +39,9 @@ def cause_of(trace):
     [
         ((20, 20, 90, 91), "aabb", True),
         ((20, 20, 90, 91), "abab", False),  # slow ranks are on both
-        ((20, 20, 20, 91), "aabb", False),  # one of the node is fast
+        ((20, 20, 20, 91), "aabb", False),  # one rank of the node is fast
         ((20, 20, 90, 91), "aaaa", False),  # there is no other node
+        ((20, 20, 20, 90, 91), "aabbb", False),  # neither are all of the node
         ((20, 20, 20, 91), "aaab", False),  # one rank is no pattern
         ((88, 90, 90, 91), "aabb", False),  # nobody is slow
     ],

@@ -24,8 +24,8 @@ _MUCH_TRANSFER: Final = 0.1  # of the time
 _STANDS_OUT: Final = 1.5
 """Of the mean of what ranks cause: enough of one to blame it, as half of all is."""
 _MOST_OF_IT: Final = 0.5
-_LEAST_NODES: Final = 2
-"""Nodes, and ranks of one, of which it says something that all of these are slow."""
+_LEAST_RANKS: Final = 2
+"""Of a node, of which it says something that all of them are slow, and no others."""
 _MUCH_LONGER: Final = 0.1
 _OTHER_MPI: Final = ("mpi_io", "mpi_rma_communication")
 """Time in MPI that is neither a wait nor the transfer of a message."""
@@ -186,7 +186,7 @@ def slow_together(waits: Waits, place: int) -> Together | None:
     ranks, nodes = table["rank"].to_numpy(), table["node"].to_pylist()
     time = np.bincount(ranks, at_sites(waits, waits.profile.exclusive("time"))[place])
     node_of = dict(zip(ranks.tolist(), nodes, strict=True))
-    if None in node_of.values() or len({*nodes}) < _LEAST_NODES:
+    if None in node_of.values():
         return None
     present = np.array(sorted(node_of))
     least, most = time[present].min(), time[present].max()
@@ -195,7 +195,7 @@ def slow_together(waits: Waits, place: int) -> Together | None:
     slow = present[time[present] >= (least + most) / 2].tolist()
     where = {node_of[rank] for rank in slow}
     of_node = [rank for rank, node in node_of.items() if node in where]
-    if len(where) > 1 or len(slow) < _LEAST_NODES or sorted(of_node) != slow:
+    if len(where) > 1 or len(slow) < _LEAST_RANKS or sorted(of_node) != slow:
         return None
     return Together(len(slow), where.pop())
 
