@@ -337,15 +337,12 @@ def _wait(waits: Waits, wait: Largest, whole: int, checked: tuple[Check, ...]) -
 
 def _cause(waits: Waits, wait: Largest, checked: tuple[Check, ...]) -> Phrase:
     """Who causes most of a wait, and where, in a few words."""
-    of_threads = wait.metric == _IDLE
-    if is_shared(checked) and not is_of_rank(
-        waits, None if of_threads else costs_of(waits, wait)
-    ):
-        return Phrase(UNTOLD)
-    if of_threads:
+    if wait.metric == _IDLE:  # as the program has it, whatever threads share
         found = keeper(waits.profile, wait.left_out)
         return Phrase("its cause is not known") if found is None else _keeps(waits, found)
     costs = costs_of(waits, wait)
+    if is_shared(checked) and not is_of_rank(waits, costs):
+        return Phrase(UNTOLD)
     if costs is None:
         return Phrase("its cause is not known")
     if costs.of_mpi > 1 / 2:

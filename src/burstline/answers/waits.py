@@ -249,11 +249,11 @@ def _of_transfer(waits: Waits) -> list[Sentence]:
 
 def cause_of(waits: Waits, largest: Largest, checked: tuple[Check, ...]) -> Phrase:
     """Who causes most of a wait, and where: by computing, unless most is time in MPI."""
-    costs = None if largest.metric == _IDLE else costs_of(waits, largest)
+    if largest.metric == _IDLE:  # as the program has it, whatever threads share
+        return _cause_of_idle(waits, largest, checked)
+    costs = costs_of(waits, largest)
     if is_shared(checked) and not is_of_rank(waits, costs):
         return Phrase(f"{capital(UNTOLD)}.")
-    if largest.metric == _IDLE:
-        return _cause_of_idle(waits, largest, checked)
     if costs is None:
         return Phrase("The trace does not tell who causes it.")
     if costs.of_mpi <= 1 / 2:

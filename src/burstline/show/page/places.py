@@ -37,7 +37,7 @@ class Places:
     def parts(self, call_path: int) -> tuple[str, str, list[str] | None]:
         """The name, the source line, and the callers; None of computing between calls."""
         places, row = self._waits.places, self._rows[call_path]
-        if call_path in places.ends:
+        if call_path in places.ends or call_path in places.placed:
             return path_text(self._waits, call_path).rpartition(" > ")[2], "", None
         sites = places.place_text(call_path)
         where = sites[0] if sites else ""
