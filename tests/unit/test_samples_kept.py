@@ -7,6 +7,7 @@ import json
 import pytest
 
 import burstline
+from burstline.cli import main
 from burstline.formats import sampled
 from burstline.selection import select
 from burstline.testing import trace_of
@@ -99,3 +100,14 @@ def test_perfetto_has_a_moment_for_each_sample(tmp_path):
             "called from": "main (solver.c:40) > solve (solver.c:12) > helper",
         },
     }
+
+
+def test_a_merged_trace_has_the_samples_of_its_base(tmp_path):
+    for name in ("a", "b"):
+        burstline.write(STORY.trace, tmp_path / f"{name}.prv")
+
+    assert main(
+        ["merge", *(str(tmp_path / f"{n}.prv") for n in "ab"), "-o", f"{tmp_path}/m.prv"]
+    ) in (0, None)
+
+    assert told(burstline.read(tmp_path / "m.prv")) == told(STORY.trace)
