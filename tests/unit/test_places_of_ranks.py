@@ -112,3 +112,19 @@ def test_processors_of_other_nodes_are_others():
     run = burstline.open(on_nodes((50, 50), "ab", placed=placed))
 
     assert run.verdict().checks[2].passed
+
+
+def test_a_cause_is_told_with_doubt_where_sharing_is_only_inferred():
+    placed = [f"row placements location {k} allowed 3" for k in range(2)]
+
+    cause = cause_of(on_nodes((90, 20), "aa", placed=placed))
+    run = burstline.open(on_nodes((90, 20), "aa", placed=placed))
+    waits = run.waits()
+    judged, *_, told = verdict_on_waits(waits, run.checks(waits))
+
+    assert "inferred from those that they may use" in judged.sentence
+    assert told.sentence.startswith("Rank 0 causes most of it")
+    assert "As processors were probably shared, a part of it may be the machine's." in (
+        told.sentence
+    )
+    assert "Look there first." in cause  # without the checks

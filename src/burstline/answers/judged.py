@@ -96,8 +96,14 @@ def of_clock(checked: tuple[Check, ...], unit: str) -> tuple[Check, ...]:
 
 
 def is_shared(checked: tuple[Check, ...]) -> bool:
-    """Whether ranks shared processors, so that whoever waited for one came late."""
-    return any(each.name == PROCESSORS_ALONE and each.passed is False for each in checked)
+    """Whether ranks shared processors by their own clocks: whoever waited for one came late.
+
+    Where it is inferred from what they may use, they may as well have slept meanwhile.
+    """
+    return any(
+        each.name == PROCESSORS_ALONE and each.passed is False and not each.inferred
+        for each in checked
+    )
 
 
 def doubt(checked: tuple[Check, ...]) -> str:
