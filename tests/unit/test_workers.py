@@ -56,7 +56,7 @@ def test_a_file_asks_for_jobs_of_a_batch_system(tmp_path):
             "cores": 1,
             "memory": "8GB",
             "queue": "short",
-            "job_extra_directives": ["--output=/dev/null", "--exclusive"],
+            "job_extra_directives": ["-o /dev/null", "--exclusive"],
         },
     )
 

@@ -13,7 +13,7 @@ from burstline.formats.documents import read_toml
 SYSTEMS: Final = {"slurm": "SLURMCluster", "pbs": "PBSCluster"}
 """Batch systems, and the class of dask-jobqueue that asks each for jobs."""
 _UNLOGGED: Final = {
-    "slurm": ["--output=/dev/null"],
+    "slurm": ["-o /dev/null"],
     "pbs": ["-o /dev/null", "-e /dev/null"],
 }
 """What keeps jobs from writing what they say into the folder where the command runs."""
