@@ -37,7 +37,11 @@ _QUICK_BYTES: Final = 100_000_000
 _MEMORY: Final = Path("/dev/shm")  # noqa: S108 -- only where it is
 _ROOM: Final = 1 << 25
 """Bytes of a window that the records of all turns do not fill."""
-_BARE: Final = {"BURSTLINE_COUNTERS": "none", "BURSTLINE_STACK_DEPTH": "0"}
+_BARE: Final = {
+    "BURSTLINE_COUNTERS": "none",
+    "BURSTLINE_STACK_DEPTH": "0",
+    "BURSTLINE_SAMPLE": "0",
+}
 _COUNTED: Final = {"a counted call": False, "a counted call and its partner": True}
 _COUNTERS: Final = {
     "cpu": "thread CPU time",

@@ -18,8 +18,8 @@ KINDS = {
         "END": 0, "ENTER": 1, "LEAVE": 2, "COUNTERS": 3, "THREAD": 4, "SEND": 12, "RANK": 30,
         "STACK": 33, "FRAMES": 34, "MODULE": 35, "TEXT": 36, "COUNTER": 37, "NAME": 38,
         "EVENT": 50, "REGION_ENTER": 51, "REGION_LEAVE": 52, "LOOP_ENTER": 53, "LOOP_LEAVE": 54,
-        "LOOP_ITERATION": 55, "LABEL": 56, "GAP": 70, "PAUSE": 71, "OVERHEAD": 73,
-        "LEFT": 74, "PROCESSORS": 76,
+        "LOOP_ITERATION": 55, "LABEL": 56, "SAMPLE": 58, "GAP": 70, "PAUSE": 71, "OVERHEAD": 73,
+        "LEFT": 74, "SAMPLING": 75, "PROCESSORS": 76,
     }.items()
 }  # fmt: skip
 HEADER_BYTES = 4096

@@ -13,6 +13,7 @@ SOURCES = [
         "process",
         "memory",
         "library",
+        "signals",
         "rules",
         "pool",
         "output",

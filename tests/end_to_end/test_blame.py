@@ -169,7 +169,8 @@ def verdict(site: Site, kind: str, compiled: str, ranks: int = 2) -> list[str]:
     """What ``burstline waits`` says of a program that is recorded."""
     words = ["./fortran"] if kind == "fortran" else ["./blame", kind, str(STEPS)]
     words[0] += f".{compiled}"
-    code, _, said = site.record("--force", "-o", "a.prv", "--", *site.ranks(ranks), *words)
+    options = ["--force", "--sample=0", "-o", "a.prv"]  # calls and events of functions alone
+    code, _, said = site.record(*options, "--", *site.ranks(ranks), *words)
     assert code == 0, said
     code, printed, said = site.burstline("waits", "a.prv", "--format", "json", "--quiet")
     assert code == 0, said

@@ -35,6 +35,7 @@ def record(program, tmp_path):
         (folder := tmp_path / "raw").mkdir()
         settings = {"BURSTLINE_DIR": str(folder), "BURSTLINE_BLOCK": str(block)}
         settings |= {"BURSTLINE_STACK_DEPTH": "0", "BURSTLINE_COUNTERS": "none"}
+        settings |= {"BURSTLINE_SAMPLE": "0"}
         done = subprocess.run(
             [program, *map(str, words)],
             env={**os.environ, **settings},

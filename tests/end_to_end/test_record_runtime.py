@@ -32,6 +32,7 @@ def record(program, tmp_path):
             "BURSTLINE_BLOCK": str(SMALL_BLOCK),
             "BURSTLINE_STACK_DEPTH": "0",
             "BURSTLINE_COUNTERS": "none",
+            "BURSTLINE_SAMPLE": "0",
         }
         done = subprocess.run(
             [program, *map(str, words)],

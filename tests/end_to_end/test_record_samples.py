@@ -83,10 +83,19 @@ def test_where_ranks_ran_and_what_recording_took_is_told_of_each(site, output):
     assert trace.metadata["launcher"] in {"Open MPI", "Hydra"}
 
 
-def test_nothing_is_sampled_unless_it_is_asked_for(site, record):
+def test_functions_are_sampled_without_asking(site, record):
     assert record("even", ranks=1)[0] == 0
 
+    assert site.trace("app.store").rows("samples") > 0
+    assert site.trace("app.store").recordings["asked_hz"].to_pylist() == [250]
+
+
+@pytest.mark.parametrize("options", [["--sample=0"], ["--stack-depth=0"]])
+def test_nothing_is_sampled_where_that_is_asked_for_or_no_stacks_are(site, record, options):
+    assert record("even", *options, ranks=1)[0] == 0
+
     assert site.trace("app.store").rows("samples") == 0
+    assert site.trace("app.store").recordings["asked_hz"].to_pylist() == [None]
 
 
 def test_samples_are_kept_by_every_format_that_has_a_place_for_them(site, record):

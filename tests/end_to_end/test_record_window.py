@@ -29,6 +29,7 @@ def record(program, tmp_path):
             "BURSTLINE_BLOCK": str(block),
             "BURSTLINE_STACK_DEPTH": "0",
             "BURSTLINE_COUNTERS": "none",
+            "BURSTLINE_SAMPLE": "0",
         }
         words = [program, *map(str, words)]
         subprocess.run(words, env={**os.environ, **environment}, check=False, timeout=60)

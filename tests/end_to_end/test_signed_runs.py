@@ -127,6 +127,12 @@ class Runs:
         assert run(BARRIERS, program).code == 0
         assert (tmp_path / "printed").read_text().count("kept") == 2
 
+    def test_a_program_of_cpp_may_do_without_streams(self, run, site, name, tmp_path):
+        program = site.compile("mpicxx", PROGRAMS / "unbuffered.cpp", name=name)
+
+        assert run(BARRIERS, program).code == 0
+        assert (tmp_path / "printed").read_text().count("kept") == 2
+
     def test_a_program_alone_needs_no_launcher(self, site, ending, tmp_path):  # noqa: ARG002 -- its folder
         plan = ring_plan([], ranks=1)
 

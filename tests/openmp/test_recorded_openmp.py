@@ -42,7 +42,8 @@ def record(program, library, tmp_path):
     def run(**settings):
         folder = tmp_path / "raw"
         folder.mkdir()
-        environment = {"BURSTLINE_DIR": str(folder), "BURSTLINE_COUNTERS": "none", **settings}
+        environment = {"BURSTLINE_DIR": str(folder), "BURSTLINE_COUNTERS": "none"}
+        environment |= {"BURSTLINE_SAMPLE": "0", **settings}
         done = subprocess.run(
             [program],
             env={**os.environ, "LD_PRELOAD": str(library), **environment},

@@ -2,9 +2,11 @@
 #define _GNU_SOURCE
 #include <errno.h>
 #include <mpi.h>
+#include <setjmp.h>
 #include <signal.h>
 #include <stdio.h>
 #include <string.h>
+#include <sys/syscall.h>
 #include <sys/time.h>
 #include <sys/wait.h>
 #include <time.h>
@@ -53,7 +55,7 @@ static void on_alarm(int signal) {
 /* Everything that could go otherwise with a timer of somebody else; returns what did. */
 static const char *use_signals(void) {
     struct sigaction action = {.sa_handler = on_alarm}, before;
-    for (int number = SIGRTMIN; number < SIGRTMIN + 8; ++number) {
+    for (int number = SIGRTMIN; number <= SIGRTMAX; ++number) {
         if (sigaction(number, &action, &before) != 0) return "sigaction";
         if (before.sa_handler != SIG_DFL) return "a handler from somewhere";
     }
@@ -77,6 +79,57 @@ static const char *use_signals(void) {
         if (nanosleep(&some, NULL) != 0) return "a sleep that was interrupted";
     }
     if (seconds(CLOCK_MONOTONIC) - begin < 0.04) return "sleeps";
+    return NULL;
+}
+
+/* The same of the signal that samples have, whichever it is. */
+static const char *use_every_signal(void) {
+    for (int number = SIGRTMIN; number <= SIGRTMAX; ++number) {
+        const int before = alarms;
+        raise(number);
+        if (alarms != before + 1) return "a signal that was raised";
+    }
+    sigset_t all, none;
+    sigfillset(&all);
+    sigemptyset(&none);
+    sigprocmask(SIG_SETMASK, &all, NULL);
+    solve(0.05);
+    raise(SIGRTMIN + 1);
+    int number = 0;
+    if (sigwait(&all, &number) != 0 || number != SIGRTMIN + 1) return "a signal that was awaited";
+    solve(0.05);
+    const struct timespec soon = {0, 10000000};
+    if (sigtimedwait(&all, NULL, &soon) != -1 || errno != EAGAIN) return "a signal from somewhere";
+    sigprocmask(SIG_SETMASK, &none, NULL);
+    for (number = SIGRTMIN; number <= SIGRTMAX; ++number)
+        if (signal(number, SIG_DFL) != on_alarm) return "a handler that was there";
+    solve(0.05);
+    return NULL;
+}
+
+/* By a signal's handler out of the middle of work, by a timer of this thread. */
+static sigjmp_buf place;
+
+static void on_jump(int signal) {
+    (void)signal;
+    siglongjmp(place, 1);
+}
+
+static const char *jump(void) {
+    static volatile int jumps;
+    struct sigevent event = {.sigev_notify = SIGEV_THREAD_ID, .sigev_signo = SIGALRM};
+    event._sigev_un._tid = (pid_t)syscall(SYS_gettid);
+    timer_t timer;
+    if (timer_create(CLOCK_MONOTONIC, &event, &timer) != 0) return "a timer of a thread";
+    signal(SIGALRM, on_jump);
+    while (jumps < 60) {
+        if (sigsetjmp(place, 1) == 0) {
+            const struct itimerspec soon = {{0, 0}, {0, 1500000}};
+            timer_settime(timer, 0, &soon, NULL);
+            for (;;) solve(0.001);
+        }
+        ++jumps;
+    }
     return NULL;
 }
 
@@ -106,6 +159,8 @@ int main(int count, char **words) {
     MPI_Comm_rank(MPI_COMM_WORLD, &rank);
     if (strcmp(words[1], "signals") == 0) {
         const char *wrong = use_signals();
+        if (wrong == NULL) wrong = use_every_signal();
+        if (wrong == NULL) wrong = jump();
         if (wrong == NULL) wrong = use_processes();
         printf("%s\n", wrong == NULL ? "fine" : wrong);
     }

@@ -21,7 +21,8 @@ from burstline.formats import ENDINGS, raw
 from burstline.record import recording
 from burstline.record.launching import session
 
-ENTER, LEAVE, SEND, RECEIVE, RANK, EVENT, GAP, OVERHEAD, LEFT = 1, 2, 12, 15, 30, 50, 70, 73, 74
+ENTER, LEAVE, SEND, RECEIVE, RANK, EVENT, GAP = 1, 2, 12, 15, 30, 50, 70
+OVERHEAD, LEFT, SAMPLING = 73, 74, 75
 SPAWN = 101
 SENT, RECEIVED = 1, 5
 RUNS = "for r in $RANKS; do cp $FILES/$r $BURSTLINE_DIR/p-$r.t-0.raw; done"
@@ -43,7 +44,11 @@ def run(tmp_path, monkeypatch, capfd):
     for rank in range(2):
         ends = [(OVERHEAD, 0, 60, 100, 7), (LEFT, 1, 0, 0, 0)]
         raw_file(files / f"{rank}", (RANK, 0, rank, 2, 0), (SEND, 0, 0, 0, 8), *ends)
-    ends = (OVERHEAD, 2, 0, 12_000, 1), (LEFT, 1, 0, 0, 0)
+    ends = (
+        (OVERHEAD, 2, 0, 12_000, 1),
+        (SAMPLING, 250, 0, 40 << 32 | 3, 60_000),
+        (LEFT, 1, 0, 0, 0),
+    )
     raw_file(files / "beside", (RANK, 0, 1, 2, 0), *ends)
     raw_file(files / "killed", (RANK, 0, 1, 2, 0), (GAP, 0, 0, 0, 12))
     raw_file(files / "aborted", (RANK, 0, 1, 2, 0), (LEFT, 3, 6, 0, 0))
@@ -119,8 +124,9 @@ def test_what_threads_took_is_in_the_last_line_and_in_the_estimate(run, monkeypa
     document = json.loads(printed)
     assert document["recorded_threads"] == 3
     assert document["threads_estimate_ns"] == 12_000
-    assert document["overhead_estimate_ns"] == 1400 + 12_000
-    assert ", and 4 µs of each of 3 threads" in said
+    assert document["sampling_estimate_ns"] == 60_000
+    assert document["overhead_estimate_ns"] == 1400 + 12_000 + 60_000
+    assert ", 1,500 ns of each of 40 samples, and 4 µs of each of 3 threads" in said
 
 
 def test_programs_are_told_the_numbers_and_the_output_of_the_program_apart(run):
@@ -133,6 +139,7 @@ def test_programs_are_told_the_numbers_and_the_output_of_the_program_apart(run):
         "records": 8,
         "dropped": 0,
         "overhead_estimate_ns": 1400,
+        "sampling_estimate_ns": 0,
         "reading_estimate_ns": 840,
         "threads_estimate_ns": 0,
         "recorded_calls": 14,

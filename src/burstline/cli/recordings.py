@@ -30,7 +30,7 @@ WANTED: Final = {
     "--functions FILE": "only the functions that FILE names, a pattern on each line; -PATTERN: "
     "all but these (of a program compiled with -finstrument-functions)",
     "--sample N": "call stacks of each thread, N in a second that it computes: they name the "
-    "functions between calls; 250 costs next to nothing (default: 0)",
+    "functions between calls (default: 250, which costs next to nothing; 0: none)",
 }
 RECORDING: Final = MPI | WANTED
 """Options of any command that records a program."""

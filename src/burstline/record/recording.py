@@ -84,7 +84,7 @@ class Settings:
         with ``-finstrument-functions``.
     sample_hz : int or None
         Samples of the call stack of a thread in a second that it computes, 0 to 10,000; default
-        0. Linux takes them at ticks of its clock, and a sample tells how many it stands for.
+        250. Linux takes them at ticks of its clock, and a sample tells how many it stands for.
     poll_gap_ns : int or None
         Failed polls less than that apart are waiting; default 5,000.
     block : int or None
@@ -192,9 +192,10 @@ class Recording:
             "ranks": len(run.ranks),
             "records": run.records,
             "dropped": run.dropped,
-            "overhead_estimate_ns": run.overhead_ns + run.threads_ns,
+            "overhead_estimate_ns": run.overhead_ns + run.threads_ns + run.sampling_ns,
             "reading_estimate_ns": run.reading_ns,
             "threads_estimate_ns": run.threads_ns,
+            "sampling_estimate_ns": run.sampling_ns,
             "recorded_calls": run.calls,
             "recorded_threads": run.threads,
             "defects": self.defects,
@@ -230,6 +231,9 @@ class Recording:
             yield f", {reading:,.0f} ns of it to read counters"
             if not (self.settings.counters or os.environ.get("BURSTLINE_COUNTERS")):
                 yield " (`counters=none` leaves them out)"
+        if run.signals:
+            a_sample = run.sampling_ns / run.signals
+            yield f", {a_sample:,.0f} ns of each of {plural(run.signals, 'sample')}"
         if run.threads > len(run.ranks):
             a_thread = run.threads_ns / run.threads / 1e3
             yield f", and {a_thread:,.0f} µs of each of {run.threads:,} threads"

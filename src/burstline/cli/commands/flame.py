@@ -14,7 +14,7 @@ from burstline.errors import plural
 DESCRIPTION: Final = """\
 Show in which functions and calls the threads of TRACE spend their time: computing, waiting for
 others, and transferring (the rest of MPI and OpenMP) apart. Which functions compute between two
-calls is known where call stacks were sampled (burstline record --sample 250), or where
+calls is known where call stacks were sampled, as burstline record does, or where
 functions report themselves; elsewhere it is told by the call that ends the computing.
 """
 EXAMPLES: Final = """\

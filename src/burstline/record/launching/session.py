@@ -75,6 +75,8 @@ class Survey:
     overhead_ns: int = 0
     reading_ns: int = 0  # of the overhead
     threads_ns: int = 0  # what their beginnings and ends took, beside the overhead of calls
+    sampling_ns: int = 0  # what samples of call stacks took
+    signals: int = 0  # how many of them came
     borders: int = 0  # of functions that reported themselves
     border_ns: int = 0  # what recording one takes
     spawned: bool = False
@@ -295,7 +297,7 @@ def _add_thread(run: Survey, records: Any, process: str) -> None:  # noqa: ANN40
     run.threads += 1
     rank: int | None = None
     left, unsettled = (0, 0), 0
-    wanted = (Kind.RANK, Kind.GAP, Kind.OVERHEAD, Kind.LEFT)
+    wanted = (Kind.RANK, Kind.GAP, Kind.OVERHEAD, Kind.SAMPLING, Kind.LEFT)
     for start in range(0, len(records), _CHUNK):
         piece = records[start : start + _CHUNK]
         kind = np.asarray(piece["kind"])
@@ -314,21 +316,29 @@ def _add_thread(run: Survey, records: Any, process: str) -> None:  # noqa: ANN40
                 rank, run.size = a, max(run.size, b)
             elif record_kind == Kind.GAP:
                 run.dropped += c
-            elif record_kind == Kind.OVERHEAD and op == _OF_BORDERS:
-                run.borders += c
-                run.border_ns = max(run.border_ns, b)
-            elif record_kind == Kind.OVERHEAD and op == _OF_THREADS:
-                run.threads_ns += b * c
+            elif record_kind == Kind.SAMPLING:
+                run.sampling_ns += c
+                run.signals += b >> 32
             elif record_kind == Kind.OVERHEAD:
-                run.calls += c
-                run.overhead_ns += b * c
-                run.reading_ns += min(a, b) * c
+                _add_costs(run, op, a, b, c)
             else:
                 left = (op, a)
     if rank is not None:
         run.ranks.setdefault(rank, set()).add(process)
         if (ending := _end_of(*left)) is not None:
             run.ended[rank] = ending
+
+
+def _add_costs(run: Survey, of: int, reading_ns: int, each_ns: int, count: int) -> None:
+    if of == _OF_BORDERS:
+        run.borders += count
+        run.border_ns = max(run.border_ns, each_ns)
+    elif of == _OF_THREADS:
+        run.threads_ns += each_ns * count
+    else:
+        run.calls += count
+        run.overhead_ns += each_ns * count
+        run.reading_ns += min(reading_ns, each_ns) * count
 
 
 def _strange(

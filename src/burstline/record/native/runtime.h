@@ -27,7 +27,7 @@
  *     output papi perf           records on their way into the window of a thread; two sources
  *     pool                       windows, handed on from thread to thread; the files behind them
  *     process settings           the gate, the clock, the rank; what the environment asks for
- *     memory library rules operations symbols sanitizers
+ *     memory library rules operations symbols sanitizers signals
  *     put                        the hot path: a record is stored in a buffer, and nobody called
  */
 #ifndef BURSTLINE_RUNTIME_H
@@ -58,7 +58,7 @@ struct burst_thread; /* one per thread, found by burst_self() */
  *   BURSTLINE_MISSES       0: record every unsuccessful Test and Iprobe; 1 (default): sum them up
  *   BURSTLINE_POLL_GAP     ns from an unsuccessful poll to the next poll that still are waiting, if
  *                          it is less (5000)
- *   BURSTLINE_SAMPLE       samples a second of CPU time of each thread (0: none)
+ *   BURSTLINE_SAMPLE       samples a second of CPU time of each thread (250; 0: none)
  *   BURSTLINE_LEAVE_FREE   MiB of the file system that stay free (1 % of it, at most 1 GiB)
  * BURSTLINE_CLOCKS (init.c) and BURSTLINE_LOOP_SAMPLING (work.c) are read where they are used.
  */

@@ -11,7 +11,7 @@
 #include <dlfcn.h>
 #include <errno.h>
 #include <link.h>
-#include <signal.h>
+#include <stdlib.h>
 #include <string.h>
 #include <sys/syscall.h>
 #include <time.h>
@@ -21,6 +21,8 @@
 #if defined(__x86_64__) && defined(DLFO_STRUCT_HAS_EH_DBASE)
 
 #include <ucontext.h>
+
+#include "signals.h"
 
 #ifndef sigev_notify_thread_id
 #define sigev_notify_thread_id _sigev_un._tid
@@ -91,7 +93,11 @@ static const struct burst_rule *rule_of(struct burst_samples *samples, uintptr_t
     if (rule->pc == place) return rule;
     uintptr_t function = 0;
     const uint8_t *description = description_of(place, &function);
-    *rule = burst_rule_of(description, function, place);
+    struct burst_rule found = burst_rule_of(description, function, place);
+    found.pc = 0; /* a handler of the program may jump out of ours */
+    *rule = found;
+    __atomic_signal_fence(__ATOMIC_SEQ_CST);
+    rule->pc = place;
     return rule;
 }
 
@@ -140,10 +146,13 @@ static void take(struct burst_thread *thread, const ucontext_t *context, uint64_
 }
 
 static void on_signal(int signal, siginfo_t *info, void *context) {
-    (void)signal;
+    if (!burst_is_own_signal(info)) {
+        burst_pass_signal(signal, info, context);
+        return;
+    }
     const int error = errno;
     struct burst_thread *thread = burst_current;
-    if (thread == NULL || thread->samples == NULL || info->si_code != SI_TIMER) return;
+    if (thread == NULL || thread->samples == NULL) return;
     struct burst_samples *samples = thread->samples;
     const uint64_t now = burst_now();
     const uint64_t periods = 1 + (info->si_overrun > 0 ? (uint64_t)info->si_overrun : 0);
@@ -163,23 +172,13 @@ static void on_signal(int signal, siginfo_t *info, void *context) {
     errno = error;
 }
 
-/* A real-time signal that nobody has a use for yet; from above, as programs count from below. */
 void burst_choose_sampling(void) {
     struct dl_find_object own;
     if (burst_settings.sampling_hz == 0 || burst_settings.stack_depth == 0) return;
     if (_dl_find_object((void *)(uintptr_t)on_signal, &own) != 0) return;
     own_low = (uintptr_t)own.dlfo_map_start;
     own_high = (uintptr_t)own.dlfo_map_end;
-    struct sigaction ours = {.sa_flags = SA_SIGINFO | SA_RESTART | SA_ONSTACK};
-    ours.sa_sigaction = on_signal;
-    sigfillset(&ours.sa_mask);
-    for (int number = SIGRTMAX; number > SIGRTMIN && signal_number == 0; --number) {
-        struct sigaction now;
-        if (sigaction(number, NULL, &now) != 0 || (now.sa_flags & SA_SIGINFO) ||
-            now.sa_handler != SIG_DFL)
-            continue;
-        if (sigaction(number, &ours, NULL) == 0) signal_number = number;
-    }
+    signal_number = burst_claim_signal(on_signal);
 }
 
 void burst_start_sampling(struct burst_thread *thread) {
@@ -188,6 +187,7 @@ void burst_start_sampling(struct burst_thread *thread) {
     if (samples == NULL) return;
     struct sigevent event = {.sigev_notify = SIGEV_THREAD_ID, .sigev_signo = signal_number};
     event.sigev_notify_thread_id = (pid_t)syscall(SYS_gettid);
+    event.sigev_value.sival_ptr = burst_signal_mark();
     const long ns = 1000000000 / (long)burst_settings.sampling_hz;
     const struct itimerspec every = {{ns / 1000000000, ns % 1000000000},
                                      {ns / 1000000000, ns % 1000000000}};
@@ -264,7 +264,8 @@ void burst_free_samples(struct burst_thread *thread) {
 #else
 
 void burst_choose_sampling(void) {
-    if (burst_settings.sampling_hz > 0)
+    const char *asked = getenv("BURSTLINE_SAMPLE");
+    if (burst_settings.sampling_hz > 0 && asked != NULL && *asked != '\0')
         burst_say("functions are not sampled: that takes an x86-64 with glibc 2.35 or later");
 }
 

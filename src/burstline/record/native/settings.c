@@ -158,7 +158,7 @@ void burst_read_settings(void) {
     burst_settings.stack_depth = number("BURSTLINE_STACK_DEPTH", 8, 0, BURST_MAX_DEPTH);
     burst_settings.leave_free_mib =
         number("BURSTLINE_LEAVE_FREE", BURST_AUTOMATIC, 0, BURST_AUTOMATIC);
-    burst_settings.sampling_hz = number("BURSTLINE_SAMPLE", 0, 0, 10000);
+    burst_settings.sampling_hz = number("BURSTLINE_SAMPLE", 250, 0, 10000);
     burst_settings.sum_misses = (uint8_t)number("BURSTLINE_MISSES", 1, 0, 1);
     burst_settings.poll_gap = number("BURSTLINE_POLL_GAP", 5000, 1, INT32_MAX);
     const char *counters = getenv("BURSTLINE_COUNTERS");

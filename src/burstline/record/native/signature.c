@@ -211,7 +211,8 @@ static void flush(void) {
     *(void**)&execute = of_program("PyRun_SimpleString");
     *(void**)&unlock = of_program("PyGILState_Release");
     if (units != NULL) units(NULL);
-    if (stream != NULL && output != NULL) stream(output);
+    /* Without <iostream>, older libraries never make it: all is zero, the table of functions too. */
+    if (stream != NULL && output != NULL && *(void**)output != NULL) stream(output);
     if (is_python != NULL && lock != NULL && execute != NULL && unlock != NULL && is_python()) {
         const int state = lock();
         execute("import sys; sys.stdout.flush(); sys.stderr.flush()");

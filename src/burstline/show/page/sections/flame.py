@@ -52,7 +52,7 @@ def _note(flame: Flame) -> str:
     if flame.rate_hz is None:
         return said + (
             "No call stacks were sampled, so computing between two calls has no function. To "
-            "know it: burstline record --sample 250."
+            "know it: burstline record does it unless told otherwise."
         )
     computing = flame.times_ns[:, Kind.COMPUTING].sum()
     share = flame.sampled_ns / computing if computing else 0.0
