@@ -43,6 +43,8 @@ def _sampled(waits: Waits, call_path: int, rank: int | None) -> Sampled | None:
         [row] = waits.profile.call_paths.slice(call_path, 1).to_pylist()
         name, of_site = (row["function"], row["file"]), waits.places.functions.get(site, ())
         return next((each for each in of_site if (each.function, each.file) == name), None)
+    if rank is not None and call_path in waits.places.in_constructs:
+        return waits.places.in_constructs[call_path].get(rank)
     seen = waits.places.functions.get(call_path, ())
     if not seen or is_off(waits, call_path, rank):
         return None

@@ -72,7 +72,7 @@ def absence_in_regions(trace: Trace, sync: Sync) -> dict[int, dict[int, int]]:
     if len(sync.computation_node):
         unknown = sync.computation_node[calls] == UNKNOWN
         location, start, end = location[unknown], start[unknown], end[unknown]
-    region = _region_at(trace, sync, location, (start + end) // 2)
+    region = region_at(trace, sync, location, (start + end) // 2)
     found: dict[int, dict[int, int]] = defaultdict(lambda: defaultdict(int))
     inside = region >= 0
     columns = (
@@ -86,7 +86,7 @@ def absence_in_regions(trace: Trace, sync: Sync) -> dict[int, dict[int, int]]:
     return {node: dict(ranks) for node, ranks in found.items()}
 
 
-def _region_at(trace: Trace, sync: Sync, location: AnyIntegers, time_ns: Integers) -> Integers:
+def region_at(trace: Trace, sync: Sync, location: AnyIntegers, time_ns: Integers) -> Integers:
     """The innermost region around each moment, as its row; -1 without one."""
     regions = sync.regions
     (parent,) = trace.arrays("regions", "parent")

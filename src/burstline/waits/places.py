@@ -18,7 +18,7 @@ from burstline.model import Trace
 from burstline.synchronisation import Sync
 from burstline.waits.absence import absence_in_regions, time_on_processor
 from burstline.waits.placed import functions_of_places
-from burstline.waits.sampled import Sampled, functions_by_place
+from burstline.waits.sampled import Sampled, functions_by_place, functions_in_constructs
 from burstline.waits.stops import stops_of
 
 _MOST_TOLD: Final = 3
@@ -37,6 +37,8 @@ class Places:
     begins: dict[int, tuple[int, ...]] = field(default_factory=dict)
     # by call path of computing: the functions that samples found there, most first
     functions: dict[int, tuple[Sampled, ...]] = field(default_factory=dict)
+    # by call path of a construct of OpenMP, and rank: the function of its slow thread in it
+    in_constructs: dict[int, dict[int, Sampled]] = field(default_factory=dict)
     # by call path of a region: how long each rank was off its processor there, ns
     absent: dict[int, dict[int, int]] = field(default_factory=dict)
     # by call path of computing, and below -1 of all of it: how long each rank was on a
@@ -82,7 +84,10 @@ def places_of(trace: Trace, sync: Sync, tree: CallTree) -> Places:
     placed = {
         node: place for place, nodes in functions_of_places(tree).items() for node in nodes
     }
-    return Places(sites, ends, begins, functions, absent, processor, placed, regions)
+    constructs = functions_in_constructs(trace, sync)
+    return Places(
+        sites, ends, begins, functions, constructs, absent, processor, placed, regions
+    )
 
 
 def _call_sites(trace: Trace, sync: Sync, tree: CallTree) -> dict[int, tuple[str, ...]]:

@@ -11,7 +11,7 @@ from __future__ import annotations
 import math
 from collections import defaultdict
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any, Final
 
 import numpy as np
@@ -19,6 +19,8 @@ import numpy as np
 from burstline.columns import AnyIntegers, Floats, Integers, distinct, take
 from burstline.extrae import UNRESOLVED
 from burstline.model import UNKNOWN, Trace
+from burstline.synchronisation import Sync
+from burstline.waits.absence import region_at
 from burstline.waits.stops import Stops
 
 _LEAST: Final = 5
@@ -36,7 +38,7 @@ class Sampled:
     function: str
     file: str | None
     line: int | None
-    # periods of samples on each rank that has some
+    # periods of samples on each rank that has some; in a construct, on each location
     periods: Mapping[int, int]
 
 
@@ -52,7 +54,58 @@ def functions_by_place(
         return {}
     frames, stretch, location, function, periods = found
     (rank,) = trace.arrays("locations", "rank")
-    columns = place[stretch], function, rank[location]
+    return _counted(frames, (place[stretch], function, rank[location]), periods)
+
+
+def functions_in_constructs(trace: Trace, sync: Sync) -> dict[int, dict[int, Sampled]]:
+    """The function that one thread of each rank computes longer in than its others do.
+
+    By the call path of the construct of OpenMP right around it, and by rank.
+    """
+    if not _has_samples(trace) or not trace.rows("regions"):
+        return {}
+    location, time_ns, periods, path = trace.arrays(
+        "samples", "location", "time_ns", "periods", "call_path"
+    )
+    (definition,) = trace.arrays("regions", "region")
+    paradigms = trace.table("region_defs")["paradigm"].to_pylist()
+    is_construct = np.array([each == "openmp" for each in paradigms], bool)[definition]
+    node = np.where(is_construct, sync.regions.node, UNKNOWN)
+    around = take(node, region_at(trace, sync, location, time_ns))
+    frames = trace.table("call_paths").to_pylist()
+    function = take(_functions(frames), path)
+    inside = np.flatnonzero((around >= 0) & (function >= 0))
+    columns = around[inside], function[inside], location[inside]
+    found = {
+        place: {
+            rank: slow
+            for rank in np.unique(sync.rank).tolist()
+            if (slow := _of_slow_thread(seen, np.flatnonzero(sync.rank == rank)))
+        }
+        for place, seen in _counted(frames, columns, periods[inside]).items()
+    }
+    return {place: of_ranks for place, of_ranks in found.items() if of_ranks}
+
+
+def _of_slow_thread(seen: Sequence[Sampled], threads: Integers) -> Sampled | None:
+    """The function of the thread that is seen most: those of a team have the same to do."""
+    own = threads.tolist()
+    sums = {thread: sum(each.periods.get(thread, 0) for each in seen) for thread in own}
+    if len(own) == 1 or not any(sums.values()):
+        return None
+    here = [
+        replace(each, periods={thread: each.periods.get(thread, 0) for thread in own})
+        for each in seen
+    ]
+    return function_of(here, max(sums, key=sums.__getitem__), len(own))
+
+
+def _counted(
+    frames: Sequence[Mapping[str, Any]],
+    columns: tuple[AnyIntegers, AnyIntegers, AnyIntegers],
+    periods: Integers,
+) -> dict[int, tuple[Sampled, ...]]:
+    """The functions of samples by their place, from place, frame, and rank or location."""
     first, group = distinct(*columns)
     sums = np.zeros(len(first), np.int64)
     np.add.at(sums, group, periods)
@@ -98,7 +151,7 @@ def _seen(
     trace: Trace, stops: Stops, rows: Integers
 ) -> tuple[list[dict[str, Any]], Integers, AnyIntegers, AnyIntegers, Integers] | None:
     """Samples in stretches behind stops: all frames, then stretch, location, frame, periods."""
-    if not trace.rows("samples") or trace.metadata.get("unit", "ns") != "ns":
+    if not _has_samples(trace):
         return None
     location, time_ns, periods, path = trace.arrays(
         "samples", "location", "time_ns", "periods", "call_path"
@@ -108,6 +161,10 @@ def _seen(
     function = take(_functions(frames), path)
     seen = np.flatnonzero((stretch >= 0) & (function >= 0))
     return frames, stretch[seen], location[seen], function[seen], periods[seen]
+
+
+def _has_samples(trace: Trace) -> bool:
+    return trace.rows("samples") > 0 and trace.metadata.get("unit", "ns") == "ns"
 
 
 def function_of(seen: Sequence[Sampled], rank: int | None, ranks: int) -> Sampled | None:
