@@ -38,6 +38,8 @@ class Exchanges:
     world_size: int
     # what was found already: two methods of detection ask for the same calls
     known: dict[bytes, Partners] = field(default_factory=dict, repr=False)
+    # by callers and partners, of which many calls have the same
+    laws: dict[tuple[bytes, bytes], Law | None] = field(default_factory=dict, repr=False)
 
     @classmethod
     def of(cls, trace: Trace, calls: Calls, unique: Integers) -> Exchanges:
@@ -99,7 +101,7 @@ class Exchanges:
         return len(np.unique(pair)) > len(np.unique(self.caller[rows]))
 
     def _law(self, ways: list[Integers]) -> Law | None:
-        laws = [law_of(self.caller[way], self.partner[way], self.world_size) for way in ways]
+        laws = [self._law_of(self.caller[way], self.partner[way]) for way in ways]
         known = [law for law in laws if law is not None]
         if len(known) < len(laws):
             return None
@@ -110,6 +112,15 @@ class Exchanges:
         messages = [len(way) for way in ways]
         held = sum(law.share * count for law, count in zip(known, messages, strict=True))
         return Law(text, held / sum(messages))
+
+    def _law_of(
+        self, caller: npt.NDArray[np.int32], partner: npt.NDArray[np.int32]
+    ) -> Law | None:
+        """The law of some messages, those of each caller in their order."""
+        key = caller.tobytes(), partner.tobytes()
+        if key not in self.laws:
+            self.laws[key] = law_of(caller, partner, self.world_size)
+        return self.laws[key]
 
 
 def _message_ends(trace: Trace, calls: Calls, side: str) -> tuple[Integers, Integers]:
