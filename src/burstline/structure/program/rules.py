@@ -186,24 +186,25 @@ def weight_of_rules(items: Sequence[Item], around: Around) -> tuple[int, int]:
 def words_for(places: EntryPlaces) -> str | None:
     """In which iterations something happens; None if there are no few words for it."""
     for distance, name in ((places.place, "first"), (places.to_end, "last")):
-        if np.array_equal(places.chosen, distance == 0):
+        is_as_named = places.chosen == (distance == 0)
+        if is_as_named.all():
             return f"{name} iteration"
-        if np.array_equal(places.chosen, distance != 0):
+        if not is_as_named.any():
             return f"not {name} iteration"
-    chosen = np.unique(places.place[places.chosen])
-    others = np.unique(places.place[~places.chosen])
-    if len(np.intersect1d(chosen, others, assume_unique=True)):
+    there = np.zeros((2, int(places.place.max()) + 1), np.bool_)
+    there[places.chosen.view(np.int8), places.place] = True
+    if (there[0] & there[1]).any():
         return None
-    return _set_text(chosen, others)
+    return _set_text(np.flatnonzero(there[1]), np.flatnonzero(there[0]))
 
 
 def _set_text(chosen: Integers, others: Integers) -> str | None:
     """A set of iterations that is none of the others, counted from 1; None if it is long."""
     if len(chosen) == 1:
         return f"iteration == {chosen[0] + 1}"
-    steps = np.unique(np.diff(chosen))
+    steps = chosen[1:] - chosen[:-1]
     step = int(steps[0])
-    if len(steps) == 1 and step > 1 and chosen[-1] + step > others.max(initial=0):
+    if step > 1 and (steps == step).all() and chosen[-1] + step > others.max(initial=0):
         since = f", from iteration {chosen[0] + 1}" if chosen[0] != step - 1 else ""
         last = 0 if step % 100 in _TEENS else step % 10
         return f"every {step}{_ENDINGS.get(last, 'th')} iteration{since}"
