@@ -1,5 +1,6 @@
 #include "nest.hpp"
 
+#include <algorithm>
 #include <stdexcept>
 
 #include "follows.hpp"
@@ -114,7 +115,10 @@ class Walk {
   public:
     Walk(const Nest& nest, std::size_t lanes, Sink& sink)
         : nest_(nest), chains_(nest), sink_(sink), position_(nest.loop_parent.size(), -1),
-          iterations_(nest.loop_parent.size(), 0), lanes_(lanes) {
+          iterations_(nest.loop_parent.size(), 0), last_(nest.loop_parent.size(), 0),
+          symbols_(nest.symbol_loop.size()), lanes_(lanes) {
+        if (!std::is_sorted(nest.apart.begin(), nest.apart.end()))
+            throw std::invalid_argument("elements that are apart come in order");
         if (nest.most.empty()) return;
         const std::size_t told = lanes * nest.loop_parent.size();
         if (nest.most.size() != told && nest.most.size() != 2 * told)
@@ -141,7 +145,7 @@ class Walk {
     void step(int32_t symbol, int64_t place) {
         const int32_t home = nest_.symbol_loop[symbol];
         if (home != inner_) go_to(home, place);
-        advance(home, nest_.symbol_position[symbol], place);
+        advance(home, static_cast<std::size_t>(symbol), nest_.symbol_position[symbol], place);
         sink_.symbol(symbol, home);
     }
 
@@ -156,12 +160,13 @@ class Walk {
             close(place - 1);
         }
         for (auto loop = entered_.rbegin(); loop != entered_.rend(); ++loop) {
-            advance(inner_, nest_.loop_position[*loop], place);
-            enter(*loop, place);
+            execute(*loop, place);
         }
     }
 
-    void enter(int32_t loop, int64_t place) {
+    void execute(int32_t loop, int64_t place) {
+        const std::size_t element = symbols_ + static_cast<std::size_t>(loop);
+        advance(inner_, element, nest_.loop_position[loop], place);
         sink_.loop(loop, inner_);
         inner_ = loop;
         position_[loop] = -1;
@@ -180,19 +185,27 @@ class Walk {
     }
 
     /// Goes on to a position of a body, in the next iteration if it is not behind this one.
-    void advance(int32_t loop, int32_t to, int64_t place) {
-        if (to <= position_[loop]) {
+    void advance(int32_t loop, std::size_t element, int32_t to, int64_t place) {
+        if (to <= position_[loop] || is_apart(loop, element)) {
             if (loop == 0) throw std::invalid_argument("a program goes through its body once");
             if (iterations_[loop] == most(loop)) {
                 close(place - 1);
-                advance(inner_, nest_.loop_position[loop], place);
-                enter(loop, place);
+                execute(loop, place);
             } else {
                 ++iterations_[loop];
                 sink_.iterate(loop, place);
             }
         }
         position_[loop] = to;
+        last_[loop] = element;
+    }
+
+    /// Whether an element is never in the iteration that a loop has come to.
+    [[nodiscard]] bool is_apart(int32_t loop, std::size_t element) const {
+        if (nest_.apart.empty() || position_[loop] < 0) return false;
+        const std::size_t pair = last_[loop] * (symbols_ + position_.size()) + element;
+        return std::binary_search(nest_.apart.begin(), nest_.apart.end(),
+                                  static_cast<int64_t>(pair));
     }
 
     /// The iterations of a loop after which it is entered again; 0, which none has, without.
@@ -210,7 +223,8 @@ class Walk {
     Sink& sink_;
     std::vector<int32_t> position_;
     std::vector<int64_t> iterations_;  ///< of the present entry of each loop
-    std::size_t lanes_, lane_ = 0;
+    std::vector<std::size_t> last_;    ///< the element that each loop has come to
+    std::size_t symbols_, lanes_, lane_ = 0;
     std::vector<int32_t> entered_;
     int32_t inner_ = 0;
 };

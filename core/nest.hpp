@@ -14,11 +14,13 @@ namespace burstline {
 /// of one body, symbols and loops, have different positions. `most`: for each (loop, lane), the
 /// iterations after which the next one is of another entry, 0 if that is never so; empty if it
 /// is so for no loop. A loop that has any is in another. Behind these may stand as many numbers
-/// that say by how much they rise from one iteration of the loop around to the next.
+/// that say by how much they rise from one iteration of the loop around to the next. `apart`:
+/// pairs of elements of one loop, first * (symbols + loops) + second in ascending order, loops
+/// numbered behind the symbols; the second is never in the iteration that came to the first.
 struct Nest {
     std::span<const std::int32_t> symbol_loop, symbol_position;
     std::span<const std::int32_t> loop_parent, loop_position;
-    std::span<const std::int64_t> most;
+    std::span<const std::int64_t> most, apart;
 };
 
 /// Sequences of integers as arithmetic progressions, one sequence per (item, lane).
@@ -40,8 +42,8 @@ struct NestReading {
 };
 
 /// Reads every lane of a sequence: an iteration ends where the next symbol stands in the body
-/// of the same loop, but not behind the one before. After the most iterations of a loop, it is
-/// entered again in the next iteration of the loop around.
+/// of the same loop, but not behind the one before, or apart from it. After the most iterations of
+/// a loop, it is entered again in the next iteration of the loop around.
 ///
 /// Throws std::invalid_argument if the nest is none, a symbol is not in it, or the elements
 /// of the program itself do not come in the order of their positions. Time linear in the

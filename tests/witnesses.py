@@ -9,6 +9,12 @@ one beside the loop: peeled, it stands there, where that is not longer. In every
 alone, it cannot be told from one beside a loop of n in that loop, and stands there. Of all ways
 to write neighbouring conditions in each other, peeled witnesses have the shortest, of several
 the one of the fewest branches, the plainest rules, the fewest letters, and the flattest.
+
+Iterations that run on into each other cannot be told from one, nor a loop in another from one
+that makes the calls of both: no witness is written in each of these forms. A reading that is
+better than its witness, by the order in which readings are chosen, is the program in another
+form, no less true: it is shorter, or leaves less open, or is as long and of fewer or plainer
+conditions. Rules and trip counts of a witness are looked for where it is the best form.
 """
 
 from __future__ import annotations
@@ -21,6 +27,7 @@ import numpy as np
 
 from burstline.identity import Frame
 from burstline.structure import Call, Condition, Loop, description_length, walk
+from burstline.structure.exact.method import rank_of
 from burstline.structure.program.length import length_of
 from burstline.structure.program.rules import Around, Conditions, rule, weight_of_rules
 from burstline.structure.program.runs import Runs
@@ -72,6 +79,11 @@ def witness(program, *, paths=True, peeled=False):
         else:
             written(whole)
     return items
+
+
+def is_best_form(witness, items):
+    """Whether no reading is better than its witness, as the choice among readings has it."""
+    return rank_of(witness) <= rank_of(items)
 
 
 def rules_printed(witness, items):

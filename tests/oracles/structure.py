@@ -80,15 +80,16 @@ def progressions(sequence):
     return found
 
 
-def read_nest(nest, sequence, most=None, rise=None):
+def read_nest(nest, sequence, most=None, rise=None, apart=None):
     """Read one lane as a nest: (when of symbols and loops, trips of loops), by name.
 
     `nest` is a nested list of symbols and lists; the name of an element is its position in
-    each list. An iteration ends where the next element stands not behind the one before. After
-    as many iterations as `most` tells of a loop by its name, it is entered anew; with each
-    iteration of the loop around these are `rise` more.
+    each list. An iteration ends where the next element stands not behind the one before, or is
+    `apart` from it: pairs of positions, by the loop's name. After as many iterations as `most`
+    tells of a loop by its name, it is entered anew; with each iteration of the loop around
+    these are `rise` more.
     """
-    reader = _Reader(most or {}, rise or {})
+    reader = _Reader(most or {}, rise or {}, apart or {})
     for symbol in sequence:
         reader.read(_path_to(symbol, nest))
     reader.close(0)
@@ -104,8 +105,8 @@ def _path_to(symbol, body):
 
 
 class _Reader:
-    def __init__(self, most, rise):
-        self.most, self.rise = most, rise
+    def __init__(self, most, rise, apart):
+        self.most, self.rise, self.apart = most, rise, apart
         self.when, self.trips = defaultdict(list), defaultdict(list)
         self.iterations = defaultdict(int)  # so far, of each body
         self.open = []  # (name, position, iterations of this entry), outermost first
@@ -129,7 +130,7 @@ class _Reader:
             self.open.append((name, -1, 1))
             self.iterations[name] += 1
         _, position, iterations = self.open[depth]
-        if at <= position:
+        if at <= position or (position, at) in self.apart.get(name, ()):
             most = self.most.get(name, 0)
             if most and iterations == most + self.rise.get(name, 0) * (
                 self.open[depth - 1][2] - 1

@@ -11,7 +11,7 @@ from hypothesis import strategies as st
 
 from burstline import _core
 from burstline.structure import Call, Condition, Loop, detect, walk
-from burstline.structure.exact.loopnest import Body
+from burstline.structure.exact.loopnest import Body, first_call
 from burstline.structure.exact.occurrences import Nest
 from burstline.structure.program.runs import Runs
 from loop_programs import Do, For, executed, loop, run
@@ -197,13 +197,15 @@ def numbered(nest, count):
     return [next(count) if element is None else numbered(element, count) for element in nest]
 
 
-def as_body(nest, most, rise, name=()):
-    elements = (
-        as_body(e, most, rise, (*name, at)) if isinstance(e, list) else e
+def as_body(nest, most, rise, apart, name=()):
+    elements = tuple(
+        as_body(e, most, rise, apart, (*name, at)) if isinstance(e, list) else e
         for at, e in enumerate(nest)
     )
     told = {"most": (most[name],), "rise": rise[name]} if most.get(name) else {}
-    return Body(tuple(elements), **told)
+    begins = [first_call(element) for element in elements]
+    pairs = frozenset((begins[a], begins[b]) for a, b in apart.get(name, ()))
+    return Body(elements, apart=pairs, **told)
 
 
 @given(nest=bodies, data=st.data())
@@ -219,14 +221,20 @@ def test_a_nest_is_read_as_its_slow_twin_reads_it(nest, data):
         if len(name) > 1
     }
     rise = {name: data.draw(st.integers(0, 2), label=f"rise of {name}") for name in most}
-    places = Nest.of(as_body(program, most, rise), size, 1)
+    ends = {name: body_at(program, name) for name in inner}
+    apart = {
+        name: data.draw(st.sets(pairs_of(len(body)), max_size=3), label=f"apart in {name}")
+        for name, body in ends.items()
+        if len(body) > 1
+    }
+    places = Nest.of(as_body(program, most, rise, apart), size, 1)
     lanes, times = np.array([0, len(sequence)]), np.zeros(len(sequence), np.int64)
 
     when, trips, iterations, _ = _core.read_nest(
         *places, np.array(sequence, np.int32), lanes, times, times
     )
 
-    slow_when, slow_trips = oracle.read_nest(program, sequence, most, rise)
+    slow_when, slow_trips = oracle.read_nest(program, sequence, most, rise, apart)
     names = list(element_names(program))
     found = [Runs(*when).part(k, 1).values(0).tolist() for k in range(size)]
     loops = [Runs(*when).part(size + k, 1).values(0).tolist() for k in range(len(iterations))]
@@ -234,6 +242,19 @@ def test_a_nest_is_read_as_its_slow_twin_reads_it(nest, data):
     assert loops[1:] == [slow_when[name] for name in inner]
     counted = [Runs(*trips).part(k, 1).values(0).tolist() for k in range(len(iterations))]
     assert counted[1:] == [slow_trips[name] for name in inner]
+
+
+def body_at(nest, name):
+    for at in name:
+        nest = nest[at]
+    return nest
+
+
+def pairs_of(count):
+    """Draw two elements of a body, the first before the second."""
+    return st.tuples(st.integers(0, count - 1), st.integers(0, count - 1)).filter(
+        lambda pair: pair[0] < pair[1]
+    )
 
 
 def element_names(nest, name=()):
@@ -391,19 +412,21 @@ def test_kernels_refuse_what_is_no_nest():
         _core.count_follows(symbol, np.array([0, 5]), 3)
     none = np.zeros(0, np.int64)
     with pytest.raises(ValueError, match="a program and a place"):
-        _core.read_nest(zero, zero, zero[:0], zero[:0], none, symbol, lanes, one, one)
+        _core.read_nest(zero, zero, zero[:0], zero[:0], none, none, symbol, lanes, one, one)
     parents = np.array([-1, 1], np.int32)
     with pytest.raises(ValueError, match="smaller number"):
-        _core.read_nest(zero, zero, parents, parents, none, symbol, lanes, one, one)
+        _core.read_nest(zero, zero, parents, parents, none, none, symbol, lanes, one, one)
     program = zero, zero, np.array([-1], np.int32), zero
     twice, times = np.zeros(2, np.int32), np.zeros(2, np.int64)
     with pytest.raises(ValueError, match="its body once"):
-        _core.read_nest(*program, none, twice, np.array([0, 2]), times, times)
+        _core.read_nest(*program, none, none, twice, np.array([0, 2]), times, times)
     with pytest.raises(ValueError, match="is in another"):
-        _core.read_nest(*program, one + 3, symbol, lanes, one, one)
+        _core.read_nest(*program, one + 3, none, symbol, lanes, one, one)
     loops = zero + 1, zero, np.array([-1, 0], np.int32), np.zeros(2, np.int32)
     with pytest.raises(ValueError, match="of each loop and lane"):
-        _core.read_nest(*loops, one, symbol, lanes, one, one)
+        _core.read_nest(*loops, one, none, symbol, lanes, one, one)
+    with pytest.raises(ValueError, match="come in order"):
+        _core.read_nest(*program, none, np.array([2, 1]), symbol, lanes, one, one)
     with pytest.raises(ValueError, match="not repeated"):
         _core.fold_sites(symbol, lanes, zero, 1, 5)
     with pytest.raises(ValueError, match="a kind is no symbol"):

@@ -3,7 +3,7 @@
 The aim, over many more seeds. With call paths: at least 98 % of the readings no longer than the
 witness and at most 0.3 % longer by more than 1.3; 99 % of the rules printed; 99.5 % of the
 constant trip counts found. Without: 80 % and 5 %. The limits below are what holds today. A
-reading that is shorter than its witness tells of another program that makes the same calls:
+reading that is better than its witness tells of another program that makes the same calls:
 rules and trip counts are looked for in the others, in peeled witnesses, as no trace shows
 whether a call was in the first iteration or before it, whether every second iteration or a
 loop of two was run, nor which of two conditions as short stood in the other.
@@ -26,7 +26,7 @@ from burstline.structure.exact.method import Reading
 from burstline.structure.exact.nodes import NodeBuilder
 from burstline.structure.program.fidelity import Expander
 from loop_programs import Do, Program, loop, run
-from witnesses import rules_printed, trips_found, witness
+from witnesses import is_best_form, rules_printed, trips_found, witness
 
 SEEDS = range(300)
 FAR = 1.3
@@ -67,11 +67,11 @@ def test_what_the_choice_thinks_of_a_loop_is_its_length(times, some, ranks):
     calls = Calls(trace, None)
     sites = sites_of(trace, calls.row, calls.world_size)
     lines = {site.path[-1].line: number for number, site in enumerate(sites.distinct)}
-    elements = [[number] for line, number in sorted(lines.items()) if 1 < line < 999]
+    body = Body(tuple(number for line, number in sorted(lines.items()) if 1 < line < 999))
 
-    cost = ReadingCosts.of(sites, calls).cost(elements, [False] * len(elements))
+    cost = ReadingCosts.of(sites, calls).cost(body, is_other=False)
 
-    nest = Body((lines[1], Body(tuple(n for (n,) in elements)), lines[999]))
+    nest = Body((lines[1], body, lines[999]))
     reading = Reading.read_as(nest, sites, call_graph(sites, calls.lane_begin), calls)
     lanes = len(calls.ranks)
     made = {n: bare_call(n, site, lanes) for n, site in enumerate(sites.distinct)}
@@ -104,7 +104,7 @@ def test_expanded_they_are_the_calls_and_so_is_the_witness(readings, paths):
 
 
 @pytest.mark.parametrize(
-    ("paths", "no_longer", "far"), [(True, 0.985, 0.003), (False, 0.83, 0.05)]
+    ("paths", "no_longer", "far"), [(True, 0.99, 0.003), (False, 0.83, 0.05)]
 )
 def test_readings_are_hardly_ever_longer_than_the_program(readings, paths, no_longer, far):
     lengths = [
@@ -120,14 +120,10 @@ def test_readings_are_hardly_ever_longer_than_the_program(readings, paths, no_lo
 
 
 @pytest.fixture(scope="module")
-def not_shorter(readings):
-    """Give the peeled witness and the reading of each program that is its own shortest form."""
+def not_better(readings):
+    """Give the peeled witness and the reading of each program that is its own best form."""
     found = ((witness(program, peeled=True), read) for program, _, read in readings[True])
-    return [
-        (own, read.items)
-        for own, read in found
-        if description_length(read.items) >= description_length(own)
-    ]
+    return [(own, read.items) for own, read in found if is_best_form(own, read.items)]
 
 
 def test_peeled_witnesses_are_no_longer_and_make_the_same_calls(readings):
@@ -144,7 +140,9 @@ def test_peeled_witnesses_are_no_longer_and_make_the_same_calls(readings):
     assert shorter > 30
 
 
-@pytest.mark.parametrize("seed", [142, 440, 812, 1213, 1239, 1270])
+@pytest.mark.parametrize(
+    "seed", [106, 142, 440, 812, 1044, 1213, 1239, 1270, 1651, 1770, 1807, 2033, 2062, 2468]
+)
 def test_what_was_read_longer_once_is_not_anymore(seed):
     program = Program(seed)
 
@@ -163,16 +161,14 @@ def calls_of(items, program, rank):
     return [names[site] for site in Expander.of(items, program.ranks).lane(rank).tolist()]
 
 
-def test_rules_of_the_program_are_printed(not_shorter):
-    printed, wanted = map(
-        sum, zip(*(rules_printed(*each) for each in not_shorter), strict=True)
-    )
+def test_rules_of_the_program_are_printed(not_better):
+    printed, wanted = map(sum, zip(*(rules_printed(*each) for each in not_better), strict=True))
 
-    assert printed >= 0.94 * wanted, (printed, wanted)
+    assert printed >= 0.99 * wanted, (printed, wanted)
 
 
-def test_constant_trip_counts_are_found(not_shorter):
-    counts = (trips_found(*each) for each in not_shorter)
+def test_constant_trip_counts_are_found(not_better):
+    counts = (trips_found(*each) for each in not_better)
     there, wanted = map(sum, zip(*counts, strict=True))
 
-    assert there >= 0.98 * wanted, (there, wanted)
+    assert there >= 0.995 * wanted, (there, wanted)

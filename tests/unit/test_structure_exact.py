@@ -17,7 +17,7 @@ from burstline.structure.exact.callgraph import call_graph
 from burstline.structure.exact.choice import ReadingCosts
 from burstline.structure.exact.loopnest import find_nest
 from burstline.testing import trace_of
-from loop_programs import Do, If, loop, run
+from loop_programs import Do, If, Program, loop, run
 
 
 def text_of(*program, ranks=2, **options):
@@ -313,6 +313,52 @@ def test_an_inner_loop_at_the_end_of_a_step_is_read_as_written(tail, said):
         "  MPI_Barrier()",
         *said,
     ]
+
+
+def test_entries_are_told_by_counting_where_nothing_stands_between_them():
+    inner = loop(9, Do("Bcast", 12), Do("Recv", 14, when=lambda k: k % 4 == 3))
+    program = loop(8, inner, Do("Barrier", 20, when=lambda k: k % 3 == 1))
+
+    assert text_of(program) == [
+        "for 1 to 8:",
+        "  for 1 to 9:",
+        "    MPI_Bcast()",
+        "    if every 4th iteration:",
+        "      MPI_Recv()",
+        "  if every 3rd iteration, from iteration 2:",
+        "    MPI_Barrier()",
+    ]
+
+
+def test_iterations_are_parted_that_run_on_into_each_other():
+    # on rank 1, the third iteration ends with 14 and the fourth begins with 16
+    program = loop(
+        5,
+        Do("Bcast", 10, when=lambda k: k in {0, 2}),
+        Do("Recv", 11, when=lambda k: k in {2, 3}, ranks=(0, 2)),
+        Do("Bcast", 14, when=lambda k: k not in {0, 3}),
+        Do("Barrier", 16, when=lambda k: k in {0, 3}),
+    )
+
+    assert text_of(program, ranks=3) == [
+        "for 1 to 5:",
+        "  if iteration in {1, 3}:",
+        "    MPI_Bcast()",
+        "  if rank in {0, 2}:",
+        "    if iteration in {3, 4}:",
+        "      MPI_Recv()",
+        "  if iteration not in {1, 4}:",
+        "    MPI_Bcast()",
+        "  else:",
+        "    MPI_Barrier()",
+    ]
+
+
+def test_a_loop_of_one_iteration_is_none():
+    found = detect(Program(2033).trace(), method="exact")
+
+    loops = [loop for loop in found.loops if (loop.executions == loop.entered).all()]
+    assert loops == []
 
 
 def test_iterations_are_those_of_the_program():

@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-from dataclasses import dataclass, field
+from collections.abc import Hashable, Iterator, Sequence
+from dataclasses import dataclass, field, replace
 from itertools import pairwise
-from typing import Any, Final
+from typing import Any, Final, NamedTuple
 
 import numpy as np
 import numpy.typing as npt
@@ -13,11 +13,18 @@ import numpy.typing as npt
 from burstline.columns import Integers, Mask, begins_run
 from burstline.identity import Sites
 from burstline.structure.exact.conditions import Level
-from burstline.structure.exact.loopnest import Body, Cost
+from burstline.structure.exact.entries import Masks, hidden_loops, shared_trips
+from burstline.structure.exact.loopnest import Body, Cost, calls_in, first_call
 from burstline.structure.exact.occurrences import Lanes
 
 _MOST_READINGS: Final = 60
 """How often the calls are read in all, before the search for the shortest is cut off."""
+
+_MOST_OTHERS: Final = 20
+"""How often they are read to tell entries apart."""
+
+_MOST_APART: Final = 4
+"""Ways to part iterations that are told by what they cost."""
 
 _SPARSEST: Final = 64
 """Elements and iterations for each call, at most: nobody knows a loop that does so little."""
@@ -28,8 +35,82 @@ class _Entered:
     """The calls of one loop, entry after entry."""
 
     symbol: npt.NDArray[np.int32]
+    place: Integers  # in the sequence
     begins: Mask  # whether an entry begins
     lane: Integers
+
+
+class _Run(NamedTuple):
+    """What a loop executes, entry after entry and lane after lane."""
+
+    element: npt.NDArray[np.int32]
+    begins: Mask  # whether an entry begins
+    lane: Integers
+    place: Integers  # of the first call in the sequence
+    calls: int
+
+    def new(self, loop: Body) -> Mask:
+        """Where iterations begin."""
+        before, after = self.element[:-1], self.element[1:]
+        new = self.begins.copy()
+        new[1:] |= after <= before
+        if loop.apart:
+            apart = np.zeros((len(loop.elements), len(loop.elements)), np.bool_)
+            named = {first_call(element): k for k, element in enumerate(loop.elements)}
+            for one, other in loop.apart:
+                if one in named and other in named:
+                    apart[named[one], named[other]] = True
+            new[1:] |= apart[before, after]
+        return new
+
+    def is_even(self, new: Mask) -> bool:
+        """Whether all entries on a lane have the same number of iterations."""
+        entry = np.flatnonzero(self.begins)
+        trips = np.add.reduceat(new, entry, dtype=np.int64)
+        changes = begins_run(self.lane[entry])[1:]
+        return bool((changes | (trips[1:] == trips[:-1])).all())
+
+    def irregular(self, new: Mask, elements: int) -> int:
+        """How many elements are executed in some, but not all of the iterations of one place.
+
+        Whether their place is counted from the begin of the entry, or from its end.
+        """
+        iteration = np.cumsum(new) - 1
+        begin = np.flatnonzero(self.begins[new])
+        trips = np.diff(np.append(begin, iteration[-1] + 1))
+        place = np.arange(iteration[-1] + 1) - np.repeat(begin, trips)
+        ways = np.ones(elements, np.bool_)
+        for distance in (place, np.repeat(trips, trips) - 1 - place):
+            places = int(distance.max()) + 1
+            there = np.bincount(distance, minlength=places)
+            executed = self.element * places + distance[iteration]
+            made = np.bincount(executed, minlength=elements * places).reshape(elements, places)
+            ways &= np.any((made > 0) & (made < there), axis=1)
+        return int(ways.sum())
+
+
+class _Iterations(NamedTuple):
+    """What the iterations of a loop do, entry after entry and lane after lane."""
+
+    executed: Masks  # (elements, iterations)
+    begins: Mask  # whether an entry begins
+    lane: Integers
+    first: Integers  # place of the first call in the sequence
+
+    def level(self) -> Level:
+        """The same, to be written down."""
+        return Level.of(self.executed, self.begins, self.lane)
+
+    def trips(self, lanes: int) -> list[Integers]:
+        """The iterations of each entry on each lane."""
+        begin = np.flatnonzero(self.begins)
+        trips, lane = np.diff(np.append(begin, len(self.lane))), self.lane[begin]
+        return [trips[lane == each] for each in range(lanes)]
+
+    def when(self, elements: Mask, lanes: int) -> list[list[Integers]]:
+        """The iterations of each lane in which some elements are executed."""
+        own = [np.flatnonzero(self.lane == each) for each in range(lanes)]
+        return [[np.flatnonzero(row[each]) for each in own] for row in self.executed[elements]]
 
 
 @dataclass(slots=True, eq=False)
@@ -38,60 +119,186 @@ class ReadingCosts:
 
     sequence: npt.NDArray[np.int32]  # calls of lanes that differ, one lane after another
     lane: Integers
+    alike: Sequence[int]  # for each lane, the one among those that differ that is equal
     symbols: int
     calls_left: int
+    others_left: int
     known: dict[Any, Body] = field(default_factory=dict)  # the best readings
-    told: dict[tuple[tuple[int, ...], ...], Cost | None] = field(default_factory=dict)
+    told: dict[Any, Cost | None] = field(default_factory=dict)
     entered: dict[frozenset[int], _Entered] = field(default_factory=dict)
+    again: dict[Hashable, Integers] = field(default_factory=dict)
 
     @classmethod
     def of(cls, sites: Sites, lanes: Lanes) -> ReadingCosts:
         """The judge of the readings of the calls of some lanes."""
         bounds = pairwise(lanes.lane_begin.tolist())
         own = [sites.of_call[begin:end] for begin, end in bounds]
-        different = list({lane.tobytes(): lane for lane in own}.values())
-        sequence = np.concatenate(different)
-        lane = np.repeat(np.arange(len(different)), list(map(len, different)))
-        most = _MOST_READINGS * len(sequence)
-        return cls(sequence, lane, len(sites), most)
+        keys = [lane.tobytes() for lane in own]
+        different = dict(zip(keys, own, strict=True))
+        number = {key: k for k, key in enumerate(different)}
+        sequence = np.concatenate([*different.values()])
+        lane = np.repeat(np.arange(len(different)), [*map(len, different.values())])
+        return cls(
+            sequence=sequence,
+            lane=lane,
+            alike=[number[key] for key in keys],
+            symbols=len(sites),
+            calls_left=_MOST_READINGS * len(sequence),
+            # without lines, calls are at the sites that make loops short: counts make up more
+            others_left=_MOST_OTHERS * len(sequence) if sites.has_paths else 0,
+        )
 
-    def cost(self, elements: Sequence[Sequence[int]], is_loop: Sequence[bool]) -> Cost | None:
-        """What a loop of some elements costs, without what is in the loops among these.
+    def cost(self, loop: Body, around: Body | None = None, *, is_other: bool) -> Cost | None:
+        """What a loop costs, without what is in the loops in it.
 
         None if calls have been looked at often enough, or iterations have hardly any.
         """
-        key = tuple(
-            (loop, *sorted(nodes)) for nodes, loop in zip(elements, is_loop, strict=True)
-        )
-        if key not in self.told:
-            entered = self._entered([node for element in elements for node in element])
-            if self.calls_left <= 0:
+        key: list[Hashable] = [loop.most, loop.rise, loop.apart, *map(_key, loop.elements)]
+        if loop.rise and around is not None:
+            key.append(frozenset(calls_in(around)))
+        if (read := tuple(key)) not in self.told:
+            if (self.others_left if is_other else self.calls_left) <= 0:
                 return None
-            self.calls_left -= len(entered.symbol)
-            self.told[key] = self._cost(entered, elements, np.array(is_loop))
-        return self.told[key]
+            calls = len(self._entered(calls_in(loop)).symbol)
+            if is_other:
+                self.others_left -= calls
+            else:
+                self.calls_left -= calls
+            iterations = self._iterations(loop, around)
+            own = iterations and iterations.level().cost()
+            inner = sum(isinstance(element, Body) for element in loop.elements)
+            self.told[read] = own and own.plus(Cost(0, -inner))
+        return self.told[read]
 
-    def _cost(
-        self, entered: _Entered, elements: Sequence[Sequence[int]], is_loop: Mask
-    ) -> Cost | None:
-        element_of = np.zeros(self.symbols, np.int32)
-        for number, nodes in enumerate(elements):
-            element_of[nodes] = number
-        element = element_of[entered.symbol]
-        # a loop in it is executed once, however many calls it makes
-        again = np.zeros(len(element), np.bool_)
-        again[1:] = element[1:] == element[:-1]
-        kept = entered.begins | ~(again & is_loop[element])
-        element, begins, lane = element[kept], entered.begins[kept], entered.lane[kept]
-        goes_back = np.ones(len(element), np.bool_)
-        goes_back[1:] = element[1:] <= element[:-1]
-        new = begins | goes_back
-        if len(elements) * int(new.sum()) > _SPARSEST * len(entered.symbol):
+    def shared_trips(self, loop: Body) -> tuple[int, ...]:
+        """The iterations on each lane that all entries of a loop have a multiple of.
+
+        Empty if that is no news, or if calls have been looked at often enough.
+        """
+        if self.others_left <= 0 or (iterations := self._iterations(loop)) is None:
+            return ()
+        most = shared_trips(iterations.trips(len(set(self.alike))))
+        return self._on_all(most) if most else ()
+
+    def with_iterations_apart(self, loop: Body) -> Iterator[Body]:
+        """A loop with more iterations, where elements that follow each other are apart."""
+        run = self._run(loop)
+        new = run.new(loop)
+        count = len(loop.elements)
+        if self.others_left <= 0 or count * int(new.sum()) > _SPARSEST * run.calls:
+            return
+        pairs = run.element[:-1].astype(np.int64) * count + run.element[1:]
+        found = [divmod(pair, count) for pair in np.unique(pairs[~new[1:]]).tolist()]
+        most = run.irregular(new, count)
+        ways: list[tuple[int, tuple[tuple[int, int], ...]]] = []
+        for apart in _neighbours(found):
+            parted = new.copy()
+            parted[1:] |= np.isin(pairs, [a * count + b for a, b in apart])
+            if run.is_even(parted):
+                irregular = run.irregular(parted, count)
+                if irregular < max(most, 1):
+                    ways.append((irregular, apart))
+        for _, apart in sorted(ways)[:_MOST_APART]:
+            named = frozenset(
+                (first_call(loop.elements[a]), first_call(loop.elements[b])) for a, b in apart
+            )
+            yield replace(loop, apart=loop.apart | named)
+
+    def with_hidden_loops(self, loop: Body) -> Iterator[Body]:
+        """Loops of some elements of a loop in it, whose entries nobody saw, in its place."""
+        if self.others_left <= 0 or (iterations := self._iterations(loop)) is None:
+            return
+        depends = _leaves_out(iterations)
+        if not depends.any():
+            return
+        lanes = len(set(self.alike))
+        trips, when = iterations.trips(lanes), iterations.when(depends, lanes)
+        for most, rise, begin, end in hidden_loops(depends.tolist(), when, trips, rising=True):
+            inner = Body(loop.elements[begin:end], most=self._on_all(most), rise=rise)
+            yield replace(loop, elements=(*loop.elements[:begin], inner, *loop.elements[end:]))
+
+    def _on_all(self, most: Sequence[int]) -> tuple[int, ...]:
+        return tuple(most[lane] for lane in self.alike)
+
+    def _iterations(self, loop: Body, around: Body | None = None) -> _Iterations | None:
+        """The iterations of a loop; None if they have hardly any calls."""
+        run = self._run(loop)
+        new = run.new(loop)
+        total = int(new.sum())
+        if len(loop.elements) * total > _SPARSEST * run.calls:
             return None
-        executed = np.zeros((len(elements), int(new.sum())), np.bool_)
-        executed[element, np.cumsum(new) - 1] = True
-        level = Level.of(executed, begins[new], lane[new])
-        return level.cost().plus(Cost(0, -int(is_loop.sum())))
+        executed = np.zeros((len(loop.elements), total), np.bool_)
+        executed[run.element, np.cumsum(new) - 1] = True
+        iterations = _Iterations(executed, run.begins[new], run.lane[new], run.place[new])
+        return self._entered_again(loop, iterations, around)
+
+    def _run(self, loop: Body) -> _Run:
+        """The elements of a loop in the order in which they are executed."""
+        entered = self._entered(calls_in(loop))
+        element_of = np.zeros(self.symbols, np.int32)
+        is_loop = np.zeros(len(loop.elements), np.bool_)
+        again: list[Integers] = []
+        for number, element in enumerate(loop.elements):
+            element_of[calls_in(element)] = number
+            if isinstance(element, Body):
+                is_loop[number] = True
+                if element.most:
+                    again.append(self._again(element, loop))
+        order = element_of[entered.symbol]
+        # a loop in it is executed once, however many calls it makes
+        goes_on = np.zeros(len(order), np.bool_)
+        goes_on[1:] = order[1:] == order[:-1]
+        goes_on &= is_loop[order] & ~entered.begins
+        if again:
+            goes_on[np.searchsorted(entered.place, np.concatenate(again))] = False
+        kept = ~goes_on
+        return _Run(
+            order[kept],
+            entered.begins[kept],
+            entered.lane[kept],
+            entered.place[kept],
+            len(order),
+        )
+
+    def _entered_again(
+        self, loop: Body, iterations: _Iterations, around: Body | None
+    ) -> _Iterations:
+        """The iterations, with the entries that are told by counting."""
+        if not loop.most:
+            return iterations
+        of_lane = dict(zip(self.alike, loop.most, strict=True))
+        most = np.array([of_lane[lane] for lane in sorted(of_lane)])
+        begin = np.flatnonzero(iterations.begins)
+        trips = np.diff(np.append(begin, len(iterations.lane)))
+        again = iterations.begins.copy()
+        if not loop.rise:
+            place = np.arange(len(iterations.lane)) - np.repeat(begin, trips)
+            again |= place % np.maximum(most[iterations.lane], 1) == 0
+            return iterations._replace(begins=again)
+        outer = self._entered(calls_in(around or loop))
+        anew = outer.place[outer.begins]
+        number = np.searchsorted(anew, iterations.first[begin], side="right")
+        lanes = most[iterations.lane[begin]]
+        last = count = 0
+        for entry, start, each, first in zip(
+            number.tolist(), begin.tolist(), trips.tolist(), lanes.tolist(), strict=True
+        ):
+            count = count if entry == last else 0
+            last, at, end = entry, start, start + each
+            while at < end:
+                again[at] = True
+                at += first + loop.rise * count
+                count += 1
+        return iterations._replace(begins=again)
+
+    def _again(self, loop: Body, around: Body) -> Integers:
+        """The places in the sequence at which a loop in another is entered."""
+        key = loop, frozenset(calls_in(around)) if loop.rise else None
+        if key not in self.again:
+            iterations = self._iterations(loop, around)
+            found = iterations.first[iterations.begins] if iterations else np.zeros(0, np.int64)
+            self.again[key] = found
+        return self.again[key]
 
     def _entered(self, nodes: Sequence[int]) -> _Entered:
         """The calls of a loop."""
@@ -103,5 +310,34 @@ class ReadingCosts:
             begins = np.ones(len(place), np.bool_)
             begins[1:] = np.diff(place) > 1
             begins |= begins_run(self.lane[place])
-            self.entered[key] = _Entered(self.sequence[place], begins, self.lane[place])
+            self.entered[key] = _Entered(self.sequence[place], place, begins, self.lane[place])
         return self.entered[key]
+
+
+def _neighbours(pairs: Sequence[tuple[int, int]]) -> Iterator[tuple[tuple[int, int], ...]]:
+    """Pairs of elements that may be apart together: of one, and of those that are nearest."""
+    seen = set()
+    for side in (0, 1):
+        for one in sorted({pair[side] for pair in pairs}):
+            others = sorted(
+                (pair for pair in pairs if pair[side] == one), key=lambda p: p[1] - p[0]
+            )
+            for end in range(1, len(others) + 1):
+                together = tuple(sorted(others[:end]))
+                if together not in seen:
+                    seen.add(together)
+                    yield together
+
+
+def _key(element: int | Body) -> Hashable:
+    """What is equal for elements that are executed in the same iterations."""
+    if isinstance(element, int):
+        return element
+    return element if element.most else (True, *sorted(calls_in(element)))
+
+
+def _leaves_out(iterations: _Iterations) -> Mask:
+    """Which elements are executed in some, but not all iterations of a lane."""
+    bounds = np.append(np.flatnonzero(begins_run(iterations.lane)), len(iterations.lane))
+    counts = np.add.reduceat(iterations.executed, bounds[:-1], axis=1, dtype=np.int64)
+    return np.any((counts > 0) & (counts < np.diff(bounds)), axis=1)

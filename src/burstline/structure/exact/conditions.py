@@ -188,16 +188,15 @@ class Level:
     def _own(self, holds: int, among: int) -> Cost:
         lanes = [lane & among for lane in self.lanes if lane & holds]
         chosen = self._mask(holds)
-        alone = [self._mask(lane) for lane in lanes]
-        words = self._words(np.logical_or.reduce(alone), chosen)
+        words = self._words(reduce(or_, lanes), chosen)
         if words is not None:
             weight = 1 if names_an_end(words) else 2
             return Cost(0, 2, weight, lists=_list_length(words), letters=len(words))
-        by_rank = [self._words(each, chosen) for each in alone] if len(lanes) > 1 else []
+        by_rank = [self._words(each, chosen) for each in lanes] if len(lanes) > 1 else []
         known = [_list_length(words) for words in by_rank if words is not None]
         if known and len(known) == len(by_rank):
             return Cost(1, 3, 2, lists=max(known))
-        when = [np.flatnonzero(chosen[each]) for each in alone]
+        when = [np.flatnonzero(chosen[self._mask(each)]) for each in lanes]
         return Cost(1, 3 + 2 * int(np.diff(Runs.of(when).begin).max()), 2)
 
     def _mask(self, iterations: int) -> Mask:
@@ -206,8 +205,11 @@ class Level:
         bits = np.unpackbits(np.frombuffer(data, np.uint8), count=size, bitorder="little")
         return bits.view(np.bool_)
 
-    def _words(self, among: Mask, holds: Mask) -> str | None:
-        return words_for(EntryPlaces(self.place[among], self.to_end[among], holds[among]))
+    def _words(self, among: int, holds: Mask) -> str | None:
+        if among == self.everything:
+            return words_for(EntryPlaces(self.place, self.to_end, holds))
+        some = self._mask(among)
+        return words_for(EntryPlaces(self.place[some], self.to_end[some], holds[some]))
 
 
 class _Run(NamedTuple):

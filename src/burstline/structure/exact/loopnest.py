@@ -120,8 +120,15 @@ def _first_of_each(nodes: Sequence[int], graph: CallGraph) -> dict[int, int]:
 
 _DEEPEST_SEARCH: Final = 4
 _LARGEST_SEARCH: Final = 400
-_SMALL_LOOP: Final = 16
-"""Calls of a loop up to which all ways are tried, even if a likely one explains everything."""
+_MOST_LIKELY: Final = 4
+"""The shortest readings of a loop in which entries are sought that nobody saw."""
+_MOST_PARTED, _MOST_PARTINGS = 16, 3
+"""Elements of a loop whose iterations are parted, and how often."""
+_SMALL_LOOP, _CLEAR = 16, 30
+"""Calls of a loop up to which all ways are tried, even if a likely one explains everything, and
+those up to which some more are, outside other loops, if it takes many words to do so."""
+_MANY_WORDS, _MOST_MORE = 8, 24
+"""Conditions, those that name no end twice, that are many; and how many more ways are tried."""
 _MOST_HEADS: Final = 40
 """Calls of a loop in which the ends of one around others are looked for everywhere."""
 _DEEPEST_NEST: Final = 64
@@ -155,17 +162,33 @@ class Cost(NamedTuple):
 
     def plus(self, other: Cost) -> Cost:
         """The cost of both."""
-        return Cost(*(a + b for a, b in zip(self, other, strict=True)))
+        a, b, c, d, e, f = self
+        u, v, w, x, y, z = other
+        return Cost(
+            a + u, b + v, c + w, d + x, e + y, f + z
+        )  # a loop takes three times as long
 
 
 class Judge(Protocol):
     """Tells what readings of a loop cost."""
 
-    def cost(self, elements: Sequence[Sequence[int]], is_loop: Sequence[bool]) -> Cost | None:
-        """What a loop of some elements costs, without what is in those that are loops.
+    def cost(self, loop: Body, around: Body | None = None, *, is_other: bool) -> Cost | None:
+        """What a loop costs, without what is in the loops in it.
 
         None if nobody can tell it in reasonable time.
         """
+
+    def shared_trips(self, loop: Body) -> tuple[int, ...]:
+        """The iterations on each lane that all entries of a loop have a multiple of.
+
+        Empty if that is no news, or nobody can tell it in reasonable time.
+        """
+
+    def with_iterations_apart(self, loop: Body) -> Iterator[Body]:
+        """A loop with more iterations, where elements that follow each other are apart."""
+
+    def with_hidden_loops(self, loop: Body) -> Iterator[Body]:
+        """Loops of some elements of a loop in it, whose entries nobody saw, in its place."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -182,11 +205,32 @@ class Body:
     # (lanes,) iterations after which it is entered anew; empty if calls tell when
     most: tuple[int, ...] = ()
     rise: int = 0  # by how many these are more in each iteration of the loop around
+    # elements, by the calls they begin with, the second of which is never in the iteration that
+    # came to the first: it begins the next one
+    apart: frozenset[tuple[int, int]] = frozenset()
+
+    @property
+    def leaves_open(self) -> bool:
+        """Whether its own conditions, or trip counts, follow no rule, or a long list."""
+        if self.whole is None or self.inner is None:
+            return True
+        own = self.whole.unexplained + self.whole.lists
+        return own > self.inner.unexplained + self.inner.lists
+
+    @property
+    def own_conditions(self) -> int:
+        """Its own conditions, those that name no end twice; 0 if nobody knows."""
+        return self.whole.conditions - self.inner.conditions if self.whole and self.inner else 0
 
     @property
     def is_plain(self) -> bool:
         """Whether it has no conditions, and loops of constant trip counts only."""
         return self.whole is not None and self.whole == Cost(0, _plain_length(self))
+
+
+def _rank_of(body: Body) -> tuple[tuple[int, ...], int]:
+    """What is less for the better of two bodies that somebody can tell the cost of."""
+    return () if body.whole is None else body.whole.rank, body.cost
 
 
 def _plain_length(body: Body) -> int:
@@ -201,8 +245,8 @@ def find_nest(graph: CallGraph, judge: Judge, known: dict[_Key, Body]) -> Body:
     return _Nester(graph, judge, known).body(region, 0)
 
 
-_Key = tuple[tuple[int, ...], frozenset["Edge"], frozenset["Function"]]
-"""Calls, those that follow each other, and functions whose lines do not count."""
+_Key = tuple[tuple[int, ...], frozenset["Edge"], frozenset["Function"], bool]
+"""Calls, which follow which, functions whose lines do not count; whether in a loop."""
 
 
 class _Nester:
@@ -210,6 +254,8 @@ class _Nester:
         self.graph = graph
         self.judge = judge
         self.known = known
+        # of loops entered by count, the shortest that are entered where calls tell
+        self.whole_entries: dict[Body, Body] = {}
         self.doubted = [
             frozenset((frame.function, frame.file) for frame in path) & graph.unordered
             if graph.unordered
@@ -235,7 +281,9 @@ class _Nester:
     def _body(self, region: Subgraph, groups: Sequence[Sequence[int]], depth: int) -> Body:
         loops = iter(region.parts([group for group in groups if len(group) > 1]))
         elements = [
-            self._loop(next(loops), depth) if len(group) > 1 else self._single(group, region)
+            self._loop(next(loops), depth)
+            if len(group) > 1
+            else self._single(group, region, depth)
             for group in groups
         ]
         position_of = {node: k for k, group in enumerate(groups) for node in group}
@@ -245,21 +293,57 @@ class _Nester:
         who_has = [
             _all_kinds(self.graph.kinds_of_site[node] for node in group) for group in groups
         ]
-        disorder = self._disorder(elements)
-        cost = _count_conditions(who_has, steps) + disorder * self.kinds
-        inner: Cost | None = Cost(0, disorder, disorder=disorder)
+        cost = _count_conditions(who_has, steps) + self._disorder(elements) * self.kinds
         for element, who in zip(elements, who_has, strict=True):
             if isinstance(element, Body):
                 cost += element.cost + who.bit_count()
-                inner = inner and element.whole and inner.plus(element.whole)
-        return Body(tuple(elements), cost, inner=inner)
+        return Body(tuple(elements), cost, inner=self._inner(elements))
 
-    def _single(self, group: Sequence[int], region: Subgraph) -> int | Body:
+    def _single(self, group: Sequence[int], region: Subgraph, depth: int) -> int | Body:
         """A call, or the loop that it is the body of."""
         (node,) = group
-        return (
-            self._judged(Body((node,), inner=Cost())) if (node, node) in region.edges else node
-        )
+        if (node, node) not in region.edges:
+            return node
+        return self._chosen([self._judged(Body((node,), inner=Cost()))], depth)
+
+    def _chosen(self, readings: Sequence[Body], depth: int) -> Body:
+        """The shortest of the readings of a loop, and of those that they suggest."""
+        told = sorted((body for body in readings if body.whole), key=_rank_of)
+        if not told:
+            return min(readings, key=lambda body: body.cost)
+        likely = [*map(self._with_hidden_loops, told[:_MOST_LIKELY])]
+        body = min([*likely, *told], key=_rank_of)
+        if body.leaves_open or (body.whole and body.whole.disorder):
+            doubtful = [each for each in likely if each.leaves_open]
+        else:
+            doubtful = [body] if body.own_conditions >= _MANY_WORDS else []
+        body = min([body, *map(self._with_iterations_apart, doubtful)], key=_rank_of)
+        if depth == 0:
+            return body
+        counted = min([*map(self._entered_by_count, told), body], key=_rank_of)
+        if counted.most:
+            self.whole_entries[counted] = body
+        return counted
+
+    def _with_iterations_apart(self, body: Body) -> Body:
+        """A body with iterations parted that run on into each other, if that is shorter."""
+        if len(body.elements) > _MOST_PARTED:
+            return body
+        for _ in range(_MOST_PARTINGS):
+            shortest = body
+            for other in self.judge.with_iterations_apart(body):
+                shortest = self._shorter(shortest, other)
+            if shortest is body:
+                break
+            body = shortest
+        return body
+
+    def _with_hidden_loops(self, body: Body) -> Body:
+        """A body with loops in it that nobody saw, if that is shorter."""
+        if body.leaves_open:
+            for other in self.judge.with_hidden_loops(body):
+                body = self._shorter(body, other)
+        return body
 
     def _groups(self, region: Subgraph) -> list[list[int]]:
         """The nodes that are in one loop together."""
@@ -293,11 +377,12 @@ class _Nester:
         nodes = sorted(region.nodes)
         doubted = frozenset().union(*(self.doubted[node] for node in nodes))
         edges = frozenset(region.edges)
-        key = tuple(nodes), edges, doubted
+        is_inner = depth > 0
+        key = tuple(nodes), edges, doubted, is_inner
         if key not in self.known:
             body = self._best(region, depth)
             # what is doubted for the sake of other loops may be right for this one
-            believed = self.known.get((tuple(nodes), edges, frozenset()), body)
+            believed = self.known.get((tuple(nodes), edges, frozenset(), is_inner), body)
             is_less = believed.whole and body.whole and believed.whole.rank < body.whole.rank
             self.known[key] = believed if is_less else body
         return self.known[key]
@@ -306,34 +391,77 @@ class _Nester:
         readings: list[Body] = []
         best: Cost | None = None
         in_order = True
-        large = len(region.nodes) > _SMALL_LOOP
+        size, more = len(region.nodes), 0
         for is_likely, way, groups in self._ways(region):
-            explained = best is not None and not best.unexplained
-            if explained and in_order and large and not is_likely:
-                break
+            explained = best is not None and not best.unexplained and in_order
+            if best is not None and explained and size > _SMALL_LOOP and not is_likely:
+                more += 1
+                is_worth_it = depth == 0 and size <= _CLEAR and best.conditions >= _MANY_WORDS
+                if not is_worth_it or more > _MOST_MORE:
+                    break
             body = self._judged(self._body(region.without(way), groups, depth + 1), best)
             readings.append(body)
             if body.whole and (best is None or body.whole.rank < best.rank):
                 in_order = not self._disorder(body.elements)
             best = min(filter(None, (best, body.whole)), default=None, key=lambda c: c.rank)
-            too_far = len(region.nodes) > _LARGEST_SEARCH or depth >= _DEEPEST_SEARCH
+            too_far = size > _LARGEST_SEARCH or depth >= _DEEPEST_SEARCH
             if too_far or body.is_plain:
                 break
-        if best is None:
-            return min(readings, key=lambda body: body.cost)
-        judged = [
-            (body.whole.rank, body.cost, k) for k, body in enumerate(readings) if body.whole
-        ]
-        return readings[min(judged)[2]]
+        return self._chosen(readings, depth)
 
     def _judged(self, body: Body, best: Cost | None = None) -> Body:
         """The body of a loop, with what it costs; without it if that is more than the best."""
-        is_loop = [isinstance(element, Body) for element in body.elements]
-        least = body.inner and body.inner.plus(Cost(0, is_loop.count(False)))
+        calls = sum(isinstance(element, int) for element in body.elements)
+        least = body.inner and body.inner.plus(Cost(0, calls))
         if best is not None and least is not None and least.rank > best.rank:
             return body
-        own = self.judge.cost([_calls_in(element) for element in body.elements], is_loop)
+        shortest = self._told(body, is_other=False)
+        if shortest.whole is not None and shortest.leaves_open:
+            for other in self._with_whole_entries(shortest):
+                shortest = self._shorter(shortest, other)
+        return shortest
+
+    def _shorter(self, body: Body, other: Body) -> Body:
+        """The shorter of two bodies that make the same calls, the first if in doubt."""
+        told = self._told(other)
+        if told.whole is None or body.whole is None:
+            return body
+        is_shorter = told.whole.rank < body.whole.rank and told.whole.words <= body.whole.words
+        return told if is_shorter else body
+
+    def _entered_by_count(self, body: Body) -> Body:
+        """A loop in another, entered by count if that is shorter."""
+        if body.whole is None or not body.leaves_open:
+            return body
+        most = self.judge.shared_trips(body)
+        return self._shorter(body, replace(body, most=most)) if most else body
+
+    def _with_whole_entries(self, body: Body) -> Iterator[Body]:
+        """A body with one of its loops entered where calls tell, which is longer by itself."""
+        for at, element in enumerate(body.elements):
+            if isinstance(element, Body) and element in self.whole_entries:
+                other = self.whole_entries[element]
+                elements = (*body.elements[:at], other, *body.elements[at + 1 :])
+                yield replace(body, elements=elements)
+
+    def _told(self, body: Body, around: Body | None = None, *, is_other: bool = True) -> Body:
+        """The body of a loop, with what it costs, if anybody knows."""
+        elements = tuple(
+            self._told(each, body) if isinstance(each, Body) and each.inner is None else each
+            for each in body.elements
+        )
+        body = replace(body, elements=elements, inner=self._inner(elements))
+        own = self.judge.cost(body, around, is_other=is_other)
         return replace(body, whole=own and body.inner and own.plus(body.inner))
+
+    def _inner(self, elements: Sequence[int | Body]) -> Cost | None:
+        """What the loops in a body cost, and its lines in disorder; None if nobody knows."""
+        disorder = self._disorder(elements)
+        inner: Cost | None = Cost(0, disorder, disorder=disorder)
+        for element in elements:
+            if isinstance(element, Body):
+                inner = inner and element.whole and inner.plus(element.whole)
+        return inner
 
     def _ways(self, region: Subgraph) -> Iterator[tuple[bool, set[Edge], list[list[int]]]]:
         """Different sets of edges that may lead to the next iteration, the likeliest first.
@@ -376,11 +504,11 @@ class _Nester:
         return sum(self.graph.goes_back_in(*pair) is not None for pair in neighbours)
 
 
-def _calls_in(element: int | Body) -> list[int]:
+def calls_in(element: int | Body) -> list[int]:
     """The calls of an element."""
     if isinstance(element, int):
         return [element]
-    return [node for inner in element.elements for node in _calls_in(inner)]
+    return [node for inner in element.elements for node in calls_in(inner)]
 
 
 def _first_and_last_call(element: int | Body) -> tuple[int, int]:

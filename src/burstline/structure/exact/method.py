@@ -24,7 +24,7 @@ from burstline.structure.exact.loopnest import Body, Cost, find_nest
 from burstline.structure.exact.nodes import NodeBuilder
 from burstline.structure.exact.occurrences import Executions, Lanes, Nest, NestSteps, read
 from burstline.structure.exact.repeats import likely_sites
-from burstline.structure.exact.variants import variants
+from burstline.structure.exact.variants import variants, without_loops
 from burstline.structure.program.length import description_length
 from burstline.structure.program.nodes import Item
 from burstline.structure.program.rules import Around, Conditions, weight_of_rules
@@ -86,8 +86,8 @@ def _shortest_program(
         if (other := next(others, None)) is None:
             break
         written = items_of(other)
-        rank = rank or _rank(items)
-        if (less := _rank(written)) < rank:
+        rank = rank or rank_of(items)
+        if (less := rank_of(written)) < rank:
             reading, items, rank = other, written, less
             others = reading.variants(calls)
     return FoundProgram(
@@ -101,8 +101,8 @@ def _shortest_program(
     )
 
 
-def _rank(items: Sequence[Item]) -> tuple[int, int, tuple[int, int]]:
-    """What is less for the better of two true programs."""
+def rank_of(items: Sequence[Item]) -> tuple[int, int, tuple[int, int]]:
+    """What is less for the better of two true programs, that which is chosen."""
     around = Around()
     unexplained = Conditions.of(items, around).unexplained
     length = description_length(items)
@@ -145,7 +145,8 @@ class Reading:
     def _read(
         cls, sites: Sites, graph: CallGraph, lanes: Lanes, judge: ReadingCosts
     ) -> Reading:
-        return cls.read_as(find_nest(graph, judge, judge.known), sites, graph, lanes, judge)
+        program = find_nest(graph, judge, judge.known)
+        return cls.read_as(program, sites, graph, lanes, judge).without_single_iterations(lanes)
 
     @classmethod
     def read_as(
@@ -166,6 +167,17 @@ class Reading:
         )
         size = nodes + irregular / executions.lanes
         return cls(sites, graph, program, nest, executions, size, judge)
+
+    def without_single_iterations(self, lanes: Lanes) -> Reading:
+        """The same, with what is in loops of one iteration in their place: they are none."""
+        trips = self.executions.iterations == self.executions.trips.counts().reshape(
+            -1, self.executions.lanes
+        )
+        single = np.flatnonzero(trips.all(axis=1))[1:]  # the program is executed once
+        if not len(single):
+            return self
+        program = without_loops(self.program, set(single.tolist()))
+        return self.read_as(program, self.sites, self.graph, lanes, self.judge)
 
     @property
     def cost(self) -> Cost | None:
@@ -208,7 +220,8 @@ class Reading:
     def variants(self, lanes: Lanes) -> Iterator[Reading]:
         """The calls read as other programs that are hardly different."""
         for program in variants(self.program, self.nest, self.executions, self.graph):
-            yield self.read_as(program, self.sites, self.graph, lanes, self.judge)
+            other = self.read_as(program, self.sites, self.graph, lanes, self.judge)
+            yield other.without_single_iterations(lanes)
 
     def doubtful_functions(self) -> list[Function]:
         """Functions whose lines may be wrong, those most often against the calls first."""

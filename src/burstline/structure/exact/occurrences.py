@@ -14,7 +14,7 @@ import numpy.typing as npt
 
 from burstline import _core
 from burstline.columns import Integers
-from burstline.structure.exact.loopnest import Body
+from burstline.structure.exact.loopnest import Body, first_call
 from burstline.structure.program.iterations import Spans
 from burstline.structure.program.runs import Runs
 
@@ -35,6 +35,9 @@ class Nest(NamedTuple):
     # behind them by how much they rise in each iteration of the loop around; empty if calls
     # tell of all
     most: Integers
+    # pairs of elements of one loop the second of which is never in the iteration that came to
+    # the first, each as one number: first * (symbols + loops) + second, in order
+    apart: Integers
 
     @classmethod
     def of(cls, program: Body, symbols: int, lanes: int) -> Nest:
@@ -42,17 +45,23 @@ class Nest(NamedTuple):
         loop, position = np.zeros(symbols, np.int32), np.zeros(symbols, np.int32)
         parents, positions = [-1], [0]
         most: dict[int, Body] = {}
+        apart: list[tuple[int, int]] = []
 
         def place(body: Body, number: int) -> None:
+            named: dict[int, int] = {}
             for index, element in enumerate(body.elements):
                 if isinstance(element, Body):
                     parents.append(number)
                     positions.append(index)
                     if element.most:
                         most[len(parents) - 1] = element
+                    named[first_call(element)] = symbols + len(parents) - 1
                     place(element, len(parents) - 1)
                 else:
+                    named[element] = element
                     loop[element], position[element] = number, index
+            pairs = ((named.get(a), named.get(b)) for a, b in body.apart)
+            apart.extend((a, b) for a, b in pairs if a is not None and b is not None)
 
         place(program, 0)
         counted = np.zeros((2, len(parents) if most else 0, lanes), np.int64)
@@ -60,7 +69,9 @@ class Nest(NamedTuple):
             counted[:, number] = [body.most, [body.rise] * lanes]
         places = np.array(parents, np.int32), np.array(positions, np.int32)
         told = counted if counted[1].any() else counted[:1]
-        return cls(loop, position, *places, told.ravel())
+        elements = symbols + len(parents)
+        pairs = np.array(sorted(a * elements + b for a, b in apart), np.int64)
+        return cls(loop, position, *places, told.ravel(), pairs)
 
 
 @dataclass(frozen=True, slots=True, eq=False)

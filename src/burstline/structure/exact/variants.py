@@ -8,33 +8,17 @@ its line tells.
 
 from __future__ import annotations
 
-import math
-from collections.abc import Iterator, Sequence
+from collections.abc import Collection, Iterator, Sequence
 from dataclasses import replace
-from typing import Final
+from itertools import count
 
 import numpy as np
-import numpy.typing as npt
 
 from burstline.columns import Integers
 from burstline.structure.exact.callgraph import CallGraph
+from burstline.structure.exact.entries import ByLane, hidden_loops, sums
 from burstline.structure.exact.loopnest import Body, first_call
 from burstline.structure.exact.occurrences import Executions, Nest
-
-ByLane = Sequence[Integers]
-Masks = npt.NDArray[np.bool_]
-
-_MOST_PERIODS: Final = 4
-"""Periods of a loop that are tried."""
-
-_WORK: Final = 10_000_000
-"""Elements and iterations that are looked at to find these."""
-
-_LONGEST_FIRST: Final = 1000
-"""Iterations of the first of entries that grow."""
-
-_MOST_RISE: Final = 4
-"""By how many iterations an entry may have more than the one before."""
 
 
 def variants(
@@ -60,9 +44,9 @@ def _with_calls_by_line(body: Body, graph: CallGraph) -> Iterator[Body]:
             (body.elements[at + 1 :], True),
         ):
             inside = _with_calls_among(loop, beside, graph, is_behind=is_behind)
-            for count, other in reversed([*enumerate(inside, 1)]):
-                before = at if is_behind else at - count
-                behind = at + 1 + (count if is_behind else 0)
+            for moved, other in reversed([*enumerate(inside, 1)]):
+                before = at if is_behind else at - moved
+                behind = at + 1 + (moved if is_behind else 0)
                 yield replace(
                     body, elements=(*body.elements[:before], other, *body.elements[behind:])
                 )
@@ -112,26 +96,13 @@ def _entered_by_count(
     trips = [trips[lane] for lane in chosen]
     when = [[each.values(lane) for lane in chosen] for each in some]
     rising = unexplained or _has_lists(loop)
-    for most, rise in _possible_periods(when, trips, rising=rising):
-        inside = _in_another(when, trips, most, rise)
-        begin, end = _parted(depends, *inside)
-        inner = Body(
-            loop.elements[begin:end], most=tuple(most[alike[key]] for key in keys), rise=rise
-        )
+    for most, rise, begin, end in hidden_loops(depends, when, trips, rising=rising):
+        on_lanes = tuple(most[alike[key]] for key in keys)
+        inner = Body(loop.elements[begin:end], most=on_lanes, rise=rise)
         around = Body((*loop.elements[:begin], inner, *loop.elements[end:]))
         # around all of the loop, another one only helps to find rules
-        if begin < end and (unexplained or len(around.elements) > 1):
+        if unexplained or len(around.elements) > 1:
             yield around
-
-
-def _parted(depends: Sequence[bool], before: int, behind: int) -> tuple[int, int]:
-    """The elements between so many at the beginning and at the end, each on a condition."""
-    begin, end = 0, len(depends)
-    while begin < min(before, end) and depends[begin]:
-        begin += 1
-    while end > max(len(depends) - behind, begin) and depends[end - 1]:
-        end -= 1
-    return begin, end
 
 
 def _entries_that_rise(
@@ -150,34 +121,9 @@ def _entries_that_rise(
             entries[part.tobytes()] = part
     parts = [part.tolist() for part in entries.values() if len(part)]
     if len({trips for part in parts for trips in part}) > 1:
-        for first, rise, count in _sums(parts):
-            if count > sum(map(len, parts)):
+        for first, rise, in_all in sums(parts):
+            if in_all > sum(map(len, parts)):
                 yield (first,) * executions.lanes, rise
-
-
-def _sums(parts: Sequence[Sequence[int]]) -> Iterator[tuple[int, int, int]]:
-    """The trip counts of a first entry, how many more each has, and how many entries there are.
-
-    Of each part anew, so that all trip counts in it are sums of these.
-    """
-    for rise in range(1, _MOST_RISE + 1):
-        for first in range(1, min(*map(min, parts), _LONGEST_FIRST) + 1):
-            counts = [_entries_in(part, first, rise) for part in parts]
-            if all(counts):
-                yield first, rise, sum(counts)
-
-
-def _entries_in(trips: Sequence[int], first: int, rise: int) -> int:
-    """How many entries of rising trip counts some sums are of; 0 if they are of none."""
-    count = 0
-    for each in trips:
-        total = 0
-        while total < each:
-            total += first + rise * count
-            count += 1
-        if total != each:
-            return 0
-    return count
 
 
 def _is_unexplained(loop: Body) -> bool:
@@ -207,103 +153,6 @@ def _entries_in_one(trips: ByLane) -> tuple[int, ...]:
     return tuple(int(own.min()) if len(own) else 0 for own in trips) if several and told else ()
 
 
-def _possible_periods(
-    when: Sequence[ByLane], trips: ByLane, *, rising: bool
-) -> list[tuple[tuple[int, ...], int]]:
-    """Iterations on each lane after which most elements repeat, and by how many these rise."""
-    executed = [_on_lane(lane, when, own) for lane, own in enumerate(trips)]
-    shared = [int(np.gcd.reduce(own)) for own in trips]
-    entered = [each for each in shared if each]
-    periods = [
-        tuple(_period(rows, each) for rows, each in zip(executed, shared, strict=True)),
-        *(tuple(d for _ in trips) for d in _divisors(entered)),  # as often on all lanes
-        *(tuple(each // d for each in shared) for d in _divisors(entered)),  # as many on all
-    ]
-    told = [[each] for each in sorted({n for own in trips for n in own.tolist()})]
-    most_trips = told[-1][0]
-    sums = [each for each in _sums(told) if each[2] > len(told)] if rising else []
-    ways = [(most, 0) for most in dict.fromkeys(periods) if 1 < max(most) < most_trips]
-    ways += [((first,) * len(trips), rise) for first, rise, _ in sums]
-    tried = _WORK // max(sum(rows.size for rows in executed), 1)
-
-    def irregular(way: tuple[tuple[int, ...], int]) -> int:
-        most, rise = way
-        begins = (_begins(own, n, rise) for own, n in zip(trips, most, strict=True))
-        return sum(map(_irregular, executed, begins))
-
-    return sorted(ways[: max(tried, _MOST_PERIODS)], key=irregular)[:_MOST_PERIODS]
-
-
-def _divisors(numbers: Sequence[int]) -> list[int]:
-    """The divisors that numbers share, but for 1."""
-    most = math.gcd(*numbers)
-    return [d for d in range(2, most + 1) if most % d == 0]
-
-
-def _on_lane(lane: int, when: Sequence[ByLane], trips: Integers) -> Masks:
-    """Which elements each iteration of a lane executes, (elements, iterations)."""
-    executed = np.zeros((len(when), int(trips.sum())), np.bool_)
-    for row, lanes in zip(executed, when, strict=True):
-        row[lanes[lane]] = True
-    return executed
-
-
-def _period(executed: Masks, iterations: int) -> int:
-    """The period that a lane repeats most of its elements in, a divisor of its iterations."""
-    periods = _divisors([iterations])[: max(_WORK // max(executed.size, 1), 1)] or [1]
-    total = executed.shape[1]
-    return min(periods, key=lambda period: _irregular(executed, np.arange(0, total, period)))
-
-
-def _irregular(executed: Masks, begins: Integers) -> int:
-    """How many elements an inner loop does now and then, and not at its ends alone."""
-    total = executed.shape[1]
-    ends = np.append(begins[1:], total) - 1
-    place = np.arange(total) - np.repeat(begins, np.diff(np.append(begins, total)))
-    irregular = 0
-    for row in executed:
-        counts = np.bincount(place, row), np.bincount(place, ~row)
-        repeats = not np.any((counts[0] > 0) & (counts[1] > 0))
-        made = int(row.sum())
-        irregular += not repeats and made not in {int(row[begins].sum()), int(row[ends].sum())}
-    return irregular
-
-
-def _in_another(
-    when: Sequence[ByLane], trips: ByLane, most: tuple[int, ...], rise: int
-) -> tuple[int, int]:
-    """How many elements stand before a loop of so many iterations in another, and behind it."""
-    # what only the first of these executes stands before the inner loop, what only the last
-    # does behind it
-    begins = [_begins(own, n, rise) for own, n in zip(trips, most, strict=True)]
-    ends = [np.append(own[1:], n.sum()) - 1 for own, n in zip(begins, trips, strict=True)]
-    first, last = ([_is_within(lanes, all_of) for lanes in when] for all_of in (begins, ends))
-    before = [*first, False].index(False)
-    behind = [*last[::-1], False].index(False)
-    return before, min(behind, len(when) - before)
-
-
-def _begins(trips: Integers, most: int, rise: int) -> Integers:
-    """The iterations of a lane in which the inner loop is entered, if these are its entries."""
-    begins: list[int] = []
-    at = 0
-    for each in trips.tolist():
-        end, count = at + each, 0
-        while at < end:
-            begins.append(at)
-            at += (most or each) + rise * count
-            count += 1
-    return np.array(begins, np.int64)
-
-
-def _is_within(when: ByLane, iterations: ByLane) -> bool:
-    """Whether an element is executed in some iterations alone, on each lane."""
-    return all(
-        len(own) <= len(all_of) and np.isin(own, all_of).all()
-        for own, all_of in zip(when, iterations, strict=True)
-    )
-
-
 def _program_and_loops(program: Body) -> Iterator[Body]:
     """The program and its loops, each before those in it."""
     yield program
@@ -321,5 +170,23 @@ def _with_loop(program: Body, number: int, other: Body) -> Body:
             return other
         elements = tuple(rebuilt(e) if isinstance(e, Body) else e for e in body.elements)
         return replace(body, elements=elements)
+
+    return rebuilt(program)
+
+
+def without_loops(program: Body, chosen: Collection[int]) -> Body:
+    """The program with the elements of some loops in place of these, by their numbers."""
+    number = count(1)
+
+    def rebuilt(body: Body) -> Body:
+        elements: list[int | Body] = []
+        for element in body.elements:
+            if isinstance(element, int):
+                elements.append(element)
+                continue
+            is_chosen = next(number) in chosen
+            inner = rebuilt(element)
+            elements += inner.elements if is_chosen else [inner]
+        return replace(body, elements=tuple(elements))
 
     return rebuilt(program)

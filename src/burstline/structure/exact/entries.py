@@ -1,0 +1,186 @@
+"""Entries of a loop that look like one, told apart by counting iterations."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Iterator, Sequence
+from typing import Final
+
+import numpy as np
+import numpy.typing as npt
+
+from burstline.columns import Integers
+
+ByLane = Sequence[Integers]
+Masks = npt.NDArray[np.bool_]
+
+_MOST_PERIODS: Final = 4
+"""Periods of a loop that are tried."""
+
+_WORK: Final = 10_000_000
+"""Elements and iterations that are looked at to find these."""
+
+_LONGEST_FIRST: Final = 1000
+"""Iterations of the first of entries that grow."""
+
+_MOST_RISE: Final = 4
+"""By how many iterations an entry may have more than the one before."""
+
+
+def hidden_loops(
+    depends: Sequence[bool], when: Sequence[ByLane], trips: ByLane, *, rising: bool
+) -> Iterator[tuple[tuple[int, ...], int, int, int]]:
+    """Loops in one that nobody saw: iterations of each entry, and the elements they are of.
+
+    By which elements depend on conditions, and when these are executed on each lane. The
+    iterations are those of the first entry on each lane, with their rise; the elements are
+    told by their first, and the one behind the last.
+    """
+    for most, rise in _possible_periods(when, trips, rising=rising):
+        inside = _in_another(when, trips, most, rise)
+        begin, end = _parted(depends, *inside)
+        if begin < end:
+            yield most, rise, begin, end
+
+
+def shared_trips(trips: ByLane) -> tuple[int, ...]:
+    """The iterations on each lane that all entries share; empty if that is no news.
+
+    Those of each entry are a multiple of them. 0 where a loop is not entered.
+    """
+    shared = tuple(int(np.gcd.reduce(own)) if len(own) else 0 for own in trips)
+    is_news = any((own != n).any() for own, n in zip(trips, shared, strict=True))
+    return shared if is_news and max(shared) > 1 else ()
+
+
+def _possible_periods(
+    when: Sequence[ByLane], trips: ByLane, *, rising: bool
+) -> list[tuple[tuple[int, ...], int]]:
+    """Iterations on each lane after which most elements repeat, and by how many these rise."""
+    executed = [_on_lane(lane, when, own) for lane, own in enumerate(trips)]
+    shared = [int(np.gcd.reduce(own)) for own in trips]
+    entered = [each for each in shared if each]
+    periods = [
+        tuple(_period(rows, each) for rows, each in zip(executed, shared, strict=True)),
+        *(tuple(d for _ in trips) for d in _divisors(entered)),  # as often on all lanes
+        *(tuple(each // d for each in shared) for d in _divisors(entered)),  # as many on all
+    ]
+    told = [[each] for each in sorted({n for own in trips for n in own.tolist()})]
+    most_trips = told[-1][0]
+    rising_sums = [each for each in sums(told) if each[2] > len(told)] if rising else []
+    ways = [(most, 0) for most in dict.fromkeys(periods) if 1 < max(most) < most_trips]
+    ways += [((first,) * len(trips), rise) for first, rise, _ in rising_sums]
+    tried = _WORK // max(sum(rows.size for rows in executed), 1)
+
+    def irregular(way: tuple[tuple[int, ...], int]) -> int:
+        most, rise = way
+        begins = (entry_begins(own, n, rise) for own, n in zip(trips, most, strict=True))
+        return sum(map(_irregular, executed, begins))
+
+    return sorted(ways[: max(tried, _MOST_PERIODS)], key=irregular)[:_MOST_PERIODS]
+
+
+def sums(parts: Sequence[Sequence[int]]) -> Iterator[tuple[int, int, int]]:
+    """The trip counts of a first entry, how many more each has, and how many entries there are.
+
+    Of each part anew, so that all trip counts in it are sums of these.
+    """
+    for rise in range(1, _MOST_RISE + 1):
+        for first in range(1, min(*map(min, parts), _LONGEST_FIRST) + 1):
+            counts = [_entries_in(part, first, rise) for part in parts]
+            if all(counts):
+                yield first, rise, sum(counts)
+
+
+def _entries_in(trips: Sequence[int], first: int, rise: int) -> int:
+    """How many entries of rising trip counts some sums are of; 0 if they are of none."""
+    count = 0
+    for each in trips:
+        total = 0
+        while total < each:
+            total += first + rise * count
+            count += 1
+        if total != each:
+            return 0
+    return count
+
+
+def _in_another(
+    when: Sequence[ByLane], trips: ByLane, most: tuple[int, ...], rise: int
+) -> tuple[int, int]:
+    """How many elements stand before a loop of so many iterations in another, and behind it."""
+    # what only the first of these executes stands before the inner loop, what only the last
+    # does behind it
+    begins = [entry_begins(own, n, rise) for own, n in zip(trips, most, strict=True)]
+    ends = [np.append(own[1:], n.sum()) - 1 for own, n in zip(begins, trips, strict=True)]
+    first, last = ([_is_within(lanes, all_of) for lanes in when] for all_of in (begins, ends))
+    before = [*first, False].index(False)
+    behind = [*last[::-1], False].index(False)
+    return before, min(behind, len(when) - before)
+
+
+def _parted(depends: Sequence[bool], before: int, behind: int) -> tuple[int, int]:
+    """The elements between so many at the beginning and at the end, each on a condition."""
+    begin, end = 0, len(depends)
+    while begin < min(before, end) and depends[begin]:
+        begin += 1
+    while end > max(len(depends) - behind, begin) and depends[end - 1]:
+        end -= 1
+    return begin, end
+
+
+def entry_begins(trips: Integers, most: int, rise: int) -> Integers:
+    """The iterations of a lane in which the inner loop is entered, if these are its entries."""
+    begins: list[int] = []
+    at = 0
+    for each in trips.tolist():
+        end, count = at + each, 0
+        while at < end:
+            begins.append(at)
+            at += (most or each) + rise * count
+            count += 1
+        at = end
+    return np.array(begins, np.int64)
+
+
+def _divisors(numbers: Sequence[int]) -> list[int]:
+    """The divisors that numbers share, but for 1."""
+    most = math.gcd(*numbers)
+    return [d for d in range(2, most + 1) if most % d == 0]
+
+
+def _on_lane(lane: int, when: Sequence[ByLane], trips: Integers) -> Masks:
+    """Which elements each iteration of a lane executes, (elements, iterations)."""
+    executed = np.zeros((len(when), int(trips.sum())), np.bool_)
+    for row, lanes in zip(executed, when, strict=True):
+        row[lanes[lane]] = True
+    return executed
+
+
+def _period(executed: Masks, iterations: int) -> int:
+    """The period that a lane repeats most of its elements in, a divisor of its iterations."""
+    periods = _divisors([iterations])[: max(_WORK // max(executed.size, 1), 1)] or [1]
+    total = executed.shape[1]
+    return min(periods, key=lambda period: _irregular(executed, np.arange(0, total, period)))
+
+
+def _irregular(executed: Masks, begins: Integers) -> int:
+    """How many elements an inner loop does now and then, and not at its ends alone."""
+    total = executed.shape[1]
+    ends = np.append(begins[1:], total) - 1
+    place = np.arange(total) - np.repeat(begins, np.diff(np.append(begins, total)))
+    irregular = 0
+    for row in executed:
+        counts = np.bincount(place, row), np.bincount(place, ~row)
+        repeats = not np.any((counts[0] > 0) & (counts[1] > 0))
+        made = int(row.sum())
+        irregular += not repeats and made not in {int(row[begins].sum()), int(row[ends].sum())}
+    return irregular
+
+
+def _is_within(when: ByLane, iterations: ByLane) -> bool:
+    """Whether an element is executed in some iterations alone, on each lane."""
+    return all(
+        len(own) <= len(all_of) and np.isin(own, all_of).all()
+        for own, all_of in zip(when, iterations, strict=True)
+    )
