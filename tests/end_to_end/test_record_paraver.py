@@ -57,6 +57,8 @@ class Records:
         head, *lines = path.read_text().splitlines()
         self.members = {}
         for line in lines:
+            if line.startswith("#"):
+                continue  # a comment
             kind, *rest = line.split(":")
             fields = [int(field) for field in rest]
             if kind == "c":
