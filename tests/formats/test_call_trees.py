@@ -23,6 +23,8 @@ NOT_CARRIED = {
     ("openmp", "raw"): "the same, as the files of Python tell it",
     ("loop", "otf2"): "stacks",
     ("loop", "raw"): "stacks, as the files of Python tell it",
+    ("samples", "otf2"): "stacks of calls",
+    ("samples", "raw"): "stacks, as the files of Python tell it",
 }
 
 
