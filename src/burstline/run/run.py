@@ -16,6 +16,7 @@ from burstline.answers import Check, Verdict
 from burstline.distribution import workers_of
 from burstline.errors import ParameterError
 from burstline.executor import Workers, threads_allowed
+from burstline.formats.intake import give_back
 from burstline.model import Trace
 from burstline.progress import SILENCE, Progress
 from burstline.run.analyses import ANALYSES, checks_beside
@@ -409,6 +410,7 @@ class Run:
             return result.result()
         try:
             self.require(analysis.needs(parameters), asks=analysis.asks)
+            give_back()  # what analyses before it have freed is no memory of this one
             if not analysis.tells:
                 self.progress.step(name, 0, "")
             made = analysis.compute(self, **parameters)

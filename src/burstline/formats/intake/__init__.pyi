@@ -49,4 +49,5 @@ from burstline.formats.intake.source import Processes as Processes
 from burstline.formats.intake.source import groups_of as groups_of
 from burstline.formats.intake.target import HeldTables as HeldTables
 from burstline.formats.intake.target import append_to as append_to
+from burstline.formats.intake.target import give_back as give_back
 from burstline.formats.intake.target import with_operations as with_operations
