@@ -40,7 +40,7 @@ def test_calls_and_the_computing_before_them_add_up_to_the_time_of_their_ranks(p
 
 
 def test_a_line_has_its_total_and_its_share_of_the_run_beside_its_mean():
-    structure = burstline.detect(looping())  # 500 ms on two ranks
+    structure = burstline.detect(looping(steps=5))  # 500 ms on two ranks
 
     lines = lines_of(structure)
 
@@ -51,14 +51,14 @@ def test_a_line_has_its_total_and_its_share_of_the_run_beside_its_mean():
 
 
 def test_start_and_end_of_processes_are_no_part_of_the_run():
-    first, *_, last = pseudocode(burstline.detect(looping()))
+    first, *_, last = pseudocode(burstline.detect(looping(steps=5)))
 
     assert (first.text, first.total_ns, first.share) == ("MPI_Init()", 2 * MS, None)
     assert (last.text, last.total_ns, last.share) == ("MPI_Finalize()", 2 * MS, None)
 
 
 def test_totals_are_of_the_ranks_shown():
-    structure = burstline.detect(looping())
+    structure = burstline.detect(looping(steps=5))
 
     lines = lines_of(structure, ranks=[0])
 
@@ -68,7 +68,7 @@ def test_totals_are_of_the_ranks_shown():
 
 
 def test_programs_read_totals_and_shares():
-    structure = burstline.detect(looping())
+    structure = burstline.detect(looping(steps=5))
 
     document = structure.as_dict()
 
@@ -86,7 +86,7 @@ def test_programs_read_totals_and_shares():
 
 
 def test_computing_is_told_by_the_call_that_it_follows():
-    structure = burstline.detect(looping())
+    structure = burstline.detect(looping(steps=5))
     operation = {call.site: call.operation for call in calls_of(structure)}
 
     before = sites_before(structure).tolist()
@@ -124,7 +124,7 @@ def test_waits_are_a_share_of_the_line():
 
 
 def test_lines_are_shown_without_waits_unless_they_are_asked_for():
-    structure = burstline.detect(looping())
+    structure = burstline.detect(looping(steps=5))
 
     document = view(structure).document()
 
