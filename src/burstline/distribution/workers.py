@@ -7,6 +7,7 @@ import resource
 from collections import deque
 from collections.abc import Callable, Generator, Sequence
 from importlib.metadata import version
+from importlib.util import find_spec
 from itertools import islice
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Final, NamedTuple, TypeVar
@@ -83,6 +84,8 @@ class DaskWorkers:
     @property
     def dashboard(self) -> str | None:
         """The address of the page that shows what workers do, if there is one."""
+        if find_spec("bokeh") is None:  # the page would say that it needs it
+            return None
         has_one = "dashboard" in self.client.scheduler_info().get("services", {})
         return self.client.dashboard_link if has_one else None
 
