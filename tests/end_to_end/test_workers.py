@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import shutil
 import signal
 import subprocess
 import sys
@@ -69,7 +70,7 @@ def run_with(tmp_path, capsys):
     """Give a function that runs a command, and gives what it printed and wrote."""
 
     def run(store, command, *options):
-        folder = tmp_path / f"out{len(options)}"
+        folder = tmp_path / f"out{len([*tmp_path.glob('out*')])}"
         folder.mkdir()
         words = [word.format(store=store, folder=folder) for word in COMMANDS[command]]
         capsys.readouterr()
@@ -102,6 +103,25 @@ def test_a_notebook_asks_a_client(two, stores):
     assert repr(found) == repr(expected)
     assert found.largest == expected.largest
     assert found.ranks == expected.ranks
+
+
+@pytest.mark.usefixtures("many_parts")
+def test_a_store_that_was_made_anew_is_opened_anew(two, stores, tmp_path, run_with):
+    shutil.copytree(stores["made"], tmp_path / "run.store")
+    first = run_with(tmp_path / "run.store", "matrix", "--scheduler", two.address)
+    shutil.rmtree(tmp_path / "run.store")
+    shutil.copytree(stores["lulesh"], tmp_path / "run.store", copy_function=shutil.copy)
+
+    again = run_with(tmp_path / "run.store", "matrix", "--scheduler", two.address)
+
+    assert again == run_with(stores["lulesh"], "matrix")
+    assert again != first
+
+
+def test_a_region_of_interest_is_looked_at_here(stores, capsys):
+    main(["matrix", str(stores["made"]), "--ranks", "0-7", "--scheduler", "node:1"])
+
+    assert "in this process, without workers" in capsys.readouterr().err
 
 
 def kill_once(part):

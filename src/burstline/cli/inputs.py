@@ -72,7 +72,11 @@ def run_of(
         whole = read_trace(arguments, path, raw=raw, **limits, progress=progress)
     _say_if_unnamed(path)
     _require_inside(region, whole)
-    workers = workers_asked(arguments, limits["memory"])
+    workers = None
+    if not region and asked is None:
+        workers = workers_asked(arguments, limits["memory"])
+    elif getattr(arguments, "scheduler", None) is not None:
+        show.note("a region of interest is looked at in this process, without workers")
     opened = burstline.Run(whole, **limits, path=path, workers=workers)
     return part_of(opened, region, asked, arguments)
 

@@ -13,6 +13,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any, Final, NamedTuple, TypeVar
 
 from burstline.errors import WorkersError, plural
+from burstline.formats.store import stamp_of
 from burstline.progress import SILENCE, Progress
 
 if TYPE_CHECKING:
@@ -172,11 +173,8 @@ def _told(versions: tuple[str, str]) -> str:
 
 
 def _seen(path: Path) -> tuple[int, int] | None:
-    """What tells a file, or a store by its manifest, from another; None if it is not there."""
-    from burstline.formats.store import MANIFEST  # noqa: PLC0415 -- workers alone need it
-
+    """What a worker sees of a file or store; None if it is not there."""
     try:
-        found = (path / MANIFEST if path.is_dir() else path).stat()
+        return stamp_of(path)
     except OSError:
         return None
-    return found.st_size, found.st_mtime_ns

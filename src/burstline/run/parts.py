@@ -13,7 +13,7 @@ from pathlib import Path
 from typing import Any, Final, NamedTuple
 
 from burstline import formats, selection
-from burstline.errors import ParameterError
+from burstline.errors import InconsistentTraceError, ParameterError
 from burstline.formats import store
 from burstline.model import Trace
 
@@ -36,6 +36,7 @@ class Part(NamedTuple):
     """What a worker is asked: to fold some locations of a store."""
 
     path: Path
+    stamp: tuple[int, int]  # of the store: one that was made anew is opened anew
     locations: range
     memory: int | None
     fold: Callable[..., Any]  # of the trace of these locations and the options
@@ -45,13 +46,15 @@ class Part(NamedTuple):
 
 def folded(part: Part) -> Any:  # noqa: ANN401 -- what the fold makes
     """What becomes of a part; the store stays open for the next one."""
-    whole = _opened(part.path, part.memory)
+    whole = _opened(part.path, part.stamp, part.memory)
     beside = {"whole": whole, "locations": part.locations} if part.with_whole else {}
     return part.fold(selection.of_locations(whole, part.locations), **beside, **part.options)
 
 
 @lru_cache(maxsize=1)
-def _opened(path: Path, memory: int | None) -> Trace:
+def _opened(path: Path, stamp: tuple[int, int], memory: int | None) -> Trace:
+    if store.stamp_of(path) != stamp:
+        raise InconsistentTraceError(f"{path} was replaced while workers read it: begin again")
     return formats.read(path, raw=False, memory=memory, threads=1)
 
 

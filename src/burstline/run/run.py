@@ -16,6 +16,7 @@ from burstline.answers import Check, Verdict
 from burstline.distribution import workers_of
 from burstline.errors import ParameterError
 from burstline.executor import Workers, threads_allowed
+from burstline.formats import store
 from burstline.formats.intake import give_back
 from burstline.model import Trace
 from burstline.progress import SILENCE, Progress
@@ -288,9 +289,9 @@ class Run:
             yield fold(self.trace, progress=self.progress, **options)
             return
         path = Path(self.path).absolute()
-        each = self._workers.memory_each
+        stamp, each = store.stamp_of(path), self._workers.memory_each
         parts = [
-            Part(path, locations, each, fold, with_whole, options)
+            Part(path, stamp, locations, each, fold, with_whole, options)
             for locations in divided(path, self._workers.count)
         ]
         self.progress.step("Parts", len(parts), "parts")

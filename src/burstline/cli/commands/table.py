@@ -78,7 +78,7 @@ def run(arguments: usage.Arguments) -> None:
     options: dict[str, Any] = poll_gap_asked(arguments) | {"min_duration_ns": min_duration_ns}
     with progress_bar(arguments) as opened.progress:
         if opened.is_shared:
-            _share(opened, overview, schema, arguments, columns=columns, **options)
+            _share(opened, overview, schema, arguments, path=path, columns=columns, **options)
         else:
             bursts = merge.burst_parts(trace, columns=columns, whole=whole, **options)
             counted = _counted(bursts, trace.rows("bursts"), opened.progress)
@@ -107,10 +107,11 @@ def _share(
     overview: merge.Overview,
     schema: pa.Schema,
     arguments: usage.Arguments,
+    *,
+    path: Path | None,
     **options: Any,  # noqa: ANN401 -- as burst_parts
 ) -> None:
     """Have workers make the table: each writes some of its rows beside the output."""
-    path = table_file(arguments.output, force=arguments.force)
     ending = ".parquet" if path is not None and path.suffix == ".parquet" else ".arrow"
     is_kept = path is not None or arguments.format == "csv"
     beside = (Path() if path is None else path.parent).absolute()

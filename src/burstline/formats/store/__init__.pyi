@@ -11,5 +11,6 @@ from burstline.formats.store.footer import Footer as Footer
 from burstline.formats.store.footer import read_footer as read_footer
 from burstline.formats.store.joining import join as join
 from burstline.formats.store.manifest import MANIFEST as MANIFEST
+from burstline.formats.store.manifest import stamp_of as stamp_of
 from burstline.formats.store.pages import bytes_to_read as bytes_to_read
 from burstline.formats.store.pages import open_parquet as open_parquet

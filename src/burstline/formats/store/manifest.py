@@ -131,3 +131,9 @@ def require_agreement(path: Path, name: str, footer: Footer, manifest: Manifest)
         if said.get(OPERATIONS) == names:
             return
     raise FormatError(path, None, expected=expected, found=found, way_out=AGAIN)
+
+
+def stamp_of(path: Path) -> tuple[int, int]:
+    """Size and time of a file, or of a store's manifest: another one has others."""
+    found = (path / MANIFEST if path.is_dir() else path).stat()
+    return found.st_size, found.st_mtime_ns

@@ -1,7 +1,8 @@
 """Thrift's compact protocol, in which Parquet writes its footers and the headers of its pages.
 
-Only what is asked for is kept, and only as what it should be: ValueError where bytes are no
-such struct, IndexError where they end too early.
+Of what others wrote, only what is asked for is kept, and only as what it should be: ValueError
+where bytes are no such struct, IndexError where they end too early. What was written here can
+be read and written whole.
 """
 
 from __future__ import annotations
@@ -12,7 +13,12 @@ from typing import Any, Final, NamedTuple, TypeAlias
 Form: TypeAlias = "type[int | bytes] | Shape | list[Form]"
 """What a value should be; a list has one entry, what all of its values should be."""
 
+Struct: TypeAlias = "dict[int, tuple[int, Any]]"
+"""A whole struct: kind and value of each field; of a list, the kind of its values and these."""
+
 _BOOLEANS, _INTEGERS, _BINARY, _LISTS, _STRUCT = (1, 2), (4, 5, 6), 8, (9, 10), 12
+_BYTE: Final = 3  # as which a boolean of a list stands there
+_LARGEST_STEP: Final = 15
 _BYTES: Final = {1: 0, 2: 0, 3: 1, 7: 8}  # of booleans, which stand in the head, byte, double
 _LONG_LIST: Final = 15
 _MOST_NESTED: Final = 8
@@ -127,3 +133,80 @@ def _variable_integer(data: bytes, place: int) -> tuple[int, int]:
         if byte < 128:
             return value, place
     raise ValueError("a number in it does not end")
+
+
+def read_whole(data: bytes, place: int) -> tuple[Struct, int]:
+    """All fields of the struct at a place, and where it ends."""
+    struct: Struct = {}
+    number = 0
+    while head := data[place]:
+        number, place = _next_field(data, place, number)
+        kind = head & 15
+        value, place = _read_any(data, place, kind)
+        struct[number] = kind, value
+    return struct, place + 1
+
+
+def _read_any(data: bytes, place: int, kind: int) -> tuple[Any, int]:
+    if kind in _BOOLEANS:
+        return None, place  # the kind says which
+    if kind in _INTEGERS:
+        return _zigzag_integer(data, place)
+    if kind in _BYTES:
+        return data[place : place + _BYTES[kind]], place + _BYTES[kind]
+    if kind == _BINARY:
+        size, place = _variable_integer(data, place)
+        return data[place : place + size], _require_end(data, place + size)
+    if kind == _STRUCT:
+        return read_whole(data, place)
+    size, inner, place = _list_head(data, place, kind)
+    values = []
+    for _ in range(size):
+        value, place = _read_any(data, place, _BYTE if inner in _BOOLEANS else inner)
+        values.append(value)
+    return (inner, values), place
+
+
+def write_struct(out: bytearray, struct: Struct) -> None:
+    """Append a struct, its fields in ascending order."""
+    last = 0
+    for number, (kind, value) in struct.items():
+        step = number - last
+        if 0 < step <= _LARGEST_STEP:
+            out.append(step << 4 | kind)
+        else:
+            out.append(kind)
+            _write_zigzag(out, number)
+        last = number
+        _write_value(out, kind, value)
+    out.append(0)
+
+
+def _write_value(out: bytearray, kind: int, value: Any) -> None:  # noqa: ANN401 -- of any kind
+    if kind in _INTEGERS:
+        _write_zigzag(out, value)
+    elif kind == _BINARY:
+        _write_variable(out, len(value))
+        out += value
+    elif kind == _STRUCT:
+        write_struct(out, value)
+    elif kind in _LISTS:
+        inner, values = value
+        out.append(min(len(values), _LONG_LIST) << 4 | inner)
+        if len(values) >= _LONG_LIST:
+            _write_variable(out, len(values))
+        for each in values:
+            _write_value(out, _BYTE if inner in _BOOLEANS else inner, each)
+    elif value is not None:
+        out += value
+
+
+def _write_zigzag(out: bytearray, value: int) -> None:
+    _write_variable(out, value << 1 ^ value >> 63)
+
+
+def _write_variable(out: bytearray, value: int) -> None:
+    while value > 127:
+        out.append(value & 127 | 128)
+        value >>= 7
+    out.append(value)
