@@ -13,7 +13,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any, Final, NamedTuple, TypeVar
 
 from burstline.errors import WorkersError, plural
-from burstline.formats.store import stamp_of
+from burstline.formats import store
 from burstline.progress import SILENCE, Progress
 
 if TYPE_CHECKING:
@@ -175,6 +175,6 @@ def _told(versions: tuple[str, str]) -> str:
 def _seen(path: Path) -> tuple[int, int] | None:
     """What a worker sees of a file or store; None if it is not there."""
     try:
-        return stamp_of(path)
+        return store.stamp_of(path)
     except OSError:
         return None
