@@ -10,6 +10,7 @@ from collections import defaultdict
 from typing import Final
 
 import numpy as np
+import pyarrow as pa
 
 from burstline.columns import NO_VALUE, UNKNOWN, AnyIntegers, Integers, distinct, numpy_columns
 from burstline.model import Trace, is_off_processor, processor_clock
@@ -17,6 +18,21 @@ from burstline.synchronisation import Sync
 
 OFF_PROCESSOR: Final = "off the processor"
 """What the name of a call path begins with that is no computing: nobody computes there."""
+
+
+def as_computing(nodes: pa.Table) -> Integers:
+    """Each call path; for one off the processor, what is computed there, if anything is."""
+    place = {
+        (row["parent"], row["function"], row["file"], row["begin_line"]): number
+        for number, row in enumerate(nodes.to_pylist())
+    }
+    same = np.arange(len(nodes))
+    for (parent, name, *where), number in place.items():
+        if name.startswith(OFF_PROCESSOR):
+            rest = name.removeprefix(f"{OFF_PROCESSOR} ")
+            computing = rest if rest.startswith("between") else f"computing {rest}"
+            same[number] = place.get((parent, computing, *where), number)
+    return same
 
 
 def off_stretches(trace: Trace) -> tuple[AnyIntegers, Integers, Integers, Integers]:

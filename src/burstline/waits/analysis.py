@@ -26,9 +26,9 @@ from burstline.model import COLLECTIVES as CALLS_OF_ALL
 from burstline.model import GAP_KINDS, IO, RMA, SILENT_THREADS, Trace
 from burstline.selection import parse_time
 from burstline.structure import Structure, detect
-from burstline.synchronisation import Graph, Sync, graph_of, rows_of, sync_of
+from burstline.synchronisation import Graph, Sync, graph_of, rows_of
 from burstline.waits.collectives import apart
-from burstline.waits.computation import with_computation
+from burstline.waits.computation import at_times_of, with_computation
 from burstline.waits.factors import factors, ideal_in, why_not_split
 from burstline.waits.intrinsic import divided, with_parts, without_noise, work_clock, work_of
 from burstline.waits.modelled import LEAST_COMPARED
@@ -201,10 +201,10 @@ def states_of(
         known = _NOTHING
     _require_room(graph, room)
     clocks: dict[str, int] = {}
+    graph = with_computation(graph)
     if causes:
         graph, clocks = _with_clocks(graph, correct=correct)
         known = known._replace(ideal=None) if correct else known
-    graph = with_computation(graph)
     _require_room(graph, room)
     parts = _parts_by(graph, by, width, loop, known.program)
     ideal = known.ideal or cache(partial(ideal_of, graph))
@@ -284,9 +284,8 @@ def with_intrinsic(waits: Waits, graph: Graph) -> Waits:
     clock = work_clock(graph.trace)
     graph = with_computation(graph)
     work = work_of(graph.trace, graph.sync, graph.tree.nodes, clock)
-    trace = without_noise(graph.trace, graph.sync, work)
-    del graph  # it and what is made of the replayed run need not fit together
-    alone = states_of(trace, waits.like)
+    graph = at_times_of(graph, without_noise(graph.trace, graph.sync, work))
+    alone = states_of(graph.trace, waits.like, known=Known(graph))
     intrinsic = divided(waits.profile, alone.profile, work)
     return replace(waits, profile=with_parts(waits.profile, intrinsic), intrinsic=intrinsic)
 
@@ -349,7 +348,7 @@ def _with_clocks(graph: Graph, *, correct: bool) -> tuple[Graph, dict[str, int]]
         early = violations(rows_of(sync, "recorded", in_order=False))
     if correct:
         trace, moved_ns = corrected(graph.trace, rows_of(sync, "corrected"))
-        graph = replace(graph, trace=trace, sync=sync_of(trace, graph.tree))
+        graph = at_times_of(graph, trace)
     clocks = {"violations": early.count, "worst_ns": early.worst_ns, "moved_ns": moved_ns}
     return graph, clocks
 

@@ -39,7 +39,7 @@ import pyarrow as pa
 from burstline.columns import UNKNOWN, AnyIntegers, Integers, Mask, take
 from burstline.identity import MAINS
 from burstline.model import CALL_PATHS, Trace
-from burstline.synchronisation import Graph, Sync
+from burstline.synchronisation import Graph, Sync, sync_of
 from burstline.waits.absence import OFF_PROCESSOR, off_stretches
 from burstline.waits.sampled import Sampled, functions_by_place
 from burstline.waits.stops import Stops, stops_of
@@ -50,8 +50,13 @@ _NO_FRAMES: Final = frozenset({"measurement", "mpi"})
 
 
 def with_computation(graph: Graph) -> Graph:
-    """The same with a node for what is computed between calls that no region is around."""
+    """The same with a node for what is computed between calls that no region is around.
+
+    One that has these nodes is returned as it is.
+    """
     sync, tree = graph.sync, graph.tree
+    if len(sync.computation_node):
+        return graph
     stops = stops_of(sync)
     rows = stops.before_others()
     rows = rows[_is_bare(sync)[stops.location[rows]]]
@@ -95,6 +100,20 @@ def with_computation(graph: Graph) -> Graph:
         resumed=resumed,
     )
     return replace(graph, tree=tree, sync=sync)
+
+
+def at_times_of(graph: Graph, trace: Trace) -> Graph:
+    """The same call paths of the same calls, at the times of another trace.
+
+    What is off the processor, and in which functions, is told by the times that were recorded.
+    """
+    sync = graph.sync
+    moved = replace(
+        sync_of(trace, graph.tree),
+        computation_node=sync.computation_node,
+        resumed=sync.resumed,
+    )
+    return replace(graph, trace=trace, sync=moved)
 
 
 def _functions_in(site: _Row, place: int, seen: Sequence[Sampled]) -> Iterator[_Row]:

@@ -21,6 +21,7 @@ from burstline.columns import UNKNOWN, AnyIntegers, Floats, Integers, begins_run
 from burstline.errors import NotEnoughDataError
 from burstline.model import METRICS, Profile, Trace, Values
 from burstline.synchronisation import Intervals, Sync, rows_of
+from burstline.waits.absence import as_computing
 from burstline.waits.metrics import WAITS, exclusive_or_zero
 from burstline.waits.stops import left_before
 from burstline.waits.times import Nodes
@@ -195,7 +196,8 @@ def work_of(trace: Trace, sync: Sync, nodes_table: pa.Table, clock: str) -> Work
     """How long what each event ends would have taken without noise."""
     readings, nodes = readings_of(trace), Nodes(nodes_table)
     [counted] = efforts_of(trace, readings, [Effort(clock, call_cost=0)])
-    node = nodes_before(trace, sync, readings)
+    # Who sleeps where others compute does what they do, and what takes longer is noise.
+    node = take(as_computing(nodes_table), nodes_before(trace, sync, readings))
     length = lengths(trace, readings)
     computes = nodes.computes
     duration = np.ones(len(readings), np.int64)
