@@ -98,6 +98,21 @@ def test_nothing_is_sampled_where_that_is_asked_for_or_no_stacks_are(site, recor
     assert site.trace("app.store").recordings["asked_hz"].to_pylist() == [None]
 
 
+def test_the_function_that_calls_a_deep_library_is_on_the_stack_of_a_sample(site, record):
+    assert record("deep", "--stack-depth=4", ranks=1)[0] == 0
+    trace = site.trace("app.store")
+    paths = trace.table("call_paths").to_pylist()
+
+    def stack(path):
+        return [] if path is None else [paths[path]["function"], *stack(paths[path]["parent"])]
+
+    stacks = [stack(path) for path in set(trace.table("samples")["call_path"].to_pylist())]
+    deep = [each for each in stacks if "descend" in each]
+    assert deep
+    assert all("call_library" in each and "main" in each for each in deep)
+    assert max(len(stack(path)) for path in trace.table("calls")["call_path"].to_pylist()) <= 4
+
+
 def test_samples_are_kept_by_every_format_that_has_a_place_for_them(site, record):
     assert record("even", "--sample=250", output="app.prv", ranks=1)[0] == 0
     before = sampled(site.trace("app.prv"))

@@ -40,6 +40,18 @@ __attribute__((noinline)) static void solve(double s) {
     result = sum;
 }
 
+/* As deep as libraries are below the function that calls them. */
+__attribute__((noinline)) static void descend(int levels) {
+    if (levels > 0) descend(levels - 1);
+    else solve(0.02);
+    result += 1;
+}
+
+__attribute__((noinline)) static void call_library(void) {
+    descend(12);
+    result += 1;
+}
+
 static void step(int rank, int late) {
     assemble(rank == late ? 0.3 : 0.02);
     solve(0.06);
@@ -167,6 +179,7 @@ int main(int count, char **words) {
     const int late = strcmp(words[1], "late") == 0 ? 1 : -1;
     for (int k = 0; k < STEPS; ++k) {
         step(rank, late);
+        if (strcmp(words[1], "deep") == 0) call_library();
         MPI_Barrier(MPI_COMM_WORLD); /* of a step */
     }
     MPI_Finalize();

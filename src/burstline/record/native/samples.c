@@ -42,6 +42,7 @@ struct sample {
 struct burst_samples {
     struct burst_rule rules[RULES]; /* those of walk.c may be half written */
     struct sample ring[RING];
+    struct burst_stacks stacks; /* deeper than those of calls, as leaves are in libraries */
     uint32_t count;
     uint32_t stride, passed; /* every so many signals are a sample; those since the last one */
     uint64_t periods;        /* of these */
@@ -107,10 +108,9 @@ static int walk(const struct burst_thread *thread, const ucontext_t *context,
     const greg_t *registers = context->uc_mcontext.gregs;
     uintptr_t place = (uintptr_t)registers[REG_RIP], pc = place | BURST_MARK_EXECUTED;
     uintptr_t sp = (uintptr_t)registers[REG_RSP], bp = (uintptr_t)registers[REG_RBP];
-    const unsigned depth = burst_settings.stack_depth < DEPTH ? burst_settings.stack_depth : DEPTH;
     sample->frames = 0;
     while (pc != 0) {
-        if (sample->frames == depth) return 0;
+        if (sample->frames == DEPTH) return 0;
         sample->frame[sample->frames++] = pc;
         if (sp < thread->stack_low || sp >= thread->stack_high) return 0; /* of a coroutine */
         const struct burst_rule *rule = rule_of(thread->samples, place);
@@ -192,6 +192,7 @@ void burst_start_sampling(struct burst_thread *thread) {
     const struct itimerspec every = {{ns / 1000000000, ns % 1000000000},
                                      {ns / 1000000000, ns % 1000000000}};
     samples->stride = 1;
+    samples->stacks.words = 2 + DEPTH;
     if (syscall(SYS_timer_create, CLOCK_THREAD_CPUTIME_ID, &event, &samples->timer) != 0) {
         static int said;
         if (!__atomic_exchange_n(&said, 1, __ATOMIC_RELAXED))
@@ -220,7 +221,8 @@ static void put_samples(struct burst_thread *thread, struct burst_samples *sampl
             samples->elsewhere += sample->periods;
             continue;
         }
-        const uint32_t stack = burst_stack_of(thread, sample->frame, sample->frames);
+        const uint32_t stack =
+            burst_stack_of(thread, &samples->stacks, sample->frame, sample->frames);
         burst_put(thread, BURST_SAMPLE, sample->is_cut, sample->time, stack, sample->periods, 0);
     }
     samples->count = 0;
@@ -257,6 +259,7 @@ void burst_tell_sampling(const struct burst_thread *thread, uint64_t now, uint64
 }
 
 void burst_free_samples(struct burst_thread *thread) {
+    if (thread->samples != NULL) burst_stacks_free(&thread->samples->stacks);
     burst_unmap(thread->samples, sizeof *thread->samples);
     thread->samples = NULL;
 }

@@ -38,7 +38,7 @@ struct burst_set { /* of 64-bit keys other than 0 */
 
 struct burst_stacks { /* open addressing; see stack.c */
     uint64_t *slots;
-    uint32_t used, size;
+    uint32_t used, size, words; /* of a slot */
 };
 
 struct burst_tally {
@@ -163,8 +163,9 @@ void burst_walk_free(struct burst_thread *thread);
 uint64_t burst_place(struct burst_thread *thread, uintptr_t address); /* module << 48 | offset */
 const char *burst_module_path(uint64_t place); /* NULL: none is known */
 uint32_t burst_stack_id(struct burst_thread *thread, uintptr_t from);
-uint32_t burst_stack_of(struct burst_thread *thread, const uintptr_t *frames, unsigned count);
-void burst_stacks_free(struct burst_thread *thread);
+uint32_t burst_stack_of(struct burst_thread *thread, struct burst_stacks *stacks,
+                        const uintptr_t *frames, unsigned count);
+void burst_stacks_free(struct burst_stacks *stacks);
 
 /* processors.c */
 void burst_begin_processors(struct burst_thread *thread);

@@ -56,7 +56,7 @@ static struct burst_thread *make_thread(void) {
 
 static void free_more(struct burst_thread *thread) {
     burst_set_free(&thread->defined);
-    burst_stacks_free(thread);
+    burst_stacks_free(&thread->stacks);
     burst_walk_free(thread);
     burst_unmap(thread->tally, BURST_OPERATIONS * sizeof *thread->tally);
     thread->tally = NULL;
