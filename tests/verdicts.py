@@ -10,8 +10,10 @@ MS = 1_000_000
 
 
 def verdict(waits: Waits) -> list[str]:
-    """The sentences on the waits of a run."""
-    return [each.sentence for each in verdict_on_waits(waits)]
+    """The sentences on the waits of a run: the cause last, whoever is blamed."""
+    behind = {"cause": 1, "but": 2}
+    told = sorted(verdict_on_waits(waits), key=lambda each: behind.get(each.question, 0))
+    return [each.sentence for each in told]
 
 
 def looping(ranks=2, *, computing=(90, 10), path=True, cpu=None, steps=25, lost=""):

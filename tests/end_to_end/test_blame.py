@@ -151,22 +151,24 @@ def test_the_verdict_names_who_is_to_blame_and_nothing_innocent(site_of, mpi, ki
     answer = ANSWERS[kind]
     expected = getattr(answer, compiled)
 
-    sentences = verdict(site_of(mpi), kind, compiled, answer.ranks)
+    told = verdict(site_of(mpi), kind, compiled, answer.ranks)
 
-    assert expected.search(" ".join(sentences)), sentences
-    assert named(sentences[-1]) <= named(expected.pattern), sentences
+    assert expected.search(" ".join(told.values())), told
+    assert named(told["cause"]) <= named(expected.pattern), told
+    first = next(question for question in told if question != "judged")
+    assert (first == "cause") is bool(re.match(r"Rank \d+ causes", told["cause"])), told
 
 
 @pytest.mark.parametrize(("mpi", "kind", "compiled"), [run for run in RUNS if "sound" in run])
 @pytest.mark.needs("open_mpi", "mpich", "gfortran")
 def test_of_a_sound_program_nobody_is_blamed(site_of, mpi, kind, compiled):
-    sentences = verdict(site_of(mpi), kind, compiled)
+    said = " ".join(verdict(site_of(mpi), kind, compiled).values())
 
-    assert not re.search(r"Rank \d+ causes|Look there first", " ".join(sentences)), sentences
+    assert not re.search(r"Rank \d+ causes|Look there first", said), said
 
 
-def verdict(site: Site, kind: str, compiled: str, ranks: int = 2) -> list[str]:
-    """What ``burstline waits`` says of a program that is recorded."""
+def verdict(site: Site, kind: str, compiled: str, ranks: int = 2) -> dict[str, str]:
+    """What ``burstline waits`` says of a recorded program, by question, in its order."""
     words = ["./fortran"] if kind == "fortran" else ["./blame", kind, str(STEPS)]
     words[0] += f".{compiled}"
     options = ["--force", "--sample=0", "-o", "a.prv"]  # calls and events of functions alone
@@ -174,7 +176,7 @@ def verdict(site: Site, kind: str, compiled: str, ranks: int = 2) -> list[str]:
     assert code == 0, said
     code, printed, said = site.burstline("waits", "a.prv", "--format", "json", "--quiet")
     assert code == 0, said
-    return [each["sentence"] for each in json.loads(printed)["verdict"]]
+    return {each["question"]: each["sentence"] for each in json.loads(printed)["verdict"]}
 
 
 def named(sentence: str) -> set[str]:

@@ -111,7 +111,7 @@ def test_the_third_names_who_causes_most_of_it_outside_of_mpi(waits):
         by_rank = {rank: computed[:, ranks == rank].sum(axis=1) for rank in set(ranks.tolist())}
         rank = max(by_rank, key=lambda rank: by_rank[rank].sum())
         place = int(by_rank[rank].argmax())
-        assert third.startswith(f"Rank {rank} causes most of it")
+        assert third.startswith(f"Rank {rank} causes most of the largest wait")
         assert waits.path(place)[-1] in third
         shares = [by_rank[rank].sum() / costs.sum(), by_rank[rank][place] / costs.sum()]
     assert percents(third)[:2] == pytest.approx([100 * share for share in shares], abs=0.06)

@@ -141,7 +141,7 @@ def test_who_works_longer_is_named_though_processors_were_shared():
 
     assert said["judged"].startswith("Judge this run with care: ranks probably shared ")
     assert said["cause"].startswith(
-        "Rank 0 causes most of it, 100.0 %: above all (100.0 %), comp"
+        "Rank 0 causes most of the largest wait, 100.0 %: above all (100.0 %), comp"
     )
     assert (
         "As processors were probably shared, a part of it may be the machine's."
@@ -258,7 +258,8 @@ def test_a_rank_that_is_late_off_its_processor_is_said_to_compute_nothing(cpu):
     assert waits.profile.total("comp") == 25 * 140 * MS
     assert "judged" not in said  # all else computes, so nobody shared a processor
     assert said["cause"] == (
-        "Rank 0 causes most of it, 100.0 %: above all (100.0 %), it is off the processor from "
+        "Rank 0 causes most of the largest wait, 100.0 %: above all (100.0 %), it is off the "
+        "processor from "
         "MPI_Barrier, solver.c:42, or MPI_Init, solver.c:42, to MPI_Barrier, solver.c:42, in "
         "main or what it calls: it reads files, sleeps, or waits for a processor, and computes "
         "nothing. Look there first."

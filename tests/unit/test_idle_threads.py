@@ -59,8 +59,8 @@ def test_a_thread_that_computes_while_others_idle_works_alone():
     computing = f"computing {forks} in main or what it calls"
     assert where == f"100.0 % of it is while the first thread of its process is {computing}."
     assert cause.startswith(
-        "Rank 0 causes most of it, 100.0 %: above all (100.0 %), one thread works alone "
-        f"{computing}. Look there first."
+        "Rank 0 causes most of the largest wait, 100.0 %: above all (100.0 %), one thread "
+        f"works alone {computing}. Look there first."
     )
 
 
@@ -88,7 +88,7 @@ def test_what_keeps_a_thread_in_mpi_is_what_the_other_rank_does(work):
     _, where, cause = said((waiting, other), (late, too))
 
     assert "first thread of its process is in MPI_Barrier called by main at a.c:12" in where
-    assert cause.startswith("Rank 1 causes most of it")
+    assert cause.startswith("Rank 1 causes most of the largest wait")
     loop = "!$omp for at a.c:20 in main"
     assert f"first threads of other ranks wait in MPI for what it does in {loop}." in cause
     assert "alone" not in cause
@@ -103,7 +103,7 @@ def test_the_other_rank_may_be_late_as_it_computes_alone():
 
     cause = said((waiting, other), (late, too))[2]
 
-    assert cause.startswith("Rank 1 causes most of it")
+    assert cause.startswith("Rank 1 causes most of the largest wait")
     assert (
         "one thread works alone computing from MPI_Init, a.c:9, to !$omp parallel at a.c:12, "
         "in main or what it calls, and first threads of other ranks wait for it in MPI"

@@ -6,9 +6,10 @@ import pytest
 
 import burstline
 from burstline.answers import verdict_on_waits
-from burstline.comparison import compare, verdict
+from burstline.comparison import compare
+from burstline.comparison import verdict as verdict_on_change
 from burstline.testing import trace_of
-from verdicts import MS
+from verdicts import MS, verdict
 
 PATH = "path 0 main file solver.c line 42"
 
@@ -31,7 +32,7 @@ def on_nodes(works, nodes, *, placed=(), steps=25):
 
 def cause_of(trace):
     run = burstline.open(trace)
-    return verdict_on_waits(run.waits())[-1].sentence
+    return verdict(run.waits())[-1]
 
 
 @pytest.mark.parametrize(
@@ -77,8 +78,8 @@ def test_a_binding_that_changed_is_told_with_both_runs():
         burstline.wait_states(bound_to(part)).profile for part in ("socket", "core", "core")
     ]
 
-    changed = verdict(compare([profiles[0]], [profiles[1]], names=("A", "B")))
-    same = verdict(compare([profiles[1]], [profiles[2]], names=("A", "B")))
+    changed = verdict_on_change(compare([profiles[0]], [profiles[1]], names=("A", "B")))
+    same = verdict_on_change(compare([profiles[1]], [profiles[2]], names=("A", "B")))
 
     assert profiles[0].attributes["binding"] == "socket"
     assert "changed" not in same
@@ -120,10 +121,10 @@ def test_a_cause_is_told_with_doubt_where_sharing_is_only_inferred():
     cause = cause_of(on_nodes((90, 20), "aa", placed=placed))
     run = burstline.open(on_nodes((90, 20), "aa", placed=placed))
     waits = run.waits()
-    judged, *_, told = verdict_on_waits(waits, run.checks(waits))
+    judged, told, *_ = verdict_on_waits(waits, run.checks(waits))
 
     assert "inferred from those that they may use" in judged.sentence
-    assert told.sentence.startswith("Rank 0 causes most of it")
+    assert told.sentence.startswith("Rank 0 causes most of the largest wait")
     assert "As processors were probably shared, a part of it may be the machine's." in (
         told.sentence
     )

@@ -20,7 +20,7 @@ def test_computing_is_given_to_no_function_that_may_have_been_left():
     cause = cause_of(halo((100, 300)))
 
     assert cause.startswith(
-        "Rank 1 causes most of it, 100.0 %: above all (100.0 %), computing "
+        "Rank 1 causes most of the largest wait, 100.0 %: above all (100.0 %), computing "
     )
     assert (
         "from MPI_Recv, halo.c:11, or MPI_Barrier, main.c:9, to MPI_Isend, halo.c:7, "
@@ -209,7 +209,7 @@ def test_a_send_that_waits_for_its_receiver_inside_of_an_exchange_is_no_transfer
     told = verdict(wait_states(trace_of(text)))
 
     assert not any("transfer" in sentence for sentence in told)
-    assert told[-1].startswith("Rank 1 causes most of it, 100.0 %")
+    assert told[-1].startswith("Rank 1 causes most of the largest wait, 100.0 %")
 
 
 def test_who_is_slower_throughout_is_blamed_beside_another_who_is_so_elsewhere():
@@ -227,7 +227,9 @@ def test_who_is_slower_throughout_is_blamed_beside_another_who_is_so_elsewhere()
 
     cause = cause_of(trace_of(text))  # 9 * 20 by rank 1, as no call is before the first step
 
-    assert cause.startswith("Rank 0 causes most of it, 69.0 %: above all (69.0 %), computing ")
+    assert cause.startswith(
+        "Rank 0 causes most of the largest wait, 69.0 %: above all (69.0 %), computing "
+    )
     assert "to MPI_Barrier, a.c:5, in main or what it calls, takes longer there" in cause
 
 

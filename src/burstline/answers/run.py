@@ -9,11 +9,19 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping
 from typing import Final
 
-from burstline.answers.fitness import checks
+from burstline.answers.fitness import checks, failed_of
 from burstline.answers.judged import UNTOLD, doubt, is_shared, judged
 from burstline.answers.places import absent_text, inside_text, is_off, place_of, place_text
 from burstline.answers.values import Check, Fact, Place, Sentence
-from burstline.answers.waits import ABSENT, LITTLE, is_of_rank, not_understood, titled, together
+from burstline.answers.waits import (
+    ABSENT,
+    LITTLE,
+    blames,
+    is_of_rank,
+    not_understood,
+    titled,
+    together,
+)
 from burstline.answers.words import (
     NOTHING,
     Phrase,
@@ -94,7 +102,8 @@ def verdict_on_run(
     -------
     tuple of Sentence
         Questions are ``judged`` (whether the run may be judged by its trace), ``time step``,
-        ``efficiency``, ``waits`` and ``not recorded``.
+        ``efficiency``, ``waits`` (where it names a rank as a cause, before all but what does
+        not hold of the run) and ``not recorded``.
 
     Notes
     -----
@@ -112,13 +121,15 @@ def verdict_on_run(
     given = {name: reason.rstrip(".") for name, reason in (missing or {}).items()}
     because = dict.fromkeys(("structure", "waits"), NOT_ASKED) | given
     checked = checks(summary, structure, waits)
-    return (
+    who = _waits(summary, waits, because["waits"], checked)
+    told = [
         judged(checked),
         _time_step(summary, structure, because["structure"]),
         _efficiency(summary, waits),
-        _waits(summary, waits, because["waits"], checked),
         _not_recorded(summary, waits),
-    )
+    ]
+    place = bool(failed_of(checked)) if blames(who) else 3
+    return (*told[:place], who, *told[place:])
 
 
 def between(summary: Summary) -> str:

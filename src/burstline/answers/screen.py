@@ -25,7 +25,14 @@ from burstline.answers.fitness import (
     failed_of,
 )
 from burstline.answers.judged import UNTOLD, doubt, fails, is_shared
-from burstline.answers.places import by_place, is_off, place_of, short_inside, short_text
+from burstline.answers.places import (
+    by_place,
+    is_named,
+    is_off,
+    place_of,
+    short_inside,
+    short_text,
+)
 from burstline.answers.run import (
     FACTORS,
     GOOD,
@@ -161,11 +168,13 @@ def overview(known: Known) -> Overview:
 
 
 def _headline(known: Known) -> Iterator[Sentence]:
-    """The largest loss and where it is, then the share of computing."""
+    """Who is to blame, the largest loss and where it is, then the share of computing."""
     name, lines = "headline", known.lines
     if failed := failed_of(known.checks):
         said = _and([_CARE[each.name] for each in failed])
         yield Sentence(name, f"Judge this run with care: {said}.")
+    if not _waits_little(known):
+        yield from _blamed(known, name, "Rank {rank} causes {share} of the waiting, {briefly}.")
     efficiency = known.summary.efficiency
     if lines is None or not lines.whole_ns:
         if efficiency.parallel is None:
@@ -412,13 +421,18 @@ def delay_costs(waits: Waits) -> Costs | None:
     return Costs(values * ~in_mpi, values * in_mpi, values.sum())
 
 
+def _waits_little(known: Known) -> bool:
+    """Whether ranks wait so little that no cause is looked for, as far as is known."""
+    waits, whole = known.waits, known.summary.baseline.whole_ns
+    if waits is None or not whole:
+        return True
+    return waits_ns(waits, ends_of(waits.profile)) / whole < LITTLE
+
+
 def _cause(known: Known) -> Answer | None:
     """What those did that others waited for, and on which rank."""
     name, question, waits = "cause", "Why they come late", known.waits
-    whole = known.summary.baseline.whole_ns
-    if waits is None or not whole:
-        return None
-    if waits_ns(waits, ends_of(waits.profile)) / whole < LITTLE:
+    if waits is None or _waits_little(known):
         return None
     costs = delay_costs(waits)
     if is_shared(known.checks) and not is_of_rank(waits, costs):
@@ -517,9 +531,9 @@ def _tuning(known: Known) -> Iterator[Sentence]:
     if worst == "transfer":
         yield Sentence(name, capital(POINTS_TO))
         return
-    blamed = _blamed(known)
-    if blamed is not None:
-        yield blamed
+    look = "Look first at rank {rank}, which causes {share} of the waiting, {where}."
+    if blamed := [*_blamed(known, name, look)]:
+        yield from blamed
         return
     if worst in ("load_balance", "mpi_load_balance"):
         yield sentence(
@@ -537,26 +551,27 @@ _ADVICE: Final = {
 }
 
 
-def _blamed(known: Known) -> Sentence | None:
-    """Where to look first: what one rank does longer than the others."""
+def _blamed(known: Known, name: str, text: str) -> Iterator[Sentence]:
+    """The one rank that does something longer than the others, and where, if there is one."""
     waits = known.waits
     costs = None if waits is None else delay_costs(waits)
     if waits is None or costs is None or costs.of_mpi > 1 / 2:
-        return None
+        return
     if is_shared(known.checks) and not is_of_rank(waits, costs):
-        return None
+        return
     blame = blame_for(waits, costs)
-    if not blame.stands_out:
-        return None
-    return sentence(
-        "advice",
-        "Look first at rank {rank}, which causes {share} of the waiting, {where}.",
-        rank=str(blame.rank),
-        share=share(
-            "caused by the rank", blame.of_rank, place_of(waits, blame.place, blame.rank)
-        ),
-        where=short_inside(waits, blame.place, blame.rank),
-    )
+    if blame.stands_out:
+        of_rank, place = blame.of_rank, place_of(waits, blame.place, blame.rank)
+        where = short_inside(waits, blame.place, blame.rank)
+        is_known = is_named(waits, blame.place, blame.rank)
+        yield sentence(
+            name,
+            text,
+            rank=str(blame.rank),
+            share=share("caused by the rank", of_rank, place),
+            where=where,
+            briefly=where if is_known else "computing longer than the others",
+        )
 
 
 def _trust(check: Check) -> Trust:

@@ -51,7 +51,10 @@ _LEAST_LEFT_OUT: Final = 0.0005  # of the time: less would be printed as 0.0 %
 _IDLE: Final = "omp_idle_threads"
 _MUCH_COMPUTED: Final = 0.2
 """Of what causes a wait mostly caused in MPI: computing that is named beside."""
-_HOW_MUCH: Final = re.compile(r"\d+(\.\d+)? ?%|most of it|more of it than any other rank")
+_LARGEST: Final = "the largest wait"
+_HOW_MUCH: Final = re.compile(
+    rf"\d+(\.\d+)? ?%|most of (it|{_LARGEST})|more of (it|{_LARGEST}) than any other rank"
+)
 """What sentences say of amounts: a verdict is another one by its metric, place or rank."""
 ABSENT: Final = "it reads files, sleeps, or waits for a processor, and computes nothing"
 """What is said of a rank that is off its processor."""
@@ -79,8 +82,8 @@ def verdict_on_waits(waits: Waits, checked: tuple[Check, ...] = ()) -> tuple[Sen
     -------
     tuple of Sentence
         Questions are ``judged`` (what does not hold, if anything), ``unsure`` (what was not
-        understood, if it is much), ``lost``, ``where``, ``cause``, and ``but`` (what the
-        others rest on that nobody counted).
+        understood, if it is much), ``lost``, ``where``, ``cause`` (before the two where it
+        names a rank), and ``but`` (what the others rest on that nobody counted).
 
     Notes
     -----
@@ -135,13 +138,17 @@ def _sentences(waits: Waits, checked: tuple[Check, ...]) -> list[Sentence]:
         )
         cause = Sentence(cause.question, cause.sentence + too.text, cause.facts + too.facts)
         return [dominates, where, cause]
-    return [
-        *unsure,
-        *transfer,
-        Sentence("lost", *lost),
-        _where(waits, largest),
-        Sentence("cause", *cause_of(waits, largest, checked)),
-    ]
+    cause = Sentence("cause", *cause_of(waits, largest, checked))
+    told = [Sentence("lost", *lost), _where(waits, largest), cause]
+    if blames(cause) and (costs is None or costs.of_mpi <= 1 / 2):
+        told = [cause, *told[:2]]  # whom to go to is what a reader wants to know first
+    return [*unsure, *transfer, *told]
+
+
+def blames(said: Sentence) -> bool:
+    """Whether a rank is named as a cause: then the place where it causes most is a rank's."""
+    places = (fact.place for fact in said.facts if fact.name == "caused there")
+    return any(place is not None and place.rank is not None for place in places)
 
 
 def _in_ends(largest: Largest, time: int, text: str) -> Phrase:
@@ -257,7 +264,7 @@ def cause_of(waits: Waits, largest: Largest, checked: tuple[Check, ...]) -> Phra
     if costs is None:
         return Phrase("The trace does not tell who causes it.")
     if costs.of_mpi <= 1 / 2:
-        return _cause_by_computing(waits, blame_for(waits, costs), checked)
+        return _cause_by_computing(waits, blame_for(waits, costs), checked, _LARGEST)
     place, of_place = costs.largest_in_mpi()
     return phrase(
         "Most of it, {of_mpi}, is caused in MPI itself, by calls that take longer "
@@ -287,7 +294,7 @@ def _rest_by_computing(waits: Waits, costs: Costs, checked: tuple[Check, ...]) -
     """What computing causes of a wait that is mostly caused in MPI, if that is much."""
     if costs.of_mpi > 1 - _MUCH_COMPUTED:
         return NOTHING
-    cause = _cause_by_computing(waits, blame_for(waits, costs), checked)
+    cause = _cause_by_computing(waits, blame_for(waits, costs), checked, "it")
     return Phrase(f" By computing, {cause.text[0].lower()}{cause.text[1:]}", cause.facts)
 
 
@@ -303,15 +310,17 @@ def together(waits: Waits, blame: Blame) -> Phrase:
     )
 
 
-def _cause_by_computing(waits: Waits, blame: Blame, checked: tuple[Check, ...]) -> Phrase:
+def _cause_by_computing(
+    waits: Waits, blame: Blame, checked: tuple[Check, ...], what: str
+) -> Phrase:
     """Which rank causes a wait by computing, where, and whether its node is slow."""
-    cause, node = _cause_of_rank(waits, blame, checked), together(waits, blame)
+    cause, node = _cause_of_rank(waits, blame, checked, what), together(waits, blame)
     if not node.text:
         return cause
     return joined(" ", cause, Phrase(f"{capital(node.text)}.", node.facts))
 
 
-def _cause_of_rank(waits: Waits, blame: Blame, checked: tuple[Check, ...]) -> Phrase:
+def _cause_of_rank(waits: Waits, blame: Blame, checked: tuple[Check, ...], what: str) -> Phrase:
     """Which rank causes a wait by computing, and where; or that none stands out."""
     rank = blame.rank if blame.stands_out else None
     where = place_text(waits, blame.place, rank)
@@ -332,7 +341,7 @@ def _cause_of_rank(waits: Waits, blame: Blame, checked: tuple[Check, ...]) -> Ph
             why=f"{ABSENT}." if is_off(waits, blame.place) else text,
             **parts,
         )
-    parts |= {"most": _most(blame.of_rank), "then": _then(checked), "absent": ABSENT}
+    parts |= {"most": _most(blame.of_rank, what), "then": _then(checked), "absent": ABSENT}
     if is_off(waits, blame.place, rank):
         return phrase(
             "Rank {rank} causes {most}, {of_rank}: above all ({of_place}), it is {where}: "
@@ -355,8 +364,8 @@ def _then(checked: tuple[Check, ...]) -> str:
     return f" {doubt(checked) or 'Look there first.'}"
 
 
-def _most(of_rank: float) -> str:
-    return "most of it" if of_rank > 1 / 2 else "more of it than any other rank"
+def _most(of_rank: float, what: str) -> str:
+    return f"most of {what}" if of_rank > 1 / 2 else f"more of {what} than any other rank"
 
 
 def _cause_of_idle(waits: Waits, largest: Largest, checked: tuple[Check, ...]) -> Phrase:
@@ -381,7 +390,7 @@ def _cause_of_idle(waits: Waits, largest: Largest, checked: tuple[Check, ...]) -
     return phrase(
         "Rank {rank} causes {most}, {of_rank}: above all ({of_place}), {how}.{then}{hint}",
         rank=str(found.rank),
-        most=_most(found.of_rank),
+        most=_most(found.of_rank, _LARGEST),
         of_rank=share("caused by the rank", found.of_rank, Place(found.rank)),
         of_place=share(
             "caused there", found.of_place, place_of(waits, found.place, found.rank)
@@ -416,4 +425,4 @@ def changed(ours: Sequence[Sentence], theirs: Sequence[Sentence]) -> list[Senten
     said, instead = (
         [_HOW_MUCH.sub("", each.sentence) for each in told] for told in (ours, theirs)
     )
-    return [each for k, each in enumerate(theirs) if k >= len(said) or said[k] != instead[k]]
+    return [each for each, text in zip(theirs, instead, strict=True) if text not in said]
