@@ -22,6 +22,7 @@ SOURCES = [
         "papi",
     ),
     *(
+        "python",
         "counters",
         "walk",
         "modules",

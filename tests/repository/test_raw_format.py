@@ -67,6 +67,7 @@ def numbers(members):
         ("raw.h", "burst_communicator", layout.CommunicatorKind, "BURST_"),
         ("raw.h", "burst_transfer", calls.Transfer, "BURST_RMA_"),
         ("raw.h", "burst_name", layout.Named, "BURST_NAME_"),
+        ("raw.h", "burst_code", layout.CodePart, "BURST_CODE_"),
         ("raw.h", "burst_ending", layout.Ending, "BURST_BY_"),
         ("raw.h", "burst_processors", layout.Processors, "BURST_"),
         ("omp.h", "burst_omp", openmp.Op, "BURST_OMP_"),
@@ -80,9 +81,9 @@ def test_every_enumeration_of_the_format_is_compared():
     enums = re.findall(r"^enum (\w+)", header("raw.h") + header("omp.h"), re.MULTILINE)
 
     assert sorted(enums) == [
-        "burst_communicator", "burst_ending", "burst_kind", "burst_name", "burst_no_rank",
-        "burst_omp", "burst_omp_lock", "burst_omp_sync", "burst_omp_work", "burst_processors",
-        "burst_transfer",
+        "burst_code", "burst_communicator", "burst_ending", "burst_kind", "burst_name",
+        "burst_no_rank", "burst_omp", "burst_omp_lock", "burst_omp_sync", "burst_omp_work",
+        "burst_processors", "burst_transfer",
     ]  # fmt: skip
 
 
@@ -107,6 +108,7 @@ def test_every_constant_is_the_recorders():
         "BURST_RAW_SUFFIX": f'"{layout.SUFFIX}"',
         "BURST_TAIL_SUFFIX": f'"{layout.TAIL_SUFFIX}"',
         "BURST_TAIL_MAGIC": f'"{layout.TAIL_MAGIC.decode()}"',
+        "BURST_PYTHON_MODULE": f"{layout.PYTHON_MODULE:#x}",
         "BURST_COUNT_TYPE": str(layout.COUNT_TYPE),
         "BURST_TIME_TYPE": str(layout.TIME_TYPE),
     }

@@ -81,6 +81,7 @@ from burstline.model.schema.tables import RAW_TABLES as RAW_TABLES
 from burstline.model.schema.tables import SEND_DONE_SOURCES as SEND_DONE_SOURCES
 from burstline.model.schema.tables import SEVERITIES as SEVERITIES
 from burstline.model.schema.tables import SILENT_THREADS as SILENT_THREADS
+from burstline.model.schema.tables import UNREAD_PYTHON as UNREAD_PYTHON
 from burstline.model.schema.tables import VALUE_TYPES as VALUE_TYPES
 from burstline.model.schema.tables import Column as Column
 from burstline.model.schema.tables import TableSchema as TableSchema

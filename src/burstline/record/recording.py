@@ -399,7 +399,12 @@ def write_recorded(
 
 
 def missing_names(resolver: Resolver, defects: Sequence[dict[str, Any]]) -> Iterator[str]:
-    """Sentences on places without names, and on a library of OpenMP that tells nothing."""
+    """Sentences on places without names, and on what keeps its threads or frames to itself."""
+    for name in [row["first"] for row in defects if row["kind"] == schema.UNREAD_PYTHON]:
+        yield (
+            f"Python is {name}, whose frames cannot be read: its functions are not named. "
+            "Those of CPython 3.11 to 3.13 are, but for free-threaded builds"
+        )
     if said := unnamed(resolver.problems):
         yield said
     for name in [row["first"] for row in defects if row["kind"] == schema.SILENT_THREADS]:

@@ -37,6 +37,7 @@ from burstline.model.schema.tables import SEND_DONE_SOURCES as SEND_DONE_SOURCES
 from burstline.model.schema.tables import SEVERITIES as SEVERITIES
 from burstline.model.schema.tables import SILENT_THREADS as SILENT_THREADS
 from burstline.model.schema.tables import SOURCE_KINDS as SOURCE_KINDS
+from burstline.model.schema.tables import UNREAD_PYTHON as UNREAD_PYTHON
 from burstline.model.schema.tables import VALUE_TYPES as VALUE_TYPES
 from burstline.model.schema.tables import Column as Column
 from burstline.model.schema.tables import TableSchema as TableSchema

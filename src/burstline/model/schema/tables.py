@@ -16,6 +16,8 @@ SCHEMA_VERSION: Final = 2
 
 SILENT_THREADS: Final = "openmp_not_recorded"
 """The kind of defect that names a library of OpenMP which tells nothing of its threads."""
+UNREAD_PYTHON: Final = "python_not_read"
+"""The kind of defect that names an interpreter of Python whose frames could not be read."""
 
 NEVER_LEFT: Final = 1 << 35
 """Event ordinal of the leave of a call in which a thread was interrupted, and above."""

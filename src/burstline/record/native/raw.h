@@ -112,9 +112,11 @@ enum burst_kind {
                                 time, b and c (two each), in this order; what is left over is
                                 BURST_UNKNOWN_RANK */
     BURST_MEMBERS = 32,
-    BURST_STACK = 33,      /* a: id; c: frames. Followed by BURST_FRAMES: b, c: two frames, module
+    BURST_STACK = 33,      /* a: id; c: frames; op: 1 of a sample. Followed by BURST_FRAMES: b, c: two frames, module
                               << 48 | offset of the return address, innermost first; 0: none.
-                              With BURST_EXECUTED: the offset of what was executed itself */
+                              With BURST_EXECUTED: the offset of what was executed itself. Of
+                              module BURST_PYTHON_MODULE: id of a code object << 24 | its
+                              instruction, in units of 2 bytes from 1; 0 is none yet */
     BURST_FRAMES = 34,
     BURST_MODULE = 35,     /* a: id from 1; c: bytes of its path, which follow as BURST_TEXT */
     BURST_TEXT = 36,       /* op: bytes used, at most 28, as they lie in time (8), a (4), b (8) and
@@ -124,6 +126,8 @@ enum burst_kind {
                               (loops), or module << 48 | offset of its first instruction
                               (functions, whose ids are no region's); c: bytes of the name
                               (loops: of the file; functions: 0), as text */
+    BURST_CODE = 39,       /* a: id of a code object of Python; op: enum burst_code; b: its first
+                              line; c: bytes of that part, as text */
 
     /* Threads, user code, loops, OpenMP: with a time. */
     BURST_EVENT = 50,      /* a: type; b: value */
@@ -159,6 +163,7 @@ enum burst_kind {
 };
 
 #define BURST_EXECUTED (UINT64_C(1) << 47)
+#define BURST_PYTHON_MODULE 0xffff
 
 enum burst_no_rank {
     BURST_PROC_NULL = -1,
@@ -182,7 +187,14 @@ enum burst_name {
     BURST_NAME_COMPILER = 3, /* that made counted code */
     BURST_NAME_FUNCTION = 4,
     BURST_NAME_SILENT = 5, /* library of OpenMP that has no tool tell of its threads */
-    BURST_NAME_STARTED = 6 /* NAME=VALUE: a variable by which launchers and users place processes */
+    BURST_NAME_STARTED = 6, /* NAME=VALUE: a variable by which launchers and users place processes */
+    BURST_NAME_UNREAD = 7 /* interpreter of Python whose frames cannot be read */
+};
+
+enum burst_code { /* the line table is that of CPython 3.11 */
+    BURST_CODE_NAME = 0,
+    BURST_CODE_FILE = 1,
+    BURST_CODE_LINES = 2
 };
 
 enum burst_processors {

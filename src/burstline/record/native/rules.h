@@ -11,6 +11,7 @@ struct burst_rule { /* of the frame that goes on at pc, or of what is executed a
     uintptr_t pc;
     int32_t cfa, rbp;
     uint8_t cfa_from, rbp_from;
+    uint8_t is_folded; /* of Python's machinery: no frame of the program */
 };
 struct burst_rule burst_rule_at(uintptr_t pc);
 /* Of the frame of a function that executes what stands at a place: without a lock. NULL: the

@@ -24,6 +24,7 @@
  *     stack                      call stacks by numbers
  *     counters modules walk processors   readings; programs and libraries; return addresses; where
  *                                threads run
+ *     python                     frames of CPython, and its code objects
  *     output papi perf           records on their way into the window of a thread; two sources
  *     pool                       windows, handed on from thread to thread; the files behind them
  *     process settings           the gate, the clock, the rank; what the environment asks for

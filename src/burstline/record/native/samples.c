@@ -8,6 +8,8 @@
  */
 #include "thread.h"
 
+#include "python.h"
+
 #include <dlfcn.h>
 #include <errno.h>
 #include <link.h>
@@ -43,6 +45,7 @@ struct burst_samples {
     struct burst_rule rules[RULES]; /* those of walk.c may be half written */
     struct sample ring[RING];
     struct burst_stacks stacks; /* deeper than those of calls, as leaves are in libraries */
+    struct burst_python_copies copies;
     uint32_t count;
     uint32_t stride, passed; /* every so many signals are a sample; those since the last one */
     uint64_t periods;        /* of these */
@@ -95,11 +98,20 @@ static const struct burst_rule *rule_of(struct burst_samples *samples, uintptr_t
     uintptr_t function = 0;
     const uint8_t *description = description_of(place, &function);
     struct burst_rule found = burst_rule_of(description, function, place);
+    found.is_folded = burst_has_python() && burst_is_of_python(place);
     found.pc = 0; /* a handler of the program may jump out of ours */
     *rule = found;
     __atomic_signal_fence(__ATOMIC_SEQ_CST);
     rule->pc = place;
     return rule;
+}
+
+static int take_python(struct sample *sample, struct burst_python *python, uintptr_t sp) {
+    const unsigned before = sample->frames;
+    while (sp > python->anchor && sample->frames < DEPTH)
+        sample->frames += (uint16_t)burst_python_take(python, sample->frame + sample->frames,
+                                                      DEPTH - sample->frames);
+    return sample->frames > before;
 }
 
 /* The stack above a place; returns whether it ends where a thread begins. */
@@ -108,17 +120,34 @@ static int walk(const struct burst_thread *thread, const ucontext_t *context,
     const greg_t *registers = context->uc_mcontext.gregs;
     uintptr_t place = (uintptr_t)registers[REG_RIP], pc = place | BURST_MARK_EXECUTED;
     uintptr_t sp = (uintptr_t)registers[REG_RSP], bp = (uintptr_t)registers[REG_RBP];
+    struct burst_python python;
+    struct burst_python_copies *copies = &thread->samples->copies;
+    const int is_usual = sp >= thread->stack_low && sp < thread->stack_high;
+    copies->low = is_usual ? sp : UINTPTR_MAX;
+    copies->high = thread->stack_high;
+    copies->begin = 0;
+    burst_python_begin(&python, copies);
     sample->frames = 0;
-    while (pc != 0) {
+    unsigned of_c = 0;
+    int is_whole = pc == 0;
+    while (!is_whole) {
+        if (take_python(sample, &python, sp)) of_c = 0;
         if (sample->frames == DEPTH) return 0;
-        sample->frame[sample->frames++] = pc;
-        if (sp < thread->stack_low || sp >= thread->stack_high) return 0; /* of a coroutine */
-        const struct burst_rule *rule = rule_of(thread->samples, place);
-        if (rule->cfa_from == CFA_NONE) return 1;
-        if (!burst_leave_frame(rule, thread->stack_high, &pc, &sp, &bp)) return 0;
+        const int is_inside = sp >= thread->stack_low && sp < thread->stack_high;
+        const struct burst_rule *rule = is_inside ? rule_of(thread->samples, place) : NULL;
+        const int has_room = python.frame == 0 || of_c < DEPTH / 2; /* half is of Python */
+        if (has_room && (rule == NULL || !rule->is_folded)) {
+            sample->frame[sample->frames++] = pc;
+            ++of_c;
+        }
+        if (rule == NULL) break; /* of a coroutine */
+        is_whole = rule->cfa_from == CFA_NONE;
+        if (is_whole || !burst_leave_frame(rule, thread->stack_high, &pc, &sp, &bp)) break;
+        is_whole = pc == 0;
         place = pc - 1;
     }
-    return 1;
+    take_python(sample, &python, UINTPTR_MAX);
+    return is_whole && python.frame == 0;
 }
 
 static void thin_out(struct burst_samples *samples) {

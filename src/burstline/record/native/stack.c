@@ -5,6 +5,8 @@
  */
 #include "thread.h"
 
+#include "python.h"
+
 #include <string.h>
 
 #define LEAST_MAPPED 256u
@@ -94,11 +96,13 @@ static uint64_t *add(struct burst_thread *thread, struct burst_stacks *stacks, u
     return slot;
 }
 
-static void define(struct burst_thread *thread, const uint64_t *slot) {
+static void define(struct burst_thread *thread, const uint64_t *slot, int is_sampled) {
     const unsigned count = slot[1] >> 32 & 0xff;
     uint64_t places[BURST_MAX_DEPTH + 1] = {0};
-    for (unsigned i = 0; i < count; ++i) places[i] = burst_place(thread, slot[2 + i]);
-    burst_put(thread, BURST_STACK, 0, 0, (uint32_t)slot[1], 0, count);
+    for (unsigned i = 0; i < count; ++i)
+        places[i] = slot[2 + i] & BURST_MARK_PYTHON ? burst_python_place(thread, slot[2 + i])
+                                                    : burst_place(thread, slot[2 + i]);
+    burst_put(thread, BURST_STACK, (uint16_t)is_sampled, 0, (uint32_t)slot[1], 0, count);
     for (unsigned i = 0; i < count; i += 2) {
         burst_put(thread, BURST_FRAMES, 0, 0, 0, places[i], places[i + 1]);
     }
@@ -113,7 +117,7 @@ uint32_t burst_stack_of(struct burst_thread *thread, struct burst_stacks *stacks
     const uint64_t generation = thread->generation & 0x7fffff;
     if (slot[1] >> 40 != generation) {
         slot[1] = (slot[1] & 0xffffffffffu) | generation << 40;
-        define(thread, slot);
+        define(thread, slot, stacks != &thread->stacks);
     }
     return (uint32_t)slot[1];
 }

@@ -5,6 +5,7 @@
 #include <string.h>
 
 #include "pool.h"
+#include "python.h"
 
 #define REMEMBERED_PAUSES 64
 #define MOST_SPARES 64u
@@ -150,6 +151,7 @@ static void start(void) {
     }
     if (burst_settings.active) {
         burst_choose_counters();
+        burst_find_python();
         burst_watch_signals();
         burst_choose_sampling();
     }
@@ -270,16 +272,21 @@ void burst_resume_all(void) {
     burst_self();
 }
 
+static void put_name(struct burst_thread *thread, uint16_t of, const char *name) {
+    if (name == NULL) return;
+    burst_put(thread, BURST_NAME, of, 0, 0, 0, strlen(name));
+    burst_put_text(thread, name, strlen(name));
+}
+
 void burst_set_rank(int rank, int size, int thread_level, const char *library_version) {
     struct burst_thread *thread = burst_self();
     burst_know_rank(rank, size, thread_level, library_version);
     if (thread == NULL) return;
     burst_put_library(thread);
     burst_put_rank(thread);
-    const char *silent = thread->window == NULL ? NULL : burst_silent_openmp();
-    if (silent == NULL) return;
-    burst_put(thread, BURST_NAME, BURST_NAME_SILENT, 0, 0, 0, strlen(silent));
-    burst_put_text(thread, silent, strlen(silent));
+    if (thread->window == NULL) return;
+    put_name(thread, BURST_NAME_SILENT, burst_silent_openmp());
+    put_name(thread, BURST_NAME_UNREAD, burst_unread_python());
 }
 
 static void finish_all(int how, int detail) {

@@ -47,6 +47,7 @@ _INSTALLED: Final = re.compile(
     r"^(?:/usr)?/(?:lib\w*|s?bin|libexec)/|/(?:site|dist)-packages/|/lib-dynload/"
     r"|/(?:lib)?python[\d.]*(?:\.so[\d.]*)?$"
 )
+_ENVIRONMENTS: Final = ("pyvenv.cfg", "conda-meta")
 
 
 def is_executed(offset: int) -> bool:
@@ -253,15 +254,22 @@ def unnamed(problems: Iterable[Problem]) -> str | None:
 
     # what stands between a program and its threads or messages is no place of the program
     listed = [problem for problem in problems if not of_runtime(problem.module)]
-    # what users do not compile is only named where there is nothing else to name
-    compiled = [problem for problem in listed if not _INSTALLED.search(problem.module)]
     reasons: dict[str, dict[str, None]] = {}
-    for module, reason in compiled or listed:
+    for module, reason in listed:
+        if _is_installed(module):
+            continue  # users do not compile it
         reasons.setdefault(reason, {})[module.rpartition("/")[2]] = None
     if not reasons:
         return None
     parts = [f"{_listed(list(names))}: {reason}" for reason, names in reasons.items()]
     return f"some calls have no source lines. {'; '.join(parts)}"
+
+
+def _is_installed(module: str) -> bool:
+    """Whether a package brought a program or library, into the system or an environment."""
+    return _INSTALLED.search(module) is not None or any(
+        (folder / sign).exists() for folder in Path(module).parents for sign in _ENVIRONMENTS
+    )
 
 
 def _listed(names: list[str]) -> str:

@@ -346,7 +346,7 @@ def _release_pages(records: npt.NDArray[Any] | Pieces) -> None:
 
 
 _KNOWN: Final = table_of(Kind)
-_RARE: Final = table_of([*range(Kind.RANK, Kind.NAME + 1), *range(Kind.CLOCK, max(Kind) + 1)])
+_RARE: Final = table_of([*range(Kind.RANK, Kind.CODE + 1), *range(Kind.CLOCK, max(Kind) + 1)])
 _EVENTS: Final = table_of(EVENTS)
 _TIMED: Final = table_of(TIMED)
 _OWN: Final = table_of([Kind.EVENT, Kind.LOOP_ITERATION])

@@ -52,6 +52,8 @@ TAIL: Final = np.dtype([("magic", "S8"), ("belongs", "<u8"), ("unused", "<u8", 2
 
 EXECUTED: Final = 1 << 47
 """In the place of a frame: it was executed, and is no return address."""
+PYTHON_MODULE: Final = 0xFFFF
+"""The module of frames of Python, whose place is a code object and an instruction of it."""
 
 
 class Kind(IntEnum):
@@ -84,6 +86,7 @@ class Kind(IntEnum):
     TEXT = 36
     COUNTER = 37
     NAME = 38
+    CODE = 39
     EVENT = 50
     REGION_ENTER = 51
     REGION_LEAVE = 52
@@ -121,6 +124,15 @@ class Named(IntEnum):
     FUNCTION = 4
     SILENT = 5
     STARTED = 6
+    UNREAD = 7
+
+
+class CodePart(IntEnum):
+    """What a record of kind ``CODE`` has of a code object of Python."""
+
+    NAME = 0
+    FILE = 1
+    LINES = 2
 
 
 class Processors(IntEnum):

@@ -11,14 +11,16 @@ function that is recorded: the caller is who called the library.
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Container, Iterable, Mapping, Sequence
 from itertools import dropwhile
+from types import MappingProxyType
 from typing import Final, Protocol, TypeAlias, runtime_checkable
 
 import pyarrow as pa
 
-from burstline.formats.raw.files.layout import EXECUTED
+from burstline.formats.raw.files.layout import EXECUTED, PYTHON_MODULE
 from burstline.formats.raw.processes.processes import ProcessDefinitions
+from burstline.formats.raw.processes.python_code import Code
 from burstline.model import UNKNOWN, row_table
 
 Frame: TypeAlias = tuple[str, str | None, int | None]
@@ -29,6 +31,13 @@ Resolver: TypeAlias = Callable[[str, int], Sequence[Frame]]
 innermost first, the functions inlined at the place before the one that holds it. Empty if
 nothing is known."""
 
+_PYTHON: Final = "<Python>"
+_MACHINERY: Final = re.compile(
+    r"/mpi4py/|/lib-dynload/|/libffi[^/]*$|/(?:lib)?python[\d.]*(?:\.so[\d.]*)?$"
+)
+_C_LIBRARY: Final = re.compile(
+    r"(?:libc|libpthread|linux-vdso|ld-linux[\w-]*|ld-musl[\w-]*)[-.]"
+)
 _LARGEST_LINE = 2**31 - 1
 _RUNTIME: Final = re.compile(
     r"lib(p?mpi|mpi(_mpifh|_usempi\w*|_cxx|_java|_abi|_ilp64|cxx|fort|ch|chcxx|chfort|chf90)"
@@ -39,6 +48,10 @@ _RUNTIME: Final = re.compile(
 def of_runtime(module: str) -> bool:
     """Whether a path is of a library of MPI or OpenMP, or of the recorder."""
     return _RUNTIME.fullmatch(module.rpartition("/")[2]) is not None
+
+
+def _is_c_library(module: str) -> bool:
+    return _C_LIBRARY.match(module.rpartition("/")[2]) is not None
 
 
 @runtime_checkable
@@ -70,6 +83,59 @@ def _without_runtime(stack: Sequence[tuple[str, int]]) -> Sequence[tuple[str, in
     return list(dropwhile(lambda place: of_runtime(place[0]), stack)) or stack
 
 
+class _PythonFrames:
+    """The frames of Python of one process, and what of the C around them is only machinery."""
+
+    def __init__(self, codes: Mapping[int, Code]) -> None:
+        self._codes = codes
+        self.frames: dict[tuple[str, int], list[Frame]] = {}
+
+    def folded(self, stack: Sequence[tuple[str, int]]) -> Sequence[tuple[str, int]]:
+        """A stack without what runs Python, if Python is on it: the rest is the program's."""
+        if not any(module == _PYTHON for module, _ in stack):
+            return stack
+        kept = [place for place in stack if not self._is_machinery(*place)]
+        while kept and _is_c_library(
+            kept[0][0]
+        ):  # which the interpreter called, or which calls it
+            kept = kept[1:]
+        while kept and _is_c_library(kept[-1][0]):
+            kept = kept[:-1]
+        return kept or [place for place in stack if place[0] == _PYTHON]
+
+    def libraries(
+        self, stacks: Mapping[int, Sequence[tuple[str, int]]], sampled: Container[int]
+    ) -> dict[tuple[str, int], list[Frame]]:
+        """The frames of packages that call no MPI, without lines.
+
+        A sample in them is the line of the program that calls them, as one in a library of C.
+        """
+        packages = {place: self._code_of(place[1]).package for place in self.frames}
+        calling = {
+            next((packages[place] for place in stack if place in packages), None)
+            for number, stack in stacks.items()
+            if number not in sampled
+        }
+        return {
+            place: [(self._code_of(place[1]).function_of_library, None, None)]
+            for place, package in packages.items()
+            if package is not None and package not in calling
+        }
+
+    def _code_of(self, place: int) -> Code:
+        return self._codes[(place & (EXECUTED - 1)) >> 24]
+
+    def _is_machinery(self, module: str, place: int) -> bool:
+        if module != _PYTHON:
+            return _MACHINERY.search(module) is not None
+        code = self._codes.get((place & (EXECUTED - 1)) >> 24)
+        if code is None:
+            return True
+        line = code.line(place & ((1 << 24) - 1))
+        self.frames[module, place] = [(code.function, code.file, line)]
+        return code.path.startswith("<frozen ") or "/mpi4py/" in code.path
+
+
 class CallPaths:
     """The tree of call paths, growing with the stacks of each process."""
 
@@ -80,17 +146,27 @@ class CallPaths:
 
     def rows(self, defined: ProcessDefinitions) -> dict[int, int]:
         """The row of each stack of a process; frames of MPI's own are left out."""
+        names, python = defined.modules | {PYTHON_MODULE: _PYTHON}, _PythonFrames(defined.codes)
         stacks = {
-            number: _without_runtime(
-                [(defined.modules.get(module, ""), offset) for module, offset in stack]
+            number: python.folded(
+                _without_runtime([(names.get(module, ""), offset) for module, offset in stack])
             )
             for number, stack in defined.stacks.items()
             if stack
         }
         resolver: object = self._resolve
         if isinstance(resolver, ResolvesMany):
-            self._resolve_all(resolver, {place for s in stacks.values() for place in s})
-        return {number: self.insert(stack) for number, stack in stacks.items()}
+            places = {place for stack in stacks.values() for place in stack}
+            self._resolve_all(resolver, places - python.frames.keys())
+        self._frames |= python.frames
+        libraries = python.libraries(stacks, defined.sampled)
+        rows = {
+            number: self.insert(stack, libraries if number in defined.sampled else {})
+            for number, stack in stacks.items()
+        }
+        for place in python.frames:  # another process gave its code other numbers
+            del self._frames[place]
+        return rows
 
     def functions(self, defined: ProcessDefinitions) -> dict[int, Frame]:
         """The functions of a process by their numbers."""
@@ -117,11 +193,21 @@ class CallPaths:
             for offset, frames in resolver.resolve(module, offsets).items():
                 self._keep(module, offset, frames)
 
-    def insert(self, stack: Sequence[tuple[str, int]]) -> int:
-        """The row of a stack, innermost first; new nodes where it has none."""
-        node = UNKNOWN
-        for place in reversed(stack):
-            for frame in reversed(self._frames_of(*place)):
+    def insert(
+        self,
+        stack: Sequence[tuple[str, int]],
+        instead: Mapping[tuple[str, int], list[Frame]] = MappingProxyType({}),
+    ) -> int:
+        """The row of a stack, innermost first; new nodes where it has none.
+
+        `instead` are frames of its innermost places, as far as all have some or no line.
+        """
+        node, inner = UNKNOWN, 0
+        while inner < len(stack) and (stack[inner] in instead or stack[inner][0] != _PYTHON):
+            inner += 1
+        for at, place in reversed([*enumerate(stack)]):
+            found = instead.get(place) if at < inner else None
+            for frame in reversed(found or self._frames_of(*place)):
                 node = self._nodes.setdefault((node, frame), len(self._nodes))
         return node
 

@@ -29,7 +29,8 @@ from burstline.formats.raw.files.layout import (
     Named,
     table_of,
 )
-from burstline.model import SILENT_THREADS, row_table
+from burstline.formats.raw.processes.python_code import Code
+from burstline.model import SILENT_THREADS, UNREAD_PYTHON, row_table
 
 _Record: TypeAlias = Any  # numpy has no type of one row
 
@@ -40,6 +41,7 @@ _CONTINUED_BY: Final[dict[int, Kind]] = {
     Kind.MODULE: Kind.TEXT,
     Kind.COUNTER: Kind.TEXT,
     Kind.NAME: Kind.TEXT,
+    Kind.CODE: Kind.TEXT,
 }
 _DEFINING: Final = table_of([Kind.RANK, *_CONTINUED_BY])
 _TEXT_BYTES: Final = np.r_[0:8, 12:32]
@@ -82,11 +84,13 @@ class ProcessDefinitions:
     # by id. A stack is (module, offset) of each frame, innermost first.
     communicators: dict[int, DefinedCommunicator] = field(default_factory=dict)
     stacks: dict[int, tuple[tuple[int, int], ...]] = field(default_factory=dict)
+    sampled: set[int] = field(default_factory=set)  # the stacks that samples defined
     modules: dict[int, str] = field(default_factory=dict)
     counters: dict[int, Counter] = field(default_factory=dict)
     # by what has the name (:class:`~burstline.formats.raw.files.layout.Named`) and its id
     names: dict[tuple[int, int], Name] = field(default_factory=dict)
     functions: dict[int, tuple[int, int]] = field(default_factory=dict)  # (module, offset)
+    codes: dict[int, Code] = field(default_factory=dict)  # of Python
 
 
 @dataclass(slots=True, eq=False)
@@ -131,7 +135,7 @@ def find_processes(files: Sequence[RawFile], defects: Defects) -> list[RecordedP
     processes.sort(key=lambda process: (process.application, process.rank))
     _note_ends(processes, defects)
     _note_compilers(processes, defects)
-    _note_silent_threads(processes, defects)
+    _note_unseen(processes, defects)
     return processes
 
 
@@ -189,12 +193,13 @@ def _note_compilers(processes: Sequence[RecordedProcess], defects: Defects) -> N
         defects.note("several_compilers", "info", "; ".join(names), len(names))
 
 
-def _note_silent_threads(processes: Sequence[RecordedProcess], defects: Defects) -> None:
-    """Note the libraries of OpenMP whose threads, if they made any, nothing tells of."""
+def _note_unseen(processes: Sequence[RecordedProcess], defects: Defects) -> None:
+    """Note libraries of OpenMP without news of threads, and Pythons that cannot be read."""
+    kinds: dict[int, str] = {Named.SILENT: SILENT_THREADS, Named.UNREAD: UNREAD_PYTHON}
     for process in processes:
         for (space, _), name in process.defined.names.items():
-            if space == Named.SILENT:
-                defects.note(SILENT_THREADS, "info", name.text)
+            if kind := kinds.get(space):
+                defects.note(kind, "info", name.text)
 
 
 def _note_ends(processes: Sequence[RecordedProcess], defects: Defects) -> None:
@@ -292,7 +297,10 @@ def _define_stack(defined: ProcessDefinitions, record: _Record, rest: npt.NDArra
     claimed = int(record["c"])
     frames = frames[: min(claimed, len(frames))]
     place = [(frame >> _MODULE_SHIFT, frame & _OFFSET) for frame in frames.tolist() if frame]
-    defined.stacks.setdefault(int(record["a"]), tuple(place))
+    number = int(record["a"])
+    if number not in defined.stacks and record["op"]:
+        defined.sampled.add(number)
+    defined.stacks.setdefault(number, tuple(place))
     return len(frames) == claimed
 
 
@@ -304,6 +312,10 @@ def _define_text(defined: ProcessDefinitions, record: _Record, rest: npt.NDArray
         defined.functions.setdefault(number, (line >> _MODULE_SHIFT, line & _OFFSET))
         return True
     content = data[used].tobytes()[: min(claimed, data.size)]
+    if kind == Kind.CODE:
+        code = defined.codes.setdefault(number, Code(min(line, _LARGEST_LINE)))
+        code.parts.setdefault(op, content)
+        return len(content) == claimed
     text = content.decode("utf-8", "replace").replace("\0", "")
     if kind == Kind.MODULE:
         defined.modules.setdefault(number, text)
@@ -323,6 +335,7 @@ _DEFINE: Final[dict[int, Callable[[ProcessDefinitions, _Record, npt.NDArray[Any]
     Kind.MODULE: _define_text,
     Kind.COUNTER: _define_text,
     Kind.NAME: _define_text,
+    Kind.CODE: _define_text,
 }
 
 

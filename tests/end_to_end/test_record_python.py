@@ -1,0 +1,117 @@
+"""A program in Python is recorded with its own functions, files and lines."""
+
+from __future__ import annotations
+
+import json
+import os
+import re
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+PROGRAMS = Path(__file__).parents[1] / "record" / "python"
+
+
+@pytest.fixture(params=["open_mpi", "mpich"])
+def site(request, tmp_path):
+    """A folder in which mpi4py loads the MPI of the launcher."""
+    found = request.getfixturevalue(f"on_{request.param}")
+    app = found.build(
+        "#include <mpi.h>\nint main(void) { return MPI_Init(0, 0); }", name="none"
+    )
+    linked = subprocess.run(
+        ["ldd", app], cwd=tmp_path, capture_output=True, text=True, check=True
+    )
+    (library,) = re.findall(r"libmpi(?:ch)?\.so\.\d+ => (\S+)", linked.stdout)
+    # Debian gives MPICH's a name of its own
+    (tmp_path / "libmpi.so.12").symlink_to(library)
+    found.settings = found.settings | {
+        "MPI4PY_LIBMPI": library,
+        "MPI4PY_MPIABI": request.param.replace("_", ""),
+        "LD_LIBRARY_PATH": f"{tmp_path}:{os.environ.get('LD_LIBRARY_PATH', '')}",
+    }
+    return found
+
+
+def path_of(rows, row):
+    """The frames of a call path, innermost first."""
+    frames = []
+    while row is not None:
+        frames.append(tuple(rows[row][name] for name in ("function", "file", "line")))
+        row = rows[row]["parent"]
+    return frames
+
+
+def stacks_of(trace, rank):
+    """The call paths of the barriers of each thread of a rank."""
+    rows, threads = trace.table("call_paths").to_pylist(), {}
+    ranks = [row["rank"] for row in trace.table("locations").to_pylist()]
+    for call in trace.calls.to_pylist():
+        if call["operation"] == "MPI_Barrier" and ranks[call["location"]] == rank:
+            path = path_of(rows, call["call_path"])
+            threads.setdefault(call["location"], []).append(path)
+    return list(threads.values())
+
+
+def of_program(stacks, depth):
+    """Stacks as a trace has them: without machinery of imports, names without their scope."""
+    return [
+        [
+            (name.rpartition(".")[2], file.rpartition("/")[2], line)
+            for name, file, line in stack
+            if file is not None and not file.startswith("<frozen ") and not file.endswith(".c")
+        ][:depth]
+        for stack in stacks
+    ]
+
+
+def same_stacks(trace, rank, written, depth=16):
+    """Whether the barriers of each thread of a rank have the frames that it wrote itself."""
+    said = [of_program(stacks, depth) for stacks in json.loads(written.read_text())]
+    found = [of_program(stacks, depth) for stacks in stacks_of(trace, rank)]
+    # the last barrier, of all ranks, is none of those that a rank wrote
+    return sorted(said) == sorted(each[: len(said[0])] for each in found)
+
+
+def test_frames_are_those_that_python_gives_at_every_call(site):
+    words = [sys.executable, "-W", "ignore", PROGRAMS / "frames.py", "stacks", "2"]
+    options = ["--sample=1000", "--stack-depth=24", "-o", "app.store", "--quiet"]
+    code, _, said = site.record(*options, "--", *site.ranks(2), *map(str, words))
+    assert code == 0, said
+    trace = site.trace("app.store")
+
+    for rank in range(2):
+        assert same_stacks(trace, rank, site.folder / f"stacks.{rank}")
+    assert "no source lines" not in said
+
+
+@pytest.mark.parametrize("where", ["python", "numpy", "thread"])
+def test_the_function_that_makes_others_wait_is_named(site, where):
+    words = [sys.executable, str(PROGRAMS / "imbalance.py"), where]
+    assert site.record("-o", "app.prv", "--", *site.ranks(2), *words)[0] == 0
+
+    code, printed, _ = site.burstline("waits", "app.prv")
+
+    assert code == 0
+    source = (PROGRAMS / "imbalance.py").read_text().splitlines()
+    lines = [str(k) for k, text in enumerate(source, 1) if f"# {where}" in text]
+    said = " ".join(printed.partition("What the time goes to")[0].split())
+    place = rf"relax_in_{where} at imbalance.py:({'|'.join(lines)}) takes longer there"
+    assert re.search(f"Rank 1 causes .*{place}", said), said
+
+
+def test_functions_of_an_interpreter_that_cannot_be_read_are_told_once(site):
+    """A version that nobody knows: what the recorder asks for is found before Python's own."""
+    (site.folder / "newer.c").write_text("const unsigned long Py_Version = 0x03ff00f0;\n")
+    subprocess.run(
+        ["cc", "-shared", "-fPIC", "-o", "newer.so", "newer.c"], cwd=site.folder, check=True
+    )
+    site.settings = site.settings | {"LD_PRELOAD": f"{site.folder}/newer.so"}
+    words = [sys.executable, str(PROGRAMS / "imbalance.py"), "python", "1"]
+
+    code, _, said = site.record("-o", "app.store", "--", *site.ranks(2), *words)
+
+    assert code == 0, said
+    assert said.count("its functions are not named") == 1
