@@ -54,6 +54,30 @@ def test_a_node_is_named_whose_ranks_are_the_slow_ones(works, nodes, is_told):
     assert ("on node" in cause) is is_told
 
 
+@pytest.mark.parametrize(
+    ("works", "nodes", "sockets", "said"),
+    [
+        ((20, 20, 90, 91), "aaaa", "0011", "socket 1 of node a"),
+        ((20, 20, 20, 20, 90, 91), "aaaabb", "001101", "node b"),  # all of it
+        ((20, 20, 20, 20, 90, 91), "aabbbb", "010011", "socket 1 of node b"),
+        ((20, 20, 90, 91), "aaaa", "0101", ""),
+        ((20, 20, 20, 91), "aaaa", "0011", ""),
+        ((20, 20, 90, 91), "aaaa", ("0", "0", "1", "0-1"), ""),  # one was on both
+        ((20, 20, 90, 91), "aaaa", "001", ""),  # where one was is not known
+    ],
+)
+def test_a_socket_is_named_whose_ranks_are_the_slow_ones(works, nodes, sockets, said):
+    placed = [
+        f'row placements location {rank} sockets "{socket}"'
+        for rank, socket in enumerate(sockets)
+    ]
+
+    cause = cause_of(on_nodes(works, nodes, placed=placed))
+
+    assert ("All 2 slow ranks, and no others, are on" in cause) is bool(said)
+    assert f"are on {said}" in cause or not said
+
+
 def test_a_verdict_on_a_run_names_the_slow_node_too():
     run = burstline.open(on_nodes((20, 20, 90, 91), "aabb"))
 

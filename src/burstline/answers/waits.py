@@ -299,13 +299,14 @@ def _rest_by_computing(waits: Waits, costs: Costs, checked: tuple[Check, ...]) -
 
 
 def together(waits: Waits, blame: Blame) -> Phrase:
-    """That those who take longer at a place are the ranks of a node, if they are."""
+    """That those who take longer at a place are the ranks of a node or socket, if they are."""
     found = slow_together(waits, blame.place)
     if found is None:
         return NOTHING
     return phrase(
-        "all {ranks}, and no others, are on node {node}",
+        "all {ranks}, and no others, are on {socket}node {node}",
         ranks=counted(found.ranks, "slow rank"),
+        socket=f"socket {found.socket} of " if found.socket else "",
         node=found.node,
     )
 

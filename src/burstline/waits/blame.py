@@ -25,7 +25,7 @@ _STANDS_OUT: Final = 1.5
 """Of the mean of what ranks cause: enough of one to blame it, as half of all is."""
 _MOST_OF_IT: Final = 0.5
 _LEAST_RANKS: Final = 2
-"""Of a node, of which it says something that all of them are slow, and no others."""
+"""Of a node or socket, of which it says something that all are slow, and no others."""
 _MUCH_LONGER: Final = 0.1
 _OTHER_MPI: Final = ("mpi_io", "mpi_rma_communication")
 """Time in MPI that is neither a wait nor the transfer of a message."""
@@ -174,14 +174,18 @@ def blame_for(waits: Waits, costs: Costs) -> Blame:
 
 @dataclass(frozen=True, slots=True)
 class Together:
-    """Ranks that take longer than others at some place, and the node that they are all of."""
+    """Ranks that take longer than others at some place, and the node that they are all of.
+
+    If others of the node do not, it is their socket that they are all of.
+    """
 
     ranks: int
     node: str
+    socket: str = ""
 
 
 def slow_together(waits: Waits, place: int) -> Together | None:
-    """The node whose ranks, all of them and no others, take longer at a place; None if none."""
+    """The node or socket whose ranks, all and no others, take longer at a place, if one is."""
     table = waits.profile.locations
     ranks, nodes = table["rank"].to_numpy(), table["node"].to_pylist()
     time = np.bincount(ranks, at_sites(waits, waits.profile.exclusive("time"))[place])
@@ -193,11 +197,16 @@ def slow_together(waits: Waits, place: int) -> Together | None:
     if most - least < _MUCH_LONGER * most:
         return None
     slow = present[time[present] >= (least + most) / 2].tolist()
-    where = {node_of[rank] for rank in slow}
-    of_node = [rank for rank, node in node_of.items() if node in where]
-    if len(where) > 1 or len(slow) < _LEAST_RANKS or sorted(of_node) != slow:
-        return None
-    return Together(len(slow), where.pop())
+    homes = [{rank: (node, "") for rank, node in node_of.items()}]
+    sockets = waits.places.sockets
+    if node_of.keys() <= sockets.keys():
+        homes.append({rank: (node, sockets[rank]) for rank, node in node_of.items()})
+    for home in homes:
+        where = {home[rank] for rank in slow}
+        of_home = sorted(rank for rank, each in home.items() if each in where)
+        if len(where) == 1 and len(slow) >= _LEAST_RANKS and of_home == slow:
+            return Together(len(slow), *where.pop())
+    return None
 
 
 def at_sites(waits: Waits, values: Cells) -> Cells:

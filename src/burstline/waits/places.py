@@ -47,6 +47,8 @@ class Places:
     # by call path of a function that samples saw: that of the computing that it is in
     placed: dict[int, int] = field(default_factory=dict)
     regions: frozenset[int] = frozenset()  # call paths of regions: they have their first line
+    # by rank: the one socket of its node that its threads were seen on
+    sockets: dict[int, str] = field(default_factory=dict)
 
     def call(self, call_path: int, operation: str) -> str:
         """A call with where it is made: ``MPI_Send, a.c:3``."""
@@ -85,9 +87,20 @@ def places_of(trace: Trace, sync: Sync, tree: CallTree) -> Places:
         node: place for place, nodes in functions_of_places(tree).items() for node in nodes
     }
     constructs = functions_in_constructs(trace, sync)
+    sockets = _sockets(trace)
     return Places(
-        sites, ends, begins, functions, constructs, absent, processor, placed, regions
+        sites, ends, begins, functions, constructs, absent, processor, placed, regions, sockets
     )
+
+
+def _sockets(trace: Trace) -> dict[int, str]:
+    """The socket of each rank that was seen on no other."""
+    ranks = trace.table("locations")["rank"].to_pylist()
+    seen: dict[int, set[str]] = {}
+    for row in trace.table("placements").select(["location", "sockets"]).to_pylist():
+        seen.setdefault(ranks[row["location"]], set()).add(row["sockets"] or "")
+    one = {rank: "".join(sockets) for rank, sockets in seen.items() if len(sockets) == 1}
+    return {rank: socket for rank, socket in one.items() if socket.isdecimal()}
 
 
 def _call_sites(trace: Trace, sync: Sync, tree: CallTree) -> dict[int, tuple[str, ...]]:
