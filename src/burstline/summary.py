@@ -123,6 +123,17 @@ class RecordingCost:
 
 
 @dataclass(frozen=True, slots=True)
+class Sampling:
+    """The samples of call stacks while threads computed."""
+
+    samples: int
+    # how many in a second of processor time were asked for, and how many there are; None where
+    # the recorder does not say
+    asked_hz: int | None
+    reached_hz: float | None
+
+
+@dataclass(frozen=True, slots=True)
 class OpenMP:
     """Whether threads of OpenMP were recorded, where they ran."""
 
@@ -223,6 +234,9 @@ class Summary(Documented):
         What recording took; None if the recorder does not say.
     openmp : OpenMP
         Whether threads of OpenMP were recorded, where they ran.
+    sampling : Sampling or None
+        How many samples of call stacks there are, and how often they were taken; None if none
+        were.
     """
 
     path: str
@@ -256,6 +270,7 @@ class Summary(Documented):
     crowding: Crowding | None
     recording: RecordingCost | None
     openmp: OpenMP
+    sampling: Sampling | None
 
     def __repr__(self) -> str:
         calls = sum(totals.count for totals in self.calls.values())
@@ -276,7 +291,7 @@ class Summary(Documented):
                 ("calls", "calls_with_path"),
             ),
         ),
-        *("gaps", "open_calls", "efficiency", "defects"),
+        *("gaps", "open_calls", "efficiency", "defects", "sampling"),
         ("by_application", "applications"),
     )
 
@@ -360,6 +375,7 @@ class Sums:
     # what the clock of the processor counted and the time it was read, and the same off it
     on_processor: Integers
     gaps: Integers  # (kinds, 2) how many, and how long
+    samples: Integers  # how many, and the periods that they stand for
 
     def add(self, other: Sums) -> None:
         """Add the sums of locations behind these."""
@@ -375,6 +391,7 @@ class Sums:
         self.polling += other.polling
         self.on_processor += other.on_processor
         self.gaps += other.gaps
+        self.samples += other.samples
 
 
 def summed(trace: Trace, *, span: str, poll_gap_ns: int, progress: Progress = SILENCE) -> Sums:
@@ -386,7 +403,7 @@ def summed(trace: Trace, *, span: str, poll_gap_ns: int, progress: Progress = SI
     bursts, polling, on_processor = _fold_bursts(trace, useful, times, poll_gap_ns)
     return Sums(
         useful, times, calls, with_path, interrupted, messages, matched, bursts, polling,
-        on_processor, _fold_gaps(trace),
+        on_processor, _fold_gaps(trace), _fold_samples(trace),
     )  # fmt: skip
 
 
@@ -443,6 +460,7 @@ def summary_of(trace: Trace, parts: Iterable[Sums], *, full: bool, poll_gap_ns: 
         crowding=_crowding(trace),
         recording=_recording(trace),
         openmp=_openmp(trace),
+        sampling=_sampling(trace, *sums.samples.tolist()),
     )
 
 
@@ -574,6 +592,25 @@ def _recording(trace: Trace) -> RecordingCost | None:
     columns = numpy_columns(trace.table("recordings"), *_TAKEN)
     estimated_ns = sum(int(each[each != schema.NO_VALUE].sum()) for each in columns)
     return RecordingCost(estimated_ns, watched_ns)
+
+
+def _fold_samples(trace: Trace) -> Integers:
+    """How many samples there are, and the periods that they stand for."""
+    found = np.zeros(2, np.int64)
+    for batch in trace.batches("samples", ("periods",)):
+        found += [batch.num_rows, to_numpy(batch["periods"]).sum()]
+    return found
+
+
+def _sampling(trace: Trace, samples: int, periods: int) -> Sampling | None:
+    """How often samples were taken: as often as asked for, if each stands for one period."""
+    asked = {*trace.table("recordings")["asked_hz"].to_pylist()} - {None}
+    if not samples:
+        return None
+    if len(asked) != 1:
+        return Sampling(samples, None, None)
+    [hz] = asked
+    return Sampling(samples, hz, hz * samples / periods)
 
 
 def _openmp(trace: Trace) -> OpenMP:

@@ -9,6 +9,7 @@ import pytest
 
 from burstline import Trace
 from burstline.summary import summarise
+from burstline.testing import trace_of as read_text
 from by_hand import calls_of, rows_of, threads, trace_of
 
 KEYS_OF_THE_CONTRACT = {
@@ -256,7 +257,9 @@ class Store(dict):
         return self.rows(name)
 
     def __getitem__(self, name):
-        if name in {"calls", "messages", "bursts", "regions", "gaps", "collectives"}:
+        if name in {
+            *("calls", "messages", "bursts", "regions", "gaps", "collectives", "samples")
+        }:
             pytest.fail(f"{name} was loaded whole")
         return super().__getitem__(name)
 
@@ -270,6 +273,25 @@ def test_a_store_is_summarised_in_parts_and_gives_the_same():
         "messages": rows_of("messages", [{"send_call": 0, "receive_call": 0}]),
         "bursts": rows_of("bursts", [{}, {"location": 1}]),
         "gaps": rows_of("gaps", [{"location": 1, "start_ns": 5, "end_ns": 20}]),
+        "samples": rows_of("samples", [{"periods": 4}, {"location": 1, "periods": 2}]),
     }
 
     assert summarise(Trace(Store(tables))) == summarise(Trace(tables))
+
+
+@pytest.mark.parametrize(
+    ("asked", "told"),
+    [
+        ("0 asked_hz 1000", (3, 1000, 250.0)),
+        ("0 asked_hz 1000\nrow recordings location 1 asked_hz 250", (3, None, None)),
+        ("0", (3, None, None)),  # of a recorder that does not say
+    ],
+)
+def test_samples_have_the_rate_at_which_they_came(asked, told):
+    lines = "0 sample periods 4 | 1 sample periods 3 | 2 sample periods 5"
+    trace = read_text(
+        f"ranks 2\nrow recordings location {asked}\n0 | {lines} | 9 enter a | 9 leave"
+    )
+
+    assert tuple(summarise(trace).as_dict()["sampling"].values()) == told
+    assert summarise(Trace({})).sampling is None

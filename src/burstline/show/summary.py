@@ -119,6 +119,11 @@ def _facts(summary: Summary, *, part: bool) -> Iterator[tuple[str, str]]:
         paths = plural(summary.call_paths, "call path")
         depth = plural(summary.call_path_depth, "level")
         yield "callers", f"known for {share} of the calls, {paths}, up to {depth} deep"
+    if (taken := summary.sampling) is not None:
+        rate = ""
+        if taken.reached_hz is not None:
+            rate = f", {taken.reached_hz:.0f} a second of computing; asked for {taken.asked_hz}"
+        yield "samples", f"{taken.samples:,} of call stacks{rate}"
     names = ", ".join(summary.counters[:_COUNTERS_SHOWN]) or "none"
     more = len(summary.counters) - _COUNTERS_SHOWN
     yield "counters", names + f" and {more} more" * (more > 0)
