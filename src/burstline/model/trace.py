@@ -213,12 +213,12 @@ class Trace:
         locations: Mask | None = None,
         window: tuple[int, int] | None = None,
     ) -> Iterator[pa.Table]:
-        """Go through a table in parts, each holding whole locations, in order.
+        """Go through a table in parts, in order; each holds whole locations, if rows have any.
 
         Parameters
         ----------
         name : str
-            A table whose first column is the location.
+            A table.
         columns : sequence of str, optional
             Only these columns.
         locations : ndarray of bool, shape (locations,), optional
@@ -236,7 +236,10 @@ class Trace:
             yield from self._tables.batches(name, columns, locations=locations, window=window)
             return
         table = self.table(name)
-        offsets = self.offsets(name)
+        if schema.place_columns(name)[0] is None:
+            offsets = np.append(np.arange(0, table.num_rows, _TARGET_ROWS), table.num_rows)
+        else:
+            offsets = self.offsets(name)
         if columns is not None:
             table = table.select(list(columns))
         first = 0

@@ -19,8 +19,8 @@ __all__ = [
 ]
 
 # For other rooms of the house.
-from burstline.signature.detection import METHODS as METHODS
 from burstline.signature.detection import phase_table as phase_table
+from burstline.signature.detection import phases_by_parts as phases_by_parts
 from burstline.signature.estimate import Estimate as Estimate
 from burstline.signature.events import Events as Events
 from burstline.signature.events import Occurrences as Occurrences
@@ -29,6 +29,7 @@ from burstline.signature.events import hashes as hashes
 from burstline.signature.model import Phase as Phase
 from burstline.signature.model import Process as Process
 from burstline.signature.model import stamps_of as stamps_of
+from burstline.signature.processes import METHODS as METHODS
 from burstline.signature.published import SIMILARITY as SIMILARITY
 from burstline.signature.published import Coordination as Coordination
 from burstline.signature.published import Key as Key

@@ -4,26 +4,29 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
-from math import ceil
-from typing import Any, Final, Literal, NamedTuple
+from functools import partial
+from typing import Any, Final, Literal
 
 import numpy as np
 
-from burstline.columns import Mask, prefix_sums
+from burstline.columns import prefix_sums
 from burstline.errors import ParameterError, plural
 from burstline.model import BLOCKING_SENDS, CODES, IMMEDIATE_SENDS, Trace
+from burstline.signature.cut import place_cut
 from burstline.signature.estimate import Prediction, predict
-from burstline.signature.events import Events, Occurrences, events_of, require_same_calls
-from burstline.signature.loops import loops
-from burstline.signature.model import Signature
-from burstline.signature.published import epas, pas2p
-from burstline.signature.variation import drift_of, measurement_of, spread_of
-from burstline.signature.windows import ENOUGH, MOST, mean_process, place_cut, process_up_to
+from burstline.signature.events import events_of, require_events, require_same_calls
+from burstline.signature.model import Measurement, Signature
+from burstline.signature.processes import (
+    Method,
+    Options,
+    Parts,
+    Source,
+    source_in_parts,
+    source_of,
+)
+from burstline.signature.variation import drift_of, spread_of
+from burstline.signature.windows import MOST, mean_process
 
-METHODS: Final = ("loops", "epas", "pas2p")
-"""How phases can be found."""
-Method = Literal["loops", "epas", "pas2p"]
-_LEAST_WITHIN: Final = 0.001
 _NODES: Final = 8  # that are named
 _SENDS: Final = (*BLOCKING_SENDS, *IMMEDIATE_SENDS)
 
@@ -180,18 +183,25 @@ def phases(
     >>> found.prediction.estimate.predicted_ns
     4000
     """
-    events = events_of(trace, application)
     options = Options(method, similarity, key, min_share, within, windows)
-    signature = _make_signature([trace], [events], options)
-    own = measurement_of(signature, events)
-    prediction = replace(
-        predict(signature, own, estimator="mean"), representative=signature.representative
-    )
-    published = [
-        sum(phase.total_ns for phase in process.phases if phase.is_relevant)
-        for process in signature.processes
-    ]
-    return Phases(signature, prediction, tuple(published))
+    options.require()
+    return _phases_of(source_of(trace, events_of(trace, application)), options)
+
+
+def phases_by_parts(
+    trace: Trace,
+    parts: Parts,
+    *,
+    application: int | None = None,
+    **options: Any,  # noqa: ANN401 -- as phases
+) -> Phases:
+    """The phases of a trace as :func:`phases` finds them, by its parts, each whole processes.
+
+    The method ``pas2p`` looks at all processes together: it is none of parts.
+    """
+    asked = Options(**options)
+    asked.require()
+    return _phases_of(source_in_parts(trace, parts, application), asked)
 
 
 def signature_of(
@@ -245,10 +255,12 @@ def signature_of(
     """
     if not traces:
         raise ParameterError("a signature is made of at least one run")
+    options = Options(method, similarity, key, min_share, within, windows)
+    options.require()
     runs = [events_of(trace, application) for trace in traces]
     require_same_calls(runs)
-    options = Options(method, similarity, key, min_share, within, windows)
-    return _make_signature(traces, runs, options)
+    signature, _ = _make_signature(list(map(source_of, traces, runs)), options)
+    return signature
 
 
 def phase_table(trace: Trace, signature: Signature) -> list[tuple[int, int, int, int, int]]:
@@ -270,60 +282,30 @@ def phase_table(trace: Trace, signature: Signature) -> list[tuple[int, int, int,
     return rows
 
 
-class Options(NamedTuple):
-    """How phases are found, and which of their occurrences are measured."""
-
-    method: Method
-    similarity: float | None
-    key: Literal["operation", "full"]
-    min_share: float
-    within: float
-    windows: int
-
-    def require(self) -> None:
-        """Refuse what is outside of its domain."""
-        if self.method not in METHODS:
-            raise ParameterError(f"no method {self.method!r}; there are {', '.join(METHODS)}")
-        for name in ("min_share", "within"):
-            if not 0 <= getattr(self, name) <= 1:
-                raise ParameterError(
-                    f"{name} is a share of the run, 0 to 1, got {getattr(self, name)}"
-                )
-        if self.similarity is not None and not 0 < self.similarity <= 1:
-            raise ParameterError(f"similarity is above 0, at most 1, got {self.similarity}")
-        if self.windows < 1:
-            raise ParameterError(f"at least 1 window is measured, not {self.windows}")
-
-    def facts(self, found: Sequence[Occurrences]) -> dict[str, str]:
-        """The choices that were made, for people; the least similarity that was compared by."""
-        used = [each.similarity for each in found if each.similarity is not None]
-        made = self._asdict() | {"similarity": f"{min(used):.4g}" if used else None}
-        return {name: str(value) for name, value in made.items() if value is not None}
-
-
-def _make_signature(
-    traces: Sequence[Trace], runs: Sequence[Events], options: Options
-) -> Signature:
-    options.require()
-    base = runs[0]
-    found = _find_occurrences(traces[0], base, options)
-    relevant = [_relevant_phases(base, *each, options.min_share) for each in enumerate(found)]
-    counts, crossing = place_cut(traces[0], base, found, relevant, options.within)
-    every = [
-        tuple(
-            process_up_to(
-                events,
-                number,
-                each,
-                relevant[number],
-                int(counts[number]),
-                most=options.windows,
-            )
-            for number, each in enumerate(found)
-        )
-        for events in runs
+def _phases_of(source: Source, options: Options) -> Phases:
+    signature, own = _make_signature([source], options)
+    prediction = replace(
+        predict(signature, own, estimator="mean"), representative=signature.representative
+    )
+    published = [
+        sum(phase.total_ns for phase in process.phases if phase.is_relevant)
+        for process in signature.processes
     ]
-    processes = tuple(mean_process(each) for each in zip(*every, strict=True))
+    return Phases(signature, prediction, tuple(published))
+
+
+def _make_signature(runs: Sequence[Source], options: Options) -> tuple[Signature, Measurement]:
+    """The signature of some runs, and what it would have measured in the first one."""
+    base = runs[0]
+    found = base.courses(options)
+    courses = [course for part in found for course in part]
+    require_events(sum(course.events for course in courses))
+    share = min(max(course.share for course in courses), 1.0)
+    cut = place_cut(base.trace, partial(base.places, share))
+    every = [run.signed(found, cut.counts, options.windows) for run in runs]
+    processes = tuple(
+        mean_process([each.process for each in of_runs]) for of_runs in zip(*every, strict=True)
+    )
     if options.method == "loops":  # the median time, the lower one of two
         order = sorted(processes, key=lambda each: (each.span_ns, each.rank))
         chosen = order[(len(order) - 1) // 2]
@@ -332,19 +314,21 @@ def _make_signature(
     signature = Signature(
         method=options.method,
         work_counter=base.work_counter,
-        full=base.full,
+        full=all(course.full for course in courses),
         representative=chosen.rank,
         span_ns=chosen.span_ns,
         runs=len(runs),
         spread=None,
-        drift=drift_of(runs, found),
-        crossing=crossing,
+        drift=drift_of([[each.unsteadiness for each in run] for run in every]),
+        crossing=cut.crossing,
         processes=processes,
-        facts=options.facts(found) | _origin_facts(traces[0]),
+        facts=options.facts(courses) | _origin_facts(base.trace),
     )
-    if len(runs) < 2:
-        return signature
-    return replace(signature, spread=spread_of(signature, runs, every))
+    measured = [Measurement(tuple(each.stamps for each in run), 0, {}) for run in every]
+    if len(runs) > 1:
+        by_run = [tuple(each.process for each in run) for run in every]
+        signature = replace(signature, spread=spread_of(signature, by_run, measured))
+    return signature, measured[0]
 
 
 def _origin_facts(trace: Trace) -> dict[str, str]:
@@ -353,39 +337,3 @@ def _origin_facts(trace: Trace) -> dict[str, str]:
     shown = ", ".join(nodes[:_NODES]) + ", …" * (len(nodes) > _NODES)
     name = trace.metadata.get("path", "").rpartition("/")[2]
     return {"base": name, "nodes": shown}
-
-
-def _find_occurrences(trace: Trace, events: Events, options: Options) -> list[Occurrences]:
-    processes = range(len(events.ranks))
-    if options.method == "epas":
-        return [
-            epas(events, process, similarity=options.similarity, key=options.key)
-            for process in processes
-        ]
-    if options.method == "pas2p":
-        found = pas2p(trace, events, similarity=options.similarity, key=options.key)[0]
-        return [_own_phases(each) for each in found]
-    # A loop is opened if its early iterations would take longer than the early part.
-    fewest = max(ceil(ENOUGH / max(options.within, _LEAST_WITHIN)), 2 * ENOUGH)
-    # Of a store, each process would load all calls again.
-    held = Trace({name: trace.table(name) for name in ("calls", "locations", "call_paths")})
-    return [
-        loops(held, events, process, min_share=options.min_share, min_iterations=fewest)
-        for process in processes
-    ]
-
-
-def _own_phases(found: Occurrences) -> Occurrences:
-    """The same without the phases of other processes alone, which keep their names."""
-    there, phase = np.unique(found.phase, return_inverse=True)
-    names = tuple(found.names[number] for number in there.tolist())
-    return replace(found, phase=phase, names=names)
-
-
-def _relevant_phases(
-    events: Events, process: int, found: Occurrences, min_share: float
-) -> Mask:
-    """Which phases take their share of the run, (phases,)."""
-    duration = found.durations(events.boundaries(process))
-    total = np.bincount(found.phase, duration, len(found.names))
-    return total >= min_share * events.spans()[process]

@@ -13,7 +13,6 @@ from typing import Final
 
 import numpy as np
 import numpy.typing as npt
-import pyarrow as pa
 
 from burstline.columns import (
     UNKNOWN,
@@ -78,8 +77,8 @@ class Events:
     leave_ns: Integers
     init_ns: Integers  # (processes,) when MPI_Init was left, and MPI_Finalize entered
     finalize_ns: Integers
-    work: Integers  # (events,) computed since the event before it, by `work_counter`
-    work_counter: str
+    work: Integers  # (events,) computed since the event before it; none if nobody asked for it
+    work_counter: str  # by which it is told
     full: bool  # whether tokens have partner and communicator, or the operation alone
 
     def of(self, process: int) -> slice:
@@ -162,47 +161,123 @@ def mix(token: Hashes, place: Hashes) -> Hashes:
     return mixed
 
 
+@dataclass(frozen=True, slots=True)
+class Told:
+    """What some locations tell of a run: who calls MPI in it, and which counters were read."""
+
+    applications: frozenset[int]  # those that make calls whose number a program decides
+    lasting: int  # bursts that follow a call and compute
+    counted: dict[str, int]  # in how many that follow a call each counter of work was read
+
+    @classmethod
+    def of_all(cls, parts: Iterable[Told]) -> Told:
+        """What all locations tell, by what some do each."""
+        every = list(parts)
+        counted = {name: sum(part.counted[name] for part in every) for name in every[0].counted}
+        return cls(
+            frozenset().union(*(part.applications for part in every)),
+            sum(part.lasting for part in every),
+            counted,
+        )
+
+    def application(self, asked: int | None) -> int:
+        """The application that was asked for, or the only one that calls MPI."""
+        if asked is not None:
+            return asked
+        callers = sorted(self.applications)
+        if len(callers) > 1:
+            raise ParameterError(
+                f"{len(callers)} applications call MPI: choose one of {callers} (`application`)"
+            )
+        return callers[0] if callers else 0
+
+    def counter(self) -> str:
+        """The counter that tells the work of nearly all bursts that last, or else time."""
+        least = 0.9 * self.lasting
+        return next((name for name, count in self.counted.items() if count >= least), TIME)
+
+
+def told_by(trace: Trace) -> Told:
+    """What a trace, or some locations of it, tells of a run."""
+    (location,) = trace.arrays("calls", "location")
+    codes, names = coded(trace.table("calls")["operation"])
+    callers = np.flatnonzero(np.bincount(location[_are_counted(names)[codes]]))
+    applications = trace.arrays("locations", "application")[0][callers]
+    bursts = trace.table("bursts")
+    has_call = numpy_columns(bursts, "call_after")[0] >= 0
+    counted = {
+        name: int(np.count_nonzero((numpy_columns(bursts, name)[0] > 0) & has_call))
+        for name in _work_counters(trace.counter_names)
+    }
+    lasting = computing_in(bursts, POLL_GAP_NS) > 0
+    return Told(
+        frozenset(applications.tolist()),
+        int(np.count_nonzero(lasting & has_call)),
+        counted,
+    )
+
+
 def events_of(trace: Trace, application: int | None = None) -> Events:
     """The events of an application, by default the only one that calls MPI."""
+    told = told_by(trace)
+    events = events_in(trace, told.application(application), counter=told.counter())
+    require_events(len(events.row))
+    return events
+
+
+def require_events(count: int) -> None:
+    """Refuse a run without any event."""
+    if not count:
+        raise NotEnoughDataError("the trace has no MPI calls whose number a program decides")
+
+
+def events_in(
+    trace: Trace, application: int, *, counter: str, has_work: bool = True, full: bool = True
+) -> Events:
+    """The events of an application in a trace, or in some locations of it.
+
+    Their work is told by a counter, if it is asked for; their tokens tell partners if `full`.
+    """
     location, enter_ns, leave_ns = trace.arrays("calls", "location", "enter_ns", "leave_ns")
     codes, names = coded(trace.table("calls")["operation"])
     applications, processes, rank_of = trace.arrays(
         "locations", "application", "process", "rank"
     )
-    of_event = np.array([*(name in COUNTED for name in names), False])[codes]
-    callers = np.flatnonzero(np.bincount(location[of_event]))
-    chosen = _chosen_application(applications[callers], application)
-    row = np.flatnonzero(of_event & (applications == chosen)[location])
-    if not len(row):
-        raise NotEnoughDataError("the trace has no MPI calls whose number a program decides")
+    row = np.flatnonzero(_are_counted(names)[codes] & (applications == application)[location])
     if not _is_in_order(location[row], processes):
         row = row[np.lexsort((row, enter_ns[row], processes[location[row]]))]
     caller = location[row]
     process = processes[caller]
-    here = np.flatnonzero(applications == chosen)
+    here = np.flatnonzero(applications == application)
     members, first = np.unique(processes[here], return_index=True)
     begin = np.searchsorted(process, np.append(members, np.iinfo(np.int64).max))
     init_ns, finalize_ns = _process_ends(
         trace, members, (location, enter_ns, leave_ns), processes
     )
-    work, counter = _event_work(trace, row, begin)
+    no_work = np.zeros(0, np.int64)
     operation = np.array([*(CODES.get(name, -1) for name in names), -1])[codes[row]]
-    token, full = _event_tokens(trace, row, operation, rank_of[caller])
+    token = operation.astype(np.uint64) << np.uint64(48)
+    partners = _partner_tokens_of(trace, row, operation, rank_of[caller]) if full else None
     return Events(
-        application=chosen,
+        application=application,
         ranks=rank_of[here[first]].astype(np.int64),
         begin=begin,
         row=row,
         operation=operation,
-        token=token,
+        token=token if partners is None else token | partners,
         enter_ns=enter_ns[row],
         leave_ns=leave_ns[row],
         init_ns=init_ns,
         finalize_ns=finalize_ns,
-        work=work,
+        work=_event_work(trace, row, begin, counter) if has_work else no_work,
         work_counter=counter,
-        full=full,
+        full=partners is not None,
     )
+
+
+def _are_counted(names: Sequence[str]) -> Mask:
+    """By its code whether an operation is an event; the last is that of none."""
+    return np.array([*(name in COUNTED for name in names), False])
 
 
 def require_same_calls(runs: Sequence[Events]) -> None:
@@ -228,17 +303,6 @@ def require_same_calls(runs: Sequence[Events]) -> None:
                     f"rank {rank} makes other calls in run {which} than in run 1: a signature "
                     "is of one program with one input"
                 )
-
-
-def _chosen_application(applications: Integers, application: int | None) -> int:
-    if application is not None:
-        return application
-    callers = np.unique(applications).tolist()
-    if len(callers) > 1:
-        raise ParameterError(
-            f"{len(callers)} applications call MPI: choose one of {callers} (`application`)"
-        )
-    return callers[0] if callers else 0
 
 
 def _is_in_order(location: AnyIntegers, processes: AnyIntegers) -> bool:
@@ -272,11 +336,14 @@ def _process_ends(
     return first[asked], last[asked]
 
 
-def _event_work(trace: Trace, row: Integers, begin: Integers) -> tuple[Integers, str]:
-    """What each event computed, and by which counter: the best that was always read."""
+def _event_work(trace: Trace, row: Integers, begin: Integers, counter: str) -> Integers:
+    """What each event computed, by a counter."""
     bursts, offsets = trace.table("bursts"), trace.offsets("calls")
     location, call = numpy_columns(bursts, "location", "call_after")
-    counter, amount = _best_counter(trace, bursts, call >= 0)
+    if counter == TIME:
+        amount = computing_in(bursts, POLL_GAP_NS)
+    else:
+        (amount,) = numpy_columns(bursts, counter)
     total = np.zeros(trace.rows("calls") + 1, np.int64)
     for part in _row_blocks(len(call)):
         has_call = call[part] >= 0
@@ -296,21 +363,7 @@ def _event_work(trace: Trace, row: Integers, begin: Integers) -> tuple[Integers,
     first = begin[:-1][np.diff(begin) > 0]
     of_location = trace.arrays("calls", "location")[0][row[first]]
     work[first] = until[first] - total[offsets[of_location]]
-    return work, counter
-
-
-def _best_counter(trace: Trace, bursts: pa.Table, has_call: Mask) -> tuple[str, Integers]:
-    """The counter that tells the work of nearly all bursts that last, and what it tells."""
-    lengths = None
-    for name in _work_counters(trace.counter_names):
-        (values,) = numpy_columns(bursts, name)
-        counted = np.count_nonzero((values > 0) & has_call)
-        if counted < 0.9 * np.count_nonzero(has_call) and lengths is None:
-            # else there is no need to know which last
-            lengths = computing_in(bursts, POLL_GAP_NS)
-        if lengths is None or counted >= 0.9 * np.count_nonzero(lengths[has_call]):
-            return name, values
-    return TIME, computing_in(bursts, POLL_GAP_NS) if lengths is None else lengths
+    return work
 
 
 def _work_counters(names: Iterable[str]) -> list[str]:
@@ -318,22 +371,21 @@ def _work_counters(names: Iterable[str]) -> list[str]:
     return [by_name[name] for group in _WORK for name in group if name in by_name]
 
 
-def _event_tokens(
+def _partner_tokens_of(
     trace: Trace, row: Integers, operation: AnyIntegers, rank: AnyIntegers
-) -> tuple[Hashes, bool]:
-    """What the recorder hashes of each event, and whether it has partners."""
+) -> Hashes | None:
+    """What tokens tell of partners and communicators; None if some calls do not tell it."""
     calls = trace.arrays("calls", "communicator", "peer")
     kinds, members = (trace.communicators[name].to_pylist() for name in ("kind", "members"))
     groups = [of if kind in _PLAIN else None for kind, of in zip(kinds, members, strict=True)]
-    token = operation.astype(np.uint64) << np.uint64(48)
-    whole = token.copy()
+    every = np.zeros(len(row), np.uint64)
     for part in _row_blocks(len(row)):
         communicator, peer = (column[row[part]] for column in calls)
         partners = _partner_tokens(groups, operation[part], communicator, peer, rank[part])
         if partners is None:
-            return token, False
-        whole[part] |= partners
-    return whole, True
+            return None
+        every[part] = partners
+    return every
 
 
 def _partner_tokens(

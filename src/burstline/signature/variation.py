@@ -8,46 +8,28 @@ from typing import Final
 
 import numpy as np
 
+from burstline.columns import Integers
 from burstline.signature.estimate import predict
-from burstline.signature.events import Events, Occurrences
-from burstline.signature.model import Measurement, Process, Signature, Stamps
+from burstline.signature.events import Occurrences
+from burstline.signature.model import Measurement, Process, Signature
 
 _PARTS: Final = 20  # of the run, each about as long as an early part
 _LEAST_PARTS: Final = 4
 
 
-def measurement_of(signature: Signature, events: Events) -> Measurement:
-    """What a signature run would have measured, had it been this run."""
-    return Measurement(
-        tuple(
-            Stamps(
-                process.rank,
-                process.counts,
-                events.boundaries(number)[process.counts],
-                int(events.init_ns[number]),
-                int(events.finalize_ns[number]),
-            )
-            for number, process in enumerate(signature.processes)
-        ),
-        0,
-        {},
-    )
-
-
-def drift_of(runs: Sequence[Events], found: Sequence[Occurrences]) -> float:
+def drift_of(runs: Sequence[Sequence[float]]) -> float:
     """How far parts as long as the early one lie from a steady course, on the worst process.
 
-    The root mean square over runs.
+    The root mean square over runs, of each the unsteadiness of its processes.
     """
-    worst = [max(_unsteadiness(run, *each) for each in enumerate(found)) for run in runs]
-    return _root_mean_square(worst)
+    return _root_mean_square([max(run) for run in runs])
 
 
-def _unsteadiness(events: Events, number: int, found: Occurrences) -> float:
+def unsteadiness(found: Occurrences, boundaries: Integers) -> float:
     """The standard deviation of the speed of parts of a process, as a share."""
     if not len(found.phase):
         return 0.0
-    duration = found.durations(events.boundaries(number)).astype(float)
+    duration = found.durations(boundaries).astype(float)
     weight = found.weights
     mean = np.bincount(found.phase, duration, len(found.names)) / np.maximum(weight, 1)
     usual = mean[found.phase]
@@ -67,16 +49,17 @@ def _unsteadiness(events: Events, number: int, found: Occurrences) -> float:
 
 
 def spread_of(
-    signature: Signature, runs: Sequence[Events], every: Sequence[tuple[Process, ...]]
+    signature: Signature,
+    every: Sequence[tuple[Process, ...]],
+    measured: Sequence[Measurement],
 ) -> float:
     """How far each base run predicts the others wrongly, root mean square of the shares."""
     errors = []
     for one, processes in enumerate(every):
         by_one = replace(signature, processes=processes, runs=1, spread=None)
-        for other, events in enumerate(runs):
+        for other, measurement in enumerate(measured):
             if other != one:
-                measured = measurement_of(signature, events)
-                error = predict(by_one, measured, estimator="ratio").estimate.error
+                error = predict(by_one, measurement, estimator="ratio").estimate.error
                 errors.append(error or 0.0)
     return _root_mean_square(errors)
 

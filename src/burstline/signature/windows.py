@@ -9,8 +9,6 @@ from typing import Final
 import numpy as np
 
 from burstline.columns import Integers, Mask, ordinal_within
-from burstline.model import Trace
-from burstline.signature.cut import cut_of, happens_before
 from burstline.signature.events import Events, Occurrences
 from burstline.signature.model import Phase, Process
 
@@ -20,7 +18,6 @@ MOST: Final = 200
 """Windows of a phase, spread over the early part."""
 COVERED: Final = 0.8
 """Part of the time of relevant phases whose phases a signature run meets at least."""
-_SLACK: Final = 0.05  # of the events, that a cut which nothing crosses may be later
 
 
 def early_end(
@@ -58,33 +55,6 @@ def windows_of(found: Occurrences, is_relevant: Mask, cut: int, most: int = MOST
     there = np.bincount(found.phase[usable], minlength=len(found.names))[found.phase[usable]]
     spread = (turn + 1) * most // there > turn * most // there
     return usable[spread | (there <= most)]
-
-
-def place_cut(
-    trace: Trace,
-    events: Events,
-    found: Sequence[Occurrences],
-    relevant: Sequence[Mask],
-    within: float,
-) -> tuple[Integers, int]:
-    """How many events each process makes, and how many messages are in flight then."""
-    spans, total = events.spans(), np.diff(events.begin)
-    shares = []
-    for number, (each, mask) in enumerate(zip(found, relevant, strict=True)):
-        boundaries = events.boundaries(number)
-        end = early_end(each, boundaries, int(spans[number]), mask, within)
-        shares.append((end - int(boundaries[0])) / max(int(spans[number]), 1))
-    # All stop at about the same moment, which is late enough for each of them.
-    moments = events.init_ns + np.ceil(min(max(shares), 1.0) * spans).astype(np.int64)
-    wanted = np.array(
-        [
-            np.clip(np.searchsorted(events.boundaries(number), moment), 1, total[number])
-            for number, moment in enumerate(moments.tolist())
-        ]
-    )
-    most = np.minimum(wanted + np.ceil(_SLACK * total).astype(np.int64), total)
-    cut = cut_of(happens_before(trace, events), wanted, most)
-    return np.minimum(cut.counts, total), cut.crossing
 
 
 def process_up_to(
