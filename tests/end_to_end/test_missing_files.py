@@ -28,6 +28,7 @@ TAKES = {
     ("table", "scheduler"): ("table here.store -o new.csv --scheduler I",),
     ("info", "scheduler"): ("info here.store --scheduler I",),
     ("matrix", "scheduler"): ("matrix here.store --scheduler I",),
+    ("phases", "scheduler"): ("phases here.store --scheduler I",),
     ("histogram", "scheduler"): ("histogram here.store --scheduler I",),
     ("plot", "trace"): ("plot I",),
     ("flame", "trace"): ("flame I", "flame I -o new.svg"),

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from itertools import pairwise
 
+import numpy as np
 import pyarrow as pa
 import pytest
 from hypothesis import given
@@ -16,8 +17,11 @@ from burstline.matrix import matrix_of, messages_summed
 from burstline.merge import PartSums, Shared, burst_parts
 from burstline.model import TABLES, schema
 from burstline.selection import of_locations
+from burstline.signature import phases, phases_by_parts
 from burstline.summary import summary_of, summed
+from burstline.testing import trace_of
 from random_traces import traces
+from simulator import simulate
 
 POLLS = {"poll_gap_ns": 5_000}
 FOLDS = {
@@ -92,6 +96,33 @@ def test_folds_of_parts_are_joined_to_that_of_the_whole(name, story):
         return join(trace, folded or [fold(trace)])
 
     assert said(in_parts) == said(lambda: join(trace, [fold(trace)]))
+
+
+@given(st.integers(0, 5_000), st.lists(st.integers(0, 8), max_size=3), st.floats(0.01, 1))
+@pytest.mark.parametrize("method", ["loops", "epas"])
+def test_phases_of_parts_are_those_of_the_whole(method, seed, borders, within):
+    trace = trace_of(simulate(seed).text)
+    process = trace.arrays("locations", "process")[0]
+    between = np.flatnonzero(np.diff(process, prepend=-1, append=-1))  # borders of processes
+    chosen = {int(between[border % len(between)]) for border in borders}
+    ranges = [range(*ends) for ends in pairwise(sorted({0, *chosen, len(process)}))]
+    options = {
+        "method": method, "similarity": None, "key": "operation", "min_share": 0.01,
+        "within": within, "windows": 9,
+    }  # fmt: skip
+
+    def parts(fold, each=None):
+        for own, chosen in zip(each or [{}] * len(ranges), ranges, strict=True):
+            yield fold(of_locations(trace, chosen), whole=trace, locations=chosen, **own)
+
+    def said_of(work):
+        try:
+            return work().as_dict()
+        except BurstlineError as error:
+            return str(error)
+
+    in_parts = said_of(lambda: phases_by_parts(trace, parts, application=None, **options))
+    assert in_parts == said_of(lambda: phases(trace, **options))
 
 
 @given(divided())

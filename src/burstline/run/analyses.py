@@ -18,7 +18,7 @@ from burstline.model import POLL_GAP_NS, Trace
 from burstline.progress import Progress
 from burstline.quantities import format_bytes
 from burstline.run.needs import CLOCKED, COPIES_REPLAYED, DETECTED, REPLAYED, Needs
-from burstline.signature import phases
+from burstline.signature import Phases, phases, phases_by_parts
 from burstline.structure import detect, loop_table
 from burstline.summary import Summary, require_span, summary_of, summed
 from burstline.synchronisation import graph_of
@@ -45,6 +45,14 @@ class Run(Protocol):
 
     def parts(self, fold: Callable[..., _Folded], **options: Any) -> Iterable[_Folded]:  # noqa: ANN401 -- as fold
         """What a fold makes of each part of the trace, in order."""
+        ...
+
+    def divided(self, needs: Needs) -> list[range] | None:
+        """The locations of each part, where it is not looked at as a whole."""
+        ...
+
+    def require(self, needs: Needs | None) -> None:
+        """Refuse what does not fit."""
         ...
 
     def room(self, needs: Needs) -> tuple[int, int]:
@@ -174,6 +182,16 @@ def _lines(run: Run, **detection: Any) -> LineTimes:  # noqa: ANN401 -- as detec
     return line_times(run.ask("timeline"), structure)
 
 
+def _phases(run: Run, **options: Any) -> Phases:  # noqa: ANN401 -- as phases
+    """The phases, of a large run part by part: all but those of all processes together."""
+    ranges = None if options["method"] == "pas2p" else run.divided(_REPLAYED)
+    if ranges is None:
+        run.require(_REPLAYED)
+        return phases(run.trace, **options)
+    parts = partial(run.parts, ranges=ranges, with_whole=True)
+    return phases_by_parts(run.trace, parts, **options)
+
+
 def _cost_of_looking_s(summary: Summary) -> float:
     """About how long finding loops and waits keeps a processor busy, s."""
     calls = sum(totals.count for totals in summary.calls.values())
@@ -264,8 +282,6 @@ ANALYSES: Final[Mapping[str, Analysis]] = {
         needs=lambda _: _PIECES,
         asks=("timeline", "graph", "waits"),
     ),
-    "phases": Analysis(
-        lambda run, **options: phases(run.trace, **options), _PHASES, lambda _: _REPLAYED
-    ),
+    "phases": Analysis(_phases, _PHASES),
 }
 """Everything that can be asked of a run, by name."""

@@ -12,6 +12,8 @@ from itertools import pairwise
 from pathlib import Path
 from typing import Any, Final, NamedTuple
 
+import numpy as np
+
 from burstline import formats, selection
 from burstline.errors import InconsistentTraceError, ParameterError
 from burstline.formats import store
@@ -44,9 +46,9 @@ class Part(NamedTuple):
     options: Mapping[str, Any]
 
 
-def folded(part: Part) -> Any:  # noqa: ANN401 -- what the fold makes
-    """What becomes of a part; the store stays open for the next one."""
-    whole = _opened(part.path, part.stamp, part.memory)
+def folded(part: Part, whole: Trace | None = None) -> Any:  # noqa: ANN401 -- as the fold
+    """What becomes of a part of a trace; a store that is opened stays so for the next one."""
+    whole = whole or _opened(part.path, part.stamp, part.memory)
     beside = {"whole": whole, "locations": part.locations} if part.with_whole else {}
     return part.fold(selection.of_locations(whole, part.locations), **beside, **part.options)
 
@@ -58,17 +60,23 @@ def _opened(path: Path, stamp: tuple[int, int], memory: int | None) -> Trace:
     return formats.read(path, raw=False, memory=memory, threads=1)
 
 
-def divided(path: Path, workers: int) -> list[range]:
+def divided(trace: Trace, path: Path, workers: int, *, least: int = 1) -> list[range]:
     """All locations of a store in ranges of about equal work, a few for each worker.
 
-    The borders are those of its parts: each is read by one worker alone.
+    There are at least so many, if its parts are: the borders are those of them, for each is
+    read by one worker alone. No process has locations on both sides of one.
     """
     locations, stretches = store.stretches_of(path, _TABLES)
     rows = sum(count for _, count in stretches)
-    wanted = max(rows // (workers * _PARTS_EACH), _LEAST_ROWS)
+    wanted = min(max(rows // max(workers * _PARTS_EACH, 1), _LEAST_ROWS), rows // least)
+    (process,) = trace.arrays("locations", "process")
+    number = np.unique(process, return_inverse=True)[1]
+    last = np.zeros(number.max(initial=0) + 1, np.int64)
+    np.maximum.at(last, number, np.arange(len(number)))
+    ends = np.maximum.accumulate(last[number])  # where all that has begun is complete
     borders, held = [0], 0
     for begin, count in stretches:
-        if held >= wanted and begin > borders[-1]:
+        if held >= wanted and begin > borders[-1] and ends[begin - 1] < begin:
             borders.append(begin)
             held = 0
         held += count

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Callable, Iterable, Iterator, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from concurrent.futures import Future
 from contextlib import ExitStack, closing
 from pathlib import Path
@@ -39,6 +39,8 @@ _Folded = TypeVar("_Folded")
 _OF_A_PART: Final = Needs(dict.fromkeys(ANALYSED, 1.0), 2.0)
 """Of a part that is gone through: its tables, as they are loaded and as they are selected."""
 _COPIES_SELECTED: Final = 3
+_COPIES_OF_A_PART: Final = 2
+"""Beside a part there is what was found in others."""
 
 
 def open(  # noqa: A001 -- a run, as a file
@@ -270,31 +272,59 @@ class Run:
         """Whether workers fold its parts: those of a whole store that has any."""
         return self._workers is not None and not self._region and self.chosen is None
 
+    def divided(self, needs: Needs) -> list[range] | None:
+        """The locations of each part, where workers share it or it needs more memory at once.
+
+        None where it is looked at as a whole: it fits, or is no whole store.
+        """
+        if self._region or self.chosen is not None or not self.path:
+            return None
+        if not self.whole.is_stored:
+            return None
+        needed = bytes_needed(self.whole, needs.tables, needs.copies, {})
+        allowed, workers = self.memory, 0
+        if self._workers is not None:
+            allowed, workers = self._workers.memory_each or needed, self._workers.count
+        elif needed <= allowed:
+            return None
+        least = -(-needed // max(allowed // _COPIES_OF_A_PART, 1))
+        return divided(self.whole, Path(self.path), workers, least=max(least, 1))
+
     def parts(
         self,
         fold: Callable[..., _Folded],
         *,
         with_whole: bool = False,
+        ranges: Sequence[range] | None = None,
+        each: Sequence[Mapping[str, Any]] | None = None,
         **options: Any,  # noqa: ANN401 -- as fold
     ) -> Iterator[_Folded]:
         """What a fold makes of each part of the trace, in the order of locations.
 
-        Without workers there is one part. A region of interest is one, too: it was selected
-        here. The fold gets the trace that a part is of as `whole`, and its `locations`, if that
-        is asked for.
+        Without workers there is one part, unless `ranges` divide it. A region of interest is
+        one, too: it was selected here. The fold gets the trace that a part is of as `whole`,
+        and its `locations`, if that is asked for; options of some parts alone are in `each`.
         """
-        if self._workers is None or not self.is_shared:
+        if ranges is None and not self.is_shared:
             if with_whole:
                 options |= {"whole": self.whole, "locations": None}
             yield fold(self.trace, progress=self.progress, **options)
             return
         path = Path(self.path).absolute()
-        stamp, each = store.stamp_of(path), self._workers.memory_each
+        if ranges is None:
+            ranges = divided(self.whole, path, self._workers.count if self._workers else 0)
+        stamp = store.stamp_of(path)
+        memory = self.memory if self._workers is None else self._workers.memory_each
         parts = [
-            Part(path, stamp, locations, each, fold, with_whole, options)
-            for locations in divided(path, self._workers.count)
+            Part(path, stamp, locations, memory, fold, with_whole, {**options, **own})
+            for locations, own in zip(ranges, each or [{}] * len(ranges), strict=True)
         ]
         self.progress.step("Parts", len(parts), "parts")
+        if self._workers is None:
+            for part in parts:
+                yield folded(part, self.whole)
+                self.progress.advance(1)
+            return
         with closing(self._workers.in_order(folded, parts, progress=self.progress)) as done:
             yield from done
 

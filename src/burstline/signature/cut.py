@@ -173,7 +173,7 @@ def place_cut(trace: Trace, places: Callable[[int], Near]) -> Cut:
         near = places(times)
         wanted, most, bound = near.counts
         cut = cut_of(happens_before(trace, near), wanted, most)
-        if (cut.counts <= bound).all():
+        if (cut.counts <= bound).all() or (bound > near.total).all():
             return Cut(np.minimum(cut.counts, near.total), cut.crossing)
         times *= _FARTHER
 

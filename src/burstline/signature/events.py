@@ -36,6 +36,7 @@ from burstline.model import (
     COUNTED,
     IMMEDIATE_SENDS,
     NAMES,
+    POLL_COLUMNS,
     POLL_GAP_NS,
     Trace,
     computing_in,
@@ -199,22 +200,22 @@ class Told:
 
 def told_by(trace: Trace) -> Told:
     """What a trace, or some locations of it, tells of a run."""
-    (location,) = trace.arrays("calls", "location")
-    codes, names = coded(trace.table("calls")["operation"])
-    callers = np.flatnonzero(np.bincount(location[_are_counted(names)[codes]]))
-    applications = trace.arrays("locations", "application")[0][callers]
-    bursts = trace.table("bursts")
-    has_call = numpy_columns(bursts, "call_after")[0] >= 0
-    counted = {
-        name: int(np.count_nonzero((numpy_columns(bursts, name)[0] > 0) & has_call))
-        for name in _work_counters(trace.counter_names)
-    }
-    lasting = computing_in(bursts, POLL_GAP_NS) > 0
-    return Told(
-        frozenset(applications.tolist()),
-        int(np.count_nonzero(lasting & has_call)),
-        counted,
-    )
+    applications = trace.arrays("locations", "application")[0]
+    calling: set[int] = set()
+    for calls in trace.batches("calls", ["location", "operation"]):
+        codes, names = coded(calls["operation"])
+        (location,) = numpy_columns(calls, "location")
+        callers = np.flatnonzero(np.bincount(location[_are_counted(names)[codes]]))
+        calling.update(applications[callers].tolist())
+    counted = dict.fromkeys(_work_counters(trace.counter_names), 0)
+    lasting = 0
+    for bursts in trace.batches("bursts", [*POLL_COLUMNS, "call_after", *counted]):
+        has_call = numpy_columns(bursts, "call_after")[0] >= 0
+        lasting += int(np.count_nonzero(computing_in(bursts, POLL_GAP_NS)[has_call]))
+        for name in counted:
+            (values,) = numpy_columns(bursts, name)
+            counted[name] += int(np.count_nonzero((values > 0) & has_call))
+    return Told(frozenset(calling), lasting, counted)
 
 
 def events_of(trace: Trace, application: int | None = None) -> Events:

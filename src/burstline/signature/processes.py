@@ -25,6 +25,7 @@ METHODS: Final = ("loops", "epas", "pas2p")
 Method = Literal["loops", "epas", "pas2p"]
 _LEAST_WITHIN: Final = 0.001
 _SLACK: Final = 0.05  # of the events, that a cut which nothing crosses may be later
+_TABLES: Final = ("calls", "locations", "call_paths", "communicators")
 _Made = TypeVar("_Made")
 
 
@@ -248,7 +249,7 @@ def source_in_parts(trace: Trace, parts: Parts, application: int | None) -> Sour
         given = [
             {"of_events": of_events, "asked": asked, "options": options} for options in each
         ]
-        return parts(_asked_of_part, given)
+        return parts(_asked_of_part, each=given)
 
     return Source(trace, told.counter(), len(every), ask)
 
@@ -267,4 +268,6 @@ def _asked_of_part(
     **_: object,
 ) -> _Made:
     """What a method of :class:`Processes` tells of those of a part."""
-    return asked(Processes.of(trace, events_in(trace, **of_events), locations), **options)
+    names = [*_TABLES, "bursts"] if of_events["has_work"] else _TABLES
+    held = Trace({name: trace.table(name) for name in names})  # a store loads what is asked
+    return asked(Processes.of(held, events_in(held, **of_events), locations), **options)

@@ -25,10 +25,12 @@ examples:
   burstline phases run.store --method pas2p          over all processes together
   burstline phases run.prv --method epas --similarity 0.95 --key full
   burstline phases run.prv --format json | python -m json.tool
+  burstline phases run.store --scheduler local:4     by workers, each some ranks
 """
 OPTIONS: Final = (
     usage.TRACE
     | usage.FORMAT
+    | usage.WORKERS
     | {
         "--app N": "only this application, from 0",
         "--top N=20": "phases to show (20)",
