@@ -20,9 +20,9 @@ from experiments.workers.one_node_slurm import slurm
 import burstline
 from burstline.cli import main
 from burstline.distribution import workers, workers_of
-from burstline.errors import NotEnoughDataError, WorkersError
+from burstline.errors import MemoryBudgetError, NotEnoughDataError, WorkersError
 from burstline.formats.store import folder as folder_module
-from burstline.run import parts
+from burstline.run import needs, parts
 
 HERE = Path(__file__)
 SHIPPED = files("burstline") / "data" / "lulesh_8r.prv.gz"
@@ -107,6 +107,19 @@ def test_a_notebook_asks_a_client(two, stores):
     assert repr(found) == repr(expected)
     assert found.largest == expected.largest
     assert found.ranks == expected.ranks
+
+
+@pytest.mark.parametrize("name", ["lulesh", "made"])
+def test_phases_of_a_store_that_does_not_fit_are_found_part_by_part(name, stores):
+    whole = burstline.open(stores[name])
+    needed = needs.bytes_needed(whole.whole, needs.REPLAYED, needs.COPIES_REPLAYED, {})
+    run = burstline.open(stores[name], memory=needed // 3)
+
+    assert run.phases().as_dict() == whole.phases().as_dict()
+
+    assert len(run.divided(needs.Needs(needs.REPLAYED, needs.COPIES_REPLAYED))) > 3
+    with pytest.raises(MemoryBudgetError):
+        run.phases(method="pas2p")
 
 
 @pytest.mark.usefixtures("many_parts")
