@@ -8,7 +8,7 @@ from hypothesis import strategies as st
 
 import burstline
 from burstline.model import COUNTED
-from burstline.signature import events_of
+from burstline.signature import events_of, signature_of
 from burstline.signature.cut import cut_of, happens_before, places_near
 from burstline.testing import trace_of
 from simulator import simulate
@@ -101,6 +101,23 @@ def test_messages_that_are_always_on_their_way_are_counted():
     assert strict.counts.tolist() == total.tolist()
     assert least.crossing == 2 * 2
     assert crossing(trace, events, least.counts) == (least.crossing, 0)
+
+
+def test_a_cut_is_looked_for_farther_than_where_it_is_expected():
+    # One rank sends to nobody a hundred times before it comes to where the other waits.
+    lines: list[list[str]] = [[], []]
+    for begin in range(0, 6000, 1000):
+        ends = f"{begin + 990} begin | {begin + 1000} end | {begin + 1000} leave"
+        sends = [
+            f"{begin + 9 * k} enter MPI_Send | {begin + 9 * k + 8} leave" for k in range(100)
+        ]
+        lines[1] += [*sends, f"{begin + 990} enter MPI_Barrier | {ends}"]
+        lines[0] += [f"{begin + 5} enter MPI_Barrier | {ends}"]
+    trace = trace_of(" | ".join(["ranks 2 | 0", *lines[0], "1", *lines[1]]))
+
+    found = signature_of([trace], within=0.2)
+
+    assert [process.cut for process in found.processes] == [2, 202]
 
 
 def pipelined(steps):
