@@ -6,11 +6,16 @@ What `tests/end_to_end/test_worked.py` records, as it is on a machine that nobod
 from __future__ import annotations
 
 import re
+from collections import Counter
 
 import pytest
 
 import burstline
 from burstline.testing import trace_of
+from burstline.timeline import timeline
+from burstline.timeline.kinds import Kind
+from command import burstline as burstline_command
+from halo import halo
 from verdicts import MS
 
 STEPS = 40
@@ -201,6 +206,35 @@ def test_the_first_sentence_names_the_function_of_the_slow_thread():
         assert "ank 0 causes " in said.sentence
         assert "assemble at worked.c:39" in said.sentence
         assert "smooth" not in said.sentence
+
+
+def test_a_timeline_names_the_function_that_samples_saw_most_in_each_piece():
+    trace = run(*map(imbalance, range(2)))
+    waits = burstline.wait_states(trace)
+    names = [*waits.profile.call_paths["function"].to_pylist(), "nothing"]
+
+    pieces = timeline(trace, waits).pieces.to_pylist()
+
+    seen = Counter(
+        (row["location"], names[-1 if row["function"] is None else row["function"]])
+        for row in pieces
+        if row["kind"] == Kind.COMPUTING
+    )
+    assert seen == {(0, "smooth"): STEPS, (1, "assemble"): STEPS}
+    assert {row["function"] for row in pieces if row["kind"] != Kind.COMPUTING} == {None}
+    bare = timeline(halo((100, 300)), burstline.wait_states(halo((100, 300)))).pieces
+    assert bare["function"].null_count == bare.num_rows
+
+
+def test_the_timeline_of_a_page_has_the_names_of_functions_that_samples_saw(tmp_path):
+    burstline.write(run(*map(imbalance, range(2))), tmp_path / "a.store")
+
+    done = burstline_command("report", tmp_path / "a.store", "-o", tmp_path / "a.html")
+
+    assert done.returncode == 0, done.stderr
+    page = (tmp_path / "a.html").read_text(encoding="utf-8")
+    assert "the function that samples saw most in it" in page
+    assert '["assemble at worked.c:39","",""," in assemble at worked.c:39"]' in page
 
 
 def test_of_a_sound_program_nobody_is_blamed():

@@ -196,6 +196,7 @@ def long_line(pieces, lanes):
             "call_path": nothing,
             "call": nothing,
             "wait": nothing,
+            "function": nothing,
         }
     )
     end = each * 1000

@@ -2,19 +2,21 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from typing import Final
 
 import numpy as np
 import pyarrow as pa
 
-from burstline.columns import UNKNOWN, AnyIntegers, Integers, take, to_numpy
+from burstline.columns import UNKNOWN, AnyIntegers, Integers, distinct, take, to_numpy
 from burstline.errors import ParameterError
 from burstline.model import Trace
 from burstline.synchronisation import Graph, Sync, graph_of
 from burstline.timeline.kinds import KIND_OF_WAIT, Kind, kinds_of_calls, kinds_of_nodes
 from burstline.timeline.result import Timeline
+from burstline.timeline.sums import piece_at
 from burstline.timeline.tiling import Spans, painted, sorted_spans, tiles
-from burstline.waits import Nodes, Waits, time_line, with_computation
+from burstline.waits import Nodes, Waits, functions_on, time_line, with_computation
 
 _Kinds = AnyIntegers
 _OF_MESSAGES: Final = [
@@ -115,7 +117,36 @@ def timeline_of(graph: Graph, waits: Waits) -> Timeline:
         }
     )
     messages = trace.table("messages").select(_OF_MESSAGES)
-    return Timeline(first, last, baseline, table, waits, trace.locations, messages)
+    made = Timeline(first, last, baseline, table, waits, trace.locations, messages)
+    seen = _nullable(_functions_seen(trace, made))
+    return replace(made, pieces=table.append_column("function", seen))
+
+
+def _functions_seen(trace: Trace, line: Timeline) -> Integers:
+    """By piece, the call path of the function that samples saw most in it; none without."""
+    found = np.full(line.pieces.num_rows, UNKNOWN, np.int64)
+    paths = line.waits.profile.call_paths.select(["function", "file"]).to_pylist()
+    nodes = {
+        (place, *paths[node].values()): node for node, place in line.waits.places.placed.items()
+    }
+    if not nodes or not trace.rows("samples"):
+        return found
+    location, time_ns, periods, path = trace.arrays(
+        "samples", "location", "time_ns", "periods", "call_path"
+    )
+    frames = trace.call_paths.select(["parent", "function", "file"]).to_pylist()
+    piece = piece_at(line, location, np.clip(time_ns, line.first_ns, line.last_ns))
+    columns = piece, take(functions_on(frames), path)
+    first, group = distinct(*columns)
+    seen = np.zeros(len(first), np.int64)
+    np.add.at(seen, group, periods)
+    places = to_numpy(line.pieces["call_path"].fill_null(UNKNOWN))
+    for row in first[np.argsort(seen, kind="stable")].tolist():  # the last one is seen most
+        where, frame = (int(column[row]) for column in columns)
+        name = frames[frame]["function"], frames[frame]["file"]
+        if frame >= 0 and (node := nodes.get((int(places[where]), *name))) is not None:
+            found[where] = node
+    return found
 
 
 def _observed(trace: Trace) -> tuple[int, int]:

@@ -36,10 +36,11 @@ class Timeline(Documented):
         From the first end of MPI_Init to the last begin of MPI_Finalize; all of the time where
         the trace does not hold both.
     pieces : pyarrow.Table
-        `location, start_ns, end_ns, kind, call_path, call, wait`, by location and start. `kind`
-        is a position in :data:`KINDS`; the call path is a row of the waits' profile; `call` is
-        the ordinal of the call of MPI on its location, and `wait` a row of the waits'
-        `instances`, null for none.
+        `location, start_ns, end_ns, kind, call_path, call, wait, function`, by location and
+        start. `kind` is a position in :data:`KINDS`; the call path is a row of the waits'
+        profile, and so is `function`, that which samples saw most in a piece; `call` is the
+        ordinal of the call of MPI on its location, and `wait` a row of the waits' `instances`;
+        null for none.
     waits : Waits
         Where the program waits.
     locations, messages : pyarrow.Table

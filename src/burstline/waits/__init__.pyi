@@ -43,4 +43,5 @@ from burstline.waits.regression import fitted as fitted
 from burstline.waits.result import Modelled as Modelled
 from burstline.waits.sampled import Sampled as Sampled
 from burstline.waits.sampled import function_of as function_of
+from burstline.waits.sampled import functions_on as functions_on
 from burstline.waits.times import Nodes as Nodes

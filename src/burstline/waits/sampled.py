@@ -73,7 +73,7 @@ def functions_in_constructs(trace: Trace, sync: Sync) -> dict[int, dict[int, Sam
     node = np.where(is_construct, sync.regions.node, UNKNOWN)
     around = take(node, region_at(trace, sync, location, time_ns))
     frames = trace.table("call_paths").to_pylist()
-    function = take(_functions(frames), path)
+    function = take(functions_on(frames), path)
     inside = np.flatnonzero((around >= 0) & (function >= 0))
     columns = around[inside], function[inside], location[inside]
     found = {
@@ -158,7 +158,7 @@ def _seen(
     )
     stretch = _stretch_of(stops, rows, location, time_ns)
     frames = trace.table("call_paths").to_pylist()
-    function = take(_functions(frames), path)
+    function = take(functions_on(frames), path)
     seen = np.flatnonzero((stretch >= 0) & (function >= 0))
     return frames, stretch[seen], location[seen], function[seen], periods[seen]
 
@@ -233,7 +233,7 @@ def _stretch_of(
     return found
 
 
-def _functions(frames: Sequence[Mapping[str, object]]) -> Integers:
+def functions_on(frames: Sequence[Mapping[str, object]]) -> Integers:
     """The row of the innermost function with a known source on each call path, or its own."""
     known: list[int] = []
     for row, frame in enumerate(frames):

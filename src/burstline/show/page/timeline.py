@@ -112,10 +112,13 @@ def _note(line: Timeline, steps: Steps | None) -> str:
         if steps
         else ""
     )
+    seen = ""
+    if line.pieces["function"].null_count < line.pieces.num_rows:
+        seen = " Computing has the name of the function that samples saw most in it."
     return (
         f"Each row is a rank or thread; time counts from the {begin}. Where a "
         "pixel holds more than one call, it is divided by time: the shares of all kinds, none "
-        f"left out, computing at the bottom. Hatched: waits whose cause is known.{marks}"
+        f"left out, computing at the bottom. Hatched: waits whose cause is known.{marks}{seen}"
     )
 
 
@@ -229,7 +232,9 @@ def _places(line: Timeline, call_paths: list[int]) -> list[list[str]]:
         name, where, callers = places.parts(path)
         around = " ← ".join((callers or [])[:_MOST_CALLERS])
         said = f" at {where}" if where else f" in {name}"
-        if callers is None:
+        if path in line.waits.places.placed:
+            said = f" in {name}"
+        elif callers is None:
             said = f" {name.removeprefix('computing ')}"
         made.append([printable(each, limit=_LONGEST) for each in (name, where, around, said)])
     return made

@@ -151,9 +151,11 @@ class _Rows(NamedTuple):
     @classmethod
     def of(cls, line: Timeline) -> _Rows:
         """All of them."""
-        location, start, end, kind, *ids = (to_numpy(line.pieces[name]) for name in cls._fields)
-        path, call = (column.astype(np.int64) for column in ids)
-        return cls(location, start, end, kind, path, call)
+        location, start, end, kind, *ids = (
+            to_numpy(line.pieces[name]) for name in (*cls._fields, "function")
+        )
+        path, call, function = (column.astype(np.int64) for column in ids)
+        return cls(location, start, end, kind, np.where(function >= 0, function, path), call)
 
     def at(self, rows: Integers | slice) -> _Rows:
         """The same of some of them."""
