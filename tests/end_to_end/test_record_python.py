@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 import os
 import re
 import subprocess
@@ -10,6 +9,7 @@ import sys
 from pathlib import Path
 
 import pytest
+from experiments.python.stacks import same_stacks
 
 PROGRAMS = Path(__file__).parents[1] / "record" / "python"
 
@@ -33,46 +33,6 @@ def site(request, tmp_path):
         "LD_LIBRARY_PATH": f"{tmp_path}:{os.environ.get('LD_LIBRARY_PATH', '')}",
     }
     return found
-
-
-def path_of(rows, row):
-    """The frames of a call path, innermost first."""
-    frames = []
-    while row is not None:
-        frames.append(tuple(rows[row][name] for name in ("function", "file", "line")))
-        row = rows[row]["parent"]
-    return frames
-
-
-def stacks_of(trace, rank):
-    """The call paths of the barriers of each thread of a rank."""
-    rows, threads = trace.table("call_paths").to_pylist(), {}
-    ranks = [row["rank"] for row in trace.table("locations").to_pylist()]
-    for call in trace.calls.to_pylist():
-        if call["operation"] == "MPI_Barrier" and ranks[call["location"]] == rank:
-            path = path_of(rows, call["call_path"])
-            threads.setdefault(call["location"], []).append(path)
-    return list(threads.values())
-
-
-def of_program(stacks, depth):
-    """Stacks as a trace has them: without machinery of imports, names without their scope."""
-    return [
-        [
-            (name.rpartition(".")[2], file.rpartition("/")[2], line)
-            for name, file, line in stack
-            if file is not None and not file.startswith("<frozen ") and not file.endswith(".c")
-        ][:depth]
-        for stack in stacks
-    ]
-
-
-def same_stacks(trace, rank, written, depth=16):
-    """Whether the barriers of each thread of a rank have the frames that it wrote itself."""
-    said = [of_program(stacks, depth) for stacks in json.loads(written.read_text())]
-    found = [of_program(stacks, depth) for stacks in stacks_of(trace, rank)]
-    # the last barrier, of all ranks, is none of those that a rank wrote
-    return sorted(said) == sorted(each[: len(said[0])] for each in found)
 
 
 def test_frames_are_those_that_python_gives_at_every_call(site):

@@ -108,6 +108,38 @@ def test_the_name_of_the_library_tells_the_mpi(text, name):
 
 
 @pytest.mark.parametrize(
+    ("library", "symbols", "name"),
+    [
+        ("libmpi_cray.so.12", b"MPI_Init", "mpich"),
+        ("libmpi_gnu_123.so.12", b"PMPI_Init", "mpich"),
+        ("libmpi_abi.so.0", b"PMPI_Init", "abi"),
+        ("libsite-mpi.so.3", b"PMPI_Init\0ompi_mpi_comm_world", "openmpi"),
+        ("libmpi.so.80", b"MPI_Init\0ompi_mpi_comm_world", "openmpi"),
+        ("libmpifort.so.12", b"mpi_init_", None),
+    ],
+)
+def test_an_mpi_is_known_by_its_symbols_whatever_it_is_called(tmp_path, library, symbols, name):
+    (tmp_path / library).write_bytes(b"\x7fELF\0" + symbols + b"\0")
+
+    abi = mpi.abi_of_libraries(f"\t{library} => {tmp_path / library} (0x7f)\n\tlibc.so.6")
+
+    assert (abi and abi.name) == name
+
+
+def test_mpi4py_of_another_mpi_than_the_launchers_is_refused(tmp_path):
+    launcher = script(tmp_path / "mpirun", "echo HYDRA")
+    (tmp_path / "ring.py").write_text("from mpi4py import MPI\n")
+    (tmp_path / "libmpi.so.40").write_bytes(b"\0MPI_Init\0ompi_mpi_comm_world\0")
+    maps = script(tmp_path / "python3", f"echo {tmp_path}/libmpi.so.40")
+    words = [str(launcher), "-n", "2", "env", "A=b", str(maps), f"{tmp_path}/ring.py"]
+
+    with pytest.raises(ParameterError, match=r"uses Open MPI, but .* launcher of MPICH"):
+        checks.choose_abi(parse_command(words), None)
+    (tmp_path / "ring.py").write_text("import lammps\n")
+    assert checks.choose_abi(parse_command(words), None) is mpi.MPICH
+
+
+@pytest.mark.parametrize(
     ("text", "name"),
     [
         ("mpirun (Open MPI) 4.1.4", "openmpi"),

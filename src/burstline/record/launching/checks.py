@@ -19,6 +19,7 @@ _ORDER: Final = "verify_asan_link_order"
 _MOST_PATTERNS: Final = 4096
 _LONGEST_FILTER: Final = 1 << 16
 """As in ``native/settings.c``."""
+_MOST_SCRIPTS: Final = 100
 _LONGEST_FILE: Final = 1 << 20
 """With comments."""
 
@@ -180,7 +181,23 @@ def _abi_of(program: Sequence[str]) -> mpi.Abi | None:
         path = None if word.startswith("-") else mpi.executable(word)
         if path is not None and (abi := mpi.abi_of_program(path)):
             return abi
-    return None
+    return mpi.abi_of_python(program) if _names_mpi4py(program) else None
+
+
+def _names_mpi4py(program: Sequence[str]) -> bool:
+    """Whether a program in Python imports mpi4py, as far as the files in its folder tell."""
+    if (place := mpi.python_in(program)) is None:
+        return False
+    rest = program[place + 1 :]
+    script = next((Path(word) for word in rest if word.endswith(".py")), None)
+    if script is None or not script.is_file():
+        return "mpi4py" in " ".join(rest)
+    beside = sorted(script.parent.glob("*.py"))[:_MOST_SCRIPTS]
+    return any(
+        b"mpi4py" in path.read_bytes()
+        for path in (script, *beside)
+        if path.is_file() and os.access(path, os.R_OK)
+    )
 
 
 def _refuse_static(program: Sequence[str]) -> None:

@@ -2,7 +2,8 @@
 
 ::
 
-    ./app ──ldd──► libmpi.so.40 ──► Open MPI        mpirun ──--version──► HYDRA ──► MPICH
+    ./app ──ldd──► libmpi.so.40 ──its symbols──► Open MPI
+    mpirun ──--version──► HYDRA ──► MPICH
 
 The recorder is one shared object per binary interface (ABI): Open MPI's, MPICH's (Intel's,
 Cray's and MVAPICH's, too), and the one that MPI 5 standardises.
@@ -40,6 +41,7 @@ MPICH: Final = Abi(
     "mpich", "MPICH", r"(?:libmpi|libmpich)\.so\.12", ("mpicc.mpich", "mpicc", "mpiicc", "cc")
 )
 STANDARD: Final = Abi("abi", "the MPI-5 ABI", r"libmpi_abi\.so\.\d+", ("mpicc_abi",))
+_LIBRARY: Final = re.compile(r"(?<!\S)/\S*/lib[^/\s]*mpi[^/\s]*\.so[^/\s]*")
 ABIS: Final = {abi.name: abi for abi in (OPEN_MPI, MPICH, STANDARD)}
 
 
@@ -54,11 +56,26 @@ def libraries_of(path: Path) -> str:
 
 
 def abi_of_libraries(text: str) -> Abi | None:
-    """The MPI whose library a text names."""
+    """The MPI whose library a text names: by its symbols, or by its name if it is not there."""
+    for path in dict.fromkeys(_LIBRARY.findall(text)):
+        if abi := abi_of_symbols(Path(path)):
+            return abi
     for abi in ABIS.values():
         if re.search(rf"(?<![\w.-]){abi.library}(?![\w-])", text):
             return abi
     return None
+
+
+def abi_of_symbols(library: Path) -> Abi | None:
+    """The MPI that a library has, whatever it is called: Cray's, Intel's, a site's own."""
+    # linkers may keep a name as the end of another one
+    if not (names_symbol(library, b"MPI_Init") or names_symbol(library, b"PMPI_Init")):
+        return None
+    if names_symbol(library, b"ompi_mpi_comm_world"):
+        return OPEN_MPI
+    return (
+        STANDARD if library.name.startswith("libmpi_abi.") else MPICH
+    )  # both have its symbols
 
 
 def abi_of_launcher(path: Path) -> Abi | None:
@@ -75,15 +92,26 @@ def abi_of_version(text: str) -> Abi | None:
     return None
 
 
+def python_in(words: Sequence[str]) -> int | None:
+    """The place of an interpreter of Python in a program, behind ``env NAME=VALUE`` or not."""
+    for place, word in enumerate(words):
+        if re.fullmatch(r"python[\d.]*", Path(word).name):
+            return place
+        if Path(word).name != "env" and not re.fullmatch(r"\w+=.*", word):
+            return None
+    return None
+
+
 def abi_of_python(words: Sequence[str]) -> Abi | None:
     """The MPI that the mpi4py of a Python loads."""
-    if not words or not re.fullmatch(r"python[\d.]*", Path(words[0]).name):
+    place = python_in(words)
+    if place is None:
         return None
     code = (
         "import mpi4py; mpi4py.rc.initialize = False; from mpi4py import MPI; "
         "print(open('/proc/self/maps').read())"
     )
-    return abi_of_libraries(_answer([words[0], "-c", code]))
+    return abi_of_libraries(_answer([*words[: place + 1], "-c", code]))
 
 
 def is_elf(path: Path) -> bool:
