@@ -14,6 +14,7 @@ from burstline.identity import call_tree
 from recording import Site, environment
 
 PROGRAM = Path(__file__).parents[1] / "record" / "hybrid.c"
+TEAMS = PROGRAM.parents[1] / "record" / "teams.f90"
 RANKS, THREADS, TURNS = 2, 3, 2
 LOOPS = (101, 37, 50, 60, 2, 6)
 # The runtime was asked to clean up after dynamic schedules since clang 19.
@@ -168,9 +169,9 @@ def test_a_program_for_another_runtime_is_seen_where_that_can_stand_in(
 ):
     (folder,) = [word[2:] for word in openmp(clang) if word.startswith("-L")]
     program = on_open_mpi.build(PROGRAM.read_text(), "-O1", "-fopenmp")
-    on_open_mpi.settings |= {"LD_PRELOAD": f"{folder}/libomp.so"}
+    on_open_mpi.settings |= {"LD_LIBRARY_PATH": folder}
 
-    trace, _ = recorded(on_open_mpi, program)
+    trace, _ = recorded(on_open_mpi, program, "--openmp")
 
     times = Counter(row["role"] for row in regions(trace))
     once, each = RANKS * TURNS, RANKS * TURNS * THREADS
@@ -190,11 +191,32 @@ def test_it_is_said_where_a_runtime_tells_nothing_of_its_threads(on_open_mpi, cl
     assert "libgomp.so.1, which tells nothing of its threads" in said
     code, printed, _ = on_open_mpi.burstline("info", "app.prv")
     assert "openmp_not_recorded" in printed
+    for command_name in ("structure", "flame", "table"):
+        more = ["-o", "bursts.csv"] if command_name == "table" else []
+        code, _, said = on_open_mpi.burstline(command_name, "app.prv", *more)
+        assert code == 0, said
+        assert "OpenMP is that of libgomp.so.1" in said
     (folder,) = [word[2:] for word in openmp(clang) if word.startswith("-L")]
-    on_open_mpi.settings |= {"LD_PRELOAD": f"{folder}/libomp.so"}
-    code, _, said = on_open_mpi.record("--force", "--", *on_open_mpi.ranks(RANKS), program)
+    on_open_mpi.settings |= {"LD_LIBRARY_PATH": folder}
+    words = ["--openmp", "--force", "--", *on_open_mpi.ranks(RANKS), program]
+    code, _, said = on_open_mpi.record(*words)
     assert code == 0, said
     assert "nothing of its threads" not in said
+    assert "loops with a static schedule" in said
+
+
+def test_constructs_of_gfortran_are_recorded_as_often_as_they_ran(on_open_mpi, clang, openmp):
+    (folder,) = [word[2:] for word in openmp(clang) if word.startswith("-L")]
+    program = on_open_mpi.compile("mpif90", TEAMS, "-O1", "-fopenmp")
+    on_open_mpi.settings |= {"LD_LIBRARY_PATH": folder}
+
+    trace, _ = recorded(on_open_mpi, program, "--openmp")
+
+    times = Counter(row["role"] for row in regions(trace))
+    steps, threads = 15, 2
+    assert times["parallel"] == 2 * steps * RANKS
+    assert times["team"] == 2 * steps * RANKS * threads
+    assert times["loop"] == times["critical"] == times["single"] == steps * RANKS * threads
 
 
 def counted_iterations(trace):

@@ -22,6 +22,7 @@ from burstline.errors import (
     plural,
     printable,
 )
+from burstline.model import SILENT_THREADS
 from burstline.quantities import format_bytes, format_ns
 from burstline.run import (
     ANALYSED,
@@ -45,6 +46,8 @@ if TYPE_CHECKING:
 
 DETECTION: Final = ("method", "eps", "scale", "rank_merge", "min_share")
 """Options that :func:`burstline.detect` takes as they are."""
+_JUDGING: Final = {"info", "waits", "report"}
+"""Commands that say of a trace how far it may be judged."""
 NAME_THE_LOOP: Final = "Name the loop, as `burstline structure` numbers it: --loop ID"
 
 
@@ -147,7 +150,19 @@ def read_trace(
     """A trace, by default the one that the arguments name; its defects are remembered there."""
     trace = burstline.read(arguments.trace if path is None else path, **options)
     note_defects(arguments, trace.defects.to_pylist(), path)
+    if arguments.command not in _JUDGING:
+        _note_unseen_threads(trace)
     return trace
+
+
+def _note_unseen_threads(trace: Trace) -> None:
+    """Say of a trace that threads of OpenMP are not in it."""
+    rows = trace.defects.to_pylist()
+    for name in [row["first"] for row in rows if row["kind"] == SILENT_THREADS][:1]:
+        show.note(
+            f"OpenMP is that of {printable(name)}, which tells nothing of its threads: what "
+            "they did, if it made any, is not in the trace"
+        )
 
 
 def note_defects(

@@ -31,6 +31,8 @@ WANTED: Final = {
     "all but these (of a program compiled with -finstrument-functions)",
     "--sample N": "call stacks of each thread, N in a second that it computes: they name the "
     "functions between calls (default: 250, which costs next to nothing; 0: none)",
+    "--openmp": "with LLVM's runtime of OpenMP in the place of GNU's, which tells nothing of "
+    "its threads: for programs of gcc and gfortran",
 }
 RECORDING: Final = MPI | WANTED
 """Options of any command that records a program."""
@@ -40,7 +42,9 @@ def recording_asked(arguments: usage.Arguments) -> str | None:
     """An option that was given and is about recording."""
     options = [option.split()[0] for option in RECORDING]
     names = {option: option.lstrip("-").replace("-", "_") for option in options}
-    given = (one for one, name in names.items() if getattr(arguments, name) is not None)
+    given = (
+        one for one, name in names.items() if getattr(arguments, name) not in {None, False}
+    )
     return next(given, None)
 
 
@@ -53,6 +57,7 @@ def settings_of(arguments: usage.Arguments) -> Settings:
         calls=arguments.calls,
         functions=None if functions is None else Path(functions),
         sample_hz=arguments.sample,
+        openmp=arguments.openmp,
         poll_gap_ns=None if gap is None else selection.parse_time(gap),
     )
 

@@ -19,7 +19,7 @@ from pathlib import Path
 from typing import IO, Any, Final, NamedTuple, TypeVar
 
 from burstline import formats
-from burstline.errors import ParameterError, plural
+from burstline.errors import ParameterError, plural, printable
 from burstline.executor import threads_allowed
 from burstline.formats import atomic, store
 from burstline.formats import raw as raw_files
@@ -41,6 +41,7 @@ from burstline.record.launching.command_line import (
     program_name,
     with_environment,
 )
+from burstline.record.launching.openmp import llvm_runtime, with_gnu_runtime
 from burstline.record.launching.session import (
     Ended,
     Survey,
@@ -93,6 +94,8 @@ class Settings:
         Bytes of the disk that stay free; default 2**30, or 1 % of a small disk.
     profile : bool
         Whether calls are only counted.
+    openmp : bool
+        Whether LLVM's runtime of OpenMP stands in for GNU's, which tells nothing of threads.
     """
 
     stack_depth: int | None = None
@@ -104,6 +107,7 @@ class Settings:
     block: int | None = None
     leave_free: int | None = None
     profile: bool = False
+    openmp: bool = False
 
     def variables(self) -> dict[str, str]:
         """What the recorder is told, as its variables; ParameterError if it cannot be."""
@@ -350,7 +354,12 @@ def recorded(
     finally:
         if not kept:
             shutil.rmtree(run.folder, ignore_errors=True)
-    said = (*missing_names(resolver, defects), *_troubles(ended, seen), *_costly_text(costly))
+    said = (
+        *missing_names(resolver, defects),
+        *(_openmp_text(command) if settings.openmp else ()),
+        *_troubles(ended, seen),
+        *_costly_text(costly),
+    )
     return Recording(path, code, said, seen, defects, counted, costly, settings)
 
 
@@ -410,8 +419,8 @@ def missing_names(resolver: Resolver, defects: Sequence[dict[str, Any]]) -> Iter
     for name in [row["first"] for row in defects if row["kind"] == schema.SILENT_THREADS]:
         yield (
             f"OpenMP is that of {name}, which tells nothing of its threads: what "
-            "they did, if it made any, is not in the trace. LLVM's library can stand in for "
-            "it: put LD_PRELOAD=libomp.so (on Debian libomp.so.5) before burstline record"
+            "they did, if it made any, is not in the trace. Record the program with `openmp`, "
+            "which puts LLVM's library in its place"
         )
 
 
@@ -429,7 +438,8 @@ def _prepared(
     recorder = shared_object(choose_abi(command, mpi))
     require_room((keep_raw or output).parent, settings.bytes_left_free())
     folder = make_folder(output, keep_raw)
-    environment = program_environment(variables, folder, recorder)
+    preloaded = [recorder, *([llvm_runtime()] if settings.openmp else [])]
+    environment = program_environment(variables, folder, *preloaded)
     started = with_environment(command, environment, launcher_abi(command))
     return _Prepared(started, folder, command)
 
@@ -437,6 +447,15 @@ def _prepared(
 def _defects(trace: Trace) -> list[dict[str, Any]]:
     defects: list[dict[str, Any]] = trace.defects.to_pylist()
     return defects
+
+
+def _openmp_text(command: Command) -> Iterator[str]:
+    """What stays unseen of a program of GNU's compilers, whatever runtime it has."""
+    if (program := with_gnu_runtime(command)) is not None:
+        yield (
+            f"{printable(program)} is built for GNU's OpenMP, in whose place LLVM's ran: its "
+            "loops with a static schedule, which ask no runtime, are no regions of their own"
+        )
 
 
 def _troubles(ended: Ended, run: Survey) -> Iterator[str]:

@@ -16,7 +16,7 @@ _OPTIONS: Final = {
     for name in (
         "by", "call_cost", "calls", "correct", "counter", "counters", "dataset",
         "features", "format", "functions", "iterations", "leave_free", "loop",
-        "memory", "min_match_rate", "min_share", "mpi", "papi", "ranks", "scaling",
+        "memory", "min_match_rate", "min_share", "mpi", "openmp", "papi", "ranks", "scaling",
         "slowest", "stack_depth", "top", "without",
     )
 }  # fmt: skip

@@ -375,12 +375,12 @@ def _end_of(left: int, detail: int) -> str | None:
 
 
 def program_environment(
-    settings: dict[str, str], folder: Path, recorder: Path
+    settings: dict[str, str], folder: Path, *preloaded: Path
 ) -> dict[str, str]:
     """The environment of a rank that is recorded."""
     inherited = {
         name: text for name, text in os.environ.items() if name.startswith("BURSTLINE_")
     }
     others = os.environ.get("LD_PRELOAD", "")
-    preload = f"{recorder}:{others}" if others else str(recorder)
+    preload = ":".join(filter(None, [*map(str, preloaded), others]))
     return inherited | settings | {"BURSTLINE_DIR": str(folder), "LD_PRELOAD": preload}
