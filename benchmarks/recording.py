@@ -24,9 +24,11 @@ from benchmarks.figures import Figure
 from benchmarks.inputs import Input
 from burstline.errors import NotEnoughDataError
 from burstline.record import MPICH, OPEN_MPI, Plan, abi_of_program, shared_object
+from burstline.record.launching.mpi import abi_of_python
 
 _NATIVE: Final = ROOT / "src" / "burstline" / "record" / "native"
 _SOURCES: Final = (ROOT / "benchmarks" / "recording" / "loop.c", _NATIVE / "work.c")
+_DEEP: Final = ROOT / "benchmarks" / "recording" / "deep.py"
 _FLAGS: Final = ("-std=gnu11", "-O2", "-rdynamic", "-DBURST_OF_PROGRAM", f"-I{_NATIVE}")
 _FRAMES: Final = "8"
 _TURNS: Final = "4"
@@ -80,6 +82,7 @@ def record(trace: Input) -> Iterator[Figure]:
                 for setting in settings:
                     _measure(setting, *found)
             yield from _figures(settings)
+        yield from _python(folder, rounds)
         yield from counting(folder, rounds, every_compiler=rounds > _QUICK_ROUNDS)
 
 
@@ -112,6 +115,33 @@ def _settings(folder: Path) -> list[_Setting]:
     counted = ({**_BARE, "BURSTLINE_COUNTERS": counters} for counters in _COUNTERS)
     found.extend(map(_Setting, _COUNTERS, counted, repeat(folder)))
     return found
+
+
+def _python(folder: Path, rounds: int) -> Iterator[Figure]:
+    """What the frames of a program in Python add to a call, where there is mpi4py."""
+    if (abi := abi_of_python([sys.executable])) is None:
+        sys.stderr.write("no mpi4py: what frames of Python cost is left out\n")
+        return
+    recorder = shared_object(abi)
+    costs = []
+    for _ in range(rounds):
+        bare, deep = (_deep(folder, recorder, depth) for depth in ("0", _FRAMES))
+        costs.append(deep - bare)
+    name = f"{_FRAMES} frames of Python"
+    yield Figure("record", name, median(costs), "ns", "<= 200")
+
+
+def _deep(folder: Path, recorder: Path, depth: str) -> float:
+    with tempfile.TemporaryDirectory(dir=folder) as raw:
+        settings = {**_BARE, "BURSTLINE_STACK_DEPTH": depth, "BURSTLINE_DIR": raw}
+        done = subprocess.run(
+            [sys.executable, _DEEP],
+            env=os.environ | settings | {"LD_PRELOAD": str(recorder)},
+            capture_output=True,
+            text=True,
+            check=True,
+        )
+    return float(done.stdout)
 
 
 def _measure(setting: _Setting, loop: Path, recorder: Path) -> None:

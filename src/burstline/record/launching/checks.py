@@ -43,6 +43,9 @@ def finds_mpi_itself(command: Command) -> str | None:
     """A program of the command that names MPI's functions and is not linked with them."""
     for program in command.programs():
         path = mpi.executable(program[0])
+        script = _script(program)
+        if script is not None and re.search(rb"ctypes[\s\S]*MPI_Init", script.read_bytes()):
+            return os.fspath(script)
         if (
             path is not None
             and mpi.names_symbol(path, b"dlsym")
@@ -184,14 +187,19 @@ def _abi_of(program: Sequence[str]) -> mpi.Abi | None:
     return mpi.abi_of_python(program) if _names_mpi4py(program) else None
 
 
+def _script(program: Sequence[str]) -> Path | None:
+    """The file that a program in Python runs."""
+    if mpi.python_in(program) is None:
+        return None
+    scripts = (Path(word) for word in program if word.endswith(".py"))
+    return next((path for path in scripts if path.is_file()), None)
+
+
 def _names_mpi4py(program: Sequence[str]) -> bool:
     """Whether a program in Python imports mpi4py, as far as the files in its folder tell."""
-    if (place := mpi.python_in(program)) is None:
-        return False
-    rest = program[place + 1 :]
-    script = next((Path(word) for word in rest if word.endswith(".py")), None)
-    if script is None or not script.is_file():
-        return "mpi4py" in " ".join(rest)
+    script = _script(program)
+    if script is None:
+        return mpi.python_in(program) is not None and "mpi4py" in " ".join(program)
     beside = sorted(script.parent.glob("*.py"))[:_MOST_SCRIPTS]
     return any(
         b"mpi4py" in path.read_bytes()

@@ -173,9 +173,9 @@ def require_ranks(run: Survey, unseen: str | None = None) -> None:
         )
     if not run.ranks:
         reason = _reason(run, unseen) or (
-            "the program does not call MPI, has MPI linked into "
-            "itself, uses another MPI than the recorder is for (`mpi`), finds no room "
-            f"on the disk, or runs without the recorder: {_STRIPPED}"
+            "the program does not call MPI, has MPI linked into itself, looks its functions up "
+            "in its library (dlsym, ctypes, ccall), uses another MPI than the recorder is for "
+            f"(`mpi`), finds no room on the disk, or runs without the recorder: {_STRIPPED}"
         )
         raise NotEnoughDataError(f"no rank recorded anything: {reason}")
 
@@ -204,7 +204,8 @@ def _reason(run: Survey, unseen: str | None) -> str | None:
         return None
     return (
         f"{printable(unseen)} is not linked with MPI and looks its functions up by dlsym, "
-        "which passes the recorder over. Link it with MPI (mpicc), or ask RTLD_DEFAULT for them"
+        "which passes the recorder over. Link it with MPI (mpicc), or ask RTLD_DEFAULT for "
+        "them (in ctypes: load the library with RTLD_GLOBAL, and ask CDLL(None))"
     )
 
 

@@ -22,11 +22,11 @@ static uint32_t count;
 /* The reader leaves out what is missed here. */
 static int is_library(const char *path) {
     static const char *const names[] = {
-        "libmpi",   "libpmpi",      "libmpi_mpifh", "libmpi_usempi", "libmpi_usempif08",
-        "libmpich", "libmpi_cxx",   "libmpi_abi",   "libmpifort",    "libmpi_usempi_ignore_tkr",
-        "libmpicxx", "libmpichfort", "libmpichf90",  "libmpichcxx"};
+        "libmpi",    "libpmpi",      "libpmpi_abi", "libmpich",   "libmpifort",
+        "libmpicxx", "libmpichfort", "libmpichf90", "libmpichcxx"};
     const char *slash = strrchr(path, '/'), *name = slash == NULL ? path : slash + 1;
     const size_t bytes = strcspn(name, ".-");
+    if (strncmp(name, "libmpi_", 7) == 0) return 1; /* Cray's have the compiler in their name */
     for (unsigned i = 0; i < sizeof names / sizeof *names; ++i)
         if (strlen(names[i]) == bytes && memcmp(names[i], name, bytes) == 0) return 1;
     return 0;

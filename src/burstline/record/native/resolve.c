@@ -4,8 +4,11 @@
 #endif
 
 #include <dlfcn.h>
+#include <limits.h>
+#include <link.h>
 #include <pthread.h>
 #include <stddef.h>
+#include <string.h>
 #include <sys/resource.h>
 #include <time.h>
 
@@ -30,24 +33,42 @@ int burst_was_kept_off(uint64_t now, uint64_t stretch) {
            stretch - stretch / 8 < burst_polls.off_cpu - before.off_cpu + burst_settings.poll_gap;
 }
 
-#if defined(OPEN_MPI)
-static const char* const libraries[] = {"libmpi.so.40", "libmpi.so.80", "libmpi.so", NULL};
-#elif defined(MPI_ABI_VERSION)
-static const char* const libraries[] = {"libmpi_abi.so.1", "libmpi_abi.so", NULL};
-#else
-static const char* const libraries[] = {"libmpi.so.12", "libmpich.so.12", "libmpich.so",
-                                        "libmpi.so", NULL};
-#endif
+#define MOST_LIBRARIES 16
+
+/* Libraries of MPI by whatever name: those that are loaded and have it in their name. */
+struct libraries {
+    unsigned count;
+    char path[MOST_LIBRARIES][PATH_MAX];
+};
+
+static int add_library(struct dl_phdr_info* info, size_t size, void* with) {
+    struct libraries* found = with;
+    const char* path = info->dlpi_name == NULL ? "" : info->dlpi_name;
+    const char *slash = strrchr(path, '/'), *name = slash == NULL ? path : slash + 1;
+    (void)size;
+    if (strncmp(name, "lib", 3) != 0 || strstr(name, "mpi") == NULL ||
+        strncmp(name, "libburst-", 9) == 0 || strlen(path) >= PATH_MAX)
+        return 0;
+    strcpy(found->path[found->count++], path);
+    return found->count == MOST_LIBRARIES;
+}
 
 /* Modules opened with RTLD_LOCAL hide their MPI from RTLD_NEXT. */
 static void* find(const char* name, void* where_first) {
     void* found = dlsym(where_first, name);
-    for (int i = 0; found == NULL && libraries[i] != NULL; ++i) {
-        void* library = dlopen(libraries[i], RTLD_LAZY | RTLD_NOLOAD);
+    if (found != NULL) return found;
+    static struct libraries libraries; /* under the lock */
+    static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
+    pthread_mutex_lock(&lock);
+    libraries.count = 0;
+    dl_iterate_phdr(add_library, &libraries);
+    for (unsigned i = 0; found == NULL && i < libraries.count; ++i) {
+        void* library = dlopen(libraries.path[i], RTLD_LAZY | RTLD_NOLOAD);
         if (library == NULL) continue;
         found = dlsym(library, name);
         dlclose(library);
     }
+    pthread_mutex_unlock(&lock);
     return found;
 }
 
@@ -96,5 +117,6 @@ void* burst_resolve(const char* name) {
     static pthread_once_t once = PTHREAD_ONCE_INIT;
     pthread_once(&once, begin);
     void* found = find(name, RTLD_NEXT);
+    if (found == NULL) found = find(name + 1, RTLD_NEXT); /* a library without PMPI_* */
     return found != NULL ? found : __extension__(void*) missing;
 }

@@ -40,13 +40,13 @@ _C_LIBRARY: Final = re.compile(
 )
 _LARGEST_LINE = 2**31 - 1
 _RUNTIME: Final = re.compile(
-    r"lib(p?mpi|mpi(_mpifh|_usempi\w*|_cxx|_java|_abi|_ilp64|cxx|fort|ch|chcxx|chfort|chf90)"
+    r"lib(p?mpi|p?mpi(_\w+|cxx|fort|ch|chcxx|chfort|chf90)|uc[mpst]|fabric|pmix|open-(pal|rte)"
     r"|burst-\w+|i?omp5?|gomp)(-[0-9a-f]{8})?\.so(\.\d+)*"
 )
 
 
 def of_runtime(module: str) -> bool:
-    """Whether a path is of a library of MPI or OpenMP, or of the recorder."""
+    """Whether a path is of a library of MPI, its transport or OpenMP, or of the recorder."""
     return _RUNTIME.fullmatch(module.rpartition("/")[2]) is not None
 
 
