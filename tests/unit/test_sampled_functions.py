@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 
 from burstline import wait_states
-from burstline.answers import verdict_on_waits
+from burstline.answers import computing_places, verdict_on_waits
 from halo import HALO, halo
 from verdicts import verdict
 
@@ -79,6 +79,28 @@ def test_the_facts_of_the_sentence_have_function_file_line_and_rank():
         (place.rank, place.function, place.file, place.line) == (1, "assemble", "a.c", 4)
         for place in places
     )
+
+
+@pytest.mark.parametrize(
+    ("samples", "text"),
+    [
+        (
+            [(0, SOLVE, 20), (1, SOLVE, 20), (1, ASSEMBLE, 60)],
+            "in assemble (60.0 %), solve (40.0 %)",
+        ),
+        ([(0, SOLVE, 92), (1, ASSEMBLE, 8)], "in solve at s.c:6"),
+        (
+            [(0, SOLVE, 60), (1, SOLVE, 25), (1, ASSEMBLE, 5), (1, 0, 10)],
+            "in solve (85.0 %), main (10.0 %)",
+        ),
+        ([(1, ASSEMBLE, 4)], None),  # too few to tell
+    ],
+)
+def test_computing_is_in_the_functions_that_samples_saw(samples, text):
+    waits = wait_states(sampled(*samples))
+    [path, *_] = waits.places.functions
+
+    assert computing_places(waits, [-1, path]) == ({} if text is None else {1: text})
 
 
 def test_a_sample_in_a_call_says_nothing_of_computing():

@@ -7,8 +7,13 @@ from typing import Any, Final
 
 from burstline.answers.values import Place
 from burstline.identity import MAINS
+from burstline.quantities import format_share
 from burstline.waits import EXTENSION, OFF_PROCESSOR, Sampled, Waits, function_of, one_of
 
+_LEAST_SEEN: Final = 5
+"""Periods of samples: fewer say nothing of where it is computed."""
+_MOST_SEEN: Final = 3
+_LITTLE_SEEN: Final = 0.1
 _LOOKED_AT: Final = 64
 """Call paths of which a place is told: a text of each takes long."""
 
@@ -136,13 +141,35 @@ def short_inside(waits: Waits, call_path: int, rank: int | None = None) -> str:
 def computing_places(waits: Waits, paths: Sequence[int]) -> dict[int, str]:
     """Where the computing of each of some call paths is, by its place among them.
 
-    Only of functions that the trace tells of: other computing is known by the calls around it.
+    Only of functions that the trace tells of, or that samples saw there, with their shares of
+    these; other computing is known by the calls around it.
     """
     return {
-        number: short_inside(waits, path)
+        number: text
         for number, path in enumerate(paths)
-        if path >= 0 and path not in waits.places.ends and path in waits.places.regions
+        if path >= 0 and (text := _computing_in(waits, path))
     }
+
+
+def _computing_in(waits: Waits, call_path: int) -> str:
+    """The functions of some computing, behind a verb; nothing where none is known."""
+    if call_path not in waits.places.ends:
+        return short_inside(waits, call_path) if call_path in waits.places.regions else ""
+    if is_off(waits, call_path):
+        return ""
+    if _sampled(waits, call_path, None) is not None:
+        return short_inside(waits, call_path)
+    seen = waits.places.functions.get(call_path, ())
+    periods = [sum(each.periods.values()) for each in seen]
+    if sum(periods) < _LEAST_SEEN:
+        return ""
+    shares = (count / sum(periods) for count in periods)
+    shown = [
+        f"{each.function} ({format_share(part)})"
+        for each, part in zip(seen[:_MOST_SEEN], shares, strict=False)
+        if part >= _LITTLE_SEEN
+    ]
+    return f"in {', '.join(shown)}" if shown else ""
 
 
 def inside_text(waits: Waits, call_path: int, rank: int | None = None) -> str:
