@@ -216,7 +216,7 @@ def test_a_table_is_also_a_frame_and_arrays():
     assert ipc[0] == 2
     assert np.isnan(ipc[1])
     assert root[0] == -1
-    assert repr(table) == "<BurstTable: 6 bursts, 36 columns>"
+    assert repr(table) == "<BurstTable: 6 bursts, 37 columns>"
 
 
 @pytest.mark.parametrize("columns", [["ranks"], ["rank", "rank"], []])

@@ -237,6 +237,26 @@ def test_the_timeline_of_a_page_has_the_names_of_functions_that_samples_saw(tmp_
     assert '["assemble at worked.c:39","",""," in assemble at worked.c:39"]' in page
 
 
+def test_a_table_of_bursts_has_the_function_that_samples_saw_most_in_each(tmp_path):
+    trace = run(*map(imbalance, range(2)))
+    burstline.write(trace, tmp_path / "a.store")
+    names = ["rank", "operation_after", "function"]
+
+    rows = burstline.burst_table(trace, columns=names).table
+    stored = burstline.burst_table(burstline.read(tmp_path / "a.store"), columns=names).table
+
+    seen = Counter(tuple(row.values()) for row in rows.to_pylist())
+    assert seen == {
+        (0, "MPI_Barrier", "smooth"): STEPS,
+        (1, "MPI_Barrier", "assemble"): STEPS,
+        (0, "MPI_Finalize", None): 1,
+        (1, "MPI_Finalize", None): 1,
+    }
+    assert stored.to_pylist() == rows.to_pylist()
+    bare = burstline.burst_table(halo((100, 300)), columns=names).table
+    assert bare["function"].null_count == bare.num_rows
+
+
 def test_of_a_sound_program_nobody_is_blamed():
     of_run, of_waits = first_sentences(run(*(imbalance(rank, slow=-1) for rank in range(2))))
 

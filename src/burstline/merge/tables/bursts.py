@@ -18,7 +18,7 @@ from burstline.columns import Integers, numpy_columns, to_frame, to_numpy
 from burstline.errors import ParameterError, plural
 from burstline.identity import CONTEXT, SIDES, Decoder, used_call_paths
 from burstline.merge.tables.columns import counter_columns, table_schema
-from burstline.merge.tables.rows import Begun, BurstRows, Concurrency
+from burstline.merge.tables.rows import Begun, BurstRows, Concurrency, Functions
 from burstline.model import POLL_COLUMNS, POLL_GAP_NS, Trace
 
 if TYPE_CHECKING:
@@ -103,7 +103,8 @@ def burst_table(
     BurstTable
         A row per burst: where and when it was (ns), one column per counter, the calls before
         and after it written out, ``concurrency`` (threads computing on its node),
-        ``ipc``, ``frequency`` (GHz), ``position`` (0..1) and ``region``.
+        ``ipc``, ``frequency`` (GHz), ``position`` (0..1), ``region``, and ``function``, as
+        samples saw it.
 
     Raises
     ------
@@ -176,6 +177,7 @@ def burst_parts(
     if "concurrency" in target.names:
         everyone = trace if whole is None else whole
         concurrency = Concurrency(everyone, trace) if shared is None else shared.concurrency
+    functions = Functions(around) if "function" in target.names else None
     for bursts, calls in _bursts_with_calls(
         trace, _burst_columns(trace, target), decoder.columns
     ):
@@ -185,7 +187,7 @@ def burst_parts(
                 begun = Begun(around, decoder)
         rows = BurstRows(
             trace, bursts, calls, decoder,
-            poll_gap_ns=poll_gap_ns, concurrency=concurrency, begun=begun,
+            poll_gap_ns=poll_gap_ns, concurrency=concurrency, begun=begun, functions=functions,
         )  # fmt: skip
         yield rows.table(target, min_duration_ns)
 

@@ -38,6 +38,7 @@ DERIVED: Final = (
     Column("frequency", "double", "cycles over duration", "GHz", nullable=True),
     Column("position", "double", "fraction of the bursts of its thread that are before it"),
     Column("region", "int32", "collectives that its rank began before it", nullable=True),
+    Column("function", "text", "function that most of its samples are in", nullable=True),
 )
 _AROUND: Final = {
     "operation": ("text", "MPI name of the call", ""),

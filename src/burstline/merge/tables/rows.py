@@ -15,6 +15,7 @@ from burstline.columns import (
     Integers,
     Ordinals,
     begins_run,
+    distinct,
     encoded,
     fractions,
     from_numpy,
@@ -22,11 +23,13 @@ from burstline.columns import (
     prefix_sums,
     quotients,
     run_lengths,
+    take,
     to_numpy,
 )
 from burstline.identity import SIDES, Decoder
 from burstline.merge.tables.columns import counter_columns
 from burstline.model import NO_VALUE, UNKNOWN, Trace, waiting_in
+from burstline.waits import functions_on
 
 
 class Begun:
@@ -54,6 +57,48 @@ class Begun:
             times = self._time[first:last]
             spans[is_of_process] = np.searchsorted(times, start_ns[is_of_process], side="right")
         return spans
+
+
+class Functions:
+    """The functions that samples saw, for bursts of some locations."""
+
+    def __init__(self, trace: Trace) -> None:
+        frames = trace.call_paths.to_pylist() if trace.rows("samples") else []
+        names = [each["function"] for each in frames]
+        number = {name: code for code, name in enumerate(dict.fromkeys(names))}
+        rows = functions_on(frames).tolist()
+        self._trace, self.names = trace, pa.array([*number], pa.string())
+        self._code = np.array([-1 if row < 0 else number[names[row]] for row in rows], np.int64)
+
+    def seen(self, location: AnyIntegers, start_ns: Integers, end_ns: Integers) -> Integers:
+        """The number of the function that each burst was mostly seen in, -1 in none."""
+        found = np.full(len(location), UNKNOWN, np.int64)
+        if not len(location) or not len(self._code):
+            return found
+        near = np.zeros(self._trace.locations.num_rows, bool)
+        near[location] = True
+        columns = ("location", "time_ns", "periods", "call_path")
+        for part in self._trace.batches("samples", columns, locations=near):
+            where, time_ns, periods, path = numpy_columns(part, *columns)
+            if not len(where):
+                continue
+            # Both are in the order of locations and times, which one number has.
+            first, last = min(start_ns.min(), time_ns.min()), max(end_ns.max(), time_ns.max())
+            place, of_sample = (
+                each.astype(np.int64) * (last - first + 1) + (time - first)
+                for each, time in ((location, start_ns), (where, time_ns))
+            )
+            row = np.maximum(np.searchsorted(place, of_sample, side="right") - 1, 0)
+            function = take(self._code, path)
+            inside = (location[row] == where) & (start_ns[row] <= time_ns)
+            inside &= (time_ns < end_ns[row]) & (function >= 0)
+            keys = row[inside], function[inside]
+            chosen, group = distinct(*keys)
+            sums = np.zeros(len(chosen), np.int64)
+            np.add.at(sums, group, periods[inside])
+            order = chosen[np.argsort(sums, kind="stable")]
+            found[keys[0][order]] = keys[1][order]  # the last of a burst is seen most
+        return found
 
 
 class Computing:
@@ -187,11 +232,13 @@ class BurstRows:
         poll_gap_ns: int,
         concurrency: Concurrency | None = None,
         begun: Begun | None = None,
+        functions: Functions | None = None,
     ) -> None:
         self._locations, self._poll_gap_ns = trace.locations, poll_gap_ns
         self._counters = counter_columns(trace.counter_names)
         self._bursts, self._calls = bursts, calls
         self._decoder, self._computing, self._begun = decoder, concurrency, begun
+        self._functions = functions
 
     def table(self, target: pa.Schema, min_duration_ns: int) -> pa.Table:
         """The rows with the columns of a schema."""
@@ -275,6 +322,13 @@ class BurstRows:
             return fractions(np.full(len(self._length), np.nan))
         names = ("location", "start_ns", "end_ns")
         return fractions(self._computing.average(*(self._burst(name) for name in names)))
+
+    def _function(self) -> pa.Array:
+        names = ("location", "start_ns", "end_ns")
+        if self._functions is None:
+            return encoded(np.full(len(self._length), UNKNOWN), pa.array([], pa.string()))
+        codes = self._functions.seen(*(self._burst(name) for name in names))
+        return encoded(codes, self._functions.names)
 
     def _read(self, counter: str) -> Floats:
         if counter not in self._bursts.column_names:
