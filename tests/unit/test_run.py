@@ -39,7 +39,7 @@ def entered(monkeypatch):
     places = {
         "detect": [(analyses, "detect"), (waits, "detect")],
         "call_tree": [(graph, "rooted_tree")],
-        "sync_of": [(graph, "sync_of"), (waits, "sync_of")],
+        "sync_of": [(graph, "sync_of")],
         "ideal network": [(ideal_network, "replay")],
         "states_of": [(analyses, "states_of")],
         "phases": [(analyses, "phases")],
