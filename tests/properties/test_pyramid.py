@@ -10,7 +10,7 @@ from hypothesis import strategies as st
 import burstline
 from burstline import _core
 from burstline.errors import NotEnoughDataError
-from burstline.timeline import KINDS, pyramid_of, timeline
+from burstline.timeline import KINDS, pyramid, pyramid_of, summed_columns, timeline
 from oracles.pyramid import levels
 from random_traces import traces
 
@@ -81,6 +81,26 @@ def test_shares_of_any_column_sum_to_one_and_agree_with_the_pieces(trace, column
         assert (level.sum(axis=2) == lengths).all()
         assert np.allclose(made.shares(number).sum(axis=2), 1, atol=1e-12)
     assert made.levels[-1].shape[1] == 1
+
+
+@given(traces(), st.integers(1, 40), st.integers(1, 3))
+def test_sums_over_lanes_are_those_of_the_finest_columns(trace, columns, width):
+    try:
+        line = timeline(trace, burstline.wait_states(trace))
+    except NotEnoughDataError:
+        return
+    span = line.first_ns, line.last_ns
+    if span[0] == span[1]:
+        return
+    lane = np.arange(line.locations.num_rows) // width
+    finest = pyramid_of(line, columns).levels[0]
+    expected = [finest[lane == number].sum(axis=0).tolist() for number in range(lane.max() + 1)]
+
+    for most in (1, 1 << 26):  # a location after the other, and all at once
+        with pytest.MonkeyPatch.context() as patch:
+            patch.setattr(pyramid, "_MOST_BYTES", most)
+            _, summed = summed_columns(line, lane, columns, span)
+        assert summed.tolist() == expected
 
 
 def test_a_single_wait_of_a_microsecond_among_a_million_bursts_is_in_every_column_around_it():

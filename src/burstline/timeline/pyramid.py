@@ -12,6 +12,9 @@ from burstline.errors import ParameterError
 from burstline.timeline.kinds import KINDS
 from burstline.timeline.result import Timeline
 
+_MOST_BYTES = 1 << 26
+"""Of the columns of some locations, before they are summed."""
+
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Pyramid:
@@ -45,14 +48,55 @@ def pyramid_of(line: Timeline, columns: int, span_ns: tuple[int, int] | None = N
     The last column of a level may be shorter than the others: it ends with the span. Takes 8
     bytes for each location, column and kind, twice. O(pieces + locations * columns).
     """
-    first, last = span_ns or (line.first_ns, line.last_ns)
+    span = span_ns or (line.first_ns, line.last_ns)
+    width, count = _columns(columns, span)
+    locations = line.locations.num_rows
+    time = _times(line, slice(0, locations), span, width, count)
+    return Pyramid(span[0], width, tuple(_levels(time, locations, count)))
+
+
+def summed_columns(
+    line: Timeline, lane: Integers, columns: int, span_ns: tuple[int, int]
+) -> tuple[int, Integers]:
+    """How wide the finest columns of a pyramid are, and their times, summed over locations.
+
+    `lane` is the row of each location, shape (locations,); times have the shape (lanes,
+    columns, kinds). Of many locations some are looked at after others, for that is what takes
+    memory.
+    """
+    width, count = _columns(columns, span_ns)
+    summed = np.zeros((int(lane.max(initial=-1)) + 1, count, len(KINDS)), np.int64)
+    some = max(_MOST_BYTES // (2 * 8 * count * len(KINDS)), 1)
+    for begin in range(0, len(lane), some):
+        here = slice(begin, min(begin + some, len(lane)))
+        finest, *_ = _levels(
+            _times(line, here, span_ns, width, count), here.stop - begin, count
+        )
+        np.add.at(summed, lane[here], finest)
+    return width, summed
+
+
+def _columns(columns: int, span_ns: tuple[int, int]) -> tuple[int, int]:
+    """How wide columns of a span are, and how many there are, at most those asked for."""
+    first, last = span_ns
     if columns < 1 or first >= last:
         raise ParameterError("a pyramid has one column or more, of some time")
     width = -(-(last - first) // columns)
-    count = -(-(last - first) // width)
-    start, end, kind = (to_numpy(line.pieces[name]) for name in ("start_ns", "end_ns", "kind"))
-    time = _core.pyramid(
-        np.ascontiguousarray(line.begin, np.int64),
+    return width, -(-(last - first) // width)
+
+
+def _times(
+    line: Timeline, locations: slice, span_ns: tuple[int, int], width: int, count: int
+) -> Integers:
+    """The times of all levels of a pyramid of some locations."""
+    first, last = span_ns
+    begin = np.ascontiguousarray(line.begin[locations.start : locations.stop + 1], np.int64)
+    rows = slice(int(begin[0]), int(begin[-1]))
+    start, end, kind = (
+        to_numpy(line.pieces[name])[rows] for name in ("start_ns", "end_ns", "kind")
+    )
+    return _core.pyramid(
+        begin - begin[0],
         np.minimum(start, last),
         np.minimum(end, last),
         np.ascontiguousarray(kind),
@@ -61,7 +105,6 @@ def pyramid_of(line: Timeline, columns: int, span_ns: tuple[int, int] | None = N
         count,
         len(KINDS),
     )
-    return Pyramid(first, width, tuple(_levels(time, line.locations.num_rows, count)))
 
 
 def _levels(time: Integers, locations: int, count: int) -> list[Integers]:

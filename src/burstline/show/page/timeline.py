@@ -23,7 +23,7 @@ from burstline.show.page.timeline_view import (
     worst_wait,
 )
 from burstline.structure import Structure
-from burstline.timeline import KINDS, Timeline, pyramid_of
+from burstline.timeline import KINDS, Timeline, summed_columns
 from burstline.waits import METRICS
 
 BUDGET: Final = 3_000_000
@@ -170,7 +170,8 @@ def _title(line: Timeline, view: dict[str, Any]) -> str:
 
 def _times(line: Timeline, span: tuple[int, int]) -> Integers:
     """The time of each kind in a span, of all locations."""
-    whole: Integers = pyramid_of(line, 1, span).levels[-1].sum(axis=(0, 1))
+    every = np.zeros(line.locations.num_rows, np.int64)
+    whole: Integers = summed_columns(line, every, 1, span)[1].sum(axis=(0, 1))
     return whole
 
 
@@ -332,9 +333,7 @@ def _static(line: Timeline, span: tuple[int, int]) -> Html:
     lane = lanes_of(line)
     lanes = int(lane.max(initial=-1)) + 1
     columns = max(40, min(400, _STATIC_COLUMNS // max(lanes, 1)))
-    made = pyramid_of(line, columns, span).levels[0]
-    times = np.zeros((lanes, *made.shape[1:]), np.int64)
-    np.add.at(times, lane, made)
+    _, times = summed_columns(line, lane, columns, span)
     names = _lanes(line, [])["names"]
     height = _STATIC_LANE + _STATIC_GAP
     parts: list[Html] = []

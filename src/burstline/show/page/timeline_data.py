@@ -16,7 +16,7 @@ import numpy as np
 import numpy.typing as npt
 
 from burstline.columns import AnyIntegers, Integers, Mask, to_numpy
-from burstline.timeline import KINDS, Kind, Timeline, pyramid_of
+from burstline.timeline import KINDS, Kind, Timeline, summed_columns
 
 MIXED: Final = 127
 """The kind of a piece of which the times of kinds are known, and not the order."""
@@ -195,11 +195,9 @@ def _add_shares(
     lanes = int(lane.max(initial=0)) + 1
     first, last = line.baseline_ns
     count = int(min(_MOST_COLUMNS, max(1, budget / 2 / _COLUMN_BYTES / lanes)))
-    made = pyramid_of(line, count, (first, last))
-    times = np.zeros((lanes, *made.levels[0].shape[1:]), np.int64)
-    np.add.at(times, lane, made.levels[0])
-    borders = np.minimum(first + made.width_ns * np.arange(times.shape[1] + 1), last)
-    exact = np.zeros(times.shape[:2], bool)
+    width, times = summed_columns(line, lane, count, (first, last))
+    borders = np.minimum(first + width * np.arange(times.shape[1] + 1), last)
+    exact = np.zeros((lanes, len(borders) - 1), bool)
     if _one_each(line, lane):
         exact = _chosen(line, borders, opened, budget / 2)
     for stream in range(lanes):
