@@ -196,6 +196,15 @@ def test_workers_of_another_version_are_refused(two, monkeypatch):
         workers.DaskWorkers(two.client)
 
 
+@pytest.mark.usefixtures("mine")
+def test_a_worker_of_another_version_that_comes_later_is_refused(two, monkeypatch):
+    asked = workers.DaskWorkers(two.client)
+    monkeypatch.setattr(asked, "_versions", ("0.0.1", "3.11"))  # as if it were all others
+
+    with pytest.raises(WorkersError, match=r"has burstline .* here is burstline 0\.0\.1"):
+        list(asked.in_order(refuse, [1]))
+
+
 def test_a_path_that_workers_see_as_another_file_is_refused(two, tmp_path):
     (tmp_path / "there").touch()
     two.require_seen(tmp_path / "there")

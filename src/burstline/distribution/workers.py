@@ -53,13 +53,9 @@ class DaskWorkers:
     def __init__(self, client: Client) -> None:
         self.client = client
         self.peaks: dict[str, int] = {}  # most bytes of each worker so far
-        here = _versions()
+        self._versions = _versions()
         for worker, there in self._asked(_versions).items():
-            if there != here:
-                raise WorkersError(
-                    f"the worker at {worker} has {_told(there)}, here is {_told(here)}. "
-                    "Start it in the same environment."
-                )
+            _require_same(worker, there, self._versions)
 
     @property
     def address(self) -> str:
@@ -125,7 +121,7 @@ class DaskWorkers:
             yield result.pop()  # no reference stays here: what is done with goes at once
 
     def _begun(self, work: Callable[[_Part], _Result], part: _Part) -> Future:
-        return self.client.submit(_worked, work, part, pure=False)
+        return self.client.submit(_worked, work, part, self._versions, pure=False)
 
     def _result(self, future: Future) -> _Done:
         from distributed import CancelledError, KilledWorker  # noqa: PLC0415 -- an extra
@@ -155,12 +151,23 @@ class DaskWorkers:
         return answers
 
 
-def _worked(work: Callable[[_Part], _Result], part: _Part) -> _Done:
+def _worked(work: Callable[[_Part], _Result], part: _Part, versions: tuple[str, str]) -> _Done:
+    """What becomes of a part here, by a worker that may have come when others had begun."""
     from distributed import get_worker  # noqa: PLC0415 -- an extra
 
+    worker = get_worker().address
+    _require_same(worker, _versions(), versions)
     result = work(part)
     peak_bytes = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss * _KILOBYTE
-    return _Done(result, get_worker().address, peak_bytes)
+    return _Done(result, worker, peak_bytes)
+
+
+def _require_same(worker: str, there: tuple[str, str], here: tuple[str, str]) -> None:
+    if there != here:
+        raise WorkersError(
+            f"the worker at {worker} has {_told(there)}, here is {_told(here)}. Start it in "
+            "the same environment."
+        )
 
 
 def _versions() -> tuple[str, str]:

@@ -1,0 +1,87 @@
+"""Kill a worker at a random moment, again and again: what comes out must stay the same.
+
+    python -m experiments.workers.random_kills X.store [times] [seed]
+
+Prints of each time how long the commands took, and when a worker was killed.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import os
+import random
+import re
+import signal
+import sys
+import tempfile
+import threading
+import time
+from contextlib import redirect_stdout
+from io import StringIO
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from burstline.cli import main
+from burstline.distribution import workers_of
+
+if TYPE_CHECKING:
+    from distributed import Client
+
+COMMANDS = (
+    "info {store} --quick --format json",
+    "matrix {store} --format json",
+    "histogram {store} --counter rank --format json",
+    "phases {store} --format json",
+    "table {store} --format json -o {folder}/table.parquet",
+)
+
+
+def outputs(store: Path, *options: str) -> list[str]:
+    """Run the commands; give a digest of what each prints, without times, and of the table."""
+    made = []
+    with tempfile.TemporaryDirectory() as folder:
+        for command in COMMANDS:
+            words = command.format(store=store, folder=folder).split()
+            with redirect_stdout(StringIO()) as printed:
+                main([*words, *options, "--quiet"])
+            text = re.sub(r'"tfat_ns": \d+', "", printed.getvalue().replace(folder, ""))
+            made.append(hashlib.sha256(text.encode()).hexdigest())
+        made += [
+            hashlib.sha256(file.read_bytes()).hexdigest() for file in Path(folder).iterdir()
+        ]
+    return made
+
+
+def kill_later(client: Client, after_s: float, killed: list[str]) -> None:
+    """End one worker after some time."""
+    time.sleep(after_s)
+    [(worker, process), *_] = client.run(os.getpid).items()
+    os.kill(process, signal.SIGKILL)
+    killed.append(worker)
+
+
+def run(store: Path, times: int, seed: int) -> None:
+    """Compare runs of two workers, of which one is killed, with that of one process."""
+    moments = random.Random(seed)  # noqa: S311 -- no secret
+    begin = time.monotonic()
+    expected = outputs(store)
+    took_s = time.monotonic() - begin
+    print(f"one process: {took_s:.1f} s, {len(expected)} outputs")
+    for number in range(1, times + 1):
+        killed: list[str] = []
+        after_s = moments.uniform(0, took_s)
+        with workers_of("local:2", memory=2 << 30) as workers:
+            killer = threading.Thread(target=kill_later, args=(workers.client, after_s, killed))
+            killer.start()
+            begin = time.monotonic()
+            made = outputs(store, "--scheduler", workers.address)
+            here_s = time.monotonic() - begin
+            killer.join()
+        same = "equal" if made == expected else "NOT EQUAL"
+        print(f"{number}: {here_s:.1f} s, {killed[0]} killed after {after_s:.1f} s: {same}")
+        if made != expected:
+            raise SystemExit(1)
+
+
+if __name__ == "__main__":
+    run(Path(sys.argv[1]), *map(int, [*sys.argv[2:], *("10", "1")[len(sys.argv) - 2 :]]))
