@@ -106,7 +106,9 @@ def _say_peaks(workers: DaskWorkers, arguments: usage.Arguments) -> None:
     """Say how much memory workers had, if they worked."""
     if workers.peaks and not arguments.quiet:
         most = format_bytes(max(workers.peaks.values()))
-        show.note(f"{plural(len(workers.peaks), 'worker')}, at most {most} of memory each")
+        busy = ", ".join(f"{seconds:.1f}" for seconds in sorted(workers.busy_s.values()))
+        count = plural(len(workers.peaks), "worker")
+        show.note(f"{count}, busy for {busy} s, at most {most} of memory each")
 
 
 def part_of(

@@ -4,12 +4,13 @@ from __future__ import annotations
 
 import platform
 import resource
-from collections import deque
+from collections import defaultdict, deque
 from collections.abc import Callable, Generator, Sequence
 from importlib.metadata import version
 from importlib.util import find_spec
 from itertools import islice
 from pathlib import Path
+from time import monotonic
 from typing import TYPE_CHECKING, Any, Final, NamedTuple, TypeVar
 
 from burstline.errors import WorkersError, plural
@@ -29,10 +30,11 @@ BESIDE: Final = 300 << 20
 
 
 class _Done(NamedTuple):
-    """What became of a part, and the most memory that its worker had so far."""
+    """What became of a part, how long that took, and what its worker had at most so far."""
 
     result: Any
     worker: str
+    took_s: float
     peak_bytes: int
 
 
@@ -53,6 +55,7 @@ class DaskWorkers:
     def __init__(self, client: Client) -> None:
         self.client = client
         self.peaks: dict[str, int] = {}  # most bytes of each worker so far
+        self.busy_s: defaultdict[str, float] = defaultdict(float)  # how long each has worked
         self._versions = _versions()
         for worker, there in self._asked(_versions).items():
             _require_same(worker, there, self._versions)
@@ -114,6 +117,7 @@ class DaskWorkers:
         while coming:
             done = self._result(coming.popleft())
             coming.extend(self._begun(work, part) for part in islice(rest, 1))
+            self.busy_s[done.worker] += done.took_s
             self.peaks[done.worker] = max(done.peak_bytes, self.peaks.get(done.worker, 0))
             progress.advance(1)
             result = [done.result]
@@ -157,9 +161,11 @@ def _worked(work: Callable[[_Part], _Result], part: _Part, versions: tuple[str, 
 
     worker = get_worker().address
     _require_same(worker, _versions(), versions)
+    begin_s = monotonic()
     result = work(part)
+    took_s = monotonic() - begin_s
     peak_bytes = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss * _KILOBYTE
-    return _Done(result, worker, peak_bytes)
+    return _Done(result, worker, took_s, peak_bytes)
 
 
 def _require_same(worker: str, there: tuple[str, str], here: tuple[str, str]) -> None:
