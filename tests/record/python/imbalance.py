@@ -1,4 +1,4 @@
-"""One rank of two works three times as long: in Python, in NumPy, or in a thread.
+"""One rank of two works four times as long: in Python, in NumPy, or in a thread.
 
 ::
 
@@ -11,13 +11,13 @@ import threading
 from mpi4py import MPI
 
 comm = MPI.COMM_WORLD
-here, steps = sys.argv[1], int(sys.argv[2]) if len(sys.argv) > 2 else 60
-times = 3 if comm.rank == 1 else 1
+here, steps = sys.argv[1], int(sys.argv[2]) if len(sys.argv) > 2 else 15
+times = 4 if comm.rank == 1 else 1
 
 
 def relax_in_python():
     total = 0.0
-    for k in range(60_000 * times):  # python
+    for k in range(250_000 * times):  # python
         total += k * 0.5  # python
     return total
 
@@ -30,7 +30,7 @@ def relax_in_numpy(field):
 
 def relax_in_thread():
     total = 0
-    for k in range(60_000 * times):  # thread
+    for k in range(250_000 * times):  # thread
         total += k  # thread
     return total
 
@@ -48,7 +48,7 @@ def repeated(relax, *given):
 if here == "numpy":
     import numpy as np
 
-    repeated(relax_in_numpy, np.random.default_rng(1).random(50_000))
+    repeated(relax_in_numpy, np.random.default_rng(1).random(1_000_000))
 elif here == "thread":
     thread = threading.Thread(target=repeated, args=(relax_in_thread,))
     thread.start()
