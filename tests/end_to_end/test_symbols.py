@@ -26,6 +26,20 @@ __attribute__((noinline)) int outer(int n) {
 }
 int main(int argc, char **argv) { (void)argv; return outer(argc) + puts("main"); }
 """
+COLD_SOURCE = r"""
+#include <stdlib.h>
+/* What compilers leave of a part that is never reached: no bytes, where the next one begins. */
+__asm__(".section .text.unlikely\n.type other.cold,@function\nother.cold:\n"
+        ".size other.cold,0\n.text");
+int (*volatile hook)(int);
+__attribute__((noinline)) int real(int k) {
+    int sum = hook(k) + 1;
+    if (k == 12345) abort();
+    return sum;
+}
+int same(int k) { return k; }
+int main(int count, char **words) { (void)words; hook = same; return real(count) == 0; }
+"""
 CPP_SOURCE = """
 #include <cstdio>
 #include <map>
@@ -230,6 +244,17 @@ def test_inlined_functions_stand_innermost_first(tmp_path: Path) -> None:
         ("program.cc", "T"),
         ("program.cc", "T"),
     ]
+
+
+def test_a_part_without_bytes_does_not_give_its_name_to_what_lies_there(tmp_path: Path) -> None:
+    made = build(tmp_path, "gcc", "-g -O2", COLD_SOURCE)
+
+    assert "real" in functions_of(made)
+    assert "other" not in functions_of(made)
+
+
+def functions_of(made: Build) -> set[str]:
+    return {place.function for places in made.places().values() for place in places}
 
 
 def test_each_thread_s_part_of_a_loop_is_a_function_of_its_own(tmp_path: Path) -> None:

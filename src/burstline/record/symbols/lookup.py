@@ -20,6 +20,7 @@ from bisect import bisect_right
 from collections.abc import Callable, Iterator
 from functools import cache, cached_property
 from pathlib import Path, PurePosixPath
+from struct import Struct
 from typing import Any, Protocol
 
 from elftools.common.exceptions import ELFError
@@ -58,6 +59,11 @@ class _Location(Protocol):
     symbol: str
     full_path: str | None
     line: int
+
+
+_COLD = b".cold"
+_FUNCTION = 2
+_SYMBOL = Struct("<IBBHQQ")
 
 
 class _Cache(Protocol):
@@ -147,9 +153,15 @@ class Module:
 
     def _frames(self, address: int) -> list[Frame]:
         frames = next(filter(None, (_cached(*each, address) for each in self._caches)), [])
+        if frames and (frames[-1][0] or "").partition(".cold")[0] in self._cold.mistaken:
+            frames[-1] = (self._cold.function_at(address) or frames[-1][0], *frames[-1][1:])
         if len(frames) == 1 and frames[0][2] is None and self._described is not None:
             return [(frames[0][0], *self._line(address))]
         return frames
+
+    @cached_property
+    def _cold(self) -> ColdParts:
+        return ColdParts(self._elf if self._described is None else self._described)
 
     def _line(self, address: int) -> tuple[str | None, int | None]:
         """The line of code that belongs to a unit of this file, and to a function elsewhere."""
@@ -168,6 +180,49 @@ class Module:
         strings = self._described.get_section_by_name(".debug_str")
         is_split = strings is not None and b".dwo\0" in strings.data()
         return Lines(self._described) if is_split else None
+
+
+class ColdParts:
+    """Functions that share an address, as a part of one that is never reached has no bytes.
+
+    Where a function begins with such a part, it may be taken for the other one as a whole.
+    """
+
+    def __init__(self, elf: ELFFile) -> None:
+        self._starts: list[int] = []
+        self._functions: list[tuple[int, str]] = []  # end and name
+        self.mistaken: set[str] = set()
+        table, names = (elf.get_section_by_name(name) for name in (".symtab", ".strtab"))
+        if table is None or names is None or _COLD not in (text := names.data()):
+            return
+        found = sorted(
+            (value, size, name)
+            for name, kind, _, _, value, size in _SYMBOL.iter_unpack(
+                table.data()[: table.data_size // _SYMBOL.size * _SYMBOL.size]
+            )
+            if kind & 15 == _FUNCTION
+        )
+        empty: dict[int, set[str]] = {}
+        for value, size, name in found:
+            if not size and _COLD in (called := text[name : text.find(b"\0", name)]):
+                empty.setdefault(value, set()).add(_text(called.partition(_COLD)[0]))
+        self.mistaken = set().union(*empty.values())
+        for value, size, name in found if self.mistaken else ():
+            if size:
+                called = text[name : text.find(b"\0", name)].partition(_COLD)[0]
+                self._starts.append(value)
+                self._functions.append((value + size, _text(called)))
+
+    def function_at(self, address: int) -> str | None:
+        """The name of the function that has an address, as the linker says it."""
+        place = bisect_right(self._starts, address) - 1
+        if place < 0 or address >= self._functions[place][0]:
+            return None
+        return self._functions[place][1]
+
+
+def _text(name: bytes) -> str:
+    return name[:_LONGEST].decode(errors="replace")
 
 
 def _cached(cache: _Cache, base: int, address: int) -> list[Frame]:
