@@ -45,6 +45,25 @@ def test_the_wrappers_of_mpi_are_no_place(wrapper):
     assert path_of(("main", "a.c", 4), (wrapper, "w.c", 9)) == [("main", 4)]
 
 
+@pytest.mark.parametrize(
+    "inside",
+    [
+        "MPI::Comm::Send",
+        "__kmp_invoke_microtask",
+        "GOMP_parallel",
+        "std::__introsort_loop",
+        "std::_Function_handler::_M_invoke",
+        "__gnu_cxx::__ops::_Iter_comp_iter::operator",
+        "__pyx_pw_4heat_1relax",
+        "__Pyx_PyObject_Call",
+    ],
+)
+def test_what_stands_between_functions_of_the_program_is_no_place(inside):
+    chain = (("main", "a.cpp", 4), (inside, "bits.h", 9), ("std::sort", "stl.h", 2))
+
+    assert path_of(*chain) == [("main", 4), ("std::sort", 2)]
+
+
 def test_functions_that_only_look_like_wrappers_are_kept():
     chain = (("main", "a.c", 4), ("mpi_setup", "a.c", 9))
 

@@ -15,6 +15,10 @@ from burstline.model import NAMES, Trace
 _UNRESOLVED: Final = frozenset({"", "??", "?", "Unresolved", "_NOT_Found"})
 _STARTS: Final = ("__libc_start", "generic_start_main", "__clone", "start_thread")
 _START_NAMES: Final = frozenset({"_start", "clone", "clone3"})
+_MACHINERY: Final = (
+    "MPI_", "PMPI_", "MPI::", "__kmp", "GOMP_", "std::_", "__gnu_cxx::", "__pyx_pw_", "__Pyx_",
+)  # fmt: skip
+"""What stands between functions of a program: MPI, runtimes, C++'s library inside, Cython."""
 _WRAPPERS: Final = frozenset(name.lower() for name in NAMES)
 
 
@@ -111,9 +115,9 @@ def last_frames(trace: Trace) -> tuple[Integers, list[Frame | None]]:
 
 
 def is_place(frame: Frame) -> bool:
-    """Whether a frame is in the program: not in MPI, nor where the C library starts it."""
+    """Whether a frame is in the program: not in MPI or a runtime, nor where it is started."""
     name = frame.function.strip()
-    if name in _START_NAMES or name.startswith((*_STARTS, "MPI_", "PMPI_")):
+    if name in _START_NAMES or name.startswith((*_STARTS, *_MACHINERY)):
         return False
     fortran = name.lower().rstrip("_").removeprefix("p")
     return fortran not in _WRAPPERS and not (name in _UNRESOLVED and frame.file is None)
