@@ -56,6 +56,17 @@ def test_a_table_that_is_cut_or_damaged_gives_lines_or_none(table):
     assert all(isinstance(code.line(k), int | None) for k in range(20))
 
 
+def test_lines_that_cannot_be_are_unknown():
+    table = bytes([0x80 | 13 << 3, *[0x7E] * 5, 0x3F])  # by 2**34 down
+    code = Code(3, {CodePart.NAME: b"f", CodePart.FILE: b"/a.py", CodePart.LINES: table})
+    stacks = {1: ((PYTHON_MODULE, 1), (PYTHON_MODULE, 5 << 24))}  # the other was not recorded
+    paths = CallPaths(None)
+    row = paths.rows(ProcessDefinitions(stacks=stacks, codes={0: code}))[1]
+
+    assert paths.table().to_pylist()[row]["line"] is None
+    assert paths.table().num_rows == 1
+
+
 def test_names_say_classes_and_functions_around_them():
     code = Code(1, {CodePart.NAME: b"Solver.run.<locals>.relax", CodePart.FILE: b"/a/b.py"})
 

@@ -132,7 +132,7 @@ class _PythonFrames:
         if code is None:
             return True
         line = code.line(place & ((1 << 24) - 1))
-        self.frames[module, place] = [(code.function, code.file, line)]
+        self.frames[module, place] = [_plausible_frame((code.function, code.file, line))]
         return code.path.startswith("<frozen ") or "/mpi4py/" in code.path
 
 
