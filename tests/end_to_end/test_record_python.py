@@ -9,7 +9,7 @@ import sys
 from pathlib import Path
 
 import pytest
-from experiments.python.stacks import same_stacks
+from experiments.python.stacks import same_stacks, stacks_of
 
 PROGRAMS = Path(__file__).parents[1] / "record" / "python"
 
@@ -45,6 +45,22 @@ def test_frames_are_those_that_python_gives_at_every_call(site):
     for rank in range(2):
         assert same_stacks(trace, rank, site.folder / f"stacks.{rank}")
     assert "no source lines" not in said
+
+
+def test_functions_of_c_stand_where_python_called_them(site):
+    site.compile("mpicc", PROGRAMS / "native.c", "-O0", "-shared", "-fPIC", name="native.so")
+    words = [*site.ranks(1), sys.executable, str(PROGRAMS / "native.py")]
+    assert site.record("-o", "app.store", "--", *words)[0] == 0
+
+    (barriers,) = stacks_of(site.trace("app.store"), 0)
+
+    names = [[function for function, *_ in path] for path in barriers]
+    called_back = ["inner", "call_back", "outer", "<module>"]
+    assert names == [called_back, called_back, ["meet", "outer", "<module>"]]
+    assert [path[1] for path in barriers[:2]] == [
+        ("call_back", "native.c", 7),
+        ("call_back", "native.c", 8),
+    ]
 
 
 @pytest.mark.parametrize("where", ["python", "numpy", "thread"])
