@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import re
 import shlex
 import subprocess
 import sys
@@ -101,6 +102,19 @@ class Site:
 
     def trace(self, name="app.prv"):
         return burstline.read(self.folder / name)
+
+
+def for_mpi4py(program, folder):
+    """Give the variables by which mpi4py loads the MPI that a program in a folder has."""
+    linked = subprocess.check_output(["ldd", program], cwd=folder, text=True)
+    (library,) = re.findall(r"libmpi(?:ch)?\.so\.\d+ => (\S+)", linked)
+    # Debian gives MPICH's a name of its own
+    (folder / "libmpi.so.12").symlink_to(library)
+    return {
+        "MPI4PY_LIBMPI": library,
+        "MPI4PY_MPIABI": "openmpi" if library.endswith(".40") else "mpich",
+        "LD_LIBRARY_PATH": f"{folder}:{os.environ.get('LD_LIBRARY_PATH', '')}",
+    }
 
 
 def wait_until(condition):

@@ -20,7 +20,7 @@ import pytest
 
 from command import burstline
 from guide_inputs import MAIN, SOLVER, few_bursts, write_inputs
-from recording import SETTINGS
+from recording import SETTINGS, for_mpi4py
 
 ROOT = Path(__file__).parents[2]
 README = ROOT / "README.md"
@@ -200,6 +200,9 @@ def with_mpi(mpich, built_once, here, monkeypatch):
     (here / "app.c").write_text(SOLVER + MAIN)
     subprocess.run(["mpicc", "-g", "-o", "app", "app.c"], check=True)
     shutil.copy("app", "hybrid")
+    (here / "ring.py").write_text("from mpi4py import MPI\nMPI.COMM_WORLD.barrier()\n")
+    for name, value in for_mpi4py("./app", here).items():
+        monkeypatch.setenv(name, value)
     return here
 
 

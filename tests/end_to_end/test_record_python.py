@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import os
 import re
 import subprocess
 import sys
@@ -11,6 +10,8 @@ from pathlib import Path
 import pytest
 from experiments.python.stacks import same_stacks, stacks_of
 
+from recording import for_mpi4py
+
 PROGRAMS = Path(__file__).parents[1] / "record" / "python"
 
 
@@ -18,20 +19,8 @@ PROGRAMS = Path(__file__).parents[1] / "record" / "python"
 def site(request, tmp_path):
     """A folder in which mpi4py loads the MPI of the launcher."""
     found = request.getfixturevalue(f"on_{request.param}")
-    app = found.build(
-        "#include <mpi.h>\nint main(void) { return MPI_Init(0, 0); }", name="none"
-    )
-    linked = subprocess.run(
-        ["ldd", app], cwd=tmp_path, capture_output=True, text=True, check=True
-    )
-    (library,) = re.findall(r"libmpi(?:ch)?\.so\.\d+ => (\S+)", linked.stdout)
-    # Debian gives MPICH's a name of its own
-    (tmp_path / "libmpi.so.12").symlink_to(library)
-    found.settings = found.settings | {
-        "MPI4PY_LIBMPI": library,
-        "MPI4PY_MPIABI": request.param.replace("_", ""),
-        "LD_LIBRARY_PATH": f"{tmp_path}:{os.environ.get('LD_LIBRARY_PATH', '')}",
-    }
+    app = found.build("#include <mpi.h>\nint main(void) { MPI_Init(0, 0); }", name="none")
+    found.settings = found.settings | for_mpi4py(app, tmp_path)
     return found
 
 
