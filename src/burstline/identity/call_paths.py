@@ -16,7 +16,8 @@ _UNRESOLVED: Final = frozenset({"", "??", "?", "Unresolved", "_NOT_Found"})
 _STARTS: Final = ("__libc_start", "generic_start_main", "__clone", "start_thread")
 _START_NAMES: Final = frozenset({"_start", "clone", "clone3"})
 _MACHINERY: Final = (
-    "MPI_", "PMPI_", "MPI::", "__kmp", "GOMP_", "std::_", "__gnu_cxx::", "__pyx_pw_", "__Pyx_",
+    "MPI_", "PMPI_", "MPI::", "__kmp", "GOMP_", "std::_", "__gnu_cxx::", "__pyx_pw_",
+    "__pyx_pymod_", "__Pyx_",
 )  # fmt: skip
 """What stands between functions of a program: MPI, runtimes, C++'s library inside, Cython."""
 _WRAPPERS: Final = frozenset(name.lower() for name in NAMES)
