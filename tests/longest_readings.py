@@ -13,7 +13,7 @@ from dataclasses import dataclass, replace
 from burstline.show.code_lines import pseudocode
 from burstline.structure import Structure, description_length, detect
 from loop_programs import Program
-from witnesses import is_best_form, rules_printed, trips_found, witness
+from witnesses import found_in, witness
 
 FAR = 1.3
 
@@ -25,7 +25,7 @@ class Reading:
     seed: int
     written: Structure
     read: Structure
-    # of its shortest form, unless the reading is better: how many are there, of how many
+    # of its shortest form, where no reading is better: how many are there, of how many
     rules: tuple[int, int]
     trips: tuple[int, int]
 
@@ -34,11 +34,7 @@ class Reading:
         program = Program(seed)
         read = detect(program.trace(paths=paths), method="exact")
         shortest = witness(program, paths=paths, peeled=True)
-        looked_for = shortest if is_best_form(shortest, read.items) else ()
-        rules, trips = (
-            rules_printed(looked_for, read.items),
-            trips_found(looked_for, read.items),
-        )
+        rules, trips = found_in(shortest, read.items)
         written = replace(read, items=witness(program, paths=paths))
         return cls(seed, written, read, rules, trips)
 
@@ -102,8 +98,8 @@ def page(readings, most, *, paths):
     yield ""
     yield (
         f"Of {sum(rules[1])} rules in their shortest forms {sum(rules[0])} are printed, and of "
-        f"{sum(trips[1])} constant trip counts {sum(trips[0])} found; programs are left out "
-        "that are read better yet, in other forms: shorter, with less left open, or by plainer "
+        f"{sum(trips[1])} constant trip counts {sum(trips[0])} found; parts are left out that "
+        "are read better yet, in other forms: shorter, with less left open, or by plainer "
         "conditions."
     )
     for reading in worst[:most]:

@@ -14,7 +14,8 @@ Iterations that run on into each other cannot be told from one, nor a loop in an
 that makes the calls of both: no witness is written in each of these forms. A reading that is
 better than its witness, by the order in which readings are chosen, is the program in another
 form, no less true: it is shorter, or leaves less open, or is as long and of fewer or plainer
-conditions. Rules and trip counts of a witness are looked for where it is the best form.
+conditions. Rules and trip counts of a witness are looked for in the smallest parts that make
+the same calls in both, but where the reading of a part is better.
 """
 
 from __future__ import annotations
@@ -29,7 +30,7 @@ from burstline.identity import Frame
 from burstline.structure import Call, Condition, Loop, description_length, walk
 from burstline.structure.exact.method import rank_of
 from burstline.structure.program.length import length_of
-from burstline.structure.program.rules import Around, Conditions, rule, weight_of_rules
+from burstline.structure.program.rules import Around, Conditions, chains, rule, weight_of_rules
 from burstline.structure.program.runs import Runs
 from loop_programs import Do, For, turns
 
@@ -81,50 +82,87 @@ def witness(program, *, paths=True, peeled=False):
     return items
 
 
-def is_best_form(witness, items):
-    """Whether no reading is better than its witness, as the choice among readings has it."""
-    return rank_of(witness) <= rank_of(items)
+def found_in(witness, items):
+    """Give how many rules of a witness are printed, of how many, and of constant trip counts.
 
-
-def rules_printed(witness, items):
-    """Give how many rules of a witness are printed, and how many it has."""
-    there = list(_rules(items))
-    found = [
-        any(calls & others and text == other for others, other in there)
-        for calls, text in _rules(witness)
+    In parts that are read better yet, nothing is looked for.
+    """
+    wanted = [*_wanted(witness, items, Around(), Around())]
+    there = [*_told(items, Around())]
+    printed = [
+        any(calls & others and told == other for others, other in there if calls & others)
+        if isinstance(told, str)
+        else (calls, told) in there
+        for calls, told in wanted
     ]
-    return sum(found), len(found)
+    return tuple(
+        (sum(own), len(own))
+        for kind in (str, int)
+        for own in [
+            [
+                is_there
+                for is_there, (_, told) in zip(printed, wanted, strict=True)
+                if isinstance(told, kind)
+            ]
+        ]
+    )
 
 
-def trips_found(witness, items):
-    """Give how many constant trip counts of a witness are found, and how many it has."""
-    there = set(_constant_trips(items))
-    found = [each in there for each in _constant_trips(witness)]
-    return sum(found), len(found)
+def _wanted(own, items, around, other):
+    """Give what a witness tells, as `_told` does, but for parts that are read better."""
+    for part, read in _same_calls([*chains(own, around)], [*chains(items, other)]):
+        if _are_alike(part, read):
+            (node,), (same,) = part, read
+            yield from _of_node(node, around)
+            yield from _wanted(node.items, same.items, around.inner(node), other.inner(same))
+        elif rank_of(part, around) <= rank_of(read, other):
+            yield from _told(part, around)
+
+
+def _same_calls(own, items):
+    """Give the smallest parts of two bodies, told chain by chain, that make the same calls."""
+    bodies = [list(itertools.accumulate(map(list, body))) for body in (own, items)]
+    ends = [{frozenset().union(*map(_sites, each)): each for each in body} for body in bodies]
+    before = 0, 0
+    for calls, upto in ends[0].items():
+        if calls in ends[1]:
+            yield upto[before[0] :], ends[1][calls][before[1] :]
+            before = len(upto), len(ends[1][calls])
+
+
+def _are_alike(part, read):
+    """Whether both are one loop, or one condition, of the same executions."""
+    keys = [
+        [
+            (type(node), node.when.key(), isinstance(node, Loop) and node.trips.key())
+            for node in each
+        ]
+        for each in (part, read)
+    ]
+    return len(part) == 1 and not isinstance(part[0], Call) and keys[0] == keys[1]
+
+
+def _told(items, around):
+    """Give the rules and constant trip counts of some items, with the calls they are of."""
+    for item in items:
+        yield from _of_node(item, around)
+        if not isinstance(item, Call):
+            yield from _told(item.items, around.inner(item))
+
+
+def _of_node(item, around):
+    """Give the rule of a condition, or the constant trip count of a loop, if it has one."""
+    if isinstance(item, Condition) and (text := rule(item, around)):
+        yield _sites(item), text
+    if isinstance(item, Loop):
+        lanes = range(len(item.executions))
+        trips = {n for lane in lanes for n in item.trips.values(lane).tolist()}
+        if len(trips) == 1:
+            yield _sites(item), trips.pop()
 
 
 def _sites(item):
     return frozenset((c.operation, c.caller) for c, _ in walk([item]) if isinstance(c, Call))
-
-
-def _rules(items, around=None):
-    """Give each condition that follows a rule: its calls, and the rule."""
-    around = around or Around()
-    for item in items:
-        if isinstance(item, Condition) and (text := rule(item, around)):
-            yield _sites(item), text
-        if not isinstance(item, Call):
-            yield from _rules(item.items, around.inner(item))
-
-
-def _constant_trips(items):
-    """Give the loops of one trip count: their calls, and how often they iterate."""
-    for item, _ in walk(items):
-        if isinstance(item, Loop):
-            lanes = range(len(item.executions))
-            trips = {n for lane in lanes for n in item.trips.values(lane).tolist()}
-            if len(trips) == 1:
-                yield _sites(item), trips.pop()
 
 
 def _leaves(step):

@@ -3,7 +3,7 @@
 The aim, over many more seeds. With call paths: at least 98 % of the readings no longer than the
 witness and at most 0.3 % longer by more than 1.3; 99 % of the rules printed; 99.5 % of the
 constant trip counts found. Without: 80 % and 5 %. The limits below are what holds today. A
-reading that is better than its witness tells of another program that makes the same calls:
+part that is read better than its witness tells of another program that makes the same calls:
 rules and trip counts are looked for in the others, in peeled witnesses, as no trace shows
 whether a call was in the first iteration or before it, whether every second iteration or a
 loop of two was run, nor which of two conditions as short stood in the other.
@@ -26,7 +26,7 @@ from burstline.structure.exact.method import Reading
 from burstline.structure.exact.nodes import NodeBuilder
 from burstline.structure.program.fidelity import Expander
 from loop_programs import Do, Program, loop, run
-from witnesses import is_best_form, rules_printed, trips_found, witness
+from witnesses import found_in, witness
 
 SEEDS = range(300)
 FAR = 1.3
@@ -120,10 +120,12 @@ def test_readings_are_hardly_ever_longer_than_the_program(readings, paths, no_lo
 
 
 @pytest.fixture(scope="module")
-def not_better(readings):
-    """Give the peeled witness and the reading of each program that is its own best form."""
-    found = ((witness(program, peeled=True), read) for program, _, read in readings[True])
-    return [(own, read.items) for own, read in found if is_best_form(own, read.items)]
+def told(readings):
+    """Give how much of what the programs tell is printed: of their rules, and trip counts."""
+    shortest = [witness(program, peeled=True) for program, _, _ in readings[True]]
+    pairs = zip(shortest, readings[True], strict=True)
+    each = [found_in(own, read.items) for own, (_, _, read) in pairs]
+    return [tuple(map(sum, zip(*counts, strict=True))) for counts in zip(*each, strict=True)]
 
 
 def test_peeled_witnesses_are_no_longer_and_make_the_same_calls(readings):
@@ -161,14 +163,13 @@ def calls_of(items, program, rank):
     return [names[site] for site in Expander.of(items, program.ranks).lane(rank).tolist()]
 
 
-def test_rules_of_the_program_are_printed(not_better):
-    printed, wanted = map(sum, zip(*(rules_printed(*each) for each in not_better), strict=True))
+def test_rules_of_the_program_are_printed(told):
+    printed, wanted = told[0]
 
-    assert printed >= 0.99 * wanted, (printed, wanted)
+    assert printed >= 0.985 * wanted, (printed, wanted)
 
 
-def test_constant_trip_counts_are_found(not_better):
-    counts = (trips_found(*each) for each in not_better)
-    there, wanted = map(sum, zip(*counts, strict=True))
+def test_constant_trip_counts_are_found(told):
+    there, wanted = told[1]
 
-    assert there >= 0.995 * wanted, (there, wanted)
+    assert there >= 0.99 * wanted, (there, wanted)

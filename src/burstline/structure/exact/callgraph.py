@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Collection, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from itertools import pairwise
 
 import numpy as np
@@ -39,6 +39,9 @@ class CallGraph:
     orders: Sequence[Sequence[int]]  # sites of each lane in the order of first execution
     # functions whose lines do not tell the order of their statements
     unordered: frozenset[Function] = frozenset()
+    partings: dict[Edge, tuple[int, int, int] | None] = field(
+        default_factory=dict
+    )  # known ones
 
     def without_lines_of(self, functions: Collection[Function]) -> CallGraph:
         """The graph, with no order of statements from the lines of some functions."""
@@ -83,7 +86,9 @@ class CallGraph:
 
     def _parting(self, a: int, b: int) -> tuple[int, int, int] | None:
         """The depth at which two paths part, and the lines there, if these can be compared."""
-        return parting(self.paths[a], self.paths[b])
+        if (a, b) not in self.partings:
+            self.partings[a, b] = parting(self.paths[a], self.paths[b])
+        return self.partings[a, b]
 
     @property
     def symbols(self) -> int:

@@ -12,7 +12,7 @@ import numpy.typing as npt
 
 from burstline.columns import Integers, Mask, begins_run
 from burstline.identity import Sites
-from burstline.structure.exact.conditions import Level
+from burstline.structure.exact.conditions import Level, trips_cost
 from burstline.structure.exact.entries import Masks, hidden_loops, shared_trips
 from burstline.structure.exact.loopnest import Body, Cost, calls_in, first_call
 from burstline.structure.exact.occurrences import Lanes
@@ -25,6 +25,9 @@ _MOST_OTHERS: Final = 20
 
 _MOST_APART: Final = 4
 """Ways to part iterations that are told by what they cost."""
+
+_MOST_STRETCHES: Final = 6
+"""Elements of a loop that are tried as one in it."""
 
 _SPARSEST: Final = 64
 """Elements and iterations for each call, at most: nobody knows a loop that does so little."""
@@ -63,12 +66,22 @@ class _Run(NamedTuple):
             new[1:] |= apart[before, after]
         return new
 
+    def always_together(self, elements: int) -> set[tuple[int, int]]:
+        """Pairs of elements the second of which is next to the first, and nowhere else."""
+        most = elements + 1  # one is nowhere
+        before = np.where(self.begins, elements, np.append(elements, self.element[:-1]))
+        after = np.append(np.where(self.begins[1:], elements, self.element[1:]), elements)
+        pairs = np.append(self.element * most + after, before * most + self.element)
+        one, other = np.divmod(np.unique(pairs), most)
+        leads, follows = np.bincount(one), np.bincount(other)
+        alone = (leads[one] == 1) & (follows[other] == 1)
+        return {*zip(one[alone].tolist(), other[alone].tolist(), strict=True)}
+
     def is_even(self, new: Mask) -> bool:
         """Whether all entries on a lane have the same number of iterations."""
         entry = np.flatnonzero(self.begins)
         trips = np.add.reduceat(new, entry, dtype=np.int64)
-        changes = begins_run(self.lane[entry])[1:]
-        return bool((changes | (trips[1:] == trips[:-1])).all())
+        return _Entries(trips, self.lane[entry], self.place[entry]).are_even()
 
     def irregular(self, new: Mask, elements: int) -> int:
         """How many elements are executed in some, but not all of the iterations of one place.
@@ -89,6 +102,27 @@ class _Run(NamedTuple):
         return int(ways.sum())
 
 
+class _Entries(NamedTuple):
+    """The entries of a loop, lane after lane."""
+
+    trips: Integers
+    lane: Integers
+    first: Integers  # place of the first call in the sequence
+
+    def are_even(self) -> bool:
+        """Whether all on a lane have the same number of iterations."""
+        changes = begins_run(self.lane)[1:]
+        return bool((changes | (self.trips[1:] == self.trips[:-1])).all())
+
+    def beyond(self, around: _Iterations) -> Cost:
+        """What the trip counts cost beside what they would without the iterations around."""
+        number = np.searchsorted(around.first, self.first, side="right") - 1
+        begin = np.flatnonzero(around.begins)
+        place = number - begin[np.searchsorted(begin, number, side="right") - 1]
+        here, there = (trips_cost(self.trips, self.lane, each) for each in (place, None))
+        return Cost(here.unexplained - there.unexplained, here.length - there.length)
+
+
 class _Iterations(NamedTuple):
     """What the iterations of a loop do, entry after entry and lane after lane."""
 
@@ -100,6 +134,12 @@ class _Iterations(NamedTuple):
     def level(self) -> Level:
         """The same, to be written down."""
         return Level.of(self.executed, self.begins, self.lane)
+
+    def entries(self) -> _Entries:
+        """The entries of the loop."""
+        begin = np.flatnonzero(self.begins)
+        trips = np.diff(np.append(begin, len(self.lane)))
+        return _Entries(trips, self.lane[begin], self.first[begin])
 
     def trips(self, lanes: int) -> list[Integers]:
         """The iterations of each entry on each lane."""
@@ -122,11 +162,13 @@ class ReadingCosts:
     alike: Sequence[int]  # for each lane, the one among those that differ that is equal
     symbols: int
     calls_left: int
-    others_left: int
+    with_others: bool  # whether readings are told that tell entries apart
+    others_left: int = 0
     known: dict[Any, Body] = field(default_factory=dict)  # the best readings
     told: dict[Any, Cost | None] = field(default_factory=dict)
     entered: dict[frozenset[int], _Entered] = field(default_factory=dict)
     again: dict[Hashable, Integers] = field(default_factory=dict)
+    uneven: dict[Hashable, _Entries | None] = field(default_factory=dict)
 
     @classmethod
     def of(cls, sites: Sites, lanes: Lanes) -> ReadingCosts:
@@ -145,15 +187,22 @@ class ReadingCosts:
             symbols=len(sites),
             calls_left=_MOST_READINGS * len(sequence),
             # without lines, calls are at the sites that make loops short: counts make up more
-            others_left=_MOST_OTHERS * len(sequence) if sites.has_paths else 0,
-        )
+            with_others=sites.has_paths,
+        ).once_more()
+
+    def once_more(self) -> ReadingCosts:
+        """The same judge, who looks at calls as often again."""
+        self.others_left = _MOST_OTHERS * len(self.sequence) if self.with_others else 0
+        return self
 
     def cost(self, loop: Body, around: Body | None = None, *, is_other: bool) -> Cost | None:
         """What a loop costs, without what is in the loops in it.
 
         None if calls have been looked at often enough, or iterations have hardly any.
         """
+        uneven = [e for e in loop.elements if isinstance(e, Body) and self._uneven(e, loop)]
         key: list[Hashable] = [loop.most, loop.rise, loop.apart, *map(_key, loop.elements)]
+        key += uneven
         if loop.rise and around is not None:
             key.append(frozenset(calls_in(around)))
         if (read := tuple(key)) not in self.told:
@@ -167,8 +216,22 @@ class ReadingCosts:
             iterations = self._iterations(loop, around)
             own = iterations and iterations.level().cost()
             inner = sum(isinstance(element, Body) for element in loop.elements)
-            self.told[read] = own and own.plus(Cost(0, -inner))
+            own = own and own.plus(Cost(0, -inner))
+            for element in uneven:
+                entries = self._uneven(element, loop)
+                if own and entries and iterations:
+                    own = own.plus(entries.beyond(iterations))
+            self.told[read] = own
         return self.told[read]
+
+    def _uneven(self, loop: Body, around: Body) -> _Entries | None:
+        """The entries of a loop in another; None if each lane has those of one trip count."""
+        key = loop, frozenset(calls_in(around)) if loop.rise else None
+        if key not in self.uneven:
+            iterations = self._iterations(loop, around)
+            entries = iterations and iterations.entries()
+            self.uneven[key] = None if entries is None or entries.are_even() else entries
+        return self.uneven[key]
 
     def shared_trips(self, loop: Body) -> tuple[int, ...]:
         """The iterations on each lane that all entries of a loop have a multiple of.
@@ -189,6 +252,8 @@ class ReadingCosts:
             return
         pairs = run.element[:-1].astype(np.int64) * count + run.element[1:]
         found = [divmod(pair, count) for pair in np.unique(pairs[~new[1:]]).tolist()]
+        together = run.always_together(count)
+        found = [pair for pair in found if pair not in together]
         most = run.irregular(new, count)
         ways: list[tuple[int, tuple[tuple[int, int], ...]]] = []
         for apart in _neighbours(found):
@@ -213,9 +278,31 @@ class ReadingCosts:
             return
         lanes = len(set(self.alike))
         trips, when = iterations.trips(lanes), iterations.when(depends, lanes)
-        for most, rise, begin, end in hidden_loops(depends.tolist(), when, trips, rising=True):
+        for most, rise, begin, end in hidden_loops(depends.tolist(), when, trips):
             inner = Body(loop.elements[begin:end], most=self._on_all(most), rise=rise)
             yield replace(loop, elements=(*loop.elements[:begin], inner, *loop.elements[end:]))
+
+    def stretches(self, loop: Body) -> list[tuple[int, int]]:
+        """Elements of a loop that may be one in it: those that an iteration comes back to."""
+        run = self._run(loop)
+        back = np.flatnonzero(run.new(loop)[1:] & ~run.begins[1:])
+        pairs = run.element[back + 1].astype(np.int64) * len(loop.elements) + run.element[back]
+        found, counts = np.unique(pairs, return_counts=True)
+        often = found[np.argsort(-counts, kind="stable")].tolist()
+        spans = [divmod(each, len(loop.elements)) for each in often]
+        inside = [(begin, end + 1) for begin, end in spans if begin <= end]
+        return [each for each in inside if each != (0, len(loop.elements))][:_MOST_STRETCHES]
+
+    def at_ends(self, loop: Body) -> tuple[int, int]:
+        """How many elements only first iterations begin with, and only last ones end with."""
+        iterations = self._iterations(loop)
+        if iterations is None:
+            return 0, 0
+        first, last = iterations.begins, np.append(iterations.begins[1:], True)
+        inside: list[list[bool]] = [
+            np.any(iterations.executed & ~ends, axis=1).tolist() for ends in (first, last)
+        ]
+        return [*inside[0], True].index(True), [*inside[1][::-1], True].index(True)
 
     def _on_all(self, most: Sequence[int]) -> tuple[int, ...]:
         return tuple(most[lane] for lane in self.alike)

@@ -19,6 +19,7 @@ from burstline.structure.program.rules import (
     MOST_BRANCHES,
     EntryPlaces,
     names_an_end,
+    set_text,
     words_for,
 )
 from burstline.structure.program.runs import Runs
@@ -39,6 +40,9 @@ _SHORT: Final = 4
 
 _MANY: Final = 16
 """Neighbouring conditions from which on not all ways to put some into one are tried."""
+
+_MOST_PLACES: Final = 64
+"""Iterations of an entry up to which each is looked at for rules."""
 
 _BY_RULE: Final = 2
 """What a condition costs whose iterations follow a rule."""
@@ -69,6 +73,8 @@ class Level:
     entry_lane: Integers
     place: Integers  # (iterations,) iterations of the entry before each
     to_end: Integers  # and behind it
+    at_place: Sequence[int]  # the iterations at each place; none if there are many
+    last: int  # those that end an entry
     # what was found before, to be looked up
     owns: dict[tuple[int, int], Cost] = field(default_factory=dict)
     insides: dict[tuple[int, int], Written] = field(default_factory=dict)
@@ -82,6 +88,9 @@ class Level:
         place = np.arange(len(lane)) - np.repeat(begin, trips)
         lane_begin = np.flatnonzero(begins_run(lane)).tolist()
         ends = [*lane_begin[1:], len(lane)]
+        to_end = np.repeat(trips, trips) - 1 - place
+        longest = int(trips.max())
+        places = np.arange(longest)[:, None] if longest <= _MOST_PLACES else place[:0, None]
         return cls(
             executed=_as_sets(executed),
             everything=(1 << len(lane)) - 1,
@@ -89,7 +98,9 @@ class Level:
             trips=trips,
             entry_lane=lane[begin],
             place=place,
-            to_end=np.repeat(trips, trips) - 1 - place,
+            to_end=to_end,
+            at_place=_as_sets(places == place),
+            last=_as_sets(to_end[None] == 0)[0],
         )
 
     @classmethod
@@ -117,24 +128,7 @@ class Level:
         inside = self.written().cost
         if (self.trips == 1).all():
             return inside  # it is none, but calls in another order than their lines
-        return inside.plus(Cost(0, 1)).plus(self._trips_cost())
-
-    def _trips_cost(self) -> Cost:
-        trips = self.trips
-        if (trips == trips[0]).all():
-            return Cost(0, 1)
-        begin = np.flatnonzero(begins_run(self.entry_lane))
-        parts = np.split(trips, begin[1:])
-        if all((part == part[0]).all() for part in parts):
-            return Cost(0, 2)
-        entry = np.arange(len(trips)) - np.repeat(begin, list(map(len, parts)))
-        other = int((entry != 0).argmax())
-        rise, run = trips[other] - trips[0], entry[other]
-        if np.array_equal((trips - trips[0]) * run, entry * rise):
-            return Cost(0, 2)
-        different = {part.tobytes(): part for part in parts}.values()
-        told = len(different) == 1 and len(parts[0]) <= _FEW  # one by one
-        return Cost(int(not told), 2 + 2 * max(map(period_length, different)))
+        return inside.plus(Cost(0, 1)).plus(trips_cost(self.trips, self.entry_lane))
 
     def written(self) -> Written:
         """The elements of the body, with conditions around what not all iterations execute."""
@@ -187,15 +181,15 @@ class Level:
 
     def _own(self, holds: int, among: int) -> Cost:
         lanes = [lane & among for lane in self.lanes if lane & holds]
-        chosen = self._mask(holds)
-        words = self._words(reduce(or_, lanes), chosen)
+        words = self._words(reduce(or_, lanes), holds)
         if words is not None:
             weight = 1 if names_an_end(words) else 2
             return Cost(0, 2, weight, lists=_list_length(words), letters=len(words))
-        by_rank = [self._words(each, chosen) for each in lanes] if len(lanes) > 1 else []
+        by_rank = [self._words(each, holds) for each in lanes] if len(lanes) > 1 else []
         known = [_list_length(words) for words in by_rank if words is not None]
         if known and len(known) == len(by_rank):
             return Cost(1, 3, 2, lists=max(known))
+        chosen = self._mask(holds)
         when = [np.flatnonzero(chosen[self._mask(each)]) for each in lanes]
         return Cost(1, 3 + 2 * int(np.diff(Runs.of(when).begin).max()), 2)
 
@@ -205,11 +199,50 @@ class Level:
         bits = np.unpackbits(np.frombuffer(data, np.uint8), count=size, bitorder="little")
         return bits.view(np.bool_)
 
-    def _words(self, among: int, holds: Mask) -> str | None:
-        if among == self.everything:
-            return words_for(EntryPlaces(self.place, self.to_end, holds))
-        some = self._mask(among)
-        return words_for(EntryPlaces(self.place[some], self.to_end[some], holds[some]))
+    def _words(self, among: int, holds: int) -> str | None:
+        """The words for when a condition holds in some iterations, as `words_for` has them."""
+        if not self.at_place:  # there are many
+            some = self._mask(among)
+            chosen = self._mask(holds)[some]
+            return words_for(EntryPlaces(self.place[some], self.to_end[some], chosen))
+        held = holds & among
+        for name, end in (("first", self.at_place[0]), ("last", self.last)):
+            if held == end & among:
+                return f"{name} iteration"
+            if held == among & ~end:
+                return f"not {name} iteration"
+        inside, outside = [], []
+        for place, iterations in enumerate(self.at_place):
+            there = iterations & among
+            if there and there & held == there:
+                inside.append(place)
+            elif there & held:
+                return None
+            elif there:
+                outside.append(place)
+        return set_text(np.array(inside), np.array(outside))
+
+
+def trips_cost(trips: Integers, lane: Integers, place: Integers | None = None) -> Cost:
+    """What the trip counts of entries cost, by the iteration around that each is in.
+
+    Without these, as if each iteration around had one.
+    """
+    if (trips == trips[0]).all():
+        return Cost(0, 1)
+    begin = np.flatnonzero(begins_run(lane))
+    parts = np.split(trips, begin[1:])
+    if all((part == part[0]).all() for part in parts):
+        return Cost(0, 2)
+    if place is None:
+        place = np.arange(len(trips)) - np.repeat(begin, list(map(len, parts)))
+    other = int((place != place[0]).argmax())
+    rise, run = trips[other] - trips[0], place[other] - place[0]
+    if run and np.array_equal((trips - trips[0]) * run, (place - place[0]) * rise):
+        return Cost(0, 2)
+    different = {part.tobytes(): part for part in parts}.values()
+    told = len(different) == 1 and len(parts[0]) <= _FEW  # one by one
+    return Cost(int(not told), 2 + 2 * max(map(period_length, different)))
 
 
 class _Run(NamedTuple):

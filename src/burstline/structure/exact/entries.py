@@ -28,7 +28,7 @@ _MOST_RISE: Final = 4
 
 
 def hidden_loops(
-    depends: Sequence[bool], when: Sequence[ByLane], trips: ByLane, *, rising: bool
+    depends: Sequence[bool], when: Sequence[ByLane], trips: ByLane
 ) -> Iterator[tuple[tuple[int, ...], int, int, int]]:
     """Loops in one that nobody saw: iterations of each entry, and the elements they are of.
 
@@ -36,7 +36,7 @@ def hidden_loops(
     iterations are those of the first entry on each lane, with their rise; the elements are
     told by their first, and the one behind the last.
     """
-    for most, rise in _possible_periods(when, trips, rising=rising):
+    for most, rise in _possible_periods(when, trips):
         inside = _in_another(when, trips, most, rise)
         begin, end = _parted(depends, *inside)
         if begin < end:
@@ -54,7 +54,7 @@ def shared_trips(trips: ByLane) -> tuple[int, ...]:
 
 
 def _possible_periods(
-    when: Sequence[ByLane], trips: ByLane, *, rising: bool
+    when: Sequence[ByLane], trips: ByLane
 ) -> list[tuple[tuple[int, ...], int]]:
     """Iterations on each lane after which most elements repeat, and by how many these rise."""
     executed = [_on_lane(lane, when, own) for lane, own in enumerate(trips)]
@@ -67,7 +67,7 @@ def _possible_periods(
     ]
     told = [[each] for each in sorted({n for own in trips for n in own.tolist()})]
     most_trips = told[-1][0]
-    rising_sums = [each for each in sums(told) if each[2] > len(told)] if rising else []
+    rising_sums = [each for each in sums(told) if each[2] > len(told)]
     ways = [(most, 0) for most in dict.fromkeys(periods) if 1 < max(most) < most_trips]
     ways += [((first,) * len(trips), rise) for first, rise, _ in rising_sums]
     tried = _WORK // max(sum(rows.size for rows in executed), 1)

@@ -124,6 +124,8 @@ _MOST_LIKELY: Final = 4
 """The shortest readings of a loop in which entries are sought that nobody saw."""
 _MOST_PARTED, _MOST_PARTINGS = 16, 3
 """Elements of a loop whose iterations are parted, and how often."""
+_MOST_STEPS: Final = 6
+"""Steps to a shorter reading of a loop, once the shortest of all ways is known."""
 _SMALL_LOOP, _CLEAR = 16, 30
 """Calls of a loop up to which all ways are tried, even if a likely one explains everything, and
 those up to which some more are, outside other loops, if it takes many words to do so."""
@@ -190,6 +192,12 @@ class Judge(Protocol):
     def with_hidden_loops(self, loop: Body) -> Iterator[Body]:
         """Loops of some elements of a loop in it, whose entries nobody saw, in its place."""
 
+    def stretches(self, loop: Body) -> list[tuple[int, int]]:
+        """Elements of a loop that may be one in it: those that an iteration comes back to."""
+
+    def at_ends(self, loop: Body) -> tuple[int, int]:
+        """How many elements only first iterations begin with, and only last ones end with."""
+
 
 @dataclass(frozen=True, slots=True)
 class Body:
@@ -243,6 +251,21 @@ def find_nest(graph: CallGraph, judge: Judge, known: dict[_Key, Body]) -> Body:
     nodes = sorted(range(graph.symbols), key=graph.place.__getitem__)
     region = Subgraph(nodes, graph.edges, graph.entries, graph.exits)
     return _Nester(graph, judge, known).body(region, 0)
+
+
+class Ways(Protocol):
+    """Tells of the readings of a loop, or of the program, that are a step from one."""
+
+    def __call__(
+        self, body: Body, graph: CallGraph, judge: Judge, *, is_program: bool
+    ) -> Iterable[Body]:
+        """Those that are a step from the body."""
+
+
+def refined_nest(program: Body, graph: CallGraph, judge: Judge, ways: Ways) -> Body:
+    """A program with its loops in shorter readings that a few steps lead to."""
+    graph = graph.without_lines_of(frozenset()) if graph.unordered else graph
+    return _Nester(graph, judge, {}).refined(program, ways, is_program=True)
 
 
 _Key = tuple[tuple[int, ...], frozenset["Edge"], frozenset["Function"], bool]
@@ -315,9 +338,7 @@ class _Nester:
         body = min([*likely, *told], key=_rank_of)
         if body.leaves_open or (body.whole and body.whole.disorder):
             doubtful = [each for each in likely if each.leaves_open]
-        else:
-            doubtful = [body] if body.own_conditions >= _MANY_WORDS else []
-        body = min([body, *map(self._with_iterations_apart, doubtful)], key=_rank_of)
+            body = min([body, *map(self._with_iterations_apart, doubtful)], key=_rank_of)
         if depth == 0:
             return body
         counted = min([*map(self._entered_by_count, told), body], key=_rank_of)
@@ -344,6 +365,29 @@ class _Nester:
             for other in self.judge.with_hidden_loops(body):
                 body = self._shorter(body, other)
         return body
+
+    def refined(self, body: Body, ways: Ways, *, is_program: bool = False) -> Body:
+        """A body, and the loops in it, in the shortest reading that a few steps lead to."""
+        if body.is_plain or body.inner is None:
+            return body
+        elements = tuple(
+            self.refined(e, ways) if isinstance(e, Body) else e for e in body.elements
+        )
+        told = self._told(replace(body, elements=elements))
+        for _ in range(_MOST_STEPS if told.whole else 0):
+            beside = self._beside(told, ways, is_program=is_program)
+            shortest = min([told, *beside], key=_rank_of)
+            if shortest is told:
+                break
+            told = shortest
+        return told
+
+    def _beside(self, body: Body, ways: Ways, *, is_program: bool) -> Iterator[Body]:
+        """The readings that a step leads to, if anybody can tell what they cost."""
+        steps = ways(body, self.graph, self.judge, is_program=is_program)
+        if not is_program and len(body.elements) <= _MOST_PARTED:
+            steps = chain(steps, self.judge.with_iterations_apart(body))
+        yield from (told for told in map(self._told, steps) if told.whole is not None)
 
     def _groups(self, region: Subgraph) -> list[list[int]]:
         """The nodes that are in one loop together."""
@@ -447,7 +491,7 @@ class _Nester:
     def _told(self, body: Body, around: Body | None = None, *, is_other: bool = True) -> Body:
         """The body of a loop, with what it costs, if anybody knows."""
         elements = tuple(
-            self._told(each, body) if isinstance(each, Body) and each.inner is None else each
+            self._told(each, body) if isinstance(each, Body) and each.whole is None else each
             for each in body.elements
         )
         body = replace(body, elements=elements, inner=self._inner(elements))

@@ -19,8 +19,9 @@ from burstline.structure.assembly import FoundProgram, assembly
 from burstline.structure.calls import Calls
 from burstline.structure.exact.callgraph import CallGraph, call_graph
 from burstline.structure.exact.choice import ReadingCosts
+from burstline.structure.exact.edits import edits
 from burstline.structure.exact.known import known_program
-from burstline.structure.exact.loopnest import Body, Cost, find_nest
+from burstline.structure.exact.loopnest import Body, Cost, find_nest, refined_nest
 from burstline.structure.exact.nodes import NodeBuilder
 from burstline.structure.exact.occurrences import Executions, Lanes, Nest, NestSteps, read
 from burstline.structure.exact.repeats import likely_sites
@@ -39,6 +40,8 @@ _PLAIN: Final = 1.4
 
 _MOST_DOUBTFUL: Final = 8
 """Functions whose lines are doubted, each for one more reading."""
+
+_NOTHING: Final = Around()
 
 
 def by_order(
@@ -81,6 +84,10 @@ def _shortest_program(
         return builder.items(reading.program, Around())
 
     items, rank = items_of(reading), None
+    if (refined := reading.refined(calls)) is not reading:
+        written, rank = items_of(refined), rank_of(items)
+        if (less := rank_of(written)) < rank:
+            reading, items, rank = refined, written, less
     others = reading.variants(calls)
     for _ in range(_MOST_VARIANTS):
         if (other := next(others, None)) is None:
@@ -101,11 +108,12 @@ def _shortest_program(
     )
 
 
-def rank_of(items: Sequence[Item]) -> tuple[int, int, tuple[int, int]]:
-    """What is less for the better of two true programs, that which is chosen."""
-    around = Around()
+def rank_of(
+    items: Sequence[Item], around: Around = _NOTHING
+) -> tuple[int, int, tuple[int, int]]:
+    """What is less for the better of two true programs, or parts, that which is chosen."""
     unexplained = Conditions.of(items, around).unexplained
-    length = description_length(items)
+    length = description_length(items, around)
     return length + 2 * unexplained, length, weight_of_rules(items, around)
 
 
@@ -178,6 +186,16 @@ class Reading:
             return self
         program = without_loops(self.program, set(single.tolist()))
         return self.read_as(program, self.sites, self.graph, lanes, self.judge)
+
+    def refined(self, lanes: Lanes) -> Reading:
+        """The same calls, in a shorter reading that is a few steps away, if there is one."""
+        if self.judge is None:
+            return self
+        program = refined_nest(self.program, self.graph, self.judge.once_more(), edits)
+        if program is self.program:
+            return self
+        other = self.read_as(program, self.sites, self.graph, lanes, self.judge)
+        return other.without_single_iterations(lanes)
 
     @property
     def cost(self) -> Cost | None:

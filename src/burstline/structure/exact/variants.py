@@ -95,8 +95,7 @@ def _entered_by_count(
     chosen = [keys.index(key) for key in alike]
     trips = [trips[lane] for lane in chosen]
     when = [[each.values(lane) for lane in chosen] for each in some]
-    rising = unexplained or _has_lists(loop)
-    for most, rise, begin, end in hidden_loops(depends, when, trips, rising=rising):
+    for most, rise, begin, end in hidden_loops(depends, when, trips):
         on_lanes = tuple(most[alike[key]] for key in keys)
         inner = Body(loop.elements[begin:end], most=on_lanes, rise=rise)
         around = Body((*loop.elements[:begin], inner, *loop.elements[end:]))
@@ -138,11 +137,6 @@ def _has_conditions(loop: Body) -> bool:
     if loop.whole is None or loop.inner is None:
         return True
     return loop.whole.conditions > loop.inner.conditions
-
-
-def _has_lists(loop: Body) -> bool:
-    """Whether conditions of the loop itself hold by rules that are long lists."""
-    return loop.whole is None or loop.inner is None or loop.whole.lists > loop.inner.lists
 
 
 def _entries_in_one(trips: ByLane) -> tuple[int, ...]:

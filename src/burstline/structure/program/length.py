@@ -18,17 +18,20 @@ from burstline.structure.program_order import parting, paths_to_compare
 _MOST_PERIODS: Final = 64
 """Periods that are tried; numbers that seem to have more possible ones have none."""
 
+_NOTHING: Final = Around()
 
-def description_length(items: Sequence[Item]) -> int:
+
+def description_length(items: Sequence[Item], around: Around = _NOTHING) -> int:
     """The length of a program, by its nodes, trip counts, conditions and lines in disorder.
 
     Each call, loop and condition counts 1, an ``else`` 0, and each two neighbours against the
     order of their lines 1. Trip counts of a loop: 1 if constant, 2 if constant on each lane or
     linear in the iteration of the loop around, else 2 and 2 for each progression of their
     shortest period. When a condition holds: 1 if by a rule, 2 if by one on each lane, else 2
-    and 2 for each progression. Where lanes differ, the longest counts.
+    and 2 for each progression. Where lanes differ, the longest counts. A part of a program is
+    told `around` what.
     """
-    return length_of(items, Around()) + _lines_in_disorder(items)
+    return length_of(items, around) + _lines_in_disorder(items)
 
 
 def length_of(items: Sequence[Item], around: Around) -> int:

@@ -195,10 +195,10 @@ def words_for(places: EntryPlaces) -> str | None:
     there[places.chosen.view(np.int8), places.place] = True
     if (there[0] & there[1]).any():
         return None
-    return _set_text(np.flatnonzero(there[1]), np.flatnonzero(there[0]))
+    return set_text(np.flatnonzero(there[1]), np.flatnonzero(there[0]))
 
 
-def _set_text(chosen: Integers, others: Integers) -> str | None:
+def set_text(chosen: Integers, others: Integers) -> str | None:
     """A set of iterations that is none of the others, counted from 1; None if it is long."""
     if len(chosen) == 1:
         return f"iteration == {chosen[0] + 1}"
