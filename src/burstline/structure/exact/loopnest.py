@@ -373,6 +373,9 @@ class _Nester:
         elements = tuple(
             self.refined(e, ways) if isinstance(e, Body) else e for e in body.elements
         )
+        is_same = all(a is b for a, b in zip(elements, body.elements, strict=True))
+        if is_same and len(elements) > _MOST_PARTED:
+            return body
         told = self._told(replace(body, elements=elements))
         for _ in range(_MOST_STEPS if told.whole else 0):
             beside = self._beside(told, ways, is_program=is_program)
