@@ -11,7 +11,7 @@ import numpy as np
 from burstline.structure.exact.callgraph import CallGraph
 from burstline.structure.exact.loopnest import Body, Judge, first_call
 
-_MOST_ELEMENTS: Final = 16
+_MOST_ELEMENTS: Final = 8
 """Elements of a loop up to which it is read in other ways."""
 
 
