@@ -82,12 +82,15 @@ def witness(program, *, paths=True, peeled=False):
     return items
 
 
-def found_in(witness, items):
+def found_in(witness, items, *, by_part):
     """Give how many rules of a witness are printed, of how many, and of constant trip counts.
 
-    In parts that are read better yet, nothing is looked for.
+    Nothing is looked for in parts that are read better yet, or else in such programs.
     """
-    wanted = [*_wanted(witness, items, Around(), Around())]
+    if by_part:
+        wanted = [*_wanted(witness, items, Around(), Around())]
+    else:
+        wanted = [*_told(witness, Around())] if rank_of(witness) <= rank_of(items) else []
     there = [*_told(items, Around())]
     printed = [
         any(calls & others and told == other for others, other in there if calls & others)

@@ -119,13 +119,14 @@ def test_readings_are_hardly_ever_longer_than_the_program(readings, paths, no_lo
     assert len(farther) <= far * len(lengths), sorted(farther)[-10:]
 
 
-@pytest.fixture(scope="module")
-def told(readings):
+@pytest.fixture(scope="module", params=[False, True], ids=["whole programs", "by part"])
+def told(request, readings):
     """Give how much of what the programs tell is printed: of their rules, and trip counts."""
     shortest = [witness(program, peeled=True) for program, _, _ in readings[True]]
     pairs = zip(shortest, readings[True], strict=True)
-    each = [found_in(own, read.items) for own, (_, _, read) in pairs]
-    return [tuple(map(sum, zip(*counts, strict=True))) for counts in zip(*each, strict=True)]
+    each = [found_in(own, read.items, by_part=request.param) for own, (_, _, read) in pairs]
+    sums = [tuple(map(sum, zip(*counts, strict=True))) for counts in zip(*each, strict=True)]
+    return request.param, *sums
 
 
 def test_peeled_witnesses_are_no_longer_and_make_the_same_calls(readings):
@@ -164,12 +165,13 @@ def calls_of(items, program, rank):
 
 
 def test_rules_of_the_program_are_printed(told):
-    printed, wanted = told[0]
+    by_part, (printed, wanted), _ = told
 
-    assert printed >= 0.985 * wanted, (printed, wanted)
+    # More is looked for by part: also what is in programs of which another part is read better.
+    assert printed >= (0.985 if by_part else 0.99) * wanted, (printed, wanted)
 
 
 def test_constant_trip_counts_are_found(told):
-    there, wanted = told[1]
+    by_part, _, (there, wanted) = told
 
-    assert there >= 0.99 * wanted, (there, wanted)
+    assert there >= (0.99 if by_part else 0.995) * wanted, (there, wanted)
