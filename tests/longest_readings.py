@@ -34,7 +34,7 @@ class Reading:
         program = Program(seed)
         read = detect(program.trace(paths=paths), method="exact")
         shortest = witness(program, paths=paths, peeled=True)
-        rules, trips = found_in(shortest, read.items)
+        rules, trips = found_in(shortest, read.items, by_part=True)
         written = replace(read, items=witness(program, paths=paths))
         return cls(seed, written, read, rules, trips)
 
