@@ -532,3 +532,33 @@ def test_phases_of_calls_without_paths_on_a_communicator_are_found():
     found = phases(trace_of("\n".join(lines)))
 
     assert found.signature.method == "loops"
+
+
+def sampled(ranks=1):
+    """Steps of a computation in two functions, and a barrier in which samples are, too."""
+    lines = [
+        f"ranks {ranks}", "path 0 main file solve.c line 7",
+        "path 1 relax under 0 file solve.c line 3", "path 2 sum under 0 file solve.c line 5",
+    ]  # fmt: skip
+    for rank in range(ranks):
+        lines += [str(rank), "0 enter MPI_Init", "100 leave"]
+        for now in range(100, 4100, 100):
+            lines += [
+                f"{now + 20} sample path 1 periods 2", f"{now + 40} sample path 2 periods 1",
+                f"{now + 60} enter MPI_Barrier path 0", f"{now + 80} sample path 2 periods 9",
+                f"{now + 100} leave",
+            ]  # fmt: skip
+        lines += ["4100 enter MPI_Finalize", "4105 leave"]
+    return trace_of(" | ".join(lines))
+
+
+@pytest.mark.parametrize("method", ["loops", "epas", "pas2p"])
+def test_the_function_that_computes_most_in_a_phase_is_named(method):
+    found = phases(sampled(), method=method)
+
+    named = {each["function"] for each in found.as_dict()["phases"] if each["weight"] > 9}
+
+    assert named == {"relax"}
+    assert phases(solver(), method=method).functions.count(None) == len(
+        phases(solver(), method=method).functions
+    )

@@ -11,7 +11,7 @@ from burstline.quantities import format_ns, format_share
 from burstline.show.blocks import Block, Facts, Lines
 from burstline.show.units import text_of
 from burstline.show.views import Rows, View
-from burstline.signature import Phases, Prediction, Process
+from burstline.signature import Phase, Phases, Prediction, Process
 from burstline.values import (
     BYTES,
     COUNT,
@@ -42,7 +42,7 @@ _OF_PROCESS: Final = {
     "error": Column("ERROR", _ERROR),
     "seed_predicted_ns": Column("PUBLISHED", TIME),
 }
-_COLUMNS: Final = ("id", "name", "weight", "mean_ns", "share", "events", "relevant")
+_COLUMNS: Final = ("id", "name", "weight", "mean_ns", "share", "events", "relevant", "function")
 
 
 class Analysis(NamedTuple):
@@ -85,7 +85,7 @@ class PhasesView(View):
         signature = self.result.signature
         chosen = signature.of_rank(signature.representative)
         yield Facts(self._facts(chosen))
-        yield _phases_table(chosen, self.top)
+        yield _phases_table(chosen, self.result.functions, self.top)
         yield from self._processes()
         if self.analysis is not None:
             yield from self._published()
@@ -237,9 +237,13 @@ class PredictionView(View):
             yield "as published", f"{sum_ns}, without what lies in no phase"
 
 
-def _phases_table(process: Process, top: int) -> Table:
+def _phases_table(process: Process, functions: Sequence[str | None], top: int) -> Table:
     phases = sorted(enumerate(process.phases, 1), key=lambda row: -row[1].total_ns)
     more = len(phases) - top
+
+    def seen(row: tuple[int, Phase]) -> str:
+        return functions[row[0] - 1] or ""
+
     return table_of(
         phases[:top],
         {
@@ -249,6 +253,7 @@ def _phases_table(process: Process, top: int) -> Table:
             Column("CALLS"): lambda row: f"{row[1].events:,.4g}",
             Column("MEAN", TIME): lambda row: row[1].mean_ns,
             Column("SHARE", SHARE): lambda row: row[1].total_ns / max(process.span_ns, 1),
+            **({Column("MOST IN"): seen} if any(functions) else {}),
         },
         f"Phases of rank {process.rank}"
         + (f", the longest {top} of {len(phases):,}" if more > 0 else ""),

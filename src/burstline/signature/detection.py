@@ -20,6 +20,7 @@ from burstline.signature.processes import (
     Method,
     Options,
     Parts,
+    Signed,
     Source,
     source_in_parts,
     source_of,
@@ -44,11 +45,15 @@ class Phases:
         themselves is 1 and proves nothing.
     seed_predicted_ns : tuple of int
         Of each process, the published sum over all occurrences of its relevant phases.
+    functions : tuple of (str or None)
+        The function that computes most in each phase of the representative, where samples of
+        its threads say so.
     """
 
     signature: Signature
     prediction: Prediction
     seed_predicted_ns: tuple[int, ...]
+    functions: tuple[str | None, ...]
 
     @property
     def classes(self) -> tuple[tuple[int, ...], ...]:
@@ -106,8 +111,11 @@ class Phases:
                     "share": phase.total_ns / max(chosen.span_ns, 1),
                     "events": phase.events,
                     "relevant": phase.is_relevant,
+                    "function": function,
                 }
-                for number, phase in enumerate(chosen.phases, 1)
+                for number, (phase, function) in enumerate(
+                    zip(chosen.phases, self.functions, strict=True), 1
+                )
             ],
         }
 
@@ -283,19 +291,25 @@ def phase_table(trace: Trace, signature: Signature) -> list[tuple[int, int, int,
 
 
 def _phases_of(source: Source, options: Options) -> Phases:
-    signature, own = _make_signature([source], options)
+    signature, [own] = _make_signature([source], options)
+    measured = Measurement(tuple(each.stamps for each in own), 0, {})
     prediction = replace(
-        predict(signature, own, estimator="mean"), representative=signature.representative
+        predict(signature, measured, estimator="mean"), representative=signature.representative
     )
     published = [
         sum(phase.total_ns for phase in process.phases if phase.is_relevant)
         for process in signature.processes
     ]
-    return Phases(signature, prediction, tuple(published))
+    [functions] = [
+        each.functions for each in own if each.process.rank == signature.representative
+    ]
+    return Phases(signature, prediction, tuple(published), functions)
 
 
-def _make_signature(runs: Sequence[Source], options: Options) -> tuple[Signature, Measurement]:
-    """The signature of some runs, and what it would have measured in the first one."""
+def _make_signature(
+    runs: Sequence[Source], options: Options
+) -> tuple[Signature, list[list[Signed]]]:
+    """The signature of some runs, and what each of them tells of its processes."""
     base = runs[0]
     found = base.courses(options)
     courses = [course for part in found for course in part]
@@ -324,11 +338,11 @@ def _make_signature(runs: Sequence[Source], options: Options) -> tuple[Signature
         processes=processes,
         facts=options.facts(courses) | _origin_facts(base.trace),
     )
-    measured = [Measurement(tuple(each.stamps for each in run), 0, {}) for run in every]
     if len(runs) > 1:
+        measured = [Measurement(tuple(each.stamps for each in run), 0, {}) for run in every]
         by_run = [tuple(each.process for each in run) for run in every]
         signature = replace(signature, spread=spread_of(signature, by_run, measured))
-    return signature, measured[0]
+    return signature, every
 
 
 def _origin_facts(trace: Trace) -> dict[str, str]:

@@ -14,6 +14,7 @@ from burstline.errors import ParameterError
 from burstline.model import Trace
 from burstline.signature.cut import Near, places_near
 from burstline.signature.events import Events, Occurrences, Told, events_in, told_by
+from burstline.signature.functions import functions_of_phases
 from burstline.signature.loops import loops
 from burstline.signature.model import Process, Stamps
 from burstline.signature.published import epas, pas2p
@@ -78,6 +79,7 @@ class Signed(NamedTuple):
     process: Process
     stamps: Stamps
     unsteadiness: float
+    functions: tuple[str | None, ...]  # (phases,) the one that computes most in each, if seen
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -127,6 +129,7 @@ class Processes:
     ) -> list[Signed]:
         """Their signatures by what was found of them, if each stops after `counts` events."""
         events, made = self.events, []
+        of_process = events.processes_at(self.trace)
         for number in self.numbers:
             found = courses[number].found
             process = process_up_to(
@@ -135,7 +138,10 @@ class Processes:
             boundaries = events.boundaries(number)
             ends = int(events.init_ns[number]), int(events.finalize_ns[number])
             stamps = Stamps(process.rank, process.counts, boundaries[process.counts], *ends)
-            made.append(Signed(process, stamps, unsteadiness(found, boundaries)))
+            functions = functions_of_phases(
+                self.trace, np.flatnonzero(of_process == number), found, boundaries
+            )
+            made.append(Signed(process, stamps, unsteadiness(found, boundaries), functions))
         return made
 
     def _found(self, options: Options) -> list[Occurrences]:
@@ -194,7 +200,8 @@ class Source:
         """What is found of the processes of each part."""
         each = [{"options": options}] * self.count
         has_work = options.method != "loops"
-        return list(self.ask(Processes.courses, each, has_work=has_work))
+        beside = ["bursts"] if has_work else []
+        return list(self.ask(Processes.courses, each, beside=beside))
 
     def places(self, share: float, times: int) -> Near:
         """The places of calls near a cut after a share of the time."""
@@ -215,7 +222,7 @@ class Source:
             for part in found
         ]
         made: list[Signed] = []
-        for part in self.ask(Processes.signed, each, full=full):
+        for part in self.ask(Processes.signed, each, full=full, beside=["samples"]):
             made += part
         return made
 
@@ -225,7 +232,7 @@ def source_of(trace: Trace, events: Events) -> Source:
     processes = Processes.of(trace, events)
 
     def ask(
-        asked: Callable[..., _Made], each: Sequence[Mapping[str, Any]], **_: bool
+        asked: Callable[..., _Made], each: Sequence[Mapping[str, Any]], **_: object
     ) -> Iterable[_Made]:
         return (asked(processes, **options) for options in each)
 
@@ -243,11 +250,12 @@ def source_in_parts(trace: Trace, parts: Parts, application: int | None) -> Sour
         each: Sequence[Mapping[str, Any]],
         *,
         full: bool = True,
-        has_work: bool = False,
+        beside: Sequence[str] = (),
     ) -> Iterable[_Made]:
-        of_events = how | {"full": full, "has_work": has_work}
+        of_events = how | {"full": full, "has_work": "bursts" in beside}
         given = [
-            {"of_events": of_events, "asked": asked, "options": options} for options in each
+            {"of_events": of_events, "beside": beside, "asked": asked, "options": options}
+            for options in each
         ]
         return parts(_asked_of_part, each=given)
 
@@ -263,11 +271,12 @@ def _asked_of_part(
     *,
     locations: range | None,
     of_events: Mapping[str, Any],
+    beside: Sequence[str],
     asked: Callable[..., _Made],
     options: Mapping[str, Any],
     **_: object,
 ) -> _Made:
     """What a method of :class:`Processes` tells of those of a part."""
-    names = [*_TABLES, "bursts"] if of_events["has_work"] else _TABLES
-    held = Trace({name: trace.table(name) for name in names})  # a store loads what is asked
+    # A store loads a table whenever it is asked for it.
+    held = Trace({name: trace.table(name) for name in (*_TABLES, *beside)})
     return asked(Processes.of(held, events_in(held, **of_events), locations), **options)
