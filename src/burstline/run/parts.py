@@ -6,7 +6,7 @@ A part is a path and a range of locations, never a table: a worker opens the sto
 from __future__ import annotations
 
 import shlex
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from functools import lru_cache
 from itertools import pairwise
 from pathlib import Path
@@ -82,3 +82,10 @@ def divided(trace: Trace, path: Path, workers: int, *, least: int = 1) -> list[r
         held += count
     borders.append(locations)
     return [range(*ends) for ends in pairwise(borders)]
+
+
+def largest_share(path: Path, ranges: Sequence[range]) -> float:
+    """The share of the rows of a store that the largest of some parts of it has."""
+    _, stretches = store.stretches_of(path, _TABLES)
+    rows = [sum(count for begin, count in stretches if begin in part) for part in ranges]
+    return max(rows, default=0) / max(sum(rows), 1)

@@ -23,7 +23,7 @@ from burstline.progress import SILENCE, Progress
 from burstline.run.analyses import ANALYSES, checks_beside
 from burstline.run.memory import memory_allowed
 from burstline.run.needs import ANALYSED, REPLAYED, Needs, bytes_needed, bytes_required
-from burstline.run.parts import Part, divided, folded, require_store
+from burstline.run.parts import Part, divided, folded, largest_share, require_store
 from burstline.run.region import Chosen, iterations_part
 from burstline.signature import Phases
 from burstline.structure import LoopTable, Structure
@@ -275,7 +275,7 @@ class Run:
     def divided(self, needs: Needs) -> list[range] | None:
         """The locations of each part, where workers share it or it needs more memory at once.
 
-        None where it is looked at as a whole: it fits, or is no whole store.
+        None where it is looked at as a whole: it fits, is no whole store, or no part fits.
         """
         if self._region or self.chosen is not None or not self.path:
             return None
@@ -288,7 +288,9 @@ class Run:
         elif needed <= allowed:
             return None
         least = -(-needed // max(allowed // _COPIES_OF_A_PART, 1))
-        return divided(self.whole, Path(self.path), workers, least=max(least, 1))
+        path = Path(self.path)
+        ranges = divided(self.whole, path, workers, least=max(least, 1))
+        return ranges if needed * largest_share(path, ranges) <= allowed else None
 
     def parts(
         self,

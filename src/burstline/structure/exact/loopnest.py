@@ -494,7 +494,7 @@ class _Nester:
     def _told(self, body: Body, around: Body | None = None, *, is_other: bool = True) -> Body:
         """The body of a loop, with what it costs, if anybody knows."""
         elements = tuple(
-            self._told(each, body) if isinstance(each, Body) and each.whole is None else each
+            self._told(each, body) if isinstance(each, Body) and each.inner is None else each
             for each in body.elements
         )
         body = replace(body, elements=elements, inner=self._inner(elements))
