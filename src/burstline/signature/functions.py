@@ -2,51 +2,71 @@
 
 from __future__ import annotations
 
+from dataclasses import dataclass
+
 import numpy as np
 
-from burstline.columns import Integers, Mask, distinct, take
+from burstline.columns import AnyIntegers, Integers, Mask, distinct, take
 from burstline.model import Trace
 from burstline.signature.events import Occurrences
 from burstline.waits import functions_on
 
 
-def functions_of_phases(
-    trace: Trace, locations: Integers, found: Occurrences, boundaries: Integers
-) -> tuple[str | None, ...]:
-    """The function that most samples between the calls of each phase were in, None without one.
+@dataclass(frozen=True, slots=True, eq=False)
+class Seen:
+    """Samples of call stacks that were taken in no call, and the functions they were in."""
 
-    `locations` are the threads of the process.
-    """
-    names: list[str | None] = [None] * len(found.names)
-    where, time_ns, periods, path = trace.arrays(
-        "samples", "location", "time_ns", "periods", "call_path"
-    )
-    own = np.flatnonzero(np.isin(where, locations) & ~_in_calls(trace, where, time_ns))
-    if not len(own) or not len(found.phase):
+    names: list[str]  # (call paths,)
+    location: AnyIntegers  # (samples,)
+    time_ns: AnyIntegers  # (samples,)
+    periods: AnyIntegers  # (samples,)
+    function: AnyIntegers  # (samples,) the call path of the function
+
+    @classmethod
+    def of(cls, trace: Trace) -> Seen:
+        """Those of a trace, or of some locations of it."""
+        location, time_ns, periods, path = trace.arrays(
+            "samples", "location", "time_ns", "periods", "call_path"
+        )
+        frames = trace.call_paths.to_pylist() if len(location) else []
+        function = take(functions_on(frames), path) if frames else path
+        told = np.flatnonzero((function >= 0) & ~_in_calls(trace, location, time_ns))
+        names = [frame["function"] for frame in frames]
+        return cls(names, *(each[told] for each in (location, time_ns, periods, function)))
+
+    def most(
+        self, locations: Integers, found: Occurrences, boundaries: Integers
+    ) -> tuple[str | None, ...]:
+        """The function that most samples in each phase of a process were in, None in none.
+
+        `locations` are the threads of the process, between whose calls `boundaries` lie.
+        """
+        names: list[str | None] = [None] * len(found.names)
+        own = np.flatnonzero(np.isin(self.location, locations))
+        if not len(own) or not len(found.phase):
+            return tuple(names)
+        time_ns = self.time_ns[own]
+        place = np.searchsorted(boundaries[found.begin], time_ns, side="right") - 1
+        inside = (place >= 0) & (time_ns < boundaries[found.end[place]])
+        phase, function = found.phase[place[inside]], self.function[own[inside]]
+        chosen, group = distinct(phase, function)
+        seen = np.bincount(group, self.periods[own[inside]], len(chosen))
+        for row in chosen[np.argsort(seen, kind="stable")].tolist():  # seen most comes last
+            names[int(phase[row])] = self.names[int(function[row])]
         return tuple(names)
-    place = np.searchsorted(boundaries[found.begin], time_ns[own], side="right") - 1
-    function = take(functions_on(trace.call_paths.to_pylist()), path[own])
-    inside = (place >= 0) & (function >= 0) & (time_ns[own] < boundaries[found.end[place]])
-    phase = found.phase[place[inside]]
-    chosen, group = distinct(phase, function[inside])
-    seen = np.bincount(group, periods[own][inside], len(chosen))
-    for row in chosen[np.argsort(seen, kind="stable")].tolist():  # that seen most comes last
-        names[int(phase[row])] = trace.call_paths["function"][
-            int(function[inside][row])
-        ].as_py()
-    return tuple(names)
 
 
-def _in_calls(trace: Trace, where: Integers, time_ns: Integers) -> Mask:
+def _in_calls(trace: Trace, where: AnyIntegers, time_ns: AnyIntegers) -> Mask:
     """Whether moments are in a call of their thread."""
+    inside = np.zeros(len(where), bool)
+    if not len(where):
+        return inside
     enter_ns, leave_ns = trace.arrays("calls", "enter_ns", "leave_ns")
     offsets = trace.offsets("calls")
-    inside = np.zeros(len(where), bool)
     for location in np.unique(where).tolist():
         here = np.flatnonzero(where == location)
         first, last = offsets[location : location + 2].tolist()
-        if first == last:
-            continue
-        row = first + np.searchsorted(enter_ns[first:last], time_ns[here], side="right") - 1
-        inside[here] = (row >= first) & (time_ns[here] < leave_ns[np.maximum(row, first)])
+        if first < last:
+            row = first + np.searchsorted(enter_ns[first:last], time_ns[here], "right") - 1
+            inside[here] = (row >= first) & (time_ns[here] < leave_ns[np.maximum(row, first)])
     return inside

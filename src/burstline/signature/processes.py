@@ -14,7 +14,7 @@ from burstline.errors import ParameterError
 from burstline.model import Trace
 from burstline.signature.cut import Near, places_near
 from burstline.signature.events import Events, Occurrences, Told, events_in, told_by
-from burstline.signature.functions import functions_of_phases
+from burstline.signature.functions import Seen
 from burstline.signature.loops import loops
 from burstline.signature.model import Process, Stamps
 from burstline.signature.published import epas, pas2p
@@ -129,7 +129,7 @@ class Processes:
     ) -> list[Signed]:
         """Their signatures by what was found of them, if each stops after `counts` events."""
         events, made = self.events, []
-        of_process = events.processes_at(self.trace)
+        of_process, seen = events.processes_at(self.trace), Seen.of(self.trace)
         for number in self.numbers:
             found = courses[number].found
             process = process_up_to(
@@ -138,9 +138,7 @@ class Processes:
             boundaries = events.boundaries(number)
             ends = int(events.init_ns[number]), int(events.finalize_ns[number])
             stamps = Stamps(process.rank, process.counts, boundaries[process.counts], *ends)
-            functions = functions_of_phases(
-                self.trace, np.flatnonzero(of_process == number), found, boundaries
-            )
+            functions = seen.most(np.flatnonzero(of_process == number), found, boundaries)
             made.append(Signed(process, stamps, unsteadiness(found, boundaries), functions))
         return made
 
