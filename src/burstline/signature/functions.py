@@ -6,10 +6,10 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from burstline.columns import AnyIntegers, Integers, Mask, distinct, take
+from burstline.columns import AnyIntegers, Integers, Mask, take
 from burstline.model import Trace
 from burstline.signature.events import Occurrences
-from burstline.waits import functions_on
+from burstline.waits import by_times_seen, functions_on
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -49,9 +49,7 @@ class Seen:
         place = np.searchsorted(boundaries[found.begin], time_ns, side="right") - 1
         inside = (place >= 0) & (time_ns < boundaries[found.end[place]])
         phase, function = found.phase[place[inside]], self.function[own[inside]]
-        chosen, group = distinct(phase, function)
-        seen = np.bincount(group, self.periods[own[inside]], len(chosen))
-        for row in chosen[np.argsort(seen, kind="stable")].tolist():  # seen most comes last
+        for row in by_times_seen(phase, function, self.periods[own[inside]]).tolist():
             names[int(phase[row])] = self.names[int(function[row])]
         return tuple(names)
 

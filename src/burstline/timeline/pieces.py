@@ -8,7 +8,7 @@ from typing import Final
 import numpy as np
 import pyarrow as pa
 
-from burstline.columns import UNKNOWN, AnyIntegers, Integers, distinct, take, to_numpy
+from burstline.columns import UNKNOWN, AnyIntegers, Integers, take, to_numpy
 from burstline.errors import ParameterError
 from burstline.model import Trace
 from burstline.synchronisation import Graph, Sync, graph_of
@@ -16,7 +16,14 @@ from burstline.timeline.kinds import KIND_OF_WAIT, Kind, kinds_of_calls, kinds_o
 from burstline.timeline.result import Timeline
 from burstline.timeline.sums import piece_at
 from burstline.timeline.tiling import Spans, painted, sorted_spans, tiles
-from burstline.waits import Nodes, Waits, functions_on, time_line, with_computation
+from burstline.waits import (
+    Nodes,
+    Waits,
+    by_times_seen,
+    functions_on,
+    time_line,
+    with_computation,
+)
 
 _Kinds = AnyIntegers
 _OF_MESSAGES: Final = [
@@ -137,11 +144,8 @@ def _functions_seen(trace: Trace, line: Timeline) -> Integers:
     frames = trace.call_paths.select(["parent", "function", "file"]).to_pylist()
     piece = piece_at(line, location, np.clip(time_ns, line.first_ns, line.last_ns))
     columns = piece, take(functions_on(frames), path)
-    first, group = distinct(*columns)
-    seen = np.zeros(len(first), np.int64)
-    np.add.at(seen, group, periods)
     places = to_numpy(line.pieces["call_path"].fill_null(UNKNOWN))
-    for row in first[np.argsort(seen, kind="stable")].tolist():  # the last one is seen most
+    for row in by_times_seen(*columns, periods).tolist():
         where, frame = (int(column[row]) for column in columns)
         name = frames[frame]["function"], frames[frame]["file"]
         if frame >= 0 and (node := nodes.get((int(places[where]), *name))) is not None:

@@ -42,6 +42,7 @@ from burstline.waits.regression import Fit as Fit
 from burstline.waits.regression import fitted as fitted
 from burstline.waits.result import Modelled as Modelled
 from burstline.waits.sampled import Sampled as Sampled
+from burstline.waits.sampled import by_times_seen as by_times_seen
 from burstline.waits.sampled import function_of as function_of
 from burstline.waits.sampled import functions_on as functions_on
 from burstline.waits.times import Nodes as Nodes

@@ -249,3 +249,14 @@ def functions_on(frames: Sequence[Mapping[str, object]]) -> Integers:
         ],
         np.int64,
     )
+
+
+def by_times_seen(place: AnyIntegers, function: AnyIntegers, periods: AnyIntegers) -> Integers:
+    """A sample of each function at each place, of those seen least first.
+
+    So the last one of a place is of the function that was seen most there.
+    """
+    first, group = distinct(place, function)
+    seen = np.zeros(len(first), np.int64)
+    np.add.at(seen, group, periods)
+    return first[np.argsort(seen, kind="stable")]

@@ -15,7 +15,6 @@ from burstline.columns import (
     Integers,
     Ordinals,
     begins_run,
-    distinct,
     encoded,
     fractions,
     from_numpy,
@@ -29,7 +28,7 @@ from burstline.columns import (
 from burstline.identity import SIDES, Decoder
 from burstline.merge.tables.columns import counter_columns
 from burstline.model import NO_VALUE, UNKNOWN, Trace, waiting_in
-from burstline.waits import functions_on
+from burstline.waits import by_times_seen, functions_on
 
 
 class Begun:
@@ -93,11 +92,8 @@ class Functions:
             inside = (location[row] == where) & (start_ns[row] <= time_ns)
             inside &= (time_ns < end_ns[row]) & (function >= 0)
             keys = row[inside], function[inside]
-            chosen, group = distinct(*keys)
-            sums = np.zeros(len(chosen), np.int64)
-            np.add.at(sums, group, periods[inside])
-            order = chosen[np.argsort(sums, kind="stable")]
-            found[keys[0][order]] = keys[1][order]  # the last of a burst is seen most
+            order = by_times_seen(*keys, periods[inside])
+            found[keys[0][order]] = keys[1][order]
         return found
 
 
