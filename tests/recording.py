@@ -7,12 +7,16 @@ import re
 import shlex
 import subprocess
 import sys
+import tempfile
 import time
 
 import burstline
 import warm
 
+_SESSIONS = tempfile.TemporaryDirectory(prefix="sessions-")
 SETTINGS = {
+    # Launchers that start at the same moment fail if both make the folder of their sessions.
+    "OMPI_MCA_orte_tmpdir_base": _SESSIONS.name,
     "OMPI_ALLOW_RUN_AS_ROOT": "1",
     "OMPI_ALLOW_RUN_AS_ROOT_CONFIRM": "1",
     "OMPI_MCA_rmaps_base_oversubscribe": "1",

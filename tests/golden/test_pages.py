@@ -36,9 +36,10 @@ def shown(line: str) -> str:
     words, _, keys = line.partition("  # ")
     words, _, target = words.partition(" > ")
     first, *filters = (shlex.split(part) for part in words.split(" | "))
-    lines = [each.rstrip() for each in printed(first, keys.split()).splitlines()]
+    lines = said = [each.rstrip() for each in printed(first, keys.split()).splitlines()]
     for each in filters:
         lines = filtered(lines, *each)
+    assert lines or not filters, "\n".join(said)  # which tells why
     text = "".join(f"{each}\n" for each in lines)
     if target:
         Path(target).write_text(text, encoding="utf-8")
