@@ -12,6 +12,7 @@ from burstline.record.building.recorder import shared_object
 from burstline.record.launching.mpi import MPICH, OPEN_MPI
 from left_out import leave_out
 from recording import Site, environment
+from wheels import Installed, can_be_installed, installed
 
 collect_ignore_glob = ["languages/*"]  # programs that tests record
 VERSIONS = tuple(range(14, 20))
@@ -87,6 +88,12 @@ def on_mpich(mpich, built_once, tmp_path):
     return Site(mpich, tmp_path, environment(built_once))
 
 
+@pytest.fixture
+def of_pip(request, built_once, tmp_path):
+    """Folder in which programs run with mpi4py and an MPI that pip installed."""
+    return Installed(installed(request.param, built_once), tmp_path, environment(built_once))
+
+
 def _in_namespace(*words):
     """Run a command as the master of a mount namespace of its own."""
     return ["unshare", "--user", "--map-root-user", "--mount", "sh", "-ec", *words]
@@ -117,6 +124,7 @@ def small_disk():
 NEEDS = {
     "clang": ("clang with llvm-config", clangs),
     "small_disk": ("the right to mount", may_mount),
+    "of_pip": ("an index of packages that pip reaches", can_be_installed),
 }
 
 

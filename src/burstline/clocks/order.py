@@ -13,7 +13,8 @@ from burstline.values import Contract, Documented
 
 POLLS: Final = (
     "MPI_Test", "MPI_Testany", "MPI_Testall", "MPI_Testsome", "MPI_Iprobe", "MPI_Improbe",
-    "MPI_Request_get_status",
+    "MPI_Request_get_status", "MPI_Request_get_status_any", "MPI_Request_get_status_all",
+    "MPI_Request_get_status_some",
 )  # fmt: skip
 """Operations that are called until something is done: how often, the machine decides."""
 FIRST_COMES: Final = ("MPI_Waitany", "MPI_Waitsome", "MPI_Probe", "MPI_Mprobe")

@@ -18,7 +18,9 @@ _CALLS = {
         112 Bsend_init, 116 Recv_init, 117 Send_init, 121 Rsend_init, 122 Ssend_init,
         190 Mprobe, 191 Improbe, 192 Mrecv, 193 Imrecv, 1254 Isendrecv,
         1255 Isendrecv_replace, 1256 Psend_init, 1257 Precv_init, 1258 Pready,
-        1259 Pready_range, 1260 Pready_list, 1261 Parrived
+        1259 Pready_range, 1260 Pready_list, 1261 Parrived,
+        1272 Request_get_status_any, 1273 Request_get_status_all,
+        1274 Request_get_status_some
     """,
     types.MPI_COLLECTIVE: """
         7 Bcast, 8 Barrier, 9 Reduce, 10 Allreduce, 11 Alltoall, 12 Alltoallv,
@@ -70,7 +72,10 @@ _CALLS = {
         1264 Session_get_num_psets, 1265 Session_get_nth_pset, 1266 Session_get_info,
         1267 Session_get_pset_info, 1268 Group_from_session_pset,
         1269 Comm_create_from_group, 1270 Intercomm_create_from_groups,
-        1271 Comm_idup_with_info
+        1271 Comm_idup_with_info, 1275 Buffer_flush, 1276 Buffer_iflush,
+        1277 Comm_attach_buffer, 1278 Comm_detach_buffer, 1279 Comm_flush_buffer,
+        1280 Comm_iflush_buffer, 1281 Session_attach_buffer, 1282 Session_detach_buffer,
+        1283 Session_flush_buffer, 1284 Session_iflush_buffer
     """,
     types.MPI_ONE_SIDED: """
         63 Win_create, 64 Win_free, 65 Put, 66 Get, 67 Accumulate, 68 Win_fence,

@@ -63,19 +63,23 @@ _LATER_IO = """File_iwrite File_iwrite_all File_iwrite_at File_iwrite_at_all
 File_iwrite_shared File_iread File_iread_all File_iread_at File_iread_at_all
 File_iread_shared File_delete File_set_size File_preallocate File_set_view File_seek
 File_seek_shared File_sync File_set_atomicity File_get_size"""
+_P2P_OF_4_1 = "Request_get_status_any Request_get_status_all Request_get_status_some"
+_OTHER_OF_4_1 = """Buffer_flush Buffer_iflush Comm_attach_buffer Comm_detach_buffer
+Comm_flush_buffer Comm_iflush_buffer Session_attach_buffer Session_detach_buffer
+Session_flush_buffer Session_iflush_buffer"""
 
 
 def _names(text: str) -> tuple[str, ...]:
     return tuple(f"MPI_{name}" for name in text.split())
 
 
-POINT_TO_POINT: Final = _names(_P2P + " " + _LATER_P2P)
+POINT_TO_POINT: Final = _names(f"{_P2P} {_LATER_P2P} {_P2P_OF_4_1}")
 COLLECTIVES: Final = _names(_COLLECTIVE)
 RMA: Final = _names(_RMA + " " + _LATER_RMA)
 IO: Final = _names(_IO + " " + _LATER_IO)
 NAMES: Final = _names(
     f"{_P2P} {_COLLECTIVE} {_OTHER} {_RMA} {_IO} "
-    f"{_LATER_P2P} {_LATER_OTHER} {_LATER_RMA} {_LATER_IO}"
+    f"{_LATER_P2P} {_LATER_OTHER} {_LATER_RMA} {_LATER_IO} {_P2P_OF_4_1} {_OTHER_OF_4_1}"
 )
 """Every operation; the position is the stored code. Append, never reorder."""
 
@@ -90,7 +94,8 @@ INITS: Final = _names("Init Init_thread")
 FINALIZES: Final = _names("Finalize")
 SESSION_ENDS: Final = _names("Session_init Session_finalize")
 COMPLETIONS: Final = _names(
-    "Wait Waitall Waitany Waitsome Test Testall Testany Testsome Request_get_status"
+    "Wait Waitall Waitany Waitsome Test Testall Testany Testsome Request_get_status "
+    f"{_P2P_OF_4_1}"
 )
 COUNTED: Final = frozenset(
     (

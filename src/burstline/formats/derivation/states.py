@@ -146,11 +146,8 @@ STATE_OF: Final[dict[str, int]] = {
     **dict.fromkeys(_mpi_names("Recv Mrecv"), extrae.RECEIVING),
     **dict.fromkeys(_mpi_names("Send Bsend Ssend Rsend"), extrae.SENDING),
     **dict.fromkeys(_mpi_names("Probe Iprobe Mprobe Improbe"), extrae.PROBING),
-    **dict.fromkeys(
-        _mpi_names("Wait Waitall Waitany Waitsome Test Testall Testany Testsome"),
-        extrae.COMPLETING,
-    ),
-    **dict.fromkeys(_mpi_names("Request_free Request_get_status Win_wait"), extrae.COMPLETING),
+    **dict.fromkeys(operations.COMPLETIONS, extrae.COMPLETING),
+    **dict.fromkeys(_mpi_names("Request_free Win_wait"), extrae.COMPLETING),
     **dict.fromkeys(
         _mpi_names("Bsend_init Send_init Rsend_init Ssend_init"), extrae.IMMEDIATE_SEND
     ),

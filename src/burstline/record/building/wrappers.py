@@ -35,6 +35,7 @@ _HEAD: Final = """\
 
 #define CALLER __builtin_return_address(0)
 """
+_HAS_LARGE: Final = "MPI_VERSION >= 4"
 _OPERATIONS_HEAD: Final = """\
 /* Generated from calls.toml; do not edit. */
 #include <stddef.h>
@@ -100,7 +101,7 @@ class Call:
     sent: str = ""
     received: str = ""
     transfer: int = 0
-    since: int = 0
+    since: float = 0
 
 
 def calls() -> tuple[Call, ...]:
@@ -115,7 +116,7 @@ def wrappers_source() -> str:
     parts = [_HEAD, _declarations(table)]
     parts += [_function(call) for call in table]
     twins = [_function(call, "_c") for call in table if call.large]
-    return "\n".join([*parts, "#if MPI_VERSION >= 4", *twins, "#endif", ""])
+    return "\n".join([*parts, f"#if {_HAS_LARGE}", *twins, "#endif", ""])
 
 
 def operations_source() -> str:
@@ -148,12 +149,25 @@ def _wide(name: str) -> str | None:
 
 def _declarations(table: tuple[Call, ...]) -> str:
     """Declarations of functions that older headers lack and the library may have."""
-    lines = "".join(
-        f"int MPI_{call.name}({', '.join(map(str, call.arguments))});\n"
-        for call in table
-        if call.since
-    )
-    return f"#if defined(BURST_DECLARES_MPI_4)\n{lines}#endif\n"
+    parts = []
+    for version, macro in ((4, "BURST_DECLARES_MPI_4"), (4.1, "BURST_DECLARES_MPI_4_1")):
+        calls = [call for call in table if call.since == version]
+        twins = "".join(_declared(call, "_c") for call in calls if call.large)
+        large = f"#if {_HAS_LARGE}\n{twins}#endif\n"
+        parts.append(f"#if defined({macro})\n{''.join(map(_declared, calls))}{large}#endif\n")
+    return "".join(parts)
+
+
+def _declared(call: Call, twin: str = "") -> str:
+    return f"int MPI_{call.name}{twin}({_joined(_parameters(call, twin))});\n"
+
+
+def _parameters(call: Call, twin: str) -> list[Argument]:
+    return [argument.large if twin else argument for argument in call.arguments]
+
+
+def _joined(arguments: list[Argument]) -> str:
+    return ", ".join(map(str, arguments)) or "void"
 
 
 def _names(table: tuple[Call, ...]) -> str:
@@ -187,8 +201,8 @@ def _completions(table: tuple[Call, ...]) -> str:
 
 def _function(call: Call, twin: str = "") -> str:
     kind = KINDS[call.kind]
-    arguments = [argument.large if twin else argument for argument in call.arguments]
-    declared = ", ".join(map(str, arguments)) or "void"
+    arguments = _parameters(call, twin)
+    declared = _joined(arguments)
     passed = ", ".join(argument.name for argument in arguments)
     hidden = ", ".join(["void *caller", *map(str, arguments)])
     name = call.name + twin

@@ -60,4 +60,12 @@ void burst_batch_some(struct burst_batch* batch, struct burst_thread* thread, in
     for (int i = 0; i < count; ++i) burst_batch_one(batch, thread, indices[i], &batch->statuses[i]);
 }
 
+void burst_batch_reported(struct burst_batch* batch, struct burst_thread* thread, int count,
+                          const int* indices) {
+    if (batch->requests == NULL) return;
+    for (int i = 0; i < count; ++i) /* some: count may be MPI_UNDEFINED, which is negative */
+        burst_reported(thread, batch->requests[indices == NULL ? i : indices[i]],
+                       &batch->statuses[i]);
+}
+
 void burst_batch_shut(struct burst_batch* batch) { free(batch->block); }

@@ -70,6 +70,9 @@ void burst_batch_some(struct burst_batch* batch, struct burst_thread* thread, in
                       const int* indices, int error);
 void burst_batch_one(struct burst_batch* batch, struct burst_thread* thread, int index,
                      const MPI_Status* status);
+/* The first so many are complete and go on, or with indices those that they name. */
+void burst_batch_reported(struct burst_batch* batch, struct burst_thread* thread, int count,
+                          const int* indices);
 void burst_batch_shut(struct burst_batch* batch);
 
 #endif

@@ -21,6 +21,9 @@ typedef int MPI_Session;
 #endif
 int MPI_Group_from_session_pset(MPI_Session session, const char* pset_name, MPI_Group* newgroup);
 #endif
+#if MPI_VERSION < 4 || (MPI_VERSION == 4 && MPI_SUBVERSION < 1)
+#define BURST_DECLARES_MPI_4_1 1
+#endif
 #if (defined(OPEN_MPI) && OMPI_MAJOR_VERSION >= 5) || (MPI_VERSION == 4 && MPI_SUBVERSION == 0)
 #define BURST_PARTITIONS int
 #else

