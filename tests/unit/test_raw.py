@@ -274,6 +274,65 @@ def test_a_library_that_tells_nothing_of_its_threads_is_named_in_every_format(tm
     assert "libgomp.so.1" in unknown["reason"]
 
 
+def a_part_of(folder):
+    """Write ranks 1 and 3 of 4, which meet alone and with all, and send to all."""
+    run = Run(4)
+    for rank, other in ((1, 3), (3, 1)):
+        run[rank].add(raw_files.named(38, 0, "1,3", op=8))
+        run[rank].add(raw_files.communicator(2, 2, [1, 3]))
+        run[rank].call("MPI_Barrier", 5, 6, raw_files.collective())
+        run[rank].call("MPI_Barrier", 7, 8, raw_files.collective(comm=2))
+        for turn, peer in enumerate((0, other)):
+            told = raw_files.send(peer, size=4)
+            run[rank].call("MPI_Send", 10 + 4 * turn, 11 + 4 * turn, told)
+        run[rank].call("MPI_Recv", 20, 21, raw_files.receive(other, size=4))
+    run.end(30).write(folder)
+    for rank in (0, 2):
+        (folder / run[rank].name).unlink()
+    return raw_files.read_raw(folder, operations=raw_files.NUMBERS)
+
+
+def test_ranks_that_were_not_to_be_recorded_are_no_loss(tmp_path):
+    trace = a_part_of(tmp_path)
+
+    assert set(trace.defects["severity"].to_pylist()) == {"info"}
+    assert defects(trace) == {
+        "ranks_not_recorded": 2,
+        "message_of_unrecorded_rank": 2,
+        "collective_of_unrecorded_rank": 1,
+    }
+    assert column(trace, "collectives", "complete") == [False, True]
+    assert trace.rows("messages") == 2
+
+
+def test_which_ranks_were_recorded_is_told_by_every_file_made_of_them(tmp_path):
+    trace = a_part_of(tmp_path)
+
+    for name in ("run.store", "run.prv", "again.prv", "run.parquet"):
+        burstline.write(trace, tmp_path / name)
+        trace = burstline.read(tmp_path / name)
+        said = dict(
+            zip(*(trace.defects[c].to_pylist() for c in ("kind", "first")), strict=True)
+        )
+        assert said["ranks_not_recorded"] == "1,3 of 4", name
+        members = column(trace, "communicators", "members")
+        assert [len(listed) for listed in members] == [4, 2], name
+        assert column(trace, "communicators", "kind")[0] == "world", name
+        assert column(trace, "collectives", "complete") == [False, True], name
+        reasons = burstline.wait_states(trace).coverage["not_computable"]
+        assert any("only ranks 1,3 of 4" in row["reason"] for row in reasons), name
+
+
+def test_a_rank_that_was_to_be_recorded_and_left_nothing_is_a_loss(tmp_path):
+    a_part_of(tmp_path)
+    (tmp_path / Run(4)[3].name).unlink()
+
+    found = raw_files.read_raw(tmp_path, operations=raw_files.NUMBERS).defects.to_pylist()
+
+    lost = {row["kind"]: row["first"] for row in found if row["severity"] == "loss"}
+    assert lost == {"rank_missing": "rank 3 of 4"}
+
+
 def test_counters_have_the_event_types_of_extrae():
     names = ["PAPI_TOT_CYC", "IR_LD_INS", "perf:page-faults", "cpu"]
 

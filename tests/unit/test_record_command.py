@@ -264,6 +264,21 @@ def test_the_recorder_is_told_what_was_asked_for(run):
     assert told["LD_PRELOAD"] == "libc.so.6"
 
 
+def test_the_recorder_is_told_the_ranks_in_order_and_each_once(run):
+    run("--mpi", "openmpi", "--ranks=9,2-4,0,4-5", "--", app(run, f"env >env.txt; {RUNS}"))
+
+    assert "BURSTLINE_RANKS=0,2-5,9" in (run.here / "env.txt").read_text().splitlines()
+
+
+def test_a_program_without_the_ranks_that_were_asked_for_has_no_trace(run, monkeypatch):
+    monkeypatch.setenv("RANKS", "")
+
+    code, _, said = run("--mpi", "openmpi", "--ranks=8-9", "--", app(run))
+
+    assert code == 5
+    assert "the program has none of the ranks in --ranks" in said
+
+
 def test_a_profile_says_how_often_and_how_long_each_operation_was_called(run, monkeypatch):
     monkeypatch.setenv("RANKS", "counted0 counted1")
 

@@ -22,7 +22,7 @@ from burstline.errors import (
     plural,
     printable,
 )
-from burstline.model import SILENT_THREADS
+from burstline.model import CHOSEN_RANKS, SILENT_THREADS
 from burstline.quantities import format_bytes, format_ns
 from burstline.run import (
     ANALYSED,
@@ -177,6 +177,12 @@ def note_defects(
 def warn_of_damage(arguments: usage.Arguments) -> None:
     """Say in one line each which traces were damaged, or interrupted, and lack something."""
     for path, rows in arguments.defects:
+        chosen = next((row["first"] for row in rows if row["kind"] == CHOSEN_RANKS), None)
+        if chosen is not None and arguments.command not in _JUDGING:
+            show.note(
+                f"{path}: only ranks {printable(chosen)} were recorded: what the others did, "
+                "and how long these wait for them, is not known"
+            )
         lost = [row for row in rows if row["severity"] != "info"]
         if lost:
             told = ", ".join(f"{row['kind']} ({plural(row['count'], 'time')})" for row in lost)

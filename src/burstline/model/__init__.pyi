@@ -71,6 +71,7 @@ from burstline.model.schema.arrow import row_table as row_table
 from burstline.model.schema.arrow import text_array as text_array
 from burstline.model.schema.references import Wrong as Wrong
 from burstline.model.schema.tables import BESIDE_COUNTERS as BESIDE_COUNTERS
+from burstline.model.schema.tables import CHOSEN_RANKS as CHOSEN_RANKS
 from burstline.model.schema.tables import GAP_KINDS as GAP_KINDS
 from burstline.model.schema.tables import HALF_KINDS as HALF_KINDS
 from burstline.model.schema.tables import LAST_SEQ as LAST_SEQ

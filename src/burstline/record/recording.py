@@ -94,6 +94,9 @@ class Settings:
         Bytes of the disk that stay free; default 2**30, or 1 % of a small disk.
     profile : bool
         Whether calls are only counted.
+    ranks : sequence of range or None
+        The ranks that are recorded; default all. All run, and what they send to others, or
+        meet in, is in the trace from their side.
     openmp : bool
         Whether LLVM's runtime of OpenMP stands in for GNU's, which tells nothing of threads.
     """
@@ -108,6 +111,7 @@ class Settings:
     leave_free: int | None = None
     profile: bool = False
     openmp: bool = False
+    ranks: Sequence[range] | None = None
 
     def variables(self) -> dict[str, str]:
         """What the recorder is told, as its variables; ParameterError if it cannot be."""
@@ -122,6 +126,7 @@ class Settings:
             if self.functions is None
             else read_filter(self.functions),
             "BURSTLINE_SAMPLE": self._checked_rate(),
+            "BURSTLINE_RANKS": self._chosen_ranks(),
             "BURSTLINE_MODE": "profile" if self.profile else None,
             "BURSTLINE_POLL_GAP": self.poll_gap_ns,
             "BURSTLINE_BLOCK": self.block,
@@ -138,6 +143,18 @@ class Settings:
         if rate and self.stack_depth == 0:
             raise ParameterError("`sample_hz` needs call stacks, and `stack_depth` is 0")
         return rate
+
+    def _chosen_ranks(self) -> str | None:
+        """The ranks as ``0,4-7``, in order and without overlaps."""
+        joined: list[range] = []
+        for span in sorted(self.ranks or (), key=lambda span: span.start):
+            if joined and span.start <= joined[-1].stop:
+                start, stop = joined[-1].start, max(joined.pop().stop, span.stop)
+                joined.append(range(start, stop))
+            else:
+                joined.append(span)
+        ends = ([one.start, one.stop - 1][: len(one)] for one in joined)
+        return ",".join("-".join(map(str, pair)) for pair in ends) or None
 
     def bytes_left_free(self) -> int | None:
         """The bytes of the disk that are to stay free, None if the recorder decides."""
@@ -220,6 +237,8 @@ class Recording:
     def sentence(self) -> str:
         """How much was recorded, and what recording cost."""
         ranks = plural(len(self.survey.ranks), "rank")
+        if self.settings.ranks is not None:
+            ranks += f" of {self.survey.size:,}"
         records = plural(self.survey.records, "record")
         return f"{self.output}: {ranks}, {records}{''.join(self._costs())}"
 
@@ -328,7 +347,7 @@ def recorded(
             kept = kept and keep_raw is not None
             why = nothing_recorded(seen, code, run.launcher(), unseen)
             return Recording(path, code, (why,), seen, [], {}, [], settings)
-        require_ranks(seen, unseen)
+        require_ranks(seen, unseen, chosen=settings.ranks is not None)
         resolver = Resolver()
         defects = write_recorded(
             run.folder,
@@ -357,7 +376,7 @@ def recorded(
     said = (
         *missing_names(resolver, defects),
         *(_openmp_text(command) if settings.openmp else ()),
-        *_troubles(ended, seen),
+        *_troubles(ended, seen, settings.ranks),
         *_costly_text(costly),
     )
     return Recording(path, code, said, seen, defects, counted, costly, settings)
@@ -458,7 +477,7 @@ def _openmp_text(command: Command) -> Iterator[str]:
         )
 
 
-def _troubles(ended: Ended, run: Survey) -> Iterator[str]:
+def _troubles(ended: Ended, run: Survey, chosen: Sequence[range] | None) -> Iterator[str]:
     """Sentences on what went wrong with the program, and on what is not in the trace."""
     if ended.interrupted:
         yield "interrupted: the trace ends there"
@@ -489,7 +508,7 @@ def _troubles(ended: Ended, run: Survey) -> Iterator[str]:
             f"{plural(run.strange, *words)} other side in another job; such messages are "
             "not in the trace"
         )
-    if missing := run.missing():
+    if missing := run.missing(chosen):
         yield f"{missing} of {plural(run.size, 'rank')} recorded nothing"
     if run.dropped:
         yield (

@@ -22,8 +22,8 @@ from burstline.clocks import (
 )
 from burstline.efficiency import Ideal, ideal_of
 from burstline.errors import MemoryBudgetError, NotEnoughDataError, ParameterError, plural
+from burstline.model import CHOSEN_RANKS, GAP_KINDS, IO, RMA, SILENT_THREADS, Trace
 from burstline.model import COLLECTIVES as CALLS_OF_ALL
-from burstline.model import GAP_KINDS, IO, RMA, SILENT_THREADS, Trace
 from burstline.selection import parse_time
 from burstline.structure import Structure, detect
 from burstline.synchronisation import Graph, Sync, graph_of, rows_of
@@ -397,7 +397,7 @@ def _coverage(trace: Trace, sync: Sync, patterns: Patterns) -> dict[str, Any]:
         "unexplained_waits": 0 if explained is None else explained.unexplained,
         "waits_out_of_order": 0 if explained is None else explained.out_of_order,
         "critical_path_is_circular": patterns.is_circular,
-        "not_computable": [*_silent_threads(trace), *_not_computable(sync, others)],
+        "not_computable": [*_not_recorded(trace), *_not_computable(sync, others)],
     }
 
 
@@ -413,17 +413,23 @@ def _share_of_path(sync: Sync, waits: Waits) -> float:
     return max(int(waits.profile.total("critical_path")), 0) / run
 
 
-def _silent_threads(trace: Trace) -> list[dict[str, str]]:
-    """Why waits of threads are not known, where a library of OpenMP tells nothing of them."""
+def _not_recorded(trace: Trace) -> list[dict[str, str]]:
+    """Metrics that are not known as ranks, or the threads of OpenMP, were not recorded."""
+    ranks = (
+        "only ranks {} were recorded: what the others did, and how long these wait for them, "
+        "is not known"
+    )
+    threads = (
+        "OpenMP is that of {}, which tells nothing of its threads: what they did, if it made "
+        "any, is not in the trace"
+    )
+    reasons = {CHOSEN_RANKS: ("mpi", ranks), SILENT_THREADS: ("omp_time", threads)}
     rows = trace.defects.select(["kind", "first"]).to_pylist()
     return [
-        {
-            "metric": "omp_time",
-            "reason": f"OpenMP is that of {row['first']}, which tells nothing of its threads: "
-            "what they did, if it made any, is not in the trace",
-        }
+        {"metric": metric, "reason": reason.format(row["first"])}
         for row in rows
-        if row["kind"] == SILENT_THREADS
+        if row["kind"] in reasons
+        for metric, reason in [reasons[row["kind"]]]
     ]
 
 

@@ -6,7 +6,7 @@ from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Final
 
-from burstline import formats, record, show
+from burstline import formats, record, selection, show
 from burstline.cli import usage
 from burstline.cli.limits import limits_of, parse_size
 from burstline.cli.recordings import (
@@ -32,6 +32,7 @@ examples:
   burstline record -- mpirun -n 8 ./app input.txt        gives app.prv, app.pcf, app.row
   burstline record -o run.store -- srun -n 64 ./app
   burstline record --counters cpu,PAPI_TOT_INS -- mpirun -n 8 ./app
+  burstline record --ranks 0-7 -- srun -n 4096 ./app
   burstline record --calls MPI_Send,MPI_Recv --stack-depth 4 -- mpirun -n 8 ./app
   burstline record -o ring.prv -- mpiexec -n 4 python ring.py
 """
@@ -49,6 +50,7 @@ _RECORDED: Final = {
     **WANTED,
     "--counters-set FILE": "a .toml file with sets of counters",
     "--each-set": "run once for each set of --counters-set",
+    "--ranks LIST": "record only these ranks, as 0-7: all run, and those are in the trace",
     "--profile": "only count calls and their time, and say so at the end",
     "--keep-raw FOLDER": "keep the raw files there",
     "--block SIZE": "memory of each thread for records (default: 1Mi)",
@@ -113,6 +115,7 @@ def _settings(arguments: usage.Arguments, counters: str | None) -> Settings:
         block=None if block is None else parse_size(block),
         leave_free=None if free is None else 0 if free == "0" else parse_size(free),
         profile=arguments.profile,
+        ranks=None if arguments.ranks is None else selection.parse_ranks(arguments.ranks),
     )
 
 

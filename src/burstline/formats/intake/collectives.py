@@ -126,13 +126,23 @@ def join_collectives(
         "complete": instances.complete,
     }
     lacking = np.flatnonzero(~instances.complete)
-    if len(lacking):
-        code, number, row = (
-            int(columns[name][lacking[0]]) for name in ("operation", "sequence", "communicator")
-        )
-        words, name = source.words_of_instance, operations[code]
-        text = words.format(operation=name, number=number, communicator=row)
-        source.defects.note("incomplete_collective", "loss", text, len(lacking))
+    are_all = np.zeros(len(lacking), bool)
+    if places.is_part:
+        recorded = np.array([np.isin(listed, places.rank).sum() for listed in members])
+        seen = np.bincount(instances.instance, minlength=count)[lacking]
+        are_all = seen == recorded[instances.communicator[lacking]]
+    for kind, severity, chosen in (
+        ("collective_of_unrecorded_rank", "info", lacking[are_all]),
+        ("incomplete_collective", "loss", lacking[~are_all]),
+    ):
+        if len(chosen):
+            code, number, row = (
+                int(columns[name][chosen[0]])
+                for name in ("operation", "sequence", "communicator")
+            )
+            words, name = source.words_of_instance, operations[code]
+            text = words.format(operation=name, number=number, communicator=row)
+            source.defects.note(kind, severity, text, len(chosen))
     rows = {name: parts[name][instances.order] for name in _MEMBER_COLUMNS}
     rows["collective"] = instances.instance[instances.order] + first
     rows["comm_rank"] = comm_rank[instances.order]

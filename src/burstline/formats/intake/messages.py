@@ -144,9 +144,14 @@ def sides_of(details: Details, places: Placement, defects: Defects) -> Sides:
         columns += [rows[other >= 0], other[other >= 0]]
         strangers.append(rows[(other < 0) & details.is_own(rows)])
     lost = np.sort(np.concatenate(strangers))
-    if len(lost):
-        text = f"location {details.location[lost[0]]}, rank {details.partner[lost[0]]}"
-        defects.note("message_of_unknown_rank", "loss", text, len(lost))
+    is_left_out = places.is_part & (details.partner[lost] >= 0)
+    for name, severity, rows in (
+        ("message_of_unrecorded_rank", "info", lost[is_left_out]),
+        ("message_of_unknown_rank", "loss", lost[~is_left_out]),
+    ):
+        if len(rows):
+            text = f"location {details.location[rows[0]]}, rank {details.partner[rows[0]]}"
+            defects.note(name, severity, text, len(rows))
     return Sides(*columns)
 
 

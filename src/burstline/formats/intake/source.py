@@ -28,6 +28,7 @@ class Placement:
     rank: Integers
     # how wrong the comparison of two clocks may be; None if they are not compared
     accuracy_ns: int | None
+    is_part: bool = False  # other ranks were not to be recorded
 
     def process_of(self, location: Integers, rank: Integers) -> Integers:
         """The process of a rank in the application of a location, -1 without one."""

@@ -19,6 +19,7 @@ from burstline.model.schema.checks import first_wrong_of as first_wrong_of
 from burstline.model.schema.checks import require_sound as require_sound
 from burstline.model.schema.references import Wrong as Wrong
 from burstline.model.schema.tables import BESIDE_COUNTERS as BESIDE_COUNTERS
+from burstline.model.schema.tables import CHOSEN_RANKS as CHOSEN_RANKS
 from burstline.model.schema.tables import COMMUNICATOR_KINDS as COMMUNICATOR_KINDS
 from burstline.model.schema.tables import COUNTER_MODES as COUNTER_MODES
 from burstline.model.schema.tables import GAP_KINDS as GAP_KINDS

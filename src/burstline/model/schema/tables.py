@@ -16,6 +16,8 @@ SCHEMA_VERSION: Final = 2
 
 SILENT_THREADS: Final = "openmp_not_recorded"
 """The kind of defect that names a library of OpenMP which tells nothing of its threads."""
+CHOSEN_RANKS: Final = "ranks_not_recorded"
+"""The kind of defect that tells which ranks of how many were to be recorded."""
 UNREAD_PYTHON: Final = "python_not_read"
 """The kind of defect that names an interpreter of Python whose frames could not be read."""
 

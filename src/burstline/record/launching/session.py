@@ -84,9 +84,12 @@ class Survey:
     failed: Counter[str] = field(default_factory=Counter)  # calls that returned an error
     ended: dict[int, str] = field(default_factory=dict)
 
-    def missing(self) -> int:
-        """The number of ranks that left no file."""
-        return max(self.size - len(self.ranks), 0)
+    def missing(self, chosen: Sequence[range] | None = None) -> int:
+        """The number of ranks that left no file, of those that were to leave one."""
+        if chosen is None:
+            return max(self.size - len(self.ranks), 0)
+        wanted = {rank for span in chosen for rank in span if rank < self.size}
+        return len(wanted - self.ranks.keys())
 
     def alone(self) -> bool:
         """Whether several processes were rank 0 of 1 each."""
@@ -160,10 +163,11 @@ def survey(folder: Path, progress: Progress = SILENCE) -> Survey:
     return run
 
 
-def require_ranks(run: Survey, unseen: str | None = None) -> None:
+def require_ranks(run: Survey, unseen: str | None = None, *, chosen: bool = False) -> None:
     """Raise NotEnoughDataError if there is nothing to make a trace of.
 
-    `unseen` is a program that finds MPI without the linker.
+    `unseen` is a program that finds MPI without the linker; `chosen` says that not all ranks
+    were to be recorded.
     """
     if run.alone():
         raise NotEnoughDataError(
@@ -177,7 +181,8 @@ def require_ranks(run: Survey, unseen: str | None = None) -> None:
             "in its library (dlsym, ctypes, ccall), uses another MPI than the recorder is for "
             f"(`mpi`), finds no room on the disk, or runs without the recorder: {_STRIPPED}"
         )
-        raise NotEnoughDataError(f"no rank recorded anything: {reason}")
+        others = "the program has none of the ranks in `ranks`, or " if chosen else ""
+        raise NotEnoughDataError(f"no rank recorded anything: {others}{reason}")
 
 
 def nothing_recorded(

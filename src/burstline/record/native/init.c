@@ -20,7 +20,7 @@
 #define MACHINE_BYTES 64
 
 static MPI_Comm clocks;
-static int measures;
+static int measures, left_out;
 
 /* Equal for all who share CLOCK_MONOTONIC: those of one boot and one time namespace. */
 static void name_machine(char* name) {
@@ -74,7 +74,8 @@ static void measure(struct burst_thread* thread, uint16_t when, int rank, int si
     name_machine(machine);
     memcpy(zero, machine, sizeof zero);
     if (REAL(Bcast)(zero, MACHINE_BYTES, burst_known.byte, 0, clocks)) return;
-    char is_far = rank != 0 && (measures > 1 || memcmp(zero, machine, sizeof zero) != 0);
+    const int is_elsewhere = measures > 1 || memcmp(zero, machine, sizeof zero) != 0;
+    char is_far = rank != 0 && is_elsewhere && !left_out;
     char* far = rank == 0 ? calloc((size_t)size, 1) : NULL;
     char hopeless = rank == 0 && far == NULL; /* who gets no answer must not ask */
     if (hopeless) burst_miss(thread);
@@ -113,7 +114,8 @@ void burst_initialized(struct burst_thread* thread) {
     REAL(Query_thread)(&level);
     REAL(Get_library_version)(version, &length);
     version[strcspn(version, "\n")] = '\0';
-    burst_set_rank(rank, size, level, version);
+    left_out = !burst_set_rank(rank, size, level, version);
+    if (left_out) thread = NULL; /* it measures with the others all the same */
     /* Before the program can make others of the same members: names count them. */
     burst_comm(burst_known.world);
     burst_comm(burst_known.self);
@@ -146,7 +148,7 @@ void burst_session_begun(MPI_Session session) {
     REAL(Get_library_version)(version, &length);
     version[strcspn(version, "\n")] = '\0';
     burst_set_world(everybody);
-    burst_set_rank(rank, size, MPI_THREAD_SINGLE, version);
+    if (!burst_set_rank(rank, size, MPI_THREAD_SINGLE, version)) burst_session_ending(session);
 }
 
 void burst_session_ending(MPI_Session session) {
@@ -158,8 +160,8 @@ void burst_session_ending(MPI_Session session) {
 
 void burst_finalizing(struct burst_thread* thread) {
     int rank, size;
-    rank_and_size(&rank, &size);
     if (measures == 0 || clocks == burst_known.no_comm) return;
+    rank_and_size(&rank, &size);
     measure(thread, 1, rank, size);
     REAL(Comm_free)(&clocks);
 }

@@ -455,6 +455,15 @@ void burst_close_pool(void) {
     end(guard);
 }
 
+/* Windows that threads have stay mapped, and nobody finds what is in them. */
+void burst_remove_files(void) {
+    const struct guard guard = begin();
+    closed = 1;
+    if (raw.bytes > 0) remove_file(&raw);
+    if (tail.bytes > 0) remove_file(&tail);
+    end(guard);
+}
+
 /* Which library it is may be known only after the header was written. */
 void burst_write_library(void) {
     const struct guard guard = begin();

@@ -25,6 +25,7 @@ void burst_hand_on(struct burst_window *window, uint64_t *at);
 void burst_retire_window(void);
 void burst_write_library(void);
 void burst_close_pool(void);
+void burst_remove_files(void);
 void burst_leave_pool(void); /* a child of fork */
 const char *burst_raw_path(void);
 

@@ -188,7 +188,8 @@ enum burst_name {
     BURST_NAME_FUNCTION = 4,
     BURST_NAME_SILENT = 5, /* library of OpenMP that has no tool tell of its threads */
     BURST_NAME_STARTED = 6, /* NAME=VALUE: a variable by which launchers and users place processes */
-    BURST_NAME_UNREAD = 7 /* interpreter of Python whose frames cannot be read */
+    BURST_NAME_UNREAD = 7, /* interpreter of Python whose frames cannot be read */
+    BURST_NAME_RANKS = 8 /* that were to be recorded, as 0,4-7; without it all were */
 };
 
 enum burst_code { /* the line table is that of CPython 3.11 */

@@ -57,6 +57,7 @@ struct burst_thread; /* one per thread, found by burst_self() */
  *   BURSTLINE_MODE         trace | profile (counts per operation only) | signature (as
  *                          BURSTLINE_PLAN says, see signature.h) | off
  *   BURSTLINE_MISSES       0: record every unsuccessful Test and Iprobe; 1 (default): sum them up
+ *   BURSTLINE_RANKS        only these ranks: 0,4-7; unset: all
  *   BURSTLINE_POLL_GAP     ns from an unsuccessful poll to the next poll that still are waiting, if
  *                          it is less (5000)
  *   BURSTLINE_SAMPLE       samples a second of CPU time of each thread (250; 0: none)
@@ -123,6 +124,8 @@ BURST_FOR_PROGRAMS int burst_is_defined(struct burst_thread *thread, uint16_t sp
 /* Whether this operation is to be recorded (filters). */
 #define BURST_OPERATIONS 1024 /* numbers that filter and profile mode tell apart */
 int burst_wants(uint16_t op);
+int burst_wants_rank(int rank);
+const char *burst_wanted_ranks(void); /* NULL: all */
 
 /* MPI is loaded: its own frames are no callers from now on. */
 void burst_find_library(void);
@@ -131,7 +134,8 @@ void burst_find_library(void);
 const char *burst_silent_openmp(void);
 
 /* The process's rank is known, the process ends. Called by the wrappers. */
-void burst_set_rank(int rank, int size, int thread_level, const char *library_version);
+/* 0: the rank is not to be recorded, and what was recorded of it is gone. */
+int burst_set_rank(int rank, int size, int thread_level, const char *library_version);
 void burst_close(int how, int detail); /* BURST_LEFT's op and a; flushes and trims all files */
 
 /* Marks of the program: burstline.h looks for these when it runs. */

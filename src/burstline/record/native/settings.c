@@ -94,6 +94,26 @@ static void read_functions(const char *text) {
         burst_say("BURSTLINE_FUNCTIONS is too long; %u patterns are used", patterns);
 }
 
+/* As 0,4-7; what is no such list names all. */
+int burst_wants_rank(int rank) {
+    const char *at = burst_wanted_ranks();
+    if (at == NULL) return 1;
+    while (*at != '\0') {
+        char *rest;
+        const long first = strtol(at, &rest, 10);
+        const long last = *rest == '-' ? strtol(rest + 1, &rest, 10) : first;
+        if (rest == at || (*rest != ',' && *rest != '\0')) return 1;
+        if (first <= rank && rank <= last) return 1;
+        at = rest + (*rest == ',');
+    }
+    return 0;
+}
+
+const char *burst_wanted_ranks(void) {
+    const char *ranks = getenv("BURSTLINE_RANKS");
+    return ranks != NULL && *ranks != '\0' ? ranks : NULL;
+}
+
 int burst_filters_functions(void) { return patterns > 0; }
 
 static int fits(const char *wanted, const char *name) {

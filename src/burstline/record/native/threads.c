@@ -278,15 +278,29 @@ static void put_name(struct burst_thread *thread, uint16_t of, const char *name)
     burst_put_text(thread, name, strlen(name));
 }
 
-void burst_set_rank(int rank, int size, int thread_level, const char *library_version) {
+/* For good: it records no more, and its files go. */
+static void leave_out(void) {
+    if (burst_current != NULL) burst_stop_sampling(burst_current);
+    __atomic_store_n(&burst_gate, BURST_SHUT, __ATOMIC_RELEASE);
+    burst_settings.active = 0;
+    burst_remove_files();
+}
+
+int burst_set_rank(int rank, int size, int thread_level, const char *library_version) {
     struct burst_thread *thread = burst_self();
+    if (!burst_wants_rank(rank)) {
+        leave_out();
+        return 0;
+    }
     burst_know_rank(rank, size, thread_level, library_version);
-    if (thread == NULL) return;
+    if (thread == NULL) return 1;
     burst_put_library(thread);
     burst_put_rank(thread);
-    if (thread->window == NULL) return;
+    if (thread->window == NULL) return 1;
     put_name(thread, BURST_NAME_SILENT, burst_silent_openmp());
     put_name(thread, BURST_NAME_UNREAD, burst_unread_python());
+    put_name(thread, BURST_NAME_RANKS, burst_wanted_ranks());
+    return 1;
 }
 
 static void finish_all(int how, int detail) {

@@ -14,7 +14,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from datetime import datetime
 from typing import Final
 
@@ -27,6 +27,8 @@ _GROUP = re.compile(rb"[cC]:(\d{1,9}):(\d{1,18}):(\d{1,9})((?::\d{1,9})*):?")
 _INTER = re.compile(rb"[iI]:(\d{1,9}):(\d{1,18}):(\d{1,18}):(\d{1,9}):(\d{1,18}):(\d{1,9}):?")
 COMPILER: Final = "# counted code is of "
 SILENT: Final = "# no thread is recorded of "
+ONLY: Final = "# only recorded: ranks "
+OTHERS: Final = "# members that were not recorded: "
 LAUNCHER: Final = "# started by "
 BINDING: Final = "# placed by "
 OWN_IDS: Final = "# each communicator has an id of its own"
@@ -105,6 +107,30 @@ def compiler_in(comments: Sequence[str]) -> str | None:
 def silent_threads_in(comments: Sequence[str]) -> str | None:
     """The library of OpenMP that told nothing of its threads, as comments say it."""
     return _text_after(SILENT, comments)
+
+
+def chosen_ranks_in(comments: Sequence[str]) -> str | None:
+    """Which ranks of how many were recorded, as comments say it; None if all were."""
+    return _text_after(ONLY, comments)
+
+
+def size_in(comments: Sequence[str]) -> int | None:
+    """How many ranks ran where only some were recorded."""
+    found = re.match(r"[\d,-]+ of (\d{1,9})", chosen_ranks_in(comments) or "")
+    return int(found[1]) if found else None
+
+
+def others_in(comments: Sequence[str]) -> dict[tuple[int, int], int]:
+    """How many members of communicators were not recorded, by (application, id)."""
+    text = _text_after(OTHERS, comments) or ""
+    found = re.findall(r"(\d{1,9}):(\d{1,18}):(\d{1,9})(?!\S)", text)
+    return {(int(one[0]) - 1, int(one[1])): int(one[2]) for one in found}
+
+
+def with_others(line: CommunicatorLine, count: int, tasks: int) -> CommunicatorLine:
+    """A communicator and its members that are no tasks: they are numbered behind all tasks."""
+    others = np.arange(tasks, tasks + count, dtype=np.int32)
+    return replace(line, members=np.concatenate([line.members, others]))
 
 
 def _text_after(beginning: str, comments: Sequence[str]) -> str | None:

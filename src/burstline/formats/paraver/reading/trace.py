@@ -22,6 +22,7 @@ from burstline._core import CallKind
 from burstline.columns import Integers, ordinal_within
 from burstline.executor import in_order
 from burstline.formats import intake
+from burstline.formats.paraver.files.declarations import chosen_ranks_in
 from burstline.formats.paraver.reading.kernel_vocabulary import call_kinds
 from burstline.formats.paraver.reading.scan import (
     DISK,
@@ -130,6 +131,7 @@ class ScannedSource:
             objects.application_of_task.astype(np.int64),
             objects.rank_of_task.astype(np.int64),
             0,
+            is_part=chosen_ranks_in(scanned.comments) is not None,
         )
         self.defects = scanned.defects
         self._locations = np.bincount(

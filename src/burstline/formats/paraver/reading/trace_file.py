@@ -21,9 +21,13 @@ from burstline.formats.intake import Oddity
 from burstline.formats.paraver.files.declarations import (
     OWN_IDS,
     binding_in,
+    chosen_ranks_in,
     compiler_in,
     launcher_in,
+    others_in,
     silent_threads_in,
+    size_in,
+    with_others,
 )
 from burstline.formats.paraver.files.header import Header, Objects, companion_paths, read_header
 from burstline.formats.paraver.files.lines import LineSource
@@ -109,6 +113,11 @@ class OpenTrace:
     ) -> tuple[TableAssembly, _core.Vocabulary]:
         """The assembly of tables and the vocabulary of the builder."""
         counters = counters_of(self.types.types(), self.pcf)
+        for key, count in others_in(scanned.comments).items():
+            if key in scanned.communicators and key[0] < len(self.objects.tasks):
+                scanned.communicators[key] = with_others(
+                    scanned.communicators[key], count, int(self.objects.tasks[key[0]])
+                )
         counts = journal.counts(self.layout)
         in_order = sorted(scanned.communicators, key=lambda key: key[0])
         communicators = {key: row for row, key in enumerate(in_order)}
@@ -136,6 +145,9 @@ class OpenTrace:
         locations = _location_table(self.objects, counts, self.row)
         if silent := silent_threads_in(scanned.comments):
             scanned.defects.note(schema.SILENT_THREADS, "info", silent)
+        if chosen := chosen_ranks_in(scanned.comments):
+            left_out = (size_in(scanned.comments) or 0) - int(self.objects.tasks.sum())
+            scanned.defects.note(schema.CHOSEN_RANKS, "info", chosen, max(left_out, 1))
         assembly.endings.note(scanned, self.header, to_numpy(locations["died_ns"]))
         tables = {
             "locations": locations,
@@ -246,7 +258,9 @@ def _communicator_table(
     for row, key in enumerate(rows):
         communicator = scanned.communicators.get(key)
         members = communicator.members.tolist() if communicator else []
-        size = int(objects.tasks[key[0]]) if key[0] < len(objects.tasks) else 0
+        size = size_in(scanned.comments) or (
+            int(objects.tasks[key[0]]) if key[0] < len(objects.tasks) else 0
+        )
         if communicator is None:
             kind = "unknown"
         elif communicator.sides:

@@ -6,7 +6,7 @@ Paraver wants ids from 1 without holes, and every processor inside the node of i
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Final
@@ -21,10 +21,13 @@ from burstline.formats.paraver.files.declarations import (
     BINDING,
     COMPILER,
     LAUNCHER,
+    ONLY,
+    OTHERS,
     OWN_IDS,
     SILENT,
     CommunicatorLine,
     binding_in,
+    chosen_ranks_in,
     comment,
     compiler_in,
     launcher_in,
@@ -42,7 +45,7 @@ from burstline.formats.paraver.files.header import (
 )
 from burstline.formats.paraver.files.row import RowNames, read_row
 from burstline.formats.paraver.files.threads import is_fact, written_facts
-from burstline.model import SILENT_THREADS, Trace
+from burstline.model import CHOSEN_RANKS, SILENT_THREADS, Trace
 
 _SAID: Final = (
     ("compiler", COMPILER, compiler_in),
@@ -160,8 +163,14 @@ def prologue(trace: Trace, names: ObjectNumbers, end_ns: int) -> bytes:
             comments.append(f"{beginning}{printable(text, limit=1_000)}")
     if silent_threads_in(comments) is None:
         comments += [
-            f"{SILENT}{printable(name, limit=1_000)}" for name in _silent_library(trace)
+            f"{SILENT}{printable(name, limit=1_000)}"
+            for name in _first_of(SILENT_THREADS, trace)
         ]
+    if chosen_ranks_in(comments) is None:
+        for chosen in _first_of(CHOSEN_RANKS, trace):
+            comments.append(f"{ONLY}{printable(chosen, limit=1_000)}")
+            lacking = _members_left_out(trace, communicators)
+            comments.append(" ".join([OTHERS.rstrip(), *lacking]))
     if OWN_IDS not in comments and _have_own_ids(trace):
         comments.append(OWN_IDS)
     ids = (names.application, names.task, names.thread)
@@ -186,10 +195,19 @@ def _have_own_ids(trace: Trace) -> bool:
     )
 
 
-def _silent_library(trace: Trace) -> list[str]:
-    """The library of OpenMP, if there is one, of whose threads nothing is recorded."""
+def _first_of(kind: str, trace: Trace) -> list[str]:
+    """What a defect of this kind says, if there is one."""
     rows = trace.defects.select(["kind", "first"]).to_pylist()
-    return [row["first"] for row in rows if row["kind"] == SILENT_THREADS][:1]
+    return [row["first"] for row in rows if row["kind"] == kind][:1]
+
+
+def _members_left_out(trace: Trace, left: Sequence[CommunicatorLine]) -> Iterator[str]:
+    """Of each communicator its application, its id and how many members are not left."""
+    before = {(line.application, line.source_id): line for line in _source_communicators(trace)}
+    for line in left:
+        whole = before.get((line.application, line.source_id), line)
+        if count := len(whole.members) - len(line.members):
+            yield f"{line.application + 1}:{line.source_id}:{count}"
 
 
 def _communicators_left(trace: Trace, names: ObjectNumbers) -> Iterator[CommunicatorLine]:

@@ -125,6 +125,7 @@ class Named(IntEnum):
     SILENT = 5
     STARTED = 6
     UNREAD = 7
+    RANKS = 8
 
 
 class CodePart(IntEnum):

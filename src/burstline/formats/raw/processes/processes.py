@@ -10,7 +10,8 @@ ever compared with what follows.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Sequence
+import re
+from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from itertools import groupby
 from typing import Any, Final, NamedTuple, TypeAlias
@@ -30,7 +31,7 @@ from burstline.formats.raw.files.layout import (
     table_of,
 )
 from burstline.formats.raw.processes.python_code import Code
-from burstline.model import SILENT_THREADS, UNREAD_PYTHON, row_table
+from burstline.model import CHOSEN_RANKS, SILENT_THREADS, UNREAD_PYTHON, row_table
 
 _Record: TypeAlias = Any  # numpy has no type of one row
 
@@ -178,12 +179,40 @@ def _assign_places(processes: list[RecordedProcess], defects: Defects) -> None:
     for process in processes:
         size = max(sizes.get(process.application, 0), process.defined.size)
         sizes[process.application] = size
+    chosen = next(filter(None, map(chosen_ranks, processes)), None)
+    _note_missing(sizes, taken, chosen, defects)
+
+
+def _note_missing(
+    sizes: Mapping[int, int],
+    taken: Collection[tuple[int, int]],
+    chosen: str | None,
+    defects: Defects,
+) -> None:
+    """Note ranks that left nothing, and those that were to leave nothing."""
     for application, size in sizes.items():
-        present = sorted(rank for of, rank in taken if of == application and rank < size)
-        holes = (k for k, rank in enumerate(present) if k != rank)
-        first = next(holes, len(present))
-        place = f"rank {first} of {size}" + (f", application {application}" * (application > 0))
-        defects.note("rank_missing", "loss", place, size - len(present))
+        present = {rank for of, rank in taken if of == application and rank < size}
+        wanted = range(size) if chosen is None else _numbers(chosen, size)
+        of_another = f", application {application}" * (application > 0)
+        if missing := [rank for rank in wanted if rank not in present]:
+            place = f"rank {missing[0]} of {size}{of_another}"
+            defects.note("rank_missing", "loss", place, len(missing))
+        if len(wanted) < size:
+            text = f"{chosen} of {size}{of_another}"
+            defects.note(CHOSEN_RANKS, "info", text, size - len(wanted))
+
+
+def chosen_ranks(process: RecordedProcess) -> str | None:
+    """The ranks that were to be recorded, as ``0,4-7``; None if all were."""
+    names = process.defined.names.items()
+    return next((name.text for (space, _), name in names if space == Named.RANKS), None)
+
+
+def _numbers(chosen: str, size: int) -> list[int]:
+    """The ranks below `size` that a list names, each once; none of what is no list."""
+    spans = (re.fullmatch(r"(\d{1,10})(?:-(\d{1,10}))?", part) for part in chosen.split(","))
+    found = (range(int(s[1]), min(int(s[2] or s[1]) + 1, size)) for s in spans if s is not None)
+    return sorted({rank for span in found for rank in span})
 
 
 def _note_compilers(processes: Sequence[RecordedProcess], defects: Defects) -> None:
@@ -228,6 +257,7 @@ def places_of(processes: Sequence[RecordedProcess], accuracy_ns: int) -> Placeme
         np.array([process.application for process in processes], np.int64),
         np.array([process.rank for process in processes], np.int64),
         accuracy_ns,
+        is_part=any(map(chosen_ranks, processes)),
     )
 
 
