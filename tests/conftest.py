@@ -6,6 +6,7 @@ import os
 import shutil
 import signal
 from collections import Counter
+from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
@@ -110,6 +111,16 @@ def chromium() -> tuple[str, ...]:
 def node() -> tuple[str, ...]:
     """Give what reads JavaScript without a browser."""
     return TOOLS["node"]
+
+
+@pytest.fixture(scope="module")
+def few_trees() -> Iterator[None]:
+    """Let forests have a quarter of their trees: small tables need no more, and time does."""
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr("burstline.studies.scoring._TREES", 25)
+        patch.setattr("burstline.studies.scoring._ROUNDS", 50)
+        patch.setattr("burstline.studies.feature_analysis._TREES", 25)
+        yield
 
 
 @pytest.fixture(scope="session")

@@ -18,6 +18,7 @@ from burstline import cli
 from burstline.testing import trace_of
 from fused_tables import law_of_base, law_of_merged, work_of
 
+pytestmark = pytest.mark.usefixtures("few_trees")
 HEAT = Path(__file__).parent / "learning" / "heat.parquet"
 """640 bursts of experiments/merge/programs/heat.c on four ranks, three runs merged."""
 

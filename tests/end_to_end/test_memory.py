@@ -175,7 +175,6 @@ except burstline.MemoryBudgetError as error:
     "names",
     [
         ("structure",),
-        ("waits",),
         ("phases",),
         ("timeline",),
         ("waits", "structure", "lines"),

@@ -23,6 +23,8 @@ from burstline.studies.scoring import Trial, groups, score_of_nothing
 from burstline.testing import trace_of
 from fused_tables import fused_table, law_of_base, law_of_each_rank, law_of_merged, work_of
 
+pytestmark = pytest.mark.usefixtures("few_trees")
+
 
 def errors(found):
     return {one.name: one.mean for one in found.scores}

@@ -14,6 +14,7 @@ from burstline.show.pictures.learning import learn_plot
 from burstline.studies import learn
 from fused_tables import law_of_base, law_of_merged
 
+pytestmark = pytest.mark.usefixtures("few_trees")
 TEXT = "{http://www.w3.org/2000/svg}text"
 
 

@@ -27,6 +27,7 @@ from labelled import counting, labelled, loop_of_line
 from loop_programs import CALL_NS, WORK_NS, Do, loop, run
 
 TOTAL, BRANCHES, LOADS, CYCLES = "PAPI_TOT_INS", "PAPI_BR_INS", "PAPI_LD_INS", "PAPI_TOT_CYC"
+pytestmark = pytest.mark.usefixtures("few_trees")
 TEXT = "{http://www.w3.org/2000/svg}text"
 ALL = (TOTAL, BRANCHES, LOADS, CYCLES)
 PROGRAM = (
