@@ -32,6 +32,7 @@ COMMANDS = (
     "matrix {store} --format json",
     "histogram {store} --counter rank --format json",
     "phases {store} --format json",
+    "structure {store} --format json",
     "table {store} --format json -o {folder}/table.parquet",
 )
 

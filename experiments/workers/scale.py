@@ -29,6 +29,7 @@ COMMANDS = (
     "info {store} --quick",
     "matrix {store} --format json",
     "phases {store} --format json",
+    "structure {store} --format json",
     "table {store} -o {folder}/bursts.parquet",
 )
 MEMORY = 2 << 30

@@ -29,6 +29,7 @@ TAKES = {
     ("info", "scheduler"): ("info here.store --scheduler I",),
     ("matrix", "scheduler"): ("matrix here.store --scheduler I",),
     ("phases", "scheduler"): ("phases here.store --scheduler I",),
+    ("structure", "scheduler"): ("structure here.store --scheduler I",),
     ("histogram", "scheduler"): ("histogram here.store --scheduler I",),
     ("plot", "trace"): ("plot I",),
     ("flame", "trace"): ("flame I", "flame I -o new.svg"),

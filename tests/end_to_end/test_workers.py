@@ -39,6 +39,9 @@ COMMANDS = {
     "Arrow": ("table", "{store}", "-o", "{folder}/t.arrow"),
     "phases": ("phases", "{store}", "--format", "json"),
     "published phases": ("phases", "{store}", "--method", "epas", "--format", "json"),
+    "structure": ("structure", "{store}", "--format", "json"),
+    "structure by order": ("structure", "{store}", "--method", "exact"),
+    "calls of a loop": ("structure", "{store}", "--calls-of", "1", "--format", "json"),
     "CSV": ("table", "{store}", "-o", "{folder}/t.csv", "--columns", "rank,ipc,partner_after"),
 }
 
@@ -120,6 +123,23 @@ def test_phases_of_a_store_that_does_not_fit_are_found_part_by_part(name, stores
     assert len(run.divided(needs.Needs(needs.REPLAYED, needs.COPIES_REPLAYED))) > 3
     with pytest.raises(MemoryBudgetError):
         run.phases(method="pas2p")
+
+
+@pytest.mark.parametrize("name", ["lulesh", "made"])
+def test_loops_of_a_store_that_does_not_fit_are_found_part_by_part(name, stores):
+    whole = burstline.open(stores[name])
+    found = needs.Needs(dict.fromkeys(needs.DETECTED, 1.0), 1.6)
+    needed = needs.bytes_needed(whole.whole, *found, {})
+    run = burstline.open(stores[name], memory=int(needed * 0.8))
+
+    structure = run.structure()
+
+    assert structure.as_dict() == whole.structure().as_dict()
+    assert run.divided(found) is not None
+    with pytest.raises(MemoryBudgetError):
+        run.iterations(structure.loops[0].id)
+    with pytest.raises(MemoryBudgetError):
+        burstline.open(stores[name], memory=needed // 10).structure()
 
 
 @pytest.mark.usefixtures("many_parts")

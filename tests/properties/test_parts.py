@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import copy
 from itertools import pairwise
 
 import numpy as np
@@ -18,8 +19,11 @@ from burstline.merge import PartSums, Shared, burst_parts
 from burstline.model import TABLES, schema
 from burstline.selection import of_locations
 from burstline.signature import phases, phases_by_parts
+from burstline.structure import detect, detect_by_parts
 from burstline.summary import summary_of, summed
 from burstline.testing import trace_of
+from effort import examples
+from loop_programs import Program
 from random_traces import traces
 from simulator import simulate
 
@@ -46,6 +50,9 @@ FOLDS = {
         lambda trace, parts: computing_of(trace, parts, most=3),
     ),
 }
+
+
+STRUCTURE = {"eps": 0.2, "scale": "log", "min_share": 0.1, "rank_merge": "late"}
 
 
 @st.composite
@@ -98,31 +105,68 @@ def test_folds_of_parts_are_joined_to_that_of_the_whole(name, story):
     assert said(in_parts) == said(lambda: join(trace, [fold(trace)]))
 
 
+def ranges_of(trace, borders):
+    """Give ranges of the locations of a trace, borders of processes between them."""
+    process = trace.arrays("locations", "process")[0]
+    between = np.flatnonzero(np.diff(process, prepend=-1, append=-1))
+    chosen = {int(between[border % len(between)]) for border in borders}
+    return [range(*ends) for ends in pairwise(sorted({0, *chosen, len(process)}))]
+
+
+def parts_of(trace, ranges):
+    """Give what makes folds of parts of a trace, as a run does."""
+
+    def parts(fold, each=None):
+        for own, chosen in zip(each or [{}] * len(ranges), ranges, strict=True):
+            part = of_locations(trace, chosen)
+            yield fold(part, whole=trace, locations=chosen, **copy.deepcopy(own))
+
+    return parts
+
+
+def said_of(work):
+    """Give the document of some work, or why there is none."""
+    try:
+        return work().as_dict()
+    except BurstlineError as error:
+        return str(error)
+
+
 @given(st.integers(0, 5_000), st.lists(st.integers(0, 8), max_size=3), st.floats(0.01, 1))
 @pytest.mark.parametrize("method", ["loops", "epas"])
 def test_phases_of_parts_are_those_of_the_whole(method, seed, borders, within):
     trace = trace_of(simulate(seed).text)
-    process = trace.arrays("locations", "process")[0]
-    between = np.flatnonzero(np.diff(process, prepend=-1, append=-1))  # borders of processes
-    chosen = {int(between[border % len(between)]) for border in borders}
-    ranges = [range(*ends) for ends in pairwise(sorted({0, *chosen, len(process)}))]
     options = {
         "method": method, "similarity": None, "key": "operation", "min_share": 0.01,
         "within": within, "windows": 9,
     }  # fmt: skip
 
-    def parts(fold, each=None):
-        for own, chosen in zip(each or [{}] * len(ranges), ranges, strict=True):
-            yield fold(of_locations(trace, chosen), whole=trace, locations=chosen, **own)
-
-    def said_of(work):
-        try:
-            return work().as_dict()
-        except BurstlineError as error:
-            return str(error)
-
+    parts = parts_of(trace, ranges_of(trace, borders))
     in_parts = said_of(lambda: phases_by_parts(trace, parts, application=None, **options))
     assert in_parts == said_of(lambda: phases(trace, **options))
+
+
+@examples(0.5)
+@given(
+    trace=st.one_of(
+        st.integers(0, 5_000).map(lambda seed: trace_of(simulate(seed).text)),
+        traces(most_ranks=4, most_steps=20),
+        st.builds(
+            lambda seed, paths: Program(seed).trace(paths=paths),
+            st.integers(0, 5_000),
+            st.booleans(),
+        ),
+    ),
+    borders=st.lists(st.integers(0, 8), max_size=3),
+)
+@pytest.mark.parametrize("method", ["auto", "seed", "exact"])
+def test_the_structure_of_parts_is_that_of_the_whole(method, trace, borders):
+    options = {**STRUCTURE, "method": method}
+    parts = parts_of(trace, ranges_of(trace, borders))
+
+    in_parts = said_of(lambda: detect_by_parts(trace, parts, **options))
+
+    assert in_parts == said_of(lambda: detect(trace, **options))
 
 
 @given(divided())

@@ -8,20 +8,18 @@ from benchmarks import conjugate
 
 import burstline
 from burstline import _core
-from burstline.identity import sites_of
-from burstline.structure.calls import Calls
 from burstline.structure.program.nodes import walk
 from burstline.structure.published.clustering import SeedOptions
 from burstline.structure.published.method import by_means
+from burstline.structure.source import Source
 from burstline.testing import trace_of
 from loop_programs import Do, loop, reduced_calls, run, shape
 
 
 def items(trace, rank_merge, min_share=0.0):
     """Find the program of a trace by the published method."""
-    calls = Calls(trace, None)
     limits = SeedOptions(eps=0.2, scale="log", min_share=min_share, rank_merge=rank_merge)
-    return by_means(trace, calls, sites_of(trace, calls.row, calls.world_size), limits).items
+    return by_means(Source.of(trace, None), limits).items
 
 
 COLUMNS = {

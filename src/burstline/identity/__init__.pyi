@@ -13,7 +13,9 @@ from burstline.identity.communicators import communicator_labels as communicator
 from burstline.identity.communicators import communicator_names as communicator_names
 from burstline.identity.communicators import splits_of as splits_of
 from burstline.identity.sites import Site as Site
+from burstline.identity.sites import SiteKeys as SiteKeys
 from burstline.identity.sites import Sites as Sites
+from burstline.identity.sites import site_keys as site_keys
 from burstline.identity.sites import sites_of as sites_of
 from burstline.identity.stacks import MAINS as MAINS
 from burstline.identity.stacks import Stacks as Stacks

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
+from typing import NamedTuple
 
 import numpy as np
 import numpy.typing as npt
@@ -42,30 +43,61 @@ class Sites:
         return len(self.distinct)
 
 
+class SiteKeys(NamedTuple):
+    """The sites of some calls as numbers, the same for calls of all parts of a trace."""
+
+    of_call: npt.NDArray[np.int32]  # (calls,) site of every call, as a row of `keys`
+    # (sites, 3) ascending: operation, and the path, or the communicator and the offset
+    keys: Integers
+    operations: tuple[str, ...]  # the names of these
+    has_paths: bool
+
+    def named(self, trace: Trace) -> tuple[Site, ...]:
+        """What the sites are called."""
+        _, paths = clean_paths(trace)
+        return tuple(
+            Site(self.operations[operation], paths[place])
+            if self.has_paths
+            else Site(
+                self.operations[operation],
+                (),
+                None if place == UNKNOWN else place,
+                None if offset == UNKNOWN else offset,
+            )
+            for operation, place, offset in self.keys.tolist()
+        )
+
+
 def sites_of(trace: Trace, rows: Integers, world_size: int) -> Sites:
     """The sites of some rows of `calls`: one for each operation and call path."""
+    found = site_keys(trace, rows, world_size)
+    return Sites(found.of_call, found.named(trace), found.has_paths)
+
+
+def site_keys(
+    trace: Trace, rows: Integers, world_size: int, *, has_paths: bool | None = None
+) -> SiteKeys:
+    """The same as numbers. Whether there are paths is known of a part of a trace."""
     codes, operations = coded(trace.table("calls")["operation"])
     (call_path,) = trace.arrays("calls", "call_path")
     number, paths = clean_paths(trace)
     place = number[call_path[rows]]
-    has_paths = bool(place.any())
-    places: list[tuple[int | None, int | None]] = []
+    if has_paths is None:
+        has_paths = bool(place.any())
     count = len(paths)
-    if not has_paths:  # these instead
+    if has_paths:
+        places = np.stack([np.arange(count), np.full(count, UNKNOWN)], axis=1)
+    else:  # these instead
         place, places = _places_without_paths(trace, rows, world_size)
         count = len(places)
     of_call, keys = dense(codes[rows].astype(np.int64) * count + place, len(operations) * count)
-    named = [(operations[key // count], key % count) for key in keys.tolist()]
-    distinct = tuple(
-        Site(name, paths[at]) if has_paths else Site(name, (), *places[at])
-        for name, at in named
-    )
-    return Sites(of_call.astype(np.int32), distinct, has_paths)
+    named = np.column_stack([keys // max(count, 1), places[keys % max(count, 1)]])
+    return SiteKeys(of_call.astype(np.int32), named, tuple(operations), has_paths)
 
 
 def _places_without_paths(
     trace: Trace, rows: Integers, world_size: int
-) -> tuple[Integers, list[tuple[int | None, int | None]]]:
+) -> tuple[Integers, Integers]:
     (ranks,) = trace.arrays("locations", "rank")
     columns = trace.arrays("calls", "location", "peer", "communicator")
     location, peer, communicator = (column[rows].astype(np.int64) for column in columns)
@@ -77,7 +109,4 @@ def _places_without_paths(
     width = int(offset.max(initial=UNKNOWN)) + 2
     key = (communicator + 1) * width + offset + 1
     place, keys = dense(key, int(key.max(initial=0)) + 1)
-    return place, [
-        (key // width - 1 if key >= width else None, key % width - 1 if key % width else None)
-        for key in keys.tolist()
-    ]
+    return place, np.stack([keys // width - 1, keys % width - 1], axis=1)

@@ -19,7 +19,7 @@ from burstline.progress import Progress
 from burstline.quantities import format_bytes
 from burstline.run.needs import CLOCKED, COPIES_REPLAYED, DETECTED, REPLAYED, Needs
 from burstline.signature import Phases, phases, phases_by_parts
-from burstline.structure import detect, loop_table
+from burstline.structure import Structure, detect, detect_by_parts, loop_table, tells_loops
 from burstline.summary import Summary, require_span, summary_of, summed
 from burstline.synchronisation import graph_of
 from burstline.timeline import LineTimes, flame_of, line_times, timeline_of
@@ -47,7 +47,7 @@ class Run(Protocol):
         """What a fold makes of each part of the trace, in order."""
         ...
 
-    def divided(self, needs: Needs) -> list[range] | None:
+    def divided(self, needs: Needs, beside: Needs | None = None) -> list[range] | None:
         """The locations of each part, where it is not looked at as a whole."""
         ...
 
@@ -75,6 +75,8 @@ class Analysis:
 
 
 _FOUND: Final = Needs(dict.fromkeys(DETECTED, 1.0), 1.6)
+_TOLD: Final = Needs({"calls": 0.3, "messages": 1.2}, 1.0)
+"""What parts tell of calls when loops are found in them, and of who gets their messages."""
 _LOOKED_AT: Final = Needs(dict.fromkeys(DETECTED, 1.0), 2.2)
 _REPLAYED: Final = Needs(REPLAYED, COPIES_REPLAYED)
 _PIECES: Final = Needs(REPLAYED, 3.6)
@@ -192,6 +194,17 @@ def _phases(run: Run, **options: Any) -> Phases:  # noqa: ANN401 -- as phases
     return phases_by_parts(run.trace, parts, **options)
 
 
+def _structure(run: Run, **options: Any) -> Structure:  # noqa: ANN401 -- as detect
+    """The loops, of a large run part by part, if it does not tell them."""
+    ranges = None if tells_loops(run.trace) else run.divided(_FOUND, _TOLD)
+    if ranges is None:
+        run.require(_FOUND)
+        return detect(run.trace, **options, progress=run.progress)
+    run.require(_TOLD)
+    parts = partial(run.parts, ranges=ranges, with_whole=True)
+    return detect_by_parts(run.trace, parts, **options, progress=run.progress)
+
+
 def _cost_of_looking_s(summary: Summary) -> float:
     """About how long finding loops and waits keeps a processor busy, s."""
     calls = sum(totals.count for totals in summary.calls.values())
@@ -221,12 +234,7 @@ ANALYSES: Final[Mapping[str, Analysis]] = {
         asks=("summary", "ideal", "graph"),
         scope="process",
     ),
-    "structure": Analysis(
-        lambda run, **options: detect(run.trace, **options, progress=run.progress),
-        _DETECTION,
-        lambda _: _FOUND,
-        tells=True,
-    ),
+    "structure": Analysis(_structure, _DETECTION, tells=True),
     "iterations": Analysis(
         lambda run, *, loop, **options: loop_table(
             run.trace, run.ask("structure", **options), loop

@@ -272,10 +272,11 @@ class Run:
         """Whether workers fold its parts: those of a whole store that has any."""
         return self._workers is not None and not self._region and self.chosen is None
 
-    def divided(self, needs: Needs) -> list[range] | None:
+    def divided(self, needs: Needs, beside: Needs | None = None) -> list[range] | None:
         """The locations of each part, where workers share it or it needs more memory at once.
 
-        None where it is looked at as a whole: it fits, is no whole store, or no part fits.
+        None where it is looked at as a whole: it fits, is no whole store, or no part fits, not
+        even with what parts tell `beside` it.
         """
         if self._region or self.chosen is not None or not self.path:
             return None
@@ -287,6 +288,8 @@ class Run:
             allowed, workers = self._workers.memory_each or needed, self._workers.count
         elif needed <= allowed:
             return None
+        elif beside is not None:
+            allowed -= bytes_needed(self.whole, beside.tables, beside.copies, {})
         least = -(-needed // max(allowed // _COPIES_OF_A_PART, 1))
         path = Path(self.path)
         ranges = divided(self.whole, path, workers, least=max(least, 1))

@@ -38,7 +38,9 @@ from burstline.structure.computation import SourcePlace as SourcePlace
 from burstline.structure.computation import innermost_loops as innermost_loops
 from burstline.structure.computation import sites_before as sites_before
 from burstline.structure.detection import METHODS as METHODS
+from burstline.structure.detection import detect_by_parts as detect_by_parts
 from burstline.structure.detection import other_readings as other_readings
+from burstline.structure.exact.known import tells_loops as tells_loops
 from burstline.structure.exact.process import ProcessNest as ProcessNest
 from burstline.structure.exact.process import process_nest as process_nest
 from burstline.structure.plane import IN_NO_LOOP as IN_NO_LOOP

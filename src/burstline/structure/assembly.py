@@ -7,7 +7,7 @@ from dataclasses import dataclass, field, replace
 from itertools import count
 from math import isnan
 from operator import itemgetter
-from typing import Any, Final
+from typing import Any, Final, NamedTuple
 
 import numpy as np
 
@@ -20,6 +20,7 @@ from burstline.structure.program.iterations import Steps
 from burstline.structure.program.nodes import Call, Item, Loop
 from burstline.structure.program_order import paths_to_compare, program_places
 from burstline.structure.reduction import Reduced
+from burstline.structure.stretches import Times
 
 
 def _or_none(value: float) -> float | None:
@@ -89,6 +90,7 @@ class FoundProgram:
     items: tuple[Item, ...]  # the program, in its order
     left_out: tuple[Call, ...]  # calls that the method did not look at
     steps: Steps  # when the iterations of its loops were
+    times: Mapping[int, Times]  # of the entries of each loop, by its number
     unique_calls: int  # different calls, by rank, operation and call path
 
 
@@ -97,9 +99,16 @@ class _Around:
     """The loop around a body: its number; on each lane its iterations and their mean time."""
 
     loop: int
-    begins_ns: Mapping[int, Integers]
+    draft: Draft
     executions: Integers
     mean_ns: Floats
+
+
+class DraftTimes(NamedTuple):
+    """How long a draft takes on each lane."""
+
+    iterating: Times  # from the first begin of an iteration to the last, in each entry
+    inside: Times  # from the first call to the last, in each entry
 
 
 @dataclass(slots=True, eq=False)
@@ -108,20 +117,20 @@ class Draft:
 
     calls: list[int]  # unique calls of its body, subloops apart
     children: list[Draft] = field(default_factory=list)  # loops of its body
-    # when its iterations began, by lane
-    iterations_ns: dict[int, Integers] = field(default_factory=dict)
-    # when the last call of each iteration's body was entered, by lane; on lanes where each
-    # iteration has one
-    body_end_ns: dict[int, Integers] = field(default_factory=dict)
+    begins: dict[int, Integers] = field(default_factory=dict)  # moments of iterations, by lane
+    # the moments at which the last call of each iteration's body was entered, by lane; on lanes
+    # where each iteration has one
+    ends: dict[int, Integers] = field(default_factory=dict)
+    firsts_ns: dict[int, int] = field(default_factory=dict)  # when the first began, by lane
     hidden: bool = False  # whether it has no call of its own
 
     def first_ns(self) -> int:
         """When its first iteration began, on the rank where it did so first."""
-        return min(int(times[0]) for times in self.iterations_ns.values())
+        return min(self.firsts_ns.values())
 
     def repetitions(self) -> int:
         """The iterations on the rank with most of them."""
-        return max(len(times) for times in self.iterations_ns.values())
+        return max(map(len, self.begins.values()))
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -131,6 +140,7 @@ class NodeAssembly:
     reduced: Reduced  # the unique calls
     place: Sequence[int]  # place of each site in the program
     communicators: Sequence[str]  # the name of each communicator
+    times: Mapping[int, DraftTimes] = field(default_factory=dict)  # by a draft's identity
     # the loops made so far by their number, with the number of the loop around
     numbered: dict[int, tuple[Draft, int | None]] = field(default_factory=dict)
 
@@ -221,20 +231,27 @@ class NodeAssembly:
         executions = np.zeros(len(self.reduced.ranks), np.int64)
         entries, filled = np.zeros_like(executions), np.zeros_like(executions)
         mean_ns = np.zeros(len(executions))
-        for lane, begins in draft.iterations_ns.items():
-            outside = _NOWHERE if outer is None else outer.begins_ns.get(lane, _NOWHERE)
+        iterating, inside = self.times[id(draft)]
+        known: dict[tuple[int, int], tuple[int, int, int]] = {}  # alike on lanes of a kind
+        for lane, begins in draft.begins.items():
+            outside = _NOWHERE if outer is None else outer.draft.begins.get(lane, _NOWHERE)
             times, around_times = len(begins), max(len(outside), 1)
-            entered, steps, total_ns = _core.steps_within(begins, outside)
+            key = id(begins), id(outside)
+            if key not in known:
+                known[key] = _core.steps_within(begins, outside)
+            entered, steps, _ = known[key]
+            total_ns = int(iterating.total_ns[lane])
             if not steps:  # each entry has one iteration: the time between all of them
-                steps, total_ns = times - 1, int(begins[-1] - begins[0])
+                steps = times - 1
+                total_ns = int(iterating.end_ns[lane] - iterating.start_ns[lane])
             mean = total_ns / max(steps, 1)
             if outer is not None and len(outside):
                 mean = min(mean, outer.mean_ns[lane] * around_times / times)
             executions[lane], entries[lane] = times, around_times
             filled[lane], mean_ns[lane] = min(entered, around_times), mean
         lanes = executions > 0
-        spent_ns = mean_ns * executions
-        around = _Around(number, draft.iterations_ns, executions, mean_ns)
+        inside_ns = inside.total_ns.astype(np.float64)
+        around = _Around(number, draft, executions, mean_ns)
         return Loop(
             id=number,
             parent=None if outer is None else outer.loop,
@@ -245,15 +262,17 @@ class NodeAssembly:
             probability=float(filled[lanes].sum() / entries[lanes].sum()),
             lane_mean_ns=mean_ns,
             mean_ns=float(np.average(mean_ns[lanes], weights=executions[lanes])),
-            inside_ns=spent_ns,
-            share=share_of_run(spent_ns, lanes, self.reduced.run_ns),
+            inside_ns=inside_ns,
+            share=share_of_run(inside_ns, lanes, self.reduced.run_ns),
             items=self._body(draft.children, draft.calls, around, ids),
             hidden=draft.hidden,
         )
 
 
-def assembly(trace: Trace, reduced: Reduced) -> NodeAssembly:
-    """What turns the drafts of a trace into nodes."""
+def assembly(
+    trace: Trace, reduced: Reduced, times: Mapping[int, DraftTimes] | None = None
+) -> NodeAssembly:
+    """What turns the drafts of a trace into nodes; of drafts, that takes their times."""
     order = np.lexsort((reduced.first_ns, reduced.lane))
     bounds = np.searchsorted(reduced.lane, np.arange(1, len(reduced.ranks)))
     lanes = [lane.tolist() for lane in np.split(reduced.site[order], bounds)]
@@ -261,4 +280,5 @@ def assembly(trace: Trace, reduced: Reduced) -> NodeAssembly:
         reduced,
         program_places(paths_to_compare(reduced.sites), lanes),
         communicator_names(trace),
+        times or {},
     )

@@ -2,60 +2,203 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass
+from functools import cached_property, reduce
+from typing import Any, NamedTuple
+
 import numpy as np
 import numpy.typing as npt
+import pyarrow as pa
 import pyarrow.compute as pc
 
-from burstline.columns import Integers, prefix_sums
+from burstline.columns import Integers, numpy_columns, prefix_sums
 from burstline.errors import NotEnoughDataError, ParameterError
-from burstline.model import Trace
+from burstline.identity import clean_paths
+from burstline.model import Trace, schema
+
+
+def columns_of(trace: Trace, name: str, *wanted: str) -> tuple[npt.NDArray[Any], ...]:
+    """Columns of a table as :meth:`Trace.arrays` gives them, and none but these are loaded."""
+    if not trace.is_stored:
+        return trace.arrays(name, *wanted)
+    parts = [*trace.batches(name, wanted)]
+    if not parts:
+        parts = [schema.arrow_schema(name, trace.counter_names).empty_table()]
+    return numpy_columns(pa.concat_tables(parts), *wanted)
+
+
+class Bounds(NamedTuple):
+    """What all calls of an application have in common."""
+
+    highest_peer: int
+    first_leave_ns: int
+    last_enter_ns: int
+    has_paths: bool
+
+    def joined(self, other: Bounds) -> Bounds:
+        """Those of the calls of both."""
+        return Bounds(
+            max(self.highest_peer, other.highest_peer),
+            min(self.first_leave_ns, other.first_leave_ns),
+            max(self.last_enter_ns, other.last_enter_ns),
+            self.has_paths or other.has_paths,
+        )
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Told:
+    """How many calls each location makes, and the bounds of those of each application."""
+
+    counts: Integers  # (locations,)
+    bounds: Mapping[int, Bounds]
+
+    @classmethod
+    def of(cls, trace: Trace) -> Told:
+        """Those of a trace, or of a part of one."""
+        location, peer, path, enter_ns, leave_ns = columns_of(
+            trace, "calls", "location", "peer", "call_path", "enter_ns", "leave_ns"
+        )
+        (applications,) = trace.arrays("locations", "application")
+        counts = np.bincount(location, minlength=len(applications)).astype(np.int64)
+        has_path = clean_paths(trace)[0] > 0
+        path = np.minimum(path, len(has_path) - 1)  # a part of calls alone has no paths
+        begin = prefix_sums(counts)
+        bounds: dict[int, Bounds] = {}
+        for number in np.flatnonzero(counts).tolist():
+            own = slice(begin[number], begin[number + 1])
+            found = Bounds(
+                int(peer[own].max()),
+                int(leave_ns[own].min()),
+                int(enter_ns[own].max()),
+                bool(has_path[path[own]].any()),
+            )
+            application = int(applications[number])
+            known = bounds.get(application)
+            bounds[application] = found if known is None else known.joined(found)
+        return cls(counts, bounds)
+
+    @classmethod
+    def of_all(cls, parts: Iterable[Told]) -> Told:
+        """Those of a trace, by those of its parts."""
+        return reduce(cls._joined, parts)
+
+    def _joined(self, other: Told) -> Told:
+        bounds = dict(self.bounds)
+        for application, found in other.bounds.items():
+            known = bounds.get(application)
+            bounds[application] = found if known is None else known.joined(found)
+        return Told(self.counts + other.counts, bounds)
+
+    def within(self, locations: range | None) -> Told:
+        """The same where a trace has the calls of some locations only."""
+        if locations is None:
+            return self
+        counts = np.zeros_like(self.counts)
+        own = slice(locations.start, locations.stop)
+        counts[own] = self.counts[own]
+        return Told(counts, self.bounds)
 
 
 class Calls:
-    """The columns of the MPI calls of one application, lane after lane, in time order."""
+    """The MPI calls of one application, lane after lane, in time order.
+
+    Their columns are loaded when they are asked for.
+    """
 
     application: int  # the only one that calls MPI, or the one chosen
     # (lanes,) location and rank of each lane: a thread that calls MPI
     locations: Integers
     ranks: Integers
     lane_begin: Integers  # (lanes + 1,) where the calls of each lane begin
-    # (calls,) lane of each call, and its row in the table
-    lane: Integers
-    row: Integers
     world_size: int  # ranks there are, those without calls included
     run_ns: int  # from the end of the first MPI call to the beginning of the last
 
-    def __init__(self, trace: Trace, application: int | None) -> None:
+    def __init__(self, trace: Trace, application: int | None, told: Told | None = None) -> None:
+        told = Told.of(trace) if told is None else told
         applications, ranks = trace.arrays("locations", "application", "rank")
-        offsets = trace.offsets("calls")
-        calling = np.diff(offsets) > 0
-        chosen = _chosen_application(applications[calling], application)
-        self.application = int(chosen)
-        of_application = applications == chosen
-        self.locations = np.flatnonzero(calling & of_application)
-        if not len(self.locations):
+        calling = told.counts > 0
+        self.application = _chosen_application(sorted(told.bounds), application)
+        bounds = told.bounds.get(self.application)
+        if bounds is None:
             raise NotEnoughDataError("the trace has no MPI calls to find loops in")
+        of_application = applications == self.application
+        self._trace = trace
+        self.locations = np.flatnonzero(calling & of_application)
         self.ranks = ranks[self.locations].astype(np.int64)
-        counts = np.diff(offsets)[self.locations]
-        self.lane = np.repeat(np.arange(len(counts)), counts)
-        self.lane_begin = prefix_sums(counts)
-        first = offsets[self.locations] - self.lane_begin[:-1]
-        self.row = np.arange(len(self.lane)) + np.repeat(first, counts)
-        times = trace.arrays("calls", "enter_ns", "leave_ns", "sent_bytes", "received_bytes")
-        taken = [column[self.row] for column in times]
-        self.enter_ns, self.leave_ns, self.sent_bytes, self.received_bytes = taken
-        ids = trace.arrays("calls", "communicator", "peer", "root")
-        self.communicator, self.peer, self.root = (column[self.row] for column in ids)
+        self._counts = told.counts[self.locations]
+        self.lane_begin = prefix_sums(self._counts)
+        self._first = prefix_sums(told.counts)[self.locations]
         sizes = pc.list_value_length(trace.communicators["members"])
-        highest = max(ranks[of_application].max(), self.peer.max())
+        highest = max(ranks[of_application].max(), bounds.highest_peer)
         self.world_size = max(int(highest) + 1, pc.max(sizes).as_py() or 0)
-        self.run_ns = int(max(self.enter_ns.max() - self.leave_ns.min(), 1))
+        self.run_ns = max(bounds.last_enter_ns - bounds.first_leave_ns, 1)
+        self.has_paths = bounds.has_paths
+
+    @cached_property
+    def lane(self) -> Integers:
+        """(calls,) lane of each call."""
+        return np.repeat(np.arange(len(self._counts)), self._counts)
+
+    @cached_property
+    def row(self) -> Integers:
+        """(calls,) row of each call in the table."""
+        return np.arange(self.lane_begin[-1]) + np.repeat(
+            self._first - self.lane_begin[:-1], self._counts
+        )
+
+    @cached_property
+    def ordinal(self) -> npt.NDArray[np.int32]:
+        """(calls,) ordinal of each on its location."""
+        return self._column("call")
+
+    @cached_property
+    def enter_ns(self) -> Integers:
+        """(calls,) when each was entered."""
+        return self._column("enter_ns")
+
+    @cached_property
+    def leave_ns(self) -> Integers:
+        """(calls,) when each was left."""
+        return self._column("leave_ns")
+
+    @cached_property
+    def sent_bytes(self) -> Integers:
+        """(calls,) what each sent."""
+        return self._column("sent_bytes")
+
+    @cached_property
+    def received_bytes(self) -> Integers:
+        """(calls,) what each received."""
+        return self._column("received_bytes")
+
+    @cached_property
+    def communicator(self) -> npt.NDArray[np.int32]:
+        """(calls,) the communicator of each, -1 without one."""
+        return self._column("communicator")
+
+    @cached_property
+    def peer(self) -> npt.NDArray[np.int32]:
+        """(calls,) the rank of the one partner of each, -1 without one."""
+        return self._column("peer")
+
+    @cached_property
+    def root(self) -> npt.NDArray[np.int32]:
+        """(calls,) the own rank on the root of a rooted collective, else -1."""
+        return self._column("root")
+
+    def _column(self, name: str) -> npt.NDArray[Any]:
+        (column,) = columns_of(self._trace, "calls", name)
+        begin = int(self._first[0]) if len(self._first) else 0
+        end = begin + int(self.lane_begin[-1])
+        if np.array_equal(self._first - begin, self.lane_begin[:-1]):  # no other stands between
+            return column[begin:end]
+        return column[self.row]
 
 
-def _chosen_application(applications: npt.NDArray[np.int32], application: int | None) -> int:
+def _chosen_application(callers: list[int], application: int | None) -> int:
     if application is not None:
         return application
-    callers = np.unique(applications).tolist()
     if len(callers) > 1:
         raise ParameterError(
             f"{len(callers)} applications call MPI: choose one of {callers} (`application`)"

@@ -33,6 +33,32 @@ class CallCommunicators:
     root_law: str | None = None  # which member of each is the root of the call
 
 
+class UsedCommunicators(NamedTuple):
+    """The communicators that some unique calls use."""
+
+    begin: Integers  # (unique + 1,) where those of each unique call begin in `communicator`
+    communicator: Integers
+    is_root: Mask  # whether it was ever the root of that communicator
+    rank: Integers  # (unique,) who makes it
+
+    @classmethod
+    def of(cls, calls: Calls, unique: Integers, there_are: int) -> UsedCommunicators:
+        """Those of some calls, where `unique` is the number of each."""
+        used = np.flatnonzero(calls.communicator >= 0)
+        there_are = max(there_are, 1)
+        uniques = int(unique.max(initial=-1)) + 1
+        place, key = dense(
+            unique[used].astype(np.int64) * there_are + calls.communicator[used],
+            uniques * there_are,
+        )
+        rank = np.zeros(uniques, np.int64)
+        rank[unique] = calls.ranks[calls.lane]
+        is_root = np.zeros(len(key), np.bool_)
+        is_root[place[calls.root[used] >= 0]] = True
+        begin = np.searchsorted(key // there_are, np.arange(uniques + 1))
+        return cls(begin, key % there_are, is_root, rank)
+
+
 @dataclass(frozen=True, slots=True, eq=False)
 class Memberships:
     """The communicators of each unique call, and who is in them."""
@@ -47,26 +73,17 @@ class Memberships:
     splits: tuple[tuple[frozenset[int], str | None], ...] = ()
 
     @classmethod
-    def of(cls, trace: Trace, calls: Calls, unique: Integers, site: Integers) -> Memberships:
-        """The communicators of a trace, by the number of each call and the site of these."""
+    def of(
+        cls, trace: Trace, calls: Calls, used: Sequence[UsedCommunicators], site: Integers
+    ) -> Memberships:
+        """The communicators of a trace, by what is used of them and the site of each use."""
         lists = trace.communicators["members"].combine_chunks()
         sizes = pc.fill_null(pc.list_value_length(lists), 0).to_numpy(zero_copy_only=False)
-        used = np.flatnonzero(calls.communicator >= 0)
-        there_are = max(len(sizes), 1)
-        uniques = int(unique.max(initial=-1)) + 1
-        place, key = dense(
-            unique[used].astype(np.int64) * there_are + calls.communicator[used],
-            uniques * there_are,
-        )
-        rank = np.zeros(uniques, np.int64)
-        rank[unique] = calls.ranks[calls.lane]
-        is_root = np.zeros(len(key), np.bool_)
-        is_root[place[calls.root[used] >= 0]] = True
         found = cls(
-            np.searchsorted(key // there_are, np.arange(uniques + 1)),
-            key % there_are,
-            is_root,
-            rank,
+            prefix_sums(np.concatenate([np.diff(part.begin) for part in used])),
+            np.concatenate([part.communicator for part in used]),
+            np.concatenate([part.is_root for part in used]),
+            np.concatenate([part.rank for part in used]),
             prefix_sums(sizes.astype(np.int64)),
             lists.flatten().to_numpy(zero_copy_only=False).astype(np.int64),
         )

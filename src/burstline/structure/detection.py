@@ -3,26 +3,24 @@
 from __future__ import annotations
 
 from collections.abc import Hashable, Iterator, Sequence
-from typing import Final, Literal
+from typing import Any, Final, Literal
 
 import numpy as np
 
 from burstline.columns import Integers
 from burstline.errors import ParameterError
-from burstline.identity import Sites, sites_of
 from burstline.model import Trace
 from burstline.progress import SILENCE, Progress
 from burstline.structure.assembly import FoundProgram
-from burstline.structure.calls import Calls
 from burstline.structure.exact.method import as_known, by_any_order, by_order
 from burstline.structure.program.fidelity import Expander, similarity
-from burstline.structure.program.iterations import timed
 from burstline.structure.program.length import description_length
 from burstline.structure.program.model import Coverage, Structure
 from burstline.structure.program.nodes import Call, Item, Loop, walk
 from burstline.structure.published.clustering import RankMerge, Scale, SeedOptions
 from burstline.structure.published.method import by_means
 from burstline.structure.reduction import Reduced
+from burstline.structure.source import Parts, Source
 
 METHODS = ("auto", "seed", "exact")
 """How loops can be found; ``auto`` takes the published method's result where it is better."""
@@ -115,35 +113,59 @@ def detect(
     >>> [(loop.iterations, len(loop.calls)) for loop in program.loops], program.fidelity
     ([(4.0, 2)], 1.0)
     """
+    limits = _limits(method, eps, scale, min_share, rank_merge)
+    return _detected(Source.of(trace, application, progress=progress), method, limits, progress)
+
+
+def _limits(
+    method: str, eps: float, scale: Scale, min_share: float, rank_merge: RankMerge
+) -> SeedOptions:
+    """What the published method leaves to choose, refused where it is outside its domain."""
     if method not in METHODS:
         raise ParameterError(f"no method {method!r}; there are {', '.join(METHODS)}")
     if not 0 <= min_share <= 1:
         raise ParameterError(f"min_share is a share of the run, 0 to 1, got {min_share}")
-    progress.step("call sites", 0, "")
-    calls = Calls(trace, application)
-    sites = sites_of(trace, calls.row, calls.world_size)
-    limits = SeedOptions(eps=eps, scale=scale, min_share=min_share, rank_merge=rank_merge)
+    return SeedOptions(eps=eps, scale=scale, min_share=min_share, rank_merge=rank_merge)
+
+
+def detect_by_parts(
+    trace: Trace,
+    parts: Parts,
+    *,
+    application: int | None = None,
+    progress: Progress = SILENCE,
+    **options: Any,  # noqa: ANN401 -- as detect
+) -> Structure:
+    """The structure of a trace as :func:`detect` finds it, by its parts, each whole processes.
+
+    What iterations cost is asked of all calls: it is none of parts.
+    """
+    limits = _limits(**options)
+    source = Source.of(trace, application, parts, progress)
+    return _detected(source, options["method"], limits, progress)
+
+
+def _detected(
+    source: Source, method: str, limits: SeedOptions, progress: Progress
+) -> Structure:
     if method == "exact":
-        return _exact_structure(trace, calls, sites, progress)
+        return _exact_structure(source, progress)
     if method == "auto":
         progress.step(_EXACT, 0, "")
-        if (known := as_known(trace, calls, sites)) is not None:
-            return _structure_of(known, calls, progress)
-    outcome = by_means(trace, calls, sites, limits, progress)
-    structure = _structure_of(outcome, calls, progress)
+        if (known := as_known(source)) is not None:
+            return _structure_of(known, source, progress)
+    structure = _structure_of(by_means(source, limits, progress), source, progress)
     if method == "seed":
         return structure
-    exact = _exact_structure(trace, calls, sites, progress, outcome.reduced)
+    exact = _exact_structure(source, progress)
     if structure.fidelity >= _TRUE and _left_open(structure) < _left_open(exact):
         return structure if _is_in_order(structure, exact) else exact
     return exact
 
 
-def _exact_structure(
-    trace: Trace, calls: Calls, sites: Sites, progress: Progress, reduced: Reduced | None = None
-) -> Structure:
+def _exact_structure(source: Source, progress: Progress) -> Structure:
     progress.step(_EXACT, 0, "")
-    return _structure_of(by_order(trace, calls, sites, reduced), calls, progress)
+    return _structure_of(by_order(source), source, progress)
 
 
 def other_readings(trace: Trace, found: Structure, *, most: int = 2) -> list[Structure]:
@@ -152,14 +174,14 @@ def other_readings(trace: Trace, found: Structure, *, most: int = 2) -> list[Str
     At most `most`, by the published method and by each order that the exact one may take, all
     different. Those that leave least unexplained come first, of these the shortest.
     """
-    calls = found.found_in
-    sites = sites_of(trace, calls.row, calls.world_size)
-    published = detect(trace, method="seed", application=found.application)
+    source = Source.of(trace, found.application)
+    outcome = by_means(source, SeedOptions(0.2, "log", 0.1))
+    published = _structure_of(outcome, source, SILENCE)
     readings: dict[Hashable, Structure] = {_shape_key(published.items): published}
-    for outcome in by_any_order(trace, calls, sites):
+    for outcome in by_any_order(source):
         shape = _shape_key(outcome.items)
         if shape not in readings:
-            readings[shape] = _structure_of(outcome, calls, SILENCE)
+            readings[shape] = _structure_of(outcome, source, SILENCE)
     readings.pop(_shape_key(found.items), None)
     true = [each for each in readings.values() if each.fidelity >= _TRUE]
     return sorted(true, key=_left_open)[:most]
@@ -200,7 +222,7 @@ def _calls(items: Sequence[Item]) -> Iterator[Call]:
     return (item for item, _ in walk(items) if isinstance(item, Call))
 
 
-def _structure_of(outcome: FoundProgram, calls: Calls, progress: Progress) -> Structure:
+def _structure_of(outcome: FoundProgram, source: Source, progress: Progress) -> Structure:
     """The structure of an outcome, with its fidelity and coverage."""
     progress.step("fidelity", 0, "")
     reduced, items = outcome.reduced, outcome.items
@@ -209,7 +231,7 @@ def _structure_of(outcome: FoundProgram, calls: Calls, progress: Progress) -> St
     return Structure(
         method=outcome.method,
         parameters=outcome.parameters,
-        application=calls.application,
+        application=source.calls.application,
         ranks=tuple(reduced.ranks.tolist()),
         world_size=reduced.world_size,
         items=items,
@@ -217,13 +239,13 @@ def _structure_of(outcome: FoundProgram, calls: Calls, progress: Progress) -> St
         left_out=outcome.left_out,
         fidelity=fidelity,
         fidelity_by_lane=tuple(by_lane),
-        coverage=_coverage(outcome, calls),
+        coverage=_coverage(outcome),
         classes=_classes_of_ranks(reduced.ranks, expander.executions > 0),
         calls=len(reduced.sequence),
         unique_calls=outcome.unique_calls,
         run_ns=reduced.run_ns,
         callpath="frames" if reduced.has_paths else "none",
-        found_in=calls,
+        found_in=source.calls,
         reduced=reduced,
         steps=outcome.steps,
     )
@@ -232,30 +254,34 @@ def _structure_of(outcome: FoundProgram, calls: Calls, progress: Progress) -> St
 def _fidelity_by_lane(reduced: Reduced, expander: Expander) -> tuple[list[float], float]:
     """Fidelity of each lane, and of all calls together; a kind of lane is expanded once."""
     expanded: dict[int, np.ndarray[tuple[int], np.dtype[np.int32]]] = {}
+    known: dict[tuple[int, int], float] = {}
     by_lane: list[float] = []
     alike = 0.0
     lengths = 0
-    for lane, kind in enumerate(expander.kinds().tolist()):
+    kinds = reduced.kinds
+    both = zip(expander.kinds().tolist(), kinds.of_lane.tolist(), strict=True)
+    for lane, (kind, of_calls) in enumerate(both):
         if kind not in expanded:
             expanded[kind] = expander.lane(lane)
-        actual = reduced.sequence[reduced.lane_begin[lane] : reduced.lane_begin[lane + 1]]
-        by_lane.append(similarity(expanded[kind], actual))
+        actual = kinds.sequences[of_calls]
+        if (kind, of_calls) not in known:
+            known[kind, of_calls] = similarity(expanded[kind], actual)
+        by_lane.append(known[kind, of_calls])
         length = len(actual) + len(expanded[kind])
         alike += by_lane[-1] * length
         lengths += length
     return by_lane, alike / lengths
 
 
-def _coverage(outcome: FoundProgram, calls: Calls) -> Coverage:
+def _coverage(outcome: FoundProgram) -> Coverage:
     reduced, items = outcome.reduced, outcome.items
     included = sum(int(call.executions.sum()) for call in _calls(items))
     spans: dict[int, list[tuple[int, int]]] = {}
     for loop in (item for item, _ in walk(items) if isinstance(item, Loop)):
         if loop.parent is None:
-            iterations = timed(loop.id, outcome.steps.spans(loop.id), calls)
-            lanes, first = np.unique(iterations.lane, return_index=True)
-            last = np.append(first[1:], len(iterations)) - 1
-            ends = iterations.start_ns[first].tolist(), iterations.end_ns[last].tolist()
+            lanes = np.flatnonzero(loop.executions)
+            times = outcome.times[loop.id]
+            ends = times.start_ns[lanes].tolist(), times.end_ns[lanes].tolist()
             for lane, start_ns, end_ns in zip(lanes.tolist(), *ends, strict=True):
                 spans.setdefault(lane, []).append((start_ns, end_ns))
     covered = sum(_covered_ns(sorted(intervals)) for intervals in spans.values())

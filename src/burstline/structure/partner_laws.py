@@ -59,7 +59,9 @@ class _Grid(NamedTuple):
         return pair[pair // world != pair % world]
 
 
-def law_of(caller: AnyIntegers, partner: AnyIntegers, world: int) -> Law | None:
+def law_of(
+    caller: AnyIntegers, partner: AnyIntegers, world: int, times: AnyIntegers | None = None
+) -> Law | None:
     """The law that the messages of one call follow, all to or all from the partners.
 
     The simplest one that holds for all messages, those of a caller in their order, or else for
@@ -79,7 +81,8 @@ def law_of(caller: AnyIntegers, partner: AnyIntegers, world: int) -> Law | None:
     """
     if not len(caller):
         return None
-    messages = _Messages.of(caller.astype(np.int64), partner.astype(np.int64), world)
+    times = np.ones(len(caller), np.int64) if times is None else times
+    messages = _Messages.of(caller.astype(np.int64), partner.astype(np.int64), times, world)
     laws = list(_in_rounds(messages))
     if len(np.unique(messages.callers)) > 1:  # of one rank, any partner is at some distance
         series, listed = _by_turn(messages)
@@ -95,6 +98,7 @@ class _Messages(NamedTuple):
     callers: Integers
     partners: Integers
     counts: Integers
+    # of callers that each have one partner, nothing: every message is like the first
     turn: Integers  # (messages,) which one of its caller each is, pair after pair
     # (messages,) which one of its caller each is, and its partner, caller after caller
     caller_turn: Integers
@@ -103,7 +107,16 @@ class _Messages(NamedTuple):
     world: int
 
     @classmethod
-    def of(cls, caller: Integers, partner: Integers, world: int) -> _Messages:
+    def of(
+        cls, caller: Integers, partner: Integers, times: AnyIntegers, world: int
+    ) -> _Messages:
+        pairs = np.unique(caller * world + partner)
+        if (np.diff(pairs // world) > 0).all():
+            counts = np.zeros(len(pairs), np.int64)
+            np.add.at(counts, np.searchsorted(pairs, caller * world + partner), times)
+            none = counts[:0]
+            return cls(*np.divmod(pairs, world), counts, none, none, none, none, world)
+        caller, partner = np.repeat(caller, times), np.repeat(partner, times)
         order = np.argsort(caller, kind="stable")
         caller, partner = caller[order], partner[order]
         begin = np.flatnonzero(begins_run(caller))
@@ -149,9 +162,13 @@ class _Messages(NamedTuple):
         return float(np.count_nonzero(first) / len(first))
 
 
-def grid_law(caller: AnyIntegers, partner: AnyIntegers, world: int) -> Law | None:
+def grid_law(
+    caller: AnyIntegers, partner: AnyIntegers, world: int, times: AnyIntegers | None = None
+) -> Law | None:
     """The grid whose neighbours are all pairs of ranks between which messages go, if any is."""
-    pair, messages = np.unique(caller.astype(np.int64) * world + partner, return_counts=True)
+    pair, number = np.unique(caller.astype(np.int64) * world + partner, return_inverse=True)
+    messages = np.zeros(len(pair), np.int64)
+    np.add.at(messages, number.reshape(-1), 1 if times is None else times)
     if len(pair) < world:
         return None  # in a grid everybody has a neighbour
     everybody = np.arange(world)
@@ -241,6 +258,8 @@ def _in_rounds(messages: _Messages) -> Iterator[Law]:
 def _by_turn(messages: _Messages) -> tuple[list[Law], list[Law]]:
     """Laws whose one partner changes by execution, the same on all ranks: series, and lists."""
     caller, partner, turn = messages.caller, messages.caller_partner, messages.caller_turn
+    if not len(turn):
+        return [], []
     world = messages.world
     series: list[Law] = []
     listed: list[Law] = []

@@ -2,18 +2,21 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
+from typing import Any, NamedTuple
 
 import numpy as np
 import numpy.typing as npt
 
 from burstline import _core
-from burstline.columns import Floats, Integers, Mask, quotients
+from burstline.columns import Floats, Integers, Mask, prefix_sums, quotients
 from burstline.identity import Site, Sites
 from burstline.model import Trace
-from burstline.structure.calls import Calls
-from burstline.structure.communicators import Memberships
-from burstline.structure.exchanges import Exchanges
+from burstline.structure.calls import Calls, columns_of
+from burstline.structure.communicators import Memberships, UsedCommunicators
+from burstline.structure.exchanges import Exchanges, Received
+from burstline.structure.kinds import Kinds
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -32,9 +35,10 @@ class Reduced:
     # (unique,) what each unique call is
     lane: Integers
     site: Integers
-    begin: Integers  # (unique + 1,) where the executions of each begin in `enter_ns`
-    # (calls,) when they were entered, unique call after unique call, each in time order
-    enter_ns: Integers
+    begin: Integers  # (unique + 1,) prefix sums of how often each is executed
+    # (unique,) when each was first entered, and last
+    first_ns: Integers
+    last_ns: Integers
     # (unique,) mean and standard deviation of their duration
     time_ns: Floats
     time_spread_ns: Floats
@@ -59,21 +63,16 @@ class Reduced:
     memberships: Memberships  # the communicators of each
     is_root: Mask  # (unique,) whether it was ever the root of a collective
     has_paths: bool  # whether the sites are made of call paths
+    kinds: Kinds  # of lanes: when their calls are executed
 
     @property
     def repetitions(self) -> Integers:
         """How often each unique call was executed, shape (unique,)."""
         return self.begin[1:] - self.begin[:-1]
 
-    @property
-    def first_ns(self) -> Integers:
-        """When each unique call was first entered, shape (unique,)."""
-        return self.enter_ns[self.begin[:-1]]
-
     def iteration_mean_ns(self) -> Floats:
         """Mean time from one execution to the next, shape (unique,); NaN for a single one."""
-        last_ns = self.enter_ns[self.begin[1:] - 1]
-        return quotients(last_ns - self.first_ns, self.repetitions - 1)
+        return quotients(self.last_ns - self.first_ns, self.repetitions - 1)
 
     def shares(self) -> Floats:
         """Repetitions times mean over duration: what is between executions, shape (unique,)."""
@@ -85,39 +84,98 @@ class Reduced:
         return self.begin[uniques + 1] - self.begin[uniques]
 
     def executions(self, unique: int) -> Integers:
-        """When a unique call was entered, shape (repetitions,), in time order."""
-        return self.enter_ns[self.begin[unique] : self.begin[unique + 1]]
+        """The moments at which a unique call was entered, shape (repetitions,), in order."""
+        kind = int(self.kinds.of_lane[self.lane[unique]])
+        return self.kinds.executions(kind, int(self.site[unique]))
+
+
+class UniqueCalls(NamedTuple):
+    """The unique calls of a trace, or of a part of one."""
+
+    columns: Mapping[str, npt.NDArray[Any]]  # by their names in :class:`Reduced`
+    exchanges: Exchanges
+    communicators: UsedCommunicators
+
+    @classmethod
+    def of(
+        cls,
+        trace: Trace,
+        calls: Calls,
+        of_call: npt.NDArray[np.int32],
+        sites: int,
+        received: Received | None = None,
+    ) -> UniqueCalls:
+        """The unique ones of some calls, by rank and any of so many sites."""
+        counters = trace.counter_names
+        location, after, *bursts = columns_of(
+            trace, "bursts", "location", "call_after", "start_ns", "end_ns", *counters
+        )
+        begins = np.searchsorted(location, calls.locations)
+        ends = np.searchsorted(location, calls.locations, side="right")
+        columns = _core.reduce_calls(
+            calls.lane_begin,
+            calls.ranks,
+            calls.world_size,
+            of_call,
+            sites,
+            [calls.enter_ns, calls.leave_ns, calls.sent_bytes, calls.received_bytes],
+            [calls.communicator, calls.peer, calls.root, calls.ordinal],
+            [begins, ends],
+            after,
+            bursts,
+        )
+        columns["site"] = columns.pop("signature")
+        unique = len(columns["lane"])
+        for name in ("peer", "offset", "burst_counters", "iteration_counters"):
+            columns[name] = columns[name].reshape(unique, len(columns[name]) // max(unique, 1))
+        columns["is_root"] = columns["is_root"].view(np.bool_)
+        enter_ns, begin = columns.pop("enter_ns"), columns["begin"]
+        columns["first_ns"], columns["last_ns"] = enter_ns[begin[:-1]], enter_ns[begin[1:] - 1]
+        del enter_ns, bursts
+        keys = columns["lane"] * sites + columns["site"]
+        of_unique = np.searchsorted(keys, calls.lane * sites + of_call)
+        there_are = trace.communicators.num_rows
+        return cls(
+            columns,
+            Exchanges.of(trace, calls, of_unique, received),
+            UsedCommunicators.of(calls, of_unique, there_are),
+        )
+
+    def at_sites(self, numbers: Integers) -> UniqueCalls:
+        """The same, where each site has another number, in the same order."""
+        return self._replace(columns={**self.columns, "site": numbers[self.columns["site"]]})
 
 
 def reduce_to_sites(trace: Trace, calls: Calls, sites: Sites) -> Reduced:
     """The unique ones of some calls, by rank and any sites."""
-    begin = trace.offsets("bursts")
-    after, *bursts = trace.arrays(
-        "bursts", "call_after", "start_ns", "end_ns", *trace.counter_names
+    kinds = Kinds.of(sites.of_call, calls.lane_begin, calls.enter_ns)
+    unique = UniqueCalls.of(trace, calls, sites.of_call, len(sites))
+    return reduced_of(trace, calls, sites, kinds, [unique])
+
+
+def reduced_of(
+    trace: Trace, calls: Calls, sites: Sites, kinds: Kinds, parts: Sequence[UniqueCalls]
+) -> Reduced:
+    """The unique calls of a trace, of all its parts, at sites in whose order they are."""
+    columns: dict[str, npt.NDArray[Any]] = {
+        name: np.concatenate([part.columns[name] for part in parts])
+        for name in parts[0].columns
+        if name not in ("begin", "lane")
+    }
+    columns["begin"] = prefix_sums(
+        np.concatenate([np.diff(part.columns["begin"]) for part in parts])
     )
-    (ordinal,) = trace.arrays("calls", "call")
-    columns = _core.reduce_calls(
-        calls.lane_begin,
-        calls.ranks,
-        calls.world_size,
-        sites.of_call,
-        len(sites),
-        [calls.enter_ns, calls.leave_ns, calls.sent_bytes, calls.received_bytes],
-        [calls.communicator, calls.peer, calls.root, ordinal[calls.row]],
-        [begin[calls.locations], begin[calls.locations + 1]],
-        after,
-        bursts,
+    own = [part.columns["lane"] for part in parts]
+    before = prefix_sums(np.array([int(lane.max(initial=-1)) + 1 for lane in own]))
+    columns["lane"] = np.concatenate(
+        [lane + first for lane, first in zip(own, before[:-1], strict=True)]
     )
-    columns["site"] = columns.pop("signature")
-    unique = len(columns["lane"])
-    for name in ("peer", "offset", "burst_counters", "iteration_counters"):
-        columns[name] = columns[name].reshape(unique, len(columns[name]) // unique)
-    columns["is_root"] = columns["is_root"].view(np.bool_)
-    keys = columns["lane"] * len(sites) + columns["site"]
-    of_call = np.searchsorted(keys, calls.lane * len(sites) + sites.of_call)
     return Reduced(
-        exchanges=Exchanges.of(trace, calls, of_call),
-        memberships=Memberships.of(trace, calls, of_call, columns["site"]),
+        exchanges=Exchanges.of_all([part.exchanges for part in parts]),
+        memberships=Memberships.of(
+            trace, calls, [part.communicators for part in parts], columns["site"]
+        ),
+        kinds=kinds,
         ranks=calls.ranks,
         lane_begin=calls.lane_begin,
         world_size=calls.world_size,

@@ -43,6 +43,7 @@ examples:
   burstline structure run.prv --other                   how else its calls can be read
   burstline structure run.prv --counter PAPI_TOT_INS
   burstline structure run.prv --min-share 0             short loops, too
+  burstline structure run.store --scheduler local:4     by workers, each some ranks
   burstline structure run.prv --format json | python -m json.tool
   burstline structure run.prv --format csv > nodes.csv  loops and calls, one a row
 """
@@ -64,6 +65,7 @@ _OF_FEATURES: Final = {
 }
 OPTIONS: Final = {
     **usage.ANALYSIS,
+    **usage.WORKERS,
     **usage.DETECTION,
     "table of iterations: --iterations ID without --loop shows what each iteration of that "
     "loop cost": _OF_ITERATIONS,
@@ -95,14 +97,7 @@ def run(arguments: usage.Arguments) -> None:
     watch = Stopwatch()
     watch.step("reading", 0, "")
     opened = run_of(arguments, raw=in_bursts or features)
-    opened.require(
-        Needs(
-            dict.fromkeys(
-                ANALYSED if features else [*DETECTED, *["readings"] * arguments.in_calls], 1.0
-            ),
-            _COPIES_OF_TABLES if features or path or number is not None else _COPIES,
-        )
-    )
+    opened.require(_needs(arguments, features=features, in_bursts=in_bursts))
     opened.progress, trace = watch, opened.trace
     structure = opened.structure(**detection(arguments))
     stages = watch.stages() if arguments.times else {}
@@ -133,6 +128,17 @@ def run(arguments: usage.Arguments) -> None:
         )
         show.write_parts([rows], rows.schema, path)
         show.note(f"{path}: {plural(rows.num_rows, 'row')}")
+
+
+def _needs(arguments: usage.Arguments, *, features: bool, in_bursts: bool) -> Needs | None:
+    """What is asked of all calls; the loops themselves may be found part by part."""
+    is_table = arguments.output is not None or arguments.iterations is not None
+    asked = features, is_table, in_bursts, arguments.in_calls, arguments.other
+    if not any(asked) and arguments.calls_of is None:
+        return None
+    tables = ANALYSED if features else [*DETECTED, *["readings"] * arguments.in_calls]
+    copies = _COPIES_OF_TABLES if features or is_table else _COPIES
+    return Needs(dict.fromkeys(tables, 1.0), copies)
 
 
 def _loop_of_table(arguments: usage.Arguments) -> int | None:

@@ -9,9 +9,10 @@ from itertools import pairwise
 import numpy as np
 
 from burstline import _core
-from burstline.columns import Integers
+from burstline.columns import Integers, prefix_sums
 from burstline.identity import Path, Sites
 from burstline.model import FINALIZES, INITS
+from burstline.structure.kinds import alike_lanes, lanes_of
 from burstline.structure.program_order import (
     Function,
     parting,
@@ -103,7 +104,10 @@ class CallGraph:
 
 def call_graph(sites: Sites, lane_begin: Integers) -> CallGraph:
     """The graph of which call follows which."""
-    sequence, distinct = sites.of_call, sites.distinct
+    distinct = sites.distinct
+    first, _ = alike_lanes(sites.of_call, lane_begin)  # others go the same way
+    sequence = lanes_of(sites.of_call, lane_begin, first)
+    lane_begin = prefix_sums(np.diff(lane_begin)[first])
     source, target, _, begin, taken = _core.count_follows(sequence, lane_begin, len(sites))
     pairs = list(zip(source.tolist(), target.tolist(), strict=True))
     paths = paths_to_compare(distinct)

@@ -24,13 +24,21 @@ from burstline.structure.calls import Calls
 from burstline.structure.exact.loopnest import Body, in_order
 
 
+def tells_loops(trace: Trace) -> bool:
+    """Whether a trace has loops that were detected in it, or in what it is a part of."""
+    if "loop_iterations" not in trace or "loops" not in trace:
+        return False
+    (origin,) = trace.arrays("loops", "origin")
+    return bool((origin == DETECTED).any())
+
+
 def known_program(trace: Trace, calls: Calls, sites: Sites) -> Body | None:
     """The calls in the detected loops that the trace tells, each body in its order.
 
     None if it tells of none, or of loops that are no program: a site in several of them, or
     calls that one iteration makes in one order, and another one in another.
     """
-    if "loop_iterations" not in trace or "loops" not in trace:
+    if not tells_loops(trace):
         return None
     (origin,) = trace.arrays("loops", "origin")
     (loop,) = trace.arrays("loop_entries", "loop")

@@ -7,16 +7,14 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Final
 
 import numpy as np
 
-from burstline.columns import Mask, dense
+from burstline.columns import Mask
 from burstline.identity import Sites
-from burstline.model import Trace
 from burstline.structure.assembly import FoundProgram, assembly
-from burstline.structure.calls import Calls
 from burstline.structure.exact.callgraph import CallGraph, call_graph
 from burstline.structure.exact.choice import ReadingCosts
 from burstline.structure.exact.edits import edits
@@ -30,7 +28,8 @@ from burstline.structure.program.length import description_length
 from burstline.structure.program.nodes import Item
 from burstline.structure.program.rules import Around, Conditions, weight_of_rules
 from burstline.structure.program_order import Function
-from burstline.structure.reduction import Reduced, reduce_to_sites
+from burstline.structure.source import Source
+from burstline.structure.stretches import Times
 
 _MOST_VARIANTS: Final = 24
 """Programs hardly different from the shortest that are tried, each for one more reading."""
@@ -44,39 +43,34 @@ _MOST_DOUBTFUL: Final = 8
 _NOTHING: Final = Around()
 
 
-def by_order(
-    trace: Trace, calls: Calls, sites: Sites, reduced: Reduced | None = None
-) -> FoundProgram:
+def by_order(source: Source) -> FoundProgram:
     """The loops of a program, by which of its calls follow which."""
-    return _shortest_program(trace, calls, sites, best_reading(sites, calls), reduced)
+    return _shortest_program(source, best_reading(source.sites, source.calls))
 
 
-def as_known(trace: Trace, calls: Calls, sites: Sites) -> FoundProgram | None:
+def as_known(source: Source) -> FoundProgram | None:
     """The loops that the trace tells of; None if it tells of none that its calls follow."""
-    program = known_program(trace, calls, sites)
+    calls, sites = source.calls, source.sites
+    program = known_program(source.trace, calls, sites)
     if program is None:
         return None
     graph = call_graph(sites, calls.lane_begin)
-    return _shortest_program(trace, calls, sites, Reading.read_as(program, sites, graph, calls))
+    return _shortest_program(source, Reading.read_as(program, sites, graph, calls))
 
 
-def by_any_order(trace: Trace, calls: Calls, sites: Sites) -> Iterator[FoundProgram]:
+def by_any_order(source: Source) -> Iterator[FoundProgram]:
     """The loops of a program, in each way that its sites and lines may be read."""
-    for way in likely_sites(sites, calls.lane_begin):
-        reading = Reading.of(way, calls)
-        yield _shortest_program(trace, calls, sites, reading)
+    for way in likely_sites(source.sites, source.calls.lane_begin):
+        reading = Reading.of(way, source.calls)
+        yield _shortest_program(source, reading)
         for function in reading.doubtful_functions():
-            other = reading.without_lines_of(function, calls)
-            yield _shortest_program(trace, calls, sites, other)
+            other = reading.without_lines_of(function, source.calls)
+            yield _shortest_program(source, other)
 
 
-def _shortest_program(
-    trace: Trace, calls: Calls, sites: Sites, reading: Reading, reduced: Reduced | None = None
-) -> FoundProgram:
-    unique = dense(calls.lane * len(sites) + sites.of_call, len(calls.ranks) * len(sites))[1]
-    if reduced is None or reading.sites is not sites:
-        reduced = reduce_to_sites(trace, calls, reading.sites)
-    made = assembly(trace, reduced).calls(range(len(reduced.lane)))
+def _shortest_program(source: Source, reading: Reading) -> FoundProgram:
+    calls, reduced = source.calls, source.reduced_at(reading.sites)
+    made = assembly(source.trace, reduced).calls(range(len(reduced.lane)))
     of_site = {call.site: call for call in made}
 
     def items_of(reading: Reading) -> tuple[Item, ...]:
@@ -97,14 +91,17 @@ def _shortest_program(
         if (less := rank_of(written)) < rank:
             reading, items, rank = other, written, less
             others = reading.variants(calls)
+    steps = NestSteps(reading.nest, reading.sites.of_call, calls.lane_begin)
+    times = source.times(steps.stretches())
     return FoundProgram(
         method="exact",
         parameters={},
         reduced=reduced,
-        items=items,
+        items=items_of(reading.timed(times)),
         left_out=(),
-        steps=NestSteps(reading.nest, reading.sites.of_call, calls.lane_begin),
-        unique_calls=len(unique),
+        steps=steps,
+        times=dict(enumerate(times, 1)),
+        unique_calls=len(source.reduced.lane),
     )
 
 
@@ -175,6 +172,12 @@ class Reading:
         )
         size = nodes + irregular / executions.lanes
         return cls(sites, graph, program, nest, executions, size, judge)
+
+    def timed(self, times: Sequence[Times]) -> Reading:
+        """The same with what the entries of each loop took."""
+        executions = self.executions
+        inside_ns = np.stack([executions.inside_ns[0], *(each.total_ns for each in times)])
+        return replace(self, executions=replace(executions, inside_ns=inside_ns))
 
     def without_single_iterations(self, lanes: Lanes) -> Reading:
         """The same, with what is in loops of one iteration in their place: they are none."""

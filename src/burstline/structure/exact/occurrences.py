@@ -13,13 +13,14 @@ import numpy as np
 import numpy.typing as npt
 
 from burstline import _core
-from burstline.columns import Integers
+from burstline.columns import UNKNOWN, Integers, begins_run, prefix_sums
 from burstline.structure.exact.loopnest import Body, first_call
+from burstline.structure.kinds import Sequences, alike_lanes, lanes_of
 from burstline.structure.program.iterations import Spans
 from burstline.structure.program.runs import Runs
+from burstline.structure.stretches import Stretches
 
 Places = npt.NDArray[np.int32]
-Sequences = npt.NDArray[np.int32]
 
 
 class Nest(NamedTuple):
@@ -82,11 +83,11 @@ class Executions:
     # was executed. Sequence ``element * lanes + lane``.
     when: Runs
     trips: Runs  # for each loop and lane: its iterations at each entry
-    # (loops, lanes) its iterations in all, and the time spent from the first call to the last
-    # of each entry
-    iterations: Integers
-    inside_ns: Integers
+    iterations: Integers  # (loops, lanes) those of each loop in all
     lanes: int  # lanes there are
+    # (loops, lanes) the time spent from the first call to the last of each entry; 0 where
+    # nobody asked for it
+    inside_ns: Integers
 
     def of_element(self, element: int) -> Runs:
         """When an element was executed, on each lane."""
@@ -98,26 +99,50 @@ class Executions:
 
 
 class Lanes(Protocol):
-    """When some calls were made, lane after lane."""
+    """Where the calls of each lane are."""
 
     lane_begin: Integers  # (lanes + 1,) where the calls of each lane begin
-    # (calls,) when each was entered, and left
-    enter_ns: Integers
-    leave_ns: Integers
 
 
-def read(nest: Nest, sequence: Sequences, calls: Lanes) -> Executions:
+class _Alike(NamedTuple):
+    """The lanes that do the same, by the first of each kind."""
+
+    nest: Nest
+    sequence: Sequences
+    begin: Integers  # (kinds + 1,) where the calls of each kind begin
+    of_lane: Integers  # (lanes,) the kind of each
+
+    @classmethod
+    def of(cls, nest: Nest, sequence: Sequences, lane_begin: Integers) -> _Alike:
+        lanes = len(lane_begin) - 1
+        most = nest.most.reshape(-1, lanes)
+        beside = [most[:, lane].tobytes() for lane in range(lanes)] if len(most) else ()
+        first, of_lane = alike_lanes(sequence, lane_begin, beside)
+        own = lanes_of(sequence, lane_begin, first)
+        begin = prefix_sums(np.diff(lane_begin)[first])
+        nest = nest._replace(most=np.ascontiguousarray(most[:, first]).ravel())
+        return cls(nest, own, begin, of_lane)
+
+    def iterations(self, loop: int) -> Spans:
+        """The calls of each iteration of a loop, of each kind for a lane."""
+        return Spans(*_core.nest_spans(*self.nest, self.sequence, self.begin, loop))
+
+
+def read(nest: Nest, sequence: Sequences, lanes: Lanes) -> Executions:
     """What each element of a nest did, from the calls of all lanes."""
-    when, trips, iterations, inside_ns = _core.read_nest(
-        *nest, sequence, calls.lane_begin, calls.enter_ns, calls.leave_ns
+    alike = _Alike.of(nest, sequence, lanes.lane_begin)
+    nothing = np.zeros(len(alike.sequence), np.int64)
+    when, trips, iterations, _ = _core.read_nest(
+        *alike.nest, alike.sequence, alike.begin, nothing, nothing
     )
-    lanes = len(calls.lane_begin) - 1
+    kinds = len(alike.begin) - 1
+    iterations = iterations.reshape(-1, kinds)[:, alike.of_lane]
     return Executions(
-        Runs(*when),
-        Runs(*trips),
-        iterations.reshape(-1, lanes),
-        inside_ns.reshape(-1, lanes),
-        lanes,
+        Runs(*when).spread(kinds, alike.of_lane),
+        Runs(*trips).spread(kinds, alike.of_lane),
+        iterations,
+        len(alike.of_lane),
+        np.zeros_like(iterations),
     )
 
 
@@ -132,3 +157,21 @@ class NestSteps:
     def spans(self, loop: int) -> Spans:
         """The calls of each iteration of a loop; its number in the nest is its own."""
         return Spans(*_core.nest_spans(*self.nest, self.sequence, self.lane_begin, loop))
+
+    def stretches(self) -> list[Stretches]:
+        """The entries of each loop, from the first call to the last."""
+        alike = _Alike.of(self.nest, self.sequence, self.lane_begin)
+        loops = range(1, len(self.nest.loop_parent))
+        return [_entries(alike.iterations(loop), alike) for loop in loops]
+
+
+def _entries(spans: Spans, alike: _Alike) -> Stretches:
+    begin = np.flatnonzero(begins_run(spans.lane, spans.entry))
+    first, last = spans.first[begin], spans.last[np.append(begin[1:], len(spans.entry)) - 1]
+    lane = spans.lane[begin]
+    there, bounds = np.unique(lane, return_index=True)
+    first, last = first - alike.begin[lane], last - alike.begin[lane]
+    sets = zip(np.split(first, bounds[1:]), np.split(last, bounds[1:]), strict=True)
+    number = np.full(len(alike.begin) - 1, UNKNOWN)
+    number[there] = np.arange(len(there))
+    return Stretches(number[alike.of_lane], list(sets), to_leave=True)

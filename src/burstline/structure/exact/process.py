@@ -15,13 +15,11 @@ from burstline.structure.exact.method import best_reading
 from burstline.structure.exact.occurrences import NestSteps
 
 
-@dataclass(slots=True, eq=False)
+@dataclass(slots=True)
 class _ProcessCalls:
-    """When the calls of one process were made, as `Lanes` has it."""
+    """The calls of one process, as `Lanes` has it."""
 
     lane_begin: Integers
-    enter_ns: Integers
-    leave_ns: Integers
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -52,15 +50,12 @@ class ProcessNest:
 
 def process_nest(trace: Trace, rows: Integers) -> ProcessNest:
     """The loops in some rows of `calls`, made by one process, in the order of time."""
-    location, peer, *times = (
-        column[rows]
-        for column in trace.arrays("calls", "location", "peer", "enter_ns", "leave_ns")
-    )
+    location, peer = (column[rows] for column in trace.arrays("calls", "location", "peer"))
     (ranks,) = trace.arrays("locations", "rank")
     # No rank that the process does not know changes how its calls are told apart.
     world_size = 1 + max(int(ranks[location].max()), int(peer.max()))
     sites = sites_of(trace, rows, world_size)
-    calls = _ProcessCalls(np.array([0, len(rows)]), *times)
+    calls = _ProcessCalls(np.array([0, len(rows)]))
     reading = best_reading(sites, calls)
     return ProcessNest(
         sites=reading.sites,

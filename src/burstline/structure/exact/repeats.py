@@ -14,6 +14,7 @@ import numpy.typing as npt
 from burstline import _core
 from burstline.columns import Integers, Mask, dense, prefix_sums
 from burstline.identity import Site, Sites
+from burstline.structure.kinds import alike_lanes, lanes_of
 
 Codes = npt.NDArray[np.int32]
 
@@ -46,6 +47,23 @@ def likely_sites(sites: Sites, lane_begin: Integers) -> list[Sites]:
     uncertain = np.array([not s.path or s.path[-1].line is None for s in sites.distinct])
     if not uncertain.any():
         return [sites]
+    # Lanes that make the same calls tell the same.
+    first, of_lane = alike_lanes(sites.of_call, lane_begin)
+    begin = prefix_sums(np.diff(lane_begin)[first])
+    own = Sites(lanes_of(sites.of_call, lane_begin, first), sites.distinct, sites.has_paths)
+    work = _WORK_PER_CALL * len(sites.of_call)
+    ways, is_likely = _ways(own, begin, uncertain, work)
+    others = [
+        Sites(lanes_of(way.of_call, begin, of_lane), way.distinct, way.has_paths)
+        for way in ways
+    ]
+    return [sites, *others] if is_likely else others
+
+
+def _ways(
+    sites: Sites, lane_begin: Integers, uncertain: Mask, work: int
+) -> tuple[list[Sites], bool]:
+    """Other ways of the same calls, and whether the one that the trace tells is likely."""
     kinds = _first_alike([(s.operation, s.path, s.communicator) for s in sites.distinct])
     calls = _Calls.of(sites, kinds[sites.of_call], lane_begin)
     told = calls.told
@@ -54,7 +72,7 @@ def likely_sites(sites: Sites, lane_begin: Integers) -> list[Sites]:
         return _numbered(np.where(uncertain[told], len(sites) + of_call, told))
 
     folded = [
-        numbered(_folded_places(sites, lane_begin, uncertain, times)[calls.first])
+        numbered(_folded_places(sites, lane_begin, uncertain, times, work)[calls.first])
         for times in reversed(_FIRST_TIMES)
     ]
     # partners differ between lanes at one place: what is united has the same
@@ -73,8 +91,7 @@ def likely_sites(sites: Sites, lane_begin: Integers) -> list[Sites]:
     costs = [calls.united(alike, way, work=0)[1] for way in (known, *ways.values())]
     found = [calls.sites(way, sites) for way in ways.values()]
     found = [way for way in found if not _are_alike(way.of_call, sites.of_call)]
-    is_likely = not united or costs[0] <= _LONGER * min(costs) + _PLUS
-    return [sites, *found] if is_likely else found
+    return found, not united or costs[0] <= _LONGER * min(costs) + _PLUS
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -143,7 +160,7 @@ def _numbered(values: Integers | Codes) -> Codes:
 
 
 def _folded_places(
-    sites: Sites, lane_begin: Integers, uncertain: Mask, first_times: int
+    sites: Sites, lane_begin: Integers, uncertain: Mask, first_times: int, work: int
 ) -> Integers:
     """Where each call stands with repeats folded."""
     # Without paths, sites differ by the partner's place beside the caller: that tells what is
@@ -164,7 +181,7 @@ def _folded_places(
         begin,
         _first_alike(kinds[site_of_symbol].tolist()),
         first_times,
-        _WORK_PER_CALL * len(sites.of_call),
+        work,
     )
     site = site_of_symbol[symbol]
     of_team = [place[start:end] for start, end in pairwise(begin.tolist())]

@@ -90,6 +90,15 @@ class Runs:
         rows = slice(begin[0], begin[-1])
         return Runs(begin - begin[0], self.first[rows], self.step[rows], self.count[rows])
 
+    def spread(self, kinds: int, of_lane: Integers) -> Runs:
+        """Those of each (item, lane) where these are of each (item, kind of lanes)."""
+        item = np.arange((len(self.begin) - 1) // max(kinds, 1)) * kinds
+        taken = (item[:, None] + of_lane).ravel()
+        sizes = np.diff(self.begin)[taken]
+        begin = prefix_sums(sizes)
+        place = np.arange(begin[-1]) + np.repeat(self.begin[taken] - begin[:-1], sizes)
+        return Runs(begin, self.first[place], self.step[place], self.count[place])
+
     def counts(self) -> Integers:
         """How many numbers each lane has, shape (lanes,)."""
         return np.diff(prefix_sums(self.count)[self.begin])

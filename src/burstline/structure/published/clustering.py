@@ -124,7 +124,7 @@ def _by_lane_and_time(reduced: Reduced, cluster: Sequence[int]) -> Iterator[list
     """The unique calls of each lane, in the order of their first execution."""
     members = np.array(cluster)
     lane = reduced.lane[members]
-    order = np.lexsort((reduced.enter_ns[reduced.begin[members]], lane))
+    order = np.lexsort((reduced.first_ns[members], lane))
     bounds = np.flatnonzero(np.diff(lane[order])) + 1
     for part in np.split(members[order], bounds):
         yield part.tolist()
@@ -136,12 +136,12 @@ def _root_of(group: dict[int, int], member: int) -> int:
     return member
 
 
-def take_turns(a_ns: Integers, b_ns: Integers) -> bool:
+def take_turns(a: Integers, b: Integers) -> bool:
     """Whether two calls are executed in turns, by and large."""
-    runs = count_runs(a_ns, b_ns) + count_runs(b_ns, a_ns)
-    return runs >= _TAKE_TURNS * (len(a_ns) + len(b_ns))
+    runs = count_runs(a, b) + count_runs(b, a)
+    return runs >= _TAKE_TURNS * (len(a) + len(b))
 
 
-def count_runs(of_ns: Integers, other_ns: Integers) -> int:
+def count_runs(of: Integers, other: Integers) -> int:
     """The stretches of executions of one call that no execution of another interrupts."""
-    return _core.count_runs(np.ascontiguousarray(of_ns), np.ascontiguousarray(other_ns))
+    return _core.count_runs(np.ascontiguousarray(of), np.ascontiguousarray(other))

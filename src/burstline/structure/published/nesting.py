@@ -32,7 +32,7 @@ def draft(reduced: Reduced, calls: Sequence[int]) -> Draft:
     loop = Draft(list(calls))
     members = np.array(loop.calls)
     repetitions = reduced.repetitions_of(members)
-    first_ns, lane = reduced.enter_ns[reduced.begin[members]], reduced.lane[members]
+    first_ns, lane = reduced.first_ns[members], reduced.lane[members]
     order = np.lexsort((first_ns, -repetitions, lane))
     # the first of the most frequent calls marks where iterations begin, the last where they end
     most: dict[int, int] = {}
@@ -41,9 +41,10 @@ def draft(reduced: Reduced, calls: Sequence[int]) -> Draft:
     ):
         if which not in most:
             most[which] = times
-            loop.iterations_ns[which] = reduced.executions(number)
+            loop.begins[which] = reduced.executions(number)
+            loop.firsts_ns[which] = int(reduced.first_ns[number])
         elif times == most[which]:
-            loop.body_end_ns[which] = reduced.executions(number)
+            loop.ends[which] = reduced.executions(number)
     return loop
 
 
@@ -68,8 +69,8 @@ def _one_body(reduced: Reduced, a: Draft, b: Draft) -> bool:
     if lane is None:
         shared = set(reduced.site[a.calls].tolist()) & set(reduced.site[b.calls].tolist())
         return bool(shared) and a.repetitions() == b.repetitions()
-    a_ns, b_ns = a.iterations_ns[lane], b.iterations_ns[lane]
-    return len(a_ns) == len(b_ns) and take_turns(a_ns, b_ns)
+    begins, others = a.begins[lane], b.begins[lane]
+    return len(begins) == len(others) and take_turns(begins, others)
 
 
 def nest(reduced: Reduced, loops: list[Draft], *, eps: float) -> list[Draft]:
@@ -106,7 +107,7 @@ def _with_conditional_calls(reduced: Reduced, loops: list[Draft]) -> list[Draft]
 def _is_part(reduced: Reduced, rare: Draft, loop: Draft) -> bool:
     """Whether each call of `rare` happens in the body of `loop`, in some of its iterations."""
     lane = _common_lane(rare, loop)
-    if lane is None or len(rare.iterations_ns[lane]) >= len(loop.iterations_ns[lane]):
+    if lane is None or len(rare.begins[lane]) >= len(loop.begins[lane]):
         return False
     lane_calls = [unique for unique in rare.calls if reduced.lane[unique] == lane]
     return all(_happens_in(reduced.executions(unique), loop, lane) for unique in lane_calls)
@@ -114,7 +115,7 @@ def _is_part(reduced: Reduced, rare: Draft, loop: Draft) -> bool:
 
 def _happens_in(times: Integers, loop: Draft, lane: int) -> bool:
     """Whether a call happens at most once an iteration, and in the middle of the body."""
-    begins, ends = loop.iterations_ns[lane], loop.body_end_ns.get(lane)
+    begins, ends = loop.begins[lane], loop.ends.get(lane)
     iteration = np.searchsorted(begins, times, side="right") - 1
     if 1 + np.count_nonzero(np.diff(iteration)) < _MOST * len(times):
         return False
@@ -146,7 +147,7 @@ def _share_filled(loop: Draft, outer: Draft) -> float:
     lane = _common_lane(loop, outer)
     if lane is None:
         return 0.0
-    times, begins = loop.iterations_ns[lane], outer.iterations_ns[lane]
+    times, begins = loop.begins[lane], outer.begins[lane]
     if len(times) < _MORE_THAN_ONCE * len(begins):
         return 0.0
     filled, _, _ = _core.steps_within(times, begins)
@@ -175,27 +176,31 @@ def _alternating_blocks(a: Draft, b: Draft, parent: Draft | None) -> int:
     lane = _common_lane(a, b)
     if lane is None:
         return 0
-    a_ns, b_ns = a.iterations_ns[lane], b.iterations_ns[lane]
-    blocks = sorted((count_runs(a_ns, b_ns), count_runs(b_ns, a_ns)))
-    entries = 1 if parent is None else len(parent.iterations_ns.get(lane, _NOWHERE))
+    begins, others = a.begins[lane], b.begins[lane]
+    blocks = sorted((count_runs(begins, others), count_runs(others, begins)))
+    entries = 1 if parent is None else len(parent.begins.get(lane, _NOWHERE))
     repeated = blocks[0] >= max(2.0, _MORE_THAN_ONCE * entries)
-    in_blocks = min(len(a_ns), len(b_ns)) >= _MORE_THAN_ONCE * blocks[1]
+    in_blocks = min(len(begins), len(others)) >= _MORE_THAN_ONCE * blocks[1]
     return blocks[1] if repeated and in_blocks and blocks[1] - blocks[0] <= 1 else 0
 
 
 def _superloop(members: list[Draft]) -> Draft:
     """The loop without calls that iterates with each block of its first member."""
     superloop = Draft([], members, hidden=True)
-    for lane in sorted(set().union(*(member.iterations_ns for member in members))):
-        begins = [
-            member.iterations_ns[lane] for member in members if lane in member.iterations_ns
-        ]
-        others = np.sort(np.concatenate([_NOWHERE, *begins[1:]]))
-        behind = np.searchsorted(others, begins[0])
-        starts = np.concatenate([[True], np.diff(behind) > 0])
-        superloop.iterations_ns[lane] = begins[0][starts]
+    known: dict[tuple[int, ...], Integers] = {}  # lanes of a kind have the same
+    for lane in sorted(set().union(*(member.begins for member in members))):
+        there = [member for member in members if lane in member.begins]
+        begins = [member.begins[lane] for member in there]
+        key = tuple(map(id, begins))
+        if key not in known:
+            others = np.sort(np.concatenate([_NOWHERE, *begins[1:]]))
+            behind = np.searchsorted(others, begins[0])
+            starts = np.concatenate([[True], np.diff(behind) > 0])
+            known[key] = begins[0][starts]
+        superloop.begins[lane] = known[key]
+        superloop.firsts_ns[lane] = there[0].firsts_ns[lane]
     return superloop
 
 
 def _common_lane(a: Draft, b: Draft) -> int | None:
-    return next((lane for lane in a.iterations_ns if lane in b.iterations_ns), None)
+    return next((lane for lane in a.begins if lane in b.begins), None)
