@@ -18,7 +18,8 @@ def can_be_installed() -> bool:
 
 def installed(mpi: str, folder: Path) -> Path:
     """Give an environment into which pip put mpi4py and an MPI; it is made once."""
-    place = folder / f"mpi4py-{mpi}-{sys.version_info.major}.{sys.version_info.minor}"
+    version = f"{sys.version_info.major}.{sys.version_info.minor}"
+    place = folder / f"mpi4py-{mpi.replace('==', '-')}-{version}"
     with locked(place, mpi):
         if not (place / "whole").exists():
             subprocess.run([sys.executable, "-m", "venv", place], check=True)

@@ -25,6 +25,7 @@ from burstline.formats import atomic, store
 from burstline.formats import raw as raw_files
 from burstline.model import Trace, schema
 from burstline.progress import SILENCE, Progress
+from burstline.record.building.fitting import fitted
 from burstline.record.building.recorder import shared_object
 from burstline.record.launching.checks import (
     check_programs,
@@ -32,6 +33,7 @@ from burstline.record.launching.checks import (
     choose_abi,
     finds_mpi_itself,
     launcher_abi,
+    libraries_of_mpi4py,
     read_filter,
     with_paths,
 )
@@ -454,7 +456,7 @@ def _prepared(
     """Look at everything that can be wrong before the program runs."""
     variables = settings.variables()
     check_programs(command)
-    recorder = shared_object(choose_abi(command, mpi))
+    recorder = fitted(shared_object(choose_abi(command, mpi)), libraries_of_mpi4py(command))
     require_room((keep_raw or output).parent, settings.bytes_left_free())
     folder = make_folder(output, keep_raw)
     preloaded = [recorder, *([llvm_runtime()] if settings.openmp else [])]

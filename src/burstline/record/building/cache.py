@@ -5,6 +5,7 @@ from __future__ import annotations
 import contextlib
 import fcntl
 import os
+import re
 from collections.abc import Iterator
 from pathlib import Path
 
@@ -32,3 +33,17 @@ def locked(folder: Path, product: str) -> Iterator[None]:
         with contextlib.suppress(OSError):  # file systems without locks: built twice at worst
             fcntl.flock(lock, fcntl.LOCK_EX)
         yield
+
+
+def can_be_preloaded(path: Path) -> bool:
+    """Whether the loader takes a path of LD_PRELOAD for one."""
+    return not re.search(r"[\s:]", os.fspath(path))
+
+
+def require_preloadable(path: Path) -> None:
+    """Raise ParameterError if a recorder cannot be preloaded from its place."""
+    if not can_be_preloaded(path):
+        raise ParameterError(
+            f"{path}: a recorder cannot be preloaded from a folder with blanks or colons in "
+            "its name. Set XDG_CACHE_HOME to another one"
+        )

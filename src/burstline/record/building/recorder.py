@@ -24,9 +24,14 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Final
 
-from burstline.errors import NotEnoughDataError, ParameterError, printable
+from burstline.errors import NotEnoughDataError, printable
 from burstline.executor import in_order
-from burstline.record.building.cache import cache, locked
+from burstline.record.building.cache import (
+    cache,
+    can_be_preloaded,
+    locked,
+    require_preloadable,
+)
 from burstline.record.commands import ask, first_error
 from burstline.record.launching.mpi import ABIS, MPICH, OPEN_MPI, STANDARD, Abi
 
@@ -65,11 +70,11 @@ def shared_object(abi: Abi) -> Path:
     """The recorder for an MPI, which is built on first use if none was shipped."""
     shipped = _SHIPPED / _file_name(abi)
     if shipped.is_file():
-        return shipped if _can_be_preloaded(shipped) else _copied(shipped)
+        return shipped if can_be_preloaded(shipped) else _copied(shipped)
     compiler = find_compiler(abi)
     target = cache("recorder") / _hash(abi, compiler) / _file_name(abi)
     if not target.is_file():
-        _require_preloadable(target)
+        require_preloadable(target)
         with locked(target.parent, "the recorder"):
             if not target.is_file():
                 compile_into(target, abi, compiler)
@@ -180,23 +185,11 @@ def _hash(abi: Abi, compiler: Compiler) -> str:
     return digest.hexdigest()[:16]
 
 
-def _can_be_preloaded(path: Path) -> bool:
-    return not re.search(r"[\s:]", os.fspath(path))
-
-
-def _require_preloadable(path: Path) -> None:
-    if not _can_be_preloaded(path):
-        raise ParameterError(
-            f"{path}: a recorder cannot be preloaded from a folder with blanks or colons in "
-            "its name. Set XDG_CACHE_HOME to another one"
-        )
-
-
 def _copied(shipped: Path) -> Path:
     """A copy of a recorder in a folder from which it can be preloaded."""
     content = shipped.read_bytes()
     target = cache("recorder") / hashlib.sha256(content).hexdigest()[:16] / shipped.name
-    _require_preloadable(target)
+    require_preloadable(target)
     with locked(target.parent, "the recorder"):
         part = target.with_name(f".{target.name}.{os.getpid()}")
         part.write_bytes(content)

@@ -120,6 +120,16 @@ def choose_abi(command: Command, asked: str | None) -> mpi.Abi:
     )
 
 
+def libraries_of_mpi4py(command: Command) -> list[Path]:
+    """The libraries of MPI that programs in Python load, which look what these have."""
+    return [
+        path
+        for program in command.programs()
+        if _names_mpi4py(program)
+        for path in mpi.mpi_libraries(mpi.libraries_of_python(program))
+    ]
+
+
 def launcher_abi(command: Command) -> mpi.Abi | None:
     """The MPI of the launcher in a command."""
     if command.launcher is None:

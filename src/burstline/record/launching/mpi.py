@@ -55,6 +55,11 @@ def libraries_of(path: Path) -> str:
     return _answer(["ldd", os.fspath(path)]) if is_elf(path) else ""
 
 
+def mpi_libraries(text: str) -> list[Path]:
+    """The libraries that a text names and that may be of MPI."""
+    return [path for path in map(Path, dict.fromkeys(_LIBRARY.findall(text))) if is_elf(path)]
+
+
 def abi_of_libraries(text: str) -> Abi | None:
     """The MPI whose library a text names: by its symbols, or by its name if it is not there."""
     for path in dict.fromkeys(_LIBRARY.findall(text)):
@@ -104,14 +109,19 @@ def python_in(words: Sequence[str]) -> int | None:
 
 def abi_of_python(words: Sequence[str]) -> Abi | None:
     """The MPI that the mpi4py of a Python loads."""
+    return abi_of_libraries(libraries_of_python(words))
+
+
+def libraries_of_python(words: Sequence[str]) -> str:
+    """A text that names the libraries that the mpi4py of a Python loads; empty without one."""
     place = python_in(words)
     if place is None:
-        return None
+        return ""
     code = (
         "import mpi4py; mpi4py.rc.initialize = False; from mpi4py import MPI; "
         "print(open('/proc/self/maps').read())"
     )
-    return abi_of_libraries(_answer([*words[: place + 1], "-c", code]))
+    return _answer([*words[: place + 1], "-c", code])
 
 
 def is_elf(path: Path) -> bool:

@@ -25,11 +25,13 @@ from burstline.errors import (
     FormatError,
     ParameterError,
 )
+from burstline.record.building.fitting import fitted
 from burstline.record.building.recorder import shared_object
 from burstline.record.launching.checks import (
     check_programs,
     choose_abi,
     launcher_abi,
+    libraries_of_mpi4py,
     with_paths,
 )
 from burstline.record.launching.command_line import parse_command, with_environment
@@ -72,7 +74,7 @@ def signed_run(
     """
     parsed = with_paths(parse_command(command))
     check_programs(parsed)
-    recorder = shared_object(choose_abi(parsed, mpi))
+    recorder = fitted(shared_object(choose_abi(parsed, mpi)), libraries_of_mpi4py(parsed))
     place = Path.cwd() if place is None else place
     try:
         folder = tempfile.TemporaryDirectory(
