@@ -28,13 +28,15 @@ _DEFINITION: Final = slice(6, 16)
 def fitted(recorder: Path, libraries: Sequence[Path]) -> Path:
     """The recorder for a program with these libraries; as it is if none of them is MPI."""
     there = {name for path in libraries for name, _ in _defined(path.read_bytes())}
+    if b"MPI_Init" not in there:
+        return recorder
     content = bytearray(recorder.read_bytes())
     lacking = [
         place
         for name, place in _defined(content)
         if name.startswith((b"MPI_", b"PMPI_")) and there.isdisjoint(_both_names(name))
     ]
-    if not lacking or b"MPI_Init" not in there:
+    if not lacking:
         return recorder
     for place in lacking:
         content[place + _DEFINITION.start : place + _DEFINITION.stop] = bytes(10)
