@@ -38,7 +38,7 @@ if signal.getsignal(signal.SIGHUP) is signal.SIG_IGN:  # as below nohup
 
 # The same examples for everybody: what passes where a change is made passes elsewhere.
 hypothesis.settings.register_profile(
-    "quick", max_examples=50, deadline=None, derandomize=True, print_blob=True
+    "quick", max_examples=25, deadline=None, derandomize=True, print_blob=True
 )
 hypothesis.settings.register_profile("thorough", max_examples=5000, deadline=None)
 hypothesis.settings.load_profile(os.environ.get("HYPOTHESIS_PROFILE", "quick"))

@@ -133,7 +133,7 @@ def test_selecting_windows_and_shifting_commute(cut, offset_ns):
     assert_same_trace(late, shift(select(trace, start_ns=start, end_ns=end), offset_ns))
 
 
-@examples(0.5)
+@examples(1)
 @given(cut=windowed_traces())
 def test_windows_of_a_store_are_the_windows_of_memory(cut):
     trace, start, end = cut
