@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import subprocess
+
 import pytest
 
 from burstline.errors import ParameterError, UnsupportedRecordError
@@ -50,6 +52,14 @@ def test_a_launcher_without_a_program_is_refused(line):
 def test_nothing_to_run_is_refused_with_an_example():
     with pytest.raises(ParameterError, match=r"mpirun -n 4 \./app"):
         parse_command([])
+
+
+def test_a_program_whose_path_looks_like_a_variable_is_started(tmp_path):
+    program = script(tmp_path / "a=b", "echo $A $1")
+
+    words = with_environment(parse_command([str(program), "x y"]), {"A": "1"}, None)
+
+    assert subprocess.run(words, capture_output=True, text=True, check=True).stdout == "1 x y\n"
 
 
 def test_each_program_gets_the_environment_by_itself():

@@ -50,7 +50,7 @@ _RECORDED: Final = {
     **WANTED,
     "--counters-set FILE": "a .toml file with sets of counters",
     "--each-set": "run once for each set of --counters-set",
-    "--ranks LIST": "record only these ranks, as 0-7: all run, and those are in the trace",
+    "--ranks LIST": "only these ranks, as 0,4-7: all run, and theirs is recorded",
     "--profile": "only count calls and their time, and say so at the end",
     "--keep-raw FOLDER": "keep the raw files there",
     "--block SIZE": "memory of each thread for records (default: 1Mi)",

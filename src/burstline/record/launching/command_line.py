@@ -100,7 +100,9 @@ def with_environment(
     settings = [f"{name}={value}" for name, value in environment.items()]
     words = list(command.words)
     for start in reversed(command.starts):
-        words[start:start] = ["env", *settings]
+        # env takes a path with = in it for a variable
+        by_shell = ["sh", "-c", 'exec "$0" "$@"'] if "=" in words[start] else []
+        words[start:start] = ["env", *settings, *by_shell]
     if command.starts:
         return words
     place = (command.launcher or 0) + 1
