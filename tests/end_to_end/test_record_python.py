@@ -15,6 +15,24 @@ from recording import for_mpi4py
 PROGRAMS = Path(__file__).parents[1] / "record" / "python"
 
 
+LATER = """
+#include <mpi.h>
+#include <string.h>
+/* What the recorder looks for in an interpreter, as a later one has it. */
+const unsigned long Py_Version = 0x030e00f0;
+unsigned long _PyRuntime[100];
+const char *Py_GetVersion(void) { return "3.14.0 (main, Oct  7 2025)"; }
+void *PyGILState_GetThisThreadState(void) { return _PyRuntime; }
+int main(int argc, char **argv) {
+    memcpy(_PyRuntime, "xdebugpy", 8);
+    _PyRuntime[1] = Py_Version;
+    MPI_Init(&argc, &argv);
+    MPI_Barrier(MPI_COMM_WORLD);
+    return MPI_Finalize();
+}
+"""
+
+
 @pytest.fixture(params=["open_mpi", "mpich"])
 def site(request, tmp_path):
     """A folder in which mpi4py loads the MPI of the launcher."""
@@ -83,3 +101,14 @@ def test_functions_of_an_interpreter_that_cannot_be_read_are_told_once(site):
 
     assert code == 0, said
     assert said.count("its functions are not named") == 1
+
+
+def test_an_interpreter_that_is_laid_out_in_another_way_is_told_once(site):
+    site.build(LATER, "-rdynamic")
+
+    code, _, said = site.record("-o", "app.store", "--", *site.ranks(2), "./app")
+
+    assert code == 0, said
+    assert said.count("Python is CPython 3.14.0, whose frames cannot be read") == 1
+    calls = site.trace("app.store").calls["operation"].to_pylist()
+    assert calls.count("MPI_Barrier") == 2
