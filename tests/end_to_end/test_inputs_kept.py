@@ -67,6 +67,7 @@ READS = {
     ("report", "functions"): "report -o O --functions I -- mpirun -n 1 true",
     ("report", "program"): "report -o O -- mpirun -n 1 cat I",
     ("structure", "trace"): "structure I -o O",
+    ("convert", "scheduler"): "convert other.prv --scheduler I -o O",
     ("structure", "scheduler"): "structure other.prv --scheduler I -o O",
     ("table", "trace"): "table I -o O",
     ("table", "scheduler"): "table other.prv --scheduler I -o O",

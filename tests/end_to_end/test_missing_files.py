@@ -29,6 +29,7 @@ TAKES = {
     ("info", "scheduler"): ("info here.store --scheduler I",),
     ("matrix", "scheduler"): ("matrix here.store --scheduler I",),
     ("phases", "scheduler"): ("phases here.store --scheduler I",),
+    ("convert", "scheduler"): ("convert here.store new.store --scheduler I",),
     ("structure", "scheduler"): ("structure here.store --scheduler I",),
     ("histogram", "scheduler"): ("histogram here.store --scheduler I",),
     ("plot", "trace"): ("plot I",),

@@ -9,6 +9,7 @@ import signal
 import subprocess
 import sys
 import time
+from dataclasses import replace
 from importlib.resources import files
 from pathlib import Path
 
@@ -21,8 +22,13 @@ import burstline
 from burstline.cli import main
 from burstline.distribution import workers, workers_of
 from burstline.errors import MemoryBudgetError, NotEnoughDataError, WorkersError
+from burstline.formats.intake import Shared
+from burstline.formats.otf2.reading import trace as otf2_source
+from burstline.formats.raw import source as raw_source
 from burstline.formats.store import folder as folder_module
 from burstline.run import needs, parts
+from loop_programs import Program
+from raw_files import run_of
 
 HERE = Path(__file__)
 SHIPPED = files("burstline") / "data" / "lulesh_8r.prv.gz"
@@ -98,6 +104,50 @@ def test_workers_give_what_one_process_gives(command, name, run_with, stores, tw
     assert len(parts.divided(burstline.read(stores[name]), stores[name], 2)) > 3
     assert there == here
     assert here[0] or here[1]
+
+
+@pytest.mark.parametrize("kind", ["raw", "otf2"])
+def test_workers_load_what_becomes_the_same_store(kind, two, tmp_path, monkeypatch, capsys):
+    made = tmp_path / "run"
+    if kind == "raw":
+        made.mkdir()
+        run_of(Program(0).trace()).write(made)  # with call paths, of four ranks
+        monkeypatch.setattr(raw_source, "COSTS", replace(raw_source.COSTS, most=900))
+    else:
+        made = tmp_path / "run.otf2"
+        burstline.write(burstline.read(SHIPPED), made)
+        costs = replace(otf2_source.COSTS, most=30_000)
+        monkeypatch.setattr(otf2_source.ArchiveSource, "costs", costs)
+    groups = []
+    loaded = Shared.loaded
+    monkeypatch.setattr(
+        Shared,
+        "loaded",
+        lambda own, some: groups.extend(some) or loaded(own, some),
+    )
+
+    main(["convert", str(made), str(tmp_path / "here.store"), "--quiet"])
+    here = capsys.readouterr().out
+    there = ["convert", str(made), str(tmp_path / "there.store"), "--quiet"]
+    main([*there, "--scheduler", two.address])
+
+    assert len(groups) > 3
+    assert capsys.readouterr().out == here.replace("here.store", "there.store")
+    written = [
+        {file.name: file.read_bytes() for file in (tmp_path / name).iterdir()}
+        for name in ("here.store", "there.store")
+    ]
+    assert written[0] == written[1]
+
+
+def test_workers_convert_no_other_source(two, stores, tmp_path, capsys):
+    words = ["convert", str(stores["made"]), str(tmp_path / "x.store")]
+    with pytest.raises(SystemExit) as refused:
+        main([*words, "--scheduler", two.address])
+
+    assert refused.value.code == 2
+    assert "recordings and OTF2 archives" in capsys.readouterr().err
+    assert not (tmp_path / "x.store").exists()
 
 
 @pytest.mark.usefixtures("many_parts")

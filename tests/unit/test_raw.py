@@ -5,6 +5,7 @@ from __future__ import annotations
 import re
 from functools import partial
 
+import cloudpickle
 import numpy as np
 import pytest
 
@@ -12,6 +13,7 @@ import burstline
 import raw_files
 from burstline.extrae.counters import counter_types
 from burstline.extrae.event_types import ITERATION, LOOP_OF_CALL, MOVED_TYPES, NATIVE_TYPES
+from burstline.formats.raw.source import RawSource
 from raw_files import Run, column, defects, record
 from table_cells import cells, cells_like
 
@@ -383,6 +385,24 @@ def test_a_resolver_of_many_addresses_is_asked_once_per_module(tmp_path):
 
     assert asked == [("app", [8, 16]), ("lib", [8])]
     assert column(trace, "calls", "call_path") == [0, 2] * 2
+
+
+def test_who_resolves_no_names_loads_what_is_told_them(tmp_path):
+    run = Run(3)
+    for rank in range(3):
+        run[rank].add(raw_files.named(35, 1, "app"))
+        run[rank].add(raw_files.stack(1, (1, 8 + rank)), raw_files.stack(2, (1, 16)))
+        run[rank].call("MPI_Barrier", 5, 6, stack=1).call("MPI_Barrier", 7, 8, stack=2)
+    run.write(tmp_path)
+    opened = {"raw": True, "operations": raw_files.NUMBERS}
+    here = RawSource(tmp_path, **opened, resolve=lambda *_: [("f", None, None)])
+    there = RawSource(tmp_path, **opened)
+
+    for part in here.parts(1):
+        named = cloudpickle.loads(cloudpickle.dumps(here.named(part)))
+        [expected], [found] = here.load(part), there.load(part, named)
+        assert found.tables["calls"].equals(expected.tables["calls"])
+        assert expected.tables["calls"]["call_path"].to_pylist() == [0, 0]
 
 
 def test_loops_and_regions_keep_names_places_and_iterations(tmp_path):

@@ -20,7 +20,7 @@ from typing import IO, Any, Final, NamedTuple, TypeVar
 
 from burstline import formats
 from burstline.errors import ParameterError, plural, printable
-from burstline.executor import threads_allowed
+from burstline.executor import Workers, threads_allowed
 from burstline.formats import atomic, store
 from burstline.formats import raw as raw_files
 from burstline.model import Trace, schema
@@ -406,16 +406,18 @@ def write_recorded(
     threads: int,
     progress: Progress = SILENCE,
     name: str | None = None,
+    workers: Workers | None = None,
 ) -> T:
     """Write the raw files of a run, of any size, as a trace; the answer is what is told of it.
 
-    The trace says that it is made of `name`, by default of the folder.
+    The trace says that it is made of `name`, by default of the folder. Workers load parts of
+    what becomes a store.
     """
     records = formats.is_prv(path)
     read: dict[str, Any] = {"raw": raw, "progress": progress, "resolve": resolver, "name": name}
     limits: dict[str, Any] = {"memory": memory, "threads": threads}
     if path.suffix == ".store":
-        raw_files.convert(folder, path, **limits, **read)
+        raw_files.convert(folder, path, **limits, **read, workers=workers)
         return told(store.read(path))
     with ExitStack() as stack:
         if raw_files.fits(folder, memory, records=records):

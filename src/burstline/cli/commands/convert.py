@@ -3,14 +3,15 @@
 from __future__ import annotations
 
 from pathlib import Path
-from typing import Final
+from typing import Any, Final
 
 import burstline
 from burstline import formats, record, show
 from burstline.cli import usage
-from burstline.cli.inputs import is_recorded, note_defects, progress_bar
+from burstline.cli.inputs import is_recorded, note_defects, progress_bar, workers_asked
 from burstline.cli.limits import limits_of
 from burstline.cli.products import output_path, print_written, written_rows
+from burstline.errors import ParameterError
 from burstline.formats import otf2, paraver, store
 from burstline.model import schema
 
@@ -27,10 +28,16 @@ examples:
   burstline convert run.prv run.parquet
   burstline convert run.prv run.perfetto.json.gz
   burstline convert run.prv run.otf2                   for Scalasca and Vampir
+  burstline convert run-raw run.store --scheduler local:4   by workers, each some ranks
 """
 _WITHOUT: Final = "leave out the records themselves: smaller, but no way back to the same .prv"
 OPTIONS: Final = (
-    usage.TRACE | usage.OUTPUT | {"--no-raw": _WITHOUT} | usage.FORMAT | usage.RESOURCES
+    usage.TRACE
+    | usage.OUTPUT
+    | {"--no-raw": _WITHOUT}
+    | usage.FORMAT
+    | usage.WORKERS
+    | usage.RESOURCES
 )
 
 
@@ -40,6 +47,14 @@ def run(arguments: usage.Arguments) -> None:
     raw, limits = not arguments.no_raw, limits_of(arguments)
     source = Path(arguments.trace)
     resolver = record.Resolver() if is_recorded(source) else None
+    is_archive = path.suffix == ".store" and source.exists() and otf2.find_anchor(source)
+    shared: dict[str, Any] = {}
+    if (workers := workers_asked(arguments, limits["memory"])) is not None:
+        shared["workers"] = workers
+        if not is_archive and (resolver is None or path.suffix != ".store"):
+            raise ParameterError(
+                f"workers make stores of recordings and OTF2 archives, not {path} of {source}"
+            )
     with progress_bar(arguments) as progress:
         if resolver is not None:
             written = record.write_recorded(
@@ -49,13 +64,14 @@ def run(arguments: usage.Arguments) -> None:
                 lambda trace: written_rows(trace, path),
                 raw=raw,
                 **limits,
+                **shared,
                 progress=progress,
             )
         elif path.suffix == ".store" and is_paraver(source):
             paraver.convert(source, path, raw=raw, **limits, progress=progress)
             written = written_rows(store.read(path), path)
-        elif path.suffix == ".store" and source.exists() and otf2.find_anchor(source):
-            otf2.convert(source, path, **limits, progress=progress)
+        elif is_archive:
+            otf2.convert(source, path, **limits, **shared, progress=progress)
             written = written_rows(store.read(path), path)
         else:
             trace = burstline.read(arguments.trace, raw=raw, **limits, progress=progress)

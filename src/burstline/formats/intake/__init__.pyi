@@ -43,6 +43,7 @@ from burstline.formats.intake.reading import fill as fill
 from burstline.formats.intake.reading import hold as hold
 from burstline.formats.intake.reading import new_store as new_store
 from burstline.formats.intake.reading import read_whole as read_whole
+from burstline.formats.intake.sharing import Shared as Shared
 from burstline.formats.intake.source import Group as Group
 from burstline.formats.intake.source import Placement as Placement
 from burstline.formats.intake.source import Processes as Processes

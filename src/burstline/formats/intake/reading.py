@@ -8,6 +8,7 @@ from __future__ import annotations
 import shutil
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import closing, contextmanager
+from functools import partial
 from pathlib import Path
 from typing import Any, Final, TypeAlias
 
@@ -25,6 +26,7 @@ from burstline.formats.intake.budget import (
 )
 from burstline.formats.intake.collectives import PART_COLUMNS, join_collectives
 from burstline.formats.intake.messages import HALF_TYPES, RECEIVE_COLUMNS, half_table
+from burstline.formats.intake.sharing import Shared
 from burstline.formats.intake.source import Columns, Divisible, Group, Loaded, PartOf, Source
 from burstline.formats.intake.target import (
     HeldRows,
@@ -246,16 +248,29 @@ def convert(
     memory: int,
     threads: int,
     progress: Progress,
+    shared: Shared | None = None,
 ) -> None:
-    """Make a store of a source within `memory` bytes; the tables are those of memory."""
-    sizes = source.sizes()
-    require_disk(path.absolute().parent, int(sum(sizes) * source.costs.disk))
-    most, longest, threads = source.costs.streamed_within(
-        sizes, source.uncut(), memory, threads
-    )
+    """Make a store of a source within `memory` bytes; the tables are those of memory.
+
+    Parts are loaded ahead by threads, or by workers with whom the source is `shared`.
+    """
+    sizes, uncut, costs = source.sizes(), source.uncut(), source.costs
+    require_disk(path.absolute().parent, int(sum(sizes) * costs.disk))
+    most, longest, threads = costs.streamed_within(sizes, uncut, memory, threads)
+    if shared is not None:
+        most, longest = shared.at_once((most, longest), costs, sizes, uncut)
     parts = source.parts(most, longest)
     with new_store(path) as (store, spill):
-        fill(store, spill, source, parts, memory=memory, threads=threads, progress=progress)
+        fill(
+            store,
+            spill,
+            source,
+            parts,
+            memory=memory,
+            threads=threads,
+            shared=shared,
+            progress=progress,
+        )
 
 
 def _rows_in_memory(_: str, types: Mapping[str, np.dtype[Any]]) -> HeldRows:
@@ -281,6 +296,7 @@ def fill(
     threads: int,
     writers: int = 0,
     parts_at_once: int | None = None,
+    shared: Shared | None = None,
     progress: Progress,
 ) -> None:
     """Finish a store with all parts of a source; what waits takes little of `memory`."""
@@ -292,6 +308,7 @@ def fill(
         lambda name, types: PackedRows(Spool(spill, name, spool_within(memory)), types),
         threads=threads,
         writers=writers,
+        shared=shared,
         parts_at_once=parts_at_once or parts_within(memory),
         progress=progress,
     )
@@ -308,16 +325,21 @@ def read_parts(
     threads: int,
     writers: int = 0,
     parts_at_once: int = PARTS_AT_ONCE,
+    shared: Shared | None = None,
     progress: Progress,
 ) -> None:
     """Append all tables of a source to a target.
 
-    What waits for other parts does so in `rows`; `threads` parts are read ahead, `writers`
-    tables are appended and `parts_at_once` parts of collectives are joined at a time.
+    What waits for other parts does so in `rows`; `threads` parts are read ahead, or as many as
+    the workers have with whom the source is `shared`; `writers` tables are appended and
+    `parts_at_once` parts of collectives are joined at a time.
     """
     halves = Halves(source, [part.processes for part in parts], rows, parts_at_once)
+    load = partial(in_order, source.load, parts, threads)
+    if shared is not None:
+        load = partial(shared.loaded, parts)
     progress.step("Reading", len(source.places.process), "locations")
-    with closing(in_order(source.load, parts, threads)) as loaded:
+    with closing(load()) as loaded:
         for number, part in enumerate(parts):
             group = source.group(part, next(loaded))
             halves.append(number, group)

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from pathlib import Path
-from typing import Final
+from typing import Final, NamedTuple
 
 import numpy as np
 import pyarrow as pa
@@ -13,7 +13,7 @@ import pyarrow.compute as pc
 
 from burstline.columns import Integers
 from burstline.errors import FormatError, plural, readable
-from burstline.executor import threads_allowed
+from burstline.executor import Workers, threads_allowed
 from burstline.formats import intake
 from burstline.formats.raw.cuts import BORDERS
 from burstline.formats.raw.events.calls import operation_numbers
@@ -24,7 +24,7 @@ from burstline.formats.raw.files.folder import RECORD_BYTES, open_files
 from burstline.formats.raw.files.layout import SUFFIX, Kind
 from burstline.formats.raw.files.pieces import Room
 from burstline.formats.raw.group import Batch, Numbering, RunBasis, read_batch
-from burstline.formats.raw.processes.call_paths import CallPaths, Resolver
+from burstline.formats.raw.processes.call_paths import CallPaths, Frame, Resolver
 from burstline.formats.raw.processes.clocks import corrections
 from burstline.formats.raw.processes.processes import (
     RunCommunicators,
@@ -196,11 +196,29 @@ class RawSource:
         is_whole = self._records or self._basis.events.any
         return None if is_whole else caller_of(self._basis.processes[number])
 
-    def load(self, part: intake.Processes | Sliced) -> tuple[Batch, ...]:
-        """What some processes recorded, or a slice of one, numbered for itself."""
+    def load(
+        self, part: intake.Processes | Sliced, named: Named | None = None
+    ) -> tuple[Batch, ...]:
+        """What some processes recorded, or a slice of one, numbered for itself.
+
+        Who did not resolve the names of the run is told them.
+        """
+        basis = self._basis if named is None else named.known_to(self._basis)
         if isinstance(part, Sliced):
-            return read_part(self._basis, part)
-        return (read_batch(self._basis, part.processes),)
+            return read_part(basis, part)
+        return (read_batch(basis, part.processes),)
+
+    def named(self, part: intake.Processes | Sliced) -> Named:
+        """The rows of stacks, and the functions, of the processes of a part."""
+        own = slice(part.processes.start, part.processes.stop)
+        return Named(own.start, self._basis.stacks[own], self._basis.functions[own])
+
+    def shared(self, workers: Workers, folder: Path, memory: int) -> intake.Shared:
+        """How workers load parts of it."""
+        numbers = tuple(sorted(self._basis.numbers.items()))
+        file = self._basis.processes[0].files[0].path
+        arguments = folder.absolute(), workers.memory_each or memory, numbers
+        return intake.Shared(workers, _unnamed, arguments, self.named, file)
 
     def group(self, part: intake.Processes | Sliced, loaded: tuple[Batch, ...]) -> intake.Group:
         """The group of a part, numbered after those before it."""
@@ -276,6 +294,26 @@ class RawSource:
         return row_table("metadata", rows)
 
 
+class Named(NamedTuple):
+    """What a run's names say of some processes, as :class:`RunBasis` has it."""
+
+    first: int  # of these processes
+    stacks: Sequence[Mapping[int, int]]
+    functions: Sequence[Mapping[int, Frame]]
+
+    def known_to(self, basis: RunBasis) -> RunBasis:
+        """The same basis for who reads these processes."""
+        stacks, functions = [*basis.stacks], [*basis.functions]
+        own = slice(self.first, self.first + len(self.stacks))
+        stacks[own], functions[own] = self.stacks, self.functions
+        return replace(basis, stacks=stacks, functions=functions)
+
+
+def _unnamed(folder: Path, memory: int, numbers: tuple[tuple[int, str], ...]) -> RawSource:
+    """The files of a run, whose places nobody has named."""
+    return RawSource(folder, raw=True, operations=dict(numbers), memory=memory)
+
+
 def read(
     folder: Path,
     *,
@@ -328,6 +366,7 @@ def convert(
     resolve: Resolver | None = None,
     operations: Mapping[int, str] | None = None,
     name: str | None = None,
+    workers: Workers | None = None,
 ) -> None:
     """Make a store of the tables that :func:`read` makes, within `memory` bytes."""
     intake.require_memory(memory)
@@ -341,4 +380,7 @@ def convert(
         progress=progress,
         memory=memory,
     )
-    intake.convert(source, target, memory=memory, threads=threads, progress=progress)
+    shared = None if workers is None else source.shared(workers, folder, memory)
+    intake.convert(
+        source, target, memory=memory, threads=threads, progress=progress, shared=shared
+    )

@@ -12,7 +12,7 @@ import numpy as np
 import pyarrow as pa
 
 from burstline.errors import readable
-from burstline.executor import threads_allowed
+from burstline.executor import Workers, threads_allowed
 from burstline.formats import intake
 from burstline.formats.definitions import Account
 from burstline.formats.intake import (
@@ -238,16 +238,24 @@ def convert(
     memory: int,
     threads: int,
     progress: Progress,
+    workers: Workers | None = None,
 ) -> None:
     """Make a store of an archive within `memory` bytes, at least 256 MiB."""
     require_memory(memory)
     anchor = require_anchor(path)
-    _read_again_if_counters_fall(
-        lambda gauges: intake.convert(
-            ArchiveSource(anchor, Defects(), gauges, memory=memory),
-            target,
-            memory=memory,
-            threads=threads,
-            progress=progress,
+
+    def made(gauges: frozenset[str]) -> None:
+        shared = None
+        if workers is not None:
+            arguments = anchor.absolute(), gauges, workers.memory_each or memory
+            shared = intake.Shared(workers, _opened, arguments, lambda _: None, anchor)
+        source = ArchiveSource(anchor, Defects(), gauges, memory=memory)
+        intake.convert(
+            source, target, memory=memory, threads=threads, progress=progress, shared=shared
         )
-    )
+
+    _read_again_if_counters_fall(made)
+
+
+def _opened(anchor: Path, gauges: frozenset[str], memory: int) -> ArchiveSource:
+    return ArchiveSource(anchor, Defects(), gauges, memory=memory)
