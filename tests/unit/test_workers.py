@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 
 from burstline import errors
-from burstline.distribution import workers_of
+from burstline.distribution import DaskWorkers, workers_of
 from burstline.distribution.settings import Address, Jobs, Local, asked_for
 from burstline.errors import FormatError, ParameterError, WorkersError
 from burstline.model import Trace
@@ -83,6 +83,25 @@ def test_a_file_that_asks_for_something_else_is_refused_by_its_name(tmp_path, ch
 
     assert str(file) in str(refused.value)
     assert said in str(refused.value)
+
+
+class Asked:
+    """A client whose workers answer, but for those that are lost meanwhile."""
+
+    def __init__(self, lost):
+        self.lost = lost
+
+    def run(self, function, *arguments, on_error):
+        assert on_error == "return"
+        lost = {f"lost {k}": ConnectionResetError("reset by peer") for k in range(self.lost)}
+        return lost | ({"there": function(*arguments)} if self.lost < 2 else {})
+
+
+def test_a_worker_that_is_lost_while_it_is_asked_costs_nothing(tmp_path):
+    workers = DaskWorkers(Asked(1))
+    workers.require_seen(tmp_path)
+    with pytest.raises(WorkersError, match="has no workers"):
+        DaskWorkers(Asked(2))
 
 
 def test_a_scheduler_that_does_not_answer_is_named():

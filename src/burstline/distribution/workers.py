@@ -143,7 +143,9 @@ class DaskWorkers:
 
     def _asked(self, function: Callable[..., Any], *arguments: object) -> dict[str, Any]:
         """What each worker says; one that cannot say anything has no burstline."""
-        answers: dict[str, Any] = self.client.run(function, *arguments, on_error="return")
+        found: dict[str, Any] = self.client.run(function, *arguments, on_error="return")
+        # One that is lost meanwhile says nothing: its connection is, and others go on.
+        answers = {each: said for each, said in found.items() if not isinstance(said, OSError)}
         if not answers:
             raise WorkersError("the scheduler has no workers")
         for worker, answer in answers.items():

@@ -75,7 +75,7 @@ class Analysis:
 
 
 _FOUND: Final = Needs(dict.fromkeys(DETECTED, 1.0), 1.6)
-_TOLD: Final = Needs({"calls": 0.3, "messages": 1.2}, 1.0)
+_TOLD: Final = Needs({"calls": 0.45, "messages": 1.4}, 1.0)
 """What parts tell of calls when loops are found in them, and of who gets their messages."""
 _LOOKED_AT: Final = Needs(dict.fromkeys(DETECTED, 1.0), 2.2)
 _REPLAYED: Final = Needs(REPLAYED, COPIES_REPLAYED)
