@@ -59,11 +59,12 @@ void bind_nest(nb::module_& m) {
         [](const ArrayIn<std::int32_t>& symbol_loop, const ArrayIn<std::int32_t>& symbol_position,
            const ArrayIn<std::int32_t>& loop_parent, const ArrayIn<std::int32_t>& loop_position,
            const ArrayIn<std::int64_t>& most, const ArrayIn<std::int64_t>& apart,
-           const ArrayIn<std::int32_t>& sequence, const ArrayIn<std::int64_t>& lane_begin,
-           const ArrayIn<std::int64_t>& enter_ns, const ArrayIn<std::int64_t>& leave_ns) {
-            const burstline::Nest nest{view(symbol_loop), view(symbol_position),
-                                       view(loop_parent), view(loop_position),
-                                       view(most),        view(apart)};
+           const ArrayIn<std::int64_t>& cuts, const ArrayIn<std::int32_t>& sequence,
+           const ArrayIn<std::int64_t>& lane_begin, const ArrayIn<std::int64_t>& enter_ns,
+           const ArrayIn<std::int64_t>& leave_ns) {
+            const burstline::Nest nest{
+                view(symbol_loop), view(symbol_position), view(loop_parent), view(loop_position),
+                view(most),        view(apart),           view(cuts)};
             burstline::NestReading reading;
             {
                 nb::gil_scoped_release unlocked;
@@ -76,19 +77,19 @@ void bind_nest(nb::module_& m) {
         },
         "symbol_loop"_a.noconvert(), "symbol_position"_a.noconvert(), "loop_parent"_a.noconvert(),
         "loop_position"_a.noconvert(), "most"_a.noconvert(), "apart"_a.noconvert(),
-        "sequence"_a.noconvert(), "lane_begin"_a.noconvert(), "enter_ns"_a.noconvert(),
-        "leave_ns"_a.noconvert(),
+        "cuts"_a.noconvert(), "sequence"_a.noconvert(), "lane_begin"_a.noconvert(),
+        "enter_ns"_a.noconvert(), "leave_ns"_a.noconvert(),
         "What each loop of a nest did in a sequence: when, trips, iterations, time inside.");
     m.def(
         "nest_spans",
         [](const ArrayIn<std::int32_t>& symbol_loop, const ArrayIn<std::int32_t>& symbol_position,
            const ArrayIn<std::int32_t>& loop_parent, const ArrayIn<std::int32_t>& loop_position,
            const ArrayIn<std::int64_t>& most, const ArrayIn<std::int64_t>& apart,
-           const ArrayIn<std::int32_t>& sequence, const ArrayIn<std::int64_t>& lane_begin,
-           std::int32_t loop) {
-            const burstline::Nest nest{view(symbol_loop), view(symbol_position),
-                                       view(loop_parent), view(loop_position),
-                                       view(most),        view(apart)};
+           const ArrayIn<std::int64_t>& cuts, const ArrayIn<std::int32_t>& sequence,
+           const ArrayIn<std::int64_t>& lane_begin, std::int32_t loop) {
+            const burstline::Nest nest{
+                view(symbol_loop), view(symbol_position), view(loop_parent), view(loop_position),
+                view(most),        view(apart),           view(cuts)};
             burstline::NestSpans spans;
             {
                 nb::gil_scoped_release unlocked;
@@ -100,7 +101,7 @@ void bind_nest(nb::module_& m) {
         },
         "symbol_loop"_a.noconvert(), "symbol_position"_a.noconvert(), "loop_parent"_a.noconvert(),
         "loop_position"_a.noconvert(), "most"_a.noconvert(), "apart"_a.noconvert(),
-        "sequence"_a.noconvert(), "lane_begin"_a.noconvert(), "loop"_a,
+        "cuts"_a.noconvert(), "sequence"_a.noconvert(), "lane_begin"_a.noconvert(), "loop"_a,
         "The iterations of one loop of a nest: lane, entry, first and last call.");
     m.def(
         "fold_sites",

@@ -119,6 +119,8 @@ class Walk {
           symbols_(nest.symbol_loop.size()), lanes_(lanes) {
         if (!std::is_sorted(nest.apart.begin(), nest.apart.end()))
             throw std::invalid_argument("elements that are apart come in order");
+        if (!std::is_sorted(nest.cuts.begin(), nest.cuts.end()))
+            throw std::invalid_argument("cuts come in order");
         if (nest.most.empty()) return;
         const std::size_t told = lanes * nest.loop_parent.size();
         if (nest.most.size() != told && nest.most.size() != 2 * told)
@@ -186,7 +188,7 @@ class Walk {
 
     /// Goes on to a position of a body, in the next iteration if it is not behind this one.
     void advance(int32_t loop, std::size_t element, int32_t to, int64_t place) {
-        if (to <= position_[loop] || is_apart(loop, element)) {
+        if (to <= position_[loop] || is_apart(loop, element) || is_cut(loop, place)) {
             if (loop == 0) throw std::invalid_argument("a program goes through its body once");
             if (iterations_[loop] == most(loop)) {
                 close(place - 1);
@@ -206,6 +208,13 @@ class Walk {
         const std::size_t pair = last_[loop] * (symbols_ + position_.size()) + element;
         return std::binary_search(nest_.apart.begin(), nest_.apart.end(),
                                   static_cast<int64_t>(pair));
+    }
+
+    /// Whether an iteration of a loop begins at a place that none of its elements tells.
+    [[nodiscard]] bool is_cut(int32_t loop, int64_t place) const {
+        if (nest_.cuts.empty() || position_[loop] < 0) return false;
+        const auto loops = static_cast<int64_t>(position_.size());
+        return std::binary_search(nest_.cuts.begin(), nest_.cuts.end(), place * loops + loop);
     }
 
     /// The iterations of a loop after which it is entered again; 0, which none has, without.

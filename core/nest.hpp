@@ -17,10 +17,12 @@ namespace burstline {
 /// that say by how much they rise from one iteration of the loop around to the next. `apart`:
 /// pairs of elements of one loop, first * (symbols + loops) + second in ascending order, loops
 /// numbered behind the symbols; the second is never in the iteration that came to the first.
+/// `cuts`: where else an iteration begins, place in the sequence * loops + loop, in ascending
+/// order.
 struct Nest {
     std::span<const std::int32_t> symbol_loop, symbol_position;
     std::span<const std::int32_t> loop_parent, loop_position;
-    std::span<const std::int64_t> most, apart;
+    std::span<const std::int64_t> most, apart, cuts;
 };
 
 /// Sequences of integers as arithmetic progressions, one sequence per (item, lane).
@@ -42,8 +44,8 @@ struct NestReading {
 };
 
 /// Reads every lane of a sequence: an iteration ends where the next symbol stands in the body
-/// of the same loop, but not behind the one before, or apart from it. After the most iterations of
-/// a loop, it is entered again in the next iteration of the loop around.
+/// of the same loop, but not behind the one before, or apart from it, or at a cut. After the most
+/// iterations of a loop, it is entered again in the next iteration of the loop around.
 ///
 /// Throws std::invalid_argument if the nest is none, a symbol is not in it, or the elements
 /// of the program itself do not come in the order of their positions. Time linear in the

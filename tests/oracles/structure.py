@@ -80,18 +80,19 @@ def progressions(sequence):
     return found
 
 
-def read_nest(nest, sequence, most=None, rise=None, apart=None):
+def read_nest(nest, sequence, *, most=None, rise=None, apart=None, cuts=None):
     """Read one lane as a nest: (when of symbols and loops, trips of loops), by name.
 
     `nest` is a nested list of symbols and lists; the name of an element is its position in
     each list. An iteration ends where the next element stands not behind the one before, or is
-    `apart` from it: pairs of positions, by the loop's name. After as many iterations as `most`
+    `apart` from it: pairs of positions, by the loop's name, or at one of its `cuts`, places in
+    the sequence. After as many iterations as `most`
     tells of a loop by its name, it is entered anew; with each iteration of the loop around
     these are `rise` more.
     """
-    reader = _Reader(most or {}, rise or {}, apart or {})
-    for symbol in sequence:
-        reader.read(_path_to(symbol, nest))
+    reader = _Reader(most or {}, rise or {}, apart or {}, cuts or {})
+    for place, symbol in enumerate(sequence):
+        reader.read(_path_to(symbol, nest), place)
     reader.close(0)
     return reader.when, reader.trips
 
@@ -105,8 +106,8 @@ def _path_to(symbol, body):
 
 
 class _Reader:
-    def __init__(self, most, rise, apart):
-        self.most, self.rise, self.apart = most, rise, apart
+    def __init__(self, most, rise, apart, cuts):
+        self.most, self.rise, self.apart, self.cuts = most, rise, apart, cuts
         self.when, self.trips = defaultdict(list), defaultdict(list)
         self.iterations = defaultdict(int)  # so far, of each body
         self.open = []  # (name, position, iterations of this entry), outermost first
@@ -116,28 +117,29 @@ class _Reader:
             name, _, iterations = self.open.pop()
             self.trips[name].append(iterations)
 
-    def read(self, path):
+    def read(self, path, place):
         names = [tuple(path[:depth]) for depth in range(len(path))]
         shared = 0
         for (name, _, _), own in zip(self.open, names, strict=False):
             shared += name == own
         self.close(shared)
         for depth in range(max(shared - 1, 0), len(path)):
-            self.step(names[depth], path[depth], depth)
+            self.step(names[depth], path[depth], depth, place)
 
-    def step(self, name, at, depth):
+    def step(self, name, at, depth, place):
         if depth == len(self.open):
             self.open.append((name, -1, 1))
             self.iterations[name] += 1
         _, position, iterations = self.open[depth]
-        if at <= position or (position, at) in self.apart.get(name, ()):
+        is_cut = position >= 0 and place in self.cuts.get(name, ())
+        if at <= position or (position, at) in self.apart.get(name, ()) or is_cut:
             most = self.most.get(name, 0)
             if most and iterations == most + self.rise.get(name, 0) * (
                 self.open[depth - 1][2] - 1
             ):
                 self.close(depth)
-                self.step(name[:-1], name[-1], depth - 1)
-                self.step(name, at, depth)
+                self.step(name[:-1], name[-1], depth - 1, place)
+                self.step(name, at, depth, place)
                 return
             iterations += 1
             self.iterations[name] += 1

@@ -197,15 +197,23 @@ def numbered(nest, count):
     return [next(count) if element is None else numbered(element, count) for element in nest]
 
 
-def as_body(nest, most, rise, apart, name=()):
+def as_body(nest, name=(), *, most, rise, apart, cuts):
     elements = tuple(
-        as_body(e, most, rise, apart, (*name, at)) if isinstance(e, list) else e
+        as_body(e, (*name, at), most=most, rise=rise, apart=apart, cuts=cuts)
+        if isinstance(e, list)
+        else e
         for at, e in enumerate(nest)
     )
     told = {"most": (most[name],), "rise": rise[name]} if most.get(name) else {}
     begins = [first_call(element) for element in elements]
     pairs = frozenset((begins[a], begins[b]) for a, b in apart.get(name, ()))
-    return Body(elements, apart=pairs, **told)
+    return Body(elements, apart=pairs, cuts=tuple(sorted(cuts.get(name, ()))), **told)
+
+
+class OneLane:
+    """A judge of one lane, whose places are those of all lanes."""
+
+    on_all_lanes = staticmethod(np.array)
 
 
 @given(nest=bodies, data=st.data())
@@ -227,14 +235,18 @@ def test_a_nest_is_read_as_its_slow_twin_reads_it(nest, data):
         for name, body in ends.items()
         if len(body) > 1
     }
-    places = Nest.of(as_body(program, most, rise, apart), size, 1)
+    places_in_sequence = st.sets(st.integers(0, 40), max_size=5)
+    cuts = {name: data.draw(places_in_sequence, label=f"cuts of {name}") for name in inner}
+    told = {"most": most, "rise": rise, "apart": apart, "cuts": cuts}
+    body = as_body(program, **told)
+    places = Nest.of(body, size, 1, OneLane())
     lanes, times = np.array([0, len(sequence)]), np.zeros(len(sequence), np.int64)
 
     when, trips, iterations, _ = _core.read_nest(
         *places, np.array(sequence, np.int32), lanes, times, times
     )
 
-    slow_when, slow_trips = oracle.read_nest(program, sequence, most, rise, apart)
+    slow_when, slow_trips = oracle.read_nest(program, sequence, **told)
     names = list(element_names(program))
     found = [Runs(*when).part(k, 1).values(0).tolist() for k in range(size)]
     loops = [Runs(*when).part(size + k, 1).values(0).tolist() for k in range(len(iterations))]
@@ -411,22 +423,25 @@ def test_kernels_refuse_what_is_no_nest():
     with pytest.raises(ValueError, match="one after another"):
         _core.count_follows(symbol, np.array([0, 5]), 3)
     none = np.zeros(0, np.int64)
+    nothing = none, none, none
     with pytest.raises(ValueError, match="a program and a place"):
-        _core.read_nest(zero, zero, zero[:0], zero[:0], none, none, symbol, lanes, one, one)
+        _core.read_nest(zero, zero, zero[:0], zero[:0], *nothing, symbol, lanes, one, one)
     parents = np.array([-1, 1], np.int32)
     with pytest.raises(ValueError, match="smaller number"):
-        _core.read_nest(zero, zero, parents, parents, none, none, symbol, lanes, one, one)
+        _core.read_nest(zero, zero, parents, parents, *nothing, symbol, lanes, one, one)
     program = zero, zero, np.array([-1], np.int32), zero
     twice, times = np.zeros(2, np.int32), np.zeros(2, np.int64)
     with pytest.raises(ValueError, match="its body once"):
-        _core.read_nest(*program, none, none, twice, np.array([0, 2]), times, times)
+        _core.read_nest(*program, *nothing, twice, np.array([0, 2]), times, times)
     with pytest.raises(ValueError, match="is in another"):
-        _core.read_nest(*program, one + 3, none, symbol, lanes, one, one)
+        _core.read_nest(*program, one + 3, none, none, symbol, lanes, one, one)
     loops = zero + 1, zero, np.array([-1, 0], np.int32), np.zeros(2, np.int32)
     with pytest.raises(ValueError, match="of each loop and lane"):
-        _core.read_nest(*loops, one, none, symbol, lanes, one, one)
-    with pytest.raises(ValueError, match="come in order"):
-        _core.read_nest(*program, none, np.array([2, 1]), symbol, lanes, one, one)
+        _core.read_nest(*loops, one, none, none, symbol, lanes, one, one)
+    with pytest.raises(ValueError, match="are apart come in order"):
+        _core.read_nest(*program, none, np.array([2, 1]), none, symbol, lanes, one, one)
+    with pytest.raises(ValueError, match="cuts come in order"):
+        _core.read_nest(*program, none, none, np.array([2, 1]), symbol, lanes, one, one)
     with pytest.raises(ValueError, match="not repeated"):
         _core.fold_sites(symbol, lanes, zero, 1, 5)
     with pytest.raises(ValueError, match="a kind is no symbol"):

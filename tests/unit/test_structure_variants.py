@@ -333,3 +333,74 @@ def test_many_neighbours_with_conditions_take_no_fourth_power(monkeypatch):
     Level.of(executed, np.arange(40) == 0, np.zeros(40, int)).cost()
 
     assert len(asked) < many**2
+
+
+def test_entries_that_end_earlier_tell_where_iterations_end():
+    # the second iteration makes 14 alone and the third 15 and 16: only an entry of two tells
+    inner = loop(
+        lambda turn: 2 + turn,
+        Do("Barrier", 14, when=lambda k: k not in {0, 2, 5}),
+        Do("Send", 15, when=lambda k: k in {2, 3}),
+        Do("Allreduce", 16, when=lambda k: k not in {1, 4, 6}),
+    )
+
+    shown = listing(loop(8, Do("Bcast", 10), inner, Do("Recv", 20)))
+
+    assert shown == [
+        "for 1 to 8:",
+        "  MPI_Bcast",
+        "  for 1 to n, n = 2, 3, .., 9:",
+        "    if iteration not in {1, 3, 6}:",
+        "      MPI_Barrier",
+        "    if iteration in {3, 4}:",
+        "      MPI_Send",
+        "    if iteration not in {2, 5, 7}:",
+        "      MPI_Allreduce",
+        "  MPI_Recv",
+    ]
+
+
+def test_the_longest_entry_tells_where_the_last_iteration_of_another_begins():
+    # in the entry of five, the fourth makes 31 alone and the fifth 32 alone
+    inner = loop(
+        lambda turn: 3 + 2 * turn,
+        Do("Recv", 31, when=lambda k: k < k.total - 1),
+        Do("Isend", 32, when=lambda k: k != 3),
+    )
+
+    shown = listing(loop(7, Do("Bcast", 26), inner))
+
+    assert shown == [
+        "for 1 to 7:",
+        "  MPI_Bcast",
+        "  for 1 to n, n = 3, 5, .., 15:",
+        "    if not last iteration:",
+        "      MPI_Recv",
+        "    if iteration not in {4}:",
+        "      MPI_Isend",
+    ]
+
+
+def test_two_steps_lead_to_a_shorter_reading_where_one_does_not():
+    # one loop: with a loop of the last four in it, it takes as many words; then 11 and 12 part
+    program = loop(
+        5,
+        Do("Send", 10, when=lambda k: k not in {1, 2}),
+        Do("Barrier", 11, when=lambda k: k not in {1, 2}),
+        *(
+            Do(name, 12 + at, when=lambda k: k in {1, 2})
+            for at, name in enumerate(("Allreduce", "Recv", "Recv", "Wait"))
+        ),
+    )
+
+    assert listing(program) == [
+        "for 1 to 5:",
+        "  if iteration not in {2, 3}:",
+        "    MPI_Send",
+        "    MPI_Barrier",
+        "  else:",
+        "    MPI_Allreduce",
+        "    MPI_Recv",
+        "    MPI_Recv",
+        "    MPI_Wait",
+    ]

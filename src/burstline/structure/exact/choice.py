@@ -13,7 +13,8 @@ import numpy.typing as npt
 from burstline.columns import Integers, Mask, begins_run
 from burstline.identity import Sites
 from burstline.structure.exact.conditions import Level, trips_cost
-from burstline.structure.exact.entries import Masks, hidden_loops, shared_trips
+from burstline.structure.exact.cuts import cuts
+from burstline.structure.exact.entries import Masks, hidden_loops, shared_trips, sums
 from burstline.structure.exact.loopnest import Body, Cost, calls_in, first_call
 from burstline.structure.exact.occurrences import Lanes
 
@@ -22,6 +23,9 @@ _MOST_READINGS: Final = 60
 
 _MOST_OTHERS: Final = 20
 """How often they are read to tell entries apart."""
+
+_FEW_LOOKS: Final = 1_000_000
+"""Calls that are read for both in any case."""
 
 _MOST_APART: Final = 4
 """Ways to part iterations that are told by what they cost."""
@@ -57,6 +61,8 @@ class _Run(NamedTuple):
         before, after = self.element[:-1], self.element[1:]
         new = self.begins.copy()
         new[1:] |= after <= before
+        if loop.cuts:
+            new |= np.isin(self.place, loop.cuts)
         if loop.apart:
             apart = np.zeros((len(loop.elements), len(loop.elements)), np.bool_)
             named = {first_call(element): k for k, element in enumerate(loop.elements)}
@@ -162,7 +168,6 @@ class ReadingCosts:
     alike: Sequence[int]  # for each lane, the one among those that differ that is equal
     symbols: int
     calls_left: int
-    with_others: bool  # whether readings are told that tell entries apart
     others_left: int = 0
     known: dict[Any, Body] = field(default_factory=dict)  # the best readings
     told: dict[Any, Cost | None] = field(default_factory=dict)
@@ -180,19 +185,20 @@ class ReadingCosts:
         number = {key: k for k, key in enumerate(different)}
         sequence = np.concatenate([*different.values()])
         lane = np.repeat(np.arange(len(different)), [*map(len, different.values())])
-        return cls(
+        judge = cls(
             sequence=sequence,
             lane=lane,
             alike=[number[key] for key in keys],
             symbols=len(sites),
-            calls_left=_MOST_READINGS * len(sequence),
-            # without lines, calls are at the sites that make loops short: counts make up more
-            with_others=sites.has_paths,
-        ).once_more()
+            calls_left=max(_MOST_READINGS * len(sequence), _FEW_LOOKS),
+        )
+        # without lines, calls are at the sites that make loops short: counts make up more
+        return judge.once_more() if sites.has_paths else judge
 
     def once_more(self) -> ReadingCosts:
         """The same judge, who looks at calls as often again."""
-        self.others_left = _MOST_OTHERS * len(self.sequence) if self.with_others else 0
+        most = max(_MOST_OTHERS * len(self.sequence), _FEW_LOOKS)
+        self.others_left = most
         return self
 
     def cost(self, loop: Body, around: Body | None = None, *, is_other: bool) -> Cost | None:
@@ -201,7 +207,8 @@ class ReadingCosts:
         None if calls have been looked at often enough, or iterations have hardly any.
         """
         uneven = [e for e in loop.elements if isinstance(e, Body) and self._uneven(e, loop)]
-        key: list[Hashable] = [loop.most, loop.rise, loop.apart, *map(_key, loop.elements)]
+        key: list[Hashable] = [loop.most, loop.rise, loop.apart, loop.cuts]
+        key += map(_key, loop.elements)
         key += uneven
         if loop.rise and around is not None:
             key.append(frozenset(calls_in(around)))
@@ -243,6 +250,28 @@ class ReadingCosts:
         most = shared_trips(iterations.trips(len(set(self.alike))))
         return self._on_all(most) if most else ()
 
+    def entries_by_count(
+        self, loop: Body, around: Body
+    ) -> Iterator[tuple[tuple[int, ...], int]]:
+        """The iterations that may tell entries, on each lane, and by how many they rise."""
+        iterations, outer = self._iterations(loop), self._iterations(around)
+        if iterations is None or outer is None or self.others_left <= 0:
+            return
+        self.others_left -= len(outer.lane)
+        entries = iterations.entries()
+        of_all = int(np.gcd.reduce(entries.trips))
+        for most in {self.shared_trips(loop), (of_all,) * len(self.alike)} - {()}:
+            if 1 < max(most) < entries.trips.max():
+                yield most, 0
+        begin = outer.first[outer.begins]
+        number = np.searchsorted(begin, entries.first, side="right")
+        parts = np.split(entries.trips, np.flatnonzero(np.diff(number)) + 1)
+        different = [own.tolist() for own in {own.tobytes(): own for own in parts}.values()]
+        if len({trips for own in different for trips in own}) > 1:
+            for first, rise, in_all in sums(different):
+                if in_all > sum(map(len, different)):
+                    yield (first,) * len(self.alike), rise
+
     def with_iterations_apart(self, loop: Body) -> Iterator[Body]:
         """A loop with more iterations, where elements that follow each other are apart."""
         run = self._run(loop)
@@ -255,19 +284,24 @@ class ReadingCosts:
         together = run.always_together(count)
         found = [pair for pair in found if pair not in together]
         most = run.irregular(new, count)
-        ways: list[tuple[int, tuple[tuple[int, int], ...]]] = []
+        ways: list[tuple[bool, int, tuple[tuple[int, int], ...]]] = []
         for apart in _neighbours(found):
             parted = new.copy()
             parted[1:] |= np.isin(pairs, [a * count + b for a, b in apart])
-            if run.is_even(parted):
-                irregular = run.irregular(parted, count)
-                if irregular < max(most, 1):
-                    ways.append((irregular, apart))
-        for _, apart in sorted(ways)[:_MOST_APART]:
+            irregular = run.irregular(parted, count)
+            if irregular < max(most, 1):
+                ways.append((not run.is_even(parted), irregular, apart))
+        for _, _, apart in sorted(ways)[:_MOST_APART]:
             named = frozenset(
                 (first_call(loop.elements[a]), first_call(loop.elements[b])) for a, b in apart
             )
             yield replace(loop, apart=loop.apart | named)
+        plain = replace(loop, apart=frozenset(), cuts=())
+        for whole in dict.fromkeys((loop, plain)):
+            before = run.new(whole)
+            for parted in cuts(run.element, run.begins, run.lane, before):
+                more = frozenset(run.place[parted & ~before].tolist())
+                yield replace(whole, cuts=tuple(sorted(more.union(whole.cuts))))
 
     def with_hidden_loops(self, loop: Body) -> Iterator[Body]:
         """Loops of some elements of a loop in it, whose entries nobody saw, in its place."""
@@ -303,6 +337,26 @@ class ReadingCosts:
             np.any(iterations.executed & ~ends, axis=1).tolist() for ends in (first, last)
         ]
         return [*inside[0], True].index(True), [*inside[1][::-1], True].index(True)
+
+    def order_of_calls(self, loop: Body) -> list[int]:
+        """The elements of a loop in the order in which they are executed most often."""
+        run = self._run(loop)
+        count = len(loop.elements)
+        inside = ~run.begins[1:]
+        pairs = run.element[:-1][inside].astype(np.int64) * count + run.element[1:][inside]
+        follows = np.bincount(pairs, minlength=count * count).reshape(count, count)
+        return _ordered_by(follows)
+
+    def on_all_lanes(self, cuts: Sequence[int]) -> Integers:
+        """The places of cuts in the sequence of the calls of all lanes."""
+        begin = np.flatnonzero(begins_run(self.lane))
+        length = np.diff(np.append(begin, len(self.lane)))[np.array(self.alike)]
+        at = np.array(cuts, np.int64)
+        own = [at[self.lane[at] == each] - first for each, first in enumerate(begin.tolist())]
+        places = np.cumsum(length) - length
+        return np.concatenate(
+            [own[each] + place for each, place in zip(self.alike, places, strict=True)]
+        )
 
     def _on_all(self, most: Sequence[int]) -> tuple[int, ...]:
         return tuple(most[lane] for lane in self.alike)
@@ -399,6 +453,24 @@ class ReadingCosts:
             begins |= begins_run(self.lane[place])
             self.entered[key] = _Entered(self.sequence[place], place, begins, self.lane[place])
         return self.entered[key]
+
+
+def _ordered_by(follows: Integers) -> list[int]:
+    """Elements in an order that most often has those before them that they follow."""
+    order = [*range(len(follows))]
+    gain = follows - follows.T  # of having one before another
+    for _ in order:
+        moved = False
+        for one in [*order]:
+            at = order.index(one)
+            rest = order[:at] + order[at + 1 :]
+            gains = np.cumsum([0, *(gain[other, one] for other in rest)])  # at each place
+            best = int(gains.argmax())
+            if gains[best] > gains[at]:
+                order, moved = [*rest[:best], one, *rest[best:]], True
+        if not moved:
+            break
+    return order
 
 
 def _neighbours(pairs: Sequence[tuple[int, int]]) -> Iterator[tuple[tuple[int, int], ...]]:

@@ -32,8 +32,8 @@ Part = int | tuple["Part", ...]
 _FEW: Final = 4
 """Trip counts that are told one by one."""
 
-_LONG: Final = 3
-"""Commas from which on a set of iterations is a list, that costs as much as trip counts."""
+_LONG, _MANY_NUMBERS = 3, 4
+"""Stretches and numbers up to which a set of iterations is no list, which costs more."""
 
 _SHORT: Final = 4
 """Neighbouring conditions up to which any of them may be in one that none of them is."""
@@ -345,7 +345,7 @@ def _as_sets(masks: Masks) -> list[int]:
 def _list_length(words: str) -> int:
     """What words cost beside a rule: a long list as much as trip counts of its numbers."""
     stretches = words.split(", ")
-    if len(stretches) <= _LONG:
-        return 0
     # three numbers at equal distances may be so by chance
-    return 1 + 2 * sum(3 if " by " in each else 1 + (".." in each) for each in stretches)
+    numbers = sum(3 if " by " in each else 1 + (".." in each) for each in stretches)
+    told = 0 if len(stretches) > _LONG else _MANY_NUMBERS
+    return 1 + 2 * (numbers - told) if numbers > told else 0

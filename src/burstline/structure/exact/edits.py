@@ -1,9 +1,16 @@
-"""Other ways to read one loop, a step from the one that it is read in."""
+"""Other ways to read one loop, a step from the one that it is read in.
+
+Where the calls between two entries of a loop are left out, the entries look like one, and a
+loop around another that makes no call of its own leaves no trace: both are told by counting. A
+call that only the first iteration makes, or the last, looks as if it stood beside its loop:
+its line tells.
+"""
 
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 from dataclasses import replace
+from itertools import chain, combinations, pairwise
 from typing import Final
 
 import numpy as np
@@ -11,19 +18,22 @@ import numpy as np
 from burstline.structure.exact.callgraph import CallGraph
 from burstline.structure.exact.loopnest import Body, Judge, first_call
 
-_MOST_ELEMENTS: Final = 8
+_MOST_ELEMENTS: Final = 16
 """Elements of a loop up to which it is read in other ways."""
 
 
 def edits(body: Body, graph: CallGraph, judge: Judge, *, is_program: bool) -> Iterator[Body]:
     """The body of a loop, or of the program, with one change each."""
     yield from _with_ends_outside(body, judge)
+    yield from _with_calls_inside(body, graph)
     if not is_program and len(body.elements) <= _MOST_ELEMENTS:
-        yield from _in_order(body, graph)
+        yield from _in_order(body, graph, judge)
         yield from _with_iterations_together(body)
-        yield from _in_one(body)
         yield from judge.with_hidden_loops(body)
-        yield from _with_inner_loops(body, judge)
+        yield from _entered_by_count(body, judge)
+        for other in chain(_in_one(body), _with_inner_loops(body, judge)):
+            yield other
+            yield from _entered_by_count(other, judge)
 
 
 def _with_ends_outside(body: Body, judge: Judge) -> Iterator[Body]:
@@ -39,20 +49,96 @@ def _with_ends_outside(body: Body, judge: Judge) -> Iterator[Body]:
                     yield _of(body, (*body.elements[:at], *put, *body.elements[at + 1 :]))
 
 
+def _with_calls_inside(body: Body, graph: CallGraph) -> Iterator[Body]:
+    """A body with calls in the loop beside them, among the lines of which they stand."""
+    yield from _with_calls_by_line(body, graph)
+    for at, loop in enumerate(body.elements):
+        if isinstance(loop, Body) and not loop.most:
+            places = [graph.place[first_call(each)] for each in loop.elements]
+            if loop.apart or sorted(places) != places:
+                ordered = _of(loop, [loop.elements[k] for k in np.argsort(places).tolist()])
+                ordered = replace(ordered, apart=frozenset())
+                elements = (*body.elements[:at], ordered, *body.elements[at + 1 :])
+                yield from _with_calls_by_line(_of(body, elements), graph)
+
+
+def _with_calls_by_line(body: Body, graph: CallGraph) -> Iterator[Body]:
+    """A body with calls in the loop beside them, among the lines of which they stand."""
+    for at, loop in enumerate(body.elements):
+        if not isinstance(loop, Body):
+            continue
+        for beside, is_behind in (
+            (body.elements[:at][::-1], False),
+            (body.elements[at + 1 :], True),
+        ):
+            inside = _with_calls_among(loop, beside, graph, is_behind=is_behind)
+            for moved, other in reversed([*enumerate(inside, 1)]):
+                before = at if is_behind else at - moved
+                behind = at + 1 + (moved if is_behind else 0)
+                elements = (*body.elements[:before], other, *body.elements[behind:])
+                yield replace(body, elements=elements, whole=None, inner=None)
+
+
+def _with_calls_among(
+    loop: Body, beside: Sequence[int | Body], graph: CallGraph, *, is_behind: bool
+) -> Iterator[Body]:
+    """A loop with more and more of the calls beside it, if they stand among its lines."""
+    last: int | None = None
+    for call in beside:
+        if isinstance(call, Body):
+            return
+        ahead = (graph.stands_before(call, first_call(each)) for each in loop.elements)
+        place = next((k for k, is_ahead in enumerate(ahead) if is_ahead), 0)
+        if not place and not (is_behind and graph.stands_before(call, first_call(loop))):
+            return
+        if last is not None:
+            place = max(place, last + 1) if is_behind else min(place, last)
+        elements = (*loop.elements[:place], call, *loop.elements[place:])
+        loop = replace(loop, elements=elements, whole=None, inner=None)
+        last = place
+        yield loop
+
+
 def _of(body: Body, elements: Sequence[int | Body]) -> Body:
     """A body of other elements."""
     return replace(body, elements=tuple(elements), whole=None, inner=None)
 
 
-def _in_order(body: Body, graph: CallGraph) -> Iterator[Body]:
-    """A body with its elements in the order of their lines, or beginning with the first."""
+def _in_order(body: Body, graph: CallGraph, judge: Judge) -> Iterator[Body]:
+    """A body with its elements in the order of their lines, some of them, or all."""
     places = [graph.place[first_call(each)] for each in body.elements]
-    ordered = [body.elements[k] for k in np.argsort(places).tolist()]
     first = places.index(min(places))
-    turned = [*body.elements[first:], *body.elements[:first]]
-    for elements in (ordered, turned):
+    orders = [np.argsort(places).tolist(), [*range(first, len(places)), *range(first)]]
+    back = [at for at in range(1, len(places)) if places[at] < places[at - 1]]
+    orders += [_with_later_behind(places, at) for at in back]
+    called = judge.order_of_calls(body)
+    if _goes_back_to_lines_before([first_call(body.elements[k]) for k in called], graph):
+        orders.append(called)
+    for order in orders:
+        elements = [body.elements[k] for k in order]
         if tuple(elements) != body.elements:
             yield _of(body, elements)
+            if body.apart:
+                yield replace(_of(body, elements), apart=frozenset())
+
+
+def _goes_back_to_lines_before(calls: Sequence[int], graph: CallGraph) -> bool:
+    """Whether calls are in the order of their lines, but where a line makes several."""
+    seen = {graph.paths[call] for call in calls[:1]}
+    for before, call in pairwise(calls):
+        if graph.goes_back_in(before, call) is not None and graph.paths[call] not in seen:
+            return False
+        seen.add(graph.paths[call])
+    return True
+
+
+def _with_later_behind(places: Sequence[int], at: int) -> list[int]:
+    """The order of elements with those that stand before one of an earlier line behind it."""
+    begin = at
+    while begin and places[begin - 1] > places[at]:
+        begin -= 1
+    end = max(k for k in range(at, len(places)) if places[k] < places[begin]) + 1
+    return [*range(begin), *range(at, end), *range(begin, at), *range(end, len(places))]
 
 
 def _in_one(body: Body) -> Iterator[Body]:
@@ -61,6 +147,12 @@ def _in_one(body: Body) -> Iterator[Body]:
         if isinstance(loop, Body):
             elements = (*body.elements[:at], *loop.elements, *body.elements[at + 1 :])
             yield replace(_of(body, elements), apart=body.apart | loop.apart)
+    loops = [each for each in body.elements if isinstance(each, Body)]
+    for most in (1, _MOST_ELEMENTS):
+        short = [loop for loop in loops if len(loop.elements) <= most]
+        if len(short) > 1:
+            parts = [each.elements if each in short else (each,) for each in body.elements]
+            yield _of(body, [each for part in parts for each in part])
 
 
 def _with_iterations_together(body: Body) -> Iterator[Body]:
@@ -69,10 +161,32 @@ def _with_iterations_together(body: Body) -> Iterator[Body]:
         yield replace(body, apart=body.apart - {pair}, whole=None)
     if len(body.apart) > 1:
         yield replace(body, apart=frozenset(), whole=None)
+    if body.cuts:
+        yield replace(body, cuts=(), whole=None)
 
 
 def _with_inner_loops(body: Body, judge: Judge) -> Iterator[Body]:
     """A body with some of its elements in one more loop."""
-    for begin, end in judge.stretches(body):
-        inner = Body(body.elements[begin:end])
-        yield _of(body, (*body.elements[:begin], inner, *body.elements[end:]))
+    loops = {at for at, each in enumerate(body.elements) if isinstance(each, Body)}
+    found = [
+        ends for ends in judge.stretches(body) if ends[1] - ends[0] > 1 or ends[0] not in loops
+    ]
+    for begin, end in found:
+        yield _of(body, _with_loop(body.elements, begin, end))
+    for one, other in combinations(sorted(found, reverse=True), 2):
+        if other[1] <= one[0]:
+            yield _of(body, _with_loop(_with_loop(body.elements, *one), *other))
+
+
+def _entered_by_count(body: Body, judge: Judge) -> Iterator[Body]:
+    """A body with a loop in it whose entries look like fewer, told by counting iterations."""
+    for at, loop in enumerate(body.elements):
+        if isinstance(loop, Body) and not loop.most:
+            for most, rise in judge.entries_by_count(loop, body):
+                inner = replace(loop, most=most, rise=rise, whole=None)
+                yield _of(body, (*body.elements[:at], inner, *body.elements[at + 1 :]))
+
+
+def _with_loop(elements: Sequence[int | Body], begin: int, end: int) -> list[int | Body]:
+    """Some elements, with a loop of those between two places in their place."""
+    return [*elements[:begin], Body(tuple(elements[begin:end])), *elements[end:]]

@@ -23,7 +23,7 @@ _WORK: Final = 10_000_000
 _LONGEST_FIRST: Final = 1000
 """Iterations of the first of entries that grow."""
 
-_MOST_RISE: Final = 4
+_MOST_RISE: Final = 8
 """By how many iterations an entry may have more than the one before."""
 
 
@@ -88,7 +88,7 @@ def sums(parts: Sequence[Sequence[int]]) -> Iterator[tuple[int, int, int]]:
     for rise in range(1, _MOST_RISE + 1):
         for first in range(1, min(*map(min, parts), _LONGEST_FIRST) + 1):
             counts = [_entries_in(part, first, rise) for part in parts]
-            if all(counts):
+            if all(counts) and max(counts) > 2:  # two are the sum of some in any case
                 yield first, rise, sum(counts)
 
 

@@ -16,6 +16,7 @@ from itertools import chain, pairwise
 from operator import or_
 from typing import Final, NamedTuple, Protocol
 
+from burstline.columns import Integers
 from burstline.structure.exact.callgraph import CallGraph, Edge
 from burstline.structure.program_order import Function
 
@@ -124,8 +125,9 @@ _MOST_LIKELY: Final = 4
 """The shortest readings of a loop in which entries are sought that nobody saw."""
 _MOST_PARTED, _MOST_PARTINGS = 16, 3
 """Elements of a loop whose iterations are parted, and how often."""
-_MOST_STEPS: Final = 6
-"""Steps to a shorter reading of a loop, once the shortest of all ways is known."""
+_MOST_STEPS, _LONGER = 8, 1
+"""Readings of a loop whose neighbours are tried, once the shortest of all ways is known, and by
+how much they may be longer than the shortest."""
 _SMALL_LOOP, _CLEAR = 16, 30
 """Calls of a loop up to which all ways are tried, even if a likely one explains everything, and
 those up to which some more are, outside other loops, if it takes many words to do so."""
@@ -186,6 +188,11 @@ class Judge(Protocol):
         Empty if that is no news, or nobody can tell it in reasonable time.
         """
 
+    def entries_by_count(
+        self, loop: Body, around: Body
+    ) -> Iterator[tuple[tuple[int, ...], int]]:
+        """The iterations that may tell entries, on each lane, and by how many they rise."""
+
     def with_iterations_apart(self, loop: Body) -> Iterator[Body]:
         """A loop with more iterations, where elements that follow each other are apart."""
 
@@ -197,6 +204,12 @@ class Judge(Protocol):
 
     def at_ends(self, loop: Body) -> tuple[int, int]:
         """How many elements only first iterations begin with, and only last ones end with."""
+
+    def order_of_calls(self, loop: Body) -> list[int]:
+        """The elements of a loop in the order in which they are executed most often."""
+
+    def on_all_lanes(self, cuts: Sequence[int]) -> Integers:
+        """The places of cuts in the sequence of the calls of all lanes."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -216,6 +229,7 @@ class Body:
     # elements, by the calls they begin with, the second of which is never in the iteration that
     # came to the first: it begins the next one
     apart: frozenset[tuple[int, int]] = frozenset()
+    cuts: tuple[int, ...] = ()  # places where else an iteration begins, told by the judge
 
     @property
     def leaves_open(self) -> bool:
@@ -244,6 +258,11 @@ def _rank_of(body: Body) -> tuple[tuple[int, ...], int]:
 def _plain_length(body: Body) -> int:
     """The length of a loop of so many elements, if nothing in it depends on anything."""
     return 2 + sum(_plain_length(e) if isinstance(e, Body) else 1 for e in body.elements)
+
+
+def _loops_in(body: Body) -> int:
+    """The loops in a body."""
+    return sum(1 + _loops_in(e) for e in body.elements if isinstance(e, Body))
 
 
 def find_nest(graph: CallGraph, judge: Judge, known: dict[_Key, Body]) -> Body:
@@ -377,20 +396,42 @@ class _Nester:
         if is_same and len(elements) > _MOST_PARTED:
             return body
         told = self._told(replace(body, elements=elements))
-        for _ in range(_MOST_STEPS if told.whole else 0):
-            beside = self._beside(told, ways, is_program=is_program)
-            shortest = min([told, *beside], key=_rank_of)
-            if shortest is told:
+        if told.whole is None:
+            return told
+        # the best first, and also those that are hardly longer: two steps may be shorter
+        most = told.whole.rank[0] + _LONGER
+        best, left, seen = told, [told], {told}
+        for _ in range(_MOST_STEPS):
+            near = [body for body in left if body.whole and body.whole.rank[0] <= most]
+            if not near:
                 break
-            told = shortest
-        return told
+            nearest = min(near, key=_rank_of)
+            beside = dict.fromkeys(self._beside(nearest, most, ways, is_program=is_program))
+            others = [body for body in beside if body not in seen]
+            seen |= set(others)
+            left = [body for body in near if body is not nearest] + others
+            best = min([best, *others], key=_rank_of)
+            most = min(most, _rank_of(best)[0][0] + _LONGER)
+        return best
 
-    def _beside(self, body: Body, ways: Ways, *, is_program: bool) -> Iterator[Body]:
-        """The readings that a step leads to, if anybody can tell what they cost."""
+    def _beside(self, body: Body, most: int, ways: Ways, *, is_program: bool) -> Iterator[Body]:
+        """The readings of some length at most that a step leads to."""
         steps = ways(body, self.graph, self.judge, is_program=is_program)
         if not is_program and len(body.elements) <= _MOST_PARTED:
             steps = chain(steps, self.judge.with_iterations_apart(body))
-        yield from (told for told in map(self._told, steps) if told.whole is not None)
+        for step in steps:
+            if _plain_length(step) <= most + 2 * is_program:
+                told = self._told(step)
+                # a loop is easier to read than the conditions that would take its place
+                fewer = _loops_in(body) - _loops_in(told)
+                if (
+                    told.whole
+                    and body.whole
+                    and (
+                        fewer <= 0 or told.whole.conditions <= body.whole.conditions + 2 * fewer
+                    )
+                ):
+                    yield told
 
     def _groups(self, region: Subgraph) -> list[list[int]]:
         """The nodes that are in one loop together."""
@@ -484,12 +525,15 @@ class _Nester:
         return self._shorter(body, replace(body, most=most)) if most else body
 
     def _with_whole_entries(self, body: Body) -> Iterator[Body]:
-        """A body with one of its loops entered where calls tell, which is longer by itself."""
-        for at, element in enumerate(body.elements):
-            if isinstance(element, Body) and element in self.whole_entries:
-                other = self.whole_entries[element]
-                elements = (*body.elements[:at], other, *body.elements[at + 1 :])
-                yield replace(body, elements=elements)
+        """A body with loops entered where calls tell, one or all: each is longer by itself."""
+        whole = {
+            at: self.whole_entries[element]
+            for at, element in enumerate(body.elements)
+            if isinstance(element, Body) and element in self.whole_entries
+        }
+        for some in [*([at] for at in whole), *([whole] if len(whole) > 1 else [])]:
+            own = (whole[at] if at in some else each for at, each in enumerate(body.elements))
+            yield replace(body, elements=tuple(own))
 
     def _told(self, body: Body, around: Body | None = None, *, is_other: bool = True) -> Body:
         """The body of a loop, with what it costs, if anybody knows."""

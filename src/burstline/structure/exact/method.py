@@ -6,8 +6,9 @@ Without lines of source, the order of calls shows which of one name are several 
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Iterator, Sequence
+from collections.abc import Collection, Iterator, Sequence
 from dataclasses import dataclass, replace
+from itertools import count
 from typing import Final
 
 import numpy as np
@@ -23,16 +24,12 @@ from burstline.structure.exact.loopnest import Body, Cost, find_nest, refined_ne
 from burstline.structure.exact.nodes import NodeBuilder
 from burstline.structure.exact.occurrences import Executions, Lanes, Nest, NestSteps, read
 from burstline.structure.exact.repeats import likely_sites
-from burstline.structure.exact.variants import variants, without_loops
 from burstline.structure.program.length import description_length
 from burstline.structure.program.nodes import Item
 from burstline.structure.program.rules import Around, Conditions, weight_of_rules
 from burstline.structure.program_order import Function
 from burstline.structure.source import Source
 from burstline.structure.stretches import Times
-
-_MOST_VARIANTS: Final = 24
-"""Programs hardly different from the shortest that are tried, each for one more reading."""
 
 _PLAIN: Final = 1.4
 """How much longer a program of plain loops may be than one that leaves something open."""
@@ -77,20 +74,11 @@ def _shortest_program(source: Source, reading: Reading) -> FoundProgram:
         builder = NodeBuilder(reading.executions, of_site, calls.ranks, reduced.run_ns)
         return builder.items(reading.program, Around())
 
-    items, rank = items_of(reading), None
+    items = items_of(reading)
     if (refined := reading.refined(calls)) is not reading:
-        written, rank = items_of(refined), rank_of(items)
-        if (less := rank_of(written)) < rank:
-            reading, items, rank = refined, written, less
-    others = reading.variants(calls)
-    for _ in range(_MOST_VARIANTS):
-        if (other := next(others, None)) is None:
-            break
-        written = items_of(other)
-        rank = rank or rank_of(items)
-        if (less := rank_of(written)) < rank:
-            reading, items, rank = other, written, less
-            others = reading.variants(calls)
+        written = items_of(refined)
+        if rank_of(written) < rank_of(items):
+            reading, items = refined, written
     steps = NestSteps(reading.nest, reading.sites.of_call, calls.lane_begin)
     times = source.times(steps.stretches())
     return FoundProgram(
@@ -163,7 +151,7 @@ class Reading:
         judge: ReadingCosts | None = None,
     ) -> Reading:
         """The calls of some lanes, read as those of a program."""
-        nest = Nest.of(program, graph.symbols, len(lanes.lane_begin) - 1)
+        nest = Nest.of(program, graph.symbols, len(lanes.lane_begin) - 1, judge)
         executions = read(nest, sites.of_call, lanes)
         executed = sum(kinds.bit_count() for kinds in graph.kinds_of_site)
         nodes = (executed + program.cost) / max(graph.kinds, 1)
@@ -187,7 +175,7 @@ class Reading:
         single = np.flatnonzero(trips.all(axis=1))[1:]  # the program is executed once
         if not len(single):
             return self
-        program = without_loops(self.program, set(single.tolist()))
+        program = _without_loops(self.program, set(single.tolist()))
         return self.read_as(program, self.sites, self.graph, lanes, self.judge)
 
     def refined(self, lanes: Lanes) -> Reading:
@@ -238,12 +226,6 @@ class Reading:
             self.sites, graph, lanes, self.judge or ReadingCosts.of(self.sites, lanes)
         )
 
-    def variants(self, lanes: Lanes) -> Iterator[Reading]:
-        """The calls read as other programs that are hardly different."""
-        for program in variants(self.program, self.nest, self.executions, self.graph):
-            other = self.read_as(program, self.sites, self.graph, lanes, self.judge)
-            yield other.without_single_iterations(lanes)
-
     def doubtful_functions(self) -> list[Function]:
         """Functions whose lines may be wrong, those most often against the calls first."""
         # Inlining gives calls the lines of others. Read by wrong lines, a loop shows conditions
@@ -267,3 +249,26 @@ class Reading:
         once = (executions.iterations == entries).all(axis=1)
         once[0] = False  # the program
         return np.isin(np.arange(len(nest.loop_parent)), around[when]) | trips | once
+
+
+def _without_loops(program: Body, chosen: Collection[int]) -> Body:
+    """The program with the elements of some loops in place of these, by their numbers."""
+    number = count(1)
+
+    def rebuilt(body: Body) -> Body:
+        elements: list[int | Body] = []
+        for element in body.elements:
+            if isinstance(element, int):
+                elements.append(element)
+                continue
+            is_chosen = next(number) in chosen
+            inner = rebuilt(element)
+            elements += map(_entered_by_calls, inner.elements) if is_chosen else [inner]
+        return replace(body, elements=tuple(elements))
+
+    return rebuilt(program)
+
+
+def _entered_by_calls(element: int | Body) -> int | Body:
+    """An element that is not entered anew by count: no iterations around it are left."""
+    return replace(element, most=(), rise=0) if isinstance(element, Body) else element

@@ -14,7 +14,7 @@ import numpy.typing as npt
 
 from burstline import _core
 from burstline.columns import UNKNOWN, Integers, begins_run, prefix_sums
-from burstline.structure.exact.loopnest import Body, first_call
+from burstline.structure.exact.loopnest import Body, Judge, first_call
 from burstline.structure.kinds import Sequences, alike_lanes, lanes_of
 from burstline.structure.program.iterations import Spans
 from burstline.structure.program.runs import Runs
@@ -39,14 +39,18 @@ class Nest(NamedTuple):
     # pairs of elements of one loop the second of which is never in the iteration that came to
     # the first, each as one number: first * (symbols + loops) + second, in order
     apart: Integers
+    # where else an iteration of a loop begins in the sequence of all lanes, place and loop as
+    # one number: place * loops + loop, in order
+    cuts: Integers
 
     @classmethod
-    def of(cls, program: Body, symbols: int, lanes: int) -> Nest:
+    def of(cls, program: Body, symbols: int, lanes: int, judge: Judge | None = None) -> Nest:
         """The places of the calls and loops of a program, each loop before those in it."""
         loop, position = np.zeros(symbols, np.int32), np.zeros(symbols, np.int32)
         parents, positions = [-1], [0]
         most: dict[int, Body] = {}
         apart: list[tuple[int, int]] = []
+        cut: dict[int, Integers] = {}
 
         def place(body: Body, number: int) -> None:
             named: dict[int, int] = {}
@@ -63,6 +67,8 @@ class Nest(NamedTuple):
                     loop[element], position[element] = number, index
             pairs = ((named.get(a), named.get(b)) for a, b in body.apart)
             apart.extend((a, b) for a, b in pairs if a is not None and b is not None)
+            if body.cuts and judge is not None:
+                cut[number] = judge.on_all_lanes(body.cuts)
 
         place(program, 0)
         counted = np.zeros((2, len(parents) if most else 0, lanes), np.int64)
@@ -72,7 +78,9 @@ class Nest(NamedTuple):
         told = counted if counted[1].any() else counted[:1]
         elements = symbols + len(parents)
         pairs = np.array(sorted(a * elements + b for a, b in apart), np.int64)
-        return cls(loop, position, *places, told.ravel(), pairs)
+        cuts = [where * len(parents) + number for number, where in cut.items()]
+        ordered = np.sort(np.concatenate([np.zeros(0, np.int64), *cuts]))
+        return cls(loop, position, *places, told.ravel(), pairs, ordered)
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -120,7 +128,15 @@ class _Alike(NamedTuple):
         first, of_lane = alike_lanes(sequence, lane_begin, beside)
         own = lanes_of(sequence, lane_begin, first)
         begin = prefix_sums(np.diff(lane_begin)[first])
-        nest = nest._replace(most=np.ascontiguousarray(most[:, first]).ravel())
+        loops = len(nest.loop_parent)
+        place, loop = np.divmod(nest.cuts, loops)
+        lane = np.searchsorted(lane_begin, place, side="right") - 1
+        is_first = first[of_lane[lane]] == lane
+        moved = place - lane_begin[lane] + begin[of_lane[lane]]
+        nest = nest._replace(
+            most=np.ascontiguousarray(most[:, first]).ravel(),
+            cuts=(moved * loops + loop)[is_first],
+        )
         return cls(nest, own, begin, of_lane)
 
     def iterations(self, loop: int) -> Spans:

@@ -1,0 +1,108 @@
+"""Where iterations of a loop begin that run on into the one before, as other entries tell.
+
+The calls of two iterations look like those of one where they come in the order of the body. An
+entry that ends between them tells them apart, and so does a longer one that does the same.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from itertools import pairwise
+from typing import Final
+
+import numpy as np
+import numpy.typing as npt
+
+from burstline.columns import Integers, Mask
+
+_MOST_WORK: Final = 2_000_000
+"""Elements that are looked at to find cuts."""
+
+Elements = tuple[int, ...]
+
+
+def cuts(
+    element: npt.NDArray[np.int32], begins: Mask, lane: Integers, new: Mask
+) -> Iterator[Mask]:
+    """Ways to cut the iterations of a loop, that begin where `new` says, into more.
+
+    By the elements that are executed, where entries begin, and the lanes that they are on.
+    """
+    bounds = [*np.flatnonzero(begins).tolist(), len(element)]
+    for base in (new | _ends_of_others(element, bounds), new):
+        ways = [base, *(base | each for each in _like_the_longest(element, bounds, lane, base))]
+        different = {way.tobytes(): way for way in ways}
+        yield from (way for way in different.values() if (way != new).any())
+
+
+def _ends_of_others(element: npt.NDArray[np.int32], bounds: Sequence[int]) -> Mask:
+    """Where another entry ends that begins as one does."""
+    found = np.zeros(len(element), np.bool_)
+    entries: dict[bytes, list[int]] = {}
+    for begin, end in pairwise(bounds):
+        entries.setdefault(element[begin:end].tobytes(), []).append(begin)
+    lengths = sorted(set(map(len, entries)))
+    if len(lengths) * element.nbytes <= _MOST_WORK:
+        for text, begins in entries.items():
+            for length in lengths[: lengths.index(len(text))]:
+                if text[:length] in entries:
+                    found[np.array(begins) + length // element.itemsize] = True
+    return found
+
+
+def _like_the_longest(
+    element: npt.NDArray[np.int32], bounds: Sequence[int], lane: Integers, new: Mask
+) -> Iterator[Mask]:
+    """Where iterations begin in entries that do as that of the most iterations does.
+
+    Twice: where the last iteration of an entry may begin in several places, in the first and in
+    the last of these.
+    """
+    if len(element) > _MOST_WORK:
+        return
+    begins = np.flatnonzero(new)
+    entries = np.split(begins, np.searchsorted(begins, bounds[1:-1]))
+    ends = [np.append(own, end).tolist() for own, end in zip(entries, bounds[1:], strict=True)]
+    model = ends[int(np.argmax([*map(len, ends)]))]
+    longest = [set(element[a:b].tolist()) for a, b in pairwise(model)]
+    known = set[int]().union(*longest)
+    parted: dict[tuple[int, Elements], list[list[int]]] = {}
+    found = np.zeros((2, len(element)), np.bool_)
+    on_lane = {each: set(element[lane == each].tolist()) for each in set(lane.tolist())}
+    for own in ends:
+        begin, end = own[0], own[-1]
+        on = int(lane[begin])
+        entry = tuple(element[begin:end].tolist())
+        if (on, entry) not in parted:
+            here = on_lane[on]
+            last = tuple(sorted(here & longest[-1]))
+            # what the longest entry does not know is executed in each iteration
+            alike = [tuple(sorted(here & each | here - known)) for each in longest]
+            parted[on, entry] = _parted(entry, own[-2] - begin, alike, last)
+        ways = parted[on, entry]
+        for way, row in zip((ways[0], ways[-1]), found, strict=True):
+            row[[begin + k for k in way]] = True
+    yield from found
+
+
+def _parted(
+    entry: Elements, last_seen: int, alike: Sequence[Elements], last: Elements
+) -> list[list[int]]:
+    """Where an entry is parted whose iterations are like some, but for the last of them.
+
+    By where the last iteration that is seen to begin does so: what is behind may be the last.
+    """
+    at, parted = 0, [0]
+    ways: list[tuple[int, list[int]]] = []
+    for iteration in alike:
+        if at >= last_seen:
+            rest = entry[at:]
+            ways.append((2 if rest in {last, alike[-1]} else int(rest == iteration), parted))
+        following = at + len(iteration)
+        if entry[at:following] != iteration or following >= len(entry):
+            break
+        if iteration:
+            at = following
+            parted = [*parted, at]
+    most = max((like for like, _ in ways), default=0)
+    return [way for like, way in ways if like == most] or [[]]
