@@ -262,6 +262,30 @@ class TestMpich(Runs):
     def site(self, on_mpich, site):  # noqa: ARG002 -- as above
         return site
 
+    @pytest.fixture
+    def session(self, site, name):
+        """A program without MPI_COMM_WORLD, which Open MPI has from version 5 on."""
+        return site.compile("mpicc", "-w", PROGRAMS / "signed_session.c", name=name)
+
+    def test_a_program_with_sessions_only_is_cut(self, run, session, tmp_path):
+        measured = run(BARRIERS, session)
+
+        assert (measured.code, measured.left) == (0, 0)
+        assert [rank.state for rank in measured.ranks] == [State.CUT] * 2
+        assert [rank.count for rank in measured.ranks] == [20, 20]
+        assert "ends" not in (tmp_path / "printed").read_text()
+
+    def test_a_program_with_sessions_only_is_counted_to_its_end(self, run, session, tmp_path):
+        measured = run(COUNT_ONLY, session)
+
+        assert [rank.state for rank in measured.ranks] == [State.FINALIZING] * 2
+        assert [rank.count for rank in measured.ranks] == [40, 40]
+        assert (tmp_path / "printed").read_text().count("ends") == 2
+
+    def test_a_session_that_ends_too_early_is_refused(self, run, session):
+        with pytest.raises(InconsistentTraceError, match=r"after 10 counted calls"):
+            run(BARRIERS, session, "early")
+
 
 def interrupt_when_running(name):
     """Send this process the signal of batch systems when a program has begun."""

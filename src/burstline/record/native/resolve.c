@@ -87,6 +87,7 @@ static void find_handles(void) {
     burst_known.nobody = HANDLE(MPI_Message, "ompi_message_no_proc");
     burst_known.no_window = HANDLE(MPI_Win, "ompi_mpi_win_null");
     burst_known.no_file = HANDLE(MPI_File, "ompi_mpi_file_null");
+    burst_known.no_info = HANDLE(MPI_Info, "ompi_mpi_info_null");
     burst_known.errors_return = HANDLE(MPI_Errhandler, "ompi_mpi_errors_return");
 }
 #else
@@ -94,7 +95,7 @@ static void find_handles(void) {
     burst_known = (struct burst_known){
         MPI_COMM_WORLD, MPI_COMM_SELF,    MPI_COMM_NULL,       MPI_REQUEST_NULL, MPI_GROUP_NULL,
         MPI_BYTE,       MPI_MESSAGE_NULL, MPI_MESSAGE_NO_PROC, MPI_WIN_NULL,     MPI_FILE_NULL,
-        MPI_ERRORS_RETURN};
+        MPI_INFO_NULL,  MPI_ERRORS_RETURN};
 }
 #endif
 

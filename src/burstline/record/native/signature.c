@@ -36,7 +36,9 @@ static struct {
     const uint64_t* boundary; /* count and hash of each */
 } plan;
 static uint64_t* words; /* of this rank's file; burst_signature has them while calls count */
-static MPI_Comm meeting;
+static MPI_Comm world, meeting; /* of all ranks */
+static MPI_Session source;      /* of these, of a program with sessions only */
+static int has_source;
 static struct window {
     struct window* next;
     MPI_Win handle;
@@ -124,7 +126,7 @@ static enum burst_signed_state state_of_world(void) {
 static enum burst_signed_state worst(enum burst_signed_state state, int size) {
     unsigned char own = (unsigned char)state, *all = calloc((size_t)size, 1);
     if (all == NULL) abort(); /* the others wait for an answer */
-    REAL(Allgather)(&own, 1, burst_known.byte, all, 1, burst_known.byte, burst_known.world);
+    REAL(Allgather)(&own, 1, burst_known.byte, all, 1, burst_known.byte, world);
     for (int i = 0; i < size; ++i)
         if (all[i] > own) own = all[i];
     free(all);
@@ -138,7 +140,7 @@ static void set_state(enum burst_signed_state state) {
 static void abandon(enum burst_signed_state state) {
     set_state(state);
     burst_signature.words = NULL;
-    REAL(Abort)(burst_known.world, 1);
+    REAL(Abort)(world, 1);
     _exit(1);
 }
 
@@ -243,6 +245,12 @@ static void silence(void) {
     alarm(DEADLINE_S);
 }
 
+static void leave_session(void) {
+    REAL(Comm_free)(&meeting);
+    REAL(Comm_free)(&world);
+    REAL(Session_finalize)(&source);
+}
+
 /* The launcher takes it for a success if MPI is finalized: Open MPI's ends with status 1 otherwise,
  * MPICH's with 9. Neither cares for what is pending but windows: requests of every kind, with
  * which MPI_Finalize may not be called, are left as they are. */
@@ -253,7 +261,10 @@ static __attribute__((noreturn)) void end(enum burst_signed_state state, int sta
     set_state(state);
     silence();
     free_windows();
-    REAL(Finalize)();
+    if (has_source)
+        leave_session();
+    else
+        REAL(Finalize)();
     _exit(status);
 }
 
@@ -262,22 +273,50 @@ static uint64_t next_boundary(void) {
     return number < plan.boundaries ? plan.boundary[BOUNDARY_WORDS * number] : NEVER;
 }
 
-void burst_signature_begin(void) {
+static void begin(enum burst_signed_state of_world) {
     int rank = 0, size = 1;
-    REAL(Comm_rank)(burst_known.world, &rank);
-    REAL(Comm_size)(burst_known.world, &size);
+    REAL(Comm_rank)(world, &rank);
+    REAL(Comm_size)(world, &size);
     enum burst_signed_state state = read_plan(rank, size);
     if (state == BURST_NO_PLAN) burst_say("BURSTLINE_PLAN names no plan of this version");
-    const enum burst_signed_state file = open_file(rank, size), world = state_of_world();
-    if (state == BURST_COUNTING) state = world != BURST_COUNTING ? world : file;
+    const enum burst_signed_state file = open_file(rank, size);
+    if (state == BURST_COUNTING) state = of_world != BURST_COUNTING ? of_world : file;
     state = worst(state, size);
+    REAL(Comm_dup)(world, &meeting);
     if (state != BURST_COUNTING) end(state, 1);
-    REAL(Comm_dup)(burst_known.world, &meeting);
     burst_signature.is_full = plan.flags & 1;
     burst_signature.next = next_boundary();
     words[BURST_SIGNED_INIT] = burst_now();
     burst_signature.words = words;
     if (burst_signature.next == 0) burst_signature_boundary();
+}
+
+void burst_signature_begin(void) {
+    world = burst_known.world;
+    begin(state_of_world());
+}
+
+void burst_signature_session(MPI_Session session) {
+    int begun = 0;
+    MPI_Group everybody = burst_known.no_group;
+    if (words != NULL || REAL(Initialized)(&begun) != MPI_SUCCESS || begun) return;
+    ++burst_depth;
+    if (REAL(Group_from_session_pset)(session, "mpi://WORLD", &everybody) == MPI_SUCCESS) {
+        burst_set_world(everybody);
+        has_source = REAL(Comm_create_from_group)(everybody, "burstline", burst_known.no_info,
+                                                  burst_known.errors_return, &world) == MPI_SUCCESS;
+    }
+    source = session;
+    if (has_source) begin(BURST_COUNTING);
+    --burst_depth;
+}
+
+void burst_signature_session_ending(MPI_Session session) {
+    if (!has_source || session != source) return;
+    burst_signature_finalizing();
+    REAL(Comm_free)(&meeting);
+    REAL(Comm_free)(&world);
+    has_source = 0;
 }
 
 /* The others may still compute: who waits sleeps most of the time, but goes on serving messages

@@ -42,6 +42,9 @@ enum burst_signed_state {
     (((uint64_t)(offset) & 0xffffffu) << 24 | ((uint64_t)(size) & 0xffffffu))
 
 void burst_signature_begin(void);            /* MPI_Init is left */
+/* The first session has begun, or that one is about to end, of a program with sessions only. */
+void burst_signature_session(MPI_Session session);
+void burst_signature_session_ending(MPI_Session session);
 void burst_signature_boundary(void);         /* the count is that of the next boundary */
 void burst_signature_finalizing(void);       /* MPI_Finalize is entered */
 void burst_signature_refuse(void);           /* processes are about to be spawned or joined */

@@ -20,6 +20,9 @@ typedef struct ompi_instance_t* MPI_Session;
 typedef int MPI_Session;
 #endif
 int MPI_Group_from_session_pset(MPI_Session session, const char* pset_name, MPI_Group* newgroup);
+int MPI_Comm_create_from_group(MPI_Group group, const char* stringtag, MPI_Info info,
+                               MPI_Errhandler errhandler, MPI_Comm* newcomm);
+int MPI_Session_finalize(MPI_Session* session);
 #endif
 #if MPI_VERSION < 4 || (MPI_VERSION == 4 && MPI_SUBVERSION < 1)
 #define BURST_DECLARES_MPI_4_1 1
@@ -39,6 +42,7 @@ struct burst_known {
     MPI_Message no_message, nobody;
     MPI_Win no_window;
     MPI_File no_file;
+    MPI_Info no_info;
     MPI_Errhandler errors_return;
 };
 extern struct burst_known burst_known;

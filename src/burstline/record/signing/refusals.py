@@ -21,7 +21,7 @@ def require_all(
         raise NotEnoughDataError(
             f"the program ended with code {ended.exit_code()} before any rank had passed "
             "MPI_Init under the recorder: it does not call MPI, has MPI linked into itself, "
-            "uses sessions, or runs without the recorder"
+            "or runs without the recorder"
             if patience_s is None
             else f"no rank came to MPI_Init in {patience_s:g} s"
         )
