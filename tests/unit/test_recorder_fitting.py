@@ -43,3 +43,21 @@ def test_a_recorder_stays_as_it_is_where_nothing_lacks_or_no_library_is_mpi(buil
     assert fitted(recorder, [recorder]) == recorder
     assert fitted(recorder, [built("libother.so", ["MPI_Wait"])]) == recorder
     assert fitted(recorder, []) == recorder
+
+
+@pytest.mark.parametrize(
+    "damage",
+    [
+        lambda content: content[:50],
+        lambda content: content[: len(content) // 2],
+        lambda content: content[:4] + b"\x01" + content[5:],
+        lambda content: content[:40] + b"\xff" * 8 + content[48:],
+    ],
+    ids=["head only", "half", "of 32 bits", "sections nowhere"],
+)
+def test_a_damaged_library_leaves_the_recorder_as_it_is(built, damage):
+    recorder = built("recorder.so", RECORDER)
+    library = built("libmpi.so", ["MPI_Init"])
+    library.write_bytes(damage(library.read_bytes()))
+
+    assert fitted(recorder, [library]) == recorder

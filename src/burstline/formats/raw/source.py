@@ -201,7 +201,7 @@ class RawSource:
     ) -> tuple[Batch, ...]:
         """What some processes recorded, or a slice of one, numbered for itself.
 
-        Who did not resolve the names of the run is told them.
+        A worker's source does not resolve names of places: `named` has those of the part.
         """
         basis = self._basis if named is None else named.known_to(self._basis)
         if isinstance(part, Sliced):
@@ -310,7 +310,7 @@ class Named(NamedTuple):
 
 
 def _unnamed(folder: Path, memory: int, numbers: tuple[tuple[int, str], ...]) -> RawSource:
-    """The files of a run, whose places nobody has named."""
+    """The files of a run, for a worker that is told the names of places with each part."""
     return RawSource(folder, raw=True, operations=dict(numbers), memory=memory)
 
 

@@ -18,6 +18,7 @@ from typing import Final
 
 from burstline.record.building.cache import cache, locked, require_preloadable
 
+_OF_64_BITS: Final = b"\x7fELF\x02\x01"
 _SECTION: Final = struct.Struct("<IIQQQQIIQQ")
 _DYNAMIC_SYMBOLS: Final = 11
 _SYMBOL: Final = struct.Struct("<IBBHQQ")
@@ -27,7 +28,7 @@ _DEFINITION: Final = slice(6, 16)
 
 def fitted(recorder: Path, libraries: Sequence[Path]) -> Path:
     """The recorder for a program with these libraries; as it is if none of them is MPI."""
-    there = {name for path in libraries for name, _ in _defined(path.read_bytes())}
+    there = {name for path in libraries for name in _names_in(path)}
     if b"MPI_Init" not in there:
         return recorder
     content = bytearray(recorder.read_bytes())
@@ -48,6 +49,17 @@ def fitted(recorder: Path, libraries: Sequence[Path]) -> Path:
             part.write_bytes(content)
             part.replace(target)
     return target
+
+
+def _names_in(library: Path) -> set[bytes]:
+    """What a library defines; nothing if it is damaged, or of another kind of machine."""
+    content = library.read_bytes()
+    if not content.startswith(_OF_64_BITS):
+        return set()
+    try:
+        return {name for name, _ in _defined(content)}
+    except (struct.error, ValueError, IndexError, OverflowError):
+        return set()
 
 
 def _both_names(name: bytes) -> tuple[bytes, bytes]:

@@ -455,7 +455,7 @@ void burst_close_pool(void) {
     end(guard);
 }
 
-/* Windows that threads have stay mapped, and nobody finds what is in them. */
+/* Threads keep their windows mapped; what they write there is lost with the files. */
 void burst_remove_files(void) {
     const struct guard guard = begin();
     closed = 1;

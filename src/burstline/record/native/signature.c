@@ -37,7 +37,8 @@ static struct {
 } plan;
 static uint64_t* words; /* of this rank's file; burst_signature has them while calls count */
 static MPI_Comm world, meeting; /* of all ranks */
-static MPI_Session source;      /* of these, of a program with sessions only */
+static MPI_Session source; /* of a program with sessions only, and its group of all */
+static MPI_Group everybody;
 static int has_source;
 static struct window {
     struct window* next;
@@ -245,10 +246,13 @@ static void silence(void) {
     alarm(DEADLINE_S);
 }
 
+/* Gives back what was made of the session: nothing of it may outlive it. */
 static void leave_session(void) {
+    has_source = 0;
     REAL(Comm_free)(&meeting);
     REAL(Comm_free)(&world);
-    REAL(Session_finalize)(&source);
+    burst_set_world(burst_known.no_group);
+    REAL(Group_free)(&everybody);
 }
 
 /* The launcher takes it for a success if MPI is finalized: Open MPI's ends with status 1 otherwise,
@@ -261,10 +265,12 @@ static __attribute__((noreturn)) void end(enum burst_signed_state state, int sta
     set_state(state);
     silence();
     free_windows();
-    if (has_source)
+    if (has_source) {
         leave_session();
-    else
+        REAL(Session_finalize)(&source);
+    } else {
         REAL(Finalize)();
+    }
     _exit(status);
 }
 
@@ -298,9 +304,9 @@ void burst_signature_begin(void) {
 
 void burst_signature_session(MPI_Session session) {
     int begun = 0;
-    MPI_Group everybody = burst_known.no_group;
     if (words != NULL || REAL(Initialized)(&begun) != MPI_SUCCESS || begun) return;
     ++burst_depth;
+    everybody = burst_known.no_group;
     if (REAL(Group_from_session_pset)(session, "mpi://WORLD", &everybody) == MPI_SUCCESS) {
         burst_set_world(everybody);
         has_source = REAL(Comm_create_from_group)(everybody, "burstline", burst_known.no_info,
@@ -314,9 +320,7 @@ void burst_signature_session(MPI_Session session) {
 void burst_signature_session_ending(MPI_Session session) {
     if (!has_source || session != source) return;
     burst_signature_finalizing();
-    REAL(Comm_free)(&meeting);
-    REAL(Comm_free)(&world);
-    has_source = 0;
+    leave_session();
 }
 
 /* The others may still compute: who waits sleeps most of the time, but goes on serving messages

@@ -112,7 +112,7 @@ def _in_order(body: Body, graph: CallGraph, judge: Judge) -> Iterator[Body]:
     back = [at for at in range(1, len(places)) if places[at] < places[at - 1]]
     orders += [_with_later_behind(places, at) for at in back]
     called = judge.order_of_calls(body)
-    if _goes_back_to_lines_before([first_call(body.elements[k]) for k in called], graph):
+    if _follow_their_lines([first_call(body.elements[k]) for k in called], graph):
         orders.append(called)
     for order in orders:
         elements = [body.elements[k] for k in order]
@@ -122,7 +122,7 @@ def _in_order(body: Body, graph: CallGraph, judge: Judge) -> Iterator[Body]:
                 yield replace(_of(body, elements), apart=frozenset())
 
 
-def _goes_back_to_lines_before(calls: Sequence[int], graph: CallGraph) -> bool:
+def _follow_their_lines(calls: Sequence[int], graph: CallGraph) -> bool:
     """Whether calls are in the order of their lines, but where a line makes several."""
     seen = {graph.paths[call] for call in calls[:1]}
     for before, call in pairwise(calls):
