@@ -338,6 +338,16 @@ class ReadingCosts:
         ]
         return [*inside[0], True].index(True), [*inside[1][::-1], True].index(True)
 
+    def conditions(self, loop: Body) -> list[tuple[int, int]]:
+        """Neighbouring elements executed in the same iterations of a loop, but not in all."""
+        iterations = self._iterations(loop)
+        if iterations is None:
+            return []
+        depends = _leaves_out(iterations)
+        same = np.all(iterations.executed[1:] == iterations.executed[:-1], axis=1)
+        bounds = [0, *(np.flatnonzero(~same) + 1).tolist(), len(depends)]
+        return [(begin, end) for begin, end in pairwise(bounds) if depends[begin]]
+
     def order_of_calls(self, loop: Body) -> list[int]:
         """The elements of a loop in the order in which they are executed most often."""
         run = self._run(loop)

@@ -241,8 +241,10 @@ def trips_cost(trips: Integers, lane: Integers, place: Integers | None = None) -
     if run and np.array_equal((trips - trips[0]) * run, (place - place[0]) * rise):
         return Cost(0, 2)
     different = {part.tobytes(): part for part in parts}.values()
-    told = len(different) == 1 and len(parts[0]) <= _FEW  # one by one
-    return Cost(int(not told), 2 + 2 * max(map(period_length, different)))
+    stretches = max(map(period_length, different))
+    # one by one, or as one that repeats itself
+    told = len(different) == 1 and (len(parts[0]) <= _FEW or stretches == 1)
+    return Cost(int(not told), 2 + 2 * stretches)
 
 
 class _Run(NamedTuple):

@@ -26,6 +26,7 @@ def edits(body: Body, graph: CallGraph, judge: Judge, *, is_program: bool) -> It
     """The body of a loop, or of the program, with one change each."""
     yield from _with_ends_outside(body, judge)
     yield from _with_calls_inside(body, graph)
+    yield from _with_conditions_inside(body, judge)
     if not is_program and len(body.elements) <= _MOST_ELEMENTS:
         yield from _in_order(body, graph, judge)
         yield from _with_iterations_together(body)
@@ -97,6 +98,18 @@ def _with_calls_among(
         loop = replace(loop, elements=elements, whole=None, inner=None)
         last = place
         yield loop
+
+
+def _with_conditions_inside(body: Body, judge: Judge) -> Iterator[Body]:
+    """A body with the calls of a condition beside a loop in that, at its beginning or end."""
+    for begin, end in judge.conditions(body):
+        some = body.elements[begin:end]
+        if end < len(body.elements) and isinstance(loop := body.elements[end], Body):
+            inner = _of(loop, [*some, *loop.elements])
+            yield _of(body, (*body.elements[:begin], inner, *body.elements[end + 1 :]))
+        if begin and isinstance(loop := body.elements[begin - 1], Body):
+            inner = _of(loop, [*loop.elements, *some])
+            yield _of(body, (*body.elements[: begin - 1], inner, *body.elements[end:]))
 
 
 def _of(body: Body, elements: Sequence[int | Body]) -> Body:
@@ -183,7 +196,7 @@ def _entered_by_count(body: Body, judge: Judge) -> Iterator[Body]:
     for at, loop in enumerate(body.elements):
         if isinstance(loop, Body) and not loop.most:
             for most, rise in judge.entries_by_count(loop, body):
-                inner = replace(loop, most=most, rise=rise, whole=None)
+                inner = replace(_of(loop, loop.elements), most=most, rise=rise)
                 yield _of(body, (*body.elements[:at], inner, *body.elements[at + 1 :]))
 
 

@@ -153,10 +153,11 @@ class Cost(NamedTuple):
     lists: int = 0  # what rules that are long lists would cost as trip counts
 
     @property
-    def rank(self) -> tuple[int, int, int, int]:
+    def rank(self) -> tuple[int, int, int, int, int]:
         """What is less for the better reading."""
         told = self.length + self.lists
-        return told + 2 * self.unexplained, told, self.disorder, self.conditions
+        left_open = told + 2 * self.unexplained
+        return left_open, told, self.disorder, self.conditions, self.letters
 
     @property
     def words(self) -> tuple[int, int, int, int]:
@@ -204,6 +205,9 @@ class Judge(Protocol):
 
     def at_ends(self, loop: Body) -> tuple[int, int]:
         """How many elements only first iterations begin with, and only last ones end with."""
+
+    def conditions(self, loop: Body) -> list[tuple[int, int]]:
+        """Neighbouring elements executed in the same iterations of a loop, but not in all."""
 
     def order_of_calls(self, loop: Body) -> list[int]:
         """The elements of a loop in the order in which they are executed most often."""
@@ -253,6 +257,11 @@ class Body:
 def _rank_of(body: Body) -> tuple[tuple[int, ...], int]:
     """What is less for the better of two bodies that somebody can tell the cost of."""
     return () if body.whole is None else body.whole.rank, body.cost
+
+
+def _looks(body: Body) -> Body:
+    """What is equal for readings that part their iterations in other words, but alike."""
+    return replace(body, apart=frozenset(), cuts=())
 
 
 def _plain_length(body: Body) -> int:
@@ -399,16 +408,18 @@ class _Nester:
         if told.whole is None:
             return told
         # the best first, and also those that are hardly longer: two steps may be shorter
-        most = told.whole.rank[0] + _LONGER
-        best, left, seen = told, [told], {told}
+        left = [told, *(each for each in self._counted_anew(body, ways) if each.whole)]
+        best, seen = min(left, key=_rank_of), set(map(_looks, left))
+        most = _rank_of(best)[0][0] + _LONGER
         for _ in range(_MOST_STEPS):
             near = [body for body in left if body.whole and body.whole.rank[0] <= most]
             if not near:
                 break
             nearest = min(near, key=_rank_of)
-            beside = dict.fromkeys(self._beside(nearest, most, ways, is_program=is_program))
-            others = [body for body in beside if body not in seen]
-            seen |= set(others)
+            beside = self._beside(nearest, most, ways, is_program=is_program)
+            new = {_looks(body): body for body in beside}
+            others = [body for looks, body in new.items() if looks not in seen]
+            seen |= new.keys()
             left = [body for body in near if body is not nearest] + others
             best = min([best, *others], key=_rank_of)
             most = min(most, _rank_of(best)[0][0] + _LONGER)
@@ -432,6 +443,17 @@ class _Nester:
                     )
                 ):
                     yield told
+
+    def _counted_anew(self, body: Body, ways: Ways) -> Iterator[Body]:
+        """A body with a loop that is entered by count in the reading that is best without."""
+        for at, loop in enumerate(body.elements):
+            if isinstance(loop, Body) and loop.most:
+                plain = replace(loop, most=(), rise=0, whole=None, inner=None)
+                whole = self.refined(self._told(plain), ways)
+                for most, rise in ((), 0), *self.judge.entries_by_count(whole, body):
+                    inner = replace(whole, most=most, rise=rise, whole=None, inner=None)
+                    elements = (*body.elements[:at], inner, *body.elements[at + 1 :])
+                    yield self._told(replace(body, elements=elements, whole=None, inner=None))
 
     def _groups(self, region: Subgraph) -> list[list[int]]:
         """The nodes that are in one loop together."""
