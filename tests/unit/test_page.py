@@ -13,11 +13,11 @@ from hypothesis import strategies as st
 
 from burstline.errors import UNSEEN
 from burstline.show.page import charts
-from burstline.show.page.code_rows import Row
 from burstline.show.page.html import Html, facts, link, table, tag, text
 from burstline.show.page.kinds import LOOKS
 from burstline.show.page.matrices import matrix
 from burstline.show.page.sections import code
+from burstline.show.page.sections.code import Row
 from burstline.structure import detect
 from burstline.values import COUNT, SHARE, TEXT, TIME, Column, Table, Value
 from loop_programs import Do

@@ -10,7 +10,7 @@ import pytest
 from burstline.errors import FormatError, NotEnoughDataError, ParameterError
 from burstline.record import Plan, RankPlan, State
 from burstline.record.launching.session import Ended
-from burstline.record.signing.refusals import require_all
+from burstline.record.signing.run import require_all
 from burstline.record.signing.stamps import read_stamps
 from repository.source import PACKAGE
 

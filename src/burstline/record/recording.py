@@ -34,7 +34,9 @@ from burstline.record.launching.checks import (
     finds_mpi_itself,
     launcher_abi,
     libraries_of_mpi4py,
+    llvm_runtime,
     read_filter,
+    with_gnu_runtime,
     with_paths,
 )
 from burstline.record.launching.command_line import (
@@ -43,7 +45,6 @@ from burstline.record.launching.command_line import (
     program_name,
     with_environment,
 )
-from burstline.record.launching.openmp import llvm_runtime, with_gnu_runtime
 from burstline.record.launching.session import (
     Ended,
     Survey,

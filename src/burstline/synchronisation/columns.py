@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import Any, Final
+from typing import Any, Final, NamedTuple
 
 import numpy as np
 import numpy.typing as npt
@@ -19,6 +19,7 @@ from burstline.columns import (
     AnyIntegers,
     Integers,
     Mask,
+    Ordinals,
     coded,
     take,
     to_numpy,
@@ -32,7 +33,6 @@ from burstline.model import (
     init_finalize,
 )
 from burstline.synchronisation.intervals import Intervals, Recorded, narrow
-from burstline.synchronisation.links import Links
 from burstline.synchronisation.teams import (
     Barriers,
     Locks,
@@ -295,3 +295,56 @@ def _collectives_of(
         Recorded(trace.table("collective_members"), chosen),
         narrow(call),
     )
+
+
+class _MessageCalls(NamedTuple):
+    """Rows of `calls` by message, -1 for a call that is not known."""
+
+    send: AnyIntegers  # the call that started the send
+    done: AnyIntegers  # the one that completed it
+    post: AnyIntegers  # the one that posted the receive
+    receive: AnyIntegers  # the one that completed it
+
+
+class _MemberCalls(NamedTuple):
+    """Rows of `calls` by member of a collective, -1 for a call that is not known."""
+
+    start: Integers
+    done: Integers  # the call that completed it, of a non-blocking one; else the same
+
+
+class Links:
+    """The calls of a trace by location and ordinal, and who names them."""
+
+    def __init__(self, trace: Trace) -> None:
+        self._trace = trace
+        self._rows = Ordinals(*trace.arrays("calls", "location", "call"))
+
+    def rows(self, location: AnyIntegers, call: AnyIntegers) -> Integers:
+        """The rows of some calls, -1 where there is none."""
+        return self._rows.rows(location, call)
+
+    def messages(self) -> _MessageCalls:
+        """The calls of both sides of each message."""
+        sender, receiver, send, done, post, receive = self._trace.arrays(
+            "messages", "sender_location", "receiver_location",
+            "send_call", "send_done_call", "post_call", "receive_call",
+        )  # fmt: skip
+        sides = (sender, send), (sender, done), (receiver, post), (receiver, receive)
+        return _MessageCalls(*(narrow(self.rows(*side)) for side in sides))
+
+    def members(self) -> _MemberCalls:
+        """The calls of each member of a collective."""
+        location, started, done = self._trace.arrays(
+            "collective_members", "location", "call", "done_call"
+        )
+        start = self.rows(location, started)
+        if not (done >= 0).any():
+            return _MemberCalls(start, start)
+        return _MemberCalls(start, self.rows(location, np.where(done >= 0, done, started)))
+
+    def certain(self) -> tuple[Mask, Mask]:
+        """Which collectives have all members, and which are on ambiguous communicators."""
+        communicator, complete = self._trace.arrays("collectives", "communicator", "complete")
+        ambiguous = self._trace.arrays("communicators", "ambiguous")[0].astype(bool)
+        return complete.astype(bool), np.append(ambiguous, False)[communicator]

@@ -3,19 +3,18 @@
 from __future__ import annotations
 
 from dataclasses import replace
-from typing import Final
+from typing import Final, NamedTuple
 
 import numpy as np
 import pyarrow as pa
 
-from burstline.columns import UNKNOWN, AnyIntegers, Integers, take, to_numpy
+from burstline.columns import UNKNOWN, AnyIntegers, Integers, begins_run, take, to_numpy
 from burstline.errors import ParameterError
-from burstline.model import Trace
+from burstline.model import Trace, last_until
 from burstline.synchronisation import Graph, Sync, graph_of
 from burstline.timeline.kinds import KIND_OF_WAIT, Kind, kinds_of_calls, kinds_of_nodes
 from burstline.timeline.result import Timeline
 from burstline.timeline.sums import piece_at
-from burstline.timeline.tiling import Spans, painted, sorted_spans, tiles
 from burstline.waits import (
     Nodes,
     Waits,
@@ -92,10 +91,10 @@ def timeline_of(graph: Graph, waits: Waits) -> Timeline:
     nodes = Nodes(tree.nodes)
     first, last = _observed(trace)
     location, node, start, length = time_line(sync, len(nodes))
-    line, order = sorted_spans(location, start, start + length)
+    line, order = _sorted_spans(location, start, start + length)
     first = min(first, int(line.start_ns.min(initial=first)))
     last = max(last, int(line.end_ns.max(initial=last)))
-    pieces, row = tiles(line, first, last, sync.locations)
+    pieces, row = _tiles(line, first, last, sync.locations)
     path = take(node[order].astype(np.int64), row)
     kind = np.where(row >= 0, take(kinds_of_nodes(nodes), path, 0), Kind.COMPUTING)
     told = _told(sync, line)
@@ -108,7 +107,7 @@ def timeline_of(graph: Graph, waits: Waits) -> Timeline:
         (_outside(sync, baseline), Kind.ENDS),
         (_unwatched(trace), Kind.NOT_RECORDED),
     ):
-        pieces, row, hit = painted(pieces, over)
+        pieces, row, hit = _painted(pieces, over)
         path, call = path[row], call[row]
         kind = np.where(hit >= 0, value, kind[row])
     pieces, path, kind, call, wait = _with_waits(waits, pieces, path, kind, call)
@@ -183,7 +182,7 @@ def _outside(sync: Sync, baseline: tuple[int, int]) -> Spans:
             location.append(places)
             start.append(np.full(len(places), begin))
             end.append(np.full(len(places), until))
-    spans, _ = sorted_spans(*(np.concatenate(each) for each in (location, start, end)))
+    spans, _ = _sorted_spans(*(np.concatenate(each) for each in (location, start, end)))
     return spans
 
 
@@ -202,8 +201,8 @@ def _in_calls(
 ) -> tuple[Spans, Integers, _Kinds, Integers]:
     """The same with the call of MPI that each piece is in, -1 for none, and its kind."""
     calls = sync.calls
-    over, order = sorted_spans(calls.location, calls.enter_ns, calls.leave_ns)
-    pieces, row, hit = painted(pieces, over)
+    over, order = _sorted_spans(calls.location, calls.enter_ns, calls.leave_ns)
+    pieces, row, hit = _painted(pieces, over)
     path, kind = path[row], kind[row]
     in_mpi = np.array([category.startswith("mpi") for category in nodes.category] or [False])
     hit = np.where(take(in_mpi, path, missing=False), hit, UNKNOWN)
@@ -221,7 +220,7 @@ def _management(sync: Sync) -> Spans:
     region = teams.region
     location = regions.location[region]
     enter, leave = regions.enter_ns[region], regions.leave_ns[region]
-    spans, _ = sorted_spans(
+    spans, _ = _sorted_spans(
         np.concatenate([location, location]),
         np.concatenate([enter - teams.fork_ns, leave]),
         np.concatenate([enter, leave + teams.join_ns]),
@@ -234,7 +233,7 @@ def _unwatched(trace: Trace) -> Spans:
     born, died = trace.arrays("locations", "born_ns", "died_ns")
     first, last = _observed(trace)
     where = np.arange(len(born))
-    spans, _ = sorted_spans(
+    spans, _ = _sorted_spans(
         np.concatenate([location, where, where]),
         np.concatenate([start, np.full(len(born), first), died]),
         np.concatenate([end, born, np.full(len(born), last)]),
@@ -250,8 +249,8 @@ def _with_waits(
     location, start, wait = (
         to_numpy(table[name]).astype(np.int64) for name in ("location", "start_ns", "wait_ns")
     )
-    over, order = sorted_spans(location, start, start + wait)
-    pieces, row, hit = painted(pieces, over)
+    over, order = _sorted_spans(location, start, start + wait)
+    pieces, row, hit = _painted(pieces, over)
     path, kind, call = path[row], kind[row], call[row]
     hit = np.where(kind == Kind.NOT_RECORDED, UNKNOWN, hit)
     of_wait = take(order, hit)
@@ -259,3 +258,60 @@ def _with_waits(
         [KIND_OF_WAIT[name] for name in table["metric"].to_pylist()] or [Kind.COMPUTING]
     )
     return pieces, path, np.where(hit >= 0, take(own, of_wait, 0), kind), call, of_wait
+
+
+class Spans(NamedTuple):
+    """Intervals of locations, sorted by location and start."""
+
+    location: Integers
+    start_ns: Integers
+    end_ns: Integers
+
+
+def _tiles(spans: Spans, first_ns: int, last_ns: int, locations: int) -> tuple[Spans, Integers]:
+    """The time of all locations in pieces, and the span that each lies in, -1 for none.
+
+    Of spans that overlap, the one that begins last holds until its end.
+    """
+    where = np.arange(locations)
+    edge = np.full(locations, first_ns), np.full(locations, last_ns)
+    location = np.concatenate([where, where, spans.location, spans.location])
+    time_ns = np.concatenate([*edge, spans.start_ns, spans.end_ns]).clip(first_ns, last_ns)
+    order = np.lexsort((time_ns, location))
+    location, time_ns = location[order], time_ns[order]
+    chosen = begins_run(location, time_ns)
+    location, time_ns = location[chosen], time_ns[chosen]
+    inside = np.flatnonzero(location[:-1] == location[1:])
+    pieces = Spans(location[inside], time_ns[inside], time_ns[inside + 1])
+    return pieces, _rows_around(spans, pieces)
+
+
+def _painted(pieces: Spans, over: Spans) -> tuple[Spans, Integers, Integers]:
+    """The same time in smaller pieces: the piece and the interval over it, or -1, of each."""
+    location = np.concatenate([pieces.location, over.location, over.location])
+    time_ns = np.concatenate([pieces.start_ns, over.start_ns, over.end_ns])
+    order = np.lexsort((time_ns, location))
+    location, time_ns = location[order], time_ns[order]
+    chosen = begins_run(location, time_ns)
+    location, time_ns = location[chosen], time_ns[chosen]
+    row = last_until((pieces.location, pieces.start_ns), (location, time_ns))
+    within = (row >= 0) & (time_ns < take(pieces.end_ns, row))
+    location, time_ns, row = location[within], time_ns[within], row[within]
+    same = np.append(row[1:] == row[:-1], False)[: len(row)]
+    until = np.where(same, np.append(time_ns[1:], 0)[: len(row)], pieces.end_ns[row])
+    finer = Spans(location, time_ns, until)
+    return finer, row, _rows_around(over, finer)
+
+
+def _sorted_spans(
+    location: AnyIntegers, start: Integers, end: Integers
+) -> tuple[Spans, Integers]:
+    """Spans in order, those of no length left out, and which of the given each is."""
+    some = np.flatnonzero(start < end)
+    order = some[np.lexsort((start[some], location[some]))]
+    return Spans(location[order].astype(np.int64), start[order], end[order]), order
+
+
+def _rows_around(spans: Spans, pieces: Spans) -> Integers:
+    row = last_until((spans.location, spans.start_ns), (pieces.location, pieces.start_ns))
+    return np.where(pieces.start_ns < take(spans.end_ns, row), row, UNKNOWN)

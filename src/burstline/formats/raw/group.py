@@ -24,6 +24,7 @@ from burstline.columns import (
     Integers,
     concatenated,
     from_numpy,
+    lookup,
     shifted,
     to_numpy,
     with_column,
@@ -32,7 +33,6 @@ from burstline.formats import intake
 from burstline.formats.raw.events.calls import CallBuilder, Operations
 from burstline.formats.raw.events.counters import Backwards, CounterReadings, Counters
 from burstline.formats.raw.events.regions import RecordedRegions
-from burstline.formats.raw.events.samples import RecordedSamples
 from burstline.formats.raw.events.timeline import Life, Timeline, timeline
 from burstline.formats.raw.events.user_events import UserEvents
 from burstline.formats.raw.files.layout import LATEST, Kind
@@ -154,7 +154,7 @@ class Gatherer:
         self.calls = CallBuilder(basis.numbers, self.defects, operations)
         self.readings = CounterReadings(basis.counters, self.defects)
         self.regions, self._gaps = RecordedRegions(self.defects), Gaps(self.defects)
-        self._samples = RecordedSamples()
+        self._samples = _RecordedSamples()
         self.events = [_NO_EVENTS]
         self.lives: list[Life] = []
 
@@ -336,3 +336,32 @@ class Numbering:
         rows = zip(*columns, strict=True)
         places = [self._regions.setdefault(words, len(self._regions)) for words in rows]
         return pa.array(places, pa.int32())
+
+
+class _RecordedSamples:
+    """The samples of all locations."""
+
+    def __init__(self) -> None:
+        self._samples: list[Columns] = []
+
+    def add(self, line: Timeline, stacks: Mapping[int, int], correction: Correction) -> None:
+        """Take in the samples of a location; `stacks`: the row of each in `call_paths`.
+
+        They stand before the record that follows them, which may itself have been begun.
+        """
+        rows = line.of(Kind.SAMPLE)
+        records = line.records[rows]
+        self._samples.append(
+            {
+                "location": np.full(len(rows), line.location),
+                "time_ns": line.when(records["time"], correction),
+                "periods": np.clip(records["b"], 1, LATEST).astype(np.int64),
+                "call_path": lookup(records["a"], stacks),
+            }
+        )
+
+    def table(self) -> pa.Table:
+        """The table `samples`."""
+        samples = concatenated(arrow_schema("samples").names, self._samples)
+        order = np.lexsort((samples["time_ns"], samples["location"]))
+        return arrow_table("samples", {name: each[order] for name, each in samples.items()})

@@ -2,13 +2,29 @@
 
 from __future__ import annotations
 
-from typing import Final
+from collections.abc import Iterator
+from typing import Final, NamedTuple
 
-from burstline.show.page.flames import flame_graph
-from burstline.show.page.html import join, share_text, table, tag
+import numpy as np
+
+from burstline.columns import Integers
+from burstline.quantities import format_ns
+from burstline.show.page.alone import PictureView, pictures_of
+from burstline.show.page.html import Html, heading, join, share_text, table, tag
 from burstline.show.page.kinds import look
 from burstline.show.page.report import NothingError, Report, Section, needed
 from burstline.timeline import KINDS, Flame, Kind
+
+_WIDTH: Final = 1200
+_HIGH: Final = 17  # pixels of a box, with the line below it
+_STRIP: Final = 7
+_DEEPEST: Final = 60
+_LEAST: Final = 0.5
+"""Pixels of a box: smaller ones are not drawn."""
+_LETTER: Final = 6.6
+_SHORTEST: Final = 3
+"""Letters of a name that is worth being written."""
+
 
 NAME: Final = "flame"
 LABEL: Final = "Call paths"
@@ -24,7 +40,7 @@ def section(report: Report) -> Section:
         title(flame),
         join(
             tag("p", _note(flame), class_="sub"),
-            flame_graph(flame),
+            _flame_graph(flame),
             *(table(each) for each in flame.tables()),
         ),
         flame.as_dict(),
@@ -60,3 +76,88 @@ def _note(flame: Flame) -> str:
         f"{share_text(share)} of computing was given to functions by samples of call stacks, "
         f"{flame.rate_hz:,.0f} for each second of it."
     )
+
+
+class _Box(NamedTuple):
+    """A frame, or what it spends itself on a kind of time."""
+
+    row: int
+    kind: int | None
+    depth: int
+    x: float
+    wide: float
+
+
+def _flame_graph(flame: Flame) -> Html:
+    """The boxes of a flame graph; those of less than half a pixel are left out."""
+    sums = flame.with_callees_ns()
+    boxes = [*_boxes(flame, sums)]
+    rows = max((box.depth + 1 for box in boxes), default=1)
+    return tag(
+        "svg",
+        *(_drawn(box, flame, sums) for box in boxes),
+        class_="chart",
+        viewBox=f"0 0 {_WIDTH} {_HIGH * rows}",
+        role="img",
+    )
+
+
+def flame_picture(flame: Flame) -> PictureView:
+    """The same as a picture by itself."""
+    title = "Time of all threads by call path"
+    return pictures_of({"flame": (title, join(heading(title), _flame_graph(flame)))})["flame"]
+
+
+def _boxes(flame: Flame, sums: Integers) -> Iterator[_Box]:
+    """Boxes from the outermost frames on; of those side by side the widest is left."""
+    total = sums.sum(axis=1)
+    scale = _WIDTH / max(int(total[0]), 1)
+    below: dict[int, list[int]] = {}
+    for row in np.argsort(-total, kind="stable").tolist():
+        if total[row] * scale >= _LEAST:
+            below.setdefault(flame.frames[row].parent, []).append(row)
+    waiting = [(0, 0, 0.0)] if total[0] else []
+    while waiting:
+        row, depth, x = waiting.pop()
+        inside = depth
+        if row:  # the program is no function
+            yield _Box(row, None, depth, x, float(total[row]) * scale)
+            inside += 1
+        if inside > _DEEPEST:
+            continue
+        for each in below.get(row, []):
+            waiting.append((each, inside, x))
+            x += float(total[each]) * scale
+        for kind, time in enumerate(flame.times_ns[row].tolist()):
+            if time * scale >= _LEAST:
+                yield _Box(row, kind, inside, x, time * scale)
+                x += time * scale
+
+
+def _drawn(box: _Box, flame: Flame, sums: Integers) -> Html:
+    frame = flame.frames[box.row]
+    place = {"x": box.x, "y": _HIGH * box.depth, "width": box.wide}
+    if box.kind is not None:
+        kind = look(KINDS[box.kind])
+        time = int(flame.times_ns[box.row, box.kind])
+        parts = [tag("rect", **place, height=_STRIP, class_=f"k-{kind.name}")]
+        if kind.hatch:
+            parts.append(tag("rect", **place, height=_STRIP, class_=f"h-{kind.hatch}"))
+        return tag(
+            "g", tag("title", f"{frame.function}: {kind.label}, {_told(time, sums)}"), *parts
+        )
+    letters = int(box.wide / _LETTER) - 1
+    name = frame.function
+    if len(name) > letters:
+        name = name[: letters - 1] + "…" if letters > _SHORTEST else ""
+    at = "" if frame.file is None else f" ({frame.file})"
+    return tag(
+        "g",
+        tag("title", f"{frame.function}{at}: {_told(int(sums[box.row].sum()), sums)}"),
+        tag("rect", **place, height=_HIGH - 1, class_="frame"),
+        tag("text", name, x=box.x + 4, y=place["y"] + 12, class_="axis") if name else None,
+    )
+
+
+def _told(time_ns: int, sums: Integers) -> str:
+    return f"{format_ns(time_ns)}, {share_text(time_ns / max(int(sums[0].sum()), 1))}"

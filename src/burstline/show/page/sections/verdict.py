@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import shlex
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from typing import Any, Final
 
 import numpy as np
@@ -16,22 +16,27 @@ from burstline.answers import (
     Fact,
     Known,
     Overview,
+    Sentence,
     Trust,
     delay_costs,
     leaves_of,
     overview,
     place_shares,
+    text_of,
 )
 from burstline.columns import to_numpy
 from burstline.quantities import format_ns
 from burstline.show.page import charts
 from burstline.show.page.html import Html, join, link, number_text, scale, share_text, tag
-from burstline.show.page.linked import linked
 from burstline.show.page.report import Missing, Report, Section, found
 from burstline.show.page.sections.code import step_columns
 from burstline.timeline import KIND_OF_WAIT, KINDS, LineTimes
 from burstline.values import TIME
 from burstline.waits import Waits
+
+Target = Callable[[Fact], str]
+"""Where on the page more is told of a fact."""
+
 
 NAME: Final = "verdict"
 LABEL: Final = "Verdict"
@@ -345,3 +350,29 @@ _PICTURES: Final[Mapping[str, Callable[[Report], Picture]]] = {
     "cause": _causes,
     "advice": _processor,
 }
+
+
+def linked(
+    sentences: Iterable[Sentence], target: Target, command: str, *, strong: bool = False
+) -> Html:
+    """Sentences whose numbers lead to their places; a title names the command that prints them.
+
+    With `strong` the first number stands out.
+    """
+    parts: list[Html] = []
+    for each in sentences:
+        if parts:
+            parts.append(join(" "))
+        text, begin = each.sentence, 0
+        for fact in each.facts:
+            told = text_of(fact)
+            at = text.find(told, begin)
+            if at < 0:
+                continue
+            number = link(target(fact), told, title=command)
+            if strong:
+                number, strong = tag("b", number), False
+            parts += [join(text[begin:at]), number]
+            begin = at + len(told)
+        parts.append(join(text[begin:]))
+    return join(*parts)
