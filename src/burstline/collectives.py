@@ -17,39 +17,19 @@ _MOST_LAST = 3
 
 @dataclass(frozen=True, slots=True)
 class Collective:
-    """All instances of a collective operation on a communicator.
-
-    Attributes
-    ----------
-    operation : str
-        Its MPI name.
-    communicator : str
-        Which; those into which all ranks are split at once are together.
-    ranks : int
-        Members of an instance, the mean.
-    count : int
-        Instances.
-    incomplete : int
-        Those of them in which some member was not seen.
-    rank_bytes : int
-        What a member sends or receives in an instance, whichever is more, the mean.
-    inside_ns : int
-        The time of all members in it, in ns.
-    early_ns : int
-        How much of that is before the last member came, in ns.
-    last : tuple of (int, int)
-        Ranks that came last, and in how many instances, the most frequent first. Where no
-        member came before another, nobody is last.
-    """
+    """All instances of a collective operation on a communicator."""
 
     operation: str
-    communicator: str
-    ranks: int
+    communicator: str  # which; those into which all ranks are split at once are together
+    ranks: int  # members of an instance, the mean
     count: int
-    incomplete: int
+    incomplete: int  # those of them in which some member was not seen
+    # what a member sends or receives in an instance, whichever is more, the mean
     rank_bytes: int
-    inside_ns: int
-    early_ns: int
+    inside_ns: int  # the time of all members in it, in ns
+    early_ns: int  # how much of that is before the last member came, in ns
+    # Ranks that came last, and in how many instances, the most frequent first. Where no member
+    # came before another, nobody is last.
     last: tuple[tuple[int, int], ...]
 
     @property
@@ -78,13 +58,7 @@ class Collective:
 
 @dataclass(frozen=True, slots=True)
 class Collectives:
-    """The collectives of a run by operation and communicator, the longest first.
-
-    Attributes
-    ----------
-    operations : tuple of Collective
-        Operations on communicators.
-    """
+    """The collectives of a run by operation and communicator, the longest first."""
 
     operations: tuple[Collective, ...]
 
@@ -107,29 +81,10 @@ class Collectives:
 def collectives(trace: Trace) -> Collectives:
     """In which collectives ranks meet, by operation and communicator.
 
-    Parameters
-    ----------
-    trace : Trace
-        Its collectives and their members are read.
-
-    Returns
-    -------
-    Collectives
-        The operations on which most time is spent first.
-
-    Raises
-    ------
-    NotEnoughDataError
-        If there is no collective.
-
-    Notes
-    -----
     Linear in the members. What is before the last member came is no wait where nobody needs
     the last: a broadcast asks for its root alone. Whether ranks wait is told by
     :func:`burstline.wait_states`.
 
-    Examples
-    --------
     >>> from burstline.testing import trace_of
     >>> made = collectives(
     ...     trace_of(

@@ -26,29 +26,15 @@ _MOST: Final = 20
 
 @dataclass(frozen=True, slots=True)
 class RankComputing:
-    """What a rank computes, its threads together.
-
-    Attributes
-    ----------
-    application, rank : int
-        Which rank.
-    bursts : int
-        Its bursts.
-    computing_ns : int
-        How long they compute, in ns.
-    counters : mapping of str to int
-        What each counter counted in the bursts at whose ends it was read; none where it never
-        was.
-    counted_ns : mapping of str to int
-        How long these bursts compute, in ns.
-    """
+    """What a rank computes, its threads together."""
 
     application: int
     rank: int
     bursts: int
-    computing_ns: int
+    computing_ns: int  # how long they compute, in ns
+    # what each counter counted in the bursts at whose ends it was read; none where it never was
     counters: Mapping[str, int]
-    counted_ns: Mapping[str, int]
+    counted_ns: Mapping[str, int]  # how long these bursts compute, in ns
 
 
 @dataclass(frozen=True, slots=True)
@@ -69,63 +55,34 @@ class Place:
 
 @dataclass(frozen=True, slots=True)
 class Burst:
-    """A burst that lasts long.
+    """A burst that lasts long."""
 
-    Attributes
-    ----------
-    location, burst : int
-        Its row of `locations`, and its ordinal there.
-    application, rank, thread : int
-        Who computes.
-    start_ns, computing_ns : int
-        When it begins, and how long it computes, in ns.
-    call : int or None
-        The ordinal of the call behind it; None if there is none.
-    counters : mapping of str to int
-        What was counted in it.
-    before, after : Place or None
-        The calls between which it lies.
-    """
-
+    # its row of `locations`, and its ordinal there
     location: int
     burst: int
     application: int
     rank: int
     thread: int
+    # when it begins, and how long it computes, in ns
     start_ns: int
     computing_ns: int
-    call: int | None
-    counters: Mapping[str, int]
+    call: int | None  # the ordinal of the call behind it; None if there is none
+    counters: Mapping[str, int]  # what was counted in it
+    # the calls between which it lies
     before: Place | None
     after: Place | None
 
 
 @dataclass(frozen=True, slots=True)
 class Computing:
-    """What ranks compute.
-
-    Attributes
-    ----------
-    counters : tuple of str
-        The counters of the trace.
-    units : mapping of str to str
-        The unit of each; empty of counts.
-    processor : str or None
-        The one that counts ns on a processor.
-    cycles : tuple of str and str, or None
-        Those of instructions and of cycles.
-    ranks : tuple of RankComputing
-        Each rank.
-    largest : tuple of Burst
-        The bursts that compute longest, the longest first.
-    """
+    """What ranks compute."""
 
     counters: tuple[str, ...]
-    units: Mapping[str, str]
-    processor: str | None
-    cycles: tuple[str, str] | None
+    units: Mapping[str, str]  # the unit of each; empty of counts
+    processor: str | None  # the one that counts ns on a processor
+    cycles: tuple[str, str] | None  # those of instructions and of cycles
     ranks: tuple[RankComputing, ...]
-    largest: tuple[Burst, ...]
+    largest: tuple[Burst, ...]  # those that compute longest, the longest first
 
     def __repr__(self) -> str:
         bursts = f"{self.bursts:,} bursts of {len(self.ranks)} ranks"
@@ -220,34 +177,9 @@ def computing(
 ) -> Computing:
     """What ranks compute: counters of each, and the bursts that last longest.
 
-    Parameters
-    ----------
-    trace : Trace
-        Its bursts are read, part by part, and the calls around those that last longest.
-    most : int
-        How many bursts that is.
-    poll_gap_ns : int
-        Failed polls that a source only sums up are waiting where they are less than this apart.
-    progress : Progress
-        Told how many bursts are read.
-
-    Returns
-    -------
-    Computing
-        Totals of ranks, and the longest bursts with what was counted in them.
-
-    Raises
-    ------
-    NotEnoughDataError
-        If there is no burst.
-
-    Notes
-    -----
     Linear in the bursts. A burst computes for all of its time but what nobody watched and what
     was waiting in failed polls; a counter counts in these as well.
 
-    Examples
-    --------
     >>> from burstline.testing import trace_of
     >>> calls = "0 enter MPI_Init | 5 leave | 25 enter MPI_Barrier | 30 leave"
     >>> made = computing(trace_of(f"ranks 1 | 0 | {calls} | 70 enter MPI_Barrier | 72 leave"))

@@ -34,38 +34,17 @@ _MOST_RANKS: Final = 256
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Histogram:
-    """Bursts by how long they compute, and by a counter, IPC or their rank.
+    """Bursts by how long they compute, and by a counter, IPC or their rank."""
 
-    Attributes
-    ----------
-    counter : str
-        The counter, ``IPC`` or ``rank``.
-    unit : str
-        Of its values: ``ns`` of a time; empty of counts.
-    duration_ns : ndarray of int64, shape (columns + 1,)
-        Where columns begin and the last one ends, in ns.
-    values : ndarray of float64, shape (rows + 1,)
-        Where rows begin and the last one ends; of ranks they are counted.
-    ranks : tuple of str
-        The rank of each row, or the first and last of some, where rows are ranks; else empty.
-    bursts : ndarray of int64, shape (rows, columns)
-        How many bursts there are.
-    time_ns : ndarray of int64, shape (rows, columns)
-        How long they compute, in ns.
-    unread : int
-        Bursts for which the counter is not known; they are in no row.
-    unread_ns : int
-        How long these compute, in ns.
-    """
-
-    counter: str
-    unit: str
-    duration_ns: Integers
-    values: Floats
+    counter: str  # the counter, ``IPC`` or ``rank``
+    unit: str  # of its values: ``ns`` of a time; empty of counts
+    duration_ns: Integers  # (columns + 1,) where columns begin and the last one ends
+    values: Floats  # (rows + 1,) the same of rows; of ranks they are counted
+    # the rank of each row, or the first and last of some, where rows are ranks; else empty
     ranks: tuple[str, ...]
-    bursts: Integers
-    time_ns: Integers
-    unread: int
+    bursts: Integers  # (rows, columns)
+    time_ns: Integers  # how long they compute, shape (rows, columns)
+    unread: int  # bursts for which the counter is not known; they are in no row
     unread_ns: int
 
 
@@ -79,41 +58,10 @@ def histogram(
 ) -> Histogram:
     """How long bursts compute, by a counter, by instructions a cycle, or by rank.
 
-    Parameters
-    ----------
-    trace : Trace
-        Its bursts are read, part by part.
-    counter : str, optional
-        A counter of the trace, ``IPC`` or ``rank``. By default the time on a processor, else
-        instructions a cycle, else instructions, and ranks where none of them was counted.
-    bins : int
-        Columns, and rows, within a factor of ten: each begins where the one before ends. Of
-        IPC, rows are 0.5 / `bins` wide.
-    poll_gap_ns : int
-        Failed polls that a source only sums up are waiting where they are less than this apart.
-    progress : Progress
-        Told how many bursts are read.
-
-    Returns
-    -------
-    Histogram
-        Rows and columns from the first to the last that hold a burst.
-
-    Raises
-    ------
-    NotEnoughDataError
-        If there is no burst.
-    ParameterError
-        If there is no such counter, or `bins` is not between 1 and 1000.
-
-    Notes
-    -----
     Linear in the bursts; memory of the bins that hold any, and 16 bytes for each of the result.
     A burst computes for all of its time but what nobody watched and what was waiting in failed
     polls; a counter counts in these as well. Of more than 256 ranks, neighbours share a row.
 
-    Examples
-    --------
     >>> from burstline.testing import trace_of
     >>> calls = "0 enter MPI_Init | 5 leave | 25 enter MPI_Barrier | 30 leave"
     >>> made = histogram(trace_of(f"ranks 1 | 0 | {calls} | 70 enter MPI_Barrier | 72 leave"))

@@ -22,28 +22,16 @@ _COLUMNS = (
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Matrix:
-    """Point-to-point messages by sender and receiver, each a class of ranks: mostly one.
+    """Point-to-point messages by sender and receiver, each a class of ranks: mostly one."""
 
-    Attributes
-    ----------
-    ranks : list of int, or of list of int
-        The ranks; of more than 256 the classes, each some neighbours.
-    messages : ndarray of int64, shape (classes, classes)
-        How many messages a class sends to another: row to column.
-    sent_bytes : ndarray of int64, shape (classes, classes)
-        Their sizes at the sender, in bytes.
-    time_ns : ndarray of int64, shape (classes, classes)
-        How long they were under way, in ns: from when the send was begun and the receive
-        posted to when it was complete.
-    others : int
-        Messages from or to another application.
-    """
-
+    # the ranks; of more than 256 the classes, each some neighbours
     ranks: list[int] | list[list[int]]
-    messages: Integers
-    sent_bytes: Integers
+    messages: Integers  # that a class sends to another: row to column
+    sent_bytes: Integers  # their sizes at the sender, in bytes
+    # how long they were under way: from when the send was begun and the receive posted
+    # to when it was complete
     time_ns: Integers
-    others: int
+    others: int  # messages from or to another application
 
     def names(self) -> list[str]:
         """Each class as a reader has it: a rank, or the first and last of some."""
@@ -77,36 +65,10 @@ def matrix(
 ) -> Matrix:
     """Who sends how much to whom.
 
-    Parameters
-    ----------
-    trace : Trace
-        Its messages are read, part by part.
-    application : int, optional
-        The application whose ranks are told; the one that sends messages by default.
-    progress : Progress
-        Told how many messages are read.
-
-    Returns
-    -------
-    Matrix
-        Messages, bytes and time by pair of ranks; of more than 256 ranks by classes of
-        neighbours.
-
-    Raises
-    ------
-    NotEnoughDataError
-        If there is no message.
-    ParameterError
-        If several applications send messages and none is chosen.
-
-    Notes
-    -----
     Linear in the messages; 24 bytes a pair of classes. Messages whose other side is not in the
     trace are left out, and so is what collectives send. Times are wrong where clocks of nodes
     disagree: what seems to arrive before it is sent takes no time.
 
-    Examples
-    --------
     >>> from burstline.testing import trace_of
     >>> made = matrix(
     ...     trace_of(

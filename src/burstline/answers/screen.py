@@ -97,13 +97,7 @@ _FOR: Final = {
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Known:
-    """Results on a run that its first screen is about; None for what is not known.
-
-    Attributes
-    ----------
-    missing : mapping of str to str
-        Why results are not known, by their names.
-    """
+    """Results on a run that its first screen is about; None for what is not known."""
 
     summary: Summary
     checks: tuple[Check, ...]
@@ -111,6 +105,7 @@ class Known:
     waits: Waits | None = None
     steps: LoopTable | None = None
     lines: LineTimes | None = None
+    # why results are not known, by their names
     missing: Mapping[str, str] = field(default_factory=dict)
 
     def why_not(self, name: str) -> str:

@@ -28,35 +28,8 @@ def measured(
 ) -> Measurement:
     """Run the unchanged program with a signature: what its processes took up to their cuts.
 
-    Parameters
-    ----------
-    signature : Signature
-        What to measure, and where each process may stop.
-    words : sequence of str
-        The command with its launcher: ``["mpirun", "-n", "8", "./app"]``.
-    patience_s : float, optional
-        The run is ended if it takes longer; default 10 times what the base run took, and at
-        least 60.
-    mpi : {"openmpi", "mpich", "abi"}, optional
-        The MPI of the program, where it cannot be found out.
-    to_end : bool
-        Whether the program runs to its end.
-    place : Path, optional
-        Takes the files of the run while it lasts: a folder that all machines share.
-    stdout : file, optional
-        Where the program prints; default: where we do.
-
-    Returns
-    -------
-    Measurement
-        Predict from it with :func:`burstline.signature.predict`.
-
-    Raises
-    ------
-    ParameterError
-        If the command cannot be run.
-    NotEnoughDataError
-        If a process did not do what the signature says, or took too long.
+    It is ended if it takes longer than `patience_s`, by default 10 times what the base run took
+    and at least 60. `place` takes the files of the run while it lasts: all machines share it.
     """
     if patience_s is None:
         times = (each.span_ns if to_end else each.early_ns for each in signature.processes)

@@ -72,48 +72,30 @@ _MOST_MIB: Final = (1 << 32) - 2
 
 @dataclass(frozen=True, slots=True)
 class Settings:
-    """What is recorded of a program; None leaves it to the recorder and its variables.
+    """What is recorded of a program; None leaves it to the recorder and its variables."""
 
-    Attributes
-    ----------
-    stack_depth : int or None
-        Frames of each call, 0 to 64; default 8.
-    counters : str or None
-        Names with commas between: ``cpu``, ``perf:NAME``, ``PAPI_NAME``, ``work``, ``clocks``
-        or ``none``; default ``cpu``.
-    calls : str or None
-        Only these operations, ``MPI_Send,MPI_Recv``, or all but ``-MPI_Test``.
-    functions : Path or None
-        A file of patterns: the functions that are recorded of a program which was compiled
-        with ``-finstrument-functions``.
-    sample_hz : int or None
-        Samples of the call stack of a thread in a second that it computes, 0 to 10,000; default
-        250. Linux takes them at ticks of its clock, and a sample tells how many it stands for.
-    poll_gap_ns : int or None
-        Failed polls less than that apart are waiting; default 5,000.
-    block : int or None
-        Bytes of memory of each thread for records; default 2**20.
-    leave_free : int or None
-        Bytes of the disk that stay free; default 2**30, or 1 % of a small disk.
-    profile : bool
-        Whether calls are only counted.
-    ranks : sequence of range or None
-        The ranks that are recorded; default all. All run, and what they send to others, or
-        meet in, is in the trace from their side.
-    openmp : bool
-        Whether LLVM's runtime of OpenMP stands in for GNU's, which tells nothing of threads.
-    """
-
-    stack_depth: int | None = None
+    stack_depth: int | None = None  # frames of each call, 0 to 64; default 8
+    # names with commas between: ``cpu``, ``perf:NAME``, ``PAPI_NAME``, ``work``, ``clocks`` or
+    # ``none``; default ``cpu``
     counters: str | None = None
+    # only these operations, ``MPI_Send,MPI_Recv``, or all but ``-MPI_Test``
     calls: str | None = None
+    # a file of patterns: the functions that are recorded of a program which was compiled with
+    # ``-finstrument-functions``
     functions: Path | None = None
+    # Samples of the call stack of a thread in a second that it computes, 0 to 10,000; default
+    # 250. Linux takes them at ticks of its clock, and a sample tells how many it stands for.
     sample_hz: int | None = None
+    # failed polls less than that apart are waiting; default 5,000
     poll_gap_ns: int | None = None
-    block: int | None = None
+    block: int | None = None  # bytes of memory of each thread for records; default 2**20
+    # bytes of the disk that stay free; default 2**30, or 1 % of a small disk
     leave_free: int | None = None
-    profile: bool = False
+    profile: bool = False  # whether calls are only counted
+    # whether LLVM's runtime of OpenMP stands in for GNU's, which tells nothing of threads
     openmp: bool = False
+    # The ranks that are recorded; default all. All run, and what they send to others, or meet
+    # in, is in the trace from their side.
     ranks: Sequence[range] | None = None
 
     def variables(self) -> dict[str, str]:
@@ -172,35 +154,15 @@ _AS_USUAL: Final = Settings()
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Recording:
-    """What came of a run under the recorder.
+    """What came of a run under the recorder."""
 
-    Attributes
-    ----------
-    output : Path
-        The trace, if there is one.
-    code : int
-        The program's exit code; 130 if it was interrupted.
-    said : tuple of str
-        What a reader of the trace should know of the run, as sentences.
-    survey : Survey
-        What the raw files hold.
-    defects : list of dict
-        What was odd in them, as in the trace.
-    counted : dict of str to Tally
-        Calls of each operation, of a profile.
-    costly : list of Costly
-        Functions of which recording took a good part.
-    settings : Settings
-        What was asked for.
-    """
-
-    output: Path
-    code: int
-    said: tuple[str, ...]
-    survey: Survey
-    defects: list[dict[str, Any]]
-    counted: dict[str, Tally]
-    costly: list[Costly]
+    output: Path  # the trace, if anything was recorded
+    code: int  # the program's exit code; 130 if it was interrupted
+    said: tuple[str, ...]  # what a reader of the trace should know of the run, as sentences
+    survey: Survey  # what the raw files hold
+    defects: list[dict[str, Any]]  # what was odd in them, as in the trace
+    counted: dict[str, Tally]  # calls of each operation, of a profile
+    costly: list[Costly]  # functions of which recording took a good part
     settings: Settings
 
     @property
@@ -293,44 +255,9 @@ def recorded(
 ) -> Recording:
     """Run an MPI program, and make a trace of what it did.
 
-    Parameters
-    ----------
-    words : sequence of str
-        The command with its launcher: ``["mpirun", "-n", "8", "./app"]``.
-    output : path, optional
-        The trace; its ending says in which format. Default: the program's name with ``.prv``.
-    settings : Settings
-        What is recorded.
-    mpi : {"openmpi", "mpich", "abi"}, optional
-        The MPI of the program, where it cannot be found out.
-    keep_raw : Path, optional
-        A folder that keeps the raw files.
-    overwrite : bool
-        Whether a trace that exists is replaced.
-    memory, threads : int, optional
-        Bytes and threads for making the trace; default 60 % of what is free, and all
-        processors that are allowed.
-    stdout : file, optional
-        Where the program prints; default: where we do.
-    progress : Progress
-        Told how far the trace is.
-
-    Returns
-    -------
-    Recording
-        Of a program that fails or is interrupted, too: its trace ends there. Without a trace
-        if the program failed before anything was recorded.
-
-    Raises
-    ------
-    ParameterError
-        If the command, a setting or the place of the output cannot be, before the run.
-    NotEnoughDataError
-        If the program ended well and no rank recorded anything.
-
-    Notes
-    -----
-    What was recorded is kept where making the trace fails; a note of the error tells where.
+    Of a program that fails or is interrupted, too: its trace ends there. There is none if it
+    failed before anything was recorded. What was recorded is kept, in `keep_raw` or where a note
+    of the error tells, where making the trace fails.
     """
     command = command_of(words)
     path = Path(f"{trace_name(command)}.prv" if output is None else output)

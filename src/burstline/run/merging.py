@@ -25,30 +25,7 @@ def write_merged(
     memory: int,
     progress: Progress = SILENCE,
 ) -> None:
-    """Write the base of a merge as a Paraver trace, with the counters that it has not.
-
-    Parameters
-    ----------
-    runs : sequence of (Path, Trace)
-        The runs that were matched, in their order, and where each was read from.
-    fused : Fusion
-        Their bursts with the counters of all.
-    target : Path
-        The trace: X.prv or X.prv.gz. One that exists is replaced.
-    memory : int
-        Bytes for the records of a base that is no ``.prv``.
-    progress : Progress
-        Told how much is written.
-
-    Raises
-    ------
-    NotEnoughDataError
-        If the base is no ``.prv`` and has no records.
-
-    See Also
-    --------
-    burstline.fuse : makes the fusion of matched runs.
-    """
+    """Write the base of a merge as a Paraver trace, with the counters that it has not."""
     base = runs[fused.base][1]
     with _as_paraver(runs[fused.base], target, memory, progress) as source:
         counters = paraver.added_types(

@@ -19,47 +19,20 @@ _SPLIT = ("serialisation", "transfer")
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Compared:
-    """Several runs beside the first.
+    """Several runs beside the first."""
 
-    Attributes
-    ----------
-    scaling : Scalability
-        Their efficiencies; that of communication is split where waits are known.
-    waits : tuple of Waits or str
-        The waits of each, or why there are none.
-    comparison : Comparison or str
-        How alike they divide their time by metric and call path, or why that is not known.
-    bursts : Check or str
-        Which bursts they have in common, and how much durations and counters of these differ,
-        or why that is not known.
-    """
-
+    # their efficiencies; that of communication is split where waits are known
     scaling: Scalability
-    waits: tuple[Waits | str, ...]
+    waits: tuple[Waits | str, ...]  # the waits of each, or why there are none
+    # how alike they divide their time by metric and call path, or why that is not known
     comparison: Comparison | str
+    # which bursts they have in common, and how much durations and counters of these differ, or
+    # why that is not known
     bursts: Check | str
 
 
 def compared(runs: Iterable[Run], names: Sequence[str]) -> Compared:
-    """Compare runs with the first; each is let go before the next is taken.
-
-    Parameters
-    ----------
-    runs : iterable of Run
-        At least one; of each, waits are asked.
-    names : sequence of str
-        What each is called.
-
-    Returns
-    -------
-    Compared
-        Their efficiencies, waits, and how alike they are.
-
-    Raises
-    ------
-    NotEnoughDataError
-        If no application of a run calls MPI.
-    """
+    """Compare runs with the first; each is let go before the next is taken."""
     waits: list[Waits | str] = []
     together = _Together()
 

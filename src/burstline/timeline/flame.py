@@ -50,24 +50,15 @@ class StackFrame(NamedTuple):
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Flame(Documented):
-    """The time of a run by call path and by kind.
+    """The time of a run by call path and by kind."""
 
-    Attributes
-    ----------
-    frames : tuple of StackFrame
-        Each behind the one that calls it; the first is the program.
-    times_ns : ndarray of int64, shape (frames, kinds)
-        How long threads are in each of :data:`KINDS` there, without what it calls.
-    rate_hz : float or None
-        Samples for each second of computing, of the threads that have some; None without one.
-    sampled_ns : int
-        Computing that samples told the functions of.
-    """
-
+    # each behind the one that calls it; the first is the program
     frames: tuple[StackFrame, ...]
+    # (frames, kinds): how long threads are in each of :data:`KINDS` there, not in what it calls
     times_ns: Integers
+    # samples for each second of computing, of the threads that have some; None without one
     rate_hz: float | None
-    sampled_ns: int
+    sampled_ns: int  # computing that samples told the functions of
 
     CONTRACT: ClassVar[Contract] = (
         ("frames", lambda self: [*self.stacks()]),

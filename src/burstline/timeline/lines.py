@@ -22,56 +22,32 @@ WAITING = (
 
 @dataclass(frozen=True, slots=True)
 class PlaceTime:
-    """What all calls of an operation that are made at one line of the source take.
+    """What all calls of an operation that are made at one line of the source take."""
 
-    Attributes
-    ----------
-    operation : str
-        Their MPI name.
-    function, file : str or None
-        What calls it, and the file of that.
-    line : int or None
-        The line of the call.
-    sites : tuple of int
-        Their sites in the structure.
-    time_ns : int
-        In them, in the run, over all ranks.
-    """
-
-    operation: str
+    operation: str  # their MPI name
+    # what calls it, and the file of that
     function: str | None
     file: str | None
-    line: int | None
-    sites: tuple[int, ...]
-    time_ns: int
+    line: int | None  # the line of the call
+    sites: tuple[int, ...]  # their sites in the structure
+    time_ns: int  # in them, in the run, over all ranks
 
 
 @dataclass(frozen=True, slots=True, eq=False)
 class LineTimes:
-    """The time of a run by line of the program and by kind.
+    """The time of a run by line of the program and by kind."""
 
-    Attributes
-    ----------
-    whole_ns : int
-        The run, from the first end of MPI_Init to the last begin of MPI_Finalize, once for each
-        thread; that is what shares are of.
-    within, before : ndarray of int64, shape (sites, kinds)
-        In the calls of each site of the structure, and between them and the calls before, ns.
-    computing_path : ndarray of int64, shape (sites,)
-        The call path that most of the computing before the calls is in, a row of the profile of
-        the waits; -1 for none.
-    kinds : mapping of str to int
-        All of the run by kind, ns; they add up to `whole_ns`.
-    places : tuple of PlaceTime
-        Calls by operation and line, the most time first.
-    """
-
+    # the run, from the first end of MPI_Init to the last begin of MPI_Finalize, once for each
+    # thread; that is what shares are of
     whole_ns: int
+    # in the calls of each site, and between them and the calls before, ns, shape (sites, kinds)
     within: Integers
     before: Integers
+    # (sites,): the call path that most of the computing before the calls is in, a row of the
+    # profile of the waits; -1 for none
     computing_path: Integers
-    kinds: Mapping[str, int]
-    places: tuple[PlaceTime, ...]
+    kinds: Mapping[str, int]  # all of the run by kind, ns; they add up to `whole_ns`
+    places: tuple[PlaceTime, ...]  # calls by operation and line, the most time first
 
     def __repr__(self) -> str:
         return f"<LineTimes: {len(self.places)} lines with calls, {self.whole_ns:,} ns>"

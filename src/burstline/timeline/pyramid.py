@@ -18,21 +18,13 @@ _MOST_BYTES = 1 << 26
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Pyramid:
-    """Exact times by kind in columns, each level of half as many as the one before.
+    """Exact times by kind in columns, each level of half as many as the one before."""
 
-    Attributes
-    ----------
-    first_ns : int
-        Where the first column of every level begins.
-    width_ns : int
-        How long a column of the finest level is; one of level k is 2**k times as long.
-    levels : tuple of ndarray of int64
-        Shape (locations, columns, kinds), ns; the last has one column. A kind that is present
-        in a column is present in every wider one around it.
-    """
-
-    first_ns: int
+    first_ns: int  # where the first column of every level begins
+    # how long a column of the finest level is; one of level k is 2**k times as long
     width_ns: int
+    # Shape (locations, columns, kinds), ns; the last has one column. A kind that is present in
+    # a column is present in every wider one around it.
     levels: tuple[Integers, ...]
 
     def shares(self, level: int) -> Floats:

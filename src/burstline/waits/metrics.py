@@ -215,13 +215,7 @@ def _root_of(name: str) -> str:
 
 
 def metric_named(name: str) -> str:
-    """The name of a metric, given that or its title, whatever the case.
-
-    Raises
-    ------
-    ParameterError
-        If there is none, or several have the title; names that are near are proposed.
-    """
+    """The name of a metric, given that or its title, whatever the case."""
     wanted = name.strip().lower()
     if wanted in PARENTS:
         return wanted
