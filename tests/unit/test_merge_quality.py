@@ -13,8 +13,15 @@ from matplotlib.image import imread
 import burstline
 from burstline.errors import InconsistentTraceError, NotEnoughDataError, ParameterError
 from burstline.merge.matching import match
-from burstline.merge.trust.checking import BurstPlaces, check, shared, variations
-from burstline.merge.trust.measured import FEATURES, MatchedBursts, Quantity
+from burstline.merge.trust.checking import (
+    FEATURES,
+    BurstPlaces,
+    MatchedBursts,
+    Quantity,
+    check,
+    shared,
+    variations,
+)
 from burstline.merge.trust.quality import Limits, compare, judged
 from burstline.show import output
 from burstline.show.pictures.quality import quality_plot

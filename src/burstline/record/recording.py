@@ -256,8 +256,8 @@ def recorded(
     """Run an MPI program, and make a trace of what it did.
 
     Of a program that fails or is interrupted, too: its trace ends there. There is none if it
-    failed before anything was recorded. What was recorded is kept, in `keep_raw` or where a note
-    of the error tells, where making the trace fails.
+    failed before anything was recorded. What was recorded is kept where making the trace fails:
+    in `keep_raw`, or where a note of the error tells.
     """
     command = command_of(words)
     path = Path(f"{trace_name(command)}.prv" if output is None else output)

@@ -35,7 +35,6 @@ _REGION: Final = (
     "location", "row", "parent", "enter_ns", "leave_ns", "enter_seq", "leave_seq",
 )  # fmt: skip
 
-
 _NOWHERE: Final = np.zeros(0, np.int64)
 _ONCE: Final = {
     "collectives": ("communicator", "sequence"),

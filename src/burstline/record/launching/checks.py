@@ -24,7 +24,6 @@ from burstline.record.launching.command_line import Command
 _NAMES: Final = ("libomp.so", "libomp.so.5", "libiomp5.so")
 _PATIENCE_S: Final = 20
 
-
 _ORDER: Final = "verify_asan_link_order"
 _MOST_PATTERNS: Final = 4096
 _LONGEST_FILTER: Final = 1 << 16

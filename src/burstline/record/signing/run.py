@@ -44,7 +44,6 @@ from burstline.record.signing.stamps import RankStamps, State, read_stamps
 
 _MOST_NAMED: Final = 8
 
-
 _LEFT_S: Final = 2.0
 """Seconds that processes have to end by themselves, and to obey each signal."""
 _RARELY: Final = 50

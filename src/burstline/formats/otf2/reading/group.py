@@ -64,7 +64,6 @@ from burstline.model import (
 _COLUMNS: Final = ("location", "time_ns", "periods", "call_path")
 _MOST: Final = 1 << 62
 
-
 _ROOT_SELF: Final = 0xFFFFFFFE
 _NOT_OF_PROGRAM: Final = np.array([CODES[name] for name in (*INITS, *FINALIZES)])
 

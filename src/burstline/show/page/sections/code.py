@@ -24,7 +24,7 @@ from burstline.show.page.html import (
     tag,
 )
 from burstline.show.page.report import Report, Section, found, needed
-from burstline.show.page.words import range_text
+from burstline.show.units import range_text
 from burstline.structure import Call, Loop, LoopTable, Structure
 from burstline.timeline import KINDS, WAITING, Timeline, times_within
 from burstline.values import COUNT, SHARE, TIME, Column, Table, Value
@@ -32,7 +32,6 @@ from burstline.values import COUNT, SHARE, TIME, Column, Table, Value
 _BySite = tuple[Integers, Integers]
 """Times by kind in the calls of each site, and before them, (sites, kinds)."""
 _LEAVES: Final = ("call", "burst")
-
 
 NAME: Final = "code"
 LABEL: Final = "Code"

@@ -25,7 +25,6 @@ _LETTER: Final = 6.6
 _SHORTEST: Final = 3
 """Letters of a name that is worth being written."""
 
-
 NAME: Final = "flame"
 LABEL: Final = "Call paths"
 EMPTY: Final = "Time by call path is not shown"

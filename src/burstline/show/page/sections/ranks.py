@@ -13,7 +13,7 @@ from burstline.show.page import charts
 from burstline.show.page.html import Attributes, Html, heading, join, share_text, table, tag
 from burstline.show.page.kinds import LOOKS
 from burstline.show.page.report import NothingError, Report, Section, found
-from burstline.show.page.words import range_text
+from burstline.show.units import range_text
 from burstline.timeline import KINDS, Timeline, times_by_rank
 from burstline.values import SHARE, TIME, Column, Table, Value, ratio
 

@@ -37,7 +37,6 @@ from burstline.waits import Waits
 Target = Callable[[Fact], str]
 """Where on the page more is told of a fact."""
 
-
 NAME: Final = "verdict"
 LABEL: Final = "Verdict"
 EMPTY: Final = "There is no verdict"
