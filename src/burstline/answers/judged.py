@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
 from typing import Final
 
 from burstline.answers.fitness import (
@@ -23,6 +22,7 @@ from burstline.answers.words import (
     Phrase,
     capital,
     counted,
+    enumerated,
     joined,
     phrase,
     sentence,
@@ -71,7 +71,7 @@ def judged(checked: tuple[Check, ...]) -> Sentence:
     return sentence(
         "judged",
         "This run may be judged by its trace{holds}.{unknown}",
-        holds=phrase(": {all}", all=_enumerated(holds)) if holds else NOTHING,
+        holds=phrase(": {all}", all=enumerated(*holds)) if holds else NOTHING,
         unknown=_unknown(checked),
     )
 
@@ -110,10 +110,6 @@ def doubt(checked: tuple[Check, ...]) -> str:
     """What makes a cause doubtful, as a sentence; nothing where nothing does."""
     spoilt = [each.name for each in failed_of(checked) if each.name in _DOUBTS]
     return _DOUBTS[spoilt[0]] if spoilt else ""
-
-
-def _enumerated(phrases: Sequence[Phrase]) -> Phrase:
-    return joined(" and ", joined(", ", *phrases[:-1]), *phrases[-1:])
 
 
 def _unknown(checked: tuple[Check, ...]) -> Phrase:

@@ -261,11 +261,10 @@ def _efficiency(summary: Summary, waits: Waits | None) -> Sentence:
 
 def _meaning(factor: str, summary: Summary) -> Phrase:
     """What a factor tells, of load balance with the rank that computes most."""
-    useful, ranks = summary.efficiency.useful_ns, summary.efficiency.ranks
+    useful = summary.efficiency.useful_ns
     if factor != "load_balance" or len(useful) < 2:
         return Phrase(MEANINGS[factor])
-    most = max(useful)
-    _, rank = ranks[useful.index(most)]
+    (_, rank), most = summary.efficiency.busiest
     return phrase(
         "rank {rank} computes for {most}, the mean is {mean}",
         rank=str(rank),

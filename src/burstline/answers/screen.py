@@ -49,6 +49,7 @@ from burstline.answers.words import (
     Phrase,
     capital,
     counted,
+    enumerated,
     phrase,
     sentence,
     share,
@@ -166,8 +167,8 @@ def _headline(known: Known) -> Iterator[Sentence]:
     """Who is to blame, the largest loss and where it is, then the share of computing."""
     name, lines = "headline", known.lines
     if failed := failed_of(known.checks):
-        said = _and([_CARE[each.name] for each in failed])
-        yield Sentence(name, f"Judge this run with care: {said}.")
+        said = enumerated(*(Phrase(_CARE[each.name]) for each in failed))
+        yield sentence(name, "Judge this run with care: {said}.", said=said)
     if not _waits_little(known):
         yield from _blamed(known, name, "Rank {rank} causes {share} of the waiting, {briefly}.")
     efficiency = known.summary.efficiency
@@ -210,10 +211,6 @@ def _headline(known: Known) -> Iterator[Sentence]:
         )
     computing = share("computing", lines.kinds["computing"] / whole)
     yield sentence(name, "Computing takes {computing}.", computing=computing)
-
-
-def _and(texts: Sequence[str]) -> str:
-    return " and ".join(filter(None, (", ".join(texts[:-1]), texts[-1])))
 
 
 def _half(part: float) -> str:
@@ -325,8 +322,7 @@ def _meaning(factor: str, known: Known) -> Phrase:
     """What a factor says of this run, in its times."""
     efficiency = known.summary.efficiency
     useful, runtime = efficiency.useful_ns, efficiency.runtime_ns
-    most = max(useful, default=0)
-    rank = efficiency.ranks[useful.index(most)][1] if useful else 0
+    (_, rank), most = efficiency.busiest
     busiest = time("computing", most, Place(rank))
     if factor == "load_balance" and len(useful) > 1:
         mean = time("mean computing", sum(useful) / len(useful))

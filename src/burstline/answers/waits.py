@@ -21,6 +21,7 @@ from burstline.answers.words import (
     Phrase,
     capital,
     counted,
+    enumerated,
     joined,
     phrase,
     sentence,
@@ -224,7 +225,7 @@ def not_understood(waits: Waits) -> list[Sentence]:
     ]
     if not parts:
         return []
-    missing = joined(" and ", joined(", ", *parts[:-1]), parts[-1])
+    missing = enumerated(*parts)
     text = "Not understood: {missing}. Waits there are unknown, and not told below."
     return [sentence("unsure", text, missing=missing)]
 

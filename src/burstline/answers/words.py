@@ -49,6 +49,11 @@ def joined(between: str, *phrases: Phrase) -> Phrase:
     return Phrase(between.join(each.text for each in said), facts)
 
 
+def enumerated(*phrases: Phrase) -> Phrase:
+    """Phrases as a, b and c."""
+    return joined(" and ", joined(", ", *phrases[:-1]), *phrases[-1:])
+
+
 def sentence(question: str, template: str, **parts: Fact | Phrase | str) -> Sentence:
     """The answer to a question, from a template."""
     return Sentence(question, *phrase(template, **parts))

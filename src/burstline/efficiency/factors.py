@@ -66,6 +66,12 @@ class Efficiency(Documented):
     )
 
     @property
+    def busiest(self) -> tuple[tuple[int, int], int]:
+        """Application and rank that compute longest, and for how long; zeros without ranks."""
+        pairs = zip(self.ranks, self.useful_ns, strict=True)
+        return max(pairs, key=lambda pair: pair[1], default=((0, 0), 0))
+
+    @property
     def _spread(self) -> dict[str, int]:
         useful = self.useful_ns or (0,)
         mean = sum(useful) // len(useful)
@@ -73,10 +79,8 @@ class Efficiency(Documented):
 
     @property
     def _busiest(self) -> dict[str, int] | None:
-        if not self.useful_ns:
-            return None
-        application, rank = self.ranks[self.useful_ns.index(max(self.useful_ns))]
-        return {"application": application, "rank": rank}
+        names = ("application", "rank")
+        return dict(zip(names, self.busiest[0], strict=True)) if self.useful_ns else None
 
 
 def rank_efficiency(

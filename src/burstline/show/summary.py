@@ -188,8 +188,7 @@ def _efficiency(summary: Summary) -> Iterator[Block]:
 
 
 def _busiest(efficiency: Efficiency) -> str:
-    most = max(efficiency.useful_ns)
-    _, rank = efficiency.ranks[efficiency.useful_ns.index(most)]
+    (_, rank), most = efficiency.busiest
     mean = sum(efficiency.useful_ns) // len(efficiency.useful_ns)
     return f"{format_ns(mean)} a rank; most is rank {rank} with {format_ns(most)}"
 

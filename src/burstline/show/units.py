@@ -31,6 +31,19 @@ def format_change(time_ns: float) -> str:
     return ("+" if time_ns >= 0 else "-") + format_ns(abs(round(time_ns)))
 
 
+def short_time(time_ns: float) -> str:
+    """A power of ten of ns on an axis.
+
+    >>> short_time(1000), short_time(1e7)
+    ('1 µs', '10 ms')
+    """
+    size, unit = next((each for each in _SIZES if time_ns >= each[0]), _SIZES[-1])
+    return f"{time_ns / size:g} {unit}"
+
+
+_SIZES: Final = ((10**9, "s"), (10**6, "ms"), (10**3, "µs"), (1, "ns"))
+
+
 def text_of(value: Any, notation: Notation) -> str:  # noqa: ANN401 -- a value of any kind
     """A value as people read it.
 

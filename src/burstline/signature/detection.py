@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from functools import partial
-from typing import Any, Final, Literal
+from typing import Any, ClassVar, Final, Literal
 
 import numpy as np
 
@@ -27,13 +27,14 @@ from burstline.signature.processes import (
 )
 from burstline.signature.variation import drift_of, spread_of
 from burstline.signature.windows import MOST, mean_process
+from burstline.values import Contract, Documented
 
 _NODES: Final = 8  # that are named
 _SENDS: Final = (*BLOCKING_SENDS, *IMMEDIATE_SENDS)
 
 
 @dataclass(frozen=True, slots=True, eq=False)
-class Phases:
+class Phases(Documented):
     """The phases of a run, and how well its early part predicts the whole.
 
     Attributes
@@ -68,56 +69,57 @@ class Phases:
         ranks = plural(self.signature.ranks, "rank")
         return f"<Phases of {ranks}, by method {self.signature.method!r}>"
 
-    def as_dict(self) -> dict[str, Any]:
-        """The phases as JSON output."""
-        signature = self.signature
-        rows = zip(
-            signature.processes, self.prediction.estimates, self.seed_predicted_ns, strict=True
-        )
-        chosen = signature.of_rank(signature.representative)
-        return {
-            "method": signature.method,
-            "work_counter": signature.work_counter,
-            "options": dict(signature.facts),
-            "processes": [
-                {
-                    "rank": process.rank,
-                    "events": process.events,
-                    "phases": len(process.phases),
-                    "relevant": sum(phase.is_relevant for phase in process.phases),
-                    "once": sum(phase.weight == 1 for phase in process.phases),
-                    "seed_predicted_ns": published,
-                    "predicted_ns": estimate.predicted_ns,
-                    "interval_ns": list(estimate.interval_ns),
-                    "usable": estimate.usable,
-                    "reason": estimate.reason or None,
-                    "actual_ns": process.span_ns,
-                    "error": estimate.error,
-                    "coverage": process.coverage,
-                    "cut": process.cut,
-                    "early_ns": process.early_ns,
-                }
-                for process, estimate, published in rows
-            ],
-            "representative": signature.representative,
-            "classes": [list(ranks) for ranks in self.classes],
-            "crossing": signature.crossing,
-            "phases": [
-                {
-                    "id": number,
-                    "name": phase.name,
-                    "weight": phase.weight,
-                    "mean_ns": round(phase.mean_ns),
-                    "share": phase.total_ns / max(chosen.span_ns, 1),
-                    "events": phase.events,
-                    "relevant": phase.is_relevant,
-                    "function": function,
-                }
-                for number, (phase, function) in enumerate(
-                    zip(chosen.phases, self.functions, strict=True), 1
-                )
-            ],
-        }
+    def _processes(self) -> list[dict[str, Any]]:
+        return [
+            {
+                "rank": process.rank,
+                "events": process.events,
+                "phases": len(process.phases),
+                "relevant": sum(phase.is_relevant for phase in process.phases),
+                "once": sum(phase.weight == 1 for phase in process.phases),
+                "seed_predicted_ns": published,
+                "predicted_ns": estimate.predicted_ns,
+                "interval_ns": estimate.interval_ns,
+                "usable": estimate.usable,
+                "reason": estimate.reason or None,
+                "actual_ns": process.span_ns,
+                "error": estimate.error,
+                "coverage": process.coverage,
+                "cut": process.cut,
+                "early_ns": process.early_ns,
+            }
+            for process, estimate, published in zip(
+                self.signature.processes,
+                self.prediction.estimates,
+                self.seed_predicted_ns,
+                strict=True,
+            )
+        ]
+
+    def _phases(self) -> list[dict[str, Any]]:
+        chosen = self.signature.of_rank(self.signature.representative)
+        return [
+            {
+                "id": number,
+                "name": phase.name,
+                "weight": phase.weight,
+                "mean_ns": round(phase.mean_ns),
+                "share": phase.total_ns / max(chosen.span_ns, 1),
+                "events": phase.events,
+                "relevant": phase.is_relevant,
+                "function": function,
+            }
+            for number, (phase, function) in enumerate(
+                zip(chosen.phases, self.functions, strict=True), 1
+            )
+        ]
+
+    CONTRACT: ClassVar[Contract] = (
+        *(("method", "signature.method"), ("work_counter", "signature.work_counter")),
+        *(("options", "signature.facts"), ("processes", _processes)),
+        *(("representative", "signature.representative"), "classes"),
+        *(("crossing", "signature.crossing"), ("phases", _phases)),
+    )
 
 
 def phases(

@@ -71,6 +71,13 @@ class Estimate(Documented):
             return None
         return (self.predicted_ns - self.actual_ns) / self.actual_ns
 
+    @property
+    def error_of_prediction(self) -> float | None:
+        """(predicted - actual) / predicted, as published, if the run was made."""
+        if self.actual_ns is None or not self.predicted_ns:
+            return None
+        return (self.predicted_ns - self.actual_ns) / self.predicted_ns
+
     CONTRACT: ClassVar[Contract] = (
         *("rank", "predicted_ns", "interval_ns", "usable"),
         ("reason", lambda self: self.reason or None),
@@ -80,7 +87,7 @@ class Estimate(Documented):
 
 
 @dataclass(frozen=True, slots=True, eq=False)
-class Prediction:
+class Prediction(Documented):
     """The time of a run on a machine where only its signature ran.
 
     Attributes
@@ -108,39 +115,33 @@ class Prediction:
         """The estimate of the run: that of its representative."""
         return next(each for each in self.estimates if each.rank == self.representative)
 
-    def as_dict(self) -> dict[str, Any]:
-        """The prediction as JSON output."""
-        chosen = self.estimate
-        actual = chosen.actual_ns
-        process = self.signature.of_rank(chosen.rank)
-        return {
-            "method": self.signature.method,
-            "estimator": self.estimator,
-            **chosen.as_dict(),
-            "error_of_prediction": None
-            if actual is None or not chosen.predicted_ns
-            else (chosen.predicted_ns - actual) / chosen.predicted_ns,
-            "set_share": chosen.set_ns / max(chosen.predicted_ns, 1),
-            "wall_ns": self.wall_ns,
-            "coverage": process.coverage,
-            "base_ns": process.span_ns,
-            "representative": self.representative,
-            "phases": [
-                {
-                    "id": number,
-                    "name": phase.name,
-                    "weight": phase.weight,
-                    "windows": measured.windows,
-                    "mean_ns": round(measured.mean_ns),
-                    "ratio": measured.ratio,
-                }
-                for number, (phase, measured) in enumerate(
-                    zip(process.phases, chosen.phases, strict=True), 1
-                )
-                if measured is not None
-            ],
-            "processes": [each.as_dict() for each in self.estimates],
-        }
+    @property
+    def process(self) -> Process:
+        """What was measured of the representative."""
+        return self.signature.of_rank(self.representative)
+
+    def _phases(self) -> list[dict[str, Any]]:
+        rows = zip(self.process.phases, self.estimate.phases, strict=True)
+        return [
+            {
+                "id": number,
+                "name": phase.name,
+                "weight": phase.weight,
+                "windows": measured.windows,
+                "mean_ns": round(measured.mean_ns),
+                "ratio": measured.ratio,
+            }
+            for number, (phase, measured) in enumerate(rows, 1)
+            if measured is not None
+        ]
+
+    CONTRACT: ClassVar[Contract] = (
+        *(("method", "signature.method"), "estimator", ("**", "estimate")),
+        ("error_of_prediction", "estimate.error_of_prediction"),
+        ("set_share", lambda self: self.estimate.set_ns / max(self.estimate.predicted_ns, 1)),
+        *("wall_ns", ("coverage", "process.coverage"), ("base_ns", "process.span_ns")),
+        *("representative", ("phases", _phases), ("processes", "estimates")),
+    )
 
 
 def predict(

@@ -16,12 +16,7 @@ from burstline.show.page.html import Html, data_block, join, share_text, tag
 from burstline.show.page.kinds import LOOKS
 from burstline.show.page.places import Places
 from burstline.show.page.timeline_data import lanes_of, metrics_of, picture_data
-from burstline.show.page.timeline_view import (
-    Steps,
-    steps_of,
-    window_of_wait,
-    worst_wait,
-)
+from burstline.show.page.timeline_view import Steps, steps_of, window_of_wait, worst_wait
 from burstline.structure import Structure
 from burstline.timeline import KINDS, Timeline, summed_columns
 from burstline.waits import METRICS
@@ -88,9 +83,7 @@ def timeline_picture(
         join(
             tag("p", _note(line, steps), class_="sub", id="tl-note"),
             _toolbar(views),
-            tag(
-                "canvas", id="tl-all", class_="needs-js", width=1, height=1, aria_hidden="true"
-            ),
+            _overview(),
             _canvas(title),
             tag("div", _static(line, span), id="tl-static"),
             _legend(line, span),

@@ -14,6 +14,7 @@ from burstline.errors import NotEnoughDataError, plural
 from burstline.identity import Frame
 from burstline.quantities import format_count
 from burstline.show.pictures.canvas import safe
+from burstline.show.units import short_time
 from burstline.structure import IN_NO_LOOP, LEFT_OUT, Call, Loop, Points, Structure, walk
 
 _MARGIN: Final = 1.6
@@ -22,7 +23,6 @@ _LEAST_SHARE: Final = 0.1
 # Steps within a decade, for axes up to so many decades.
 _STEPS: Final = ((1.0, (1, 1.5, 2, 3, 4, 5, 6, 8)), (3.0, (1, 2, 5)), (math.inf, (1,)))
 _FILE: Final = 28
-_UNITS: Final = ((10**9, "s"), (10**6, "ms"), (10**3, "µs"), (1, "ns"))
 
 
 class NamedLoop(NamedTuple):
@@ -84,7 +84,7 @@ def layout(points: Points, structure: Structure, *, most: int) -> Layout:
         x_ticks=_ticks(
             x, lambda value: f"{value:,.0f}" if value < 1e4 else format_count(value)
         ),
-        y_ticks=_ticks(y, _short_time),
+        y_ticks=_ticks(y, short_time),
         curves=tuple((share, percent(share)) for share in (*shares, smallest)),
         least=limit,
         run_ns=points.run_ns,
@@ -107,11 +107,6 @@ def _ticks(
     ]
     inside = [each for each in values if limits[0] <= each < limits[1] and each % 1 == 0]
     return tuple((value, text(value)) for value in inside)
-
-
-def _short_time(time_ns: float) -> str:
-    size, unit = next(each for each in _UNITS if time_ns >= each[0])
-    return f"{time_ns / size:g} {unit}"
 
 
 def _named_loops(points: Points, structure: Structure) -> tuple[NamedLoop, ...]:

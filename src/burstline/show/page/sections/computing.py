@@ -17,6 +17,7 @@ from burstline.show.page import charts
 from burstline.show.page.html import Html, heading, join, share_text, table, tag
 from burstline.show.page.matrices import heat
 from burstline.show.page.report import NothingError, Report, Section, found, needed
+from burstline.show.units import short_time
 from burstline.structure import LoopTable
 from burstline.values import AMOUNT, COUNT, SHARE, TIME, Column, Table, Value, document, ratio
 
@@ -152,11 +153,11 @@ def _note(cells: Histogram, bursts: str) -> str:
 
 
 def _points(cells: Histogram, made: Computing) -> Html:
-    across = charts.Axis(*charts.decades(_ends(cells.duration_ns)), _time)
+    across = charts.Axis(*charts.decades(_ends(cells.duration_ns)), short_time)
     if cells.counter == IPC:
         up = charts.Axis(0, float(np.ceil(cells.values[-1])), lambda v: f"{v:g}", linear=True)
     else:
-        told = _time if cells.unit == "ns" else format_count
+        told = short_time if cells.unit == "ns" else format_count
         up = charts.Axis(*charts.decades(_ends(cells.values)), told)
     name = "time on a processor" if cells.counter == made.processor else cells.counter
     is_time = cells.unit == "ns" and cells.counter != IPC
@@ -211,14 +212,6 @@ def _middles(edges: Any, *, is_linear: bool = False) -> list[float]:  # noqa: AN
     low, high = edges[:-1].astype(float), edges[1:].astype(float)
     middle = (low + high) / 2 if is_linear else np.sqrt(np.maximum(low, 1) * high)
     return [float(each) for each in middle]
-
-
-def _time(value: float) -> str:
-    """A power of ten of ns: 1 µs, 10 ms."""
-    for size, unit in ((10**9, "s"), (10**6, "ms"), (10**3, "µs")):
-        if value >= size:
-            return f"{value / size:g} {unit}"
-    return f"{value:g} ns"
 
 
 def _go(burst: Burst) -> str:

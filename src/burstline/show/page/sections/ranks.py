@@ -251,8 +251,7 @@ def meaning(name: str, report: Report) -> str:
     """What a factor says of this run, in its times."""
     efficiency = report.summary.efficiency
     useful, runtime = efficiency.useful_ns, efficiency.runtime_ns
-    most = max(useful, default=0)
-    rank = efficiency.ranks[useful.index(most)][1] if useful else 0
+    (_, rank), most = efficiency.busiest
     mean = sum(useful) // max(len(useful), 1)
     texts = {
         "parallel": f"mean computing {format_ns(mean)} of {format_ns(runtime)}",
