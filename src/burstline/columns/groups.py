@@ -130,7 +130,7 @@ def dense(codes: Integers, space: int) -> tuple[Integers, Integers]:
     return (np.cumsum(occurs) - 1)[codes], np.flatnonzero(occurs)
 
 
-def stable_order(codes: Integers, count: int) -> Integers:
+def stable_order(codes: AnyIntegers, count: int) -> Integers:
     """The order that puts equal codes together; NumPy sorts 16 bits in linear time."""
     return np.argsort(codes.astype(np.uint16) if count <= _SMALL else codes, kind="stable")
 

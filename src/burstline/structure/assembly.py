@@ -208,7 +208,7 @@ class NodeAssembly:
     def _partners(self, members: Integers, operation: str) -> dict[str, Any]:
         exchanges = self.reduced.exchanges
         partners = exchanges.partners(members)
-        if operation in _TO_ALL and not len(exchanges.partner):
+        if operation in _TO_ALL and exchanges.are_none:
             partners = replace(partners, law=Law("all others", 1.0))
         offsets = set(self.reduced.offset[members].ravel().tolist()) - {UNKNOWN}
         return {

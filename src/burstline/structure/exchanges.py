@@ -10,16 +10,16 @@ from typing import Final, NamedTuple
 import numpy as np
 import numpy.typing as npt
 
-from burstline.columns import Integers, Mask, begins_run, prefix_sums, run_lengths, stable_order
+from burstline.columns import UNKNOWN, Integers, begins_run, run_lengths, stable_order
 from burstline.model import Trace
 from burstline.structure.calls import Calls, columns_of
-from burstline.structure.partner_laws import Law, grid_law, law_of
+from burstline.structure.partner_laws import Law, grid_law, law_of_messages
+from burstline.structure.sequences import Messages, Sequences
 
 MOST_LISTED: Final = 64
 """More partners of a call than this are counted, not listed."""
 
 _COLUMNS: Final = ("sender_location", "send_call", "receiver_location", "post_call")
-_Ranks = npt.NDArray[np.int32]
 
 
 @dataclass(frozen=True, slots=True)
@@ -36,18 +36,16 @@ class Partners:
 class Exchanges:
     """Messages, those of each unique call in its order; of a Sendrecv, each is two."""
 
-    begin: Integers  # (unique + 1,) where those of each unique call begin
     ranks: Integers  # (unique,) who makes it
-    # (runs,) rank at the other end of so many messages, and whether the call sent them, or was
-    # to receive them: those are behind
-    partner: npt.NDArray[np.int32]
-    is_sent: Mask
-    times: npt.NDArray[np.int32]
+    # (unique,) the sequence of what each sent, and of what it was to receive; -1 if nothing
+    sent: Integers
+    received: Integers
+    sequences: Sequences
     world_size: int
     # what was found already: two methods of detection ask for the same calls
     known: dict[bytes, Partners] = field(default_factory=dict, repr=False)
-    # by callers, partners and times, of which many calls have the same
-    laws: dict[tuple[bytes, ...], Law | None] = field(default_factory=dict, repr=False)
+    # by callers and sequences, of which many calls have the same
+    laws: dict[tuple[bytes, bytes], Law | None] = field(default_factory=dict, repr=False)
 
     @classmethod
     def of(
@@ -79,27 +77,31 @@ class Exchanges:
         uniques = int(unique.max(initial=-1)) + 1
         ranks = np.zeros(uniques, np.int64)
         ranks[unique] = calls.ranks[calls.lane]
-        return cls(
-            np.searchsorted(number[begins], np.arange(uniques + 1)),
-            ranks,
-            partner[begins],
-            is_sent[begins],
+        way = 2 * number[begins] + ~is_sent[begins]
+        sequences, found = Sequences.distinct(
+            np.searchsorted(way, np.arange(2 * uniques + 1)),
+            ((partner[begins] - ranks[number[begins]]) % calls.world_size).astype(np.int32),
             run_lengths(begins, len(number)).astype(np.int32),
-            calls.world_size,
         )
+        return cls(ranks, found[::2], found[1::2], sequences, calls.world_size)
 
     @classmethod
     def of_all(cls, parts: Sequence[Exchanges]) -> Exchanges:
         """Those of the unique calls of all parts of a trace."""
-        counts = np.concatenate([np.diff(part.begin) for part in parts])
+        sequences, numbers = Sequences.of_all([part.sequences for part in parts])
+        of_parts = [*zip(parts, numbers, strict=True)]
         return cls(
-            prefix_sums(counts),
             np.concatenate([part.ranks for part in parts]),
-            np.concatenate([part.partner for part in parts]),
-            np.concatenate([part.is_sent for part in parts]),
-            np.concatenate([part.times for part in parts]),
+            np.concatenate([_renamed(part.sent, own) for part, own in of_parts]),
+            np.concatenate([_renamed(part.received, own) for part, own in of_parts]),
+            sequences,
             parts[0].world_size,
         )
+
+    @property
+    def are_none(self) -> bool:
+        """Whether no call has a partner."""
+        return len(self.sequences.begin) == 1
 
     def partners(self, uniques: Integers) -> Partners:
         """The partners of a call that is some unique calls."""
@@ -109,55 +111,33 @@ class Exchanges:
         return self.known[key]
 
     def _found(self, uniques: Integers) -> Partners:
-        bounds = self.begin[uniques].tolist(), self.begin[uniques + 1].tolist()
-        stretches = [slice(*stretch) for stretch in zip(*bounds, strict=True)]
-        partner = np.concatenate([self.partner[each] for each in stretches])
-        if not len(partner):
+        ranks = self.ranks[uniques]
+        ways = [own for own in (self.sent[uniques], self.received[uniques]) if own.max() >= 0]
+        if not ways:
             return Partners()
-        is_sent = np.concatenate([self.is_sent[each] for each in stretches])
-        times = np.concatenate([self.times[each] for each in stretches])
-        counts = self.begin[uniques + 1] - self.begin[uniques]
-        caller = np.repeat(self.ranks[uniques].astype(np.int32), counts)
-        ways = [(caller[way], partner[way], times[way]) for way in (is_sent, ~is_sent)]
-        ways = [way for way in ways if len(way[0])]
-        ranks = np.unique(partner).tolist()
+        messages = [Messages(self.sequences, ranks, own, self.world_size) for own in ways]
+        partners = np.unique(np.concatenate([own.partners for own in messages])).tolist()
+        laws = [
+            self._law_of((ranks.tobytes(), numbers.tobytes()), own)
+            for numbers, own in zip(ways, messages, strict=True)
+        ]
         return Partners(
-            tuple(ranks) if len(ranks) <= MOST_LISTED else None,
-            len(ranks),
-            any(self._vary(*ends) for *ends, _ in ways),
-            self._law(ways),
+            tuple(partners) if len(partners) <= MOST_LISTED else None,
+            len(partners),
+            any(own.vary for own in messages),
+            _joined(laws, [int(own.counts.sum()) for own in messages]),
         )
 
     def grid(self) -> Law | None:
         """The grid whose neighbours exchange all messages."""
-        sent = self.is_sent
-        if not sent.any():
+        if self.are_none or self.sent.max() < 0:
             return None
-        caller = np.repeat(self.ranks.astype(np.int32), np.diff(self.begin))
-        return grid_law(caller[sent], self.partner[sent], self.world_size, self.times[sent])
+        sent = Messages(self.sequences, self.ranks, self.sent, self.world_size)
+        return grid_law(sent.callers, sent.partners, self.world_size, sent.counts)
 
-    def _vary(self, caller: _Ranks, partner: _Ranks) -> bool:
-        pair = caller.astype(np.int64) * self.world_size + partner
-        return len(np.unique(pair)) > len(np.unique(caller))
-
-    def _law(self, ways: Sequence[tuple[_Ranks, _Ranks, _Ranks]]) -> Law | None:
-        laws = [self._law_of(*way) for way in ways]
-        known = [law for law in laws if law is not None]
-        if len(known) < len(laws):
-            return None
-        if len({law.text for law in known}) == 1:
-            text = known[0].text
-        else:
-            text = f"to {known[0].text}, from {known[1].text}"
-        messages = [int(times.sum()) for *_, times in ways]
-        held = sum(law.share * count for law, count in zip(known, messages, strict=True))
-        return Law(text, held / sum(messages))
-
-    def _law_of(self, caller: _Ranks, partner: _Ranks, times: _Ranks) -> Law | None:
-        """The law of some messages, those of each caller in their order."""
-        key = caller.tobytes(), partner.tobytes(), times.tobytes()
+    def _law_of(self, key: tuple[bytes, bytes], messages: Messages) -> Law | None:
         if key not in self.laws:
-            self.laws[key] = law_of(caller, partner, self.world_size, times)
+            self.laws[key] = law_of_messages(messages)
         return self.laws[key]
 
 
@@ -177,19 +157,46 @@ class Received(NamedTuple):
 
     @classmethod
     def of_part(cls, trace: Trace) -> Received:
-        """Those that a part of a trace sends."""
-        return cls.of(columns_of(trace, "messages", *_COLUMNS))
+        """Those that a part of a trace sends, by who receives them."""
+        sent = cls.of(columns_of(trace, "messages", *_COLUMNS))
+        order = stable_order(sent.location, int(sent.location.max(initial=0)) + 1)
+        return cls(*(column[order] for column in sent))
 
     @classmethod
     def shared_out(cls, sent: Sequence[Received], ranges: Sequence[range]) -> list[Received]:
-        """What locations in ranges receive of all that is sent, in the order of the senders."""
-        ends = [each.stop for each in ranges]
-        columns = [np.concatenate(column) for column in zip(*sent, strict=True)]
-        part = np.searchsorted(ends, columns[0], side="right")
-        order = stable_order(part, len(ends))
-        bounds = np.searchsorted(part[order], np.arange(len(ends) + 1)).tolist()
-        ordered = [column[order] for column in columns]
-        return [cls(*(column[slice(*own)] for column in ordered)) for own in pairwise(bounds)]
+        """What locations in ranges receive of all that parts send, in the order of these."""
+        ends = [0, *(each.stop for each in ranges)]
+        bounds = [np.searchsorted(part.location, ends).tolist() for part in sent]
+        own = [[slice(*some) for some in pairwise(each)] for each in bounds]
+        return [
+            cls(
+                *(
+                    np.concatenate(
+                        [part[some] for part, some in zip(each, theirs, strict=True)]
+                    )
+                    for each in zip(*sent, strict=True)
+                )
+            )
+            for theirs in zip(*own, strict=True)
+        ]
+
+
+def _renamed(numbers: Integers, names: Integers) -> Integers:
+    """Numbers of sequences as those have been named anew."""
+    return np.append(names, UNKNOWN)[numbers]
+
+
+def _joined(laws: Sequence[Law | None], messages: Sequence[int]) -> Law | None:
+    """The law of what a call sent and received, of so many messages each."""
+    known = [law for law in laws if law is not None]
+    if len(known) < len(laws):
+        return None
+    if len({law.text for law in known}) == 1:
+        text = known[0].text
+    else:
+        text = f"to {known[0].text}, from {known[1].text}"
+    held = sum(law.share * count for law, count in zip(known, messages, strict=True))
+    return Law(text, held / sum(messages))
 
 
 def _message_ends(

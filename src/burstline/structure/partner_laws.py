@@ -9,7 +9,8 @@ from typing import Final, NamedTuple
 
 import numpy as np
 
-from burstline.columns import AnyIntegers, Integers, Mask, begins_run
+from burstline.columns import AnyIntegers, Integers, Mask
+from burstline.structure.sequences import Messages, sequences_of
 
 TRUE_SHARE: Final = 0.99
 """A law is told where it holds for this share of the messages."""
@@ -81,85 +82,31 @@ def law_of(
     """
     if not len(caller):
         return None
-    times = np.ones(len(caller), np.int64) if times is None else times
-    messages = _Messages.of(caller.astype(np.int64), partner.astype(np.int64), times, world)
-    laws = list(_in_rounds(messages))
-    if len(np.unique(messages.callers)) > 1:  # of one rank, any partner is at some distance
+    return law_of_messages(Messages(*sequences_of(caller, partner, world, times), world))
+
+
+def law_of_messages(messages: Messages) -> Law | None:
+    """The same of messages by the sequences that ranks share."""
+    told: Law | None = None
+    for law in _laws(messages):
+        if law.share == 1:
+            return law
+        if told is None and law.share >= TRUE_SHARE:
+            told = law
+    return told
+
+
+def _laws(messages: Messages) -> Iterator[Law]:
+    """Laws that may hold, the simplest first."""
+    several = len(np.unique(messages.callers)) > 1  # of one, any partner is at some distance
+    listed: list[Law] = []
+    if several:
+        if messages.most_to_one() >= TRUE_SHARE:
+            yield from _laws_of_one_partner(messages)
         series, listed = _by_turn(messages)
-        laws = [*_laws_of_one_partner(messages), *series, *laws, *listed]
-    told = [law for law in laws if law.share >= TRUE_SHARE]
-    return next((law for law in told if law.share == 1), told[0] if told else None)
-
-
-class _Messages(NamedTuple):
-    """Messages by pair of ranks: what holds for a pair holds for all messages of it."""
-
-    # (pairs,) ascending, and how many messages each has
-    callers: Integers
-    partners: Integers
-    counts: Integers
-    # of callers that each have one partner, nothing: every message is like the first
-    turn: Integers  # (messages,) which one of its caller each is, pair after pair
-    # (messages,) which one of its caller each is, and its partner, caller after caller
-    caller_turn: Integers
-    caller_partner: Integers
-    caller: Integers  # (messages,) these, ascending
-    world: int
-
-    @classmethod
-    def of(
-        cls, caller: Integers, partner: Integers, times: AnyIntegers, world: int
-    ) -> _Messages:
-        pairs = np.unique(caller * world + partner)
-        if (np.diff(pairs // world) > 0).all():
-            counts = np.zeros(len(pairs), np.int64)
-            np.add.at(counts, np.searchsorted(pairs, caller * world + partner), times)
-            none = counts[:0]
-            return cls(*np.divmod(pairs, world), counts, none, none, none, none, world)
-        caller, partner = np.repeat(caller, times), np.repeat(partner, times)
-        order = np.argsort(caller, kind="stable")
-        caller, partner = caller[order], partner[order]
-        begin = np.flatnonzero(begins_run(caller))
-        turn = np.arange(len(caller)) - np.repeat(begin, np.diff(begin, append=len(caller)))
-        pair = caller * world + partner
-        by_pair = np.argsort(pair, kind="stable")
-        first = np.flatnonzero(begins_run(pair[by_pair]))
-        counts = np.diff(first, append=len(pair))
-        callers, partners = np.divmod(pair[by_pair[first]], world)
-        return cls(callers, partners, counts, turn[by_pair], turn, partner, caller, world)
-
-    @property
-    def pairs(self) -> Integers:
-        """Each pair as a number."""
-        return self.callers * self.world + self.partners
-
-    def most_frequent(self, values: Integers) -> int:
-        """The value of pairs that most messages have; of equal ones the least."""
-        found, number = np.unique(values, return_inverse=True)
-        messages = np.zeros(len(found), np.int64)
-        np.add.at(messages, number, self.counts)
-        return int(found[messages.argmax()])
-
-    def share(self, holds: Mask) -> float:
-        """The share of messages whose pair obeys."""
-        return float(self.counts[holds].sum() / self.counts.sum())
-
-    def share_in_rounds(self, expected: Integers) -> float:
-        """The share of messages that are the first of their round with one of the partners.
-
-        Where less than a law needs could be, that is not looked at: it is what could be.
-        """
-        pairs = self.pairs
-        if not np.isin(expected, pairs).all():
-            return 0.0  # one of the partners is none
-        known = np.isin(pairs, expected)
-        if (most := self.share(known)) < TRUE_SHARE:
-            return most
-        partners = np.bincount(expected // self.world, minlength=self.world)[self.callers]
-        rounds = self.turn // np.repeat(np.maximum(partners, 1), self.counts)
-        pair = np.repeat(np.arange(len(pairs)), self.counts)
-        first = begins_run(pair, rounds) & np.repeat(known, self.counts)
-        return float(np.count_nonzero(first) / len(first))
+        yield from series
+    yield from _in_rounds(messages)
+    yield from listed
 
 
 def grid_law(
@@ -183,22 +130,22 @@ def grid_law(
     return best if best is not None and best.share >= TRUE_SHARE else None
 
 
-def _laws_of_one_partner(messages: _Messages) -> Iterator[Law]:
+def _laws_of_one_partner(messages: Messages) -> Iterator[Law]:
     """Laws that give each rank one partner, the simplest first."""
     caller, partner, world = messages.callers, messages.partners, messages.world
-    _most_frequent, _share = messages.most_frequent, messages.share
-    root = _most_frequent(partner)
-    yield Law(f"root {root}", _share(partner == root))
-    ahead = _most_frequent(partner - caller)
-    yield Law(shifted(ahead), _share(partner - caller == ahead))
-    around = _most_frequent((partner - caller) % world)
+    most_frequent, share = messages.most_frequent, messages.share
+    root = most_frequent(partner)
+    yield Law(f"root {root}", share(partner == root))
+    ahead = most_frequent(partner - caller)
+    yield Law(shifted(ahead), share(partner - caller == ahead))
+    around = most_frequent((partner - caller) % world)
     wrapped = f"({shifted(min(around, around - world, key=abs))})%{world}"
-    yield Law(wrapped, _share((partner - caller) % world == around))
-    bits = _most_frequent(caller ^ partner)
-    yield Law(f"rank xor {bits}", _share(caller ^ partner == bits))
+    yield Law(wrapped, share((partner - caller) % world == around))
+    bits = most_frequent(caller ^ partner)
+    yield Law(f"rank xor {bits}", share(caller ^ partner == bits))
     if len(np.unique(caller)) < _CALLERS:
         return
-    yield Law(f"{world - 1}-rank", _share(partner == world - 1 - caller))
+    yield Law(f"{world - 1}-rank", share(partner == world - 1 - caller))
     for block in (1, 2):
         for rows in divisors(world // block) if world % block == 0 else ():
             columns = world // block // rows
@@ -206,13 +153,13 @@ def _laws_of_one_partner(messages: _Messages) -> Iterator[Law]:
             holds = partner == (column * rows + row) * block + caller % block
             if min(rows, columns) > 1:
                 of = " pairs" if block == 2 else ""
-                yield Law(f"transpose of {rows} × {columns}{of}", _share(holds))  # noqa: RUF001 -- times
+                yield Law(f"transpose of {rows} × {columns}{of}", share(holds))  # noqa: RUF001 -- times
     for shape in shapes(divisors(world), world):
         if len(shape) > 1:
             yield _law_of_one_step(messages, shape)
 
 
-def _law_of_one_step(messages: _Messages, shape: tuple[int, ...]) -> Law:
+def _law_of_one_step(messages: Messages, shape: tuple[int, ...]) -> Law:
     """The law of one step from each rank in a periodic grid."""
     ends = [np.unravel_index(of, shape) for of in (messages.partners, messages.callers)]
     steps = [(there - here) % length for there, here, length in zip(*ends, shape, strict=True)]
@@ -227,7 +174,7 @@ def _law_of_one_step(messages: _Messages, shape: tuple[int, ...]) -> Law:
     return Law(f"({text}) in {sizes}, periodic", messages.share(code == most))
 
 
-def _in_rounds(messages: _Messages) -> Iterator[Law]:
+def _in_rounds(messages: Messages) -> Iterator[Law]:
     """Laws that give each rank several partners, each once a round."""
     caller, partner, world = messages.callers, messages.partners, messages.world
     callers = np.unique(caller)
@@ -237,52 +184,49 @@ def _in_rounds(messages: _Messages) -> Iterator[Law]:
     if degree == world - 1:
         rest = (callers[:, None] * world + np.arange(world)).ravel()
         rest = rest[rest // world != rest % world]
-        yield Law("all others", messages.share_in_rounds(rest))
+        yield Law("all others", messages.share_in_rounds(rest, TRUE_SHARE))
     if degree > 3**_DIMENSIONS - 1:
         return
     ahead = messages.most_frequent(np.abs(partner - caller))
     both = np.stack([callers - ahead, callers + ahead], -1)
     is_rank = (both >= 0) & (both < world)
     pairs = np.unique((callers[:, None] * world + both)[is_rank])
-    yield Law(f"rank±{ahead}", messages.share_in_rounds(pairs))
+    yield Law(f"rank±{ahead}", messages.share_in_rounds(pairs, TRUE_SHARE))
     wrapped = np.minimum((partner - caller) % world, (caller - partner) % world)
     around = messages.most_frequent(wrapped)
     both = np.stack([callers - around, callers + around], -1) % world
     pairs = np.unique(callers[:, None] * world + both)
-    yield Law(f"(rank±{around})%{world}", messages.share_in_rounds(pairs))
+    yield Law(f"(rank±{around})%{world}", messages.share_in_rounds(pairs, TRUE_SHARE))
     if len(callers) >= _CALLERS:
         for grid in _possible_grids(caller, partner, world):
-            yield Law(grid.text, messages.share_in_rounds(grid.pairs(callers)))
+            yield Law(grid.text, messages.share_in_rounds(grid.pairs(callers), TRUE_SHARE))
 
 
-def _by_turn(messages: _Messages) -> tuple[list[Law], list[Law]]:
+def _by_turn(messages: Messages) -> tuple[list[Law], list[Law]]:
     """Laws whose one partner changes by execution, the same on all ranks: series, and lists."""
-    caller, partner, turn = messages.caller, messages.caller_partner, messages.caller_turn
-    if not len(turn):
+    if not messages.vary:
         return [], []
-    world = messages.world
+    caller, partner, world = messages.callers, messages.partners, messages.world
+    busiest, seen = messages.of_busiest(_ENOUGH)
     series: list[Law] = []
     listed: list[Law] = []
-    for distance, text in (
-        ((partner - caller) % world, f"(rank+{{}})%{world}"),
-        (caller ^ partner, "rank xor {}"),
+    for distance, of_busiest, text in (
+        ((partner - caller) % world, (seen - busiest) % world, f"(rank+{{}})%{world}"),
+        (caller ^ partner, busiest ^ seen, "rank xor {}"),
     ):
-        pattern = _repeated_distances(distance, turn)
+        pattern = _repeated(of_busiest)
         said = _formula_of(pattern)
         if len(pattern) > 1 and said is not None:
-            holds = distance == np.array(pattern)[turn % len(pattern)]
-            law = Law(f"{text.format(said[0])}, {said[1]}", _share(holds))
+            share = messages.share_by_turn(distance, np.array(pattern))
+            law = Law(f"{text.format(said[0])}, {said[1]}", share)
             # Two distances around the end are rather those of two neighbours.
             is_list = "," in said[1] or (len(pattern) == 2 and "xor" not in text)
             (listed if is_list else series).append(law)
     return series, listed
 
 
-def _repeated_distances(distance: Integers, turn: Integers) -> list[int]:
-    """What is repeated in the distances of the rank with most messages; empty if nothing is."""
-    begin = np.append(np.flatnonzero(turn == 0), len(turn))
-    busiest = int(np.diff(begin).argmax())
-    seen = distance[begin[busiest] : begin[busiest + 1]][:_ENOUGH]
+def _repeated(seen: Integers) -> list[int]:
+    """What is repeated in some distances; empty if nothing is."""
     for period in range(1, min(_LONGEST_PERIOD, len(seen)) + 1):
         if period == len(seen) or _share(seen[period:] == seen[:-period]) >= _REPEATS:
             return [_most_frequent(seen[at::period]) for at in range(period)]

@@ -106,7 +106,10 @@ class Source:
                 for each in stretches
             ]
         asked = [
-            {"part": part, "stretches": [each.of_lanes(part.lanes) for each in stretches]}
+            {
+                "part": part._replace(received=None),  # nobody asks for messages
+                "stretches": [each.of_lanes(part.lanes) for each in stretches],
+            }
             for part in self.asked
         ]
         of_parts = zip(*self._ask(_times, asked), strict=True)
