@@ -10,9 +10,10 @@ from typing import NamedTuple
 from benchmarks import peak
 
 LIBRARIES = (
-    "import numpy, pyarrow.compute, pyarrow.parquet, polars, burstline._core, burstline.run.run"
+    "import numpy, pyarrow.compute, pyarrow.parquet, polars, burstline._core, "
+    "burstline.run.run, burstline.signature.processes, burstline.structure.detection, burstline.waits.analysis"
 )
-"""With our own analyses, which each command that asks a run has in memory."""
+"""With our own analyses: a command has those in memory that it asks a run for."""
 ROUND_ABOUT = 64 << 20
 """What may come on top of a limit and the libraries."""
 

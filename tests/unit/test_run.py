@@ -9,11 +9,12 @@ from importlib.resources import files
 import pytest
 
 import burstline
+from burstline import signature, structure, waits
 from burstline.efficiency import ideal_network
 from burstline.errors import MemoryBudgetError, ParameterError
 from burstline.run import Needs, analyses
 from burstline.synchronisation import graph
-from burstline.waits import analysis as waits
+from burstline.waits import analysis
 from burstline.waits import parts as of_waits
 
 SHIPPED = files("burstline") / "data" / "lulesh_8r.prv.gz"
@@ -37,13 +38,13 @@ def entered(monkeypatch):
         return called
 
     places = {
-        "detect": [(analyses, "detect"), (waits, "detect")],
+        "detect": [(structure, "detect"), (analysis, "detect")],
         "call_tree": [(graph, "rooted_tree")],
         "sync_of": [(graph, "sync_of")],
         "ideal network": [(ideal_network, "replay")],
-        "states_of": [(analyses, "states_of")],
-        "phases": [(analyses, "phases")],
-        "loop_table": [(analyses, "loop_table")],
+        "states_of": [(waits, "states_of")],
+        "phases": [(signature, "phases")],
+        "loop_table": [(structure, "loop_table")],
         "summed": [(analyses, "summed")],
     }
     assert not hasattr(of_waits, "detect")
@@ -57,10 +58,10 @@ def test_what_several_analyses_need_is_computed_once(trace, entered):
     run = burstline.open(trace)
     for _ in range(2):
         run.summary(full=True)
-        structure = run.structure()
+        found = run.structure()
         run.waits(by="loop")
         run.waits(by="iteration")
-        run.iterations(structure.loops[0].id)
+        run.iterations(found.loops[0].id)
         run.phases()
 
     assert entered == {
@@ -106,7 +107,7 @@ def test_two_threads_that_ask_at_once_get_one_result(trace, entered):
 def test_what_failed_is_tried_again(trace, monkeypatch):
     run = burstline.open(trace)
     with monkeypatch.context() as patch:
-        patch.setattr(analyses, "detect", lambda *_, **__: 1 / 0)
+        patch.setattr(structure, "detect", lambda *_, **__: 1 / 0)
         with pytest.raises(ZeroDivisionError):
             run.structure()
 

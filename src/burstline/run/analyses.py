@@ -5,9 +5,10 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass, field, replace
 from functools import partial
-from typing import Any, Final, Literal, Protocol, TypeVar
+from typing import TYPE_CHECKING, Any, Final, Literal, Protocol, TypeVar
 
-from burstline.answers import Check, Verdict, checks, per_rank, verdict_on_run
+# Rooms are imported by their doors: an analysis loads its own when it is asked for.
+from burstline import answers, signature, structure, synchronisation, timeline, waits
 from burstline.collectives import collectives
 from burstline.computing import bursts_summed, computing_of
 from burstline.efficiency import SPANS, compared_with, ideal_of, is_defined
@@ -18,12 +19,14 @@ from burstline.model import POLL_GAP_NS, Trace
 from burstline.progress import Progress
 from burstline.quantities import format_bytes
 from burstline.run.needs import CLOCKED, COPIES_REPLAYED, DETECTED, REPLAYED, Needs
-from burstline.signature import Phases, phases, phases_by_parts
-from burstline.structure import Structure, detect, detect_by_parts, loop_table, tells_loops
 from burstline.summary import Summary, require_span, summary_of, summed
-from burstline.synchronisation import graph_of
-from burstline.timeline import LineTimes, flame_of, line_times, timeline_of
-from burstline.waits import CLOCKS, Known, Waits, states_of, with_intrinsic
+
+if TYPE_CHECKING:
+    from burstline.answers import Check, Verdict
+    from burstline.signature import Phases
+    from burstline.structure import Structure
+    from burstline.timeline import LineTimes
+    from burstline.waits import Waits
 
 Parameters = Mapping[str, Any]
 _Folded = TypeVar("_Folded")
@@ -115,10 +118,14 @@ def _summary(run: Run, *, span: str, full: bool, poll_gap_ns: int) -> Summary:
 
 def _waits(run: Run, *, intrinsic: bool, **options: Any) -> Waits:  # noqa: ANN401 -- as states_of
     if intrinsic:
-        waits: Waits = run.ask("waits", **options)
-        return with_intrinsic(waits, run.ask("graph"))
-    known = Known(run.ask("graph"), partial(run.ask, "structure"), partial(run.ask, "ideal"))
-    return states_of(run.trace, room=run.room(_waits_need(options)), known=known, **options)
+        found: Waits = run.ask("waits", **options)
+        return waits.with_intrinsic(found, run.ask("graph"))
+    known = waits.Known(
+        run.ask("graph"), partial(run.ask, "structure"), partial(run.ask, "ideal")
+    )
+    return waits.states_of(
+        run.trace, room=run.room(_waits_need(options)), known=known, **options
+    )
 
 
 def _verdict(
@@ -132,24 +139,24 @@ def _verdict(
     """The verdict, without what would take more than `most_s` of a processor, or not fit."""
     summary: Summary = run.ask("summary", span=span, poll_gap_ns=poll_gap_ns)
     found, missing = _found(run, summary, most_s, {"structure": detection, "waits": {}})
-    waits, structure = found.get("waits"), found.get("structure")
+    waiting, loops = found.get("waits"), found.get("structure")
     reasons = {name: reason for name, (reason, _) in missing.items()}
-    return Verdict(
-        verdict_on_run(summary, structure, waits, missing=reasons),
-        checks(summary, structure, waits),
-        per_rank(summary, waits),
+    return answers.Verdict(
+        answers.verdict_on_run(summary, loops, waiting, missing=reasons),
+        answers.checks(summary, loops, waiting),
+        answers.per_rank(summary, waiting),
         reasons,
         tuple(name for name, (_, is_left_out) in missing.items() if is_left_out),
     )
 
 
 def checks_beside(
-    run: Run, waits: Waits, most_s: float, detection: Parameters
+    run: Run, found: Waits, most_s: float, detection: Parameters
 ) -> tuple[Check, ...]:
     """Whether a run may be judged, of which waits were found; loops for at most `most_s`."""
     summary: Summary = run.ask("summary")
-    found, _ = _found(run, summary, most_s, {"structure": detection})
-    return checks(summary, found.get("structure"), waits)
+    loops = _found(run, summary, most_s, {"structure": detection})[0].get("structure")
+    return answers.checks(summary, loops, found)
 
 
 def _found(
@@ -176,12 +183,12 @@ def _found(
 def _lines(run: Run, **detection: Any) -> LineTimes:  # noqa: ANN401 -- as detect
     """Times by line; of what has no structure by kind alone."""
     try:
-        structure = run.ask("structure", **detection)
+        loops = run.ask("structure", **detection)
     except MemoryBudgetError:
         raise
     except BurstlineError:
-        structure = None
-    return line_times(run.ask("timeline"), structure)
+        loops = None
+    return timeline.line_times(run.ask("timeline"), loops)
 
 
 def _phases(run: Run, **options: Any) -> Phases:  # noqa: ANN401 -- as phases
@@ -189,20 +196,20 @@ def _phases(run: Run, **options: Any) -> Phases:  # noqa: ANN401 -- as phases
     ranges = None if options["method"] == "pas2p" else run.divided(_REPLAYED)
     if ranges is None:
         run.require(_REPLAYED)
-        return phases(run.trace, **options)
+        return signature.phases(run.trace, **options)
     parts = partial(run.parts, ranges=ranges, with_whole=True)
-    return phases_by_parts(run.trace, parts, **options)
+    return signature.phases_by_parts(run.trace, parts, **options)
 
 
 def _structure(run: Run, **options: Any) -> Structure:  # noqa: ANN401 -- as detect
     """The loops, of a large run part by part, if it does not tell them."""
-    ranges = None if tells_loops(run.trace) else run.divided(_FOUND, _TOLD)
+    ranges = None if structure.tells_loops(run.trace) else run.divided(_FOUND, _TOLD)
     if ranges is None:
         run.require(_FOUND)
-        return detect(run.trace, **options, progress=run.progress)
+        return structure.detect(run.trace, **options, progress=run.progress)
     run.require(_TOLD)
     parts = partial(run.parts, ranges=ranges, with_whole=True)
-    return detect_by_parts(run.trace, parts, **options, progress=run.progress)
+    return structure.detect_by_parts(run.trace, parts, **options, progress=run.progress)
 
 
 def _cost_of_looking_s(summary: Summary) -> float:
@@ -212,13 +219,15 @@ def _cost_of_looking_s(summary: Summary) -> float:
 
 
 def _waits_need(asked: Parameters) -> Needs:
-    is_recorded = asked["clock"] == CLOCKS[0] and not asked.get("intrinsic")
+    is_recorded = asked["clock"] == waits.CLOCKS[0] and not asked.get("intrinsic")
     return Needs(REPLAYED if is_recorded else CLOCKED, COPIES_REPLAYED)
 
 
 ANALYSES: Final[Mapping[str, Analysis]] = {
     "graph": Analysis(
-        lambda run: graph_of(run.trace), needs=lambda _: _REPLAYED, is_large=True
+        lambda run: synchronisation.graph_of(run.trace),
+        needs=lambda _: _REPLAYED,
+        is_large=True,
     ),
     "ideal": Analysis(
         lambda run, *, poll_gap_ns: ideal_of(run.ask("graph"), poll_gap_ns),
@@ -236,7 +245,7 @@ ANALYSES: Final[Mapping[str, Analysis]] = {
     ),
     "structure": Analysis(_structure, _DETECTION, tells=True),
     "iterations": Analysis(
-        lambda run, *, loop, **options: loop_table(
+        lambda run, *, loop, **options: structure.loop_table(
             run.trace, run.ask("structure", **options), loop
         ),
         {"loop": None, **_DETECTION},
@@ -274,7 +283,7 @@ ANALYSES: Final[Mapping[str, Analysis]] = {
         asks=("graph", "ideal", "structure"),
     ),
     "timeline": Analysis(
-        lambda run: timeline_of(run.ask("graph"), run.ask("waits")),
+        lambda run: timeline.timeline_of(run.ask("graph"), run.ask("waits")),
         needs=lambda _: _PIECES,
         asks=("graph", "waits"),
         is_large=True,
@@ -286,7 +295,7 @@ ANALYSES: Final[Mapping[str, Analysis]] = {
         asks=("timeline", "structure", "graph", "waits"),
     ),
     "flame": Analysis(
-        lambda run: flame_of(run.trace, run.ask("timeline")),
+        lambda run: timeline.flame_of(run.trace, run.ask("timeline")),
         needs=lambda _: _PIECES,
         asks=("timeline", "graph", "waits"),
     ),

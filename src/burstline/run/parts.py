@@ -66,7 +66,7 @@ def divided(trace: Trace, path: Path, workers: int, *, least: int = 1) -> list[r
     There are at least so many, if its parts are: the borders are those of them, for each is
     read by one worker alone. No process has locations on both sides of one.
     """
-    locations, stretches = store.stretches_of(path, _TABLES)
+    locations, stretches = _stretches(path, store.stamp_of(path))
     rows = sum(count for _, count in stretches)
     wanted = min(max(rows // max(workers * _PARTS_EACH, 1), _LEAST_ROWS), rows // least)
     (process,) = trace.arrays("locations", "process")
@@ -86,6 +86,11 @@ def divided(trace: Trace, path: Path, workers: int, *, least: int = 1) -> list[r
 
 def largest_share(path: Path, ranges: Sequence[range]) -> float:
     """The share of the rows of a store that the largest of some parts of it has."""
-    _, stretches = store.stretches_of(path, _TABLES)
+    _, stretches = _stretches(path, store.stamp_of(path))
     rows = [sum(count for begin, count in stretches if begin in part) for part in ranges]
     return max(rows, default=0) / max(sum(rows), 1)
+
+
+@lru_cache(maxsize=1)
+def _stretches(path: Path, stamp: tuple[int, int]) -> tuple[int, list[tuple[int, int]]]:  # noqa: ARG001 -- of the store as it is
+    return store.stretches_of(path, _TABLES)

@@ -4,13 +4,16 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
-from burstline.annotation import Marks, marks_of, with_loops
+from burstline import annotation, structure
 from burstline.columns import Integers
 from burstline.model import Trace
 from burstline.selection import former_locations, former_windows, select
-from burstline.structure import Structure, iterations_window
+
+if TYPE_CHECKING:
+    from burstline.annotation import Marks
+    from burstline.structure import Structure
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -34,26 +37,26 @@ class Chosen:
 def iterations_part(
     whole: Trace,
     part: Trace,
-    structure: Structure,
+    found: Structure,
     region: Mapping[str, Any],
     iterations: tuple[int, int, int],
 ) -> Chosen:
     """Some iterations of a loop that was found in a part of a trace."""
-    begin, end = iterations_window(part, structure, *iterations)
+    begin, end = structure.iterations_window(part, found, *iterations)
     (rank,), length_ns = part.arrays("locations", "rank"), end - begin
     runs = length_ns > 0
     start_ns, end_ns = former_windows(whole, part, begin, end)
     places = former_locations(whole, part) if region else None
     made = select(whole, start_ns=start_ns, end_ns=end_ns)
-    marks = marks_of(structure, locations=places)
+    marks = annotation.marks_of(found, locations=places)
     marks = marks.within(former_locations(whole, made), start_ns, end_ns)
     return Chosen(
-        with_loops(made, marks),
+        annotation.with_loops(made, marks),
         start_ns,
         end_ns,
         marks,
         *iterations,
-        method=structure.method,
+        method=found.method,
         shortest_ns=int(length_ns[runs].min()),
         longest_ns=int(length_ns.max()),
         without=tuple(sorted(set(rank.tolist()) - set(rank[runs].tolist()))),

@@ -12,7 +12,6 @@ from typing import TYPE_CHECKING, Any, Final, Self, TypeVar
 from weakref import WeakValueDictionary
 
 from burstline import formats, selection
-from burstline.answers import Check, Verdict
 from burstline.distribution import workers_of
 from burstline.errors import ParameterError
 from burstline.executor import Workers, threads_allowed
@@ -25,14 +24,16 @@ from burstline.run.memory import memory_allowed
 from burstline.run.needs import ANALYSED, REPLAYED, Needs, bytes_needed, bytes_required
 from burstline.run.parts import Part, divided, folded, largest_share, require_store
 from burstline.run.region import Chosen, iterations_part
-from burstline.signature import Phases
-from burstline.structure import LoopTable, Structure
-from burstline.summary import Summary
-from burstline.timeline import Timeline
-from burstline.waits import Waits
 
 if TYPE_CHECKING:
     from distributed import Client
+
+    from burstline.answers import Check, Verdict
+    from burstline.signature import Phases
+    from burstline.structure import LoopTable, Structure
+    from burstline.summary import Summary
+    from burstline.timeline import Timeline
+    from burstline.waits import Waits
 
 _Key = tuple[str, ...]
 _Folded = TypeVar("_Folded")
