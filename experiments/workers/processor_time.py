@@ -20,6 +20,7 @@ from burstline.distribution import workers_of
 from experiments.workers.scale import COMMANDS, MEMORY
 
 _TICKS: Final = os.sysconf("SC_CLK_TCK")
+_COMPILES: Final = "PYTHONDONTWRITEBYTECODE"
 
 
 def spent_s(process: int) -> float:
@@ -40,7 +41,9 @@ def run(command: str, store: Path, *options: str) -> float:
     with tempfile.TemporaryDirectory() as folder:
         words = command.format(store=store, folder=folder).split()
         own = [sys.executable, "-m", "burstline", *words, *options, "--quiet"]
-        subprocess.run(own, stdout=subprocess.DEVNULL, check=True)
+        # Modules are compiled once, as where they are installed.
+        kept = {name: os.environ[name] for name in os.environ if name != _COMPILES}
+        subprocess.run(own, stdout=subprocess.DEVNULL, check=True, env=kept)
     return of_children_s() - begin
 
 
