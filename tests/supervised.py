@@ -11,7 +11,8 @@ from benchmarks import peak
 
 LIBRARIES = (
     "import numpy, pyarrow.compute, pyarrow.parquet, polars, burstline._core, "
-    "burstline.run.run, burstline.signature.processes, burstline.structure.detection, burstline.waits.analysis"
+    "burstline.run.run, burstline.signature.processes, burstline.structure.detection, "
+    "burstline.waits.analysis"
 )
 """With our own analyses: a command has those in memory that it asks a run for."""
 ROUND_ABOUT = 64 << 20
