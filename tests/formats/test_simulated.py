@@ -17,7 +17,7 @@ from stories import FORMATS
 REGRESSIONS = [int(line) for line in Path(__file__).with_name("seeds.txt").read_text().split()]
 """Programs that failed once."""
 BLOCK = 20
-BLOCKS = 10
+BLOCKS = 4
 """Programs of a test, and tests. This file is a program that tries those from FIRST to LAST."""
 
 COMMANDS = (
