@@ -6,7 +6,9 @@ VENV   ?= .venv
 BUILD  ?= build
 ARGS   ?=
 # Tests of a file stay together; files go in their order, the long ones of end_to_end first.
-PARALLEL ?= -n auto --maxprocesses 4 --dist loadfile --no-loadscope-reorder
+# One process more than there are cores: tests wait for the programs that they record.
+WORKERS  ?= $(shell expr $$(getconf _NPROCESSORS_ONLN || echo 1) + 1)
+PARALLEL ?= -n $(WORKERS) --maxprocesses 4 --dist loadfile --no-loadscope-reorder
 SECONDS_PER_TARGET ?= 60
 COMMANDS_SECONDS ?= $(SECONDS_PER_TARGET)
 

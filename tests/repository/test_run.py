@@ -107,7 +107,7 @@ def test_all_steps_run_and_the_end_says_which_failed(run):
     assert code == 1
     assert "did docs" in lines
     assert "did fuzz-commands" in lines
-    assert "FAILED: lint, types, layers, docs tests with real traces" in lines
+    assert "FAILED: lint, types, layers, docs, fuzz, benchmarks tests with real traces" in lines
     assert lines[-1] == "8 passed, 1 failed in 62.50s"
 
 
