@@ -22,18 +22,17 @@ SHIPPED = sorted(
 EMPTY = {"br", "col", "hr", "img", "meta"}
 
 
-def views(trace):
-    """Show each result of one trace that has a view."""
-    analyses = (burstline.summarise, burstline.detect, burstline.wait_states, burstline.phases)
-    for analysis in analyses:
+def views(run):
+    """Show each result of one run that has a view."""
+    for analysis in (run.summary, run.structure, run.waits, run.phases):
         with suppress(burstline.NotEnoughDataError):  # some have no loop, or no phase
-            yield burstline.show.view(analysis(trace))
+            yield burstline.show.view(analysis())
 
 
 RESULTS = {
-    "Page": lambda trace: [burstline.show.report(burstline.open(trace))],
-    "Trace": lambda trace: [trace],
-    "Structure": lambda trace: [burstline.detect(trace)],
+    "Page": lambda run: [burstline.show.report(run)],
+    "Trace": lambda run: [run.trace],
+    "Structure": lambda run: [run.structure()],
     "View": views,
 }
 """How results of each public class that says how it looks in a notebook are made."""
@@ -55,9 +54,9 @@ class Page(HTMLParser):
 
 
 def shown(path):
-    trace = burstline.select(burstline.read(path), application=0)
+    run = burstline.open(burstline.select(burstline.read(path), application=0))
     for make in RESULTS.values():
-        for result in make(trace):
+        for result in make(run):
             page = Page()
             page.feed(result._repr_html_())
             page.close()
