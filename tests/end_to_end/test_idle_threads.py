@@ -68,7 +68,9 @@ def test_a_serial_part_is_where_one_thread_works_alone(site, clang, openmp):
     assert "in main or what it calls" in cause
 
 
-@pytest.mark.parametrize("language", ["c", "c++"])
+@pytest.mark.parametrize(
+    ("site", "language"), [("open_mpi", "c"), ("mpich", "c++")], indirect=["site"]
+)
 def test_a_rank_that_is_late_keeps_threads_of_others_idle(site, clang, openmp, language):
     program = built(site, clang, openmp(clang), language)
 

@@ -70,7 +70,11 @@ def test_functions_of_c_stand_where_python_called_them(site):
     ]
 
 
-@pytest.mark.parametrize("where", ["python", "numpy", "thread"])
+@pytest.mark.parametrize(
+    ("site", "where"),
+    [("mpich", "python"), ("open_mpi", "numpy"), ("mpich", "thread")],
+    indirect=["site"],
+)
 def test_the_function_that_makes_others_wait_is_named(site, where):
     source = (PROGRAMS / "imbalance.py").read_text().splitlines()
     lines = [str(k) for k, text in enumerate(source, 1) if f"# {where}" in text]
