@@ -56,6 +56,7 @@ def tree(path):
     return ast.parse(path.read_text(encoding="utf-8"))
 
 
+@functools.cache
 def functions(path):
     """Functions and methods of a file, nested ones too: (qualified name, node)."""
 
@@ -69,7 +70,7 @@ def functions(path):
             else:
                 yield from inside(child, prefix)
 
-    yield from inside(tree(path), "")
+    return list(inside(tree(path), ""))
 
 
 def where(path, node=None):
