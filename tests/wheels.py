@@ -22,9 +22,9 @@ def installed(mpi: str, folder: Path) -> Path:
     place = folder / f"mpi4py-{mpi.replace('==', '-')}-{version}"
     with locked(place, mpi):
         if not (place / "whole").exists():
-            subprocess.run([sys.executable, "-m", "venv", place], check=True)
-            words = [place / "bin" / "pip", "install", "--quiet", "mpi4py", mpi]
-            subprocess.run(words, check=True)
+            subprocess.run([sys.executable, "-m", "venv", "--without-pip", place], check=True)
+            words = ["--python", place / "bin" / "python", "install", "--quiet", "mpi4py", mpi]
+            subprocess.run([sys.executable, "-m", "pip", *words], check=True)
             (place / "whole").touch()
     return place
 

@@ -72,8 +72,14 @@ def worked(site):
 
 
 @pytest.mark.parametrize(
-    ("mode", "ranks", "rank"),
-    [("imbalance", 2, 1), ("late_sender", 2, 0), ("wavefront", 4, 1), ("workers", 4, 0)],
+    ("site", "mode", "ranks", "rank"),
+    [
+        ("open_mpi", "imbalance", 2, 1),
+        ("mpich", "late_sender", 2, 0),
+        ("mpich", "wavefront", 4, 1),
+        ("open_mpi", "workers", 4, 0),
+    ],
+    indirect=["site"],
 )
 def test_the_function_that_was_planted_is_named_with_its_line_and_rank(
     verdict, worked, mode, ranks, rank
