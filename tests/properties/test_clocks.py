@@ -12,8 +12,7 @@ from hypothesis import strategies as st
 import burstline
 from burstline import _core
 from burstline.clocks import corrected, violations
-from burstline.clocks.alignment import LARGEST_DRIFT, aligned
-from burstline.clocks.correction import DECAY_BITS, controlled_clock
+from burstline.clocks.correction import DECAY_BITS, LARGEST_DRIFT, aligned, controlled_clock
 from burstline.identity import call_tree
 from burstline.synchronisation import Rows, Weights, replay, rows_of, sync_of
 from burstline.testing import assert_same_trace, trace_of

@@ -1,5 +1,3 @@
-from burstline.columns.arithmetic import prefix_sums as prefix_sums
-from burstline.columns.arithmetic import quotients as quotients
 from burstline.columns.arrow import coded as coded
 from burstline.columns.arrow import encoded as encoded
 from burstline.columns.arrow import fractions as fractions
@@ -17,6 +15,8 @@ from burstline.columns.groups import dense as dense
 from burstline.columns.groups import descending as descending
 from burstline.columns.groups import distinct as distinct
 from burstline.columns.groups import ordinal_within as ordinal_within
+from burstline.columns.groups import prefix_sums as prefix_sums
+from burstline.columns.groups import quotients as quotients
 from burstline.columns.groups import run_lengths as run_lengths
 from burstline.columns.groups import slices as slices
 from burstline.columns.groups import stable_order as stable_order

@@ -8,7 +8,6 @@ __all__ = ["Page", "View", "report", "view"]
 # For other rooms of the house.
 from burstline.show.blocks import Facts as Facts
 from burstline.show.blocks import Lines as Lines
-from burstline.show.clocks import clock_notes as clock_notes
 from burstline.show.code_lines import STYLES as STYLES
 from burstline.show.code_lines import Line as Line
 from burstline.show.code_lines import chosen_counter as chosen_counter
@@ -72,3 +71,4 @@ from burstline.show.views import Outcome as Outcome
 from burstline.show.views import note as note
 from burstline.show.views import output as output
 from burstline.show.waits import WaitsView as WaitsView
+from burstline.show.waits import clock_notes as clock_notes

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import Any, Final
+from typing import Any, Final, NamedTuple
 
 import numpy as np
 
@@ -16,10 +16,14 @@ from burstline.show.page.html import Html, data_block, join, share_text, tag
 from burstline.show.page.kinds import LOOKS
 from burstline.show.page.places import Places
 from burstline.show.page.timeline_data import lanes_of, metrics_of, picture_data
-from burstline.show.page.timeline_view import Steps, steps_of, window_of_wait, worst_wait
 from burstline.structure import Structure
 from burstline.timeline import KINDS, Timeline, summed_columns
 from burstline.waits import METRICS
+
+_MARGIN: Final = 0.02
+_AROUND_WAIT: Final = 0.5
+_MOST_MARKS: Final = 5000
+
 
 BUDGET: Final = 3_000_000
 """Bytes of the data of a timeline, about."""
@@ -55,7 +59,7 @@ def timeline_picture(
     line: Timeline, structure: Structure | None = None, budget: int = BUDGET
 ) -> Picture:
     """The timeline, opened at the median iteration of the costliest loop, else at all of it."""
-    steps = steps_of(structure, line)
+    steps = _steps_of(structure, line)
     views = _views(line, steps)
     opened = next((view for view in views if view["name"] == "median"), views[0])
     first = line.baseline_ns[0]
@@ -127,8 +131,8 @@ def _views(line: Timeline, steps: Steps | None) -> list[dict[str, Any]]:
                 "step": int(steps.number[row]),
                 "mean": format_ns(int(steps.mean_ns[row])),
             }
-    if (wait := worst_wait(line)) is not None:
-        views.append(_view("worst", "Worst wait", window_of_wait(line, wait), first))
+    if (wait := _worst_wait(line)) is not None:
+        views.append(_view("worst", "Worst wait", _window_of_wait(line, wait), first))
     return views
 
 
@@ -381,3 +385,75 @@ def _stacks(times: Integers, top: int) -> list[Html]:
 def _letters(name: str, content: str) -> Html:
     """Columns of numbers as letters, which mean nothing in markup."""
     return Html(f'<script type="text/plain" id="{name}">{content}</script>')
+
+
+class Steps(NamedTuple):
+    """The iterations of a loop, each from the first rank that begins to the last that ends."""
+
+    loop: int
+    number: Integers  # from 1
+    begin_ns: Integers
+    end_ns: Integers
+    mean_ns: Integers  # over the ranks
+
+    def median(self) -> int:
+        """Row of the iteration of middle duration."""
+        return int(np.argsort(self.mean_ns, kind="stable")[(len(self.mean_ns) - 1) // 2])
+
+    def slowest(self) -> int:
+        """Row of the iteration that takes longest."""
+        return int(self.mean_ns.argmax())
+
+    def window(self, row: int, line: Timeline) -> tuple[int, int]:
+        """A little more than an iteration."""
+        begin, end = int(self.begin_ns[row]), int(self.end_ns[row])
+        return within(line, begin, end, (end - begin) * _MARGIN)
+
+    def marks(self) -> Integers:
+        """Rows of the iterations that are marked: every so many of very many."""
+        return np.arange(0, len(self.number), max(1, -(-len(self.number) // _MOST_MARKS)))
+
+
+def _steps_of(structure: Structure | None, line: Timeline) -> Steps | None:
+    """The iterations of the loop that spans most of the run, as far as they are shown."""
+    if structure is None or not structure.loops:
+        return None
+    loop = max(structure.loops, key=lambda each: each.share).id
+    table = structure.iterations(loop)
+    count = int(table.iteration.max(initial=-1)) + 1
+    begin = np.full(count, np.iinfo(np.int64).max)
+    end = np.full(count, np.iinfo(np.int64).min)
+    np.minimum.at(begin, table.iteration, table.start_ns)
+    np.maximum.at(end, table.iteration, table.end_ns)
+    ranks = np.bincount(table.iteration, minlength=count)
+    spent = np.zeros(count, np.int64)
+    np.add.at(spent, table.iteration, table.end_ns - table.start_ns)
+    first, last = line.baseline_ns
+    rows = np.flatnonzero((ranks > 0) & (end > first) & (begin < last))
+    if not len(rows):
+        return None
+    mean = spent[rows] // ranks[rows]
+    return Steps(loop, rows + 1, begin[rows], end[rows], mean)
+
+
+def _worst_wait(line: Timeline) -> int | None:
+    """Row of the longest single wait that lies in the baseline."""
+    table = line.waits.instances
+    start, wait = (to_numpy(table[name]) for name in ("start_ns", "wait_ns"))
+    first, last = line.baseline_ns
+    rows = np.flatnonzero((start >= first) & (start + wait <= last))
+    return int(rows[0]) if len(rows) else None  # they are sorted
+
+
+def _window_of_wait(line: Timeline, row: int) -> tuple[int, int]:
+    """A wait with what comes before and after it."""
+    [wait] = line.waits.instances.slice(row, 1).to_pylist()
+    begin, length = wait["start_ns"], wait["wait_ns"]
+    return within(line, begin, begin + length, length * _AROUND_WAIT)
+
+
+def within(line: Timeline, begin: int, end: int, margin: float) -> tuple[int, int]:
+    """A window with a margin, in the baseline, never empty."""
+    first, last = line.baseline_ns
+    begin, end = max(first, begin - round(margin)), min(last, end + round(margin))
+    return (begin, end) if begin < end else (first, last)
