@@ -38,7 +38,7 @@ class RankComputing:
 
 
 @dataclass(frozen=True, slots=True)
-class Place:
+class CallPlace:
     """A call beside a burst: its operation, and where it is called from if that is known."""
 
     operation: str
@@ -69,8 +69,8 @@ class Burst:
     call: int | None  # the ordinal of the call behind it; None if there is none
     counters: Mapping[str, int]  # what was counted in it
     # the calls between which it lies
-    before: Place | None
-    after: Place | None
+    before: CallPlace | None
+    after: CallPlace | None
 
 
 @dataclass(frozen=True, slots=True)
@@ -272,7 +272,9 @@ def _bursts(
         )
 
 
-def _places(trace: Trace, rows: list[dict[str, Any]]) -> dict[tuple[int, int | None], Place]:
+def _places(
+    trace: Trace, rows: list[dict[str, Any]]
+) -> dict[tuple[int, int | None], CallPlace]:
     """The calls around some bursts."""
     wanted = {
         (row["location"], row[side])
@@ -295,10 +297,10 @@ def _places(trace: Trace, rows: list[dict[str, Any]]) -> dict[tuple[int, int | N
     return found
 
 
-def _place(row: Mapping[str, Any], paths: Any) -> Place:  # noqa: ANN401 -- a table of Arrow
+def _place(row: Mapping[str, Any], paths: Any) -> CallPlace:  # noqa: ANN401 -- a table of Arrow
     operation = row["operation"]
     operation = NAMES[operation] if isinstance(operation, int) else operation
     if row["call_path"] is None:
-        return Place(operation)
+        return CallPlace(operation)
     [frame] = paths.slice(row["call_path"], 1).to_pylist()
-    return Place(operation, frame["function"], frame["file"], frame["line"])
+    return CallPlace(operation, frame["function"], frame["file"], frame["line"])

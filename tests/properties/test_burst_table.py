@@ -12,7 +12,7 @@ from burstline import Trace
 from burstline.formats import read, write
 from burstline.identity import SPAN_COLLECTIVES
 from burstline.merge import burst_parts, burst_table
-from burstline.merge.tables.rows import Computing, Concurrency
+from burstline.merge.tables.rows import ComputingThreads, Concurrency
 from burstline.model import NO_VALUE, UNKNOWN, arrow_table, schema
 from effort import examples
 from oracles import burst_table as oracle
@@ -86,7 +86,7 @@ def test_concurrency_lies_between_one_and_the_locations_of_the_node(story):
         return
     _, start, end = columns(known)
 
-    found = Computing(start, end).average(start, end)
+    found = ComputingThreads(start, end).average(start, end)
 
     assert (found >= 1).all()
     assert (found <= nodes.count("a")).all()
@@ -99,7 +99,7 @@ def test_how_many_compute_summed_over_time_is_the_sum_of_all_durations(story):
         return
     _, start, end = columns(bursts)
 
-    computing = Computing(start, end)
+    computing = ComputingThreads(start, end)
 
     assert computing.before(np.array([0, 2**62])).tolist() == [0, int((end - start).sum())]
 
@@ -111,7 +111,7 @@ def test_time_computed_before_any_moment_is_a_sum_over_bursts(story, moments):
         return
     _, start, end = columns(bursts)
 
-    found = Computing(start, end).before(np.array(moments))
+    found = ComputingThreads(start, end).before(np.array(moments))
 
     assert found.tolist() == [
         sum(max(0, min(moment, last) - first) for _, first, last in bursts)

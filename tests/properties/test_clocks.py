@@ -14,7 +14,7 @@ from burstline import _core
 from burstline.clocks import corrected, violations
 from burstline.clocks.correction import DECAY_BITS, LARGEST_DRIFT, aligned, controlled_clock
 from burstline.identity import call_tree
-from burstline.synchronisation import Rows, Weights, replay, rows_of, sync_of
+from burstline.synchronisation import ReplayModel, Rows, replay, rows_of, sync_of
 from burstline.testing import assert_same_trace, trace_of
 from golden.oracle_events import as_text
 from hybrid_programs import hybrid_programs
@@ -55,7 +55,7 @@ def test_no_interval_changes_by_more_than_the_jumps_need(program, offsets):
     rows = rows_of_trace(skewed(scaled(program), offsets, [0] * 4))
     time = rows.time_ns
     forward = replay(
-        rows, [Weights(rows.steps(time) - rows.steps(time >> DECAY_BITS), floor=time)]
+        rows, [ReplayModel(rows.steps(time) - rows.steps(time >> DECAY_BITS), floor=time)]
     ).stamps[0]
     stamps = controlled_clock(rows, 0)
 
@@ -83,7 +83,7 @@ def test_jumps_are_spread_as_the_twin_says(program, offsets, latency):
     rows = rows_of_trace(skewed(scaled(program), offsets, [0] * 4))
     time = rows.time_ns
     step = rows.steps(time) - rows.steps(time >> DECAY_BITS)
-    [forward] = replay(rows, [Weights(step, latency, floor=time)]).stamps
+    [forward] = replay(rows, [ReplayModel(step, latency, floor=time)]).stamps
     columns = rows.location, rows.signals, rows.awaits, rows.before
     plain = tuple(column.tolist() for column in columns)
 

@@ -11,7 +11,7 @@ from hypothesis import strategies as st
 
 import burstline
 from burstline.identity import call_tree
-from burstline.synchronisation import Rows, Weights, replay, rows_of, sync_of
+from burstline.synchronisation import ReplayModel, Rows, replay, rows_of, sync_of
 from burstline.synchronisation.rows import PLACES
 from burstline.testing import trace_of
 from golden.oracle_events import as_text
@@ -61,7 +61,7 @@ def test_stamps_of_hybrid_programs_are_those_of_the_literal_algorithm(program, e
         for location, last in zip(rows.location.tolist(), position, strict=True)
     ]
     steps = rows.steps(np.array(counted, np.int64))
-    models = [Weights(steps, latency), Weights(np.zeros(len(steps), np.int64), 1)]
+    models = [ReplayModel(steps, latency), ReplayModel(np.zeros(len(steps), np.int64), 1)]
 
     result = replay(rows, models)
 
@@ -77,7 +77,7 @@ def test_broken_programs_are_replayed_as_the_twin_does(drawn, latency):
     rows, step = rows_of_lanes(*drawn)
     expected, circles = twin.replayed(*drawn, latency)
 
-    result = replay(rows, [Weights(step, latency)])
+    result = replay(rows, [ReplayModel(step, latency)])
 
     events = [(location, k) for location, lane in enumerate(drawn[0]) for k in range(len(lane))]
     assert result.stamps[0].tolist() == [expected[event] for event in events]
@@ -101,7 +101,9 @@ def test_the_order_of_locations_changes_no_stamp(program, random):
     )
     ones = np.ones(len(chosen), np.int64)
 
-    [expected], [stamps] = (replay(each, [Weights(ones, 1)]).stamps for each in (rows, other))
+    [expected], [stamps] = (
+        replay(each, [ReplayModel(ones, 1)]).stamps for each in (rows, other)
+    )
 
     assert stamps.tolist() == expected[chosen].tolist()
 
@@ -112,7 +114,7 @@ def test_skewed_stamps_change_nothing_where_weights_are_given(program, offsets):
     rows, other = (rows_of_trace(each) for each in (trace, skewed(trace, offsets, [0] * 4)))
     ones = np.ones(len(rows.place), np.int64)
 
-    (a, b) = (replay(each, [Weights(ones, 1)]) for each in (rows, other))
+    (a, b) = (replay(each, [ReplayModel(ones, 1)]) for each in (rows, other))
 
     assert a.stamps[0].tolist() == b.stamps[0].tolist()
     assert a.order.tolist() == b.order.tolist()
@@ -122,9 +124,9 @@ def test_skewed_stamps_change_nothing_where_weights_are_given(program, offsets):
 def test_several_models_are_as_if_each_was_alone(program):
     rows = rows_of_trace(trace_of(as_text(program)))
     models = [
-        Weights(np.ones(len(rows.place), np.int64), 1),
-        Weights(rows.steps(rows.time_ns)),
-        Weights(rows.steps(rows.time_ns) // 2, 3, floor=rows.time_ns),
+        ReplayModel(np.ones(len(rows.place), np.int64), 1),
+        ReplayModel(rows.steps(rows.time_ns)),
+        ReplayModel(rows.steps(rows.time_ns) // 2, 3, floor=rows.time_ns),
     ]
 
     together = replay(rows, models).stamps
@@ -150,7 +152,7 @@ def test_a_chain_of_circles_ends_in_time_linear_in_its_rows():
     ]
     rows, step = rows_of_lanes(lanes, [-1] * (2 * count))
 
-    result = replay(rows, [Weights(step)])
+    result = replay(rows, [ReplayModel(step)])
 
     assert len(result.order) == len(step)
     assert result.stamps[0][2 * count - 1] == 2 * count
@@ -178,7 +180,7 @@ def test_members_of_a_collective_follow_whom_they_need(operation, ends):
     ]
     rows = rows_of_trace(trace_of("\n".join(["ranks 3", *lines])))
 
-    [stamps] = replay(rows, [Weights(rows.steps(rows.time_ns), 10)]).stamps
+    [stamps] = replay(rows, [ReplayModel(rows.steps(rows.time_ns), 10)]).stamps
 
     last = [int(stamps[end - 1]) for end in rows.begin[1:]]
     assert last == ends
@@ -188,4 +190,4 @@ def test_teams_whose_events_share_a_record_wait_in_no_circle(real_traces):
     rows = rows_of_trace(burstline.read(real_traces / "lulesh_omp_8r2t_s4_i5.prv.gz"))
     assert ((np.diff(rows.place) == 0) & (np.diff(rows.location) == 0)).any()
 
-    assert replay(rows, [Weights(np.ones(len(rows.place), np.int64), 1)]).cycles == []
+    assert replay(rows, [ReplayModel(np.ones(len(rows.place), np.int64), 1)]).cycles == []

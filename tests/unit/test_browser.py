@@ -13,7 +13,7 @@ import burstline
 import by_hand
 from burstline.browser.app import Browser, Code
 from burstline.browser.details import facts, iterations
-from burstline.browser.outline import View, outline
+from burstline.browser.outline import OutlineView, outline
 from burstline.cli.commands import browse
 from burstline.show.code_lines import pseudocode
 from burstline.structure import Call, Condition, Loop, detect
@@ -79,13 +79,13 @@ def pseudocode_shown(app):
 
 
 def app_of(trace, structure, **view):
-    return Browser(trace, structure, View(**view), name="ring.prv")
+    return Browser(trace, structure, OutlineView(**view), name="ring.prv")
 
 
 def test_an_outline_is_the_pseudo_code_line_by_line(structure):
     lines = pseudocode(structure, bursts_ns=400)
 
-    found = outline(structure, View(bursts_ns=400))
+    found = outline(structure, OutlineView(bursts_ns=400))
 
     assert [row.line for row in found.rows] == lines
     assert found.shown(frozenset()) == list(range(len(lines)))
@@ -95,7 +95,7 @@ def test_an_outline_is_the_pseudo_code_line_by_line(structure):
 def test_every_node_is_told_by_its_line(structure, ranks):
     kinds = {"call": Call, "loop": Loop, "condition": Condition}
 
-    for row in outline(structure, View(ranks=ranks, bursts_ns=1)).rows:
+    for row in outline(structure, OutlineView(ranks=ranks, bursts_ns=1)).rows:
         if row.line.item is None:
             assert row.line.kind in {"frame", "burst"} or row.line.text.startswith("if rank ")
         else:
@@ -106,7 +106,7 @@ def test_every_node_is_told_by_its_line(structure, ranks):
 
 
 def test_a_row_is_in_the_row_of_smaller_depth_above_it(structure):
-    found = outline(structure, View())
+    found = outline(structure, OutlineView())
 
     for at, row in enumerate(found.rows):
         if row.parent >= 0:
@@ -115,7 +115,7 @@ def test_a_row_is_in_the_row_of_smaller_depth_above_it(structure):
 
 
 def test_what_is_folded_hides_what_is_in_it(structure):
-    found = outline(structure, View())
+    found = outline(structure, OutlineView())
     outer = next(row for row in found.rows if row.line.kind == "loop")
 
     left = texts(found, found.shown({outer.key}))
@@ -129,8 +129,8 @@ def test_what_is_folded_hides_what_is_in_it(structure):
 
 
 def test_keys_stay_the_same_when_the_view_changes(structure):
-    one = outline(structure, View())
-    other = outline(structure, View(ranks=(0,), bursts_ns=1, counter="ins"))
+    one = outline(structure, OutlineView())
+    other = outline(structure, OutlineView(ranks=(0,), bursts_ns=1, counter="ins"))
 
     loops = [
         [row.key for row in found.rows if row.line.kind == "loop"] for found in (one, other)
@@ -140,7 +140,7 @@ def test_keys_stay_the_same_when_the_view_changes(structure):
 
 
 def test_a_threshold_keeps_what_takes_as_long_and_what_is_around_it(structure):
-    found = outline(structure, View())
+    found = outline(structure, OutlineView())
 
     left = [found.rows[at] for at in found.shown(frozenset(), 5_000)]
 
@@ -149,7 +149,7 @@ def test_a_threshold_keeps_what_takes_as_long_and_what_is_around_it(structure):
 
 
 def test_depth_folds_the_loops_below(structure):
-    found = outline(structure, View())
+    found = outline(structure, OutlineView())
 
     assert len(found.deeper_than(0)) == 2
     assert len(found.deeper_than(1)) == 1
@@ -157,7 +157,7 @@ def test_depth_folds_the_loops_below(structure):
 
 
 def test_search_goes_around_the_end_in_both_directions(structure):
-    found = outline(structure, View())
+    found = outline(structure, OutlineView())
     sends = [at for at, row in enumerate(found.rows) if "Send" in row.line.text]
 
     assert found.find("mpi_SEND", 0) == sends[0]
@@ -168,7 +168,7 @@ def test_search_goes_around_the_end_in_both_directions(structure):
 
 
 def test_facts_of_a_call_say_who_and_how_often_and_how_long(structure):
-    row = next(r for r in outline(structure, View()).rows if "Barrier" in r.line.text)
+    row = next(r for r in outline(structure, OutlineView()).rows if "Barrier" in r.line.text)
 
     known = dict(facts(structure, row))
 
@@ -180,7 +180,9 @@ def test_facts_of_a_call_say_who_and_how_often_and_how_long(structure):
 
 
 def test_facts_are_those_of_the_ranks_that_are_seen(structure):
-    row = next(r for r in outline(structure, View(ranks=(0,))).rows if "Send" in r.line.text)
+    row = next(
+        r for r in outline(structure, OutlineView(ranks=(0,))).rows if "Send" in r.line.text
+    )
 
     known = dict(facts(structure, row, (0,)))
 
@@ -189,7 +191,7 @@ def test_facts_are_those_of_the_ranks_that_are_seen(structure):
 
 
 def test_facts_of_each_kind_of_line_are_text(structure):
-    for row in outline(structure, View(bursts_ns=1)).rows:
+    for row in outline(structure, OutlineView(bursts_ns=1)).rows:
         known = facts(structure, row)
         assert known
         assert all(name and value for name, value in known)
@@ -306,7 +308,7 @@ def test_an_answer_that_makes_no_sense_is_refused_and_changes_nothing(
     shown = drive(app, key, *answer, "enter", "escape").text
 
     assert message in shown
-    assert app.view == View(counter=app.view.counter)
+    assert app.view == OutlineView(counter=app.view.counter)
 
 
 def test_search_unfolds_what_is_around(trace, structure):
@@ -360,7 +362,7 @@ def evil():
 
 def test_labels_are_shown_and_not_obeyed():
     trace = evil()
-    app = Browser(trace, detect(trace), View(), name=EVIL)
+    app = Browser(trace, detect(trace), OutlineView(), name=EVIL)
 
     shown = drive(app, "slash", *"[/x", "enter", "escape", size=(200, 40)).text
 
@@ -375,7 +377,7 @@ def test_labels_are_shown_and_not_obeyed():
 def test_a_large_structure_begins_folded():
     steps = [Do("Send", k + 2) for k in range(2_100)]
     trace = run(loop(2, Do("Bcast", 1), loop(2, *steps)), ranks=1)
-    app = Browser(trace, detect(trace, method="exact"), View(), name="")
+    app = Browser(trace, detect(trace, method="exact"), OutlineView(), name="")
 
     drive(app)
 

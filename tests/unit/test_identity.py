@@ -6,7 +6,7 @@ import numpy as np
 
 import by_hand
 from burstline.identity import sites_of, tokens_of
-from burstline.identity.tokens import LOOSE, Loops
+from burstline.identity.tokens import LOOSE, LoopTurns
 from burstline.testing import trace_of
 
 
@@ -98,9 +98,9 @@ def test_loops_distinguish_bursts_if_runs_share_half_of_them():
         "ranks 1 | 0 " + "".join(f"| {k} enter MPI_Send | {k} leave " for k in range(4))
     )
     turn = np.zeros(4, np.int32)
-    mostly_other = Loops(np.array([0, 0, 0, 1]), turn, ["x", "y"])
-    half_of_it = Loops(np.array([0, 0, 1, 1]), turn, ["x", "y"])
-    same = Loops(np.array([0, 0, 0, 0]), turn, ["y"])
+    mostly_other = LoopTurns(np.array([0, 0, 0, 1]), turn, ["x", "y"])
+    half_of_it = LoopTurns(np.array([0, 0, 1, 1]), turn, ["x", "y"])
+    same = LoopTurns(np.array([0, 0, 0, 0]), turn, ["y"])
 
     assert tokens_of([run, run], [half_of_it, same]).has_loops
     assert not tokens_of([run, run], [mostly_other, same]).has_loops

@@ -17,7 +17,7 @@ from burstline.show.page.html import Html, facts, link, table, tag, text
 from burstline.show.page.kinds import LOOKS
 from burstline.show.page.matrices import matrix
 from burstline.show.page.sections import code
-from burstline.show.page.sections.code import Row
+from burstline.show.page.sections.code import CodeRow
 from burstline.structure import detect
 from burstline.values import COUNT, SHARE, TEXT, TIME, Column, Table, Value
 from loop_programs import Do
@@ -227,7 +227,7 @@ def test_a_matrix_of_classes_says_which_ranks_they_are():
 )
 def test_the_most_expensive_line_is_named_as_far_as_it_is_known(place, said):
     kind = "call" if "operation" in place else "burst"
-    row = Row(kind, 0, **{"text": "", "spent_ns": 5} | place)
+    row = CodeRow(kind, 0, **{"text": "", "spent_ns": 5} | place)
 
     assert code.title([row], detect(loops(Do("Barrier", 4))), 10) == (
         f"{said} holds 50.0 % of all rank time"

@@ -12,7 +12,7 @@ import pytest
 from burstline.formats.raw.files.layout import EXECUTED, PYTHON_MODULE, CodePart
 from burstline.formats.raw.processes.call_paths import CallPaths
 from burstline.formats.raw.processes.processes import ProcessDefinitions
-from burstline.formats.raw.processes.python_code import Code
+from burstline.formats.raw.processes.python_code import CodeObject
 
 
 def recorded(code):
@@ -22,7 +22,7 @@ def recorded(code):
         CodePart.FILE: code.co_filename.encode(),
         CodePart.LINES: code.co_linetable,
     }
-    return Code(code.co_firstlineno, texts)
+    return CodeObject(code.co_firstlineno, texts)
 
 
 def nested(code):
@@ -51,14 +51,14 @@ def test_before_its_first_instruction_code_has_the_line_of_its_definition():
 
 @pytest.mark.parametrize("table", [b"", b"\x80", b"\xf8\x7f", b"\xf0\xff\xff", b"\x01\x02"])
 def test_a_table_that_is_cut_or_damaged_gives_lines_or_none(table):
-    code = Code(7, {CodePart.LINES: table})
+    code = CodeObject(7, {CodePart.LINES: table})
 
     assert all(isinstance(code.line(k), int | None) for k in range(20))
 
 
 def test_lines_that_cannot_be_are_unknown():
     table = bytes([0x80 | 13 << 3, *[0x7E] * 5, 0x3F])  # by 2**34 down
-    code = Code(3, {CodePart.NAME: b"f", CodePart.FILE: b"/a.py", CodePart.LINES: table})
+    code = CodeObject(3, {CodePart.NAME: b"f", CodePart.FILE: b"/a.py", CodePart.LINES: table})
     stacks = {1: ((PYTHON_MODULE, 1), (PYTHON_MODULE, 5 << 24))}  # the other was not recorded
     paths = CallPaths(None)
     row = paths.rows(ProcessDefinitions(stacks=stacks, codes={0: code}))[1]
@@ -68,7 +68,9 @@ def test_lines_that_cannot_be_are_unknown():
 
 
 def test_names_say_classes_and_functions_around_them():
-    code = Code(1, {CodePart.NAME: b"Solver.run.<locals>.relax", CodePart.FILE: b"/a/b.py"})
+    code = CodeObject(
+        1, {CodePart.NAME: b"Solver.run.<locals>.relax", CodePart.FILE: b"/a/b.py"}
+    )
 
     assert (code.function, code.file) == ("Solver.run.relax", "b.py")
 
@@ -116,7 +118,7 @@ def test_what_runs_python_is_no_part_of_a_path(stack, path):
             5: "/usr/lib/python3.11/lib-dynload/_ctypes.so",
         },
         codes={
-            number: Code(
+            number: CodeObject(
                 5, {CodePart.NAME: name.encode(), CodePart.FILE: files[number].encode()}
             )
             for number, name in enumerate(("step", "main", "import", "mpi4py.py"))
@@ -135,7 +137,7 @@ def test_a_sample_in_a_package_that_calls_no_mpi_is_the_line_that_calls_it():
         b"/e/site-packages/solver/it.py",
     ]
     codes = {
-        number: Code(5, {CodePart.NAME: b"f", CodePart.FILE: file})
+        number: CodeObject(5, {CodePart.NAME: b"f", CodePart.FILE: file})
         for number, file in enumerate(files)
     }
     run, numeric, solver = ((PYTHON_MODULE, number << 24) for number in codes)

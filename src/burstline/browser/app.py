@@ -23,8 +23,8 @@ from textual.worker import get_current_worker
 from burstline.browser import details
 from burstline.browser.outline import (
     QUESTIONS,
+    OutlineView,
     Row,
-    View,
     answered,
     counters,
     current,
@@ -161,7 +161,9 @@ class Browser(App[None]):
         Binding("q", "quit", "Quit"),
     ]
 
-    def __init__(self, trace: Trace, structure: Structure, view: View, *, name: str) -> None:
+    def __init__(
+        self, trace: Trace, structure: Structure, view: OutlineView, *, name: str
+    ) -> None:
         super().__init__()
         self._trace, self._structure = trace, structure
         self._name = printable(name, limit=60)
@@ -208,7 +210,7 @@ class Browser(App[None]):
         cursor = self.query_one(Code).cursor_row
         return self._shown[cursor] if 0 <= cursor < len(self._shown) else 0
 
-    def _show_view(self, view: View) -> None:
+    def _show_view(self, view: OutlineView) -> None:
         """See something else of the structure; nothing changes if that cannot be."""
         tree = outline(self._structure, view)
         key = self.row.key if self.row else None

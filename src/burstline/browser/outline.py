@@ -24,7 +24,7 @@ QUESTIONS: Final = {
 
 
 @dataclass(frozen=True, slots=True)
-class View:
+class OutlineView:
     """What of a structure is to be seen."""
 
     counter: str | None = None  # the counter to show
@@ -92,7 +92,7 @@ class Outline:
         return None
 
 
-def outline(structure: Structure, view: View) -> Outline:
+def outline(structure: Structure, view: OutlineView) -> Outline:
     """Lay a structure out as a tree."""
     ranks = view.ranks
     lines = pseudocode(structure, counter=view.counter, ranks=ranks, bursts_ns=view.bursts_ns)
@@ -118,10 +118,10 @@ def outline(structure: Structure, view: View) -> Outline:
     return Outline(tuple(rows), frozenset(rows[at].key for at in inside))
 
 
-def answered(about: str, text: str, view: View, structure: Structure) -> View:
+def answered(about: str, text: str, view: OutlineView, structure: Structure) -> OutlineView:
     """The view that an answer asks for.
 
-    >>> answered("least", "1.5ms", View(), None).least_ns
+    >>> answered("least", "1.5ms", OutlineView(), None).least_ns
     1500000
     """
     wanted = text.strip()
@@ -144,7 +144,7 @@ def chosen_ranks(text: str, structure: Structure) -> tuple[int, ...]:
     return ranks
 
 
-def current(about: str, view: View) -> str:
+def current(about: str, view: OutlineView) -> str:
     """The answer that would lead to the present view."""
     if about == "ranks":
         # a list of numbers can be read again; ranges with strides cannot
@@ -153,7 +153,7 @@ def current(about: str, view: View) -> str:
     return f"{value_ns}ns" if value_ns else ""
 
 
-def restrictions(view: View) -> list[str]:
+def restrictions(view: OutlineView) -> list[str]:
     """What of a structure a view shows."""
     said = ["all ranks" if view.ranks is None else f"ranks {compact(view.ranks)}"]
     if view.least_ns:

@@ -12,14 +12,14 @@ from burstline.executor import threads_allowed
 _PREFIXES: Final = "kmgtp"
 
 
-class Limits(TypedDict):
+class ResourceLimits(TypedDict):
     """What a command may use: bytes, and threads."""
 
     memory: int
     threads: int
 
 
-def limits_of(arguments: usage.Arguments) -> Limits:
+def limits_of(arguments: usage.Arguments) -> ResourceLimits:
     """What the arguments allow the command to use."""
     return {"memory": memory_budget(arguments), "threads": thread_count(arguments)}
 

@@ -26,7 +26,7 @@ from burstline import _core
 from burstline.clocks.restamping import restamped
 from burstline.columns import NO_VALUE, UNKNOWN, AnyIntegers, Floats, Integers, prefix_sums
 from burstline.model import Trace
-from burstline.synchronisation import Rows, Weights, replay
+from burstline.synchronisation import ReplayModel, Rows, replay
 
 LARGEST_DRIFT: Final = 100e-6
 """No clock is told to run faster or slower than that: crystals do not."""
@@ -60,7 +60,7 @@ def controlled_clock(rows: Rows, latency_ns: int = 1) -> Integers:
     """Stamps of rows without violations of the clock condition, (rows,)."""
     time = rows.time_ns
     step = rows.steps(time) - rows.steps(time >> DECAY_BITS)
-    model = Weights(step, latency_ns, floor=time)
+    model = ReplayModel(step, latency_ns, floor=time)
     replayed = replay(rows, [model])
     [stamps] = replayed.stamps
     return _core.amortised(rows.kernel, replayed.order, time, stamps, latency_ns, DECAY_BITS)

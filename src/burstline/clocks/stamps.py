@@ -16,7 +16,7 @@ import numpy as np
 
 from burstline.clocks.readings import Readings
 from burstline.columns import UNKNOWN, AnyIntegers, Integers, take
-from burstline.synchronisation import PLACES, Rows, Weights, replay
+from burstline.synchronisation import PLACES, ReplayModel, Rows, replay
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -60,7 +60,9 @@ def stamps_of(rows: Rows, readings: Readings, efforts: Sequence[Integers]) -> li
     """Stamps of the clock of each of the efforts, all in one replay; efforts become sums."""
     event = np.maximum(readings.rows(rows.location, rows.place // PLACES), 0)
     sums = [readings.add_up(effort) for effort in efforts]
-    replayed = replay(rows, [Weights(rows.steps(total[event]), latency=1) for total in sums])
+    replayed = replay(
+        rows, [ReplayModel(rows.steps(total[event]), latency=1) for total in sums]
+    )
     for total, stamp in zip(sums, replayed.stamps, strict=True):
         np.subtract(stamp, total[event], out=stamp)
     span = np.int64(rows.place.max(initial=0) + 1)

@@ -18,8 +18,8 @@ from burstline.model import POLL_GAP_NS, Trace, waiting_in
 from burstline.synchronisation import (
     PLACES,
     Graph,
+    ReplayModel,
     Sync,
-    Weights,
     graph_of,
     replay,
     rows_of,
@@ -100,7 +100,7 @@ def ideal_stamps(trace: Trace, sync: Sync, waiting_ns: Integers) -> tuple[Intege
     for of_calls, of_rows in spans:
         around = np.searchsorted(calls.enter_seq[of_calls], ordinal[of_rows], "right") - 1
         by_row[of_rows] = useful[of_calls][np.maximum(around, 0)]
-    [stamps] = replay(rows, [Weights(rows.steps(by_row))]).stamps
+    [stamps] = replay(rows, [ReplayModel(rows.steps(by_row))]).stamps
     waited = np.maximum(0, stamps - by_row)
     enter, leave = useful.copy(), useful.copy()
     for of_calls, of_rows in spans:

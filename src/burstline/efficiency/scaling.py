@@ -47,7 +47,7 @@ _ALIKE: Final = 0.1  # of amounts that are called the same
 _GROWN: Final = 1.5  # of threads, that tells strong from weak scaling
 
 
-class Work(NamedTuple):
+class CountedWork(NamedTuple):
     """What was counted in the useful bursts whose counters are all known; empty if nothing."""
 
     counters: tuple[str, ...] = ()  # of instructions, or work; of cycles, if there is one
@@ -69,7 +69,7 @@ class _Measured(NamedTuple):
     efficiency: Efficiency
     threads: int
     useful_ns: int
-    work: tuple[Work, ...]  # by kind
+    work: tuple[CountedWork, ...]  # by kind
 
 
 @dataclass(frozen=True, slots=True)
@@ -80,7 +80,7 @@ class ScaledRun(Documented):
     efficiency: Efficiency
     threads: int  # ranks, and their further threads that compute
     useful_ns: int  # of all threads
-    work: Work  # empty if the runs have no counter in common
+    work: CountedWork  # empty if the runs have no counter in common
     # parts of the parallel efficiency; ratios with the first run, above 1 where this one is
     # better; `global`; None if not computable
     factors: Mapping[str, float | None]
@@ -271,7 +271,9 @@ def _measure_run(trace: Trace, *, full: bool, poll_gap_ns: int) -> _Measured:
         threads=len(efficiency.ranks) + int(np.count_nonzero(others)),
         useful_ns=sum(efficiency.useful_ns) + int(others.sum()),
         work=tuple(
-            Work(counters, (*total[1:],), total[0]) if counters and min(total) > 0 else Work()
+            CountedWork(counters, (*total[1:],), total[0])
+            if counters and min(total) > 0
+            else CountedWork()
             for counters, total in zip(chosen, sums, strict=True)
         ),
     )
@@ -287,7 +289,7 @@ def _chosen_counters(names: Sequence[str], kind: Sequence[Sequence[str]]) -> tup
 
 
 def _compare_run(run: _Measured, first: _Measured, kind: int | None, scaling: str) -> ScaledRun:
-    work, base = (Work() if kind is None else one.work[kind] for one in (run, first))
+    work, base = (CountedWork() if kind is None else one.work[kind] for one in (run, first))
     efficiency = run.efficiency
     names = ("computation", "instruction", "ipc", "frequency", "speed")
     ratios: dict[str, float | None] = dict.fromkeys(names)

@@ -21,7 +21,7 @@ from burstline.identity.stacks import MAINS as MAINS
 from burstline.identity.stacks import Stacks as Stacks
 from burstline.identity.stacks import is_of_openmp as is_of_openmp
 from burstline.identity.stacks import read_stacks as read_stacks
-from burstline.identity.tokens import Loops as Loops
+from burstline.identity.tokens import LoopTurns as LoopTurns
 from burstline.identity.tokens import Naming as Naming
 from burstline.identity.tokens import Tokens as Tokens
 from burstline.identity.tokens import tokens_of as tokens_of

@@ -90,7 +90,7 @@ class Tokens:
 
 
 @dataclass(frozen=True, slots=True, eq=False)
-class Loops:
+class LoopTurns:
     """The loop around each call of a trace."""
 
     # (calls,) position of the name of the innermost loop, -1 if there is none, or if loops
@@ -114,7 +114,7 @@ class Naming(NamedTuple):
     has_loops: bool
 
 
-def tokens_of(traces: Sequence[Trace], loops: Sequence[Loops | None]) -> Naming:
+def tokens_of(traces: Sequence[Trace], loops: Sequence[LoopTurns | None]) -> Naming:
     """The bursts of runs of one program, named alike; `loops` are those around their calls."""
     words = _Words()
     paths = [words.path(trace) for trace in traces]
@@ -168,7 +168,7 @@ class _Words:
         (communicator,) = trace.arrays("calls", "communicator")
         return take(self._communicators.numbers(communicator_labels(trace)), communicator)
 
-    def loop(self, loops: Loops) -> Integers:
+    def loop(self, loops: LoopTurns) -> Integers:
         """The loop around each call, -1 where it has none, shape (calls,)."""
         return take(self._loops.numbers(loops.names), loops.number)
 

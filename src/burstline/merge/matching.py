@@ -18,7 +18,7 @@ from burstline.merge.align.alignment import ThreadRows, align_thread, have_same_
 from burstline.merge.align.anchors import are_at_odds, renamed
 from burstline.merge.align.loops import loops_of
 from burstline.merge.model import STAGES, Alignment, Matching, Published
-from burstline.merge.published import Compared, match_published, unlikeness
+from burstline.merge.published import ComparedBursts, match_published, unlikeness
 from burstline.model import FINALIZES, INITS, Trace
 from burstline.progress import SILENCE, Progress
 
@@ -334,11 +334,11 @@ class _MatchedRows:
         return pa.table(columns).take(pa.array(np.argsort(-missing, kind="stable")))
 
 
-def _compared_by(tokens: Tokens, rows: Integers, how: Alignment | Published) -> Compared:
+def _compared_by(tokens: Tokens, rows: Integers, how: Alignment | Published) -> ComparedBursts:
     """What the method compares: aligning asks only what the call before did."""
     sides = [0, 1] if isinstance(how, Published) else [0]
     sized = sides if isinstance(how, Published) and how.both_sizes else [0]
-    return Compared(
+    return ComparedBursts(
         tokens.place[rows],
         [tokens.sizes[side][rows] for side in sized],
         [tokens.partners[side][rows] for side in sides],

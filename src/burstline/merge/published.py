@@ -27,7 +27,7 @@ from burstline.merge.model import LEAST_WINDOW, STAGES, Published, Weights
 Columns = tuple[npt.NDArray[Any], ...]
 
 
-class Compared(NamedTuple):
+class ComparedBursts(NamedTuple):
     """What S compares of some bursts; arrays of two sides broadcast against each other."""
 
     place: Floats  # where in its span each is, from 0 to 1
@@ -36,13 +36,13 @@ class Compared(NamedTuple):
     partners: Sequence[npt.NDArray[Any]]  # of the calls whose partners count, -1 for none
 
 
-def unlikeness(ours: Compared, theirs: Compared, weights: Weights) -> Floats:
+def unlikeness(ours: ComparedBursts, theirs: ComparedBursts, weights: Weights) -> Floats:
     """S of pairs of bursts.
 
     >>> import numpy as np
     >>> from burstline.merge import Weights
-    >>> our = Compared(np.array([0.5]), [np.array([8.0])], [np.array([1])])
-    >>> their = Compared(np.array([0.5]), [np.array([4.0])], [np.array([1])])
+    >>> our = ComparedBursts(np.array([0.5]), [np.array([8.0])], [np.array([1])])
+    >>> their = ComparedBursts(np.array([0.5]), [np.array([4.0])], [np.array([1])])
     >>> float(unlikeness(our, their, Weights(place=0.6, size=0.2, partner=0.2))[0])
     0.1
     """
@@ -97,10 +97,10 @@ def _pairs_of_blocks(
     return blocks
 
 
-def _compared_rows(side: Columns, rows: Integers, how: Published) -> Compared:
+def _compared_rows(side: Columns, rows: Integers, how: Published) -> ComparedBursts:
     _, place, before, after, source, target = side
     sizes = [before[rows], after[rows]] if how.both_sizes else [before[rows]]
-    return Compared(place[rows], sizes, [source[rows], target[rows]])
+    return ComparedBursts(place[rows], sizes, [source[rows], target[rows]])
 
 
 _STAGES: Final = tuple(STAGES.index(name) for name in ("direct", "pattern", "region"))

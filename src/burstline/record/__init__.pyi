@@ -46,7 +46,7 @@ from burstline.record.recording import trace_name as trace_name
 from burstline.record.recording import write_recorded as write_recorded
 from burstline.record.signing.plan import Plan as Plan
 from burstline.record.signing.plan import RankPlan as RankPlan
-from burstline.record.signing.run import Measurement as Measurement
+from burstline.record.signing.run import SignedRun as SignedRun
 from burstline.record.signing.run import signed_run as signed_run
 from burstline.record.signing.stamps import RankStamps as RankStamps
 from burstline.record.signing.stamps import State as State

@@ -9,7 +9,7 @@ from typing import NamedTuple
 from burstline.errors import printable
 
 
-class Answer(NamedTuple):
+class CommandOutput(NamedTuple):
     """The exit code of a command, None if it could not run, and its output or the error."""
 
     code: int | None
@@ -18,7 +18,7 @@ class Answer(NamedTuple):
 
 def ask(
     words: Sequence[str], *, patience_s: int, environment: Mapping[str, str] | None = None
-) -> Answer:
+) -> CommandOutput:
     """The answer of a command, on both streams, which may take so many seconds."""
     try:
         done = subprocess.run(  # noqa: S603 -- the user's own programs
@@ -31,8 +31,8 @@ def ask(
             env=environment,
         )
     except (OSError, subprocess.SubprocessError) as error:
-        return Answer(None, str(error))
-    return Answer(done.returncode, done.stdout.decode(errors="replace"))
+        return CommandOutput(None, str(error))
+    return CommandOutput(done.returncode, done.stdout.decode(errors="replace"))
 
 
 def first_error(output: str) -> str:

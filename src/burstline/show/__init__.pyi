@@ -49,7 +49,7 @@ from burstline.show.progress import Bar as Bar
 from burstline.show.quality import CheckView as CheckView
 from burstline.show.quality import doubts as doubts
 from burstline.show.scaling import ScalabilityView as ScalabilityView
-from burstline.show.signature import Analysis as Analysis
+from burstline.show.signature import AnalysisCost as AnalysisCost
 from burstline.show.signature import PhasesView as PhasesView
 from burstline.show.signature import PredictionView as PredictionView
 from burstline.show.structure import CallCountsView as CallCountsView

@@ -45,7 +45,7 @@ _OF_PROCESS: Final = {
 _COLUMNS: Final = ("id", "name", "weight", "mean_ns", "share", "events", "relevant", "function")
 
 
-class Analysis(NamedTuple):
+class AnalysisCost(NamedTuple):
     """What the analysis of a trace took: table 3 of the published method."""
 
     trace_bytes: int
@@ -58,7 +58,7 @@ class PhasesView(View):
 
     result: Phases
     top: int = 20
-    analysis: Analysis | None = None
+    analysis: AnalysisCost | None = None
 
     def document(self) -> dict[str, Any]:
         """The phases, and what finding them took."""

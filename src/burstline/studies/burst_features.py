@@ -168,7 +168,7 @@ _UNKNOWN: Final = np.nan
 
 
 @dataclass(frozen=True, slots=True, eq=False)
-class Matrix:
+class FeatureMatrix:
     """Features of bursts."""
 
     names: tuple[str, ...]  # of the features
@@ -177,21 +177,21 @@ class Matrix:
     # features whose numbers stand for names: which is larger means nothing
     is_name: tuple[bool, ...]
 
-    def of(self, names: Sequence[str]) -> Matrix:
+    def of(self, names: Sequence[str]) -> FeatureMatrix:
         """Some of the features."""
         places = [self.names.index(name) for name in names]
         flags = tuple(self.is_name[place] for place in places)
-        return Matrix(tuple(names), self.values[:, places], flags)
+        return FeatureMatrix(tuple(names), self.values[:, places], flags)
 
-    def rows(self, rows: Integers) -> Matrix:
+    def rows(self, rows: Integers) -> FeatureMatrix:
         """Some of the bursts."""
         return self.holding(self.values[rows])
 
-    def holding(self, values: Floats) -> Matrix:
+    def holding(self, values: Floats) -> FeatureMatrix:
         """The same features of other bursts."""
-        return Matrix(self.names, values, self.is_name)
+        return FeatureMatrix(self.names, values, self.is_name)
 
-    def shuffled(self, names: Sequence[str], generator: np.random.Generator) -> Matrix:
+    def shuffled(self, names: Sequence[str], generator: np.random.Generator) -> FeatureMatrix:
         """The features, with the values of some dealt out at random, each row's together."""
         places = [self.names.index(name) for name in names]
         values = self.values.copy()
@@ -199,7 +199,7 @@ class Matrix:
         values[:, places] = values[order][:, places]
         return self.holding(values)
 
-    def known_to(self, learnt: Matrix) -> Matrix:
+    def known_to(self, learnt: FeatureMatrix) -> FeatureMatrix:
         """The features, NaN for each name that is not among those learnt from."""
         values = self.values.copy()
         for place, is_name in enumerate(self.is_name):
@@ -217,12 +217,12 @@ class Matrix:
         return np.asarray(np.unique(plain, axis=0, return_inverse=True)[1]).ravel()
 
 
-def matrix(tables: Sequence[pa.Table], names: Sequence[str]) -> Matrix:
+def matrix(tables: Sequence[pa.Table], names: Sequence[str]) -> FeatureMatrix:
     """Columns of tables as features, the rows of one table after another."""
     columns = [column_values(tables, name) for name in names]
     size = sum(table.num_rows for table in tables)
     values = np.column_stack(columns) if columns else np.zeros((size, 0))
-    return Matrix(
+    return FeatureMatrix(
         tuple(names), values, tuple(_is_text(tables[0].schema.field(name)) for name in names)
     )
 

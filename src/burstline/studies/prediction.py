@@ -16,7 +16,7 @@ from burstline.merge import DO_NOT_USE, STAGES, VERDICTS, compare
 from burstline.progress import SILENCE, Progress
 from burstline.studies.burst_features import (
     DURATION,
-    Matrix,
+    FeatureMatrix,
     Roles,
     column_values,
     counter_of,
@@ -274,7 +274,7 @@ def _usable_rows(
     return rows, {why: count for why, count in left.items() if count}
 
 
-def _without_constants(columns: Roles, whole: Matrix) -> Roles:
+def _without_constants(columns: Roles, whole: FeatureMatrix) -> Roles:
     """The roles without what is the same in all bursts."""
     varies = {
         name
@@ -291,8 +291,13 @@ def _without_constants(columns: Roles, whole: Matrix) -> Roles:
 
 
 def _feature_sets(
-    whole: Matrix, columns: Roles, features: str, bad: Sequence[str] | None, *, control: bool
-) -> dict[str, Matrix]:
+    whole: FeatureMatrix,
+    columns: Roles,
+    features: str,
+    bad: Sequence[str] | None,
+    *,
+    control: bool,
+) -> dict[str, FeatureMatrix]:
     """The sets of features to try, by name."""
     sets = {}
     if features != "merged":
@@ -312,7 +317,7 @@ def _feature_sets(
 
 
 def _scores_and_importance(
-    trial: Trial, sets: Mapping[str, Matrix], progress: Progress
+    trial: Trial, sets: Mapping[str, FeatureMatrix], progress: Progress
 ) -> tuple[list[Score], dict[str, float]]:
     """The scores of all sets, and the importance of what the largest one holds."""
     progress.step("Learning", len(trial.split) * len(sets), "folds")
@@ -328,7 +333,7 @@ def _scores_and_importance(
     return scores, importance
 
 
-def _suspicious_features(whole: Matrix, columns: Roles, measured: Floats) -> list[str]:
+def _suspicious_features(whole: FeatureMatrix, columns: Roles, measured: Floats) -> list[str]:
     """Which features follow the target so closely that they may be it."""
     warnings = []
     for name in (*columns.base, *columns.merged):

@@ -13,7 +13,7 @@ from burstline.columns import Floats, Integers, Mask
 from burstline.errors import NotEnoughDataError, ParameterError, require_extra
 from burstline.identity import SIDES, SITE
 from burstline.progress import Progress
-from burstline.studies.burst_features import Matrix, column_values
+from burstline.studies.burst_features import FeatureMatrix, column_values
 from burstline.studies.learned import Score
 
 MODELS: Final = ("forest", "boosting")
@@ -102,7 +102,7 @@ class Trial:
     threads: int  # to grow trees on
 
 
-def _grown_trees(trial: Trial, features: Matrix, target: Floats) -> Any:  # noqa: ANN401 -- untyped
+def _grown_trees(trial: Trial, features: FeatureMatrix, target: Floats) -> Any:  # noqa: ANN401 -- untyped
     """A random forest (DOI 10.1023/A:1010933404324) or boosted trees, the same for the same."""
     from sklearn import compose, ensemble  # noqa: PLC0415 -- an extra
 
@@ -129,7 +129,7 @@ def _grown_trees(trial: Trial, features: Matrix, target: Floats) -> Any:  # noqa
 
 
 def score(
-    trial: Trial, name: str, features: Matrix, progress: Progress
+    trial: Trial, name: str, features: FeatureMatrix, progress: Progress
 ) -> tuple[Score, list[Any]]:
     """The score of some features, each fold predicted from the others, and the predictors."""
     predicted = np.zeros(len(trial.measured))
@@ -191,7 +191,9 @@ def _r2(trial: Trial, predicted: Floats, test: Integers) -> float:
     return 1 - float(((measured - predicted) ** 2).sum()) / total if total else float("nan")
 
 
-def importances(trial: Trial, features: Matrix, predictors: Sequence[Any]) -> dict[str, float]:
+def importances(
+    trial: Trial, features: FeatureMatrix, predictors: Sequence[Any]
+) -> dict[str, float]:
     """By how much the error rises if a feature is shuffled among the bursts tested."""
     generator = np.random.default_rng(SEED)
     rises = np.zeros(len(features.names))

@@ -12,8 +12,8 @@ from burstline.synchronisation.rows import INSIDE as INSIDE
 from burstline.synchronisation.rows import LEAVE as LEAVE
 from burstline.synchronisation.rows import PLACES as PLACES
 from burstline.synchronisation.rows import Replayed as Replayed
+from burstline.synchronisation.rows import ReplayModel as ReplayModel
 from burstline.synchronisation.rows import Rows as Rows
-from burstline.synchronisation.rows import Weights as Weights
 from burstline.synchronisation.rows import replay as replay
 from burstline.synchronisation.rows import rows_of as rows_of
 from burstline.synchronisation.teams import Barriers as Barriers

@@ -70,7 +70,7 @@ class Rows:
 
 
 @dataclass(frozen=True, slots=True, eq=False)
-class Weights:
+class ReplayModel:
     """A model of a replay: a stamp is the latest of three, where a row has them.
 
     They are the stamp before it on its location and `step` (from 0 to the first), its `floor`,
@@ -91,7 +91,7 @@ class Replayed:
     cycles: list[list[int]]  # rows that wait for each other; stamped without their sources
 
 
-def replay(rows: Rows, models: Sequence[Weights]) -> Replayed:
+def replay(rows: Rows, models: Sequence[ReplayModel]) -> Replayed:
     """Stamps by each of the models, in one replay of the rows in order of cause and effect."""
     nothing = np.zeros(0, np.int64)
     stamps, order, begin, members = _core.replay(

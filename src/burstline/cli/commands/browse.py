@@ -51,7 +51,7 @@ def run(arguments: usage.Arguments) -> None:
     opened = run_of(arguments)
     structure = opened.structure(**detection(arguments))
     ranks, bursts = arguments.show_ranks, arguments.bursts
-    view = browser.View(
+    view = browser.OutlineView(
         counter=arguments.counter,
         ranks=None if ranks is None else browser.chosen_ranks(ranks, structure),
         bursts_ns=None if bursts is None else selection.parse_time(bursts),

@@ -45,5 +45,5 @@ def run(arguments: usage.Arguments) -> None:
     usage.require_at_least(arguments, top=0, windows=1)
     begin_ns = monotonic_ns()
     found = run_of(arguments, region={}).phases(**options_of(arguments))
-    analysis = show.Analysis(bytes_read(Path(arguments.trace)), monotonic_ns() - begin_ns)
+    analysis = show.AnalysisCost(bytes_read(Path(arguments.trace)), monotonic_ns() - begin_ns)
     print_view(arguments, show.PhasesView(found, arguments.top, analysis))

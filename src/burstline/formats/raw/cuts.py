@@ -26,7 +26,7 @@ from burstline.formats.raw.events.counters import CounterReadings, Counters, Kno
 from burstline.formats.raw.events.timeline import (
     CutPoint,
     Slice,
-    Timeline,
+    ThreadTimeline,
     joined,
     start_of,
     timeline,
@@ -61,9 +61,11 @@ class Cuts:
     later: list[Entries]
     # for each slice, what was read of each counter before its first reading
     readings: list[dict[int, Known]]
-    unread: list[Timeline | None]  # for each slice, readings behind the last call before it
+    unread: list[
+        ThreadTimeline | None
+    ]  # for each slice, readings behind the last call before it
     at_starts: Mask  # (counters,) counters that are read where a burst begins
-    borders: Timeline | None  # its records of :data:`BORDERS`, if they are few
+    borders: ThreadTimeline | None  # its records of :data:`BORDERS`, if they are few
     operations: Operations  # those of all its calls
     defects: Defects = field(default_factory=Defects)  # operations that nobody knows
 
@@ -117,14 +119,14 @@ class _Walk:
         self._cuts: list[CutPoint] = [self._cut]
         self._known: dict[int, Known] = {}
         self._readings: list[dict[int, Known]] = []
-        self._rest: Timeline | None = None
+        self._rest: ThreadTimeline | None = None
         self._at_starts = np.zeros(len(counters.names), bool)
         self._missing = set(places.values())
         self._requests, self._probes = _Open(FITS), _Open(PROBED)
         self._visits: list[Member] = []
-        self._borders: list[Timeline] = []
+        self._borders: list[ThreadTimeline] = []
         self._border_count = 0
-        self._unread: list[Timeline | None] = []
+        self._unread: list[ThreadTimeline | None] = []
         self._entered = np.zeros(_OPS, np.int64)
         self._named = np.zeros(_OPS, np.int64)
 
@@ -149,7 +151,7 @@ class _Walk:
         self._cut = end
         self._cuts.append(end)
 
-    def _behind(self, line: Timeline, last: int) -> CutPoint:
+    def _behind(self, line: ThreadTimeline, last: int) -> CutPoint:
         local, seq = line.local_ns, line.last_seq
         enter_ns = line.died_ns
         if last < len(self._file.records):
@@ -159,7 +161,7 @@ class _Walk:
         call = self._cut.call + len(line.enter)
         return CutPoint(last, call, seq, local, enter_ns, seq + 1, left=last)
 
-    def _follow(self, line: Timeline, leave_ns: Integers, leave_seq: Integers) -> None:
+    def _follow(self, line: ThreadTimeline, leave_ns: Integers, leave_seq: Integers) -> None:
         number = len(self._cuts) - 1
         rows = line.of(*OF_THE_CALL)
         rows = rows[(line.call[rows] >= 0) & (line.records["time"][rows] != 0)]
@@ -183,7 +185,7 @@ class _Walk:
             self._visits += [(place, entry) for other, entry in members if other != place]
 
     def _read(
-        self, line: Timeline, leave_ns: Integers, leave_seq: Integers, end: CutPoint
+        self, line: ThreadTimeline, leave_ns: Integers, leave_seq: Integers, end: CutPoint
     ) -> None:
         """Remember the last readings before where those of the next slice begin."""
         self._unread.append(self._rest)
@@ -205,13 +207,13 @@ class _Walk:
             self._missing -= set(np.flatnonzero(self._at_starts).tolist())
         self._known = last_known(readable, self._places, self._known)
 
-    def _keep(self, borders: Timeline) -> None:
+    def _keep(self, borders: ThreadTimeline) -> None:
         self._borders.append(borders)
         self._border_count += len(borders.kind)
         if self._border_count > _FEW:  # they are read again when they are needed
             self._borders = [borders.upto(0)]
 
-    def _count(self, line: Timeline) -> None:
+    def _count(self, line: ThreadTimeline) -> None:
         op = line.records["op"]
         self._entered += np.bincount(op[line.enter], minlength=_OPS)
         rows = np.flatnonzero(names_operation(line.kind, op) & (line.call >= 0))
@@ -248,7 +250,9 @@ class _Walk:
         )
 
 
-def borders_of(file: RawFile, correction: Correction, slices: Sequence[Slice]) -> Timeline:
+def borders_of(
+    file: RawFile, correction: Correction, slices: Sequence[Slice]
+) -> ThreadTimeline:
     """The records of a thread that are put together for all of it."""
     lines = []
     for part in slices:

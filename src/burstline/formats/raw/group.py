@@ -33,7 +33,7 @@ from burstline.formats import intake
 from burstline.formats.raw.events.calls import CallBuilder, Operations
 from burstline.formats.raw.events.counters import Backwards, CounterReadings, Counters
 from burstline.formats.raw.events.regions import RecordedRegions
-from burstline.formats.raw.events.timeline import Life, Timeline, timeline
+from burstline.formats.raw.events.timeline import Life, ThreadTimeline, timeline
 from burstline.formats.raw.events.user_events import UserEvents
 from burstline.formats.raw.files.layout import LATEST, Kind
 from burstline.formats.raw.processes.call_paths import Frame
@@ -108,7 +108,7 @@ class Gaps:
         self._defects = defects
         self._gaps: list[Columns] = []
 
-    def add(self, line: Timeline, correction: Correction) -> None:
+    def add(self, line: ThreadTimeline, correction: Correction) -> None:
         """Take in the gaps of a location."""
         rows = line.of(Kind.GAP)
         dropped = line.records["c"][rows]
@@ -124,7 +124,9 @@ class Gaps:
         begin, end = _pause_times(line)
         self._append(line, begin, end, np.full(len(begin), GAP_KINDS.index("tracing_off")))
 
-    def _append(self, line: Timeline, begin: Integers, end: Integers, kind: Integers) -> None:
+    def _append(
+        self, line: ThreadTimeline, begin: Integers, end: Integers, kind: Integers
+    ) -> None:
         location = np.full(len(begin), line.location)
         gaps = {"location": location, "start_ns": begin, "end_ns": end, "kind": kind}
         lasts = begin < end
@@ -137,7 +139,7 @@ class Gaps:
         return arrow_table("gaps", {name: column[order] for name, column in gaps.items()})
 
 
-def _pause_times(line: Timeline) -> tuple[Integers, Integers]:
+def _pause_times(line: ThreadTimeline) -> tuple[Integers, Integers]:
     """Begin and end of each pause; one that is never ended lasts to the end."""
     rows = line.of(Kind.PAUSE)
     stopped = line.records["a"][rows] != 0
@@ -168,14 +170,14 @@ class Gatherer:
             file.release()
         self.regions.end_process(process)
 
-    def add_calls(self, line: Timeline, process: int) -> None:
+    def add_calls(self, line: ThreadTimeline, process: int) -> None:
         """Take in the calls, readings and events of a location."""
         basis = self._basis
         self.calls.add(line, basis.communicators.rows[process], basis.stacks[process])
         self.readings.add(line, basis.counter_places(process))
         self.events.append(basis.events.rows(line))
 
-    def add_regions(self, line: Timeline, process: int) -> None:
+    def add_regions(self, line: ThreadTimeline, process: int) -> None:
         """Take in the regions, gaps, samples and life of a location."""
         basis = self._basis
         defined, functions = basis.processes[process].defined, basis.functions[process]
@@ -344,7 +346,9 @@ class _RecordedSamples:
     def __init__(self) -> None:
         self._samples: list[Columns] = []
 
-    def add(self, line: Timeline, stacks: Mapping[int, int], correction: Correction) -> None:
+    def add(
+        self, line: ThreadTimeline, stacks: Mapping[int, int], correction: Correction
+    ) -> None:
         """Take in the samples of a location; `stacks`: the row of each in `call_paths`.
 
         They stand before the record that follows them, which may itself have been begun.

@@ -20,7 +20,7 @@ from burstline.columns import Integers, codes, concatenated, shifted, to_numpy, 
 from burstline.formats.intake import Defects, Group
 from burstline.formats.raw.cuts import Cuts, borders_of, cut
 from burstline.formats.raw.events.counters import Backwards
-from burstline.formats.raw.events.timeline import Timeline, joined, timeline
+from burstline.formats.raw.events.timeline import ThreadTimeline, joined, timeline
 from burstline.formats.raw.files.layout import Kind
 from burstline.formats.raw.group import (
     Batch,
@@ -112,7 +112,7 @@ def _read_opening(basis: RunBasis, part: Sliced) -> tuple[Batch, Batch]:
     return before.batch(part.processes, opening), behind.batch(part.processes, closing)
 
 
-def _borders_of_process(basis: RunBasis, part: Sliced) -> Timeline:
+def _borders_of_process(basis: RunBasis, part: Sliced) -> ThreadTimeline:
     borders = part.cuts.borders
     if borders is None:
         file = basis.processes[part.process].files[part.file]

@@ -36,7 +36,7 @@ class Size(NamedTuple):
     texts: int  # as codes, with the texts behind them once
 
 
-class Page(NamedTuple):
+class DataPage(NamedTuple):
     """What the header of a page says."""
 
     bytes: int  # once it is decompressed
@@ -87,7 +87,7 @@ def _value_width(column: Any, kind: pa.DataType | None) -> int:  # noqa: ANN401 
     return _BYTES.get(column.physical_type, max(column.length, 32))
 
 
-def _bytes_of(pages: Sequence[Page], rows: int, width: int) -> int:
+def _bytes_of(pages: Sequence[DataPage], rows: int, width: int) -> int:
     """Bytes of a column of a row group; the pages of texts are held, others but for a while."""
     values = max(rows, sum(page.values for page in pages))
     if width:
@@ -97,7 +97,7 @@ def _bytes_of(pages: Sequence[Page], rows: int, width: int) -> int:
     return values * _CODE_BYTES + sum(texts) + sum(large)
 
 
-def _page_headers(file: int, chunk: Chunk) -> Iterator[Page]:
+def _page_headers(file: int, chunk: Chunk) -> Iterator[DataPage]:
     """Yield what the headers of a column's pages say; ValueError where they are none."""
     place = chunk.data_page
     if chunk.dictionary_page and chunk.dictionary_page < place:
@@ -109,13 +109,13 @@ def _page_headers(file: int, chunk: Chunk) -> Iterator[Page]:
         place += length + compressed
 
 
-def _page_and_size(fields: dict[int, Any]) -> tuple[Page, int]:
+def _page_and_size(fields: dict[int, Any]) -> tuple[DataPage, int]:
     """What the header of a page says, and the bytes of the page as it is stored."""
     size, compressed = fields[2], fields[3]
     values, encoding = fields.get(_DATA.get(fields[1], 0), (0, 0))
     if not 0 <= compressed < 1 << 31 or not 0 <= size < 1 << 31:
         raise ValueError("sizes in the header of a page are none")
-    return Page(size, max(values, 0), encoding), compressed
+    return DataPage(size, max(values, 0), encoding), compressed
 
 
 def _own_header(encoding: int) -> Shape:
@@ -128,7 +128,7 @@ _HEADER: Final = Shape(
 )
 
 
-def _header_at(file: int, place: int) -> tuple[tuple[Page, int], int]:
+def _header_at(file: int, place: int) -> tuple[tuple[DataPage, int], int]:
     for size in _HEADER_BYTES:
         data = os.pread(file, size, place)
         try:

@@ -12,7 +12,7 @@ import numpy as np
 import numpy.typing as npt
 
 from burstline.columns import Integers, Mask, take
-from burstline.identity import Loops
+from burstline.identity import LoopTurns
 from burstline.model import (
     DETECTED,
     Trace,
@@ -30,7 +30,7 @@ OUTSIDE: Final = -1
 _MOST: Final = 2**30
 
 
-def loops_of(trace: Trace) -> Loops | None:
+def loops_of(trace: Trace) -> LoopTurns | None:
     """The loop around each call, and its turn; nothing if the trace does not say.
 
     >>> from burstline.testing import trace_of
@@ -47,14 +47,14 @@ def loops_of(trace: Trace) -> Loops | None:
     if trace.rows("call_loops"):  # without entries, all turns are -1
         names, number = _loop_names(trace, _labelled_loops(trace))
     elif detected.any():
-        return Loops(number, _outermost_turns(trace, detected, detected), [])
+        return LoopTurns(number, _outermost_turns(trace, detected, detected), [])
     elif recorded.any():
         location, enter_ns = trace.arrays("calls", "location", "enter_ns")
         row = innermost_entry(trace, location, enter_ns, recorded)
         names, number = _loop_names(trace, take(loop, row).astype(np.int64))
     else:
         return None
-    return Loops(
+    return LoopTurns(
         number, _outermost_turns(trace, recorded, (most_iterations(trace) > 1)[loop]), names
     )
 

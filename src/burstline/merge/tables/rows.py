@@ -97,11 +97,11 @@ class Functions:
         return found
 
 
-class Computing:
+class ComputingThreads:
     """How many threads of one node compute, as a function of time: sums of whole nanoseconds.
 
     >>> import numpy as np
-    >>> node = Computing(np.array([0, 5]), np.array([10, 10]))
+    >>> node = ComputingThreads(np.array([0, 5]), np.array([10, 10]))
     >>> node.average(np.array([0, 5]), np.array([10, 10]))
     array([1.5, 2. ])
     """
@@ -137,7 +137,7 @@ class Concurrency:
 
     def __init__(self, whole: Trace, trace: Trace) -> None:
         self._whole, (self._node_there, self._node_here) = whole, node_numbers(whole, trace)
-        self._nodes: dict[int, Computing] = {}
+        self._nodes: dict[int, ComputingThreads] = {}
 
     def average(self, location: AnyIntegers, start_ns: Integers, end_ns: Integers) -> Floats:
         """How many compute on each burst's node on average while it lasts, shape (bursts,)."""
@@ -172,7 +172,7 @@ class Concurrency:
         while pieces:
             number, parts = pieces.popitem()
             starts, ends = (np.concatenate(column) for column in zip(*parts, strict=True))
-            self._nodes[number] = Computing(starts, ends)
+            self._nodes[number] = ComputingThreads(starts, ends)
 
 
 def node_numbers(whole: Trace, trace: Trace) -> tuple[Integers, Integers]:

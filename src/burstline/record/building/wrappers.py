@@ -90,7 +90,7 @@ class Argument:
 
 
 @dataclass(frozen=True, slots=True)
-class Call:
+class WrappedCall:
     """A row of the table."""
 
     name: str
@@ -104,10 +104,10 @@ class Call:
     since: float = 0
 
 
-def calls() -> tuple[Call, ...]:
+def calls() -> tuple[WrappedCall, ...]:
     """The table of MPI functions."""
     table = tomllib.loads(_TABLE.read_text(encoding="utf-8"))
-    return tuple(Call(**row | {"arguments": _arguments(row)}) for row in table["call"])
+    return tuple(WrappedCall(**row | {"arguments": _arguments(row)}) for row in table["call"])
 
 
 def wrappers_source() -> str:
@@ -147,7 +147,7 @@ def _wide(name: str) -> str | None:
     return None
 
 
-def _declarations(table: tuple[Call, ...]) -> str:
+def _declarations(table: tuple[WrappedCall, ...]) -> str:
     """Declarations of functions that older headers lack and the library may have."""
     parts = []
     for version, macro in ((4, "BURST_DECLARES_MPI_4"), (4.1, "BURST_DECLARES_MPI_4_1")):
@@ -158,11 +158,11 @@ def _declarations(table: tuple[Call, ...]) -> str:
     return "".join(parts)
 
 
-def _declared(call: Call, twin: str = "") -> str:
+def _declared(call: WrappedCall, twin: str = "") -> str:
     return f"int MPI_{call.name}{twin}({_joined(_parameters(call, twin))});\n"
 
 
-def _parameters(call: Call, twin: str) -> list[Argument]:
+def _parameters(call: WrappedCall, twin: str) -> list[Argument]:
     return [argument.large if twin else argument for argument in call.arguments]
 
 
@@ -170,7 +170,7 @@ def _joined(arguments: list[Argument]) -> str:
     return ", ".join(map(str, arguments)) or "void"
 
 
-def _names(table: tuple[Call, ...]) -> str:
+def _names(table: tuple[WrappedCall, ...]) -> str:
     rows = "".join(f'    [{call.number}] = "MPI_{call.name}",\n' for call in table)
     return (
         f"static const char *const names[] = {{\n{rows}}};\n\n"
@@ -180,17 +180,17 @@ def _names(table: tuple[Call, ...]) -> str:
     )
 
 
-def _codes(table: tuple[Call, ...]) -> str:
+def _codes(table: tuple[WrappedCall, ...]) -> str:
     rows = "".join(f"    [{call.number}] = {_code(call) + 1},\n" for call in table)
     return f"const uint16_t burst_codes[] = {{\n{rows}}};\n"
 
 
-def _code(call: Call) -> int:
+def _code(call: WrappedCall) -> int:
     """The code of an operation in traces, whose names outlive a recorder's numbers."""
     return CODES[f"MPI_{call.name}"]
 
 
-def _completions(table: tuple[Call, ...]) -> str:
+def _completions(table: tuple[WrappedCall, ...]) -> str:
     numbers = [call.number for call in table if KINDS[call.kind].completes]
     cases = "".join(f"        case {number}:\n" for number in numbers)
     return (
@@ -199,7 +199,7 @@ def _completions(table: tuple[Call, ...]) -> str:
     )
 
 
-def _function(call: Call, twin: str = "") -> str:
+def _function(call: WrappedCall, twin: str = "") -> str:
     kind = KINDS[call.kind]
     arguments = _parameters(call, twin)
     declared = _joined(arguments)
@@ -221,7 +221,7 @@ def _replaced(passed: str, kind: Kind) -> str:
     return passed
 
 
-def _body(call: Call, kind: Kind, real: str, twin: str) -> str:
+def _body(call: WrappedCall, kind: Kind, real: str, twin: str) -> str:
     opening = "burst_open_poll" if kind.success else "burst_open"
     lines = [f"struct burst_call call = {opening}({call.number}, caller);", *kind.first]
     lines += _guarded("call.thread != NULL", kind.before)
@@ -241,7 +241,7 @@ def _body(call: Call, kind: Kind, real: str, twin: str) -> str:
     return _expanded(_filled(text, call), twin)
 
 
-def _counting(call: Call) -> tuple[str, ...]:
+def _counting(call: WrappedCall) -> tuple[str, ...]:
     """The statement that counts a call of a signature run."""
     if f"MPI_{call.name}" not in COUNTED:
         return ()
@@ -257,7 +257,7 @@ def _guarded(condition: str, lines: tuple[str, ...]) -> list[str]:
     return [f"if ({condition}) {{", *(f"    {line}" for line in lines), "}"] if lines else []
 
 
-def _filled(text: str, call: Call) -> str:
+def _filled(text: str, call: WrappedCall) -> str:
     """The statements of a wrapper without ``@WORDS``."""
     names = [argument.name for argument in call.arguments]
     outs = [argument.name for argument in call.arguments if argument.type == "MPI_Comm *"]

@@ -53,7 +53,7 @@ _NO_SIGNAL: Final = 0
 
 
 @dataclass(frozen=True, slots=True)
-class Measurement:
+class SignedRun:
     """A signature run that measured all that it was to."""
 
     ranks: tuple[RankStamps, ...]
@@ -71,7 +71,7 @@ def signed_run(
     mpi: str | None = None,
     place: Path | None = None,
     stdout: IO[Any] | None = None,
-) -> Measurement:
+) -> SignedRun:
     """The stamps of a command's ranks, which is ended if it takes longer than its patience.
 
     `place` takes the files of the run while it lasts: a folder that all machines share.
@@ -110,7 +110,7 @@ class _Run:
         path.write_bytes(self.plan.to_bytes())
         return {"BURSTLINE_MODE": "signature", "BURSTLINE_PLAN": str(path)}
 
-    def measured(self, words: Sequence[str], stdout: IO[Any] | None) -> Measurement:
+    def measured(self, words: Sequence[str], stdout: IO[Any] | None) -> SignedRun:
         """The measurement of a run, which is made."""
         self.begin_ns = time.monotonic_ns()
         try:
@@ -127,7 +127,7 @@ class _Run:
             raise KeyboardInterrupt
         ranks = self._ranks()
         require_all(self.plan, ranks, ended, self.patience_s if self.is_late else None)
-        return Measurement(tuple(ranks), wall_ns, ended.exit_code(), left, ranks[0].library)
+        return SignedRun(tuple(ranks), wall_ns, ended.exit_code(), left, ranks[0].library)
 
     def _is_over(self) -> bool:
         """Whether nothing more can come of the run."""

@@ -75,7 +75,9 @@ class _Cache(Protocol):
 class Module:
     """A program or library and what has been read of it."""
 
-    def __init__(self, path: Path, folders: list[Path], limits: Limits, *, lines: bool) -> None:
+    def __init__(
+        self, path: Path, folders: list[Path], limits: ChildLimits, *, lines: bool
+    ) -> None:
         self.reasons: dict[str, None] = {}
         self._caches: list[tuple[_Cache, int]] = []
         limits.allow(path)
@@ -174,12 +176,12 @@ class Module:
             return None, None
 
     @cached_property
-    def _lines(self) -> Lines | None:
+    def _lines(self) -> LineTable | None:
         if self._described is None:
             return None
         strings = self._described.get_section_by_name(".debug_str")
         is_split = strings is not None and b".dwo\0" in strings.data()
-        return Lines(self._described) if is_split else None
+        return LineTable(self._described) if is_split else None
 
 
 class ColdParts:
@@ -311,7 +313,7 @@ def _checksum(path: Path) -> int | None:
     return checksum
 
 
-class Lines:
+class LineTable:
     """Lines of a file's units, for code whose functions are described elsewhere."""
 
     def __init__(self, elf: ELFFile) -> None:
@@ -406,7 +408,7 @@ def demangled(name: str) -> str | None:
     return text
 
 
-class Limits:
+class ChildLimits:
     """What this process may use: more with every file that it is given."""
 
     def __init__(self, seconds: int, size: int) -> None:
@@ -432,7 +434,7 @@ def _limit(what: int, amount: int) -> None:
     resource.setrlimit(what, (amount if hard < 0 else min(amount, hard), hard))
 
 
-def _answer(request: dict[str, Any], modules: dict[str, Module], limits: Limits) -> object:
+def _answer(request: dict[str, Any], modules: dict[str, Module], limits: ChildLimits) -> object:
     if "name" in request:
         limits.allow(part=_NAMES_PART)
         return {"text": demangled(request["name"])}
@@ -455,7 +457,7 @@ def _answer(request: dict[str, Any], modules: dict[str, Module], limits: Limits)
 
 def main() -> None:
     """Answer requests until there are none."""
-    limits = Limits(*map(int, sys.argv[1:3]))
+    limits = ChildLimits(*map(int, sys.argv[1:3]))
     modules: dict[str, Module] = {}
     for line in sys.stdin.buffer:
         print(json.dumps(_answer(json.loads(line), modules, limits)), flush=True)  # noqa: T201

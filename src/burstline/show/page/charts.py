@@ -113,7 +113,7 @@ def bar(
     )
 
 
-class Step(NamedTuple):
+class StepBox(NamedTuple):
     """A column of a chart: its number, the kinds it is made of, and its ranks."""
 
     number: int
@@ -122,7 +122,7 @@ class Step(NamedTuple):
 
 
 def columns(
-    steps: Sequence[Step],
+    steps: Sequence[StepBox],
     width: int,
     height: int,
     told: Callable[[float], str],
@@ -191,7 +191,7 @@ def columns(
     return tag("svg", *shown, class_="chart", viewBox=f"0 0 {width} {height}", role="img")
 
 
-def _ranks(step: Step, x: float, above: float, room: float, top: float) -> Iterable[Html]:
+def _ranks(step: StepBox, x: float, above: float, room: float, top: float) -> Iterable[Html]:
     """Circles of the ranks on a line from the least to the most."""
     if not step.each:
         return

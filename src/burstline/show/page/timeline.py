@@ -48,7 +48,7 @@ _KEYS: Final = (
 
 
 @dataclass(frozen=True, slots=True)
-class Picture:
+class TimelinePicture:
     """The timeline as a part of a page."""
 
     title: str
@@ -57,7 +57,7 @@ class Picture:
 
 def timeline_picture(
     line: Timeline, structure: Structure | None = None, budget: int = BUDGET
-) -> Picture:
+) -> TimelinePicture:
     """The timeline, opened at the median iteration of the costliest loop, else at all of it."""
     steps = _steps_of(structure, line)
     views = _views(line, steps)
@@ -82,7 +82,7 @@ def timeline_picture(
         "hatches": [look.hatch for look in LOOKS],
         "names": KINDS,
     }
-    return Picture(
+    return TimelinePicture(
         title,
         join(
             tag("p", _note(line, steps), class_="sub", id="tl-note"),

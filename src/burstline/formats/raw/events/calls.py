@@ -18,7 +18,7 @@ import numpy.typing as npt
 
 from burstline.columns import Columns, Integers, Mask, concatenated, lookup
 from burstline.formats.intake import LARGEST, Calls, Defects, Details
-from burstline.formats.raw.events.timeline import Timeline
+from burstline.formats.raw.events.timeline import ThreadTimeline
 from burstline.formats.raw.files.layout import OF_THE_CALL, RECORD, Kind, table_of
 from burstline.model import CODES, NAMES, UNKNOWN
 
@@ -88,7 +88,7 @@ class CallBuilder:
         self._rows = 0
 
     def add(
-        self, line: Timeline, communicators: Mapping[int, int], paths: Mapping[int, int]
+        self, line: ThreadTimeline, communicators: Mapping[int, int], paths: Mapping[int, int]
     ) -> None:
         """Take in a location; ids of its process are given their rows."""
         self._add_calls(line, paths)
@@ -125,7 +125,7 @@ class CallBuilder:
         )
         self._rows += len(entries)
 
-    def _add_calls(self, line: Timeline, paths: Mapping[int, int]) -> None:
+    def _add_calls(self, line: ThreadTimeline, paths: Mapping[int, int]) -> None:
         count = len(line.enter)
         leave_ns, leave_seq = line.leaves()
         open_calls = np.flatnonzero(line.leave < 0)
@@ -172,7 +172,7 @@ class CallBuilder:
         variant[named] = (codes + 1) << 1 | (variant[named] & 1)
         return variant
 
-    def _add_details(self, line: Timeline, communicators: Mapping[int, int]) -> None:
+    def _add_details(self, line: ThreadTimeline, communicators: Mapping[int, int]) -> None:
         rows = line.of(*OF_THE_CALL)
         line.note(self._defects, "record_without_call", "loss", rows[line.call[rows] < 0])
         rows = rows[line.call[rows] >= 0]
@@ -223,7 +223,7 @@ class CallBuilder:
         return Details(**columns, own=own)
 
 
-def _refused_messages(line: Timeline, rows: Integers) -> npt.NDArray[np.bool_]:
+def _refused_messages(line: ThreadTimeline, rows: Integers) -> npt.NDArray[np.bool_]:
     """Which records of calls are of messages that MPI refused: neither sent nor waited for."""
     left = line.leave
     done = (left < 0) | (line.records["a"][left] == 0)

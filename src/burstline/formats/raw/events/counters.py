@@ -15,7 +15,7 @@ import pyarrow as pa
 from burstline.columns import Integers, Mask, begins_run, lookup
 from burstline.extrae import counter_types
 from burstline.formats.intake import Defects
-from burstline.formats.raw.events.timeline import Timeline
+from burstline.formats.raw.events.timeline import ThreadTimeline
 from burstline.formats.raw.files.layout import Kind
 from burstline.formats.raw.processes.processes import Counter, ProcessDefinitions
 from burstline.model import arrow_table, row_table, schema
@@ -76,7 +76,7 @@ class CounterReadings:
 
     def add(
         self,
-        line: Timeline,
+        line: ThreadTimeline,
         places: Mapping[int, int],
         before: Mapping[int, Known] | None = None,
     ) -> None:
@@ -119,7 +119,7 @@ class CounterReadings:
 
 
 def last_known(
-    line: Timeline, places: Mapping[int, int], before: Mapping[int, Known]
+    line: ThreadTimeline, places: Mapping[int, int], before: Mapping[int, Known]
 ) -> dict[int, Known]:
     """What is known of each counter behind some records, of what was known before them."""
     where, column, value = _reading_values(line, places)
@@ -143,7 +143,7 @@ def note_backwards(
 
 
 def _reading_values(
-    line: Timeline, places: Mapping[int, int]
+    line: ThreadTimeline, places: Mapping[int, int]
 ) -> tuple[Integers, Integers, Integers]:
     """The record, the counter's place and the value of each reading."""
     rows = line.of(Kind.COUNTERS)

@@ -35,7 +35,7 @@ from burstline.columns import (
 )
 from burstline.extrae import RECORDED_REGIONS
 from burstline.formats.intake import Defects
-from burstline.formats.raw.events.timeline import Timeline
+from burstline.formats.raw.events.timeline import ThreadTimeline
 from burstline.formats.raw.files.layout import Kind
 from burstline.model import NO_VALUE, UNKNOWN, arrow_schema, arrow_table
 
@@ -302,13 +302,13 @@ class OpenMpRows:
 
     def __init__(self, defects: Defects) -> None:
         self._defects = defects
-        self._lines: list[Timeline] = []
+        self._lines: list[ThreadTimeline] = []
         self._paths: Mapping[int, int] = {}
         self._teams: list[Table] = []
         self._locks: list[Table] = []
         self._team_count = 0
 
-    def add(self, line: Timeline, paths: Mapping[int, int]) -> None:
+    def add(self, line: ThreadTimeline, paths: Mapping[int, int]) -> None:
         """Take in the records of a location; stacks of its process are given their rows."""
         self._lines.append(line.only(Kind.OMP))
         self._paths = paths
@@ -328,7 +328,7 @@ class OpenMpRows:
         self._team_count += len(decoded.teams["number"])
         return regions
 
-    def _regions(self, line: Timeline, decoded: OpenMp, thread: int) -> Table:
+    def _regions(self, line: ThreadTimeline, decoded: OpenMp, thread: int) -> Table:
         rows = np.flatnonzero(decoded.regions["thread"] == thread)
         regions = {name: column[rows] for name, column in decoded.regions.items()}
         role, end, team = regions["role"], regions["end"], regions["team"]
@@ -352,7 +352,7 @@ class OpenMpRows:
             "iterations": regions["iterations"],
         }
 
-    def _add_teams(self, process: int, lines: Sequence[Timeline], teams: Table) -> None:
+    def _add_teams(self, process: int, lines: Sequence[ThreadTimeline], teams: Table) -> None:
         thread, parent, count = teams["thread"], teams["parent"], len(teams["number"])
         location, died_ns, last_seq = (
             np.array([getattr(line, name) for line in lines])[thread]
@@ -377,7 +377,7 @@ class OpenMpRows:
             }
         )
 
-    def _add_locks(self, lines: Sequence[Timeline], locks: Table) -> None:
+    def _add_locks(self, lines: Sequence[ThreadTimeline], locks: Table) -> None:
         lock, acquire_ns = locks["lock"], locks["acquire_ns"]
         by_time = np.lexsort((np.arange(len(lock)), acquire_ns, lock))
         self._locks.append(
@@ -404,7 +404,7 @@ class OpenMpRows:
 _PLACES: Final = np.array([list(RECORDED_REGIONS).index(role) for role in ROLES])
 
 
-def _seq_at(lines: Sequence[Timeline], table: Table, name: str) -> Integers:
+def _seq_at(lines: Sequence[ThreadTimeline], table: Table, name: str) -> Integers:
     """The ordinal of the event at a position of each row's thread, or the missing value."""
     first = prefix_sums(np.array([len(line.seq) for line in lines]))
     row = np.where(table[name] >= 0, first[table["thread"]] + table[name], UNKNOWN)

@@ -27,7 +27,7 @@ from burstline.columns import (
 from burstline.extrae import RECORDED_REGIONS, USER_FUNCTION
 from burstline.formats.intake import Defects
 from burstline.formats.raw.events.openmp import OpenMpRows
-from burstline.formats.raw.events.timeline import Timeline
+from burstline.formats.raw.events.timeline import ThreadTimeline
 from burstline.formats.raw.files.layout import Kind, Named, table_of
 from burstline.formats.raw.processes.call_paths import Frame
 from burstline.formats.raw.processes.processes import Name, ProcessDefinitions
@@ -57,7 +57,7 @@ class RecordedRegions:
 
     def add(
         self,
-        line: Timeline,
+        line: ThreadTimeline,
         defined: ProcessDefinitions,
         functions: Mapping[int, Frame],
         paths: Mapping[int, int],
@@ -85,7 +85,7 @@ class RecordedRegions:
         self._lines.clear()
 
     def _user_regions(
-        self, line: Timeline, defined: ProcessDefinitions, functions: Mapping[int, Frame]
+        self, line: ThreadTimeline, defined: ProcessDefinitions, functions: Mapping[int, Frame]
     ) -> Columns:
         rows = line.of(*_ENTERS, *_LEAVES)
         kind, number = line.kind[rows], line.records["a"][rows].astype(np.int64)

@@ -67,7 +67,7 @@ class Slice(NamedTuple):
 
 
 @dataclass(slots=True, eq=False)
-class Timeline:
+class ThreadTimeline:
     """The records of one location in time, or some of them in a row."""
 
     location: int  # its row in `locations`
@@ -110,15 +110,15 @@ class Timeline:
             seq[-1:][~left[-1:]] = NEVER_LEFT
         return time, seq
 
-    def only(self, *kinds: Kind) -> Timeline:
+    def only(self, *kinds: Kind) -> ThreadTimeline:
         """The records of some kinds alone, without calls."""
         return self._some(self.of(*kinds))
 
-    def upto(self, record: int) -> Timeline:
+    def upto(self, record: int) -> ThreadTimeline:
         """The records before one of the file, without calls."""
         return self._some(slice(0, int(np.searchsorted(self.number, record))))
 
-    def behind(self, record: int) -> Timeline:
+    def behind(self, record: int) -> ThreadTimeline:
         """One record of the file and those behind it, without calls."""
         return self._some(slice(int(np.searchsorted(self.number, record)), None))
 
@@ -128,7 +128,7 @@ class Timeline:
             first = f"{self.name}: record {self.number[rows[0]]}"
             defects.note(kind, severity, first, len(rows))
 
-    def _some(self, rows: Integers | slice) -> Timeline:
+    def _some(self, rows: Integers | slice) -> ThreadTimeline:
         none = np.zeros(0, np.int64)
         columns: dict[str, Any] = {name: getattr(self, name)[rows] for name in _COLUMNS}
         return replace(self, call=none, enter=none, leave=none, **columns)
@@ -145,7 +145,7 @@ def timeline(
     correction: Correction,
     defects: Defects,
     part: Slice | None = None,
-) -> Timeline:
+) -> ThreadTimeline:
     """The records of a thread, or of a slice of it, with their times and calls; O(records)."""
     begin = start_of(file) if part is None else part.begin
     records = file.records[begin.record : None if part is None else part.end.record]
@@ -158,7 +158,7 @@ def timeline(
     birth_ns = born_ns(file, correction)
     last_ns = max(int(time_ns[-1]) if len(time_ns) else 0, birth_ns)
     last_seq = int(seq[-1]) if len(seq) else begin.seq
-    line = Timeline(
+    line = ThreadTimeline(
         location=location,
         name=file.path.name,
         records=records,
@@ -182,7 +182,7 @@ def timeline(
     return line
 
 
-def joined(lines: Sequence[Timeline]) -> Timeline:
+def joined(lines: Sequence[ThreadTimeline]) -> ThreadTimeline:
     """Records of a location behind each other, without calls."""
     none = np.zeros(0, np.int64)
     columns: dict[str, Any] = {
@@ -241,7 +241,7 @@ def _local_times(
     return running
 
 
-def _leaves_of_calls(line: Timeline, defects: Defects) -> Integers:
+def _leaves_of_calls(line: ThreadTimeline, defects: Defects) -> Integers:
     leave = np.full(len(line.enter), -1, np.int64)
     rows = np.flatnonzero(line.kind == Kind.LEAVE)
     call = line.call[rows]

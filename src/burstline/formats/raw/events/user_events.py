@@ -24,7 +24,7 @@ from burstline.extrae import (
 )
 from burstline.formats.intake import Defects
 from burstline.formats.raw.events.regions import loop_name
-from burstline.formats.raw.events.timeline import Timeline
+from burstline.formats.raw.events.timeline import ThreadTimeline
 from burstline.formats.raw.files.layout import Kind, Named
 from burstline.formats.raw.processes.processes import RecordedProcess
 from burstline.model import LoopEvents, Trace, event_table, row_table
@@ -50,7 +50,7 @@ class UserEvents:
                 elif space == Named.LOOP:
                     self._loops.setdefault(number, loop_name(number, name))
 
-    def rows(self, line: Timeline) -> Integers:
+    def rows(self, line: ThreadTimeline) -> Integers:
         """The events of a location: location, time, record, type, value as rows."""
         at = line.of(Kind.EVENT, Kind.LABEL, Kind.LOOP_ITERATION)
         at = at[(line.kind[at] != Kind.LABEL) | (line.call[at] >= 0)]

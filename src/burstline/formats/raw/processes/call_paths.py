@@ -20,7 +20,7 @@ import pyarrow as pa
 
 from burstline.formats.raw.files.layout import EXECUTED, PYTHON_MODULE
 from burstline.formats.raw.processes.processes import ProcessDefinitions
-from burstline.formats.raw.processes.python_code import Code
+from burstline.formats.raw.processes.python_code import CodeObject
 from burstline.model import UNKNOWN, row_table
 
 Frame: TypeAlias = tuple[str, str | None, int | None]
@@ -86,7 +86,7 @@ def _without_runtime(stack: Sequence[tuple[str, int]]) -> Sequence[tuple[str, in
 class _PythonFrames:
     """The frames of Python of one process, and what of the C around them is only machinery."""
 
-    def __init__(self, codes: Mapping[int, Code]) -> None:
+    def __init__(self, codes: Mapping[int, CodeObject]) -> None:
         self._codes = codes
         self.frames: dict[tuple[str, int], list[Frame]] = {}
 
@@ -122,7 +122,7 @@ class _PythonFrames:
             if package is not None and package not in calling
         }
 
-    def _code_of(self, place: int) -> Code:
+    def _code_of(self, place: int) -> CodeObject:
         return self._codes[(place & (EXECUTED - 1)) >> 24]
 
     def _is_machinery(self, module: str, place: int) -> bool:

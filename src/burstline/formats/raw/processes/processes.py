@@ -30,7 +30,7 @@ from burstline.formats.raw.files.layout import (
     Named,
     table_of,
 )
-from burstline.formats.raw.processes.python_code import Code
+from burstline.formats.raw.processes.python_code import CodeObject
 from burstline.model import CHOSEN_RANKS, SILENT_THREADS, UNREAD_PYTHON, row_table
 
 _Record: TypeAlias = Any  # numpy has no type of one row
@@ -91,7 +91,7 @@ class ProcessDefinitions:
     # by what has the name (:class:`~burstline.formats.raw.files.layout.Named`) and its id
     names: dict[tuple[int, int], Name] = field(default_factory=dict)
     functions: dict[int, tuple[int, int]] = field(default_factory=dict)  # (module, offset)
-    codes: dict[int, Code] = field(default_factory=dict)  # of Python
+    codes: dict[int, CodeObject] = field(default_factory=dict)  # of Python
 
 
 @dataclass(slots=True, eq=False)
@@ -343,7 +343,7 @@ def _define_text(defined: ProcessDefinitions, record: _Record, rest: npt.NDArray
         return True
     content = data[used].tobytes()[: min(claimed, data.size)]
     if kind == Kind.CODE:
-        code = defined.codes.setdefault(number, Code(min(line, _LARGEST_LINE)))
+        code = defined.codes.setdefault(number, CodeObject(min(line, _LARGEST_LINE)))
         code.parts.setdefault(op, content)
         return len(content) == claimed
     text = content.decode("utf-8", "replace").replace("\0", "")

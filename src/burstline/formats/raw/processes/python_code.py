@@ -26,7 +26,7 @@ _INSTALLED = re.compile(r".*/(?:site-packages|dist-packages|lib/python[\d.]+)/")
 
 
 @dataclass(eq=False)
-class Code:
+class CodeObject:
     """A code object, as far as its parts were recorded."""
 
     first_line: int

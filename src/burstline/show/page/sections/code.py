@@ -79,7 +79,7 @@ def whole_ns(report: Report) -> int:
     return lines.whole_ns
 
 
-def title(rows: Sequence[Row], structure: Structure, whole_ns: int) -> str:
+def title(rows: Sequence[CodeRow], structure: Structure, whole_ns: int) -> str:
     """Which line holds most of the time."""
     by_place: dict[tuple[str, str], float] = {}
     for row in rows:
@@ -95,7 +95,7 @@ def title(rows: Sequence[Row], structure: Structure, whole_ns: int) -> str:
     return f"{what} {where}{' ' * bool(where)}holds {share} of all rank time"
 
 
-def _place(row: Row) -> str:
+def _place(row: CodeRow) -> str:
     """Where a call or computing is, as far as lines are known, in words."""
     if row.operation:
         return f"at {row.where}" if row.first is not None else f"in {row.file}" * bool(row.file)
@@ -121,7 +121,7 @@ def _note(structure: Structure) -> Html:
     return tag("p", said, class_="sub")
 
 
-def _table(rows: Sequence[Row], whole: int) -> Html:
+def _table(rows: Sequence[CodeRow], whole: int) -> Html:
     shown = rows[:_MOST_LINES]
     most = max((row.spent_ns or 0 for row in shown if row.is_leaf), default=0)
     cells: list[list[Any]] = []
@@ -164,7 +164,7 @@ def _table(rows: Sequence[Row], whole: int) -> Html:
     )
 
 
-def _cells(row: Row, share: float | None, most: float, sites: Sequence[int]) -> list[Any]:
+def _cells(row: CodeRow, share: float | None, most: float, sites: Sequence[int]) -> list[Any]:
     picture: Html | str = ""
     if row.is_leaf and row.spent_ns and most:
         parts = row.parts or {"computing" if row.kind == "burst" else "other_mpi": row.spent_ns}
@@ -212,7 +212,7 @@ def steps_title(steps: LoopTable) -> str:
     return f"{said}; step {int(by_iteration['iteration'][mean.argmax()])} is the longest"
 
 
-def step_columns(steps: LoopTable, line: Timeline) -> list[charts.Step]:
+def step_columns(steps: LoopTable, line: Timeline) -> list[charts.StepBox]:
     """The steps of a loop as columns by kind; neighbours share one where there are many."""
     end = steps.start_ns + steps.duration_ns
     times = times_within(line, steps.location, steps.start_ns, end)
@@ -224,15 +224,15 @@ def step_columns(steps: LoopTable, line: Timeline) -> list[charts.Step]:
     ]
 
 
-def _step(first: int, rows: Mask, times: Integers, steps: LoopTable) -> charts.Step:
+def _step(first: int, rows: Mask, times: Integers, steps: LoopTable) -> charts.StepBox:
     """Some iterations as one column: the mean of each kind, and how long each rank takes."""
     mean = times[rows].mean(axis=0) if rows.any() else np.zeros(len(KINDS))
     parts = {name: float(value) for name, value in zip(KINDS, mean, strict=True) if value}
-    return charts.Step(first, parts, sorted(steps.duration_ns[rows].tolist()))
+    return charts.StepBox(first, parts, sorted(steps.duration_ns[rows].tolist()))
 
 
 @dataclass(frozen=True, slots=True)
-class Row:
+class CodeRow:
     """A line of pseudo-code as a page shows it."""
 
     kind: str
@@ -268,13 +268,13 @@ def rows_of(
     structure: Structure,
     times: _BySite | None = None,
     computing: Mapping[int, str] | None = None,
-) -> list[Row]:
+) -> list[CodeRow]:
     """The lines of a structure with their totals, those of some ranks put together.
 
     Where computing is may be given by the site of the call behind it.
     """
     lines = pseudocode(structure, bursts_ns=1, computing=computing)
-    rows: list[Row] = []
+    rows: list[CodeRow] = []
     for line, of_ranks in _without_rank_blocks(lines):
         row = _row(line, times, of_ranks=of_ranks)
         if isinstance(line.item, Call) and rows and rows[-1].kind == "burst":
@@ -303,9 +303,9 @@ def _without_rank_blocks(lines: Sequence[Line]) -> Iterator[tuple[Line, bool]]:
             k += 1
 
 
-def _row(line: Line, times: _BySite | None, *, of_ranks: bool) -> Row:
+def _row(line: Line, times: _BySite | None, *, of_ranks: bool) -> CodeRow:
     number = int(line.line) if line.line.isdigit() else None
-    row = Row(
+    row = CodeRow(
         line.kind,
         line.depth,
         line.text,
@@ -327,7 +327,7 @@ def _row(line: Line, times: _BySite | None, *, of_ranks: bool) -> Row:
     return _with_times(row, times[0], site)
 
 
-def _before(row: Row, call: Row, item: Call, times: _BySite | None) -> Row:
+def _before(row: CodeRow, call: CodeRow, item: Call, times: _BySite | None) -> CodeRow:
     """Computing, with what is known of the call behind it."""
     row = replace(
         row,
@@ -341,7 +341,7 @@ def _before(row: Row, call: Row, item: Call, times: _BySite | None) -> Row:
     return _with_times(row, times[1], item.site)
 
 
-def _with_times(row: Row, times: Integers, site: int) -> Row:
+def _with_times(row: CodeRow, times: Integers, site: int) -> CodeRow:
     if site >= len(times):
         return row
     spent = times[site].tolist()
@@ -349,7 +349,7 @@ def _with_times(row: Row, times: Integers, site: int) -> Row:
     return replace(row, spent_ns=sum(spent), parts=parts)
 
 
-def _with_sums(rows: Sequence[Row]) -> list[Row]:
+def _with_sums(rows: Sequence[CodeRow]) -> list[CodeRow]:
     """The same, with the sums of what is inside of loops, functions and conditions."""
     shown = []
     for k, row in enumerate(rows):
@@ -364,9 +364,9 @@ def _with_sums(rows: Sequence[Row]) -> list[Row]:
     return shown
 
 
-def _merged(rows: Sequence[Row]) -> list[Row]:
+def _merged(rows: Sequence[CodeRow]) -> list[CodeRow]:
     """Rows in which calls of one operation, each made by some ranks alone, are one."""
-    shown: list[Row] = []
+    shown: list[CodeRow] = []
     k = 0
     while k < len(rows):
         group = _group_at(rows, k)
@@ -380,12 +380,12 @@ def _merged(rows: Sequence[Row]) -> list[Row]:
     return shown
 
 
-def _group_at(rows: Sequence[Row], k: int) -> list[Row]:
+def _group_at(rows: Sequence[CodeRow], k: int) -> list[CodeRow]:
     """Calls of one operation from a row on, with the computing between them."""
     first = next((row for row in rows[k : k + 2] if row.kind == "call"), None)
     if first is None or not first.of_ranks or not rows[k].is_leaf:
         return []
-    group: list[Row] = []
+    group: list[CodeRow] = []
     for row in rows[k:]:
         same = row.of_ranks and row.depth == first.depth and row.is_leaf
         alike = (row.operation, row.file) == (first.operation, first.file)
@@ -397,7 +397,7 @@ def _group_at(rows: Sequence[Row], k: int) -> list[Row]:
     return group
 
 
-def _as_one(group: Sequence[Row], calls: Sequence[Row]) -> Iterator[Row]:
+def _as_one(group: Sequence[CodeRow], calls: Sequence[CodeRow]) -> Iterator[CodeRow]:
     numbers = [row.first for row in calls if row.first is not None]
     lines = plural(len(calls), "line")
     yield replace(
@@ -412,7 +412,7 @@ def _as_one(group: Sequence[Row], calls: Sequence[Row]) -> Iterator[Row]:
         yield replace(bursts[0], text="computation before these calls", **_sums(bursts))
 
 
-def _sums(rows: Sequence[Row]) -> dict[str, Any]:
+def _sums(rows: Sequence[CodeRow]) -> dict[str, Any]:
     """What rows have together."""
     calls = sum(row.calls for row in rows)
     whole = sum((row.mean_ns or 0) * row.calls for row in rows)

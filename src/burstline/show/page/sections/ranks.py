@@ -43,7 +43,7 @@ _HYBRID: Final = (
 )
 
 
-class Bar(NamedTuple):
+class RankBar(NamedTuple):
     """A row of the table: a rank or neighbours of it, with the mean time of each kind."""
 
     name: str
@@ -95,7 +95,7 @@ def title(useful_ns: Sequence[int], names: Sequence[str]) -> str:
     return f"Rank {names[at]} computes {format_ns(most)}, {who} {rest}"
 
 
-def bars(line: Timeline) -> list[Bar]:
+def bars(line: Timeline) -> list[RankBar]:
     """The time of each rank by kind, of neighbours together where there are many."""
     times = times_by_rank(line)
     names = "application", "rank", "node"
@@ -107,7 +107,9 @@ def bars(line: Timeline) -> list[Bar]:
     }
     several = len({application for application, _ in times}) > 1
     shown = [
-        Bar(f"{application}/{rank}" if several else str(rank), nodes[application, rank], each)
+        RankBar(
+            f"{application}/{rank}" if several else str(rank), nodes[application, rank], each
+        )
         for (application, rank), each in sorted(times.items())
     ]
     by = -(-len(shown) // _MOST)
@@ -115,7 +117,7 @@ def bars(line: Timeline) -> list[Bar]:
         return shown
     groups = [shown[k : k + by] for k in range(0, len(shown), by)]
     return [
-        Bar(
+        RankBar(
             f"{group[0].name}-{group[-1].name}",
             "",
             np.rint(np.mean([row.times for row in group], axis=0)).astype(np.int64),
@@ -129,7 +131,7 @@ def parts_of(times: Integers) -> dict[str, int]:
     return {name: value for name, value in zip(KINDS, times.tolist(), strict=True) if value}
 
 
-def _times(rows: Sequence[Bar], line: Timeline) -> Html:
+def _times(rows: Sequence[RankBar], line: Timeline) -> Html:
     begin, end = line.baseline_ns
     is_whole = begin > line.first_ns or end < line.last_ns
     between = "from MPI_Init to MPI_Finalize" if is_whole else "that were looked at"
