@@ -130,7 +130,8 @@ def collectives(trace: Trace) -> Collectives:
     for k, key in enumerate(keys.tolist()):
         in_group = (number == k) & has_last
         ranks, times = np.unique(rank[location[last_row[in_group]]], return_counts=True)
-        latest = sorted(zip(ranks.tolist(), times.tolist(), strict=True), key=_by_count)
+        pairs = zip(ranks.tolist(), times.tolist(), strict=True)
+        latest = sorted(pairs, key=lambda each: (-each[1], each[0]))
         made.append(
             Collective(
                 NAMES[key % groups - 1],
@@ -145,10 +146,6 @@ def collectives(trace: Trace) -> Collectives:
             )
         )
     return Collectives(tuple(sorted(made, key=lambda each: -each.inside_ns)))
-
-
-def _by_count(each: tuple[int, int]) -> tuple[int, int]:
-    return -each[1], each[0]
 
 
 def _sums(number: Integers, values: Integers, count: int) -> Integers:

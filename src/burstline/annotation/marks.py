@@ -18,7 +18,7 @@ from burstline.extrae import (
     WAIT_LENGTH,
     WAIT_STATE,
 )
-from burstline.identity import Frame, Path
+from burstline.identity import Frame, Path, shared_frames
 from burstline.model import UNKNOWN
 from burstline.structure import Call, Loop, Structure, walk
 from burstline.values import Contract, Documented
@@ -88,12 +88,7 @@ def loop_name(loop: Loop) -> str:
 def _place_of_loop(paths: Sequence[Path]) -> str:
     """File and lines where the paths part, or where the first one ends."""
     first = paths[0]
-    shared = 0
-    for frames in zip(*paths, strict=False):
-        if any(frame != frames[0] for frame in frames):
-            break
-        shared += 1
-    depth = min(shared, len(first) - 1)
+    depth = min(shared_frames(paths), len(first) - 1)
     while depth + 1 < len(first) and first[depth].file is None:
         depth += 1  # of a function that another is inlined in the place may be unknown
     place = first[depth]

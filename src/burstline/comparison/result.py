@@ -334,13 +334,6 @@ def _placed(profiles: Sequence[Profile]) -> dict[str, str]:
     return {name: texts.pop() for name, texts in said.items() if len(texts) == 1 and all(texts)}
 
 
-def what_is_compared(comparison: Comparison) -> str:
-    """What profiles are compared in, and agree by or are equal in, as words."""
-    if comparison.timeless:
-        return "shares of the time by call path, not by metric"
-    return "shares of the time by metric and call path"
-
-
 def _mean_modelled(profiles: Sequence[Profile]) -> tuple[int, float] | None:
     """Ticks of profiles that no counter gave, and their share, on the mean; None of time."""
     modelled = [
@@ -360,7 +353,9 @@ def verdict(comparison: Comparison) -> str:
     if not comparison.shares.any():
         return "No profile has any time: there is nothing to compare."
     most = next(comparison.differences(), None)
-    what = what_is_compared(comparison)
+    what = "shares of the time by metric and call path"
+    if comparison.timeless:
+        what = "shares of the time by call path, not by metric"
     moved = "".join(f" {each}" for each in _changes(comparison))
     if most is None:
         return f"The profiles are equal in {what}: J is 1.{moved}"

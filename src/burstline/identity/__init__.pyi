@@ -3,6 +3,7 @@ from burstline.identity.call_paths import Path as Path
 from burstline.identity.call_paths import clean_paths as clean_paths
 from burstline.identity.call_paths import last_frames as last_frames
 from burstline.identity.call_paths import path_labels as path_labels
+from burstline.identity.call_paths import shared_frames as shared_frames
 from burstline.identity.calls import CONTEXT as CONTEXT
 from burstline.identity.calls import SIDES as SIDES
 from burstline.identity.calls import SITE as SITE

@@ -4,7 +4,8 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import Final, overload
+from itertools import takewhile
+from typing import Any, Final, overload
 
 import numpy as np
 
@@ -136,3 +137,13 @@ def path_labels(trace: Trace, rows: Integers) -> tuple[Integers, list[str]]:
     used = used[used > 0]
     of_path[used] = labels.numbers(";".join(map(str, paths[k])) for k in used.tolist())
     return of_path[number], labels.names
+
+
+def shared_frames(paths: Sequence[Sequence[Any]]) -> int:
+    """How many steps from the start several paths have in common.
+
+    >>> shared_frames(["main", "mail"]), shared_frames(["main"])
+    (3, 4)
+    """
+    steps = zip(*paths, strict=False)
+    return sum(1 for _ in takewhile(lambda step: len(set(step)) == 1, steps))

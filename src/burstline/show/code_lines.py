@@ -13,7 +13,7 @@ from typing import Any, Final, Literal
 import numpy as np
 
 from burstline.errors import ParameterError, plural, printable
-from burstline.identity import Frame
+from burstline.identity import Frame, shared_frames
 from burstline.model import IPC, OF_IPC
 from burstline.quantities import format_share
 from burstline.structure import (
@@ -263,12 +263,7 @@ def _steps(item: Item) -> tuple[Step, ...]:
 
 
 def _common(paths: Sequence[tuple[Step, ...]]) -> tuple[Step, ...]:
-    length = 0
-    for steps in zip(*paths, strict=False):
-        if any(step != steps[0] for step in steps):
-            break
-        length += 1
-    return paths[0][:length]
+    return paths[0][: shared_frames(paths)]
 
 
 def counter_value(counters: Mapping[str, float], name: str | None) -> float | None:

@@ -26,7 +26,6 @@ from burstline.columns import (
 from burstline.errors import (
     InconsistentTraceError,
     NotEnoughDataError,
-    ParameterError,
     plural,
 )
 from burstline.model import (
@@ -42,6 +41,7 @@ from burstline.model import (
     computing_in,
     init_finalize,
 )
+from burstline.structure import chosen_application
 
 Hashes = npt.NDArray[np.uint64]
 
@@ -181,17 +181,6 @@ class Told:
             counted,
         )
 
-    def application(self, asked: int | None) -> int:
-        """The application that was asked for, or the only one that calls MPI."""
-        if asked is not None:
-            return asked
-        callers = sorted(self.applications)
-        if len(callers) > 1:
-            raise ParameterError(
-                f"{len(callers)} applications call MPI: choose one of {callers} (`application`)"
-            )
-        return callers[0] if callers else 0
-
     def counter(self) -> str:
         """The counter that tells the work of nearly all bursts that last, or else time."""
         least = 0.9 * self.lasting
@@ -221,7 +210,8 @@ def told_by(trace: Trace) -> Told:
 def events_of(trace: Trace, application: int | None = None) -> Events:
     """The events of an application, by default the only one that calls MPI."""
     told = told_by(trace)
-    events = events_in(trace, told.application(application), counter=told.counter())
+    chosen = chosen_application(told.applications, application)
+    events = events_in(trace, chosen, counter=told.counter())
     require_events(len(events.row))
     return events
 

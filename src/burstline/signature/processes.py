@@ -19,6 +19,7 @@ from burstline.signature.model import Process, Stamps
 from burstline.signature.published import epas, pas2p
 from burstline.signature.variation import unsteadiness
 from burstline.signature.windows import ENOUGH, early_end, process_up_to
+from burstline.structure import chosen_application
 from burstline.waits import by_times_seen, functions_on
 
 METHODS: Final = ("loops", "epas", "pas2p")
@@ -241,7 +242,10 @@ def source_in_parts(trace: Trace, parts: Parts, application: int | None) -> Sour
     """A run in parts, which each make their events when they are asked."""
     every = list(parts(_told_by_part))
     told = Told.of_all(every)
-    how = {"application": told.application(application), "counter": told.counter()}
+    how = {
+        "application": chosen_application(told.applications, application),
+        "counter": told.counter(),
+    }
 
     def ask(
         asked: Callable[..., _Made],

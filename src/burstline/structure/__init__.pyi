@@ -32,6 +32,7 @@ __all__ = [
 
 # For other rooms of the house.
 from burstline.structure.calls import Calls as Calls
+from burstline.structure.calls import chosen_application as chosen_application
 from burstline.structure.computation import Inside as Inside
 from burstline.structure.computation import InsideLoop as InsideLoop
 from burstline.structure.computation import SourcePlace as SourcePlace

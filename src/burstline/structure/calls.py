@@ -118,7 +118,7 @@ class Calls:
         told = Told.of(trace) if told is None else told
         applications, ranks = trace.arrays("locations", "application", "rank")
         calling = told.counts > 0
-        self.application = _chosen_application(sorted(told.bounds), application)
+        self.application = chosen_application(told.bounds, application)
         bounds = told.bounds.get(self.application)
         if bounds is None:
             raise NotEnoughDataError("the trace has no MPI calls to find loops in")
@@ -196,11 +196,11 @@ class Calls:
         return column[self.row]
 
 
-def _chosen_application(callers: list[int], application: int | None) -> int:
-    if application is not None:
-        return application
-    if len(callers) > 1:
+def chosen_application(callers: Iterable[int], application: int | None) -> int:
+    """The application that was asked for, or the only one that calls MPI."""
+    callers = sorted(callers)
+    if application is None and len(callers) > 1:
         raise ParameterError(
             f"{len(callers)} applications call MPI: choose one of {callers} (`application`)"
         )
-    return callers[0] if callers else 0
+    return next(iter(callers), 0) if application is None else application

@@ -67,7 +67,7 @@ def run(arguments: usage.Arguments) -> None:
                 **shared,
                 progress=progress,
             )
-        elif path.suffix == ".store" and is_paraver(source):
+        elif path.suffix == ".store" and formats.is_prv(source) and source.is_file():
             paraver.convert(source, path, raw=raw, **limits, progress=progress)
             written = written_rows(store.read(path), path)
         elif is_archive:
@@ -89,8 +89,3 @@ def run(arguments: usage.Arguments) -> None:
     lost = {"messages": 0, "collectives": 0, "calls_clipped": 0}
     document = written | {"lost": lost, "time_offset_ns": 0}
     print_written(arguments, path, document)
-
-
-def is_paraver(path: Path) -> bool:
-    """Whether there is a file that is a Paraver trace by its name."""
-    return formats.is_prv(path) and path.is_file()

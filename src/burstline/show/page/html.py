@@ -68,7 +68,11 @@ def text(value: str, limit: int = _LONGEST) -> Html:
 
 def join(*parts: Child) -> Html:
     """Parts one behind the other: markup as it is, texts escaped."""
-    return Html("".join(_markup(part) for part in parts if part is not None))
+    return Html(
+        "".join(
+            part if isinstance(part, Html) else text(part) for part in parts if part is not None
+        )
+    )
 
 
 def tag(name: str, /, *children: Child, **attributes: str | float | bool | None) -> Html:
@@ -91,10 +95,6 @@ def tag(name: str, /, *children: Child, **attributes: str | float | bool | None)
         return Html(f"<{' '.join(words)}/>")
     opened = f"<{' '.join(words)}>"
     return Html(opened if name in _VOID else f"{opened}{join(*children)}</{name}>")
-
-
-def _markup(part: str) -> str:
-    return part if isinstance(part, Html) else text(part)
 
 
 @cache
@@ -193,7 +193,9 @@ def table(
         cells = _cells(row, heads, depth)
         if bold:
             cells = [
-                _as_largest(cell) if top is not None and value == top else cell
+                Html(cell.replace('class="n"', 'class="n max"', 1))
+                if top is not None and value == top
+                else cell
                 for cell, value, top in zip(cells, row, largest, strict=True)
             ]
         body.append(tag("tr", *cells, **more))
@@ -237,11 +239,6 @@ def _cells(row: Sequence[Any], heads: Sequence[_Head], depth: int = 0) -> list[H
         _cell(value, head, is_first=not k, depth=0 if k else depth)
         for k, (value, head) in enumerate(zip(row, heads, strict=True))
     ]
-
-
-def _as_largest(cell: Html) -> Html:
-    """The cell of a number, which stands out."""
-    return Html(cell.replace('class="n"', 'class="n max"', 1))
 
 
 def _largest(values: Iterable[Any]) -> float | None:
