@@ -47,12 +47,23 @@ def swatch(kind: str) -> Html:
 
 
 def _filled(kind: str, x: float, y: float, width: float, height: float) -> list[Html]:
-    box = {"x": x, "y": y, "width": width, "height": height}
-    chosen = look(kind)
-    parts = [tag("rect", **box, class_=f"k-{kind}")]
-    if chosen.hatch:
-        parts.append(tag("rect", **box, class_=f"h-{chosen.hatch}"))
+    parts = [_rect(x, y, width, height, f"k-{kind}")]
+    if hatch := look(kind).hatch:
+        parts.append(_rect(x, y, width, height, f"h-{hatch}"))
     return parts
+
+
+def _rect(x: float, y: float, width: float, height: float, class_: str) -> Html:
+    return tag("rect", x=x, y=y, width=width, height=height, class_=class_)
+
+
+def _label(said: str, x: float, y: float, anchor: str = "middle") -> Html:
+    """A text of an axis; the anchor is where `x` is."""
+    return tag("text", said, x=x, y=y, text_anchor=anchor, class_="axis")
+
+
+def _chart(shown: Iterable[Html], width: int, height: int) -> Html:
+    return tag("svg", *shown, class_="chart", viewBox=f"0 0 {width} {height}", role="img")
 
 
 def stack(
@@ -93,15 +104,8 @@ def bar(
     long = width * min(max(share or 0.0, 0.0), 1.0)
     return tag(
         "svg",
-        tag("rect", x=0, y=0, width=width, height=height, class_="track"),
-        tag(
-            "rect",
-            x=0,
-            y=0,
-            width=max(long, 1.0) if share else 0.0,
-            height=height,
-            class_="worst" if worst else "ink",
-        ),
+        _rect(0, 0, width, height, "track"),
+        _rect(0, 0, max(long, 1.0) if share else 0.0, height, "worst" if worst else "ink"),
         tag("line", x1=width * tick, x2=width * tick, y1=0, y2=height, class_="tick")
         if tick
         else None,
@@ -145,11 +149,12 @@ def columns(
         y = above + room * (1 - tick / top)
         shown += [
             tag("line", x1=left, x2=width, y1=y, y2=y, class_="grid"),
-            tag("text", told(tick), x=left - 6, y=y + 4, text_anchor="end", class_="axis"),
+            _label(told(tick), left - 6, y + 4, "end"),
         ]
     every = -(-len(steps) // max(int((width - left) / (34 if axis else 26)), 1))
     for k, step in enumerate(steps):
         x, y = left + pitch * (k + 0.5) - wide / 2, above + room
+        middle = x + wide / 2
         inside: list[Html] = []
         for kind in LOOKS:
             long = room * step.parts.get(kind.name, 0) / top
@@ -159,36 +164,13 @@ def columns(
         if pitch > 30 and axis:
             inside += _ranks(step, x + wide + pitch / 8, above, room, top)
         if k % every == 0:
-            inside.append(
-                tag(
-                    "text",
-                    str(step.number),
-                    x=x + wide / 2,
-                    y=height - 4,
-                    text_anchor="middle",
-                    class_="axis",
-                )
-            )
+            inside.append(_label(str(step.number), middle, height - 4))
             if not axis and pitch > 22:
-                inside.append(
-                    tag(
-                        "text",
-                        told(sums[k]),
-                        x=x + wide / 2,
-                        y=y - 4,
-                        text_anchor="middle",
-                        class_="axis",
-                    )
-                )
-        shown.append(
-            tag(
-                "g",
-                tag("title", f"{step.number}: {told(sums[k])}"),
-                *inside,
-                data_step=str(step.number) if target else None,
-            )
-        )
-    return tag("svg", *shown, class_="chart", viewBox=f"0 0 {width} {height}", role="img")
+                inside.append(_label(told(sums[k]), middle, y - 4))
+        title = tag("title", f"{step.number}: {told(sums[k])}")
+        number = str(step.number) if target else None
+        shown.append(tag("g", title, *inside, data_step=number))
+    return _chart(shown, width, height)
 
 
 def _ranks(step: StepBox, x: float, above: float, room: float, top: float) -> Iterable[Html]:
@@ -213,14 +195,7 @@ def boxes(
         x = left + (width - left - right) * tick / most
         shown += [
             tag("line", x1=x, x2=x, y1=0, y2=pitch * len(rows), class_="grid"),
-            tag(
-                "text",
-                told(tick),
-                x=x,
-                y=pitch * len(rows) + 14,
-                text_anchor="middle",
-                class_="axis",
-            ),
+            _label(told(tick), x, pitch * len(rows) + 14),
         ]
     for k, (name, values) in enumerate(rows):
         ends = [left + (width - left - right) * q / most for q in quartiles(values)]
@@ -230,18 +205,10 @@ def boxes(
             low, first, middle, third, high = ends
             shown += [
                 tag("line", x1=low, x2=high, y1=y, y2=y, class_="thin"),
-                tag(
-                    "rect",
-                    x=first,
-                    y=y - 6,
-                    width=max(third - first, 1.0),
-                    height=12,
-                    class_="ink",
-                ),
+                _rect(first, y - 6, max(third - first, 1.0), 12, "ink"),
                 tag("line", x1=middle, x2=middle, y1=y - 8, y2=y + 8, class_="tick"),
             ]
-    size = f"0 0 {width} {pitch * len(rows) + 20}"
-    return tag("svg", *shown, class_="chart", viewBox=size, role="img")
+    return _chart(shown, width, pitch * len(rows) + 20)
 
 
 def quartiles(values: Sequence[float]) -> tuple[float, ...]:
@@ -324,8 +291,6 @@ class Mark(NamedTuple):
     go: str = ""
 
 
-Placed = dict[str, str | float | bool | None]
-"""Attributes of a text: where it is, and how it looks."""
 _LEFT, _BOTTOM, _ABOVE, _RIGHT = 64, 34, 18, 8
 
 
@@ -353,8 +318,7 @@ def density(
         (x1, y1), (x2, y2) = at(ends[0], ends[0]), at(ends[1], ends[1])
         x, y = (x1 + 2 * x2) / 3, (y1 + 2 * y2) / 3
         shown.append(tag("line", x1=x1, y1=y1, x2=x2, y2=y2, class_="dashed"))
-        label: Placed = {"x": x - 6, "y": y - 4, "text_anchor": "end", "class_": "axis"}
-        shown.append(tag("text", plane.diagonal, **label))
+        shown.append(_label(plane.diagonal, x - 6, y - 4, "end"))
     for level, points in enumerate(levels):
         if points:
             place = f"translate({_LEFT} {_ABOVE})"
@@ -365,10 +329,10 @@ def density(
         cx, cy = at(mark.x, mark.y)
         is_right = cx > _LEFT + wide / 2
         circle = tag("circle", cx=cx, cy=cy, r=4.0, class_="dot")
-        side: Placed = {"x": cx - 8, "text_anchor": "end"} if is_right else {"x": cx + 8}
+        side = {"x": cx - 8, "text_anchor": "end"} if is_right else {"x": cx + 8}
         said = tag("text", mark.said, y=cy - 8, class_="axis strong", **side)
         shown.append(tag("g", circle, said if mark.said else None, data_go=mark.go or None))
-    return tag("svg", *shown, class_="chart", viewBox=f"0 0 {size[0]} {size[1]}", role="img")
+    return _chart(shown, *size)
 
 
 def _grid(plane: Plane, wide: float, high: float) -> Iterable[Html]:
@@ -376,26 +340,14 @@ def _grid(plane: Plane, wide: float, high: float) -> Iterable[Html]:
     for tick in plane.across.ticks():
         x = _LEFT + wide * plane.across.place(tick)
         yield tag("line", x1=x, x2=x, y1=_ABOVE, y2=_ABOVE + high, class_="grid")
-        label: Placed = {
-            "x": x,
-            "y": _ABOVE + high + 15,
-            "text_anchor": "end" if x > _LEFT + wide - _RIGHT else "middle",
-            "class_": "axis",
-        }
-        yield tag("text", plane.across.told(tick), **label)
+        anchor = "end" if x > _LEFT + wide - _RIGHT else "middle"
+        yield _label(plane.across.told(tick), x, _ABOVE + high + 15, anchor)
     for tick in plane.up.ticks():
         y = _ABOVE + high * (1 - plane.up.place(tick))
         yield tag("line", x1=_LEFT, x2=_LEFT + wide, y1=y, y2=y, class_="grid")
-        label = {"x": _LEFT - 6, "y": y + 4, "text_anchor": "end", "class_": "axis"}
-        yield tag("text", plane.up.told(tick), **label)
+        yield _label(plane.up.told(tick), _LEFT - 6, y + 4, "end")
     yield tag("text", f"↑ {plane.names[1]}", x=0, y=10, class_="axis")
-    end: Placed = {
-        "x": _LEFT + wide,
-        "y": _ABOVE + high + 30,
-        "text_anchor": "end",
-        "class_": "axis",
-    }
-    yield tag("text", f"{plane.names[0]} →", **end)
+    yield _label(f"{plane.names[0]} →", _LEFT + wide, _ABOVE + high + 30, "end")
 
 
 def dots(points: Sequence[tuple[int, int]]) -> str:
