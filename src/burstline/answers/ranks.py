@@ -75,31 +75,23 @@ def _times(waits: Waits, metrics: tuple[str, ...], kept: Mask) -> Integers:
 
 
 def _without_waits(parts: RankParts) -> RankTime:
-    return RankTime(
-        parts.application,
-        parts.rank,
-        len(parts.locations),
-        parts.whole_ns,
-        parts.outside_ns if len(parts.locations) == 1 else None,
-        None,
-        None,
-        parts.init_finalize_ns,
-        parts.not_recorded_ns,
-    )
+    return _rank_time(parts, parts.outside_ns if len(parts.locations) == 1 else None)
 
 
 def _with_waits(parts: RankParts, in_mpi_ns: int, in_openmp_ns: int) -> RankTime:
     # What is waited in gaps of the trace was not recorded.
     waited = min(in_mpi_ns, parts.mpi_ns)
     in_openmp = min(in_openmp_ns, parts.outside_ns)
-    return RankTime(
-        parts.application,
-        parts.rank,
-        len(parts.locations),
-        parts.whole_ns,
-        parts.outside_ns - in_openmp,
-        waited + parts.polling_ns + in_openmp,
-        parts.mpi_ns - waited,
-        parts.init_finalize_ns,
-        parts.not_recorded_ns,
-    )
+    waiting = waited + parts.polling_ns + in_openmp
+    return _rank_time(parts, parts.outside_ns - in_openmp, waiting, parts.mpi_ns - waited)
+
+
+def _rank_time(
+    parts: RankParts,
+    computing: int | None,
+    waiting: int | None = None,
+    transferring: int | None = None,
+) -> RankTime:
+    which = parts.application, parts.rank, len(parts.locations), parts.whole_ns
+    ends = parts.init_finalize_ns, parts.not_recorded_ns
+    return RankTime(*which, computing, waiting, transferring, *ends)

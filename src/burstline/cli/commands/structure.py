@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import shlex
+from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Final, TypeVar
 
@@ -180,33 +181,28 @@ def _structure_view(
         )
     known = burstline.structure.in_calls(trace, structure) if arguments.in_calls else None
     others = burstline.structure.other_readings(trace, structure) if arguments.other else None
-    if arguments.format != "table":
-        return show.StructureView(
-            structure,
-            stages=stages,
-            in_calls=known,
-            others=others,
-            lines=lines,
-            computing=computing,
-        )
-    ranks = _ranks_shown(structure, arguments)
-    bursts_ns = inside = None
-    if arguments.bursts is not None:
-        bursts_ns = selection.parse_time(arguments.bursts)
-        samples = formats.sampled(trace)
-        inside = burstline.structure.inside(trace, structure, samples)
-    return show.StructureView(
+    view = show.StructureView(
         structure,
-        counter=arguments.counter,
-        ranks=ranks,
-        bursts_ns=bursts_ns,
-        depth=arguments.depth,
-        inside=inside,
         stages=stages,
         in_calls=known,
         others=others,
         lines=lines,
         computing=computing,
+    )
+    if arguments.format != "table":
+        return view
+    bursts_ns = inside = None
+    if arguments.bursts is not None:
+        bursts_ns = selection.parse_time(arguments.bursts)
+        samples = formats.sampled(trace)
+        inside = burstline.structure.inside(trace, structure, samples)
+    return replace(
+        view,
+        counter=arguments.counter,
+        ranks=_ranks_shown(structure, arguments),
+        bursts_ns=bursts_ns,
+        depth=arguments.depth,
+        inside=inside,
     )
 
 
