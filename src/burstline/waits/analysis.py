@@ -31,7 +31,7 @@ from burstline.waits.collectives import apart
 from burstline.waits.computation import at_times_of, with_computation
 from burstline.waits.factors import factors, ideal_in, why_not_split
 from burstline.waits.intrinsic import divided, with_parts, without_noise, work_clock, work_of
-from burstline.waits.modelled import LEAST_COMPARED
+from burstline.waits.openmp import LEAST_COMPARED
 from burstline.waits.parts import Parts, iterations_of, loops_of, whole_of, windows_of
 from burstline.waits.patterns import Patterns, patterns_of
 from burstline.waits.result import WHOLE_LOCATIONS, Modelled, Waits, unexplained_ns, waits_of

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from typing import Final
+
 import numpy as np
 
 from burstline._core import Wait
@@ -9,6 +11,9 @@ from burstline.columns import UNKNOWN, AnyIntegers, Integers, enclosing, run_len
 from burstline.synchronisation import INSIDE, PLACES, Sync
 from burstline.waits.points import PointList
 from burstline.waits.severities import Contributions, Severities
+
+LEAST_COMPARED: Final = 0.01
+"""Share of the ticks from which the analysis is made without them, too."""
 
 
 def add_openmp_waits(sync: Sync, severities: Severities, points: PointList) -> Integers:
@@ -119,3 +124,18 @@ def holders_nodes(sync: Sync, rows: Integers) -> AnyIntegers:
     order = np.lexsort((time_ns, pairs // (node.max() + 2)))
     longest = order[np.flatnonzero(np.diff(pairs[order] // (node.max() + 2), append=-1))]
     return (pairs[longest] % (node.max() + 2) - 1).astype(np.int32)
+
+
+def add_modelled(
+    sync: Sync, severities: Severities, constructs: tuple[Integers, Integers], cost: int
+) -> None:
+    """Add the ticks of calls into the OpenMP runtime to the management of their constructs."""
+    regions, teams = sync.regions, sync.teams
+    master = np.flatnonzero(teams.forked_here)
+    mine = teams.region[master]
+    # What lies behind the region, up to the join, is management anyhow.
+    joined = mine[regions.leave_seq[mine] >= teams.join_seq[teams.team[master]]]
+    for rows in (*constructs, joined):
+        inside = rows[regions.leave_ns[rows] - regions.enter_ns[rows] >= cost]
+        ticks = np.full(len(inside), cost)
+        severities.add("omp_management", Contributions.entered(regions, inside), ticks)

@@ -13,8 +13,7 @@ from burstline.waits import causes
 from burstline.waits.collectives import Scans, add_collective_waits, add_world
 from burstline.waits.division import add_costs, add_times, add_visits
 from burstline.waits.messages import add_message_waits
-from burstline.waits.modelled import add_modelled
-from burstline.waits.openmp import add_openmp_waits
+from burstline.waits.openmp import add_modelled, add_openmp_waits
 from burstline.waits.parts import Parts
 from burstline.waits.points import PointList, Points
 from burstline.waits.severities import Severities
