@@ -12,7 +12,7 @@ from typing import Any, Final
 
 from burstline.errors import ParameterError, printable
 from burstline.show.blocks import Block, Picture
-from burstline.show.page.charts import patterns
+from burstline.show.page.charts import filled, patterns
 from burstline.show.page.html import Html, plain, tag
 from burstline.show.page.kinds import LOOKS
 from burstline.show.pictures.canvas import Form
@@ -111,10 +111,7 @@ def _legend(inside: str, wide: float, high: float) -> tuple[str, float]:
         room = 30 + _LETTER * len(look.label)
         if x + room > wide:
             x, y = 0.0, y + 20
-        box: dict[str, float] = {"x": x, "y": y, "width": 12, "height": 12}
-        parts.append(tag("rect", **box, class_=f"k-{look.name}"))
-        if look.hatch:
-            parts.append(tag("rect", **box, class_=f"h-{look.hatch}"))
+        parts += filled(look.name, x, y, 12, 12)
         parts.append(tag("text", look.label, x=x + 18, y=y + 10, class_="axis"))
         x += room
     return "".join(parts), y + 14 if parts else high

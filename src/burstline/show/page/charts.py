@@ -37,7 +37,7 @@ def swatch(kind: str) -> Html:
     """The colour of a kind, as in a legend."""
     return tag(
         "svg",
-        *_filled(kind, 0, 0, 12, 12),
+        *filled(kind, 0, 0, 12, 12),
         class_="swatch",
         width=12,
         height=12,
@@ -46,7 +46,8 @@ def swatch(kind: str) -> Html:
     )
 
 
-def _filled(kind: str, x: float, y: float, width: float, height: float) -> list[Html]:
+def filled(kind: str, x: float, y: float, width: float, height: float) -> list[Html]:
+    """A box in the colour of a kind, and its hatch."""
     parts = [_rect(x, y, width, height, f"k-{kind}")]
     if hatch := look(kind).hatch:
         parts.append(_rect(x, y, width, height, f"h-{hatch}"))
@@ -62,7 +63,8 @@ def _label(said: str, x: float, y: float, anchor: str = "middle") -> Html:
     return tag("text", said, x=x, y=y, text_anchor=anchor, class_="axis")
 
 
-def _chart(shown: Iterable[Html], width: int, height: int) -> Html:
+def chart(shown: Iterable[Html], width: int, height: int) -> Html:
+    """A picture of some pixels."""
     return tag("svg", *shown, class_="chart", viewBox=f"0 0 {width} {height}", role="img")
 
 
@@ -76,7 +78,7 @@ def stack(
         if value <= 0 or whole <= 0:
             continue
         long = max(width * value / whole, 0.5)
-        shown += _filled(kind.name, x, 0, min(long, max(width - x, 0.5)), height)
+        shown += filled(kind.name, x, 0, min(long, max(width - x, 0.5)), height)
         x += long
     return tag(
         "svg",
@@ -160,7 +162,7 @@ def columns(
             long = room * step.parts.get(kind.name, 0) / top
             if long > 0:
                 y -= long
-                inside += _filled(kind.name, x, y, wide, long)
+                inside += filled(kind.name, x, y, wide, long)
         if pitch > 30 and axis:
             inside += _ranks(step, x + wide + pitch / 8, above, room, top)
         if k % every == 0:
@@ -170,7 +172,7 @@ def columns(
         title = tag("title", f"{step.number}: {told(sums[k])}")
         number = str(step.number) if target else None
         shown.append(tag("g", title, *inside, data_step=number))
-    return _chart(shown, width, height)
+    return chart(shown, width, height)
 
 
 def _ranks(step: StepBox, x: float, above: float, room: float, top: float) -> Iterable[Html]:
@@ -208,7 +210,7 @@ def boxes(
                 _rect(first, y - 6, max(third - first, 1.0), 12, "ink"),
                 tag("line", x1=middle, x2=middle, y1=y - 8, y2=y + 8, class_="tick"),
             ]
-    return _chart(shown, width, pitch * len(rows) + 20)
+    return chart(shown, width, pitch * len(rows) + 20)
 
 
 def quartiles(values: Sequence[float]) -> tuple[float, ...]:
@@ -332,7 +334,7 @@ def density(
         side = {"x": cx - 8, "text_anchor": "end"} if is_right else {"x": cx + 8}
         said = tag("text", mark.said, y=cy - 8, class_="axis strong", **side)
         shown.append(tag("g", circle, said if mark.said else None, data_go=mark.go or None))
-    return _chart(shown, *size)
+    return chart(shown, *size)
 
 
 def _grid(plane: Plane, wide: float, high: float) -> Iterable[Html]:

@@ -59,22 +59,21 @@ class Panes(NamedTuple):
     def of_paths(self, metric: int) -> Integers:
         """What each call path has of a metric, with those below it."""
         path, _, value = self.values[metric]
-        sums = np.zeros(len(self.paths), np.int64)
-        np.add.at(sums, path, value)
-        for row in range(len(self.paths) - 1, -1, -1):
-            if self.paths[row].parent >= 0:
-                sums[self.paths[row].parent] += sums[row]
-        return sums
+        return _with_children(self.paths, path, value)
 
     def of_threads(self, metric: int) -> Integers:
         """What each thread, or all of a rank, has of a metric."""
         _, leaf, value = self.values[metric]
-        sums = np.zeros(len(self.threads), np.int64)
-        np.add.at(sums, np.array(self.leaves, np.int64)[leaf], value)
-        for row in range(len(self.threads) - 1, -1, -1):
-            if self.threads[row].parent >= 0:
-                sums[self.threads[row].parent] += sums[row]
-        return sums
+        return _with_children(self.threads, np.array(self.leaves, np.int64)[leaf], value)
+
+
+def _with_children(nodes: Sequence[Node], rows: Integers, values: Integers) -> Integers:
+    sums = np.zeros(len(nodes), np.int64)
+    np.add.at(sums, rows, values)
+    for row in range(len(nodes) - 1, -1, -1):
+        if nodes[row].parent >= 0:
+            sums[nodes[row].parent] += sums[row]
+    return sums
 
 
 def panes_of(waits: Waits) -> Panes:

@@ -10,6 +10,7 @@ import numpy as np
 from burstline.columns import Integers
 from burstline.quantities import format_ns
 from burstline.show.page.alone import PictureView, pictures_of
+from burstline.show.page.charts import chart, filled
 from burstline.show.page.html import Html, heading, join, share_text, table, tag
 from burstline.show.page.kinds import look
 from burstline.show.page.report import NothingError, Report, Section, needed
@@ -92,13 +93,7 @@ def _flame_graph(flame: Flame) -> Html:
     sums = flame.with_callees_ns()
     boxes = [*_boxes(flame, sums)]
     rows = max((box.depth + 1 for box in boxes), default=1)
-    return tag(
-        "svg",
-        *(_drawn(box, flame, sums) for box in boxes),
-        class_="chart",
-        viewBox=f"0 0 {_WIDTH} {_HIGH * rows}",
-        role="img",
-    )
+    return chart((_drawn(box, flame, sums) for box in boxes), _WIDTH, _HIGH * rows)
 
 
 def flame_picture(flame: Flame) -> PictureView:
@@ -135,16 +130,12 @@ def _boxes(flame: Flame, sums: Integers) -> Iterator[_Box]:
 
 def _drawn(box: _Box, flame: Flame, sums: Integers) -> Html:
     frame = flame.frames[box.row]
-    place = {"x": box.x, "y": _HIGH * box.depth, "width": box.wide}
+    y = _HIGH * box.depth
     if box.kind is not None:
         kind = look(KINDS[box.kind])
         time = int(flame.times_ns[box.row, box.kind])
-        parts = [tag("rect", **place, height=_STRIP, class_=f"k-{kind.name}")]
-        if kind.hatch:
-            parts.append(tag("rect", **place, height=_STRIP, class_=f"h-{kind.hatch}"))
-        return tag(
-            "g", tag("title", f"{frame.function}: {kind.label}, {_told(time, sums)}"), *parts
-        )
+        title = tag("title", f"{frame.function}: {kind.label}, {_told(time, sums)}")
+        return tag("g", title, *filled(kind.name, box.x, y, box.wide, _STRIP))
     letters = int(box.wide / _LETTER) - 1
     name = frame.function
     if len(name) > letters:
@@ -153,8 +144,8 @@ def _drawn(box: _Box, flame: Flame, sums: Integers) -> Html:
     return tag(
         "g",
         tag("title", f"{frame.function}{at}: {_told(int(sums[box.row].sum()), sums)}"),
-        tag("rect", **place, height=_HIGH - 1, class_="frame"),
-        tag("text", name, x=box.x + 4, y=place["y"] + 12, class_="axis") if name else None,
+        tag("rect", x=box.x, y=y, width=box.wide, height=_HIGH - 1, class_="frame"),
+        tag("text", name, x=box.x + 4, y=y + 12, class_="axis") if name else None,
     )
 
 
