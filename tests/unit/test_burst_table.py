@@ -12,7 +12,7 @@ from burstline.identity.call_paths import path_labels
 from burstline.identity.communicators import communicator_labels, communicator_names
 from burstline.merge import burst_table
 from burstline.merge.tables.columns import table_schema
-from burstline.merge.tables.overview import PartSums, TableOverview
+from burstline.merge.tables.overview import Overview, PartSums
 from burstline.selection import select
 from burstline.testing import trace_of
 
@@ -276,7 +276,7 @@ def test_only_the_call_paths_that_are_asked_for_have_labels():
 
 def test_an_overview_of_parts_is_that_of_the_whole():
     table = burst_table(trace_of(STORY)).table
-    whole, parts = TableOverview(table.schema, 2), TableOverview(table.schema, 2)
+    whole, parts = Overview(table.schema, 2), Overview(table.schema, 2)
     whole.add(PartSums.of(table, whole.most))
 
     passed = list(parts.through([table.slice(0, 4), table.slice(4, 0), table.slice(4)]))
@@ -289,7 +289,7 @@ def test_an_overview_of_parts_is_that_of_the_whole():
 
 
 def test_an_overview_counts_different_texts_and_no_different_numbers():
-    facts = TableOverview(burst_table(trace_of(STORY)).table.schema).columns
+    facts = Overview(burst_table(trace_of(STORY)).table.schema).columns
 
     assert facts["node"].as_dict()["distinct"] == 0
     assert facts["rank"].as_dict()["distinct"] is None

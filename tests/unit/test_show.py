@@ -8,7 +8,7 @@ from html.parser import HTMLParser
 import pytest
 
 from burstline import ParameterError, burst_table, detect, show, summarise
-from burstline.merge import PartSums, TableOverview
+from burstline.merge import Overview, PartSums
 from burstline.show.blocks import Facts, Heading, Lines
 from burstline.show.terminal import notebook_html
 from burstline.structure import loop_table
@@ -78,7 +78,7 @@ def test_what_no_analysis_returned_is_not_shown():
 
 def overview(trace):
     table = burst_table(trace).table
-    result = TableOverview(table.schema)
+    result = Overview(table.schema)
     result.add(PartSums.of(table, result.most))
     return result
 

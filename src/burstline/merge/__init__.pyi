@@ -39,8 +39,8 @@ from burstline.merge.tables.columns import FIXED as FIXED
 from burstline.merge.tables.columns import counter_columns as counter_columns
 from burstline.merge.tables.columns import table_schema as table_schema
 from burstline.merge.tables.overview import ColumnFacts as ColumnFacts
+from burstline.merge.tables.overview import Overview as Overview
 from burstline.merge.tables.overview import PartSums as PartSums
-from burstline.merge.tables.overview import TableOverview as TableOverview
 from burstline.merge.tables.rows import locations_held as locations_held
 from burstline.merge.tables.rows import node_numbers as node_numbers
 from burstline.merge.trust.checking import Variation as Variation

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from typing import Any, Final
 
 from burstline.errors import plural
-from burstline.merge import ColumnFacts, TableOverview
+from burstline.merge import ColumnFacts, Overview
 from burstline.show.blocks import Block, Facts, Lines
 from burstline.show.units import notes_on_sizes
 from burstline.show.views import Rows, View
@@ -47,7 +47,7 @@ _COUNTED: Final = frozenset({"rank", "thread", "burst", "location", "application
 class OverviewView(View):
     """What a burst table holds, after all its parts were added, and where it was written."""
 
-    result: TableOverview
+    result: Overview
     written: str | None = None
 
     def document(self) -> dict[str, Any]:
@@ -78,7 +78,7 @@ class OverviewView(View):
             )
 
 
-def _operations_with_sizes(overview: TableOverview) -> Iterator[str]:
+def _operations_with_sizes(overview: Overview) -> Iterator[str]:
     """The operations beside bursts of which the table says how much they sent."""
     for name in overview.columns:
         operation = name.replace("bytes_sent_", "operation_")

@@ -73,7 +73,7 @@ def run(arguments: usage.Arguments) -> None:
     schema = merge.table_schema(trace.counter_names, columns)
     if "concurrency" in schema.names:
         _require_memory(whole, trace, arguments)
-    overview = merge.TableOverview(schema, arguments.top)
+    overview = merge.Overview(schema, arguments.top)
     say_gap_of_recorder(arguments, trace)
     options: dict[str, Any] = poll_gap_asked(arguments) | {"min_duration_ns": min_duration_ns}
     with progress_bar(arguments) as opened.progress:
@@ -104,7 +104,7 @@ def _write(
 
 def _share(
     opened: Run,
-    overview: merge.TableOverview,
+    overview: merge.Overview,
     schema: pa.Schema,
     arguments: usage.Arguments,
     *,
@@ -136,7 +136,7 @@ def _share(
 
 
 def _added(
-    fragments: Iterable[show.Fragment], overview: merge.TableOverview
+    fragments: Iterable[show.Fragment], overview: merge.Overview
 ) -> Iterator[show.Fragment]:
     for fragment in fragments:
         for part in fragment.parts:

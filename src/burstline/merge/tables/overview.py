@@ -99,7 +99,7 @@ class PartSums:
         return cls(part.num_rows, sums, kept)
 
 
-class TableOverview(Documented):
+class Overview(Documented):
     """What a burst table holds, and its longest bursts."""
 
     def __init__(self, schema: pa.Schema, longest: int = _TEN) -> None:
