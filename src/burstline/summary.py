@@ -650,7 +650,6 @@ def _gap_totals(totals: Integers) -> tuple[GapTotals, ...]:
 
 
 def _sum_by(codes: AnyIntegers, values: Integers, size: int) -> Integers:
-    """The sum of the values of each code, shape (size,)."""
     total = np.zeros(size, np.int64)  # np.bincount would sum floats
     np.add.at(total, codes, values)
     return total

@@ -337,7 +337,6 @@ def _of_type(number: int, location: Integers, time_ns: Integers, value: Integers
 
 
 def _innermost_events(levels: Sequence[_Changes]) -> _Events:
-    """The events of the innermost loop, where it changes."""
     location = np.concatenate([level.location for level in levels])
     time_ns = np.concatenate([level.time_ns for level in levels])
     order = np.lexsort((time_ns, location))

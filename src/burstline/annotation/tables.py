@@ -209,7 +209,6 @@ class _Tables(StoredOverlay):
 
 
 def _label_tables(trace: Trace, marks: Marks) -> dict[str, pa.Table]:
-    """The tables of labels of a trace, with those of its marks."""
     types = trace.table("event_types").to_pylist()
     values = trace.table("event_values").to_pylist()
     others = [row for row in types if row["type"] not in MARKED]
@@ -258,7 +257,6 @@ def _value_row(group: int, value: int, label: str) -> dict[str, Any]:
 
 
 def _loop_tables(trace: Trace, marks: Marks) -> dict[str, pa.Table]:
-    """The tables of loops with those of marks, where there are any or were."""
     if not marks.loops and "loops" not in trace:
         return {}
     names = {loop.id: loop.name for loop in marks.loops}

@@ -265,7 +265,6 @@ def _agree_where_known(first: Integers, other: Integers) -> bool:
 
 
 def _counter_field(source: pa.Field, counter: FusedCounter) -> pa.Field:
-    """The field of a counter, with the runs that it is from."""
     metadata = dict(source.metadata or {})
     metadata[b"runs"] = ",".join(str(run + 1) for run in counter.runs).encode()
     return pa.field(counter.column, source.type, nullable=True, metadata=metadata)

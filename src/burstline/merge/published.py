@@ -149,7 +149,6 @@ class _RunBursts:
 
 
 def _number_above(parts: Sequence[Integers]) -> int:
-    """A number above all of some numbers."""
     return 1 + max(int(values.max(initial=0)) for values in parts)
 
 
@@ -286,7 +285,6 @@ def _spans_as_in(
 
 
 def _rows_alone(runs: list[_RunBursts]) -> Iterator[Integers]:
-    """The rows of each run that are in no other."""
     for number, run in enumerate(runs):
         members = np.full((int(np.count_nonzero(run.free)), len(runs)), -1, np.int64)
         members[:, number] = run.row[run.free]

@@ -75,8 +75,6 @@ class LoopEvents(NamedTuple):
 
 
 class _Loop(NamedTuple):
-    """A row of `loops`."""
-
     name: str
     paradigm: int = USER
     file: str | None = None

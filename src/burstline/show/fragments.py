@@ -139,7 +139,6 @@ def print_parts(parts: Iterable[pa.Table], schema: pa.Schema) -> None:
 
 
 def _table_writer(file: IO[bytes], ending: str, schema: pa.Schema) -> Any:  # noqa: ANN401 -- of three kinds
-    """A writer of tables of a schema, by the ending of a file."""
     if ending == ".parquet":
         from pyarrow import parquet  # noqa: PLC0415 -- one of the three is needed
 

@@ -195,7 +195,6 @@ class MergeView(View):
 
 
 def _threads(trace: Trace) -> set[tuple[int, ...]]:
-    """The threads of a trace that have bursts."""
     columns = trace.arrays("locations", "application", "rank", "thread")
     offsets = trace.offsets("bursts")
     has = offsets[1:] > offsets[:-1]

@@ -199,7 +199,6 @@ class StructureView(View):
         return min(waiting / line.item.total_ns, 1.0) if waiting else None
 
     def _in_call(self, line: Line, counter: str) -> float | None:
-        """The mean of the counter in the call of a line."""
         if self.in_calls is None or not isinstance(line.item, Call):
             return None
         return counter_value(self.in_calls.of(line.item, self.ranks), counter)

@@ -328,7 +328,6 @@ def _process_ends(
 
 
 def _event_work(trace: Trace, row: Integers, begin: Integers, counter: str) -> Integers:
-    """What each event computed, by a counter."""
     bursts, offsets = trace.table("bursts"), trace.offsets("calls")
     location, call = numpy_columns(bursts, "location", "call_after")
     if counter == TIME:

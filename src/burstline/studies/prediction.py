@@ -275,7 +275,6 @@ def _usable_rows(
 
 
 def _without_constants(columns: Roles, whole: FeatureMatrix) -> Roles:
-    """The roles without what is the same in all bursts."""
     varies = {
         name
         for name, values in zip(whole.names, whole.values.T, strict=True)

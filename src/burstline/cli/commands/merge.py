@@ -137,8 +137,6 @@ def run(arguments: usage.Arguments) -> None:
 
 
 class _Outputs(NamedTuple):
-    """What is to be written."""
-
     trace: Path | None
     dataset: Path | None
     pairs: Path | None

@@ -207,7 +207,6 @@ def _structure_view(
 
 
 def _ranks_shown(structure: Structure, arguments: usage.Arguments) -> list[int] | None:
-    """The ranks to show that are in the structure; None for all."""
     if arguments.show_ranks is None:
         return None
     named = selection.parse_ranks(arguments.show_ranks)

@@ -254,7 +254,6 @@ def compare(
 
 
 def _mean_correlation(correlations: tuple[float | None, ...]) -> float | None:
-    """The mean of those that there are, None if there is none."""
     defined = [each for each in correlations if each is not None]
     return sum(defined) / len(defined) if defined else None
 

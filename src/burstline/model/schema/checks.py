@@ -115,7 +115,6 @@ def require_sound(name: str, table: pa.Table, *, before: int = 0) -> None:
 
 
 def _first_null(name: str, table: pa.Table) -> Wrong | None:
-    """The first null where none may be."""
     loaded = frozenset(table.column_names)
     for column in TABLES[name].columns:
         if column.name in loaded and not column.nullable and table[column.name].null_count:

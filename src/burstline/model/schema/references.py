@@ -98,7 +98,6 @@ def _unsigned_bits(values: pa.ChunkedArray) -> AnyIntegers | None:
 
 
 def _all_below(bits: AnyIntegers, limits: AnyIntegers, location: AnyIntegers | None) -> bool:
-    """Whether all values are below the limit, or that of their location."""
     if bits.max() < limits.min():
         return True
     if location is None:

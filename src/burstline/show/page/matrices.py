@@ -65,7 +65,6 @@ def _ends(names: Sequence[str]) -> str:
 
 
 def _together(cells: Cells, by: int) -> dict[tuple[int, int], int]:
-    """Cells of which neighbours are one."""
     sums: dict[tuple[int, int], int] = {}
     for (row, column), value in cells.items():
         place = row // by, column // by

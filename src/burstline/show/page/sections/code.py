@@ -413,7 +413,6 @@ def _as_one(group: Sequence[CodeRow], calls: Sequence[CodeRow]) -> Iterator[Code
 
 
 def _sums(rows: Sequence[CodeRow]) -> dict[str, Any]:
-    """What rows have together."""
     calls = sum(row.calls for row in rows)
     whole = sum((row.mean_ns or 0) * row.calls for row in rows)
     parts: dict[str, float] = {}

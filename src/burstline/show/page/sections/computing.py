@@ -304,7 +304,6 @@ def _step(burst: Burst, steps: LoopTable) -> int | None:
 
 
 def _ranks(made: Computing) -> Html | None:
-    """What was counted on each rank."""
     if not made.counters or not made.ranks:
         return None
     ordered = sorted(made.counters, key=lambda name: name != made.processor)

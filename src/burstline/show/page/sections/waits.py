@@ -117,7 +117,6 @@ def _kinds(waits: Waits, whole_ns: int) -> Html:
 
 
 def _pairs(waits: Waits) -> Html | None:
-    """Who waits for whom."""
     delays = waits.delays.to_pylist()
     if not delays:
         return None
@@ -132,7 +131,6 @@ def _pairs(waits: Waits) -> Html | None:
 
 
 def _ranks(waits: Waits) -> Html:
-    """Who waits, and who causes waits."""
     profile = waits.profile
     ranks, threads = (profile.locations[name].to_pylist() for name in ("rank", "thread"))
     nothing = np.zeros(len(ranks), np.int64)
@@ -157,7 +155,6 @@ def _ranks(waits: Waits) -> Html:
 
 
 def _single(waits: Waits, places: Places) -> Html | None:
-    """The longest single waits."""
     ranks = waits.profile.locations["rank"].to_pylist()
     longest = waits.instances.slice(0, _MOST).to_pylist()
     if not longest:
