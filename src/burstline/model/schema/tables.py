@@ -112,6 +112,10 @@ def _ordinal(
     return Column(name, "int32", doc, nullable=nullable, refers=table, within=of)
 
 
+def _call(name: str, side: str, doc: str) -> Column:
+    return _ordinal(name, "calls", doc, of=f"{side}_location", nullable=True)
+
+
 def _count(name: str, doc: str) -> Column:
     return Column(name, "int32", doc, counted=True)
 
@@ -192,43 +196,19 @@ TABLES: Final[dict[str, TableSchema]] = {
         "a point-to-point message, with the calls on both sides",
         (
             _row("sender_location", "locations"),
-            _ordinal(
-                "send_call",
-                "calls",
-                "call that started the send",
-                of="sender_location",
-                nullable=True,
-            ),
+            _call("send_call", "sender", "call that started the send"),
             _ns("send_ns", "when the send was started"),
             _seq("send_seq", "event ordinal of that", nullable=True),
             _ns("send_leave_ns", "when the call that started the send was left"),
-            _ordinal(
-                "send_done_call",
-                "calls",
-                "call that completed the send",
-                of="sender_location",
-                nullable=True,
-            ),
+            _call("send_done_call", "sender", "call that completed the send"),
             _ns("send_done_ns", "when the send was complete", nullable=True),
             _seq("send_done_seq", "event ordinal of that", nullable=True),
             _enum("send_done_from", "how the completion is known", SEND_DONE_SOURCES),
             _row("receiver_location", "locations"),
-            _ordinal(
-                "post_call",
-                "calls",
-                "call that posted the receive",
-                of="receiver_location",
-                nullable=True,
-            ),
+            _call("post_call", "receiver", "call that posted the receive"),
             _ns("post_ns", "when the receive was posted"),
             _seq("post_seq", "event ordinal of that", nullable=True),
-            _ordinal(
-                "receive_call",
-                "calls",
-                "call that completed the receive",
-                of="receiver_location",
-                nullable=True,
-            ),
+            _call("receive_call", "receiver", "call that completed the receive"),
             _ns("receive_ns", "when the receive was complete"),
             _seq("receive_seq", "event ordinal of that", nullable=True),
             _row("communicator", "communicators", "; unknown in Paraver", nullable=True),
