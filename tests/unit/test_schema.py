@@ -113,7 +113,6 @@ def test_kinds_of_operations_are_operations():
         operations.BLOCKING_RECEIVES,
         operations.IMMEDIATE_RECEIVES,
         operations.COMPLETIONS,
-        operations.ROOTED,
         operations.NON_BLOCKING_COLLECTIVES,
     )
     for kind in kinds:

@@ -109,10 +109,6 @@ COUNTED: Final = frozenset(
     )
 )
 """Operations whose calls a program decides, not its timing: no polls."""
-ROOTED: Final = _names(
-    "Bcast Reduce Gather Gatherv Scatter Scatterv "
-    "Ibcast Ireduce Igather Igatherv Iscatter Iscatterv"
-)
 TOGETHER: Final = _names("""
 Comm_create Comm_dup Comm_split Comm_free Cart_create Cart_sub Graph_create Intercomm_create
 Intercomm_merge Comm_spawn Comm_spawn_multiple Dist_graph_create Comm_split_type
