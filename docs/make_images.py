@@ -26,7 +26,7 @@ from rich.terminal_theme import MONOKAI
 from rich.text import Text
 
 import burstline
-from burstline.browser import Browser, View
+from burstline.browser import Browser, OutlineView
 from burstline.cli import main
 from burstline.plots import cluster_plot
 from burstline.structure import detect, points
@@ -82,7 +82,7 @@ def write(name, svg):
 def draw_browser(name, *keys, size):
     """Open the browser, press keys, and draw its screen as ``images/NAME.svg``."""
     trace = burstline.read(TRACE)
-    app = Browser(trace, detect(trace), View(), name=TITLE)
+    app = Browser(trace, detect(trace), OutlineView(), name=TITLE)
 
     async def story():
         async with app.run_test(size=size) as pilot:
