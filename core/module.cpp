@@ -7,6 +7,7 @@ NB_MODULE(_core, m) {
     bind_writer(m);
     bind_structure(m);
     bind_nest(m);
+    bind_conditions(m);
     bind_reduce(m);
     bind_merge(m);
     bind_otf2(m);

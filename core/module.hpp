@@ -11,6 +11,7 @@ void bind_reader(nb::module_& m);
 void bind_writer(nb::module_& m);
 void bind_structure(nb::module_& m);
 void bind_nest(nb::module_& m);
+void bind_conditions(nb::module_& m);
 void bind_reduce(nb::module_& m);
 void bind_merge(nb::module_& m);
 void bind_otf2(nb::module_& m);

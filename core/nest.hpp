@@ -6,6 +6,8 @@
 #include <span>
 #include <vector>
 
+#include "progressions.hpp"
+
 namespace burstline {
 
 /// A nest of loops over symbols that each stand in one body, at one position.
@@ -23,13 +25,6 @@ struct Nest {
     std::span<const std::int32_t> symbol_loop, symbol_position;
     std::span<const std::int32_t> loop_parent, loop_position;
     std::span<const std::int64_t> most, apart, cuts;
-};
-
-/// Sequences of integers as arithmetic progressions, one sequence per (item, lane).
-///
-/// Sequence (i, k) has the progressions begin[i * lanes + k] up to begin[i * lanes + k + 1].
-struct Progressions {
-    std::vector<std::int64_t> begin, first, step, count;
 };
 
 /// What the loops of a nest did in sequences of symbols.

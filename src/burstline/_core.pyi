@@ -534,6 +534,49 @@ def expand(
 ) -> Annotated[NDArray[numpy.int32], dict(shape=(None,))]:
     """The calls that a program makes on one lane, in order."""
 
+def loop_cost(
+    executed: Annotated[
+        NDArray[numpy.bool_], dict(shape=(None, None), order="C", device="cpu", writable=False)
+    ],
+    begins: Annotated[
+        NDArray[numpy.bool_], dict(shape=(None,), order="C", device="cpu", writable=False)
+    ],
+    lane: Annotated[
+        NDArray[numpy.int64], dict(shape=(None,), order="C", device="cpu", writable=False)
+    ],
+) -> tuple[int, int, int, int, int]:
+    """What a loop costs: unexplained, length, conditions, letters, lists."""
+
+def conditional_body(
+    executed: Annotated[
+        NDArray[numpy.bool_], dict(shape=(None, None), order="C", device="cpu", writable=False)
+    ],
+    begins: Annotated[
+        NDArray[numpy.bool_], dict(shape=(None,), order="C", device="cpu", writable=False)
+    ],
+    lane: Annotated[
+        NDArray[numpy.int64], dict(shape=(None,), order="C", device="cpu", writable=False)
+    ],
+) -> Annotated[NDArray[numpy.int32], dict(shape=(None,))]:
+    """
+    The elements of a loop in order, those on one condition between -1 and -2.
+    """
+
+def trips_cost(
+    trips: Annotated[
+        NDArray[numpy.int64], dict(shape=(None,), order="C", device="cpu", writable=False)
+    ],
+    lane: Annotated[
+        NDArray[numpy.int64], dict(shape=(None,), order="C", device="cpu", writable=False)
+    ],
+    place: Annotated[
+        NDArray[numpy.int64], dict(shape=(None,), order="C", device="cpu", writable=False)
+    ],
+) -> tuple[int, int, int, int, int]:
+    """
+    What trip counts cost, by the iteration around each; none stands for one each.
+    """
+
 def reduce_calls(
     lane_begin: NDArray[numpy.int64],
     rank: NDArray[numpy.int64],

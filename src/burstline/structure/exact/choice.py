@@ -12,7 +12,7 @@ import numpy.typing as npt
 
 from burstline.columns import Integers, Mask, begins_run
 from burstline.identity import Sites
-from burstline.structure.exact.conditions import Level, trips_cost
+from burstline.structure.exact.conditions import loop_cost, trips_cost
 from burstline.structure.exact.cuts import cuts
 from burstline.structure.exact.entries import Masks, hidden_loops, shared_trips, sums
 from burstline.structure.exact.loopnest import Body, Cost, calls_in, first_call
@@ -137,9 +137,9 @@ class _Iterations(NamedTuple):
     lane: Integers
     first: Integers  # place of the first call in the sequence
 
-    def level(self) -> Level:
-        """The same, to be written down."""
-        return Level.of(self.executed, self.begins, self.lane)
+    def cost(self) -> Cost:
+        """What the loop, and the conditions in it, cost."""
+        return loop_cost(self.executed, self.begins, self.lane)
 
     def entries(self) -> _Entries:
         """The entries of the loop."""
@@ -221,7 +221,7 @@ class ReadingCosts:
             else:
                 self.calls_left -= calls
             iterations = self._iterations(loop, around)
-            own = iterations and iterations.level().cost()
+            own = iterations and iterations.cost()
             inner = sum(isinstance(element, Body) for element in loop.elements)
             own = own and own.plus(Cost(0, -inner))
             for element in uneven:

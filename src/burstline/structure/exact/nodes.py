@@ -10,7 +10,7 @@ import numpy as np
 
 from burstline.columns import Integers, quotients
 from burstline.structure.assembly import share_of_run
-from burstline.structure.exact.conditions import Level, Part, elements_in
+from burstline.structure.exact.conditions import Part, conditional_body, elements_in
 from burstline.structure.exact.loopnest import Body
 from burstline.structure.exact.occurrences import Executions
 from burstline.structure.program.nodes import Call, Condition, Item, Loop
@@ -78,7 +78,7 @@ class NodeBuilder:
         if around.loop is None or not any(runs.leaves_out(times) for runs in when):
             return tuple(items)
         trips = self.executions.trips_of(around.loop.id)
-        parts = Level.of_runs(when, trips).written().parts
+        parts = conditional_body(when, trips)
         by_element = dict(enumerate(when))
         return tuple(self._node(part, items, by_element, times) for part in parts)
 
