@@ -2,7 +2,8 @@
 
     python -m experiments.workers.random_kills X.store [times] [seed]
 
-Prints of each time how long the commands took, and when a worker was killed.
+Prints of each time how long the commands took, and when a worker was killed. An OTF2 archive is
+made of the store, for `convert`.
 """
 
 from __future__ import annotations
@@ -21,6 +22,7 @@ from io import StringIO
 from pathlib import Path
 from typing import TYPE_CHECKING
 
+import burstline
 from burstline.cli import main
 from burstline.distribution import workers_of
 
@@ -34,22 +36,22 @@ COMMANDS = (
     "phases {store} --format json",
     "structure {store} --format json",
     "table {store} --format json -o {folder}/table.parquet",
+    "convert {archive} {folder}/made.store --memory 600M",
 )
 
 
-def outputs(store: Path, *options: str) -> list[str]:
-    """Run the commands; give a digest of what each prints, without times, and of the table."""
+def outputs(store: Path, archive: Path, *options: str) -> list[str]:
+    """Run the commands; give a digest of what each prints, without times, and of all files."""
     made = []
     with tempfile.TemporaryDirectory() as folder:
         for command in COMMANDS:
-            words = command.format(store=store, folder=folder).split()
+            words = command.format(store=store, archive=archive, folder=folder).split()
             with redirect_stdout(StringIO()) as printed:
                 main([*words, *options, "--quiet"])
             text = re.sub(r'"tfat_ns": \d+', "", printed.getvalue().replace(folder, ""))
             made.append(hashlib.sha256(text.encode()).hexdigest())
-        made += [
-            hashlib.sha256(file.read_bytes()).hexdigest() for file in Path(folder).iterdir()
-        ]
+        files = sorted(file for file in Path(folder).rglob("*") if file.is_file())
+        made += [hashlib.sha256(file.read_bytes()).hexdigest() for file in files]
     return made
 
 
@@ -63,9 +65,16 @@ def kill_later(client: Client, after_s: float, killed: list[str]) -> None:
 
 def run(store: Path, times: int, seed: int) -> None:
     """Compare runs of two workers, of which one is killed, with that of one process."""
-    moments = random.Random(seed)  # noqa: S311 -- no secret
+    with tempfile.TemporaryDirectory() as folder:
+        archive = Path(folder) / "run.otf2"
+        burstline.write(burstline.read(store), archive)
+        compare(store, archive, times, random.Random(seed))  # noqa: S311 -- no secret
+
+
+def compare(store: Path, archive: Path, times: int, moments: random.Random) -> None:
+    """Print what became of each run; end where one differs."""
     begin = time.monotonic()
-    expected = outputs(store)
+    expected = outputs(store, archive)
     took_s = time.monotonic() - begin
     print(f"one process: {took_s:.1f} s, {len(expected)} outputs")
     for number in range(1, times + 1):
@@ -75,11 +84,14 @@ def run(store: Path, times: int, seed: int) -> None:
             killer = threading.Thread(target=kill_later, args=(workers.client, after_s, killed))
             killer.start()
             begin = time.monotonic()
-            made = outputs(store, "--scheduler", workers.address)
+            made = outputs(store, archive, "--scheduler", workers.address)
             here_s = time.monotonic() - begin
             killer.join()
         same = "equal" if made == expected else "NOT EQUAL"
-        print(f"{number}: {here_s:.1f} s, {killed[0]} killed after {after_s:.1f} s: {same}")
+        print(
+            f"{number}: {here_s:.1f} s, {killed[0]} killed after {after_s:.1f} s: {same}",
+            flush=True,
+        )
         if made != expected:
             raise SystemExit(1)
 
