@@ -4,12 +4,13 @@ from __future__ import annotations
 
 import numpy as np
 import pytest
-from hypothesis import given
+from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from burstline import _core
 from burstline.structure.exact.conditions import loop_cost, trips_cost
 from oracles import conditions as oracle
+from oracles import loop_runs
 
 
 @st.composite
@@ -55,6 +56,7 @@ def assert_as_its_twin(executed, begins, lane):
     assert written.tolist() == [*flat(twin.written().parts)]
 
 
+@settings(max_examples=200)
 @given(loop=loops())
 def test_conditions_are_those_of_the_slow_twin(loop):
     assert_as_its_twin(*loop)
@@ -102,6 +104,89 @@ def test_trip_counts_cost_what_the_slow_twin_says(lanes, period, rise, data):
     assert trips_cost(trips, lane) == oracle.trips_cost(trips, lane)
 
 
+@st.composite
+def calls_of_loops(draw):
+    """Draw calls on some lanes with gaps between entries, and the elements they are of."""
+    symbols = draw(st.integers(1, 6))
+    lanes = draw(
+        st.lists(
+            st.lists(st.integers(0, symbols - 1), min_size=1, max_size=25),
+            min_size=1,
+            max_size=3,
+        )
+    )
+    symbol = np.array([each for own in lanes for each in own], np.int32)
+    lane = np.repeat(np.arange(len(lanes)), [*map(len, lanes)])
+    gap = np.array(draw(st.lists(st.booleans(), min_size=len(lane), max_size=len(lane))))
+    begins = gap | (np.diff(lane, prepend=-1) > 0)
+    place = np.cumsum(1 + gap)
+    bounds = [0, *sorted(draw(st.sets(st.integers(1, symbols), max_size=3)) - {symbols})]
+    of_symbol = np.searchsorted(bounds, np.arange(symbols), side="right") - 1
+    count = len(bounds)
+    is_loop = np.array(draw(st.lists(st.booleans(), min_size=count, max_size=count)))
+    some = st.sets(st.sampled_from(place.tolist()), max_size=4).map(sorted)
+    again, cuts = np.array(draw(some), int), np.array(draw(some), int)
+    apart = draw(st.sets(st.integers(0, count**2 - 1), max_size=3).map(sorted))
+    elements = of_symbol.astype(np.int32), is_loop, again
+    return (symbol, place, begins, lane), elements, np.array(apart, int), cuts
+
+
+@settings(max_examples=200)
+@given(loop=calls_of_loops())
+def test_calls_are_read_as_iterations_as_the_slow_twin_reads_them(loop):
+    calls, elements, apart, cuts = loop
+    count = len(elements[1])
+    run = loop_runs.loop_run(calls, elements)
+    new = loop_runs.iteration_begins(run, count, apart, cuts)
+    made = loop_runs.iterations(run, new)
+
+    element, begins, lane, place = _core.loop_run(calls, elements)
+    told = element, begins.view(bool), place, count, apart, cuts
+    is_new = _core.iteration_begins(*told).view(bool)
+    executed, *where = _core.loop_iterations(calls, elements, apart, cuts, 64)
+
+    columns = [column.tolist() for column in (element, begins.view(bool), lane, place)]
+    assert [*zip(*columns, strict=True)] == run
+    assert is_new.tolist() == new
+    rows = executed.reshape(count, -1)
+    assert [{*np.flatnonzero(each).tolist()} for each in rows.T] == [each[0] for each in made]
+    assert [*zip(*(column.tolist() for column in where), strict=True)] == [
+        each[1:] for each in made
+    ]
+    irregular = _core.irregular_elements(element, begins.view(bool), is_new, count)
+    assert irregular == loop_runs.irregular(made, count)
+    few = len(made) * count / len(calls[0])
+    assert (_core.loop_iterations(calls, elements, apart, cuts, 1) is None) == (few > 1)
+
+
+@settings(max_examples=200)
+@given(loop=loops(elements=4, longest=4))
+def test_elements_are_irregular_that_are_so_for_the_slow_twin(loop):
+    executed, begins, _ = loop
+    rows = [{0, *(np.flatnonzero(each) + 1).tolist()} for each in executed.T]
+    element = np.array([each for row in rows for each in sorted(row)], np.int32)
+    new = element == 0
+    first = np.zeros(len(element), bool)
+    first[new] = begins
+    count = len(executed) + 1
+
+    irregular = _core.irregular_elements(element, first, new, count)
+
+    assert irregular == loop_runs.irregular([*zip(rows, begins, strict=True)], count)
+
+
+def test_what_begins_or_ends_entries_of_any_length_is_regular():
+    begins = np.array([1, 0, 0, 1, 0], bool)
+    for extra, irregular in (([0, 3], 0), ([2, 4], 0), ([0, 4], 1)):
+        element = np.array([e for k in range(5) for e in ((0, 1) if k in extra else (0,))])
+        new = element == 0
+        first = new & (np.cumsum(new) - 1 == np.flatnonzero(begins)[:, None]).any(axis=0)
+
+        found = _core.irregular_elements(element.astype(np.int32), first, new, 2)
+
+        assert found == irregular
+
+
 def test_conditions_deep_in_others_are_written_all_the_same():
     depth = 5000
     executed = np.arange(depth)[:, None] <= np.arange(depth)[None]
@@ -128,3 +213,19 @@ def test_kernels_refuse_what_is_no_loop():
         _core.trips_cost(lane, lane[:2], lane[:0])
     with pytest.raises(ValueError, match="each entry has a lane"):
         _core.trips_cost(lane[:0], lane[:0], lane[:0])
+    calls = lane.astype(np.int32), lane, begins, lane
+    elements = np.zeros(1, np.int32), begins[:1], lane[:0]
+    with pytest.raises(ValueError, match="a place, and a lane"):
+        _core.loop_run((calls[0], lane[:2], begins, lane), elements)
+    with pytest.raises(ValueError, match="in no element"):
+        _core.loop_run((calls[0] + 1, *calls[1:]), elements)
+    with pytest.raises(ValueError, match="in no element"):
+        _core.loop_iterations(calls, (elements[0] - 1, *elements[1:]), lane[:0], lane[:0], 1)
+    with pytest.raises(ValueError, match="begins an entry or not"):
+        _core.iteration_begins(calls[0], begins[:2], lane, 1, lane[:0], lane[:0])
+    with pytest.raises(ValueError, match="or not"):
+        _core.irregular_elements(calls[0], begins[:2], begins, 1)
+    with pytest.raises(ValueError, match="is none"):
+        _core.irregular_elements(calls[0] + 1, begins, begins, 1)
+    with pytest.raises(ValueError, match="begin with an iteration"):
+        _core.irregular_elements(calls[0], begins, ~begins, 1)

@@ -10,6 +10,7 @@ from typing import Any, Final, NamedTuple
 import numpy as np
 import numpy.typing as npt
 
+from burstline import _core
 from burstline.columns import Integers, Mask, begins_run
 from burstline.identity import Sites
 from burstline.structure.exact.conditions import loop_cost, trips_cost
@@ -36,15 +37,24 @@ _MOST_STRETCHES: Final = 6
 _SPARSEST: Final = 64
 """Elements and iterations for each call, at most: nobody knows a loop that does so little."""
 
+_NOWHERE: Final = np.zeros(0, np.int64)
 
-@dataclass(frozen=True, slots=True, eq=False)
-class _Entered:
+
+class _Entered(NamedTuple):
     """The calls of one loop, entry after entry."""
 
     symbol: npt.NDArray[np.int32]
     place: Integers  # in the sequence
     begins: Mask  # whether an entry begins
     lane: Integers
+
+
+class _Elements(NamedTuple):
+    """The elements of a loop."""
+
+    of_symbol: npt.NDArray[np.int32]  # which one each site is in
+    is_loop: Mask
+    again: Integers  # places where a loop is entered anew that nobody sees
 
 
 class _Run(NamedTuple):
@@ -58,19 +68,13 @@ class _Run(NamedTuple):
 
     def new(self, loop: Body) -> Mask:
         """Where iterations begin."""
-        before, after = self.element[:-1], self.element[1:]
-        new = self.begins.copy()
-        new[1:] |= after <= before
-        if loop.cuts:
-            new |= np.isin(self.place, loop.cuts)
-        if loop.apart:
-            apart = np.zeros((len(loop.elements), len(loop.elements)), np.bool_)
-            named = {first_call(element): k for k, element in enumerate(loop.elements)}
-            for one, other in loop.apart:
-                if one in named and other in named:
-                    apart[named[one], named[other]] = True
-            new[1:] |= apart[before, after]
-        return new
+        return self.parted(self.begins, len(loop.elements), *_parted(loop))
+
+    def parted(self, begins: Mask, elements: int, apart: Integers, cuts: Integers) -> Mask:
+        """Where iterations begin: where some do, and between elements, or at places."""
+        return _core.iteration_begins(
+            self.element, begins, self.place, elements, apart, cuts
+        ).view(np.bool_)
 
     def always_together(self, elements: int) -> set[tuple[int, int]]:
         """Pairs of elements the second of which is next to the first, and nowhere else."""
@@ -94,18 +98,7 @@ class _Run(NamedTuple):
 
         Whether their place is counted from the begin of the entry, or from its end.
         """
-        iteration = np.cumsum(new) - 1
-        begin = np.flatnonzero(self.begins[new])
-        trips = np.diff(np.append(begin, iteration[-1] + 1))
-        place = np.arange(iteration[-1] + 1) - np.repeat(begin, trips)
-        ways = np.ones(elements, np.bool_)
-        for distance in (place, np.repeat(trips, trips) - 1 - place):
-            places = int(distance.max()) + 1
-            there = np.bincount(distance, minlength=places)
-            executed = self.element * places + distance[iteration]
-            made = np.bincount(executed, minlength=elements * places).reshape(elements, places)
-            ways &= np.any((made > 0) & (made < there), axis=1)
-        return int(ways.sum())
+        return _core.irregular_elements(self.element, self.begins, new, elements)
 
 
 class _Entries(NamedTuple):
@@ -281,13 +274,13 @@ class ReadingCosts:
             return
         pairs = run.element[:-1].astype(np.int64) * count + run.element[1:]
         found = [divmod(pair, count) for pair in np.unique(pairs[~new[1:]]).tolist()]
-        together = run.always_together(count)
-        found = [pair for pair in found if pair not in together]
+        alone = run.always_together(count)
+        found = [pair for pair in found if pair not in alone]
         most = run.irregular(new, count)
         ways: list[tuple[bool, int, tuple[tuple[int, int], ...]]] = []
         for apart in _neighbours(found):
-            parted = new.copy()
-            parted[1:] |= np.isin(pairs, [a * count + b for a, b in apart])
+            together = np.array(sorted(a * count + b for a, b in apart), np.int64)
+            parted = run.parted(new, count, together, _NOWHERE)
             irregular = run.irregular(parted, count)
             if irregular < max(most, 1):
                 ways.append((not run.is_even(parted), irregular, apart))
@@ -373,43 +366,37 @@ class ReadingCosts:
 
     def _iterations(self, loop: Body, around: Body | None = None) -> _Iterations | None:
         """The iterations of a loop; None if they have hardly any calls."""
-        run = self._run(loop)
-        new = run.new(loop)
-        total = int(new.sum())
-        if len(loop.elements) * total > _SPARSEST * run.calls:
+        count = len(loop.elements)
+        found = _core.loop_iterations(
+            self._entered(calls_in(loop)), self._elements(loop), *_parted(loop), _SPARSEST
+        )
+        if found is None:
             return None
-        executed = np.zeros((len(loop.elements), total), np.bool_)
-        executed[run.element, np.cumsum(new) - 1] = True
-        iterations = _Iterations(executed, run.begins[new], run.lane[new], run.place[new])
+        executed, begins, lane, first = found
+        rows = executed.view(np.bool_).reshape(count, -1)
+        iterations = _Iterations(rows, begins.view(np.bool_), lane, first)
         return self._entered_again(loop, iterations, around)
 
     def _run(self, loop: Body) -> _Run:
         """The elements of a loop in the order in which they are executed."""
         entered = self._entered(calls_in(loop))
-        element_of = np.zeros(self.symbols, np.int32)
+        element, begins, lane, place = _core.loop_run(entered, self._elements(loop))
+        return _Run(element, begins.view(np.bool_), lane, place, len(entered.symbol))
+
+    def _elements(self, loop: Body) -> _Elements:
+        """What is in a loop."""
+        of_symbol = np.zeros(self.symbols, np.int32)
         is_loop = np.zeros(len(loop.elements), np.bool_)
         again: list[Integers] = []
         for number, element in enumerate(loop.elements):
-            element_of[calls_in(element)] = number
-            if isinstance(element, Body):
-                is_loop[number] = True
-                if element.most:
-                    again.append(self._again(element, loop))
-        order = element_of[entered.symbol]
-        # a loop in it is executed once, however many calls it makes
-        goes_on = np.zeros(len(order), np.bool_)
-        goes_on[1:] = order[1:] == order[:-1]
-        goes_on &= is_loop[order] & ~entered.begins
-        if again:
-            goes_on[np.searchsorted(entered.place, np.concatenate(again))] = False
-        kept = ~goes_on
-        return _Run(
-            order[kept],
-            entered.begins[kept],
-            entered.lane[kept],
-            entered.place[kept],
-            len(order),
-        )
+            if isinstance(element, int):
+                of_symbol[element] = number
+                continue
+            of_symbol[calls_in(element)] = number
+            is_loop[number] = True
+            if element.most:
+                again.append(self._again(element, loop))
+        return _Elements(of_symbol, is_loop, np.concatenate(again) if again else _NOWHERE)
 
     def _entered_again(
         self, loop: Body, iterations: _Iterations, around: Body | None
@@ -463,6 +450,17 @@ class ReadingCosts:
             begins |= begins_run(self.lane[place])
             self.entered[key] = _Entered(self.sequence[place], place, begins, self.lane[place])
         return self.entered[key]
+
+
+def _parted(loop: Body) -> tuple[Integers, Integers]:
+    """The pairs of elements of a loop that are apart, each as one number, and its cuts."""
+    pairs = _NOWHERE
+    if loop.apart:
+        named = {first_call(element): k for k, element in enumerate(loop.elements)}
+        own = [pair for pair in loop.apart if named.keys() >= {*pair}]
+        numbers = (named[one] * len(loop.elements) + named[other] for one, other in own)
+        pairs = np.array(sorted(numbers), np.int64)
+    return pairs, np.array(loop.cuts, np.int64) if loop.cuts else _NOWHERE
 
 
 def _ordered_by(follows: Integers) -> list[int]:
