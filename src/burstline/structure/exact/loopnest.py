@@ -146,7 +146,7 @@ class Cost(NamedTuple):
 
     unexplained: int = 0  # conditions, and trip counts, that follow no rule
     length: int = 0  # as descriptions have it
-    # conditions, those that name no end of the loop twice; fewer are better of two as long
+    # conditions, twice with words that name no end of the loop; fewer are better of two as long
     conditions: int = 0
     disorder: int = 0  # neighbours against the order of their lines, that are in the length
     letters: int = 0  # of the words for conditions
@@ -398,14 +398,8 @@ class _Nester:
         """A body, and the loops in it, in the shortest reading that a few steps lead to."""
         if body.is_plain or body.inner is None:
             return body
-        elements = tuple(
-            self.refined(e, ways) if isinstance(e, Body) else e for e in body.elements
-        )
-        is_same = all(a is b for a, b in zip(elements, body.elements, strict=True))
-        if is_same and len(elements) > _MOST_PARTED:
-            return body
-        told = self._told(replace(body, elements=elements))
-        if told.whole is None:
+        told = self._with_refined_loops(body, ways)
+        if told.whole is None or (told is body and len(body.elements) > _MOST_PARTED):
             return told
         # the best first, and also those that are hardly longer: two steps may be shorter
         left = [told, *(each for each in self._counted_anew(body, ways) if each.whole)]
@@ -423,7 +417,20 @@ class _Nester:
             left = [body for body in near if body is not nearest] + others
             best = min([best, *others], key=_rank_of)
             most = min(most, _rank_of(best)[0][0] + _LONGER)
-        return best
+        return (
+            self._with_refined_loops(best, ways, {*told.elements}) if best is not told else told
+        )
+
+    def _with_refined_loops(
+        self, body: Body, ways: Ways, known: Collection[int | Body] = ()
+    ) -> Body:
+        """A body with the loops in it that are not known yet in their shortest reading."""
+        elements = tuple(
+            self.refined(each, ways) if isinstance(each, Body) and each not in known else each
+            for each in body.elements
+        )
+        is_same = all(a is b for a, b in zip(elements, body.elements, strict=True))
+        return body if is_same else self._told(replace(body, elements=elements))
 
     def _beside(self, body: Body, most: int, ways: Ways, *, is_program: bool) -> Iterator[Body]:
         """The readings of some length at most that a step leads to."""

@@ -176,9 +176,10 @@ def weight_of_rules(items: Sequence[Item], around: Around) -> tuple[int, int]:
                 continue
             inner = weight_of_rules(item.items, around.inner(item))
             total, letters = total + inner[0], letters + inner[1]
-            if isinstance(item, Condition) and (len(chain) == 1 or item is not chain[-1]):
-                words = rule(item, around) or ""
-                total += 1 if names_an_end(words) else 2
+            if isinstance(item, Condition):
+                is_else = len(chain) > 1 and item is chain[-1]
+                words = "" if is_else else rule(item, around) or ""
+                total += 1 if is_else or names_an_end(words) else 2
                 letters += len(words)
     return total, letters
 
