@@ -14,7 +14,7 @@ from burstline import _core
 from burstline.columns import Integers, Mask, begins_run
 from burstline.identity import Sites
 from burstline.structure.exact.conditions import loop_cost, trips_cost
-from burstline.structure.exact.cuts import cuts
+from burstline.structure.exact.cuts import cuts, ends_in_two
 from burstline.structure.exact.entries import Masks, hidden_loops, shared_trips, sums
 from burstline.structure.exact.loopnest import Body, Cost, calls_in, first_call
 from burstline.structure.exact.occurrences import Lanes
@@ -295,6 +295,23 @@ class ReadingCosts:
             for parted in cuts(run.element, run.begins, run.lane, before):
                 more = frozenset(run.place[parted & ~before].tolist())
                 yield replace(whole, cuts=tuple(sorted(more.union(whole.cuts))))
+
+    def with_ends_apart(self, loop: Body) -> Iterator[Body]:
+        """A loop whose first iterations, or last, are two: one element never goes on behind."""
+        run = self._run(loop)
+        new = run.new(loop)
+        if self.others_left <= 0 or len(loop.elements) * int(new.sum()) > _SPARSEST * run.calls:
+            return
+        count = len(loop.elements)
+        most = run.irregular(new, count)
+        ways: list[tuple[bool, int, tuple[int, ...]]] = []
+        for parted in ends_in_two(run.element, run.begins, new, count):
+            irregular = run.irregular(parted, count)
+            if irregular <= most:
+                more = run.place[parted & ~new].tolist()
+                ways.append((not run.is_even(parted), irregular, tuple(more)))
+        for _, _, more in sorted(ways)[:_MOST_APART]:
+            yield replace(loop, cuts=tuple(sorted({*loop.cuts, *more})), whole=None)
 
     def with_hidden_loops(self, loop: Body) -> Iterator[Body]:
         """Loops of some elements of a loop in it, whose entries nobody saw, in its place."""

@@ -35,6 +35,24 @@ def cuts(
         yield from (way for way in different.values() if (way != new).any())
 
 
+def ends_in_two(
+    element: npt.NDArray[np.int32], begins: Mask, new: Mask, elements: int
+) -> Iterator[Mask]:
+    """Ways to cut the first iterations of all entries before some element, or the last ones.
+
+    What the first iteration does alone, or the last does not, may hide that these are two.
+    """
+    iteration = np.cumsum(new) - 1
+    entered = begins[new]
+    for of_entry in (entered, np.append(entered[1:], True)):
+        inside = of_entry[iteration] & ~new
+        for one in range(1, elements):
+            found = inside & (element >= one)
+            found[1:] &= element[:-1] < one
+            if found.any():
+                yield new | found
+
+
 def _ends_of_others(element: npt.NDArray[np.int32], bounds: Sequence[int]) -> Mask:
     """Where another entry ends that begins as one does."""
     found = np.zeros(len(element), np.bool_)

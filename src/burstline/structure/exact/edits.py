@@ -16,7 +16,7 @@ from typing import Final
 import numpy as np
 
 from burstline.structure.exact.callgraph import CallGraph
-from burstline.structure.exact.loopnest import Body, Judge, first_call
+from burstline.structure.exact.loopnest import Body, Judge, calls_in, first_call
 
 _MOST_ELEMENTS: Final = 16
 """Elements of a loop up to which it is read in other ways."""
@@ -25,16 +25,21 @@ _MOST_ELEMENTS: Final = 16
 def edits(body: Body, graph: CallGraph, judge: Judge, *, is_program: bool) -> Iterator[Body]:
     """The body of a loop, or of the program, with one change each."""
     yield from _with_ends_outside(body, judge)
-    yield from _with_calls_inside(body, graph)
+    yield from _with_calls_inside(body, graph, judge)
     yield from _with_conditions_inside(body, judge)
+    yield from _with_call_before(body, graph)
+    yield from _with_loops_together(body, graph)
     if not is_program and len(body.elements) <= _MOST_ELEMENTS:
         yield from _in_order(body, graph, judge)
         yield from _with_iterations_together(body)
         yield from judge.with_hidden_loops(body)
-        yield from _entered_by_count(body, judge)
+        for other in _entered_by_count(body, judge):
+            yield other
+            yield from judge.with_ends_apart(other)
         for other in chain(_in_one(body), _with_inner_loops(body, judge)):
             yield other
             yield from _entered_by_count(other, judge)
+        yield from _without_loops(body, graph)
 
 
 def _with_ends_outside(body: Body, judge: Judge) -> Iterator[Body]:
@@ -50,20 +55,20 @@ def _with_ends_outside(body: Body, judge: Judge) -> Iterator[Body]:
                     yield _of(body, (*body.elements[:at], *put, *body.elements[at + 1 :]))
 
 
-def _with_calls_inside(body: Body, graph: CallGraph) -> Iterator[Body]:
+def _with_calls_inside(body: Body, graph: CallGraph, judge: Judge) -> Iterator[Body]:
     """A body with calls in the loop beside them, among the lines of which they stand."""
-    yield from _with_calls_by_line(body, graph)
+    yield from _with_calls_by_line(body, graph, judge)
     for at, loop in enumerate(body.elements):
         if isinstance(loop, Body) and not loop.most:
             places = [graph.place[first_call(each)] for each in loop.elements]
-            if loop.apart or sorted(places) != places:
+            if loop.apart or loop.cuts or sorted(places) != places:
                 ordered = _of(loop, [loop.elements[k] for k in np.argsort(places).tolist()])
-                ordered = replace(ordered, apart=frozenset())
+                ordered = replace(ordered, apart=frozenset(), cuts=())
                 elements = (*body.elements[:at], ordered, *body.elements[at + 1 :])
-                yield from _with_calls_by_line(_of(body, elements), graph)
+                yield from _with_calls_by_line(_of(body, elements), graph, judge)
 
 
-def _with_calls_by_line(body: Body, graph: CallGraph) -> Iterator[Body]:
+def _with_calls_by_line(body: Body, graph: CallGraph, judge: Judge) -> Iterator[Body]:
     """A body with calls in the loop beside them, among the lines of which they stand."""
     for at, loop in enumerate(body.elements):
         if not isinstance(loop, Body):
@@ -76,8 +81,8 @@ def _with_calls_by_line(body: Body, graph: CallGraph) -> Iterator[Body]:
             for moved, other in reversed([*enumerate(inside, 1)]):
                 before = at if is_behind else at - moved
                 behind = at + 1 + (moved if is_behind else 0)
-                elements = (*body.elements[:before], other, *body.elements[behind:])
-                yield replace(body, elements=elements, whole=None, inner=None)
+                for inner in chain([other], judge.with_ends_apart(other)):
+                    yield _of(body, (*body.elements[:before], inner, *body.elements[behind:]))
 
 
 def _with_calls_among(
@@ -110,6 +115,41 @@ def _with_conditions_inside(body: Body, judge: Judge) -> Iterator[Body]:
         if begin and isinstance(loop := body.elements[begin - 1], Body):
             inner = _of(loop, [*loop.elements, *some])
             yield _of(body, (*body.elements[: begin - 1], inner, *body.elements[end:]))
+
+
+def _with_call_before(body: Body, graph: CallGraph) -> Iterator[Body]:
+    """A body with the call before a loop in that, where nothing follows it at once."""
+    for at, (call, loop) in enumerate(pairwise(body.elements)):
+        if isinstance(loop, Body) and not isinstance(call, Body):
+            elements = _by_line([call, *loop.elements], graph)
+            behind = elements[elements.index(call) + 1 :]
+            if behind and len(elements) <= _MOST_ELEMENTS:
+                inner = replace(loop, apart=frozenset({(call, first_call(behind[0]))}), cuts=())
+                put = _of(inner, elements)
+                yield _of(body, (*body.elements[:at], put, *body.elements[at + 2 :]))
+
+
+def _with_loops_together(body: Body, graph: CallGraph) -> Iterator[Body]:
+    """A body with two neighbouring loops as one, in the order of their lines."""
+    for at, (loop, other) in enumerate(pairwise(body.elements)):
+        if isinstance(loop, Body) and isinstance(other, Body):
+            both = Body(_by_line([*loop.elements, *other.elements], graph))
+            if len(both.elements) <= _MOST_ELEMENTS:
+                yield _of(body, (*body.elements[:at], both, *body.elements[at + 2 :]))
+
+
+def _without_loops(body: Body, graph: CallGraph) -> Iterator[Body]:
+    """A body of all calls that are in loops in its loops, too, in the order of their lines."""
+    calls = calls_in(body)
+    loops = [each for each in body.elements if isinstance(each, Body)]
+    is_deep = any(isinstance(each, Body) for loop in loops for each in loop.elements)
+    if is_deep and len(calls) <= _MOST_ELEMENTS:
+        yield replace(_of(body, _by_line(calls, graph)), apart=frozenset(), cuts=())
+
+
+def _by_line(elements: Sequence[int | Body], graph: CallGraph) -> tuple[int | Body, ...]:
+    """Elements in the order of the lines of their first calls."""
+    return tuple(sorted(elements, key=lambda each: graph.place[first_call(each)]))
 
 
 def _of(body: Body, elements: Sequence[int | Body]) -> Body:

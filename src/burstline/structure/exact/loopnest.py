@@ -197,6 +197,9 @@ class Judge(Protocol):
     def with_iterations_apart(self, loop: Body) -> Iterator[Body]:
         """A loop with more iterations, where elements that follow each other are apart."""
 
+    def with_ends_apart(self, loop: Body) -> Iterator[Body]:
+        """A loop whose first iterations, or last, are two: one element never goes on behind."""
+
     def with_hidden_loops(self, loop: Body) -> Iterator[Body]:
         """Loops of some elements of a loop in it, whose entries nobody saw, in its place."""
 
@@ -399,7 +402,10 @@ class _Nester:
         if body.is_plain or body.inner is None:
             return body
         told = self._with_refined_loops(body, ways)
-        if told.whole is None or (told is body and len(body.elements) > _MOST_PARTED):
+        if told is body and len(body.elements) > _MOST_PARTED:
+            return body
+        told = told if told.whole else self._told(told)
+        if told.whole is None:
             return told
         # the best first, and also those that are hardly longer: two steps may be shorter
         left = [told, *(each for each in self._counted_anew(body, ways) if each.whole)]
@@ -436,7 +442,8 @@ class _Nester:
         """The readings of some length at most that a step leads to."""
         steps = ways(body, self.graph, self.judge, is_program=is_program)
         if not is_program and len(body.elements) <= _MOST_PARTED:
-            steps = chain(steps, self.judge.with_iterations_apart(body))
+            apart = self.judge.with_iterations_apart(body), self.judge.with_ends_apart(body)
+            steps = chain(steps, *apart)
         for step in steps:
             if _plain_length(step) <= most + 2 * is_program:
                 told = self._told(step)
