@@ -15,7 +15,7 @@ from burstline.columns import Integers, Mask, begins_run
 from burstline.identity import Sites
 from burstline.structure.exact.conditions import loop_cost, trips_cost
 from burstline.structure.exact.cuts import cuts, ends_in_two
-from burstline.structure.exact.entries import Masks, hidden_loops, shared_trips, sums
+from burstline.structure.exact.entries import Masks, hidden_loops, shared_trips, sums_by_lane
 from burstline.structure.exact.loopnest import Body, Cost, calls_in, first_call
 from burstline.structure.exact.occurrences import Lanes
 
@@ -258,12 +258,15 @@ class ReadingCosts:
                 yield most, 0
         begin = outer.first[outer.begins]
         number = np.searchsorted(begin, entries.first, side="right")
-        parts = np.split(entries.trips, np.flatnonzero(np.diff(number)) + 1)
-        different = [own.tolist() for own in {own.tobytes(): own for own in parts}.values()]
-        if len({trips for own in different for trips in own}) > 1:
-            for first, rise, in_all in sums(different):
-                if in_all > sum(map(len, different)):
-                    yield (first,) * len(self.alike), rise
+        at = np.append(0, np.flatnonzero(np.diff(number)) + 1)
+        of_lane: dict[int, list[list[int]]] = {}
+        parts = np.split(entries.trips, at[1:])
+        for lane, own in zip(entries.lane[at].tolist(), parts, strict=True):
+            of_lane.setdefault(lane, []).append(own.tolist())
+        if (entries.trips != entries.trips[0]).any():
+            lanes = [of_lane.get(lane, []) for lane in range(len(set(self.alike)))]
+            for first, rise in sums_by_lane(lanes):
+                yield self._on_all(first), rise
 
     def with_iterations_apart(self, loop: Body) -> Iterator[Body]:
         """A loop with more iterations, where elements that follow each other are apart."""

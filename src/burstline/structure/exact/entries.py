@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Iterator, Sequence
+from itertools import chain
 from typing import Final
 
 import numpy as np
@@ -86,10 +87,48 @@ def sums(parts: Sequence[Sequence[int]]) -> Iterator[tuple[int, int, int]]:
     Of each part anew, so that all trip counts in it are sums of these.
     """
     for rise in range(1, _MOST_RISE + 1):
-        for first in range(1, min(*map(min, parts), _LONGEST_FIRST) + 1):
-            counts = [_entries_in(part, first, rise) for part in parts]
+        for first in _firsts(parts):
+            counts = _counts(parts, first, rise)
             if all(counts) and max(counts) > 2:  # two are the sum of some in any case
                 yield first, rise, sum(counts)
+
+
+def sums_by_lane(
+    of_lanes: Sequence[Sequence[Sequence[int]]],
+) -> Iterator[tuple[tuple[int, ...], int]]:
+    """The trip counts of a first entry on each lane, and how many more each has.
+
+    Of each part of a lane anew, so that all trip counts are sums of these, of some of more. The
+    first is the same on all lanes where that can be, else as long as it can be on each.
+    """
+    entered = [parts for parts in of_lanes if parts]
+    for rise in range(1, _MOST_RISE + 1):
+        found = [
+            {
+                first: counts
+                for first in _firsts(parts)
+                if all(counts := _counts(parts, first, rise))
+            }
+            for parts in entered
+        ]
+        shared = sorted(set[int].intersection(*map(set, found)))
+        ways = [[first] * len(found) for first in shared]
+        if not shared and all(found):
+            ways = [[*map(max, found)]]
+        for way in ways:
+            counts = [n for own, first in zip(found, way, strict=True) for n in own[first]]
+            if max(counts) > 2 and sum(counts) > sum(map(len, chain.from_iterable(entered))):
+                own = iter(way)
+                yield tuple(next(own) if parts else 0 for parts in of_lanes), rise
+
+
+def _firsts(parts: Sequence[Sequence[int]]) -> range:
+    """What the first entry may have, of some parts."""
+    return range(1, min(*map(min, parts), _LONGEST_FIRST) + 1)
+
+
+def _counts(parts: Sequence[Sequence[int]], first: int, rise: int) -> list[int]:
+    return [_entries_in(part, first, rise) for part in parts]
 
 
 def _entries_in(trips: Sequence[int], first: int, rise: int) -> int:
