@@ -15,7 +15,13 @@ from burstline.columns import Integers, Mask, begins_run
 from burstline.identity import Sites
 from burstline.structure.exact.conditions import loop_cost, trips_cost
 from burstline.structure.exact.cuts import cuts, ends_in_two
-from burstline.structure.exact.entries import Masks, hidden_loops, shared_trips, sums_by_lane
+from burstline.structure.exact.entries import (
+    Masks,
+    as_many_on_all,
+    hidden_loops,
+    shared_trips,
+    sums_by_lane,
+)
 from burstline.structure.exact.loopnest import Body, Cost, calls_in, first_call
 from burstline.structure.exact.occurrences import Lanes
 
@@ -265,6 +271,8 @@ class ReadingCosts:
             of_lane.setdefault(lane, []).append(own.tolist())
         if (entries.trips != entries.trips[0]).any():
             lanes = [of_lane.get(lane, []) for lane in range(len(set(self.alike)))]
+            if most := as_many_on_all(lanes):
+                yield self._on_all(most), 0
             for first, rise in sums_by_lane(lanes):
                 yield self._on_all(first), rise
 

@@ -141,9 +141,7 @@ def _with_loops_together(body: Body, graph: CallGraph) -> Iterator[Body]:
 def _without_loops(body: Body, graph: CallGraph) -> Iterator[Body]:
     """A body of all calls that are in loops in its loops, too, in the order of their lines."""
     calls = calls_in(body)
-    loops = [each for each in body.elements if isinstance(each, Body)]
-    is_deep = any(isinstance(each, Body) for loop in loops for each in loop.elements)
-    if is_deep and len(calls) <= _MOST_ELEMENTS:
+    if len(calls) > len(body.elements) and len(calls) <= _MOST_ELEMENTS:
         yield replace(_of(body, _by_line(calls, graph)), apart=frozenset(), cuts=())
 
 

@@ -122,6 +122,19 @@ def sums_by_lane(
                 yield tuple(next(own) if parts else 0 for parts in of_lanes), rise
 
 
+def as_many_on_all(of_lanes: Sequence[Sequence[Sequence[int]]]) -> tuple[int, ...]:
+    """The iterations on each lane of as many entries as that of the most has, in each part.
+
+    Empty if that is no news, or if the iterations of some part are no multiple of them.
+    """
+    most = max(len(part) for parts in of_lanes for part in parts)
+    totals = [{sum(part) for part in parts} for parts in of_lanes]
+    if any(len(own) > 1 or any(total % most for total in own) for own in totals):
+        return ()
+    is_news = any(len(part) < most for parts in of_lanes for part in parts)
+    return tuple(sum(own) // most for own in totals) if is_news else ()
+
+
 def _firsts(parts: Sequence[Sequence[int]]) -> range:
     """What the first entry may have, of some parts."""
     return range(1, min(*map(min, parts), _LONGEST_FIRST) + 1)
