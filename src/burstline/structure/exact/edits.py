@@ -27,7 +27,7 @@ def edits(body: Body, graph: CallGraph, judge: Judge, *, is_program: bool) -> It
     yield from _with_ends_outside(body, judge)
     yield from _with_calls_inside(body, graph, judge)
     yield from _with_conditions_inside(body, judge)
-    yield from _with_call_before(body, graph)
+    yield from _with_call_before(body, graph, judge)
     yield from _with_loops_together(body, graph)
     if not is_program and len(body.elements) <= _MOST_ELEMENTS:
         yield from _in_order(body, graph, judge)
@@ -117,10 +117,13 @@ def _with_conditions_inside(body: Body, judge: Judge) -> Iterator[Body]:
             yield _of(body, (*body.elements[: begin - 1], inner, *body.elements[end:]))
 
 
-def _with_call_before(body: Body, graph: CallGraph) -> Iterator[Body]:
-    """A body with the call before a loop in that, where nothing follows it at once."""
+def _with_call_before(body: Body, graph: CallGraph, judge: Judge) -> Iterator[Body]:
+    """A body with the call before a loop in that, where nothing follows it at once.
+
+    A loop of which each iteration does the same is plainer without.
+    """
     for at, (call, loop) in enumerate(pairwise(body.elements)):
-        if isinstance(loop, Body) and not isinstance(call, Body):
+        if isinstance(loop, Body) and not isinstance(call, Body) and judge.conditions(loop):
             elements = _by_line([call, *loop.elements], graph)
             behind = elements[elements.index(call) + 1 :]
             if behind and len(elements) <= _MOST_ELEMENTS:

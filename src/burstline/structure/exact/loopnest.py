@@ -149,7 +149,7 @@ class Cost(NamedTuple):
     # conditions, twice with words that name no end of the loop; fewer are better of two as long
     conditions: int = 0
     disorder: int = 0  # neighbours against the order of their lines, that are in the length
-    letters: int = 0  # of the words for conditions
+    letters: int = 0  # of the words for conditions that name no end of the loop
     lists: int = 0  # what rules that are long lists would cost as trip counts
 
     @property

@@ -75,6 +75,9 @@ def _ways(
         numbered(_folded_places(sites, lane_begin, uncertain, times, work)[calls.first])
         for times in reversed(_FIRST_TIMES)
     ]
+    longest = int(np.diff(lane_begin).max(initial=0))
+    if longest <= _MOST_OF_ANY:
+        folded.append(numbered(calls.aligned(kinds[calls.told])))
     # partners differ between lanes at one place: what is united has the same
     first = _numbered(folded[0].astype(np.int64) * len(sites) + told)
     starts = [first, *(numbered(calls.neighbours(reach)) for reach in _NEIGHBOURS)]
@@ -83,7 +86,6 @@ def _ways(
         for way in starts
         if way.max(initial=0) < _MOST_UNITED
     ]
-    longest = int(np.diff(lane_begin).max(initial=0))
     most = max(_MOST_OF_ANY, longest // _CALLS_PER_SITE)
     ways = {w.tobytes(): w for w in (*united, *folded) if w.max(initial=0) < most}
     known = _numbered(told)
@@ -130,6 +132,12 @@ class _Calls:
                 beside[here] = np.where(both, 1 + self.told[there], 0)
                 number = _numbered(number * most + beside).astype(np.int64)
         return number
+
+    def aligned(self, kinds: Codes) -> Integers:
+        """The places of the calls in one program of calls that are made once at most."""
+        places = np.arange(len(kinds))
+        own = [places[begin:end] for begin, end in pairwise(self.begin.tolist())]
+        return _aligned_places(own, kinds)
 
     def united(
         self, symbols: Codes, sites: Codes, work: int | None = None

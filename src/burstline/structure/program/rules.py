@@ -168,7 +168,7 @@ def names_an_end(words: str) -> bool:
 
 
 def weight_of_rules(items: Sequence[Item], around: Around) -> tuple[int, int]:
-    """What is less for plainer rules: conditions, twice that name no end, and all letters."""
+    """What is less for plainer rules: conditions; twice, and in letters, that name no end."""
     total = letters = 0
     for chain in chains(items, around):
         for item in chain:
@@ -179,8 +179,9 @@ def weight_of_rules(items: Sequence[Item], around: Around) -> tuple[int, int]:
             if isinstance(item, Condition):
                 is_else = len(chain) > 1 and item is chain[-1]
                 words = "" if is_else else rule(item, around) or ""
-                total += 1 if is_else or names_an_end(words) else 2
-                letters += len(words)
+                is_plain = is_else or names_an_end(words)
+                total += 1 if is_plain else 2
+                letters += 0 if is_plain else len(words)
     return total, letters
 
 
