@@ -43,6 +43,9 @@ constexpr int64_t kByRule = 2;
 /// Conditions in which a condition may be; what is deeper is not put into one.
 constexpr int kDeepest = 100;
 
+/// What the last of conditions costs one of which always holds: no words.
+constexpr BodyCost kElse{0, 0, 1, 0, 0};
+
 BodyCost operator+(const BodyCost& a, const BodyCost& b) {
     return {a.unexplained + b.unexplained, a.length + b.length, a.conditions + b.conditions,
             a.letters + b.letters, a.lists + b.lists};
@@ -403,7 +406,7 @@ class Level {
         for (size_t k = 0; k + 1 < places.size(); ++k) {
             const int32_t holds = united(run, places[k], places[k + 1]);
             cost = cost + inside(elements(run, places[k], places[k + 1]), holds).cost;
-            if (k + 2 < places.size()) cost = cost + own(holds, run.among);
+            cost = cost + (k + 2 < places.size() ? own(holds, run.among) : kElse);
         }
         return cost;
     }
@@ -443,7 +446,8 @@ class Level {
         }
         const LaneBits all{0, words_ - 1, ~uint64_t{0}, ~uint64_t{0}};
         if (const auto words = rule(all, some.data(), holds))
-            return {0, 2, words->names_end ? 1 : 2, words->letters, words->list};
+            return words->names_end ? BodyCost{0, 2, 1, 0, 0}
+                                    : BodyCost{0, 2, 2, words->letters, words->list};
         if (const auto list = longest_list(lanes, some.data(), holds)) return {1, 3, 2, 0, *list};
         int64_t most = 0;
         for (const LaneBits& lane : lanes) most = std::max(most, stretches(lane, among, holds));

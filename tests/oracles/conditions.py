@@ -148,8 +148,9 @@ class Level:
         lanes = [lane & among for lane in self.lanes if lane & holds]
         words = self._words(reduce(or_, lanes), holds)
         if words is not None:
-            weight = 1 if names_an_end(words) else 2
-            return Cost(0, 2, weight, lists=_list_length(words), letters=len(words))
+            if names_an_end(words):
+                return Cost(0, 2, 1)
+            return Cost(0, 2, 2, lists=_list_length(words), letters=len(words))
         by_rank = [self._words(each, holds) for each in lanes] if len(lanes) > 1 else []
         known = [_list_length(words) for words in by_rank if words is not None]
         if known and len(known) == len(by_rank):
@@ -231,7 +232,7 @@ class _Run(NamedTuple):
     def _condition(self, begin: int, end: int, union: int, *, is_else: bool = False) -> Written:
         elements = [e for same in self.alike[begin:end] for e in same]
         inside = self.level.inside(elements, union)
-        own = Cost() if is_else else self.level.own(union, self.among)
+        own = Cost(conditions=1) if is_else else self.level.own(union, self.among)
         return Written(inside.cost.plus(own), (inside.parts,))
 
     def _may_be_one(self, begin: int, end: int, union: int) -> bool:
