@@ -163,7 +163,7 @@ def test_peeled_witnesses_are_no_longer_and_make_the_same_calls(readings):
             12240,
         ),
         *(13353, 15698, 17280, 17532, 17623, 21522, 23587, 23937, 301014, 313884),
-        *(3000563, 3002140),
+        *(3000563, 3001361, 3002140, 3002842, 3002963, 3000347, 3000418, 6000096),
     ],
 )
 def test_what_was_read_longer_once_is_not_anymore(seed):
