@@ -10,7 +10,9 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 from dataclasses import replace
+from functools import reduce
 from itertools import chain, combinations, pairwise
+from operator import or_
 from typing import Final
 
 import numpy as np
@@ -133,12 +135,28 @@ def _with_call_before(body: Body, graph: CallGraph, judge: Judge) -> Iterator[Bo
 
 
 def _with_loops_together(body: Body, graph: CallGraph) -> Iterator[Body]:
-    """A body with two neighbouring loops as one, in the order of their lines."""
+    """A body with two neighbouring loops as one, in the order of their lines.
+
+    Some lane has to be in both: nothing else tells that loops of different ranks are one.
+    """
     for at, (loop, other) in enumerate(pairwise(body.elements)):
-        if isinstance(loop, Body) and isinstance(other, Body):
+        if (
+            isinstance(loop, Body)
+            and isinstance(other, Body)
+            and _share_lanes(loop, other, graph)
+        ):
             both = Body(_by_line([*loop.elements, *other.elements], graph))
             if len(both.elements) <= _MOST_ELEMENTS:
                 yield _of(body, (*body.elements[:at], both, *body.elements[at + 2 :]))
+
+
+def _share_lanes(loop: Body, other: Body, graph: CallGraph) -> bool:
+    """Whether some kind of lanes makes calls of both loops."""
+    own, others = (
+        reduce(or_, (graph.kinds_of_site[call] for call in calls_in(each)))
+        for each in (loop, other)
+    )
+    return bool(own & others)
 
 
 def _without_loops(body: Body, graph: CallGraph) -> Iterator[Body]:

@@ -106,11 +106,9 @@ def best_reading(sites: Sites, lanes: Lanes) -> Reading:
     """The calls of some lanes, read the way that says most of them in the fewest words."""
     ways = likely_sites(sites, lanes.lane_begin)
     reading = Reading.of(ways[0], lanes)
-    # at other sites, the first reading tells little of the shortest
-    reading = reading.refined(lanes) if len(ways) > 1 else reading
     for way in ways[1:]:
         if reading.may_be_longer_than(len(way)):
-            other = Reading.of(way, lanes).refined(lanes)
+            other = Reading.of(way, lanes)
             reading = other if other.is_shorter_than(reading) else reading
     for function in reading.doubtful_functions():
         other = reading.without_lines_of(function, lanes)
