@@ -174,6 +174,16 @@ def test_what_was_read_longer_once_is_not_anymore(seed):
     assert description_length(found.items) <= description_length(witness(program, peeled=True))
 
 
+@pytest.mark.parametrize("seed", [3000025, 3000365, 3001910])
+def test_rules_that_were_told_in_other_words_once_are_printed(seed):
+    program = Program(seed)
+
+    own, found = witness(program, peeled=True), read(program, paths=True).items
+
+    (printed, wanted), _ = found_in(own, found, by_part=True)
+    assert printed == wanted
+
+
 def calls_of(items, program, rank):
     """Give operation and line of the calls that a structure makes on a rank."""
     names = {
