@@ -408,7 +408,7 @@ class _Nester:
         if told.whole is None:
             return told
         # the best first, and also those that are hardly longer: two steps may be shorter
-        left = [told, *(each for each in self._counted_anew(body, ways) if each.whole)]
+        left = [told, *(each for each in self._counted_anew(told, ways) if each.whole)]
         best, seen = min(left, key=_rank_of), set(map(_looks, left))
         most = _rank_of(best)[0][0] + _LONGER
         for _ in range(_MOST_STEPS):
