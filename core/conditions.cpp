@@ -323,7 +323,10 @@ class Level {
             }
             if (grows && !whole && !is_condition(uni.data(), sets_[run.among])) whole = k + 1;
         }
-        if (whole) for_each_chain(run, begin, *whole, take);
+        // what holds only with the last of the conditions may stand in that
+        const size_t most = whole && count <= kMany ? count : whole.value_or(0);
+        for (size_t end = whole.value_or(1); end <= most && for_each_chain(run, begin, end, take);)
+            ++end;
     }
 
     /// Where a condition ends at last that begins at a place; none if it may end anywhere.
@@ -379,26 +382,27 @@ class Level {
         return around.unexplained == 0 && owns > least + left_open(around);
     }
 
-    /// Conditions one of which always holds, the last of them without words.
+    /// Conditions one of which always holds, the last of them without words; whether there are.
     template <typename Take>
-    void for_each_chain(const Run& run, size_t begin, size_t end, Take take) {
+    bool for_each_chain(const Run& run, size_t begin, size_t end, Take take) {
         const std::vector<size_t> between = breaks(run, begin, end);
-        if (between.empty() || between.size() >= kMostBranches || depth_ > kDeepest) return;
+        if (between.empty() || between.size() >= kMostBranches || depth_ > kDeepest) return false;
         std::vector<size_t> places{begin};
         places.insert(places.end(), between.begin(), between.end());
         places.push_back(end);
         const BodyCost cost = chain_cost(run, places);
         take(cost, std::move(places));
-        if (between.size() < 2) return;
+        if (between.size() < 2) return true;
         int64_t longest = 0;
         for (size_t k = begin; k < end; ++k)
             longest = std::max(longest, left_open(own(run.holds[k], run.among)));
-        if (longest <= kByRule) return;
+        if (longest <= kByRule) return true;
         for (const size_t one : between) {
             std::vector<size_t> two{begin, one, end};
             const BodyCost of_two = chain_cost(run, two);
             take(of_two, std::move(two));
         }
+        return true;
     }
 
     BodyCost chain_cost(const Run& run, const std::vector<size_t>& places) {
@@ -490,7 +494,7 @@ class Level {
             if (seen_[place] != 0)
                 (seen_[place] == kChosen ? chosen_ : others_)
                     .push_back(static_cast<int64_t>(place));
-        return set_words(chosen_, others_);
+        return set_words(chosen_, others_, trips_.size() > lanes_.size());
     }
 
     static RuleWords end_of(std::string_view words) {

@@ -13,6 +13,9 @@ constexpr int64_t kManyCommas = 4;
 /// Stretches and numbers up to which a set is no list, which costs more.
 constexpr int64_t kLong = 3, kManyNumbers = 4;
 
+/// Those up to which it is none if it is the same whenever the loop is entered.
+constexpr int64_t kLongAgain = 4, kManyAgain = 6;
+
 /// Numbers at equal distances from which on they are a stretch.
 constexpr std::size_t kWorthAStride = 3;
 
@@ -65,8 +68,9 @@ RuleWords every(int64_t step, int64_t first) {
     return {letters, 0, false};
 }
 
-RuleWords list_of(std::string_view around, const Compact& text) {
-    const int64_t told = text.commas + 1 > kLong ? 0 : kManyNumbers;
+RuleWords list_of(std::string_view around, const Compact& text, bool is_again) {
+    const int64_t most = is_again ? kManyAgain : kManyNumbers;
+    const int64_t told = text.commas + 1 > (is_again ? kLongAgain : kLong) ? 0 : most;
     const int64_t list = text.numbers > told ? 1 + 2 * (text.numbers - told) : 0;
     return {length(around) + text.letters, list, false};
 }
@@ -74,7 +78,7 @@ RuleWords list_of(std::string_view around, const Compact& text) {
 }  // namespace
 
 std::optional<RuleWords> set_words(std::span<const int64_t> chosen,
-                                   std::span<const int64_t> others) {
+                                   std::span<const int64_t> others, bool is_again) {
     if (chosen.size() == 1)
         return RuleWords{length("iteration == ") + digits(chosen[0] + 1), 0, false};
     const int64_t step = chosen[1] - chosen[0];
@@ -84,8 +88,8 @@ std::optional<RuleWords> set_words(std::span<const int64_t> chosen,
     if (is_even) return every(step, chosen[0]);
     const Compact inside = compact(chosen), outside = compact(others);
     if (inside.commas >= kManyCommas && outside.commas >= kManyCommas) return std::nullopt;
-    if (outside.commas < inside.commas) return list_of("iteration not in {}", outside);
-    return list_of("iteration in {}", inside);
+    if (outside.commas < inside.commas) return list_of("iteration not in {}", outside, is_again);
+    return list_of("iteration in {}", inside, is_again);
 }
 
 }  // namespace burstline

@@ -16,8 +16,9 @@ struct RuleWords {
 };
 
 /// The words for some iterations that are none of the others, both in ascending order and
-/// counted from 0; none if they are many. There are some.
+/// counted from 0; none if they are many. There are some. Lists may be longer that are the same
+/// in several entries of a loop: such a rule is hardly chance.
 std::optional<RuleWords> set_words(std::span<const std::int64_t> chosen,
-                                   std::span<const std::int64_t> others);
+                                   std::span<const std::int64_t> others, bool is_again);
 
 }  // namespace burstline

@@ -32,6 +32,9 @@ _FEW: Final = 4
 _LONG, _MANY_NUMBERS = 3, 4
 """Stretches and numbers up to which a set of iterations is no list, which costs more."""
 
+_LONG_AGAIN, _MANY_AGAIN = 4, 6
+"""Those up to which it is none if it is the same whenever the loop is entered."""
+
 _SHORT: Final = 4
 """Neighbouring conditions up to which any of them may be in one that none of them is."""
 
@@ -150,14 +153,24 @@ class Level:
         if words is not None:
             if names_an_end(words):
                 return Cost(0, 2, 1)
-            return Cost(0, 2, 2, lists=_list_length(words), letters=len(words))
+            return Cost(0, 2, 2, lists=self._list_length(words), letters=len(words))
         by_rank = [self._words(each, holds) for each in lanes] if len(lanes) > 1 else []
-        known = [_list_length(words) for words in by_rank if words is not None]
+        known = [self._list_length(words) for words in by_rank if words is not None]
         if known and len(known) == len(by_rank):
             return Cost(1, 3, 2, lists=max(known))
         chosen = self._mask(holds)
         when = [np.flatnonzero(chosen[self._mask(each)]) for each in lanes]
         return Cost(1, 3 + 2 * int(np.diff(Runs.of(when).begin).max()), 2)
+
+    def _list_length(self, words: str) -> int:
+        """What words cost beside a rule: a long list as much as trip counts of its numbers."""
+        is_again = len(self.trips) > len(self.lanes)
+        long, most = (_LONG_AGAIN, _MANY_AGAIN) if is_again else (_LONG, _MANY_NUMBERS)
+        stretches = words.split(", ")
+        # three numbers at equal distances may be so by chance
+        numbers = sum(3 if " by " in each else 1 + (".." in each) for each in stretches)
+        told = 0 if len(stretches) > long else most
+        return 1 + 2 * (numbers - told) if numbers > told else 0
 
     def _mask(self, iterations: int) -> Mask:
         size = len(self.place)
@@ -214,8 +227,13 @@ class _Run(NamedTuple):
         grown = [0, *(k for k in range(1, len(unions)) if unions[k] != unions[k - 1])]
         always = (k for k in grown if not self.level.is_condition(unions[k], self.among))
         if (last := next(always, None)) is not None:
-            for chain in self._chains(begin, whole := begin + last + 1):
-                yield chain, whole
+            whole, many = begin + last + 1, len(self.alike) > _MANY
+            # what holds only with the last of the conditions may stand in that
+            for end in range(whole, (whole if many else len(self.alike)) + 1):
+                chains = [*self._chains(begin, end)]
+                if not chains:
+                    break
+                yield from ((chain, end) for chain in chains)
 
     def _ends(self, begin: int, unions: Sequence[int]) -> Iterable[int]:
         """Where a condition that begins at a place may end: anywhere, if neighbours are few.
@@ -286,12 +304,3 @@ class _Run(NamedTuple):
 def _as_sets(masks: Masks) -> list[int]:
     packed = np.packbits(masks, axis=1, bitorder="little")
     return [int.from_bytes(row.tobytes(), "little") for row in packed]
-
-
-def _list_length(words: str) -> int:
-    """What words cost beside a rule: a long list as much as trip counts of its numbers."""
-    stretches = words.split(", ")
-    # three numbers at equal distances may be so by chance
-    numbers = sum(3 if " by " in each else 1 + (".." in each) for each in stretches)
-    told = 0 if len(stretches) > _LONG else _MANY_NUMBERS
-    return 1 + 2 * (numbers - told) if numbers > told else 0

@@ -85,6 +85,35 @@ def test_so_they_are_where_chains_and_ways_end(neighbours, is_else):
     )
 
 
+@pytest.mark.parametrize(
+    ("numbers", "once", "again"),
+    [
+        ({1, 4, 9}, 0, 0),
+        ({1, 4, 6, 11}, 9, 0),  # four stretches are more than three
+        ({1, 2, 3, 6, 7, 8, 11}, 3, 0),  # 2..4, 7..9, 12: five numbers are more than four
+        ({1, 2, 3, 6, 7, 8, 11, 12, 13}, 5, 0),
+        ({1, 2, 3, 6, 8, 10, 13, 15, 17}, 9, 5),  # 2..4, 7..11 by 2, 14..18 by 2: eight
+    ],
+)
+def test_sets_are_long_lists_sooner_where_a_loop_is_entered_once(numbers, once, again):
+    for entries, lists in ((1, once), (2, again)):
+        place = np.tile(np.arange(20), entries)
+        loop = np.stack([place >= 0, np.isin(place, [*numbers])]), place == 0, 0 * place
+        assert loop_cost(*loop).lists == lists
+        assert_as_its_twin(*loop)
+
+
+def test_what_holds_only_with_an_else_stands_in_it():
+    place = np.tile(np.arange(6), 2)
+    is_last = place == 5
+    executed = np.stack([place >= 0, is_last, ~is_last, ~is_last & (place > 0)])
+    loop = executed, place == 0, 0 * place
+
+    # a loop of constant trips and four elements, if last iteration, else, if not first
+    assert loop_cost(*loop).length == 2 + 4 + 2 + 0 + 2
+    assert_as_its_twin(*loop)
+
+
 @given(
     lanes=st.lists(
         st.lists(st.integers(1, 4), min_size=1, max_size=12), min_size=1, max_size=3
