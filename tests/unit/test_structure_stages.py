@@ -43,7 +43,7 @@ def test_what_precedes_the_first_step_is_in_none():
     [
         ("seed", SEED),
         ("exact", [*SEED[:2], "exact method", "fidelity"]),
-        ("auto", [*SEED[:2], "exact method", *SEED[2:]]),
+        ("auto", [*SEED[:2], "exact method", "fidelity"]),
     ],
 )
 def test_each_method_has_its_stages(method, stages):
@@ -53,6 +53,16 @@ def test_each_method_has_its_stages(method, stages):
 
     assert list(watch.stages()) == stages
     assert all(watch.stages().values())
+
+
+def test_auto_asks_both_methods_where_the_exact_one_leaves_something_open():
+    primes = {2, 3, 5, 7, 11, 13, 17, 19, 23, 29, 31, 37}
+    program = loop(40, Do("Send", 9), Do("Barrier", 12, when=lambda k: k in primes))
+    watch = Stopwatch(itertools.count().__next__)
+
+    detect(run(program), progress=watch)
+
+    assert list(watch.stages()) == [*SEED[:2], "exact method", "fidelity", *SEED[2:-1]]
 
 
 def test_times_are_shown_and_written_if_they_are_asked_for(tmp_path):

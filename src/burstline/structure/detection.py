@@ -23,10 +23,9 @@ from burstline.structure.reduction import Reduced
 from burstline.structure.source import Parts, Source
 
 METHODS = ("auto", "seed", "exact")
-"""How loops can be found; ``auto`` takes the published method's result where it is better."""
+"""How loops can be found; ``auto`` takes what the published method explains better."""
 
 _TRUE: Final = 0.999
-_EXACT: Final = "exact method"
 
 
 def detect(
@@ -56,11 +55,11 @@ def detect(
         Its calls, call paths and bursts are read.
     method : {"auto", "seed", "exact"}
         ``"seed"`` is the published method, of which the next four are choices. ``"auto"`` takes
-        its result if its fidelity is 0.999 or more, its loops print their calls in the order
-        in which iterations make them, and it explains more than the exact one, or as much
-        and is shorter: fewer of its conditions, trip counts and calls that it left out follow
-        no rule that it knows. Of a trace that tells of loops detected before, it takes these;
-        the others find them anew.
+        its result where the exact one leaves something open, if its fidelity is 0.999 or more,
+        its loops print their calls in the order in which iterations make them, and it explains
+        more, or as much and is shorter: fewer of its conditions, trip counts and calls that it
+        left out follow no rule that it knows. Of a trace that tells of loops detected before,
+        it takes these; the others find them anew.
     eps : float
         Largest distance of calls of one loop; on the ``"log"`` scale 0.2 is a
         difference of 22 %.
@@ -148,24 +147,17 @@ def detect_by_parts(
 def _detected(
     source: Source, method: str, limits: SeedOptions, progress: Progress
 ) -> Structure:
-    if method == "exact":
-        return _exact_structure(source, progress)
-    if method == "auto":
-        progress.step(_EXACT, 0, "")
-        if (known := as_known(source)) is not None:
-            return _structure_of(known, source, progress)
-    structure = _structure_of(by_means(source, limits, progress), source, progress)
     if method == "seed":
-        return structure
-    exact = _exact_structure(source, progress)
-    if structure.fidelity >= _TRUE and _left_open(structure) < _left_open(exact):
-        return structure if _is_in_order(structure, exact) else exact
-    return exact
-
-
-def _exact_structure(source: Source, progress: Progress) -> Structure:
-    progress.step(_EXACT, 0, "")
-    return _structure_of(by_order(source), source, progress)
+        return _structure_of(by_means(source, limits, progress), source, progress)
+    progress.step("exact method", 0, "")
+    if method == "auto" and (known := as_known(source)) is not None:
+        return _structure_of(known, source, progress)
+    exact = _structure_of(by_order(source), source, progress)
+    if method == "exact" or not _left_open(exact)[0]:
+        return exact  # nothing explains more
+    seed = _structure_of(by_means(source, limits, progress), source, progress)
+    is_better = seed.fidelity >= _TRUE and _left_open(seed) < _left_open(exact)
+    return seed if is_better and _is_in_order(seed, exact) else exact
 
 
 def other_readings(trace: Trace, found: Structure, *, most: int = 2) -> list[Structure]:
