@@ -45,7 +45,7 @@ _LONGER, _PLUS = 1.5, 16
 def likely_sites(sites: Sites, lane_begin: Integers) -> list[Sites]:
     """The same calls, in several ways: at more sites or fewer where no line tells which."""
     uncertain = np.array([not s.path or s.path[-1].line is None for s in sites.distinct])
-    if not uncertain.any():
+    if not uncertain.any() or _is_at_ends(sites, lane_begin, uncertain):
         return [sites]
     # Lanes that make the same calls tell the same.
     first, of_lane = alike_lanes(sites.of_call, lane_begin)
@@ -60,11 +60,27 @@ def likely_sites(sites: Sites, lane_begin: Integers) -> list[Sites]:
     return [sites, *others] if is_likely else others
 
 
+def _is_at_ends(sites: Sites, lane_begin: Integers, uncertain: Mask) -> bool:
+    """Whether only the first and last calls of lanes have no line, each name at one site."""
+    if len(np.unique(_kinds(sites)[uncertain])) < uncertain.sum():
+        return False
+    calls = np.flatnonzero(uncertain[sites.of_call])
+    lane = np.searchsorted(lane_begin, calls, side="right")
+    made = lane * len(sites) + sites.of_call[calls]
+    at_end = (calls == lane_begin[lane - 1]) | (calls + 1 == lane_begin[lane])
+    return bool(at_end.all()) and len(np.unique(made)) == len(made)
+
+
+def _kinds(sites: Sites) -> Codes:
+    """What is equal for sites that differ in nothing but the partner."""
+    return _first_alike([(s.operation, s.path, s.communicator) for s in sites.distinct])
+
+
 def _ways(
     sites: Sites, lane_begin: Integers, uncertain: Mask, work: int
 ) -> tuple[list[Sites], bool]:
     """Other ways of the same calls, and whether the one that the trace tells is likely."""
-    kinds = _first_alike([(s.operation, s.path, s.communicator) for s in sites.distinct])
+    kinds = _kinds(sites)
     calls = _Calls.of(sites, kinds[sites.of_call], lane_begin)
     told = calls.told
 
@@ -174,7 +190,7 @@ def _folded_places(
     # Without paths, sites differ by the partner's place beside the caller: that tells what is
     # repeated, but ranks that have other partners at the same place run the same program. So
     # ranks that make the same calls are folded as one.
-    kinds = _first_alike([(s.operation, s.path, s.communicator) for s in sites.distinct])
+    kinds = _kinds(sites)
     teams = _lanes_alike(kinds[sites.of_call], lane_begin)
     sequences, symbols, former = [], 0, []
     for lanes in teams:
