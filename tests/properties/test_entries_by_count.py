@@ -8,7 +8,7 @@ import numpy as np
 from hypothesis import given
 from hypothesis import strategies as st
 
-from burstline.structure.exact.cuts import ends_in_two
+from burstline.structure.exact.cuts import cuts_by_trips, ends_in_two
 from burstline.structure.exact.entries import as_many_on_all, sums_by_lane
 
 seen_as_one = st.lists(st.integers(1, 3), min_size=2, max_size=5)
@@ -92,3 +92,27 @@ def test_an_end_is_cut_once_in_each_entry_where_no_element_goes_on(entries):
         places = iteration[cut] - iteration[np.flatnonzero(begins)][number[cut]]
         to_end = np.array([len(entries[n]) for n in number[cut]]) - 1 - places
         assert (places == 0).all() or (to_end == 0).all()
+
+
+@given(first=st.integers(1, 5), hidden=st.integers(0, 2), entries=st.integers(4, 6))
+def test_an_iteration_is_cut_where_that_makes_trip_counts_plainer(first, hidden, entries):
+    # each entry has two iterations more; one makes the first call alone, the next the second
+    trips = [first + 2 * k for k in range(entries)]
+    place = np.concatenate([np.arange(n) for n in trips])
+    at = first + hidden
+    calls = [{at: (0,), at + 1: (1,)}.get(k, (0, 1)) for k in place.tolist()]
+    runs_on = place == at + 1
+    element = np.array([each for own in calls for each in own], np.int32)
+    whole = np.array([k == 0 for own in calls for k in range(len(own))])
+    number = np.repeat(np.arange(entries), trips)
+    begins = np.append(True, np.diff(number) > 0)
+    calls_before = np.append(0, np.cumsum([*map(len, calls)])[:-1])
+    entered = np.zeros(len(element), bool)
+    entered[calls_before[begins]] = True
+    seen = whole.copy()
+    seen[calls_before[runs_on]] = False
+
+    ways = [*cuts_by_trips(element, entered, np.zeros(len(element), int), seen)]
+
+    assert all((way | ~seen).all() for way in ways)
+    assert any(np.array_equal(way, whole) for way in ways)

@@ -14,7 +14,7 @@ from burstline import _core
 from burstline.columns import Integers, Mask, begins_run
 from burstline.identity import Sites
 from burstline.structure.exact.conditions import loop_cost, trips_cost
-from burstline.structure.exact.cuts import cuts, ends_in_two
+from burstline.structure.exact.cuts import cuts, cuts_by_trips, ends_in_two
 from burstline.structure.exact.entries import (
     Masks,
     as_many_on_all,
@@ -173,6 +173,7 @@ class ReadingCosts:
     entered: dict[frozenset[int], _Entered] = field(default_factory=dict)
     again: dict[Hashable, Integers] = field(default_factory=dict)
     uneven: dict[Hashable, _Entries | None] = field(default_factory=dict)
+    entries: dict[Body, _Entries | None] = field(default_factory=dict)
 
     @classmethod
     def of(cls, sites: Sites, lanes: Lanes) -> ReadingCosts:
@@ -230,6 +231,13 @@ class ReadingCosts:
             self.told[read] = own
         return self.told[read]
 
+    def _entries(self, loop: Body) -> _Entries | None:
+        """The entries of a loop; None if its iterations have hardly any calls."""
+        if loop not in self.entries:
+            iterations = self._iterations(loop)
+            self.entries[loop] = iterations and iterations.entries()
+        return self.entries[loop]
+
     def _uneven(self, loop: Body, around: Body) -> _Entries | None:
         """The entries of a loop in another; None if each lane has those of one trip count."""
         key = loop, frozenset(calls_in(around)) if loop.rise else None
@@ -244,37 +252,38 @@ class ReadingCosts:
 
         Empty if that is no news, or if calls have been looked at often enough.
         """
-        if self.others_left <= 0 or (iterations := self._iterations(loop)) is None:
+        if self.others_left <= 0 or (entries := self._entries(loop)) is None:
             return ()
-        most = shared_trips(iterations.trips(len(set(self.alike))))
+        lanes = range(len(set(self.alike)))
+        most = shared_trips([entries.trips[entries.lane == lane] for lane in lanes])
         return self._on_all(most) if most else ()
 
     def entries_by_count(
         self, loop: Body, around: Body
     ) -> Iterator[tuple[tuple[int, ...], int]]:
         """The iterations that may tell entries, on each lane, and by how many they rise."""
-        iterations, outer = self._iterations(loop), self._iterations(around)
-        if iterations is None or outer is None or self.others_left <= 0:
+        entries = self._entries(loop)
+        if entries is None or (entries.trips == entries.trips[0]).all():
             return
-        self.others_left -= len(outer.lane)
-        entries = iterations.entries()
+        outer = self._entries(around)
+        if outer is None or self.others_left <= 0:
+            return
+        self.others_left -= int(outer.trips.sum())
         of_all = int(np.gcd.reduce(entries.trips))
         for most in {self.shared_trips(loop), (of_all,) * len(self.alike)} - {()}:
             if 1 < max(most) < entries.trips.max():
                 yield most, 0
-        begin = outer.first[outer.begins]
-        number = np.searchsorted(begin, entries.first, side="right")
+        number = np.searchsorted(outer.first, entries.first, side="right")
         at = np.append(0, np.flatnonzero(np.diff(number)) + 1)
         of_lane: dict[int, list[list[int]]] = {}
         parts = np.split(entries.trips, at[1:])
         for lane, own in zip(entries.lane[at].tolist(), parts, strict=True):
             of_lane.setdefault(lane, []).append(own.tolist())
-        if (entries.trips != entries.trips[0]).any():
-            lanes = [of_lane.get(lane, []) for lane in range(len(set(self.alike)))]
-            if most := as_many_on_all(lanes):
-                yield self._on_all(most), 0
-            for first, rise in sums_by_lane(lanes):
-                yield self._on_all(first), rise
+        lanes = [of_lane.get(lane, []) for lane in range(len(set(self.alike)))]
+        if most := as_many_on_all(lanes):
+            yield self._on_all(most), 0
+        for first, rise in sums_by_lane(lanes):
+            yield self._on_all(first), rise
 
     def with_iterations_apart(self, loop: Body) -> Iterator[Body]:
         """A loop with more iterations, where elements that follow each other are apart."""
@@ -322,6 +331,16 @@ class ReadingCosts:
                 more = run.place[parted & ~new].tolist()
                 ways.append((not run.is_even(parted), irregular, tuple(more)))
         for _, _, more in sorted(ways)[:_MOST_APART]:
+            yield replace(loop, cuts=tuple(sorted({*loop.cuts, *more})), whole=None)
+
+    def with_plainer_trips(self, loop: Body) -> Iterator[Body]:
+        """A loop with one more iteration in entries, where that makes trip counts plainer."""
+        if self.others_left <= 0:
+            return
+        run = self._run(loop)
+        new = run.new(loop)
+        for parted in cuts_by_trips(run.element, run.begins, run.lane, new):
+            more = run.place[parted & ~new].tolist()
             yield replace(loop, cuts=tuple(sorted({*loop.cuts, *more})), whole=None)
 
     def with_hidden_loops(self, loop: Body) -> Iterator[Body]:
@@ -420,7 +439,7 @@ class ReadingCosts:
             if isinstance(element, int):
                 of_symbol[element] = number
                 continue
-            of_symbol[calls_in(element)] = number
+            of_symbol[list(calls_in(element))] = number
             is_loop[number] = True
             if element.most:
                 again.append(self._again(element, loop))
@@ -471,7 +490,7 @@ class ReadingCosts:
         key = frozenset(nodes)
         if key not in self.entered:
             inside = np.zeros(self.symbols, np.bool_)
-            inside[nodes] = True
+            inside[list(nodes)] = True
             place = np.flatnonzero(inside[self.sequence])
             begins = np.ones(len(place), np.bool_)
             begins[1:] = np.diff(place) > 1

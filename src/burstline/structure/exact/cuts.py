@@ -14,9 +14,20 @@ import numpy as np
 import numpy.typing as npt
 
 from burstline.columns import Integers, Mask
+from burstline.structure.exact.conditions import trips_cost
+from burstline.structure.exact.loopnest import Cost
 
 _MOST_WORK: Final = 2_000_000
 """Elements that are looked at to find cuts."""
+
+_MOST_PLACES: Final = 4
+"""Places of which one is cut in each entry."""
+
+_FEWEST_ENTRIES: Final = 4
+"""Entries of a lane whose trip counts tell where to cut: three are made linear by chance."""
+
+_PLAIN_TRIPS: Final = Cost(0, 2).words
+"""Trip counts that are constant on each lane, or linear, cost no more."""
 
 Elements = tuple[int, ...]
 
@@ -78,29 +89,66 @@ def _like_the_longest(
     """
     if len(element) > _MOST_WORK:
         return
-    begins = np.flatnonzero(new)
-    entries = np.split(begins, np.searchsorted(begins, bounds[1:-1]))
-    ends = [np.append(own, end).tolist() for own, end in zip(entries, bounds[1:], strict=True)]
+    executed, begins = element.tolist(), np.flatnonzero(new)
+    at = np.searchsorted(begins, bounds).tolist()
+    starts = begins.tolist()
+    ends = [[*starts[at[k] : at[k + 1]], bounds[k + 1]] for k in range(len(bounds) - 1)]
     model = ends[int(np.argmax([*map(len, ends)]))]
-    longest = [set(element[a:b].tolist()) for a, b in pairwise(model)]
+    longest = [set(executed[a:b]) for a, b in pairwise(model)]
     known = set[int]().union(*longest)
     parted: dict[tuple[int, Elements], list[list[int]]] = {}
+    like: dict[int, list[Elements]] = {}
     found = np.zeros((2, len(element)), np.bool_)
-    on_lane = {each: set(element[lane == each].tolist()) for each in set(lane.tolist())}
-    for own in ends:
+    lanes = lane[bounds[:-1]].tolist()
+    for on, own in zip(lanes, ends, strict=True):
         begin, end = own[0], own[-1]
-        on = int(lane[begin])
-        entry = tuple(element[begin:end].tolist())
-        if (on, entry) not in parted:
-            here = on_lane[on]
-            last = tuple(sorted(here & longest[-1]))
+        entry = tuple(executed[begin:end])
+        if on not in like:
+            here = set(element[lane == on].tolist())
             # what the longest entry does not know is executed in each iteration
-            alike = [tuple(sorted(here & each | here - known)) for each in longest]
+            like[on] = [tuple(sorted(here & each | here - known)) for each in longest]
+            like[on].append(tuple(sorted(here & longest[-1])))
+        if (on, entry) not in parted:
+            *alike, last = like[on]
             parted[on, entry] = _parted(entry, own[-2] - begin, alike, last)
         ways = parted[on, entry]
         for way, row in zip((ways[0], ways[-1]), found, strict=True):
             row[[begin + k for k in way]] = True
     yield from found
+
+
+def cuts_by_trips(
+    element: npt.NDArray[np.int32], begins: Mask, lane: Integers, new: Mask
+) -> Iterator[Mask]:
+    """Ways to cut one iteration of each entry in which two elements follow each other.
+
+    Only those after which the trip counts of the entries follow a plainer rule.
+    """
+    entry = np.flatnonzero(begins)
+    trips = np.add.reduceat(new, entry, dtype=np.int64)
+    on = lane[entry]
+    least = trips_cost(trips, on).words
+    if least <= _PLAIN_TRIPS or np.bincount(on).max() < _FEWEST_ENTRIES:
+        return
+    inside = np.flatnonzero(~new)
+    of_entry = np.cumsum(begins)[inside] - 1
+    number = np.cumsum(new)
+    iteration = number[inside] - number[entry[of_entry]]
+    count = int(element.max()) + 1
+    place = (iteration * count + element[inside - 1]) * count + element[inside]
+    order = np.argsort(place, kind="stable")
+    ends = np.flatnonzero(np.diff(place[order], append=-1)) + 1
+    if len(ends) * len(trips) > _MOST_WORK:
+        return
+    found: list[tuple[tuple[int, ...], int, Integers]] = []
+    for some in np.split(order, ends[:-1]):
+        more = np.bincount(of_entry[some], minlength=len(trips))
+        if (words := trips_cost(trips + more, on).words) < least:
+            found.append((words, len(found), some))
+    for _, _, some in sorted(found)[:_MOST_PLACES]:
+        parted = new.copy()
+        parted[inside[some]] = True
+        yield parted
 
 
 def _parted(

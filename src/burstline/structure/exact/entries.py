@@ -87,9 +87,8 @@ def sums(parts: Sequence[Sequence[int]]) -> Iterator[tuple[int, int, int]]:
     Of each part anew, so that all trip counts in it are sums of these.
     """
     for rise in range(1, _MOST_RISE + 1):
-        for first in _firsts(parts):
-            counts = _counts(parts, first, rise)
-            if all(counts) and max(counts) > 2:  # two are the sum of some in any case
+        for first, counts in _sums(parts, rise):
+            if max(counts) > 2:  # two are the sum of some in any case
                 yield first, rise, sum(counts)
 
 
@@ -103,17 +102,16 @@ def sums_by_lane(
     """
     entered = [parts for parts in of_lanes if parts]
     for rise in range(1, _MOST_RISE + 1):
-        found = [
-            {
-                first: counts
-                for first in _firsts(parts)
-                if all(counts := _counts(parts, first, rise))
-            }
-            for parts in entered
-        ]
+        found: list[dict[int, list[int]]] = []
+        for parts in entered:
+            found.append(dict(_sums(parts, rise)))
+            if not found[-1]:
+                break
+        if not found[-1]:
+            continue
         shared = sorted(set[int].intersection(*map(set, found)))
         ways = [[first] * len(found) for first in shared]
-        if not shared and all(found):
+        if not shared:
             ways = [[*map(max, found)]]
         for way in ways:
             counts = [n for own, first in zip(found, way, strict=True) for n in own[first]]
@@ -135,13 +133,17 @@ def as_many_on_all(of_lanes: Sequence[Sequence[Sequence[int]]]) -> tuple[int, ..
     return tuple(sum(own) // most for own in totals) if is_news else ()
 
 
-def _firsts(parts: Sequence[Sequence[int]]) -> range:
-    """What the first entry may have, of some parts."""
-    return range(1, min(*map(min, parts), _LONGEST_FIRST) + 1)
-
-
-def _counts(parts: Sequence[Sequence[int]], first: int, rise: int) -> list[int]:
-    return [_entries_in(part, first, rise) for part in parts]
+def _sums(parts: Sequence[Sequence[int]], rise: int) -> Iterator[tuple[int, list[int]]]:
+    """What the first entry may have so that all trip counts are sums, and of how many each."""
+    different = list(dict.fromkeys(map(tuple, parts)))
+    for first in range(1, min(*map(min, different), _LONGEST_FIRST) + 1):
+        counts: dict[tuple[int, ...], int] = {}
+        for part in different:
+            counts[part] = _entries_in(part, first, rise)
+            if not counts[part]:
+                break
+        else:
+            yield first, [counts[tuple(part)] for part in parts]
 
 
 def _entries_in(trips: Sequence[int], first: int, rise: int) -> int:
@@ -218,16 +220,19 @@ def _period(executed: Masks, iterations: int) -> int:
 
 def _irregular(executed: Masks, begins: Integers) -> int:
     """How many elements an inner loop does now and then, and not at its ends alone."""
-    total = executed.shape[1]
-    ends = np.append(begins[1:], total) - 1
-    place = np.arange(total) - np.repeat(begins, np.diff(np.append(begins, total)))
-    irregular = 0
-    for row in executed:
-        counts = np.bincount(place, row), np.bincount(place, ~row)
-        repeats = not np.any((counts[0] > 0) & (counts[1] > 0))
-        made = int(row.sum())
-        irregular += not repeats and made not in {int(row[begins].sum()), int(row[ends].sum())}
-    return irregular
+    if not (total := executed.shape[1]):
+        return 0
+    behind = np.append(begins[1:], total)
+    place = np.arange(total) - np.repeat(begins, behind - begins)
+    order = np.argsort(place, kind="stable")
+    at = np.flatnonzero(np.diff(place[order], prepend=-1))
+    of_place = executed[:, order]
+    some = np.logical_or.reduceat(of_place, at, axis=1)
+    repeats = (some == np.logical_and.reduceat(of_place, at, axis=1)).all(axis=1)
+    made, first, last = (
+        rows.sum(axis=1) for rows in (executed, executed[:, begins], executed[:, behind - 1])
+    )
+    return int(np.count_nonzero(~repeats & (made != first) & (made != last)))
 
 
 def _is_within(when: ByLane, iterations: ByLane) -> bool:

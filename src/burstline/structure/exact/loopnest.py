@@ -10,7 +10,7 @@ import heapq
 from collections import Counter
 from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
-from functools import reduce
+from functools import cached_property, reduce
 from graphlib import TopologicalSorter
 from itertools import chain, pairwise
 from operator import or_
@@ -200,6 +200,9 @@ class Judge(Protocol):
     def with_ends_apart(self, loop: Body) -> Iterator[Body]:
         """A loop whose first iterations, or last, are two: one element never goes on behind."""
 
+    def with_plainer_trips(self, loop: Body) -> Iterator[Body]:
+        """A loop with one more iteration in entries, where that makes trip counts plainer."""
+
     def with_hidden_loops(self, loop: Body) -> Iterator[Body]:
         """Loops of some elements of a loop in it, whose entries nobody saw, in its place."""
 
@@ -219,7 +222,7 @@ class Judge(Protocol):
         """The places of cuts in the sequence of the calls of all lanes."""
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True)
 class Body:
     """The body of a loop, or of the program."""
 
@@ -237,6 +240,20 @@ class Body:
     # came to the first: it begins the next one
     apart: frozenset[tuple[int, int]] = frozenset()
     cuts: tuple[int, ...] = ()  # places where else an iteration begins, told by the judge
+
+    @cached_property
+    def key(self) -> int:
+        """The hash of all that tells it from others."""
+        return hash((self.elements, self.whole, self.most, self.rise, self.apart, self.cuts))
+
+    def __hash__(self) -> int:
+        """The hash, which takes long for loops in loops."""
+        return self.key
+
+    @cached_property
+    def calls(self) -> tuple[int, ...]:
+        """The calls in it, those of its loops too."""
+        return tuple(call for element in self.elements for call in calls_in(element))
 
     @property
     def leaves_open(self) -> bool:
@@ -367,9 +384,9 @@ class _Nester:
             return min(readings, key=lambda body: body.cost)
         likely = [*map(self._with_hidden_loops, told[:_MOST_LIKELY])]
         body = min([*likely, *told], key=_rank_of)
-        if body.leaves_open or (body.whole and body.whole.disorder):
-            doubtful = [each for each in likely if each.leaves_open]
-            body = min([body, *map(self._with_iterations_apart, doubtful)], key=_rank_of)
+        in_disorder = body.whole is not None and body.whole.disorder
+        doubtful = (each for each in (likely if in_disorder else [body]) if each.leaves_open)
+        body = min([body, *map(self._with_iterations_apart, doubtful)], key=_rank_of)
         if depth == 0:
             return body
         counted = min([*map(self._entered_by_count, told), body], key=_rank_of)
@@ -442,8 +459,12 @@ class _Nester:
         """The readings of some length at most that a step leads to."""
         steps = ways(body, self.graph, self.judge, is_program=is_program)
         if not is_program and len(body.elements) <= _MOST_PARTED:
-            apart = self.judge.with_iterations_apart(body), self.judge.with_ends_apart(body)
-            steps = chain(steps, *apart)
+            steps = chain(
+                steps,
+                self.judge.with_iterations_apart(body),
+                self.judge.with_ends_apart(body),
+                self.judge.with_plainer_trips(body),
+            )
         for step in steps:
             if _plain_length(step) <= most + 2 * is_program:
                 told = self._told(step)
@@ -631,11 +652,9 @@ class _Nester:
         return sum(self.graph.goes_back_in(*pair) is not None for pair in neighbours)
 
 
-def calls_in(element: int | Body) -> list[int]:
+def calls_in(element: int | Body) -> tuple[int, ...]:
     """The calls of an element."""
-    if isinstance(element, int):
-        return [element]
-    return [node for inner in element.elements for node in calls_in(inner)]
+    return (element,) if isinstance(element, int) else element.calls
 
 
 def _first_and_last_call(element: int | Body) -> tuple[int, int]:

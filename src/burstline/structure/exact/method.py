@@ -74,11 +74,10 @@ def _shortest_program(source: Source, reading: Reading) -> FoundProgram:
         builder = NodeBuilder(reading.executions, of_site, calls.ranks, reduced.run_ns)
         return builder.items(reading.program, Around())
 
-    items = items_of(reading)
-    if (refined := reading.refined(calls)) is not reading:
-        written = items_of(refined)
-        if rank_of(written) < rank_of(items):
-            reading, items = refined, written
+    if (refined := reading.refined(calls)) is not reading and rank_of(
+        items_of(refined)
+    ) < rank_of(items_of(reading)):
+        reading = refined
     steps = NestSteps(reading.nest, reading.sites.of_call, calls.lane_begin)
     times = source.times(steps.stretches())
     return FoundProgram(
