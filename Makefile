@@ -21,6 +21,9 @@ COPIED   := $(COMPILED) README.md LICENSE $(shell find src -type f ! -name '*.so
 INSTALLED := $(VENV)/$(if $(WHEEL),.copied,.installed)
 KERNELS := $(wildcard core/*.cpp core/*.hpp core/fuzz/*.cpp)
 
+# Tests start Python hundreds of times: what it compiles is kept, whatever a shell says.
+unexport PYTHONDONTWRITEBYTECODE
+
 .DEFAULT_GOAL := help
 .PHONY: help demo install test lint format types layers docs images bench fuzz fuzz-commands same hooks check clean
 

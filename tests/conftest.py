@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import gc
 import os
 import shutil
 import signal
@@ -35,6 +36,8 @@ if signal.getsignal(signal.SIGINT) is signal.SIG_IGN:  # as in a shell's backgro
     signal.signal(signal.SIGINT, signal.default_int_handler)
 if signal.getsignal(signal.SIGHUP) is signal.SIG_IGN:  # as below nohup
     signal.signal(signal.SIGHUP, signal.SIG_DFL)
+
+gc.disable()  # until all tests are collected, of which nothing becomes garbage
 
 # The same examples for everybody: what passes where a change is made passes elsewhere.
 hypothesis.settings.register_profile(
@@ -169,6 +172,12 @@ def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item
     if os.geteuid():
         missing.setdefault("one_node_slurm", "root")
     leave_out(config, items, missing)
+
+
+def pytest_collection_finish() -> None:
+    """Look for garbage from now on, and never among what was collected."""
+    gc.freeze()
+    gc.enable()
 
 
 @pytest.hookimpl(optionalhook=True)

@@ -37,16 +37,12 @@ def repeats(phase, tick):
 
 def similar(one, other, similarity):
     """Whether two phases have the same types, and similar work before each."""
-    return types_of(one) == types_of(other) and all(
-        alike(tick[process][1], twin[process][1], similarity)
+    return len(one) == len(other) and all(
+        tick.keys() == twin.keys()
+        and all(tick[process][0] == twin[process][0] for process in tick)
+        and all(alike(tick[process][1], twin[process][1], similarity) for process in tick)
         for tick, twin in zip(one, other, strict=True)
-        for process in tick
     )
-
-
-def types_of(phase):
-    """Give the types of a phase by process, tick after tick."""
-    return [{process: type_ for process, (type_, _) in tick.items()} for tick in phase]
 
 
 def alike(one, other, similarity):
