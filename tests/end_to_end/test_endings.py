@@ -171,11 +171,16 @@ def test_the_second_of_two_writers_is_told(example, place, output):
 
 
 @pytest.mark.parametrize(
-    ("words", "code"),
-    [(["info"], 0), (["table", "--format", "csv"], 0), (["info", "--top", "-1"], 2)],
+    ("words", "code", "closed", "unbuffered"),
+    [
+        (["info"], 0, ["stdout"], "1"),
+        (["info"], 0, ["stdout", "stderr"], ""),
+        (["table", "--format", "csv"], 0, ["stdout"], ""),
+        (["table", "--format", "csv"], 0, ["stdout", "stderr"], "1"),
+        (["info", "--top", "-1"], 2, ["stdout"], "1"),
+        (["info", "--top", "-1"], 2, ["stdout", "stderr"], ""),
+    ],
 )
-@pytest.mark.parametrize("closed", [["stdout"], ["stdout", "stderr"]])
-@pytest.mark.parametrize("unbuffered", ["", "1"])
 def test_a_closed_pipe_never_ends_with_1(example, words, code, *, closed, unbuffered, tmp_path):
     ends = {}
     for stream in closed:
@@ -203,10 +208,17 @@ def test_help_that_cannot_be_written_ends_with_1_and_names_the_cause(words, tmp_
     assert done.stderr == b"error: standard output: no space left on device\n"
 
 
-@pytest.mark.parametrize("closed", [">&-", ">&- <&-", ">&- 2>&-", "<&- >&- 2>&-"])
 @pytest.mark.parametrize(
-    ("words", "code"),
-    [(["--help"], 1), (["--version"], 1), (["info", "RUN"], 1), (["convert", "RUN", "OUT"], 0)],
+    ("words", "code", "closed"),
+    [
+        (["--help"], 1, ">&-"),
+        (["--help"], 1, "<&- >&- 2>&-"),
+        (["--version"], 1, ">&- <&-"),
+        (["info", "RUN"], 1, ">&-"),
+        (["info", "RUN"], 1, ">&- 2>&-"),
+        (["convert", "RUN", "OUT"], 0, ">&- 2>&-"),
+        (["convert", "RUN", "OUT"], 0, "<&- >&- 2>&-"),
+    ],
 )
 def test_what_cannot_be_printed_as_nobody_listens_ends_with_1(
     example, tmp_path, words, code, closed
