@@ -127,7 +127,7 @@ def needed(said):
         ("check-merge", "TEXT", "TEXT"),
         ("check-merge", "STORE", "STORE"),
         ("plot", "STORE"),
-        ("learn", "STORE", "STORE", "--features", "base", "--most", "2000"),
+        ("learn", "STORE", "STORE", "--features", "base", "--most", "400"),
     ],
 )
 def test_what_is_asked_for_is_enough_and_not_much_more_than_that(stores, base, tmp_path, words):
