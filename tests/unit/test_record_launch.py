@@ -199,7 +199,7 @@ def test_a_program_in_this_folder_is_named_so_that_env_finds_it(tmp_path, monkey
     script(tmp_path / "app")
     monkeypatch.chdir(tmp_path)
 
-    command = checks.with_paths(parse_command(["mpirun", "-n", "2", "app"]))
+    command = checks.with_local_paths(parse_command(["mpirun", "-n", "2", "app"]))
 
     assert command.words == ("mpirun", "-n", "2", "./app")
 

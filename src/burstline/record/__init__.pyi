@@ -14,10 +14,10 @@ from burstline.record.counting.plan import sets_text as sets_text
 from burstline.record.launching.checks import check_programs as check_programs
 from burstline.record.launching.checks import checked_calls as checked_calls
 from burstline.record.launching.checks import choose_abi as choose_abi
-from burstline.record.launching.checks import finds_mpi_itself as finds_mpi_itself
 from burstline.record.launching.checks import launcher_abi as launcher_abi
+from burstline.record.launching.checks import program_loading_mpi as program_loading_mpi
 from burstline.record.launching.checks import read_filter as read_filter
-from burstline.record.launching.checks import with_paths as with_paths
+from burstline.record.launching.checks import with_local_paths as with_local_paths
 from burstline.record.launching.command_line import Command as Command
 from burstline.record.launching.command_line import parse_command as parse_command
 from burstline.record.launching.command_line import program_name as program_name

@@ -31,13 +31,13 @@ from burstline.record.launching.checks import (
     check_programs,
     checked_calls,
     choose_abi,
-    finds_mpi_itself,
     launcher_abi,
     libraries_of_mpi4py,
     llvm_runtime,
+    program_loading_mpi,
+    program_with_gnu_runtime,
     read_filter,
-    with_gnu_runtime,
-    with_paths,
+    with_local_paths,
 )
 from burstline.record.launching.command_line import (
     Command,
@@ -272,7 +272,7 @@ def recorded(
         code = INTERRUPTED if ended.interrupted else ended.exit_code()
         seen = survey(run.folder, progress)
         kept = seen.threads > 0
-        unseen = None if seen.ranks else finds_mpi_itself(command)
+        unseen = None if seen.ranks else program_loading_mpi(command)
         if code and not seen.ranks:
             kept = kept and keep_raw is not None
             why = nothing_recorded(seen, code, run.launcher(), unseen)
@@ -314,7 +314,7 @@ def recorded(
 
 def command_of(words: Sequence[str]) -> Command:
     """The command that runs the program, of its words."""
-    return with_paths(parse_command([*words]))
+    return with_local_paths(parse_command([*words]))
 
 
 def trace_name(command: Command) -> str:
@@ -402,7 +402,7 @@ def _defects(trace: Trace) -> list[dict[str, Any]]:
 
 def _openmp_text(command: Command) -> Iterator[str]:
     """What stays unseen of a program of GNU's compilers, whatever runtime it has."""
-    if (program := with_gnu_runtime(command)) is not None:
+    if (program := program_with_gnu_runtime(command)) is not None:
         yield (
             f"{printable(program)} is built for GNU's OpenMP, in whose place LLVM's ran: its "
             "loops with a static schedule, which ask no runtime, are no regions of their own"

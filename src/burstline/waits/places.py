@@ -17,7 +17,7 @@ from burstline.identity import CallTree, Frame, last_frames
 from burstline.model import Trace
 from burstline.synchronisation import Sync
 from burstline.waits.absence import absence_in_regions, time_on_processor
-from burstline.waits.placed import functions_of_places
+from burstline.waits.computing_shares import functions_of_places
 from burstline.waits.sampled import Sampled, functions_by_place, functions_in_constructs
 from burstline.waits.stops import stops_of
 

@@ -27,6 +27,7 @@ from burstline.model import LOCATIONS, Profile, Trace, Values, schema
 from burstline.model import METRICS as METRIC_TABLE
 from burstline.synchronisation import Intervals, Sync
 from burstline.values import Contract, Documented, document
+from burstline.waits.computing_shares import computing_shares
 from burstline.waits.intrinsic import Intrinsic
 from burstline.waits.metrics import (
     METRICS,
@@ -37,7 +38,6 @@ from burstline.waits.metrics import (
 )
 from burstline.waits.openmp import holders_nodes, lock_waits
 from burstline.waits.patterns import Patterns
-from burstline.waits.placed import placed
 from burstline.waits.places import Places, places_of
 from burstline.waits.severities import Severities
 
@@ -275,7 +275,7 @@ def waits_of(
         "node": locations["node"].to_pylist(),
     }
     facts = trace.metadata
-    divided = placed(trace, sync, tree, severities["time"])
+    divided = computing_shares(trace, sync, tree, severities["time"])
     unit = facts.get("unit", "ns")
     clock = "physical" if unit == "ns" else facts["clock"]
     profile = Profile(

@@ -48,7 +48,7 @@ def check_programs(command: Command) -> None:
     _refuse_own_options(command)
 
 
-def finds_mpi_itself(command: Command) -> str | None:
+def program_loading_mpi(command: Command) -> str | None:
     """A program of the command that names MPI's functions and is not linked with them."""
     for program in command.programs():
         path = mpi.executable(program[0])
@@ -151,7 +151,7 @@ def launcher_abi(command: Command) -> mpi.Abi | None:
     )
 
 
-def with_paths(command: Command) -> Command:
+def with_local_paths(command: Command) -> Command:
     """The command with ``./`` before programs of this folder, so that ranks have them, too."""
     words = list(command.words)
     for start in command.starts:
@@ -265,7 +265,7 @@ def llvm_runtime() -> Path:
     )
 
 
-def with_gnu_runtime(command: Command) -> str | None:
+def program_with_gnu_runtime(command: Command) -> str | None:
     """A program of a command that is linked with GNU's runtime."""
     for program in command.programs():
         path = mpi.executable(program[0])

@@ -35,7 +35,7 @@ from burstline.record.launching.checks import (
     choose_abi,
     launcher_abi,
     libraries_of_mpi4py,
-    with_paths,
+    with_local_paths,
 )
 from burstline.record.launching.command_line import parse_command, with_environment
 from burstline.record.launching.session import Ended, program_environment, run_command
@@ -76,7 +76,7 @@ def signed_run(
 
     `place` takes the files of the run while it lasts: a folder that all machines share.
     """
-    parsed = with_paths(parse_command(command))
+    parsed = with_local_paths(parse_command(command))
     check_programs(parsed)
     recorder = fitted(shared_object(choose_abi(parsed, mpi)), libraries_of_mpi4py(parsed))
     place = Path.cwd() if place is None else place

@@ -62,7 +62,9 @@ def placement_table(processes: Sequence[RecordedProcess]) -> pa.Table:
             if allowed or used:
                 parts = (_within(used, machine.sockets), _within(used, machine.numa))
                 bound = _bound_to(allowed, machine)
-                rows.append((location, listed(allowed), listed(used), *parts, bound))
+                rows.append(
+                    (location, number_ranges(allowed), number_ranges(used), *parts, bound)
+                )
             location += 1
     return row_table("placements", rows)
 
@@ -89,7 +91,7 @@ def binding_of(processes: Sequence[RecordedProcess]) -> str | None:
     return " ".join(said) or None
 
 
-def listed(numbers: Numbers) -> str | None:
+def number_ranges(numbers: Numbers) -> str | None:
     """Numbers as ranges, ``0-3,8``; None without any."""
     ordered = np.array(sorted(numbers), np.int64)
     breaks = np.flatnonzero(np.diff(ordered) != 1) + 1
@@ -152,7 +154,7 @@ def _machine(process: RecordedProcess) -> _Machine:
 
 def _within(used: Numbers, parts: dict[int, Numbers]) -> str | None:
     """The numbers of the parts that have some of the processors."""
-    return listed(frozenset(number for number, part in parts.items() if part & used))
+    return number_ranges(frozenset(number for number, part in parts.items() if part & used))
 
 
 def _bound_to(allowed: Numbers, machine: _Machine) -> str | None:

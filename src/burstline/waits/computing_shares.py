@@ -25,7 +25,7 @@ _BETWEEN: Final = ("computing up to ", "between ")
 
 
 @dataclass(frozen=True, slots=True, eq=False)
-class Placed:
+class ComputingShares:
     """By call path of computing: those of its functions, and their shares of it."""
 
     functions: dict[int, list[int]]
@@ -52,10 +52,12 @@ class Placed:
         return every[order], np.concatenate(more_values)[order]
 
 
-def placed(trace: Trace, sync: Sync, tree: CallTree, time: Integers) -> Placed:
+def computing_shares(
+    trace: Trace, sync: Sync, tree: CallTree, time: Integers
+) -> ComputingShares:
     """How computing is divided; `time` is that of each call path on each location."""
     functions = functions_of_places(tree)
-    found = Placed(functions, {}, {})
+    found = ComputingShares(functions, {}, {})
     if not functions:
         return found
     stops = stops_of(sync)
