@@ -286,7 +286,13 @@ void bind_reader(nb::module_& m) {
         .def_prop_ro("buckets", &Layout::buckets);
     nb::class_<TypeTable>(m, "TypeTable", "Event types met so far, with their class.")
         .def("__init__", &new_type_table, "types"_a.noconvert(), "kinds"_a.noconvert(), "ranges"_a)
-        .def("types", [](const TypeTable& table) { return to_numpy(table.types()); });
+        .def("types", [](const TypeTable& table) { return to_numpy(table.types()); })
+        .def(
+            "meet",
+            [](TypeTable& table, const ArrayIn<std::int64_t>& types) {
+                for (std::size_t k = 0; k < types.size(); ++k) table.code(types.data()[k]);
+            },
+            "types"_a.noconvert(), "Number types as if they were met in this order.");
     nb::class_<Block>(m, "Block", "A stretch of lines: scanned, then packed per location.")
         .def(nb::init<const Layout&, TypeTable&, std::int64_t>(), "layout"_a, "types"_a,
              "unit_ns"_a, nb::keep_alive<1, 2>(), nb::keep_alive<1, 3>())
@@ -335,10 +341,27 @@ void bind_reader(nb::module_& m) {
         .def("release", &Journal::release, "bucket"_a)
         .def(
             "restore",
-            [](Journal& journal, std::size_t bucket, const ArrayIn<std::uint8_t>& written) {
-                journal.restore(bucket, {written.data(), written.size()});
+            [](Journal& journal, std::size_t bucket, const ArrayIn<std::uint8_t>& written,
+               const ArrayIn<std::int64_t>& sent_before) {
+                journal.restore(bucket, {written.data(), written.size()},
+                                {sent_before.data(), sent_before.size()});
             },
-            "bucket"_a, "written"_a.noconvert());
+            "bucket"_a, "written"_a.noconvert(), "sent_before"_a.noconvert(),
+            "Take back parts, whose ordinals begin after what each location had sent before; if "
+            "they do already, `sent_before` is empty.")
+        .def(
+            "counted",
+            [](const Journal& journal) {
+                const auto all = journal.counted();
+                return to_numpy(std::vector<std::uint8_t>(all.begin(), all.end()));
+            },
+            "The counts of all locations, as `count` takes them.")
+        .def(
+            "count",
+            [](Journal& journal, const ArrayIn<std::uint8_t>& counted) {
+                journal.count({counted.data(), counted.size()});
+            },
+            "counted"_a.noconvert(), "Count what a journal of the text that comes next has.");
     nb::class_<Vocabulary>(m, "Vocabulary", "What codes, operations and communicators mean.")
         .def("__init__", &new_vocabulary, "types"_a, "counter"_a.noconvert(), "counters"_a,
              "operation"_a.noconvert(), "call_kind"_a.noconvert(), "communicators"_a,

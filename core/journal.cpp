@@ -4,6 +4,7 @@
 #include <algorithm>
 #include <cstring>
 #include <stdexcept>
+#include <type_traits>
 
 namespace burstline {
 
@@ -48,6 +49,45 @@ void Journal::count_segments(const Block& block) {
         LocationCounts& all = counts_[static_cast<std::size_t>(location)];
         all.several_processors |= all.processor != unknown && all.processor != cpu;
         if (all.processor == unknown) all.processor = cpu;
+    }
+}
+
+void Journal::count(std::span<const std::uint8_t> counted) {
+    static_assert(std::is_trivially_copyable_v<LocationCounts>);
+    if (counted.size() != counts_.size() * sizeof(LocationCounts))
+        throw std::invalid_argument("counts of other locations");
+    for (std::size_t k = 0; k < counts_.size(); ++k) {
+        LocationCounts more;
+        std::memcpy(&more, counted.data() + k * sizeof more, sizeof more);
+        LocationCounts& all = counts_[k];
+        if (more.event_lines > 0) {
+            const bool first = all.event_lines == 0;
+            all.events_sorted &=
+                more.events_sorted && (first || more.first_event >= all.last_event);
+            all.first_event =
+                first ? more.first_event : std::min(all.first_event, more.first_event);
+            all.last_event = std::max(all.last_event, more.last_event);
+        }
+        if (more.states > 0) {
+            all.states_sorted &=
+                more.states_sorted && (all.states == 0 || more.first_state >= all.last_state);
+            if (all.states == 0) all.first_state = more.first_state;
+            all.last_state = more.last_state;
+            all.latest_end = std::max(all.latest_end, more.latest_end);
+        }
+        all.several_processors |=
+            more.several_processors || (all.processor != unknown && more.processor != unknown &&
+                                        all.processor != more.processor);
+        if (all.processor == unknown) all.processor = more.processor;
+        all.event_lines += more.event_lines;
+        all.pairs += more.pairs;
+        all.calls += more.calls;
+        all.readings += more.readings;
+        all.regions += more.regions;
+        all.states += more.states;
+        all.sends += more.sends;
+        all.receives += more.receives;
+        communications_ += more.sends;
     }
 }
 
@@ -115,7 +155,23 @@ void Journal::release(std::size_t bucket) {
     std::vector<Part>().swap(buckets_[bucket]);
 }
 
-void Journal::restore(std::size_t bucket, std::span<const std::uint8_t> written) {
+void Journal::shift_ordinals(const Part& part, std::span<const std::int64_t> sent_before) const {
+    PartHeader header;
+    std::memcpy(&header, part.bytes.get(), sizeof header);
+    const std::size_t before =
+        sizeof header + header.segments * sizeof(SegmentHeader) + header.sends * sizeof(SendHalf);
+    if (before + header.receives * sizeof(ReceiveHalf) > part.size)
+        throw std::invalid_argument("a spilled part is cut short");
+    auto* const receives = reinterpret_cast<ReceiveHalf*>(part.bytes.get() + before);
+    for (std::uint64_t k = 0; k < header.receives; ++k) {
+        receives[k].ordinal += sent_before[static_cast<std::size_t>(receives[k].sender)];
+    }
+}
+
+void Journal::restore(std::size_t bucket, std::span<const std::uint8_t> written,
+                      std::span<const std::int64_t> sent_before) {
+    if (!sent_before.empty() && sent_before.size() != counts_.size())
+        throw std::invalid_argument("counts of other locations");
     std::vector<Part> parts;
     while (!written.empty()) {
         PartHeader header;
@@ -127,6 +183,7 @@ void Journal::restore(std::size_t bucket, std::span<const std::uint8_t> written)
         }
         Part part{std::make_unique_for_overwrite<std::uint8_t[]>(header.size), header.size};
         std::memcpy(part.bytes.get(), written.data(), header.size);
+        if (!sent_before.empty()) shift_ordinals(part, sent_before);
         resident_ += header.size;
         parts.push_back(std::move(part));
         written = written.subspan(header.size);

@@ -65,6 +65,14 @@ class Journal {
         return counts_[static_cast<std::size_t>(location)];
     }
     std::uint64_t communications() const { return communications_; }
+    /// The counts of all locations as bytes, for `count` of another journal.
+    std::span<const std::uint8_t> counted() const {
+        return {reinterpret_cast<const std::uint8_t*>(counts_.data()),
+                counts_.size() * sizeof(LocationCounts)};
+    }
+    /// Counts what the journal of the stretch of text that comes next has counted.
+    /// @throws std::invalid_argument if these are not the counts of all locations
+    void count(std::span<const std::uint8_t> counted);
     /// Bytes held in memory, over all buckets.
     std::uint64_t resident() const { return resident_; }
 
@@ -73,8 +81,11 @@ class Journal {
     /// Forgets the parts of a bucket: they are written out, or built.
     void release(std::size_t bucket);
     /// Takes back the parts of a bucket as they were written out, before those in memory.
+    /// @param sent_before  communications that each location had sent before the text of these
+    ///                     parts, which ordinals do not count yet; none if they do
     /// @throws std::invalid_argument if the bytes are not whole parts
-    void restore(std::size_t bucket, std::span<const std::uint8_t> written);
+    void restore(std::size_t bucket, std::span<const std::uint8_t> written,
+                 std::span<const std::int64_t> sent_before = {});
 
     BucketIndex open(std::size_t bucket) const;
 
@@ -94,6 +105,7 @@ class Journal {
 
     void count_segments(const Block& block);
     void add_part(std::size_t bucket, Part part);
+    void shift_ordinals(const Part& part, std::span<const std::int64_t> sent_before) const;
 
     const Layout* layout_;
     std::vector<LocationCounts> counts_;

@@ -1,6 +1,7 @@
 """What commands take of a processor, in one process, and beside workers and in them.
 
     python -m experiments.workers.processor_time X.store [times]
+    python -m experiments.workers.processor_time X.prv [times]      of its conversion
 
 Prints Markdown: the least of some runs each. The last column is what is left of the time of one
 worker where two share its work evenly; other work on the machine changes it little.
@@ -19,6 +20,10 @@ from typing import Final
 from burstline.distribution import workers_of
 from experiments.workers.scale import COMMANDS, MEMORY
 
+CONVERSIONS: Final = (
+    "convert {store} {folder}/made.store --memory 2G",
+    "convert {store} {folder}/made.store --memory 2G --no-raw",
+)
 _TICKS: Final = os.sysconf("SC_CLK_TCK")
 _COMPILES: Final = "PYTHONDONTWRITEBYTECODE"
 
@@ -51,7 +56,7 @@ def measured(store: Path, times: int) -> None:
     """Print what each command takes."""
     print("| command | one process | beside workers | in workers | two / one |")
     print("|---|---|---|---|---|")
-    for command in COMMANDS:
+    for command in COMMANDS if store.suffix == ".store" else CONVERSIONS:
         alone = min(run(command, store) for _ in range(times))
         with workers_of("local:1", memory=MEMORY) as standing:
             (process,) = standing.client.run(os.getpid).values()

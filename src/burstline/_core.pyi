@@ -143,6 +143,13 @@ class TypeTable:
         ranges: Sequence[tuple[int, int, int]],
     ) -> None: ...
     def types(self) -> Annotated[NDArray[numpy.int64], dict(shape=(None,))]: ...
+    def meet(
+        self,
+        types: Annotated[
+            NDArray[numpy.int64], dict(shape=(None,), order="C", device="cpu", writable=False)
+        ],
+    ) -> None:
+        """Number types as if they were met in this order."""
 
 class Block:
     """A stretch of lines: scanned, then packed per location."""
@@ -183,7 +190,24 @@ class Journal:
         written: Annotated[
             NDArray[numpy.uint8], dict(shape=(None,), order="C", device="cpu", writable=False)
         ],
-    ) -> None: ...
+        sent_before: Annotated[
+            NDArray[numpy.int64], dict(shape=(None,), order="C", device="cpu", writable=False)
+        ],
+    ) -> None:
+        """
+        Take back parts, whose ordinals begin after what each location had sent before; if they do already, `sent_before` is empty.
+        """
+
+    def counted(self) -> Annotated[NDArray[numpy.uint8], dict(shape=(None,))]:
+        """The counts of all locations, as `count` takes them."""
+
+    def count(
+        self,
+        counted: Annotated[
+            NDArray[numpy.uint8], dict(shape=(None,), order="C", device="cpu", writable=False)
+        ],
+    ) -> None:
+        """Count what a journal of the text that comes next has."""
 
 class Vocabulary:
     """What codes, operations and communicators mean."""

@@ -10,6 +10,7 @@ import subprocess
 import sys
 import time
 from dataclasses import replace
+from functools import partial
 from importlib.resources import files
 from pathlib import Path
 
@@ -21,9 +22,16 @@ from experiments.workers.one_node_slurm import slurm
 import burstline
 from burstline.cli import main
 from burstline.distribution import workers, workers_of
-from burstline.errors import MemoryBudgetError, NotEnoughDataError, WorkersError
-from burstline.formats.intake import Shared
+from burstline.errors import (
+    InconsistentTraceError,
+    MemoryBudgetError,
+    NotEnoughDataError,
+    WorkersError,
+)
+from burstline.formats.intake import Shared, sharing
 from burstline.formats.otf2.reading import trace as otf2_source
+from burstline.formats.paraver.reading import ranges
+from burstline.formats.paraver.reading import trace as text_source
 from burstline.formats.raw import source as raw_source
 from burstline.formats.store import folder as folder_module
 from burstline.run import needs, parts
@@ -106,8 +114,84 @@ def test_workers_give_what_one_process_gives(command, name, run_with, stores, tw
     assert here[0] or here[1]
 
 
+@pytest.fixture(scope="module")
+def text(tmp_path_factory):
+    """Give a trace as text, of which small ranges are scanned and few processes built."""
+    made = tmp_path_factory.mktemp("text") / "run.prv"
+    generate(made, ranks=160, size=3_000_000)
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(ranges, "BLOCK_BYTES", 1 << 18)
+        patch.setattr(text_source, "STREAMED", 1500)
+        yield made
+
+
+def kill_first(marker, work, part):
+    """End the worker that is the first to work on a part, and work on it from then on."""
+    if not marker.exists():
+        marker.touch()
+        os.kill(os.getpid(), signal.SIGKILL)
+    return work(part)
+
+
+@pytest.mark.usefixtures("mine")
+@pytest.mark.parametrize("options", [[], ["--no-raw"]])
+def test_a_worker_that_is_lost_changes_nothing_in_the_store(
+    options, two, text, tmp_path, monkeypatch
+):
+    here, there = tmp_path / "here.store", tmp_path / "there.store"
+    options = [*options, "--quiet", "--memory", "1G"]  # what both workers may take
+    main(["convert", str(text), str(here), *options])
+
+    for module, name in ((ranges, "scan_range"), (sharing, "_loaded")):
+        work = partial(kill_first, tmp_path / name, getattr(module, name))
+        monkeypatch.setattr(module, name, work)
+    main(["convert", str(text), str(there), *options, "--scheduler", two.address])
+
+    assert contents_of(there) == contents_of(here)
+    assert (tmp_path / "scan_range").exists()
+    assert (tmp_path / "_loaded").exists()
+
+
+def contents_of(folder):
+    """Give the bytes of each file of a folder."""
+    return {file.name: file.read_bytes() for file in folder.iterdir()}
+
+
+def test_text_that_is_replaced_while_workers_read_it_is_refused(text):
+    task = ranges.Range(text, (0, 0), 1, 0, 1, is_first=True, types=(), folder=text.parent)
+    with pytest.raises(InconsistentTraceError, match="was replaced while workers read it"):
+        ranges.scan_range(task)
+
+
+@pytest.fixture
+def require_equal_stores(two, tmp_path, monkeypatch, capsys):
+    """Give a function that requires that workers make the store that is made here."""
+    groups = []
+    loaded = Shared.loaded
+    monkeypatch.setattr(
+        Shared,
+        "loaded",
+        lambda own, some: groups.extend(some) or loaded(own, some),
+    )
+
+    def require(made):
+        options = "--quiet", "--memory", "1G"  # what both workers may take
+        main(["convert", str(made), str(tmp_path / "here.store"), *options])
+        here = capsys.readouterr().out
+        there = "convert", str(made), str(tmp_path / "there.store"), *options
+        main([*there, "--scheduler", two.address])
+
+        assert len(groups) > 3
+        assert capsys.readouterr().out == here.replace("here.store", "there.store")
+        assert contents_of(tmp_path / "there.store") == contents_of(tmp_path / "here.store")
+
+    return require
+
+
 @pytest.mark.parametrize("kind", ["raw", "otf2"])
-def test_workers_load_what_becomes_the_same_store(kind, two, tmp_path, monkeypatch, capsys):
+def test_workers_load_what_becomes_the_same_store(
+    kind, require_equal_stores, tmp_path, monkeypatch
+):
     made = tmp_path / "run"
     if kind == "raw":
         made.mkdir()
@@ -118,26 +202,15 @@ def test_workers_load_what_becomes_the_same_store(kind, two, tmp_path, monkeypat
         burstline.write(burstline.read(SHIPPED), made)
         costs = replace(otf2_source.COSTS, most=30_000)
         monkeypatch.setattr(otf2_source.ArchiveSource, "costs", costs)
-    groups = []
-    loaded = Shared.loaded
-    monkeypatch.setattr(
-        Shared,
-        "loaded",
-        lambda own, some: groups.extend(some) or loaded(own, some),
-    )
 
-    main(["convert", str(made), str(tmp_path / "here.store"), "--quiet"])
-    here = capsys.readouterr().out
-    there = ["convert", str(made), str(tmp_path / "there.store"), "--quiet"]
-    main([*there, "--scheduler", two.address])
+    require_equal_stores(made)
 
-    assert len(groups) > 3
-    assert capsys.readouterr().out == here.replace("here.store", "there.store")
-    written = [
-        {file.name: file.read_bytes() for file in (tmp_path / name).iterdir()}
-        for name in ("here.store", "there.store")
-    ]
-    assert written[0] == written[1]
+
+@pytest.mark.parametrize("kind", ["plain", "packed"])
+def test_workers_scan_text_into_the_same_store(kind, text, require_equal_stores, monkeypatch):
+    if kind == "packed":  # of eight ranks
+        monkeypatch.setattr(text_source, "STREAMED", 10_000)
+    require_equal_stores({"plain": text, "packed": SHIPPED}[kind])
 
 
 def test_workers_convert_no_other_source(two, stores, tmp_path, capsys):
@@ -146,7 +219,7 @@ def test_workers_convert_no_other_source(two, stores, tmp_path, capsys):
         main([*words, "--scheduler", two.address])
 
     assert refused.value.code == 2
-    assert "recordings and OTF2 archives" in capsys.readouterr().err
+    assert "recordings, OTF2 archives and Paraver text" in capsys.readouterr().err
     assert not (tmp_path / "x.store").exists()
 
 
@@ -291,8 +364,15 @@ def test_what_is_no_store_says_how_to_make_one(two, capsys):
     assert "burstline convert" in capsys.readouterr().err
 
 
-def test_a_command_that_is_interrupted_leaves_no_worker_and_no_file(stores, tmp_path):
+@pytest.mark.parametrize("of", ["table", "convert"])
+def test_a_command_that_is_interrupted_leaves_no_worker_and_no_file(
+    of, stores, tmp_path, tmp_path_factory
+):
     words = ["table", str(stores["made"]), "-o", str(tmp_path / "t.parquet")]
+    if of == "convert":
+        text = tmp_path_factory.mktemp("text") / "large.prv"
+        generate(text, ranks=160, size=30_000_000)
+        words = ["convert", str(text), str(tmp_path / "t.store")]
     command = [sys.executable, "-m", "burstline", *words, "--scheduler", "local:2"]
     child = subprocess.Popen(command, start_new_session=True, stderr=subprocess.PIPE, text=True)
     deadline = time.monotonic() + 60

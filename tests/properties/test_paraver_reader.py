@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 import gzip
+import pickle
 import tempfile
+from itertools import accumulate, cycle, pairwise, takewhile
 from pathlib import Path
 
 import pytest
@@ -255,6 +257,60 @@ def test_a_store_holds_the_same_tables(program, share, at_once):
 
         assert_same_trace(store.read(target), reading_of(path))
         assert {entry.name for entry in Path(name).iterdir()} == {"a.prv", "a.pcf", "a.store"}
+
+
+class InTurn:
+    """Workers that work here, one part after the other, on copies of what they are given."""
+
+    count, memory_each = 2, None
+
+    def require_seen(self, path):
+        assert path.exists()
+
+    def in_order(self, work, parts, *, progress=SILENCE):
+        for part in parts:
+            yield pickle.loads(pickle.dumps(work(pickle.loads(pickle.dumps(part)))))  # noqa: S301
+            progress.advance(1)
+
+
+@examples(1)
+@given(
+    program=programs(),
+    lengths=st.lists(st.integers(1, 400), min_size=1, max_size=4),
+    size=st.integers(16, 400),
+    unknown=st.lists(st.tuples(st.integers(0, 3), st.integers(0, 200)), max_size=6),
+    packed_raw=st.tuples(st.booleans(), st.booleans()),
+)
+def test_ranges_of_workers_make_the_same_store(program, lengths, size, unknown, packed_raw):
+    is_packed, raw = packed_raw
+    lines = program.text.splitlines()
+    first = program.text[: program.text.index("\n" + program.body[0])].count("\n") + 1
+    for kind, place in unknown:  # types that most ranges meet in an order of their own
+        body = lines[first + place % len(program.body)].split(":")
+        if body[0] == "2":
+            lines[first + place % len(program.body)] += f":{90_000_000 + kind}:1"
+    data = "".join(f"{line}\n" for line in lines).encode()
+    with tempfile.TemporaryDirectory() as name, pytest.MonkeyPatch.context() as patch:
+        if is_packed:
+            path = put(Path(name), gzip.compress(data), "a.prv.gz")
+        else:
+            path = put(Path(name), data)
+        patch.setattr(reading, "STREAMED", 10**8)
+        patch.setattr(reading, "DISK", 0)
+        patch.setattr(reading, "_SHARE_OF_JOURNAL", 10**6)
+        patch.setattr(blocks, "BLOCK_BYTES", size)
+        begin, end = data.index(b"\n") + 1, len(data)
+        cuts = takewhile(lambda cut: cut < end, accumulate(cycle(lengths), initial=begin))
+        borders = [*cuts, end]
+        patch.setattr(blocks.LineSource, "ranges", lambda *_: list(pairwise(borders)))
+        stores = []
+        for workers in (None, InTurn()):
+            target = Path(name) / "a.store"
+            limits = {"memory": 256 << 20, "threads": 1, "progress": SILENCE}
+            reading.convert(path, target, raw=raw, **limits, workers=workers)
+            stores.append({file.name: file.read_bytes() for file in target.iterdir()})
+
+        assert stores[1] == stores[0]
 
 
 def reading_of(path):

@@ -29,6 +29,7 @@ examples:
   burstline convert run.prv run.perfetto.json.gz
   burstline convert run.prv run.otf2                   for Scalasca and Vampir
   burstline convert run-raw run.store --scheduler local:4   by workers, each some ranks
+  burstline convert run.prv run.store --scheduler slurm.toml   each some of the text
 """
 _WITHOUT: Final = "leave out the records themselves: smaller, but no way back to the same .prv"
 OPTIONS: Final = (
@@ -49,11 +50,13 @@ def run(arguments: usage.Arguments) -> None:
     resolver = record.Resolver() if is_recorded(source) else None
     is_archive = path.suffix == ".store" and source.exists() and otf2.find_anchor(source)
     shared: dict[str, Any] = {}
+    is_text = path.suffix == ".store" and source.is_file() and formats.is_prv(source)
     if (workers := workers_asked(arguments, limits["memory"])) is not None:
         shared["workers"] = workers
-        if not is_archive and (resolver is None or path.suffix != ".store"):
+        if not (is_archive or is_text or (resolver is not None and path.suffix == ".store")):
             raise ParameterError(
-                f"workers make stores of recordings and OTF2 archives, not {path} of {source}"
+                "workers make stores of recordings, OTF2 archives and Paraver text, not "
+                f"{path} of {source}"
             )
     with progress_bar(arguments) as progress:
         if resolver is not None:
@@ -67,8 +70,8 @@ def run(arguments: usage.Arguments) -> None:
                 **shared,
                 progress=progress,
             )
-        elif path.suffix == ".store" and formats.is_prv(source) and source.is_file():
-            paraver.convert(source, path, raw=raw, **limits, progress=progress)
+        elif is_text:
+            paraver.convert(source, path, raw=raw, **limits, **shared, progress=progress)
             written = written_rows(store.read(path), path)
         elif is_archive:
             otf2.convert(source, path, **limits, **shared, progress=progress)

@@ -312,8 +312,8 @@ def fill(
         parts_at_once=parts_at_once or parts_within(memory),
         progress=progress,
     )
-    shutil.rmtree(spill)
     store.finish(source.operations)
+    shutil.rmtree(spill)
 
 
 def read_parts(
@@ -344,6 +344,8 @@ def read_parts(
             group = source.group(part, next(loaded))
             halves.append(number, group)
             _append_all(target, group.tables, writers)
+            if isinstance(target, StoreWriter):
+                target.adopt(group.written)
             progress.advance(group.locations)
             del group
             give_back()

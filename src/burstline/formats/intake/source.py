@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from itertools import pairwise
+from pathlib import Path
 from typing import Any, Protocol, TypeVar
 
 import numpy as np
@@ -87,6 +88,8 @@ class Group:
     waiting: Columns | None
     parts: Columns | None  # parts of collectives, each with its ordinal on its communicator
     locations: int  # locations that it completes
+    # tables of it that are in files already, each as `store.write_part` writes it
+    written: Mapping[str, Path] = field(default_factory=dict)
 
 
 PartOf = TypeVar("PartOf", bound=SourcePart)

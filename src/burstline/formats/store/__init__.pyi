@@ -6,6 +6,7 @@ from burstline.formats.store.folder import read as read
 from burstline.formats.store.folder import recognises as recognises
 from burstline.formats.store.folder import stretches_of as stretches_of
 from burstline.formats.store.folder import write as write
+from burstline.formats.store.folder import write_part as write_part
 from burstline.formats.store.folder import wrong_row as wrong_row
 from burstline.formats.store.footer import Footer as Footer
 from burstline.formats.store.footer import read_footer as read_footer

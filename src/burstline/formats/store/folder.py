@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import errno
 import json
+from collections import defaultdict
 from collections.abc import Collection, Iterator, Mapping, Sequence
 from contextlib import AbstractContextManager, ExitStack, contextmanager
 from dataclasses import dataclass, field
@@ -27,6 +28,7 @@ from burstline.formats import atomic
 from burstline.formats.definitions import LITTLE, TABLES, Account, text_bytes
 from burstline.formats.files import is_plain, require_plain
 from burstline.formats.store.footer import Footer, read_footer
+from burstline.formats.store.joining import join
 from burstline.formats.store.manifest import (
     AGAIN,
     MANIFEST,
@@ -135,6 +137,7 @@ class StoreWriter:
         self.counters: Sequence[str] = list(counters)
         self._writers: dict[str, pq.ParquetWriter] = {}
         self._rows: dict[str, int] = {}
+        self._parts: defaultdict[str, list[Path]] = defaultdict(list)
         self._open = ExitStack()
 
     def __enter__(self) -> Self:
@@ -146,14 +149,14 @@ class StoreWriter:
         self._rows[name] = self._rows.get(name, 0) + table.num_rows
         target, path = stored_schema(name, self.counters), self.folder / f"{name}.parquet"
         if name not in self._writers:
-            options = writer_options(target, _range_columns(name))
             file = self._open.enter_context(atomic.new_file(path))
-            writer = pq.ParquetWriter(file, target, **options)
-            self._writers[name] = self._open.enter_context(writer)
-        stored = encode(table, target)
-        for first, last in _group_ranges(name, table):
-            part = stored.slice(first, last - first)
-            self._writers[name].write_table(part, row_group_size=max(1, last - first))
+            self._writers[name] = self._open.enter_context(_writer(file, name, target))
+        _write_groups(self._writers[name], name, table, target)
+
+    def adopt(self, parts: Mapping[str, Path]) -> None:
+        """Put files behind the rows of tables so far, each as `write_part` makes it."""
+        for name, path in parts.items():
+            self._parts[name].append(path)
 
     def finish(self, operations: Sequence[str]) -> None:
         """Write the manifest, with which the folder is a store."""
@@ -161,8 +164,13 @@ class StoreWriter:
             if any(column.type == "operation" for column in schema.TABLES[name].columns):
                 writer.add_key_value_metadata({OPERATIONS: json.dumps(list(operations))})
         self._open.close()
+        for name, parts in self._parts.items():
+            with atomic.new_file(self.folder / f"{name}.parquet") as file:
+                join(parts, file)
+            for part in parts:
+                part.unlink()
         tables = {}
-        for name in self._writers:
+        for name in (*self._writers, *self._parts):
             footer = read_footer(self.folder / f"{name}.parquet")
             tables[name] = Entry(footer.rows(), footer.crc)
         manifest = Manifest(tuple(operations), tuple(self.counters), tables)
@@ -171,6 +179,27 @@ class StoreWriter:
 
     def __exit__(self, *_: object) -> None:
         self._open.close()
+
+
+def write_part(file: IO[bytes], name: str, table: pa.Table, counters: Sequence[str]) -> None:
+    """Write some rows of a table that has no operations, for a store to adopt."""
+    schema.require_sound(name, table)
+    target = stored_schema(name, counters)
+    with _writer(file, name, target) as writer:
+        _write_groups(writer, name, table, target)
+
+
+def _writer(file: IO[bytes], name: str, target: pa.Schema) -> pq.ParquetWriter:
+    return pq.ParquetWriter(file, target, **writer_options(target, _range_columns(name)))
+
+
+def _write_groups(
+    writer: pq.ParquetWriter, name: str, table: pa.Table, target: pa.Schema
+) -> None:
+    stored = encode(table, target)
+    for first, last in _group_ranges(name, table):
+        part = stored.slice(first, last - first)
+        writer.write_table(part, row_group_size=max(1, last - first))
 
 
 def _group_ranges(name: str, table: pa.Table) -> Iterator[tuple[int, int]]:

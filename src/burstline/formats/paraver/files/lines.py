@@ -10,6 +10,7 @@ import os
 import zlib
 from collections.abc import Iterator
 from dataclasses import dataclass
+from itertools import pairwise
 from pathlib import Path
 from typing import BinaryIO, Final, TypeAlias
 
@@ -147,13 +148,29 @@ class LineSource:
     def stretches(self) -> Iterator[Stretch]:
         """Yield the rest, after first_line, in stretches of about BLOCK_BYTES."""
         if self.is_gzip:
-            yield from self._inflated_stretches()
-            return
+            return self._inflated_stretches()
+        return self.stretches_of(self._file.tell(), self.size, is_first=True)
+
+    def ranges(self, size: int) -> list[tuple[int, int]]:
+        """The rest of a plain file, after first_line, in ranges of so many bytes."""
         begin = self._file.tell()
-        for start in range(begin, self.size, BLOCK_BYTES):
-            end = min(start + BLOCK_BYTES, self.size)
+        borders = [*range(begin, self.size, size), self.size]
+        return list(pairwise(borders))
+
+    def stretches_of(self, begin: int, end: int, *, is_first: bool) -> Iterator[Stretch]:
+        """Yield the lines that begin in a range of a plain file, in stretches.
+
+        `is_first`: its first byte begins a line, whatever is before it.
+        """
+        for start in range(begin, end, BLOCK_BYTES):
+            stop = min(start + BLOCK_BYTES, end)
             yield _Range(
-                self._file.fileno(), self.path, start, end, start == begin, end - start
+                self._file.fileno(),
+                self.path,
+                start,
+                stop,
+                is_first and start == begin,
+                stop - start,
             )
 
     def _inflated_stretches(self) -> Iterator[Stretch]:

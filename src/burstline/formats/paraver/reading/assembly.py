@@ -16,7 +16,7 @@ import numpy as np
 import numpy.typing as npt
 import pyarrow as pa
 
-from burstline import _core, extrae
+from burstline import extrae
 from burstline._core import GapKind
 from burstline.columns import AnyIntegers, Integers, Mask, distinct, ordinal_within, take
 from burstline.formats.paraver.files.header import Header, Objects
@@ -42,6 +42,8 @@ _TYPES_OF_FRAMES: Final = (
 )
 
 Frame: TypeAlias = "tuple[str, str | None, int | None]"
+Path: TypeAlias = tuple[int, ...]
+"""Level, function and line of each frame of a call path, as numbers of the file."""
 
 _INIT: Final = [CODES["MPI_Init"], CODES["MPI_Init_thread"]]
 _FINALIZE: Final = [CODES["MPI_Finalize"]]
@@ -58,24 +60,21 @@ class CallPathTree:
         self._node: dict[tuple[int, Frame], int] = {}
         self._frames: dict[tuple[int, int, int], list[Frame]] = {}
         self._first: dict[tuple[str, str | None], int] = {}  # recorded line of a function
-        self._nodes: list[int] = []
+        self._known: dict[Path, int] = {}
+        self.nodes = np.full(1, schema.UNKNOWN, np.int32)
+        """The node of every path of the last part, and behind them -1, that of none."""
 
-    def extend(self, paths: _core.PathTable) -> npt.NDArray[np.int32]:
-        """Add new paths; the node of every path, shape (paths + 1,)."""
-        fresh = [
-            (*paths.path(number), number) for number in range(len(self._nodes), len(paths))
-        ]
-        self._nodes.extend(0 for _ in fresh)
-        for _, raw, number in sorted(fresh):
-            self._nodes[number] = self._insert(raw)
+    def extend(self, paths: Sequence[tuple[int, Path]]) -> npt.NDArray[np.int32]:
+        """Add the paths of a part, each with where it occurs first; their nodes, and -1."""
+        self.nodes = np.full(len(paths) + 1, schema.UNKNOWN, np.int32)
+        for number in sorted(range(len(paths)), key=paths.__getitem__):
+            raw = paths[number][1]
+            if raw not in self._known:
+                self._known[raw] = self._insert(raw)
+            self.nodes[number] = self._known[raw]
         return self.nodes
 
-    @property
-    def nodes(self) -> npt.NDArray[np.int32]:
-        """The node of every path so far, and behind them -1, that of none."""
-        return np.array([*self._nodes, -1], np.int32)
-
-    def _insert(self, raw: list[int]) -> int:
+    def _insert(self, raw: Path) -> int:
         node = -1
         for level, function, line in reversed(
             list(zip(raw[::3], raw[1::3], raw[2::3], strict=True))
@@ -173,7 +172,7 @@ class TableAssembly:
         """Names of the counters, in the order of their columns."""
         return [name for _, name in self.counters]
 
-    def calls(self, built: Columns, paths: _core.PathTable) -> Columns:
+    def calls(self, built: Columns, paths: Sequence[tuple[int, Path]]) -> Columns:
         """The calls, with operations, communicators and paths numbered in place."""
         node = self.call_paths.extend(paths)
         np.take(node, built["call_path"], out=built["call_path"], mode="wrap")

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from typing import Final
 
 import numpy as np
@@ -76,7 +76,7 @@ def counters_of(types: Integers, pcf: Pcf) -> list[tuple[int, str]]:
 
 def vocabulary(
     types: _core.TypeTable,
-    counters: list[tuple[int, str]],
+    counters: Sequence[tuple[int, str]],
     communicators: Mapping[tuple[int, int], int],
     application_of_location: npt.NDArray[np.int32],
     end_of_time: int,

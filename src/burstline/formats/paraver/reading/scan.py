@@ -10,7 +10,7 @@ from collections.abc import Mapping
 from contextlib import closing
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import Final, TypeAlias
+from typing import Final, NamedTuple, Protocol
 
 import numpy as np
 
@@ -34,6 +34,8 @@ _ROW_BYTES: Final = {"calls": _CALL_BYTES, "readings": 20, "regions": 88, "sends
 _RAW_BYTES: Final = {"pairs": 36, "states": 28}
 _SEVERITY: Final = {"odd_pairs": "loss", "obsolete_record": "info", "inverted_state": "loss"}
 _MOST_COMMENTS = 100_000
+NONE_BEFORE: Final = np.zeros(0, np.int64)
+"""What says of parts of a journal that their ordinals count through the whole file."""
 
 
 def bytes_of_tables(counts: Mapping[str, Integers], counters: int, *, raw: bool) -> int:
@@ -88,15 +90,31 @@ class JournalSpill:
         """Move a bucket's journal back into memory."""
         path = self._path(bucket)
         if path.exists():
-            journal.restore(bucket, np.fromfile(path, np.uint8))
+            journal.restore(bucket, np.fromfile(path, np.uint8), NONE_BEFORE)
             path.unlink()
 
     def _path(self, bucket: int) -> Path:
         return self._folder / f"journal-{bucket:06d}"
 
 
-Overflow: TypeAlias = JournalCount | JournalSpill
-"""Takes journals that outgrow the memory allowed."""
+class Overflow(Protocol):
+    """Takes journals that outgrow the memory allowed."""
+
+    def relieve(self, journal: _core.Journal) -> None:
+        """Take them, if they do."""
+
+
+class BlockFacts(NamedTuple):
+    """What a block says beside what it has of each location."""
+
+    counts: tuple[int, int, int, int, int, int]
+    flaws: list[tuple[str, int, int, bytes]]
+    texts: list[tuple[int, bytes]]
+
+    @classmethod
+    def of(cls, block: _core.Block) -> BlockFacts:
+        """Those of a block that was scanned."""
+        return cls(block.counts(), block.flaws(), block.texts())
 
 
 @dataclass(slots=True)
@@ -117,14 +135,14 @@ class Scanned:
     comments: list[str] = field(default_factory=list)
     defects: Defects = field(default_factory=Defects)
 
-    def take(self, block: _core.Block) -> None:
+    def take(self, block: BlockFacts) -> None:
         """Count a block, which comes in file order."""
-        lines, states, events, pairs, communications, value_sum = block.counts()
-        for kind, count, line, excerpt in block.flaws():
+        lines, states, events, pairs, communications, value_sum = block.counts
+        for kind, count, line, excerpt in block.flaws:
             shown = printable(excerpt.decode("utf-8", "replace"))
             where = f"line {self.lines + line + 1}: {shown!r}"
             self.defects.add(Oddity(kind, _SEVERITY.get(kind, "loss"), where, count))
-        for line, text in block.texts():
+        for line, text in block.texts:
             self._take_text(self.lines + line + 1, text)
         self.lines += lines
         self.states += states
@@ -132,6 +150,16 @@ class Scanned:
         self.pairs += pairs
         self.communications += communications
         self.value_sum = (self.value_sum + value_sum) % (1 << 64)
+
+    def finish(self, damage: str) -> None:
+        """Note what is known at the end; `damage` is why a compressed file ends early."""
+        if not (self.states or self.events or self.communications):
+            self.defects.note(
+                "no_records", "loss", "the body is empty, or nothing in it could be used"
+            )
+        if damage:
+            text = f"after line {self.lines + 1}: {damage}"
+            self.defects.add(Oddity("damaged_gzip", "loss", text))
 
     def _take_text(self, line: int, text: bytes) -> None:
         shown = text.decode("utf-8", "replace").rstrip("\r")
@@ -200,14 +228,8 @@ def scan_source(
                 journal.append(desk.block)
                 if overflow is not None:
                     overflow.relieve(journal)
-            scanned.take(desk.block)
+            scanned.take(BlockFacts.of(desk.block))
             desks.append(desk)
             progress.advance(size)
-    if not (scanned.states or scanned.events or scanned.communications):
-        scanned.defects.note(
-            "no_records", "loss", "the body is empty, or nothing in it could be used"
-        )
-    if source.damage:
-        text = f"after line {scanned.lines + 1}: {source.damage}"
-        scanned.defects.add(Oddity("damaged_gzip", "loss", text))
+    scanned.finish(source.damage)
     return scanned

@@ -2,14 +2,13 @@
 
 A scan makes journals by buckets of processes. In memory, all are built at once into the same
 columns, and freed one by one: peak memory is little more than the tables. For a store, they
-are spilled when they outgrow their share, and each is built on its own.
+are spilled when they outgrow their share, and each is built on its own, here or by workers.
 """
 
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from contextlib import closing
-from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, Final
 
@@ -20,10 +19,19 @@ import pyarrow as pa
 from burstline import _core
 from burstline._core import CallKind
 from burstline.columns import Integers, ordinal_within
-from burstline.executor import in_order
+from burstline.executor import Workers, in_order
 from burstline.formats import intake
 from burstline.formats.paraver.files.declarations import chosen_ranks_in
 from burstline.formats.paraver.reading.kernel_vocabulary import call_kinds
+from burstline.formats.paraver.reading.ranges import (
+    Buckets,
+    Built,
+    JournalFiles,
+    Kept,
+    Words,
+    opened_by_worker,
+    scan_shared,
+)
 from burstline.formats.paraver.reading.scan import (
     DISK,
     STREAMED,
@@ -67,6 +75,7 @@ _BUCKETS: Final = 64
 _MOST_BUCKETS: Final = 4096
 _GZIP_RATIO: Final = 9
 _SHARE_OF_JOURNAL: Final = 6
+_PARTS_HERE: Final = 2
 _FOUR_GIB = 1 << 32
 _TWO_GIB = 1 << 31
 _FLAGS: Final = {"send_done_from": np.int8, "is_link": np.int8}
@@ -92,14 +101,6 @@ _RECEIVES: Final = _column_types(
 _KEY: Final = _column_types("sender_location ordinal")
 
 
-@dataclass(frozen=True, slots=True)
-class Buckets:
-    """A part: some buckets of journals, and the processes whose they are."""
-
-    buckets: range
-    processes: range
-
-
 class ScannedSource:
     """The journals of a trace, in one part, or one for each bucket if there is a `spill`."""
 
@@ -110,7 +111,7 @@ class ScannedSource:
         opened: OpenTrace,
         journal: _core.Journal,
         scanned: Scanned,
-        spill: JournalSpill | None,
+        spill: Kept | None,
         *,
         raw: bool,
         threads: int,
@@ -119,8 +120,8 @@ class ScannedSource:
         self._opened, self._journal, self._spill = opened, journal, spill
         self._raw, self._threads, self._progress = raw, threads, progress
         self._loops, self._reads_loops = Loops(), opened.tells_loops
-        self._assembly, self._words = opened.assembly(journal, scanned)
-        self._paths = _core.PathTable()
+        self._assembly = opened.assembly(journal, scanned)
+        self._words = opened.words(self._assembly.counters, self._assembly.communicators)
         self.counts: dict[str, Integers] = journal.counts(opened.layout)
         self._keep_states = raw or not self.counts["calls"].any()
         objects = opened.objects
@@ -177,17 +178,33 @@ class ScannedSource:
         tasks = len(self.places.rank)
         return np.arange(tasks) * self._opened.buckets // max(tasks, 1)
 
-    def load(self, part: Buckets) -> _core.Builder:
+    def shared(self, workers: Workers, files: JournalFiles) -> intake.Shared:
+        """How workers build the parts of a trace that they have scanned into files."""
+        opened, assembly = self._opened, self._assembly
+        words = Words(
+            tuple(opened.types.types().tolist()),
+            tuple(assembly.counters),
+            tuple(assembly.communicators.items()),
+            raw=self._raw,
+            loops=self._reads_loops,
+            states=self._keep_states,
+        )
+        path, names = opened.path.absolute(), tuple(files.names)
+        arguments = path, opened.buckets, files.folder, names, words
+        return intake.Shared(workers, opened_by_worker, arguments, lambda _: None, path)
+
+    def load(self, part: Buckets) -> Built:
         """The rows of some buckets; their journals are used up, one part after the other."""
         first, last = part.buckets.start, part.buckets.stop
         if self._spill is not None:
             for bucket in part.buckets:
                 self._spill.restore(self._journal, bucket)
+        paths = _core.PathTable()
         builder = _core.Builder(
             self._journal,
             self._opened.layout,
             self._words,
-            self._paths,
+            paths,
             first,
             last,
             self._raw or self._reads_loops,
@@ -201,14 +218,15 @@ class ScannedSource:
                 if self._spill is None:
                     self._progress.advance(int(self._locations[bucket]))
         builder.finish()
-        return builder
+        return Built.of(builder, paths)
 
-    def group(self, part: Buckets, loaded: _core.Builder) -> intake.Group:
+    def group(self, part: Buckets, loaded: Built) -> intake.Group:
         """The group of a part, numbered after those before it."""
-        built = loaded.tables()
-        calls = self._assembly.calls(built["calls"], self._paths)
+        built = loaded.columns
+        calls = self._assembly.calls(built["calls"], loaded.paths)
         sends, receives = built.pop("sends"), built.pop("receives")
-        tables = self._assembly.tables(built, loaded.extras(), raw=self._raw)
+        raw = self._raw and not loaded.written
+        tables = self._assembly.tables(built, loaded.extras, raw=raw)
         events = self._loop_events(built["events"]) if self._reads_loops else None
         built.clear()
         tables |= self._loops.tables(tables, self._assembly.regions.table(), events)
@@ -228,6 +246,7 @@ class ScannedSource:
             waiting=None,
             parts=parts if has_parts else None,
             locations=0 if self._spill is None else int(last - first),
+            written=loaded.written,
         )
 
     def _loop_events(self, events: Columns) -> LoopEvents:
@@ -379,20 +398,49 @@ def read(
 
 
 def convert(
-    path: Path, target: Path, *, raw: bool, memory: int, threads: int, progress: Progress
+    path: Path,
+    target: Path,
+    *,
+    raw: bool,
+    memory: int,
+    threads: int,
+    progress: Progress,
+    workers: Workers | None = None,
 ) -> None:
-    """Make a store of a ``.prv`` or ``.prv.gz`` within `memory` bytes, at least 256 MiB."""
+    """Make a store of a ``.prv`` or ``.prv.gz`` within `memory` bytes, at least 256 MiB.
+
+    `workers` scan ranges of the text and build some processes each.
+    """
     intake.require_memory(memory)
     size = path.stat().st_size * (_GZIP_RATIO if path.suffix == ".gz" else 1)
     intake.require_disk(target.absolute().parent, int(size * DISK))
-    buckets = min(int(size * STREAMED / memory) + 1, _MOST_BUCKETS)
+    each = None if workers is None else workers.memory_each
+    # A worker builds one part, where one is built here while another is written.
+    at_once = memory if each is None else min(memory, _PARTS_HERE * each)
+    buckets = min(int(size * STREAMED / at_once) + 1, _MOST_BUCKETS)
     with (
         open_trace(path, most_buckets=buckets) as opened,
         intake.new_store(target) as (store, folder),
     ):
         journal = _core.Journal(opened.layout)
-        spill = JournalSpill(folder, opened.buckets, memory // _SHARE_OF_JOURNAL)
-        scanned = opened.scan(journal, threads=threads, progress=progress, overflow=spill)
+        most = memory // _SHARE_OF_JOURNAL
+        files = JournalFiles(folder.absolute(), opened.buckets)
+        spill: Kept = files
+        if workers is None:
+            spill = overflow = JournalSpill(folder, opened.buckets, most)
+            scanned = opened.scan(
+                journal, threads=threads, progress=progress, overflow=overflow
+            )
+        else:
+            scanned = scan_shared(
+                opened,
+                journal,
+                files,
+                workers,
+                memory=most,
+                threads=threads,
+                progress=progress,
+            )
         source = ScannedSource(
             opened, journal, scanned, spill, raw=raw, threads=1, progress=progress
         )
@@ -405,5 +453,6 @@ def convert(
             threads=1,
             writers=threads,
             parts_at_once=intake.parts_within(memory, most=memory),
+            shared=None if workers is None else source.shared(workers, files),
             progress=progress,
         )

@@ -89,6 +89,11 @@ class OpenTrace:
             progress=progress,
             overflow=overflow,
         )
+        self.complete(scanned)
+        return scanned
+
+    def complete(self, scanned: Scanned) -> None:
+        """Add the defects of the header and the companions to those of the body."""
         of_row = self.row.defects if self.row else ()
         for defect in (*self.header.defects, *self.pcf.defects, *of_row):
             scanned.defects.add(defect)
@@ -101,17 +106,14 @@ class OpenTrace:
             if claimed * apps != len(scanned.communicators):
                 text = f"{claimed} claimed, {len(scanned.communicators)} found"
                 scanned.defects.note("communicator_count", "info", text)
-        return scanned
 
     @property
     def tells_loops(self) -> bool:
         """Whether there are events of loops, once the body was scanned."""
         return not LOOP_TYPES.isdisjoint(self.types.types().tolist())
 
-    def assembly(
-        self, journal: _core.Journal, scanned: Scanned
-    ) -> tuple[TableAssembly, _core.Vocabulary]:
-        """The assembly of tables and the vocabulary of the builder."""
+    def assembly(self, journal: _core.Journal, scanned: Scanned) -> TableAssembly:
+        """The assembly of tables, once the body was scanned."""
         counters = counters_of(self.types.types(), self.pcf)
         for key, count in others_in(scanned.comments).items():
             if key in scanned.communicators and key[0] < len(self.objects.tasks):
@@ -126,10 +128,16 @@ class OpenTrace:
             first = int(counts["several_processors"].argmax())
             text = f"location {first}; only the first processor is kept"
             scanned.defects.note("several_processors", "loss", text, moved)
-        words = vocabulary(
-            self.types, counters, communicators, self.objects.application, _END_OF_TIME
-        )
-        return TableAssembly(self.objects, self.pcf, scanned, counters, communicators), words
+        return TableAssembly(self.objects, self.pcf, scanned, counters, communicators)
+
+    def words(
+        self,
+        counters: Sequence[tuple[int, str]],
+        communicators: Mapping[tuple[int, int], int],
+    ) -> _core.Vocabulary:
+        """The vocabulary of the builder, once all types have numbers."""
+        application = self.objects.application
+        return vocabulary(self.types, counters, communicators, application, _END_OF_TIME)
 
     def whole_tables(
         self,
