@@ -18,9 +18,6 @@ MOST = 2.5  # n log n gives 2.2 at these sizes, and n² gives 4
 KINDS = {"lines": 1_000, "bytes": 150_000}
 """What is counted, and the step that is none: a table of names that grows, say."""
 
-NAMES = [*DIMENSIONS]
-GROUPS = [NAMES[k : k + 6] for k in range(0, len(NAMES), 6)]  # a process takes long to start
-
 
 @pytest.fixture(scope="session")
 def allocator(tmp_path_factory):
@@ -73,8 +70,7 @@ def least(runs, others):
     ]
 
 
-@pytest.mark.parametrize("dimensions", GROUPS, ids=lambda names: f"{names[0]} to {names[-1]}")
-def test_work_grows_as_the_trace_does(counted, dimensions):
+def test_work_grows_as_the_trace_does(counted):
     """Double a dimension twice: the second step costs at most 2.5 times the first one.
 
     Seconds say nothing on a machine with neighbours, so operations are counted: the lines of
@@ -86,8 +82,9 @@ def test_work_grows_as_the_trace_does(counted, dimensions):
     been without keeping anything, and a search through a list.
 
     Costs of a command are left out by looking at differences: what n more cost, and 2 n more.
+    All dimensions are looked at in one process, for it takes long to start.
     """
-    found = counted(dimensions)
+    found = counted(DIMENSIONS)
     if again := [dimension for dimension, commands in found.items() if steep(commands)]:
         # What is loaded once, or kept by chance, is in one of two counts: the least is taken.
         for dimension, commands in counted(again).items():
