@@ -126,22 +126,24 @@ def _cut_that_fits(
     """The cut of a trace whose first part fits, as a sentence; empty where hardly any does."""
     every = [name for name in schema.TABLES if name in trace and name not in schema.RAW_TABLES]
     died = max(trace.locations["died_ns"].to_pylist(), default=0)
-    start, end = region.get("start_ns", 0), region.get("end_ns", died)
-    lengths = [end - start]
-    while lengths[-1] > (end - start) >> 10:
+    born = min(trace.locations["born_ns"].to_pylist(), default=0)
+    start, end = region.get("start_ns", 0), min(region.get("end_ns", died), died)
+    first = min(max(start, born), end)  # a cut that ends before it holds nothing
+    lengths = [end - first]
+    while lengths[-1] > (end - first) >> 10:
         lengths.append(lengths[-1] - -(-lengths[-1] // 8))
 
     def fits(length: int) -> bool:
-        part = {**region, "start_ns": start, "end_ns": start + length}
+        part = {**region, "start_ns": start, "end_ns": first + length}
         held = selection.estimate_bytes(trace, every, **part)
         used, counted = _sizes(trace, tables, part)
         return max(held, used) + copies * counted - used <= memory
 
     # Each question reads times of a store: the first that fits of those that get shorter.
     length = lengths[min(bisect_left(lengths, x=True, key=fits), len(lengths) - 1)]
-    if length <= (end - start) >> 10:
+    if length <= (end - first) >> 10:
         return ""
-    window = f"`start_ns={start}` `end_ns={start + length}`"
+    window = f"`start_ns={start}` `end_ns={first + length}`"
     return f"A part that fits: burstline cut {shlex.quote(path)} -o part.store {window}"
 
 
