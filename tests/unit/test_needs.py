@@ -8,6 +8,7 @@ import pytest
 
 import burstline
 from burstline.errors import MemoryBudgetError
+from burstline.model import schema
 from burstline.run import needs
 
 BEGIN = 1_000_000_000  # of a trace of less than a millisecond
@@ -38,3 +39,16 @@ def test_the_cut_that_a_refusal_names_holds_calls(late, region):
     part = burstline.select(late, start_ns=start, end_ns=end)
     assert start == region.get("start_ns", 0)
     assert CALLS // 10 < part.calls.num_rows < CALLS
+
+
+def test_the_cut_that_a_refusal_names_can_be_made(late):
+    needed = needs.bytes_needed(late, ("calls",), 2.0, {})
+    allowed = {"tables": ("calls",), "copies": 2.0, "region": {}, "cut_of": "late.store"}
+    with pytest.raises(MemoryBudgetError) as refused:
+        needs.bytes_required(late, needed - 1, **allowed)
+
+    start, end = map(int, re.findall(r"_ns=(\d+)", refused.value.way_out))
+    window = {"start_ns": start, "end_ns": end}
+    made = needs.bytes_needed(late, tuple(schema.TABLES), needs.CUT_FROM_STORE, window)
+    assert late.has_raw
+    assert made < needed

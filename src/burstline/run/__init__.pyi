@@ -11,6 +11,8 @@ from burstline.run.merging import write_merged as write_merged
 from burstline.run.needs import ANALYSED as ANALYSED
 from burstline.run.needs import CLOCKED as CLOCKED
 from burstline.run.needs import COPIES_REPLAYED as COPIES_REPLAYED
+from burstline.run.needs import CUT_FROM_STORE as CUT_FROM_STORE
+from burstline.run.needs import CUT_HERE as CUT_HERE
 from burstline.run.needs import DETECTED as DETECTED
 from burstline.run.needs import LEAST_WINDOW as LEAST_WINDOW
 from burstline.run.needs import REPLAYED as REPLAYED

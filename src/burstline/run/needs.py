@@ -33,6 +33,8 @@ COPIES_REPLAYED: Final = 2.0
 """Copies of them: as read, and the columns and points that are made of them."""
 CLOCKED: Final = REPLAYED | {"readings": 1.0}
 """The same where stamps of a logical clock take the place of those that were recorded."""
+CUT_FROM_STORE, CUT_HERE = 3, 4
+"""Copies of all tables while a part is cut: as loaded, as selected, as shifted and written."""
 # Copies while runs are matched and fused, of tables in a store and in memory.
 RUNS_MERGED, _MERGED_HERE = 1.7, 2
 _WAY_OUT: Final = (
@@ -125,6 +127,10 @@ def _cut_that_fits(
 ) -> str:
     """The cut of a trace whose first part fits, as a sentence; empty where hardly any does."""
     every = [name for name in schema.TABLES if name in trace and name not in schema.RAW_TABLES]
+    # Records are not asked for their times: of a part there are as many as of all else.
+    whole = max(selection.estimate_bytes(trace, every), 1)
+    all_of_it = selection.estimate_bytes(trace, list(schema.TABLES))
+    copies_cut = (CUT_FROM_STORE if trace.is_stored else CUT_HERE) * all_of_it / whole
     died = max(trace.locations["died_ns"].to_pylist(), default=0)
     born = min(trace.locations["born_ns"].to_pylist(), default=0)
     start, end = region.get("start_ns", 0), min(region.get("end_ns", died), died)
@@ -136,6 +142,8 @@ def _cut_that_fits(
     def fits(length: int) -> bool:
         part = {**region, "start_ns": start, "end_ns": first + length}
         held = selection.estimate_bytes(trace, every, **part)
+        if copies_cut * held > memory:  # the cut itself
+            return False
         used, counted = _sizes(trace, tables, part)
         return max(held, used) + copies * counted - used <= memory
 

@@ -19,7 +19,7 @@ from burstline.cli.products import kept_rows, output_path, print_written, whole_
 from burstline.errors import NotEnoughDataError, ParameterError
 from burstline.formats import paraver
 from burstline.model import schema
-from burstline.run import require
+from burstline.run import CUT_FROM_STORE, CUT_HERE, require
 
 if TYPE_CHECKING:
     from burstline.model import Trace
@@ -29,8 +29,6 @@ Write a part of TRACE as a trace of its own: a window of time, some ranks, some 
 a loop, or what all of them have in common. Its times begin at 0. Calls that lie on a border
 are clipped to it; messages and collectives that a border cuts through are lost, and counted.
 """
-# Of a table in a store and in memory: as loaded, as selected, as shifted and written.
-_COPIES, _COPIES_HERE = 3, 4
 EXAMPLES: Final = """\
 examples:
   burstline cut run.prv -o part.prv --from 2s --to 3s
@@ -55,7 +53,7 @@ def run(arguments: usage.Arguments) -> None:
     with progress_bar(arguments) as progress:
         before = read_trace(arguments, raw=True, **limits, progress=progress)
         window = _placed(window, before)
-        copies = _COPIES if before.is_stored else _COPIES_HERE
+        copies = CUT_FROM_STORE if before.is_stored else CUT_HERE
         if asked:
             opened = burstline.Run(before, memory=memory, path=arguments.trace)
             if chosen := part_of(opened, window, asked, arguments).chosen:
