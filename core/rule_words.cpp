@@ -77,8 +77,8 @@ RuleWords list_of(std::string_view around, const Compact& text, bool is_again) {
 
 }  // namespace
 
-std::optional<RuleWords> set_words(std::span<const int64_t> chosen,
-                                   std::span<const int64_t> others, bool is_again) {
+std::optional<RuleWords> set_words(std::span<const int64_t> chosen, std::span<const int64_t> others,
+                                   bool is_again) {
     if (chosen.size() == 1)
         return RuleWords{length("iteration == ") + digits(chosen[0] + 1), 0, false};
     const int64_t step = chosen[1] - chosen[0];

@@ -33,7 +33,7 @@ class Reading:
     def of(cls, seed, *, paths):
         program = Program(seed)
         read = detect(program.trace(paths=paths), method="exact")
-        shortest = witness(program, paths=paths, peeled=True)
+        shortest = witness(program, paths=paths, peeled=True, without_lists=True)
         rules, trips = found_in(shortest, read.items, by_part=True)
         written = replace(read, items=witness(program, paths=paths))
         return cls(seed, written, read, rules, trips)

@@ -8,7 +8,9 @@ A call at the edge of a body, in the first iteration or the last one alone, cann
 one beside the loop: peeled, it stands there, where that is not longer. In every n-th iteration
 alone, it cannot be told from one beside a loop of n in that loop, and stands there. Of all ways
 to write neighbouring conditions in each other, peeled witnesses have the shortest, of several
-the one of the fewest branches, the plainest rules, the fewest letters, and the flattest.
+the one of the fewest branches, the plainest rules, the fewest letters, and the flattest. A loop
+that only a loop stands in is one with it; without lists, it stays where rules would be long
+lists in the one, which tell less than both loops.
 
 Iterations that run on into each other cannot be told from one, nor a loop in another from one
 that makes the calls of both: no witness is written in each of these forms. A reading that is
@@ -33,6 +35,7 @@ from burstline.structure.program.length import length_of
 from burstline.structure.program.rules import Around, Conditions, chains, rule, weight_of_rules
 from burstline.structure.program.runs import Runs
 from loop_programs import Do, For, turns
+from oracles.conditions import list_length
 
 _MOST_TOGETHER = 6
 _ANY_CALL = Do("Send", 1)
@@ -49,7 +52,7 @@ class _Part:
     parts: list | None = None
 
 
-def witness(program, *, paths=True, peeled=False):
+def witness(program, *, paths=True, peeled=False, without_lists=False):
     """Give the items of the structure that a program should be read as."""
     ran = {}
     for rank in range(program.ranks):
@@ -60,14 +63,14 @@ def witness(program, *, paths=True, peeled=False):
     once = [[()] for _ in range(program.ranks)]
     steps = _parts(program.steps, ran, once, 0)
 
-    def written(whole):
+    def written(whole, nested=frozenset()):
         done.clear()
-        parts = _simple(steps, [1] * program.ranks, _Peeling(whole, done))
+        parts = _simple(steps, [1] * program.ranks, _Peeling(whole, done, nested, multiplied))
         parts = parts if whole is None else _rewritten(parts)
         numbers = itertools.count(), itertools.count(1)
         return _nodes(parts, [1] * program.ranks, numbers, None, paths=paths)
 
-    done = {}
+    done, multiplied = {}, {}
     if not peeled:
         return written(None)
     whole, tried = frozenset(), set()
@@ -79,7 +82,32 @@ def witness(program, *, paths=True, peeled=False):
             items, whole = other, whole | {untried[0]}
         else:
             written(whole)
+    nested = frozenset()
+    for loop in [*multiplied] if without_lists else []:
+        other = written(whole, nested | {loop})
+        if _rank_with_lists(other) < _rank_with_lists(items):
+            items, nested = other, nested | {loop}
     return items
+
+
+def _rank_with_lists(items):
+    """Give what is less for the better of two forms, long lists counted in full."""
+    left_open, length, weight = rank_of(items)
+    lists = sum(_lists(items, Around()))
+    return left_open + lists, length + lists, weight
+
+
+def _lists(items, around):
+    """Give what the rules in a body cost that are long lists, beside other rules."""
+    for chain in chains(items, around):
+        for item in chain:
+            if isinstance(item, Call):
+                continue
+            if isinstance(item, Condition) and (len(chain) == 1 or item is not chain[-1]):
+                trips = around.loop and around.loop.trips
+                is_again = trips and (trips.counts() > 1).any()
+                yield list_length(rule(item, around) or "", is_again=is_again)
+            yield from _lists(item.items, around.inner(item))
 
 
 def found_in(witness, items, *, by_part):
@@ -200,10 +228,19 @@ def _parts(steps, ran, around, depth):
 
 @dataclass
 class _Peeling:
-    """Which loops are left as they are, None for all, and which have been peeled."""
+    """Which loops are left as they are, None for all, and which have been peeled, or not."""
 
     whole: frozenset | None
     done: dict
+    nested: frozenset  # loops in which a loop stands alone and is not multiplied
+    multiplied: dict  # those that are
+
+    def multiplies(self, loop):
+        """Tell whether a loop multiplies with the only one in it."""
+        if id(loop.step) in self.nested:
+            return False
+        self.multiplied[id(loop.step)] = None
+        return True
 
     def of(self, loop, inner):
         """Give the loop peeled, or None."""
@@ -223,7 +260,8 @@ def _simple(parts, times, peeling):
             continue
         if part.trips is not None and {n for each in part.trips for n in each} != {1}:
             inner = _simple(part.parts, list(map(sum, part.trips)), peeling)
-            if len(inner) == 1 and inner[0].trips is not None:
+            is_alone = len(inner) == 1 and inner[0].trips is not None
+            if is_alone and peeling.multiplies(part):
                 ends = [list(itertools.accumulate(each, initial=0)) for each in part.trips]
                 trips = [
                     [sum(own[a:b]) for a, b in itertools.pairwise(bounds)]

@@ -163,14 +163,8 @@ class Level:
         return Cost(1, 3 + 2 * int(np.diff(Runs.of(when).begin).max()), 2)
 
     def _list_length(self, words: str) -> int:
-        """What words cost beside a rule: a long list as much as trip counts of its numbers."""
-        is_again = len(self.trips) > len(self.lanes)
-        long, most = (_LONG_AGAIN, _MANY_AGAIN) if is_again else (_LONG, _MANY_NUMBERS)
-        stretches = words.split(", ")
-        # three numbers at equal distances may be so by chance
-        numbers = sum(3 if " by " in each else 1 + (".." in each) for each in stretches)
-        told = 0 if len(stretches) > long else most
-        return 1 + 2 * (numbers - told) if numbers > told else 0
+        """What words cost beside a rule in this loop."""
+        return list_length(words, is_again=len(self.trips) > len(self.lanes))
 
     def _mask(self, iterations: int) -> Mask:
         size = len(self.place)
@@ -304,3 +298,16 @@ class _Run(NamedTuple):
 def _as_sets(masks: Masks) -> list[int]:
     packed = np.packbits(masks, axis=1, bitorder="little")
     return [int.from_bytes(row.tobytes(), "little") for row in packed]
+
+
+def list_length(words: str, *, is_again: bool) -> int:
+    """What words cost beside a rule: a long list as much as trip counts of its numbers.
+
+    Lists may be longer that are the same in several entries of a loop.
+    """
+    long, most = (_LONG_AGAIN, _MANY_AGAIN) if is_again else (_LONG, _MANY_NUMBERS)
+    stretches = words.split(", ")
+    # three numbers at equal distances may be so by chance
+    numbers = sum(3 if " by " in each else 1 + (".." in each) for each in stretches)
+    told = 0 if len(stretches) > long else most
+    return 1 + 2 * (numbers - told) if numbers > told else 0

@@ -41,7 +41,10 @@ def edits(body: Body, graph: CallGraph, judge: Judge, *, is_program: bool) -> It
         for other in chain(_in_one(body), _with_inner_loops(body, judge)):
             yield other
             yield from _entered_by_count(other, judge)
-        yield from _without_loops(body, graph)
+        for other in _without_loops(body, graph):
+            yield other
+            yield from judge.with_iterations_apart(other)
+            yield from judge.with_hidden_loops(other)
 
 
 def _with_ends_outside(body: Body, judge: Judge) -> Iterator[Body]:
@@ -162,7 +165,8 @@ def _share_lanes(loop: Body, other: Body, graph: CallGraph) -> bool:
 def _without_loops(body: Body, graph: CallGraph) -> Iterator[Body]:
     """A body of all calls that are in loops in its loops, too, in the order of their lines."""
     calls = calls_in(body)
-    if len(calls) > len(body.elements) and len(calls) <= _MOST_ELEMENTS:
+    has_loops = any(isinstance(each, Body) for each in body.elements)
+    if has_loops and len(calls) <= _MOST_ELEMENTS:
         yield replace(_of(body, _by_line(calls, graph)), apart=frozenset(), cuts=())
 
 

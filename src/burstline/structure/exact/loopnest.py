@@ -133,6 +133,8 @@ _SMALL_LOOP, _CLEAR = 16, 30
 those up to which some more are, outside other loops, if it takes many words to do so."""
 _MANY_WORDS, _MOST_MORE = 8, 24
 """Conditions, those that name no end twice, that are many; and how many more ways are tried."""
+_WORDS_A_CONDITION: Final = 3
+"""Words that are saved for each condition that takes the place of a loop, beside two a loop."""
 _MOST_HEADS: Final = 40
 """Calls of a loop in which the ends of one around others are looked for everywhere."""
 _DEEPEST_NEST: Final = 64
@@ -292,6 +294,25 @@ def _plain_length(body: Body) -> int:
 def _loops_in(body: Body) -> int:
     """The loops in a body."""
     return sum(1 + _loops_in(e) for e in body.elements if isinstance(e, Body))
+
+
+def _is_as_easy(body: Body, other: Body) -> bool:
+    """Whether a body is as easy to read as another one.
+
+    A loop is easier to read than the conditions that would take its place, unless these are
+    few, or follow rules and save many words. Trip counts alone are easier than conditions, too,
+    if these leave as much open.
+    """
+    if body.whole is None or other.whole is None:
+        return False
+    fewer = _loops_in(other) - _loops_in(body)
+    more = body.whole.conditions - other.whole.conditions
+    by_rules = not body.whole.unexplained + body.whole.lists
+    if fewer <= 0:
+        explains_more = by_rules or body.whole.unexplained < other.whole.unexplained
+        return more <= 0 or other.whole.conditions > 0 or explains_more
+    saved = max(other.whole.rank[0] - body.whole.rank[0], 0) if by_rules else 0
+    return more <= 2 * fewer + saved // _WORDS_A_CONDITION
 
 
 def find_nest(graph: CallGraph, judge: Judge, known: dict[_Key, Body]) -> Body:
@@ -468,15 +489,7 @@ class _Nester:
         for step in steps:
             if _plain_length(step) <= most + 2 * is_program:
                 told = self._told(step)
-                # a loop is easier to read than the conditions that would take its place
-                fewer = _loops_in(body) - _loops_in(told)
-                if (
-                    told.whole
-                    and body.whole
-                    and (
-                        fewer <= 0 or told.whole.conditions <= body.whole.conditions + 2 * fewer
-                    )
-                ):
+                if _is_as_easy(told, body):
                     yield told
 
     def _counted_anew(self, body: Body, ways: Ways) -> Iterator[Body]:
