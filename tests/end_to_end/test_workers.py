@@ -321,9 +321,16 @@ def test_a_lost_worker_costs_its_part_alone(two, tmp_path):
 
 
 @pytest.mark.usefixtures("mine")
-def test_a_part_that_kills_its_workers_again_and_again_is_given_up(two):
-    with pytest.raises(WorkersError, match="killed 4 times while they worked on the same"):
-        list(two.in_order(kill, [1]))
+def test_a_part_that_kills_its_workers_again_and_again_is_given_up(monkeypatch):
+    with workers_of("local:2", memory=1 << 30) as own:  # some may not be started again
+        with pytest.raises(WorkersError, match="killed 4 times while they worked on the same"):
+            list(own.in_order(kill, [1]))
+
+        monkeypatch.setattr(workers, "_LOOK_S", 0.2)
+        monkeypatch.setattr(workers, "_PATIENCE_S", 1)
+        own.client.cluster.scale(0)
+        with pytest.raises(WorkersError, match="no worker is left, and none has come for 1 s"):
+            list(own.in_order(kill_once, [("", 1)]))
 
 
 @pytest.mark.usefixtures("mine")

@@ -25,6 +25,10 @@ _Result = TypeVar("_Result")
 
 _AHEAD: Final = 2  # parts that each worker has or waits for: one is worked on, one is there
 _KILOBYTE: Final = 1024
+_PATIENCE_S: Final = 300
+"""How long work waits while there is no worker: those of a batch system are started anew."""
+
+_LOOK_S: Final = 5
 BESIDE: Final = 300 << 20
 """What Dask and the libraries take of a worker before it works."""
 
@@ -131,7 +135,7 @@ class DaskWorkers:
         from distributed import CancelledError, KilledWorker  # noqa: PLC0415 -- an extra
 
         try:
-            done: _Done = future.result()
+            done = self._awaited(future)
         except KilledWorker as error:
             raise WorkersError(
                 f"workers were killed {plural(error.allowed_failures + 1, 'time')} while they "
@@ -140,6 +144,26 @@ class DaskWorkers:
         except CancelledError as error:
             raise WorkersError("the scheduler has gone, or has given up a part") from error
         return done
+
+    def _awaited(self, future: Future) -> _Done:
+        """What becomes of a part; WorkersError if there has been no worker for long."""
+        seen_s = monotonic()
+        while True:
+            try:
+                done: _Done = future.result(timeout=_LOOK_S)
+            except TimeoutError:
+                if future.done():
+                    raise
+                if self.count:
+                    seen_s = monotonic()
+                elif monotonic() - seen_s > _PATIENCE_S:
+                    raise WorkersError(
+                        "no worker is left, and none has come for "
+                        f"{plural(_PATIENCE_S, 'second')}. Start workers again, with more "
+                        "memory each if they were killed."
+                    ) from None
+            else:
+                return done
 
     def _asked(self, function: Callable[..., Any], *arguments: object) -> dict[str, Any]:
         """What each worker says; one that cannot say anything has no burstline."""

@@ -135,8 +135,9 @@ def _cut_that_fits(
     born = min(trace.locations["born_ns"].to_pylist(), default=0)
     start, end = region.get("start_ns", 0), min(region.get("end_ns", died), died)
     first = min(max(start, born), end)  # a cut that ends before it holds nothing
+    least = (end - first) >> 10
     lengths = [end - first]
-    while lengths[-1] > (end - first) >> 10:
+    while lengths[-1] > max(least, 1):
         lengths.append(lengths[-1] - -(-lengths[-1] // 8))
 
     def fits(length: int) -> bool:
@@ -148,10 +149,10 @@ def _cut_that_fits(
         return max(held, used) + copies * counted - used <= memory
 
     # Each question reads times of a store: the first that fits of those that get shorter.
-    length = lengths[min(bisect_left(lengths, x=True, key=fits), len(lengths) - 1)]
-    if length <= (end - first) >> 10:
+    at = bisect_left(lengths, x=True, key=fits) if lengths[0] else len(lengths)
+    if at == len(lengths) or lengths[at] <= least:
         return ""
-    window = f"`start_ns={start}` `end_ns={first + length}`"
+    window = f"`start_ns={start}` `end_ns={first + lengths[at]}`"
     return f"A part that fits: burstline cut {shlex.quote(path)} -o part.store {window}"
 
 

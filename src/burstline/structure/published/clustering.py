@@ -39,16 +39,23 @@ class SeedOptions:
     rank_merge: RankMerge = "late"
 
     def __post_init__(self) -> None:
+        _require_positive(self.eps)
+        if self.scale not in SCALES:
+            raise ParameterError(f"no scale {self.scale!r}; there are {', '.join(SCALES)}")
         if self.rank_merge not in RANK_MERGES:
             raise ParameterError(
                 f"no rank_merge {self.rank_merge!r}; there are {', '.join(RANK_MERGES)}"
             )
 
 
-def clusters(points: Floats, *, eps: float) -> Integers:
-    """The cluster of each point: DBSCAN with one point per core, shape (points,)."""
+def _require_positive(eps: float) -> None:
     if not (np.isfinite(eps) and eps > 0):
         raise ParameterError(f"eps must be a positive number, got {eps}")
+
+
+def clusters(points: Floats, *, eps: float) -> Integers:
+    """The cluster of each point: DBSCAN with one point per core, shape (points,)."""
+    _require_positive(eps)
     # then, clusters are the connected components of points at distance `eps` or less
     flat = np.ascontiguousarray(points, np.float64).ravel()
     try:
