@@ -358,7 +358,7 @@ class LoopTableView(View):
         return self.result.as_dict(most=self.most) | {"segments": segments}
 
     def rows(self) -> Rows:
-        """Each iteration on each lane."""
+        """Each iteration on each location."""
         return tuple(self.result.columns()), self.result.rows()
 
     def blocks(self) -> Iterator[Block]:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from pathlib import Path
-from typing import TYPE_CHECKING, Final
+from typing import Final
 
 import burstline
 from burstline import show
@@ -12,9 +12,6 @@ from burstline.cli.clock_options import clocks_asked, collectives_asked
 from burstline.cli.inputs import detection, run_of
 from burstline.cli.products import in_folder, print_view, require_free
 from burstline.errors import ParameterError, plural
-
-if TYPE_CHECKING:
-    from burstline.cli.usage import Arguments
 
 DESCRIPTION: Final = """\
 Say where the program of TRACE loses time by waiting, and who causes it: late senders and
@@ -58,7 +55,7 @@ _WAITS: Final = {
 OPTIONS: Final = usage.ANALYSIS | {"waits": _WAITS, "a logical clock": usage.EFFORT}
 
 
-def run(arguments: Arguments) -> None:
+def run(arguments: usage.Arguments) -> None:
     """Find the waits of the trace and print them."""
     usage.require_at_least(arguments, top=1)
     metric = (
@@ -89,7 +86,7 @@ def run(arguments: Arguments) -> None:
     print_view(arguments, show.WaitsView(waits, arguments.top, metric, checks))
 
 
-def _loop(arguments: Arguments) -> int | None:
+def _loop(arguments: usage.Arguments) -> int | None:
     """The loop whose iterations are told: then it is no region of interest."""
     if arguments.by != "iteration":
         return None
