@@ -13,7 +13,7 @@ from typing import NamedTuple
 import pytest
 
 from burstline.extrae.labels import read_function
-from burstline.record.symbols.resolution import Place, Resolver
+from burstline.record.symbols.resolution import CallerPlace, Resolver
 
 C_SOURCE = """
 #include <stdio.h>
@@ -142,7 +142,7 @@ class Build(NamedTuple):
     program: Path
     returns: list[int]
 
-    def places(self, resolver: Resolver | None = None) -> dict[int, tuple[Place, ...]]:
+    def places(self, resolver: Resolver | None = None) -> dict[int, tuple[CallerPlace, ...]]:
         return (resolver or Resolver()).resolve(str(self.program), self.returns)
 
 
@@ -180,13 +180,13 @@ def return_addresses(program: Path) -> list[int]:
     return found
 
 
-def binutils(program: Path, returns: list[int]) -> dict[int, list[Place]]:
+def binutils(program: Path, returns: list[int]) -> dict[int, list[CallerPlace]]:
     """Ask addr2line, and tell its answers as the Paraver reader would."""
     asked = "\n".join(hex(address - 1) for address in returns)
     answer = run("addr2line", "-i", "-f", "-C", "-a", "-e", program, text=asked).splitlines()
-    found: dict[int, list[Place]] = {}
+    found: dict[int, list[CallerPlace]] = {}
     lines = iter(answer)
-    here: list[Place] = []
+    here: list[CallerPlace] = []
     for text in lines:
         if re.fullmatch(r"0x[0-9a-f]{16}", text):
             here = found.setdefault(int(text, 16) + 1, [])
@@ -195,7 +195,7 @@ def binutils(program: Path, returns: list[int]) -> dict[int, list[Place]]:
         number = int(line) if line.isdigit() and line != "0" else None
         name = (read_function(text) or "??").removeprefix("__grid_MOD_").removesuffix(".0")
         # of code without lines, addr2line knows a file only by its symbols
-        here.append(Place(name, file.rpartition("/")[2] if number else None, number))
+        here.append(CallerPlace(name, file.rpartition("/")[2] if number else None, number))
     return found
 
 
@@ -215,7 +215,7 @@ def test_every_return_address_has_the_places_that_binutils_names(
             names[0] = theirs[0].function
         files = [place.file if place.line else None for place in places]
         lines = [place.line for place in places]
-        assert list(map(Place, names, files, lines)) == theirs, hex(address)
+        assert list(map(CallerPlace, names, files, lines)) == theirs, hex(address)
     assert resolver.problems == []
 
 
@@ -259,7 +259,7 @@ def functions_of(made: Build) -> set[str]:
 
 def test_each_thread_s_part_of_a_loop_is_a_function_of_its_own(tmp_path: Path) -> None:
     built = build(tmp_path, "gcc", "-g -O2 -fopenmp", OPENMP_SOURCE)
-    assert (Place("main._omp_fn.0", "program.c", 7),) in built.places().values()
+    assert (CallerPlace("main._omp_fn.0", "program.c", 7),) in built.places().values()
 
 
 @pytest.mark.parametrize("style", ["zlib", "zlib-gnu"])
@@ -320,8 +320,8 @@ def test_lines_stay_known_where_functions_are_in_a_file_of_their_own(
     built = build(tmp_path, "gcc", f"-O2 {version} -gsplit-dwarf")
     resolver = Resolver()
     places = built.places(resolver).values()
-    assert (Place("main", "program.c", 10),) in places
-    assert (Place("outer", "program.c", 3),) in places
+    assert (CallerPlace("main", "program.c", 10),) in places
+    assert (CallerPlace("outer", "program.c", 3),) in places
     assert [problem.reason for problem in resolver.problems] == [
         "part of its debug information is in .dwo files, which are not read"
     ]
@@ -332,8 +332,8 @@ def test_without_debug_information_functions_are_known_and_lines_are_not(
 ) -> None:
     built = build(tmp_path, "g++", "-O2")
     places = set(built.places().values())
-    assert (Place("solver::Box::weigh", None, None),) in places
-    assert (Place("main", None, None),) in places
+    assert (CallerPlace("solver::Box::weigh", None, None),) in places
+    assert (CallerPlace("main", None, None),) in places
     assert all(place.line is None for each in places for place in each)
 
 
@@ -341,7 +341,7 @@ def test_of_a_stripped_program_places_are_offsets(tmp_path: Path) -> None:
     built = build(tmp_path, "gcc", "-O2")
     run("strip", built.program)
     for offset, places in built.places().items():
-        assert places == (Place(f"program+{offset:#x}", None, None),)
+        assert places == (CallerPlace(f"program+{offset:#x}", None, None),)
 
 
 def test_a_program_that_was_changed_is_not_believed(tmp_path: Path) -> None:
@@ -349,7 +349,7 @@ def test_a_program_that_was_changed_is_not_believed(tmp_path: Path) -> None:
     other = build(tmp_path, "g++", "-g -O0")
     resolver = Resolver()
     told = resolver.resolve(str(other.program), built.returns)
-    assert told == {at: (Place(f"program+{at:#x}", None, None),) for at in built.returns}
+    assert told == {at: (CallerPlace(f"program+{at:#x}", None, None),) for at in built.returns}
     assert "changed since" in resolver.problems[0].reason
 
 
@@ -365,7 +365,7 @@ def test_a_section_that_claims_to_be_huge_costs_lines_and_no_more(
     struct.pack_into("<Q", content, int(listed[1], 16) + 8, claim)
     built.program.write_bytes(content)
     resolver = Resolver()
-    assert (Place("solver::Box::weigh", None, None),) in built.places(resolver).values()
+    assert (CallerPlace("solver::Box::weigh", None, None),) in built.places(resolver).values()
     assert [problem.reason for problem in resolver.problems] == [
         "its debug information cannot be read in a sensible time and memory"
     ]

@@ -13,7 +13,7 @@ from hypothesis import strategies as st
 
 from burstline.record.symbols import resolution
 from burstline.record.symbols.lookup import BEFORE, demangled, follows_call
-from burstline.record.symbols.resolution import Child, Place, Resolver, plain
+from burstline.record.symbols.resolution import CallerPlace, Child, Resolver, plain
 
 X86_CALLS = [
     "e8 00 10 00 00",  # call f
@@ -118,7 +118,7 @@ def test_of_what_is_no_program_a_place_is_its_offset_and_the_reason_is_told(
 ) -> None:
     (path := tmp_path / "program").write_bytes(content)
     resolver = Resolver()
-    assert resolver(str(path), 16) == (Place("program+0x10", None, None),)
+    assert resolver(str(path), 16) == (CallerPlace("program+0x10", None, None),)
     assert [tuple(problem) for problem in resolver.problems] == [(str(path), reason)]
 
 
@@ -133,14 +133,14 @@ def test_what_is_no_file_is_never_opened(module: str) -> None:
 
 def test_a_pipe_is_not_waited_for(tmp_path: Path) -> None:
     os.mkfifo(tmp_path / "pipe")
-    assert Resolver()(str(tmp_path / "pipe"), 1) == (Place("pipe+0x1", None, None),)
+    assert Resolver()(str(tmp_path / "pipe"), 1) == (CallerPlace("pipe+0x1", None, None),)
 
 
 @pytest.mark.parametrize("name", ["libc.so.6", "libc-2.31.so", "libpthread.so.0"])
 def test_what_starts_the_program_is_no_place_in_it(tmp_path: Path, name: str) -> None:
     (tmp_path / name).write_bytes(elf_with_code(bytes.fromhex("90909090ffd0")))
     resolver = Resolver()
-    assert resolver(str(tmp_path / name), 0x1006) == (Place("??", None, None),)
+    assert resolver(str(tmp_path / name), 0x1006) == (CallerPlace("??", None, None),)
     assert resolver.problems == []
 
 
@@ -148,7 +148,7 @@ def test_what_starts_the_program_is_no_place_in_it(tmp_path: Path, name: str) ->
 def test_addresses_that_cannot_be_are_offsets(tmp_path: Path, offset: int) -> None:
     (tmp_path / "program").write_bytes(elf_with_code(b"\x90" * 32))
     places = Resolver()(str(tmp_path / "program"), offset)
-    assert places == (Place(f"program+{offset:#x}", None, None),)
+    assert places == (CallerPlace(f"program+{offset:#x}", None, None),)
 
 
 def test_one_address_that_follows_no_call_does_not_discredit_the_others(tmp_path: Path) -> None:
@@ -172,7 +172,7 @@ def test_a_frame_at_the_begin_of_a_function_is_no_sign_of_another_file(
     (path := tmp_path / "program").write_bytes(elf_with_code(code + b"\x55"))
     resolver = Resolver()
     places = resolver(str(path), 0x1000 + BEFORE)
-    assert places == (Place(f"program+{0x1000 + BEFORE:#x}", None, None),)
+    assert places == (CallerPlace(f"program+{0x1000 + BEFORE:#x}", None, None),)
     assert not [problem for problem in resolver.problems if "changed" in problem.reason]
 
 
@@ -205,7 +205,7 @@ def test_a_file_that_takes_too_long_is_given_up_and_the_next_is_read(
 
     monkeypatch.setattr(resolver._child, "ask", dies)
     for path in (program, other):
-        assert resolver(str(path), 0x1006) == (Place(f"{path.name}+0x1006", None, None),)
+        assert resolver(str(path), 0x1006) == (CallerPlace(f"{path.name}+0x1006", None, None),)
     assert [
         problem.reason for problem in resolver.problems if "other" not in problem.module
     ] == [

@@ -32,7 +32,7 @@ Parameters = Mapping[str, Any]
 _Folded = TypeVar("_Folded")
 
 
-class Run(Protocol):
+class AnalysedRun(Protocol):
     """What an analysis sees of a run."""
 
     progress: Progress
@@ -103,7 +103,7 @@ _PHASES: Final = {
 }  # fmt: skip
 
 
-def _summary(run: Run, *, span: str, full: bool, poll_gap_ns: int) -> Summary:
+def _summary(run: AnalysedRun, *, span: str, full: bool, poll_gap_ns: int) -> Summary:
     """The summary; with factors of communication, it is that without them and a replay."""
     if not full or span != SPANS[0]:
         require_span(span, poll_gap_ns, full=full)
@@ -116,7 +116,7 @@ def _summary(run: Run, *, span: str, full: bool, poll_gap_ns: int) -> Summary:
     return replace(summary, efficiency=compared_with(efficiency, ideal))
 
 
-def _waits(run: Run, *, intrinsic: bool, **options: Any) -> Waits:  # noqa: ANN401 -- as states_of
+def _waits(run: AnalysedRun, *, intrinsic: bool, **options: Any) -> Waits:  # noqa: ANN401 -- as states_of
     if intrinsic:
         found: Waits = run.ask("waits", **options)
         return waits.with_intrinsic(found, run.ask("graph"))
@@ -129,7 +129,7 @@ def _waits(run: Run, *, intrinsic: bool, **options: Any) -> Waits:  # noqa: ANN4
 
 
 def _verdict(
-    run: Run,
+    run: AnalysedRun,
     *,
     span: str,
     poll_gap_ns: int,
@@ -151,7 +151,7 @@ def _verdict(
 
 
 def checks_beside(
-    run: Run, found: Waits, most_s: float, detection: Parameters
+    run: AnalysedRun, found: Waits, most_s: float, detection: Parameters
 ) -> tuple[Check, ...]:
     """Whether a run may be judged, of which waits were found; loops for at most `most_s`."""
     summary: Summary = run.ask("summary")
@@ -160,7 +160,7 @@ def checks_beside(
 
 
 def _found(
-    run: Run, summary: Summary, most_s: float | None, asked: Mapping[str, Parameters]
+    run: AnalysedRun, summary: Summary, most_s: float | None, asked: Mapping[str, Parameters]
 ) -> tuple[dict[str, Any], dict[str, tuple[str, bool]]]:
     """Results of analyses by name, and why others are not known: whether they were left out."""
     found: dict[str, Any] = {}
@@ -180,7 +180,7 @@ def _found(
     return found, missing
 
 
-def _lines(run: Run, **detection: Any) -> LineTimes:  # noqa: ANN401 -- as detect
+def _lines(run: AnalysedRun, **detection: Any) -> LineTimes:  # noqa: ANN401 -- as detect
     """Times by line; of what has no structure by kind alone."""
     try:
         loops = run.ask("structure", **detection)
@@ -191,7 +191,7 @@ def _lines(run: Run, **detection: Any) -> LineTimes:  # noqa: ANN401 -- as detec
     return timeline.line_times(run.ask("timeline"), loops)
 
 
-def _phases(run: Run, **options: Any) -> Phases:  # noqa: ANN401 -- as phases
+def _phases(run: AnalysedRun, **options: Any) -> Phases:  # noqa: ANN401 -- as phases
     """The phases, of a large run part by part: all but those of all processes together."""
     ranges = None if options["method"] == "pas2p" else run.divided(_REPLAYED)
     if ranges is None:
@@ -201,7 +201,7 @@ def _phases(run: Run, **options: Any) -> Phases:  # noqa: ANN401 -- as phases
     return signature.phases_by_parts(run.trace, parts, **options)
 
 
-def _structure(run: Run, **options: Any) -> Structure:  # noqa: ANN401 -- as detect
+def _structure(run: AnalysedRun, **options: Any) -> Structure:  # noqa: ANN401 -- as detect
     """The loops, of a large run part by part, if it does not tell them."""
     ranges = None if structure.tells_loops(run.trace) else run.divided(_FOUND, _TOLD)
     if ranges is None:

@@ -34,7 +34,7 @@ def require_store(trace: Trace, path: str) -> None:
         )
 
 
-class Part(NamedTuple):
+class FoldTask(NamedTuple):
     """What a worker is asked: to fold some locations of a store."""
 
     path: Path
@@ -46,7 +46,7 @@ class Part(NamedTuple):
     options: Mapping[str, Any]
 
 
-def folded(part: Part, whole: Trace | None = None) -> Any:  # noqa: ANN401 -- as the fold
+def folded(part: FoldTask, whole: Trace | None = None) -> Any:  # noqa: ANN401 -- as the fold
     """What becomes of a part of a trace; a store that is opened stays so for the next one."""
     whole = whole or _opened(part.path, part.stamp, part.memory)
     beside = {"whole": whole, "locations": part.locations} if part.with_whole else {}

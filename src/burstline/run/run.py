@@ -22,7 +22,7 @@ from burstline.progress import SILENCE, Progress
 from burstline.run.analyses import ANALYSES, checks_beside
 from burstline.run.memory import memory_allowed
 from burstline.run.needs import ANALYSED, REPLAYED, Needs, bytes_needed, bytes_required
-from burstline.run.parts import Part, divided, folded, largest_share, require_store
+from burstline.run.parts import FoldTask, divided, folded, largest_share, require_store
 from burstline.run.region import Chosen, iterations_part
 
 if TYPE_CHECKING:
@@ -322,7 +322,7 @@ class Run:
         stamp = store.stamp_of(path)
         memory = self.memory if self._workers is None else self._workers.memory_each
         parts = [
-            Part(path, stamp, locations, memory, fold, with_whole, {**options, **own})
+            FoldTask(path, stamp, locations, memory, fold, with_whole, {**options, **own})
             for locations, own in zip(ranges, each or [{}] * len(ranges), strict=True)
         ]
         self.progress.step("Parts", len(parts), "parts")

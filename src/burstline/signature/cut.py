@@ -180,7 +180,7 @@ def place_cut(trace: Trace, places: Callable[[int], Near]) -> Cut:
 
 def happens_before(trace: Trace, near: Near) -> HappensBefore:
     """What the messages and collectives of a trace demand of each other near a cut."""
-    places = _Places(near, trace.rows("locations"))
+    places = _CallPlaces(near, trace.rows("locations"))
     forth, back, waits = [_NO_EDGES], [_NO_EDGES], [_NO_EDGES]
     for part in trace.batches("messages", _MESSAGES):
         sender, receiver, *calls, done_ns, post_ns, size = numpy_columns(part, *_MESSAGES)
@@ -199,7 +199,7 @@ def happens_before(trace: Trace, near: Near) -> HappensBefore:
     )
 
 
-class _Places:
+class _CallPlaces:
     """The process and place of calls, by their locations and ordinals."""
 
     def __init__(self, near: Near, locations: int) -> None:
@@ -241,7 +241,7 @@ def _whole_collectives(trace: Trace) -> Iterator[Integers]:
     yield held
 
 
-def _member_edges(places: _Places, members: Integers) -> Edges:
+def _member_edges(places: _CallPlaces, members: Integers) -> Edges:
     """Each member of a collective demands the next one of it, and the last the first."""
     collective, *call = members
     process, place = places(*call)

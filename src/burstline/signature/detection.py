@@ -17,11 +17,11 @@ from burstline.signature.estimate import Prediction, predict
 from burstline.signature.events import events_of, require_events, require_same_calls
 from burstline.signature.model import Measurement, Signature
 from burstline.signature.processes import (
+    Folding,
     Method,
     Options,
-    Parts,
+    ProcessSource,
     Signed,
-    Source,
     source_in_parts,
     source_of,
 )
@@ -200,7 +200,7 @@ def phases(
 
 def phases_by_parts(
     trace: Trace,
-    parts: Parts,
+    parts: Folding,
     *,
     application: int | None = None,
     **options: Any,  # noqa: ANN401 -- as phases
@@ -292,7 +292,7 @@ def phase_table(trace: Trace, signature: Signature) -> list[tuple[int, int, int,
     return rows
 
 
-def _phases_of(source: Source, options: Options) -> Phases:
+def _phases_of(source: ProcessSource, options: Options) -> Phases:
     signature, [own] = _make_signature([source], options)
     measured = Measurement(tuple(each.stamps for each in own), 0, {})
     prediction = replace(
@@ -309,7 +309,7 @@ def _phases_of(source: Source, options: Options) -> Phases:
 
 
 def _make_signature(
-    runs: Sequence[Source], options: Options
+    runs: Sequence[ProcessSource], options: Options
 ) -> tuple[Signature, list[list[Signed]]]:
     """The signature of some runs, and what each of them tells of its processes."""
     base = runs[0]

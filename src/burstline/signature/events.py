@@ -163,7 +163,7 @@ def mix(token: Hashes, place: Hashes) -> Hashes:
 
 
 @dataclass(frozen=True, slots=True)
-class Told:
+class RunFacts:
     """What some locations tell of a run: who calls MPI in it, and which counters were read."""
 
     applications: frozenset[int]  # those that make calls whose number a program decides
@@ -171,7 +171,7 @@ class Told:
     counted: dict[str, int]  # in how many that follow a call each counter of work was read
 
     @classmethod
-    def of_all(cls, parts: Iterable[Told]) -> Told:
+    def of_all(cls, parts: Iterable[RunFacts]) -> RunFacts:
         """What all locations tell, by what some do each."""
         every = list(parts)
         counted = {name: sum(part.counted[name] for part in every) for name in every[0].counted}
@@ -187,7 +187,7 @@ class Told:
         return next((name for name, count in self.counted.items() if count >= least), TIME)
 
 
-def told_by(trace: Trace) -> Told:
+def told_by(trace: Trace) -> RunFacts:
     """What a trace, or some locations of it, tells of a run."""
     applications = trace.arrays("locations", "application")[0]
     calling: set[int] = set()
@@ -204,7 +204,7 @@ def told_by(trace: Trace) -> Told:
         for name in counted:
             (values,) = numpy_columns(bursts, name)
             counted[name] += int(np.count_nonzero((values > 0) & has_call))
-    return Told(frozenset(calling), lasting, counted)
+    return RunFacts(frozenset(calling), lasting, counted)
 
 
 def events_of(trace: Trace, application: int | None = None) -> Events:

@@ -47,7 +47,7 @@ class _Body(NamedTuple):
     end: Integers
 
 
-class _Part(NamedTuple):
+class _PhaseOccurrences(NamedTuple):
     """The occurrences of some phases, in the order of time."""
 
     phase: Integers  # (occurrences,) place in `names`
@@ -131,7 +131,7 @@ class _Program:
             chosen += inner
         return chosen
 
-    def kinds(self, body: _Body) -> _Part:
+    def kinds(self, body: _Body) -> _PhaseOccurrences:
         """The iterations of a loop: those with the same operations are one phase."""
         loop, begin, end = body
         length = end - begin
@@ -148,9 +148,11 @@ class _Program:
         number[order[:several]] = np.arange(several)
         name = self._name(loop)
         names = [name, *(f"{name}, kind {k}" for k in range(2, several + 1))]
-        return _Part(number[kind], begin, end, names)
+        return _PhaseOccurrences(number[kind], begin, end, names)
 
-    def stretches(self, between: _Part, loop: Integers, least_ns: float) -> _Part:
+    def stretches(
+        self, between: _PhaseOccurrences, loop: Integers, least_ns: float
+    ) -> _PhaseOccurrences:
         """What is left between iterations, by the loops these are of, where it lasts long."""
         begin = np.append(0, between.end)
         end = np.append(between.begin, len(self.operation))
@@ -164,7 +166,7 @@ class _Program:
         names = [self._stretch(int(begin[k]), int(end[k])) for k in first[is_long].tolist()]
         chosen = is_long[phase]
         number = np.cumsum(is_long) - 1
-        return _Part(number[phase[chosen]], begin[chosen], end[chosen], names)
+        return _PhaseOccurrences(number[phase[chosen]], begin[chosen], end[chosen], names)
 
     def _body(self, loop: int) -> _Body:
         most = len(self.operation)
@@ -203,7 +205,7 @@ def _caller_line(path: Path) -> str:
     return caller.file if caller.line is None else f"{caller.file}:{caller.line}"
 
 
-def _in_order_of_time(parts: Sequence[_Part]) -> _Part:
+def _in_order_of_time(parts: Sequence[_PhaseOccurrences]) -> _PhaseOccurrences:
     """The occurrences of all phases of some parts, in the order of time."""
     before = prefix_sums(np.array([len(part.names) for part in parts], np.int64)).tolist()
     phase = np.concatenate([_NONE, *(p.phase + k for p, k in zip(parts, before, strict=False))])
@@ -211,7 +213,7 @@ def _in_order_of_time(parts: Sequence[_Part]) -> _Part:
     end = np.concatenate([_NONE, *(part.end for part in parts)])
     order = np.argsort(begin, kind="stable")
     names = [name for part in parts for name in part.names]
-    return _Part(phase[order], begin[order], end[order], names)
+    return _PhaseOccurrences(phase[order], begin[order], end[order], names)
 
 
 def _numbered_names(names: Sequence[str]) -> tuple[str, ...]:

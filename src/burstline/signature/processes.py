@@ -13,7 +13,7 @@ from burstline.columns import AnyIntegers, Integers, Mask, take
 from burstline.errors import ParameterError
 from burstline.model import Trace
 from burstline.signature.cut import Near, places_near
-from burstline.signature.events import Events, Occurrences, Told, events_in, told_by
+from burstline.signature.events import Events, Occurrences, RunFacts, events_in, told_by
 from burstline.signature.loops import loops
 from burstline.signature.model import Process, Stamps
 from burstline.signature.published import epas, pas2p
@@ -130,7 +130,7 @@ class Processes:
     ) -> list[Signed]:
         """Their signatures by what was found of them, if each stops after `counts` events."""
         events, made = self.events, []
-        of_process, seen = events.processes_at(self.trace), Seen.of(self.trace)
+        of_process, seen = events.processes_at(self.trace), SamplesOutsideCalls.of(self.trace)
         for number in self.numbers:
             found = courses[number].found
             process = process_up_to(
@@ -175,7 +175,7 @@ def _own_phases(found: Occurrences) -> Occurrences:
     return replace(found, phase=phase, names=names)
 
 
-class Parts(Protocol):
+class Folding(Protocol):
     """What a fold makes of each part of a trace, in order; `each` has what it takes of each."""
 
     def __call__(
@@ -186,7 +186,7 @@ class Parts(Protocol):
 
 
 @dataclass(frozen=True, slots=True)
-class Source:
+class ProcessSource:
     """A run whose processes are asked, those of one part after the other."""
 
     trace: Trace
@@ -226,7 +226,7 @@ class Source:
         return made
 
 
-def source_of(trace: Trace, events: Events) -> Source:
+def source_of(trace: Trace, events: Events) -> ProcessSource:
     """A run in one part, whose events are known."""
     processes = Processes.of(trace, events)
 
@@ -235,13 +235,13 @@ def source_of(trace: Trace, events: Events) -> Source:
     ) -> Iterable[_Made]:
         return (asked(processes, **options) for options in each)
 
-    return Source(trace, events.work_counter, 1, ask)
+    return ProcessSource(trace, events.work_counter, 1, ask)
 
 
-def source_in_parts(trace: Trace, parts: Parts, application: int | None) -> Source:
+def source_in_parts(trace: Trace, parts: Folding, application: int | None) -> ProcessSource:
     """A run in parts, which each make their events when they are asked."""
     every = list(parts(_told_by_part))
-    told = Told.of_all(every)
+    told = RunFacts.of_all(every)
     how = {
         "application": chosen_application(told.applications, application),
         "counter": told.counter(),
@@ -261,10 +261,10 @@ def source_in_parts(trace: Trace, parts: Parts, application: int | None) -> Sour
         ]
         return parts(_asked_of_part, each=given)
 
-    return Source(trace, told.counter(), len(every), ask)
+    return ProcessSource(trace, told.counter(), len(every), ask)
 
 
-def _told_by_part(trace: Trace, **_: object) -> Told:
+def _told_by_part(trace: Trace, **_: object) -> RunFacts:
     return told_by(trace)
 
 
@@ -285,7 +285,7 @@ def _asked_of_part(
 
 
 @dataclass(frozen=True, slots=True, eq=False)
-class Seen:
+class SamplesOutsideCalls:
     """Samples of call stacks that were taken in no call, and the functions they were in."""
 
     names: list[str]  # (call paths,)
@@ -295,7 +295,7 @@ class Seen:
     function: AnyIntegers  # (samples,) the call path of the function
 
     @classmethod
-    def of(cls, trace: Trace) -> Seen:
+    def of(cls, trace: Trace) -> SamplesOutsideCalls:
         """Those of a trace, or of some locations of it."""
         location, time_ns, periods, path = trace.arrays(
             "samples", "location", "time_ns", "periods", "call_path"

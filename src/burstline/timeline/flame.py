@@ -140,7 +140,7 @@ def _by_sort(times_ns: Integers) -> dict[str, int]:
 
 
 @dataclass(slots=True)
-class _Places:
+class _PlaceTree:
     """Places of the program as a tree, each behind the one above it, and the time in each."""
 
     above: list[int] = field(default_factory=lambda: [UNKNOWN])
@@ -209,7 +209,7 @@ def flame_of(trace: Trace, line: Timeline) -> Flame:
     It is that of :attr:`Timeline.baseline_ns` without what nobody recorded and without
     MPI_Init and MPI_Finalize; streams of accelerators are left out. O(pieces + samples).
     """
-    pieces, places = _pieces_of(line), _Places()
+    pieces, places = _pieces_of(line), _PlaceTree()
     of_path = _places_of(line, places)
     seen = _stacks_seen(trace, line, pieces, places, of_path)
     where = pieces.places(line)
@@ -261,7 +261,7 @@ def _sums(length: Integers, chosen: Mask, *keys: Integers) -> Iterator[tuple[int
     yield from zip(*(column[first].tolist() for column in columns), sums.tolist(), strict=True)
 
 
-def _places_of(line: Timeline, places: _Places) -> dict[int, int]:
+def _places_of(line: Timeline, places: _PlaceTree) -> dict[int, int]:
     """The place of each call path of the profile; the program itself of none."""
     found = {UNKNOWN: 0}
     for row, node in enumerate(line.waits.profile.call_paths.to_pylist()):
@@ -275,7 +275,11 @@ def _places_of(line: Timeline, places: _Places) -> dict[int, int]:
 
 
 def _stacks_seen(
-    trace: Trace, line: Timeline, pieces: _Pieces, places: _Places, of_path: Mapping[int, int]
+    trace: Trace,
+    line: Timeline,
+    pieces: _Pieces,
+    places: _PlaceTree,
+    of_path: Mapping[int, int],
 ) -> dict[int, list[tuple[int, int]]]:
     """Where samples saw computing, by call path and location: places, with their periods.
 
@@ -307,7 +311,7 @@ def _stacks_seen(
 
 
 def _place_of(
-    stacks: Stacks, node: int, above: int, places: _Places, known: dict[tuple[int, int], int]
+    stacks: Stacks, node: int, above: int, places: _PlaceTree, known: dict[tuple[int, int], int]
 ) -> int:
     """The place of a stack's end below another place; what is `known` of others is used."""
     new: list[int] = []

@@ -169,7 +169,7 @@ def _baseline(sync: Sync, first: int, last: int) -> tuple[int, int]:
     return (begin, end) if first <= begin < end <= last else (first, last)
 
 
-def _outside(sync: Sync, baseline: tuple[int, int]) -> Spans:
+def _outside(sync: Sync, baseline: tuple[int, int]) -> LocationSpans:
     """The baseline before processes have left MPI_Init, and from their MPI_Finalize on."""
     (first, last), calls = baseline, sync.calls
     location, start, end = ([np.zeros(0, np.int64)] for _ in range(3))
@@ -186,7 +186,7 @@ def _outside(sync: Sync, baseline: tuple[int, int]) -> Spans:
     return spans
 
 
-def _told(sync: Sync, line: Spans) -> _Kinds:
+def _told(sync: Sync, line: LocationSpans) -> _Kinds:
     """What each location does where nothing is told of it."""
     kind = np.full(sync.locations, Kind.NOT_RECORDED, np.uint8)
     kind[line.location] = Kind.COMPUTING
@@ -197,8 +197,8 @@ def _told(sync: Sync, line: Spans) -> _Kinds:
 
 
 def _in_calls(
-    sync: Sync, nodes: Nodes, pieces: Spans, path: Integers, kind: _Kinds
-) -> tuple[Spans, Integers, _Kinds, Integers]:
+    sync: Sync, nodes: Nodes, pieces: LocationSpans, path: Integers, kind: _Kinds
+) -> tuple[LocationSpans, Integers, _Kinds, Integers]:
     """The same with the call of MPI that each piece is in, -1 for none, and its kind."""
     calls = sync.calls
     over, order = _sorted_spans(calls.location, calls.enter_ns, calls.leave_ns)
@@ -214,7 +214,7 @@ def _in_calls(
     return pieces, path, kind, ordinal
 
 
-def _management(sync: Sync) -> Spans:
+def _management(sync: Sync) -> LocationSpans:
     """Where teams are started and ended: OpenMP's own time."""
     teams, regions = sync.teams, sync.regions
     region = teams.region
@@ -228,7 +228,7 @@ def _management(sync: Sync) -> Spans:
     return spans
 
 
-def _unwatched(trace: Trace) -> Spans:
+def _unwatched(trace: Trace) -> LocationSpans:
     location, start, end = trace.arrays("gaps", "location", "start_ns", "end_ns")
     born, died = trace.arrays("locations", "born_ns", "died_ns")
     first, last = _observed(trace)
@@ -242,8 +242,8 @@ def _unwatched(trace: Trace) -> Spans:
 
 
 def _with_waits(
-    waits: Waits, pieces: Spans, path: Integers, kind: _Kinds, call: Integers
-) -> tuple[Spans, Integers, _Kinds, Integers, Integers]:
+    waits: Waits, pieces: LocationSpans, path: Integers, kind: _Kinds, call: Integers
+) -> tuple[LocationSpans, Integers, _Kinds, Integers, Integers]:
     """The same with the single wait that each piece is of, -1 for none, and its kind."""
     table = waits.instances
     location, start, wait = (
@@ -260,7 +260,7 @@ def _with_waits(
     return pieces, path, np.where(hit >= 0, take(own, of_wait, 0), kind), call, of_wait
 
 
-class Spans(NamedTuple):
+class LocationSpans(NamedTuple):
     """Intervals of locations, sorted by location and start."""
 
     location: Integers
@@ -268,7 +268,9 @@ class Spans(NamedTuple):
     end_ns: Integers
 
 
-def _tiles(spans: Spans, first_ns: int, last_ns: int, locations: int) -> tuple[Spans, Integers]:
+def _tiles(
+    spans: LocationSpans, first_ns: int, last_ns: int, locations: int
+) -> tuple[LocationSpans, Integers]:
     """The time of all locations in pieces, and the span that each lies in, -1 for none.
 
     Of spans that overlap, the one that begins last holds until its end.
@@ -282,11 +284,13 @@ def _tiles(spans: Spans, first_ns: int, last_ns: int, locations: int) -> tuple[S
     chosen = begins_run(location, time_ns)
     location, time_ns = location[chosen], time_ns[chosen]
     inside = np.flatnonzero(location[:-1] == location[1:])
-    pieces = Spans(location[inside], time_ns[inside], time_ns[inside + 1])
+    pieces = LocationSpans(location[inside], time_ns[inside], time_ns[inside + 1])
     return pieces, _rows_around(spans, pieces)
 
 
-def _painted(pieces: Spans, over: Spans) -> tuple[Spans, Integers, Integers]:
+def _painted(
+    pieces: LocationSpans, over: LocationSpans
+) -> tuple[LocationSpans, Integers, Integers]:
     """The same time in smaller pieces: the piece and the interval over it, or -1, of each."""
     location = np.concatenate([pieces.location, over.location, over.location])
     time_ns = np.concatenate([pieces.start_ns, over.start_ns, over.end_ns])
@@ -299,19 +303,19 @@ def _painted(pieces: Spans, over: Spans) -> tuple[Spans, Integers, Integers]:
     location, time_ns, row = location[within], time_ns[within], row[within]
     same = np.append(row[1:] == row[:-1], False)[: len(row)]
     until = np.where(same, np.append(time_ns[1:], 0)[: len(row)], pieces.end_ns[row])
-    finer = Spans(location, time_ns, until)
+    finer = LocationSpans(location, time_ns, until)
     return finer, row, _rows_around(over, finer)
 
 
 def _sorted_spans(
     location: AnyIntegers, start: Integers, end: Integers
-) -> tuple[Spans, Integers]:
+) -> tuple[LocationSpans, Integers]:
     """Spans in order, those of no length left out, and which of the given each is."""
     some = np.flatnonzero(start < end)
     order = some[np.lexsort((start[some], location[some]))]
-    return Spans(location[order].astype(np.int64), start[order], end[order]), order
+    return LocationSpans(location[order].astype(np.int64), start[order], end[order]), order
 
 
-def _rows_around(spans: Spans, pieces: Spans) -> Integers:
+def _rows_around(spans: LocationSpans, pieces: LocationSpans) -> Integers:
     row = last_until((spans.location, spans.start_ns), (pieces.location, pieces.start_ns))
     return np.where(pieces.start_ns < take(spans.end_ns, row), row, UNKNOWN)

@@ -14,7 +14,7 @@ from burstline._core import Wait
 from burstline.columns import UNKNOWN, AnyIntegers, Floats, Integers
 from burstline.synchronisation import INSIDE, PLACES, Sync
 from burstline.waits.metrics import DELAY_TYPES, METRICS, SUMS, WAITS
-from burstline.waits.points import PointList, Points
+from burstline.waits.points import PointColumns, PointList
 from burstline.waits.severities import Severities
 from burstline.waits.stops import segments_of
 from burstline.waits.times import Nodes, process_threads
@@ -27,7 +27,7 @@ MESSAGE_WAITS: Final = {
 
 
 @dataclass(frozen=True, slots=True, eq=False)
-class Marks:
+class MarkedPoints:
     """Points that are no meetings, by the numbers under which they were added."""
 
     serial: tuple[Integers, Integers, Integers, Integers]  # location, from, to, idle threads
@@ -35,7 +35,7 @@ class Marks:
     end: int  # UNKNOWN: at the end of the location
 
 
-def add_marks(sync: Sync, points: PointList, forks: Integers) -> Marks:
+def add_marks(sync: Sync, points: PointList, forks: Integers) -> MarkedPoints:
     """Add the borders of serial stretches, and the enter of the last MPI_Finalize."""
     calls = sync.calls
     finals = np.concatenate([np.zeros(0, np.int64), *(each.end for each in sync.worlds)])
@@ -46,7 +46,7 @@ def add_marks(sync: Sync, points: PointList, forks: Integers) -> Marks:
         end = int(points.add(calls.location[[last]], where)[0])
     else:
         end_location, end = _last_location(sync), UNKNOWN
-    return Marks(_serial_stretches(sync, points, forks), end_location, end)
+    return MarkedPoints(_serial_stretches(sync, points, forks), end_location, end)
 
 
 def _last_location(sync: Sync) -> int:
@@ -81,7 +81,7 @@ def _serial_stretches(
 
 
 @dataclass(frozen=True, slots=True, eq=False)
-class Stretches:
+class StretchTimes:
     """The time of call paths alone between neighbouring points of each location."""
 
     begin: Integers
@@ -95,12 +95,12 @@ class Stretches:
         return self.begin, self.node, self.time_ns
 
 
-def stretches_of(sync: Sync, points: Points, nodes: int) -> tuple[Stretches, int]:
+def stretches_of(sync: Sync, points: PointColumns, nodes: int) -> tuple[StretchTimes, int]:
     """Where the time went between points, and how many intervals outlived those around."""
     begin, node, time_ns, clipped = segments_of(sync, points.begin, points.place, nodes)
     first = begin[points.begin + np.arange(len(points.begin))]
     location = np.repeat(np.arange(sync.locations, dtype=np.int32), np.diff(first))
-    return Stretches(begin, node, time_ns, location), clipped
+    return StretchTimes(begin, node, time_ns, location), clipped
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -118,9 +118,9 @@ class Explained:
 def add_delay_costs(
     sync: Sync,
     severities: Severities,
-    points: Points,
-    stretches: Stretches,
-    marks: Marks,
+    points: PointColumns,
+    stretches: StretchTimes,
+    marks: MarkedPoints,
     *,
     like_scalasca: bool,
 ) -> Explained:
@@ -160,7 +160,7 @@ def add_delay_costs(
 
 
 def divided_waits(
-    points: Points, explained: Explained
+    points: PointColumns, explained: Explained
 ) -> Iterator[tuple[Wait, str, str, str, Floats]]:
     """Waits for messages by what caused them and what they cause, one kind and all others.
 
@@ -190,10 +190,10 @@ def add_critical_path(
     sync: Sync,
     nodes: Nodes,
     severities: Severities,
-    points: Points,
-    stretches: Stretches,
+    points: PointColumns,
+    stretches: StretchTimes,
     *,
-    marks: Marks,
+    marks: MarkedPoints,
     starts: Integers,
     measured: Integers,
     like_scalasca: bool,
@@ -226,7 +226,11 @@ def add_critical_path(
 
 
 def _useful_time(
-    sync: Sync, points: Points, stretches: Stretches, shape: tuple[int, int], measured: Integers
+    sync: Sync,
+    points: PointColumns,
+    stretches: StretchTimes,
+    shape: tuple[int, int],
+    measured: Integers,
 ) -> Floats:
     """Time without waits; of workers, up to the last meeting of each parallel region."""
     waits = np.flatnonzero(points.wait_ns > 0)

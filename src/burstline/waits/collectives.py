@@ -86,7 +86,7 @@ class _Meeting(NamedTuple):
     ends: Mask  # (members,) those of which the first end completes it
 
 
-class _Rule(NamedTuple):
+class _WaitRule(NamedTuple):
     """How members of some operations wait: who signals whom, and who meets then."""
 
     operations: str
@@ -135,20 +135,20 @@ def _around_latest(members: _Members, latest: Integers, awaits: Mask) -> tuple[M
 
 
 _RULES: Final = (
-    _Rule(
+    _WaitRule(
         "Barrier", Wait.BARRIER, "mpi_barrier_wait", "mpi_barrier_completion",
         lambda m: (np.ones(len(m), bool), np.ones(len(m), bool)), _all_meet,
     ),
-    _Rule(
+    _WaitRule(
         "Allgather Allgatherv Allreduce Alltoall Reduce_scatter Reduce_scatter_block",
         Wait.N_TO_N, "mpi_wait_nxn", "mpi_nxn_completion",
         lambda m: (m.sends, m.receives), _overlapping_meet,
     ),
-    _Rule(
+    _WaitRule(
         "Bcast Scatter Scatterv", Wait.ONE_TO_N, "mpi_latebroadcast", "",
         lambda m: (m.sends & m.is_root, m.receives & ~m.is_root), _followers_meet,
     ),
-    _Rule(
+    _WaitRule(
         "Reduce Gather Gatherv", Wait.N_TO_ONE, "mpi_earlyreduce", "",
         lambda m: (m.sends, m.receives & m.is_root), _root_meets,
     ),

@@ -14,7 +14,7 @@ from burstline.waits import causes
 from burstline.waits.causes import MESSAGE_WAITS, Explained, divided_waits
 from burstline.waits.metrics import DELAY_TYPES
 from burstline.waits.parts import Parts
-from burstline.waits.points import Points
+from burstline.waits.points import PointColumns
 from burstline.waits.severities import Severities
 from burstline.waits.stops import segments_of
 from burstline.waits.times import Nodes, kinds_of_time, process_threads
@@ -187,7 +187,9 @@ def _event_stamps(rows: Intervals, end_ns: Integers) -> tuple[AnyIntegers, Integ
     )  # fmt: skip
 
 
-def add_costs(sync: Sync, severities: Severities, points: Points, explained: Explained) -> None:
+def add_costs(
+    sync: Sync, severities: Severities, points: PointColumns, explained: Explained
+) -> None:
     """Add costs of delays in each part, as the waits lie that they cause, and kinds of wait."""
     parts = severities.parts
     if parts is None:

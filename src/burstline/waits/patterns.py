@@ -15,7 +15,7 @@ from burstline.waits.division import add_costs, add_times, add_visits
 from burstline.waits.messages import add_message_waits
 from burstline.waits.openmp import add_modelled, add_openmp_waits
 from burstline.waits.parts import Parts
-from burstline.waits.points import PointList, Points
+from burstline.waits.points import PointColumns, PointList
 from burstline.waits.severities import Severities
 from burstline.waits.times import Nodes, add_counts, add_imbalance, add_time_tree
 
@@ -25,7 +25,7 @@ class Patterns:
     """Severities of all patterns, and the points that they were made from."""
 
     severities: Severities
-    points: Points
+    points: PointColumns
     scans: Scans
     explained: causes.Explained | None  # None where causes were not asked for
     has_start: bool  # whether every process has a call of MPI_Init

@@ -17,7 +17,7 @@ NO_PEER: Final = np.iinfo(np.int32).max
 
 
 @dataclass(frozen=True, slots=True, eq=False)
-class Points:
+class PointColumns:
     """Points sorted by location and place."""
 
     begin: Integers  # (locations + 1,)
@@ -92,7 +92,7 @@ class PointList:
         self._columns.add(len(location), location, place, *about, *times, cause, peer, interval)
         return numbers
 
-    def sorted(self, locations: int) -> Points:
+    def sorted(self, locations: int) -> PointColumns:
         """The points in order, as added within a place; they are here no more."""
         location, place = self._columns.take("location"), self._columns.take("place")
         order, begin = _core.order_within(location, place, locations)
@@ -102,13 +102,13 @@ class PointList:
         row = np.empty(len(order), np.int64)
         row[order] = np.arange(len(order))
         columns["cause"] = take(row, columns["cause"])
-        return Points(begin=begin, group_set=self._group_set(), row=row, **columns)
+        return PointColumns(begin=begin, group_set=self._group_set(), row=row, **columns)
 
-    def unsorted(self) -> Points:
+    def unsorted(self) -> PointColumns:
         """The points as added, for what asks for no order and cuts; they are here no more."""
         columns = self._columns.take_rest(slice(None))
         begin, row = np.zeros((2, 0), np.int64)
-        return Points(begin=begin, group_set=self._group_set(), row=row, **columns)
+        return PointColumns(begin=begin, group_set=self._group_set(), row=row, **columns)
 
     def _group_set(self) -> npt.NDArray[np.int32]:
         return np.concatenate(self._sets).astype(np.int32)

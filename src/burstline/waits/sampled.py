@@ -110,8 +110,8 @@ def _counted(
     sums = np.zeros(len(first), np.int64)
     np.add.at(sums, group, periods)
     keys = zip(*(column[first].tolist() for column in columns), sums.tolist(), strict=True)
-    counts: dict[int, dict[tuple[str, str | None], _Count]] = defaultdict(
-        lambda: defaultdict(_Count)
+    counts: dict[int, dict[tuple[str, str | None], _PeriodCounts]] = defaultdict(
+        lambda: defaultdict(_PeriodCounts)
     )
     for each, row, of, count in keys:
         frame = frames[row]
@@ -190,7 +190,7 @@ def function_of(seen: Sequence[Sampled], rank: int | None, ranks: int) -> Sample
     return seen[place] if largest >= noise[place] else None
 
 
-class _Count:
+class _PeriodCounts:
     """Periods by rank and by line."""
 
     def __init__(self) -> None:
@@ -203,7 +203,7 @@ class _Count:
         self.lines[line] += periods
 
 
-def _most_first(found: Mapping[tuple[str, str | None], _Count]) -> tuple[Sampled, ...]:
+def _most_first(found: Mapping[tuple[str, str | None], _PeriodCounts]) -> tuple[Sampled, ...]:
     functions = [
         Sampled(*name, max(count.lines, key=count.lines.__getitem__), dict(count.ranks))
         for name, count in found.items()

@@ -33,7 +33,7 @@ _BYTES_PER_BYTE: Final = 5  # of text, where one character is wide
 
 def trees_bytes(path: Path, file: IO[bytes], allowed: int) -> int:
     """The memory that the trees in a file of XML take, packed or not, at most `allowed`."""
-    count = _Count(path, allowed)
+    count = _SizeGuard(path, allowed)
     packed = file.read(len(GZIP)) == GZIP
     file.seek(0)
     source: Any = gzip.GzipFile(fileobj=file) if packed else file
@@ -58,7 +58,7 @@ def too_deep(path: Path) -> UnsupportedRecordError:
     )
 
 
-class _Count:
+class _SizeGuard:
     """What was met of a file so far; beyond a limit it is refused."""
 
     def __init__(self, path: Path, allowed: int) -> None:

@@ -90,7 +90,7 @@ def region_events(trace: Trace) -> tuple[Integers, Integers]:
     return np.where(has_type, kind, extrae.USER_FUNCTION), np.where(has_type, value, number)
 
 
-def construct_paths(trace: Trace) -> tuple[Integers, dict[int, str]]:
+def construct_frames(trace: Trace) -> tuple[Integers, dict[int, str]]:
     """The frame that each construct was entered from, 0 for other regions; and the labels."""
     kind, _ = region_events(trace)
     region, path = trace.arrays("regions", "region", "call_path")
@@ -200,7 +200,7 @@ def _region_labels(trace: Trace) -> Iterator[_Group]:
         )
     _, lines = function_lines(trace)
     yield {extrae.REGION_LINES[extrae.USER_FUNCTION]: _FUNCTION_LINE}, _PLAIN, lines
-    _, frames = construct_paths(trace)
+    _, frames = construct_frames(trace)
     yield {extrae.CONSTRUCT_PATH: extrae.TABLE[extrae.CONSTRUCT_PATH].label}, _PLAIN, frames
     if extrae.LOCK_STATUS not in kinds:
         yield {extrae.LOCK_STATUS: extrae.TABLE[extrae.LOCK_STATUS].label}, _PLAIN, _LOCK_LABELS

@@ -32,7 +32,7 @@ from burstline.formats.derivation.labels import (
     UNRESOLVED_ID,
     Callers,
     Others,
-    construct_paths,
+    construct_frames,
     function_lines,
     label_tables,
     region_events,
@@ -130,7 +130,7 @@ def _add_locations(pairs: _Pairs, trace: Trace) -> None:
         pairs.add((where[rows], end[rows], first), event, 1 - inside, _ENTRY)
 
 
-class _Calls:
+class _CallColumns:
     """The calls of a trace as columns, with the places of their events."""
 
     def __init__(self, trace: Trace) -> None:
@@ -160,7 +160,7 @@ class _Calls:
 
 
 def _add_calls(pairs: _Pairs, trace: Trace, callers: Callers) -> None:
-    calls = _Calls(trace)
+    calls = _CallColumns(trace)
     events = [extrae.MPI_EVENTS.get(name, _OTHER_CALL) for name in calls.names]
     kind, value = np.array(events, np.int64).reshape(-1, 2)[calls.code].T
     pairs.add(calls.entry(), kind, value, _ENTRY)
@@ -177,7 +177,7 @@ def _add_calls(pairs: _Pairs, trace: Trace, callers: Callers) -> None:
         pairs.add(place, extrae.CALLER_LINES[level], callers.line[node[rows]], rank + 1)
 
 
-def _add_sizes(pairs: _Pairs, trace: Trace, calls: _Calls) -> None:
+def _add_sizes(pairs: _Pairs, trace: Trace, calls: _CallColumns) -> None:
     rows = calls.has_operation(operations.COLLECTIVES)
     source_id = np.append(trace.arrays("communicators", "source_id")[0], 0)
     members = pc.list_value_length(trace.table("communicators")["members"]).to_numpy()
@@ -213,7 +213,7 @@ def _add_regions(pairs: _Pairs, trace: Trace) -> None:
     pairs.add((location, enter, enter_seq), kind[region], value[region], _ENTRY)
     pairs.add((location, leave, leave_seq), kind[region], 0, _ENTRY)
     lines, _ = function_lines(trace)
-    frames, _ = construct_paths(trace)
+    frames, _ = construct_frames(trace)
     for line_type, value in (
         (extrae.REGION_LINES[extrae.USER_FUNCTION], lines[region]),
         (extrae.CONSTRUCT_PATH, frames),

@@ -22,7 +22,12 @@ import numpy.typing as npt
 from burstline.columns import Integers, Mask, begins_run, row_of
 from burstline.formats.intake import FITS, PROBED, Defects
 from burstline.formats.raw.events.calls import ENTRY, Operations, names_operation
-from burstline.formats.raw.events.counters import CounterReadings, Counters, Known, last_known
+from burstline.formats.raw.events.counters import (
+    CounterReadings,
+    Counters,
+    LastRead,
+    last_known,
+)
 from burstline.formats.raw.events.timeline import (
     CutPoint,
     Slice,
@@ -60,7 +65,7 @@ class Cuts:
     earlier: list[Entries]
     later: list[Entries]
     # for each slice, what was read of each counter before its first reading
-    readings: list[dict[int, Known]]
+    readings: list[dict[int, LastRead]]
     unread: list[
         ThreadTimeline | None
     ]  # for each slice, readings behind the last call before it
@@ -117,8 +122,8 @@ class _Walk:
         self._counters, self._places = counters, places
         self._cut = start_of(file)
         self._cuts: list[CutPoint] = [self._cut]
-        self._known: dict[int, Known] = {}
-        self._readings: list[dict[int, Known]] = []
+        self._known: dict[int, LastRead] = {}
+        self._readings: list[dict[int, LastRead]] = []
         self._rest: ThreadTimeline | None = None
         self._at_starts = np.zeros(len(counters.names), bool)
         self._missing = set(places.values())

@@ -197,7 +197,7 @@ class RawSource:
         return None if is_whole else caller_of(self._basis.processes[number])
 
     def load(
-        self, part: intake.Processes | Sliced, named: Named | None = None
+        self, part: intake.Processes | Sliced, named: ProcessNames | None = None
     ) -> tuple[Batch, ...]:
         """What some processes recorded, or a slice of one, numbered for itself.
 
@@ -208,10 +208,10 @@ class RawSource:
             return read_part(basis, part)
         return (read_batch(basis, part.processes),)
 
-    def named(self, part: intake.Processes | Sliced) -> Named:
+    def named(self, part: intake.Processes | Sliced) -> ProcessNames:
         """The rows of stacks, and the functions, of the processes of a part."""
         own = slice(part.processes.start, part.processes.stop)
-        return Named(own.start, self._basis.stacks[own], self._basis.functions[own])
+        return ProcessNames(own.start, self._basis.stacks[own], self._basis.functions[own])
 
     def shared(self, workers: Workers, folder: Path, memory: int) -> intake.Shared:
         """How workers load parts of it."""
@@ -294,7 +294,7 @@ class RawSource:
         return row_table("metadata", rows)
 
 
-class Named(NamedTuple):
+class ProcessNames(NamedTuple):
     """What a run's names say of some processes, as :class:`RunBasis` has it."""
 
     first: int  # of these processes

@@ -48,7 +48,7 @@ int burst_completes(uint16_t op);
 
 
 @dataclass(frozen=True, slots=True)
-class Kind:
+class WrapperKind:
     """The statements of a wrapper, in their order; see ``kinds.toml``."""
 
     first: tuple[str, ...] = ()
@@ -62,7 +62,7 @@ class Kind:
 
 
 _STATEMENTS: Final = tomllib.loads((_RECORD / "kinds.toml").read_text(encoding="utf-8"))
-KINDS: Final = {name: Kind(**parts) for name, parts in _STATEMENTS["kinds"].items()}
+KINDS: Final = {name: WrapperKind(**parts) for name, parts in _STATEMENTS["kinds"].items()}
 
 
 @dataclass(frozen=True, slots=True)
@@ -215,13 +215,13 @@ def _function(call: WrappedCall, twin: str = "") -> str:
     return f"static int wrap_{name}({hidden}) {{\n{body}}}\n{public}"
 
 
-def _replaced(passed: str, kind: Kind) -> str:
+def _replaced(passed: str, kind: WrapperKind) -> str:
     for name, by in kind.instead.items():
         passed = re.sub(rf"\b{name}\b", by, passed)
     return passed
 
 
-def _body(call: WrappedCall, kind: Kind, real: str, twin: str) -> str:
+def _body(call: WrappedCall, kind: WrapperKind, real: str, twin: str) -> str:
     opening = "burst_open_poll" if kind.success else "burst_open"
     lines = [f"struct burst_call call = {opening}({call.number}, caller);", *kind.first]
     lines += _guarded("call.thread != NULL", kind.before)

@@ -246,7 +246,7 @@ def _code(
                 raise
 
 
-class _Terminated(KeyboardInterrupt):
+class _SignalToUs(KeyboardInterrupt):
     """A signal to us alone, not to the program."""
 
 
@@ -278,7 +278,7 @@ def _terminations_interrupt() -> Iterator[None]:
 
 
 def _interrupt(_signal: int, _frame: FrameType | None) -> None:
-    raise _Terminated
+    raise _SignalToUs
 
 
 def _add_file(run: Survey, path: Path) -> None:

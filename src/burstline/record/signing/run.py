@@ -87,14 +87,14 @@ def signed_run(
     except OSError as error:
         raise ParameterError(f"{place} cannot be written ({error.strerror})") from error
     with folder as name:
-        run = _Run(plan, Path(name).resolve(), patience_s)
+        run = _SignatureRun(plan, Path(name).resolve(), patience_s)
         environment = program_environment(run.settings(), run.folder, recorder)
         words = with_environment(parsed, environment, launcher_abi(parsed))
         return run.measured(words, stdout)
 
 
 @dataclass(slots=True)
-class _Run:
+class _SignatureRun:
     """A run, its folder, and how long it may take."""
 
     plan: Plan

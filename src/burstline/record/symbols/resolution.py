@@ -55,7 +55,7 @@ def is_executed(offset: int) -> bool:
     return offset >= 0 and offset & EXECUTED != 0
 
 
-class Place(NamedTuple):
+class CallerPlace(NamedTuple):
     """A place in the source from where a function was called.
 
     A function without a name is ``module+0x…``; one of the C library is ``??``.
@@ -81,8 +81,8 @@ class Resolver:
         self._child = Child()
         self._reasons: dict[str, dict[str, None]] = {}
         self._with_lines: dict[str, bool] = {}
-        self._places: dict[tuple[str, int], tuple[Place, ...]] = {}
-        self._functions: dict[tuple[str, int], Place] = {}
+        self._places: dict[tuple[str, int], tuple[CallerPlace, ...]] = {}
+        self._functions: dict[tuple[str, int], CallerPlace] = {}
         self._names: dict[str, str] = {}
         self._failures = 0
 
@@ -95,11 +95,13 @@ class Resolver:
             for reason in reasons
         ]
 
-    def __call__(self, module: str, offset: int) -> tuple[Place, ...]:
+    def __call__(self, module: str, offset: int) -> tuple[CallerPlace, ...]:
         """The places of one return address; see `resolve`."""
         return self.resolve(module, [offset])[offset]
 
-    def resolve(self, module: str, offsets: Iterable[int]) -> dict[int, tuple[Place, ...]]:
+    def resolve(
+        self, module: str, offsets: Iterable[int]
+    ) -> dict[int, tuple[CallerPlace, ...]]:
         """The places that return addresses in a module lie in."""
         wanted = dict.fromkeys(offsets)
         if fresh := [offset for offset in wanted if (module, offset) not in self._places]:
@@ -107,7 +109,7 @@ class Resolver:
                 self._places[module, offset] = self._named(module, offset, frames)
         return {offset: self._places[module, offset] for offset in wanted}
 
-    def functions(self, module: str, offsets: Iterable[int]) -> dict[int, Place]:
+    def functions(self, module: str, offsets: Iterable[int]) -> dict[int, CallerPlace]:
         """The functions that begin at offsets in a module."""
         wanted = dict.fromkeys(offsets)
         if fresh := [offset for offset in wanted if (module, offset) not in self._functions]:
@@ -141,7 +143,7 @@ class Resolver:
             reasons[f"its {part} cannot be read in a sensible time and memory"] = None
         return [[] for _ in offsets]
 
-    def _named(self, module: str, offset: int, frames: list[Frame]) -> tuple[Place, ...]:
+    def _named(self, module: str, offset: int, frames: list[Frame]) -> tuple[CallerPlace, ...]:
         name = module.rpartition("/")[2]
         unknown = (
             UNRESOLVED
@@ -149,7 +151,7 @@ class Resolver:
             else f"{name}+{offset - EXECUTED * is_executed(offset):#x}"
         )
         return tuple(
-            Place(
+            CallerPlace(
                 self._name(function) if function else unknown,
                 printable(file, limit=_LONGEST_FILE) if file else None,
                 line,

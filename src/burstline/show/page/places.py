@@ -11,7 +11,7 @@ from burstline.waits import Waits
 _MOST_CALLERS: Final = 3
 
 
-class Places:
+class WaitPlaces:
     """The call paths of waits, each as markup and as a short text."""
 
     def __init__(self, waits: Waits) -> None:

@@ -14,7 +14,7 @@ from burstline.show.page import timeline_words as words
 from burstline.show.page.charts import swatch
 from burstline.show.page.html import Html, data_block, join, share_text, tag
 from burstline.show.page.kinds import LOOKS
-from burstline.show.page.places import Places
+from burstline.show.page.places import WaitPlaces
 from burstline.show.page.timeline_data import lanes_of, metrics_of, picture_data
 from burstline.structure import Structure
 from burstline.timeline import KINDS, Timeline, summed_columns
@@ -101,7 +101,7 @@ def timeline_picture(
     )
 
 
-def _note(line: Timeline, steps: Steps | None) -> str:
+def _note(line: Timeline, steps: IterationSpans | None) -> str:
     is_part = line.baseline_ns[0] == line.first_ns
     begin = "begin of what is shown" if is_part else "first end of MPI_Init"
     marks = (
@@ -119,7 +119,7 @@ def _note(line: Timeline, steps: Steps | None) -> str:
     )
 
 
-def _views(line: Timeline, steps: Steps | None) -> list[dict[str, Any]]:
+def _views(line: Timeline, steps: IterationSpans | None) -> list[dict[str, Any]]:
     """Where the buttons go: name, text, and the span from the begin of the baseline."""
     first, last = line.baseline_ns
     views = [_view("whole", "Whole run", (first, last), first)]
@@ -224,7 +224,7 @@ def _group_name(names: list[str]) -> str:
 
 def _places(line: Timeline, call_paths: list[int]) -> list[list[str]]:
     """For people: each place's name, source line, callers, and how a sentence says it."""
-    places = Places(line.waits)
+    places = WaitPlaces(line.waits)
     made = []
     for path in call_paths:
         name, where, callers = places.parts(path)
@@ -243,7 +243,7 @@ def _metrics(line: Timeline) -> list[str]:
     return [titles[name] for name in metrics_of(line)]
 
 
-def _steps(steps: Steps | None, first: int) -> dict[str, Any] | None:
+def _steps(steps: IterationSpans | None, first: int) -> dict[str, Any] | None:
     if steps is None:
         return None
     rows = steps.marks()
@@ -387,7 +387,7 @@ def _letters(name: str, content: str) -> Html:
     return Html(f'<script type="text/plain" id="{name}">{content}</script>')
 
 
-class Steps(NamedTuple):
+class IterationSpans(NamedTuple):
     """The iterations of a loop, each from the first rank that begins to the last that ends."""
 
     loop: int
@@ -414,7 +414,7 @@ class Steps(NamedTuple):
         return np.arange(0, len(self.number), max(1, -(-len(self.number) // _MOST_MARKS)))
 
 
-def _steps_of(structure: Structure | None, line: Timeline) -> Steps | None:
+def _steps_of(structure: Structure | None, line: Timeline) -> IterationSpans | None:
     """The iterations of the loop that spans most of the run, as far as they are shown."""
     if structure is None or not structure.loops:
         return None
@@ -433,7 +433,7 @@ def _steps_of(structure: Structure | None, line: Timeline) -> Steps | None:
     if not len(rows):
         return None
     mean = spent[rows] // ranks[rows]
-    return Steps(loop, rows + 1, begin[rows], end[rows], mean)
+    return IterationSpans(loop, rows + 1, begin[rows], end[rows], mean)
 
 
 def _worst_wait(line: Timeline) -> int | None:

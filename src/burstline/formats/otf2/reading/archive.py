@@ -58,7 +58,7 @@ class Location(NamedTuple):
     group: int
 
 
-class Group(NamedTuple):
+class GroupDefinition(NamedTuple):
     """A group of locations or ranks."""
 
     name: int
@@ -97,9 +97,9 @@ class ArchiveDefinitions:
     nodes: dict[int, tuple[int, int, int]] = field(default_factory=dict)  # name, class, parent
     regions: dict[int, Region] = field(default_factory=dict)
     # those a communicator may name; of equal reference the last of ranks counts
-    groups: dict[int, Group] = field(default_factory=dict)
+    groups: dict[int, GroupDefinition] = field(default_factory=dict)
     # the groups that list the locations of a paradigm by rank
-    worlds: list[Group] = field(default_factory=list)
+    worlds: list[GroupDefinition] = field(default_factory=list)
     metric_members: dict[int, Member] = field(default_factory=dict)
     # members of each class and instance
     metrics: dict[int, tuple[int, ...]] = field(default_factory=dict)
@@ -174,7 +174,7 @@ def decode(rows: Integers, text: npt.NDArray[np.int8], defects: Defects) -> Arch
 
 def _add_group(definitions: ArchiveDefinitions, row: list[int], defects: Defects) -> None:
     reference, name, kind, paradigm, flags = row[:5]
-    group = Group(name, kind, paradigm, flags, tuple(row[5:]))
+    group = GroupDefinition(name, kind, paradigm, flags, tuple(row[5:]))
     first = definitions.groups.get(reference)
     if kind == COMM_LOCATIONS:
         definitions.worlds.append(group)

@@ -17,7 +17,7 @@ import pyarrow as pa
 from burstline.columns import Integers, lookup, take
 from burstline.formats.intake import Defects, Placement
 from burstline.formats.otf2.numbers import COMM_SELF, MPI, NOWHERE
-from burstline.formats.otf2.reading.archive import Archive, ArchiveDefinitions, Group
+from burstline.formats.otf2.reading.archive import Archive, ArchiveDefinitions, GroupDefinition
 from burstline.formats.otf2.reading.metrics import Metrics
 from burstline.formats.otf2.reading.regions import ArchivePaths, ArchiveRegions
 from burstline.model import UNKNOWN, arrow_table, row_table
@@ -256,7 +256,7 @@ class ArchiveCommunicators:
         return row_table("communicators", rows)
 
 
-def _world_ranks(group: Group, by_location: dict[int, int]) -> tuple[int, ...]:
+def _world_ranks(group: GroupDefinition, by_location: dict[int, int]) -> tuple[int, ...]:
     """The members of a group as ranks of MPI's world."""
     if not group.flags & _BY_LOCATION:
         return group.members

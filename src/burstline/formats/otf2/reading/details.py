@@ -86,7 +86,7 @@ _LARGEST_TAG: Final = (1 << 31) - 1
 _COLLECTIVES: Final = np.array([RecordKind.COLLECTIVE, RecordKind.COLLECTIVE_DONE])
 
 
-def resolve(records: EventRecords, basis: ArchiveBasis) -> tuple[EventRecords, Integers]:
+def with_matches(records: EventRecords, basis: ArchiveBasis) -> tuple[EventRecords, Integers]:
     """The records, of matched messages with their sender and tag, and the probe of each."""
     # MPI_Mprobe ─message─► MPI_Mrecv, or MPI_Imrecv ─request─► its completion. Without a probe
     # they are dropped; the others are changed in place.
@@ -148,7 +148,7 @@ def details_of(
     if not inside.all():
         _note_outside(records, rows[~inside], basis)
         rows = rows[inside]
-    of_calls, probe = resolve(records.pick(rows), basis)
+    of_calls, probe = with_matches(records.pick(rows), basis)
     _limit_numbers(of_calls, basis)
     kind = of_calls["kind"]
     location = of_calls["location"].astype(np.int64)
@@ -230,7 +230,9 @@ def _note_strangers(
         basis.note(kind, records["location"][lost], detail, *values)
 
 
-def stamped(details: Details, records: EventRecords, calls: Calls) -> tuple[Details, Calls]:
+def as_instant_calls(
+    details: Details, records: EventRecords, calls: Calls
+) -> tuple[Details, Calls]:
     """The records as if each were a call that was entered and left when it was recorded."""
     columns = {
         name: getattr(calls, name)[details.call].astype(np.int64)

@@ -37,8 +37,8 @@ from burstline.formats.otf2.reading.basis import ArchiveBasis
 from burstline.formats.otf2.reading.details import (
     REQUEST_MARK,
     EventRecords,
+    as_instant_calls,
     details_of,
-    stamped,
     with_own_requests,
 )
 from burstline.formats.otf2.reading.events import ArchiveEvents
@@ -160,7 +160,7 @@ def make_group(
     details, call_records, probe = details_of(records, basis)
     del records
     facts = CallFacts(calls)
-    alone, stamps = stamped(details, call_records, calls)
+    alone, stamps = as_instant_calls(details, call_records, calls)
     ends = follow(alone, stamps, places.process, defects, mark=REQUEST_MARK)
     parts = collective_parts(basis, details, call_records, ends, facts)
     del call_records

@@ -15,9 +15,9 @@ from burstline.errors import NotEnoughDataError
 from burstline.formats.otf2.numbers import COLLECTIVE_OPERATIONS, NO_ROOT, PERIODS
 from burstline.formats.otf2.writing.definitions import WrittenCommunicators, WrittenDefinitions
 from burstline.formats.otf2.writing.order import (
+    EventMoments,
     OrderedEvents,
     RowsByLocation,
-    Stamp,
     Turn,
     columns_of,
 )
@@ -115,7 +115,7 @@ class Communication:
         """Add what a location did, in its `calls` or outside of them."""
         for forms, table in self._tables:
             rows = table.of(location)
-            stamps = {event: Stamp(rows, event, calls) for _, event, *_ in forms}
+            stamps = {event: EventMoments(rows, event, calls) for _, event, *_ in forms}
             for kind, event, turns, names in forms:
                 stamp, arguments = stamps[event], (rows[name] for name in names)
                 where = rows[kind.name] & stamp.has_moment

@@ -142,7 +142,7 @@ class RowsByLocation:
         return {name: column[rows] for name, column in self._columns.items()}
 
 
-class Stamp:
+class EventMoments:
     """The moment of an event of each row, by its ordinal or else its call's, in this call."""
 
     def __init__(self, rows: Columns, event: str, calls: Columns) -> None:

@@ -51,7 +51,7 @@ class Counters:
         return row_table("counter_sets", [(1, name) for name in self.names])
 
 
-class Known(NamedTuple):
+class LastRead(NamedTuple):
     """What was read of a counter before a cut: its last value, and how often."""
 
     value: int
@@ -78,7 +78,7 @@ class CounterReadings:
         self,
         line: ThreadTimeline,
         places: Mapping[int, int],
-        before: Mapping[int, Known] | None = None,
+        before: Mapping[int, LastRead] | None = None,
     ) -> None:
         """Take in the readings of a location; counters of its process are given places."""
         where, column, value = _reading_values(line, places)
@@ -119,8 +119,8 @@ class CounterReadings:
 
 
 def last_known(
-    line: ThreadTimeline, places: Mapping[int, int], before: Mapping[int, Known]
-) -> dict[int, Known]:
+    line: ThreadTimeline, places: Mapping[int, int], before: Mapping[int, LastRead]
+) -> dict[int, LastRead]:
     """What is known of each counter behind some records, of what was known before them."""
     where, column, value = _reading_values(line, places)
     readings = dict(before)
@@ -129,7 +129,7 @@ def last_known(
         if len(rows):
             times = int(np.count_nonzero(begins_run(line.seq[where[rows]])))
             times += before[place].times if place in before else 0
-            readings[place] = Known(int(value[rows[-1]]), times)
+            readings[place] = LastRead(int(value[rows[-1]]), times)
     return readings
 
 
@@ -160,7 +160,7 @@ def _reading_values(
 
 
 def _set_differences(
-    place: int, reading: Integers, known: Mask, target: Integers, last: Known | None
+    place: int, reading: Integers, known: Mask, target: Integers, last: LastRead | None
 ) -> list[Backwards]:
     """Set the steps of a counter, and say whether it runs backwards."""
     rows = np.flatnonzero(known)

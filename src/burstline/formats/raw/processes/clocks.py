@@ -23,7 +23,7 @@ _STEEPEST: Final = 1e-3
 
 
 @dataclass(frozen=True, slots=True)
-class Sample:
+class OffsetEstimate:
     """One estimate: the local moment, rank 0's clock minus it, and the round trip, in ns."""
 
     time_ns: int
@@ -72,8 +72,8 @@ def corrections(processes: Sequence[RecordedProcess], defects: Defects) -> list[
     return result
 
 
-def _best_samples(process: RecordedProcess, defects: Defects) -> list[Sample]:
-    best: dict[int, Sample] = {}
+def _best_samples(process: RecordedProcess, defects: Defects) -> list[OffsetEstimate]:
+    best: dict[int, OffsetEstimate] = {}
     for file in process.files:
         for record in file.records[file.outline.of(Kind.CLOCK)]:
             time, there, trip = (int(record[name]) for name in ("time", "b", "c"))
@@ -82,11 +82,11 @@ def _best_samples(process: RecordedProcess, defects: Defects) -> list[Sample]:
                 continue
             shortest = best.get(int(record["op"]))
             if shortest is None or trip < shortest.trip_ns:
-                best[int(record["op"])] = Sample(time, there - time, trip)
+                best[int(record["op"])] = OffsetEstimate(time, there - time, trip)
     return sorted(best.values(), key=lambda sample: sample.time_ns)
 
 
-def _samples_of_node(samples: Sequence[list[Sample]]) -> list[Sample]:
+def _samples_of_node(samples: Sequence[list[OffsetEstimate]]) -> list[OffsetEstimate]:
     """The best samples of a node; none if its processes contradict each other."""
     shared = []
     for position in range(2):
@@ -100,7 +100,7 @@ def _samples_of_node(samples: Sequence[list[Sample]]) -> list[Sample]:
     return shared
 
 
-def _correction_by(samples: Sequence[Sample], defects: Defects) -> Correction:
+def _correction_by(samples: Sequence[OffsetEstimate], defects: Defects) -> Correction:
     begin, end = samples[0], samples[-1]
     accuracy = max(sample.trip_ns for sample in samples) // 2
     span = end.time_ns - begin.time_ns

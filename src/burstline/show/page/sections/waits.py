@@ -13,7 +13,7 @@ from burstline.show.page import charts
 from burstline.show.page.html import Html, heading, join, share_text, table, tag
 from burstline.show.page.matrices import matrix
 from burstline.show.page.panes import panes
-from burstline.show.page.places import Places
+from burstline.show.page.places import WaitPlaces
 from burstline.show.page.report import NothingError, Report, Section, needed
 from burstline.values import SHARE, TIME, Column, Table
 from burstline.waits import METRICS, WAITS, Waits, ends_of
@@ -31,7 +31,7 @@ def section(report: Report) -> Section:
     waits = needed(report.waits)
     if not total_ns(waits):
         raise NothingError("Nothing waits: no wait state was found in what the trace tells.")
-    places = Places(waits)
+    places = WaitPlaces(waits)
     baseline = report.summary.baseline
     span = f"{format_ns(baseline.length_ns)} {between(report.summary)}"
     note = (
@@ -154,7 +154,7 @@ def _ranks(waits: Waits) -> Html:
     return tag("div", heading(said, note), shown)
 
 
-def _single(waits: Waits, places: Places) -> Html | None:
+def _single(waits: Waits, places: WaitPlaces) -> Html | None:
     ranks = waits.profile.locations["rank"].to_pylist()
     longest = waits.instances.slice(0, _MOST).to_pylist()
     if not longest:
@@ -188,7 +188,7 @@ def _single(waits: Waits, places: Places) -> Html | None:
     return join(heading(said), table(Table(columns, rows), rows=marks))
 
 
-def _where(waits: Waits, places: Places) -> Html:
+def _where(waits: Waits, places: WaitPlaces) -> Html:
     """The calls in which ranks wait."""
     profile = waits.profile
     stored = [name for name in WAITS if name in profile.stored]
@@ -198,7 +198,7 @@ def _where(waits: Waits, places: Places) -> Html:
     return tag("div", shown, id="waiting")
 
 
-def _causes(waits: Waits, places: Places) -> Html | None:
+def _causes(waits: Waits, places: WaitPlaces) -> Html | None:
     """What those do that others wait for: costs of delays."""
     if "delay" not in waits.profile.stored or not waits.profile.total("delay"):
         return None
@@ -209,7 +209,7 @@ def _causes(waits: Waits, places: Places) -> Html | None:
     return tag("div", shown, id="causes")
 
 
-def _by_place(waits: Waits, places: Places, values: Integers, verb: str, head: str) -> Html:
+def _by_place(waits: Waits, places: WaitPlaces, values: Integers, verb: str, head: str) -> Html:
     """Call paths with most of something; the sentence is about a line, whoever calls it."""
     order = [row for row in np.argsort(-values, kind="stable").tolist() if values[row] > 0]
     whole = int(values.sum())
