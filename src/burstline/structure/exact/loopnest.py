@@ -266,11 +266,6 @@ class Body:
         return own > self.inner.unexplained + self.inner.lists
 
     @property
-    def own_conditions(self) -> int:
-        """Its own conditions, those that name no end twice; 0 if nobody knows."""
-        return self.whole.conditions - self.inner.conditions if self.whole and self.inner else 0
-
-    @property
     def is_plain(self) -> bool:
         """Whether it has no conditions, and loops of constant trip counts only."""
         return self.whole is not None and self.whole == Cost(0, _plain_length(self))
