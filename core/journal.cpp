@@ -164,7 +164,10 @@ void Journal::shift_ordinals(const Part& part, std::span<const std::int64_t> sen
         throw std::invalid_argument("a spilled part is cut short");
     auto* const receives = reinterpret_cast<ReceiveHalf*>(part.bytes.get() + before);
     for (std::uint64_t k = 0; k < header.receives; ++k) {
-        receives[k].ordinal += sent_before[static_cast<std::size_t>(receives[k].sender)];
+        const auto sender = static_cast<std::size_t>(receives[k].sender);
+        if (sender >= sent_before.size())
+            throw std::invalid_argument("a spilled part names a location that is not there");
+        receives[k].ordinal += sent_before[sender];
     }
 }
 
