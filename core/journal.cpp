@@ -7,6 +7,38 @@
 #include <type_traits>
 
 namespace burstline {
+namespace {
+
+/// Adds what a stretch of text that comes next has, of one location.
+template <typename Counts>
+void add(const Counts& more, LocationCounts& all) {
+    if (more.event_lines > 0) {
+        const bool first = all.event_lines == 0;
+        all.events_sorted &= more.events_sorted && (first || more.first_event >= all.last_event);
+        all.first_event = first ? more.first_event : std::min(all.first_event, more.first_event);
+        all.last_event = std::max(all.last_event, more.last_event);
+    }
+    if (more.states > 0) {
+        const bool first = all.states == 0;
+        all.states_sorted &= more.states_sorted && (first || more.first_state >= all.last_state);
+        if (first) all.first_state = more.first_state;
+        all.last_state = more.last_state;
+        all.latest_end = std::max(all.latest_end, more.latest_end);
+    }
+    all.event_lines += more.event_lines;
+    all.pairs += more.pairs;
+    all.calls += more.calls;
+    all.readings += more.readings;
+    all.regions += more.regions;
+    all.states += more.states;
+}
+
+void add_processor(std::int32_t processor, LocationCounts& all) {
+    all.several_processors |= all.processor != unknown && all.processor != processor;
+    if (all.processor == unknown) all.processor = processor;
+}
+
+}  // namespace
 
 struct Journal::Share {
     std::vector<SegmentHeader> segments;
@@ -21,35 +53,10 @@ Journal::Journal(const Layout& layout)
     : layout_(&layout), counts_(layout.locations()), buckets_(layout.buckets()) {}
 
 void Journal::count_segments(const Block& block) {
-    for (const Segment& segment : block.segments()) {
-        LocationCounts& all = counts_[static_cast<std::size_t>(segment.location)];
-        if (segment.event_lines > 0) {
-            all.events_sorted &= segment.events_sorted &&
-                                 (all.event_lines == 0 || segment.first_event >= all.last_event);
-            const bool first = all.event_lines == 0;
-            all.first_event =
-                first ? segment.first_event : std::min(all.first_event, segment.first_event);
-            all.last_event = std::max(all.last_event, segment.last_event);
-        }
-        if (segment.states > 0) {
-            all.states_sorted &=
-                segment.states_sorted && (all.states == 0 || segment.first_state >= all.last_state);
-            if (all.states == 0) all.first_state = segment.first_state;
-            all.last_state = segment.last_state;
-            all.latest_end = std::max(all.latest_end, segment.latest_end);
-        }
-        all.event_lines += segment.event_lines;
-        all.pairs += segment.pairs;
-        all.calls += segment.calls;
-        all.readings += segment.readings;
-        all.regions += segment.regions;
-        all.states += segment.states;
-    }
-    for (const auto& [location, cpu] : block.processors()) {
-        LocationCounts& all = counts_[static_cast<std::size_t>(location)];
-        all.several_processors |= all.processor != unknown && all.processor != cpu;
-        if (all.processor == unknown) all.processor = cpu;
-    }
+    for (const Segment& segment : block.segments())
+        add(segment, counts_[static_cast<std::size_t>(segment.location)]);
+    for (const auto& [location, processor] : block.processors())
+        add_processor(processor, counts_[static_cast<std::size_t>(location)]);
 }
 
 void Journal::count(std::span<const std::uint8_t> counted) {
@@ -60,31 +67,9 @@ void Journal::count(std::span<const std::uint8_t> counted) {
         LocationCounts more;
         std::memcpy(&more, counted.data() + k * sizeof more, sizeof more);
         LocationCounts& all = counts_[k];
-        if (more.event_lines > 0) {
-            const bool first = all.event_lines == 0;
-            all.events_sorted &=
-                more.events_sorted && (first || more.first_event >= all.last_event);
-            all.first_event =
-                first ? more.first_event : std::min(all.first_event, more.first_event);
-            all.last_event = std::max(all.last_event, more.last_event);
-        }
-        if (more.states > 0) {
-            all.states_sorted &=
-                more.states_sorted && (all.states == 0 || more.first_state >= all.last_state);
-            if (all.states == 0) all.first_state = more.first_state;
-            all.last_state = more.last_state;
-            all.latest_end = std::max(all.latest_end, more.latest_end);
-        }
-        all.several_processors |=
-            more.several_processors || (all.processor != unknown && more.processor != unknown &&
-                                        all.processor != more.processor);
-        if (all.processor == unknown) all.processor = more.processor;
-        all.event_lines += more.event_lines;
-        all.pairs += more.pairs;
-        all.calls += more.calls;
-        all.readings += more.readings;
-        all.regions += more.regions;
-        all.states += more.states;
+        add(more, all);
+        all.several_processors |= more.several_processors;
+        if (more.processor != unknown) add_processor(more.processor, all);
         all.sends += more.sends;
         all.receives += more.receives;
         communications_ += more.sends;
