@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import json
 
+import pytest
+
 from command import burstline as call
 
 
@@ -26,13 +28,11 @@ path 0 main
     return profile
 
 
-LEVELS = 3_000
-
-
-def test_compare_reads_what_waits_has_written_of_deep_call_paths(tmp_path):
-    profiles = [written(tmp_path, *run) for run in (("a", LEVELS, 45), ("b", LEVELS, 80))]
+@pytest.mark.parametrize("levels", [1_000, 5_000])
+def test_compare_reads_what_waits_has_written_of_deep_call_paths(levels, tmp_path):
+    profiles = [written(tmp_path, *run) for run in (("a", levels, 45), ("b", levels, 80))]
 
     done = call("compare", *profiles, "--format", "json")
 
     assert done.returncode == 0, done.stderr
-    assert f"f{LEVELS - 1}" in json.dumps(json.loads(done.stdout)["differences"])
+    assert f"f{levels - 1}" in json.dumps(json.loads(done.stdout)["differences"])

@@ -8,7 +8,7 @@ import sys
 from pathlib import Path
 
 FUZZ = Path(__file__).resolve().parents[1] / "fuzz" / "commands.py"
-FILES = 1  # of each format; `make fuzz-commands` goes on
+FILES = 2  # of each format; `make fuzz-commands` goes on
 
 
 def test_damage_is_told_and_never_called_a_bug():

@@ -127,7 +127,7 @@ def _cut_that_fits(
 ) -> str:
     """The cut of a trace whose first part fits, as a sentence; empty where hardly any does."""
     every = [name for name in schema.TABLES if name in trace and name not in schema.RAW_TABLES]
-    # Records are not asked for their times: of a part there are as many as of all else.
+    # Records are not asked for their times: a part has as large a share of them as of the rest.
     whole = max(selection.estimate_bytes(trace, every), 1)
     all_of_it = selection.estimate_bytes(trace, list(schema.TABLES))
     copies_cut = (CUT_FROM_STORE if trace.is_stored else CUT_HERE) * all_of_it / whole
