@@ -333,6 +333,24 @@ def test_a_part_that_kills_its_workers_again_and_again_is_given_up(monkeypatch):
             list(own.in_order(kill_once, [("", 1)]))
 
 
+def late(part):
+    """Take longer than is waited for at once; the second part takes too long for itself."""
+    time.sleep(0.4)
+    if part == 1:
+        raise TimeoutError("part 1 took too long")
+    return part
+
+
+@pytest.mark.usefixtures("mine")
+def test_work_that_takes_longer_than_a_look_is_waited_for(two, monkeypatch):
+    monkeypatch.setattr(workers, "_LOOK_S", 0.05)
+    results = two.in_order(late, [0, 1])
+
+    assert next(results) == 0
+    with pytest.raises(TimeoutError, match="part 1 took too long"):
+        next(results)
+
+
 @pytest.mark.usefixtures("mine")
 def test_what_a_worker_refuses_is_refused_here(two):
     with pytest.raises(NotEnoughDataError, match="part 2 holds nothing"):

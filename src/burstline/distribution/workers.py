@@ -6,6 +6,7 @@ import platform
 import resource
 from collections import defaultdict, deque
 from collections.abc import Callable, Generator, Sequence
+from contextlib import suppress
 from importlib.metadata import version
 from importlib.util import find_spec
 from itertools import islice
@@ -135,7 +136,8 @@ class DaskWorkers:
         from distributed import CancelledError, KilledWorker  # noqa: PLC0415 -- an extra
 
         try:
-            done = self._awaited(future)
+            self._await(future)
+            done: _Done = future.result()
         except KilledWorker as error:
             raise WorkersError(
                 f"workers were killed {plural(error.allowed_failures + 1, 'time')} while they "
@@ -145,25 +147,20 @@ class DaskWorkers:
             raise WorkersError("the scheduler has gone, or has given up a part") from error
         return done
 
-    def _awaited(self, future: Future) -> _Done:
-        """What becomes of a part; WorkersError if there has been no worker for long."""
+    def _await(self, future: Future) -> None:
+        """Wait for what becomes of a part; WorkersError if there is no worker for long."""
         seen_s = monotonic()
-        while True:
-            try:
-                done: _Done = future.result(timeout=_LOOK_S)
-            except TimeoutError:
-                if future.done():
-                    raise
-                if self.count:
-                    seen_s = monotonic()
-                elif monotonic() - seen_s > _PATIENCE_S:
-                    raise WorkersError(
-                        "no worker is left, and none has come for "
-                        f"{plural(_PATIENCE_S, 'second')}. Start workers again, with more "
-                        "memory each if they were killed."
-                    ) from None
-            else:
-                return done
+        while not future.done():
+            with suppress(TimeoutError):
+                future.exception(timeout=_LOOK_S)  # returned, where `result` raises it
+            if self.count or future.done():
+                seen_s = monotonic()
+            elif monotonic() - seen_s > _PATIENCE_S:
+                raise WorkersError(
+                    "no worker is left, and none has come for "
+                    f"{plural(_PATIENCE_S, 'second')}. Start workers again, with more memory "
+                    "each if they were killed."
+                )
 
     def _asked(self, function: Callable[..., Any], *arguments: object) -> dict[str, Any]:
         """What each worker says; one that cannot say anything has no burstline."""
