@@ -24,11 +24,12 @@ from burstline.formats.otf2.reading.archive import (
 from burstline.formats.otf2.reading.basis import ArchiveBasis
 from burstline.formats.otf2.reading.details import EventRecords
 from burstline.formats.otf2.reading.threads import other_event_table
-from burstline.formats.text import parse, render
+from burstline.formats.text import parse
 from burstline.model import schema
 from burstline.testing import assert_same_trace, trace_of
 from otf2_archives import archive
 from table_cells import cells
+from text_form import render
 
 VALUES = {
     Type.UINT8: 255,

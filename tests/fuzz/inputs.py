@@ -13,9 +13,9 @@ from typing import Final
 import burstline as package
 from burstline.clocks import EffortModel
 from burstline.formats.raw.files.layout import HEADER_BYTES, RECORD, TAIL_SUFFIX, Kind
-from burstline.formats.text import render
 from burstline.signature import METHODS, Measurement, Stamps, events_of, signature_of, to_toml
 from cube_files import Cube
+from text_form import render
 
 RECORDINGS: Final = Path(__file__).resolve().parents[1] / "recordings"
 TRACES: Final = (

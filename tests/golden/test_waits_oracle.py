@@ -1,7 +1,7 @@
 """Every event list -> Trace -> event list is the identity.
 
 The folder ``oracle`` holds the event lists of the wait-state oracle in the text form,
-one file per case, as :func:`render` writes them.
+one file per case, as :func:`text_form.render` writes them.
 """
 
 from __future__ import annotations
@@ -11,11 +11,11 @@ from pathlib import Path
 
 import pytest
 
-from burstline.formats import text
 from burstline.identity import call_tree
 from burstline.model import schema
 from burstline.testing import assert_same_trace, trace_of
 from golden.oracle_events import as_case, as_text
+from text_form import render
 
 FILES = sorted((Path(__file__).parent / "oracle").glob("*.txt"))
 
@@ -51,7 +51,7 @@ def test_an_event_list_becomes_a_trace_and_comes_back(golden):
 
 
 def test_the_text_of_a_trace_is_the_text_it_came_from(golden):
-    assert text.render(trace_of(golden)) == golden
+    assert render(trace_of(golden)) == golden
 
 
 def test_every_table_of_an_event_list_keeps_the_schema(golden):
@@ -75,7 +75,7 @@ def test_the_golden_files_hold_the_oracles_own_event_lists(spec_folder):
         trace = trace_of(as_text(case))
         names = "ranks", "threads", "regions", "events"
         assert as_case(trace) == {name: case[name] for name in names}
-        assert text.render(trace) == FILES[0].with_name(f"{case['name']}.txt").read_text()
+        assert render(trace) == FILES[0].with_name(f"{case['name']}.txt").read_text()
 
 
 def test_every_call_path_of_the_oracle_is_in_the_call_tree(spec_folder):

@@ -9,11 +9,12 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from burstline import FormatError
-from burstline.formats.text import parse, recognises, render
+from burstline.formats.text import parse, recognises
 from burstline.model import schema
 from burstline.testing import assert_same_trace
 from effort import examples
 from random_traces import texts, traces
+from text_form import render
 
 WORDS = [
     *("ranks 2", "threads", "|", "0", "1", "0.1", "skip 1", "5", "6", "-1", "5..6", "gap cut"),

@@ -7,10 +7,11 @@ from hypothesis import given
 
 import burstline
 from burstline.formats.otf2 import read as read_otf2
-from burstline.formats.text import parse, render
+from burstline.formats.text import parse
 from burstline.testing import trace_of
 from otf2_archives import archive
 from random_traces import traces
+from text_form import render
 
 LOST = """
 ranks 2

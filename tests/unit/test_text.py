@@ -6,11 +6,12 @@ import pyarrow as pa
 import pytest
 
 from burstline import Trace
-from burstline.formats.text import parse, render
+from burstline.formats.text import parse
 from burstline.formats.text.forms import FOLLOWS, NEVER_NULL, REFERENCES
 from burstline.model import TABLES
 from burstline.testing import assert_same_trace, trace_of
 from table_cells import cells, cells_like
+from text_form import render
 
 
 def column(table, *names):

@@ -6,8 +6,9 @@ import pytest
 
 import burstline
 from burstline import FormatError, InconsistentTraceError
-from burstline.formats.text import parse, read, render
+from burstline.formats.text import parse, read
 from burstline.testing import assert_same_trace, trace_of
+from text_form import render
 
 
 @pytest.mark.parametrize(

@@ -1,4 +1,3 @@
 from burstline.formats.text.reading.source import parse as parse
 from burstline.formats.text.reading.source import read as read
 from burstline.formats.text.reading.source import recognises as recognises
-from burstline.formats.text.writing import render as render

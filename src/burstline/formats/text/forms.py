@@ -17,7 +17,6 @@ from burstline.formats.text.statements import (
     NOTHING,
     SMALLEST,
     Statement,
-    written,
 )
 from burstline.model import TABLES, Column
 
@@ -92,7 +91,7 @@ class Form:
     may be null or is extra, of any other the least of its type.
     """
 
-    __slots__ = ("_first", "_options", "tables", "usual")
+    __slots__ = ("first", "options", "tables", "usual")
 
     def __init__(
         self,
@@ -113,15 +112,15 @@ class Form:
                         replace(column, nullable=False) if never_null else column
                     )
         self.tables = tables
-        self._first = [columns.pop(name) for name in first]
-        self._options = {short.get(name, name): column for name, column in columns.items()}
+        self.first = [columns.pop(name) for name in first]
+        self.options = {short.get(name, name): column for name, column in columns.items()}
         self.usual: Row = {n: _usual_value(column) for n, column in columns.items()}
         self.usual |= {column.name: None for column in extra} | usual
 
     def read(self, statement: Statement) -> Row:
         """The values that the remaining words of a statement give, by column."""
-        row = {column.name: value_of(column, statement) for column in self._first}
-        options, given = self._options, set()
+        row = {column.name: value_of(column, statement) for column in self.first}
+        options, given = self.options, set()
         while statement.rest:
             name = statement.word("a name")
             if name not in options or name in given:
@@ -135,15 +134,6 @@ class Form:
     def whole(self, statement: Statement, **usual: object) -> Row:
         """What :meth:`read` says, with `usual` and then its own values for the rest."""
         return {**self.usual, **usual, **self.read(statement), "statement": statement}
-
-    def write(self, head: str, row: Row, **usual: object) -> str:
-        """The statement of a row; options that have their usual value are left out."""
-        words = [head, *(written(row[column.name]) for column in self._first)]
-        for name, column in self._options.items():
-            value = row[column.name]
-            if value != usual.get(column.name, self.usual[column.name]):
-                words.append(f"{name} {written(value)}".rstrip())
-        return " ".join(words)
 
 
 def value_of(column: Column, statement: Statement) -> Any:  # noqa: ANN401 -- of its type
@@ -217,32 +207,28 @@ class Moment(NamedTuple):
     seq: str
     where: str
     call: str  # "" where no column tells
-    turn: int  # among events that are written under one ordinal
 
 
-def _moment_of(when: str, turn: int, where: str = "location", call: str = "") -> Moment:
-    return Moment(f"{when}_ns", "seq" if when == "time" else f"{when}_seq", where, call, turn)
+def _moment_of(when: str, where: str = "location", call: str = "") -> Moment:
+    return Moment(f"{when}_ns", "seq" if when == "time" else f"{when}_seq", where, call)
 
-
-BEFORE: Final = -1
-"""The turn of attributes: they have the ordinal of the event that follows."""
 
 MOMENTS: Final = {
-    "fork": _moment_of("fork", 0, "fork_location"),
-    "read": _moment_of("time", 0),
-    "enter": _moment_of("enter", 1),
-    "acquire": _moment_of("acquire", 2),
-    "send": _moment_of("send", 3, "sender_location", "send_call"),
-    "post": _moment_of("post", 3, "receiver_location", "post_call"),
-    "begin": _moment_of("begin", 3, call="call"),
-    "half": _moment_of("time", 3, call="call"),
-    "sent": _moment_of("send_done", 4, "sender_location", "send_done_call"),
-    "receive": _moment_of("receive", 4, "receiver_location", "receive_call"),
-    "end": _moment_of("end", 4, call="done_call"),
-    "release": _moment_of("release", 5),
-    "tell": _moment_of("time", 6),
-    "leave": _moment_of("leave", 9),
-    "join": _moment_of("join", 9, "fork_location"),
+    "fork": _moment_of("fork", "fork_location"),
+    "read": _moment_of("time"),
+    "enter": _moment_of("enter"),
+    "acquire": _moment_of("acquire"),
+    "send": _moment_of("send", "sender_location", "send_call"),
+    "post": _moment_of("post", "receiver_location", "post_call"),
+    "begin": _moment_of("begin", call="call"),
+    "half": _moment_of("time", call="call"),
+    "sent": _moment_of("send_done", "sender_location", "send_done_call"),
+    "receive": _moment_of("receive", "receiver_location", "receive_call"),
+    "end": _moment_of("end", call="done_call"),
+    "release": _moment_of("release"),
+    "tell": _moment_of("time"),
+    "leave": _moment_of("leave"),
+    "join": _moment_of("join", "fork_location"),
 }
 """Of each event, by its word."""
 

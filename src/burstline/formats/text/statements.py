@@ -13,7 +13,6 @@ from burstline.errors import FormatError
 _QUOTED = r'"(?:[^"\\]|\\.)*"'
 _TOKEN = re.compile(rf'\s*(#.*|\||(?:{_QUOTED}|[^\s|"#])(?:{_QUOTED}|[^\s|"])*)')
 _READING = re.compile(rf"({_QUOTED}|[^\"=]+)=([+-]?[0-9][0-9_]*)")
-_BARE = re.compile(r"[A-Za-z_][A-Za-z0-9_.:+*<>()&,~/@-]*")
 _NUMBER = re.compile(r"[+-]?[0-9]+(_[0-9]+)*")
 _MOST_DIGITS: Final = 40
 _WORD: Final = "a word, or one quoted as in JSON"
@@ -141,22 +140,6 @@ def statements(content: str, path: Path) -> Iterator[Statement]:
                 words.append(token[1])
         if words:
             yield Statement(path, line, words)
-
-
-def written(value: object) -> str:
-    """A value as one word, quoted where it has to be; numbers of a list as several."""
-    if value is None:
-        return NOTHING
-    if isinstance(value, bool):
-        return "yes" if value else "no"
-    if isinstance(value, int):
-        return str(value)
-    if isinstance(value, list):
-        return " ".join(map(str, value))
-    word = str(value)
-    if _BARE.fullmatch(word):
-        return word
-    return json.dumps(word, ensure_ascii=not word.isprintable())
 
 
 def place_of(word: str, statement: Statement) -> Place | None:

@@ -5,23 +5,33 @@ Only what differs from what the text form assumes anyway is written.
 
 from __future__ import annotations
 
+import json
+import re
 from collections import defaultdict
 from collections.abc import Iterator, Sequence
 
 from burstline.errors import ParameterError
 from burstline.formats.text.forms import (
     ATTRIBUTE,
-    BEFORE,
     DECLARATIONS,
     FORMS,
     MOMENTS,
     ROWS,
+    Form,
     Row,
 )
 from burstline.formats.text.inference import CallAttributes, derived_tables, worlds
-from burstline.formats.text.statements import Place, place_word, thread_name, written
+from burstline.formats.text.statements import NOTHING, Place, place_word, thread_name
 from burstline.model import TABLES, Trace
 
+_BARE = re.compile(r"[A-Za-z_][A-Za-z0-9_.:+*<>()&,~/@-]*")
+_BEFORE = -1
+"""The turn of attributes: they have the ordinal of the event that follows."""
+_TURNS = {
+    "fork": 0, "read": 0, "enter": 1, "acquire": 2, "send": 3, "post": 3, "begin": 3, "half": 3,
+    "sent": 4, "receive": 4, "end": 4, "release": 5, "tell": 6, "leave": 9, "join": 9,
+}  # fmt: skip
+"""Of events that are written under one ordinal."""
 _Event = tuple[int, int, int, str]
 """Ordinal, place among events of one ordinal, time, and the statement without its time."""
 
@@ -60,7 +70,9 @@ class _EventLines:
         ]
         attributes = CallAttributes(messages, messages, parts, ranks)
         for call, row in self._calls.items():
-            self._add("enter", row, FORMS["call"].write("enter", row, **attributes.of(call)))
+            self._add(
+                "enter", row, statement_of(FORMS["call"], "enter", row, **attributes.of(call))
+            )
             self._add("leave", row, "leave")
         self._add_regions()
         self._add_messages(messages)
@@ -72,11 +84,11 @@ class _EventLines:
         for row in trace.half_messages.to_pylist():
             self._write("half", row)
         for row in trace.other_events.to_pylist():
-            self._write("tell", row, turn=BEFORE if row["kind"] == ATTRIBUTE else None)
+            self._write("tell", row, turn=_BEFORE if row["kind"] == ATTRIBUTE else None)
         self._add_readings()
 
     def _write(self, verb: str, row: Row, *, turn: int | None = None, **usual: object) -> None:
-        self._add(verb, row, FORMS[verb].write(verb, row, **usual), turn)
+        self._add(verb, row, statement_of(FORMS[verb], verb, row, **usual), turn)
 
     def _add(self, verb: str, row: Row, text: str, turn: int | None = None) -> None:
         """Add an event; of one that has no ordinal of its own, its call's counts."""
@@ -86,7 +98,7 @@ class _EventLines:
             seq = self._calls[where, row[moment.call]]["enter_seq"]
         if seq is None:
             raise ParameterError(f"location {where}, {time_ns} ns: an event without ordinal")
-        turn = moment.turn if turn is None else turn
+        turn = _TURNS[verb] if turn is None else turn
         self._events[where].append((seq, turn, time_ns, text))
 
     def _add_regions(self) -> None:
@@ -103,7 +115,7 @@ class _EventLines:
             if definition["role"] == "team":
                 usual, comm = row["region"], definition["source_value"] or 0
                 head, leave = f"team begin {comm}", f"team end {comm}"
-            self._add("enter", row, FORMS["enter"].write(head, row, region=usual))
+            self._add("enter", row, statement_of(FORMS["enter"], head, row, region=usual))
             self._add("leave", row, leave)
         for row in self._trace.teams.to_pylist():
             self._write("fork", row)
@@ -135,7 +147,7 @@ class _EventLines:
             (where, seq)
             for where, events in self._events.items()
             for seq, order, *_ in events
-            if order != BEFORE
+            if order != _BEFORE
         }
         for row in self._trace.readings.to_pylist():
             values, event = _reading_words(self._trace, row), (row["location"], row["seq"])
@@ -155,10 +167,10 @@ class _EventLines:
         beside: dict[int, list[str]] = defaultdict(list)
         for row in self._trace.gaps.to_pylist():
             head = f"  {row['start_ns']}..{row['end_ns']} gap"
-            beside[row["location"]].append(FORMS["gap"].write(head, row))
+            beside[row["location"]].append(statement_of(FORMS["gap"], head, row))
         for row in self._trace.table("samples").to_pylist():
             head = f"  {row['time_ns']:>10} sample"
-            beside[row["location"]].append(FORMS["sample"].write(head, row))
+            beside[row["location"]].append(statement_of(FORMS["sample"], head, row))
         for where, place in enumerate(self._places):
             if not self._events[where] and not beside[where]:
                 continue
@@ -168,7 +180,7 @@ class _EventLines:
             for seq, order, time_ns, text in sorted(self._events[where], key=_place_of):
                 if seq > following:
                     yield f"  skip {seq - following}"
-                if order == BEFORE:
+                if order == _BEFORE:
                     following = seq
                     yield f"  {time_ns:>10} {text}"
                     continue
@@ -179,7 +191,7 @@ class _EventLines:
 def _place_of(event: _Event) -> _Event:
     """Key for sorting events; attributes of one event stay in the order of the trace."""
     seq, order, time_ns, text = event
-    return seq, order, time_ns, "" if order == BEFORE else text
+    return seq, order, time_ns, "" if order == _BEFORE else text
 
 
 def _declaration_lines(
@@ -202,17 +214,17 @@ def _declaration_lines(
     ):
         head = f"location {place_word(place)}"
         usual = {"born_ns": born_ns, "died_ns": died_ns, "name": thread_name(place)}
-        line = FORMS["location"].write(head, row, **usual)
+        line = statement_of(FORMS["location"], head, row, **usual)
         if line != head or place[0] not in dense:
             yield line
     worlds_of = worlds(places)
     for row in trace.communicators.to_pylist():
         number = row["communicator"]
         if row != worlds_of.get(number):
-            yield FORMS["communicator"].write("communicator", row, source_id=number + 1)
+            yield statement_of(FORMS["communicator"], "communicator", row, source_id=number + 1)
     for word in DECLARATIONS[1:]:
         for row in trace.table(FORMS[word].tables[0]).to_pylist():
-            yield FORMS[word].write(word, row)
+            yield statement_of(FORMS[word], word, row)
     yield from _row_lines(trace)
 
 
@@ -245,4 +257,30 @@ def _row_lines(trace: Trace) -> Iterator[str]:
         if name not in derived or not table.equals(derived[name]):
             for row in table.to_pylist():
                 counters = _reading_words(trace, row) if TABLES[name].counters else ""
-                yield form.write(f"row {name}", row) + counters
+                yield statement_of(form, f"row {name}", row) + counters
+
+
+def statement_of(form: Form, head: str, row: Row, **usual: object) -> str:
+    """The statement of a row; options that have their usual value are left out."""
+    words = [head, *(written(row[column.name]) for column in form.first)]
+    for name, column in form.options.items():
+        value = row[column.name]
+        if value != usual.get(column.name, form.usual[column.name]):
+            words.append(f"{name} {written(value)}".rstrip())
+    return " ".join(words)
+
+
+def written(value: object) -> str:
+    """A value as one word, quoted where it has to be; numbers of a list as several."""
+    if value is None:
+        return NOTHING
+    if isinstance(value, bool):
+        return "yes" if value else "no"
+    if isinstance(value, int):
+        return str(value)
+    if isinstance(value, list):
+        return " ".join(map(str, value))
+    word = str(value)
+    if _BARE.fullmatch(word):
+        return word
+    return json.dumps(word, ensure_ascii=not word.isprintable())
