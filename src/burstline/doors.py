@@ -6,11 +6,9 @@ A door is an ``__init__.py`` without code. Its names, and where each is at home,
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from importlib import import_module
-from typing import TYPE_CHECKING, Any
-
-if TYPE_CHECKING:
-    from collections.abc import Callable
+from typing import Any
 
 
 def door(

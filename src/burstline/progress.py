@@ -7,10 +7,8 @@ only the command line knows how that looks.
 from __future__ import annotations
 
 import time
-from typing import TYPE_CHECKING, Protocol
-
-if TYPE_CHECKING:
-    from collections.abc import Callable
+from collections.abc import Callable
+from typing import Protocol
 
 
 class Progress(Protocol):

@@ -7,16 +7,14 @@ import os
 import signal
 import sys
 import threading
+from collections.abc import Iterator, Sequence
 from contextlib import contextmanager, suppress
-from typing import TYPE_CHECKING, Final
+from types import FrameType
+from typing import Final
 
 from burstline import show
 from burstline.cli.parser import build_parser, run_command
 from burstline.errors import BurstlineError, printable
-
-if TYPE_CHECKING:
-    from collections.abc import Iterator, Sequence
-    from types import FrameType
 
 _ENDINGS: Final = (signal.SIGTERM, signal.SIGHUP)
 _BY_SIGNAL: Final = 128

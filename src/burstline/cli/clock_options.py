@@ -2,24 +2,20 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from pathlib import Path
-from typing import TYPE_CHECKING, Final
+from typing import Final
 
 from burstline import clocks
 from burstline.cli import usage
 from burstline.errors import ParameterError
 from burstline.formats.documents import read_toml
 
-if TYPE_CHECKING:
-    from collections.abc import Sequence
-
-    from burstline.clocks import Effort, EffortModel
-
 MODELLED: Final = "lt_hwctr"
 """The clock that an effort model is of."""
 
 
-def clocks_asked(arguments: usage.Arguments, names: Sequence[str]) -> list[Effort]:
+def clocks_asked(arguments: usage.Arguments, names: Sequence[str]) -> list[clocks.Effort]:
     """What clocks of some names count, by the options of a clock; `physical` counts nothing.
 
     Counters and an effort model are of one clock among them; all else is of each.
@@ -35,7 +31,7 @@ def clocks_asked(arguments: usage.Arguments, names: Sequence[str]) -> list[Effor
     return [_effort(arguments, name) for name in logical]
 
 
-def _effort(arguments: usage.Arguments, name: str) -> Effort:
+def _effort(arguments: usage.Arguments, name: str) -> clocks.Effort:
     cost, mpi_work = arguments.call_cost, not arguments.without_mpi
     if name != MODELLED or arguments.effort_model is None:
         weights = _weights(arguments.counter) if name == MODELLED else {}
@@ -69,7 +65,7 @@ def _weights(text: str | None) -> dict[str, float]:
     return weights
 
 
-def effort_model(name: str) -> EffortModel:
+def effort_model(name: str) -> clocks.EffortModel:
     """The effort model in a file."""
     path = Path(name)
     return clocks.model_in(read_toml(path, clocks.MOST_BYTES), path)

@@ -5,16 +5,15 @@ from __future__ import annotations
 import os
 import shlex
 import sys
-from collections.abc import Mapping
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, Final
+from typing import Any, Final
 
 import burstline
 import burstline.formats.raw
-from burstline import formats, selection, show
+from burstline import distribution, formats, selection, show
 from burstline.cli import usage
 from burstline.cli.limits import limits_of, memory_budget, thread_count
-from burstline.distribution import workers_of
 from burstline.errors import (
     InconsistentTraceError,
     NotEnoughDataError,
@@ -23,6 +22,7 @@ from burstline.errors import (
     printable,
 )
 from burstline.model import CHOSEN_RANKS, SILENT_THREADS
+from burstline.progress import Progress
 from burstline.quantities import format_bytes, format_ns
 from burstline.run import (
     ANALYSED,
@@ -32,17 +32,6 @@ from burstline.run import (
     needs_of_all,
     require_bytes,
 )
-
-if TYPE_CHECKING:
-    from collections.abc import Callable, Iterable, Sequence
-
-    from burstline.distribution import DaskWorkers
-    from burstline.model import Trace
-    from burstline.progress import Progress
-    from burstline.run import Run
-    from burstline.show import Bar
-
-    Defects = list[dict[str, Any]]  # rows of the table
 
 DETECTION: Final = ("method", "eps", "scale", "rank_merge", "min_share")
 """Options that :func:`burstline.detect` takes as they are."""
@@ -58,7 +47,7 @@ def run_of(
     raw: bool = False,
     memory: int | None = None,
     region: Mapping[str, Any] | None = None,
-) -> Run:
+) -> burstline.Run:
     """The region of interest of a trace, by default the one that the arguments name.
 
     It has its records if `raw`, takes `memory` bytes instead of those allowed, and is `region`
@@ -84,7 +73,7 @@ def run_of(
     return part_of(opened, region, asked, arguments)
 
 
-def workers_asked(arguments: usage.Arguments, memory: int) -> DaskWorkers | None:
+def workers_asked(arguments: usage.Arguments, memory: int) -> distribution.DaskWorkers | None:
     """The workers that the arguments name, for as long as the command runs."""
     if getattr(arguments, "scheduler", None) is None:
         return None
@@ -92,8 +81,8 @@ def workers_asked(arguments: usage.Arguments, memory: int) -> DaskWorkers | None
         return arguments.workers
     with progress_bar(arguments) as progress:
         progress.step("Starting workers", 0, "")
-        workers: DaskWorkers = arguments.closing.enter_context(
-            workers_of(arguments.scheduler, memory=memory)
+        workers: distribution.DaskWorkers = arguments.closing.enter_context(
+            distribution.workers_of(arguments.scheduler, memory=memory)
         )
     if workers.dashboard:
         show.note(f"what workers do: {workers.dashboard}")
@@ -102,7 +91,7 @@ def workers_asked(arguments: usage.Arguments, memory: int) -> DaskWorkers | None
     return workers
 
 
-def _say_peaks(workers: DaskWorkers, arguments: usage.Arguments) -> None:
+def _say_peaks(workers: distribution.DaskWorkers, arguments: usage.Arguments) -> None:
     """Say how much memory workers had, if they worked."""
     if workers.peaks and not arguments.quiet:
         most = format_bytes(max(workers.peaks.values()))
@@ -112,11 +101,11 @@ def _say_peaks(workers: DaskWorkers, arguments: usage.Arguments) -> None:
 
 
 def part_of(
-    opened: Run,
+    opened: burstline.Run,
     region: Mapping[str, Any],
     asked: tuple[int, int, int] | None,
     arguments: usage.Arguments,
-) -> Run:
+) -> burstline.Run:
     """A region of a run, and iterations of a loop there, which are said on standard error."""
     part = opened.part(**region, iterations=asked, **detection(arguments))
     if chosen := part.chosen:
@@ -136,7 +125,7 @@ def read_selected(
     tables: Iterable[str] = ANALYSED,
     copies: float = 2,
     **options: Any,  # noqa: ANN401 -- as of run_of
-) -> Trace:
+) -> burstline.Trace:
     """The region of interest of a trace; refused if `copies` of `tables` do not fit."""
     opened = run_of(arguments, path, **options)
     weights = tables if isinstance(tables, Mapping) else dict.fromkeys(tables, 1.0)
@@ -148,7 +137,7 @@ def read_trace(
     arguments: usage.Arguments,
     path: str | Path | None = None,
     **options: Any,  # noqa: ANN401 -- as read
-) -> Trace:
+) -> burstline.Trace:
     """A trace, by default the one that the arguments name; its defects are remembered there."""
     trace = burstline.read(arguments.trace if path is None else path, **options)
     note_defects(arguments, trace.defects.to_pylist(), path)
@@ -157,7 +146,7 @@ def read_trace(
     return trace
 
 
-def _note_unseen_threads(trace: Trace) -> None:
+def _note_unseen_threads(trace: burstline.Trace) -> None:
     """Say of a trace that threads of OpenMP are not in it."""
     rows = trace.defects.to_pylist()
     for name in [row["first"] for row in rows if row["kind"] == SILENT_THREADS][:1]:
@@ -168,7 +157,7 @@ def _note_unseen_threads(trace: Trace) -> None:
 
 
 def note_defects(
-    arguments: usage.Arguments, defects: Defects, path: str | Path | None = None
+    arguments: usage.Arguments, defects: list[dict[str, Any]], path: str | Path | None = None
 ) -> None:
     """Remember the defects of what a command has read."""
     arguments.defects.append((str(arguments.trace if path is None else path), defects))
@@ -207,7 +196,7 @@ def region_asked(arguments: usage.Arguments) -> dict[str, Any]:
     }
 
 
-def region_text(arguments: usage.Arguments, part: Run) -> str:
+def region_text(arguments: usage.Arguments, part: burstline.Run) -> str:
     """The part of a run that was asked for, in words; empty if that is all of it."""
     asked, said = region_asked(arguments), []
     if "start_ns" in asked or "end_ns" in asked:
@@ -232,7 +221,7 @@ def poll_gap_asked(arguments: usage.Arguments) -> dict[str, int]:
     return {} if text is None else {"poll_gap_ns": selection.parse_time(text)}
 
 
-def say_gap_of_recorder(arguments: usage.Arguments, trace: Trace) -> None:
+def say_gap_of_recorder(arguments: usage.Arguments, trace: burstline.Trace) -> None:
     """Say where a gap is asked for that the recorder has chosen: it keeps sums, not polls."""
     if arguments.poll_gap is None:
         return
@@ -246,7 +235,7 @@ def say_gap_of_recorder(arguments: usage.Arguments, trace: Trace) -> None:
         )
 
 
-def _require_inside(region: Mapping[str, Any], whole: Trace) -> None:
+def _require_inside(region: Mapping[str, Any], whole: burstline.Trace) -> None:
     """Say that a window is beside the trace: an analysis of nothing would only puzzle."""
     start = region.get("start_ns", 0)
     end = max(whole.locations["died_ns"].to_pylist(), default=0)
@@ -271,7 +260,7 @@ def is_recorded(path: Path) -> bool:
     return path.is_dir() and burstline.formats.raw.recognises(path)
 
 
-def progress_bar(arguments: usage.Arguments) -> Bar:
+def progress_bar(arguments: usage.Arguments) -> show.Bar:
     """The progress bar that suits stderr and the arguments; a context."""
     live = sys.stderr.isatty() and os.environ.get("TERM") != "dumb"
     shown = not arguments.quiet and (live or arguments.progress)
@@ -302,7 +291,7 @@ def warn_of_twins(paths: Sequence[Path]) -> None:
 
 def read_runs(
     paths: Sequence[Path], arguments: usage.Arguments, progress: Progress, *, beside: int = 0
-) -> list[Trace]:
+) -> list[burstline.Trace]:
     """Read the runs, and refuse those of different numbers of ranks by name.
 
     Beside them the command takes some bytes more.
@@ -331,7 +320,7 @@ def read_runs(
 
 
 def require_as_many_ranks(
-    paths: Sequence[Path | str], traces: Sequence[Trace], aim: str
+    paths: Sequence[Path | str], traces: Sequence[burstline.Trace], aim: str
 ) -> None:
     """Refuse runs of different numbers of ranks by name; `aim` is what they cannot be."""
     places = [trace.locations.select(["application", "rank"]) for trace in traces]

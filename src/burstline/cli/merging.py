@@ -2,25 +2,20 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from pathlib import Path
-from typing import TYPE_CHECKING, Final
+from typing import Final
 
-from burstline import show
+from burstline import merge, show
 from burstline.errors import NotEnoughDataError, ParameterError
 from burstline.quantities import format_share
 
-if TYPE_CHECKING:
-    from collections.abc import Sequence
-
-    from burstline.merge import Matching
-
-    Shares = list[tuple[str, float]]
-    """What of which bursts is in words, and its share."""
-
+Shares = list[tuple[str, float]]
+"""What of which bursts is in words, and its share."""
 _FEW: Final = 0.5
 
 
-def shares_of(matching: Matching, paths: Sequence[Path]) -> Shares:
+def shares_of(matching: merge.Matching, paths: Sequence[Path]) -> Shares:
     """What each run shares with the base; warns of cut runs, and refuses those without any."""
     _check_matching(matching, paths)
     _warn_of_cuts(matching, paths)
@@ -53,7 +48,7 @@ def _strangers(shares: Shares, least: float) -> str:
     return ", ".join(f"only {format_share(share)} of the {whose}" for whose, share in few)
 
 
-def _warn_of_cuts(matching: Matching, paths: Sequence[Path]) -> None:
+def _warn_of_cuts(matching: merge.Matching, paths: Sequence[Path]) -> None:
     """Say which runs lack an end that others have, and what it means of the base."""
     is_cut = matching.is_cut.tolist()
     for run in (run for run, cut in enumerate(is_cut) if cut):
@@ -72,7 +67,7 @@ def require_rate(least: float) -> None:
         raise ParameterError(f"--min-match-rate is between 0 and 1, got {least:g}")
 
 
-def _check_matching(matching: Matching, paths: Sequence[Path]) -> None:
+def _check_matching(matching: merge.Matching, paths: Sequence[Path]) -> None:
     if not matching.matched.any():
         runs = " and ".join(map(str, paths))
         raise NotEnoughDataError(

@@ -2,25 +2,21 @@
 
 from __future__ import annotations
 
+import argparse
 import re
 import shlex
+from collections.abc import Mapping, Sequence
 from functools import partial
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, Final
+from typing import Any, Final
 
+import burstline
 from burstline import formats, show
 from burstline.cli import usage
 from burstline.errors import ParameterError
 from burstline.formats import atomic, otf2
 from burstline.model import schema
 from burstline.quantities import format_bytes, format_ns
-
-if TYPE_CHECKING:
-    import argparse
-    from collections.abc import Mapping, Sequence
-
-    from burstline.model import Trace
-    from burstline.show import Figure, View
 
 TABLES: Final = (".parquet", ".csv", ".arrow")
 _EVERYWHERE: Final = ("regions", "readings", "gaps")
@@ -84,7 +80,7 @@ def output_path(arguments: argparse.Namespace) -> Path:
     return require_outputs(Path(given[0]), formats.files_read(source), force=arguments.force)
 
 
-def written_rows(trace: Trace, path: Path) -> dict[str, Any]:
+def written_rows(trace: burstline.Trace, path: Path) -> dict[str, Any]:
     """Rows of every table of a trace, counted by whether the output holds them; its defects."""
     kept = {"kept": kept_rows(trace), "defects": trace.defects.to_pylist()}
     rows = {name: trace.rows(name) for name in schema.TABLES if trace.rows(name)}
@@ -133,12 +129,12 @@ def bytes_read(source: Path) -> int:
     return sum(file.stat().st_size for file in {file.resolve() for file in below})
 
 
-def kept_rows(trace: Trace) -> dict[str, int]:
+def kept_rows(trace: burstline.Trace) -> dict[str, int]:
     """Count the calls, bursts and messages of a trace."""
     return {name: trace.rows(name) for name in ("calls", "bursts", "messages")}
 
 
-def whole_bursts(trace: Trace) -> int:
+def whole_bursts(trace: burstline.Trace) -> int:
     """Count the bursts that a border did not cut: those between two calls."""
     location, before, after = trace.arrays("bursts", "location", "call_before", "call_after")
     calls = trace.offsets("calls")
@@ -182,7 +178,7 @@ def _noun(count: int, nouns: str) -> str:
     return f"{count:,} {nouns}"
 
 
-def print_view(arguments: argparse.Namespace, shown: View) -> None:
+def print_view(arguments: argparse.Namespace, shown: show.View) -> None:
     """Print a view as the arguments say, with the defects of what was read."""
     several = len(arguments.defects) > 1
     defects = [
@@ -228,7 +224,7 @@ def in_folder(path: Path) -> Path:
     return path
 
 
-def write_figure(path: Path, figure: Figure) -> None:
+def write_figure(path: Path, figure: show.Figure) -> None:
     """Write a picture whole, or not at all; the ending of its name says its form."""
     write_whole(path, figure("svg" if path.suffix == ".svg" else "png"))
 

@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 import sys
+from collections.abc import Sequence
 from pathlib import Path
-from typing import TYPE_CHECKING, Final
+from typing import Final
 
 from burstline import formats, record, selection, show
 from burstline.cli import usage
@@ -12,11 +13,6 @@ from burstline.cli.inputs import progress_bar
 from burstline.cli.limits import limits_of
 from burstline.cli.products import in_folder, require_apart, require_free, say_left
 from burstline.errors import printable
-
-if TYPE_CHECKING:
-    from collections.abc import Sequence
-
-    from burstline.record import Recording, Settings
 
 MPI: Final = {
     "--mpi {openmpi,mpich,abi}": "the MPI of the program, where it cannot be found out"
@@ -48,7 +44,7 @@ def recording_asked(arguments: usage.Arguments) -> str | None:
     return next(given, None)
 
 
-def settings_of(arguments: usage.Arguments) -> Settings:
+def settings_of(arguments: usage.Arguments) -> record.Settings:
     """What is recorded, as far as any command that records has options for it."""
     gap, functions = arguments.poll_gap, arguments.functions
     return record.Settings(
@@ -71,10 +67,10 @@ def recorded(
     arguments: usage.Arguments,
     words: Sequence[str],
     output: Path,
-    settings: Settings,
+    settings: record.Settings,
     *,
     keep_raw: str | None = None,
-) -> Recording:
+) -> record.Recording:
     """Run a program, write its trace, and say what went wrong."""
     settings.variables()  # what cannot be recorded is refused first
     require_apart(arguments, output)

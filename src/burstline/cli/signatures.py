@@ -3,19 +3,15 @@
 from __future__ import annotations
 
 import sys
+from collections.abc import Mapping, Sequence
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, Final
+from typing import Any, Final
 
 from burstline import record, selection
 from burstline import signature as signatures
 from burstline.cli import usage
 from burstline.cli.limits import memory_budget
 from burstline.formats.documents import read_json, read_toml
-
-if TYPE_CHECKING:
-    from collections.abc import Mapping, Sequence
-
-    from burstline.signature import Measurement, Signature
 
 FOUND: Final[Mapping[str, str]] = {
     "--method {loops,epas,pas2p}=loops": "loops: bodies of loops, and long stretches between "
@@ -50,13 +46,13 @@ def options_of(arguments: usage.Arguments) -> dict[str, Any]:
     return {name: getattr(arguments, name) for name in names} | {"application": arguments.app}
 
 
-def read_signature(arguments: usage.Arguments, name: str) -> Signature:
+def read_signature(arguments: usage.Arguments, name: str) -> signatures.Signature:
     """The signature in a file."""
     read = read_toml(path := Path(name), _MOST_BYTES, memory=memory_budget(arguments))
     return signatures.signature_in(read, path)
 
 
-def read_measurement(arguments: usage.Arguments, name: str) -> Measurement:
+def read_measurement(arguments: usage.Arguments, name: str) -> signatures.Measurement:
     """What a run measured, in a file."""
     read = read_json(path := Path(name), _MOST_BYTES, memory=memory_budget(arguments))
     return signatures.measurement_in(read, path)
@@ -64,11 +60,11 @@ def read_measurement(arguments: usage.Arguments, name: str) -> Measurement:
 
 def measured(
     arguments: usage.Arguments,
-    signature: Signature,
+    signature: signatures.Signature,
     words: Sequence[str],
     *,
     to_end: bool = False,
-) -> Measurement:
+) -> signatures.Measurement:
     """What a program's processes took, up to the cut of a signature or to their end."""
     patience = arguments.patience
     return record.measured(

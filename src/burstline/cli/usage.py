@@ -11,12 +11,10 @@
 from __future__ import annotations
 
 import argparse
-from typing import TYPE_CHECKING, Any, Final
+from collections.abc import Mapping
+from typing import Any, Final
 
 from burstline.errors import ParameterError
-
-if TYPE_CHECKING:
-    from collections.abc import Mapping
 
 Arguments = argparse.Namespace
 

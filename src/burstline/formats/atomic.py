@@ -25,14 +25,12 @@ import re
 import shutil
 import signal
 import threading
+from collections.abc import Iterator, Sequence
 from contextlib import ExitStack, contextmanager, suppress
 from pathlib import Path
-from typing import IO, TYPE_CHECKING, Any, Final, cast
+from typing import IO, Any, Final, cast
 
 from burstline.errors import ParameterError
-
-if TYPE_CHECKING:
-    from collections.abc import Iterator, Sequence
 
 _GZIP_LEVEL: Final = 4
 _PART: Final = re.compile(r"\.(.+)\.[0-9a-f]{8}\.(part|ready|moving|replaced|spill|raw)")

@@ -11,15 +11,13 @@ import json
 import math
 import re
 import tomllib
+from collections.abc import Iterator
 from itertools import accumulate
-from typing import TYPE_CHECKING, Any, Final
+from pathlib import Path
+from typing import Any, Final
 
 from burstline.errors import FormatError, MemoryBudgetError
 from burstline.formats.files import read_text
-
-if TYPE_CHECKING:
-    from collections.abc import Iterator
-    from pathlib import Path
 
 _MOST_DEPTH: Final = 16
 _MOST_PARTS: Final = 8

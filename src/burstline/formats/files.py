@@ -3,12 +3,10 @@
 from __future__ import annotations
 
 import stat
-from typing import TYPE_CHECKING, Final
+from pathlib import Path
+from typing import Final
 
 from burstline.errors import FormatError
-
-if TYPE_CHECKING:
-    from pathlib import Path
 
 _KINDS: Final = {
     stat.S_IFIFO: "a pipe",

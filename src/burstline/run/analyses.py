@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass, field, replace
 from functools import partial
-from typing import TYPE_CHECKING, Any, Final, Literal, Protocol, TypeVar
+from typing import Any, Final, Literal, Protocol, TypeVar
 
 # Rooms are imported by their doors: an analysis loads its own when it is asked for.
 from burstline import answers, signature, structure, synchronisation, timeline, waits
@@ -20,13 +20,6 @@ from burstline.progress import Progress
 from burstline.quantities import format_bytes
 from burstline.run.needs import CLOCKED, COPIES_REPLAYED, DETECTED, REPLAYED, Needs
 from burstline.summary import Summary, require_span, summary_of, summed
-
-if TYPE_CHECKING:
-    from burstline.answers import Check, Verdict
-    from burstline.signature import Phases
-    from burstline.structure import Structure
-    from burstline.timeline import LineTimes
-    from burstline.waits import Waits
 
 Parameters = Mapping[str, Any]
 _Folded = TypeVar("_Folded")
@@ -116,9 +109,9 @@ def _summary(run: AnalysedRun, *, span: str, full: bool, poll_gap_ns: int) -> Su
     return replace(summary, efficiency=compared_with(efficiency, ideal))
 
 
-def _waits(run: AnalysedRun, *, intrinsic: bool, **options: Any) -> Waits:  # noqa: ANN401 -- as states_of
+def _waits(run: AnalysedRun, *, intrinsic: bool, **options: Any) -> waits.Waits:  # noqa: ANN401 -- as states_of
     if intrinsic:
-        found: Waits = run.ask("waits", **options)
+        found: waits.Waits = run.ask("waits", **options)
         return waits.with_intrinsic(found, run.ask("graph"))
     known = waits.Known(
         run.ask("graph"), partial(run.ask, "structure"), partial(run.ask, "ideal")
@@ -135,7 +128,7 @@ def _verdict(
     poll_gap_ns: int,
     most_s: float | None,
     **detection: Any,  # noqa: ANN401
-) -> Verdict:
+) -> answers.Verdict:
     """The verdict, without what would take more than `most_s` of a processor, or not fit."""
     summary: Summary = run.ask("summary", span=span, poll_gap_ns=poll_gap_ns)
     found, missing = _found(run, summary, most_s, {"structure": detection, "waits": {}})
@@ -151,8 +144,8 @@ def _verdict(
 
 
 def checks_beside(
-    run: AnalysedRun, found: Waits, most_s: float, detection: Parameters
-) -> tuple[Check, ...]:
+    run: AnalysedRun, found: waits.Waits, most_s: float, detection: Parameters
+) -> tuple[answers.Check, ...]:
     """Whether a run may be judged, of which waits were found; loops for at most `most_s`."""
     summary: Summary = run.ask("summary")
     loops = _found(run, summary, most_s, {"structure": detection})[0].get("structure")
@@ -180,7 +173,7 @@ def _found(
     return found, missing
 
 
-def _lines(run: AnalysedRun, **detection: Any) -> LineTimes:  # noqa: ANN401 -- as detect
+def _lines(run: AnalysedRun, **detection: Any) -> timeline.LineTimes:  # noqa: ANN401 -- as detect
     """Times by line; of what has no structure by kind alone."""
     try:
         loops = run.ask("structure", **detection)
@@ -191,7 +184,7 @@ def _lines(run: AnalysedRun, **detection: Any) -> LineTimes:  # noqa: ANN401 -- 
     return timeline.line_times(run.ask("timeline"), loops)
 
 
-def _phases(run: AnalysedRun, **options: Any) -> Phases:  # noqa: ANN401 -- as phases
+def _phases(run: AnalysedRun, **options: Any) -> signature.Phases:  # noqa: ANN401 -- as phases
     """The phases, of a large run part by part: all but those of all processes together."""
     ranges = None if options["method"] == "pas2p" else run.divided(_REPLAYED)
     if ranges is None:
@@ -201,7 +194,7 @@ def _phases(run: AnalysedRun, **options: Any) -> Phases:  # noqa: ANN401 -- as p
     return signature.phases_by_parts(run.trace, parts, **options)
 
 
-def _structure(run: AnalysedRun, **options: Any) -> Structure:  # noqa: ANN401 -- as detect
+def _structure(run: AnalysedRun, **options: Any) -> structure.Structure:  # noqa: ANN401 -- as detect
     """The loops, of a large run part by part, if it does not tell them."""
     ranges = None if structure.tells_loops(run.trace) else run.divided(_FOUND, _TOLD)
     if ranges is None:

@@ -4,18 +4,13 @@ from __future__ import annotations
 
 import shlex
 from bisect import bisect_left
-from collections.abc import Mapping
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
-from typing import TYPE_CHECKING, Any, Final, NamedTuple
+from typing import Any, Final, NamedTuple
 
-from burstline import formats, selection
+from burstline import formats, model, selection
 from burstline.errors import MemoryBudgetError
 from burstline.model import schema
-
-if TYPE_CHECKING:
-    from collections.abc import Iterable, Iterator, Sequence
-
-    from burstline.model import Trace
 
 ANALYSED: Final = ("calls", "messages", "bursts", "regions", "gaps")
 """Tables that grow with the trace and that analyses ask for."""
@@ -68,7 +63,7 @@ def require_bytes(needed: int, memory: int) -> None:
         raise MemoryBudgetError(needed, memory, way_out="Allow more memory (`memory`).")
 
 
-def bytes_to_merge(traces: Sequence[Trace]) -> int:
+def bytes_to_merge(traces: Sequence[model.Trace]) -> int:
     """What matching and fusing runs takes, of those in memory with their tables."""
     tables = ("calls", "messages", "bursts")
     return sum(
@@ -78,14 +73,14 @@ def bytes_to_merge(traces: Sequence[Trace]) -> int:
 
 
 def require(
-    trace: Trace,
+    trace: model.Trace,
     memory: int,
     *,
     tables: Iterable[str],
     copies: float,
     region: Mapping[str, Any],
     cut_of: str | None = None,
-) -> Trace:
+) -> model.Trace:
     """What `region` needs of a trace; refused if `copies` of that do not fit."""
     bytes_required(trace, memory, tables=tables, copies=copies, region=region, cut_of=cut_of)
     if region and trace.is_stored:
@@ -94,7 +89,7 @@ def require(
 
 
 def bytes_required(
-    trace: Trace,
+    trace: model.Trace,
     memory: int,
     *,
     tables: Iterable[str],
@@ -117,7 +112,7 @@ def bytes_required(
 
 
 def _cut_that_fits(
-    trace: Trace,
+    trace: model.Trace,
     memory: int,
     tables: Iterable[str],
     *,
@@ -157,7 +152,7 @@ def _cut_that_fits(
 
 
 def bytes_needed(
-    trace: Trace, tables: Iterable[str], copies: float, region: Mapping[str, Any]
+    trace: model.Trace, tables: Iterable[str], copies: float, region: Mapping[str, Any]
 ) -> int:
     """The bytes of `copies` of tables; the first is what is loaded, in memory all tables."""
     used, counted = _sizes(trace, tables, region)
@@ -166,7 +161,9 @@ def bytes_needed(
     return bytes_held(trace) + int(copies * counted - used)
 
 
-def _sizes(trace: Trace, tables: Iterable[str], region: Mapping[str, Any]) -> tuple[int, float]:
+def _sizes(
+    trace: model.Trace, tables: Iterable[str], region: Mapping[str, Any]
+) -> tuple[int, float]:
     """The bytes of tables, and those of each as often as it counts: once but of a mapping."""
     sizes = [(name, selection.estimate_bytes(trace, [name], **region)) for name in tables]
     weights = tables if isinstance(tables, Mapping) else {}
@@ -176,7 +173,7 @@ def _sizes(trace: Trace, tables: Iterable[str], region: Mapping[str, Any]) -> tu
     )
 
 
-def bytes_held(trace: Trace) -> int:
+def bytes_held(trace: model.Trace) -> int:
     """The bytes of all tables of a trace in memory; none of one in a store."""
     if trace.is_stored:
         return 0

@@ -4,16 +4,12 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from burstline import annotation, structure
 from burstline.columns import Integers
 from burstline.model import Trace
 from burstline.selection import former_locations, former_windows, select
-
-if TYPE_CHECKING:
-    from burstline.annotation import Marks
-    from burstline.structure import Structure
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -23,7 +19,7 @@ class Chosen:
     trace: Trace  # of them alone, which tells of all loops that were found
     start_ns: Integers  # (locations,) of the whole trace
     end_ns: Integers
-    marks: Marks  # of these loops
+    marks: annotation.Marks  # of these loops
     loop: int
     first: int
     last: int
@@ -37,7 +33,7 @@ class Chosen:
 def iterations_part(
     whole: Trace,
     part: Trace,
-    found: Structure,
+    found: structure.Structure,
     region: Mapping[str, Any],
     iterations: tuple[int, int, int],
 ) -> Chosen:

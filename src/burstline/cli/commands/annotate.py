@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from importlib.resources import files
 from pathlib import Path
-from typing import TYPE_CHECKING, Final
+from typing import Final
 
 import burstline
 from burstline import annotation, extrae, formats, selection, show
@@ -21,12 +22,6 @@ from burstline.cli.products import output_path, print_view, require_apart, requi
 from burstline.errors import MemoryBudgetError, NotEnoughDataError, ParameterError, plural
 from burstline.formats import atomic, derivation
 from burstline.run import ANALYSED, LEAST_WINDOW, REPLAYED, Needs, bytes_held
-
-if TYPE_CHECKING:
-    from collections.abc import Iterator
-
-    from burstline.annotation import Marks
-    from burstline.model import Trace
 
 DESCRIPTION: Final = """\
 Write a copy of TRACE in which every iteration of every loop is an event, so that Paraver
@@ -89,7 +84,7 @@ def run(arguments: usage.Arguments) -> None:
     _print(arguments, path, marks)
 
 
-def _require_room(trace: Trace, memory: int, marked: int) -> None:
+def _require_room(trace: burstline.Trace, memory: int, marked: int) -> None:
     """Refuse what does not fit beside its copy; what a store holds is copied in parts."""
     way_out = "Convert it to a store, which is annotated in parts, or allow more (--memory)."
     if not trace.has_raw:
@@ -103,7 +98,7 @@ def _require_room(trace: Trace, memory: int, marked: int) -> None:
         raise MemoryBudgetError(needed, memory, way_out=way_out)
 
 
-def _found(trace: Trace, arguments: usage.Arguments, memory: int) -> Marks:
+def _found(trace: burstline.Trace, arguments: usage.Arguments, memory: int) -> annotation.Marks:
     """Find the loops of the region of interest, and place them in the whole trace."""
     region, asked = region_asked(arguments), iterations_asked(arguments)
     opened = part_of(
@@ -140,7 +135,7 @@ def shipped_configurations() -> Iterator[tuple[str, bytes]]:
         yield file.name, file.read_bytes()
 
 
-def _print(arguments: usage.Arguments, path: Path, marks: Marks) -> None:
+def _print(arguments: usage.Arguments, path: Path, marks: annotation.Marks) -> None:
     """Say what was added: to people on stderr, to programs on stdout."""
     iterations = {depth: marks.iterations(depth) for depth in range(1, marks.depth + 1)}
     document: dict[str, object] = {

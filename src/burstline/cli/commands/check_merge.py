@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 from pathlib import Path
-from typing import TYPE_CHECKING, Final
+from typing import Final
 
+import burstline
 from burstline import formats, merge, show
 from burstline.cli import usage
 from burstline.cli.inputs import (
@@ -18,9 +19,6 @@ from burstline.cli.limits import memory_budget, thread_count
 from burstline.cli.products import picture_file, print_view, write_figure
 from burstline.errors import ParameterError, plural
 from burstline.run import ANALYSED, bytes_needed, needs_of_all, require_bytes
-
-if TYPE_CHECKING:
-    from burstline.model import Trace
 
 DESCRIPTION: Final = """\
 Match the bursts of runs that recorded the same counters, and say of each counter how well
@@ -88,7 +86,7 @@ def run(arguments: usage.Arguments) -> None:
         show.note(doubt)
 
 
-def _read(arguments: usage.Arguments) -> list[Trace]:
+def _read(arguments: usage.Arguments) -> list[burstline.Trace]:
     """Read every run, each with its part of the memory and the same region of interest."""
     paths = arguments.traces
     memory = memory_budget(arguments)

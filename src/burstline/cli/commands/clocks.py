@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping, Sequence
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, Final
+from typing import Any, Final
 
 from burstline import clocks, record, show, waits
 from burstline.cli import usage
@@ -14,11 +15,6 @@ from burstline.errors import ParameterError
 from burstline.formats import atomic
 from burstline.quantities import format_share
 from burstline.run import CLOCKED, COPIES_REPLAYED
-
-if TYPE_CHECKING:
-    from collections.abc import Mapping, Sequence
-
-    from burstline.clocks import EffortModel
 
 DESCRIPTION: Final = """\
 Make an effort model: what a statement of each kind, a call of each class and a call into the
@@ -75,14 +71,14 @@ def run(arguments: usage.Arguments) -> None:
     show.note(f"{path}: burstline retime TRACE --clock lt_hwctr --effort-model {path}")
 
 
-def _calibrated(arguments: usage.Arguments) -> tuple[EffortModel, show.Outcome]:
+def _calibrated(arguments: usage.Arguments) -> tuple[clocks.EffortModel, show.Outcome]:
     with progress_bar(arguments) as progress:
         made = record.calibrated(arguments.compiler, progress)
     notes = [f"calls into OpenMP take nothing: {made.openmp}"] if made.openmp else []
     return made.model, _shown(made.model, made.as_dict(), {}, notes)
 
 
-def _fitted(arguments: usage.Arguments) -> tuple[EffortModel, show.Outcome]:
+def _fitted(arguments: usage.Arguments) -> tuple[clocks.EffortModel, show.Outcome]:
     if not arguments.inputs:
         raise ParameterError("name traces to fit: burstline clocks fit TRACE … -o FILE.toml")
     calls = None if arguments.calls is None else effort_model(arguments.calls)
@@ -105,7 +101,7 @@ def _fitted(arguments: usage.Arguments) -> tuple[EffortModel, show.Outcome]:
 
 
 def _shown(
-    model: EffortModel,
+    model: clocks.EffortModel,
     document: dict[str, Any],
     shares: Mapping[str, float],
     notes: Sequence[str],

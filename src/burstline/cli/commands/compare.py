@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 import os
+from collections.abc import Sequence
 from pathlib import Path
-from typing import TYPE_CHECKING, Final
+from typing import Final
 
 import burstline
 from burstline import show
@@ -15,12 +16,6 @@ from burstline.cli.limits import memory_budget
 from burstline.cli.products import picture_file, print_view, write_figure
 from burstline.errors import ParameterError, plural, printable
 from burstline.run import CLOCKED, COPIES_REPLAYED, REPLAYED, bytes_needed
-
-if TYPE_CHECKING:
-    from collections.abc import Sequence
-
-    from burstline.comparison import Comparison
-    from burstline.model import Profile
 
 DESCRIPTION: Final = """\
 Say how alike profiles are, and where they differ: repetitions with each other, or the mean of
@@ -90,7 +85,7 @@ def run(arguments: usage.Arguments) -> None:
 
 def _compared(
     arguments: usage.Arguments, groups: Sequence[Sequence[str]], clocks: Sequence[str]
-) -> Comparison:
+) -> burstline.comparison.Comparison:
     # All profiles are kept until the last one is read.
     beside = sum(file.endswith(".cubex") for group in groups for file in group)
     memory = memory_budget(arguments) // max(beside, 1)
@@ -107,7 +102,7 @@ def _compared(
 
 def _profiles(
     arguments: usage.Arguments, file: str, clocks: Sequence[str], memory: int
-) -> list[Profile]:
+) -> list[burstline.Profile]:
     """The profile of a file, read within `memory`, or of a trace those of each clock."""
     if file.endswith(".cubex"):
         if clocks != ["physical"]:

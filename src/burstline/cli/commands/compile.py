@@ -2,15 +2,13 @@
 
 from __future__ import annotations
 
+import argparse
 import os
 import subprocess
-from typing import TYPE_CHECKING, Final
+from typing import Final
 
 from burstline import record
 from burstline.errors import ParameterError
-
-if TYPE_CHECKING:
-    import argparse
 
 DESCRIPTION: Final = """\
 Run a compiler of LLVM as given, and let what it compiles count its work: basic blocks,

@@ -4,12 +4,10 @@ from __future__ import annotations
 
 import argparse
 import sys
-from typing import TYPE_CHECKING, Final
+from collections.abc import Iterator
+from typing import Final
 
 from burstline.cli.parser import command_parsers
-
-if TYPE_CHECKING:
-    from collections.abc import Iterator
 
 DESCRIPTION: Final = "Print a script that teaches a shell burstline's commands and options."
 EXAMPLES: Final = """\

@@ -3,16 +3,13 @@
 from __future__ import annotations
 
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, Final
+from typing import Any, Final
 
 from burstline import record, show
 from burstline.cli import usage
 from burstline.cli.products import require_free
 from burstline.errors import NotEnoughDataError, ParameterError, printable
 from burstline.formats import atomic
-
-if TYPE_CHECKING:
-    from burstline.record import CounterPlan
 
 DESCRIPTION: Final = """\
 A processor counts only some events at a time. plan finds the fewest sets of events that
@@ -70,7 +67,7 @@ def run(arguments: usage.Arguments) -> None:
     _say_what_is_missing(plan, reference, output)
 
 
-def _write(plan: CounterPlan, path: Path) -> None:
+def _write(plan: record.CounterPlan, path: Path) -> None:
     if not plan.sets:
         raise NotEnoughDataError(
             "none of these events can be counted here, so there are no sets to write. "
@@ -80,7 +77,7 @@ def _write(plan: CounterPlan, path: Path) -> None:
         file.write(record.sets_text(plan).encode())
 
 
-def _planned(plan: CounterPlan) -> show.Outcome:
+def _planned(plan: record.CounterPlan) -> show.Outcome:
     document: dict[str, Any] = {
         "sets": [list(names) for names in plan.sets],
         "unavailable": list(plan.unavailable),
@@ -96,7 +93,9 @@ def _planned(plan: CounterPlan) -> show.Outcome:
     return show.Outcome(document, ("set", "counter"), [*rows, *missing], [show.Lines(lines)])
 
 
-def _say_what_is_missing(plan: CounterPlan, reference: str | None, output: Path | None) -> None:
+def _say_what_is_missing(
+    plan: record.CounterPlan, reference: str | None, output: Path | None
+) -> None:
     if not plan.sets:
         show.note(
             "PAPI can count none of these events here. burstline record --counters cpu,work "

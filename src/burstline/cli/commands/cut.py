@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any, Final
+from typing import Any, Final
 
 import burstline
 from burstline import annotation, formats, selection
@@ -20,9 +20,6 @@ from burstline.errors import NotEnoughDataError, ParameterError
 from burstline.formats import paraver
 from burstline.model import schema
 from burstline.run import CUT_FROM_STORE, CUT_HERE, require
-
-if TYPE_CHECKING:
-    from burstline.model import Trace
 
 DESCRIPTION: Final = """\
 Write a part of TRACE as a trace of its own: a window of time, some ranks, some iterations of
@@ -100,7 +97,7 @@ def _window(arguments: usage.Arguments) -> dict[str, Any]:
     return window
 
 
-def _placed(window: dict[str, Any], trace: Trace) -> dict[str, Any]:
+def _placed(window: dict[str, Any], trace: burstline.Trace) -> dict[str, Any]:
     """Turn the length of the first or last part into a window."""
     placed = {name: value for name, value in window.items() if name not in {"first", "last"}}
     born, died = trace.arrays("locations", "born_ns", "died_ns")

@@ -2,24 +2,22 @@
 
 from __future__ import annotations
 
+import argparse
 import io
 import os
 import shutil
 import sys
 import sysconfig
 import tempfile
+from collections.abc import Iterator, Sequence
 from contextlib import contextmanager, redirect_stdout
 from importlib.util import find_spec
 from pathlib import Path
-from typing import TYPE_CHECKING, Final
+from typing import Final
 
 import burstline
 from burstline.cli.parser import build_parser, run_command
 from burstline.errors import MissingExtraError, NotEnoughDataError
-
-if TYPE_CHECKING:
-    import argparse
-    from collections.abc import Iterator, Sequence
 
 DESCRIPTION: Final = """\
 Show what burstline says of a small recorded run that ships with it: a page about all of it,

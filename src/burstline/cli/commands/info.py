@@ -3,10 +3,10 @@
 from __future__ import annotations
 
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, Final
+from typing import Any, Final
 
 import burstline
-from burstline import show
+from burstline import answers, show
 from burstline.cli import usage
 from burstline.cli.inputs import (
     detection,
@@ -21,12 +21,6 @@ from burstline.cli.limits import memory_budget
 from burstline.cli.products import print_view
 from burstline.errors import ParameterError
 from burstline.run import COPIES_REPLAYED, REPLAYED, Needs
-
-if TYPE_CHECKING:
-    from burstline.answers import Verdict
-    from burstline.model import Trace
-    from burstline.run import Run
-    from burstline.show import View
 
 DESCRIPTION: Final = """\
 Tell first, in at most five sentences, whether the run of TRACE may be judged, what its
@@ -88,7 +82,7 @@ def run(arguments: usage.Arguments) -> None:
         )
     arguments.trace = arguments.traces[0]
     if len(arguments.traces) > 1:
-        view: View = _compared(arguments)
+        view: show.View = _compared(arguments)
     elif arguments.scaling is not None:
         raise ParameterError("--scaling is of runs that are compared: name at least two traces")
     elif arguments.trace.endswith(".cubex"):
@@ -103,7 +97,7 @@ def run(arguments: usage.Arguments) -> None:
     print_view(arguments, view)
 
 
-def _verdict(arguments: usage.Arguments, opened: Run) -> Verdict | None:
+def _verdict(arguments: usage.Arguments, opened: burstline.Run) -> answers.Verdict | None:
     """The verdict on the run, unless nobody would see it; what costs much is left out."""
     if arguments.quick or arguments.format == "csv":
         return None
@@ -111,20 +105,20 @@ def _verdict(arguments: usage.Arguments, opened: Run) -> Verdict | None:
     return opened.verdict(**asked, **detection(arguments), most_s=_MOST_S)
 
 
-def _opened(arguments: usage.Arguments, path: str) -> Run:
+def _opened(arguments: usage.Arguments, path: str) -> burstline.Run:
     opened = run_of(arguments, path, raw=arguments.span == "trace")
     say_gap_of_recorder(arguments, opened.trace)
     return opened
 
 
-def _part(arguments: usage.Arguments, path: str) -> Trace:
+def _part(arguments: usage.Arguments, path: str) -> burstline.Trace:
     """One of several runs; a replay needs all of it at once."""
     opened = _opened(arguments, path)
     opened.require(Needs(REPLAYED, COPIES_REPLAYED) if arguments.full else None)
     return opened.trace
 
 
-def _compared(arguments: usage.Arguments) -> View:
+def _compared(arguments: usage.Arguments) -> show.View:
     """The runs beside the first; each is read when the one before was measured."""
     paths = arguments.traces
     for path in paths:
@@ -142,7 +136,7 @@ def _compared(arguments: usage.Arguments) -> View:
     return show.ScalabilityView(burstline.scalability(parts, **options))
 
 
-def _profile(arguments: usage.Arguments) -> View:
+def _profile(arguments: usage.Arguments) -> show.View:
     region = (arguments.start, arguments.end, arguments.ranks, arguments.app)
     if any(option is not None for option in region) or iterations_asked(arguments):
         raise ParameterError(

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Final
 
@@ -15,13 +16,10 @@ from burstline.cli.products import picture_file, print_view, write_figure
 from burstline.errors import FormatError, ParameterError, plural, printable
 from burstline.formats.documents import read_json
 from burstline.formats.files import require_plain
+from burstline.progress import Progress
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
-
     import pyarrow as pa
-
-    from burstline.progress import Progress
 
 DESCRIPTION: Final = """\
 Predict how long bursts of computation last, or their instructions per cycle, from what the

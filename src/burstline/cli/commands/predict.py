@@ -3,21 +3,17 @@
 from __future__ import annotations
 
 import shlex
+from collections.abc import Iterator, Sequence
 from statistics import fmean
-from typing import TYPE_CHECKING, Any, Final
+from typing import Any, Final
 
-import burstline
 from burstline import show
+from burstline import signature as signatures
 from burstline.cli import usage
 from burstline.cli.products import print_view
 from burstline.cli.signatures import ESTIMATE, RUN, measured, read_measurement, read_signature
 from burstline.errors import NotEnoughDataError, ParameterError, plural
 from burstline.quantities import format_ns
-
-if TYPE_CHECKING:
-    from collections.abc import Iterator, Sequence
-
-    from burstline.signature import Measurement, Prediction, Signature
 
 DESCRIPTION: Final = """\
 Say how long a program takes on the machine where its signature was run, with an interval of
@@ -68,9 +64,7 @@ def run(arguments: usage.Arguments) -> None:
     first, *others = arguments.inputs
     signature = read_signature(arguments, first)
     measurements = [read_measurement(arguments, name) for name in others]
-    prediction = burstline.signature.predict(
-        signature, *measurements, estimator=arguments.estimator
-    )
+    prediction = signatures.predict(signature, *measurements, estimator=arguments.estimator)
     print_view(arguments, show.PredictionView(prediction))
 
 
@@ -87,9 +81,7 @@ def _validate(arguments: usage.Arguments) -> None:
         measurements.append(measurement)
         turns.append(turn)
         show.note(f"burstline: {_sentence(turn)}")
-    together = burstline.signature.predict(
-        signature, *measurements, estimator=arguments.estimator
-    )
+    together = signatures.predict(signature, *measurements, estimator=arguments.estimator)
     document = _document(together, turns)
     rows = [[turn[name] for name in _COLUMNS] for turn in turns]
     shown = [show.Facts(_verdict(document))]
@@ -97,15 +89,15 @@ def _validate(arguments: usage.Arguments) -> None:
 
 
 def _turn(
-    arguments: usage.Arguments, signature: Signature, number: int
-) -> tuple[Measurement, dict[str, Any]]:
+    arguments: usage.Arguments, signature: signatures.Signature, number: int
+) -> tuple[signatures.Measurement, dict[str, Any]]:
     """A signature run, and a full run beside it, after a base run if there is one."""
     base_ns = None
     if arguments.base is not None:
         base = measured(arguments, signature, shlex.split(arguments.base), to_end=True)
         base_ns = _time_ns(base, signature.representative)
     short = measured(arguments, signature, arguments.program)
-    prediction = burstline.signature.predict(signature, short, estimator=arguments.estimator)
+    prediction = signatures.predict(signature, short, estimator=arguments.estimator)
     full = measured(arguments, signature, arguments.program, to_end=True)
     document = prediction.as_dict()
     actual_ns = _time_ns(full, prediction.representative)
@@ -121,7 +113,7 @@ def _turn(
     }  # fmt: skip
 
 
-def _time_ns(run: Measurement, rank: int) -> int:
+def _time_ns(run: signatures.Measurement, rank: int) -> int:
     """How long a rank of a full run took from MPI_Init to MPI_Finalize."""
     stamps = next(each for each in run.stamps if each.rank == rank)
     if stamps.finalize_ns is None:
@@ -129,7 +121,9 @@ def _time_ns(run: Measurement, rank: int) -> int:
     return stamps.finalize_ns - stamps.init_ns
 
 
-def _document(together: Prediction, turns: Sequence[dict[str, Any]]) -> dict[str, Any]:
+def _document(
+    together: signatures.Prediction, turns: Sequence[dict[str, Any]]
+) -> dict[str, Any]:
     """What all signature runs predict together, the mean of the full runs, and the turns."""
     found = together.as_dict()
     names = (

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from dataclasses import replace
 from pathlib import Path
-from typing import TYPE_CHECKING, Final
+from typing import Final
 
 from burstline import formats, record, selection, show
 from burstline.cli import usage
@@ -18,9 +18,6 @@ from burstline.cli.recordings import (
     trace_name,
 )
 from burstline.errors import ParameterError
-
-if TYPE_CHECKING:
-    from burstline.record import Recording, Settings
 
 DESCRIPTION: Final = """\
 Run an MPI program and make a trace of it: its MPI calls, messages, call stacks and
@@ -96,7 +93,9 @@ def _runs(arguments: usage.Arguments) -> list[tuple[str, str | None]]:
     return [("", ",".join(counters)) for counters in sets.values()]
 
 
-def _recorded(arguments: usage.Arguments, name: str, settings: Settings) -> Recording:
+def _recorded(
+    arguments: usage.Arguments, name: str, settings: record.Settings
+) -> record.Recording:
     """Run the program of the arguments, and make a trace of the output's name and this one."""
     words = arguments.words[1:] if arguments.words[:1] == ["--"] else arguments.words
     output = Path(arguments.output or f"{trace_name(words)}.prv")
@@ -106,7 +105,7 @@ def _recorded(arguments: usage.Arguments, name: str, settings: Settings) -> Reco
     return recorded(arguments, words, output, settings, keep_raw=arguments.keep_raw)
 
 
-def _settings(arguments: usage.Arguments, counters: str | None) -> Settings:
+def _settings(arguments: usage.Arguments, counters: str | None) -> record.Settings:
     """What is recorded, as the arguments say."""
     block, free = arguments.block, arguments.leave_free
     return replace(
@@ -119,7 +118,7 @@ def _settings(arguments: usage.Arguments, counters: str | None) -> Settings:
     )
 
 
-def _print_result(arguments: usage.Arguments, made: Recording) -> None:
+def _print_result(arguments: usage.Arguments, made: record.Recording) -> None:
     shown = [show.calls_table(made.counted)] if made.counted else []
     notes = [named(made.sentence())]
     show.output(show.Outcome(made.as_dict(), shown=shown, notes=notes), arguments.format)

@@ -3,26 +3,20 @@
 from __future__ import annotations
 
 import shlex
+from collections.abc import Callable, Iterator, Mapping
 from dataclasses import replace
 from pathlib import Path
-from typing import TYPE_CHECKING, Final, TypeVar
+from typing import Final, TypeVar
 
 import burstline
-from burstline import formats, selection, show
+from burstline import formats, selection, show, studies
+from burstline import structure as structures
 from burstline.cli import usage
 from burstline.cli.inputs import DETECTION, NAME_THE_LOOP, detection, run_of
 from burstline.cli.products import picture_file, print_view, table_file, write_figure
 from burstline.errors import MissingExtraError, NotEnoughDataError, ParameterError, plural
 from burstline.progress import Stopwatch
 from burstline.run import ANALYSED, DETECTED, Needs
-
-if TYPE_CHECKING:
-    from collections.abc import Callable, Iterator, Mapping
-
-    from burstline.run import Run
-    from burstline.show import StudyView, View
-    from burstline.structure import Structure
-    from burstline.studies import Accuracy, Features, Labels
 
 T = TypeVar("T")
 
@@ -114,7 +108,7 @@ def run(arguments: usage.Arguments) -> None:
         counter = show.chosen_counter(structure, arguments.counter) if is_read else None
         cut = _cut_command(arguments, table.loop)
         unit = "" if counter is None else structure.unit(counter)
-        steps = burstline.structure.segments(trace, structure, table)
+        steps = structures.segments(trace, structure, table)
         view = show.LoopTableView(table, counter, arguments.slowest, cut, unit, steps)
         print_view(arguments, view)
     elif arguments.calls_of is not None:
@@ -122,11 +116,7 @@ def run(arguments: usage.Arguments) -> None:
     else:
         print_view(arguments, _structure_view(opened, structure, arguments, stages))
     if path is not None:
-        rows = (
-            burstline.structure.loops_table(trace, structure)
-            if table is None
-            else table.to_arrow()
-        )
+        rows = structures.loops_table(trace, structure) if table is None else table.to_arrow()
         show.write_parts([rows], rows.schema, path)
         show.note(f"{path}: {plural(rows.num_rows, 'row')}")
 
@@ -168,19 +158,19 @@ def _cut_command(arguments: usage.Arguments, number: int) -> str:
 
 
 def _structure_view(
-    opened: Run,
-    structure: Structure,
+    opened: burstline.Run,
+    structure: structures.Structure,
     arguments: usage.Arguments,
     stages: Mapping[str, int],
-) -> View:
+) -> show.View:
     trace, lines, computing = opened.trace, None, {}
     if arguments.waits:
         lines = opened.ask("lines", **detection(arguments))
         computing = burstline.answers.computing_places(
             opened.waits(), lines.computing_path.tolist()
         )
-    known = burstline.structure.in_calls(trace, structure) if arguments.in_calls else None
-    others = burstline.structure.other_readings(trace, structure) if arguments.other else None
+    known = structures.in_calls(trace, structure) if arguments.in_calls else None
+    others = structures.other_readings(trace, structure) if arguments.other else None
     view = show.StructureView(
         structure,
         stages=stages,
@@ -195,7 +185,7 @@ def _structure_view(
     if arguments.bursts is not None:
         bursts_ns = selection.parse_time(arguments.bursts)
         samples = formats.sampled(trace)
-        inside = burstline.structure.inside(trace, structure, samples)
+        inside = structures.inside(trace, structure, samples)
     return replace(
         view,
         counter=arguments.counter,
@@ -206,16 +196,18 @@ def _structure_view(
     )
 
 
-def _ranks_shown(structure: Structure, arguments: usage.Arguments) -> list[int] | None:
+def _ranks_shown(
+    structure: structures.Structure, arguments: usage.Arguments
+) -> list[int] | None:
     if arguments.show_ranks is None:
         return None
     named = selection.parse_ranks(arguments.show_ranks)
     return [rank for rank in structure.ranks if any(rank in some for some in named)]
 
 
-def _counts_view(structure: Structure, arguments: usage.Arguments) -> View:
+def _counts_view(structure: structures.Structure, arguments: usage.Arguments) -> show.View:
     bursts = arguments.bursts
-    counts = burstline.structure.call_counts(
+    counts = structures.call_counts(
         structure,
         arguments.calls_of,
         ranks=_ranks_shown(structure, arguments),
@@ -230,14 +222,14 @@ def features_asked(arguments: usage.Arguments) -> bool:
     return arguments.features is not None or arguments.factor_map is not None
 
 
-def study_view(opened: Run, structure: Structure, arguments: usage.Arguments) -> StudyView:
+def study_view(
+    opened: burstline.Run, structure: structures.Structure, arguments: usage.Arguments
+) -> show.StudyView:
     """What is known of the features of loops; the trace has its records if it has labels."""
     missing: list[str] = []
     trace = opened.trace
-    labels = _or_why(lambda: burstline.studies.labels_of(trace, structure.found_in), missing)
-    features = burstline.studies.features(
-        trace, structure.found_in, labels, scale=arguments.scale
-    )
+    labels = _or_why(lambda: studies.labels_of(trace, structure.found_in), missing)
+    features = studies.features(trace, structure.found_in, labels, scale=arguments.scale)
     kind = arguments.features or _ROWS[0]
     shown = _of_loops(features, labels) if kind == "loops" else features
     return show.StudyView(
@@ -245,10 +237,10 @@ def study_view(opened: Run, structure: Structure, arguments: usage.Arguments) ->
         result=shown,
         ranks=structure.found_in.ranks,
         labels=labels,
-        factors=_or_why(lambda: burstline.studies.factor_map(shown), missing),
+        factors=_or_why(lambda: studies.factor_map(shown), missing),
         importance=None
         if labels is None
-        else _or_why(lambda: burstline.studies.importance(features), missing),
+        else _or_why(lambda: studies.importance(features), missing),
         accuracies=tuple(_accuracies(opened, structure, labels, arguments)),
         missing=tuple(missing),
         title=Path(arguments.trace).name,
@@ -264,7 +256,7 @@ def _or_why(compute: Callable[[], T], missing: list[str]) -> T | None:
         return None
 
 
-def _of_loops(features: Features, labels: Labels | None) -> Features:
+def _of_loops(features: studies.Features, labels: studies.Labels | None) -> studies.Features:
     by_loop = features.by_loop()
     if labels is None or not len(by_loop):
         raise NotEnoughDataError(
@@ -274,18 +266,21 @@ def _of_loops(features: Features, labels: Labels | None) -> Features:
 
 
 def _accuracies(
-    opened: Run, structure: Structure, labels: Labels | None, arguments: usage.Arguments
-) -> Iterator[Accuracy]:
+    opened: burstline.Run,
+    structure: structures.Structure,
+    labels: studies.Labels | None,
+    arguments: usage.Arguments,
+) -> Iterator[studies.Accuracy]:
     if labels is None:
         return
-    yield burstline.studies.accuracy(structure, labels)
+    yield studies.accuracy(structure, labels)
     for method in _METHODS:
         if method != structure.method:
             other = opened.structure(**detection(arguments) | {"method": method})
-            yield burstline.studies.accuracy(other, labels)
+            yield studies.accuracy(other, labels)
 
 
-def draw_factor_map(view: StudyView, arguments: usage.Arguments) -> None:
+def draw_factor_map(view: show.StudyView, arguments: usage.Arguments) -> None:
     """Draw how features go together, if a file was named."""
     path = picture_file(arguments.factor_map, force=arguments.force)
     if path is None:
