@@ -11,8 +11,10 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from burstline.structure.partner_laws import grid_law, law_of
+from burstline.structure.partner_laws import grid_law, law_of_messages
+from burstline.structure.sequences import Messages
 from oracles import partners as oracle
+from partner_sequences import sequences_of
 
 PLANTED = [
     ("rank+3", 16),
@@ -60,7 +62,9 @@ def messages_of(text, world, draw):
 
 def law(messages, world):
     caller, partner = np.array(messages, np.int64).reshape(-1, 2).T
-    return law_of(caller, partner, world)
+    if not len(caller):
+        return None
+    return law_of_messages(Messages(*sequences_of(caller, partner, world), world))
 
 
 @pytest.mark.parametrize(("text", "world"), PLANTED)

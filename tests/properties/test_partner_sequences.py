@@ -6,7 +6,8 @@ import numpy as np
 from hypothesis import given
 from hypothesis import strategies as st
 
-from burstline.structure.sequences import Messages, Sequences, sequences_of
+from burstline.structure.sequences import Messages, Sequences
+from partner_sequences import sequences_of
 
 WORLD = 6
 ENDS = st.tuples(st.integers(0, WORLD - 1), st.integers(0, WORLD - 1))

@@ -10,7 +10,7 @@ from hypothesis import strategies as st
 import burstline
 from burstline import _core
 from burstline.errors import NotEnoughDataError
-from burstline.timeline import KINDS, pyramid, pyramid_of, summed_columns, timeline
+from burstline.timeline import KINDS, pyramid, summed_columns, timeline
 from oracles.pyramid import levels
 from random_traces import traces
 
@@ -44,10 +44,15 @@ def built(locations, first, width, columns, kinds=FEW):
         for k, kind in enumerate((np.int64, np.int64, np.uint8))
     )
     time = _core.pyramid(begin, start, end, kind, first, width, columns, kinds)
+    return split_levels(time, len(locations), columns, kinds)
+
+
+def split_levels(time, locations, columns, kinds):
+    """By level: (locations, columns, kinds), each of half as many columns."""
     made = []
     while True:
-        size = len(locations) * columns * kinds
-        made.append(time[:size].reshape(len(locations), columns, kinds))
+        size = locations * columns * kinds
+        made.append(time[:size].reshape(locations, columns, kinds))
         time = time[size:]
         if columns == 1:
             assert not len(time)
@@ -63,24 +68,32 @@ def test_the_kernel_is_its_slow_twin(locations, first, width, columns):
         assert [level[where].tolist() for level in made] == twin
 
 
+def levels_of(line, columns):
+    """How wide the finest columns of a timeline are, and the times of all levels."""
+    span, locations = (line.first_ns, line.last_ns), line.locations.num_rows
+    width, count = pyramid._columns(columns, span)
+    time = pyramid._times(line, slice(0, locations), span, width, count)
+    return width, split_levels(time, locations, count, len(KINDS))
+
+
 @given(traces(), st.integers(1, 40))
-def test_shares_of_any_column_sum_to_one_and_agree_with_the_pieces(trace, columns):
+def test_times_of_any_column_fill_it_and_agree_with_the_pieces(trace, columns):
     try:
         line = timeline(trace, burstline.wait_states(trace))
     except NotEnoughDataError:
         return
     if line.first_ns == line.last_ns:
         return
-    made = pyramid_of(line, columns)
+    span = line.first_ns, line.last_ns
+    finest, made = levels_of(line, columns)
     totals = [*line.totals_ns().values()]
-    for number, level in enumerate(made.levels):
+    for number, level in enumerate(made):
         assert level.sum(axis=(0, 1)).tolist() == totals
-        width = made.width_ns << number
-        begins = made.first_ns + width * np.arange(level.shape[1])
-        lengths = np.minimum(begins + width, line.last_ns) - begins
+        width = finest << number
+        begins = span[0] + width * np.arange(level.shape[1])
+        lengths = np.minimum(begins + width, span[1]) - begins
         assert (level.sum(axis=2) == lengths).all()
-        assert np.allclose(made.shares(number).sum(axis=2), 1, atol=1e-12)
-    assert made.levels[-1].shape[1] == 1
+    assert made[-1].shape[1] == 1
 
 
 @given(traces(), st.integers(1, 40), st.integers(1, 3))
@@ -93,7 +106,7 @@ def test_sums_over_lanes_are_those_of_the_finest_columns(trace, columns, width):
     if span[0] == span[1]:
         return
     lane = np.arange(line.locations.num_rows) // width
-    finest = pyramid_of(line, columns).levels[0]
+    finest = levels_of(line, columns)[1][0]
     expected = [finest[lane == number].sum(axis=0).tolist() for number in range(lane.max() + 1)]
 
     for most in (1, 1 << 26):  # a location after the other, and all at once

@@ -10,7 +10,7 @@ from typing import Final, NamedTuple
 import numpy as np
 
 from burstline.columns import AnyIntegers, Integers, Mask
-from burstline.structure.sequences import Messages, sequences_of
+from burstline.structure.sequences import Messages
 
 TRUE_SHARE: Final = 0.99
 """A law is told where it holds for this share of the messages."""
@@ -60,9 +60,7 @@ class _Grid(NamedTuple):
         return pair[pair // world != pair % world]
 
 
-def law_of(
-    caller: AnyIntegers, partner: AnyIntegers, world: int, times: AnyIntegers | None = None
-) -> Law | None:
+def law_of_messages(messages: Messages) -> Law | None:
     """The law that the messages of one call follow, all to or all from the partners.
 
     The simplest one that holds for all messages, those of a caller in their order, or else for
@@ -72,21 +70,7 @@ def law_of(
     rounds of so many, and holds for the first in its round with each of the partners: whom
     ranks choose by chance is no law, though all are chosen in the end. About linear in the
     messages, times the grids whose strides occur as distances.
-
-    >>> import numpy as np
-    >>> ranks = np.arange(8)
-    >>> law_of(ranks, (ranks + 1) % 8, 8)
-    Law(text='(rank+1)%8', share=1.0)
-    >>> law_of(np.repeat(ranks, 3), (ranks[:, None] ^ [1, 2, 4]).ravel(), 8).text
-    'rank xor 2^i, i = 0..2'
     """
-    if not len(caller):
-        return None
-    return law_of_messages(Messages(*sequences_of(caller, partner, world, times), world))
-
-
-def law_of_messages(messages: Messages) -> Law | None:
-    """The same of messages by the sequences that ranks share."""
     told: Law | None = None
     for law in _laws(messages):
         if law.share == 1:

@@ -178,19 +178,6 @@ class Messages:
         return step[order], turn[order]
 
 
-def sequences_of(
-    caller: AnyIntegers, partner: AnyIntegers, world: int, times: AnyIntegers | None = None
-) -> tuple[Sequences, Integers, Integers]:
-    """Messages by sequences: these, the ranks that have one each, and which each has."""
-    order = np.argsort(caller, kind="stable")
-    ranks = caller[order].astype(np.int64)
-    ahead = ((partner[order] - ranks) % world).astype(np.int32)
-    counts = np.ones(len(order), np.int32) if times is None else times[order].astype(np.int32)
-    first = np.flatnonzero(begins_run(ranks))
-    sequences, numbers = Sequences.distinct(np.append(first, len(ranks)), ahead, counts)
-    return sequences, ranks[first], numbers
-
-
 def _stretches(begin: Integers, chosen: AnyIntegers) -> tuple[Integers, Integers]:
     """The places in some stretches, one after the other, and where each begins among these."""
     lengths = (begin[1:] - begin[:-1])[chosen]

@@ -14,8 +14,6 @@ from burstline.timeline.lines import LineTimes as LineTimes
 from burstline.timeline.lines import PlaceTime as PlaceTime
 from burstline.timeline.lines import line_times as line_times
 from burstline.timeline.pieces import timeline_of as timeline_of
-from burstline.timeline.pyramid import Pyramid as Pyramid
-from burstline.timeline.pyramid import pyramid_of as pyramid_of
 from burstline.timeline.pyramid import summed_columns as summed_columns
 from burstline.timeline.sums import times_by_rank as times_by_rank
 from burstline.timeline.sums import times_by_site as times_by_site
