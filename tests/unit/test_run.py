@@ -13,7 +13,7 @@ from burstline import signature, structure, waits
 from burstline.efficiency import ideal_network
 from burstline.errors import MemoryBudgetError, ParameterError
 from burstline.run import Needs, analyses
-from burstline.synchronisation import graph
+from burstline.synchronisation import columns
 from burstline.waits import analysis
 from burstline.waits import parts as of_waits
 
@@ -39,8 +39,8 @@ def entered(monkeypatch):
 
     places = {
         "detect": [(structure, "detect"), (analysis, "detect")],
-        "call_tree": [(graph, "rooted_tree")],
-        "sync_of": [(graph, "sync_of")],
+        "call_tree": [(columns, "rooted_tree")],
+        "sync_of": [(columns, "sync_of")],
         "ideal network": [(ideal_network, "replay")],
         "states_of": [(waits, "states_of")],
         "phases": [(signature, "phases")],

@@ -1,10 +1,10 @@
 from burstline.synchronisation.columns import Collectives as Collectives
+from burstline.synchronisation.columns import Graph as Graph
 from burstline.synchronisation.columns import Links as Links
 from burstline.synchronisation.columns import Messages as Messages
 from burstline.synchronisation.columns import Sync as Sync
+from burstline.synchronisation.columns import graph_of as graph_of
 from burstline.synchronisation.columns import sync_of as sync_of
-from burstline.synchronisation.graph import Graph as Graph
-from burstline.synchronisation.graph import graph_of as graph_of
 from burstline.synchronisation.intervals import Intervals as Intervals
 from burstline.synchronisation.rows import BEFORE as BEFORE
 from burstline.synchronisation.rows import ENTER as ENTER

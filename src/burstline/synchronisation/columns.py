@@ -24,7 +24,7 @@ from burstline.columns import (
     take,
     to_numpy,
 )
-from burstline.identity import CallTree
+from burstline.identity import CallTree, rooted_tree
 from burstline.model import (
     BLOCKING_SENDS,
     OTHER_EVENT_KINDS,
@@ -32,6 +32,7 @@ from burstline.model import (
     Trace,
     init_finalize,
 )
+from burstline.selection import loaded
 from burstline.synchronisation.intervals import Intervals, Recorded, narrow
 from burstline.synchronisation.teams import (
     Barriers,
@@ -348,3 +349,19 @@ class Links:
         communicator, complete = self._trace.arrays("collectives", "communicator", "complete")
         ambiguous = self._trace.arrays("communicators", "ambiguous")[0].astype(bool)
         return complete.astype(bool), np.append(ambiguous, False)[communicator]
+
+
+@dataclass(frozen=True, slots=True, weakref_slot=True, eq=False)
+class Graph:
+    """A trace, the call paths in it, and what synchronises its processes and threads."""
+
+    trace: Trace  # each table loaded once
+    tree: CallTree  # below one root
+    sync: Sync
+
+
+def graph_of(trace: Trace) -> Graph:
+    """The graph of a trace, in O(rows log rows) and memory of the columns that synchronise."""
+    trace = loaded(trace)
+    tree = rooted_tree(trace)
+    return Graph(trace, tree, sync_of(trace, tree))
