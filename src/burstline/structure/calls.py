@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from functools import cached_property, reduce
-from typing import Any, NamedTuple
+from typing import Any, Final, NamedTuple
 
 import numpy as np
 import numpy.typing as npt
@@ -16,6 +16,14 @@ from burstline.columns import Integers, numpy_columns, prefix_sums
 from burstline.errors import NotEnoughDataError, ParameterError
 from burstline.identity import clean_paths
 from burstline.model import Trace, schema
+
+_COLUMNS: Final = {"ordinal": "call"} | {
+    name: name
+    for name in (
+        "enter_ns", "leave_ns", "sent_bytes", "received_bytes", "communicator", "peer", "root"
+    )
+}  # fmt: skip
+"""Columns of the table of calls, by what they are called here."""
 
 
 def columns_of(trace: Trace, name: str, *wanted: str) -> tuple[npt.NDArray[Any], ...]:
@@ -113,6 +121,15 @@ class Calls:
     lane_begin: Integers  # (lanes + 1,) where the calls of each lane begin
     world_size: int  # ranks there are, those without calls included
     run_ns: int  # from the end of the first MPI call to the beginning of the last
+    # columns, (calls,) each
+    ordinal: npt.NDArray[np.int32]  # on its location
+    enter_ns: Integers
+    leave_ns: Integers
+    sent_bytes: Integers
+    received_bytes: Integers
+    communicator: npt.NDArray[np.int32]  # -1 without one
+    peer: npt.NDArray[np.int32]  # the rank of the one partner, -1 without one
+    root: npt.NDArray[np.int32]  # the own rank on the root of a rooted collective, else -1
 
     def __init__(self, trace: Trace, application: int | None, told: Told | None = None) -> None:
         told = Told.of(trace) if told is None else told
@@ -147,53 +164,16 @@ class Calls:
             self._first - self.lane_begin[:-1], self._counts
         )
 
-    @cached_property
-    def ordinal(self) -> npt.NDArray[np.int32]:
-        """(calls,) ordinal of each on its location."""
-        return self._column("call")
-
-    @cached_property
-    def enter_ns(self) -> Integers:
-        """(calls,) when each was entered."""
-        return self._column("enter_ns")
-
-    @cached_property
-    def leave_ns(self) -> Integers:
-        """(calls,) when each was left."""
-        return self._column("leave_ns")
-
-    @cached_property
-    def sent_bytes(self) -> Integers:
-        """(calls,) what each sent."""
-        return self._column("sent_bytes")
-
-    @cached_property
-    def received_bytes(self) -> Integers:
-        """(calls,) what each received."""
-        return self._column("received_bytes")
-
-    @cached_property
-    def communicator(self) -> npt.NDArray[np.int32]:
-        """(calls,) the communicator of each, -1 without one."""
-        return self._column("communicator")
-
-    @cached_property
-    def peer(self) -> npt.NDArray[np.int32]:
-        """(calls,) the rank of the one partner of each, -1 without one."""
-        return self._column("peer")
-
-    @cached_property
-    def root(self) -> npt.NDArray[np.int32]:
-        """(calls,) the own rank on the root of a rooted collective, else -1."""
-        return self._column("root")
-
-    def _column(self, name: str) -> npt.NDArray[Any]:
-        (column,) = columns_of(self._trace, "calls", name)
+    def __getattr__(self, name: str) -> npt.NDArray[Any]:
+        if name not in _COLUMNS:
+            raise AttributeError(name)
+        (column,) = columns_of(self._trace, "calls", _COLUMNS[name])
         begin = int(self._first[0]) if len(self._first) else 0
         end = begin + int(self.lane_begin[-1])
-        if np.array_equal(self._first - begin, self.lane_begin[:-1]):  # no other stands between
-            return column[begin:end]
-        return column[self.row]
+        no_other_between = np.array_equal(self._first - begin, self.lane_begin[:-1])
+        column = column[begin:end] if no_other_between else column[self.row]
+        setattr(self, name, column)  # the next access finds it without this function
+        return column
 
 
 def chosen_application(callers: Iterable[int], application: int | None) -> int:
