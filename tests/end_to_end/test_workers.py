@@ -238,12 +238,13 @@ def test_a_notebook_asks_a_client(two, stores):
 @pytest.mark.parametrize("name", ["lulesh", "made"])
 def test_phases_of_a_store_that_does_not_fit_are_found_part_by_part(name, stores):
     whole = burstline.open(stores[name])
-    needed = needs.bytes_needed(whole.whole, needs.REPLAYED, needs.COPIES_REPLAYED, {})
+    replayed = needs.Needs(needs.REPLAYED, needs.COPIES_REPLAYED)
+    needed = needs.bytes_needed(whole.whole, replayed)
     run = burstline.open(stores[name], memory=needed // 3)
 
     assert run.phases().as_dict() == whole.phases().as_dict()
 
-    assert len(run.divided(needs.Needs(needs.REPLAYED, needs.COPIES_REPLAYED))) > 3
+    assert len(run.divided(replayed)) > 3
     with pytest.raises(MemoryBudgetError):
         run.phases(method="pas2p")
 
@@ -252,7 +253,7 @@ def test_phases_of_a_store_that_does_not_fit_are_found_part_by_part(name, stores
 def test_loops_of_a_store_that_does_not_fit_are_found_part_by_part(name, stores):
     whole = burstline.open(stores[name])
     found = needs.Needs(dict.fromkeys(needs.DETECTED, 1.0), 1.6)
-    needed = needs.bytes_needed(whole.whole, *found, {})
+    needed = needs.bytes_needed(whole.whole, found)
     run = burstline.open(stores[name], memory=int(needed * 0.8))
 
     structure = run.structure()

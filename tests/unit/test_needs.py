@@ -30,10 +30,10 @@ def late(tmp_path):
 
 @pytest.mark.parametrize("region", [{}, {"start_ns": BEGIN // 2}, {"end_ns": 2 * BEGIN}])
 def test_the_cut_that_a_refusal_names_holds_calls(late, region):
-    tables = {"tables": ("calls", "bursts"), "copies": 50.0, "region": region}
-    needed = needs.bytes_needed(late, tables["tables"], 50.0, region)
+    wanted = needs.Needs(("calls", "bursts"), 50.0)
+    needed = needs.bytes_needed(late, wanted, region)
     with pytest.raises(MemoryBudgetError) as refused:
-        needs.bytes_required(late, needed // 2, **tables, cut_of="late.store")
+        needs.bytes_required(late, needed // 2, wanted, region, "late.store")
 
     start, end = map(int, re.findall(r"_ns=(\d+)", refused.value.way_out))
     part = burstline.select(late, start_ns=start, end_ns=end)
@@ -42,13 +42,14 @@ def test_the_cut_that_a_refusal_names_holds_calls(late, region):
 
 
 def test_the_cut_that_a_refusal_names_can_be_made(late):
-    needed = needs.bytes_needed(late, ("calls",), 2.0, {})
-    allowed = {"tables": ("calls",), "copies": 2.0, "region": {}, "cut_of": "late.store"}
+    wanted = needs.Needs(("calls",), 2.0)
+    needed = needs.bytes_needed(late, wanted)
     with pytest.raises(MemoryBudgetError) as refused:
-        needs.bytes_required(late, needed - 1, **allowed)
+        needs.bytes_required(late, needed - 1, wanted, {}, "late.store")
 
     start, end = map(int, re.findall(r"_ns=(\d+)", refused.value.way_out))
     window = {"start_ns": start, "end_ns": end}
-    made = needs.bytes_needed(late, tuple(schema.TABLES), needs.CUT_FROM_STORE, window)
+    every = needs.Needs(tuple(schema.TABLES), needs.CUT_FROM_STORE)
+    made = needs.bytes_needed(late, every, window)
     assert late.has_raw
     assert made < needed

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import shlex
 from bisect import bisect_left
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Collection, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from typing import Any, Final, NamedTuple
 
@@ -41,9 +41,9 @@ LEAST_WINDOW: Final = 32 << 20
 
 
 class Needs(NamedTuple):
-    """Tables that an analysis has in memory at once, by how often their bytes count."""
+    """Tables that are in memory at once; their bytes count once, or as a mapping tells."""
 
-    tables: Mapping[str, float]
+    tables: Collection[str]
     copies: float
 
 
@@ -67,58 +67,42 @@ def bytes_to_merge(traces: Sequence[model.Trace]) -> int:
     """What matching and fusing runs takes, of those in memory with their tables."""
     tables = ("calls", "messages", "bursts")
     return sum(
-        bytes_needed(trace, tables, RUNS_MERGED if trace.is_stored else _MERGED_HERE, {})
+        bytes_needed(trace, Needs(tables, RUNS_MERGED if trace.is_stored else _MERGED_HERE))
         for trace in traces
     )
 
 
 def require(
-    trace: model.Trace,
-    memory: int,
-    *,
-    tables: Iterable[str],
-    copies: float,
-    region: Mapping[str, Any],
-    cut_of: str | None = None,
+    trace: model.Trace, memory: int, needs: Needs, region: Mapping[str, Any]
 ) -> model.Trace:
-    """What `region` needs of a trace; refused if `copies` of that do not fit."""
-    bytes_required(trace, memory, tables=tables, copies=copies, region=region, cut_of=cut_of)
+    """What `region` needs of a trace; refused if that does not fit."""
+    bytes_required(trace, memory, needs, region)
     if region and trace.is_stored:
-        return selection.narrowed(trace, memory=int(memory / copies), **region)
+        return selection.narrowed(trace, memory=int(memory / needs.copies), **region)
     return trace
 
 
 def bytes_required(
     trace: model.Trace,
     memory: int,
-    *,
-    tables: Iterable[str],
-    copies: float,
+    needs: Needs,
     region: Mapping[str, Any],
     cut_of: str | None = None,
 ) -> int:
-    """The bytes of `copies` of what `region` needs of a trace; refused if they do not fit.
+    """The bytes of what `region` needs of a trace; refused if they do not fit.
 
     The refusal names the cut of `cut_of`, a path, that fits.
     """
-    if (needed := bytes_needed(trace, tables, copies, region)) > memory:
+    if (needed := bytes_needed(trace, needs, region)) > memory:
         cut = ""
         if cut_of is not None:
-            cut = _cut_that_fits(
-                trace, memory, tables, copies=copies, region=region, path=cut_of
-            )
+            cut = _cut_that_fits(trace, memory, needs, region, cut_of)
         raise MemoryBudgetError(needed, memory, way_out=cut or _WAY_OUT)
     return needed
 
 
 def _cut_that_fits(
-    trace: model.Trace,
-    memory: int,
-    tables: Iterable[str],
-    *,
-    copies: float,
-    region: Mapping[str, Any],
-    path: str,
+    trace: model.Trace, memory: int, needs: Needs, region: Mapping[str, Any], path: str
 ) -> str:
     """The cut of a trace whose first part fits, as a sentence; empty where hardly any does."""
     every = [name for name in schema.TABLES if name in trace and name not in schema.RAW_TABLES]
@@ -140,8 +124,8 @@ def _cut_that_fits(
         held = selection.estimate_bytes(trace, every, **part)
         if copies_cut * held > memory:  # the cut itself
             return False
-        used, counted = _sizes(trace, tables, part)
-        return max(held, used) + copies * counted - used <= memory
+        used, counted = _sizes(trace, needs.tables, part)
+        return max(held, used) + needs.copies * counted - used <= memory
 
     # Each question reads times of a store: the first that fits of those that get shorter.
     at = bisect_left(lengths, x=True, key=fits) if lengths[0] else len(lengths)
@@ -152,17 +136,17 @@ def _cut_that_fits(
 
 
 def bytes_needed(
-    trace: model.Trace, tables: Iterable[str], copies: float, region: Mapping[str, Any]
+    trace: model.Trace, needs: Needs, region: Mapping[str, Any] | None = None
 ) -> int:
-    """The bytes of `copies` of tables; the first is what is loaded, in memory all tables."""
-    used, counted = _sizes(trace, tables, region)
+    """The bytes of copies of tables; the first is what is loaded, in memory all tables."""
+    used, counted = _sizes(trace, needs.tables, region or {})
     if trace.is_stored:
-        return int(copies * counted)
-    return bytes_held(trace) + int(copies * counted - used)
+        return int(needs.copies * counted)
+    return bytes_held(trace) + int(needs.copies * counted - used)
 
 
 def _sizes(
-    trace: model.Trace, tables: Iterable[str], region: Mapping[str, Any]
+    trace: model.Trace, tables: Collection[str], region: Mapping[str, Any]
 ) -> tuple[int, float]:
     """The bytes of tables, and those of each as often as it counts: once but of a mapping."""
     sizes = [(name, selection.estimate_bytes(trace, [name], **region)) for name in tables]

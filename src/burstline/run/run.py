@@ -283,14 +283,14 @@ class Run:
             return None
         if not self.whole.is_stored:
             return None
-        needed = bytes_needed(self.whole, needs.tables, needs.copies, {})
+        needed = bytes_needed(self.whole, needs)
         allowed, workers = self.memory, 0
         if self._workers is not None:
             allowed, workers = self._workers.memory_each or needed, self._workers.count
         elif needed <= allowed:
             return None
         elif beside is not None:
-            allowed -= bytes_needed(self.whole, beside.tables, beside.copies, {})
+            allowed -= bytes_needed(self.whole, beside)
         least = -(-needed // max(allowed // _COPIES_OF_A_PART, 1))
         path = Path(self.path)
         ranges = divided(self.whole, path, workers, least=max(least, 1))
@@ -470,15 +470,13 @@ class Run:
         if needs is None and not is_part:
             return
         tables, copies = needs or _OF_A_PART
-        copies += is_part
-        needed = bytes_required(
-            self.whole, self.memory,
-            tables=tables, copies=copies, region=self._region, cut_of=self.path or None,
-        )  # fmt: skip
+        wanted = Needs(tables, copies + is_part)
+        path = self.path or None
+        needed = bytes_required(self.whole, self.memory, wanted, self._region, path)
         if not (beside := [key for key in list(self._large) if key[0] not in asks]):
             return
-        kept = bytes_needed(self.whole, REPLAYED, 2, self._region)
-        kept -= bytes_needed(self.whole, REPLAYED, 1, self._region)
+        kept = bytes_needed(self.whole, Needs(REPLAYED, 2), self._region)
+        kept -= bytes_needed(self.whole, Needs(REPLAYED, 1), self._region)
         if needed + len(beside) * kept > self.memory:
             with self._lock:
                 for key in beside:
@@ -486,4 +484,4 @@ class Run:
 
     def room(self, needs: Needs) -> tuple[int, int]:
         """The bytes that an analysis takes beside its result, and those of all."""
-        return bytes_needed(self.trace, needs.tables, needs.copies, {}), self.memory
+        return bytes_needed(self.trace, needs), self.memory

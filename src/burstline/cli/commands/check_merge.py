@@ -18,7 +18,7 @@ from burstline.cli.inputs import (
 from burstline.cli.limits import memory_budget, thread_count
 from burstline.cli.products import picture_file, print_view, write_figure
 from burstline.errors import ParameterError, plural
-from burstline.run import ANALYSED, bytes_needed, needs_of_all, require_bytes
+from burstline.run import ANALYSED, Needs, bytes_needed, needs_of_all, require_bytes
 
 DESCRIPTION: Final = """\
 Match the bursts of runs that recorded the same counters, and say of each counter how well
@@ -98,7 +98,8 @@ def _read(arguments: usage.Arguments) -> list[burstline.Trace]:
             traces.append(
                 read_selected(arguments, path, copies=_COPIES, memory=each, region=region)
             )
-    require_bytes(sum(bytes_needed(run, ANALYSED, _COPIES, {}) for run in traces), memory)
+    needs = Needs(ANALYSED, _COPIES)
+    require_bytes(sum(bytes_needed(run, needs) for run in traces), memory)
     aim = "compared; --ranks takes the same ones of each"
     require_as_many_ranks(paths, traces, aim)
     return traces

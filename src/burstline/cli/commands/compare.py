@@ -15,7 +15,7 @@ from burstline.cli.inputs import read_selected, warn_of_twins
 from burstline.cli.limits import memory_budget
 from burstline.cli.products import picture_file, print_view, write_figure
 from burstline.errors import ParameterError, plural, printable
-from burstline.run import CLOCKED, COPIES_REPLAYED, REPLAYED, bytes_needed
+from burstline.run import CLOCKED, COPIES_REPLAYED, REPLAYED, Needs, bytes_needed
 
 DESCRIPTION: Final = """\
 Say how alike profiles are, and where they differ: repetitions with each other, or the mean of
@@ -112,7 +112,7 @@ def _profiles(
     trace = read_selected(arguments, file, region={}, tables=tables, copies=COPIES_REPLAYED)
     efforts = {effort.clock: effort for effort in clocks_asked(arguments, clocks)}
     collectives = collectives_asked(arguments, is_logical=bool(efforts))
-    beside = bytes_needed(trace, tables, COPIES_REPLAYED, {})
+    beside = bytes_needed(trace, Needs(tables, COPIES_REPLAYED))
     room = beside, memory_budget(arguments)
     return [
         burstline.waits.states_of(

@@ -19,7 +19,7 @@ from burstline.cli.products import kept_rows, output_path, print_written, whole_
 from burstline.errors import NotEnoughDataError, ParameterError
 from burstline.formats import paraver
 from burstline.model import schema
-from burstline.run import CUT_FROM_STORE, CUT_HERE, require
+from burstline.run import CUT_FROM_STORE, CUT_HERE, Needs, require
 
 DESCRIPTION: Final = """\
 Write a part of TRACE as a trace of its own: a window of time, some ranks, some iterations of
@@ -56,9 +56,7 @@ def run(arguments: usage.Arguments) -> None:
             if chosen := part_of(opened, window, asked, arguments).chosen:
                 window = {"start_ns": chosen.start_ns, "end_ns": chosen.end_ns}
                 loops = chosen.marks
-        near = require(
-            before, memory, tables=tuple(schema.TABLES), copies=copies, region=window
-        )
+        near = require(before, memory, Needs(tuple(schema.TABLES), copies), window)
         selected = burstline.select(near, **window)
         start, end = window.get("start_ns"), window.get("end_ns")
         born, died = selected.arrays("locations", "born_ns", "died_ns")
