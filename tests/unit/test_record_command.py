@@ -18,7 +18,7 @@ from burstline.cli import main
 from burstline.cli.commands import convert
 from burstline.cli.commands.demo import shipped_trace
 from burstline.formats import ENDINGS, raw
-from burstline.record import recording
+from burstline.record.building import fitting
 from burstline.record.launching import session
 
 ENTER, LEAVE, SEND, RECEIVE, RANK, EVENT, GAP = 1, 2, 12, 15, 30, 50, 70
@@ -65,7 +65,7 @@ def run(tmp_path, monkeypatch, capfd):
     monkeypatch.chdir(here)
     monkeypatch.setenv("FILES", str(files))
     monkeypatch.setenv("RANKS", "0 1")
-    monkeypatch.setattr(recording, "shared_object", lambda _: "libc.so.6")
+    monkeypatch.setattr(fitting, "shared_object", lambda _: "libc.so.6")
     trace = burstline.read(shipped_trace())
     monkeypatch.setattr(raw, "read", lambda *_, **__: trace)
 

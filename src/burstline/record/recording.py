@@ -25,14 +25,10 @@ from burstline.formats import atomic, store
 from burstline.formats import raw as raw_files
 from burstline.model import Trace, schema
 from burstline.progress import SILENCE, Progress
-from burstline.record.building.fitting import fitted
-from burstline.record.building.recorder import shared_object
+from burstline.record.building.fitting import recorder_for
 from burstline.record.launching.checks import (
-    check_programs,
     checked_calls,
-    choose_abi,
     launcher_abi,
-    libraries_of_mpi4py,
     llvm_runtime,
     program_loading_mpi,
     program_with_gnu_runtime,
@@ -385,8 +381,7 @@ def _prepared(
 ) -> _Prepared:
     """Look at everything that can be wrong before the program runs."""
     variables = settings.variables()
-    check_programs(command)
-    recorder = fitted(shared_object(choose_abi(command, mpi)), libraries_of_mpi4py(command))
+    recorder = recorder_for(command, mpi)
     require_room((keep_raw or output).parent, settings.bytes_left_free())
     folder = make_folder(output, keep_raw)
     preloaded = [recorder, *([llvm_runtime()] if settings.openmp else [])]

@@ -17,7 +17,6 @@ from burstline.signature.estimate import Prediction, predict
 from burstline.signature.events import events_of, require_events, require_same_calls
 from burstline.signature.model import Measurement, Signature
 from burstline.signature.processes import (
-    Folding,
     Method,
     Options,
     ProcessSource,
@@ -27,6 +26,7 @@ from burstline.signature.processes import (
 )
 from burstline.signature.variation import drift_of, spread_of
 from burstline.signature.windows import MOST, mean_process
+from burstline.structure import Parts
 from burstline.values import Contract, Documented
 
 _NODES: Final = 8  # that are named
@@ -200,7 +200,7 @@ def phases(
 
 def phases_by_parts(
     trace: Trace,
-    parts: Folding,
+    parts: Parts,
     *,
     application: int | None = None,
     **options: Any,  # noqa: ANN401 -- as phases

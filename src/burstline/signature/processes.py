@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from math import ceil
-from typing import Any, Final, Literal, NamedTuple, Protocol, TypeVar
+from typing import Any, Final, Literal, NamedTuple, TypeVar
 
 import numpy as np
 
@@ -19,7 +19,7 @@ from burstline.signature.model import Process, Stamps
 from burstline.signature.published import epas, pas2p
 from burstline.signature.variation import unsteadiness
 from burstline.signature.windows import ENOUGH, early_end, process_up_to
-from burstline.structure import chosen_application
+from burstline.structure import Parts, chosen_application
 from burstline.waits import by_times_seen, functions_on
 
 METHODS: Final = ("loops", "epas", "pas2p")
@@ -175,16 +175,6 @@ def _own_phases(found: Occurrences) -> Occurrences:
     return replace(found, phase=phase, names=names)
 
 
-class Folding(Protocol):
-    """What a fold makes of each part of a trace, in order; `each` has what it takes of each."""
-
-    def __call__(
-        self, fold: Callable[..., _Made], each: Sequence[Mapping[str, Any]] | None = None
-    ) -> Iterable[_Made]:
-        """What it makes of each."""
-        ...
-
-
 @dataclass(frozen=True, slots=True)
 class ProcessSource:
     """A run whose processes are asked, those of one part after the other."""
@@ -238,7 +228,7 @@ def source_of(trace: Trace, events: Events) -> ProcessSource:
     return ProcessSource(trace, events.work_counter, 1, ask)
 
 
-def source_in_parts(trace: Trace, parts: Folding, application: int | None) -> ProcessSource:
+def source_in_parts(trace: Trace, parts: Parts, application: int | None) -> ProcessSource:
     """A run in parts, which each make their events when they are asked."""
     every = list(parts(_told_by_part))
     told = RunFacts.of_all(every)

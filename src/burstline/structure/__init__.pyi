@@ -63,6 +63,7 @@ from burstline.structure.published.clustering import SCALES as SCALES
 from burstline.structure.published.clustering import Scale as Scale
 from burstline.structure.reduction import Reduced as Reduced
 from burstline.structure.reduction import reduce_to_sites as reduce_to_sites
+from burstline.structure.source import Parts as Parts
 from burstline.structure.tables.call_counts import CallCounts as CallCounts
 from burstline.structure.tables.call_counts import CallPhase as CallPhase
 from burstline.structure.tables.call_counts import Seen as Seen

@@ -17,6 +17,9 @@ from pathlib import Path
 from typing import Final
 
 from burstline.record.building.cache import cache, locked, require_preloadable
+from burstline.record.building.recorder import shared_object
+from burstline.record.launching.checks import check_programs, choose_abi, libraries_of_mpi4py
+from burstline.record.launching.command_line import Command
 
 _OF_64_BITS: Final = b"\x7fELF\x02\x01"
 _SECTION: Final = struct.Struct("<IIQQQQIIQQ")
@@ -24,6 +27,12 @@ _DYNAMIC_SYMBOLS: Final = 11
 _SYMBOL: Final = struct.Struct("<IBBHQQ")
 _DEFINITION: Final = slice(6, 16)
 """Where a symbol says in which section it is defined, and where there; 0: nowhere."""
+
+
+def recorder_for(command: Command, mpi: str | None) -> Path:
+    """The recorder for the programs of a command, which are checked, and for their MPI."""
+    check_programs(command)
+    return fitted(shared_object(choose_abi(command, mpi)), libraries_of_mpi4py(command))
 
 
 def fitted(recorder: Path, libraries: Sequence[Path]) -> Path:

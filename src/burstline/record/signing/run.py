@@ -28,15 +28,8 @@ from burstline.errors import (
     ParameterError,
     plural,
 )
-from burstline.record.building.fitting import fitted
-from burstline.record.building.recorder import shared_object
-from burstline.record.launching.checks import (
-    check_programs,
-    choose_abi,
-    launcher_abi,
-    libraries_of_mpi4py,
-    with_local_paths,
-)
+from burstline.record.building.fitting import recorder_for
+from burstline.record.launching.checks import launcher_abi, with_local_paths
 from burstline.record.launching.command_line import parse_command, with_environment
 from burstline.record.launching.session import Ended, program_environment, run_command
 from burstline.record.signing.plan import Plan
@@ -77,8 +70,7 @@ def signed_run(
     `place` takes the files of the run while it lasts: a folder that all machines share.
     """
     parsed = with_local_paths(parse_command(command))
-    check_programs(parsed)
-    recorder = fitted(shared_object(choose_abi(parsed, mpi)), libraries_of_mpi4py(parsed))
+    recorder = recorder_for(parsed, mpi)
     place = Path.cwd() if place is None else place
     try:
         folder = tempfile.TemporaryDirectory(
