@@ -13,7 +13,8 @@ from burstline.identity.communicators import communicator_labels, communicator_n
 from burstline.merge import burst_table
 from burstline.merge.tables.columns import table_schema
 from burstline.merge.tables.overview import Overview, PartSums
-from burstline.selection import select
+from burstline.selection import of_locations, select
+from burstline.show import join_parquet, read_table, rows_of, write_fragment
 from burstline.testing import trace_of
 
 STORY = """
@@ -293,3 +294,35 @@ def test_an_overview_counts_different_texts_and_no_different_numbers():
 
     assert facts["node"].as_dict()["distinct"] == 0
     assert facts["rank"].as_dict()["distinct"] is None
+
+
+@pytest.mark.parametrize("ending", [".parquet", ".arrow"])
+def test_a_fragment_is_read_and_removed_before_the_next_one_is_made(ending, tmp_path):
+    trace, beside = trace_of(STORY), tmp_path / "fragments"
+    beside.mkdir()
+    there = []
+
+    def fragments():
+        for location in range(2):
+            there.append(len(list(beside.iterdir())))
+            part = range(location, location + 1)
+            yield write_fragment(
+                of_locations(trace, part),
+                whole=trace,
+                locations=part,
+                folder=beside,
+                ending=ending,
+                columns=None,
+                min_duration_ns=0,
+                longest=1,
+            )
+        there.append(len(list(beside.iterdir())))
+
+    if ending == ".parquet":
+        join_parquet(fragments(), tmp_path / "t.parquet")
+        made = read_table(tmp_path / "t.parquet")
+    else:
+        made = pa.concat_tables(rows_of(fragments()))
+
+    assert there == [0, 0, 0]
+    assert made.to_pylist() == burst_table(trace).table.to_pylist()

@@ -81,21 +81,26 @@ def _shared(whole: Trace) -> Shared:
 
 
 def join_parquet(fragments: Iterable[Fragment], path: Path) -> None:
-    """Make one Parquet file of fragments; it appears whole or not at all."""
-    paths = [fragment.path for fragment in fragments if fragment.path is not None]
+    """Make one Parquet file of fragments as they come; it appears whole or not at all."""
     with atomic.output(path) as file:
-        store.join(paths, file)
+        store.join(_paths(fragments), file)
 
 
 def rows_of(fragments: Iterable[Fragment]) -> Iterator[pa.Table]:
     """The rows of fragments that are Arrow files, part by part."""
-    for fragment in fragments:
-        if fragment.path is None:
-            continue
-        with pa.memory_map(str(fragment.path)) as mapped:
+    for path in _paths(fragments):
+        with pa.memory_map(str(path)) as mapped:
             file = pa.ipc.open_file(mapped)
             for number in range(file.num_record_batches):
                 yield pa.Table.from_batches([file.get_batch(number)])
+
+
+def _paths(fragments: Iterable[Fragment]) -> Iterator[Path]:
+    """The files of fragments as they come: each is removed when the next one is asked for."""
+    for fragment in fragments:
+        if fragment.path is not None:
+            yield fragment.path
+            fragment.path.unlink()
 
 
 def write_parts(parts: Iterable[pa.Table], schema: pa.Schema, path: Path) -> int:

@@ -6,7 +6,7 @@ what counts bytes and rows from the begin of the file changes.
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from pathlib import Path
 from typing import IO, Final
 
@@ -23,8 +23,11 @@ _CHUNK_OFFSET, _CHUNK = 2, 3
 _PAGES: Final = (9, 10, 11)
 
 
-def join(parts: Sequence[Path], target: IO[bytes]) -> None:
-    """Write files that one writer's schema and options have made, one behind the other."""
+def join(parts: Iterable[Path], target: IO[bytes]) -> None:
+    """Write files that one writer's schema and options have made, one behind the other.
+
+    Each has been read when the next one is asked for.
+    """
     footer: Struct = {}
     for part in parts:
         with part.open("rb") as file:
