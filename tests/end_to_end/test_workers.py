@@ -15,6 +15,7 @@ from importlib.resources import files
 from pathlib import Path
 
 import cloudpickle
+import numpy as np
 import pytest
 from benchmarks.generate import generate
 from experiments.workers.one_node_slurm import slurm
@@ -112,6 +113,21 @@ def test_workers_give_what_one_process_gives(command, name, run_with, stores, tw
     assert len(parts.divided(burstline.read(stores[name]), stores[name], 2)) > 3
     assert there == here
     assert here[0] or here[1]
+
+
+@pytest.mark.usefixtures("many_parts")
+@pytest.mark.parametrize("count", [1, 2, 3])
+def test_parts_are_as_many_as_workers_share_and_the_last_is_none_of_the_largest(count, stores):
+    trace = burstline.read(stores["made"])
+    rows = np.diff(trace.offsets("bursts"))
+    sizes = [
+        sum(rows[part.start : part.stop])
+        for part in parts.divided(trace, stores["made"], count)
+    ]
+
+    assert len(sizes) == 4 * count
+    assert sum(sizes) == sum(rows)
+    assert sizes[-1] <= sum(sizes) / len(sizes)
 
 
 @pytest.fixture(scope="module")

@@ -67,19 +67,21 @@ def divided(trace: Trace, path: Path, workers: int, *, least: int = 1) -> list[r
     read by one worker alone. No process has locations on both sides of one.
     """
     locations, stretches = _stretches(path, store.stamp_of(path))
-    rows = sum(count for _, count in stretches)
-    wanted = min(max(rows // max(workers * _PARTS_EACH, 1), _LEAST_ROWS), rows // least)
+    left = sum(rows for _, rows in stretches)
+    count = max(min(workers * _PARTS_EACH, left // _LEAST_ROWS), least)
     (process,) = trace.arrays("locations", "process")
     number = np.unique(process, return_inverse=True)[1]
     last = np.zeros(number.max(initial=0) + 1, np.int64)
     np.maximum.at(last, number, np.arange(len(number)))
     ends = np.maximum.accumulate(last[number])  # where all that has begun is complete
     borders, held = [0], 0
-    for begin, count in stretches:
-        if held >= wanted and begin > borders[-1] and ends[begin - 1] < begin:
+    for begin, rows in stretches:
+        # Of what is left, each gets the same: so the last are not the largest.
+        is_due = 0 < left <= held * count and count > 1
+        if is_due and begin > borders[-1] and ends[begin - 1] < begin:
             borders.append(begin)
-            held = 0
-        held += count
+            left, count, held = left - held, count - 1, 0
+        held += rows
     borders.append(locations)
     return [range(*ends) for ends in pairwise(borders)]
 
