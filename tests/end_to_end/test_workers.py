@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 import re
+import resource
 import shutil
 import signal
 import subprocess
@@ -128,6 +129,21 @@ def test_parts_are_as_many_as_workers_share_and_the_last_is_none_of_the_largest(
     assert len(sizes) == 4 * count
     assert sum(sizes) == sum(rows)
     assert sizes[-1] <= sum(sizes) / len(sizes)
+
+
+def made_anew(_):
+    """Make arrays one after the other; give how many pages the system cleared for the last."""
+    for turn in range(100):
+        if turn == 10:
+            begin = resource.getrusage(resource.RUSAGE_THREAD).ru_minflt
+        np.ones(1 << 17)
+    return resource.getrusage(resource.RUSAGE_THREAD).ru_minflt - begin
+
+
+@pytest.mark.usefixtures("mine")
+def test_workers_use_memory_again(two):
+    pages = (1 << 20) // resource.getpagesize()
+    assert max(two.in_order(made_anew, range(2))) < 10 * pages
 
 
 @pytest.fixture(scope="module")

@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
+import ctypes
 import platform
 import resource
 from collections import defaultdict, deque
 from collections.abc import Callable, Generator, Sequence
 from contextlib import suppress
+from functools import cache
 from importlib.metadata import version
 from importlib.util import find_spec
 from itertools import islice
@@ -30,6 +32,10 @@ _PATIENCE_S: Final = 300
 """How long work waits while there is no worker: those of a batch system are started anew."""
 
 _LOOK_S: Final = 5
+_TRIM_THRESHOLD, _MMAP_THRESHOLD = -1, -3  # as mallopt of the GNU C library calls them
+_KEPT_BYTES: Final = 32 << 20
+"""Arrays up to here are made of memory that was freed; that library comes to no more itself."""
+
 BESIDE: Final = 300 << 20
 """What Dask and the libraries take of a worker before it works."""
 
@@ -184,11 +190,23 @@ def _worked(work: Callable[[_Part], _Result], part: _Part, versions: tuple[str, 
 
     worker = get_worker().address
     _require_same(worker, _versions(), versions)
+    _reuse_memory()
     begin_s = monotonic()
     result = work(part)
     took_s = monotonic() - begin_s
     peak_bytes = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss * _KILOBYTE
     return _Done(result, worker, took_s, peak_bytes)
+
+
+@cache
+def _reuse_memory() -> None:
+    """Have memory that was freed be used again, by the GNU C library."""
+    # Dask starts workers so that each array goes back to the system when it is freed. That is
+    # millions of pages, which the system clears one by one for all workers of a machine.
+    with suppress(AttributeError, OSError, TypeError):  # other libraries do not have it
+        change = ctypes.CDLL(None).mallopt
+        change(_MMAP_THRESHOLD, _KEPT_BYTES)
+        change(_TRIM_THRESHOLD, 2 * _KEPT_BYTES)
 
 
 def _require_same(worker: str, there: tuple[str, str], here: tuple[str, str]) -> None:
