@@ -18,14 +18,13 @@ from pathlib import Path
 from typing import Final
 
 from burstline.distribution import workers_of
-from experiments.workers.scale import COMMANDS, MEMORY
+from experiments.workers.scale import COMMANDS, MEMORY, SURROUNDINGS
 
 CONVERSIONS: Final = (
     "convert {store} {folder}/made.store --memory 2G",
     "convert {store} {folder}/made.store --memory 2G --no-raw",
 )
 _TICKS: Final = os.sysconf("SC_CLK_TCK")
-_COMPILES: Final = "PYTHONDONTWRITEBYTECODE"
 
 
 def spent_s(process: int) -> float:
@@ -46,9 +45,7 @@ def run(command: str, store: Path, *options: str) -> float:
     with tempfile.TemporaryDirectory() as folder:
         words = command.format(store=store, folder=folder).split()
         own = [sys.executable, "-m", "burstline", *words, *options, "--quiet"]
-        # Modules are compiled once, as where they are installed.
-        kept = {name: os.environ[name] for name in os.environ if name != _COMPILES}
-        subprocess.run(own, stdout=subprocess.DEVNULL, check=True, env=kept)
+        subprocess.run(own, stdout=subprocess.DEVNULL, check=True, env=SURROUNDINGS)
     return of_children_s() - begin
 
 

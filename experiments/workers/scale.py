@@ -11,6 +11,7 @@ all stores but the largest, and checked by that one. Give four or more.
 from __future__ import annotations
 
 import argparse
+import os
 import re
 import subprocess
 import sys
@@ -33,6 +34,11 @@ COMMANDS = (
     "table {store} -o {folder}/bursts.parquet",
 )
 MEMORY = 2 << 30
+# As before there are workers: Dask sets variables that slow down what is started later. And
+# modules are compiled once, as where they are installed.
+SURROUNDINGS = {
+    name: word for name, word in os.environ.items() if name != "PYTHONDONTWRITEBYTECODE"
+}
 SAID = re.compile(r"busy for ([\d., ]+) s, at most ([\d.]+) (\w?B)")
 UNITS = {"kB": 1e-6, "MB": 1e-3, "GB": 1.0}
 
@@ -63,7 +69,11 @@ def run(command: str, store: Path, *options: str) -> tuple[float, str]:
         own = ["/usr/bin/time", "-f", "peak %M", sys.executable, "-m", "burstline"]
         begin = time.monotonic()
         done = subprocess.run(
-            [*own, *words, *options], capture_output=True, text=True, check=True
+            [*own, *words, *options],
+            capture_output=True,
+            text=True,
+            check=True,
+            env=SURROUNDINGS,
         )
         return time.monotonic() - begin, done.stderr
 
