@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from pathlib import Path
-from typing import Final, NamedTuple
+from typing import Any, Final, NamedTuple
 
 import numpy as np
 import pyarrow as pa
@@ -322,20 +322,10 @@ def read(
     threads: int | None = None,
     records_at_once: int = RECORDS_AT_ONCE,
     progress: Progress = SILENCE,
-    resolve: Resolver | None = None,
-    operations: Mapping[int, str] | None = None,
-    name: str | None = None,
+    **names: Any,  # noqa: ANN401 -- as RawSource
 ) -> Trace:
     """The trace of raw files, in times of rank 0; `records_at_once` changes no answer."""
-    source = RawSource(
-        folder,
-        raw=raw,
-        resolve=resolve,
-        operations=operations,
-        name=name,
-        progress=progress,
-        memory=memory,
-    )
+    source = RawSource(folder, raw=raw, progress=progress, memory=memory, **names)
     return intake.read_whole(
         source,
         at_once=records_at_once,
@@ -362,24 +352,12 @@ def convert(
     memory: int,
     threads: int,
     progress: Progress,
-    records: bool = False,
-    resolve: Resolver | None = None,
-    operations: Mapping[int, str] | None = None,
-    name: str | None = None,
     workers: Workers | None = None,
+    **names: Any,  # noqa: ANN401 -- as RawSource
 ) -> None:
     """Make a store of the tables that :func:`read` makes, within `memory` bytes."""
     intake.require_memory(memory)
-    source = RawSource(
-        folder,
-        raw=raw,
-        records=records,
-        resolve=resolve,
-        operations=operations,
-        name=name,
-        progress=progress,
-        memory=memory,
-    )
+    source = RawSource(folder, raw=raw, progress=progress, memory=memory, **names)
     shared = None if workers is None else source.shared(workers, folder, memory)
     intake.convert(
         source, target, memory=memory, threads=threads, progress=progress, shared=shared
