@@ -17,43 +17,30 @@ import pyarrow as pa
 
 from burstline.errors import ParameterError, printable
 
+_ID, _TEXT = pa.int32(), pa.string()
+
 METRICS: Final = pa.schema(
-    [
-        ("metric", pa.int32()),
-        ("parent", pa.int32()),
-        ("name", pa.string()),
-        ("title", pa.string()),
-        ("unit", pa.string()),
-        ("combined", pa.string()),
-        ("description", pa.string()),
-    ]
+    {"metric": _ID, "parent": _ID, "name": _TEXT, "title": _TEXT, "unit": _TEXT}
+    | {"combined": _TEXT, "description": _TEXT}
 )
 """A row is a metric: its row, its parent's, its names, its unit, and whether values
 of several call paths are combined by ``sum``, ``min`` or ``max``."""
 
 CALL_PATHS: Final = pa.schema(
-    [
-        ("call_path", pa.int32()),
-        ("parent", pa.int32()),
-        ("function", pa.string()),
-        ("file", pa.string()),
-        ("begin_line", pa.int32()),
-        ("end_line", pa.int32()),
-        ("paradigm", pa.string()),
-        ("role", pa.string()),
-    ]
+    {"call_path": _ID, "parent": _ID, "function": _TEXT, "file": _TEXT}
+    | {"begin_line": _ID, "end_line": _ID, "paradigm": _TEXT, "role": _TEXT}
 )
 """A row is a call path; parents come before their children."""
 
 LOCATIONS: Final = pa.schema(
-    [
-        ("location", pa.int32()),
-        ("rank", pa.int32()),
-        ("thread", pa.int32()),
-        ("process", pa.string()),
-        ("name", pa.string()),
-        ("node", pa.string()),
-    ]
+    {
+        "location": _ID,
+        "rank": _ID,
+        "thread": _ID,
+        "process": _TEXT,
+        "name": _TEXT,
+        "node": _TEXT,
+    }
 )
 """A row is a thread; its order is that of the columns of values."""
 
