@@ -8,8 +8,7 @@ from dataclasses import dataclass
 from typing import Any, Final
 
 from burstline.errors import printable
-from burstline.show.blocks import Block
-from burstline.show.views import Rows, View
+from burstline.show.views import Rows, TablesView
 from burstline.timeline import KINDS, Flame
 
 _SCHEMA: Final = "https://www.speedscope.app/file-format-schema.json"
@@ -21,7 +20,7 @@ _COLUMNS: Final = (
 
 
 @dataclass(frozen=True, slots=True, eq=False)
-class FlameView(View):
+class FlameView(TablesView):
     """Times by call path: the tree of large ones for people, all of them for programs."""
 
     result: Flame
@@ -30,10 +29,6 @@ class FlameView(View):
         """A row for each call path that time is spent in, as flame graphs are folded."""
         stacks = self.result.stacks()
         return _COLUMNS, [[";".join(each.pop("path")), *each.values()] for each in stacks]
-
-    def blocks(self) -> Iterator[Block]:
-        """The tree."""
-        yield from self.result.tables()
 
 
 def speedscope(flame: Flame, name: str) -> bytes:

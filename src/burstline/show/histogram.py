@@ -4,14 +4,13 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from dataclasses import dataclass
-from typing import Any
 
 from burstline.histogram import Histogram
 from burstline.model import IPC
 from burstline.quantities import format_count, format_ns
 from burstline.show.blocks import Block, Facts
 from burstline.show.views import Rows, View
-from burstline.values import SHARE, TEXT, Column, Table, document
+from burstline.values import SHARE, TEXT, Column, Table
 
 _COLUMNS = "from_ns", "to_ns", "from_value", "to_value", "bursts", "time_ns"
 
@@ -21,11 +20,6 @@ class HistogramView(View):
     """A histogram: shares for people, all cells that hold a burst for programs."""
 
     result: Histogram
-
-    def document(self) -> dict[str, Any]:
-        """Its fields by name."""
-        fields: dict[str, Any] = document(self.result)
-        return fields
 
     def rows(self) -> Rows:
         """A row for each cell that holds a burst."""

@@ -37,11 +37,11 @@ def short_time(time_ns: float) -> str:
     >>> short_time(1000), short_time(1e7)
     ('1 µs', '10 ms')
     """
-    size, unit = next((each for each in _SIZES if time_ns >= each[0]), _SIZES[-1])
+    size, unit = next((each for each in UNITS_OF_TIME if time_ns >= each[0]), UNITS_OF_TIME[-1])
     return f"{time_ns / size:g} {unit}"
 
 
-_SIZES: Final = ((10**9, "s"), (10**6, "ms"), (10**3, "µs"), (1, "ns"))
+UNITS_OF_TIME: Final = ((10**9, "s"), (10**6, "ms"), (10**3, "µs"), (1, "ns"))
 
 
 def text_of(value: Any, notation: Notation) -> str:  # noqa: ANN401 -- a value of any kind

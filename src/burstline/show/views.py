@@ -65,8 +65,8 @@ class View(ABC):
         dict
             Of strings, finite numbers, lists and dictionaries only.
         """
-        document: dict[str, Any] = self.result.as_dict()
-        return document
+        made: dict[str, Any] = document(self.result)
+        return made
 
     @abstractmethod
     def rows(self) -> Rows:
@@ -105,7 +105,7 @@ class Outcome(View):
     notes: Sequence[str] = ()
 
     def document(self) -> dict[str, Any]:
-        """What was done."""
+        """What was done, as it is: a number that is none is refused."""
         return self.result
 
     def rows(self) -> Rows:
@@ -122,11 +122,6 @@ class TablesView(View):
     """A result that is tables of values: the first is its main one."""
 
     result: Any
-
-    def document(self) -> dict[str, Any]:
-        """Its fields by name, unless it says itself what it is for programs."""
-        fields: dict[str, Any] = document(self.result)
-        return fields
 
     def rows(self) -> Rows:
         """Its main table."""

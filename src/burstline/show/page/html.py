@@ -16,7 +16,7 @@ from typing import Any, Final, NamedTuple
 
 from burstline.errors import printable
 from burstline.show.blocks import Block, Facts, Heading, Picture
-from burstline.show.units import text_of
+from burstline.show.units import UNITS_OF_TIME, text_of
 from burstline.values import Column, Kind, Notation, Table, Value
 
 _LONGEST: Final = 400
@@ -32,14 +32,7 @@ _FEWEST_SORTED: Final = 3
 _SHORT: Final = 24
 """Characters that are not broken into lines."""
 _LEAST_SHARE: Final = 0.0005
-_UNITS_OF_TIME: Final = ((10**9, "s"), (10**6, "ms"), (10**3, "µs"), (1, "ns"))
-_UNITS_OF_BYTES: Final = (
-    (10**12, "TB"),
-    (10**9, "GB"),
-    (10**6, "MB"),
-    (10**3, "kB"),
-    (1, "B"),
-)
+_UNITS_OF_BYTES: Final = ((10**12, "TB"), (10**9, "GB"), (10**6, "MB"), (10**3, "kB"), (1, "B"))
 _LEAST_IN_UNIT: Final = 10
 """Of the largest value of a column: so small ones keep their digits."""
 _LONGEST_ATTRIBUTE: Final = 20_000
@@ -248,7 +241,7 @@ def _largest(values: Iterable[Any]) -> float | None:
 
 def scale(notation: Notation, values: Iterable[Any]) -> tuple[float, str]:
     """What a column's values are divided by, and the unit that makes of them."""
-    units = {Kind.TIME: _UNITS_OF_TIME, Kind.BYTES: _UNITS_OF_BYTES}.get(notation.kind)
+    units = {Kind.TIME: UNITS_OF_TIME, Kind.BYTES: _UNITS_OF_BYTES}.get(notation.kind)
     if units is None:
         return 1, ""
     numbers = [abs(value) for value in values if isinstance(value, int | float)]
