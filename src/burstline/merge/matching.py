@@ -164,42 +164,27 @@ def _aligned_rows(
     """Members and stages of all rows, aligned from the run with the fewest bursts on."""
     sizes = [int(np.diff(of_run).sum()) for of_run in bounds]
     order = np.argsort(sizes, kind="stable").tolist()
+    threads = list(zip(*(of_run.tolist() for of_run in bounds), strict=True))
+
+    def match_all(named: Sequence[Tokens], *, anchored: bool) -> list[ThreadRows]:
+        """The matched rows of each thread, aligned alone."""
+        progress.step("Matching", len(threads), "threads")
+        align = partial(align_thread, named, order=order, how=how, anchored=anchored)
+        results = []
+        for rows in in_order(align, threads, at_once, ahead=_AHEAD):
+            results.append(rows)
+            progress.advance(1)
+        return results
+
     has_anchors = have_same_collectives(tokens, bounds)
-    match_all = partial(
-        _by_thread, bounds=bounds, order=order, how=how, at_once=at_once, progress=progress
-    )
-    threads = match_all(tokens, anchored=has_anchors)
-    if not has_anchors and are_at_odds(threads, tokens, bounds):
+    matched = match_all(tokens, anchored=has_anchors)
+    if not has_anchors and are_at_odds(matched, tokens, bounds):
         named = renamed(tokens, bounds, order, how)
         if named is not None:
-            threads = match_all(named, anchored=True)
-    members = np.concatenate([rows.members for rows in threads])
-    stage = np.concatenate([rows.stage for rows in threads])
+            matched = match_all(named, anchored=True)
+    members = np.concatenate([rows.members for rows in matched])
+    stage = np.concatenate([rows.stage for rows in matched])
     return members, stage.max(axis=1)
-
-
-def _by_thread(
-    tokens: Sequence[Tokens],
-    bounds: Sequence[Integers],
-    order: Sequence[int],
-    how: Alignment,
-    progress: Progress,
-    *,
-    at_once: int,
-    anchored: bool,
-) -> list[ThreadRows]:
-    """The matched rows of each thread, aligned alone."""
-    threads = list(zip(*(of_run.tolist() for of_run in bounds), strict=True))
-    progress.step("Matching", len(threads), "threads")
-    results: list[ThreadRows] = []
-
-    def align(thread: tuple[tuple[int, int], ...]) -> ThreadRows:
-        return align_thread(tokens, thread, order, how, anchored=anchored)
-
-    for rows in in_order(align, threads, at_once, ahead=_AHEAD):
-        results.append(rows)
-        progress.advance(1)
-    return results
 
 
 def _places_on_threads(
