@@ -38,6 +38,17 @@ _ERRORS: Final = {
     "r2": Column("R²", ratio(3)),
     "unseen": Column("UNSEEN", ratio(3)),
 }
+_GAINS: Final = {
+    "better": "predicts better than base",
+    "worse": "predicts worse than base, so that more features harm",
+    "no difference": "predicts as well as base, as far as folds can tell",
+}
+_WORTHS: Final = {
+    "better": "predicts better than no feature would",
+    "worse": "predicts worse than no feature would: do not use it",
+    "no difference": "predicts no better than no feature would, as far as folds can tell",
+}
+"""What features are worth beside always saying the median or mean."""
 _MOST: Final = 20
 _TWINS: Final = (
     "of bursts are like one learnt from, but for position and concurrency; UNSEEN is about the "
@@ -92,9 +103,9 @@ def _facts(learned: Learned) -> Iterator[tuple[str, str]]:
     for name, over_nothing in learned.over_nothing.items():
         gain = learned.gains.get(name)
         if gain is not None:
-            yield f"{name}?", _verdict(gain)
+            yield f"{name}?", f"{_GAINS[gain.verdict]}: {_change(gain)}"
         if gain is None or over_nothing.verdict != "better":
-            yield f"{name}?", _against_nothing(over_nothing)
+            yield f"{name}?", f"{_WORTHS[over_nothing.verdict]}: {_change(over_nothing)}"
     reasons: dict[str, list[str]] = {}
     for name, why in learned.left_out.items():
         reasons.setdefault(why, []).append(name)
@@ -105,25 +116,6 @@ def _facts(learned: Learned) -> Iterator[tuple[str, str]]:
             yield "verdict", f"{counter}: {verdict}"
     for warning in learned.warnings:
         yield "warning", warning
-
-
-def _against_nothing(gain: Gain) -> str:
-    """Whether features are worth more than always saying the median or mean."""
-    difference = {
-        "better": "predicts better than no feature would",
-        "worse": "predicts worse than no feature would: do not use it",
-        "no difference": "predicts no better than no feature would, as far as folds can tell",
-    }[gain.verdict]
-    return f"{difference}: {_change(gain)}"
-
-
-def _verdict(gain: Gain) -> str:
-    difference = {
-        "better": "predicts better than base",
-        "worse": "predicts worse than base, so that more features harm",
-        "no difference": "predicts as well as base, as far as folds can tell",
-    }[gain.verdict]
-    return f"{difference}: {_change(gain)}"
 
 
 def _change(gain: Gain) -> str:

@@ -25,12 +25,16 @@ from burstline.model import Trace
 
 _GROUP = re.compile(rb"[cC]:(\d{1,9}):(\d{1,18}):(\d{1,9})((?::\d{1,9})*):?")
 _INTER = re.compile(rb"[iI]:(\d{1,9}):(\d{1,18}):(\d{1,18}):(\d{1,9}):(\d{1,18}):(\d{1,9}):?")
-COMPILER: Final = "# counted code is of "
+FACTS: Final = {
+    "compiler": "# counted code is of ",
+    "launcher": "# started by ",
+    "binding": "# placed by ",
+}
+"""How comments begin that tell of the run what compiled the code that counts its work, what
+started the program, and the variables that placed processes and threads."""
 SILENT: Final = "# no thread is recorded of "
 ONLY: Final = "# only recorded: ranks "
 OTHERS: Final = "# members that were not recorded: "
-LAUNCHER: Final = "# started by "
-BINDING: Final = "# placed by "
 OWN_IDS: Final = "# each communicator has an id of its own"
 """Not so in files of Extrae, where those with the same ordered members share one."""
 _STAMP: Final = "%Y%m%d%H%M%S"
@@ -89,40 +93,21 @@ def comment(action: str, trace: Trace, *fields: object) -> str:
     return ":".join([f"#{stamp}", action, "burstline", f'"{origin}"', *map(str, fields)])
 
 
-def launcher_in(comments: Sequence[str]) -> str | None:
-    """What started the program, as comments say it."""
-    return _text_after(LAUNCHER, comments)
-
-
-def binding_in(comments: Sequence[str]) -> str | None:
-    """The variables that placed processes and threads, as comments say them."""
-    return _text_after(BINDING, comments)
-
-
-def compiler_in(comments: Sequence[str]) -> str | None:
-    """The compiler of the code that counts its work, as comments say it."""
-    return _text_after(COMPILER, comments)
-
-
-def silent_threads_in(comments: Sequence[str]) -> str | None:
-    """The library of OpenMP that told nothing of its threads, as comments say it."""
-    return _text_after(SILENT, comments)
-
-
-def chosen_ranks_in(comments: Sequence[str]) -> str | None:
-    """Which ranks of how many were recorded, as comments say it; None if all were."""
-    return _text_after(ONLY, comments)
+def said_in(comments: Sequence[str], beginning: str) -> str | None:
+    """The rest of the first comment that begins so; None if none does."""
+    lines = (line for line in comments if line.startswith(beginning))
+    return next((line.removeprefix(beginning).strip() for line in lines), None)
 
 
 def size_in(comments: Sequence[str]) -> int | None:
     """How many ranks ran where only some were recorded."""
-    found = re.match(r"[\d,-]+ of (\d{1,9})", chosen_ranks_in(comments) or "")
+    found = re.match(r"[\d,-]+ of (\d{1,9})", said_in(comments, ONLY) or "")
     return int(found[1]) if found else None
 
 
 def others_in(comments: Sequence[str]) -> dict[tuple[int, int], int]:
     """How many members of communicators were not recorded, by (application, id)."""
-    text = _text_after(OTHERS, comments) or ""
+    text = said_in(comments, OTHERS) or ""
     found = re.findall(r"(\d{1,9}):(\d{1,18}):(\d{1,9})(?!\S)", text)
     return {(int(one[0]) - 1, int(one[1])): int(one[2]) for one in found}
 
@@ -131,9 +116,3 @@ def with_others(line: CommunicatorLine, count: int, tasks: int) -> CommunicatorL
     """A communicator and its members that are no tasks: they are numbered behind all tasks."""
     others = np.arange(tasks, tasks + count, dtype=np.int32)
     return replace(line, members=np.concatenate([line.members, others]))
-
-
-def _text_after(beginning: str, comments: Sequence[str]) -> str | None:
-    """The rest of the first comment that begins so."""
-    lines = (line for line in comments if line.startswith(beginning))
-    return next((line.removeprefix(beginning).strip() for line in lines), None)

@@ -21,7 +21,7 @@ from burstline._core import CallKind
 from burstline.columns import Integers, ordinal_within
 from burstline.executor import Workers, in_order
 from burstline.formats import intake
-from burstline.formats.paraver.files.declarations import chosen_ranks_in
+from burstline.formats.paraver.files.declarations import ONLY, said_in
 from burstline.formats.paraver.reading.kernel_vocabulary import call_kinds
 from burstline.formats.paraver.reading.ranges import (
     Buckets,
@@ -132,7 +132,7 @@ class ScannedSource:
             objects.application_of_task.astype(np.int64),
             objects.rank_of_task.astype(np.int64),
             0,
-            is_part=chosen_ranks_in(scanned.comments) is not None,
+            is_part=said_in(scanned.comments, ONLY) is not None,
         )
         self.defects = scanned.defects
         self._locations = np.bincount(

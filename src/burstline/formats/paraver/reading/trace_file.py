@@ -19,13 +19,12 @@ from burstline.errors import FormatError, readable
 from burstline.formats.files import is_plain
 from burstline.formats.intake import Oddity
 from burstline.formats.paraver.files.declarations import (
+    FACTS,
+    ONLY,
     OWN_IDS,
-    binding_in,
-    chosen_ranks_in,
-    compiler_in,
-    launcher_in,
+    SILENT,
     others_in,
-    silent_threads_in,
+    said_in,
     size_in,
     with_others,
 )
@@ -151,9 +150,9 @@ class OpenTrace:
         counts: dict[str, Integers] = journal.counts(self.layout)
         scanned = assembly.scanned
         locations = _location_table(self.objects, counts, self.row)
-        if silent := silent_threads_in(scanned.comments):
+        if silent := said_in(scanned.comments, SILENT):
             scanned.defects.note(schema.SILENT_THREADS, "info", silent)
-        if chosen := chosen_ranks_in(scanned.comments):
+        if chosen := said_in(scanned.comments, ONLY):
             left_out = (size_in(scanned.comments) or 0) - int(self.objects.tasks.sum())
             scanned.defects.note(schema.CHOSEN_RANKS, "info", chosen, max(left_out, 1))
         assembly.endings.note(scanned, self.header, to_numpy(locations["died_ns"]))
@@ -186,9 +185,7 @@ class OpenTrace:
             "recorder": "unknown; the format does not say",
             "clock": "unknown; the format does not say",
             "date": self.header.date,
-            "compiler": compiler_in(scanned.comments),
-            "launcher": launcher_in(scanned.comments),
-            "binding": binding_in(scanned.comments),
+            **{key: said_in(scanned.comments, beginning) for key, beginning in FACTS.items()},
             "time_origin": "0 of the trace",
             "claimed_duration_ns": self.header.claimed_duration,
             "cpus_per_node": ",".join(map(str, self.header.cpus_per_node or ())),

@@ -15,25 +15,19 @@ import numpy as np
 import pyarrow as pa
 import pyarrow.compute as pc
 
-from burstline.columns import AnyIntegers, Integers, distinct
+from burstline.columns import AnyIntegers, Integers, distinct, placed
 from burstline.errors import NotEnoughDataError, printable
 from burstline.formats.paraver.files.declarations import (
-    BINDING,
-    COMPILER,
-    LAUNCHER,
+    FACTS,
     ONLY,
     OTHERS,
     OWN_IDS,
     SILENT,
     CommunicatorLine,
-    binding_in,
-    chosen_ranks_in,
     comment,
-    compiler_in,
-    launcher_in,
     now,
     read_communicator,
-    silent_threads_in,
+    said_in,
     write_communicator,
 )
 from burstline.formats.paraver.files.header import (
@@ -47,12 +41,6 @@ from burstline.formats.paraver.files.row import RowNames, read_row
 from burstline.formats.paraver.files.threads import is_fact, written_facts
 from burstline.model import CHOSEN_RANKS, SILENT_THREADS, Trace
 
-_SAID: Final = (
-    ("compiler", COMPILER, compiler_in),
-    ("launcher", LAUNCHER, launcher_in),
-    ("binding", BINDING, binding_in),
-)
-"""Facts about the run: the key, what the comment begins with, and what reads it."""
 _DATE: Final = re.compile(r"[ -(*-~]{1,29}")
 
 
@@ -131,8 +119,7 @@ def _named_places(trace: Trace) -> tuple[Integers, Integers, tuple[int, ...]]:
     names = trace.locations["node"].fill_null("").to_pylist()
     seen = {name: k for k, name in enumerate(dict.fromkeys(names))}
     node = np.array([seen[name] for name in names], np.int64)
-    cpu = np.empty(len(node), np.int64)
-    cpu[np.argsort(node, kind="stable")] = np.arange(1, len(node) + 1)
+    cpu = placed(np.arange(1, len(node) + 1), np.argsort(node, kind="stable"), len(node))
     return node, cpu, tuple(np.bincount(node).tolist())
 
 
@@ -157,16 +144,16 @@ def prologue(trace: Trace, names: ObjectNumbers, end_ns: int) -> bytes:
         date = now().strftime(DATE_FORMAT)
     header = write_header(date, end_ns, names.cpus or None, names.objects, len(communicators))
     comments = [line for line in source_lines(trace, "comment") if not is_fact(line)]
-    for key, beginning, said in _SAID:
+    for key, beginning in FACTS.items():
         text = trace.metadata.get(key)
-        if text and said(comments) is None:
+        if text and said_in(comments, beginning) is None:
             comments.append(f"{beginning}{printable(text, limit=1_000)}")
-    if silent_threads_in(comments) is None:
+    if said_in(comments, SILENT) is None:
         comments += [
             f"{SILENT}{printable(name, limit=1_000)}"
             for name in _first_of(SILENT_THREADS, trace)
         ]
-    if chosen_ranks_in(comments) is None:
+    if said_in(comments, ONLY) is None:
         for chosen in _first_of(CHOSEN_RANKS, trace):
             comments.append(f"{ONLY}{printable(chosen, limit=1_000)}")
             lacking = _members_left_out(trace, communicators)
