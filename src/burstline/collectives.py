@@ -6,7 +6,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from burstline.columns import Integers, dense
+from burstline.columns import Integers, dense, placed, sums_by
 from burstline.errors import NotEnoughDataError
 from burstline.identity import communicator_labels, splits_of
 from burstline.model import NAMES, Trace
@@ -108,8 +108,7 @@ def collectives(trace: Trace) -> Collectives:
     order = np.lexsort((begin, instance))
     instance = instance[order]
     ends = np.flatnonzero(np.diff(instance, append=-1))
-    last_row = np.zeros(len(operation), np.int64)
-    last_row[instance[ends]] = order[ends]
+    last_row = placed(order[ends], instance[ends], len(operation))
     begins = np.flatnonzero(np.diff(instance, prepend=-1))
     has_last = np.zeros(len(operation), np.bool_)
     has_last[instance[ends]] = begin[order[begins]] < begin[order[ends]]
@@ -121,9 +120,9 @@ def collectives(trace: Trace) -> Collectives:
     groups = len(NAMES) + 1
     number, keys = dense((split + 1) * groups + operation + 1, (len(names) + 1) * groups)
     count = np.bincount(number, minlength=len(keys))
-    members = _sums(number[of_member], np.ones_like(member), len(keys))
+    members = sums_by(number[of_member], np.ones_like(member), len(keys))
     sizes, inside, before = (
-        _sums(number[of_member], values, len(keys))
+        sums_by(number[of_member], values, len(keys))
         for values in (size, (end - begin)[member], np.maximum(early, 0))
     )
     made = []
@@ -146,12 +145,6 @@ def collectives(trace: Trace) -> Collectives:
             )
         )
     return Collectives(tuple(sorted(made, key=lambda each: -each.inside_ns)))
-
-
-def _sums(number: Integers, values: Integers, count: int) -> Integers:
-    sums = np.zeros(count, np.int64)
-    np.add.at(sums, number, values)
-    return sums
 
 
 def _named(

@@ -8,7 +8,7 @@ from typing import Any, Final
 
 import numpy as np
 
-from burstline.columns import Integers, numpy_columns
+from burstline.columns import Integers, mask_at, numpy_columns
 from burstline.model import (
     NAMES,
     NO_VALUE,
@@ -282,8 +282,7 @@ def _places(
         for side in ("call_before", "call_after")
         if row[side] is not None
     }
-    locations = np.zeros(trace.rows("locations"), bool)
-    locations[[location for location, _ in wanted]] = True
+    locations = mask_at([location for location, _ in wanted], trace.rows("locations"))
     paths = trace.table("call_paths")
     found = {}
     columns = ("location", "call", "operation", "call_path")

@@ -14,12 +14,12 @@ import numpy as np
 import pyarrow as pa
 
 from burstline.columns import (
-    AnyIntegers,
     Integers,
     Mask,
     coded,
     distinct,
     numpy_columns,
+    sums_by,
     to_numpy,
 )
 from burstline.efficiency import (
@@ -479,9 +479,9 @@ def _fold_calls(
         enter, leave = to_numpy(batch["enter_ns"]), to_numpy(batch["leave_ns"])
         sums = (
             np.bincount(codes, minlength=len(names)),
-            _sum_by(codes, leave - enter, len(names)),
-            _sum_by(codes, _or_zero(batch["sent_bytes"]), len(names)),
-            _sum_by(codes, _or_zero(batch["received_bytes"]), len(names)),
+            sums_by(codes, leave - enter, len(names)),
+            sums_by(codes, _or_zero(batch["sent_bytes"]), len(names)),
+            sums_by(codes, _or_zero(batch["received_bytes"]), len(names)),
         )
         for name, row in zip(names, np.transpose(sums), strict=True):
             if row[0]:
@@ -647,12 +647,6 @@ def _fold_gaps(trace: Trace) -> Integers:
 def _gap_totals(totals: Integers) -> tuple[GapTotals, ...]:
     rows = zip(schema.GAP_KINDS, totals.tolist(), strict=True)
     return tuple(GapTotals(kind, *row) for kind, row in rows if row[0])
-
-
-def _sum_by(codes: AnyIntegers, values: Integers, size: int) -> Integers:
-    total = np.zeros(size, np.int64)  # np.bincount would sum floats
-    np.add.at(total, codes, values)
-    return total
 
 
 def _or_zero(column: pa.ChunkedArray) -> Integers:

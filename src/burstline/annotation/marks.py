@@ -8,7 +8,7 @@ from typing import ClassVar, Final, NamedTuple
 
 import numpy as np
 
-from burstline.columns import AnyIntegers, Integers, begins_run, to_numpy
+from burstline.columns import AnyIntegers, Integers, begins_run, placed, to_numpy
 from burstline.errors import ParameterError, printable
 from burstline.extrae import (
     FOUND_ITERATION,
@@ -178,8 +178,7 @@ class Marks:
 
         `former` is where each location of the selection was before; windows are of these.
         """
-        place = np.full(len(start_ns), UNKNOWN, np.int64)
-        place[former] = np.arange(len(former))
+        place = placed(np.arange(len(former)), former, len(start_ns), UNKNOWN)
         stays = place[self.location] >= 0
         where, kind = self.location[stays], self.type[stays]
         time_ns = np.clip(self.time_ns[stays], start_ns[where], end_ns[where])
@@ -342,8 +341,7 @@ def _innermost_events(levels: Sequence[_Changes]) -> _Events:
     order = np.lexsort((time_ns, location))
     location, time_ns = location[order], time_ns[order]
     is_first = begins_run(location, time_ns)
-    moment = np.empty(len(location), np.int64)
-    moment[order] = np.cumsum(is_first) - 1
+    moment = placed(np.cumsum(is_first) - 1, order, len(location))
     innermost = np.zeros(int(is_first.sum()), np.int64)
     begin = 0
     for level in levels:
@@ -360,10 +358,8 @@ def _innermost_events(levels: Sequence[_Changes]) -> _Events:
 
 def _held_values(moment: Integers, value: Integers, moments: int) -> Integers:
     """A value at every moment, given where it changes; 0 before its first change."""
-    set_at = np.zeros(moments, np.int64)
-    set_at[moment] = moment
-    values = np.zeros(moments, np.int64)
-    values[moment] = value
+    set_at = placed(moment, moment, moments)
+    values = placed(value, moment, moments)
     return values[np.maximum.accumulate(set_at)]
 
 

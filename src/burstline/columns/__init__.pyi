@@ -20,8 +20,11 @@ from burstline.columns.groups import quotients as quotients
 from burstline.columns.groups import run_lengths as run_lengths
 from burstline.columns.groups import slices as slices
 from burstline.columns.groups import stable_order as stable_order
+from burstline.columns.groups import sums_by as sums_by
 from burstline.columns.index import Ordinals as Ordinals
 from burstline.columns.index import lookup as lookup
+from burstline.columns.index import mask_at as mask_at
+from burstline.columns.index import placed as placed
 from burstline.columns.index import row_of as row_of
 from burstline.columns.index import take as take
 from burstline.columns.intervals import enclosing as enclosing

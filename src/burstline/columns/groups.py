@@ -57,6 +57,21 @@ def run_lengths(starts: AnyIntegers, total: int) -> Integers:
     return np.diff(starts, append=total)
 
 
+def sums_by(
+    group: AnyIntegers | tuple[AnyIntegers, ...],
+    values: AnyIntegers | Sequence[int] | int,
+    shape: int | tuple[int, ...],
+) -> Integers:
+    """The sum of the values of each group, exact, where :func:`numpy.bincount` sums floats.
+
+    >>> sums_by(np.array([0, 2, 0]), np.array([5, 6, 7]), 3).tolist()
+    [12, 0, 6]
+    """
+    sums = np.zeros(shape, np.int64)
+    np.add.at(sums, group, values)
+    return sums
+
+
 def ordinal_within(*groups: AnyIntegers, order: AnyIntegers | None = None) -> Integers:
     """The ordinal of each row among the rows of its group, counted from 0.
 

@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from typing import Any
 
 import numpy as np
 import numpy.typing as npt
 
-from burstline.columns.types import UNKNOWN, AnyIntegers, Integers
+from burstline.columns.types import UNKNOWN, AnyIntegers, Integers, Mask
 
 _NEAR = 1 << 16
 
@@ -24,6 +24,33 @@ def take(
     if not len(values):
         return np.full(len(rows), missing, values.dtype)
     return np.where(rows >= 0, values[np.maximum(rows, 0)], np.asarray(missing, values.dtype))
+
+
+def placed(
+    values: AnyIntegers | Sequence[int] | int,
+    rows: AnyIntegers | Mask | Sequence[int],
+    size: int,
+    missing: int = 0,
+) -> Integers:
+    """An array of a size with values at some rows; `missing` elsewhere.
+
+    >>> placed(np.array([5, 6]), np.array([2, 0]), 4, missing=-1).tolist()
+    [6, -1, 5, -1]
+    """
+    array = np.full(size, missing, np.int64)
+    array[rows] = values
+    return array
+
+
+def mask_at(rows: AnyIntegers | Sequence[int], size: int) -> Mask:
+    """A mask of a size that holds at some rows.
+
+    >>> mask_at([2, 0], 4).tolist()
+    [True, False, True, False]
+    """
+    mask = np.zeros(size, bool)
+    mask[rows] = True
+    return mask
 
 
 def lookup(ids: AnyIntegers, rows: Mapping[int, int]) -> npt.NDArray[np.int32]:

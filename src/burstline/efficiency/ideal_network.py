@@ -11,7 +11,7 @@ from dataclasses import dataclass, replace
 
 import numpy as np
 
-from burstline.columns import Integers, Ordinals, numpy_columns, prefix_sums, take
+from burstline.columns import Integers, Ordinals, numpy_columns, placed, prefix_sums, take
 from burstline.efficiency.factors import Efficiency, Factors, communication_factors
 from burstline.efficiency.useful_time import UsefulTime
 from burstline.model import POLL_GAP_NS, Trace, waiting_in
@@ -129,7 +129,6 @@ def _useful_before(trace: Trace, sync: Sync, waiting_ns: Integers) -> Integers:
     )
     total = prefix_sums(between)[1:]
     start = calls.begin[:-1][calls.location[first]]
-    base = np.zeros(sync.locations, np.int64)
-    base[calls.location[first]] = total[start] - between[start]
+    base = placed(total[start] - between[start], calls.location[first], sync.locations)
     base[calls.location[sync.inits]] = total[sync.inits]
     return np.maximum(0, total - base[calls.location])

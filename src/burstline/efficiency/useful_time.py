@@ -14,7 +14,7 @@ import numpy.typing as npt
 import pyarrow as pa
 
 from burstline import extrae
-from burstline.columns import Integers, Mask, coded, numpy_columns, prefix_sums
+from burstline.columns import Integers, Mask, coded, mask_at, numpy_columns, prefix_sums
 from burstline.efficiency.factors import SPANS, Efficiency, rank_efficiency, undefined
 from burstline.model import INITS, POLL_COLUMNS, Trace
 
@@ -156,9 +156,7 @@ def _first_threads(
     order = np.lexsort((thread, process))
     order = order[is_cpu[order]]
     _, first = np.unique(process[order], return_index=True)
-    marks = np.zeros(len(process), bool)
-    marks[order[first]] = True
-    return marks
+    return mask_at(order[first], len(process))
 
 
 def gaps_of_locations(

@@ -10,7 +10,7 @@ import numpy as np
 import numpy.typing as npt
 import pyarrow as pa
 
-from burstline.columns import Floats, Integers, coded, codes
+from burstline.columns import Floats, Integers, coded, codes, placed
 from burstline.errors import InconsistentTraceError, NotEnoughDataError, ParameterError
 from burstline.executor import in_order, threads_allowed
 from burstline.identity import Naming, Tokens, tokens_of
@@ -275,8 +275,7 @@ class _MatchedRows:
         for run, trace in enumerate(self._traces):
             has = self._members[:, run] >= 0
             (burst,) = trace.arrays("bursts", "burst")
-            values = np.zeros(len(has), np.int64)
-            values[has] = burst[self._members[has, run]]
+            values = placed(burst[self._members[has, run]], has, len(has))
             columns[f"burst_{run}"] = pa.array(values, mask=~has)
         indices = pa.array(self._stage.astype(np.int8))
         columns["stage"] = pa.DictionaryArray.from_arrays(indices, list(STAGES))

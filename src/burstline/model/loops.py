@@ -19,6 +19,7 @@ from burstline.columns import (
     Mask,
     begins_run,
     numpy_columns,
+    placed,
     take,
     to_numpy,
 )
@@ -283,8 +284,7 @@ def _entry_tables(
     enter_ns = np.concatenate([part.enter_ns for part in parts])
     order = np.lexsort((enter_ns, location))
     first = np.searchsorted(location[order], location)
-    entry = np.empty(len(order) + 1, np.int64)
-    entry[order] = np.arange(len(order))
+    entry = placed(np.arange(len(order)), order, len(order) + 1)
     entry[:-1] -= first
     entry[-1] = UNKNOWN
     named = {
@@ -328,8 +328,7 @@ def _label_of_calls(calls: pa.Table, events: LoopEvents) -> _Labels:
         is_call = ordinal < rows.stop - rows.start
         row[moments] = np.where(is_call, rows.start + ordinal, UNKNOWN)
     labels = np.flatnonzero(row >= 0)
-    last = np.full(len(call), UNKNOWN, np.int64)
-    last[row[labels]] = labels
+    last = placed(labels, row[labels], len(call), UNKNOWN)
     labelled = np.flatnonzero(last >= 0)
     code, loops = events.named(RECORDED)
     mentions = _Mentions(where[labelled].astype(np.int64), code[last[labelled]], loops)

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from burstline.columns import AnyIntegers, Integers, Mask, Ordinals, codes
+from burstline.columns import AnyIntegers, Integers, Mask, Ordinals, codes, mask_at
 from burstline.model import Trace
 from burstline.selection.narrowing import narrow
 from burstline.selection.window import Borders
@@ -30,8 +30,7 @@ def losses(before: Trace, after: Trace) -> Losses:
         return Losses(messages=0, collectives=0, calls_clipped=0)
     location = former_locations(before, after)
     if before.is_stored:
-        is_near = np.zeros(before.locations.num_rows, bool)
-        is_near[location] = True
+        is_near = mask_at(location, before.locations.num_rows)
         enter, leave = after.arrays("calls", "enter_ns", "leave_ns")
         before = narrow(before, Borders(int(enter.min()), int(leave.max())), is_near)
     stays, clipped = _calls_still_there(before, after, location)

@@ -22,7 +22,7 @@ from typing import Final, NamedTuple
 
 import numpy as np
 
-from burstline.columns import Integers, descending, prefix_sums
+from burstline.columns import Integers, descending, placed, prefix_sums
 from burstline.errors import ParameterError
 from burstline.identity import Path
 from burstline.model import FINALIZES, INITS, Trace
@@ -144,8 +144,7 @@ class _Program:
         )
         order = descending(count)
         several = max(int(np.count_nonzero(count >= _FEWEST_OF_KIND)), 1)
-        number = np.zeros(len(count), np.int64)
-        number[order[:several]] = np.arange(several)
+        number = placed(np.arange(several), order[:several], len(count))
         name = self._name(loop)
         names = [name, *(f"{name}, kind {k}" for k in range(2, several + 1))]
         return _PhaseOccurrences(number[kind], begin, end, names)

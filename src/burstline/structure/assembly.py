@@ -12,7 +12,7 @@ from typing import Any, Final, NamedTuple
 import numpy as np
 
 from burstline import _core
-from burstline.columns import Floats, Integers, Mask, begins_run
+from burstline.columns import Floats, Integers, Mask, begins_run, placed
 from burstline.identity import communicator_names
 from burstline.model import UNKNOWN, Trace
 from burstline.structure.partner_laws import Law
@@ -186,8 +186,7 @@ class NodeAssembly:
         for number, part, probability, values in zip(
             site[begin].tolist(), parts, share.tolist(), means, strict=True
         ):
-            executions = np.zeros(len(reduced.ranks), np.int64)
-            executions[lane[part]] = repetitions[part]
+            executions = placed(repetitions[part], lane[part], len(reduced.ranks))
             yield Call(
                 site=number,
                 operation=reduced.sites[number].operation,

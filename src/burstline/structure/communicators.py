@@ -10,7 +10,7 @@ from typing import Final, NamedTuple
 import numpy as np
 import pyarrow.compute as pc
 
-from burstline.columns import AnyIntegers, Integers, Mask, dense, prefix_sums
+from burstline.columns import AnyIntegers, Integers, Mask, dense, mask_at, placed, prefix_sums
 from burstline.model import Trace
 from burstline.structure.calls import Calls
 from burstline.structure.partner_laws import divisors, shapes
@@ -51,10 +51,8 @@ class UsedCommunicators(NamedTuple):
             unique[used].astype(np.int64) * there_are + calls.communicator[used],
             uniques * there_are,
         )
-        rank = np.zeros(uniques, np.int64)
-        rank[unique] = calls.ranks[calls.lane]
-        is_root = np.zeros(len(key), np.bool_)
-        is_root[place[calls.root[used] >= 0]] = True
+        rank = placed(calls.ranks[calls.lane], unique, uniques)
+        is_root = mask_at(place[calls.root[used] >= 0], len(key))
         begin = np.searchsorted(key // there_are, np.arange(uniques + 1))
         return cls(begin, key % there_are, is_root, rank)
 

@@ -10,7 +10,7 @@ from typing import Final, NamedTuple
 import numpy as np
 import numpy.typing as npt
 
-from burstline.columns import UNKNOWN, Integers, begins_run, run_lengths, stable_order
+from burstline.columns import UNKNOWN, Integers, begins_run, placed, run_lengths, stable_order
 from burstline.model import Trace
 from burstline.structure.calls import Calls, columns_of
 from burstline.structure.partner_laws import Law, grid_law, law_of_messages
@@ -208,8 +208,7 @@ def _message_ends(
 ) -> tuple[Integers, Integers]:
     """The calls that sent messages, or were to receive them, and the other's ranks."""
     applications, ranks = trace.arrays("locations", "application", "rank")
-    lane = np.full(len(ranks), -1)
-    lane[calls.locations] = np.arange(len(calls.locations))
+    lane = placed(np.arange(len(calls.locations)), calls.locations, len(ranks), -1)
     taken = (ordinal >= 0) & (lane[location] >= 0)
     taken &= applications[partner] == calls.application
     return calls.lane_begin[lane[location[taken]]] + ordinal[taken], ranks[partner[taken]]

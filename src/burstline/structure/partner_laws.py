@@ -9,7 +9,7 @@ from typing import Final, NamedTuple
 
 import numpy as np
 
-from burstline.columns import AnyIntegers, Integers, Mask
+from burstline.columns import AnyIntegers, Integers, Mask, sums_by
 from burstline.structure.sequences import Messages
 
 TRUE_SHARE: Final = 0.99
@@ -98,8 +98,7 @@ def grid_law(
 ) -> Law | None:
     """The grid whose neighbours are all pairs of ranks between which messages go, if any is."""
     pair, number = np.unique(caller.astype(np.int64) * world + partner, return_inverse=True)
-    messages = np.zeros(len(pair), np.int64)
-    np.add.at(messages, number.reshape(-1), 1 if times is None else times)
+    messages = sums_by(number.reshape(-1), 1 if times is None else times, len(pair))
     if len(pair) < world:
         return None  # in a grid everybody has a neighbour
     everybody = np.arange(world)

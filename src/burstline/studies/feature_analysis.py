@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, ClassVar, Final
 
 import numpy as np
 
-from burstline.columns import Floats, Integers
+from burstline.columns import Floats, Integers, placed
 from burstline.errors import NotEnoughDataError, require_extra
 from burstline.studies.loop_features import Features
 from burstline.studies.loop_labels import NO_LABEL
@@ -216,8 +216,7 @@ def _folds_by_site(loop: Integers, site: Integers) -> Iterator[tuple[Integers, I
     """The rows to learn from and to test, by call site, of loops that have another site."""
     sites, number = np.unique(site, return_inverse=True)
     # Sites of one loop are spread over the folds: in the order of loops, one after another.
-    first = np.zeros(len(sites), np.int64)
-    first[number[::-1]] = loop[::-1]
+    first = placed(loop[::-1], number[::-1], len(sites))
     place = np.argsort(np.argsort(first, kind="stable"), kind="stable")
     fold = place[number] % min(_FOLDS, len(sites))
     for each in range(min(_FOLDS, len(sites))):

@@ -11,7 +11,7 @@ from typing import Any, Final
 
 import numpy as np
 
-from burstline.columns import Floats, Integers, Ordinals, quotients, stable_order
+from burstline.columns import Floats, Integers, Ordinals, placed, quotients, stable_order
 from burstline.errors import NotEnoughDataError, ParameterError
 from burstline.identity import Site, sites_of
 from burstline.model import NO_VALUE, Trace
@@ -227,8 +227,7 @@ class _Ratios:
 
     def _between(self, values: Integers) -> Integers:
         """The sum of the values of bursts between the first and the last of equal calls."""
-        by_call = np.zeros(self._trace.rows("calls"), np.int64)
-        by_call[self._row] = values
+        by_call = placed(values, self._row, self._trace.rows("calls"))
         sums = np.cumsum(by_call)
         return sums[self._last] - sums[self._first]
 

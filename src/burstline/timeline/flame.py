@@ -14,7 +14,7 @@ from typing import Any, ClassVar, Final, NamedTuple
 
 import numpy as np
 
-from burstline.columns import UNKNOWN, Integers, Mask, distinct, take, to_numpy
+from burstline.columns import UNKNOWN, Integers, Mask, distinct, sums_by, take, to_numpy
 from burstline.identity import Frame, Stacks, read_stacks
 from burstline.model import Trace
 from burstline.timeline.kinds import KINDS, Kind
@@ -166,8 +166,7 @@ class _PlaceTree:
             row = found.below(UNKNOWN if above < 0 else frame_of[above], frame)
             found.lines[row][frame.line] += int(whole[place])
             frame_of[place] = row
-        sums = np.zeros((len(found.frames), len(KINDS)), np.int64)
-        np.add.at(sums, np.array(frame_of), times)
+        sums = sums_by(np.array(frame_of), times, (len(found.frames), len(KINDS)))
         return Flame(found.told(), sums, rate_hz, sampled_ns)
 
 
@@ -256,8 +255,7 @@ def _sums(length: Integers, chosen: Mask, *keys: Integers) -> Iterator[tuple[int
     """Each combination of keys among chosen pieces, with the sum of their lengths."""
     columns = [key[chosen] for key in keys]
     first, group = distinct(*columns)
-    sums = np.zeros(len(first), np.int64)
-    np.add.at(sums, group, length[chosen])
+    sums = sums_by(group, length[chosen], len(first))
     yield from zip(*(column[first].tolist() for column in columns), sums.tolist(), strict=True)
 
 
@@ -300,8 +298,7 @@ def _stacks_seen(
     known: dict[tuple[int, int], int] = {}
     columns = pieces.places(line)[piece[seen]], pieces.path[piece[seen]], node
     first, group = distinct(*columns)
-    sums = np.zeros(len(first), np.int64)
-    np.add.at(sums, group, periods[seen])
+    sums = sums_by(group, periods[seen], len(first))
     keys = zip(*(column[first].tolist() for column in columns), sums.tolist(), strict=True)
     for key, path, end, count in keys:
         # A stack that was cut is put below the function that both calls are made from.

@@ -10,7 +10,7 @@ from typing import ClassVar
 import numpy as np
 import pyarrow as pa
 
-from burstline.columns import Integers, to_numpy
+from burstline.columns import Integers, sums_by, to_numpy
 from burstline.timeline.kinds import KINDS
 from burstline.values import SHARE, TIME, Column, Contract, Documented, Table
 from burstline.waits import Waits
@@ -66,8 +66,7 @@ class Timeline(Documented):
         kind, start, end = (
             to_numpy(self.pieces[name]) for name in ("kind", "start_ns", "end_ns")
         )
-        sums = np.zeros(len(KINDS), np.int64)
-        np.add.at(sums, kind, end - start)
+        sums = sums_by(kind, end - start, len(KINDS))
         return dict(zip(KINDS, sums.tolist(), strict=True))
 
     def tables(self) -> list[Table]:

@@ -11,7 +11,7 @@ import numpy.typing as npt
 
 from burstline import _core
 from burstline._core import Wait
-from burstline.columns import UNKNOWN, AnyIntegers, Floats, Integers
+from burstline.columns import UNKNOWN, AnyIntegers, Floats, Integers, mask_at
 from burstline.synchronisation import INSIDE, PLACES, Sync
 from burstline.waits.metrics import DELAY_TYPES, METRICS, SUMS, WAITS
 from burstline.waits.points import PointColumns, PointList
@@ -199,8 +199,7 @@ def add_critical_path(
     like_scalasca: bool,
 ) -> bool:
     """Add the critical path and what it costs; whether stamps made it a circle."""
-    stops = np.zeros(len(points.type), bool)
-    stops[points.row[starts]] = True
+    stops = mask_at(points.row[starts], len(points.type))
     end = int(points.row[marks.end]) if marks.end >= 0 else UNKNOWN
     path, _, broken = _core.critical_path(
         points.kernel,

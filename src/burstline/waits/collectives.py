@@ -9,7 +9,7 @@ import numpy as np
 import numpy.typing as npt
 
 from burstline._core import Wait
-from burstline.columns import UNKNOWN, AnyIntegers, Integers, Mask, prefix_sums, take
+from burstline.columns import UNKNOWN, AnyIntegers, Integers, Mask, placed, prefix_sums, take
 from burstline.synchronisation import INSIDE, PLACES, Sync
 from burstline.waits.points import PointList
 from burstline.waits.severities import Contributions, Severities
@@ -224,8 +224,7 @@ def _synchronise(
     until = np.minimum(members.begin_ns[cause], members.end_ns[rows])
     wait[rows] = np.maximum(0, until - members.begin_ns[rows])
     completion[rows] = np.maximum(0, members.end_ns[rows] - np.maximum(first_end[rows], until))
-    number = np.full(len(members), UNKNOWN, np.int64)
-    number[rows] = points.count + np.arange(len(rows))
+    number = placed(points.count + np.arange(len(rows)), rows, len(members), UNKNOWN)
     call, calls = members.call[rows], sync.calls
     points.add(
         members.location[rows],

@@ -36,7 +36,7 @@ import numpy as np
 import numpy.typing as npt
 import pyarrow as pa
 
-from burstline.columns import UNKNOWN, AnyIntegers, Integers, Mask, take
+from burstline.columns import UNKNOWN, AnyIntegers, Integers, Mask, placed, take
 from burstline.identity import MAINS
 from burstline.model import CALL_PATHS, Trace
 from burstline.synchronisation import Graph, Sync, sync_of
@@ -133,8 +133,7 @@ def _is_off(trace: Trace, sync: Sync, stops: Stops, rows: Integers) -> Integers:
     """
     location, before, _, _ = off_stretches(trace)
     calls = sync.calls
-    off = np.zeros(len(calls.node), np.int64)
-    off[calls.begin[location] + before] = 1
+    off = placed(1, calls.begin[location] + before, len(calls.node))
     of_call, next_of = stops.row[rows], stops.row[rows + 1]
     is_whole = (of_call < len(calls.node)) & (next_of == of_call + 1)
     return take(off, np.where(is_whole, of_call, UNKNOWN), 0)

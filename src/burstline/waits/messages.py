@@ -8,7 +8,7 @@ import numpy as np
 
 from burstline import _core
 from burstline._core import Wait
-from burstline.columns import AnyIntegers, Integers, Mask, begins_run, take
+from burstline.columns import AnyIntegers, Integers, Mask, begins_run, mask_at, take
 from burstline.synchronisation import INSIDE, PLACES, Sync
 from burstline.waits.points import PointList
 from burstline.waits.severities import Contributions, Severities
@@ -42,8 +42,7 @@ def add_message_waits(
     )  # fmt: skip
     _add_wrong_order(sync, severities, late, counted, is_multiple, like_scalasca=like_scalasca)
 
-    has_late_sender = np.zeros(len(calls.node), bool)
-    has_late_sender[messages.receive[late > 0]] = True
+    has_late_sender = mask_at(messages.receive[late > 0], len(calls.node))
     waits_for_receiver = may_wait | (is_multiple & ~has_late_sender)
     known = (messages.done >= 0) & (messages.post >= 0) & messages.done_known
     known &= take(waits_for_receiver, messages.done, missing=False)
@@ -148,8 +147,7 @@ def _add_wrong_order(
         messages["receive_seq"],
         sync.locations,
     )
-    counts = np.zeros(len(order), bool)
-    counts[counted] = True
+    counts = mask_at(counted, len(order))
     # Only messages of one such call do not show each other to be in the wrong order.
     call = np.where(is_multiple[messages.receive], messages.receive, -1 - np.arange(len(order)))
     by, first = _core.wrong_order(

@@ -12,7 +12,7 @@ from typing import Final
 
 import numpy as np
 
-from burstline.columns import UNKNOWN, AnyIntegers, Integers, begins_run, take
+from burstline.columns import UNKNOWN, AnyIntegers, Integers, begins_run, sums_by, take
 from burstline.errors import NotEnoughDataError, ParameterError
 from burstline.model import last_until
 from burstline.structure import Structure
@@ -57,9 +57,7 @@ class Parts:
 
     def sums(self, part: Integers, value: AnyIntegers) -> Integers:
         """Exact sums of values by part."""
-        whole = np.zeros(len(self.keys), np.int64)
-        np.add.at(whole, part, value)
-        return whole
+        return sums_by(part, value, len(self.keys))
 
     def divided(
         self, location: AnyIntegers, start_ns: Integers, length_ns: AnyIntegers

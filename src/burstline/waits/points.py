@@ -10,7 +10,7 @@ import numpy.typing as npt
 
 from burstline import _core
 from burstline._core import Wait
-from burstline.columns import UNKNOWN, AnyIntegers, ColumnParts, Integers, Mask, take
+from burstline.columns import UNKNOWN, AnyIntegers, ColumnParts, Integers, Mask, placed, take
 
 NO_PEER: Final = np.iinfo(np.int32).max
 """Peer of a mark that is no meeting."""
@@ -99,8 +99,7 @@ class PointList:
         columns = {"location": location[order], "place": place[order]}
         del location, place
         columns |= self._columns.take_rest(order)
-        row = np.empty(len(order), np.int64)
-        row[order] = np.arange(len(order))
+        row = placed(np.arange(len(order)), order, len(order))
         columns["cause"] = take(row, columns["cause"])
         return PointColumns(begin=begin, group_set=self._group_set(), row=row, **columns)
 

@@ -16,7 +16,7 @@ from typing import Any, Final
 
 import numpy as np
 
-from burstline.columns import AnyIntegers, Floats, Integers, distinct, take
+from burstline.columns import AnyIntegers, Floats, Integers, distinct, sums_by, take
 from burstline.extrae import UNRESOLVED
 from burstline.model import UNKNOWN, Trace
 from burstline.synchronisation import Sync
@@ -107,8 +107,7 @@ def _counted(
 ) -> dict[int, tuple[Sampled, ...]]:
     """The functions of samples by their place, from place, frame, and rank or location."""
     first, group = distinct(*columns)
-    sums = np.zeros(len(first), np.int64)
-    np.add.at(sums, group, periods)
+    sums = sums_by(group, periods, len(first))
     keys = zip(*(column[first].tolist() for column in columns), sums.tolist(), strict=True)
     counts: dict[int, dict[tuple[str, str | None], _PeriodCounts]] = defaultdict(
         lambda: defaultdict(_PeriodCounts)
@@ -257,6 +256,5 @@ def by_times_seen(place: AnyIntegers, function: AnyIntegers, periods: AnyInteger
     So the last one of a place is of the function that was seen most there.
     """
     first, group = distinct(place, function)
-    seen = np.zeros(len(first), np.int64)
-    np.add.at(seen, group, periods)
+    seen = sums_by(group, periods, len(first))
     return first[np.argsort(seen, kind="stable")]

@@ -7,7 +7,7 @@ from typing import Any, NamedTuple
 import numpy as np
 import numpy.typing as npt
 
-from burstline.columns import AnyIntegers, Integers, Mask
+from burstline.columns import AnyIntegers, Integers, Mask, placed
 from burstline.synchronisation import Intervals
 from burstline.waits.parts import Parts
 
@@ -63,8 +63,7 @@ class Severities:
         if not len(node):
             return
         rows = np.flatnonzero(np.bincount(node))
-        place = np.zeros(int(rows[-1]) + 1, np.int64)
-        place[rows] = np.arange(len(rows)) * self.shape[1]
+        place = placed(np.arange(len(rows)) * self.shape[1], rows, int(rows[-1]) + 1)
         size = len(rows) * self.shape[1]
         # Doubles hold sums of whole numbers exactly up to 2**53 ns, which are 104 days.
         sums = np.bincount(place[node] + location, value, minlength=size)

@@ -18,7 +18,7 @@ import numpy.typing as npt
 import pyarrow as pa
 
 from burstline import extrae
-from burstline.columns import Integers, coded, to_numpy
+from burstline.columns import Integers, coded, placed, to_numpy
 from burstline.extrae import ATTRIBUTE_TYPES, PARAMETER_TYPES
 from burstline.model import NO_VALUE, OTHER_EVENT_KINDS, Trace, row_table
 
@@ -117,8 +117,7 @@ def function_lines(trace: Trace) -> tuple[Integers, dict[int, str]]:
         for kind, file, line in zip(*(definitions[n].to_pylist() for n in names), strict=True)
     ]
     number, labels = _numbered_labels([line for line in lines if line])
-    numbers = np.zeros(len(lines), np.int64)
-    numbers[[row for row, line in enumerate(lines) if line]] = number
+    numbers = placed(number, [row for row, line in enumerate(lines) if line], len(lines))
     return numbers, labels
 
 

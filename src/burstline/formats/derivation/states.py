@@ -9,7 +9,7 @@ import numpy.typing as npt
 import pyarrow as pa
 
 from burstline import extrae
-from burstline.columns import AnyIntegers, Integers, Mask, coded, enclosing
+from burstline.columns import AnyIntegers, Integers, Mask, coded, enclosing, placed
 from burstline.extrae import FORK_JOIN, IDLE, LOCK_TYPES, RUNNING, SYNCHRONISATION
 from burstline.model import Trace, arrow_table, operations, schema
 
@@ -112,8 +112,7 @@ def _until_taken(
 
 
 def _base_states(trace: Trace, role: npt.NDArray[np.str_], location: Integers) -> Integers:
-    base = np.full(trace.rows("locations"), RUNNING, np.int64)
-    base[location[role == "team"]] = IDLE
+    base = placed(IDLE, location[role == "team"], trace.rows("locations"), RUNNING)
     base[trace.arrays("calls", "location")[0]] = RUNNING
     return base
 

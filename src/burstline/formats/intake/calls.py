@@ -16,7 +16,7 @@ import numpy as np
 import numpy.typing as npt
 import pyarrow as pa
 
-from burstline.columns import Columns, Integers, Mask, concatenated
+from burstline.columns import Columns, Integers, Mask, concatenated, mask_at
 from burstline.formats.intake.defects import Defects
 from burstline.model import NO_VALUE, UNKNOWN, arrow_table
 
@@ -189,8 +189,7 @@ class CallFacts:
         calls = self.calls
         names = ("call", "partner", "tag")
         sends, posts = (concatenated(names, parts) for parts in (self._sends, self._posts))
-        sending = np.zeros(len(calls), bool)
-        sending[sends["call"]] = True
+        sending = mask_at(sends["call"], len(calls))
         answers = ~sending[posts["call"]]
         call, partner, tag = (
             np.concatenate([sends[name], posts[name][answers]]) for name in names

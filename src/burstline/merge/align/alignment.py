@@ -14,7 +14,7 @@ import numpy as np
 import numpy.typing as npt
 
 from burstline import _core
-from burstline.columns import Floats, Integers, Mask, begins_run
+from burstline.columns import Floats, Integers, Mask, begins_run, mask_at, placed
 from burstline.identity import Tokens
 from burstline.merge.model import STAGES, Alignment
 
@@ -208,8 +208,7 @@ def _with_run(
     rest = np.ones(len(other), bool)
     rest[same[matched]] = False
     # What the run alone has comes after the last burst before it that both have.
-    partner = np.full(len(other), -1, np.int64)
-    partner[same[matched]] = np.flatnonzero(matched)
+    partner = placed(np.flatnonzero(matched), same[matched], len(other), -1)
     after = np.maximum.accumulate(partner)[rest]
     place = np.concatenate([np.arange(len(common)) + 0.0, after + 0.5])
     added = other.take(np.flatnonzero(rest))
@@ -243,8 +242,7 @@ def _partners_and_stages(
 def _add_rest(common: _Sequence, other: _Sequence, same: Integers, how: _RestRule) -> Integers:
     """The rows that were left over and match what is near; their partners go into `same`."""
     matched = same >= 0
-    taken = np.zeros(len(other), bool)
-    taken[same[matched]] = True
+    taken = mask_at(same[matched], len(other))
     if matched.all() or taken.all():
         return np.zeros(0, np.int64)
     ours = _Left.of(common, matched, how)
@@ -301,7 +299,6 @@ def _are_alone(key: npt.NDArray[np.int32], span: Integers, rows: Integers) -> Ma
     """Mask of the rows whose key no other near them, between the same collectives, has."""
     order = np.argsort(key, kind="stable")
     near = (np.diff(key[order]) == 0) & (np.diff(span[order]) == 0) & (np.diff(order) <= FAR)
-    crowded = np.zeros(len(key), bool)
-    crowded[order[1:][near]] = True
+    crowded = mask_at(order[1:][near], len(key))
     crowded[order[:-1][near]] = True
     return ~crowded[rows]

@@ -14,7 +14,7 @@ import numpy as np
 import numpy.typing as npt
 
 from burstline import _core
-from burstline.columns import Integers, Mask, take
+from burstline.columns import Integers, Mask, placed, take
 from burstline.identity import Tokens
 from burstline.merge.align.alignment import GAP, TURN, ThreadRows, first_free
 from burstline.merge.model import Alignment
@@ -199,8 +199,7 @@ def _collective_names(
         other = columns[run]
         same = _aligned_collectives(common, other, how)
         matched = np.flatnonzero(same >= 0)
-        place = np.full(other.shape[1], -1)
-        place[same[matched]] = matched
+        place = placed(matched, same[matched], other.shape[1], -1)
         new = np.flatnonzero(place < 0)
         after = np.maximum.accumulate(place)[new]
         names[run] = take(name, place)

@@ -7,7 +7,7 @@ from typing import Any, Final, NamedTuple
 
 import numpy as np
 
-from burstline.columns import Integers
+from burstline.columns import Integers, placed, sums_by
 from burstline.errors import printable
 from burstline.quantities import format_ns
 from burstline.show.page.html import (
@@ -68,8 +68,7 @@ class Panes(NamedTuple):
 
 
 def _with_children(nodes: Sequence[Node], rows: Integers, values: Integers) -> Integers:
-    sums = np.zeros(len(nodes), np.int64)
-    np.add.at(sums, rows, values)
+    sums = sums_by(rows, values, len(nodes))
     for row in range(len(nodes) - 1, -1, -1):
         if nodes[row].parent >= 0:
             sums[nodes[row].parent] += sums[row]
@@ -108,8 +107,7 @@ def _values(
 ) -> tuple[Integers, Integers, Integers]:
     """What call paths and threads have of a metric, without zeros."""
     stored = waits.profile.stored[name]
-    columns = np.zeros((len(leaves), len(stored.call_paths)), np.int64)
-    np.add.at(columns, leaf_of, stored.values.T)
+    columns = sums_by(leaf_of, stored.values.T, (len(leaves), len(stored.call_paths)))
     summed = np.zeros((int(place.max(initial=-1)) + 1, len(leaves)), np.int64)
     np.add.at(summed, place[stored.call_paths], columns.T)
     path, leaf = np.nonzero(summed)
@@ -161,8 +159,7 @@ def _paths(waits: Waits, names: Sequence[str], most: int) -> tuple[list[Node], I
     kept, labels = sorted(keep), profile.names()
     numbers = {row: number for number, row in enumerate(kept)}
     paths = [Node(labels[row], numbers.get(parents[row], -1)) for row in kept]
-    place = np.full(len(used), -1, np.int64)
-    place[kept] = np.arange(len(kept))
+    place = placed(np.arange(len(kept)), kept, len(used), -1)
     for row in range(len(used)):  # parents come before their children
         if place[row] < 0 <= parents[row]:
             place[row] = place[parents[row]]

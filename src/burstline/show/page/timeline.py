@@ -7,7 +7,7 @@ from typing import Any, Final, NamedTuple
 
 import numpy as np
 
-from burstline.columns import Integers, to_numpy
+from burstline.columns import Integers, sums_by, to_numpy
 from burstline.errors import printable
 from burstline.quantities import format_ns
 from burstline.show.page import timeline_words as words
@@ -426,8 +426,7 @@ def _steps_of(structure: Structure | None, line: Timeline) -> IterationSpans | N
     np.minimum.at(begin, table.iteration, table.start_ns)
     np.maximum.at(end, table.iteration, table.end_ns)
     ranks = np.bincount(table.iteration, minlength=count)
-    spent = np.zeros(count, np.int64)
-    np.add.at(spent, table.iteration, table.end_ns - table.start_ns)
+    spent = sums_by(table.iteration, table.end_ns - table.start_ns, count)
     first, last = line.baseline_ns
     rows = np.flatnonzero((ranks > 0) & (end > first) & (begin < last))
     if not len(rows):

@@ -15,7 +15,7 @@ from typing import Any, Final, NamedTuple
 import numpy as np
 import numpy.typing as npt
 
-from burstline.columns import AnyIntegers, Integers, Mask, to_numpy
+from burstline.columns import AnyIntegers, Integers, Mask, placed, to_numpy
 from burstline.timeline import KINDS, Kind, Timeline, summed_columns
 
 MIXED: Final = 127
@@ -302,8 +302,7 @@ def _call_paths(
     every = np.concatenate([of_pieces, of_waits])
     names, count = np.unique(every[every >= 0], return_counts=True)
     order = np.argsort(-count, kind="stable")
-    code = np.zeros(int(names.max(initial=-1)) + 2, np.int64)
-    code[names[order]] = np.arange(1, len(names) + 1)
+    code = placed(np.arange(1, len(names) + 1), names[order], int(names.max(initial=-1)) + 2)
     return names[order].tolist(), code[of_pieces], code[of_waits]
 
 

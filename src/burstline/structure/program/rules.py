@@ -8,7 +8,7 @@ from typing import Final, NamedTuple
 
 import numpy as np
 
-from burstline.columns import Integers, Mask
+from burstline.columns import Integers, Mask, mask_at
 from burstline.structure.program.nodes import Call, Condition, Item, Loop
 from burstline.structure.program.ranks import compact
 from burstline.structure.program.runs import Runs
@@ -157,8 +157,7 @@ class EntryPlaces(NamedTuple):
         to_end = np.repeat(trips, trips) - 1 - place
         if among is not None:
             place, to_end = place[among], to_end[among]
-        chosen = np.zeros(len(place), np.bool_)
-        chosen[when] = True
+        chosen = mask_at(when, len(place))
         return cls(place, to_end, chosen)
 
 

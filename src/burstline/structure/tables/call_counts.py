@@ -8,7 +8,7 @@ from typing import Any, ClassVar, Final, NamedTuple
 
 import numpy as np
 
-from burstline.columns import Integers, Mask
+from burstline.columns import Integers, Mask, sums_by
 from burstline.errors import NotEnoughDataError, ParameterError
 from burstline.structure.assembly import means_of, share_of_run
 from burstline.structure.program.model import Structure
@@ -158,8 +158,7 @@ def call_counts(
         place.append(len(phases) - 1)
     names = [node.operation for node in nodes]
     operations, of_name = np.unique(names, return_inverse=True)
-    calls = np.zeros((len(operations), len(phases)), np.int64)
-    np.add.at(calls, (of_name, np.array(place)), calls_of)
+    calls = sums_by((of_name, np.array(place)), calls_of, (len(operations), len(phases)))
     own = np.isin(structure.ranks, list(whole.ranks)) & lanes
     return CallCounts(
         loop=loop,

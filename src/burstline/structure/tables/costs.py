@@ -8,7 +8,7 @@ import numpy as np
 import numpy.typing as npt
 import pyarrow as pa
 
-from burstline.columns import Integers, Ordinals, prefix_sums
+from burstline.columns import Integers, Ordinals, placed, prefix_sums
 from burstline.model import NO_VALUE, POLL_GAP_NS, Trace, waiting_in
 from burstline.structure.program.model import Structure
 from burstline.structure.tables.table import LoopTable
@@ -120,8 +120,7 @@ class CallSums:
 
     def _placed(self, values: npt.NDArray[Any], otherwise: int) -> Integers:
         """The sums of values of bursts before each call, by the call that precedes them."""
-        by_call = np.full(self._calls, otherwise, np.int64)
-        by_call[self._row] = values
+        by_call = placed(values, self._row, self._calls, otherwise)
         return prefix_sums(by_call)
 
     def behind(self, rows: Integers) -> tuple[Integers, Integers]:

@@ -14,7 +14,7 @@ import numpy.typing as npt
 
 from burstline import _core
 from burstline._core import RecordKind, TransferEvent
-from burstline.columns import Columns, Integers
+from burstline.columns import Columns, Integers, placed
 from burstline.formats.intake import ANY_SOURCE, LARGEST, PROC_NULL, Calls, DetailKind, Details
 from burstline.formats.otf2.reading.basis import ArchiveBasis
 from burstline.model import NO_VALUE, UNKNOWN
@@ -134,8 +134,7 @@ def _last_before(
     fits = is_later[1:] & ~is_later[:-1]
     for column in (key, process):
         fits &= column[rows[1:]] == column[rows[:-1]]
-    row = np.full(len(key), UNKNOWN, np.int64)
-    row[rows[1:][fits]] = rows[:-1][fits]
+    row = placed(rows[:-1][fits], rows[1:][fits], len(key), UNKNOWN)
     return row[later]
 
 

@@ -14,7 +14,7 @@ import numpy as np
 import numpy.typing as npt
 import pyarrow as pa
 
-from burstline.columns import Columns, Integers, dense, enclosing, take
+from burstline.columns import Columns, Integers, dense, enclosing, placed, take
 from burstline.extrae import RECORDED_REGIONS
 from burstline.formats.otf2.numbers import MPI, NOWHERE, ROLES
 from burstline.formats.otf2.reading.archive import ArchiveDefinitions
@@ -134,8 +134,7 @@ class ArchiveRegions:
 
 def _by_first_use(numbers: npt.NDArray[Any], space: int) -> list[int]:
     """The numbers below `space` that occur, in order of first use."""
-    first = np.full(space, UNKNOWN, np.int64)
-    first[numbers[::-1]] = np.arange(len(numbers))[::-1]
+    first = placed(np.arange(len(numbers))[::-1], numbers[::-1], space, UNKNOWN)
     occurring = np.flatnonzero(first >= 0)
     ordered: list[int] = occurring[np.argsort(first[occurring])].tolist()
     return ordered
@@ -290,6 +289,5 @@ def _bases_of_calls(
     starts = np.concatenate([of_team + begin, of_call + enter])
     ends = np.concatenate([of_team + end, of_call + enter]) - 1
     order = np.argsort(starts, kind="stable")
-    around = np.empty(len(order), np.int64)
-    around[order] = take(order, enclosing(starts[order], ends[order]))
+    around = placed(take(order, enclosing(starts[order], ends[order])), order, len(order))
     return take(base[chosen], around[len(chosen) :])

@@ -16,7 +16,7 @@ from typing import Any, Final
 import numpy as np
 import numpy.typing as npt
 
-from burstline.columns import Columns, Integers, Mask, concatenated, lookup
+from burstline.columns import Columns, Integers, Mask, concatenated, lookup, placed
 from burstline.formats.intake import LARGEST, Calls, Defects, Details
 from burstline.formats.raw.events.timeline import ThreadTimeline
 from burstline.formats.raw.files.layout import OF_THE_CALL, RECORD, Kind, table_of
@@ -265,8 +265,7 @@ def _named_communicators(
     place = np.where(packed, records["b"] >> np.uint64(32), records["a"]).astype(np.int64)
     named = packed | plain
     place[~named] = UNKNOWN
-    row = np.full(len(kind), UNKNOWN, np.int64)
-    row[named] = lookup(place[named], communicators)
+    row = placed(lookup(place[named], communicators), named, len(kind), UNKNOWN)
     return place, row
 
 

@@ -29,6 +29,7 @@ from burstline.columns import (
     lookup,
     match_borders,
     ordinal_within,
+    placed,
     prefix_sums,
     row_of,
     take,
@@ -167,8 +168,7 @@ def _team_columns(records: Table) -> Table:
     joins = np.flatnonzero(records["op"] == Op.JOIN)
     team = row_of(number, records["a"][joins])
     by_forker = (team >= 0) & (records["thread"][joins] == take(thread, team))
-    join = np.full(len(fork), UNKNOWN, np.int64)
-    join[team[by_forker]] = joins[by_forker]
+    join = placed(joins[by_forker], team[by_forker], len(fork), UNKNOWN)
     join = np.where(join > fork, join, UNKNOWN)
     begun = np.flatnonzero(records["op"] == Op.TEAM_BEGIN)
     member = row_of(number, records["a"][begun])
@@ -226,8 +226,7 @@ def _lock_steps(records: Table) -> tuple[Integers, Integers, Integers, Integers]
 
 def _region_roles(records: Table, begin: Integers) -> Integers:
     op, high = records["op"][begin], records["c"][begin] >> 32
-    role = np.full(len(begin), ROLES.index("parallel"), np.int64)
-    role[op == Op.TEAM_BEGIN] = ROLES.index("team")
+    role = np.where(op == Op.TEAM_BEGIN, ROLES.index("team"), ROLES.index("parallel"))
     role[op == Op.TASK_BEGIN] = ROLES.index("task")
     for which, kind, roles in (
         (Op.WORK_BEGIN, high, WORK_ROLES),

@@ -11,7 +11,7 @@ from typing import Final
 
 import numpy as np
 
-from burstline.columns import Mask
+from burstline.columns import Mask, mask_at
 from burstline.formats import intake
 
 MAGIC: Final = b"BURSTRAW"
@@ -176,9 +176,7 @@ TIMED: Final = (*EVENTS, Kind.GAP, Kind.PAUSE, Kind.LEFT)
 
 def table_of(kinds: Iterable[int]) -> Mask:
     """Which numbers are some kinds, shape (65536,); looking them up costs little a thread."""
-    table = np.zeros(1 << 16, bool)
-    table[list(kinds)] = True
-    return table
+    return mask_at(list(kinds), 1 << 16)
 
 
 LATEST: Final = 1 << 61

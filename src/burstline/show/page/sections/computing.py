@@ -7,7 +7,7 @@ from typing import Any, Final
 
 import numpy as np
 
-from burstline.columns import distinct
+from burstline.columns import distinct, sums_by
 from burstline.computing import Burst, Computing
 from burstline.errors import plural
 from burstline.histogram import Histogram
@@ -171,8 +171,7 @@ def _points(cells: Histogram, made: Computing) -> Html:
     at_x = np.rint(wide * np.array(x)).astype(np.int64)[columns]
     at_y = np.rint(high * (1 - np.array(y))).astype(np.int64)[rows]
     first, which = distinct(at_x, at_y)
-    counts = np.zeros(len(first), np.int64)
-    np.add.at(counts, which, cells.bursts[rows, columns])
+    counts = sums_by(which, cells.bursts[rows, columns], len(first))
     level = np.searchsorted(_LEVELS, counts)
     levels = [
         [*zip(at_x[points].tolist(), at_y[points].tolist(), strict=True)]

@@ -24,7 +24,7 @@ from burstline.answers import (
     place_shares,
     text_of,
 )
-from burstline.columns import to_numpy
+from burstline.columns import sums_by, to_numpy
 from burstline.quantities import format_ns
 from burstline.show.page import charts
 from burstline.show.page.html import Html, join, link, number_text, scale, share_text, tag
@@ -292,8 +292,7 @@ def _pair_times(waits: Waits) -> dict[tuple[int, int], Mapping[str, float]]:
     waiting, late = ranks[place[kept]], ranks[cause[kept]]
     count = int(ranks.max(initial=0)) + 1
     pair, row = np.unique(waiting * count + late, return_inverse=True)
-    times = np.zeros((len(pair), len(KINDS)), np.int64)
-    np.add.at(times, (row, kinds[kept]), length[kept])
+    times = sums_by((row, kinds[kept]), length[kept], (len(pair), len(KINDS)))
     order = np.argsort(-times.sum(axis=1), kind="stable")[:_MOST]
     return {
         (int(pair[k]) // count, int(pair[k]) % count): {
