@@ -10,8 +10,11 @@ from typing import TYPE_CHECKING, Final, Literal
 
 from burstline.errors import printable, require_extra
 
-if TYPE_CHECKING:
-    from matplotlib.figure import Figure
+if TYPE_CHECKING:  # an extra, whose types all pictures have from here
+    from matplotlib.axes import Axes as Axes  # noqa: PLC0414 -- for other pictures
+    from matplotlib.figure import Figure as Figure  # noqa: PLC0414 -- for other pictures
+else:
+    Axes = Figure = object
 
 Form = Literal["svg", "png"]
 DARK: Final = "#1A1A1A"
@@ -49,11 +52,10 @@ def blank(
 ) -> Iterator[Figure]:
     """A white figure of a size in inches, to be drawn on, with settings of Matplotlib."""
     require()
-    from matplotlib import style  # noqa: PLC0415 -- an extra
-    from matplotlib.figure import Figure  # noqa: PLC0415 -- an extra
+    from matplotlib import figure, style  # noqa: PLC0415 -- an extra
 
     with style.context(["default", _SETTINGS | dict(settings or {})]):
-        yield Figure(figsize=size, facecolor="white")
+        yield figure.Figure(figsize=size, facecolor="white")
 
 
 def drawn(figure: Figure, *, form: Form, dots: int) -> bytes:

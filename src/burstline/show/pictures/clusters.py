@@ -4,19 +4,15 @@ from __future__ import annotations
 
 import warnings
 from collections.abc import Sequence
-from typing import TYPE_CHECKING, Any, Final, NamedTuple
+from typing import Any, Final, NamedTuple
 
 import numpy as np
 
 from burstline.columns import Floats, Integers
 from burstline.errors import plural
-from burstline.show.pictures.canvas import GREY, Form, blank, drawn, safe
+from burstline.show.pictures.canvas import GREY, Axes, Figure, Form, blank, drawn, safe
 from burstline.show.pictures.cluster_layout import Layout, layout
 from burstline.structure import IN_NO_LOOP, LEFT_OUT, Points, Structure, compact
-
-if TYPE_CHECKING:
-    from matplotlib.axes import Axes
-    from matplotlib.figure import Figure
 
 # Okabe and Ito's palette, without the yellow and black: everybody tells them apart on white.
 # Markers are as many as have no divisor in common with it: 42 loops look different.

@@ -5,17 +5,14 @@ from __future__ import annotations
 from collections.abc import Sequence
 from string import ascii_uppercase
 from textwrap import wrap
-from typing import TYPE_CHECKING, Final
+from typing import Final
 
 import numpy as np
 
 from burstline.columns import Floats
 from burstline.comparison import Comparison
-from burstline.show.pictures.canvas import DARK, GREY, Form, blank, drawn, safe
+from burstline.show.pictures.canvas import DARK, GREY, Axes, Form, blank, drawn, safe
 from burstline.waits import WAITS
-
-if TYPE_CHECKING:
-    from matplotlib.axes import Axes
 
 _KINDS: Final = ("comp", "mpi", "omp_time", "omp_idle_threads")
 _COLOURS: Final = (

@@ -3,18 +3,15 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import TYPE_CHECKING, Final
+from typing import Final
 
 import numpy as np
 
 from burstline.columns import Floats
 from burstline.errors import plural
 from burstline.quantities import format_share
-from burstline.show.pictures.canvas import GREY, PALE, Form, blank, drawn, safe
+from burstline.show.pictures.canvas import GREY, PALE, Axes, Form, blank, drawn, safe
 from burstline.studies import FactorMap
-
-if TYPE_CHECKING:
-    from matplotlib.axes import Axes
 
 _BLUE: Final = "#0072B2"
 _SIZE, _DOTS = (8.0, 6.0), 200

@@ -2,17 +2,14 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Final
+from typing import Final
 
 import numpy as np
 
 from burstline.errors import plural
 from burstline.quantities import format_count, format_ns
-from burstline.show.pictures.canvas import DARK, GREY, Form, blank, drawn, safe
+from burstline.show.pictures.canvas import DARK, GREY, Axes, Form, blank, drawn, safe
 from burstline.studies import Learned, Score
-
-if TYPE_CHECKING:
-    from matplotlib.axes import Axes
 
 _COLOURS: Final = {"base": "#D55E00", "merged": "#0072B2", "reliable": "#009E73"}
 _OTHER: Final = "#8C8C8C"

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import TYPE_CHECKING, Final
+from typing import Final
 
 import numpy as np
 import numpy.typing as npt
@@ -15,10 +15,7 @@ from burstline.errors import ParameterError, plural
 from burstline.merge import STAGES, Matching
 from burstline.model import UNKNOWN, Trace
 from burstline.quantities import format_share
-from burstline.show.pictures.canvas import DARK, GREY, Form, blank, drawn, safe
-
-if TYPE_CHECKING:
-    from matplotlib.axes import Axes
+from burstline.show.pictures.canvas import DARK, GREY, Axes, Form, blank, drawn, safe
 
 _RED: Final = "#D55E00"
 _COLORS: Final = {

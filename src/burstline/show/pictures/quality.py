@@ -3,19 +3,15 @@
 from __future__ import annotations
 
 import math
-from typing import TYPE_CHECKING, Any, Final
+from typing import Any, Final
 
 import numpy as np
 
 from burstline.merge import DO_NOT_USE, TRUST, WITH_CARE, Check, CounterQuality, Spread
 from burstline.quantities import format_share
-from burstline.show.pictures.canvas import DARK, GREY, Form, blank, drawn, safe
+from burstline.show.pictures.canvas import DARK, GREY, Axes, Figure, Form, blank, drawn, safe
 from burstline.show.units import text_of
 from burstline.values import AMOUNT, BYTES, TIME, Notation
-
-if TYPE_CHECKING:
-    from matplotlib.axes import Axes
-    from matplotlib.figure import Figure
 
 _COLOURS: Final = {TRUST: "#009E73", WITH_CARE: "#E69F00", DO_NOT_USE: "#D55E00"}
 _TITLE: Final = 100
