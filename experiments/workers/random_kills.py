@@ -1,9 +1,10 @@
 """Kill a worker at a random moment, again and again: what comes out must stay the same.
 
-    python -m experiments.workers.random_kills X.store [times] [seed]
+    python -m experiments.workers.random_kills X.prv [times] [seed]
 
-Prints of each time how long the commands took, and when a worker was killed. An OTF2 archive is
-made of the store, for `convert`.
+Prints of each time how long commands took, and when a worker was killed: so many times while
+the text becomes a store, and so many times during commands on that store and the conversion of
+an OTF2 archive that is made of it.
 """
 
 from __future__ import annotations
@@ -17,6 +18,7 @@ import sys
 import tempfile
 import threading
 import time
+from collections.abc import Mapping, Sequence
 from contextlib import redirect_stdout
 from io import StringIO
 from pathlib import Path
@@ -29,7 +31,8 @@ from burstline.distribution import workers_of
 if TYPE_CHECKING:
     from distributed import Client
 
-COMMANDS = (
+OF_TEXT = ("convert {text} {folder}/made.store --memory 600M",)
+OTHERS = (
     "info {store} --quick --format json",
     "matrix {store} --format json",
     "histogram {store} --counter rank --format json",
@@ -40,12 +43,12 @@ COMMANDS = (
 )
 
 
-def outputs(store: Path, archive: Path, *options: str) -> list[str]:
-    """Run the commands; give a digest of what each prints, without times, and of all files."""
+def outputs(commands: Sequence[str], sources: Mapping[str, Path], *options: str) -> list[str]:
+    """Run commands; give a digest of what each prints, without times, and of all files."""
     made = []
     with tempfile.TemporaryDirectory() as folder:
-        for command in COMMANDS:
-            words = command.format(store=store, archive=archive, folder=folder).split()
+        for command in commands:
+            words = command.format(folder=folder, **sources).split()
             with redirect_stdout(StringIO()) as printed:
                 main([*words, *options, "--quiet"])
             text = re.sub(r'"tfat_ns": \d+', "", printed.getvalue().replace(folder, ""))
@@ -63,20 +66,26 @@ def kill_later(client: Client, after_s: float, killed: list[str]) -> None:
     killed.append(worker)
 
 
-def run(store: Path, times: int, seed: int) -> None:
+def run(text: Path, times: int, seed: int) -> None:
     """Compare runs of two workers, of which one is killed, with that of one process."""
     with tempfile.TemporaryDirectory() as folder:
-        archive = Path(folder) / "run.otf2"
+        store, archive = Path(folder) / "run.store", Path(folder) / "run.otf2"
+        main(["convert", str(text), str(store), "--quiet"])
         burstline.write(burstline.read(store), archive)
-        compare(store, archive, times, random.Random(seed))  # noqa: S311 -- no secret
+        sources = {"text": text, "store": store, "archive": archive}
+        moments = random.Random(seed)  # noqa: S311 -- no secret
+        compare(OF_TEXT, sources, times, moments)
+        compare(OTHERS, sources, times, moments)
 
 
-def compare(store: Path, archive: Path, times: int, moments: random.Random) -> None:
+def compare(
+    commands: Sequence[str], sources: Mapping[str, Path], times: int, moments: random.Random
+) -> None:
     """Print what became of each run; end where one differs."""
     begin = time.monotonic()
-    expected = outputs(store, archive)
+    expected = outputs(commands, sources)
     took_s = time.monotonic() - begin
-    print(f"one process: {took_s:.1f} s, {len(expected)} outputs")
+    print(f"{len(commands)} commands in one process: {took_s:.1f} s, {len(expected)} outputs")
     for number in range(1, times + 1):
         killed: list[str] = []
         after_s = moments.uniform(0, took_s)
@@ -84,7 +93,7 @@ def compare(store: Path, archive: Path, times: int, moments: random.Random) -> N
             killer = threading.Thread(target=kill_later, args=(workers.client, after_s, killed))
             killer.start()
             begin = time.monotonic()
-            made = outputs(store, archive, "--scheduler", workers.address)
+            made = outputs(commands, sources, "--scheduler", workers.address)
             here_s = time.monotonic() - begin
             killer.join()
         same = "equal" if made == expected else "NOT EQUAL"
