@@ -20,6 +20,11 @@ from typing import Final
 from burstline.distribution import workers_of
 from experiments.workers.scale import COMMANDS, MEMORY, SURROUNDINGS
 
+OF_STORES: Final = (
+    *COMMANDS,
+    "waits {store} --format json -o {folder}/waits.cubex",
+    "report {store} -o {folder}/page.html",
+)
 CONVERSIONS: Final = (
     "convert {store} {folder}/made.store --memory 2G",
     "convert {store} {folder}/made.store --memory 2G --no-raw",
@@ -53,7 +58,7 @@ def measured(store: Path, times: int) -> None:
     """Print what each command takes."""
     print("| command | one process | beside workers | in workers | two / one |")
     print("|---|---|---|---|---|")
-    for command in COMMANDS if store.suffix == ".store" else CONVERSIONS:
+    for command in OF_STORES if store.suffix == ".store" else CONVERSIONS:
         alone = min(run(command, store) for _ in range(times))
         with workers_of("local:1", memory=MEMORY) as standing:
             (process,) = standing.client.run(os.getpid).values()

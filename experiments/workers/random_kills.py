@@ -39,6 +39,8 @@ OTHERS = (
     "phases {store} --format json",
     "structure {store} --format json",
     "table {store} --format json -o {folder}/table.parquet",
+    "waits {store} --format json -o {folder}/waits.cubex",
+    "report {store} --format json -o {folder}/page.html",
     "convert {archive} {folder}/made.store --memory 600M",
 )
 

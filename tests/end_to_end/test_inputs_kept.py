@@ -69,6 +69,8 @@ READS = {
     ("structure", "trace"): "structure I -o O",
     ("convert", "scheduler"): "convert other.prv --scheduler I -o O",
     ("structure", "scheduler"): "structure other.prv --scheduler I -o O",
+    ("report", "scheduler"): "report other.prv --scheduler I -o O",
+    ("waits", "scheduler"): "waits other.prv --scheduler I -o O",
     ("table", "trace"): "table I -o O",
     ("table", "scheduler"): "table other.prv --scheduler I -o O",
     ("plot", "trace"): "plot I -o O",

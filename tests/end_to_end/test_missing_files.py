@@ -31,6 +31,8 @@ TAKES = {
     ("phases", "scheduler"): ("phases here.store --scheduler I",),
     ("convert", "scheduler"): ("convert here.store new.store --scheduler I",),
     ("structure", "scheduler"): ("structure here.store --scheduler I",),
+    ("report", "scheduler"): ("report here.store --scheduler I",),
+    ("waits", "scheduler"): ("waits here.store -o new.cubex --scheduler I",),
     ("histogram", "scheduler"): ("histogram here.store --scheduler I",),
     ("plot", "trace"): ("plot I",),
     ("flame", "trace"): ("flame I", "flame I -o new.svg"),

@@ -23,7 +23,7 @@ from experiments.workers.one_node_slurm import slurm
 
 import burstline
 from burstline.cli import main
-from burstline.distribution import workers, workers_of
+from burstline.distribution import cluster, workers, workers_of
 from burstline.errors import (
     InconsistentTraceError,
     MemoryBudgetError,
@@ -37,6 +37,7 @@ from burstline.formats.paraver.reading import trace as text_source
 from burstline.formats.raw import source as raw_source
 from burstline.formats.store import folder as folder_module
 from burstline.run import needs, parts
+from burstline.run import run as run_module
 from loop_programs import Program
 from raw_files import run_of
 
@@ -46,6 +47,7 @@ COMMANDS = {
     "info": ("info", "{store}", "--quick", "--format", "json"),
     "info of the trace": ("info", "{store}", "--quick", "--span", "trace"),
     "info of two": ("info", "{store}", "{store}", "--format", "json"),
+    "verdict": ("info", "{store}", "--format", "json"),
     "matrix": ("matrix", "{store}", "--format", "csv"),
     "histogram": ("histogram", "{store}", "--counter", "rank", "--format", "json"),
     "table": ("table", "{store}"),
@@ -59,7 +61,16 @@ COMMANDS = {
     "structure by order": ("structure", "{store}", "--method", "exact"),
     "calls of a loop": ("structure", "{store}", "--calls-of", "1", "--format", "json"),
     "CSV": ("table", "{store}", "-o", "{folder}/t.csv", "--columns", "rank,ipc,partner_after"),
+    "waits": ("waits", "{store}", "-o", "{folder}/w.cubex", "--format", "json"),
+    "waits by loop": ("waits", "{store}", "-o", "{folder}/w.cubex", "--by", "loop"),
+    "report": ("report", "{store}", "-o", "{folder}/r.html", "--format", "json"),
+    "pictures": ("report", "{store}", "-o", "{folder}/r.html", "--pictures", "{folder}"),
+    "report of two": ("report", "{store}", "{store}", "-o", "{folder}/r.html"),
 }
+OF_ALL = (
+    "verdict", "matrix", "histogram", "phases", "structure", "Parquet", "waits", "report",
+)  # fmt: skip
+"""Commands, one each, that are asked of all real traces."""
 
 
 @pytest.fixture(scope="module")
@@ -144,6 +155,116 @@ def made_anew(_):
 def test_workers_use_memory_again(two):
     pages = (1 << 20) // resource.getpagesize()
     assert max(two.in_order(made_anew, range(2))) < 10 * pages
+
+
+@pytest.fixture(scope="module")
+def real_stores(real_traces, tmp_path_factory):
+    """Give stores of all real traces, each with several parts."""
+    folder = tmp_path_factory.mktemp("real")
+    made = []
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(folder_module, "_ROWS", 500)
+        for path in sorted(real_traces.glob("*.prv.gz")):
+            made.append(folder / f"{path.name.removesuffix('.prv.gz')}.store")
+            burstline.write(burstline.read(path), made[-1])
+    return made
+
+
+@pytest.mark.usefixtures("many_parts")
+@pytest.mark.parametrize("command", OF_ALL)
+def test_workers_give_what_one_process_gives_of_real_traces(
+    command, real_stores, run_with, two
+):
+    results = 0
+    for store in real_stores:
+        here = result_of(run_with, store, command)
+        assert result_of(run_with, store, command, "--scheduler", two.address) == here, store
+        results += not isinstance(here, int)
+    assert results > 20
+
+
+def result_of(run, *words):
+    """Give what a command printed and wrote; the exit code of one that is refused."""
+    try:
+        return run(*words)
+    except SystemExit as refused:
+        return refused.code
+
+
+@pytest.fixture
+def lost(mine, tmp_path, monkeypatch):  # noqa: ARG001 -- workers cannot import this file
+    """Have the first worker that looks for loops end; give the file that says that it did."""
+    marker = tmp_path / "lost"
+    monkeypatch.setattr(run_module, "folded", partial(kill_at_loops, marker, run_module.folded))
+    return marker
+
+
+def kill_at_loops(marker, work, part):
+    """End the worker that is the first to look for loops, and work on from then on."""
+    if part.fold.__module__.startswith("burstline.structure"):
+        return kill_first(marker, work, part)
+    return work(part)
+
+
+@pytest.mark.usefixtures("many_parts")
+@pytest.mark.parametrize("command", ["waits", "report", "verdict"])
+def test_a_worker_that_is_lost_changes_nothing_in_what_is_said(
+    command, run_with, stores, two, lost
+):
+    here = run_with(stores["made"], command)
+    assert not lost.exists()
+
+    assert run_with(stores["made"], command, "--scheduler", two.address) == here
+    assert lost.exists()
+
+
+@pytest.fixture
+def given_up(two, monkeypatch, request):
+    """Have folds of a room not end, as workers are killed again and again."""
+    shared = two.in_order
+
+    def in_order(work, parts, **options):
+        if parts[0].fold.__module__.startswith(f"burstline.{request.param}"):
+            raise WorkersError("workers were killed")
+        return shared(work, parts, **options)
+
+    monkeypatch.setattr(two, "in_order", in_order)
+    monkeypatch.setattr(cluster, "DaskWorkers", lambda _: two)
+    return two.address
+
+
+@pytest.mark.usefixtures("many_parts")
+@pytest.mark.parametrize(
+    ("command", "given_up"),
+    [
+        ("waits", "structure"),
+        ("report", "structure"),
+        ("report", "histogram"),
+        ("info", "structure"),
+    ],
+    indirect=["given_up"],
+)
+def test_a_command_whose_workers_are_given_up_ends_and_writes_nothing(
+    command, stores, given_up, tmp_path, capsys
+):
+    output = {"waits": "w.cubex", "report": "r.html"}
+    words = ["-o", str(tmp_path / output[command])] if command in output else []
+    with pytest.raises(SystemExit) as ended:
+        main([command, str(stores["made"]), *words, "--scheduler", given_up])
+
+    assert ended.value.code == 5
+    assert "workers were killed" in capsys.readouterr().err
+    assert not list(tmp_path.iterdir())
+
+
+def test_a_program_is_not_recorded_for_workers(tmp_path, capsys):
+    words = ["report", "-o", str(tmp_path / "r.html"), "--scheduler", "local:2"]
+    with pytest.raises(SystemExit) as refused:
+        main([*words, "--", "touch", str(tmp_path / "made")])
+
+    assert refused.value.code == 2
+    assert "record it first" in capsys.readouterr().err
+    assert not list(tmp_path.iterdir())
 
 
 @pytest.fixture(scope="module")
@@ -414,19 +535,21 @@ def test_a_path_that_workers_see_as_another_file_is_refused(two, tmp_path):
         two.require_seen(Path("/proc/self/status"))
 
 
-def test_what_is_no_store_says_how_to_make_one(two, capsys):
+@pytest.mark.parametrize("command", ["info", "waits", "report"])
+def test_what_is_no_store_says_how_to_make_one(command, two, capsys):
     with pytest.raises(SystemExit) as ended:
-        main(["info", str(SHIPPED), "--scheduler", two.address])
+        main([command, str(SHIPPED), "--scheduler", two.address])
 
     assert ended.value.code == 2
     assert "burstline convert" in capsys.readouterr().err
 
 
-@pytest.mark.parametrize("of", ["table", "convert"])
+@pytest.mark.parametrize("of", ["table", "waits", "report", "convert"])
 def test_a_command_that_is_interrupted_leaves_no_worker_and_no_file(
     of, stores, tmp_path, tmp_path_factory
 ):
-    words = ["table", str(stores["made"]), "-o", str(tmp_path / "t.parquet")]
+    endings = {"table": "parquet", "waits": "cubex", "report": "html"}
+    words = [of, str(stores["made"]), "-o", f"{tmp_path / 't'}.{endings.get(of)}"]
     if of == "convert":
         text = tmp_path_factory.mktemp("text") / "large.prv"
         generate(text, ranks=160, size=30_000_000)

@@ -12,7 +12,7 @@ from burstline import answers, signature, structure, synchronisation, timeline, 
 from burstline.collectives import collectives
 from burstline.computing import bursts_summed, computing_of
 from burstline.efficiency import SPANS, compared_with, ideal_of, is_defined
-from burstline.errors import BurstlineError, MemoryBudgetError
+from burstline.errors import BurstlineError, MemoryBudgetError, WorkersError
 from burstline.histogram import bursts_binned, histogram_of
 from burstline.matrix import matrix_of, messages_summed
 from burstline.model import POLL_GAP_NS, Trace
@@ -168,6 +168,8 @@ def _found(
         except MemoryBudgetError as error:
             memory = format_bytes(error.needed_bytes)
             missing[name] = f"that needs about {memory} of memory", True
+        except WorkersError:  # which says nothing of the run
+            raise
         except BurstlineError as error:
             missing[name] = str(error), False
     return found, missing
@@ -177,7 +179,7 @@ def _lines(run: AnalysedRun, **detection: Any) -> timeline.LineTimes:  # noqa: A
     """Times by line; of what has no structure by kind alone."""
     try:
         loops = run.ask("structure", **detection)
-    except MemoryBudgetError:
+    except (MemoryBudgetError, WorkersError):
         raise
     except BurstlineError:
         loops = None

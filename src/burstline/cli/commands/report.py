@@ -62,6 +62,7 @@ examples:
   burstline report run.prv -o second.html --from 2s --to 3s      in full detail
   burstline report 4ranks.prv 8ranks.prv -o scaling.html         how the runs compare
   burstline report run.prv --signature app.sig there.json        and another machine
+  burstline report run.store --scheduler local:4                 by workers, each some ranks
   burstline report run.prv --format json | python -m json.tool   what the page says
 """
 USAGE: Final = (
@@ -84,6 +85,7 @@ OPTIONS: Final = {
     "only where -o says",
     **usage.REGION,
     **usage.RESOURCES,
+    **usage.WORKERS,
     "the page": _PAGE,
     "how a program behind -- is recorded": RECORDING,
 }
@@ -99,6 +101,11 @@ def run(arguments: usage.Arguments) -> None:
         )
     if arguments.traces and (given := recording_asked(arguments)):
         raise ParameterError(f"{given} is about a program to record, behind --")
+    if arguments.program and arguments.scheduler is not None:
+        raise ParameterError(
+            "workers take a store apart, and a program that is recorded makes none: record it "
+            "first, convert that, and give the store"
+        )
     _pictures_folder(arguments)
     if arguments.program:
         made = _recorded(arguments)

@@ -32,6 +32,7 @@ examples:
   burstline waits run.store --clock lt_stmt --call-cost 0
   burstline waits run.store --clock lt_hwctr --effort-model fitted.toml
   burstline waits run.store --intrinsic             what the machine added, and where
+  burstline waits run.store --scheduler local:4     loops and sums by workers
   burstline waits run.prv --format json | python -m json.tool
   burstline waits run.prv --format csv > waits.csv  all values, by call path and rank
 """
@@ -52,7 +53,9 @@ _WAITS: Final = {
     "causes it)",
     "--top N=5": "call paths and ranks to show (5)",
 }
-OPTIONS: Final = usage.ANALYSIS | {"waits": _WAITS, "a logical clock": usage.EFFORT}
+OPTIONS: Final = (
+    usage.ANALYSIS | usage.WORKERS | {"waits": _WAITS, "a logical clock": usage.EFFORT}
+)
 
 
 def run(arguments: usage.Arguments) -> None:
@@ -79,10 +82,11 @@ def run(arguments: usage.Arguments) -> None:
         correct=arguments.correct,
         intrinsic=arguments.intrinsic,
     )
+    # Before anything is written: it may have to give up.
+    checks = () if arguments.format == "csv" else opened.checks(waits, **detection(arguments))
     if path is not None:
         burstline.write(waits.profile, path, overwrite=arguments.force)
         show.note(f"{path}: {plural(len(waits.profile.stored), 'metric')}")
-    checks = () if arguments.format == "csv" else opened.checks(waits, **detection(arguments))
     print_view(arguments, show.WaitsView(waits, arguments.top, metric, checks))
 
 

@@ -9,7 +9,7 @@ from typing import Any
 import burstline
 from burstline.answers import longest_loop
 from burstline.computing import Computing
-from burstline.errors import BurstlineError
+from burstline.errors import BurstlineError, WorkersError
 from burstline.histogram import Histogram
 from burstline.model import INSTRUCTIONS
 from burstline.progress import SILENCE, Progress
@@ -94,6 +94,8 @@ def _result(compute: Callable[[], Any]) -> Any:  # noqa: ANN401 -- a result of a
     """What an analysis returns, or why it has no answer."""
     try:
         return compute()
+    except WorkersError:  # which says nothing of the run
+        raise
     except BurstlineError as error:
         return Missing(_sentence(in_options(str(error))))
 
