@@ -635,3 +635,24 @@ def test_aliased_loops_in_a_superloop_are_told_apart(program, method):
         (6, line) for line in lines
     ]
     assert found.fidelity == 1.0
+
+
+def test_an_inner_loop_that_no_call_shows_is_as_long_as_makes_its_lanes_alike():
+    # a period of 2 on ranks 0 and 1 and of 3 on rank 2 repeats as much, on each rank alone
+    inner = loop(
+        lambda turn: 1 + turn.rank,
+        Do("Wait", 15, when=lambda turn: turn != 2, ranks=(1, 2)),
+        Do("Isend", 16),
+    )
+
+    found = detect(run(loop(6, inner), ranks=3))
+
+    texts = [line.text.partition("  #")[0] for line in pseudocode(found)]
+    assert texts[1:-1] == [
+        "for 1 to 6:",
+        "for 1 to 1..3 (by rank):",
+        "if rank in {1, 2}:",
+        "if iteration not in {3}:",
+        "MPI_Wait()",
+        "MPI_Isend()",
+    ]

@@ -73,10 +73,10 @@ def _possible_periods(
     ways += [((first,) * len(trips), rise) for first, rise, _ in rising_sums]
     tried = _WORK // max(sum(rows.size for rows in executed), 1)
 
-    def irregular(way: tuple[tuple[int, ...], int]) -> int:
+    def irregular(way: tuple[tuple[int, ...], int]) -> tuple[int, int]:
         most, rise = way
-        begins = (entry_begins(own, n, rise) for own, n in zip(trips, most, strict=True))
-        return sum(map(_irregular, executed, begins))
+        begins = [entry_begins(own, n, rise) for own, n in zip(trips, most, strict=True)]
+        return sum(map(_irregular, executed, begins)), _unlike(executed, begins)
 
     return sorted(ways[: max(tried, _MOST_PERIODS)], key=irregular)[:_MOST_PERIODS]
 
@@ -233,6 +233,27 @@ def _irregular(executed: Masks, begins: Integers) -> int:
         rows.sum(axis=1) for rows in (executed, executed[:, begins], executed[:, behind - 1])
     )
     return int(np.count_nonzero(~repeats & (made != first) & (made != last)))
+
+
+def _unlike(executed: Sequence[Masks], begins: Sequence[Integers]) -> int:
+    """How many elements some lane makes in a place of an inner loop where another does not.
+
+    Whether places are counted from the begin of its entries, or from their end.
+    """
+    if len(executed) == 1:
+        return 0
+    longest = max(rows.shape[1] for rows in executed)
+    made = np.zeros((2, 2, len(executed[0]), longest), np.bool_)  # from where, and whether
+    for rows, own in zip(executed, begins, strict=True):
+        behind = np.append(own[1:], rows.shape[1])
+        trips = behind - own
+        place = np.arange(rows.shape[1]) - np.repeat(own, trips)
+        has_it = rows.any(axis=1)
+        for some, at in zip(made, (place, np.repeat(trips, trips) - 1 - place), strict=True):
+            for element in np.flatnonzero(has_it).tolist():
+                some[0, element, at[rows[element]]] = True
+                some[1, element, at[~rows[element]]] = True
+    return int(np.count_nonzero((made[:, 0] & made[:, 1]).any(axis=-1).all(axis=0)))
 
 
 def _is_within(when: ByLane, iterations: ByLane) -> bool:
