@@ -33,8 +33,8 @@ _PATIENCE_S: Final = 300
 
 _LOOK_S: Final = 5
 _TRIM_THRESHOLD, _MMAP_THRESHOLD = -1, -3  # as mallopt of the GNU C library calls them
-_KEPT_BYTES: Final = 32 << 20
-"""Arrays up to here are made of memory that was freed; that library comes to no more itself."""
+_KEPT_BYTES: Final = 4 << 20
+"""Arrays up to here are made of memory that was freed; larger ones leave holes between them."""
 
 BESIDE: Final = 300 << 20
 """What Dask and the libraries take of a worker before it works."""
