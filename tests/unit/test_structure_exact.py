@@ -637,11 +637,19 @@ def test_aliased_loops_in_a_superloop_are_told_apart(program, method):
     assert found.fidelity == 1.0
 
 
-def test_an_inner_loop_that_no_call_shows_is_as_long_as_makes_its_lanes_alike():
+@pytest.mark.parametrize(
+    ("is_made", "rule"),
+    [
+        (lambda turn: turn != 2, "iteration not in {3}"),
+        (lambda turn: turn == turn.total - 1, "last iteration"),
+    ],
+    ids=["from the begin", "from the end"],
+)
+def test_an_inner_loop_that_no_call_shows_is_as_long_as_makes_its_lanes_alike(is_made, rule):
     # a period of 2 on ranks 0 and 1 and of 3 on rank 2 repeats as much, on each rank alone
     inner = loop(
         lambda turn: 1 + turn.rank,
-        Do("Wait", 15, when=lambda turn: turn != 2, ranks=(1, 2)),
+        Do("Wait", 15, when=is_made, ranks=(1, 2)),
         Do("Isend", 16),
     )
 
@@ -652,7 +660,7 @@ def test_an_inner_loop_that_no_call_shows_is_as_long_as_makes_its_lanes_alike():
         "for 1 to 6:",
         "for 1 to 1..3 (by rank):",
         "if rank in {1, 2}:",
-        "if iteration not in {3}:",
+        f"if {rule}:",
         "MPI_Wait()",
         "MPI_Isend()",
     ]

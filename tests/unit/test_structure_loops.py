@@ -7,6 +7,7 @@ import pytest
 
 import burstline
 from burstline import structure
+from burstline.structure.calls import Calls
 from loop_programs import Do, loop, run, shape
 
 
@@ -251,6 +252,21 @@ def test_two_applications_that_call_mpi_need_a_choice():
     with pytest.raises(burstline.ParameterError, match="`application`"):
         detect(trace)
     assert detect(trace, application=1).calls == 1
+
+
+def test_calls_of_an_application_are_its_own_where_locations_alternate():
+    import by_hand
+
+    rows = [by_hand.threads((0, 99), application=k % 2, first=k)[0] for k in range(4)]
+    trace = by_hand.trace_of(
+        locations=[row | {"rank": k // 2} for k, row in enumerate(rows)],
+        calls=by_hand.calls_of(
+            *([("Init", k, 50 + k), ("Finalize", 60, 70)] for k in range(4))
+        ),
+    )
+
+    assert Calls(trace, 0).enter_ns.tolist() == [0, 60, 2, 60]
+    assert Calls(trace, 1).leave_ns.tolist() == [51, 70, 53, 70]
 
 
 @pytest.mark.parametrize(

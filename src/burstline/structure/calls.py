@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from functools import cached_property, reduce
-from typing import Any, Final, NamedTuple
+from typing import Any, NamedTuple
 
 import numpy as np
 import numpy.typing as npt
@@ -16,14 +16,6 @@ from burstline.columns import Integers, numpy_columns, prefix_sums
 from burstline.errors import NotEnoughDataError, ParameterError
 from burstline.identity import clean_paths
 from burstline.model import Trace, schema
-
-_COLUMNS: Final = {"ordinal": "call"} | {
-    name: name
-    for name in (
-        "enter_ns", "leave_ns", "sent_bytes", "received_bytes", "communicator", "peer", "root"
-    )
-}  # fmt: skip
-"""Columns of the table of calls, by what they are called here."""
 
 
 def columns_of(trace: Trace, name: str, *wanted: str) -> tuple[npt.NDArray[Any], ...]:
@@ -108,6 +100,20 @@ class Told:
         return Told(counts, self.bounds)
 
 
+def _column(name: str) -> cached_property[npt.NDArray[Any]]:
+    """A column of the table of calls, of those of one application, loaded when asked for."""
+
+    def loaded(calls: Calls) -> npt.NDArray[Any]:
+        (column,) = columns_of(calls.trace, "calls", name)
+        first = calls.first_row
+        begin = int(first[0]) if len(first) else 0
+        if np.array_equal(first - begin, calls.lane_begin[:-1]):  # no other stands between
+            return column[begin : begin + int(calls.lane_begin[-1])]
+        return column[calls.row]
+
+    return cached_property(loaded)
+
+
 class Calls:
     """The MPI calls of one application, lane after lane, in time order.
 
@@ -119,17 +125,19 @@ class Calls:
     locations: Integers
     ranks: Integers
     lane_begin: Integers  # (lanes + 1,) where the calls of each lane begin
+    first_row: Integers  # (lanes,) row of the first of them in the table
     world_size: int  # ranks there are, those without calls included
     run_ns: int  # from the end of the first MPI call to the beginning of the last
+
     # columns, (calls,) each
-    ordinal: npt.NDArray[np.int32]  # on its location
-    enter_ns: Integers
-    leave_ns: Integers
-    sent_bytes: Integers
-    received_bytes: Integers
-    communicator: npt.NDArray[np.int32]  # -1 without one
-    peer: npt.NDArray[np.int32]  # the rank of the one partner, -1 without one
-    root: npt.NDArray[np.int32]  # the own rank on the root of a rooted collective, else -1
+    ordinal = _column("call")  # on its location
+    enter_ns = _column("enter_ns")
+    leave_ns = _column("leave_ns")
+    sent_bytes = _column("sent_bytes")
+    received_bytes = _column("received_bytes")
+    communicator = _column("communicator")  # -1 without one
+    peer = _column("peer")  # the rank of the one partner, -1 without one
+    root = _column("root")  # the own rank on the root of a rooted collective, else -1
 
     def __init__(self, trace: Trace, application: int | None, told: Told | None = None) -> None:
         told = Told.of(trace) if told is None else told
@@ -140,12 +148,12 @@ class Calls:
         if bounds is None:
             raise NotEnoughDataError("the trace has no MPI calls to find loops in")
         of_application = applications == self.application
-        self._trace = trace
+        self.trace = trace
         self.locations = np.flatnonzero(calling & of_application)
         self.ranks = ranks[self.locations].astype(np.int64)
         self._counts = told.counts[self.locations]
         self.lane_begin = prefix_sums(self._counts)
-        self._first = prefix_sums(told.counts)[self.locations]
+        self.first_row = prefix_sums(told.counts)[self.locations]
         sizes = pc.list_value_length(trace.communicators["members"])
         highest = max(ranks[of_application].max(), bounds.highest_peer)
         self.world_size = max(int(highest) + 1, pc.max(sizes).as_py() or 0)
@@ -161,19 +169,8 @@ class Calls:
     def row(self) -> Integers:
         """(calls,) row of each call in the table."""
         return np.arange(self.lane_begin[-1]) + np.repeat(
-            self._first - self.lane_begin[:-1], self._counts
+            self.first_row - self.lane_begin[:-1], self._counts
         )
-
-    def __getattr__(self, name: str) -> npt.NDArray[Any]:
-        if name not in _COLUMNS:
-            raise AttributeError(name)
-        (column,) = columns_of(self._trace, "calls", _COLUMNS[name])
-        begin = int(self._first[0]) if len(self._first) else 0
-        end = begin + int(self.lane_begin[-1])
-        no_other_between = np.array_equal(self._first - begin, self.lane_begin[:-1])
-        column = column[begin:end] if no_other_between else column[self.row]
-        setattr(self, name, column)  # the next access finds it without this function
-        return column
 
 
 def chosen_application(callers: Iterable[int], application: int | None) -> int:
