@@ -107,22 +107,18 @@ class ComputingThreads:
     """
 
     def __init__(self, start_ns: Integers, end_ns: Integers) -> None:
-        times = np.concatenate([start_ns, end_ns])
-        # stable: it merges the sorted stretches that the threads are
-        order = np.argsort(times, kind="stable")
-        times = times[order]
-        running = np.cumsum(np.where(order < len(start_ns), 1, -1), dtype=np.int32)
-        last = np.append(times[1:] != times[:-1], True)[: len(times)]
-        self._time, self._running = times[last], running[last]
-        self._spent = prefix_sums(self._running[:-1] * np.diff(self._time))
+        self._ends = [(times, prefix_sums(times)) for times in map(np.sort, (start_ns, end_ns))]
 
     def before(self, time_ns: Integers) -> Integers:
         """The time computed before some moments, over all threads, in ns, shape (n,)."""
-        if not len(self._time):
-            return np.zeros(len(time_ns), np.int64)
-        step = np.maximum(np.searchsorted(self._time, time_ns, side="right") - 1, 0)
-        since = np.maximum(time_ns - self._time[step], 0)
-        return self._spent[step] + self._running[step] * since
+        begun, ended = (self._since(time_ns, *ends) for ends in self._ends)
+        return begun - ended
+
+    @staticmethod
+    def _since(time_ns: Integers, past: Integers, sums: Integers) -> Integers:
+        # Sums of many times may run over; what is left of both of them is right all the same.
+        number = np.searchsorted(past, time_ns, side="right")
+        return number * time_ns - sums[number]
 
     def average(self, start_ns: Integers, end_ns: Integers) -> Floats:
         """How many compute on average in some intervals, shape (n,)."""
