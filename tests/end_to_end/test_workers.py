@@ -142,6 +142,45 @@ def test_parts_are_as_many_as_workers_share_and_the_last_is_none_of_the_largest(
     assert sizes[-1] <= sum(sizes) / len(sizes)
 
 
+def limited(monkeypatch, memory):
+    """Have each worker say that it may take so many bytes."""
+    monkeypatch.setattr(workers.DaskWorkers, "memory_each", memory)
+
+
+def test_a_table_is_taken_apart_further_where_workers_have_little_memory(
+    stores, two, tmp_path, monkeypatch
+):
+    whole = burstline.read(stores["made"])
+    limited(monkeypatch, whole.estimate_bytes("messages") // 4)
+    asked, fold = [], run_module.Run.parts
+    monkeypatch.setattr(
+        run_module.Run,
+        "parts",
+        lambda run, *words, ranges, **named: (
+            asked.extend(ranges) or fold(run, *words, ranges=ranges, **named)
+        ),
+    )
+
+    words = ["table", str(stores["made"]), "--columns", "rank,partner_after", "--quiet", "-o"]
+    main([*words, str(tmp_path / "apart.parquet"), "--scheduler", two.address])
+    main([*words, str(tmp_path / "whole.parquet")])
+
+    assert len(asked) >= 8
+    assert (tmp_path / "apart.parquet").read_bytes() == (
+        tmp_path / "whole.parquet"
+    ).read_bytes()
+
+
+def test_a_table_that_does_not_fit_into_a_worker_is_refused(stores, two, monkeypatch, capsys):
+    limited(monkeypatch, 10)
+
+    with pytest.raises(SystemExit) as refused:
+        main(["table", str(stores["made"]), "--scheduler", two.address])
+
+    assert refused.value.code == 5
+    assert "(--columns), or give each worker more" in capsys.readouterr().err
+
+
 def made_anew(_):
     """Make arrays one after the other; give how many pages the system cleared for the last."""
     for turn in range(100):

@@ -273,6 +273,13 @@ class Run:
         """Whether workers fold its parts: those of a whole store that has any."""
         return self._workers is not None and not self._region and self.chosen is None
 
+    @property
+    def memory_each(self) -> int | None:
+        """The bytes that whoever folds a part may take; None of workers that have no limit."""
+        if self._workers is not None and self.is_shared:
+            return self._workers.memory_each
+        return self.memory
+
     def divided(self, needs: Needs, beside: Needs | None = None) -> list[range] | None:
         """The locations of each part, where workers share it or it needs more memory at once.
 
@@ -286,7 +293,7 @@ class Run:
         needed = bytes_needed(self.whole, needs)
         allowed, workers = self.memory, 0
         if self._workers is not None:
-            allowed, workers = self._workers.memory_each or needed, self._workers.count
+            allowed, workers = self.memory_each or needed, self._workers.count
         elif needed <= allowed:
             return None
         elif beside is not None:
@@ -320,9 +327,10 @@ class Run:
         if ranges is None:
             ranges = divided(self.whole, path, self._workers.count if self._workers else 0)
         stamp = store.stamp_of(path)
-        memory = self.memory if self._workers is None else self._workers.memory_each
         parts = [
-            FoldTask(path, stamp, locations, memory, fold, with_whole, {**options, **own})
+            FoldTask(
+                path, stamp, locations, self.memory_each, fold, with_whole, {**options, **own}
+            )
             for locations, own in zip(ranges, each or [{}] * len(ranges), strict=True)
         ]
         self.progress.step("Parts", len(parts), "parts")

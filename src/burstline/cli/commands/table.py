@@ -15,17 +15,15 @@ from burstline.cli.inputs import (
     run_of,
     say_gap_of_recorder,
 )
-from burstline.cli.limits import memory_budget
 from burstline.cli.products import print_view, table_file
 from burstline.errors import MemoryBudgetError, plural
-from burstline.run import bytes_held
+from burstline.run import Needs, bytes_held
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator
 
     import pyarrow as pa
 
-    from burstline.model import Trace
     from burstline.progress import Progress
     from burstline.run import Run
 
@@ -54,7 +52,9 @@ _TABLE: Final = {
     **usage.POLL_GAP,
 }
 OPTIONS: Final = usage.ANALYSIS | usage.WORKERS | {"the table": _TABLE}
-_BYTES_TO_SORT: Final = 120  # of a burst, while its begin and end are sorted
+_BYTES_TO_SORT: Final = 70  # of a burst, while its begin and end are sorted
+_OF_CALLS: Final = Needs(("messages", "collective_members"), 1.0)
+"""What calls are told from: of the locations of a part, it is in memory with the part."""
 # What a trace in memory hands out at once; parts of a store are as small as its row groups.
 _ROWS_AT_ONCE, _BYTES_OF_ROW = 1 << 20, 220
 
@@ -72,7 +72,7 @@ def run(arguments: usage.Arguments) -> None:
         columns = [name.strip() for name in arguments.columns.split(",")]
     schema = merge.table_schema(trace.counter_names, columns)
     if "concurrency" in schema.names:
-        _require_memory(whole, trace, arguments)
+        _require_memory(opened)
     overview = merge.Overview(schema, arguments.top)
     say_gap_of_recorder(arguments, trace)
     options: dict[str, Any] = poll_gap_asked(arguments) | {"min_duration_ns": min_duration_ns}
@@ -123,6 +123,7 @@ def _share(
         fragments = opened.parts(
             show.write_fragment,
             with_whole=True,
+            ranges=opened.divided(_OF_CALLS),
             folder=folder,
             ending=ending,
             longest=overview.most,
@@ -144,16 +145,17 @@ def _added(
         yield fragment
 
 
-def _require_memory(whole: Trace, trace: Trace, arguments: usage.Arguments) -> None:
+def _require_memory(opened: Run) -> None:
     """Refuse to count who computes when, if the bursts of the nodes at hand would not fit."""
-    bursts, allowed = whole.rows("bursts"), memory_budget(arguments)
-    locations = max(whole.locations.num_rows, 1)
+    trace, whole, allowed = opened.trace, opened.whole, opened.memory_each
+    bursts, locations = whole.rows("bursts"), max(whole.locations.num_rows, 1)
     held = merge.locations_held(merge.node_numbers(whole, trace)[1])
     needed = bytes_held(whole) + bursts * held // locations * _BYTES_TO_SORT
     if not whole.is_stored:
         needed += min(bursts, _ROWS_AT_ONCE) * _BYTES_OF_ROW
-    if needed > allowed:
-        way_out = "Leave concurrency out (--columns), or allow more memory (--memory)."
+    if allowed is not None and needed > allowed:
+        more = "give each worker more" if opened.is_shared else "allow more memory (--memory)"
+        way_out = f"Leave concurrency out (--columns), or {more}."
         raise MemoryBudgetError(needed, allowed, way_out=way_out)
 
 
