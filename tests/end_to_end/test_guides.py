@@ -149,7 +149,7 @@ def outputs(words):
 
 def play(page):
     """Run the lines of a page, and its Python at the end."""
-    reader, names = Reader(), {}
+    reader, names = Reader(), {"__name__": "__main__"}
     for line in filter(is_run, commands(page)):
         if "--counters-set" in line:
             Path("sets.toml").write_text(SETS)

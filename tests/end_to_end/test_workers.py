@@ -296,6 +296,25 @@ def test_a_command_whose_workers_are_given_up_ends_and_writes_nothing(
     assert not list(tmp_path.iterdir())
 
 
+def test_a_script_that_its_workers_would_run_again_is_told_how_to_keep_them_from_it(
+    stores, tmp_path
+):
+    opened = f"run = burstline.open({str(stores['lulesh'])!r}, scheduler='local:1')"
+    told = {}
+    for name, before in [("run again", ""), ("as told", 'if __name__ == "__main__": ')]:
+        script = tmp_path / f"{name}.py"
+        script.write_text(f"import burstline\n{before}{opened}; run.summary(); run.close()\n")
+        told[name] = subprocess.run(
+            [sys.executable, script], capture_output=True, text=True, timeout=60, check=False
+        )
+
+    *_, last = told["run again"].stderr.splitlines()
+    assert told["run again"].returncode == 1
+    assert last.startswith("burstline.errors.WorkersError: workers do not start")
+    assert '`if __name__ == "__main__":`' in last
+    assert (told["as told"].returncode, told["as told"].stderr) == (0, "")
+
+
 def test_a_program_is_not_recorded_for_workers(tmp_path, capsys):
     words = ["report", "-o", str(tmp_path / "r.html"), "--scheduler", "local:2"]
     with pytest.raises(SystemExit) as refused:

@@ -16,6 +16,10 @@ if TYPE_CHECKING:
 
 _CONNECTED_S: Final = 10
 _STARTED_S: Final = 300
+_IN_A_SCRIPT: Final = (
+    'In a script, put what it does below `if __name__ == "__main__":`, '
+    "for each worker reads the script first."
+)
 
 
 @contextmanager
@@ -45,13 +49,18 @@ def _cluster(asked: Local | Jobs, memory: int) -> Any:  # noqa: ANN401 -- of thr
     if isinstance(asked, Local):
         from distributed import LocalCluster  # noqa: PLC0415 -- an extra
 
-        return LocalCluster(
-            n_workers=asked.workers,
-            threads_per_worker=1,
-            memory_limit=memory // asked.workers + BESIDE,
-            dashboard_address=":0",
-            silence_logs=logging.CRITICAL,
-        )
+        try:
+            return LocalCluster(
+                n_workers=asked.workers,
+                threads_per_worker=1,
+                memory_limit=memory // asked.workers + BESIDE,
+                dashboard_address=":0",
+                silence_logs=logging.CRITICAL,
+            )
+        except RuntimeError as error:  # a long story of its processes, told by its end
+            raise WorkersError(
+                f"workers do not start on this machine: {error} {_IN_A_SCRIPT}"
+            ) from None
     require_extra("dask_jobqueue", "cluster", "workers that a batch system starts")
     import dask_jobqueue  # noqa: PLC0415 -- an extra
 
