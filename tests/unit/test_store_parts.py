@@ -74,6 +74,20 @@ def test_rows_near_some_locations_are_rounded_up(tmp_path):
     assert stored.rows_near("calls", locations=of_rank_1) == 3 + 3
 
 
+@pytest.mark.parametrize("name", ["calls", "collectives", "locations", "messages"])
+@pytest.mark.parametrize("ranks", [(True, True, True), (False, True, True)])
+def test_the_bytes_of_several_windows_are_those_of_each(tmp_path, name, ranks):
+    trace, locations, ends = recorded(tmp_path), np.array(ranks), [2999, 800, 450, 20, 14, 115]
+    stored = write_in_pieces(tmp_path / "x.store", trace)
+
+    for each in (trace, stored):
+        found = each.bytes_until(name, np.array(ends), start_ns=12, locations=locations)
+
+        assert found.tolist() == [
+            each.estimate_bytes(name, locations=locations, window=(12, end)) for end in ends
+        ]
+
+
 def test_a_row_that_is_not_there_is_counted_from_the_beginning_of_the_file(tmp_path):
     trace = recorded(tmp_path)
     field = trace.calls.schema.field("communicator")

@@ -119,7 +119,7 @@ class _Tables(StoredOverlay):
         more = len(self._marks.location) - len(self._places[1]) if name == "events" else 0
         return super().rows(name) + more
 
-    def rows_near(self, name: str, **near: Any) -> int:  # noqa: ANN401 -- handed on
+    def rows_near(self, name: str, **near: Any) -> int | Integers:  # noqa: ANN401 -- handed on
         """The estimated number of rows of some locations in a window."""
         return self.rows(name) if name == "events" else super().rows_near(name, **near)
 

@@ -11,8 +11,8 @@ from collections.abc import Collection, Iterator, Mapping, Sequence
 
 import pyarrow as pa
 
-from burstline.columns import Mask
-from burstline.model.schema import TABLES
+from burstline.columns import Integers, Mask
+from burstline.model.schema import TABLES, Window
 from burstline.model.trace import Trace
 
 
@@ -85,8 +85,8 @@ class StoredOverlay(Overlay):
         return self._trace.rows(name)
 
     def rows_near(
-        self, name: str, *, locations: Mask | None, window: tuple[int, int] | None
-    ) -> int:
+        self, name: str, *, locations: Mask | None, window: Window | None
+    ) -> int | Integers:
         """An estimate of the rows of some locations in a window."""
         if name in self._tables:
             return self._tables[name].num_rows

@@ -46,8 +46,8 @@ class Batched(Protocol):
         ...
 
     def rows_near(
-        self, name: str, *, locations: Mask | None, window: tuple[int, int] | None
-    ) -> int:
+        self, name: str, *, locations: Mask | None, window: schema.Window | None
+    ) -> int | Integers:
         """The estimated number of rows of some locations in a window."""
         ...
 
@@ -186,8 +186,8 @@ class Trace:
         return self.table(name).num_rows
 
     def rows_near(
-        self, name: str, *, locations: Mask | None = None, window: tuple[int, int] | None = None
-    ) -> int:
+        self, name: str, *, locations: Mask | None = None, window: schema.Window | None = None
+    ) -> int | Integers:
         """Count about the rows of some locations in a window: those that begin there."""
         if isinstance(self._tables, Batched) and name in self._names:
             return self._tables.rows_near(name, locations=locations, window=window)
@@ -197,13 +197,23 @@ class Trace:
         self, name: str, *, locations: Mask | None = None, window: tuple[int, int] | None = None
     ) -> int:
         """Estimate the bytes of a part of a table."""
-        table = schema.TABLES[name]
         rows = self.rows_near(name, locations=locations, window=window)
+        return int(rows) * self._row_bytes(name)
+
+    def bytes_until(
+        self, name: str, ends_ns: Integers, *, start_ns: int, locations: Mask | None = None
+    ) -> Integers:
+        """Estimate the bytes of parts of a table that begin at once, for the cost of one."""
+        rows = self.rows_near(name, locations=locations, window=(start_ns, ends_ns))
+        return np.full(len(ends_ns), self._row_bytes(name), np.int64) * rows
+
+    def _row_bytes(self, name: str) -> int:
+        table = schema.TABLES[name]
         counters = len(self.counter_names) if table.counters else 0
         sizes = (
             _VALUE_BYTES.get(column.type, _LONGEST_VALUE_BYTES) for column in table.columns
         )
-        return rows * (sum(sizes) + _LONGEST_VALUE_BYTES * counters)
+        return sum(sizes) + _LONGEST_VALUE_BYTES * counters
 
     def batches(
         self,

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import shlex
-from bisect import bisect_left
 from collections.abc import Collection, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from typing import Any, Final, NamedTuple
@@ -118,21 +117,24 @@ def _cut_that_fits(
     lengths = [end - first]
     while lengths[-1] > max(least, 1):
         lengths.append(lengths[-1] - -(-lengths[-1] // 8))
-
-    def fits(length: int) -> bool:
-        part = {**region, "start_ns": start, "end_ns": first + length}
-        held = selection.estimate_bytes(trace, every, **part)
-        if copies_cut * held > memory:  # the cut itself
-            return False
-        used, counted = _sizes(trace, needs.tables, part)
-        return max(held, used) + needs.copies * counted - used <= memory
-
-    # Each question reads times of a store: the first that fits of those that get shorter.
-    at = bisect_left(lengths, x=True, key=fits) if lengths[0] else len(lengths)
-    if at == len(lengths) or lengths[at] <= least:
-        return ""
-    window = f"`start_ns={start}` `end_ns={first + lengths[at]}`"
-    return f"A part that fits: burstline cut {shlex.quote(path)} -o part.store {window}"
+    ends, begin = (
+        [first + each for each in lengths if each > least],
+        {**region, "start_ns": start},
+    )
+    begin.pop("end_ns", None)
+    sizes = {
+        name: selection.bytes_until(trace, name, ends, **begin)
+        for name in {*every, *needs.tables}
+    }
+    for number, end in enumerate(ends):
+        part = {name: size[number] for name, size in sizes.items()}
+        held = sum(part[name] for name in every)
+        used, counted = _added(part, needs.tables)
+        needed = max(held, used) + needs.copies * counted - used
+        if max(needed, copies_cut * held) <= memory:  # the second is of the cut itself
+            window = f"`start_ns={start}` `end_ns={end}`"
+            return f"A part that fits: burstline cut {shlex.quote(path)} -o part.store {window}"
+    return ""
 
 
 def bytes_needed(
@@ -148,12 +150,18 @@ def bytes_needed(
 def _sizes(
     trace: model.Trace, tables: Collection[str], region: Mapping[str, Any]
 ) -> tuple[int, float]:
-    """The bytes of tables, and those of each as often as it counts: once but of a mapping."""
-    sizes = [(name, selection.estimate_bytes(trace, [name], **region)) for name in tables]
+    """The bytes of tables, and those of each as often as it counts."""
+    return _added(
+        {name: selection.estimate_bytes(trace, [name], **region) for name in tables}, tables
+    )
+
+
+def _added(sizes: Mapping[str, int], tables: Collection[str]) -> tuple[int, float]:
+    """The sum of some sizes, and with each as often as it counts: once but of a mapping."""
     weights = tables if isinstance(tables, Mapping) else {}
     return (
-        sum(size for _, size in sizes),
-        sum(size * weights.get(name, 1.0) for name, size in sizes),
+        sum(sizes[name] for name in tables),
+        sum(sizes[name] * weights.get(name, 1.0) for name in tables),
     )
 
 

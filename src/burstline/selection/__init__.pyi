@@ -14,5 +14,6 @@ from burstline.selection.loss import Losses as Losses
 from burstline.selection.loss import former_locations as former_locations
 from burstline.selection.loss import former_windows as former_windows
 from burstline.selection.loss import losses as losses
+from burstline.selection.region import bytes_until as bytes_until
 from burstline.selection.region import estimate_bytes as estimate_bytes
 from burstline.selection.region import narrowed as narrowed

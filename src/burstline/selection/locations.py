@@ -7,7 +7,7 @@ from collections.abc import Iterator, Sequence
 import numpy as np
 import pyarrow as pa
 
-from burstline.columns import Mask, to_numpy
+from burstline.columns import Integers, Mask, to_numpy
 from burstline.model import StoredOverlay, Trace, schema
 
 
@@ -63,8 +63,8 @@ class _OfLocations(StoredOverlay):
         return sum(part.num_rows for part in self.batches(name, [where]))
 
     def rows_near(
-        self, name: str, *, locations: Mask | None, window: tuple[int, int] | None
-    ) -> int:
+        self, name: str, *, locations: Mask | None, window: schema.Window | None
+    ) -> int | Integers:
         """An estimate of the rows of some of these locations in a window."""
         if not self._is_parted(name):
             return super().rows_near(name, locations=locations, window=window)

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -102,6 +102,20 @@ def estimate_bytes(trace: Trace, tables: Iterable[str], **region: Any) -> int:  
     borders, kept = _region(trace, **region)
     window = borders.hull(kept)
     return sum(trace.estimate_bytes(name, locations=kept, window=window) for name in tables)
+
+
+def bytes_until(
+    trace: Trace,
+    name: str,
+    ends_ns: Sequence[int],
+    **region: Any,  # noqa: ANN401 -- as select
+) -> list[int]:
+    """The bytes that a table of selections with these ends may take, for the cost of one."""
+    borders, kept = _region(trace, **region)
+    start_ns = borders.hull(kept)[0]
+    ends = np.array(ends_ns, np.int64)
+    sizes = trace.bytes_until(name, ends, start_ns=start_ns, locations=kept)
+    return [int(size) for size in sizes]
 
 
 class _Region(NamedTuple):

@@ -14,7 +14,6 @@ from collections.abc import Collection, Iterator, Mapping, Sequence
 from contextlib import AbstractContextManager, ExitStack, contextmanager
 from dataclasses import dataclass, field
 from functools import partial
-from math import ceil
 from pathlib import Path
 from typing import IO, Any, Final, Self
 
@@ -22,7 +21,7 @@ import numpy as np
 import pyarrow as pa
 import pyarrow.parquet as pq
 
-from burstline.columns import Integers, Mask, begins_run, run_lengths, to_numpy
+from burstline.columns import Floats, Integers, Mask, begins_run, run_lengths, to_numpy
 from burstline.errors import FormatError, MemoryBudgetError, readable
 from burstline.formats import atomic
 from burstline.formats.definitions import LITTLE, TABLES, Account, text_bytes
@@ -315,8 +314,8 @@ class StoreTables(Mapping[str, pa.Table]):
         return self._footer(name).rows() if name in self.manifest.tables else 0
 
     def rows_near(
-        self, name: str, *, locations: Mask | None = None, window: tuple[int, int] | None = None
-    ) -> int:
+        self, name: str, *, locations: Mask | None = None, window: schema.Window | None = None
+    ) -> int | Integers:
         """An estimate of the rows of some locations in a window; those that begin there count.
 
         O(rows) of the times, read where a part of a row group is near; no row group is spread
@@ -324,14 +323,17 @@ class StoreTables(Mapping[str, pa.Table]):
         """
         if name not in self.manifest.tables:
             return 0
-        near = 0
+        near: int | Integers = 0
         with self._file(name) as file:
             for number, group in enumerate(self.groups(name)):
                 share = _share_near(group, locations, window)
-                if window is not None and "min_ns" in group and 0 < share < 1:
-                    near += self._count(name, file, number, locations, window)
+                is_part = np.any((share > 0) & (share < 1))
+                if window is not None and "min_ns" in group and is_part:
+                    rows = self._count(name, file, number, locations, window)
+                    near = near + np.where(share > 0, rows, 0)
                 else:
-                    near += ceil(self._footer(name).rows([number]) * share)
+                    of_group = self._footer(name).rows([number])
+                    near = near + np.ceil(of_group * share).astype(np.int64)
         return near
 
     def _count(
@@ -340,14 +342,15 @@ class StoreTables(Mapping[str, pa.Table]):
         file: pq.ParquetFile,
         number: int,
         locations: Mask | None,
-        window: tuple[int, int],
-    ) -> int:
+        window: schema.Window,
+    ) -> Integers:
         columns = [c for c in schema.place_columns(name) if c is not None]
         with self._told(name):
             rows = self._read(name, file, [number], columns)
         group = self.groups(name)[number]
         before = group.get("last_location", 0) - group.get("first_location", 0) + 1
-        return min(schema.count_near(name, rows, locations, window) + before, rows.num_rows)
+        near = schema.count_near(name, rows, locations, window)
+        return np.minimum(near + before, rows.num_rows)
 
     def batches(
         self,
@@ -555,16 +558,18 @@ def _of_whole_locations(chosen: list[int], groups: list[Group]) -> Iterator[list
         yield part
 
 
-def _share_near(group: Group, locations: Mask | None, window: tuple[int, int] | None) -> float:
+def _share_near(
+    group: Group, locations: Mask | None, window: schema.Window | None
+) -> np.float64 | Floats:
     """The share of rows in a row group that are of some locations and begin in a window."""
-    share = 1.0
+    share: np.float64 | Floats = np.float64(1)
     if locations is not None and "first_location" in group:
         inside = locations[group["first_location"] : group["last_location"] + 1]
-        share = float(np.count_nonzero(inside)) / max(len(inside), 1)
+        share *= np.count_nonzero(inside) / max(len(inside), 1)
     if window is not None and "min_ns" in group:
         first, last = group["min_ns"], group["max_ns"]
-        length = min(last, window[1]) - max(first, window[0]) + 1
-        share *= max(length, 0) / (last - first + 1)
+        length = np.minimum(last, window[1]) - max(first, window[0]) + 1
+        share = share * np.maximum(length, 0) / (last - first + 1)
     return share
 
 

@@ -5,6 +5,7 @@ from burstline.model.schema.tables import TABLES as TABLES
 __all__ = ["NO_VALUE", "TABLES", "UNKNOWN"]
 
 # For other rooms of the house.
+from burstline.model.schema.arrow import Window as Window
 from burstline.model.schema.arrow import arrow_field as arrow_field
 from burstline.model.schema.arrow import arrow_schema as arrow_schema
 from burstline.model.schema.arrow import arrow_table as arrow_table

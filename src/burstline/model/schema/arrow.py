@@ -10,13 +10,15 @@ import numpy as np
 import numpy.typing as npt
 import pyarrow as pa
 
-from burstline.columns import UNKNOWN, Mask, from_numpy, to_numpy
+from burstline.columns import UNKNOWN, Integers, Mask, from_numpy, to_numpy
 from burstline.errors import InconsistentTraceError, ParameterError
 from burstline.model.operations import NAMES
 from burstline.model.schema.checks import require_sound
 from burstline.model.schema.tables import TABLES, Column
 
 Values: TypeAlias = "npt.NDArray[Any] | pa.Array | Sequence[Any]"
+Window: TypeAlias = "tuple[int, int | Integers]"
+"""From a moment to another one, both within; or to each of several, for as many answers."""
 
 _TIMES: Final = ("enter_ns", "start_ns", "time_ns", "begin_ns", "send_ns", "acquire_ns")
 
@@ -127,17 +129,21 @@ def place_columns(name: str) -> tuple[str | None, str | None]:
 
 
 def count_near(
-    name: str, table: pa.Table, locations: Mask | None, window: tuple[int, int] | None
-) -> int:
-    """The rows of a part of a table that are of some locations and begin in a closed window."""
+    name: str, table: pa.Table, locations: Mask | None, window: Window | None
+) -> int | Integers:
+    """The rows of a part of a table that are of some locations and begin in a window."""
     where, when = place_columns(name)
     near = np.ones(table.num_rows, bool)
-    if window is not None and when is not None:
-        time = to_numpy(table[when])
-        near &= (time >= window[0]) & (time <= window[1])
     if locations is not None and where is not None:
-        near &= locations[to_numpy(table[where])]
-    return int(np.count_nonzero(near))
+        near = locations[to_numpy(table[where])]
+    if window is None or when is None:
+        return int(np.count_nonzero(near))
+    first, until = window
+    time = to_numpy(table[when])[near]
+    ends = np.unique(until)
+    after = np.searchsorted(ends, time[time >= first])  # the first end it is within
+    found: Integers = np.cumsum(np.bincount(after, minlength=len(ends)))
+    return found[np.searchsorted(ends, until)]
 
 
 def check(name: str, table: pa.Table) -> None:
