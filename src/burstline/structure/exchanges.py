@@ -42,8 +42,8 @@ class Exchanges:
     received: Integers
     sequences: Sequences
     world_size: int
-    # what was found already: two methods of detection ask for the same calls
-    known: dict[bytes, Partners] = field(default_factory=dict, repr=False)
+    # what was found already, by callers and what they sent and received: of many calls the same
+    known: dict[tuple[bytes, ...], Partners] = field(default_factory=dict, repr=False)
     # by callers and sequences, of which many calls have the same
     laws: dict[tuple[bytes, bytes], Law | None] = field(default_factory=dict, repr=False)
 
@@ -105,7 +105,8 @@ class Exchanges:
 
     def partners(self, uniques: Integers) -> Partners:
         """The partners of a call that is some unique calls."""
-        key = uniques.tobytes()
+        columns = self.ranks, self.sent, self.received
+        key = tuple(column[uniques].tobytes() for column in columns)
         if key not in self.known:
             self.known[key] = self._found(uniques)
         return self.known[key]
