@@ -40,7 +40,8 @@ def cuts(
     By the elements that are executed, where entries begin, and the lanes that they are on.
     """
     bounds = [*np.flatnonzero(begins).tolist(), len(element)]
-    for base in (new | _ends_of_others(element, bounds), new):
+    ends = new | _ends_of_others(element, bounds)
+    for base in (ends, new) if (ends != new).any() else (new,):
         ways = [base, *(base | each for each in _like_the_longest(element, bounds, lane, base))]
         different = {way.tobytes(): way for way in ways}
         yield from (way for way in different.values() if (way != new).any())
@@ -96,9 +97,9 @@ def _like_the_longest(
     model = ends[int(np.argmax([*map(len, ends)]))]
     longest = [set(executed[a:b]) for a, b in pairwise(model)]
     known = set[int]().union(*longest)
-    parted: dict[tuple[int, Elements], list[list[int]]] = {}
+    known_ways: dict[tuple[int, Elements], list[list[int]]] = {}
     like: dict[int, list[Elements]] = {}
-    found = np.zeros((2, len(element)), np.bool_)
+    found: tuple[list[int], list[int]] = [], []
     lanes = lane[bounds[:-1]].tolist()
     for on, own in zip(lanes, ends, strict=True):
         begin, end = own[0], own[-1]
@@ -108,13 +109,16 @@ def _like_the_longest(
             # what the longest entry does not know is executed in each iteration
             like[on] = [tuple(sorted(here & each | here - known)) for each in longest]
             like[on].append(tuple(sorted(here & longest[-1])))
-        if (on, entry) not in parted:
+        if (on, entry) not in known_ways:
             *alike, last = like[on]
-            parted[on, entry] = _parted(entry, own[-2] - begin, alike, last)
-        ways = parted[on, entry]
-        for way, row in zip((ways[0], ways[-1]), found, strict=True):
-            row[[begin + k for k in way]] = True
-    yield from found
+            known_ways[on, entry] = _parted(entry, own[-2] - begin, alike, last)
+        ways = known_ways[on, entry]
+        for way, places in zip((ways[0], ways[-1]), found, strict=True):
+            places += [begin + k for k in way]
+    for places in found:
+        parted = np.zeros(len(element), np.bool_)
+        parted[places] = True
+        yield parted
 
 
 def cuts_by_trips(
