@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection, Sequence
+from collections.abc import Collection, Iterable, Sequence
 from dataclasses import dataclass, field, replace
 from itertools import pairwise
 
@@ -63,6 +63,16 @@ class CallGraph:
         parting = self._parting(a, b)
         went_back = parting is not None and parting[2] < parting[1]
         return self._function(a, parting[0]) if parting and went_back else None
+
+    def doubted_among(self, nodes: Iterable[int]) -> frozenset[Function]:
+        """The functions whose lines do not tell the order of some of the nodes."""
+        if not self.unordered:
+            return self.unordered
+        paths = [self.paths[node] for node in nodes]
+        at_depths = enumerate(zip(*paths, strict=False))
+        shared = next((depth for depth, frames in at_depths if len({*frames}) > 1), 0)
+        apart = {(frame.function, frame.file) for path in paths for frame in path[shared:]}
+        return self.unordered & apart
 
     def between(self, a: int, b: int, nodes: Collection[int]) -> list[int]:
         """The nodes on the lines from `a` to `b`, which it stands before, in their order."""

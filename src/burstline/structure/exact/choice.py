@@ -97,7 +97,7 @@ class _Run(NamedTuple):
         """Whether all entries on a lane have the same number of iterations."""
         entry = np.flatnonzero(self.begins)
         trips = np.add.reduceat(new, entry, dtype=np.int64)
-        return _Entries(trips, self.lane[entry], self.place[entry]).are_even()
+        return _are_even(trips, self.lane[entry])
 
     def irregular(self, new: Mask, elements: int) -> int:
         """How many elements are executed in some, but not all of the iterations of one place.
@@ -107,17 +107,18 @@ class _Run(NamedTuple):
         return _core.irregular_elements(self.element, self.begins, new, elements)
 
 
+def _are_even(trips: Integers, lane: Integers) -> bool:
+    """Whether all entries of a loop on a lane have the same number of iterations."""
+    return bool(((lane[1:] != lane[:-1]) | (trips[1:] == trips[:-1])).all())
+
+
 class _Entries(NamedTuple):
     """The entries of a loop, lane after lane."""
 
     trips: Integers
     lane: Integers
     first: Integers  # place of the first call in the sequence
-
-    def are_even(self) -> bool:
-        """Whether all on a lane have the same number of iterations."""
-        changes = begins_run(self.lane)[1:]
-        return bool((changes | (self.trips[1:] == self.trips[:-1])).all())
+    even: bool  # whether all on a lane have the same number of iterations
 
     def beyond(self, around: _Iterations) -> Cost:
         """What the trip counts cost beside what they would without the iterations around."""
@@ -143,19 +144,14 @@ class _Iterations(NamedTuple):
     def entries(self) -> _Entries:
         """The entries of the loop."""
         begin = np.flatnonzero(self.begins)
-        trips = np.diff(np.append(begin, len(self.lane)))
-        return _Entries(trips, self.lane[begin], self.first[begin])
+        trips, lane = np.diff(np.append(begin, len(self.lane))), self.lane[begin]
+        return _Entries(trips, lane, self.first[begin], _are_even(trips, lane))
 
     def trips(self, lanes: int) -> list[Integers]:
         """The iterations of each entry on each lane."""
         begin = np.flatnonzero(self.begins)
         trips, lane = np.diff(np.append(begin, len(self.lane))), self.lane[begin]
         return [trips[lane == each] for each in range(lanes)]
-
-    def when(self, elements: Mask, lanes: int) -> list[list[Integers]]:
-        """The iterations of each lane in which some elements are executed."""
-        own = [np.flatnonzero(self.lane == each) for each in range(lanes)]
-        return [[np.flatnonzero(row[each]) for each in own] for row in self.executed[elements]]
 
 
 @dataclass(slots=True, eq=False)
@@ -171,9 +167,7 @@ class ReadingCosts:
     known: dict[Any, Body] = field(default_factory=dict)  # the best readings
     told: dict[Any, Cost | None] = field(default_factory=dict)
     entered: dict[frozenset[int], _Entered] = field(default_factory=dict)
-    again: dict[Hashable, Integers] = field(default_factory=dict)
-    uneven: dict[Hashable, _Entries | None] = field(default_factory=dict)
-    entries: dict[Body, _Entries | None] = field(default_factory=dict)
+    entries: dict[Hashable, _Entries | None] = field(default_factory=dict)
 
     @classmethod
     def of(cls, sites: Sites, lanes: Lanes) -> ReadingCosts:
@@ -231,21 +225,18 @@ class ReadingCosts:
             self.told[read] = own
         return self.told[read]
 
-    def _entries(self, loop: Body) -> _Entries | None:
+    def _entries(self, loop: Body, around: Body | None = None) -> _Entries | None:
         """The entries of a loop; None if its iterations have hardly any calls."""
-        if loop not in self.entries:
-            iterations = self._iterations(loop)
-            self.entries[loop] = iterations and iterations.entries()
-        return self.entries[loop]
+        key = loop, frozenset(calls_in(around)) if around and loop.rise else None
+        if key not in self.entries:
+            iterations = self._iterations(loop, around)
+            self.entries[key] = iterations and iterations.entries()
+        return self.entries[key]
 
     def _uneven(self, loop: Body, around: Body) -> _Entries | None:
         """The entries of a loop in another; None if each lane has those of one trip count."""
-        key = loop, frozenset(calls_in(around)) if loop.rise else None
-        if key not in self.uneven:
-            iterations = self._iterations(loop, around)
-            entries = iterations and iterations.entries()
-            self.uneven[key] = None if entries is None or entries.are_even() else entries
-        return self.uneven[key]
+        entries = self._entries(loop, around)
+        return None if entries is None or entries.even else entries
 
     def shared_trips(self, loop: Body) -> tuple[int, ...]:
         """The iterations on each lane that all entries of a loop have a multiple of.
@@ -351,10 +342,11 @@ class ReadingCosts:
         if not depends.any():
             return
         lanes = len(set(self.alike))
-        trips, when = iterations.trips(lanes), iterations.when(depends, lanes)
-        for most, rise, begin, end in hidden_loops(depends.tolist(), when, trips):
+        rows, trips = iterations.executed[depends], iterations.trips(lanes)
+        executed = [rows[:, iterations.lane == lane] for lane in range(lanes)]
+        for most, rise, begin, end in hidden_loops(depends.tolist(), executed, trips):
             inner = Body(loop.elements[begin:end], most=self._on_all(most), rise=rise)
-            yield replace(loop, elements=(*loop.elements[:begin], inner, *loop.elements[end:]))
+            yield loop.of([*loop.elements[:begin], inner, *loop.elements[end:]])
 
     def stretches(self, loop: Body) -> list[tuple[int, int]]:
         """Elements of a loop that may be one in it: those that an iteration comes back to."""
@@ -442,7 +434,8 @@ class ReadingCosts:
             of_symbol[list(calls_in(element))] = number
             is_loop[number] = True
             if element.most:
-                again.append(self._again(element, loop))
+                entries = self._entries(element, loop)
+                again += [entries.first] if entries else []
         return _Elements(of_symbol, is_loop, np.concatenate(again) if again else _NOWHERE)
 
     def _entered_again(
@@ -475,15 +468,6 @@ class ReadingCosts:
                 at += first + loop.rise * count
                 count += 1
         return iterations._replace(begins=again)
-
-    def _again(self, loop: Body, around: Body) -> Integers:
-        """The places in the sequence at which a loop in another is entered."""
-        key = loop, frozenset(calls_in(around)) if loop.rise else None
-        if key not in self.again:
-            iterations = self._iterations(loop, around)
-            found = iterations.first[iterations.begins] if iterations else np.zeros(0, np.int64)
-            self.again[key] = found
-        return self.again[key]
 
     def _entered(self, nodes: Sequence[int]) -> _Entered:
         """The calls of a loop."""

@@ -55,9 +55,9 @@ def _with_ends_outside(body: Body, judge: Judge) -> Iterator[Body]:
             for begin, end in {(before, behind), (before, 0), (0, behind)} - {(0, 0)}:
                 if begin + end < len(loop.elements):
                     left = len(loop.elements) - end
-                    inner = _of(loop, loop.elements[begin:left])
+                    inner = loop.of(loop.elements[begin:left])
                     put = (*loop.elements[:begin], inner, *loop.elements[left:])
-                    yield _of(body, (*body.elements[:at], *put, *body.elements[at + 1 :]))
+                    yield body.of((*body.elements[:at], *put, *body.elements[at + 1 :]))
 
 
 def _with_calls_inside(body: Body, graph: CallGraph, judge: Judge) -> Iterator[Body]:
@@ -67,10 +67,10 @@ def _with_calls_inside(body: Body, graph: CallGraph, judge: Judge) -> Iterator[B
         if isinstance(loop, Body) and not loop.most:
             places = [graph.place[first_call(each)] for each in loop.elements]
             if loop.apart or loop.cuts or sorted(places) != places:
-                ordered = _of(loop, [loop.elements[k] for k in np.argsort(places).tolist()])
+                ordered = loop.of([loop.elements[k] for k in np.argsort(places).tolist()])
                 ordered = replace(ordered, apart=frozenset(), cuts=())
                 elements = (*body.elements[:at], ordered, *body.elements[at + 1 :])
-                yield from _with_calls_by_line(_of(body, elements), graph, judge)
+                yield from _with_calls_by_line(body.of(elements), graph, judge)
 
 
 def _with_calls_by_line(body: Body, graph: CallGraph, judge: Judge) -> Iterator[Body]:
@@ -87,7 +87,7 @@ def _with_calls_by_line(body: Body, graph: CallGraph, judge: Judge) -> Iterator[
                 before = at if is_behind else at - moved
                 behind = at + 1 + (moved if is_behind else 0)
                 for inner in chain([other], judge.with_ends_apart(other)):
-                    yield _of(body, (*body.elements[:before], inner, *body.elements[behind:]))
+                    yield body.of((*body.elements[:before], inner, *body.elements[behind:]))
 
 
 def _with_calls_among(
@@ -105,7 +105,7 @@ def _with_calls_among(
         if last is not None:
             place = max(place, last + 1) if is_behind else min(place, last)
         elements = (*loop.elements[:place], call, *loop.elements[place:])
-        loop = replace(loop, elements=elements, whole=None, inner=None)
+        loop = loop.of(elements)
         last = place
         yield loop
 
@@ -115,11 +115,11 @@ def _with_conditions_inside(body: Body, judge: Judge) -> Iterator[Body]:
     for begin, end in judge.conditions(body):
         some = body.elements[begin:end]
         if end < len(body.elements) and isinstance(loop := body.elements[end], Body):
-            inner = _of(loop, [*some, *loop.elements])
-            yield _of(body, (*body.elements[:begin], inner, *body.elements[end + 1 :]))
+            inner = loop.of([*some, *loop.elements])
+            yield body.of((*body.elements[:begin], inner, *body.elements[end + 1 :]))
         if begin and isinstance(loop := body.elements[begin - 1], Body):
-            inner = _of(loop, [*loop.elements, *some])
-            yield _of(body, (*body.elements[: begin - 1], inner, *body.elements[end:]))
+            inner = loop.of([*loop.elements, *some])
+            yield body.of((*body.elements[: begin - 1], inner, *body.elements[end:]))
 
 
 def _with_call_before(body: Body, graph: CallGraph, judge: Judge) -> Iterator[Body]:
@@ -133,8 +133,8 @@ def _with_call_before(body: Body, graph: CallGraph, judge: Judge) -> Iterator[Bo
             behind = elements[elements.index(call) + 1 :]
             if behind and len(elements) <= _MOST_ELEMENTS:
                 inner = replace(loop, apart=frozenset({(call, first_call(behind[0]))}), cuts=())
-                put = _of(inner, elements)
-                yield _of(body, (*body.elements[:at], put, *body.elements[at + 2 :]))
+                put = inner.of(elements)
+                yield body.of((*body.elements[:at], put, *body.elements[at + 2 :]))
 
 
 def _with_loops_together(body: Body, graph: CallGraph) -> Iterator[Body]:
@@ -150,7 +150,7 @@ def _with_loops_together(body: Body, graph: CallGraph) -> Iterator[Body]:
         ):
             both = Body(_by_line([*loop.elements, *other.elements], graph))
             if len(both.elements) <= _MOST_ELEMENTS:
-                yield _of(body, (*body.elements[:at], both, *body.elements[at + 2 :]))
+                yield body.of((*body.elements[:at], both, *body.elements[at + 2 :]))
 
 
 def _share_lanes(loop: Body, other: Body, graph: CallGraph) -> bool:
@@ -167,17 +167,12 @@ def _without_loops(body: Body, graph: CallGraph) -> Iterator[Body]:
     calls = calls_in(body)
     has_loops = any(isinstance(each, Body) for each in body.elements)
     if has_loops and len(calls) <= _MOST_ELEMENTS:
-        yield replace(_of(body, _by_line(calls, graph)), apart=frozenset(), cuts=())
+        yield replace(body.of(_by_line(calls, graph)), apart=frozenset(), cuts=())
 
 
 def _by_line(elements: Sequence[int | Body], graph: CallGraph) -> tuple[int | Body, ...]:
     """Elements in the order of the lines of their first calls."""
     return tuple(sorted(elements, key=lambda each: graph.place[first_call(each)]))
-
-
-def _of(body: Body, elements: Sequence[int | Body]) -> Body:
-    """A body of other elements."""
-    return replace(body, elements=tuple(elements), whole=None, inner=None)
 
 
 def _in_order(body: Body, graph: CallGraph, judge: Judge) -> Iterator[Body]:
@@ -193,9 +188,9 @@ def _in_order(body: Body, graph: CallGraph, judge: Judge) -> Iterator[Body]:
     for order in orders:
         elements = [body.elements[k] for k in order]
         if tuple(elements) != body.elements:
-            yield _of(body, elements)
+            yield body.of(elements)
             if body.apart:
-                yield replace(_of(body, elements), apart=frozenset())
+                yield replace(body.of(elements), apart=frozenset())
 
 
 def _follow_their_lines(calls: Sequence[int], graph: CallGraph) -> bool:
@@ -222,13 +217,13 @@ def _in_one(body: Body) -> Iterator[Body]:
     for at, loop in enumerate(body.elements):
         if isinstance(loop, Body):
             elements = (*body.elements[:at], *loop.elements, *body.elements[at + 1 :])
-            yield replace(_of(body, elements), apart=body.apart | loop.apart)
+            yield replace(body.of(elements), apart=body.apart | loop.apart)
     loops = [each for each in body.elements if isinstance(each, Body)]
     for most in (1, _MOST_ELEMENTS):
         short = [loop for loop in loops if len(loop.elements) <= most]
         if len(short) > 1:
             parts = [each.elements if each in short else (each,) for each in body.elements]
-            yield _of(body, [each for part in parts for each in part])
+            yield body.of([each for part in parts for each in part])
 
 
 def _with_iterations_together(body: Body) -> Iterator[Body]:
@@ -248,10 +243,10 @@ def _with_inner_loops(body: Body, judge: Judge) -> Iterator[Body]:
         ends for ends in judge.stretches(body) if ends[1] - ends[0] > 1 or ends[0] not in loops
     ]
     for begin, end in found:
-        yield _of(body, _with_loop(body.elements, begin, end))
+        yield body.of(_with_loop(body.elements, begin, end))
     for one, other in combinations(sorted(found, reverse=True), 2):
         if other[1] <= one[0]:
-            yield _of(body, _with_loop(_with_loop(body.elements, *one), *other))
+            yield body.of(_with_loop(_with_loop(body.elements, *one), *other))
 
 
 def _entered_by_count(body: Body, judge: Judge) -> Iterator[Body]:
@@ -259,8 +254,8 @@ def _entered_by_count(body: Body, judge: Judge) -> Iterator[Body]:
     for at, loop in enumerate(body.elements):
         if isinstance(loop, Body) and not loop.most:
             for most, rise in judge.entries_by_count(loop, body):
-                inner = replace(_of(loop, loop.elements), most=most, rise=rise)
-                yield _of(body, (*body.elements[:at], inner, *body.elements[at + 1 :]))
+                inner = replace(loop.of(loop.elements), most=most, rise=rise)
+                yield body.of((*body.elements[:at], inner, *body.elements[at + 1 :]))
 
 
 def _with_loop(elements: Sequence[int | Body], begin: int, end: int) -> list[int | Body]:

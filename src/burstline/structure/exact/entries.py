@@ -29,16 +29,16 @@ _MOST_RISE: Final = 8
 
 
 def hidden_loops(
-    depends: Sequence[bool], when: Sequence[ByLane], trips: ByLane
+    depends: Sequence[bool], executed: Sequence[Masks], trips: ByLane
 ) -> Iterator[tuple[tuple[int, ...], int, int, int]]:
     """Loops in one that nobody saw: iterations of each entry, and the elements they are of.
 
-    By which elements depend on conditions, and when these are executed on each lane. The
-    iterations are those of the first entry on each lane, with their rise; the elements are
-    told by their first, and the one behind the last.
+    By which elements depend on conditions, and which of these each iteration of each lane
+    executes, (elements, iterations). The iterations are those of the first entry on each lane,
+    with their rise; the elements are told by their first, and the one behind the last.
     """
-    for most, rise in _possible_periods(when, trips):
-        inside = _in_another(when, trips, most, rise)
+    for most, rise in _possible_periods(executed, trips):
+        inside = _in_another(executed, trips, most, rise)
         begin, end = _parted(depends, *inside)
         if begin < end:
             yield most, rise, begin, end
@@ -55,10 +55,9 @@ def shared_trips(trips: ByLane) -> tuple[int, ...]:
 
 
 def _possible_periods(
-    when: Sequence[ByLane], trips: ByLane
+    executed: Sequence[Masks], trips: ByLane
 ) -> list[tuple[tuple[int, ...], int]]:
     """Iterations on each lane after which most elements repeat, and by how many these rise."""
-    executed = [_on_lane(lane, when, own) for lane, own in enumerate(trips)]
     shared = [int(np.gcd.reduce(own)) for own in trips]
     entered = [each for each in shared if each]
     periods = [
@@ -160,17 +159,20 @@ def _entries_in(trips: Sequence[int], first: int, rise: int) -> int:
 
 
 def _in_another(
-    when: Sequence[ByLane], trips: ByLane, most: tuple[int, ...], rise: int
+    executed: Sequence[Masks], trips: ByLane, most: tuple[int, ...], rise: int
 ) -> tuple[int, int]:
     """How many elements stand before a loop of so many iterations in another, and behind it."""
     # what only the first of these executes stands before the inner loop, what only the last
     # does behind it
     begins = [entry_begins(own, n, rise) for own, n in zip(trips, most, strict=True)]
-    ends = [np.append(own[1:], n.sum()) - 1 for own, n in zip(begins, trips, strict=True)]
-    first, last = ([_is_within(lanes, all_of) for lanes in when] for all_of in (begins, ends))
+    ends = [
+        np.append(own[1:], n.sum())[: len(own)] - 1
+        for own, n in zip(begins, trips, strict=True)
+    ]
+    first, last = (_only_in(some, executed) for some in (begins, ends))
     before = [*first, False].index(False)
     behind = [*last[::-1], False].index(False)
-    return before, min(behind, len(when) - before)
+    return before, min(behind, len(first) - before)
 
 
 def _parted(depends: Sequence[bool], before: int, behind: int) -> tuple[int, int]:
@@ -201,14 +203,6 @@ def _divisors(numbers: Sequence[int]) -> list[int]:
     """The divisors that numbers share, but for 1."""
     most = math.gcd(*numbers)
     return [d for d in range(2, most + 1) if most % d == 0]
-
-
-def _on_lane(lane: int, when: Sequence[ByLane], trips: Integers) -> Masks:
-    """Which elements each iteration of a lane executes, (elements, iterations)."""
-    executed = np.zeros((len(when), int(trips.sum())), np.bool_)
-    for row, lanes in zip(executed, when, strict=True):
-        row[lanes[lane]] = True
-    return executed
 
 
 def _period(executed: Masks, iterations: int) -> int:
@@ -256,9 +250,8 @@ def _unlike(executed: Sequence[Masks], begins: Sequence[Integers]) -> int:
     return int(np.count_nonzero((made[:, 0] & made[:, 1]).any(axis=-1).all(axis=0)))
 
 
-def _is_within(when: ByLane, iterations: ByLane) -> bool:
-    """Whether an element is executed in some iterations alone, on each lane."""
-    return all(
-        len(own) <= len(all_of) and np.isin(own, all_of).all()
-        for own, all_of in zip(when, iterations, strict=True)
-    )
+def _only_in(iterations: ByLane, executed: Sequence[Masks]) -> list[bool]:
+    """Which elements are executed in some iterations alone, on each lane."""
+    both = zip(executed, iterations, strict=True)
+    only = [rows.sum(axis=1) == rows[:, own].sum(axis=1) for rows, own in both]
+    return np.all(only, axis=0).tolist()

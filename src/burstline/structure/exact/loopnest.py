@@ -7,11 +7,18 @@ from examples: D. D. Freydenberger, T. Kötzing, DOI 10.1007/s00224-014-9559-3.
 from __future__ import annotations
 
 import heapq
-from collections import Counter
-from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, replace
+from collections.abc import (
+    Callable,
+    Collection,
+    Hashable,
+    Iterable,
+    Iterator,
+    Mapping,
+    Sequence,
+)
+from dataclasses import dataclass, field, replace
 from functools import cached_property, reduce
-from graphlib import TopologicalSorter
+from graphlib import CycleError
 from itertools import chain, pairwise
 from operator import or_
 from typing import Final, NamedTuple, Protocol
@@ -226,15 +233,15 @@ class Judge(Protocol):
 
 @dataclass(frozen=True)
 class Body:
-    """The body of a loop, or of the program."""
+    """The body of a loop, or of the program; equal to one that is read alike."""
 
     # calls, by their site, and the bodies of loops, in the order of the program
     elements: tuple[int | Body, ...]
     # the loops, conditions and lines in disorder that describe it, over all kinds of lanes
-    cost: int = 0
+    cost: int = field(default=0, compare=False)
     # what the loop costs, with those in it, and those in it alone; None if nobody knows
-    whole: Cost | None = None
-    inner: Cost | None = None
+    whole: Cost | None = field(default=None, compare=False)
+    inner: Cost | None = field(default=None, compare=False)
     # (lanes,) iterations after which it is entered anew; empty if calls tell when
     most: tuple[int, ...] = ()
     rise: int = 0  # by how many these are more in each iteration of the loop around
@@ -246,7 +253,7 @@ class Body:
     @cached_property
     def key(self) -> int:
         """The hash of all that tells it from others."""
-        return hash((self.elements, self.whole, self.most, self.rise, self.apart, self.cuts))
+        return hash((self.elements, self.most, self.rise, self.apart, self.cuts))
 
     def __hash__(self) -> int:
         """The hash, which takes long for loops in loops."""
@@ -256,6 +263,10 @@ class Body:
     def calls(self) -> tuple[int, ...]:
         """The calls in it, those of its loops too."""
         return tuple(call for element in self.elements for call in calls_in(element))
+
+    def of(self, elements: Iterable[int | Body]) -> Body:
+        """The body of other elements."""
+        return replace(self, elements=tuple(elements), whole=None, inner=None)
 
     @property
     def leaves_open(self) -> bool:
@@ -276,9 +287,9 @@ def _rank_of(body: Body) -> tuple[tuple[int, ...], int]:
     return () if body.whole is None else body.whole.rank, body.cost
 
 
-def _looks(body: Body) -> Body:
+def _looks(body: Body) -> Hashable:
     """What is equal for readings that part their iterations in other words, but alike."""
-    return replace(body, apart=frozenset(), cuts=())
+    return body.elements, body.whole, body.most, body.rise
 
 
 def _plain_length(body: Body) -> int:
@@ -343,12 +354,6 @@ class _Nester:
         self.known = known
         # of loops entered by count, the shortest that are entered where calls tell
         self.whole_entries: dict[Body, Body] = {}
-        self.doubted = [
-            frozenset((frame.function, frame.file) for frame in path) & graph.unordered
-            if graph.unordered
-            else frozenset()
-            for path in graph.paths
-        ]
         self.kinds = graph.kinds
         self.work_left = _WORK
 
@@ -469,7 +474,7 @@ class _Nester:
             for each in body.elements
         )
         is_same = all(a is b for a, b in zip(elements, body.elements, strict=True))
-        return body if is_same else self._told(replace(body, elements=elements))
+        return body if is_same else self._told(body.of(elements))
 
     def _beside(self, body: Body, most: int, ways: Ways, *, is_program: bool) -> Iterator[Body]:
         """The readings of some length at most that a step leads to."""
@@ -496,7 +501,7 @@ class _Nester:
                 for most, rise in ((), 0), *self.judge.entries_by_count(whole, body):
                     inner = replace(whole, most=most, rise=rise, whole=None, inner=None)
                     elements = (*body.elements[:at], inner, *body.elements[at + 1 :])
-                    yield self._told(replace(body, elements=elements, whole=None, inner=None))
+                    yield self._told(body.of(elements))
 
     def _groups(self, region: Subgraph) -> list[list[int]]:
         """The nodes that are in one loop together."""
@@ -528,7 +533,7 @@ class _Nester:
         if depth == _DEEPEST_NEST:
             return self.body(region.without(self._back(region)), depth + 1)
         nodes = sorted(region.nodes)
-        doubted = frozenset().union(*(self.doubted[node] for node in nodes))
+        doubted = self.graph.doubted_among(nodes)
         edges = frozenset(region.edges)
         is_inner = depth > 0
         key = tuple(nodes), edges, doubted, is_inner
@@ -598,17 +603,20 @@ class _Nester:
         }
         for some in [*([at] for at in whole), *([whole] if len(whole) > 1 else [])]:
             own = (whole[at] if at in some else each for at, each in enumerate(body.elements))
-            yield replace(body, elements=tuple(own))
+            yield body.of(own)
 
     def _told(self, body: Body, around: Body | None = None, *, is_other: bool = True) -> Body:
         """The body of a loop, with what it costs, if anybody knows."""
-        elements = tuple(
-            self._told(each, body) if isinstance(each, Body) and each.inner is None else each
-            for each in body.elements
-        )
-        body = replace(body, elements=elements, inner=self._inner(elements))
+        if any(isinstance(each, Body) and each.inner is None for each in body.elements):
+            body = body.of(
+                self._told(each, body)
+                if isinstance(each, Body) and each.inner is None
+                else each
+                for each in body.elements
+            )
+        inner = body.inner or self._inner(body.elements)
         own = self.judge.cost(body, around, is_other=is_other)
-        return replace(body, whole=own and body.inner and own.plus(body.inner))
+        return replace(body, whole=own and inner and own.plus(inner), inner=inner)
 
     def _inner(self, elements: Sequence[int | Body]) -> Cost | None:
         """What the loops in a body cost, and its lines in disorder; None if nobody knows."""
@@ -681,20 +689,19 @@ def first_call(element: int | Body) -> int:
 def _count_conditions(who_has: Sequence[int], steps: Iterable[tuple[int, int, int]]) -> int:
     """The number of parts of a body that a kind of lanes executes sometimes, over all kinds."""
     # A part goes on until a way around it begins or ends.
-    begin: dict[int, list[int]] = {}
-    end: dict[int, list[int]] = {}
+    changes: dict[int, list[tuple[int, int]]] = {}
     for source, target, who in steps:
         if target - source > 1:
-            begin.setdefault(source + 1, []).append(who)
-            end.setdefault(target, []).append(who)
+            changes.setdefault(source + 1, []).append((who, 1))
+            changes.setdefault(target, []).append((who, -1))
     conditions = 0
-    around: Counter[int] = Counter()
+    ways: dict[int, int] = {}  # those around, by the kinds of lanes that take them
     for position, element_kinds in enumerate(who_has):
-        around.update(begin.get(position, ()))
-        around.subtract(end.get(position, ()))
-        if position in begin or position in end:
-            conditions += (_all_kinds(+around) & element_kinds).bit_count()
-            around = +around
+        if position in changes:
+            for who, change in changes[position]:
+                ways[who] = ways.get(who, 0) + change
+            around = _all_kinds(who for who, some in ways.items() if some)
+            conditions += (around & element_kinds).bit_count()
     return conditions
 
 
@@ -744,16 +751,22 @@ def _components(nodes: Iterable[int], after: Mapping[int, Collection[int]]) -> l
 
 def in_order(places: Sequence[int], edges: Iterable[Edge]) -> list[int]:
     """Parts of a graph, each before its successors; where no edge decides, by their places."""
-    sorter = TopologicalSorter[int](dict.fromkeys(range(len(places)), ()))
+    after: list[list[int]] = [[] for _ in places]
+    left = [0] * len(places)  # edges from parts that are not in order yet
     for source, target in edges:
         if source != target:
-            sorter.add(target, source)
-    sorter.prepare()
-    ready: list[tuple[int, int]] = []
+            after[source].append(target)
+            left[target] += 1
+    ready = [(place, part) for part, place in enumerate(places) if not left[part]]
+    heapq.heapify(ready)
     ordered: list[int] = []
-    while sorter.is_active():
-        for part in sorter.get_ready():
-            heapq.heappush(ready, (places[part], part))
-        ordered.append(heapq.heappop(ready)[1])
-        sorter.done(ordered[-1])
+    while ready:
+        _, part = heapq.heappop(ready)
+        ordered.append(part)
+        for target in after[part]:
+            left[target] -= 1
+            if not left[target]:
+                heapq.heappush(ready, (places[target], target))
+    if len(ordered) < len(places):
+        raise CycleError
     return ordered
