@@ -153,7 +153,7 @@ def _detected(
     if method == "auto" and (known := as_known(source)) is not None:
         return _structure_of(known, source, progress)
     exact = _structure_of(by_order(source), source, progress)
-    if method == "exact" or not _left_open(exact)[0]:
+    if method == "exact" or not _unexplained(exact):
         return exact  # nothing explains more
     seed = _structure_of(by_means(source, limits, progress), source, progress)
     is_better = seed.fidelity >= _TRUE and _left_open(seed) < _left_open(exact)
@@ -193,12 +193,16 @@ def _left_open(found: Structure) -> tuple[int, int]:
     """What is less for the better of two true programs: what it leaves open, and its length."""
     # The length of a program that does not know when a call is made, or how often a loop
     # iterates, lacks what it would take to say so.
+    return _unexplained(found), description_length(found.items)
+
+
+def _unexplained(found: Structure) -> int:
+    """How many conditions, trip counts and calls that were left out follow no rule."""
     uneven = 0
     for loop in (loop for loop in found.loops if loop.trips is None):
         lanes = loop.executions > 0
         uneven += bool((loop.executions[lanes] % loop.entered[lanes]).any())
-    unexplained = found.conditions.unexplained + uneven + len(found.left_out)
-    return unexplained, description_length(found.items)
+    return found.conditions.unexplained + uneven + len(found.left_out)
 
 
 def _is_in_order(seed: Structure, exact: Structure) -> bool:

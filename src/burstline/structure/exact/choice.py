@@ -433,9 +433,8 @@ class ReadingCosts:
                 continue
             of_symbol[list(calls_in(element))] = number
             is_loop[number] = True
-            if element.most:
-                entries = self._entries(element, loop)
-                again += [entries.first] if entries else []
+            if element.most and (entries := self._entries(element, loop)):
+                again.append(entries.first)
         return _Elements(of_symbol, is_loop, np.concatenate(again) if again else _NOWHERE)
 
     def _entered_again(

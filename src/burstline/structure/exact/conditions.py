@@ -66,7 +66,7 @@ def _iterations(when: Sequence[Runs], trips: Runs) -> tuple[Masks, Mask, Integer
     iterations = np.array([trips.values(lane).sum() for lane in lanes])
     depends = [runs.leaves_out(iterations) for runs in when]
     some = [runs for runs, is_some in zip(when, depends, strict=True) if is_some]
-    different = {tuple(r.part(k, 1).key() for r in (trips, *some)): k for k in lanes}
+    different = {tuple(r.key_on(k) for r in (trips, *some)): k for k in lanes}
     own = list(different.values())
     total = int(iterations[own].sum())
     executed, begins = np.ones((len(when), total), np.bool_), np.zeros(total, np.bool_)

@@ -60,8 +60,10 @@ def _possible_periods(
     """Iterations on each lane after which most elements repeat, and by how many these rise."""
     shared = [int(np.gcd.reduce(own)) for own in trips]
     entered = [each for each in shared if each]
+    own = zip(executed, shared, strict=True)
     periods = [
-        tuple(_period(rows, each) for rows, each in zip(executed, shared, strict=True)),
+        # that of a single lane is one of the others
+        *([tuple(_period(rows, each) for rows, each in own)] if len(trips) > 1 else []),
         *(tuple(d for _ in trips) for d in _divisors(entered)),  # as often on all lanes
         *(tuple(each // d for each in shared) for d in _divisors(entered)),  # as many on all
     ]

@@ -63,7 +63,7 @@ def _trips_length(loop: Loop, around: Around) -> int:
         return 1
     # of lanes with the same numbers, one
     lanes = np.flatnonzero(loop.executions).tolist()
-    different = {loop.trips.part(lane, 1).key(): lane for lane in lanes}
+    different = {loop.trips.key_on(lane): lane for lane in lanes}
     trips = [loop.trips.values(lane) for lane in different.values()]
     if all((each == each[0]).all() for each in trips):
         return 1 if len({int(each[0]) for each in trips}) == 1 else 2

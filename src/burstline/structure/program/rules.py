@@ -87,7 +87,7 @@ def _rule_on(condition: Condition, around: Around, lanes: Sequence[int]) -> str 
     places: dict[tuple[bytes, ...], EntryPlaces] = {}
     for lane in lanes:
         own = [runs for runs in (condition.when, trips_of, held) if runs is not None]
-        key = tuple(runs.part(lane, 1).key() for runs in own)
+        key = tuple(runs.key_on(lane) for runs in own)
         if key not in places:
             among = None if held is None else held.values(lane)
             places[key] = EntryPlaces.of(

@@ -112,6 +112,11 @@ class Runs:
         counts = self.counts()
         return bool(np.any((counts > 0) & (counts < totals)))
 
+    def key_on(self, lane: int) -> bytes:
+        """What is equal for equal numbers on a lane, and only for those."""
+        rows = slice(self.begin[lane], self.begin[lane + 1])
+        return np.concatenate((self.first[rows], self.step[rows], self.count[rows])).tobytes()
+
     def key(self) -> bytes:
         """What is equal for equal numbers on all lanes, and only for those."""
         return np.concatenate(self.columns()).tobytes()
