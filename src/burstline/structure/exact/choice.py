@@ -389,6 +389,14 @@ class ReadingCosts:
         follows = np.bincount(pairs, minlength=count * count).reshape(count, count)
         return _ordered_by(follows)
 
+    def made(self, calls: Sequence[int]) -> tuple[bytes, ...]:
+        """What is equal for calls of loops that are made in the same order, one for one."""
+        entered = self._entered(calls)
+        name = np.zeros(self.symbols, np.int32)
+        name[list(calls)] = np.arange(len(calls))
+        columns = name[entered.symbol], entered.begins, entered.lane
+        return tuple(column.tobytes() for column in columns)
+
     def on_all_lanes(self, cuts: Sequence[int]) -> Integers:
         """The places of cuts in the sequence of the calls of all lanes."""
         begin = np.flatnonzero(begins_run(self.lane))

@@ -19,7 +19,7 @@ from collections.abc import (
 from dataclasses import dataclass, field, replace
 from functools import cached_property, reduce
 from graphlib import CycleError
-from itertools import chain, pairwise
+from itertools import chain, pairwise, permutations
 from operator import or_
 from typing import Final, NamedTuple, Protocol
 
@@ -227,6 +227,9 @@ class Judge(Protocol):
     def order_of_calls(self, loop: Body) -> list[int]:
         """The elements of a loop in the order in which they are executed most often."""
 
+    def made(self, calls: Sequence[int]) -> tuple[bytes, ...]:
+        """What is equal for calls of loops that are made in the same order, one for one."""
+
     def on_all_lanes(self, cuts: Sequence[int]) -> Integers:
         """The places of cuts in the sequence of the calls of all lanes."""
 
@@ -352,6 +355,8 @@ class _Nester:
         self.graph = graph
         self.judge = judge
         self.known = known
+        # what is equal for loops that no step makes shorter
+        self.shortest: set[Hashable] = set()
         # of loops entered by count, the shortest that are entered where calls tell
         self.whole_entries: dict[Body, Body] = {}
         self.kinds = graph.kinds
@@ -439,6 +444,15 @@ class _Nester:
         """A body, and the loops in it, in the shortest reading that a few steps lead to."""
         if body.is_plain or body.inner is None:
             return body
+        alike = None if is_program or len(body.calls) > _MOST_PARTED else self._alike(body)
+        if alike in self.shortest:
+            return body
+        told = self._refined(body, ways, is_program=is_program)
+        if alike is not None and told is body:
+            self.shortest.add(alike)
+        return told
+
+    def _refined(self, body: Body, ways: Ways, *, is_program: bool) -> Body:
         told = self._with_refined_loops(body, ways)
         if told is body and len(body.elements) > _MOST_PARTED:
             return body
@@ -463,6 +477,20 @@ class _Nester:
             most = min(most, _rank_of(best)[0][0] + _LONGER)
         return (
             self._with_refined_loops(best, ways, {*told.elements}) if best is not told else told
+        )
+
+    def _alike(self, body: Body) -> Hashable:
+        """What is equal for loops that are read alike, and whose calls are made alike."""
+        graph = self.graph
+        calls = sorted(body.calls, key=graph.place.__getitem__)
+        names = {call: name for name, call in enumerate(calls)}
+        paths = [graph.paths[call] for call in calls]
+        return (
+            _renamed(body, names),
+            *(graph.stands_before(*pair) for pair in permutations(calls, 2)),
+            *map(paths.index, paths),
+            *(graph.kinds_of_site[call] for call in calls),
+            *self.judge.made(calls),
         )
 
     def _with_refined_loops(
@@ -666,6 +694,19 @@ class _Nester:
         ends = [_first_and_last_call(element) for element in elements]
         neighbours = [(before[1], after[0]) for before, after in pairwise(ends)]
         return sum(self.graph.goes_back_in(*pair) is not None for pair in neighbours)
+
+
+def _renamed(body: Body, names: Mapping[int, int]) -> Body:
+    """A body of the same calls by other names."""
+    return replace(
+        body,
+        elements=tuple(
+            names[each] if isinstance(each, int) else _renamed(each, names)
+            for each in body.elements
+        ),
+        # some are left of readings that had more calls
+        apart=frozenset((names[a], names[b]) for a, b in body.apart if {a, b} <= names.keys()),
+    )
 
 
 def calls_in(element: int | Body) -> tuple[int, ...]:
