@@ -14,6 +14,7 @@ from burstline.columns import AnyIntegers, Integers, Mask, dense, mask_at, place
 from burstline.model import Trace
 from burstline.structure.calls import Calls
 from burstline.structure.partner_laws import divisors, shapes
+from burstline.structure.sequences import places_in
 
 MOST_LISTED: Final = 1024
 """Of communicators with more members than this together, only the sizes are listed."""
@@ -100,13 +101,7 @@ class Memberships:
 
     def numbers(self, uniques: Integers) -> tuple[int, ...]:
         """The communicators of a call that is some unique calls, ascending."""
-        return tuple(np.unique(self.communicator[self._places(uniques)]).tolist())
-
-    def _places(self, uniques: Integers) -> Integers:
-        """The places of some unique calls in `communicator`."""
-        stretches = zip(self.begin[uniques], self.begin[uniques + 1], strict=True)
-        found = [np.arange(begin, end) for begin, end in stretches]
-        return np.concatenate([np.zeros(0, np.int64), *found])
+        return tuple(np.unique(self.communicator[places_in(self.begin, uniques)[0]]).tolist())
 
     def communicators(self, uniques: Integers) -> CallCommunicators:
         """The communicators of a call that is some unique calls; none if it has just one."""
@@ -128,7 +123,7 @@ class Memberships:
 
     def _root_law(self, uniques: Integers, members: Mapping[int, Integers]) -> str | None:
         """Which member of each communicator is the only root; None if that differs."""
-        place = self._places(uniques)
+        place, _ = places_in(self.begin, uniques)
         place = place[self.is_root[place]]
         unique = np.searchsorted(self.begin, place, side="right") - 1
         roots = set(zip(self.communicator[place].tolist(), self.rank[unique], strict=True))

@@ -41,7 +41,7 @@ class Sequences(NamedTuple):
             number = found[each] = numbers.setdefault(key, len(first))
             if number == len(first):
                 first.append(each)
-        runs, starts = _stretches(begin, np.array(first, np.int64))
+        runs, starts = places_in(begin, np.array(first, np.int64))
         return cls(starts, ahead[runs], times[runs]), found
 
     @classmethod
@@ -57,7 +57,7 @@ class Sequences(NamedTuple):
 
     def chosen(self, numbers: AnyIntegers) -> Sequences:
         """Some of them."""
-        runs, begin = _stretches(self.begin, numbers)
+        runs, begin = places_in(self.begin, numbers)
         return Sequences(begin, self.ahead[runs], self.times[runs])
 
     def joined(
@@ -99,7 +99,7 @@ class Messages:
         self._step_begin = np.searchsorted(steps // world, np.arange(len(begin)))
         counts = np.zeros(len(steps), np.int64)
         np.add.at(counts, self._step, times)
-        step, pair_begin = _stretches(self._step_begin, self._of_rank)
+        step, pair_begin = places_in(self._step_begin, self._of_rank)
         callers = np.repeat(self._ranks, np.diff(pair_begin))
         pairs = callers * world + (callers + steps[step] % world) % world
         order = np.argsort(pairs)
@@ -153,7 +153,7 @@ class Messages:
         step, turn = self._turns
         kinds, count = np.unique(step * len(pattern) + turn % len(pattern), return_counts=True)
         begin = np.searchsorted(kinds // len(pattern), np.arange(self._step_begin[-1] + 1))
-        kind, pair_begin = _stretches(begin, self._step_of_pair)
+        kind, pair_begin = places_in(begin, self._step_of_pair)
         holds = np.repeat(values, np.diff(pair_begin)) == pattern[kinds[kind] % len(pattern)]
         return int(count[kind][holds].sum()) / int(self.counts.sum())
 
@@ -178,7 +178,7 @@ class Messages:
         return step[order], turn[order]
 
 
-def _stretches(begin: Integers, chosen: AnyIntegers) -> tuple[Integers, Integers]:
+def places_in(begin: Integers, chosen: AnyIntegers) -> tuple[Integers, Integers]:
     """The places in some stretches, one after the other, and where each begins among these."""
     lengths = (begin[1:] - begin[:-1])[chosen]
     starts = prefix_sums(lengths)

@@ -88,7 +88,7 @@ def _like_the_longest(
     Twice: where the last iteration of an entry may begin in several places, in the first and in
     the last of these.
     """
-    if len(element) > _MOST_WORK:
+    if len(element) > _MOST_WORK or len(bounds) == 2:  # nothing is like the only entry
         return
     executed, begins = element.tolist(), np.flatnonzero(new)
     at = np.searchsorted(begins, bounds).tolist()

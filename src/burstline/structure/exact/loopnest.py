@@ -355,6 +355,8 @@ class _Nester:
         self.graph = graph
         self.judge = judge
         self.known = known
+        # the loops of one call, by this and whether they are in another
+        self.of_one_call: dict[tuple[int, bool], Body] = {}
         # what is equal for loops that no step makes shorter
         self.shortest: set[Hashable] = set()
         # of loops entered by count, the shortest that are entered where calls tell
@@ -390,18 +392,22 @@ class _Nester:
         who_has = [
             _all_kinds(self.graph.kinds_of_site[node] for node in group) for group in groups
         ]
-        cost = _count_conditions(who_has, steps) + self._disorder(elements) * self.kinds
+        disorder = self._disorder(elements)
+        cost = _count_conditions(who_has, steps) + disorder * self.kinds
         for element, who in zip(elements, who_has, strict=True):
             if isinstance(element, Body):
                 cost += element.cost + who.bit_count()
-        return Body(tuple(elements), cost, inner=self._inner(elements))
+        return Body(tuple(elements), cost, inner=_inner(elements, disorder))
 
     def _single(self, group: Sequence[int], region: Subgraph, depth: int) -> int | Body:
         """A call, or the loop that it is the body of."""
         (node,) = group
         if (node, node) not in region.edges:
             return node
-        return self._chosen([self._judged(Body((node,), inner=Cost()))], depth)
+        key = node, depth > 0
+        if key not in self.of_one_call:
+            self.of_one_call[key] = self._chosen([self._judged(Body((node,)))], depth)
+        return self.of_one_call[key]
 
     def _chosen(self, readings: Sequence[Body], depth: int) -> Body:
         """The shortest of the readings of a loop, and of those that they suggest."""
@@ -578,14 +584,14 @@ class _Nester:
         best: Cost | None = None
         in_order = True
         size, more = len(region.nodes), 0
-        for is_likely, way, groups in self._ways(region):
+        for is_likely, left, groups in self._ways(region):
             explained = best is not None and not best.unexplained and in_order
             if best is not None and explained and size > _SMALL_LOOP and not is_likely:
                 more += 1
                 is_worth_it = depth == 0 and size <= _CLEAR and best.conditions >= _MANY_WORDS
                 if not is_worth_it or more > _MOST_MORE:
                     break
-            body = self._judged(self._body(region.without(way), groups, depth + 1), best)
+            body = self._judged(self._body(left, groups, depth + 1), best)
             readings.append(body)
             if body.whole and (best is None or body.whole.rank < best.rank):
                 in_order = not self._disorder(body.elements)
@@ -642,23 +648,14 @@ class _Nester:
                 else each
                 for each in body.elements
             )
-        inner = body.inner or self._inner(body.elements)
+        inner = body.inner or _inner(body.elements, self._disorder(body.elements))
         own = self.judge.cost(body, around, is_other=is_other)
         return replace(body, whole=own and inner and own.plus(inner), inner=inner)
 
-    def _inner(self, elements: Sequence[int | Body]) -> Cost | None:
-        """What the loops in a body cost, and its lines in disorder; None if nobody knows."""
-        disorder = self._disorder(elements)
-        inner: Cost | None = Cost(0, disorder, disorder=disorder)
-        for element in elements:
-            if isinstance(element, Body):
-                inner = inner and element.whole and inner.plus(element.whole)
-        return inner
+    def _ways(self, region: Subgraph) -> Iterator[tuple[bool, Subgraph, list[list[int]]]]:
+        """The region without edges that may lead to the next iteration, the likeliest first.
 
-    def _ways(self, region: Subgraph) -> Iterator[tuple[bool, set[Edge], list[list[int]]]]:
-        """Different sets of edges that may lead to the next iteration, the likeliest first.
-
-        With the parts of the region that are in one loop together without them.
+        With the parts of it that are in one loop together.
         """
         nothing = True
         seen: list[set[Edge]] = []
@@ -678,11 +675,10 @@ class _Nester:
                 if len(groups) > 1 and parts not in seen_groups:  # less than the whole loop
                     seen_groups.add(parts)
                     nothing = False
-                    yield is_likely, chosen, groups
+                    yield is_likely, left, groups
         if nothing:  # or no time to look: all edges against the order of the program
-            chosen = self._back(region)
-            left = region.without(chosen)
-            yield True, chosen, self._ordered(left, self._groups(left))
+            left = region.without(self._back(region))
+            yield True, left, self._ordered(left, self._groups(left))
 
     def _back(self, region: Subgraph) -> set[Edge]:
         """All edges against the order of the program."""
@@ -707,6 +703,15 @@ def _renamed(body: Body, names: Mapping[int, int]) -> Body:
         # some are left of readings that had more calls
         apart=frozenset((names[a], names[b]) for a, b in body.apart if {a, b} <= names.keys()),
     )
+
+
+def _inner(elements: Sequence[int | Body], disorder: int) -> Cost | None:
+    """What the loops in a body cost, and its lines in disorder; None if nobody knows."""
+    inner: Cost | None = Cost(0, disorder, disorder=disorder)
+    for element in elements:
+        if isinstance(element, Body):
+            inner = inner and element.whole and inner.plus(element.whole)
+    return inner
 
 
 def calls_in(element: int | Body) -> tuple[int, ...]:

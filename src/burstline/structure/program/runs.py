@@ -32,8 +32,12 @@ class Runs:
         """The progressions in one sequence per lane, greedily from the left."""
         progressions: list[tuple[int, int, int]] = []
         begin = [0]
-        for numbers in lanes:
-            progressions += _progressions(np.asarray(numbers, np.int64))
+        known: dict[bytes, list[tuple[int, int, int]]] = {}  # many lanes have the same numbers
+        for lane in lanes:
+            numbers = np.asarray(lane, np.int64)
+            if (key := numbers.tobytes()) not in known:
+                known[key] = _progressions(numbers)
+            progressions += known[key]
             begin.append(len(progressions))
         columns = np.array(progressions, np.int64).reshape(-1, 3).T
         return cls(np.array(begin, np.int64), *np.ascontiguousarray(columns))
