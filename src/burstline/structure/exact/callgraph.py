@@ -70,7 +70,7 @@ class CallGraph:
             return self.unordered
         paths = [self.paths[node] for node in nodes]
         at_depths = enumerate(zip(*paths, strict=False))
-        shared = next((depth for depth, frames in at_depths if len({*frames}) > 1), 0)
+        shared = next((depth for depth, frames in at_depths if len({*map(id, frames)}) > 1), 0)
         apart = {(frame.function, frame.file) for path in paths for frame in path[shared:]}
         return self.unordered & apart
 

@@ -22,7 +22,7 @@ from burstline.structure.exact.entries import (
     shared_trips,
     sums_by_lane,
 )
-from burstline.structure.exact.loopnest import Body, Cost, calls_in, first_call
+from burstline.structure.exact.loopnest import Body, Cost, first_call
 from burstline.structure.exact.occurrences import Lanes
 
 _MOST_READINGS: Final = 60
@@ -205,11 +205,11 @@ class ReadingCosts:
         key += map(_key, loop.elements)
         key += uneven
         if loop.rise and around is not None:
-            key.append(frozenset(calls_in(around)))
+            key.append(around.made)
         if (read := tuple(key)) not in self.told:
             if (self.others_left if is_other else self.calls_left) <= 0:
                 return None
-            calls = len(self._entered(calls_in(loop)).symbol)
+            calls = len(self._entered(loop.made).symbol)
             if is_other:
                 self.others_left -= calls
             else:
@@ -227,7 +227,7 @@ class ReadingCosts:
 
     def _entries(self, loop: Body, around: Body | None = None) -> _Entries | None:
         """The entries of a loop; None if its iterations have hardly any calls."""
-        key = loop, frozenset(calls_in(around)) if around and loop.rise else None
+        key = loop, around.made if around and loop.rise else None
         if key not in self.entries:
             iterations = self._iterations(loop, around)
             self.entries[key] = iterations and iterations.entries()
@@ -391,7 +391,7 @@ class ReadingCosts:
 
     def made(self, calls: Sequence[int]) -> tuple[bytes, ...]:
         """What is equal for calls of loops that are made in the same order, one for one."""
-        entered = self._entered(calls)
+        entered = self._entered(frozenset(calls))
         name = np.zeros(self.symbols, np.int32)
         name[list(calls)] = np.arange(len(calls))
         columns = name[entered.symbol], entered.begins, entered.lane
@@ -415,7 +415,7 @@ class ReadingCosts:
         """The iterations of a loop; None if they have hardly any calls."""
         count = len(loop.elements)
         found = _core.loop_iterations(
-            self._entered(calls_in(loop)), self._elements(loop), *_parted(loop), _SPARSEST
+            self._entered(loop.made), self._elements(loop), *_parted(loop), _SPARSEST
         )
         if found is None:
             return None
@@ -426,7 +426,7 @@ class ReadingCosts:
 
     def _run(self, loop: Body) -> _Run:
         """The elements of a loop in the order in which they are executed."""
-        entered = self._entered(calls_in(loop))
+        entered = self._entered(loop.made)
         element, begins, lane, place = _core.loop_run(entered, self._elements(loop))
         return _Run(element, begins.view(np.bool_), lane, place, len(entered.symbol))
 
@@ -439,7 +439,7 @@ class ReadingCosts:
             if isinstance(element, int):
                 of_symbol[element] = number
                 continue
-            of_symbol[list(calls_in(element))] = number
+            of_symbol[list(element.made)] = number
             is_loop[number] = True
             if element.most and (entries := self._entries(element, loop)):
                 again.append(entries.first)
@@ -460,7 +460,7 @@ class ReadingCosts:
             place = np.arange(len(iterations.lane)) - np.repeat(begin, trips)
             again |= place % np.maximum(most[iterations.lane], 1) == 0
             return iterations._replace(begins=again)
-        outer = self._entered(calls_in(around or loop))
+        outer = self._entered((around or loop).made)
         anew = outer.place[outer.begins]
         number = np.searchsorted(anew, iterations.first[begin], side="right")
         lanes = most[iterations.lane[begin]]
@@ -476,18 +476,19 @@ class ReadingCosts:
                 count += 1
         return iterations._replace(begins=again)
 
-    def _entered(self, nodes: Sequence[int]) -> _Entered:
+    def _entered(self, nodes: frozenset[int]) -> _Entered:
         """The calls of a loop."""
-        key = frozenset(nodes)
-        if key not in self.entered:
+        if nodes not in self.entered:
             inside = np.zeros(self.symbols, np.bool_)
             inside[list(nodes)] = True
             place = np.flatnonzero(inside[self.sequence])
             begins = np.ones(len(place), np.bool_)
             begins[1:] = np.diff(place) > 1
             begins |= begins_run(self.lane[place])
-            self.entered[key] = _Entered(self.sequence[place], place, begins, self.lane[place])
-        return self.entered[key]
+            self.entered[nodes] = _Entered(
+                self.sequence[place], place, begins, self.lane[place]
+            )
+        return self.entered[nodes]
 
 
 def _parted(loop: Body) -> tuple[Integers, Integers]:
@@ -538,7 +539,7 @@ def _key(element: int | Body) -> Hashable:
     """What is equal for elements that are executed in the same iterations."""
     if isinstance(element, int):
         return element
-    return element if element.most else (True, *sorted(calls_in(element)))
+    return element if element.most else element.made
 
 
 def _leaves_out(iterations: _Iterations) -> Mask:

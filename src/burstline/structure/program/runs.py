@@ -105,7 +105,8 @@ class Runs:
 
     def counts(self) -> Integers:
         """How many numbers each lane has, shape (lanes,)."""
-        return np.diff(prefix_sums(self.count)[self.begin])
+        ends = prefix_sums(self.count)[self.begin]
+        return ends[1:] - ends[:-1]
 
     def irregularities(self) -> Integers:
         """How many progressions each lane has beyond one, shape (lanes,)."""
@@ -139,6 +140,8 @@ class Runs:
 
     def within(self, other: Runs) -> Runs:
         """The places of the numbers of each lane among the other's, which has them all."""
+        if other is self:
+            return Runs.of(map(np.arange, self.counts()))
         lanes = range(len(self.begin) - 1)
         return Runs.of(np.searchsorted(other.values(k), self.values(k)) for k in lanes)
 
