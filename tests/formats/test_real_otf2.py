@@ -276,3 +276,11 @@ def test_what_eztrace_leaves_out_is_said(otf2_traces):
     assert kinds["defined_twice"] == 1
     assert kinds["unmatched_send"] == 40
     assert trace.calls.num_rows == 328
+
+
+def test_time_steps_are_a_loop_of_a_program_without_call_paths(otf2_traces):
+    trace = burstline.read(otf2_traces / "scorep_lulesh_8r_s10_i30")
+
+    found = burstline.structure.detect(trace, method="exact")
+
+    assert 30 in [loop.iterations for loop in found.loops if loop.parent is None]

@@ -343,11 +343,33 @@ def _is_as_easy(body: Body, other: Body) -> bool:
     return more <= 2 * fewer + saved // _WORDS_A_CONDITION
 
 
-def find_nest(graph: CallGraph, judge: Judge, known: dict[_Key, Body]) -> Body:
+@dataclass(slots=True)
+class Effort:
+    """How far the best reading of a program is looked for."""
+
+    left: int = _WORK
+    """Nodes and edges that are looked at before the search is cut off."""
+    is_thorough: bool = True
+    """Whether the ends of a loop around others are looked for everywhere."""
+
+
+class KnownLoops(Protocol):
+    """The best readings of loops that were looked for before."""
+
+    def get(self, key: LoopKey, /) -> Body | None:
+        """That of a loop, if there is one."""
+
+    def __setitem__(self, key: LoopKey, body: Body, /) -> None:
+        """Keep that of a loop."""
+
+
+def find_nest(
+    graph: CallGraph, judge: Judge, known: KnownLoops, effort: Effort | None = None
+) -> Body:
     """The loops in a graph of calls, in the shortest of the readings that were tried."""
     nodes = sorted(range(graph.symbols), key=graph.place.__getitem__)
     region = Subgraph(nodes, graph.edges, graph.entries, graph.exits)
-    return _Nester(graph, judge, known).body(region, 0)
+    return _Nester(graph, judge, known, effort or Effort()).body(region, 0)
 
 
 class Ways(Protocol):
@@ -362,15 +384,17 @@ class Ways(Protocol):
 def refined_nest(program: Body, graph: CallGraph, judge: Judge, ways: Ways) -> Body:
     """A program with its loops in shorter readings that a few steps lead to."""
     graph = graph.without_lines_of(frozenset()) if graph.unordered else graph
-    return _Nester(graph, judge, {}).refined(program, ways, is_program=True)
+    return _Nester(graph, judge, {}, Effort()).refined(program, ways, is_program=True)
 
 
-_Key = tuple[tuple[int, ...], frozenset["Edge"], frozenset["Function"], bool]
+LoopKey = tuple[tuple[int, ...], frozenset["Edge"], frozenset["Function"], bool]
 """Calls, which follow which, functions whose lines do not count; whether in a loop."""
 
 
 class _Nester:
-    def __init__(self, graph: CallGraph, judge: Judge, known: dict[_Key, Body]) -> None:
+    def __init__(
+        self, graph: CallGraph, judge: Judge, known: KnownLoops, effort: Effort
+    ) -> None:
         self.graph = graph
         self.judge = judge
         self.known = known
@@ -381,7 +405,7 @@ class _Nester:
         # of loops entered by count, the shortest that are entered where calls tell
         self.whole_entries: dict[Body, Body] = {}
         self.kinds = graph.kinds
-        self.work_left = _WORK
+        self.effort = effort
 
     def body(self, region: Subgraph, depth: int) -> Body:
         """The loops and calls of a region, in an order that no edge contradicts."""
@@ -558,7 +582,7 @@ class _Nester:
 
     def _groups(self, region: Subgraph) -> list[list[int]]:
         """The nodes that are in one loop together."""
-        self.work_left -= len(region.edges) + len(region.nodes)
+        self.effort.left -= len(region.edges) + len(region.nodes)
         after = _successors(region.edges)
         cycles = _components(region.nodes, after)
         backward = self._against_lines(region, cycles)
@@ -590,13 +614,15 @@ class _Nester:
         edges = frozenset(region.edges)
         is_inner = depth > 0
         key = tuple(nodes), edges, doubted, is_inner
-        if key not in self.known:
+        body = self.known.get(key)
+        if body is None:
             body = self._best(region, depth)
             # what is doubted for the sake of other loops may be right for this one
-            believed = self.known.get((tuple(nodes), edges, frozenset(), is_inner), body)
+            believed = self.known.get((tuple(nodes), edges, frozenset(), is_inner)) or body
             is_less = believed.whole and body.whole and believed.whole.rank < body.whole.rank
-            self.known[key] = believed if is_less else body
-        return self.known[key]
+            body = believed if is_less else body
+            self.known[key] = body
+        return body
 
     def _best(self, region: Subgraph, depth: int) -> Body:
         readings: list[Body] = []
@@ -683,8 +709,8 @@ class _Nester:
         against = self._against_lines(region, cycles)
         likely = ((True, way) for way in next_iterations(region, self.graph, against))
         others = ((False, way) for way in outer_iterations(region, self.graph))
-        for is_likely, chosen in chain(likely, others):
-            if self.work_left <= 0:
+        for is_likely, chosen in chain(likely, others if self.effort.is_thorough else ()):
+            if self.effort.left <= 0:
                 break
             if chosen and chosen not in seen:
                 seen.append(chosen)

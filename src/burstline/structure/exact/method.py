@@ -8,7 +8,7 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Collection, Iterator, Sequence
 from dataclasses import dataclass, replace
-from itertools import count
+from itertools import chain, count
 from typing import Final
 
 import numpy as np
@@ -20,10 +20,19 @@ from burstline.structure.exact.callgraph import CallGraph, call_graph
 from burstline.structure.exact.choice import ReadingCosts
 from burstline.structure.exact.edits import edits
 from burstline.structure.exact.known import known_program
-from burstline.structure.exact.loopnest import Body, Cost, find_nest, refined_nest
+from burstline.structure.exact.loopnest import (
+    Body,
+    Cost,
+    Effort,
+    KnownLoops,
+    find_nest,
+    refined_nest,
+)
 from burstline.structure.exact.nodes import NodeBuilder
 from burstline.structure.exact.occurrences import Executions, Lanes, Nest, NestSteps, read
-from burstline.structure.exact.repeats import likely_sites
+from burstline.structure.exact.repeats import Codes, likely_sites
+from burstline.structure.exact.shared_loops import SharedLoops
+from burstline.structure.exact.site_steps import SiteSteps, Step
 from burstline.structure.program.length import description_length
 from burstline.structure.program.nodes import Item
 from burstline.structure.program.rules import Around, Conditions, weight_of_rules
@@ -37,12 +46,30 @@ _PLAIN: Final = 1.4
 _MOST_DOUBTFUL: Final = 8
 """Functions whose lines are doubted, each for one more reading."""
 
+_MOST_SITES: Final = 2
+"""Sites for each name, in the mean, that are not doubted where no line tells them."""
+
+_SOME, _MUCH = 0.1, 0.25
+"""The share of its words that a reading at other sites has to save: much, if it has fewer loops
+or more conditions."""
+
+_WORDS_A_CONDITION: Final = 4
+"""Words that it has to save for each condition more."""
+
+_MOST_TRIED: Final = 80
+"""Readings that are tried on the way from one start, each at sites a step from others."""
+
+_LOOKS, _CALLS_PER_LOOK = 100_000, 8
+"""Nodes and edges that are looked at on that way, and calls that are as much work as one."""
+
 _NOTHING: Final = Around()
 
 
 def by_order(source: Source) -> FoundProgram:
     """The loops of a program, by which of its calls follow which."""
-    return _shortest_program(source, best_reading(source.sites, source.calls))
+    calls, sites = source.calls, source.sites
+    reading = with_likelier_sites(best_reading(sites, calls), sites, calls)
+    return _shortest_program(source, reading)
 
 
 def as_known(source: Source) -> FoundProgram | None:
@@ -115,6 +142,50 @@ def best_reading(sites: Sites, lanes: Lanes) -> Reading:
     return reading
 
 
+def with_likelier_sites(reading: Reading, sites: Sites, lanes: Lanes) -> Reading:
+    """A reading, or one at sites some steps away that says the same in fewer words.
+
+    From its own sites, and from those that neighbours tell, as long as they are doubtful.
+    """
+    steps = SiteSteps.of(sites, lanes.lane_begin)
+    if steps is None:
+        return reading
+    loops, best = SharedLoops(), reading
+    for start in chain([steps.way_of(reading.sites)], steps.starts()):
+        if not best.has_doubtful_sites:
+            break
+        way = _some_steps_from(start, steps, loops, lanes)
+        if best.may_be_longer_than(int(way.max()) + 1):
+            other = Reading.of(steps.sites(way), lanes)
+            if other.is_clearer_than(reading) and other.is_shorter_than(best):
+                best = other
+    return best
+
+
+def _some_steps_from(way: Codes, steps: SiteSteps, loops: SharedLoops, lanes: Lanes) -> Codes:
+    """The sites that steps lead to, each the first one that makes the reading shorter."""
+    effort = Effort(_LOOKS, is_thorough=False)
+
+    def read_at(way: Codes) -> Reading:
+        effort.left -= len(way) // _CALLS_PER_LOOK
+        return Reading.of(steps.sites(way), lanes, effort=effort, known=loops.at(way))
+
+    reading, tried, taken = read_at(way), 0, set[Step]()
+    is_shorter = True
+    while is_shorter:
+        is_shorter = False
+        for other in steps.beside(way, reading.program.calls, taken):
+            if tried == _MOST_TRIED or effort.left <= 0:
+                return way
+            if reading.may_be_longer_than(int(other.max()) + 1):
+                tried += 1
+                beside = read_at(other)
+                if is_shorter := beside.is_shorter_than(reading):
+                    reading, way = beside, other
+                    break
+    return way
+
+
 @dataclass(frozen=True, slots=True, eq=False)
 class Reading:
     """One way to read the calls: their sites, and the loops these are in."""
@@ -128,16 +199,32 @@ class Reading:
     judge: ReadingCosts | None  # of what its loops cost
 
     @classmethod
-    def of(cls, sites: Sites, lanes: Lanes) -> Reading:
+    def of(
+        cls,
+        sites: Sites,
+        lanes: Lanes,
+        *,
+        effort: Effort | None = None,
+        known: KnownLoops | None = None,
+    ) -> Reading:
         """The calls of some lanes, read by the order in which their lines are executed."""
         judge = ReadingCosts.of(sites, lanes)
-        return cls._read(sites, call_graph(sites, lanes.lane_begin), lanes, judge)
+        graph = call_graph(sites, lanes.lane_begin)
+        return cls._read(sites, graph, lanes, judge, effort=effort, known=known)
 
     @classmethod
     def _read(
-        cls, sites: Sites, graph: CallGraph, lanes: Lanes, judge: ReadingCosts
+        cls,
+        sites: Sites,
+        graph: CallGraph,
+        lanes: Lanes,
+        judge: ReadingCosts,
+        *,
+        effort: Effort | None = None,
+        known: KnownLoops | None = None,
     ) -> Reading:
-        program = find_nest(graph, judge, judge.known)
+        known = judge.known if known is None else known
+        program = find_nest(graph, judge, known, effort)
         return cls.read_as(program, sites, graph, lanes, judge).without_single_iterations(lanes)
 
     @classmethod
@@ -205,11 +292,34 @@ class Reading:
             return length < others * (_PLAIN if self._is_plain else 1 / _PLAIN)
         return (length, *rest) < (others, *others_rest)
 
+    def is_clearer_than(self, other: Reading) -> bool:
+        """Whether this way is shorter by some words and as easy to read, or by many words.
+
+        Loops are easier to read than conditions, and sites that no line tells are a guess.
+        """
+        if self.cost is None or other.cost is None or not self.is_shorter_than(other):
+            return False
+        saved = other.cost.rank[0] - self.cost.rank[0]
+        share = saved / other.cost.rank[0]
+        more = self.cost.conditions - other.cost.conditions
+        if more <= 0 and len(self.nest.loop_parent) >= len(other.nest.loop_parent):
+            return share >= _SOME
+        return share >= _MUCH and more <= saved // _WORDS_A_CONDITION
+
     def may_be_longer_than(self, calls: int) -> bool:
         """Whether a reading of so many calls may be better than this one."""
         if self.cost is None:
             return True
         return calls < self.cost.rank[0] * (_PLAIN if self.cost.unexplained else 1)
+
+    @property
+    def has_doubtful_sites(self) -> bool:
+        """Whether there are many, for their names, or something in their loops is left open."""
+        if self.cost is None:
+            return False  # nor can anybody tell what other sites cost
+        names = {site.operation for site in self.sites.distinct}
+        leaves_open = self.cost.unexplained + self.cost.lists > 0
+        return leaves_open or len(self.sites) > _MOST_SITES * len(names)
 
     @property
     def _is_plain(self) -> bool:

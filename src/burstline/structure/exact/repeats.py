@@ -62,7 +62,7 @@ def likely_sites(sites: Sites, lane_begin: Integers) -> list[Sites]:
 
 def _is_at_ends(sites: Sites, lane_begin: Integers, uncertain: Mask) -> bool:
     """Whether only the first and last calls of lanes have no line, each name at one site."""
-    if len(np.unique(_kinds(sites)[uncertain])) < uncertain.sum():
+    if len(np.unique(kinds_of(sites)[uncertain])) < uncertain.sum():
         return False
     calls = np.flatnonzero(uncertain[sites.of_call])
     lane = np.searchsorted(lane_begin, calls, side="right")
@@ -71,7 +71,7 @@ def _is_at_ends(sites: Sites, lane_begin: Integers, uncertain: Mask) -> bool:
     return bool(at_end.all()) and len(np.unique(made)) == len(made)
 
 
-def _kinds(sites: Sites) -> Codes:
+def kinds_of(sites: Sites) -> Codes:
     """What is equal for sites that differ in nothing but the partner."""
     return _first_alike([(s.operation, s.path, s.communicator) for s in sites.distinct])
 
@@ -80,12 +80,12 @@ def _ways(
     sites: Sites, lane_begin: Integers, uncertain: Mask, work: int
 ) -> tuple[list[Sites], bool]:
     """Other ways of the same calls, and whether the one that the trace tells is likely."""
-    kinds = _kinds(sites)
-    calls = _Calls.of(sites, kinds[sites.of_call], lane_begin)
+    kinds = kinds_of(sites)
+    calls = TeamCalls.of(sites, kinds[sites.of_call], lane_begin)
     told = calls.told
 
     def numbered(of_call: Integers) -> Codes:
-        return _numbered(np.where(uncertain[told], len(sites) + of_call, told))
+        return numbered_from_0(np.where(uncertain[told], len(sites) + of_call, told))
 
     folded = [
         numbered(_folded_places(sites, lane_begin, uncertain, times, work)[calls.first])
@@ -95,16 +95,16 @@ def _ways(
     if longest <= _MOST_OF_ANY:
         folded.append(numbered(calls.aligned(kinds[calls.told])))
     # partners differ between lanes at one place: what is united has the same
-    first = _numbered(folded[0].astype(np.int64) * len(sites) + told)
+    first = numbered_from_0(folded[0].astype(np.int64) * len(sites) + told)
     starts = [first, *(numbered(calls.neighbours(reach)) for reach in _NEIGHBOURS)]
     united = [
-        _numbered(calls.united(told, way)[0])
+        numbered_from_0(calls.united(told, way)[0])
         for way in starts
         if way.max(initial=0) < _MOST_UNITED
     ]
     most = max(_MOST_OF_ANY, longest // _CALLS_PER_SITE)
     ways = {w.tobytes(): w for w in (*united, *folded) if w.max(initial=0) < most}
-    known = _numbered(told)
+    known = numbered_from_0(told)
     alike = kinds[told]
     costs = [calls.united(alike, way, work=0)[1] for way in (known, *ways.values())]
     found = [calls.sites(way, sites) for way in ways.values()]
@@ -113,7 +113,7 @@ def _ways(
 
 
 @dataclass(frozen=True, slots=True, eq=False)
-class _Calls:
+class TeamCalls:
     """The calls of lanes, of lanes alike those of one."""
 
     told: Codes  # the sites of the teams' calls: partners tell which are not the same
@@ -122,7 +122,7 @@ class _Calls:
     first: Integers  # (teams' calls,) the first call that each stands for
 
     @classmethod
-    def of(cls, sites: Sites, kinds: Codes, lane_begin: Integers) -> _Calls:
+    def of(cls, sites: Sites, kinds: Codes, lane_begin: Integers) -> TeamCalls:
         """The calls of some lanes, by what is alike."""
         teams = _lanes_alike(kinds, lane_begin)
         lengths = np.diff(lane_begin)
@@ -146,7 +146,7 @@ class _Calls:
             for here, there in ((near, far), (far, near)):
                 beside = np.zeros(len(lane), np.int64)
                 beside[here] = np.where(both, 1 + self.told[there], 0)
-                number = _numbered(number * most + beside).astype(np.int64)
+                number = numbered_from_0(number * most + beside).astype(np.int64)
         return number
 
     def aligned(self, kinds: Codes) -> Integers:
@@ -154,6 +154,10 @@ class _Calls:
         places = np.arange(len(kinds))
         own = [places[begin:end] for begin, end in pairwise(self.begin.tolist())]
         return _aligned_places(own, kinds)
+
+    def way(self, sites: Sites) -> Codes:
+        """The sites of the teams' calls, of those of all calls."""
+        return numbered_from_0(sites.of_call[self.first])
 
     def united(
         self, symbols: Codes, sites: Codes, work: int | None = None
@@ -172,10 +176,10 @@ class _Calls:
 
 def _are_alike(values: Codes, others: Codes) -> bool:
     """Whether values are equal where others are, and nowhere else."""
-    return bool(np.array_equal(_numbered(values), _numbered(others)))
+    return bool(np.array_equal(numbered_from_0(values), numbered_from_0(others)))
 
 
-def _numbered(values: Integers | Codes) -> Codes:
+def numbered_from_0(values: Integers | Codes) -> Codes:
     """Numbers from 0, equal where values are, in the order in which they are first there."""
     _, first, inverse = np.unique(values, return_index=True, return_inverse=True)
     place = np.empty(len(first), np.int32)
@@ -190,7 +194,7 @@ def _folded_places(
     # Without paths, sites differ by the partner's place beside the caller: that tells what is
     # repeated, but ranks that have other partners at the same place run the same program. So
     # ranks that make the same calls are folded as one.
-    kinds = _kinds(sites)
+    kinds = kinds_of(sites)
     teams = _lanes_alike(kinds[sites.of_call], lane_begin)
     sequences, symbols, former = [], 0, []
     for lanes in teams:

@@ -1,0 +1,69 @@
+"""Loops that were read at some sites of calls, for readings at others."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field, replace
+
+from burstline.structure.exact.callgraph import Edge
+from burstline.structure.exact.loopnest import Body, LoopKey
+from burstline.structure.exact.repeats import Codes
+from burstline.structure.exact.site_steps import calls_of_sites
+
+_Key = tuple[frozenset[int], frozenset[Edge], bool]
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class SharedLoops:
+    """The loops of all readings, by the calls that are made at each of their sites."""
+
+    numbers: dict[bytes, int] = field(default_factory=dict)  # of sites, by their calls
+    bodies: dict[_Key, Body] = field(default_factory=dict)  # of sites by these
+
+    def at(self, way: Codes) -> _LoopsAt:
+        """Those of a reading at some sites of the calls."""
+        known = self.numbers
+        numbers = [known.setdefault(own, len(known)) for own in calls_of_sites(way)]
+        return _LoopsAt(self.bodies, numbers, {n: k for k, n in enumerate(numbers)})
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class _LoopsAt:
+    """The loops of one reading."""
+
+    bodies: dict[_Key, Body]
+    numbers: list[int]
+    sites: dict[int, int]
+
+    def get(self, key: LoopKey) -> Body | None:
+        """A loop that was read before, by the sites of this reading."""
+        body = self.bodies.get(self._shared(key))
+        return None if body is None else _renamed(body, self.sites)
+
+    def __setitem__(self, key: LoopKey, body: Body) -> None:
+        if not _counts(body):
+            self.bodies[self._shared(key)] = _renamed(body, self.numbers)
+
+    def _shared(self, key: LoopKey) -> _Key:
+        nodes, edges, _, is_inner = key
+        numbers = self.numbers
+        return (
+            frozenset(numbers[node] for node in nodes),
+            frozenset((numbers[a], numbers[b]) for a, b in edges),
+            is_inner,
+        )
+
+
+def _renamed(body: Body, names: list[int] | dict[int, int]) -> Body:
+    """A body of the same calls by other numbers."""
+    elements = tuple(
+        _renamed(each, names) if isinstance(each, Body) else names[each]
+        for each in body.elements
+    )
+    apart = frozenset((names[a], names[b]) for a, b in body.apart)
+    return replace(body, elements=elements, apart=apart)
+
+
+def _counts(body: Body) -> bool:
+    """Whether places or lanes tell of it, that are others in other readings."""
+    inner = (each for each in body.elements if isinstance(each, Body))
+    return bool(body.most or body.cuts) or any(map(_counts, inner))
