@@ -105,7 +105,7 @@ def _lists(items, around):
                 continue
             if isinstance(item, Condition) and (len(chain) == 1 or item is not chain[-1]):
                 trips = around.loop and around.loop.trips
-                is_again = trips and (trips.counts() > 1).any()
+                is_again = trips and (trips.counts > 1).any()
                 yield list_length(rule(item, around) or "", is_again=is_again)
             yield from _lists(item.items, around.inner(item))
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
+from functools import cached_property
 from itertools import combinations
 from typing import Final, NamedTuple
 
@@ -58,7 +59,7 @@ class UsedCommunicators(NamedTuple):
         return cls(begin, key % there_are, is_root, rank)
 
 
-@dataclass(frozen=True, slots=True, eq=False)
+@dataclass(frozen=True, eq=False)
 class Memberships:
     """The communicators of each unique call, and who is in them."""
 
@@ -86,7 +87,7 @@ class Memberships:
             prefix_sums(sizes.astype(np.int64)),
             lists.flatten().to_numpy(zero_copy_only=False).astype(np.int64),
         )
-        sites = range(int(site.max(initial=-1)) + 1)
+        sites = range(int(site.max(initial=-1)) + 1 if found.are_several else 0)
         at_sites = {found.numbers(np.flatnonzero(site == each)) for each in sites}
         splits = sorted(numbers for numbers in at_sites if len(numbers) > 1)
         if not splits or calls.world_size > _MOST_RANKS:
@@ -94,6 +95,11 @@ class Memberships:
         members = [[found.members(number) for number in split] for split in splits]
         laws = split_laws(members, calls.world_size, _node_of_rank(trace, calls))
         return replace(found, splits=tuple(zip(map(frozenset, splits), laws, strict=True)))
+
+    @cached_property
+    def are_several(self) -> bool:
+        """Whether not all calls are made on the same communicator."""
+        return bool((self.communicator[1:] != self.communicator[:-1]).any())
 
     def members(self, number: int) -> Integers:
         """The ranks in a communicator."""
@@ -105,7 +111,7 @@ class Memberships:
 
     def communicators(self, uniques: Integers) -> CallCommunicators:
         """The communicators of a call that is some unique calls; none if it has just one."""
-        numbers = self.numbers(uniques)
+        numbers = self.numbers(uniques) if self.are_several else ()
         if len(numbers) < 2:
             return CallCommunicators()
         members = [self.members(number) for number in numbers]

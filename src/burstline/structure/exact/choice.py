@@ -43,6 +43,9 @@ _MOST_STRETCHES: Final = 6
 _SPARSEST: Final = 64
 """Elements and iterations for each call, at most: nobody knows a loop that does so little."""
 
+_FEW_EXECUTIONS: Final = 1 << 12
+"""Of elements in iterations, up to which it is kept what loops of such iterations cost."""
+
 _NOWHERE: Final = np.zeros(0, np.int64)
 
 
@@ -144,13 +147,13 @@ class _Iterations(NamedTuple):
     def entries(self) -> _Entries:
         """The entries of the loop."""
         begin = np.flatnonzero(self.begins)
-        trips, lane = np.diff(np.append(begin, len(self.lane))), self.lane[begin]
+        trips, lane = np.append(begin[1:], len(self.lane)) - begin, self.lane[begin]
         return _Entries(trips, lane, self.first[begin], _are_even(trips, lane))
 
     def trips(self, lanes: int) -> list[Integers]:
         """The iterations of each entry on each lane."""
         begin = np.flatnonzero(self.begins)
-        trips, lane = np.diff(np.append(begin, len(self.lane))), self.lane[begin]
+        trips, lane = np.append(begin[1:], len(self.lane)) - begin, self.lane[begin]
         return [trips[lane == each] for each in range(lanes)]
 
 
@@ -166,6 +169,7 @@ class ReadingCosts:
     others_left: int = 0
     known: dict[Any, Body] = field(default_factory=dict)  # the best readings
     told: dict[Any, Cost | None] = field(default_factory=dict)
+    costs: dict[tuple[bytes, ...], Cost] = field(default_factory=dict)
     entered: dict[frozenset[int], _Entered] = field(default_factory=dict)
     entries: dict[Hashable, _Entries | None] = field(default_factory=dict)
 
@@ -215,7 +219,7 @@ class ReadingCosts:
             else:
                 self.calls_left -= calls
             iterations = self._iterations(loop, around)
-            own = iterations and iterations.cost()
+            own = iterations and self._cost(iterations)
             inner = sum(isinstance(element, Body) for element in loop.elements)
             own = own and own.plus(Cost(0, -inner))
             for element in uneven:
@@ -224,6 +228,15 @@ class ReadingCosts:
                     own = own.plus(entries.beyond(iterations))
             self.told[read] = own
         return self.told[read]
+
+    def _cost(self, iterations: _Iterations) -> Cost:
+        """What a loop of such iterations costs; many small loops have the same."""
+        if iterations.executed.size > _FEW_EXECUTIONS:
+            return iterations.cost()
+        key = tuple(column.tobytes() for column in iterations[:3])
+        if key not in self.costs:
+            self.costs[key] = iterations.cost()
+        return self.costs[key]
 
     def _entries(self, loop: Body, around: Body | None = None) -> _Entries | None:
         """The entries of a loop; None if its iterations have hardly any calls."""
@@ -300,9 +313,11 @@ class ReadingCosts:
                 (first_call(loop.elements[a]), first_call(loop.elements[b])) for a, b in apart
             )
             yield replace(loop, apart=loop.apart | named)
-        plain = replace(loop, apart=frozenset(), cuts=())
-        for whole in dict.fromkeys((loop, plain)):
-            before = run.new(whole)
+        wholes = [loop]
+        if loop.apart or loop.cuts:
+            wholes.append(replace(loop, apart=frozenset(), cuts=()))
+        for whole in wholes:
+            before = new if whole is loop else run.new(whole)
             for parted in cuts(run.element, run.begins, run.lane, before):
                 more = frozenset(run.place[parted & ~before].tolist())
                 yield replace(whole, cuts=tuple(sorted(more.union(whole.cuts))))
@@ -454,7 +469,7 @@ class ReadingCosts:
         of_lane = dict(zip(self.alike, loop.most, strict=True))
         most = np.array([of_lane[lane] for lane in sorted(of_lane)])
         begin = np.flatnonzero(iterations.begins)
-        trips = np.diff(np.append(begin, len(iterations.lane)))
+        trips = np.append(begin[1:], len(iterations.lane)) - begin
         again = iterations.begins.copy()
         if not loop.rise:
             place = np.arange(len(iterations.lane)) - np.repeat(begin, trips)
@@ -483,7 +498,7 @@ class ReadingCosts:
             inside[list(nodes)] = True
             place = np.flatnonzero(inside[self.sequence])
             begins = np.ones(len(place), np.bool_)
-            begins[1:] = np.diff(place) > 1
+            begins[1:] = place[1:] - place[:-1] > 1
             begins |= begins_run(self.lane[place])
             self.entered[nodes] = _Entered(
                 self.sequence[place], place, begins, self.lane[place]
@@ -546,4 +561,4 @@ def _leaves_out(iterations: _Iterations) -> Mask:
     """Which elements are executed in some, but not all iterations of a lane."""
     bounds = np.append(np.flatnonzero(begins_run(iterations.lane)), len(iterations.lane))
     counts = np.add.reduceat(iterations.executed, bounds[:-1], axis=1, dtype=np.int64)
-    return np.any((counts > 0) & (counts < np.diff(bounds)), axis=1)
+    return np.any((counts > 0) & (counts < bounds[1:] - bounds[:-1]), axis=1)

@@ -101,11 +101,12 @@ def _like_the_longest(
     like: dict[int, list[Elements]] = {}
     found: tuple[list[int], list[int]] = [], []
     lanes = lane[bounds[:-1]].tolist()
+    last_of = {on: own[-1] for on, own in zip(lanes, ends, strict=True)}
     for on, own in zip(lanes, ends, strict=True):
         begin, end = own[0], own[-1]
         entry = tuple(executed[begin:end])
         if on not in like:
-            here = set(element[lane == on].tolist())
+            here = set(executed[begin : last_of[on]])
             # what the longest entry does not know is executed in each iteration
             like[on] = [tuple(sorted(here & each | here - known)) for each in longest]
             like[on].append(tuple(sorted(here & longest[-1])))

@@ -255,7 +255,7 @@ class Reading:
 
     def without_single_iterations(self, lanes: Lanes) -> Reading:
         """The same, with what is in loops of one iteration in their place: they are none."""
-        trips = self.executions.iterations == self.executions.trips.counts().reshape(
+        trips = self.executions.iterations == self.executions.trips.counts.reshape(
             -1, self.executions.lanes
         )
         single = np.flatnonzero(trips.all(axis=1))[1:]  # the program is executed once
@@ -354,7 +354,7 @@ class Reading:
         when = executions.when.irregularities().reshape(-1, executions.lanes).any(axis=1)
         trips = executions.trips.irregularities().reshape(-1, executions.lanes).any(axis=1)
         around = np.concatenate([nest.symbol_loop, nest.loop_parent])
-        entries = executions.trips.counts().reshape(-1, executions.lanes)
+        entries = executions.trips.counts.reshape(-1, executions.lanes)
         once = (executions.iterations == entries).all(axis=1)
         once[0] = False  # the program
         return np.isin(np.arange(len(nest.loop_parent)), around[when]) | trips | once

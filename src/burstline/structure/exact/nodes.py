@@ -41,7 +41,7 @@ class NodeBuilder:
                 nodes.append(self._loop(element, number, around, when[-1]))
             else:
                 when.append(self.executions.of_element(element))
-                counts = when[-1].counts()
+                counts = when[-1].counts
                 share = float(counts.sum() / times[counts > 0].sum())
                 nodes.append(replace(self.calls[element], when=when[-1], probability=share))
         return self._conditional(nodes, when, around)
@@ -50,7 +50,7 @@ class NodeBuilder:
         times = self._times(around)
         executions = self.executions.iterations[number]
         inside_ns = self.executions.inside_ns[number]
-        entered = when.counts()
+        entered = when.counts
         lanes = executions > 0
         loop = Loop(
             id=number,
@@ -87,13 +87,14 @@ class NodeBuilder:
     ) -> Item:
         """An item of a body, or the condition on some, by the executions of the body."""
         if isinstance(part, int):
-            return replace(items[part], when=when[part])
+            item, own = items[part], when[part]
+            return item if item.when is own else replace(item, when=own)
         elements = elements_in(part)
         # Most elements of a condition are executed in the same iterations as others of it.
         keys = {e: when[e].key() for e in elements}
         different = {keys[e]: when[e] for e in elements}
         holds = Runs.union([*different.values()])
-        held = holds.counts()
+        held = holds.counts
         places = {key: each.within(holds) for key, each in different.items()}
         within = {e: places[keys[e]] for e in elements}
         lanes = held > 0

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
+from functools import cached_property
 
 import numpy as np
 
@@ -13,7 +14,7 @@ _SHORTEST = 3
 """Two numbers are a progression by chance; from three on it is one."""
 
 
-@dataclass(frozen=True, slots=True, eq=False)
+@dataclass(frozen=True, eq=False)
 class Runs:
     """One sequence of integers per lane, as arithmetic progressions.
 
@@ -70,7 +71,7 @@ class Runs:
     @classmethod
     def union(cls, parts: Sequence[Runs]) -> Runs:
         """The numbers of each lane that any of the parts has there, in ascending order."""
-        largest = max(parts, key=lambda part: int(part.counts().sum()))
+        largest = max(parts, key=lambda part: int(part.counts.sum()))
         if all(part is largest or part.is_within(largest) for part in parts):
             return largest
         lanes = range(len(largest.begin) - 1)
@@ -103,6 +104,7 @@ class Runs:
         place = np.arange(begin[-1]) + np.repeat(self.begin[taken] - begin[:-1], sizes)
         return Runs(begin, self.first[place], self.step[place], self.count[place])
 
+    @cached_property
     def counts(self) -> Integers:
         """How many numbers each lane has, shape (lanes,)."""
         ends = prefix_sums(self.count)[self.begin]
@@ -114,7 +116,7 @@ class Runs:
 
     def leaves_out(self, totals: Integers) -> bool:
         """Whether a lane has some, but not all, of the numbers 0..total-1, all different."""
-        counts = self.counts()
+        counts = self.counts
         return bool(np.any((counts > 0) & (counts < totals)))
 
     def key_on(self, lane: int) -> bytes:
@@ -128,9 +130,9 @@ class Runs:
 
     def is_within(self, other: Runs) -> bool:
         """Whether every number of each lane is one of the other's."""
-        if np.any(self.counts() > other.counts()):
+        if np.any(self.counts > other.counts):
             return False
-        lanes = np.flatnonzero(self.counts()).tolist()
+        lanes = np.flatnonzero(self.counts).tolist()
         return all(np.isin(self.values(k), other.values(k)).all() for k in lanes)
 
     def out_of(self, other: Runs) -> Runs:
@@ -141,14 +143,14 @@ class Runs:
     def within(self, other: Runs) -> Runs:
         """The places of the numbers of each lane among the other's, which has them all."""
         if other is self:
-            return Runs.of(map(np.arange, self.counts()))
+            return Runs.of(map(np.arange, self.counts))
         lanes = range(len(self.begin) - 1)
         return Runs.of(np.searchsorted(other.values(k), self.values(k)) for k in lanes)
 
 
 def _progressions(numbers: Integers) -> list[tuple[int, int, int]]:
-    steps = np.diff(numbers)
-    ends = np.append(np.flatnonzero(np.diff(steps)) + 1, len(steps)).tolist()
+    steps = numbers[1:] - numbers[:-1]
+    ends = [*(np.flatnonzero(steps[1:] != steps[:-1]) + 1).tolist(), len(steps)]
     values, differences = numbers.tolist(), steps.tolist()
     progressions: list[tuple[int, int, int]] = []
     begin = stretch = 0
