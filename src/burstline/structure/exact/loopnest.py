@@ -535,7 +535,7 @@ class _Nester:
         names = {call: name for name, call in enumerate(calls)}
         paths = [graph.paths[call] for call in calls]
         return (
-            _renamed(body, names),
+            renamed(body, names),
             *(graph.stands_before(*pair) for pair in permutations(calls, 2)),
             *map(paths.index, paths),
             *(graph.kinds_of_site[call] for call in calls),
@@ -741,12 +741,12 @@ class _Nester:
         return sum(self.graph.goes_back_in(*pair) is not None for pair in neighbours)
 
 
-def _renamed(body: Body, names: Mapping[int, int]) -> Body:
+def renamed(body: Body, names: Mapping[int, int]) -> Body:
     """A body of the same calls by other names."""
     return replace(
         body,
         elements=tuple(
-            names[each] if isinstance(each, int) else _renamed(each, names)
+            names[each] if isinstance(each, int) else renamed(each, names)
             for each in body.elements
         ),
         # some are left of readings that had more calls

@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, field
 
 from burstline.structure.exact.callgraph import Edge
-from burstline.structure.exact.loopnest import Body, LoopKey
+from burstline.structure.exact.loopnest import Body, LoopKey, renamed
 from burstline.structure.exact.repeats import Codes
 from burstline.structure.exact.site_steps import calls_of_sites
 
@@ -22,8 +22,9 @@ class SharedLoops:
     def at(self, way: Codes) -> _LoopsAt:
         """Those of a reading at some sites of the calls."""
         known = self.numbers
-        numbers = [known.setdefault(own, len(known)) for own in calls_of_sites(way)]
-        return _LoopsAt(self.bodies, numbers, {n: k for k, n in enumerate(numbers)})
+        own = calls_of_sites(way)
+        numbers = {site: known.setdefault(calls, len(known)) for site, calls in enumerate(own)}
+        return _LoopsAt(self.bodies, numbers, {n: site for site, n in numbers.items()})
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -31,17 +32,17 @@ class _LoopsAt:
     """The loops of one reading."""
 
     bodies: dict[_Key, Body]
-    numbers: list[int]
+    numbers: dict[int, int]
     sites: dict[int, int]
 
     def get(self, key: LoopKey) -> Body | None:
         """A loop that was read before, by the sites of this reading."""
         body = self.bodies.get(self._shared(key))
-        return None if body is None else _renamed(body, self.sites)
+        return None if body is None else renamed(body, self.sites)
 
     def __setitem__(self, key: LoopKey, body: Body) -> None:
         if not _counts(body):
-            self.bodies[self._shared(key)] = _renamed(body, self.numbers)
+            self.bodies[self._shared(key)] = renamed(body, self.numbers)
 
     def _shared(self, key: LoopKey) -> _Key:
         nodes, edges, _, is_inner = key
@@ -51,16 +52,6 @@ class _LoopsAt:
             frozenset((numbers[a], numbers[b]) for a, b in edges),
             is_inner,
         )
-
-
-def _renamed(body: Body, names: list[int] | dict[int, int]) -> Body:
-    """A body of the same calls by other numbers."""
-    elements = tuple(
-        _renamed(each, names) if isinstance(each, Body) else names[each]
-        for each in body.elements
-    )
-    apart = frozenset((names[a], names[b]) for a, b in body.apart)
-    return replace(body, elements=elements, apart=apart)
 
 
 def _counts(body: Body) -> bool:
