@@ -16,7 +16,7 @@ from pathlib import Path
 import grown
 from burstline import write
 from burstline.cli import main
-from burstline.structure.exact import loopnest
+from burstline.structure.exact import loopnest, site_steps
 from burstline.testing import trace_of
 
 COMMANDS = {
@@ -39,8 +39,11 @@ MORE = {
 }
 """What is counted of one dimension only."""
 
-LIMITS = {"_WORK": 20_000, "_DEEPEST_NEST": 16}
-"""Where the search for loops ends: so low that the small traces are beyond."""
+LIMITS = {
+    loopnest: {"_WORK": 20_000, "_DEEPEST_NEST": 16},
+    site_steps: {"_MOST_SITES": 20},
+}
+"""Where searches for loops and sites end: so low that the small traces are beyond."""
 
 
 COUNTER, PYTHON = ctypes.CDLL(None), ctypes.pythonapi
@@ -100,8 +103,9 @@ def grow(folder, dimension, smallest, *, loaded):
 
 
 if __name__ == "__main__":
-    for name, limit in LIMITS.items():
-        setattr(loopnest, name, limit)
+    for searched, limits in LIMITS.items():
+        for name, limit in limits.items():
+            setattr(searched, name, limit)
     place, *asked = sys.argv[1:]
     sizes = {name: int(size) for name, size in (each.split("=") for each in asked)}
     first = next(iter(sizes))
