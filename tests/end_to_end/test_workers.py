@@ -178,7 +178,7 @@ def test_a_table_that_does_not_fit_into_a_worker_is_refused(stores, two, monkeyp
         main(["table", str(stores["made"]), "--scheduler", two.address])
 
     assert refused.value.code == 5
-    assert "(--columns), or give each worker more" in capsys.readouterr().err
+    assert "(--columns), or give each worker more memory" in capsys.readouterr().err
 
 
 def made_anew(_):

@@ -57,9 +57,10 @@ def _cluster(asked: Local | Jobs, memory: int) -> Any:  # noqa: ANN401 -- of thr
                 dashboard_address=":0",
                 silence_logs=logging.CRITICAL,
             )
-        except RuntimeError as error:  # a long story of its processes, told by its end
+        except RuntimeError as error:  # behind it are hundreds of lines of Dask's own
+            why = str(error).rstrip(".")
             raise WorkersError(
-                f"workers do not start on this machine: {error} {_IN_A_SCRIPT}"
+                f"workers do not start on this machine ({why}). {_IN_A_SCRIPT}"
             ) from None
     require_extra("dask_jobqueue", "cluster", "workers that a batch system starts")
     import dask_jobqueue  # noqa: PLC0415 -- an extra

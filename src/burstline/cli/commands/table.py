@@ -54,7 +54,7 @@ _TABLE: Final = {
 OPTIONS: Final = usage.ANALYSIS | usage.WORKERS | {"the table": _TABLE}
 _BYTES_TO_SORT: Final = 70  # of a burst, while its begin and end are sorted
 _OF_CALLS: Final = Needs(("messages", "collective_members"), 1.0)
-"""What calls are told from: of the locations of a part, it is in memory with the part."""
+"""Tables that tell partners and roots: what a part has of them is in memory with it."""
 # What a trace in memory hands out at once; parts of a store are as small as its row groups.
 _ROWS_AT_ONCE, _BYTES_OF_ROW = 1 << 20, 220
 
@@ -154,7 +154,9 @@ def _require_memory(opened: Run) -> None:
     if not whole.is_stored:
         needed += min(bursts, _ROWS_AT_ONCE) * _BYTES_OF_ROW
     if allowed is not None and needed > allowed:
-        more = "give each worker more" if opened.is_shared else "allow more memory (--memory)"
+        more = "allow more memory (--memory)"
+        if opened.is_shared:
+            more = "give each worker more memory"
         way_out = f"Leave concurrency out (--columns), or {more}."
         raise MemoryBudgetError(needed, allowed, way_out=way_out)
 

@@ -584,11 +584,7 @@ class _Nester:
         """The nodes that are in one loop together."""
         self.effort.left -= len(region.edges) + len(region.nodes)
         after = _successors(region.edges)
-        place = self.graph.place
-        if all(place[a] <= place[b] for a, b in region.edges):
-            cycles = [[node] for node in region.nodes]
-        else:
-            cycles = _components(region.nodes, after)
+        cycles = _components(region.nodes, after)
         backward = self._against_lines(region, cycles)
         if not backward:
             return cycles
