@@ -8,7 +8,7 @@ import numpy as np
 from hypothesis import given
 from hypothesis import strategies as st
 
-from burstline.structure.exact.cuts import cuts_by_trips, ends_in_two
+from burstline.structure.exact.cuts import cuts, cuts_by_trips, ends_in_two
 from burstline.structure.exact.entries import as_many_on_all, sums_by_lane
 
 seen_as_one = st.lists(st.integers(1, 3), min_size=2, max_size=5)
@@ -116,3 +116,14 @@ def test_an_iteration_is_cut_where_that_makes_trip_counts_plainer(first, hidden,
 
     assert all((way | ~seen).all() for way in ways)
     assert any(np.array_equal(way, whole) for way in ways)
+
+
+def test_entries_are_cut_by_what_any_entry_of_their_lane_executes():
+    # Element 0, which the longest entry does not know, is in the last entry of a lane alone.
+    element, lane = np.array([1, 1, 2, 2, 0], np.int32), np.array([0, 0, 1, 1, 1])
+    begins = np.array([True, False, True, True, False])
+    new = np.array([True, True, True, True, False])
+
+    (found,) = cuts(element, begins, lane, new)
+
+    assert found.all()
