@@ -89,10 +89,12 @@ def grow(folder, dimension, smallest, *, loaded):
 
     What one dimension alone loads looks steep, and is counted again, in another process.
     """
+    place = folder / dimension  # a command that writes reads the whole folder
+    place.mkdir()
     commands = COMMANDS | MORE.get(dimension, {})
     counts = {name: [] for name in commands}
     for size in (*[4] * (not loaded), smallest, 2 * smallest, 4 * smallest):
-        stem = folder / f"{dimension}{size}"
+        stem = place / f"of{size}"
         text = "\n".join(grown.DIMENSIONS[dimension](size))
         stem.with_suffix(".txt").write_text(text, encoding="utf-8")
         write(trace_of(text), stem.with_suffix(".store"))

@@ -48,15 +48,28 @@ long refuse_at(long number, int on) {
     return before;
 }
 
-static int is_of_objects(void *caller) {
+static int looked_up(void *caller) {
     Dl_info info;
-    if (objects == NULL || dladdr(caller, &info) == 0 || info.dli_fname == NULL) return 0;
+    if (dladdr(caller, &info) == 0 || info.dli_fname == NULL) return 0;
     const size_t length = strlen(info.dli_fname);
     for (const char *at = objects; *at != '\0'; at += strcspn(at, ":"), at += *at == ':') {
         const size_t bytes = strcspn(at, ":");
         if (bytes <= length && memcmp(info.dli_fname + length - bytes, at, bytes) == 0) return 1;
     }
     return 0;
+}
+
+/* Few places ask again and again, and to look one up takes long: its address, and the answer. */
+static int is_of_objects(void *caller) {
+    static unsigned long known[1 << 14];
+    if (objects == NULL) return 0;
+    unsigned long *at = &known[(unsigned long)caller % (1 << 14)];
+    unsigned long one = __atomic_load_n(at, __ATOMIC_RELAXED);
+    if (one >> 1 != (unsigned long)caller) {
+        one = (unsigned long)caller << 1 | (unsigned long)looked_up(caller);
+        __atomic_store_n(at, one, __ATOMIC_RELAXED);
+    }
+    return (int)(one & 1);
 }
 
 static int refuses(int is_counted, int error) {
