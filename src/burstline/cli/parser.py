@@ -79,7 +79,7 @@ _NEGATIVE: Final = re.compile(r"-\d+(:-?\d*)?$|-\d*\.\d+$")  # -5: is no option,
 
 
 def build_parser() -> argparse.ArgumentParser:
-    """The parser of the command line, made of the table; a command loads when it is named."""
+    """The parser of the command line; that of a command is made when the command is named."""
     parser = _MainParser(
         prog="burstline",
         usage="burstline COMMAND …",
@@ -88,15 +88,13 @@ def build_parser() -> argparse.ArgumentParser:
     )
     parser.add_argument("--version", action=_Version, nargs=0, help="show the version")
     parser.add_argument("--traceback", action="store_true", help="show where an error arose")
-    commands = parser.add_subparsers(
+    parser.commands = parser.add_subparsers(
         dest="command",
         metavar="COMMAND",
         help=argparse.SUPPRESS,
         prog="burstline",
         parser_class=_CommandParser,
     )
-    for name, module in COMMANDS.items():
-        commands.add_parser(name, module=module)
     return parser
 
 
@@ -156,12 +154,16 @@ class _Parser(argparse.ArgumentParser):
 class _MainParser(_Parser):
     """The parser of the command line, which names the command that was meant."""
 
+    commands: argparse._SubParsersAction[_CommandParser]
+
     def parse_known_args(self, args: Any = None, namespace: Any = None) -> Any:  # noqa: ANN401 -- as below
         word = next((word for word in args or () if not word.startswith("-")), None)
         if word is not None and word not in COMMANDS:
             meant = get_close_matches(word, COMMANDS, n=1)
             way_out = f"did you mean {meant[0]}?" if meant else "burstline --help lists them"
             self.error(f"there is no command {printable(word)}: {way_out}")
+        if word is not None and word not in self.commands.choices:
+            self.commands.add_parser(word, module=COMMANDS[word])
         return super().parse_known_args(args, namespace)
 
 
