@@ -3,8 +3,10 @@
 from __future__ import annotations
 
 import io
+import json
 from contextlib import redirect_stderr, redirect_stdout
-from typing import NamedTuple
+from pathlib import Path
+from typing import Any, NamedTuple
 
 from burstline.cli import main
 
@@ -26,3 +28,22 @@ def burstline(*words: object) -> Done:
         except SystemExit as end:
             code = end.code or 0
     return Done(code, printed.getvalue(), said.getvalue())
+
+
+def printed_by(*words: object) -> str:
+    """What a command prints that ends well."""
+    done = burstline(*words)
+    assert done.returncode == 0, done.stderr
+    return done.stdout
+
+
+def document_of(*words: object) -> Any:
+    """What it prints as JSON."""
+    return json.loads(printed_by(*words, "--format", "json"))
+
+
+def page_of(folder: Path, trace: object, *words: object) -> Path:
+    """The page that it writes of a trace into a folder."""
+    path = folder / "page.html"
+    printed_by("report", trace, *words, "-o", path, "--force")
+    return path

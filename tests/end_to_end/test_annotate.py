@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-import json
-
 import pytest
 
 import burstline
@@ -12,6 +10,7 @@ from burstline.errors import BurstlineError
 from burstline.structure import detect
 from burstline.testing import assert_same_trace
 from command import burstline as run
+from command import document_of
 from loop_programs import Do, loop
 from loop_programs import run as program
 from oracles.prv_dump import dump
@@ -25,12 +24,6 @@ CONFIGURATIONS = [
     "loops.cfg",
     "waits.cfg",
 ]
-
-
-def answer(*words):
-    done = run("annotate", *words, "--format", "json")
-    assert done.returncode == 0, done.stderr
-    return json.loads(done.stdout)
 
 
 def write_nested(folder, times=4):
@@ -56,7 +49,7 @@ def values(path, kind, thread=(1, 1, 1)):
 def test_the_copy_has_loops_and_iterations_and_all_that_was_there(tmp_path):
     source, copy = write_nested(tmp_path), tmp_path / "out.prv"
 
-    document = answer(source, "-o", copy)
+    document = document_of("annotate", source, "-o", copy)
 
     assert [each["depth"] for each in document["loops"]] == [1, 2]
     assert document["loops"][1] == {
@@ -95,8 +88,8 @@ def test_the_types_can_be_had_as_csv(tmp_path):
 
 
 def test_annotating_the_copy_again_changes_nothing(tmp_path):
-    answer(write_nested(tmp_path), "-o", tmp_path / "one.prv")
-    answer(tmp_path / "one.prv", "-o", tmp_path / "two.prv")
+    document_of("annotate", write_nested(tmp_path), "-o", tmp_path / "one.prv")
+    document_of("annotate", tmp_path / "one.prv", "-o", tmp_path / "two.prv")
 
     for ending in ("prv", "pcf", "row"):
         one, two = (tmp_path / f"{name}.{ending}" for name in ("one", "two"))
@@ -106,12 +99,12 @@ def test_annotating_the_copy_again_changes_nothing(tmp_path):
 @pytest.mark.parametrize("through", ["run.store", "small.store", "packed.prv.gz"])
 def test_every_kind_of_input_and_output_holds_the_same(tmp_path, through):
     source, middle = write_nested(tmp_path), tmp_path / through
-    answer(source, "-o", tmp_path / "plain.prv")
+    document_of("annotate", source, "-o", tmp_path / "plain.prv")
     if through == "run.store":
         assert run("convert", source, middle).returncode == 0
-        answer(middle, "-o", tmp_path / "out.prv", "--memory", "100M")
+        document_of("annotate", middle, "-o", tmp_path / "out.prv", "--memory", "100M")
     else:
-        answer(source, "-o", middle)
+        document_of("annotate", source, "-o", middle)
         assert run("convert", middle, tmp_path / "out.prv", "--force").returncode == 0
 
     assert dump(tmp_path / "out.prv") == dump(tmp_path / "plain.prv")
@@ -122,7 +115,7 @@ def test_a_store_without_records_is_annotated_with_records_of_its_calls(tmp_path
     source = write_nested(tmp_path)
     run("convert", source, tmp_path / "run.store", "--no-raw")
 
-    answer(tmp_path / "run.store", "-o", tmp_path / "out.prv")
+    document_of("annotate", tmp_path / "run.store", "-o", tmp_path / "out.prv")
 
     assert values(tmp_path / "out.prv", iteration_type(1)) == [1, 2, 3, 4, 0]
     assert broken(tmp_path / "out.prv") == []
@@ -131,7 +124,7 @@ def test_a_store_without_records_is_annotated_with_records_of_its_calls(tmp_path
 def test_loops_can_be_looked_for_in_a_part_of_the_trace(tmp_path):
     source, copy = write_nested(tmp_path), tmp_path / "out.prv"
 
-    answer(source, "-o", copy, "--ranks", "1", "--to", "1200ns")
+    document_of("annotate", source, "-o", copy, "--ranks", "1", "--to", "1200ns")
 
     assert values(copy, INNERMOST, (1, 1, 1)) == []
     marked = [event for event in dump(copy).events[1, 2, 1] if event[1] in RESERVED]
@@ -143,7 +136,7 @@ def test_loops_can_be_looked_for_in_a_part_of_the_trace(tmp_path):
 def test_loops_can_be_looked_for_in_some_iterations(tmp_path):
     source, copy = write_nested(tmp_path), tmp_path / "out.prv"
 
-    answer(source, "-o", copy, "--loop", "1", "--iterations", "2:4")
+    document_of("annotate", source, "-o", copy, "--loop", "1", "--iterations", "2:4")
 
     assert values(copy, iteration_type(1)) == [1, 2, 3, 0]
     assert others(dump(copy)) == dump(source)
@@ -152,14 +145,14 @@ def test_loops_can_be_looked_for_in_some_iterations(tmp_path):
 def test_configurations_of_paraver_come_along_when_asked_for(tmp_path):
     source, folder = write_nested(tmp_path), tmp_path / "new" / "cfgs"
 
-    answer(source, "-o", tmp_path / "out.prv", "--cfg-dir", folder)
+    document_of("annotate", source, "-o", tmp_path / "out.prv", "--cfg-dir", folder)
 
     assert sorted(file.name for file in folder.iterdir()) == CONFIGURATIONS
     again = run("annotate", source, tmp_path / "two.prv", "--cfg-dir", folder)
     assert again.returncode == 2
     assert "exists. Choose another folder, or pass --force" in again.stderr
     assert not (tmp_path / "two.prv").exists()
-    answer(source, "-o", tmp_path / "two.prv", "--cfg-dir", folder, "--force")
+    document_of("annotate", source, "-o", tmp_path / "two.prv", "--cfg-dir", folder, "--force")
 
 
 @pytest.mark.parametrize(

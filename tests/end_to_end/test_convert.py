@@ -8,10 +8,11 @@ from itertools import pairwise
 import pytest
 
 import burstline
-import command
 from burstline import cli
 from burstline.formats import tables
 from burstline.testing import assert_same_trace, trace_of
+from command import burstline as command
+from command import document_of
 from oracles.prv_dump import dump
 from oracles.prv_rules import broken
 from paraver_text import write_example
@@ -20,13 +21,7 @@ NOTHING_LOST = {"messages": 0, "collectives": 0, "calls_clipped": 0}
 
 
 def convert(*words):
-    return command.burstline("convert", *words)
-
-
-def answer(*words):
-    done = convert(*words, "--format", "json")
-    assert done.returncode == 0, done.stderr
-    return json.loads(done.stdout)
+    return command("convert", *words)
 
 
 def assert_same_rows(found, expected):
@@ -41,7 +36,7 @@ def test_a_trace_survives_every_way_through_the_formats(tmp_path, way):
     steps = [source, *(tmp_path / name for name in way), tmp_path / "back.prv"]
 
     for before, after in pairwise(steps):
-        document = answer(before, "-o", after)
+        document = document_of("convert", before, "-o", after)
         assert document["kept"] == {"calls": 4, "bursts": 2, "messages": 1}
         assert document["lost"] == NOTHING_LOST
         assert document["time_offset_ns"] == 0
@@ -54,7 +49,7 @@ def test_a_trace_survives_every_way_through_the_formats(tmp_path, way):
 def test_tables_for_other_programs_hold_the_trace(tmp_path, style):
     source = write_example(tmp_path)
 
-    answer(source, tmp_path / f"run.{style}")
+    document_of("convert", source, tmp_path / f"run.{style}")
 
     assert_same_trace(tables.read(tmp_path / f"run.{style}"), burstline.read(source))
 
@@ -62,8 +57,8 @@ def test_tables_for_other_programs_hold_the_trace(tmp_path, style):
 def test_without_raw_tables_the_way_back_leads_to_the_same_calls(tmp_path):
     source = write_example(tmp_path)
 
-    answer(source, tmp_path / "run.store", "--no-raw")
-    answer(tmp_path / "run.store", tmp_path / "back.prv")
+    document_of("convert", source, tmp_path / "run.store", "--no-raw")
+    document_of("convert", tmp_path / "run.store", tmp_path / "back.prv")
 
     assert not burstline.read(tmp_path / "run.store").has_raw
     found, expected = burstline.read(tmp_path / "back.prv"), burstline.read(source)
@@ -76,9 +71,9 @@ def test_without_raw_tables_the_way_back_leads_to_the_same_calls(tmp_path):
 
 
 def test_raw_tables_of_a_store_can_be_left_out(tmp_path):
-    answer(write_example(tmp_path), tmp_path / "run.store")
+    document_of("convert", write_example(tmp_path), tmp_path / "run.store")
 
-    answer(tmp_path / "run.store", tmp_path / "run.csv", "--no-raw")
+    document_of("convert", tmp_path / "run.store", tmp_path / "run.csv", "--no-raw")
 
     assert not (tmp_path / "run.csv" / "events.csv").exists()
 
@@ -92,24 +87,25 @@ def test_collectives_that_the_format_has_no_number_for_are_said_to_be_left_out(t
     ]
     (tmp_path / "run.txt").write_text("\n".join(["ranks 2", *lines]))
 
-    written = answer(tmp_path / "run.txt", tmp_path / "run.otf2")
+    written = document_of("convert", tmp_path / "run.txt", tmp_path / "run.otf2")
 
     assert written["left_out"] == {"collectives": 1}
     assert written["tables"]["collectives"] == 1
     assert burstline.read(tmp_path / "run.otf2").collectives.num_rows == 1
-    assert "collectives" not in answer(tmp_path / "run.txt", tmp_path / "run.prv")["left_out"]
+    traced = document_of("convert", tmp_path / "run.txt", tmp_path / "run.prv")
+    assert "collectives" not in traced["left_out"]
 
 
 def test_an_output_that_exists_is_replaced_by_force_only(tmp_path):
     source = write_example(tmp_path)
     for name in ("run.store", "run.csv", "out.prv"):
-        answer(source, tmp_path / name)
+        document_of("convert", source, tmp_path / name)
 
         refused = convert(source, tmp_path / name)
         assert refused.returncode == 2
         assert "--force" in refused.stderr
 
-        answer(source, tmp_path / name, "--force")
+        document_of("convert", source, tmp_path / name, "--force")
     assert not [path for path in tmp_path.iterdir() if path.name.startswith(".")]
 
 
@@ -167,7 +163,7 @@ def test_it_is_said_what_a_format_has_no_place_for(tmp_path, capsys):
 
 
 def test_records_are_not_left_out_by_a_format_that_holds_what_they_say(tmp_path):
-    document = answer(write_example(tmp_path), "-o", tmp_path / "run.otf2")
+    document = document_of("convert", write_example(tmp_path), "-o", tmp_path / "run.otf2")
 
     assert "states" not in document["tables"] | document["left_out"]
 

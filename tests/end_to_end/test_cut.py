@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-import json
-
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
@@ -12,6 +10,7 @@ import burstline
 from burstline.formats.paraver.editing.cut import completed
 from burstline.selection import select, shift
 from command import burstline as run
+from command import document_of
 from oracles.prv_dump import dump
 from oracles.prv_rules import broken
 from paraver_text import HEADER, write_example
@@ -20,12 +19,6 @@ from real_traces import telling
 CALL = ["location", "call", "operation", "enter_ns", "leave_ns"]
 MESSAGE = ["sender_location", "send_call", "send_ns", "receiver_location", "receive_call"]
 REGION = ["location", "row", "enter_ns", "leave_ns", "parent"]
-
-
-def answer(*words):
-    done = run(*words, "--format", "json")
-    assert done.returncode == 0, done.stderr
-    return json.loads(done.stdout)
 
 
 def rows(trace, name, columns):
@@ -54,7 +47,7 @@ def callers(trace):
 def test_a_window_of_time_is_a_trace_of_its_own(tmp_path):
     source, copy = write_example(tmp_path), tmp_path / "part.prv"
 
-    document = answer("cut", source, "-o", copy, "--from", "120ns", "--to", "550ns")
+    document = document_of("cut", source, "-o", copy, "--from", "120ns", "--to", "550ns")
 
     assert document["kept"] == {"calls": 4, "bursts": 2, "messages": 0}
     assert document["lost"] == {"messages": 1, "collectives": 1, "calls_clipped": 3}
@@ -75,7 +68,7 @@ def test_a_window_of_time_is_a_trace_of_its_own(tmp_path):
 def test_the_answer_counts_what_is_in_the_written_trace(tmp_path):
     source, copy = write_example(tmp_path), tmp_path / "part.prv"
 
-    kept = answer("cut", source, "-o", copy, "--to", "450ns")["kept"]
+    kept = document_of("cut", source, "-o", copy, "--to", "450ns")["kept"]
 
     trace = burstline.read(copy)
     assert kept == {name: trace.table(name).num_rows for name in kept}
@@ -85,7 +78,7 @@ def test_the_answer_counts_what_is_in_the_written_trace(tmp_path):
 def test_the_first_and_the_last_of_a_trace(tmp_path, option, offset, calls):
     source, copy = write_example(tmp_path), tmp_path / "part.prv.gz"
 
-    document = answer("cut", source, "-o", copy, option, "200ns")
+    document = document_of("cut", source, "-o", copy, option, "200ns")
 
     assert document["time_offset_ns"] == offset
     assert document["kept"]["calls"] == calls
@@ -95,7 +88,7 @@ def test_the_first_and_the_last_of_a_trace(tmp_path, option, offset, calls):
 def test_ranks_are_cut_out_with_all_their_threads(tmp_path):
     source, copy = write_example(tmp_path), tmp_path / "part.prv"
 
-    document = answer("cut", source, "-o", copy, "--ranks", "1")
+    document = document_of("cut", source, "-o", copy, "--ranks", "1")
 
     assert document["lost"]["messages"] == 1
     assert set(dump(copy).events) == {(1, 1, 1), (1, 1, 2)}
@@ -129,7 +122,7 @@ def test_instances_after_a_torn_collective_still_count_from_the_same_one(tmp_pat
     header = HEADER.replace("2(1,2):1:2(1:1,2:2),2", "1(2):1:2(1:1,1:1),1")
     source = write_example(tmp_path, lines, header)
 
-    document = answer("cut", source, "-o", tmp_path / "part.prv", "--from", "120ns")
+    document = document_of("cut", source, "-o", tmp_path / "part.prv", "--from", "120ns")
 
     assert document["lost"]["collectives"] == 1
     trace = burstline.read(tmp_path / "part.prv")
@@ -143,7 +136,9 @@ def test_a_cut_of_a_store_is_the_cut_of_its_source(tmp_path):
     assert run("convert", source, tmp_path / "run.store").returncode == 0
 
     for name in ("in.prv", "run.store"):
-        answer("cut", tmp_path / name, "-o", tmp_path / f"of-{name}.prv", "--from", "120ns")
+        document_of(
+            "cut", tmp_path / name, "-o", tmp_path / f"of-{name}.prv", "--from", "120ns"
+        )
 
     one, other = (dump(tmp_path / f"of-{name}.prv") for name in ("in.prv", "run.store"))
     assert one._replace(comments=[]) == other._replace(comments=[])

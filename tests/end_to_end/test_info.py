@@ -4,7 +4,6 @@ import csv
 import dataclasses
 import gzip
 import io
-import json
 import subprocess
 import sys
 
@@ -14,7 +13,7 @@ import burstline as package
 import two_runs
 from burstline.show import SummaryView
 from burstline.testing import trace_of
-from command import burstline
+from command import burstline, document_of
 from raw_files import Run, record
 from two_runs import CYC, INS
 
@@ -24,12 +23,6 @@ SEND, RECV, BARRIER, INIT, FINALIZE = 1, 2, 8, 31, 32
 RANK_0 = [(OTHER, INIT, 0, 100), (P2P, SEND, 200, 210), (OTHER, FINALIZE, 900, 1000)]
 RANK_1 = [(OTHER, INIT, 0, 100), (P2P, RECV, 150, 230), (OTHER, FINALIZE, 900, 1000)]
 MESSAGE = (200, "3:1:1:1:1:200:210:2:1:2:1:150:230:64:7")
-
-
-def answer(*words):
-    run = burstline("info", *words, "--format", "json")
-    assert run.returncode == 0, run.stderr
-    return json.loads(run.stdout)
 
 
 def events(rank, calls):
@@ -64,7 +57,7 @@ def test_a_gap_that_the_recorder_chose_cannot_be_changed(command, tmp_path):
 
 
 def test_info_counts_sums_and_rates_a_trace(tiny):
-    document = answer(tiny)
+    document = document_of("info", tiny)
 
     assert document["ranks"] == document["locations"] == 2
     assert (document["applications"], document["nodes"]) == (1, 1)
@@ -84,7 +77,7 @@ def test_info_counts_sums_and_rates_a_trace(tiny):
 
 
 def test_full_splits_the_efficiency_of_communication_and_does_nothing_else(tiny):
-    plain, full = answer(tiny), answer(tiny, "--full")
+    plain, full = document_of("info", tiny), document_of("info", tiny, "--full")
 
     serialisation = full["efficiency"].pop("serialisation")
     transfer = full["efficiency"].pop("transfer")
@@ -96,7 +89,7 @@ def test_full_splits_the_efficiency_of_communication_and_does_nothing_else(tiny)
 
 
 def test_the_verdict_is_said_first_and_its_data_are_there(tiny):
-    document, quick = answer(tiny), answer(tiny, "--quick")
+    document, quick = document_of("info", tiny), document_of("info", tiny, "--quick")
 
     made = package.open(tiny).verdict()
     assert {name: document[name] for name in made.as_dict()} == made.as_dict()
@@ -135,14 +128,14 @@ def two_sizes(tmp_path):
 
 
 def test_runs_are_compared_with_the_first(two_sizes):
-    document = answer(*two_sizes)
+    document = document_of("info", *two_sizes)
 
     assert set(document) == {"runs", "scaling", "warnings", "not_computable", "defects"}
     assert document["scaling"] == "strong"
     first, other = document["runs"]
     assert [run["path"] for run in document["runs"]] == list(map(str, two_sizes))
     assert set(first) == {"path", "ranks", "threads", "efficiency", "useful_ns", "counters"}
-    assert set(other["efficiency"]) - set(answer(two_sizes[0])["efficiency"]) == {
+    assert set(other["efficiency"]) - set(document_of("info", two_sizes[0])["efficiency"]) == {
         "global",
         "computation_scalability",
         "instruction_scalability",
@@ -217,7 +210,7 @@ def test_a_compressed_trace_gives_the_same_answer(tiny):
     packed = tiny.with_name("packed.prv.gz")
     packed.write_bytes(gzip.compress(tiny.read_bytes()))
 
-    plain, unpacked = answer(tiny), answer(packed)
+    plain, unpacked = document_of("info", tiny), document_of("info", packed)
 
     for document in (plain, unpacked):
         del document["path"], document["defects"]  # they name the file
@@ -242,7 +235,7 @@ def test_a_table_goes_to_stdout_without_colours_when_piped_and_stderr_stays_empt
 
 
 def test_the_region_of_interest_narrows_the_answer(tiny):
-    document = answer(tiny, "--from", "140ns", "--to", "300ns", "--ranks", "1")
+    document = document_of("info", tiny, "--from", "140ns", "--to", "300ns", "--ranks", "1")
 
     assert document["ranks"] == 1
     assert document["duration_ns"] == 160
@@ -307,7 +300,7 @@ def test_counts_of_real_traces_are_those_of_their_lines(real_traces, name, ranks
     with gzip.open(path, "rt", encoding="ascii") as lines:
         kinds = [line[:2] for line in lines]
 
-    document = answer(path)
+    document = document_of("info", path)
 
     assert document["ranks"] == ranks
     assert document["states"] == kinds.count("1:")

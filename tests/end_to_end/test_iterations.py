@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import csv
 import io
-import json
 import sys
 
 import numpy as np
@@ -14,12 +13,13 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 import burstline
-import command
 from burstline.cli import main
 from burstline.formats.paraver.editing.cut import completed
 from burstline.selection import losses, select, shift
 from burstline.structure import detect
 from burstline.structure.program.windows import iterations_window
+from command import burstline as run
+from command import document_of, printed_by
 from oracles.prv_dump import dump
 from oracles.prv_rules import broken
 from paraver_text import write_example
@@ -41,16 +41,6 @@ STEPS, COMPUTE_NS, CALL_NS, LATE_NS = 20, 90, 10, 1000
 ALLREDUCE, BARRIER, BCAST, SEND, RECV = 10, 8, 7, 1, 2
 CALL = ["location", "call", "operation", "enter_ns", "leave_ns"]
 MESSAGE = ["sender_location", "send_call", "send_ns", "receiver_location", "receive_call"]
-
-
-def answer(*words):
-    run = command.burstline(*words)
-    assert run.returncode == 0, run.stderr
-    return run.stdout
-
-
-def document(*words):
-    return json.loads(answer(*words, "--format", "json"))
 
 
 @pytest.fixture
@@ -91,7 +81,7 @@ def ring(tmp_path):
 
 
 def test_every_rank_keeps_its_own_iterations(ring):
-    told = document("info", ring, "--loop", "1", "--iterations", "3:5")
+    told = document_of("info", ring, "--loop", "1", "--iterations", "3:5")
 
     assert {name: calls["count"] for name, calls in told["calls"].items()} == {
         "MPI_Recv": 6,
@@ -104,27 +94,28 @@ def test_every_rank_keeps_its_own_iterations(ring):
 
 
 def test_what_was_chosen_and_who_was_left_out_is_said(ring):
-    run = command.burstline("info", ring, "--loop", "1", "--iterations", "12")
+    done = run("info", ring, "--loop", "1", "--iterations", "12")
 
-    assert run.stderr.splitlines() == [
+    assert done.stderr.splitlines() == [
         "iterations 12:12 of loop 1 (exact): 200 ns to 1.20 µs a rank",
         "left out, because they do not run these iterations: ranks 3",
     ]
 
 
 def test_without_iterations_the_region_is_the_whole_loop(ring):
-    whole = document("info", ring, "--loop", "1")
+    whole = document_of("info", ring, "--loop", "1")
 
-    assert whole == document("info", ring, "--loop", "1", "--iterations", ":")
+    assert whole == document_of("info", ring, "--loop", "1", "--iterations", ":")
     assert whole["calls"]["MPI_Allreduce"]["count"] == 3 * STEPS
     assert "MPI_Barrier" not in whole["calls"]
 
 
 def test_iterations_can_be_counted_from_the_end(ring):
-    last = document("info", ring, "--loop", "1", "--iterations", "-2:")
+    last = document_of("info", ring, "--loop", "1", "--iterations", "-2:")
 
     assert (
-        last["calls"] == document("info", ring, "--loop", "1", "--iterations", "19:20")["calls"]
+        last["calls"]
+        == document_of("info", ring, "--loop", "1", "--iterations", "19:20")["calls"]
     )
     assert last["calls"]["MPI_Allreduce"]["count"] == 6
 
@@ -132,7 +123,7 @@ def test_iterations_can_be_counted_from_the_end(ring):
 def test_a_loop_is_counted_within_the_rest_of_the_region(ring):
     words = ("--from", "1us", "--ranks", "1-2", "--loop", "1", "--iterations", "1:2")
 
-    part = document("info", ring, *words)
+    part = document_of("info", ring, *words)
 
     assert part["calls"]["MPI_Recv"]["count"] == 4
     assert part["ranks"] == 2
@@ -141,7 +132,7 @@ def test_a_loop_is_counted_within_the_rest_of_the_region(ring):
 def test_a_cut_has_just_the_iterations_and_ranks_stay_as_far_apart(ring, tmp_path):
     copy = tmp_path / "part.prv"
 
-    told = document("cut", ring, "-o", copy, "--loop", "1", "--iterations", "3:5")
+    told = document_of("cut", ring, "-o", copy, "--loop", "1", "--iterations", "3:5")
 
     assert told["kept"] == {"calls": 18, "bursts": 15, "messages": 3}
     assert told["lost"] == {"messages": 0, "collectives": 0, "calls_clipped": 0}
@@ -168,19 +159,19 @@ def test_a_cut_has_just_the_iterations_and_ranks_stay_as_far_apart(ring, tmp_pat
 def test_a_cut_of_iterations_explains_itself_as_the_region_does(ring, tmp_path):
     copy = tmp_path / "part.prv"
     words = ("--loop", "1", "--iterations", "10:14")
-    answer("cut", ring, "-o", copy, *words)
+    printed_by("cut", ring, "-o", copy, *words)
 
-    part, region = document("info", copy), document("info", ring, *words)
+    part, region = document_of("info", copy), document_of("info", ring, *words)
 
     assert part["calls"] == region["calls"]
     assert part["efficiency"] == region["efficiency"]
 
 
 def test_a_cut_of_iterations_of_a_store_is_the_cut_of_its_source(ring, tmp_path):
-    answer("convert", ring, tmp_path / "run.store")
+    printed_by("convert", ring, tmp_path / "run.store")
     for name in ("ring.prv", "run.store"):
         words = ("--loop", "1", "--iterations", "-3:")
-        answer("cut", tmp_path / name, "-o", tmp_path / f"of-{name}.prv", *words)
+        printed_by("cut", tmp_path / name, "-o", tmp_path / f"of-{name}.prv", *words)
 
     one, other = (dump(tmp_path / f"of-{name}.prv") for name in ("ring.prv", "run.store"))
 
@@ -234,7 +225,7 @@ def test_a_collective_that_only_some_windows_hold_shifts_no_count(tmp_path):
 
 
 def test_the_table_shows_spread_and_names_the_slow_iteration(ring):
-    shown = answer("structure", ring, "--iterations", "1")
+    shown = printed_by("structure", ring, "--iterations", "1")
 
     assert "loop 1       20 iterations on 3 ranks" in shown
     assert "computing 9" in shown
@@ -245,24 +236,24 @@ def test_the_table_shows_spread_and_names_the_slow_iteration(ring):
 
 
 def test_the_command_that_is_shown_cuts_the_slow_iteration(ring, tmp_path):
-    shown = answer("structure", ring, "--ranks", "0-2", "--iterations", "1")
+    shown = printed_by("structure", ring, "--ranks", "0-2", "--iterations", "1")
     (command,) = [line.split() for line in shown.splitlines() if "burstline cut" in line]
 
     words = [word if word != command[-1] else tmp_path / word for word in command[1:]]
-    told = document(*words)
+    told = document_of(*words)
 
     assert told["kept"]["calls"] == 6
 
 
 def test_no_command_is_shown_where_cut_would_find_other_loops(ring):
-    shown = answer("structure", ring, "--iterations", "1", "--min-share", "0")
+    shown = printed_by("structure", ring, "--iterations", "1", "--min-share", "0")
 
     assert "burstline cut" not in shown
 
 
 def test_json_and_csv_have_the_iterations(ring):
-    told = document("structure", ring, "--iterations", "1")
-    text = answer("structure", ring, "--iterations", "1", "--format", "csv")
+    told = document_of("structure", ring, "--iterations", "1")
+    text = printed_by("structure", ring, "--iterations", "1", "--format", "csv")
     lines = list(csv.DictReader(io.StringIO(text)))
 
     assert told["summary"]["outliers"] == 1
@@ -274,8 +265,8 @@ def test_json_and_csv_have_the_iterations(ring):
 
 def test_tables_are_written_for_other_programs(ring, tmp_path):
     for name in ("loops.parquet", "loops.csv"):
-        answer("structure", ring, "-o", tmp_path / name)
-    answer("structure", ring, "--iterations", "1", "-o", tmp_path / "one.parquet")
+        printed_by("structure", ring, "-o", tmp_path / name)
+    printed_by("structure", ring, "--iterations", "1", "-o", tmp_path / "one.parquet")
 
     loops = pq.read_table(tmp_path / "loops.parquet")
     assert loops["rank"].to_pylist() == [0, 1, 2]
@@ -308,19 +299,19 @@ def test_a_terminal_without_unicode_sees_letters(ring, monkeypatch):
     ],
 )
 def test_what_cannot_be_is_one_line_and_exit_code_2(ring, words, message):
-    run = command.burstline(words[0], ring, *words[1:])
+    done = run(words[0], ring, *words[1:])
 
-    assert run.returncode == 2
-    assert message in run.stderr.splitlines()[-1]
-    assert run.stdout == ""
+    assert done.returncode == 2
+    assert message in done.stderr.splitlines()[-1]
+    assert done.stdout == ""
 
 
 def test_a_file_that_exists_is_kept(ring, tmp_path):
     (tmp_path / "loops.csv").write_text("mine")
 
-    run = command.burstline("structure", ring, "-o", tmp_path / "loops.csv")
+    done = run("structure", ring, "-o", tmp_path / "loops.csv")
 
-    assert run.returncode == 2
+    assert done.returncode == 2
     assert (tmp_path / "loops.csv").read_text() == "mine"
 
 
@@ -345,19 +336,19 @@ def test_three_iterations_of_cg_are_three_as_region_and_as_cut(real_traces, tmp_
     run, copy = real_traces / "npb_cg_S_8r.prv.gz", tmp_path / "part.prv"
     words = ("--loop", "9", "--iterations", "3:5")
 
-    region = answer("structure", run, *words)
-    answer("cut", run, "-o", copy, *words)
+    region = printed_by("structure", run, *words)
+    printed_by("cut", run, "-o", copy, *words)
 
     # The lines of the source: an iteration ends with an inner loop over the partners.
     assert "for 1 to 3:  # loop 1" in region
     assert "  conditions  none" in region
-    assert answer("structure", copy) == region
+    assert printed_by("structure", copy) == region
     assert broken(copy) == []
 
 
 def test_a_cut_tells_of_the_loops_of_the_whole(ring, tmp_path):
     copy = tmp_path / "part.prv"
-    answer("cut", ring, "-o", copy, "--loop", "1", "--iterations", "3:5")
+    printed_by("cut", ring, "-o", copy, "--loop", "1", "--iterations", "3:5")
 
     trace = burstline.read(copy)
 

@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
-import json
 import re
 
 import pytest
 
 from command import burstline as run
+from command import document_of, page_of
 from stories import STORIES
 
 HOSTILE = r"""ranks 2 threads 1
@@ -42,16 +42,7 @@ def hostile(tmp_path):
 
 
 def written(tmp_path, *words):
-    page = tmp_path / "page.html"
-    done = run("report", *words, "-o", page, "--force")
-    assert done.returncode == 0, done.stderr
-    return page.read_text(encoding="utf-8")
-
-
-def data_of(*words):
-    done = run("report", *words, "--format", "json")
-    assert done.returncode == 0, done.stderr
-    return json.loads(done.stdout)
+    return page_of(tmp_path, *words).read_text(encoding="utf-8")
 
 
 @pytest.mark.parametrize("story", STORIES, ids=lambda story: story.name)
@@ -85,10 +76,10 @@ def test_the_page_is_one_file_whose_policy_forbids_the_rest(hostile, tmp_path):
 def test_data_of_the_page_are_those_of_the_commands(tmp_path):
     trace = STORIES[0].write(tmp_path, "txt")
 
-    sections = data_of(trace)["sections"]
+    sections = document_of("report", trace)["sections"]
 
-    info = json.loads(run("info", trace, "--format", "json").stdout)
-    waits = json.loads(run("waits", trace, "--format", "json").stdout)
+    info = document_of("info", trace)
+    waits = document_of("waits", trace)
     assert sections.keys() == SECTIONS
     assert sections["messages"]["calls"] == info["calls"]
     assert sections["ranks"]["efficiency"] == info["efficiency"]
@@ -105,10 +96,10 @@ def test_messages_are_told_by_pair_law_and_communicator(tmp_path):
     )
     (trace := tmp_path / "t.txt").write_text(f"ranks 3\n{words}\n")
 
-    told = data_of(trace)["sections"]["messages"]
+    told = document_of("report", trace)["sections"]["messages"]
     page = written(tmp_path, trace)
 
-    matrix = json.loads(run("matrix", trace, "--format", "json").stdout)
+    matrix = document_of("matrix", trace)
     assert {name: matrix[name] for name in told["matrix"]} == told["matrix"]
     [barrier] = told["collectives"]
     assert barrier["operation"] == "MPI_Barrier"
@@ -129,7 +120,7 @@ path 0 main file a.c line 3
 def test_every_burst_is_a_point_and_the_longest_are_named(tmp_path):
     (trace := tmp_path / "t.txt").write_text(COMPUTING)
 
-    told = data_of(trace)["sections"]["computing"]
+    told = document_of("report", trace)["sections"]["computing"]
     page = written(tmp_path, trace)
 
     assert [rank["counters"]["cpu"] for rank in told["ranks"]] == [990, 200]
@@ -185,13 +176,13 @@ def stepping(folder):
 def test_a_part_is_told_in_words_and_as_if_it_were_all(tmp_path, options, said, length):
     trace = stepping(tmp_path)
 
-    told = data_of(trace, *options)["sections"]
+    told = document_of("report", trace, *options)["sections"]
     page = written(tmp_path, trace, *options)
 
     assert told["coverage"]["source"]["region"] == said
     assert f"Only a part of the run: {said}." in page
     begin, end = told["timeline"]["baseline_ns"]
-    waits = json.loads(run("waits", trace, *options, "--format", "json").stdout)
+    waits = document_of("waits", trace, *options)
     assert told["waits"].get("metrics", waits["metrics"]) == waits["metrics"]
     assert end - begin == length or (length is None and 0 < end - begin < 300)
 
@@ -227,15 +218,15 @@ def slower(folder, name, work):
 def test_several_runs_are_compared_with_the_first(tmp_path):
     first, second = slower(tmp_path, "a.txt", 100), slower(tmp_path, "b.txt", 200)
 
-    told = data_of(first, second)["sections"]["runs"]
+    told = document_of("report", first, second)["sections"]["runs"]
     page = written(tmp_path, first, second)
 
-    scaled = json.loads(run("info", first, second, "--format", "json").stdout)
+    scaled = document_of("info", first, second)
     for ours, theirs in zip(told["runs"], scaled["runs"], strict=True):
         known = {name: each for name, each in theirs["efficiency"].items() if each is not None}
         assert {name: ours["efficiency"][name] for name in known} == known
         assert ours["efficiency"]["serialisation"] is not None
-    compared = json.loads(run("compare", first, second, "--format", "json").stdout)
+    compared = document_of("compare", first, second)
     assert told["comparison"]["j_mc"] == compared["j_mc"]
     assert "Run 1 takes 309 ns on 2 ranks, the other 309 ns" in page
     # in the tree of factors, as a row of the runs, and above what each took
@@ -247,10 +238,10 @@ def test_bursts_of_several_runs_are_matched_and_compared(tmp_path):
     (first := tmp_path / "a.txt").write_text(COMPUTING)
     (second := tmp_path / "b.txt").write_text(COMPUTING.replace("cpu=990", "cpu=495"))
 
-    told = data_of(first, second)["sections"]["runs"]["bursts"]
+    told = document_of("report", first, second)["sections"]["runs"]["bursts"]
     page = written(tmp_path, first, second)
 
-    checked = json.loads(run("check-merge", first, second, "--format", "json").stdout)
+    checked = document_of("check-merge", first, second)
     assert told["match_rate"] == checked["match_rate"] == 1
     assert told["counters"] == checked["counters"]
     assert "100.0 % of the bursts are in all runs" in page

@@ -2,11 +2,11 @@
 
 import csv
 import io
-import json
 
 import pytest
 
-import command
+from command import burstline as command
+from command import document_of, printed_by
 
 HEADER = "#Paraver (01/01/2026 at 00:00):9000_ns:1(2):1:2(1:1,1:1),1\nc:1:1:2:1:2\n"
 LABELS = """\
@@ -27,13 +27,7 @@ COLLECTIVE, BARRIER, ALLREDUCE, CALLER, LINE = 50000002, 8, 10, 70000001, 800000
 
 
 def burstline(*words):
-    return command.burstline("structure", *words)
-
-
-def answer(*words):
-    run = burstline(*words)
-    assert run.returncode == 0, run.stderr
-    return run.stdout
+    return command("structure", *words)
 
 
 @pytest.fixture
@@ -57,7 +51,7 @@ def ring(tmp_path):
 
 
 def test_the_table_shows_loops_with_their_source_lines(ring):
-    shown = answer(ring).splitlines()
+    shown = printed_by("structure", ring).splitlines()
 
     (inner,) = [line.split() for line in shown if "MPI_Allreduce" in line]
     assert inner[:2] == ["ring.c", "7"]
@@ -67,7 +61,7 @@ def test_the_table_shows_loops_with_their_source_lines(ring):
 
 
 def test_json_is_one_document_with_nested_loops(ring):
-    document = json.loads(answer(ring, "--format", "json", "--method", "seed"))
+    document = document_of("structure", ring, "--method", "seed")
 
     outer, inner = document["loops"]
     assert (outer["iterations"], outer["total_iterations"], outer["parent"]) == (20, 20, None)
@@ -79,18 +73,20 @@ def test_json_is_one_document_with_nested_loops(ring):
 
 
 def test_csv_has_a_row_per_node(ring):
-    rows = list(csv.DictReader(io.StringIO(answer(ring, "--format", "csv"))))
+    rows = list(csv.DictReader(io.StringIO(printed_by("structure", ring, "--format", "csv"))))
 
     assert [row["kind"] for row in rows] == ["loop", "loop", "call", "call"]
     assert [row["line"] for row in rows[2:]] == ["7", "9"]
 
 
 def test_a_region_of_interest_and_ranks_can_be_chosen(ring):
-    document = json.loads(answer(ring, "--to", "4us", "--ranks", "1", "--format", "json"))
+    document = document_of("structure", ring, "--to", "4us", "--ranks", "1")
 
     assert document["classes"] == [[1]]
     assert document["loops"][0]["total_iterations"] == 10
-    assert "rank ==" not in answer(ring, "--show-ranks", "0", "--bursts", "1ns")
+    assert "rank ==" not in printed_by(
+        "structure", ring, "--show-ranks", "0", "--bursts", "1ns"
+    )
 
 
 @pytest.mark.parametrize(
@@ -139,26 +135,31 @@ def test_samples_show_the_loops_in_the_computation(ring):
     ring.write_text(header + "\nc:" + "\n".join(records) + "\n")
     ring.with_suffix(".pcf").write_text(LABELS + "\n" + SAMPLED)
 
-    assert "loop: stencil (a.c:120..131)" in answer(ring, "--bursts", "1ns")
-    assert "stencil" not in answer(ring)
+    assert "loop: stencil (a.c:120..131)" in printed_by("structure", ring, "--bursts", "1ns")
+    assert "stencil" not in printed_by("structure", ring)
 
 
 def test_the_exact_method_and_a_depth_can_be_chosen(ring):
-    document = json.loads(answer(ring, "--format", "json", "--method", "exact"))
+    document = document_of("structure", ring, "--method", "exact")
 
     assert (document["method"], document["fidelity"]) == ("exact", 1.0)
     (outer,) = document["program"]
     assert [node["kind"] for node in outer["items"]] == ["loop", "call"]
-    assert "MPI_Allreduce" not in answer(ring, "--depth", "1")
-    assert answer(ring, "--method", "seed", "--rank-merge", "early").count("for 1 to") == 2
+    assert "MPI_Allreduce" not in printed_by("structure", ring, "--depth", "1")
+    assert (
+        printed_by("structure", ring, "--method", "seed", "--rank-merge", "early").count(
+            "for 1 to"
+        )
+        == 2
+    )
 
 
 def test_other_readings_are_below_the_listing_if_asked_for(ring):
-    asked = answer(ring, "--other")
+    asked = printed_by("structure", ring, "--other")
 
-    assert asked.startswith(answer(ring).rstrip())
+    assert asked.startswith(printed_by("structure", ring).rstrip())
     assert "Other readings" in asked
-    document = json.loads(answer(ring, "--other", "--format", "json"))
+    document = document_of("structure", ring, "--other")
     assert isinstance(document["length"], int)
     assert all(other["fidelity"] >= 0.999 for other in document["other"])
-    assert "other" not in json.loads(answer(ring, "--format", "json"))
+    assert "other" not in document_of("structure", ring)

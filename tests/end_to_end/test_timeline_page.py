@@ -8,7 +8,7 @@ from xml.etree import ElementTree as ET
 
 import pytest
 
-from command import burstline as run
+from command import page_of
 
 pytestmark = pytest.mark.needs("chromium")
 
@@ -25,14 +25,7 @@ path 1 "<img src=x onerror='window.obeyed = 1'>" file "{who}$&.c" line 11 under 
 
 @pytest.fixture(scope="module")
 def lulesh(tmp_path_factory):
-    return written(tmp_path_factory.mktemp("page"), str(LULESH))
-
-
-def written(folder, trace):
-    page = folder / "page.html"
-    done = run("report", trace, "-o", page, "--force")
-    assert done.returncode == 0, done.stderr
-    return page
+    return page_of(tmp_path_factory.mktemp("page"), LULESH)
 
 
 @pytest.fixture
@@ -261,7 +254,7 @@ def test_a_printed_page_has_the_drawing(opened, lulesh):
 
 def test_hostile_labels_are_texts(opened, tmp_path):
     (trace := tmp_path / "evil.txt").write_text(HOSTILE)
-    page = opened(written(tmp_path, trace))
+    page = opened(page_of(tmp_path, trace))
 
     press(page, "n")
     assert "{who}$&.c:11" in title(page)

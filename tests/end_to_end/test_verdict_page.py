@@ -11,6 +11,7 @@ import pytest
 
 from burstline.answers import Fact, text_of
 from command import burstline as run
+from command import document_of, page_of
 from stories import STORIES
 
 DATA = files("burstline") / "data"
@@ -53,20 +54,13 @@ class Seen(HTMLParser):
         return " ".join(self.text.split())
 
 
-def page_of(folder, trace):
-    page = folder / "page.html"
-    done = run("report", trace, "-o", page, "--force")
-    assert done.returncode == 0, done.stderr
-    return page
-
-
 def seen(folder, trace):
     return Seen(page_of(folder, trace).read_text(encoding="utf-8"))
 
 
 def said_of(name):
     """All sentences of the first screen."""
-    data = json.loads(run("report", SHIPPED[name], "--format", "json").stdout)
+    data = document_of("report", SHIPPED[name])
     section = data["sections"]["verdict"]
     said = list(section["headline"])
     for answer in section["answers"]:
@@ -134,7 +128,7 @@ def test_data_of_the_first_screen_are_those_of_info():
     done = run("report", SHIPPED["heat"], "--format", "json")
     data, info = (
         json.loads(done.stdout),
-        json.loads(run("info", SHIPPED["heat"], "--format", "json").stdout),
+        document_of("info", SHIPPED["heat"]),
     )
 
     section = data["sections"]["verdict"]

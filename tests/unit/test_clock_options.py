@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 from pathlib import Path
 
 import pytest
@@ -12,6 +11,7 @@ from burstline.cli.commands import compare, retime, waits
 from burstline.clocks import Effort
 from burstline.testing import trace_of
 from command import burstline as command
+from command import document_of
 
 COUNTED = Path(__file__).parents[1] / "recordings" / "counted"
 EFFORT = "--counter LIST", "--effort-model FILE", "--call-cost N", "--without-mpi"
@@ -41,13 +41,6 @@ def hybrid(tmp_path_factory):
     return path
 
 
-def document(*words):
-    """The JSON of a command."""
-    done = command(*words, "--format", "json")
-    assert done.returncode == 0, done.stderr
-    return json.loads(done.stdout)
-
-
 @pytest.mark.parametrize("name", [*EFFORT, "--collectives {causal,full}"])
 def test_all_commands_with_a_clock_take_the_same_options(name):
     texts = {options(module)[name] for module in (retime, waits, compare)}
@@ -59,10 +52,10 @@ def test_all_commands_with_a_clock_take_the_same_options(name):
 def test_waits_and_compare_take_the_cost_of_a_call_as_retime_does(hybrid, tmp_path, cost):
     words = "--call-cost", cost
     ticks = [
-        document("waits", hybrid, "--clock", "lt_stmt", *words)["modelled_ticks"],
-        document("retime", hybrid, "-o", tmp_path / "t.store", *words)["modelled_ticks"],
+        document_of("waits", hybrid, "--clock", "lt_stmt", *words)["modelled_ticks"],
+        document_of("retime", hybrid, "-o", tmp_path / "t.store", *words)["modelled_ticks"],
     ]
-    compared = document("compare", hybrid, hybrid, "--clocks", "lt_stmt,lt_bb", *words)
+    compared = document_of("compare", hybrid, hybrid, "--clocks", "lt_stmt,lt_bb", *words)
     ticks += [profile["modelled_ticks"] for profile in compared["profiles"]]
 
     assert ticks == [5 * cost] * 4
@@ -70,10 +63,10 @@ def test_waits_and_compare_take_the_cost_of_a_call_as_retime_does(hybrid, tmp_pa
 
 def test_counters_and_work_inside_of_mpi_are_taken_alike(hybrid, tmp_path):
     words = "--counter", "IR_BB=3", "--without-mpi", "--collectives", "full"
-    retimed = document(
+    retimed = document_of(
         "retime", hybrid, "-o", tmp_path / "t.store", "--clock", "lt_hwctr", *words
     )
-    stamps = document("waits", hybrid, "--clock", "lt_hwctr", *words)["coverage"]["stamps"]
+    stamps = document_of("waits", hybrid, "--clock", "lt_hwctr", *words)["coverage"]["stamps"]
 
     assert retimed.pop("defects") == []
     assert stamps == retimed
@@ -83,7 +76,7 @@ def test_counters_and_work_inside_of_mpi_are_taken_alike(hybrid, tmp_path):
 
 
 def test_a_clock_of_time_says_nothing_of_ticks(hybrid):
-    compared = document("compare", hybrid, hybrid, "--clocks", "physical,lt_stmt")
+    compared = document_of("compare", hybrid, hybrid, "--clocks", "physical,lt_stmt")
 
     assert "modelled_ticks" not in compared["profiles"][0]
     assert compared["profiles"][1]["modelled_ticks"] == 5 * 4300

@@ -4,13 +4,12 @@ from __future__ import annotations
 
 import csv
 import io
-import json
 
 import pytest
 
 from burstline import read, wait_states, write
 from burstline.comparison import j_mc
-from command import burstline
+from command import burstline, document_of
 from cube_files import Cube, anchor
 
 STORY = """
@@ -45,14 +44,8 @@ def profiles(runs):
     return paths
 
 
-def document_of(*words):
-    done = burstline("compare", *words, "--format", "json")
-    assert done.returncode == 0, done.stderr
-    return json.loads(done.stdout)
-
-
 def test_the_document_has_the_scores_of_all_pairs_and_their_minimum(runs):
-    document = document_of(*runs)
+    document = document_of("compare", *runs)
 
     assert set(document) == KEYS
     assert {(pair["a"], pair["b"]): round(pair["j_mc"], 3) for pair in document["pairs"]} == {
@@ -66,14 +59,16 @@ def test_the_document_has_the_scores_of_all_pairs_and_their_minimum(runs):
 
 
 def test_traces_and_their_profiles_are_the_same(runs, profiles):
-    document = document_of(runs[0], profiles[0])
+    document = document_of("compare", runs[0], profiles[0])
 
     assert document["j_mc"] == pytest.approx(1)
-    assert document_of(*profiles)["j_mc"] == pytest.approx(document_of(*runs)["j_mc"])
+    assert document_of("compare", *profiles)["j_mc"] == pytest.approx(
+        document_of("compare", *runs)["j_mc"]
+    )
 
 
 def test_means_are_compared_and_repetitions_among_each_other(runs):
-    document = document_of(*runs[:2], "--with", runs[2], "--with", *runs[1:])
+    document = document_of("compare", *runs[:2], "--with", runs[2], "--with", *runs[1:])
 
     assert [(pair["a"], pair["b"]) for pair in document["pairs"]] == [
         ("run1.txt and 1 more", "run3.txt"), ("run1.txt and 1 more", "run2.txt and 1 more"),
@@ -92,12 +87,12 @@ def test_groups_are_called_by_what_their_files_have_in_common(runs, tmp_path):
         other.write_text(run.read_text())
         others.append(other)
 
-    document = document_of(*runs[:2], "--with", *others)
+    document = document_of("compare", *runs[:2], "--with", *others)
 
     assert [each["name"] for each in document["profiles"]] == ["run*", "late*"]
-    names = document_of(*runs[:2], "--with", *runs[1:])["profiles"]
+    names = document_of("compare", *runs[:2], "--with", *runs[1:])["profiles"]
     assert [each["name"] for each in names] == ["run1.txt and 1 more", "run2.txt and 1 more"]
-    names = document_of(runs[0], others[0], "--with", runs[1])["profiles"]
+    names = document_of("compare", runs[0], others[0], "--with", runs[1])["profiles"]
     assert [each["name"] for each in names] == ["run1.txt and 1 more", "run2.txt"]
 
 
@@ -106,7 +101,7 @@ def test_files_of_one_name_are_called_by_their_folders(runs, tmp_path):
     other.parent.mkdir()
     other.write_text(runs[1].read_text())
 
-    assert document_of(runs[0], other)["least_alike"] == [str(runs[0]), str(other)]
+    assert document_of("compare", runs[0], other)["least_alike"] == [str(runs[0]), str(other)]
 
 
 def test_a_difference_too_small_to_be_printed_is_none(runs):
@@ -136,7 +131,7 @@ def test_a_table_has_a_score_of_each_with_the_first_or_of_those_least_alike(runs
 
 
 def test_clocks_are_compared_with_the_first_and_runs_by_each(runs):
-    document = document_of(*runs, "--clocks", "physical,lt_1")
+    document = document_of("compare", *runs, "--clocks", "physical,lt_1")
 
     assert document["profiles"] == [
         {"name": "physical", "runs": 3, "run_to_run": pytest.approx(0.538, abs=1e-3)},
@@ -151,11 +146,11 @@ def test_clocks_are_compared_with_the_first_and_runs_by_each(runs):
     [pair] = document["pairs"]
     assert (pair["a"], pair["b"]) == ("physical", "lt_1")
     assert 0 < pair["j_mc"] < 1
-    assert document_of(*runs, "--clocks", "lt_1")["j_mc"] == 1
+    assert document_of("compare", *runs, "--clocks", "lt_1")["j_mc"] == 1
     assert "lt_1: mean of 3, which are equal in that" in " ".join(
         burstline("compare", *runs, "--clocks", "physical,lt_1").stdout.split()
     )
-    assert len(document_of(runs[0], "--clocks", "physical,lt_1")["pairs"]) == 1
+    assert len(document_of("compare", runs[0], "--clocks", "physical,lt_1")["pairs"]) == 1
 
 
 def test_people_read_a_sentence_scores_and_differences(runs):
@@ -287,6 +282,6 @@ def test_the_library_and_the_command_agree(runs):
     first, second = (wait_states(read(run)).profile for run in runs[:2])
 
     for metrics in ("time-tree", "fig1", "all"):
-        document = document_of(*runs[:2], "--metrics", metrics)
+        document = document_of("compare", *runs[:2], "--metrics", metrics)
         assert document["metrics"] == metrics
         assert document["j_mc"] == j_mc(first, second, metrics=metrics)

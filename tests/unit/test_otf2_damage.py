@@ -20,7 +20,7 @@ from burstline.formats.otf2.library import VARIABLE
 from burstline.formats.otf2.reading import trace as source
 from burstline.formats.otf2.reading.archive import describe
 from burstline.model import schema
-from otf2_archives import archive
+from otf2_archives import archive, read
 
 RANKS = 3
 
@@ -42,13 +42,6 @@ def place(tmp_path):
 
 def events(place, rank):
     return place / "traces" / f"{rank}.evt"
-
-
-def read(place):
-    trace = burstline.read(place)
-    for name in schema.TABLES:
-        schema.check(name, trace.table(name))
-    return trace
 
 
 def kinds(trace):

@@ -19,17 +19,10 @@ from burstline.formats.otf2.reading import trace as otf2_trace
 from burstline.formats.otf2.reading.trace import COSTS
 from burstline.model import schema
 from burstline.progress import SILENCE
-from otf2_archives import archive, team_of_two
+from otf2_archives import archive, read, team_of_two
 
 _TIME, _ENTER = 5, 12
 """First bytes of records: a time, which is 8 bytes, and an enter, which tells its size."""
-
-
-def read(place):
-    trace = burstline.read(place)
-    for name in schema.TABLES:
-        schema.check(name, trace.table(name))
-    return trace
 
 
 def test_the_anchor_may_have_any_name_and_lie_a_folder_deeper(place):

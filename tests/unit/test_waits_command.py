@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import csv
 import io
-import json
 from collections import Counter
 from importlib.resources import files
 
@@ -14,21 +13,15 @@ from burstline import wait_states
 from burstline.show import Lines, WaitsView
 from burstline.testing import trace_of
 from burstline.values import Table
-from command import burstline
+from command import burstline, document_of
 from verdicts import verdict
 
 LULESH = files("burstline") / "data" / "lulesh_8r.prv.gz"
 
 
-def document_of(*options):
-    done = burstline("waits", LULESH, "--format", "json", *options)
-    assert done.returncode == 0, done.stderr
-    return json.loads(done.stdout)
-
-
 @pytest.mark.parametrize("by", ["iteration", "loop", "rank", "node", "20ms"])
 def test_parts_add_up_to_the_metrics_of_the_document(by):
-    document = document_of("--by", by)
+    document = document_of("waits", LULESH, "--by", by)
     sums = Counter()
     for part in document["by"]:
         assert part["parent"] is None
@@ -42,11 +35,14 @@ def test_parts_add_up_to_the_metrics_of_the_document(by):
 
 
 def test_the_loop_is_the_one_that_is_named_and_no_region_of_interest():
-    largest, named = (document_of("--by", "iteration", *more) for more in ((), ("--loop", "1")))
+    largest, named = (
+        document_of("waits", LULESH, "--by", "iteration", *more)
+        for more in ((), ("--loop", "1"))
+    )
 
     assert [part["key"] for part in largest["by"]] == [1, 2, 3, 4, 5, "outside"]
     assert named == largest
-    assert named["metrics"] == document_of()["metrics"]
+    assert named["metrics"] == document_of("waits", LULESH)["metrics"]
 
 
 def test_the_table_has_a_row_for_each_part_and_csv_one_for_each_metric():
