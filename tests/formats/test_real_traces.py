@@ -12,7 +12,6 @@ import burstline
 from burstline.model import schema
 
 MPI_TYPES = {f"5000000{k}" for k in range(1, 6)}
-KINDS = ("states", "events", "communications")
 _ROW = re.compile(r"^\| (\w+) \|[^|]*\| *\d+ *\|" + r" *(\d+) *\|" * 5)
 
 

@@ -84,9 +84,6 @@ def test_hybrid_programs_of_the_oracle_nest_as_their_twin_finds():
             assert_as_the_twin(told(file.read_text()))
 
 
-CALLERS = {f: [(g, line) for g in "abc" for line in (1, 2)] for f in "abc"}
-
-
 @st.composite
 def whole_stacks(draw):
     """Draw stacks of a program: main calls functions, at some lines, and these call others."""

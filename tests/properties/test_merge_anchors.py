@@ -18,7 +18,6 @@ steps = st.lists(
     st.sampled_from(["Allreduce", "Allreduce", "Barrier"]), min_size=1, max_size=12
 )
 tags = st.lists(st.integers(0, 4), min_size=1, max_size=4)
-ordered = st.lists(st.sampled_from([8, 16]), max_size=2)
 
 
 def trace(collectives, worked):

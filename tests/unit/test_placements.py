@@ -8,7 +8,6 @@ import burstline
 from burstline.testing import trace_of
 from raw_files import Run, named, record
 
-NULLS = {"sampling_ns": None, "asked_hz": None, "signals": None, "mpi_periods": None}
 TEXT = """
 ranks 3
 meta launcher Hydra | meta binding "OMP_PLACES=cores HYDRA_USER_PROVIDED_BINDING=1"
