@@ -9,8 +9,6 @@ import pytest
 from burstline import ParameterError, Trace
 from burstline.model import schema
 from burstline.selection import (
-    Losses,
-    losses,
     parse_iterations,
     parse_ranks,
     parse_time,
@@ -45,30 +43,6 @@ def test_nothing_asked_for_is_the_trace_itself(trace):
     assert select(trace) is trace
 
 
-def test_a_call_cut_by_a_border_is_clipped_to_it(trace):
-    part = select(trace, start_ns=12, end_ns=80)
-
-    assert column(part.calls, "location", "call", "operation", "enter_ns", "leave_ns") == [
-        (0, 0, "MPI_Isend", 12, 14),
-        (0, 1, "MPI_Wait", 40, 55),
-        (0, 2, "MPI_Barrier", 70, 80),
-        (1, 0, "MPI_Recv", 12, 32),
-    ]
-
-
-def test_a_call_that_ends_at_the_start_or_begins_at_the_end_is_outside(trace):
-    part = select(trace, start_ns=14, end_ns=40)
-
-    assert column(part.calls, "location", "operation") == [(1, "MPI_Recv")]
-
-
-def test_a_call_that_ends_at_the_end_is_whole(trace):
-    part = select(trace, end_ns=55)
-
-    assert losses(trace, part).calls_clipped == 0
-    assert part.calls["leave_seq"].to_pylist()[1] == trace.calls["leave_seq"].to_pylist()[1]
-
-
 def test_a_call_without_length_is_inside_where_it_begins():
     trace = trace_of("ranks 1 | 0 | 0 enter main | 5 enter MPI_Wtime | 5 leave | 9 leave")
 
@@ -76,24 +50,10 @@ def test_a_call_without_length_is_inside_where_it_begins():
     assert select(trace, start_ns=4, end_ns=5).calls.num_rows == 0
 
 
-def test_the_last_moment_belongs_to_a_window_that_reaches_it():
-    trace = trace_of("ranks 1 | 0 | 0 enter main | 5 leave | 5 enter MPI_Wtime | 5 leave")
-
-    assert select(trace, start_ns=4, end_ns=5).calls.num_rows == 1
-
-
 def test_a_message_is_kept_whole_or_not_at_all(trace):
     assert select(trace, start_ns=5, end_ns=30).messages.num_rows == 1
     assert select(trace, start_ns=6, end_ns=31).messages.num_rows == 0
     assert select(trace, start_ns=5, end_ns=29).messages.num_rows == 0
-
-
-def test_references_follow_the_calls_they_point_at(trace):
-    part = select(trace, start_ns=5, end_ns=60)
-
-    assert column(
-        part.messages, "send_call", "send_done_call", "post_call", "receive_call"
-    ) == [(0, 1, 0, 0)]
 
 
 def test_a_completion_outside_the_window_is_forgotten(trace):
@@ -141,125 +101,6 @@ def test_a_reading_at_the_start_counted_what_was_before_it(trace):
     assert column(part.readings, "time_ns", "ins") == [(55, 2), (70, 30)]
 
 
-def test_a_region_is_clipped_and_keeps_its_children():
-    trace = trace_of(
-        "ranks 1 | 0 | 0 enter a | 5 enter b | 6 enter c | 7 leave | 8 leave | 9 leave"
-    )
-
-    part = select(trace, start_ns=7)
-
-    assert column(part.regions, "row", "parent", "enter_ns", "leave_ns") == [
-        (0, None, 7, 9),
-        (1, 0, 7, 8),
-    ]
-
-
-def test_a_collective_that_loses_a_member_is_not_complete(trace):
-    part = select(trace, ranks=[1])
-
-    assert column(part.collectives, "sequence", "complete") == [(0, False)]
-    assert column(part.collective_members, "collective", "location", "comm_rank", "call") == [
-        (0, 0, 1, 1)
-    ]
-
-
-def test_ranks_keep_their_number_and_communicators_their_members(trace):
-    part = select(trace, ranks=[range(1, 2)])
-
-    assert column(part.locations, "location", "process", "rank") == [(0, 0, 1)]
-    assert part.communicators["members"].to_pylist() == [[0, 1]]
-
-
-def test_only_one_of_several_applications_is_kept():
-    trace = trace_of(
-        "application 0 ranks 1 | application 1 ranks 2 | 1/1 | 3 enter f | 4 leave"
-    )
-
-    part = select(trace, application=1)
-
-    assert column(part.locations, "application", "process", "rank") == [(1, 0, 0), (1, 1, 1)]
-    assert part.regions["location"].to_pylist() == [1]
-
-
-def test_a_team_follows_its_process():
-    trace = trace_of(
-        "ranks 2 | 0 | 0 fork 1 | 0 team begin 1 | 9 team end 1 | 9 join"
-        "| 1 | 1 fork 1 | 1 team begin 2 | 8 team end 2 | 8 join"
-    )
-
-    part = select(trace, ranks=[1], start_ns=3)
-
-    assert column(part.teams, "team", "process", "fork_location", "fork_ns") == [(0, 0, 0, 3)]
-    assert part.regions["team"].to_pylist() == [0]
-
-
-def test_each_location_may_have_a_window_of_its_own(trace):
-    part = select(trace, start_ns=np.array([40, 5]), end_ns=np.array([60, 31]))
-
-    assert column(part.calls, "location", "operation", "enter_ns", "leave_ns") == [
-        (0, "MPI_Wait", 40, 55),
-        (1, "MPI_Recv", 5, 31),
-    ]
-    assert column(part.locations, "born_ns", "died_ns") == [(40, 60), (5, 31)]
-
-
-def test_a_message_needs_both_sides_inside_their_own_windows(trace):
-    ends = np.array([60, 31])
-
-    assert select(trace, start_ns=np.array([10, 5]), end_ns=ends).messages.num_rows == 1
-    part = select(trace, start_ns=np.array([40, 5]), end_ns=ends)
-    assert part.messages.num_rows == 0
-    assert losses(trace, part).messages == 1
-
-
-def test_a_location_with_an_empty_window_is_left_out(trace):
-    part = select(trace, start_ns=np.array([0, 40]), end_ns=np.array([0, 100]))
-
-    assert part.locations["rank"].to_pylist() == [1]
-    assert column(part.calls, "location", "operation") == [(0, "MPI_Barrier")]
-
-
-def test_one_border_may_be_the_same_for_all_and_the_other_not(trace):
-    part = select(trace, start_ns=12, end_ns=np.array([20, 100]))
-
-    assert column(part.calls, "location", "enter_ns", "leave_ns") == [
-        (0, 12, 14),
-        (1, 12, 32),
-        (1, 80, 90),
-    ]
-
-
-def test_a_lock_that_is_never_released_overlaps_every_later_window():
-    trace = trace_of("ranks 1 | 0 | 0 enter f | 2 acquire 1 | 9 leave")
-
-    assert column(select(trace, start_ns=5).locks, "acquire_ns", "release_ns") == [(5, None)]
-
-
-def test_losses_are_what_the_borders_cut(trace):
-    part = select(trace, start_ns=12, end_ns=80)
-
-    assert losses(trace, part) == Losses(messages=1, collectives=1, calls_clipped=3)
-
-
-def test_a_message_is_lost_where_only_its_completion_is_left():
-    trace = trace_of("""
-        ranks 1
-        0 | 0 enter MPI_Isend | 0 send to 0 request 1 | 1 leave
-          | 2 enter MPI_Irecv | 2 post request 2 | 3 leave
-          | 5 enter MPI_Wait | 6 receive from 0 request 2 | 7 leave
-    """)
-
-    assert losses(trace, select(trace, start_ns=4)).messages == 1
-
-
-def test_what_lies_outside_is_left_out_and_not_lost(trace):
-    assert losses(trace, select(trace, start_ns=56, end_ns=70)) == Losses(0, 0, 0)
-
-
-def test_a_selection_of_a_trace_without_raw_tables_has_none(trace):
-    assert not select(trace, start_ns=3).has_raw
-
-
 def test_raw_events_go_where_the_call_goes_that_they_enter_or_leave():
     trace = trace_of("ranks 1 | 0 | 0 enter MPI_Send | 5 leave | 5 enter MPI_Wait | 9 leave")
     target = schema.arrow_schema("events")
@@ -275,12 +116,6 @@ def test_raw_events_go_where_the_call_goes_that_they_enter_or_leave():
         (2, 6),
         (3, 7),
     ]
-
-
-def test_a_table_is_made_once(trace):
-    part = select(trace, start_ns=3)
-
-    assert part.calls is part.calls
 
 
 @pytest.mark.parametrize(
@@ -304,18 +139,6 @@ def test_an_impossible_choice_is_refused_with_what_there_is(trace, choice, messa
 def test_a_trace_without_locations_has_no_rank_to_choose():
     with pytest.raises(ParameterError, match="its ranks are none"):
         select(Trace({}), ranks=[0])
-
-
-def test_shifting_moves_moments_and_keeps_durations(trace):
-    late = shift(trace, 1000)
-
-    assert late.bursts["gap_ns"].equals(trace.bursts["gap_ns"])
-    assert late.calls["enter_ns"].to_pylist()[0] == 1010
-    assert late.messages["send_done_ns"].to_pylist() == [1050]
-
-
-def test_shifting_by_nothing_is_the_trace_itself(trace):
-    assert shift(trace, 0) is trace
 
 
 def test_shifting_too_far_is_refused(trace):
