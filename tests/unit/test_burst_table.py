@@ -6,14 +6,11 @@ import numpy as np
 import pyarrow as pa
 import pytest
 
-import burstline
 from burstline.errors import ParameterError
-from burstline.identity.call_paths import path_labels
 from burstline.identity.communicators import communicator_labels, communicator_names
 from burstline.merge import burst_table
-from burstline.merge.tables.columns import table_schema
 from burstline.merge.tables.overview import Overview, PartSums
-from burstline.selection import of_locations, select
+from burstline.selection import of_locations
 from burstline.show import join_parquet, read_table, rows_of, write_fragment
 from burstline.testing import trace_of
 
@@ -50,157 +47,6 @@ path 0 main file a.c line 9 | path 1 solve under 0 file b.c line 4
   55 receive from 0 tag 7 bytes 8 request 2
   60 leave
 """
-
-
-@pytest.fixture
-def rows():
-    return burst_table(trace_of(STORY)).table.to_pylist()
-
-
-def seen(rows, *names):
-    return [tuple(row[name] for name in names) for row in rows]
-
-
-def test_the_calls_before_and_after_are_written_out(rows):
-    names = ("operation", "partner", "tag", "bytes_sent", "bytes_received", "call_path")
-
-    assert seen(rows[1:2], *(f"{name}_before" for name in names)) == [
-        ("MPI_Isend", 1, 7, 8, None, "main@a.c:9;solve@b.c:4")
-    ]
-    assert seen(rows[:1], *(f"{name}_after" for name in names)) == [
-        ("MPI_Isend", 1, 7, 8, None, "main@a.c:9;solve@b.c:4")
-    ]
-    assert seen(rows, "operation_before", "call_path_before")[0] == ("MPI_Init", None)
-
-
-def test_everybody_in_a_collective_is_told_its_root_and_communicator(rows):
-    names = ("operation_after", "communicator_after", "root_after", "bytes_sent_after")
-
-    assert seen([rows[1], rows[4]], *names) == [
-        ("MPI_Bcast", "world", 0, 64),
-        ("MPI_Bcast", "world", 0, 0),
-    ]
-
-
-def test_the_root_is_known_of_more_collectives_than_there_are_ranks():
-    root = "begin | {0} end root 0 | {0} leave"
-    calls = [f"{t} enter MPI_Bcast | {t} " + root.format(t + 2) for t in (0, 5)]
-
-    trace = trace_of("ranks 1 | 0 | " + " | ".join(calls))
-    (row,) = burst_table(trace).table.to_pylist()
-
-    assert (row["root_before"], row["root_after"]) == (0, 0)
-    (row,) = burst_table(select(trace, end_ns=4)).table.to_pylist()
-    assert (row["root_before"], row["root_after"]) == (0, None)
-
-
-def test_the_partner_of_a_completion_is_who_sent_what_it_receives(rows):
-    assert seen([rows[5]], "operation_after", "partner_after") == [("MPI_Wait", 0)]
-    assert seen([rows[2]], "operation_after", "partner_after") == [("MPI_Wait", None)]
-
-
-def test_a_completion_of_messages_from_several_ranks_has_no_partner():
-    trace = trace_of(
-        "ranks 3 | 0 | 0 enter MPI_Init | 1 leave | 5 enter MPI_Waitall\n"
-        "5 post request 1 | 5 post request 2 | 6 receive from 1 request 1\n"
-        "7 receive from 2 request 2 | 9 leave\n"
-        "1 | 0 enter MPI_Send | 1 send to 0 | 2 leave\n"
-        "2 | 0 enter MPI_Send | 1 send to 0 | 2 leave"
-    )
-
-    rows = burst_table(trace).table.to_pylist()
-
-    assert trace.messages["receive_call"].to_pylist() == [1, 1]
-    assert seen(rows, "operation_after", "partner_after") == [("MPI_Waitall", None)]
-
-
-def test_concurrency_of_a_part_of_a_burst_is_that_of_the_part():
-    trace = trace_of(STORY)
-    part = select(trace, start_ns=14, end_ns=18)
-
-    table = burst_table(part, columns=["start_ns", "end_ns", "concurrency"], whole=trace).table
-
-    assert [tuple(row.values()) for row in table.to_pylist()] == [
-        (14, 18, 1.75),
-        (14, 15, 2.0),
-        (16, 18, 2.0),
-    ]
-
-
-def test_ratios_are_null_where_there_is_nothing_to_divide_by(rows):
-    names = ("PAPI_TOT_INS", "PAPI_TOT_CYC", "MISSES", "ipc", "frequency")
-
-    assert seen(rows, *names)[:4] == [
-        (60, 30, None, 2.0, 3.0),
-        (9, 0, None, None, 0.0),
-        (None, None, None, None, None),
-        (None, None, None, None, None),
-    ]
-
-
-def test_others_on_the_node_count_although_they_are_not_selected():
-    trace = trace_of(STORY)
-    part = select(trace, ranks=[range(1)])
-
-    alone = burst_table(part, columns=["concurrency"]).table["concurrency"].to_pylist()
-    among = burst_table(part, columns=["concurrency"], whole=trace).table
-
-    assert alone == [1.0, 1.0, None]
-    assert among["concurrency"].to_pylist() == [1.9, 1.0, None]
-
-
-def test_concurrency_is_not_known_where_the_node_is_not():
-    calls = "0 enter MPI_Init | 5 leave | 9 enter MPI_Barrier | 12 leave"
-    table = burst_table(trace_of(f"ranks 1 | 0 | {calls}")).table
-
-    assert table.select(["node", "concurrency"]).to_pylist() == [
-        {"node": None, "concurrency": None}
-    ]
-
-
-def test_threads_without_calls_are_in_the_span_of_their_process():
-    trace = trace_of(
-        "ranks 1 threads 2 | location 0.0 node a | location 0.1 node a\n"
-        "region par paradigm openmp role parallel\n"
-        "0 | 0 enter MPI_Init | 5 leave | 20 enter MPI_Barrier | 25 leave"
-        " | 40 enter MPI_Finalize | 45 leave\n"
-        "0.1 | 6 enter par | 16 leave | 26 enter par | 30 leave"
-    )
-
-    rows = burst_table(trace).table.to_pylist()
-
-    assert seen(rows, "thread", "region", "concurrency", "operation_before") == [
-        (0, 0, 25 / 15, "MPI_Init"),
-        (0, 1, 19 / 15, "MPI_Barrier"),
-        (1, 0, 2.0, None),
-        (1, 1, 2.0, None),
-    ]
-
-
-def test_the_spans_of_threads_without_calls_are_not_those_of_another_process():
-    trace = trace_of(
-        "ranks 2 threads 2 | region par paradigm openmp role parallel\n"
-        "0 | 0 enter MPI_Init | 1 leave | 0.1 | 6 enter par | 16 leave\n"
-        "1 | 0 enter MPI_Barrier | 1 leave"
-    )
-
-    table = burst_table(trace, columns=["rank", "thread", "region"]).table
-
-    assert {tuple(row.values()) for row in table.to_pylist()} >= {(0, 1, 0)}
-
-
-@pytest.mark.parametrize("name", ["gap_ns", "polling_ns", "waiting_ns"])
-def test_a_column_alone_is_the_one_of_the_whole_table(name):
-    trace = trace_of(STORY)
-
-    assert burst_table(trace, columns=[name]).table == burst_table(trace).table.select([name])
-
-
-def test_a_trace_of_nothing_has_a_table_of_nothing():
-    table = burst_table(burstline.Trace({}))
-
-    assert len(table) == 0
-    assert table.table.schema.equals(table_schema())
 
 
 def test_a_table_is_also_a_frame_and_arrays():
@@ -253,26 +99,6 @@ def test_communicators_are_called_by_their_members():
     assert "(100 ranks, " in labels[5]
     assert labels[6] == "inter 0-1"
     assert communicator_names(trace)[:4] == ["world", "2", "3", "self"]
-
-
-def test_call_paths_say_what_the_trace_knows():
-    trace = trace_of(
-        "ranks 1 | path 0 _start | path 1 main under 0 | path 2 f under 1 file f.c"
-    )
-
-    number, labels = path_labels(trace, np.array([-1, 0, 1, 2]))
-
-    assert number.tolist() == [-1, 0, 1, -1]
-    assert labels == ["main", "main;f@f.c"]
-
-
-def test_only_the_call_paths_that_are_asked_for_have_labels():
-    trace = trace_of("ranks 1 | path 0 main | path 1 f under 0 | path 2 g under 1")
-
-    number, labels = path_labels(trace, np.array([-1, 1]))
-
-    assert number.tolist() == [-1, 0, -1, -1]
-    assert labels == ["main;f"]
 
 
 def test_an_overview_of_parts_is_that_of_the_whole():

@@ -164,16 +164,3 @@ def test_a_counter_once_read_where_a_burst_begins_must_always_be():
     trace = trace_of(f"ranks 1 | {counter} | 0 | {calls} | 20 enter MPI_Reduce A=4 | 30 leave")
 
     assert burst_table(trace).table["A"].to_pylist() == [3, None]
-
-
-def test_on_threads_without_calls_it_is_the_same():
-    declared = 'counter A unit "" mode delta type 1 | counter B unit "" mode delta type 2'
-    regions = "region par paradigm openmp role parallel | region do paradigm openmp role loop"
-    team = "6 enter par A=0 | 10 enter do A=1 B=1 | 16 leave A=3 B=5 | 20 leave A=2 B=2"
-    trace = trace_of(
-        f"ranks 1 threads 2 | {declared} | {regions} | 0 | 0 enter MPI_Init | 5 leave"
-        f" | 0.1 | {team} | 26 enter par A=0 | 30 leave A=9"
-    )
-
-    table = burst_table(trace).table
-    assert [table[name].to_pylist() for name in ("A", "B")] == [[1, 3, 2, 9], [1, 5, 2, None]]

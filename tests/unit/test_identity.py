@@ -23,19 +23,6 @@ def sites_found(*calls, ranks=3):
     return sites_of(trace, np.arange(len(rows)), ranks)
 
 
-def sites(*calls):
-    return sites_found(*calls).of_call.tolist()
-
-
-def test_without_paths_the_partner_counts_from_the_rank_and_around_the_end():
-    assert sites((0, 1, 0), (1, 2, 0), (2, 0, 0)) == [0, 0, 0]
-    assert sites((0, 1, 0), (0, 2, 0)) == [0, 1]
-
-
-def test_without_paths_the_communicator_tells_calls_apart():
-    assert sites((0, 1, 0), (0, 1, 1), (0, 1, None)) == [1, 2, 0]
-
-
 def test_without_paths_a_site_is_a_communicator_and_a_distance():
     distinct = sites_found((0, None, None), (0, 1, 0), (0, 2, 0), (0, 1, 1)).distinct
 

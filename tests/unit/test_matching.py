@@ -61,15 +61,6 @@ def test_a_burst_that_the_first_run_lacks_is_matched_among_the_others():
     assert matching.match_rate.tolist() == [1, 1, 1]
 
 
-def test_runs_may_be_given_in_any_order():
-    traces = [run(LOOP), run(LONGER), run(LOOP)]
-
-    one = match(traces)
-    other = match(traces[::-1])
-
-    assert {row[::-1] for row in rows(one)} == set(rows(other))
-
-
 def test_what_is_left_out_of_all_runs_is_counted_by_what_lies_around_it():
     matching = match([run(["Init", "Send", "Finalize"]), run(["Init", "Recv", "Finalize"])])
 
@@ -142,13 +133,6 @@ def test_a_block_may_be_smaller_than_the_window_in_which_spans_are_aligned():
     matching = match([run(LOOP), run(LONGER)], method="seed", options=how)
 
     assert matching.matched.tolist() == [12, 12]
-
-
-def test_the_base_may_be_chosen():
-    traces = [run(LOOP), run(LOOP[:7])]
-
-    assert match(traces).base == 0
-    assert match(traces, base=1).base == 1
 
 
 @pytest.mark.parametrize("part", [slice(7), slice(5, None), slice(3, 9)])

@@ -14,9 +14,7 @@ import burstline
 from burstline.errors import InconsistentTraceError, NotEnoughDataError, ParameterError
 from burstline.merge.matching import match
 from burstline.merge.trust.checking import (
-    FEATURES,
     BurstPlaces,
-    MatchedBursts,
     Quantity,
     check,
     shared,
@@ -94,19 +92,6 @@ def test_the_published_correlations_change_no_word(away, share, word):
     assert judged(away, share, correlation=LEAST_CORRELATED[word])[0] == word
 
 
-def test_a_long_burst_that_does_not_repeat_outweighs_many_short_ones_that_do():
-    short = [[100, 110 - k % 3] for k in range(96)]
-    long = [[50_000, 90_000], [90_000, 40_000], [60_000, 2_000], [5_000, 88_000]]
-
-    found = compare("duration", short + long)
-
-    assert found.relative_difference < 0.25
-    assert found.below_30 > 0.9
-    assert found.of_total > 0.25
-    assert found.correlation < 0.7
-    assert found.verdict == "do not use"
-
-
 @pytest.mark.parametrize(
     ("figures", "options", "word", "figures_that_decide"),
     [
@@ -147,25 +132,6 @@ def test_what_decided_a_verdict_is_on_the_screen(capsys):
     assert "ins: do not use, because rel diff 0.600 > 0.25" in capsys.readouterr().out
 
 
-def test_bursts_that_only_noise_distinguishes_need_no_correlation():
-    noise = [[1000 + 25 * (-1) ** k, 1000 + 25 * (-1) ** (k // 2)] for k in range(8)]
-
-    found = compare("C", noise)
-
-    assert (found.correlation, found.verdict) == (0, "with care")
-
-
-def test_either_figure_alone_tells_what_is_not_to_be_used():
-    for tables, usable in (
-        (STEADY, True),
-        (CYCLES_AND_SOME_MISSES, True),
-        (OTHER_MISSES, False),
-    ):
-        for away, share in figures(tables):
-            assert (judged(away, 1.0)[0] != "do not use") == usable
-            assert (judged(0.0, share / 100)[0] != "do not use") == usable
-
-
 @pytest.mark.parametrize(
     "limits",
     [
@@ -189,76 +155,11 @@ def test_limits_are_the_callers_to_choose():
     assert compare("C", table, limits=Limits(trust_difference=0.05)).verdict == "trust"
 
 
-def test_one_burst_has_figures_but_no_correlation():
-    found = compare("C", [[100, 101]])
-
-    assert (found.bursts, found.mae, found.relative_difference) == (1, 1.0, 0.01)
-    assert found.correlation is None
-    assert (found.below_30, found.verdict) == (1.0, "trust")
-
-
-def test_figures_at_their_ends():
-    assert compare("X", [[1, 3], [0, 0]]).of_total == 2  # one count in all is a total
-    assert compare("C", [[10, 13], [10, 12]]).below_30 == 0.5  # 30 % is not below 30 %
-
-
-def test_a_counter_that_is_always_zero_tells_nothing():
-    found = compare("C", np.zeros((4, 3)))
-
-    assert (found.mae, found.relative_difference, found.below_30) == (0.0, None, None)
-    assert (found.verdict, found.per_run, found.counted) == ("no information", (), 0)
-
-
-def test_what_the_base_never_counted_and_others_did_is_not_to_be_used():
-    found = compare("C", [[0, 5], [0, 7]])
-
-    assert (found.relative_difference, found.appearing) == (None, 2)
-    assert found.verdict == "do not use"
-
-
 def test_bursts_where_others_alone_counted_keep_a_counter_from_being_trusted():
     mostly = [[0, 1]] * 5 + [[100, 100]] * 95
 
     assert compare("C", mostly).below_30 == 1
     assert compare("C", mostly).verdict == "with care"
-
-
-def test_without_bursts_there_are_no_figures():
-    found = compare("C", np.zeros((0, 2)))
-
-    assert (found.bursts, found.mae, found.correlation, found.below_30) == (0, None, None, None)
-    assert found.verdict == "no information"
-
-
-def test_the_fence_leaves_out_one_extreme_burst_of_many():
-    table = [[100, 100 + k % 5] for k in range(99)] + [[100, 10_000]]
-
-    found = compare("C", table)
-
-    assert (found.fenced_mae, found.fenced_relative) == (1, 1)
-    assert found.mae == pytest.approx(np.mean([k % 5 for k in range(99)]))
-    assert found.below_30 == 0.99
-    assert found.of_total == pytest.approx((9900 + sum(k % 5 for k in range(99))) / 10_000)
-
-
-def test_the_fence_is_one_and_a_half_times_the_inner_ninety_percent_above_them():
-    scores = [*range(100), 225, 240]  # quantiles 5.05 and 95.95, the fence at 232.3
-
-    found = compare("C", [[1000, 1000 + score] for score in scores])
-
-    assert found.fenced_mae == found.fenced_relative == 1
-    assert found.mae == pytest.approx(np.mean(scores[:-1]))
-    assert found.relative_difference == pytest.approx(np.mean(scores[:-1]) / 1000)
-
-
-def test_boxes_are_those_of_each_run_against_the_first():
-    values = np.array([[100, 100 + k, 100 - 2 * k] for k in range(9)])
-
-    second, third = compare("C", values, base=2).per_run
-
-    assert (second.run, second.lower, second.median, second.upper) == (1, 0.02, 0.04, 0.06)
-    assert (third.run, third.median, third.low, third.high) == (2, 0.08, 0, 0.16)
-    assert second.outliers == third.outliers == 0
 
 
 @pytest.mark.parametrize(
@@ -274,29 +175,6 @@ def test_boxes_are_those_of_each_run_against_the_first():
 def test_what_cannot_be_compared_is_refused(values, options):
     with pytest.raises(ParameterError):
         compare("C", values, **options)
-
-
-def test_runs_alike_repeat_in_every_counter_and_feature():
-    found = check([run([5, 9, 700, 3], ranks=2) for _ in range(3)])
-
-    assert found.match_rate == 1
-    assert [each.name for each in found.counters] == ["PAPI_TOT_INS"]
-    assert [each.name for each in found.features] == [*FEATURES]
-    verdicts = {each.name: each.verdict for each in (*found.counters, *found.features)}
-    assert verdicts.pop("sizes") == "no information"  # no message has any
-    assert set(verdicts.values()) == {"trust"}
-    assert found.counters[0].correlations == (1.0, 1.0)
-    assert not doubts(found)
-
-
-def test_values_come_from_the_same_bursts_of_each_run():
-    traces = [run([10, 20, 30, 40]), run([11, 22, 33, 44])]
-    measured = MatchedBursts(traces, match(traces))
-
-    quantity = measured.counter("PAPI_TOT_INS")
-
-    assert quantity.present.all()
-    assert quantity.values.tolist() == [[10, 11], [20, 22], [30, 33], [40, 44]]
 
 
 def test_another_partner_is_a_doubt_about_the_match():
@@ -403,13 +281,6 @@ def test_what_differs_before_and_after_a_loop_is_outside():
 
     (only,) = found.variations
     assert (only.place, only.difference, only.bursts) == ("outside all loops", 0.5, 2)
-
-
-def test_a_matching_made_before_is_taken_as_it_is():
-    traces = [run([5, 6, 7])] * 2
-    matching = match(traces, method="seed")
-
-    assert check(traces, matching=matching).matching is matching
 
 
 def test_an_unknown_way_to_tell_bursts_apart_is_refused():
