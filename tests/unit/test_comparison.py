@@ -48,28 +48,6 @@ def test_the_example_of_the_definition():
     assert j_c(first, second, "comp") == pytest.approx(0.7 / 1.3)
 
 
-def test_units_do_not_matter():
-    assert j_mc(BEFORE, AFTER) == pytest.approx((0.4 + 0.3) / (0.5 + 0.4 + 0.2 + 0.2))
-
-
-def test_a_metric_counts_without_those_below_it():
-    # comp 60, mpi alone 10 and 30, late senders 30 and 10, of 100 each
-    assert j_mc(WAITS, LESS) == pytest.approx(80 / 120)
-    assert j_c(WAITS, LESS, "mpi") == 1
-    assert j_c(WAITS, LESS, "mpi_latesender") == 1
-    assert j_c(WAITS, LESS, "delay") == 0
-
-
-def test_sets_of_metrics():
-    # without the late senders: comp 60 and mpi 40 of both; then also delays of 30 and 10 %
-    idle = {("omp_idle_threads", "main"): 0}
-    assert j_mc(WAITS, LESS, metrics="fig1") == j_mc(WAITS, LESS)
-    assert j_mc(WAITS, LESS, metrics="all") == pytest.approx(80 / (120 + 30 + 10))
-    assert compare([profile_of(idle), WAITS], metrics="fig1").metrics == (
-        *("time", "comp", "mpi", "mpi_latesender", "mpi_wait_nxn", "omp_idle_threads"),
-    )
-
-
 def test_what_is_empty():
     nothing = profile_of({("comp", "main"): 0})
 
@@ -79,35 +57,6 @@ def test_what_is_empty():
     comparison = compare([BEFORE, AFTER])
     assert "mpi" not in comparison.j_c
     assert "nothing to compare" in verdict(compare([nothing, nothing]))
-
-
-def test_what_is_below_zero_is_left_by_rounding():
-    off = profile_of({("time", "main"): -1e-9, ("comp", "main"): 50, ("comp", "main/a"): 50})
-    straight = profile_of({("comp", "main"): 50, ("comp", "main/a"): 50})
-
-    assert j_mc(off, straight) == pytest.approx(1)
-    assert compare([off, straight]).shares.min() == 0
-
-
-def test_the_mean_is_taken_before_shares_are():
-    # 90 of 100 and 10 of 20 are 100 of 120 together
-    long = profile_of({("comp", "main"): 90, ("mpi", "main"): 10})
-    short = profile_of({("comp", "main"): 10, ("mpi", "main"): 10})
-    other = profile_of({("comp", "main"): 100})
-
-    comparison = compare([long, short], [other], names=["two", "one"])
-
-    assert comparison.shares[0, 1, 0] == pytest.approx(100 / 120)
-    assert comparison.j_mc == pytest.approx((100 / 120) / (140 / 120))
-    assert comparison.runs == (2, 1)
-    assert comparison.run_to_run == (pytest.approx((0.5 + 0.1) / (0.9 + 0.5)), None)
-
-
-def test_the_first_is_compared_with_each_other():
-    comparison = compare([BEFORE], [AFTER], [WAITS], names=["a", "b", "c"])
-
-    assert [pair[:2] for pair in comparison.pairs] == [(0, 1), (0, 2)]
-    assert comparison.least.second == 2
 
 
 def test_a_profile_without_kinds_of_time_is_compared_by_time_alone():
@@ -163,22 +112,6 @@ def test_what_is_no_sum_over_call_paths_is_left_out():
 
     assert "visits" not in compare([largest, largest]).j_c
     assert compare([largest, BEFORE]).j_c["comp"] == pytest.approx(1 / 3)
-
-
-def test_the_score_of_repetitions_is_the_least_of_their_pairs():
-    comparison = compare([BEFORE, BEFORE, WAITS], [AFTER, AFTER])
-
-    assert comparison.run_to_run == (j_mc(BEFORE, WAITS), 1)
-
-
-def test_where_profiles_differ_and_what_only_one_has():
-    comparison = compare([BEFORE, WAITS], names=["before", "waits"])
-
-    most = next(comparison.differences())
-    assert (most.metric, most.call_path) == ("comp", ("main", "a"))
-    assert most.shares == pytest.approx((0.3, 0))
-    assert comparison.missing() == {"mpi": 1, "mpi_latesender": 1, "delay": 1}
-    assert comparison.elsewhere() == pytest.approx((0.5, 0.4))
 
 
 def test_call_paths_are_the_same_where_their_names_are():

@@ -83,18 +83,6 @@ def test_every_burst_is_in_the_cell_of_its_duration_and_counter(bursts, bins):
 
 
 @given(BURSTS)
-def test_by_rank_every_burst_is_in_the_row_of_its_rank(bursts):
-    made = histogram(computed(bursts), counter=RANK)
-
-    for row, name in enumerate(made.ranks):
-        own = [length for rank, length, _ in bursts if str(rank) == name]
-        assert made.bursts[row].sum() == len(own)
-        assert made.time_ns[row].sum() == sum(own)
-    assert made.bursts.sum() == len(bursts)
-    assert made.unread == 0
-
-
-@given(BURSTS)
 def test_totals_of_ranks_are_those_of_their_bursts(bursts):
     made = computing(computed(bursts))
 

@@ -60,33 +60,6 @@ def test_every_message_is_counted_where_it_goes(messages):
     assert found == literal(messages)
 
 
-@given(MESSAGES)
-def test_its_table_has_every_pair_once_the_most_bytes_first(messages):
-    [table] = matrix(sent(messages)).tables()
-
-    _, size, _ = literal(messages)
-    rows = [dict(zip((c.name for c in table.columns), row, strict=True)) for row in table.rows]
-    sizes = [row["sent"] for row in rows]
-    assert sizes == sorted(sizes, reverse=True)
-    pairs = {(str(sender), str(receiver)) for sender, receiver, *_ in messages}
-    assert {(row["from"], row["to"]) for row in rows} == pairs
-    for row in rows:
-        assert row["sent"] == size[int(row["from"])][int(row["to"])]
-    assert sum(row["share"] for row in rows) == pytest.approx(1) or not sum(sizes)
-
-
-def test_of_many_ranks_neighbours_are_told_together():
-    made = matrix(sent([(0, 599, 8, 0), (1, 598, 2, 0), (300, 301, 5, 0)], ranks=600))
-
-    assert len(made.ranks) == 200
-    assert made.ranks[0] == [0, 1, 2]
-    assert made.sent_bytes[0, 199] == 10
-    assert made.sent_bytes[100, 100] == 5
-    assert made.messages.sum() == 3
-    [table] = made.tables()
-    assert table.rows[0][:2] == ("0-2", "597-599")
-
-
 def test_without_messages_there_is_no_matrix():
     with pytest.raises(NotEnoughDataError, match="no message has both of its sides"):
         matrix(trace_of("ranks 1 | 0 | 1 enter MPI_Barrier | 2 leave"))

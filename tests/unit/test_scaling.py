@@ -38,7 +38,6 @@ def run_of(*ranks, counters=HARDWARE, end=1000):
 
 
 ONE = run_of([(600, 1200, 1800)], [(400, 800, 1200)])  # IPC 2/3 at 3 GHz, 1000 ns
-TWO = run_of(*[[(250, 600, 1000)]] * 4)  # IPC 0.6 at 4 GHz, 1000 ns
 
 
 def ratios(run, *names):
@@ -47,33 +46,6 @@ def ratios(run, *names):
 
 def second(*runs, **options):
     return scalability(runs, **options).runs[1]
-
-
-def test_strong_scaling_compares_totals():
-    run = second(ONE, TWO)
-
-    assert ratios(run, "computation", "instruction", "ipc", "frequency", "speed") == (
-        pytest.approx((1, 2000 / 2400, (2400 / 4000) / (2000 / 3000), 4 / 3, 2.4 / 2))
-    )
-    assert run.factors["parallel"] == 1
-    assert run.factors["global"] == 1
-
-
-def test_weak_scaling_compares_means():
-    run = second(ONE, TWO, scaling="weak")
-
-    assert ratios(run, "computation", "instruction", "speed") == (
-        pytest.approx((2, (2000 / 2) / (2400 / 4), 2.4 / 2))
-    )
-    assert run.factors["global"] == 2
-
-
-def test_global_efficiency_is_parallel_efficiency_times_computation_scalability():
-    first, other = scalability([ONE, run_of([(800, 1600, 2400)], [(450, 900, 1350)])]).runs
-
-    assert first.factors["global"] == first.efficiency.parallel == 1000 / 1200
-    assert other.factors["computation_scalability"] == 0.8
-    assert other.factors["global"] == pytest.approx(1250 / 1600 * 0.8)
 
 
 def test_bursts_whose_counters_are_not_all_known_count_by_the_rates_of_the_others():
@@ -248,10 +220,6 @@ def story(*calls, ranks=1, path=""):
 
 
 STEPS = ("MPI_Barrier",) * 10
-
-
-def test_equal_runs_raise_no_doubt():
-    assert warnings(story(*STEPS), story(*STEPS)) == ()
 
 
 @pytest.mark.parametrize(
