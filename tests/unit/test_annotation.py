@@ -9,10 +9,8 @@ import numpy as np
 import pytest
 
 import burstline
-import by_hand
 from burstline.annotation import (
     INNERMOST,
-    STRUCTURE,
     annotated,
     iteration_type,
     loop_type,
@@ -47,15 +45,6 @@ def recorded(folder, *program, **settings):
 
 def structure_of(*program, **settings):
     return detect(run(*program, **settings), min_share=0)
-
-
-def test_an_iteration_begins_with_its_loop_and_its_number():
-    marks = marks_of(structure_of(loop(3, Do("Send", 10)), ranks=1))
-
-    # Init until 10, then 100 of work and 10 of MPI_Send, three times
-    assert of_type(marks, loop_type(1)) == [(110, 1), (220, 1), (330, 1), (340, 0)]
-    assert of_type(marks, iteration_type(1)) == [(110, 1), (220, 2), (330, 3), (340, 0)]
-    assert of_type(marks, INNERMOST) == [(110, 1), (340, 0)]
 
 
 def test_a_loop_in_a_loop_has_types_of_its_own():
@@ -102,45 +91,6 @@ def test_marks_can_be_placed_in_another_trace():
 
     assert sorted(set(marks.location.tolist())) == [3, 7]
     assert (np.diff(marks.location) >= 0).all()
-
-
-def test_marks_come_after_the_other_events_of_their_moment(tmp_path):
-    trace = recorded(tmp_path, *NESTED, ranks=1)
-    events = annotated(trace, marks_of(detect(trace, min_share=0))).events.to_pylist()
-
-    kinds = [row["type"] for row in events if row["time_ns"] == 110]
-    marks = [loop_type(1), loop_type(2), iteration_type(1), iteration_type(2)]
-    assert kinds[-5:] == [INNERMOST, *marks]
-    assert kinds[0] not in STRUCTURE
-    assert [row["seq"] for row in events] == list(range(len(events)))
-
-
-def test_only_threads_that_call_mpi_get_marks():
-    calls = [("Init", 0, 10), *((("Send", t, t + 5)) for t in range(20, 100, 20))]
-    trace = by_hand.trace_of(
-        locations=[
-            *by_hand.threads((0, 200)),
-            *by_hand.threads((0, 200), first=1, thread=1),
-        ],
-        calls=by_hand.calls_of([*calls, ("Finalize", 150, 160)]),
-    )
-
-    marks = marks_of(detect(trace, min_share=0))
-
-    assert set(marks.location.tolist()) == {0}
-
-
-def test_a_loop_is_called_by_its_place_and_how_often_it_runs():
-    inner, outer = (loop_name(each) for each in reversed(structure_of(*NESTED).loops))
-
-    assert outer == "loop 1: a.c:10-11, 2 iterations"
-    assert inner == "loop 2: a.c:10, 2 iterations"
-
-
-def test_a_loop_without_call_paths_is_called_by_its_first_call():
-    (found,) = structure_of(loop(3, Do("Barrier", 10)), paths=False).loops
-
-    assert loop_name(found) == "loop 1: MPI_Barrier, 3 iterations"
 
 
 def test_the_name_of_a_loop_is_safe_to_print_and_says_means():

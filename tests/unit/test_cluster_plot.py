@@ -220,13 +220,6 @@ def test_characters_show_labels_and_do_not_obey_them():
     assert "\x1b" not in text
 
 
-@pytest.mark.parametrize("method", ["seed", "exact"])
-def test_points_and_calls_executed_once_are_all_unique_calls(method):
-    found, structure = placed(run(NESTED, Do("Send", 40), loop(3, Do("Recv", 41))), method)
-
-    assert found.unique.sum() + found.once == structure.unique_calls
-
-
 @pytest.mark.parametrize("name", ["npb_cg_S_8r", "npb_mg_S_8r", "tealeaf_cg64_4r"])
 @pytest.mark.parametrize("method", ["seed", "exact"])
 def test_real_programs_have_all_their_calls_in_the_plot(real_traces, name, method):

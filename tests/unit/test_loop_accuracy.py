@@ -114,22 +114,6 @@ def test_events_of_other_types_are_no_labels():
         labels_of(trace, Calls(trace, None))
 
 
-@pytest.mark.parametrize("late", [False, True])
-def test_the_labels_of_a_program_are_its_loops_by_name(late):
-    trace = labelled(run(*NESTED, ranks=1), loop_of_line(NESTED), late=late)
-    found = labels_of(trace, Calls(trace, None))
-
-    expected = [0] + 20 * ([1] * 8 + [2]) + [0, 0]
-    assert found.loop.tolist() == expected
-    assert [found.name(n) for n in (0, 1, 2, 9)] == [
-        "outside of loops",
-        "a.c:200",
-        "a.c:100",
-        "loop 9",
-    ]
-    assert (found.source, found.unlabelled) == ("events", 0)
-
-
 def test_without_labels_a_call_is_in_the_innermost_recorded_loop():
     steps = """
     1 enter outer | 2 enter MPI_Send | 3 leave | 4 enter inner | 5 enter solve
@@ -190,29 +174,6 @@ def test_labels_count_more_than_recorded_loops():
     assert labels_of(alone, Calls(alone, None)).source == "regions"
 
 
-@pytest.mark.parametrize("method", ["seed", "exact"])
-def test_true_loops_agree_fully(method):
-    found = measured(NESTED, method)
-
-    assert (found.adjusted_rand, found.adjusted_rand_unique) == (1.0, 1.0)
-    assert (found.loops_found, found.loops_labelled, found.unlabelled) == (2, 2, 0)
-    assert [(each.name, each.calls) for each in found.overlaps] == [
-        ("a.c:200", 320),
-        ("a.c:100", 40),
-    ]
-    assert all((each.share, each.purity) == (1.0, 1.0) for each in found.overlaps)
-
-
-def test_a_misread_condition_costs_accuracy():
-    assert measured(CONDITIONED, "exact").adjusted_rand == 1.0
-
-    seed = measured(CONDITIONED, "seed")
-    assert seed.loops_found == 2
-    assert seed.adjusted_rand < 0.9
-    (only,) = seed.overlaps
-    assert (only.share, only.purity) == (pytest.approx(0.8), 1.0)
-
-
 def test_calls_that_were_left_out_are_outside():
     found = measured((loop(30, Do("Send", 3)), loop(3, Do("Barrier", 5, work_ns=1))), "seed")
 
@@ -268,13 +229,6 @@ def test_without_any_label_there_is_nothing_to_compare():
 def test_partitions_of_different_things_are_refused():
     with pytest.raises(ParameterError, match="2 and 3 things"):
         adjusted_rand(np.zeros(2, int), np.zeros(3, int))
-
-
-@pytest.mark.parametrize("size", [0, 1, 5])
-def test_trivial_partitions_are_equal(size):
-    same, apart = np.zeros(size, int), np.arange(size)
-
-    assert adjusted_rand(same, same) == adjusted_rand(apart, apart) == 1.0
 
 
 def test_the_loops_of_a_known_program_are_its_labels():

@@ -71,38 +71,6 @@ def printed(capsys, trace, *words):
     return capsys.readouterr()
 
 
-def test_each_call_that_returns_is_a_row_with_its_loop():
-    found = found_in(program())
-
-    assert len(found) == 6 * 3
-    assert sorted(found.loop.tolist()) == [1] * 9 + [2] * 9
-    assert (found.once, found.unread) == (2 * 3, 0)
-    of_line = {
-        found.sites[s].path[-1].line: n for s, n in zip(found.site, found.loop, strict=True)
-    }
-    assert of_line == {3: 1, 4: 1, 5: 1, 7: 2, 8: 2, 9: 2}
-
-
-def test_iterations_and_time_are_those_of_the_calls():
-    plain, log = (found_in(program(), scale=scale) for scale in ("minmax", "log"))
-
-    assert set(column(plain, "iterations")) == {20.0}
-    assert set(column(plain, "iteration time")) == {3.0 * (WORK_NS + CALL_NS)}
-    assert np.allclose(log.values[:, :2], np.log10(plain.values[:, :2]))
-    assert np.array_equal(log.values[:, 2:], plain.values[:, 2:])
-
-
-def test_instructions_are_relative_to_all_of_them():
-    found = found_in(program())
-
-    assert found.names == ("iterations", "iteration time", "IPC", "branches", "loads")
-    assert found.made_of["branches"] == f"{BRANCHES} / {TOTAL}"
-    assert set(column(found, "IPC")) == {2.0}
-    assert 0.4 <= column(found, "branches")[found.loop == 1].min() < 0.41
-    assert 0.1 <= column(found, "branches")[found.loop == 2].min() < 0.11
-    assert found.unknown[0] == "conditional branches"
-
-
 def test_work_counters_stand_in_for_those_of_the_processor():
     names = ("IR_TOT_INS", "IR_LD_INS", "IR_FP_INS")
     found = found_in(program(names, lambda *_: dict(zip(names, (300, 60, 30), strict=True))))
@@ -158,14 +126,6 @@ def test_counters_that_take_turns_are_compared_where_both_were_read():
     assert np.allclose(column(found, "loads")[first], loads / 4000, rtol=0.01)
 
 
-def test_without_counters_iterations_and_time_remain():
-    found = features(run(*PROGRAM), Calls(run(*PROGRAM), None))
-
-    assert found.names == ("iterations", "iteration time")
-    assert set(found.loop.tolist()) == {-1}
-    assert found.unknown[0] == "IPC"
-
-
 def test_a_call_belongs_to_the_loop_that_most_of_its_labels_name():
     steps = loop(20, Do("Send", 3), Do("Barrier", 4))
     trace = labelled(run(steps, ranks=1), {3: 1, 4: 1})
@@ -217,16 +177,6 @@ def test_the_factor_map_is_that_of_the_oracle():
     assert np.allclose(np.abs(factors.correlation[:, :2]), np.abs(expected))
     assert np.allclose(factors.between, np.corrcoef(standard.T))
     assert np.allclose(factors.on_map, 1.0)
-
-
-def test_what_goes_against_each_other_points_in_opposite_directions():
-    factors = factor_map(found_in(program()))
-    branches, loads = factors.correlation[:, 0]
-
-    assert factors.names == ("branches", "loads")
-    assert branches * loads < -0.9
-    assert max(branches, loads) > 0.9
-    assert factors.explained[0] > 0.9
 
 
 def test_a_map_takes_three_rows_and_two_variables():

@@ -17,12 +17,6 @@ HEAT = files("burstline") / "data" / "heat.prv.gz"
 SHIPPED = [HEAT, HEAT.parent / "lulesh_8r.prv.gz"]
 
 
-def lines_of(structure, **options):
-    """Of each kind of line the first, but for MPI_Init."""
-    lines = pseudocode(structure, bursts_ns=1, **options)
-    return {line.kind: line for line in reversed(lines) if line.text != "MPI_Init()"}
-
-
 def calls_of(structure):
     return [item for item, _ in walk(structure.items) if isinstance(item, Call)]
 
@@ -39,50 +33,11 @@ def test_calls_and_the_computing_before_them_add_up_to_the_time_of_their_ranks(p
     assert told == pytest.approx(every, abs=len(calls_of(structure)))
 
 
-def test_a_line_has_its_total_and_its_share_of_the_run_beside_its_mean():
-    structure = burstline.detect(looping(steps=5))  # 500 ms on two ranks
-
-    lines = lines_of(structure)
-
-    barrier, loop, computing = (lines[kind] for kind in ("call", "loop", "burst"))
-    assert (barrier.total_ns, barrier.share) == (500 * MS, 0.5)
-    assert (loop.total_ns, loop.share) == (900 * MS, pytest.approx(0.9))
-    assert (computing.total_ns, computing.share) == (500 * MS, 0.5)
-
-
 def test_start_and_end_of_processes_are_no_part_of_the_run():
     first, *_, last = pseudocode(burstline.detect(looping(steps=5)))
 
     assert (first.text, first.total_ns, first.share) == ("MPI_Init()", 2 * MS, None)
     assert (last.text, last.total_ns, last.share) == ("MPI_Finalize()", 2 * MS, None)
-
-
-def test_totals_are_of_the_ranks_shown():
-    structure = burstline.detect(looping(steps=5))
-
-    lines = lines_of(structure, ranks=[0])
-
-    assert (lines["call"].total_ns, lines["call"].share) == (50 * MS, 0.1)
-    assert (lines["loop"].total_ns, lines["loop"].share) == (410 * MS, 0.82)
-    assert (lines["burst"].total_ns, lines["burst"].share) == (450 * MS, 0.9)
-
-
-def test_programs_read_totals_and_shares():
-    structure = burstline.detect(looping(steps=5))
-
-    document = structure.as_dict()
-
-    [loop], (init, *_) = document["loops"], document["outside"]
-    [call] = loop["calls"]
-    assert (call["total_ns"], call["share"], call["burst_total_ns"]) == (
-        500 * MS,
-        0.5,
-        500 * MS,
-    )
-    assert (loop["total_ns"], loop["share"]) == (900 * MS, pytest.approx(0.9))
-    assert (init["total_ns"], init["share"]) == (2 * MS, None)
-    barrier = next(row for row in structure.rows() if row["operation"] == "MPI_Barrier")
-    assert (barrier["total_ns"], barrier["share"]) == (500 * MS, 0.5)
 
 
 def test_computing_is_told_by_the_call_that_it_follows():

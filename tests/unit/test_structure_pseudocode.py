@@ -19,38 +19,6 @@ def written(trace, method="auto", **options):
     return ["  " * line.depth + line.text for line in pseudocode(found, **options)]
 
 
-def test_loops_are_indented_and_commented():
-    text = written(run(loop(20, loop(8, Do("Send", 9)), Do("Barrier", 12))))
-
-    assert text[0] == "MPI_Init()"
-    assert text[1].startswith("for 1 to 20:  # loop 1, ")
-    assert text[2].startswith("  for 1 to 8:  # loop 2, ")
-    assert text[3:] == ["    MPI_Send((rank+1)%2)", "  MPI_Barrier()", "MPI_Finalize()"]
-
-
-def test_what_some_ranks_do_is_a_condition():
-    program = loop(
-        10, Do("Send", 5, ranks={0, 2, 3}), Do("Recv", 6, ranks={0, 2, 3}), Do("Barrier", 8)
-    )
-
-    text = written(run(program, ranks=4))
-
-    assert text[2:6] == [
-        "  if rank in {all but 1}:",
-        "    MPI_Send((rank+1)%4)",
-        "    MPI_Recv()",
-        "  MPI_Barrier()",
-    ]
-
-
-def test_what_one_rank_does_needs_no_condition_when_only_it_is_shown():
-    program = loop(10, Do("Send", 5, ranks={0}), Do("Recv", 6, ranks={1}), Do("Barrier", 8))
-
-    text = written(run(program), ranks=[1])
-
-    assert text[2:4] == ["  MPI_Recv()", "  MPI_Barrier()"]
-
-
 def test_a_condition_of_the_data_is_a_share_of_iterations_to_the_published_method():
     program = loop(8, Do("Send", 5), Do("Bcast", 6, when=lambda k: k % 2), Do("Recv", 7))
 
@@ -82,17 +50,6 @@ def test_the_branches_of_a_chain_stand_at_one_depth(branches, said):
     heads = [line for line in text if line.strip().startswith(("if", "el"))]
     assert [line.split()[0] for line in heads] == said
     assert len({len(line) - len(line.lstrip()) for line in heads}) == 1
-
-
-def test_computation_is_shown_from_a_duration_on():
-    program = loop(10, Do("Send", 5, work_ns=900), Do("Recv", 6, work_ns=30))
-    structure = detect(run(program))
-
-    lines = pseudocode(structure, bursts_ns=500)
-
-    assert [(line.time_ns, line.depth) for line in lines if line.kind == "burst"] == [
-        (900.0, 1)
-    ]
 
 
 def chain(*frames):
@@ -128,23 +85,6 @@ def trace_of_paths(*texts, repeat=5):
     return by_hand.trace_of(locations=by_hand.threads((0, 1000)), calls=calls, call_paths=paths)
 
 
-def test_frames_common_to_a_loop_stand_above_it_and_repeated_ones_are_hidden():
-    trace = trace_of_paths("a:1 b:1", "a:1 b:2 c:1", "a:1 b:2 c:2")
-
-    lines = pseudocode(detect(trace))
-
-    assert [(line.file, line.line, line.depth) for line in lines] == [
-        ("a.c", "1", 0),
-        ("", "", 1),
-        ("b.c", "1", 2),
-        ("b.c", "2", 2),
-        ("c.c", "1", 3),
-        ("c.c", "2", 3),
-    ]
-    assert lines[0].text == "b()"
-    assert lines[3].text == "c()"
-
-
 def test_labels_are_shown_and_not_obeyed(capsys):
     trace = trace_of_paths("main:1 [red]evil\x1b[31m:2", "main:1 [red]evil\x1b[31m:3")
 
@@ -153,20 +93,6 @@ def test_labels_are_shown_and_not_obeyed(capsys):
     shown = capsys.readouterr().out
     assert "[red]evil" in shown
     assert "\x1b" not in shown
-
-
-def test_a_counter_has_its_column(capsys, monkeypatch):
-    monkeypatch.setenv("COLUMNS", "120")
-    trace = run(loop(10, Do("Send", 5, work_ns=70), Do("Recv", 6, work_ns=30)), counters=True)
-
-    output(view(detect(trace), counter="ins"), "table")
-
-    shown = capsys.readouterr().out
-    assert "E(ins)" in shown
-    assert "100.00 % of the calls come out in order" in shown
-    (line,) = [line for line in shown.splitlines() if "MPI_Send" in line]
-    call, total = ["a.c", "5", "MPI_Send((rank+1)%2)", "10", "ns"], ["200", "ns", "7.7", "%"]
-    assert line.split() == [*call, *total, "40", "B", "70"]
 
 
 def test_a_misread_run_is_called_misread(capsys):

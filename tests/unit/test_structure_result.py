@@ -7,7 +7,6 @@ import json
 import pytest
 
 from burstline.structure import detect
-from burstline.testing import trace_of
 from loop_programs import Do, loop, run
 
 PROGRAM = loop(20, loop(8, Do("Send", 9)), Do("Barrier", 12))
@@ -36,24 +35,6 @@ def test_the_document_has_the_keys_programs_read(found):
     ]
 
 
-def test_a_loop_says_who_runs_it_how_often_and_with_which_calls(found):
-    outer, inner = found.as_dict()["loops"]
-
-    assert (outer["id"], outer["parent"], outer["iterations"]) == (1, None, 20.0)
-    assert (inner["id"], inner["parent"], inner["iterations"]) == (2, 1, 8.0)
-    assert inner["total_iterations"] == 160
-    assert inner["ranks"] == [0, 1]
-    assert 0 < inner["share"] < outer["share"] <= 1
-    (call,) = inner["calls"]
-    assert {key: call[key] for key in ("operation", "file", "line", "function")} == {
-        "operation": "MPI_Send",
-        "file": "a.c",
-        "line": 9,
-        "function": "main",
-    }
-    assert call["probability"] == 1.0
-
-
 def test_the_frame_has_a_row_per_node(found):
     frame = found.to_frame()
 
@@ -70,21 +51,3 @@ def test_a_notebook_shows_labels_and_does_not_obey_them(found):
 
 def test_a_structure_names_its_loops_and_fidelity(found):
     assert repr(found) == "<Structure: 2 loops, fidelity 1.0000, by method 'exact'>"
-
-
-@pytest.mark.parametrize(("second", "named"), [(1, "2"), (2, "several")])
-def test_a_call_has_the_communicator_of_all_its_ranks(second, named):
-    declared = (
-        "communicator 1 members 0 | communicator 2 members 1 | path 0 main file a.c line 3"
-    )
-    calls = [
-        " | ".join(
-            f"{9 * k} enter MPI_Ibarrier path 0 comm {each} | {9 * k + 2} leave"
-            for k in range(3)
-        )
-        for each in (1, second)
-    ]
-
-    found = detect(trace_of(f"ranks 2 | {declared} | 0 | {calls[0]} | 1 | {calls[1]}"))
-
-    assert [call.communicator for call in found.loops[0].calls] == [named]

@@ -92,15 +92,6 @@ def test_ranks_of_a_node_are_named_after_it():
     )
 
 
-def test_the_document_lists_who_is_in_each_communicator():
-    (call,) = detect(split_program([ROWS])).as_dict()["loops"][0]["calls"]
-
-    assert call["communicator"] == "several"
-    assert call["communicators"] == ROWS
-    assert call["communicator_count"] == 3
-    assert call["communicator_law"] == "same row of 3 × 4"
-
-
 def test_one_communicator_is_named_and_not_counted():
     (call,) = detect(split_program([[list(range(WORLD))]])).as_dict()["loops"][0]["calls"]
 

@@ -12,15 +12,13 @@ from hypothesis import strategies as st
 
 import oracles.loop_table as oracle
 from burstline import ParameterError, Trace
-from burstline.model import NO_VALUE, schema
-from burstline.selection import select
+from burstline.model import schema
 from burstline.show.structure import LoopTableView, sparkline
 from burstline.structure import detect, segments
-from burstline.structure.program.windows import iterations_window
 from burstline.structure.tables.costs import loop_table, loops_table
 from burstline.structure.tables.spread import medians, scores, trend
 from burstline.testing import trace_of
-from loop_programs import CALL_NS, WORK_NS, Do, loop, run
+from loop_programs import CALL_NS, Do, loop, run
 
 NUMBERS = st.lists(st.integers(0, 20), min_size=1, max_size=30)
 NESTED = (Do("Bcast", 3), loop(6, loop(4, Do("Send", 9)), Do("Barrier", 12)))
@@ -102,44 +100,6 @@ def test_iterations_are_the_same_by_either_method():
         assert tables[0].equals(tables[1])
 
 
-def test_failed_polls_are_waiting_and_no_computation():
-    trace, structure = found(loop(5, Do("Send", 9)), ranks=1)
-    bursts = trace.bursts.to_pylist()
-    for burst in bursts:
-        burst |= {"polls": 40, "polling_ns": 1}  # short stretches: the whole burst waits
-
-    table = loop_table(with_bursts(trace, bursts), structure, 1)
-
-    assert table.useful_ns.tolist() == [0] * 5
-    assert table.waiting_ns.tolist() == [WORK_NS] * 4 + [0]
-    assert table.summary().waiting == WORK_NS / (WORK_NS + CALL_NS)
-
-
-def test_the_last_iteration_of_an_entry_ends_with_its_last_call_and_does_not_count():
-    trace, structure = found(loop(5, Do("Send", 9)), ranks=1)
-
-    table = loop_table(trace, structure, 1)
-
-    assert table.duration_ns.tolist() == [WORK_NS + CALL_NS] * 4 + [CALL_NS]
-    assert table.whole.tolist() == [True] * 4 + [False]
-    assert table.summary().counted == 4
-    assert table.summary().std_ns == 0
-    assert table.summary().trend.p_value == 1
-
-
-def test_a_counter_that_was_not_read_throughout_is_unknown():
-    trace, structure = found(loop(5, Do("Send", 9)), ranks=1, counters=True)
-    bursts = trace.bursts.to_pylist()
-    bursts[2]["ins"] = None
-
-    table = loop_table(with_bursts(trace, bursts), structure, 1)
-
-    assert table.counters["ins"].tolist() == [100, NO_VALUE, 100, 100, 0]
-    assert table.to_frame()["ins"].to_list() == [100, None, 100, 100, 0]
-    assert table.rows()[1][-1] is None
-    assert table.as_dict()["by_iteration"][1]["ins"] is None
-
-
 @pytest.fixture
 def late():
     """Two ranks, twenty iterations; in the seventh, rank 1 stays 5000 ns longer in MPI."""
@@ -147,27 +107,6 @@ def late():
     row = int(structure.iterations(1).first[20 + 6])
     trace = slowed(trace, [row], 5000)
     return trace, detect(trace, min_share=0)
-
-
-def test_a_slow_iteration_is_named_with_its_rank_and_how_it_differs(late):
-    table = loop_table(*late, 1)
-
-    (slow,) = table.slowest()
-
-    assert (slow.iteration, slow.rank, slow.lanes) == (7, 1, 1)
-    assert slow.duration_ns == WORK_NS + CALL_NS + 5000
-    assert (slow.more_useful_ns, slow.more_mpi_ns) == (0, 5000)
-    assert slow.ratio == pytest.approx((WORK_NS + CALL_NS + 5000) / (WORK_NS + CALL_NS))
-    assert table.summary().outliers == 1
-
-
-def test_how_much_slower_an_iteration_is_holds_for_the_shortest_ones():
-    trace, structure = found(loop(20, Do("Send", 9)), ranks=1)
-    table = loop_table(trace, structure, 1)
-    table.duration_ns[:] = 1
-    table.duration_ns[4] = 5000
-
-    assert table.slowest()[0].ratio == 5000
 
 
 def test_an_iteration_that_is_slow_on_several_ranks_is_named_once_where_it_lasts_longest():
@@ -190,49 +129,6 @@ def test_calls_the_structure_does_not_explain_count_in_the_iteration_they_follow
 
     assert table.calls.tolist() == [1] * 3 + [2] + [1] * 16
     assert table.mpi_ns.tolist() == [CALL_NS] * 3 + [2 * CALL_NS] + [CALL_NS] * 16
-
-
-def test_a_slow_iteration_can_be_selected_by_its_number(late):
-    trace, structure = late
-    (slow,) = loop_table(trace, structure, 1).slowest()
-
-    begin, end = iterations_window(trace, structure, 1, slow.iteration, slow.iteration)
-    part = select(trace, start_ns=begin, end_ns=end)
-
-    assert begin[slow.location] == slow.start_ns
-    assert end[slow.location] - begin[slow.location] == slow.duration_ns
-    assert part.calls.num_rows == 2
-
-
-def test_over_the_ranks_an_iteration_has_a_mean_and_a_slowest_rank(late):
-    by_iteration = loop_table(*late, 1).by_iteration()
-
-    assert by_iteration["iteration"].tolist() == list(range(1, 21))
-    assert by_iteration["lanes"].tolist() == [2] * 20
-    assert by_iteration["slowest_rank"][6] == 1
-    assert by_iteration["max_ns"][6] - by_iteration["min_ns"][6] == 5000
-    assert by_iteration["mean_ns"][6] == WORK_NS + CALL_NS + 2500
-
-
-def test_over_the_iterations_a_rank_has_a_mean_and_a_spread(late):
-    by_rank = loop_table(*late, 1).by_rank()
-
-    durations = [WORK_NS + CALL_NS] * 18 + [WORK_NS + CALL_NS + 5000]
-    assert by_rank["iterations"].tolist() == [20, 20]
-    assert by_rank["mean_ns"].tolist() == [110, np.mean(durations)]
-    assert by_rank["std_ns"].tolist() == [0, pytest.approx(np.std(durations))]
-    assert by_rank["median_ns"].tolist() == [110, 110]
-    assert by_rank["max_ns"].tolist() == [110, 5110]
-
-
-def test_ranks_that_compute_longer_show_as_imbalance():
-    more = tuple(Do("Send", 9, ranks=(rank,), work_ns=100 * (1 + rank)) for rank in range(2))
-    trace, structure = found(loop(20, *more), ranks=2)
-
-    summary = loop_table(trace, structure, 1).summary()
-
-    assert summary.balance == pytest.approx(0.75)
-    assert summary.balance_within == pytest.approx(0.75)
 
 
 def test_the_document_is_json_and_the_frame_has_a_row_per_rank_and_iteration(late):
@@ -300,15 +196,6 @@ def test_a_trend_is_the_median_slope_of_all_pairs(values):
     assert found.slope == pytest.approx(slope)
     assert found.p_value == pytest.approx(p_value)
     assert found.low <= found.slope <= found.high
-
-
-@given(values=st.lists(st.integers(0, 20), min_size=4, max_size=25), step=st.integers(1, 9))
-def test_a_steady_drift_adds_to_the_slope(values, step):
-    series = np.array(values, np.float64)
-
-    drifting = trend(series + step * np.arange(len(series)))
-
-    assert drifting.slope == pytest.approx(trend(series).slope + step)
 
 
 def test_one_outlier_moves_the_trend_of_a_long_series_little():
@@ -385,12 +272,6 @@ def test_only_a_trend_that_a_line_explains_is_a_percentage(lengths, said):
     trend_line = dict(facts.pairs)["trend"]
     assert said in trend_line
     assert ("over the loop" in trend_line) == (said == "% over the loop")
-
-
-def test_of_four_values_any_slope_may_be_the_true_one():
-    found = trend(np.array([0.0, 1.0, 3.0, 10.0]))
-
-    assert (found.low, found.high) == (1.0, 7.0)
 
 
 def test_three_values_have_no_trend():

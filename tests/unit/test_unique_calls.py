@@ -73,12 +73,6 @@ def printed(tmp_path, capsys):
     return capsys.readouterr().out
 
 
-def test_a_call_is_unique_by_rank_operation_and_path(printed):
-    (row,) = rows(printed, "Unique calls of the traces")
-
-    assert row == ["CG", "2", "5", "2 to 3", "3 (by address 4)", "120"]
-
-
 def test_fewer_frames_tell_fewer_calls_apart(printed):
     (row,) = rows(printed, "Frames kept next to MPI")
 
