@@ -2,11 +2,8 @@
 
 from __future__ import annotations
 
-import pytest
-
 from burstline.model import init_finalize
 from burstline.testing import trace_of
-from stories import FORMATS, STORIES
 
 TWO = """
 application 0 ranks 2 threads 2
@@ -45,14 +42,4 @@ def test_a_process_that_says_it_twice_is_in_two_instances():
     assert instances(init_finalize(trace)) == [
         (0, False, True, [(0, 0)]),
         (0, False, True, [(0, 1)]),
-    ]
-
-
-@pytest.mark.parametrize("form", FORMATS)
-def test_every_format_tells_them(form, tmp_path):
-    found = init_finalize(STORIES[0].read(tmp_path, form))
-
-    assert instances(found) == [
-        (0, False, True, [(0, 0), (1, 0)]),
-        (0, True, True, [(0, 3), (1, 3)]),
     ]

@@ -1,52 +1,11 @@
 """Labels are read as Paraver reads them, and where Paraver loses them, read all the same."""
 
-import pytest
-
 from burstline.extrae.states import STATE_COLORS, STATES
 from burstline.formats.paraver.files.pcf import Pcf, TypeLabel, read_pcf, write_pcf
-
-CALLERS = b"""
-# a comment
-EVENT_TYPE
-0    70000001    Caller at level 1
-0    70000002\tCaller  at level 2
-VALUES
-0 End
-
-1 ??
-  2   main [main(int, char**)]
-
-EVENT_TYPE
-7  42000050 PAPI_TOT_INS [Instr completed]
-"""
 
 
 def kinds(pcf: Pcf) -> dict[str, int]:
     return {defect.kind: defect.count for defect in pcf.defects}
-
-
-def test_types_of_one_block_share_one_list_of_values():
-    pcf = read_pcf(CALLERS)
-
-    assert pcf.types == {
-        70000001: TypeLabel("Caller at level 1", 0, 0),
-        70000002: TypeLabel("Caller  at level 2", 0, 0),
-        42000050: TypeLabel("PAPI_TOT_INS [Instr completed]", 7, 1),
-    }
-    assert pcf.values == {0: {0: "End", 1: "??", 2: "main [main(int, char**)]"}}
-    assert pcf.value_label(70000002, 2) == "main [main(int, char**)]"
-    assert pcf.value_label(70000002, 3) is None
-    assert pcf.value_label(42000050, 0) is None
-    assert pcf.value_label(5, 0) is None
-    assert (pcf.types[70000001].label, 5 in pcf.types) == ("Caller at level 1", False)
-    assert pcf.defects == ()
-
-
-def test_windows_line_ends_lose_nothing():
-    pcf = read_pcf(b"\xef\xbb\xbf" + CALLERS.replace(b"\n", b"\r\n"))
-
-    assert pcf == read_pcf(CALLERS)
-    assert kinds(pcf) == {"pcf_crlf": CALLERS.count(b"\n")}
 
 
 def test_a_type_line_among_values_is_a_value():
@@ -66,17 +25,6 @@ def test_a_type_named_again_keeps_its_last_label_and_all_its_values():
     assert pcf.types[1].gradient == 9
     assert [pcf.value_label(1, value) for value in (1, 2, 3)] == ["a", "B", "C"]
     assert [pcf.value_label(2, value) for value in (1, 2, 3)] == ["a", "b", None]
-
-
-def test_ids_of_64_bits_are_kept():
-    pcf = read_pcf(
-        b"EVENT_TYPE\n0 4294967297 wide\nVALUES\n"
-        b"-9223372036854775808 least\n18446744073709551615 minus one\n140737488355328 pointer\n"
-    )
-
-    assert pcf.value_label(4294967297, -(2**63)) == "least"
-    assert pcf.value_label(4294967297, -1) == "minus one"
-    assert pcf.value_label(4294967297, 2**47) == "pointer"
 
 
 def test_what_makes_no_sense_is_counted_and_shown_once():
@@ -125,24 +73,6 @@ def test_options_states_gradients_and_precision_are_kept():
     assert pcf.defects == ()
 
 
-def test_a_trace_without_labels_has_none():
-    assert read_pcf(b"") == Pcf()
-    assert Pcf().value_label(50000001, 1) is None
-
-
-def test_a_written_file_has_all_states_and_its_level_and_unit():
-    written = read_pcf(write_pcf(Pcf(options=("LEVEL TASK", "UNITS MICROSEC", "SPEED 2"))))
-
-    assert written.states == STATES
-    assert written.state_colors == STATE_COLORS
-    assert [line.split() for line in written.options] == [
-        ["LEVEL", "THREAD"],
-        ["UNITS", "NANOSEC"],
-        ["SPEED", "2"],
-    ]
-    assert written.semantic == ("THREAD_FUNC          State As Is",)
-
-
 def test_what_paraver_would_drop_is_not_written():
     pcf = Pcf(
         {2**31: TypeLabel("far", 0, 0), 5: TypeLabel("near", 0, 1)},
@@ -153,16 +83,6 @@ def test_what_paraver_would_drop_is_not_written():
 
     assert written.types == {5: TypeLabel("near", 0, 0)}
     assert written.values == {0: {8: "near"}}
-
-
-@pytest.mark.parametrize(
-    ("type_", "ends"),
-    [(50000001, "Outside MPI"), (60000019, "End"), (40000018, None), (1234, None)],
-)
-def test_the_value_that_ends_a_call_is_added_for_call_like_types(type_, ends):
-    written = read_pcf(write_pcf(Pcf({type_: TypeLabel("x", 0, 0)}, {0: {1: "one"}})))
-
-    assert written.value_label(type_, 0) == ends
 
 
 def test_a_label_cannot_break_out_of_its_line():

@@ -21,17 +21,6 @@ def kinds(row: RowNames) -> list[str]:
     return [defect.kind for defect in row.defects]
 
 
-def test_names_are_read_by_level():
-    row = read_row(EXTRAE)
-
-    assert row.levels == {
-        "CPU": ("1.vm", "2.vm"),
-        "NODE": ("vm",),
-        "THREAD": ("THREAD 1.1.1", "THREAD 1.2.1"),
-    }
-    assert row.defects == ()
-
-
 def test_windows_line_ends_lose_nothing():
     assert read_row(b"\xef\xbb\xbf" + EXTRAE.replace(b"\n", b"\r\n")) == read_row(EXTRAE)
 
@@ -56,13 +45,6 @@ def test_names_beyond_the_size_are_kept():
     assert kinds(row) == ["row_size"]
 
 
-def test_blank_lines_within_the_size_are_names_without_text():
-    row = read_row(b"LEVEL NODE SIZE 3\na\n\n c \n")
-
-    assert row.levels == {"NODE": ("a", "", " c ")}
-    assert row.defects == ()
-
-
 def test_a_level_that_stands_twice_has_the_names_of_both():
     row = read_row(b"LEVEL NODE SIZE 1\na\nLEVEL NODE SIZE 1\nb\n")
 
@@ -81,15 +63,6 @@ def test_text_of_another_encoding_is_read_and_named():
 
     assert row.levels == {"NODE": ("k\u00f6ln",)}
     assert kinds(row) == ["row_encoding"]
-
-
-def test_a_written_file_begins_with_its_processors():
-    row = RowNames({"THREAD": ("t",), "GALAXY": ("x",), "NODE": ("n",), "CPU": ("1.n", "2.n")})
-
-    assert write_row(row) == (
-        b"LEVEL CPU SIZE 2\n1.n\n2.n\n\nLEVEL NODE SIZE 1\nn\n\nLEVEL THREAD SIZE 1\nt\n"
-    )
-    assert write_row(RowNames()) == b""
 
 
 @pytest.mark.parametrize("name", ["", "  ", "\n", "LEVEL CPU SIZE 4", "LEVEL X"])

@@ -40,17 +40,6 @@ def recorded(folder):
     return run.end(2000).read(folder)
 
 
-def test_a_location_in_several_row_groups_is_one_part(tmp_path):
-    trace = recorded(tmp_path)
-
-    stored = write_in_pieces(tmp_path / "x.store", trace)
-
-    parts = [part["location"].to_pylist() for part in stored.batches("calls")]
-    assert parts == [[0] * 6 + [1] * 6, [2] * 8]
-    assert stored.calls.to_pylist() == trace.calls.to_pylist()
-    assert burstline.select(stored, ranks=[1]).calls.num_rows == 6
-
-
 def test_row_groups_of_a_location_outside_of_a_window_are_not_read(tmp_path):
     stored = write_in_pieces(tmp_path / "x.store", recorded(tmp_path))
 
@@ -72,20 +61,6 @@ def test_rows_near_some_locations_are_rounded_up(tmp_path):
 
     # half of a row group of 5, which rank 0 shares, and all of one of 3
     assert stored.rows_near("calls", locations=of_rank_1) == 3 + 3
-
-
-@pytest.mark.parametrize("name", ["calls", "collectives", "locations", "messages"])
-@pytest.mark.parametrize("ranks", [(True, True, True), (False, True, True)])
-def test_the_bytes_of_several_windows_are_those_of_each(tmp_path, name, ranks):
-    trace, locations, ends = recorded(tmp_path), np.array(ranks), [2999, 800, 450, 20, 14, 115]
-    stored = write_in_pieces(tmp_path / "x.store", trace)
-
-    for each in (trace, stored):
-        found = each.bytes_until(name, np.array(ends), start_ns=12, locations=locations)
-
-        assert found.tolist() == [
-            each.estimate_bytes(name, locations=locations, window=(12, end)) for end in ends
-        ]
 
 
 def test_a_row_that_is_not_there_is_counted_from_the_beginning_of_the_file(tmp_path):

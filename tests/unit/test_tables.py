@@ -48,29 +48,6 @@ def test_parquet_keeps_units(tmp_path):
     assert field.metadata[b"unit"] == b"ns"
 
 
-def test_a_null_and_an_empty_text_stay_two_things(tmp_path):
-    trace = burstline.Trace(
-        {
-            "locations": burstline.Trace({}).locations,
-            "call_paths": pa.table(
-                {
-                    "call_path": pa.array([0, 1], pa.int32()),
-                    "parent": pa.array([None, 0], pa.int32()),
-                    "function": ["", 'a "quoted",\nname'],
-                    "file": ["", None],
-                    "line": pa.array([None, 3], pa.int32()),
-                }
-            ),
-        }
-    )
-
-    tables.write(trace, tmp_path / "run.csv")
-
-    again = tables.read(tmp_path / "run.csv").call_paths.to_pylist()
-    assert [row["file"] for row in again] == ["", None]
-    assert again[1]["function"] == 'a "quoted",\nname'
-
-
 def test_a_folder_of_another_name_is_refused(tmp_path):
     with pytest.raises(ParameterError, match=r"\.csv or \.parquet"):
         tables.write(burstline.Trace({}), tmp_path / "run")

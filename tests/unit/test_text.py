@@ -10,7 +10,7 @@ from burstline.formats.text import parse
 from burstline.formats.text.forms import FOLLOWS, NEVER_NULL, REFERENCES
 from burstline.model import TABLES
 from burstline.testing import assert_same_trace, trace_of
-from table_cells import cells, cells_like
+from table_cells import cells_like
 from text_form import render
 
 
@@ -149,41 +149,6 @@ def test_a_text_means(meaning):
         assert cells_like(trace, said) == said
 
 
-def test_a_blocking_message_joins_both_calls():
-    trace = trace_of("""
-        ranks 2
-        0 | 5 enter MPI_Send | 6 send to 1 tag 7 bytes 8 | 9 leave
-        1 | 0 enter MPI_Recv | 11 receive from 0 tag 7 bytes 8 | 12 leave
-    """)
-
-    assert trace.messages.to_pylist() == [
-        {
-            "sender_location": 0,
-            "send_call": 0,
-            "send_ns": 6,
-            "send_seq": 1,
-            "send_leave_ns": 9,
-            "send_done_call": 0,
-            "send_done_ns": 9,
-            "send_done_seq": 2,
-            "send_done_from": "inferred",
-            "receiver_location": 1,
-            "post_call": 0,
-            "post_ns": 0,
-            "post_seq": 0,
-            "receive_call": 0,
-            "receive_ns": 11,
-            "receive_seq": 1,
-            "communicator": 0,
-            "tag": 7,
-            "sent_bytes": 8,
-            "received_bytes": 8,
-            "send_request": None,
-            "receive_request": None,
-        }
-    ]
-
-
 def test_halves_without_the_other_half_are_defects():
     trace = trace_of("""
         ranks 2
@@ -209,64 +174,10 @@ def test_the_call_of_a_lost_half_keeps_what_is_known_of_it():
     assert_same_trace(again, trace)
 
 
-def test_members_join_an_instance_by_sequence_on_their_communicator():
-    trace = trace_of("""
-        ranks 3
-        communicator 1 members 2 0
-        0 | 0 enter MPI_Bcast | 0 begin | 2 end root 2 comm 1 received 8 | 3 leave
-          | 4 enter MPI_Barrier | 4 begin | 6 end | 6 leave
-        1 | 5 enter MPI_Barrier | 5 begin | 6 end | 6 leave
-        2 | 1 enter MPI_Bcast | 1 begin | 2 end root 2 comm 1 sent 8 | 3 leave
-          | 3 enter MPI_Barrier | 3 begin | 6 end | 6 leave
-    """)
-
-    assert cells(trace.collectives, "communicator operation root complete") == (
-        "0 MPI_Barrier - yes | 1 MPI_Bcast 2 yes"
-    )
-    assert cells(trace.collective_members, "collective location comm_rank call") == (
-        "0 0 0 1 | 0 1 1 0 | 0 2 2 1 | 1 2 0 0 | 1 0 1 0"
-    )
-    assert column(trace.calls, "communicator", "root", "sent_bytes")[3] == (1, 2, 8)
-
-
-def test_locations_are_numbered_by_application_rank_and_thread():
-    trace = trace_of("""
-        application 1 ranks 1
-        application 0 ranks 2 threads 1 2
-        location 0/1.1 node "a b" kind gpu_stream name stream cpu 4 born 2 died 9
-        1/0 | 5 enter f | 8 leave
-    """)
-
-    names = "application", "process", "rank", "thread"
-    assert column(trace.locations, *names) == [
-        (0, 0, 0, 0),
-        (0, 1, 1, 0),
-        (0, 1, 1, 1),
-        (1, 2, 0, 0),
-    ]
-    assert column(trace.locations, "kind", "node", "name", "cpu", "born_ns", "died_ns")[2:] == [
-        ("gpu_stream", "a b", "stream", 4, 2, 9),
-        ("cpu", None, "THREAD 2.1.1", None, 5, 8),
-    ]
-    assert column(trace.communicators, "kind", "members") == [("world", [0, 1]), ("world", [0])]
-
-
 def test_a_blank_line_a_bar_and_a_comment_separate_what_happens():
     one = parse('ranks 1\r\n0  # the only one\n\n 0 enter "a # b" | 1_0 leave "a # b"')
 
     assert_same_trace(one, parse('ranks 1 | 0 | 0 enter "a # b" | 10 leave'))
-
-
-def test_two_regions_of_one_name_are_told_apart_by_their_row():
-    trace = trace_of("""
-        ranks 1
-        region f file a.c
-        region f file b.c
-        0 | 0 enter f | 1 leave | 2 enter f def 1 | 3 leave
-    """)
-
-    assert trace.regions["region"].to_pylist() == [0, 1]
-    assert_same_trace(parse(render(trace)), trace)
 
 
 def test_what_is_declared_comes_back():

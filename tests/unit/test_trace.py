@@ -2,9 +2,6 @@
 
 from __future__ import annotations
 
-from itertools import pairwise
-
-import numpy as np
 import pyarrow as pa
 import pytest
 
@@ -83,55 +80,12 @@ def test_tables_are_attributes(trace):
     assert "events" not in trace
 
 
-def test_the_duration_is_from_the_first_to_the_last_moment(trace):
-    assert trace.duration_ns == 7
-
-
-def test_nulls_become_sentinels_and_names_become_codes(trace):
-    operation, peer, sent = trace.arrays("calls", "operation", "peer", "sent_bytes")
-
-    assert peer.tolist() == [-1, 1, -1]
-    assert sent.tolist() == [schema.NO_VALUE] * 3
-    assert operation.tolist()[0] == operation.tolist()[2]
-
-
 def test_a_column_without_nulls_is_not_copied(trace):
     (enter_ns,) = trace.arrays("calls", "enter_ns")
     buffer = trace.calls["enter_ns"].chunk(0).buffers()[1]
 
     assert enter_ns.__array_interface__["data"][0] == buffer.address
     assert not enter_ns.flags.writeable
-
-
-def test_columns_in_several_chunks_are_joined(trace):
-    tables = {"locations": trace.locations, "calls": pa.concat_tables([trace.calls] * 2)}
-
-    assert Trace(tables).arrays("calls", "peer")[0].tolist() == [-1, 1, -1] * 2
-
-
-def test_offsets_say_where_each_location_begins(trace):
-    assert trace.offsets("calls").tolist() == [0, 2, 3]
-    assert trace.offsets("readings").tolist() == [0, 1, 1]
-
-
-def test_parts_hold_whole_locations_in_order(trace):
-    parts = list(trace.batches("calls", ["location", "call"]))
-
-    assert pa.concat_tables(parts).equals(trace.calls.select(["location", "call"]))
-    for one, other in pairwise(parts):
-        assert one["location"][-1].as_py() < other["location"][0].as_py()
-
-
-def test_many_rows_come_in_several_parts():
-    rows = 3_000_000
-    location = np.repeat(np.arange(3, dtype=np.int32), rows // 3)
-    columns = {"location": location, "seq": np.arange(rows), "time_ns": np.arange(rows)}
-    readings = pa.table(columns, schema=schema.arrow_schema("readings"))
-    locations = trace_of("ranks 3").locations
-
-    parts = list(Trace({"locations": locations, "readings": readings}).batches("readings"))
-
-    assert [part.num_rows for part in parts] == [2_000_000, 1_000_000]
 
 
 def test_tables_that_come_in_parts_are_asked_for_them(trace):
@@ -183,10 +137,6 @@ def test_a_notebook_shows_every_table_and_runs_nothing():
     assert "an MPI call" in page
     assert "<script>" not in page
     assert "\x1b" not in page
-
-
-def test_equal_traces_are_the_same(trace):
-    assert_same_trace(trace, trace_of(SMALL))
 
 
 @pytest.mark.parametrize(
