@@ -46,10 +46,6 @@ def test_a_duration_that_follows_a_counter_of_another_run_is_predicted_from_it(l
     assert next(iter(learnt.importance)) == "IR_LD_INS"
 
 
-def test_the_same_counter_dealt_out_at_random_helps_nobody(learnt):
-    assert learnt.gains["shuffled"].verdict != "better"
-
-
 def test_a_counter_merged_twice_is_still_known_by_its_own_name():
     field = pa.field("run2.run2.cpu", pa.int64(), metadata={"runs": "2"})
 
@@ -95,10 +91,6 @@ def trial_of(*measured):
     return Trial(np.array(measured, float), split, model="forest", is_log=False, threads=1)
 
 
-def test_the_mean_is_that_of_what_was_learnt_from():
-    assert score_of_nothing(trial_of(1, 3, 2, 8), "mean").predicted.tolist() == [5, 5, 2, 2]
-
-
 def test_errors_of_each_fold_are_those_worked_out_by_hand():
     nothing = score_of_nothing(
         trial_of(1, 3, 2, 4)
@@ -139,12 +131,6 @@ def test_learning_twice_is_learning_once(model):
 
     assert once.as_dict() == again.as_dict()
     assert np.array_equal(once.score("merged").predicted, again.score("merged").predicted)
-
-
-def test_learning_on_more_threads_is_learning_the_same():
-    one, two = (learn({"a": law_of_merged(200)}, threads=threads) for threads in (1, 2))
-
-    assert one.as_dict() == two.as_dict()
 
 
 @pytest.mark.parametrize("name", ["PAPI_TOT_CYC", "perf::TASK-CLOCK", "cpu", "frequency"])

@@ -100,13 +100,6 @@ def told(ours, theirs):
     return [each.sentence for each in changed(with_them, without)]
 
 
-def test_no_ticks_are_modelled_where_a_call_costs_nothing():
-    for clock in ("lt_1", Effort("lt_stmt", call_cost=0)):
-        waits = burstline.wait_states(program(2, 9), clock=clock)
-        assert (waits.modelled.ticks, waits.modelled.share) == (0, 0.0)
-    assert burstline.wait_states(program(2, 9)).as_dict()["modelled_ticks"] is None
-
-
 def test_retime_says_how_many_ticks_nobody_counted():
     document = retimed(program(2, 9), "lt_stmt").as_dict()
 

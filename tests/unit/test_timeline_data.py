@@ -89,22 +89,6 @@ def test_numbers_come_back(values):
 
 
 @given(hybrid_programs())
-def test_every_piece_comes_back(program):
-    line = timeline_of(program)
-    if line is None:
-        return
-    data = picture_data(line, line.baseline_ns, 10**9)
-
-    assert data.is_exact
-    for location, stream in enumerate(read_back.pieces_of(data)):
-        now, made = line.baseline_ns[0], []
-        for length, kind, path, _ in stream:
-            made.append((now, now + length, kind, path))
-            now += length
-        assert made == pieces_within(line, location)
-
-
-@given(hybrid_programs())
 def test_every_wait_comes_back_with_its_cause(program):
     line = timeline_of(program)
     if line is None:

@@ -157,21 +157,6 @@ def test_a_loop_that_is_misread_is_doubted():
     )
 
 
-@pytest.mark.parametrize(
-    ("computing", "said"),
-    [
-        ((90, 10), "load balance hurts most with 55.6 %: rank 0 computes for 2.25 s, the mean"),
-        ((50, 50), "transfer hurts most with 50.0 %: messages and collectives take time."),
-        ((99, 99), "no factor hurts, the lowest is transfer with 99.0 %."),
-    ],
-)
-def test_the_factor_that_hurts_most_is_named(computing, said):
-    sentence = told(looping(computing=computing))["efficiency"]
-
-    assert sentence.startswith("Parallel efficiency is ")
-    assert said in sentence
-
-
 def test_a_program_without_mpi_has_no_efficiency():
     verdict = burstline.open(trace_of("ranks 1 | 0 | 0 enter work | 9 leave")).verdict()
 
@@ -180,15 +165,6 @@ def test_a_program_without_mpi_has_no_efficiency():
     assert efficiency.startswith("There is no parallel efficiency: ")
     assert verdict.missing.keys() == {"structure", "waits"}
     assert verdict.left_out == ()
-
-
-def test_a_wait_has_its_line_its_cause_and_where_that_is():
-    assert told(looping())["waits"] == (
-        "Wait at Barrier takes 40.0 % of the time, 100.0 % of it in MPI_Barrier called by main "
-        "at solver.c:42: rank 0 causes 100.0 %, above all computing from MPI_Barrier, "
-        "solver.c:42, or MPI_Init, solver.c:42, to MPI_Barrier, solver.c:42, in main or what "
-        "it calls (100.0 %)."
-    )
 
 
 def test_what_nobody_waits_in_is_transfer():

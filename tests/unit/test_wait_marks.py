@@ -54,24 +54,6 @@ def test_each_wait_is_told_with_its_length_and_who_causes_it(marked, waits):
     assert (np.bincount(location[begins]) >= np.bincount(location[~begins])).all()
 
 
-def test_types_and_values_have_labels(marked, waits):
-    types = {row["type"]: row for row in marked.table("event_types").to_pylist()}
-    labels = {
-        (row["group"], row["value"]): row["label"]
-        for row in marked.table("event_values").to_pylist()
-    }
-    titles = {
-        labels[types[WAIT_STATE]["group"], value]
-        for value in set(events_of(marked, WAIT_STATE)[2])
-    }
-
-    assert types[WAIT_LENGTH]["label"] == "Length of the wait (ns)"
-    assert "No wait" in titles
-    assert labels[types[WAIT_CAUSE]["group"], 8] == "rank 7"
-    metrics = waits.profile.metrics["title"].to_pylist()
-    assert titles - {"No wait"} <= set(metrics)
-
-
 def test_annotating_twice_is_annotating_once(lulesh, marked):
     again = with_waits(marks_of(detect(marked)), burstline.wait_states(marked))
     loops_only = marks_of(detect(marked))
