@@ -195,6 +195,11 @@ class Level {
         }
         add_bit(last_, total_ - 1);
         seen_.resize(static_cast<size_t>(*std::max_element(trips_.begin(), trips_.end())));
+        for (size_t k = 1, last = 0; k < trips_.size(); ++k) {
+            if (trips_[k] < 2) continue;
+            if (trips_[last] > 1 && entry_lane_[last] == entry_lane_[k]) is_again_ = true;
+            last = k;
+        }
     }
 
     static void add_bit(Words& set, size_t bit) { set[bit / 64] |= uint64_t{1} << (bit % 64); }
@@ -494,7 +499,7 @@ class Level {
             if (seen_[place] != 0)
                 (seen_[place] == kChosen ? chosen_ : others_)
                     .push_back(static_cast<int64_t>(place));
-        return set_words(chosen_, others_, trips_.size() > lanes_.size());
+        return set_words(chosen_, others_, is_again_);
     }
 
     static RuleWords end_of(std::string_view words) {
@@ -553,6 +558,7 @@ class Level {
     std::vector<int32_t> executed_;  ///< the set of each element
     std::vector<LaneBits> lanes_;
     std::vector<int64_t> trips_, entry_lane_;
+    bool is_again_ = false;  ///< whether a lane has more than one entry of several iterations
     std::vector<int64_t> place_;  ///< iterations of the entry before each
     Words first_, last_;          ///< the iterations that begin an entry, and that end one
     Body whole_;

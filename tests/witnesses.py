@@ -105,9 +105,14 @@ def _lists(items, around):
                 continue
             if isinstance(item, Condition) and (len(chain) == 1 or item is not chain[-1]):
                 trips = around.loop and around.loop.trips
-                is_again = trips and (trips.counts > 1).any()
+                is_again = trips and _is_again(trips)
                 yield list_length(rule(item, around) or "", is_again=is_again)
             yield from _lists(item.items, around.inner(item))
+
+
+def _is_again(trips):
+    """Whether some rank enters a loop more than once for several iterations."""
+    return any((trips.values(lane) > 1).sum() > 1 for lane in range(len(trips.counts)))
 
 
 def found_in(witness, items, *, by_part):

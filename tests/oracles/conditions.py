@@ -164,7 +164,8 @@ class Level:
 
     def _list_length(self, words: str) -> int:
         """What words cost beside a rule in this loop."""
-        return list_length(words, is_again=len(self.trips) > len(self.lanes))
+        several = self.entry_lane[self.trips > 1]
+        return list_length(words, is_again=len(several) > len(np.unique(several)))
 
     def _mask(self, iterations: int) -> Mask:
         size = len(self.place)

@@ -96,8 +96,9 @@ def test_so_they_are_where_chains_and_ways_end(neighbours, is_else):
     ],
 )
 def test_sets_are_long_lists_sooner_where_a_loop_is_entered_once(numbers, once, again):
-    for entries, lists in ((1, once), (2, again)):
-        place = np.tile(np.arange(20), entries)
+    # an entry of one iteration, too, tells nothing of the rule once more
+    for trips, lists in (([20], once), ([20, 1], once), ([20, 20], again)):
+        place = np.concatenate([np.arange(n) for n in trips])
         loop = np.stack([place >= 0, np.isin(place, [*numbers])]), place == 0, 0 * place
         assert loop_cost(*loop).lists == lists
         assert_as_its_twin(*loop)
