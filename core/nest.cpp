@@ -146,7 +146,7 @@ class Walk {
     void advance(int32_t loop, std::size_t element, int32_t to, int64_t place) {
         if (to <= position_[loop] || is_apart(loop, element) || is_cut(loop, place)) {
             if (loop == 0) throw std::invalid_argument("a program goes through its body once");
-            if (iterations_[loop] == most(loop)) {
+            if (iterations_[loop] == most(loop) || is_cut(nest_.loop_parent[loop], place)) {
                 close(place - 1);
                 execute(loop, place);
             } else {

@@ -20,7 +20,7 @@ namespace burstline {
 /// pairs of elements of one loop, first * (symbols + loops) + second in ascending order, loops
 /// numbered behind the symbols; the second is never in the iteration that came to the first.
 /// `cuts`: where else an iteration begins, place in the sequence * loops + loop, in ascending
-/// order.
+/// order; where one of a loop begins at a cut of the loop around, the loop is entered anew.
 struct Nest {
     std::span<const std::int32_t> symbol_loop, symbol_position;
     std::span<const std::int32_t> loop_parent, loop_position;

@@ -86,8 +86,8 @@ def read_nest(nest, sequence, *, most=None, rise=None, apart=None, cuts=None):
     `nest` is a nested list of symbols and lists; the name of an element is its position in
     each list. An iteration ends where the next element stands not behind the one before, or is
     `apart` from it: pairs of positions, by the loop's name, or at one of its `cuts`, places in
-    the sequence. After as many iterations as `most`
-    tells of a loop by its name, it is entered anew; with each iteration of the loop around
+    the sequence. It is entered anew where the loop around has a cut, too, and after as many
+    iterations as `most` tells of a loop by its name; with each iteration of the loop around
     these are `rise` more.
     """
     reader = _Reader(most or {}, rise or {}, apart or {}, cuts or {})
@@ -134,9 +134,10 @@ class _Reader:
         is_cut = position >= 0 and place in self.cuts.get(name, ())
         if at <= position or (position, at) in self.apart.get(name, ()) or is_cut:
             most = self.most.get(name, 0)
-            if most and iterations == most + self.rise.get(name, 0) * (
+            is_over = most and iterations == most + self.rise.get(name, 0) * (
                 self.open[depth - 1][2] - 1
-            ):
+            )
+            if is_over or (depth and place in self.cuts.get(name[:-1], ())):
                 self.close(depth)
                 self.step(name[:-1], name[-1], depth - 1, place)
                 self.step(name, at, depth, place)

@@ -9,7 +9,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from burstline.structure.exact.cuts import cuts, cuts_by_trips, ends_in_two
-from burstline.structure.exact.entries import as_many_on_all, sums_by_lane
+from burstline.structure.exact.entries import as_many_on_all, equal_parts, sums_by_lane
 
 seen_as_one = st.lists(st.integers(1, 3), min_size=2, max_size=5)
 
@@ -116,6 +116,31 @@ def test_an_iteration_is_cut_where_that_makes_trip_counts_plainer(first, hidden,
 
     assert all((way | ~seen).all() for way in ways)
     assert any(np.array_equal(way, whole) for way in ways)
+
+
+@given(
+    entries=st.lists(
+        st.lists(st.integers(0, 2), min_size=1, max_size=5), min_size=1, max_size=3
+    ),
+    times=st.integers(2, 4),
+)
+def test_entries_that_make_their_calls_several_times_are_parted_into_these(entries, times):
+    calls = np.array([call for entry in entries for call in entry * times], np.int32)
+    begin = np.cumsum([0, *(times * len(entry) for entry in entries)])
+    begins = np.isin(np.arange(len(calls)), begin)
+
+    found = equal_parts(calls, begins)
+
+    bounds = np.append(np.sort(np.append(found, begin[:-1])), len(calls))
+    parts = [calls[a:b].tobytes() for a, b in itertools.pairwise(bounds.tolist())]
+    of_entry = np.searchsorted(begin, bounds[:-1], side="right")
+    alike = [{parts[k] for k in np.flatnonzero(of_entry == n)} for n in np.unique(of_entry)]
+    counts = np.bincount(of_entry)[1:]
+    assert all(len(each) == 1 for each in alike)
+    assert (counts == counts[0]).all()
+    assert counts[0] % times == 0
+    # and one that makes a call once more has nothing in common with them
+    assert not len(equal_parts(np.append(calls, calls[:1] + 3), np.append(begins, True)))
 
 
 def test_entries_are_cut_by_what_any_entry_of_their_lane_executes():

@@ -256,6 +256,25 @@ def test_a_nest_is_read_as_its_slow_twin_reads_it(nest, data):
     assert counted[1:] == [slow_trips[name] for name in inner]
 
 
+def test_a_loop_that_goes_on_where_the_one_around_it_is_cut_is_entered_anew():
+    program, cuts = [[[0, 1]]], {(0,): {4}, (0, 0): {4}}
+    sequence, times = [0, 1, 0, 1, 0, 1], np.zeros(6, np.int64)
+    body = as_body(program, most={}, rise={}, apart={}, cuts=cuts)
+
+    _, trips, iterations, _ = _core.read_nest(
+        *Nest.of(body, 2, 1, OneLane()),
+        np.array(sequence, np.int32),
+        np.array([0, 6]),
+        times,
+        times,
+    )
+
+    _, slow_trips = oracle.read_nest(program, sequence, cuts=cuts)
+    assert [Runs(*trips).part(k, 1).values(0).tolist() for k in (1, 2)] == [[2], [2, 1]]
+    assert (slow_trips[(0,)], slow_trips[0, 0]) == ([2], [2, 1])
+    assert iterations.tolist()[1:] == [2, 3]
+
+
 def body_at(nest, name):
     for at in name:
         nest = nest[at]

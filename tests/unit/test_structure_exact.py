@@ -637,6 +637,50 @@ def test_aliased_loops_in_a_superloop_are_told_apart(program, method):
     assert found.fidelity == 1.0
 
 
+def test_a_loop_that_makes_the_same_calls_again_is_in_one_that_nothing_else_shows():
+    # the last iteration of an entry and the first of the next make calls of different lines
+    inner = loop(
+        lambda turn: 3 + turn.rank,
+        Do("Allreduce", 12, when=lambda k: k not in {0, 3}),
+        Do("Irecv", 13, when=lambda k: k in {0, 3, 5}),
+    )
+
+    assert text_of(loop(6, inner), ranks=3) == [
+        "for 1 to 6:",
+        "  for 1 to 3..5 (by rank):",
+        "    if iteration not in {1, 4}:",
+        "      MPI_Allreduce()",
+        "    else:",
+        "      MPI_Irecv()",
+    ]
+
+
+def test_iterations_are_parted_where_that_makes_trip_counts_alike():
+    # rank 3 alone shows where a step begins, and nothing where the second pass does
+    pack = loop(lambda turn: 7 + turn.rank, Do("Isend", 19), Do("Send", 20))
+    passes = loop(
+        2,
+        Do("Recv", 17, when=lambda k: k == 1),
+        Do("Irecv", 18, when=lambda k: k == 0, ranks=(1,)),
+        If(lambda k: k == 0, (pack,)),
+    )
+
+    assert text_of(loop(6, Do("Barrier", 14, ranks=(3,)), passes), ranks=4) == [
+        "for 1 to 6:",
+        "  if rank == 3:",
+        "    MPI_Barrier()",
+        "  for 1 to 2:",
+        "    if not first iteration:",
+        "      MPI_Recv()",
+        "    else:",
+        "      if rank == 1:",
+        "        MPI_Irecv()",
+        "      for 1 to 7..10 (by rank):",
+        "        MPI_Isend()",
+        "        MPI_Send((rank+1)%4)",
+    ]
+
+
 @pytest.mark.parametrize(
     ("is_made", "rule"),
     [

@@ -18,6 +18,7 @@ from burstline.structure.exact.cuts import cuts, cuts_by_trips, ends_in_two
 from burstline.structure.exact.entries import (
     Masks,
     as_many_on_all,
+    equal_parts,
     hidden_loops,
     shared_trips,
     sums_by_lane,
@@ -157,6 +158,14 @@ class _Iterations(NamedTuple):
         return [trips[lane == each] for each in range(lanes)]
 
 
+@dataclass(slots=True)
+class _Left:
+    """Calls that may still be looked at."""
+
+    calls: int
+    others: int = 0  # to tell entries apart
+
+
 @dataclass(slots=True, eq=False)
 class ReadingCosts:
     """Tells what readings of a loop cost, from the calls in it and no others."""
@@ -165,13 +174,13 @@ class ReadingCosts:
     lane: Integers
     alike: Sequence[int]  # for each lane, the one among those that differ that is equal
     symbols: int
-    calls_left: int
-    others_left: int = 0
+    left: _Left
     known: dict[Any, Body] = field(default_factory=dict)  # the best readings
     told: dict[Any, Cost | None] = field(default_factory=dict)
     costs: dict[tuple[bytes, ...], Cost] = field(default_factory=dict)
     entered: dict[frozenset[int], _Entered] = field(default_factory=dict)
     entries: dict[Hashable, _Entries | None] = field(default_factory=dict)
+    anew: Integers = field(default_factory=_NOWHERE.copy)  # places where loops are entered, too
 
     @classmethod
     def of(cls, sites: Sites, lanes: Lanes) -> ReadingCosts:
@@ -188,7 +197,7 @@ class ReadingCosts:
             lane=lane,
             alike=[number[key] for key in keys],
             symbols=len(sites),
-            calls_left=max(_MOST_READINGS * len(sequence), _FEW_LOOKS),
+            left=_Left(max(_MOST_READINGS * len(sequence), _FEW_LOOKS)),
         )
         # without lines, calls are at the sites that make loops short: counts make up more
         return judge.once_more() if sites.has_paths else judge
@@ -196,7 +205,7 @@ class ReadingCosts:
     def once_more(self) -> ReadingCosts:
         """The same judge, who looks at calls as often again."""
         most = max(_MOST_OTHERS * len(self.sequence), _FEW_LOOKS)
-        self.others_left = most
+        self.left.others = most
         return self
 
     def cost(self, loop: Body, around: Body | None = None, *, is_other: bool) -> Cost | None:
@@ -205,19 +214,19 @@ class ReadingCosts:
         None if calls have been looked at often enough, or iterations have hardly any.
         """
         uneven = [e for e in loop.elements if isinstance(e, Body) and self._uneven(e, loop)]
-        key: list[Hashable] = [loop.most, loop.rise, loop.apart, loop.cuts]
+        key: list[Hashable] = [loop.most, loop.rise, loop.apart, loop.cuts, loop.anew]
         key += map(_key, loop.elements)
         key += uneven
         if loop.rise and around is not None:
-            key.append(around.made)
+            key += [around.made, around.anew]
         if (read := tuple(key)) not in self.told:
-            if (self.others_left if is_other else self.calls_left) <= 0:
+            if (self.left.others if is_other else self.left.calls) <= 0:
                 return None
             calls = len(self._entered(loop.made).symbol)
             if is_other:
-                self.others_left -= calls
+                self.left.others -= calls
             else:
-                self.calls_left -= calls
+                self.left.calls -= calls
             iterations = self._iterations(loop, around)
             own = iterations and self._cost(iterations)
             inner = sum(isinstance(element, Body) for element in loop.elements)
@@ -240,7 +249,7 @@ class ReadingCosts:
 
     def _entries(self, loop: Body, around: Body | None = None) -> _Entries | None:
         """The entries of a loop; None if its iterations have hardly any calls."""
-        key = loop, around.made if around and loop.rise else None
+        key = loop, (around.made, around.anew) if around and loop.rise else None
         if key not in self.entries:
             iterations = self._iterations(loop, around)
             self.entries[key] = iterations and iterations.entries()
@@ -256,7 +265,7 @@ class ReadingCosts:
 
         Empty if that is no news, or if calls have been looked at often enough.
         """
-        if self.others_left <= 0 or (entries := self._entries(loop)) is None:
+        if self.left.others <= 0 or (entries := self._entries(loop)) is None:
             return ()
         lanes = range(len(set(self.alike)))
         most = shared_trips([entries.trips[entries.lane == lane] for lane in lanes])
@@ -270,9 +279,9 @@ class ReadingCosts:
         if entries is None or (entries.trips == entries.trips[0]).all():
             return
         outer = self._entries(around)
-        if outer is None or self.others_left <= 0:
+        if outer is None or self.left.others <= 0:
             return
-        self.others_left -= int(outer.trips.sum())
+        self.left.others -= int(outer.trips.sum())
         of_all = int(np.gcd.reduce(entries.trips))
         for most in {self.shared_trips(loop), (of_all,) * len(self.alike)} - {()}:
             if 1 < max(most) < entries.trips.max():
@@ -294,7 +303,7 @@ class ReadingCosts:
         run = self._run(loop)
         new = run.new(loop)
         count = len(loop.elements)
-        if self.others_left <= 0 or count * int(new.sum()) > _SPARSEST * run.calls:
+        if self.left.others <= 0 or count * int(new.sum()) > _SPARSEST * run.calls:
             return
         pairs = run.element[:-1].astype(np.int64) * count + run.element[1:]
         found = [divmod(pair, count) for pair in np.unique(pairs[~new[1:]]).tolist()]
@@ -306,27 +315,30 @@ class ReadingCosts:
             together = np.array(sorted(a * count + b for a, b in apart), np.int64)
             parted = run.parted(new, count, together, _NOWHERE)
             irregular = run.irregular(parted, count)
-            if irregular < max(most, 1):
-                ways.append((not run.is_even(parted), irregular, apart))
+            if irregular > most:
+                continue
+            is_even = run.is_even(parted)
+            if is_even or irregular < most:
+                ways.append((not is_even, irregular, apart))
         for _, _, apart in sorted(ways)[:_MOST_APART]:
             named = frozenset(
                 (first_call(loop.elements[a]), first_call(loop.elements[b])) for a, b in apart
             )
-            yield replace(loop, apart=loop.apart | named)
+            yield loop.parted(loop.apart | named, loop.cuts)
         wholes = [loop]
         if loop.apart or loop.cuts:
-            wholes.append(replace(loop, apart=frozenset(), cuts=()))
+            wholes.append(loop.parted(frozenset(), ()))
         for whole in wholes:
             before = new if whole is loop else run.new(whole)
             for parted in cuts(run.element, run.begins, run.lane, before):
                 more = frozenset(run.place[parted & ~before].tolist())
-                yield replace(whole, cuts=tuple(sorted(more.union(whole.cuts))))
+                yield whole.parted(whole.apart, tuple(sorted(more.union(whole.cuts))))
 
     def with_ends_apart(self, loop: Body) -> Iterator[Body]:
         """A loop whose first iterations, or last, are two: one element never goes on behind."""
         run = self._run(loop)
         new = run.new(loop)
-        if self.others_left <= 0 or len(loop.elements) * int(new.sum()) > _SPARSEST * run.calls:
+        if self.left.others <= 0 or len(loop.elements) * int(new.sum()) > _SPARSEST * run.calls:
             return
         count = len(loop.elements)
         most = run.irregular(new, count)
@@ -337,21 +349,21 @@ class ReadingCosts:
                 more = run.place[parted & ~new].tolist()
                 ways.append((not run.is_even(parted), irregular, tuple(more)))
         for _, _, more in sorted(ways)[:_MOST_APART]:
-            yield replace(loop, cuts=tuple(sorted({*loop.cuts, *more})), whole=None)
+            yield loop.parted(loop.apart, tuple(sorted({*loop.cuts, *more})))
 
     def with_plainer_trips(self, loop: Body) -> Iterator[Body]:
         """A loop with one more iteration in entries, where that makes trip counts plainer."""
-        if self.others_left <= 0:
+        if self.left.others <= 0:
             return
         run = self._run(loop)
         new = run.new(loop)
         for parted in cuts_by_trips(run.element, run.begins, run.lane, new):
             more = run.place[parted & ~new].tolist()
-            yield replace(loop, cuts=tuple(sorted({*loop.cuts, *more})), whole=None)
+            yield loop.parted(loop.apart, tuple(sorted({*loop.cuts, *more})))
 
     def with_hidden_loops(self, loop: Body) -> Iterator[Body]:
         """Loops of some elements of a loop in it, whose entries nobody saw, in its place."""
-        if self.others_left <= 0 or (iterations := self._iterations(loop)) is None:
+        if self.left.others <= 0 or (iterations := self._iterations(loop)) is None:
             return
         depends = _leaves_out(iterations)
         if not depends.any():
@@ -412,6 +424,32 @@ class ReadingCosts:
         columns = name[entered.symbol], entered.begins, entered.lane
         return tuple(column.tobytes() for column in columns)
 
+    def equal_entries(self, loop: Body) -> tuple[int, ...]:
+        """Where a loop makes the same calls once more, equally often in each of its entries."""
+        calls = self._entered(loop.made)
+        if loop.hides_entries or self.left.others <= 0 or len(loop.made) == 1:
+            return ()
+        self.left.others -= len(calls.symbol)
+        return tuple(calls.place[equal_parts(calls.symbol, calls.begins)].tolist())
+
+    def entered_at(self, places: Sequence[int]) -> ReadingCosts:
+        """The same judge, told that loops are entered anew at some places, too."""
+        own = self.sequence, self.lane, self.alike, self.symbols, self.left
+        return ReadingCosts(*own, costs=self.costs, anew=np.array(places, np.int64))
+
+    def entering(self, loop: Body, places: Sequence[int]) -> Body:
+        """A loop that is entered anew at some places, and the loops in it that go on there."""
+        at = np.array(places, np.int64)
+        inside = np.isin(self.sequence, list(loop.made))
+        goes_on = at[inside[at - 1] & inside[at]].tolist()
+        return replace(
+            loop.of(
+                self.entering(each, places) if isinstance(each, Body) else each
+                for each in loop.elements
+            ),
+            anew=tuple(sorted({*loop.anew, *goes_on})),
+        )
+
     def on_all_lanes(self, cuts: Sequence[int]) -> Integers:
         """The places of cuts in the sequence of the calls of all lanes."""
         begin = np.flatnonzero(begins_run(self.lane))
@@ -456,7 +494,7 @@ class ReadingCosts:
                 continue
             of_symbol[list(element.made)] = number
             is_loop[number] = True
-            if element.most and (entries := self._entries(element, loop)):
+            if element.hides_entries and (entries := self._entries(element, loop)):
                 again.append(entries.first)
         return _Elements(of_symbol, is_loop, np.concatenate(again) if again else _NOWHERE)
 
@@ -464,6 +502,9 @@ class ReadingCosts:
         self, loop: Body, iterations: _Iterations, around: Body | None
     ) -> _Iterations:
         """The iterations, with the entries that are told by counting."""
+        if loop.anew:
+            anew = iterations.begins | np.isin(iterations.first, loop.anew)
+            iterations = iterations._replace(begins=anew)
         if not loop.most:
             return iterations
         of_lane = dict(zip(self.alike, loop.most, strict=True))
@@ -476,7 +517,7 @@ class ReadingCosts:
             again |= place % np.maximum(most[iterations.lane], 1) == 0
             return iterations._replace(begins=again)
         outer = self._entered((around or loop).made)
-        anew = outer.place[outer.begins]
+        anew = np.union1d(outer.place[outer.begins], around.anew if around else ())
         number = np.searchsorted(anew, iterations.first[begin], side="right")
         lanes = most[iterations.lane[begin]]
         last = count = 0
@@ -500,6 +541,8 @@ class ReadingCosts:
             begins = np.ones(len(place), np.bool_)
             begins[1:] = place[1:] - place[:-1] > 1
             begins |= begins_run(self.lane[place])
+            if len(self.anew):
+                begins |= np.isin(place, self.anew)
             self.entered[nodes] = _Entered(
                 self.sequence[place], place, begins, self.lane[place]
             )
@@ -514,7 +557,8 @@ def _parted(loop: Body) -> tuple[Integers, Integers]:
         own = [pair for pair in loop.apart if named.keys() >= {*pair}]
         numbers = (named[one] * len(loop.elements) + named[other] for one, other in own)
         pairs = np.array(sorted(numbers), np.int64)
-    return pairs, np.array(loop.cuts, np.int64) if loop.cuts else _NOWHERE
+    cuts = sorted({*loop.cuts, *loop.anew})
+    return pairs, np.array(cuts, np.int64) if cuts else _NOWHERE
 
 
 def _ordered_by(follows: Integers) -> list[int]:
@@ -554,7 +598,7 @@ def _key(element: int | Body) -> Hashable:
     """What is equal for elements that are executed in the same iterations."""
     if isinstance(element, int):
         return element
-    return element if element.most else element.made
+    return element if element.hides_entries else element.made
 
 
 def _leaves_out(iterations: _Iterations) -> Mask:

@@ -50,7 +50,7 @@ def edits(body: Body, graph: CallGraph, judge: Judge, *, is_program: bool) -> It
 def _with_ends_outside(body: Body, judge: Judge) -> Iterator[Body]:
     """A body with what only the first or last iteration of a loop in it does beside that."""
     for at, loop in enumerate(body.elements):
-        if isinstance(loop, Body) and not loop.most:
+        if isinstance(loop, Body) and not loop.hides_entries:
             before, behind = judge.at_ends(loop)
             for begin, end in {(before, behind), (before, 0), (0, behind)} - {(0, 0)}:
                 if begin + end < len(loop.elements):
@@ -64,11 +64,11 @@ def _with_calls_inside(body: Body, graph: CallGraph, judge: Judge) -> Iterator[B
     """A body with calls in the loop beside them, among the lines of which they stand."""
     yield from _with_calls_by_line(body, graph, judge)
     for at, loop in enumerate(body.elements):
-        if isinstance(loop, Body) and not loop.most:
+        if isinstance(loop, Body) and not loop.hides_entries:
             places = [graph.place[first_call(each)] for each in loop.elements]
             if loop.apart or loop.cuts or sorted(places) != places:
                 ordered = loop.of([loop.elements[k] for k in np.argsort(places).tolist()])
-                ordered = replace(ordered, apart=frozenset(), cuts=())
+                ordered = ordered.parted(frozenset(), ())
                 elements = (*body.elements[:at], ordered, *body.elements[at + 1 :])
                 yield from _with_calls_by_line(body.of(elements), graph, judge)
 
@@ -86,7 +86,8 @@ def _with_calls_by_line(body: Body, graph: CallGraph, judge: Judge) -> Iterator[
             for moved, other in reversed([*enumerate(inside, 1)]):
                 before = at if is_behind else at - moved
                 behind = at + 1 + (moved if is_behind else 0)
-                for inner in chain([other], judge.with_ends_apart(other)):
+                ways = judge.with_ends_apart(other), judge.with_iterations_apart(other)
+                for inner in chain([other], *ways):
                     yield body.of((*body.elements[:before], inner, *body.elements[behind:]))
 
 
@@ -132,7 +133,7 @@ def _with_call_before(body: Body, graph: CallGraph, judge: Judge) -> Iterator[Bo
             elements = _by_line([call, *loop.elements], graph)
             behind = elements[elements.index(call) + 1 :]
             if behind and len(elements) <= _MOST_ELEMENTS:
-                inner = replace(loop, apart=frozenset({(call, first_call(behind[0]))}), cuts=())
+                inner = loop.parted(frozenset({(call, first_call(behind[0]))}), ())
                 put = inner.of(elements)
                 yield body.of((*body.elements[:at], put, *body.elements[at + 2 :]))
 
@@ -167,7 +168,7 @@ def _without_loops(body: Body, graph: CallGraph) -> Iterator[Body]:
     calls = calls_in(body)
     has_loops = any(isinstance(each, Body) for each in body.elements)
     if has_loops and len(calls) <= _MOST_ELEMENTS:
-        yield replace(body.of(_by_line(calls, graph)), apart=frozenset(), cuts=())
+        yield body.of(_by_line(calls, graph)).parted(frozenset(), ())
 
 
 def _by_line(elements: Sequence[int | Body], graph: CallGraph) -> tuple[int | Body, ...]:
@@ -190,7 +191,7 @@ def _in_order(body: Body, graph: CallGraph, judge: Judge) -> Iterator[Body]:
         if tuple(elements) != body.elements:
             yield body.of(elements)
             if body.apart:
-                yield replace(body.of(elements), apart=frozenset())
+                yield body.of(elements).parted(frozenset(), body.cuts)
 
 
 def _follow_their_lines(calls: Sequence[int], graph: CallGraph) -> bool:
@@ -217,7 +218,8 @@ def _in_one(body: Body) -> Iterator[Body]:
     for at, loop in enumerate(body.elements):
         if isinstance(loop, Body):
             elements = (*body.elements[:at], *loop.elements, *body.elements[at + 1 :])
-            yield replace(body.of(elements), apart=body.apart | loop.apart)
+            cuts = tuple(sorted({*body.cuts, *loop.cuts, *loop.anew}))
+            yield body.of(elements).parted(body.apart | loop.apart, cuts)
     loops = [each for each in body.elements if isinstance(each, Body)]
     for most in (1, _MOST_ELEMENTS):
         short = [loop for loop in loops if len(loop.elements) <= most]
@@ -229,11 +231,11 @@ def _in_one(body: Body) -> Iterator[Body]:
 def _with_iterations_together(body: Body) -> Iterator[Body]:
     """A body with fewer iterations, where elements that follow each other are not apart."""
     for pair in sorted(body.apart):
-        yield replace(body, apart=body.apart - {pair}, whole=None)
+        yield body.parted(body.apart - {pair}, body.cuts)
     if len(body.apart) > 1:
-        yield replace(body, apart=frozenset(), whole=None)
+        yield body.parted(frozenset(), body.cuts)
     if body.cuts:
-        yield replace(body, cuts=(), whole=None)
+        yield body.parted(body.apart, ())
 
 
 def _with_inner_loops(body: Body, judge: Judge) -> Iterator[Body]:
@@ -252,7 +254,7 @@ def _with_inner_loops(body: Body, judge: Judge) -> Iterator[Body]:
 def _entered_by_count(body: Body, judge: Judge) -> Iterator[Body]:
     """A body with a loop in it whose entries look like fewer, told by counting iterations."""
     for at, loop in enumerate(body.elements):
-        if isinstance(loop, Body) and not loop.most:
+        if isinstance(loop, Body) and not loop.hides_entries:
             for most, rise in judge.entries_by_count(loop, body):
                 inner = replace(loop.of(loop.elements), most=most, rise=rise)
                 yield body.of((*body.elements[:at], inner, *body.elements[at + 1 :]))

@@ -10,7 +10,7 @@ from typing import Final
 import numpy as np
 import numpy.typing as npt
 
-from burstline.columns import Integers
+from burstline.columns import Integers, Mask
 
 ByLane = Sequence[Integers]
 Masks = npt.NDArray[np.bool_]
@@ -52,6 +52,27 @@ def shared_trips(trips: ByLane) -> tuple[int, ...]:
     shared = tuple(int(np.gcd.reduce(own)) if len(own) else 0 for own in trips)
     is_news = any((own != n).any() for own, n in zip(trips, shared, strict=True))
     return shared if is_news and max(shared) > 1 else ()
+
+
+def equal_parts(symbol: npt.NDArray[np.int32], begins: Mask) -> Integers:
+    """The calls with which entries are made once more, as often in each; empty if in none.
+
+    By the site of each call, and whether it begins an entry.
+    """
+    begin = np.flatnonzero(begins)
+    length = np.diff(np.append(begin, len(symbol)))
+    entry = np.repeat(np.arange(len(begin)), length)
+    _, counts = np.unique(entry * (int(symbol.max()) + 1) + symbol, return_counts=True)
+    most = int(np.gcd.reduce(counts))
+    call, end = np.arange(len(symbol)), (begin + length)[entry]
+    for times in range(most, 1, -1):
+        if most % times == 0:
+            after = call + (length // times)[entry]
+            inside = after < end
+            if np.array_equal(symbol[inside], symbol[after[inside]]):
+                part = np.arange(1, times) * (length // times)[:, np.newaxis]
+                return (begin[:, np.newaxis] + part).ravel()
+    return np.zeros(0, np.int64)
 
 
 def _possible_periods(

@@ -233,6 +233,15 @@ class Judge(Protocol):
     def made(self, calls: Sequence[int]) -> tuple[bytes, ...]:
         """What is equal for calls of loops that are made in the same order, one for one."""
 
+    def equal_entries(self, loop: Body) -> tuple[int, ...]:
+        """Where a loop makes the same calls once more, equally often in each of its entries."""
+
+    def entered_at(self, places: Sequence[int]) -> Judge:
+        """The same judge, told that loops are entered anew at some places, too."""
+
+    def entering(self, loop: Body, places: Sequence[int]) -> Body:
+        """A loop that is entered anew at some places, and the loops in it that go on there."""
+
     def on_all_lanes(self, cuts: Sequence[int]) -> Integers:
         """The places of cuts in the sequence of the calls of all lanes."""
 
@@ -255,11 +264,12 @@ class Body:
     # came to the first: it begins the next one
     apart: frozenset[tuple[int, int]] = frozenset()
     cuts: tuple[int, ...] = ()  # places where else an iteration begins, told by the judge
+    anew: tuple[int, ...] = ()  # those where it is entered anew that nobody sees
 
     @cached_property
     def key(self) -> int:
         """The hash of all that tells it from others."""
-        return hash((self.elements, self.most, self.rise, self.apart, self.cuts))
+        return hash((self.elements, self.most, self.rise, self.apart, self.cuts, self.anew))
 
     def __hash__(self) -> int:
         """The hash, which takes long for loops in loops."""
@@ -287,8 +297,18 @@ class Body:
         self, elements: tuple[int | Body, ...], whole: Cost | None, inner: Cost | None
     ) -> Body:
         # written out: thousands are made, and `replace` takes three times as long
-        apart, cuts = self.apart, self.cuts
-        return Body(elements, self.cost, whole, inner, self.most, self.rise, apart, cuts)
+        apart, cuts, anew = self.apart, self.cuts, self.anew
+        return Body(elements, self.cost, whole, inner, self.most, self.rise, apart, cuts, anew)
+
+    def parted(self, apart: frozenset[tuple[int, int]], cuts: tuple[int, ...]) -> Body:
+        """The body, with its iterations parted in another way."""
+        elements, most, rise = self.elements, self.most, self.rise
+        return Body(elements, self.cost, None, self.inner, most, rise, apart, cuts, self.anew)
+
+    @property
+    def hides_entries(self) -> bool:
+        """Whether calls do not tell all of its entries."""
+        return bool(self.most or self.anew)
 
     @property
     def leaves_open(self) -> bool:
@@ -311,7 +331,7 @@ def _rank_of(body: Body) -> tuple[tuple[int, ...], int]:
 
 def _looks(body: Body) -> Hashable:
     """What is equal for readings that part their iterations in other words, but alike."""
-    return body.elements, body.whole, body.most, body.rise
+    return body.elements, body.whole, body.most, body.rise, body.anew
 
 
 def _plain_length(body: Body) -> int:
@@ -524,9 +544,30 @@ class _Nester:
             left = [body for body in near if body is not nearest] + others
             best = min([best, *others], key=_rank_of)
             most = min(most, _rank_of(best)[0][0] + _LONGER)
-        return (
-            self._with_refined_loops(best, ways, {*told.elements}) if best is not told else told
-        )
+        if best is not told:
+            best = self._with_refined_loops(best, ways, {*told.elements})
+        return best if is_program else self._in_a_loop(best, ways)
+
+    def _in_a_loop(self, body: Body, ways: Ways) -> Body:
+        """A loop that makes the same calls again and again as one in another, if shorter."""
+        if body.whole is None or not body.whole.unexplained + body.whole.lists:
+            return body
+        places = self.judge.equal_entries(body)
+        if not places:
+            return body
+        judge = self.judge.entered_at(places)
+        inner = _Nester(self.graph, judge, {}, self.effort).loop_of(body.calls, ways)
+        other = self._told(Body((judge.entering(inner, places),)))
+        if other.whole is None or not _is_as_easy(other, body):
+            return body
+        is_shorter = other.whole.rank[:2] < body.whole.rank[:2]
+        return other if is_shorter else body
+
+    def loop_of(self, calls: Iterable[int], ways: Ways) -> Body:
+        """The shortest reading of some calls that are a loop in another."""
+        graph, nodes = self.graph, sorted(calls, key=self.graph.place.__getitem__)
+        (region,) = Subgraph(nodes, graph.edges, graph.entries, graph.exits).parts([nodes])
+        return self.refined(self._loop(region, 1), ways)
 
     def _alike(self, body: Body) -> Hashable:
         """What is equal for loops that are read alike, and whose calls are made alike."""

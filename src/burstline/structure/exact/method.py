@@ -380,4 +380,4 @@ def _without_loops(program: Body, chosen: Collection[int]) -> Body:
 
 def _entered_by_calls(element: int | Body) -> int | Body:
     """An element that is not entered anew by count: no iterations around it are left."""
-    return replace(element, most=(), rise=0) if isinstance(element, Body) else element
+    return replace(element, most=(), rise=0, anew=()) if isinstance(element, Body) else element

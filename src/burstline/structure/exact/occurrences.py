@@ -40,7 +40,7 @@ class Nest(NamedTuple):
     # the first, each as one number: first * (symbols + loops) + second, in order
     apart: Integers
     # where else an iteration of a loop begins in the sequence of all lanes, place and loop as
-    # one number: place * loops + loop, in order
+    # one number: place * loops + loop, in order; at a cut of the loop around it is entered anew
     cuts: Integers
 
     @classmethod
@@ -54,12 +54,14 @@ class Nest(NamedTuple):
 
         def place(body: Body, number: int) -> None:
             named: dict[int, int] = {}
+            where = {*body.cuts, *body.anew}
             for index, element in enumerate(body.elements):
                 if isinstance(element, Body):
                     parents.append(number)
                     positions.append(index)
                     if element.most:
                         most[len(parents) - 1] = element
+                    where.update(element.anew)
                     named[first_call(element)] = symbols + len(parents) - 1
                     place(element, len(parents) - 1)
                 else:
@@ -67,8 +69,8 @@ class Nest(NamedTuple):
                     loop[element], position[element] = number, index
             pairs = ((named.get(a), named.get(b)) for a, b in body.apart)
             apart.extend((a, b) for a, b in pairs if a is not None and b is not None)
-            if body.cuts and judge is not None:
-                cut[number] = judge.on_all_lanes(body.cuts)
+            if where and judge is not None:
+                cut[number] = judge.on_all_lanes(sorted(where))
 
         place(program, 0)
         counted = np.zeros((2, len(parents) if most else 0, lanes), np.int64)

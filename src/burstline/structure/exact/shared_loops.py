@@ -57,4 +57,4 @@ class _LoopsAt:
 def _counts(body: Body) -> bool:
     """Whether places or lanes tell of it, that are others in other readings."""
     inner = (each for each in body.elements if isinstance(each, Body))
-    return bool(body.most or body.cuts) or any(map(_counts, inner))
+    return bool(body.hides_entries or body.cuts) or any(map(_counts, inner))
