@@ -29,7 +29,6 @@ from burstline.formats.cube import archive
 from burstline.formats.intake.budget import BASE
 from cube_files import METRICS, SYSTEM, Cube, Member, anchor, data, index
 from supervised import supervised
-from table_cells import cells
 
 
 @pytest.fixture
@@ -56,17 +55,6 @@ def test_a_minimum_is_combined_as_one_and_unknown_where_there_is_none(place):
     assert np.isnan(profile.exclusive("least")[0]).all()
     assert profile.inclusive("least").tolist() == [[0.5, 0.25], [0.5, 0.25], [2, 4]]
     assert profile.total("least") == 0.25
-
-
-def test_the_three_trees_are_tables(place):
-    profile = burstline.read_profile(Cube().write(place))
-
-    assert profile.metrics["parent"].to_pylist() == [None, 0, None, None]
-    assert profile.metrics["unit"].to_pylist() == ["sec", "occ", "sec", ""]
-    assert cells(profile.call_paths, "function parent") == "main - | solve 0 | MPI_Recv 0"
-    assert profile.call_paths["begin_line"].to_pylist() == [3, 9, None]
-    assert cells(profile.locations, "rank node") == "0 node_a | 1 node_a"
-    assert profile.attributes == {"Creator": "a test"}
 
 
 @pytest.mark.parametrize("content", [None, index(), index()[:18]])

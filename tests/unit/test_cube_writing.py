@@ -385,13 +385,6 @@ def test_the_anchor_never_fills_its_last_block(place):
     assert [write(padding + more) % 512 for more in (-1, 0, 1)] == [511, 1, 1]
 
 
-def test_the_same_profile_has_the_same_bytes(tmp_path):
-    for name in ("one", "two"):
-        profile = profile_of(PARENTS, [("n", None, "ns", values({3: [1, 2], 1: [3, 4]}))])
-        burstline.write(profile, tmp_path / f"{name}.cubex")
-    assert (tmp_path / "one.cubex").read_bytes() == (tmp_path / "two.cubex").read_bytes()
-
-
 @st.composite
 def profiles(draw):
     """Profiles of any trees whose parents come first, with any rows of any of three types."""

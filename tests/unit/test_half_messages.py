@@ -36,16 +36,6 @@ def halves(trace):
     return list(zip(*(table[name].to_pylist() for name in NAMES), strict=True))
 
 
-def test_each_event_of_a_half_is_a_row():
-    trace = trace_of(LOST)
-
-    assert halves(trace) == KNOWN
-    assert trace.rows("messages") == 1
-    assert {"unmatched_send", "receive_never_completed"} <= set(
-        trace.defects["kind"].to_pylist()
-    )
-
-
 def test_halves_are_written_as_text_and_read_without_a_second_defect():
     trace = trace_of(LOST)
 
@@ -64,12 +54,6 @@ def test_every_event_is_of_a_message_or_of_a_half(trace):
     for row in trace.messages.to_pylist():
         assert (row["sender_location"], row["send_seq"], "send") not in ordinals
         assert (row["receiver_location"], row["receive_seq"], "receive") not in ordinals
-
-
-def test_a_window_keeps_the_halves_that_begin_in_it_and_their_calls():
-    trace = burstline.select(trace_of(LOST), start_ns=3, end_ns=6)
-
-    assert halves(trace) == [(0, "send_done", 5, 0, None, None, None, 5)]
 
 
 def test_halves_are_written_into_an_archive(tmp_path):

@@ -67,33 +67,6 @@ def described(trace):
     return [(where, roles[region], *rest) for where, region, *rest in rows]
 
 
-def test_each_process_has_its_teams_and_their_numbers_are_global(tmp_path):
-    trace = hybrid().read(tmp_path)
-
-    assert cells(trace.teams, "team process fork_location threads fork_ns join_ns") == (
-        "0 0 0 2 14 84 | 1 1 2 2 14 84"
-    )
-    assert defects(trace) == {}
-
-
-def test_regions_are_in_order_and_inside_each_other(tmp_path):
-    trace = hybrid().read(tmp_path)
-
-    assert described(trace)[:8] == [
-        (0, "parallel", 14, 84, None, 0, None),
-        (0, "team", 19, 79, 0, 0, None),
-        (0, "loop", 21, 27, 1, 0, None),
-        (0, "critical", 30, 35, 1, 0, None),
-        (0, "implicit_barrier", 49, 78, 1, 0, 0),
-        (1, "team", 21, 84, None, 0, None),
-        (1, "loop", 23, 29, 0, 0, None),
-        (1, "critical", 32, 40, 0, 0, None),
-    ]
-    assert {row[5] for row in described(trace) if row[0] >= 2} == {1}
-    enter, leave = (column(trace, "regions", name) for name in ("enter_seq", "leave_seq"))
-    assert all(a < b for a, b in zip(enter, leave, strict=True))
-
-
 def test_constructs_know_where_in_the_program_they_are(tmp_path):
     trace = hybrid().read(tmp_path)
 
@@ -105,28 +78,6 @@ def test_constructs_know_where_in_the_program_they_are(tmp_path):
     }
     assert known["parallel"]
     assert not known["loop"]
-
-
-def test_acquisitions_of_a_lock_are_counted_within_its_process(tmp_path):
-    trace = hybrid().read(tmp_path)
-
-    assert column(trace, "locks", "lock") == [ADDRESS] * 4
-    assert cells(trace.locks, "location order") == "0 1 | 1 2 | 2 1 | 3 2"
-    assert column(trace, "locks", "release_ns") == [35, 40, 35, 40]
-
-
-def test_threads_without_mpi_have_bursts_between_their_regions(tmp_path):
-    trace = hybrid(1).read(tmp_path)
-
-    mine = [
-        (start, end)
-        for where, start, end in zip(
-            *(column(trace, "bursts", name) for name in ("location", "start_ns", "end_ns")),
-            strict=True,
-        )
-        if where == 1
-    ]
-    assert mine == [(21, 23), (23, 29), (29, 32), (40, 49)]
 
 
 def test_what_is_still_open_at_the_end_ends_there(tmp_path):
@@ -158,17 +109,6 @@ def test_a_thread_whose_records_end_before_the_join_left_its_regions_with_them(t
     assert column(trace, "regions", "parent")[-2:] == [None, 0]
     burstline.write(trace, tmp_path / "out.csv")
     assert burstline.read(tmp_path / "out.csv").regions.equals(trace.regions)
-
-
-def test_regions_of_the_program_and_of_openmp_are_nested(tmp_path):
-    run = Run(1)
-    run[0].call("MPI_Init", 1, 5).add(record(51, time=8, a=1), omp(10, Op.FORK))
-    run[0].add(record(51, time=12, a=2), record(52, time=14, a=2), omp(20, Op.JOIN))
-
-    trace = run.end(30).read(tmp_path)
-
-    assert column(trace, "region_defs", "paradigm") == ["user", "user", "openmp"]
-    assert column(trace, "regions", "parent") == [None, 0, 1]
 
 
 def test_a_paraver_file_gives_the_same_regions_teams_and_locks_back(tmp_path):

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import numpy as np
 import pyarrow as pa
 import pytest
 
@@ -40,27 +39,10 @@ def recorded(folder):
     return run.end(2000).read(folder)
 
 
-def test_row_groups_of_a_location_outside_of_a_window_are_not_read(tmp_path):
-    stored = write_in_pieces(tmp_path / "x.store", recorded(tmp_path))
-
-    parts = list(stored.batches("calls", ["location", "call"], window=(500, 800)))
-
-    assert [part["location"].to_pylist() for part in parts] == [[0] * 2 + [1] * 6, [2] * 6]
-    assert stored.rows_near("calls", window=(0, 3000)) == 20
-
-
 def test_rows_near_a_window_are_never_estimated_as_none_where_there_may_be_some(tmp_path):
     stored = write_in_pieces(tmp_path / "x.store", recorded(tmp_path))
 
     assert stored.rows_near("calls", window=(115, 116)) > 0
-
-
-def test_rows_near_some_locations_are_rounded_up(tmp_path):
-    stored = write_in_pieces(tmp_path / "x.store", recorded(tmp_path))
-    of_rank_1 = np.array([False, True, False])
-
-    # half of a row group of 5, which rank 0 shares, and all of one of 3
-    assert stored.rows_near("calls", locations=of_rank_1) == 3 + 3
 
 
 def test_a_row_that_is_not_there_is_counted_from_the_beginning_of_the_file(tmp_path):

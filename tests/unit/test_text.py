@@ -149,31 +149,6 @@ def test_a_text_means(meaning):
         assert cells_like(trace, said) == said
 
 
-def test_halves_without_the_other_half_are_defects():
-    trace = trace_of("""
-        ranks 2
-        0 | 5 enter MPI_Send | 6 send to 1 tag 1 | 9 leave
-        1 | 5 enter MPI_Recv | 6 receive from 0 tag 2 | 9 leave
-          | 9 enter MPI_Irecv | 9 post request 3 | 9 leave
-    """)
-
-    assert trace.messages.num_rows == 0
-    assert column(trace.defects, "kind", "severity", "count", "first") == [
-        ("receive_never_completed", "loss", 1, "line 5: '9 post request 3'"),
-        ("unmatched_receive", "loss", 1, "location 1: rank 0, tag 2"),
-        ("unmatched_send", "loss", 1, "location 0: rank 1, tag 1"),
-    ]
-
-
-def test_the_call_of_a_lost_half_keeps_what_is_known_of_it():
-    trace = trace_of("ranks 2 | 0 | 5 enter MPI_Send | 6 send to 1 tag 4 bytes 3 | 9 leave")
-
-    again = parse(render(trace))
-
-    assert column(again.calls, "peer", "tag", "sent_bytes") == [(1, 4, 3)]
-    assert_same_trace(again, trace)
-
-
 def test_a_blank_line_a_bar_and_a_comment_separate_what_happens():
     one = parse('ranks 1\r\n0  # the only one\n\n 0 enter "a # b" | 1_0 leave "a # b"')
 
