@@ -70,15 +70,6 @@ def test_what_is_left_out_of_all_runs_is_counted_by_what_lies_around_it():
     assert matching.match_rate.tolist() == [0.5, 0.5]
 
 
-def test_patterns_that_lack_most_bursts_come_first():
-    ends = (["Init", *["Send"] * 9, last, "Finalize"] for last in ("Recv", "Bcast"))
-    matching = match([run(calls) for calls in ends])
-
-    first, *rest = matching.patterns.to_pylist()
-    assert first["matched_0"] == first["matched_1"] == 0
-    assert any(pattern["matched_0"] for pattern in rest)
-
-
 def test_messages_of_other_size_are_the_same_if_near_in_size():
     matching = match([sends(1000), sends(900)])
 
@@ -145,25 +136,10 @@ def test_of_a_run_that_was_cut_and_a_whole_one_the_whole_one_is_the_base(part):
     assert (published.base, published.is_cut.tolist()) == (0, [True, False])
 
 
-def test_a_run_of_which_one_rank_was_cut_is_no_base():
-    matching = match([run(LOOP, LOOP[:7]), run(LOOP, [*LOOP, "Barrier"])])
-
-    assert (matching.base, matching.missing_ends.tolist()) == (1, [1, 0])
-
-
 def test_of_runs_that_were_all_cut_the_one_that_lacks_least_of_the_others_is_the_base():
     matching = match([run(LOOP[:4]), run(LOOP[:11]), run(LOOP[:7])])
 
     assert (matching.base, matching.is_cut.tolist()) == (1, [False] * 3)
-
-
-def test_what_each_run_shares_with_the_base_is_told_from_what_others_share():
-    other = ["Init", *["Send", "Recv"] * 6, "Finalize"]
-
-    matching = match([run(LOOP), run(LOOP), run(other), run(other)])
-
-    assert matching.match_rate.tolist() == [1] * 4
-    assert matching.base_rate.tolist() == [1, 1, *[pytest.approx(1 / 13)] * 2]
 
 
 def test_a_run_without_bursts_is_no_base():

@@ -117,14 +117,6 @@ def pairs(*runs):
 STEP = ("Send", "Recv", "Allreduce")
 
 
-def test_turns_are_those_of_the_outermost_loop_that_goes_round():
-    loops = loops_of(run([(1, STEP), (2, STEP)]))
-
-    assert loops.names == ["a.c:9"]
-    assert loops.number.tolist() == [0] * 6 + [-1]
-    assert loops.turn.tolist() == [1, 1, 1, 2, 2, 2, -1]
-
-
 def test_of_loops_that_were_found_only_the_turns_are_taken():
     loops = loops_of(run([(1, STEP), (2, STEP)], kind=FOUND_ITERATION))
 
@@ -258,15 +250,6 @@ def test_loops_that_were_found_are_used_where_a_type_of_labels_has_no_events():
     loops = loops_of(Trace(tables | {"event_types": types}))
 
     assert loops.turn.tolist() == loops_of(found).turn.tolist()
-
-
-@pytest.mark.parametrize("number", [-(2**63), -5, 0, 2**31, 2**62, 2**63 - 1])
-@pytest.mark.parametrize("kind", KINDS)
-def test_whatever_numbers_iterations_have_equal_runs_match_whole(kind, number):
-    one = run([(number, STEP), (7, STEP)], kind=kind)
-
-    assert match([one, one]).match_rate.tolist() == [1, 1]
-    assert match([one, run([(1, STEP), (2, STEP)], kind=kind)]).match_rate.tolist() == [1, 1]
 
 
 @pytest.mark.parametrize("missing", ["regions", "region_defs", "event_values"])
