@@ -104,16 +104,6 @@ def test_labels_of_threads_stay_on_them():
     assert [found.name(1), found.name(2)] == ["loop 5", "loop 7"]
 
 
-def test_events_of_other_types_are_no_labels():
-    rows = by_hand.calls_of([("Send", 10, 20)])
-    events = [{"location": 0, "time_ns": 10, "type": LOOP_OF_CALL + 1, "value": 5}]
-    trace = by_hand.trace_of(locations=by_hand.threads((0, 9)), calls=rows, events=events)
-    trace = with_loops(trace)
-
-    with pytest.raises(NotEnoughDataError, match="labels of its loops"):
-        labels_of(trace, Calls(trace, None))
-
-
 def test_without_labels_a_call_is_in_the_innermost_recorded_loop():
     steps = """
     1 enter outer | 2 enter MPI_Send | 3 leave | 4 enter inner | 5 enter solve
@@ -174,15 +164,6 @@ def test_labels_count_more_than_recorded_loops():
     assert labels_of(alone, Calls(alone, None)).source == "regions"
 
 
-def test_calls_that_were_left_out_are_outside():
-    found = measured((loop(30, Do("Send", 3)), loop(3, Do("Barrier", 5, work_ns=1))), "seed")
-
-    assert (found.loops_found, found.loops_labelled) == (1, 2)
-    assert 0 < found.adjusted_rand < 1
-    (_, short) = found.overlaps
-    assert (short.name, short.loop, short.share) == ("a.c:200", 0, 1.0)
-
-
 def test_a_call_without_a_label_is_not_compared():
     trace = labelled(run(*NESTED), loop_of_line(NESTED), without={9})
     structure = detect(trace)
@@ -190,14 +171,6 @@ def test_a_call_without_a_label_is_not_compared():
 
     assert (found.calls, found.unlabelled, found.loops_labelled) == (46, 320, 1)
     assert found.adjusted_rand == 1.0
-
-
-def test_a_unique_call_counts_once_however_often_it_is_executed():
-    program = (loop(50, Do("Send", 3)), loop(2, Do("Barrier", 5, work_ns=1), Do("Bcast", 6)))
-    few, many = (measured((loop(n, *program[0].body), program[1]), "seed") for n in (50, 500))
-
-    assert few.adjusted_rand_unique == many.adjusted_rand_unique < 1
-    assert many.adjusted_rand > few.adjusted_rand
 
 
 def test_the_loop_of_a_call_is_the_innermost_one_through_conditions():

@@ -14,7 +14,7 @@ from hypothesis import strategies as st
 import command
 from burstline import NotEnoughDataError, ParameterError
 from burstline.structure import call_counts, detect
-from loop_programs import WORK_NS, Do, loop, run, text
+from loop_programs import Do, loop, run, text
 
 LONG_NS = 5000
 PHASES = (
@@ -28,30 +28,6 @@ PHASES = (
         Do("Send", 14),
     ),
 )
-
-
-def test_calls_are_counted_by_operation_in_all_and_in_each_phase():
-    structure = detect(run(*PHASES), method="exact", min_share=0)
-
-    counts = call_counts(structure, 1, bursts_ns=LONG_NS)
-
-    assert counts.iterations == 12
-    assert counts.operations == ("MPI_Allreduce", "MPI_Barrier", "MPI_Irecv", "MPI_Send")
-    assert counts.calls.tolist() == [[0, 10], [0, 12], [12, 0], [48, 12]]
-    assert [phase.first.caller.line for phase in counts.phases] == [5, 12]
-    assert [phase.burst_ns for phase in counts.phases] == [LONG_NS, LONG_NS]
-
-
-def test_long_is_a_share_of_what_an_iteration_computes_unless_it_is_said():
-    structure = detect(run(*PHASES), method="exact", min_share=0)
-
-    counts = call_counts(structure, 1)
-
-    # of 4 + 1 + 5 / 6 computations of the usual length, and two long ones
-    computed_ns = 2 * LONG_NS + (5 + 5 / 6) * WORK_NS
-    assert counts.bursts_ns == pytest.approx(0.05 * computed_ns)
-    assert len(counts.phases) == 2
-    assert len(call_counts(structure, 1, bursts_ns=LONG_NS + 1).phases) == 1
 
 
 def test_what_precedes_the_first_long_computation_is_a_phase_without_one():

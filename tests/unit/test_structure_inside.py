@@ -65,27 +65,6 @@ def test_a_sample_is_before_the_call_that_comes_next(method):
     assert (found.samples, found.elsewhere) == (4, 0)
 
 
-def test_samples_in_calls_and_at_the_ends_are_elsewhere():
-    _, _, found = look(two_calls(), (0, 1), (9, 1), (60, 1), (265, 1), (400, 1))
-
-    assert (found.samples, found.elsewhere) == (0, 5)
-    assert not found
-
-
-def test_a_sample_beside_the_only_call_of_a_thread_is_elsewhere():
-    _, _, found = look(
-        f"ranks 1 | {PATHS} | 0 | 10 enter MPI_Send path 0 | 20 leave", (5, 1), (25, 1)
-    )
-
-    assert found.elsewhere == 2
-
-
-def test_a_burst_begins_when_the_call_before_it_is_left():
-    _, (_, barrier), found = look(two_calls(), (10, 5))
-
-    assert found.samples_in(barrier) == 1
-
-
 def test_a_program_that_goes_back_to_an_earlier_line_is_in_a_loop():
     rows = (12, 5), (20, 10), (25, 14), (30, 11), (35, 14), (40, 30)
     _, (_, barrier), found = look(two_calls(), *rows)
@@ -130,13 +109,6 @@ def test_a_sample_without_a_line_is_counted_and_in_no_loop():
     assert found.samples_in(barrier) == 2
     assert not found.loops(barrier)
     assert found.places(barrier)[0].line is None
-
-
-def test_a_loop_of_the_program_holds_the_computation_of_its_calls():
-    found, calls, known = look(two_calls(), (12, 5), (72, 5), (112, 5))
-    (loop,) = found.loops
-
-    assert known.samples_in(loop) == sum(known.samples_in(call) for call in calls) == 3
 
 
 def recorded(*steps):
