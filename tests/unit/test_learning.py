@@ -173,23 +173,6 @@ def test_a_counter_is_not_predicted_from_its_value_in_another_run():
     assert "duration_ns" in found.base
 
 
-@pytest.mark.parametrize("name", ["start_ns", "end_ns", "polling_ns", "gap_ns", "burst_0"])
-def test_where_and_when_a_burst_was_is_no_feature(name):
-    work = work_of(100)
-    table = fused_table({"A": ("1", work)}, work, **{name: work})
-
-    found = roles(table.schema, "duration_ns")
-
-    assert name not in (*found.base, *found.merged)
-
-
-def test_columns_that_are_not_wanted_are_left_out():
-    found = learn({"a": law_of_merged()}, without=["operation_before"])
-
-    assert found.left_out["operation_before"] == "as asked for"
-    assert "operation_before" not in found.score("merged").features
-
-
 def test_ranks_of_two_tables_are_not_the_same():
     tables = [law_of_merged(100), law_of_merged(100)]
 

@@ -38,15 +38,6 @@ def test_the_function_in_which_the_late_rank_computes_longer_is_named():
     assert "-finstrument-functions" not in cause
 
 
-def test_a_function_that_all_ranks_are_in_most_is_innocent():
-    cause = cause_of(
-        sampled((0, SOLVE, 500), (0, ASSEMBLE, 5), (1, SOLVE, 500), (1, ASSEMBLE, 40))
-    )
-
-    assert "assemble at a.c:4" in cause
-    assert "solve" not in cause
-
-
 def test_what_a_library_without_lines_computes_is_of_the_function_that_calls_it():
     assert "assemble at a.c:4" in cause_of(sampled((0, EXP, 10), (1, EXP, 40)))
 

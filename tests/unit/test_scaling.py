@@ -3,11 +3,9 @@
 import gc
 import weakref
 
-import pyarrow as pa
 import pytest
 
-from burstline import NotEnoughDataError, ParameterError, Trace, scalability
-from burstline.model import schema
+from burstline import NotEnoughDataError, ParameterError, scalability
 from burstline.testing import trace_of
 
 HARDWARE = ("PAPI_TOT_INS", "PAPI_TOT_CYC")
@@ -46,36 +44,6 @@ def ratios(run, *names):
 
 def second(*runs, **options):
     return scalability(runs, **options).runs[1]
-
-
-def test_bursts_whose_counters_are_not_all_known_count_by_the_rates_of_the_others():
-    part = run_of([(300, 600, 900), (300, 600, None)], [(400, 800, 1200)])
-
-    run = second(ONE, part)
-
-    assert run.share == 0.7
-    assert run.work.counts == (1400, 2100)
-    assert ratios(run, "instruction", "ipc", "frequency") == pytest.approx((1, 1, 1))
-
-
-@pytest.mark.parametrize(
-    "column", [{"waiting_ns": [100, None], "polls": [9, 0]}, {"gap_ns": [100, 0]}]
-)
-def test_what_is_counted_in_failed_polls_and_gaps_is_no_useful_work(column):
-    trace = run_of([(600, 99_999, 9)], [(400, 800, 1200)])
-    bursts = trace.bursts
-    for name, values in column.items():
-        field = bursts.schema.field(name)
-        place = bursts.schema.get_field_index(name)
-        bursts = bursts.set_column(place, field, pa.array(values, field.type))
-    tables = {name: trace.table(name) for name in schema.TABLES if name in trace}
-
-    run = second(ONE, Trace(tables | {"bursts": bursts}, check=True))
-
-    assert run.work.counts == (800, 1200)
-    assert run.share == 400 / run.useful_ns
-    assert ratios(run, "ipc", "frequency") == (1, 1)
-    assert run.factors["instruction_scalability"] == pytest.approx(1000 / run.useful_ns)
 
 
 def test_threads_that_compute_count_beside_the_ranks():
@@ -148,15 +116,6 @@ def test_without_cycles_speed_is_one_factor():
     [(names, reason)] = result.not_computable
     assert names == ("ipc_scalability", "frequency_scalability")
     assert "burstline record `counters=PAPI_TOT_INS,PAPI_TOT_CYC`" in reason
-
-
-def test_work_of_the_program_stands_in_for_instructions():
-    one, two = (run_of([(100, work)], counters=["IR_TOT_INS"]) for work in (300, 600))
-
-    run = second(one, two)
-
-    assert ratios(run, "instruction", "speed", "computation") == (0.5, 2, 1)
-    assert run.work.counters == ("IR_TOT_INS",)
 
 
 def test_without_a_counter_in_common_the_reason_says_what_each_run_has():

@@ -104,11 +104,6 @@ def test_calls_are_loaded_as_often_whatever_the_number_of_processes():
     assert many.times["calls"] == few.times["calls"]
 
 
-def test_what_is_read_from_the_text_of_a_signature_is_equal():
-    signature = signature_of([solver()])
-    assert equal(from_toml(to_toml(signature), HERE), signature)
-
-
 @pytest.mark.parametrize(
     "name", ["größe 😀", 'a "quoted" \\ path', "bell\x07 del\x7f\x85 \n\t"]
 )
@@ -118,12 +113,6 @@ def test_whatever_a_label_holds_is_read_as_it_was_written(name):
     named = replace(process, phases=tuple(each._replace(name=name) for each in process.phases))
     signature = replace(signature, processes=(named,), facts={name: name})
     assert equal(from_toml(to_toml(signature), HERE), signature)
-
-
-def test_a_measurement_is_read_as_it_was_written():
-    signature = signature_of([solver()])
-    run = measured(solver(), signature)
-    assert equal(from_json(json.dumps(run.as_dict()), HERE), run)
 
 
 def test_a_run_that_is_three_times_slower_everywhere_is_predicted():
@@ -151,13 +140,6 @@ def test_the_published_sum_leaves_out_what_lies_in_no_phase():
     assert estimate.predicted_ns == estimate.actual_ns == 15_000
     assert estimate.seed_predicted_ns == 10_000
     assert signature.processes[0].coverage == pytest.approx(10_000 / 15_000)
-
-
-def test_phases_are_predicted_by_their_early_part_and_not_by_all_of_them():
-    found = phases(solver(grow=2))
-    document = found.as_dict()["processes"][0]
-    assert document["seed_predicted_ns"] > 0.9 * document["actual_ns"]
-    assert document["error"] < -0.3
 
 
 def test_base_runs_tell_how_far_they_differ():
@@ -283,13 +265,6 @@ def test_unequal_windows_are_the_reason_of_their_width():
     run = disturbed(measured(solver(), signature), signature, 3, 3000)
     reason = predict(signature, run, estimator="mean").estimate.reason
     assert "occurrences of a phase last unequally" in reason
-
-
-def test_a_narrow_interval_is_of_use():
-    signature = signature_of([solver()])
-    document = predict(signature, measured(solver(), signature)).as_dict()
-    assert (document["usable"], document["reason"]) == (True, None)
-    assert all(each["usable"] for each in phases(solver()).as_dict()["processes"])
 
 
 def disturbed(measurement, signature, every, late_ns):

@@ -28,17 +28,6 @@ def check_of(trace, name):
     return check
 
 
-def test_a_run_that_holds_all_checks_may_be_judged():
-    said = told(looping(cpu=1))
-
-    assert said["judged"] == (
-        "This run may be judged by its trace: it lasts 2.50 s, it repeats itself 25 times, "
-        "ranks were on a processor for 100.0 % of their computing, callers are known for "
-        "100.0 % of the calls, nothing was dropped and clocks agree."
-    )
-    assert said["not recorded"] == "Nothing that these sentences need is missing."
-
-
 def test_of_ranks_that_share_processors_no_cause_is_told():
     trace = looping(cpu=(1 / 6, 1))
 

@@ -87,29 +87,6 @@ def meeting(operation, enter, leave, options=""):
     return f"{enter} enter {operation} {options} | {enter} begin | {leave} end | {leave} leave"
 
 
-def test_the_same_call_before_and_after():
-    text = "ranks 2 | path 0 main file a.c line 3"
-    for rank, late in enumerate((50, 80)):
-        parts = (meeting("MPI_Barrier", *each, "path 0") for each in ((0, 9), (late, 90)))
-        text += f" | {rank} | {' | '.join(parts)}"
-
-    assert (
-        "computing from one MPI_Barrier, a.c:3, to the next, in main or what it calls, takes"
-        in cause_of(trace_of(text))
-    )
-
-
-def test_without_call_paths_operations_alone_are_named():
-    text = "ranks 2"
-    for rank, late in enumerate((50, 80)):
-        first, last = meeting("MPI_Allreduce", 0, 9), meeting("MPI_Barrier", late, 90)
-        text += f" | {rank} | {first} | {last}"
-
-    assert "computing from MPI_Allreduce to MPI_Barrier takes longer" in cause_of(
-        trace_of(text)
-    )
-
-
 def test_the_line_of_a_call_is_the_calls_and_not_that_of_its_function():
     text = """
         ranks 2
@@ -134,14 +111,6 @@ def said(*lanes):
     for rank, events in enumerate(lanes):
         text += f" | {rank} | {meeting('MPI_Barrier', 0, 10, 'path 0')} | {events}"
     return verdict(wait_states(trace_of(text)))
-
-
-def test_where_waits_are_few_no_cause_is_named():
-    lanes = (meeting("MPI_Barrier", late, 1000, "path 1") for late in (990, 998))
-
-    assert said(*lanes) == [
-        "Threads wait for 0.4 % of the time of the run: too little to look for a cause."
-    ]
 
 
 def test_where_next_to_nothing_waits_it_is_said_alone():
