@@ -49,6 +49,34 @@ path 0 main file a.c line 9 | path 1 solve under 0 file b.c line 4
 """
 
 
+@pytest.fixture
+def rows():
+    return burst_table(trace_of(STORY)).table.to_pylist()
+
+
+def seen(rows, *names):
+    return [tuple(row[name] for name in names) for row in rows]
+
+
+def test_threads_without_calls_are_in_the_span_of_their_process():
+    trace = trace_of(
+        "ranks 1 threads 2 | location 0.0 node a | location 0.1 node a\n"
+        "region par paradigm openmp role parallel\n"
+        "0 | 0 enter MPI_Init | 5 leave | 20 enter MPI_Barrier | 25 leave"
+        " | 40 enter MPI_Finalize | 45 leave\n"
+        "0.1 | 6 enter par | 16 leave | 26 enter par | 30 leave"
+    )
+
+    rows = burst_table(trace).table.to_pylist()
+
+    assert seen(rows, "thread", "region", "concurrency", "operation_before") == [
+        (0, 0, 25 / 15, "MPI_Init"),
+        (0, 1, 19 / 15, "MPI_Barrier"),
+        (1, 0, 2.0, None),
+        (1, 1, 2.0, None),
+    ]
+
+
 def test_a_table_is_also_a_frame_and_arrays():
     table = burst_table(trace_of(STORY))
 

@@ -164,6 +164,15 @@ def test_labels_count_more_than_recorded_loops():
     assert labels_of(alone, Calls(alone, None)).source == "regions"
 
 
+def test_calls_that_were_left_out_are_outside():
+    found = measured((loop(30, Do("Send", 3)), loop(3, Do("Barrier", 5, work_ns=1))), "seed")
+
+    assert (found.loops_found, found.loops_labelled) == (1, 2)
+    assert 0 < found.adjusted_rand < 1
+    (_, short) = found.overlaps
+    assert (short.name, short.loop, short.share) == ("a.c:200", 0, 1.0)
+
+
 def test_a_call_without_a_label_is_not_compared():
     trace = labelled(run(*NESTED), loop_of_line(NESTED), without={9})
     structure = detect(trace)

@@ -60,6 +60,18 @@ def test_every_message_is_counted_where_it_goes(messages):
     assert found == literal(messages)
 
 
+def test_of_many_ranks_neighbours_are_told_together():
+    made = matrix(sent([(0, 599, 8, 0), (1, 598, 2, 0), (300, 301, 5, 0)], ranks=600))
+
+    assert len(made.ranks) == 200
+    assert made.ranks[0] == [0, 1, 2]
+    assert made.sent_bytes[0, 199] == 10
+    assert made.sent_bytes[100, 100] == 5
+    assert made.messages.sum() == 3
+    [table] = made.tables()
+    assert table.rows[0][:2] == ("0-2", "597-599")
+
+
 def test_without_messages_there_is_no_matrix():
     with pytest.raises(NotEnoughDataError, match="no message has both of its sides"):
         matrix(trace_of("ranks 1 | 0 | 1 enter MPI_Barrier | 2 leave"))

@@ -12,7 +12,7 @@ from hypothesis import strategies as st
 
 import oracles.loop_table as oracle
 from burstline import ParameterError, Trace
-from burstline.model import schema
+from burstline.model import NO_VALUE, schema
 from burstline.show.structure import LoopTableView, sparkline
 from burstline.structure import detect, segments
 from burstline.structure.tables.costs import loop_table, loops_table
@@ -100,6 +100,19 @@ def test_iterations_are_the_same_by_either_method():
         assert tables[0].equals(tables[1])
 
 
+def test_a_counter_that_was_not_read_throughout_is_unknown():
+    trace, structure = found(loop(5, Do("Send", 9)), ranks=1, counters=True)
+    bursts = trace.bursts.to_pylist()
+    bursts[2]["ins"] = None
+
+    table = loop_table(with_bursts(trace, bursts), structure, 1)
+
+    assert table.counters["ins"].tolist() == [100, NO_VALUE, 100, 100, 0]
+    assert table.to_frame()["ins"].to_list() == [100, None, 100, 100, 0]
+    assert table.rows()[1][-1] is None
+    assert table.as_dict()["by_iteration"][1]["ins"] is None
+
+
 @pytest.fixture
 def late():
     """Two ranks, twenty iterations; in the seventh, rank 1 stays 5000 ns longer in MPI."""
@@ -107,6 +120,15 @@ def late():
     row = int(structure.iterations(1).first[20 + 6])
     trace = slowed(trace, [row], 5000)
     return trace, detect(trace, min_share=0)
+
+
+def test_how_much_slower_an_iteration_is_holds_for_the_shortest_ones():
+    trace, structure = found(loop(20, Do("Send", 9)), ranks=1)
+    table = loop_table(trace, structure, 1)
+    table.duration_ns[:] = 1
+    table.duration_ns[4] = 5000
+
+    assert table.slowest()[0].ratio == 5000
 
 
 def test_an_iteration_that_is_slow_on_several_ranks_is_named_once_where_it_lasts_longest():
