@@ -424,6 +424,12 @@ class ReadingCosts:
         columns = name[entered.symbol], entered.begins, entered.lane
         return tuple(column.tobytes() for column in columns)
 
+    def differs_by_lane(self, loop: Body) -> bool:
+        """Whether a loop has other trip counts on some lanes, and the same in all entries."""
+        if self.left.others <= 0 or (entries := self._entries(loop)) is None:
+            return False
+        return entries.even and bool((entries.trips != entries.trips[0]).any())
+
     def equal_entries(self, loop: Body) -> tuple[int, ...]:
         """Where a loop makes the same calls once more, equally often in each of its entries."""
         calls = self._entered(loop.made)

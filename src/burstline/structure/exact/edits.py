@@ -31,7 +31,9 @@ def edits(body: Body, graph: CallGraph, judge: Judge, *, is_program: bool) -> It
     yield from _with_conditions_inside(body, judge)
     yield from _with_call_before(body, graph, judge)
     yield from _with_loops_together(body, graph)
-    if not is_program and len(body.elements) <= _MOST_ELEMENTS:
+    if not is_program and len(body.elements) > _MOST_ELEMENTS:
+        yield from _with_inner_loops(body, judge)
+    elif not is_program:
         yield from _in_order(body, graph, judge)
         yield from _with_iterations_together(body)
         yield from judge.with_hidden_loops(body)
@@ -50,7 +52,7 @@ def edits(body: Body, graph: CallGraph, judge: Judge, *, is_program: bool) -> It
 def _with_ends_outside(body: Body, judge: Judge) -> Iterator[Body]:
     """A body with what only the first or last iteration of a loop in it does beside that."""
     for at, loop in enumerate(body.elements):
-        if isinstance(loop, Body) and not loop.hides_entries:
+        if isinstance(loop, Body):
             before, behind = judge.at_ends(loop)
             for begin, end in {(before, behind), (before, 0), (0, behind)} - {(0, 0)}:
                 if begin + end < len(loop.elements):
@@ -82,25 +84,39 @@ def _with_calls_by_line(body: Body, graph: CallGraph, judge: Judge) -> Iterator[
             (body.elements[:at][::-1], False),
             (body.elements[at + 1 :], True),
         ):
-            inside = _with_calls_among(loop, beside, graph, is_behind=is_behind)
-            for moved, other in reversed([*enumerate(inside, 1)]):
+            is_left = is_behind and judge.differs_by_lane(loop)
+            inside = _with_calls_among(
+                loop, beside, graph, is_behind=is_behind, is_left=is_left
+            )
+            ways = [*enumerate(inside, 1)]
+            # of readings as long, the one with all whose lines tell, or else with the fewest
+            for moved, other in ways if is_left else reversed(ways):
                 before = at if is_behind else at - moved
                 behind = at + 1 + (moved if is_behind else 0)
-                ways = judge.with_ends_apart(other), judge.with_iterations_apart(other)
-                for inner in chain([other], *ways):
+                apart = judge.with_ends_apart(other), judge.with_iterations_apart(other)
+                for inner in chain([other], *apart):
                     yield body.of((*body.elements[:before], inner, *body.elements[behind:]))
 
 
 def _with_calls_among(
-    loop: Body, beside: Sequence[int | Body], graph: CallGraph, *, is_behind: bool
+    loop: Body,
+    beside: Sequence[int | Body],
+    graph: CallGraph,
+    *,
+    is_behind: bool,
+    is_left: bool,
 ) -> Iterator[Body]:
-    """A loop with more and more of the calls beside it, if they stand among its lines."""
+    """A loop with more and more of the calls beside it, if they stand among its lines.
+
+    Or behind these, if some lanes may have left it in the middle of its body.
+    """
     last: int | None = None
     for call in beside:
         if isinstance(call, Body):
             return
         ahead = (graph.stands_before(call, first_call(each)) for each in loop.elements)
-        place = next((k for k, is_ahead in enumerate(ahead) if is_ahead), 0)
+        nowhere = len(loop.elements) if is_left else 0
+        place = next((k for k, is_ahead in enumerate(ahead) if is_ahead), nowhere)
         if not place and not (is_behind and graph.stands_before(call, first_call(loop))):
             return
         if last is not None:

@@ -133,6 +133,8 @@ _MOST_LIKELY: Final = 4
 """The shortest readings of a loop in which entries are sought that nobody saw."""
 _MOST_PARTED, _MOST_PARTINGS = 16, 3
 """Elements of a loop whose iterations are parted, and how often."""
+_LARGEST_REFINED: Final = 24
+"""Elements of a loop up to which it is read in other ways."""
 _MOST_STEPS, _LONGER = 8, 1
 """Readings of a loop whose neighbours are tried, once the shortest of all ways is known, and by
 how much they may be longer than the shortest."""
@@ -141,6 +143,8 @@ _SMALL_LOOP, _CLEAR = 16, 30
 those up to which some more are, outside other loops, if it takes many words to do so."""
 _MANY_WORDS, _MOST_MORE = 8, 24
 """Conditions, those that name no end twice, that are many; and how many more ways are tried."""
+_WORDS_A_RULE: Final = 3
+"""Words of a condition that follows a rule, at most."""
 _WORDS_A_CONDITION: Final = 3
 """Words that are saved for each condition that takes the place of a loop, beside two a loop."""
 _MOST_HEADS: Final = 40
@@ -232,6 +236,9 @@ class Judge(Protocol):
 
     def made(self, calls: Sequence[int]) -> tuple[bytes, ...]:
         """What is equal for calls of loops that are made in the same order, one for one."""
+
+    def differs_by_lane(self, loop: Body) -> bool:
+        """Whether a loop has other trip counts on some lanes, and the same in all entries."""
 
     def equal_entries(self, loop: Body) -> tuple[int, ...]:
         """Where a loop makes the same calls once more, equally often in each of its entries."""
@@ -337,6 +344,13 @@ def _looks(body: Body) -> Hashable:
 def _plain_length(body: Body) -> int:
     """The length of a loop of so many elements, if nothing in it depends on anything."""
     return 2 + sum(_plain_length(e) if isinstance(e, Body) else 1 for e in body.elements)
+
+
+def _is_told_by_rules(body: Body) -> bool:
+    """Whether a loop takes no more words than rules do for its conditions."""
+    if body.whole is None or body.whole.unexplained + body.whole.lists:
+        return False
+    return body.whole.length <= _plain_length(body) + _WORDS_A_RULE * body.whole.conditions
 
 
 def _loops_in(body: Body) -> int:
@@ -523,7 +537,7 @@ class _Nester:
 
     def _refined(self, body: Body, ways: Ways, *, is_program: bool) -> Body:
         told = self._with_refined_loops(body, ways)
-        if told is body and len(body.elements) > _MOST_PARTED:
+        if told is body and len(body.elements) > _LARGEST_REFINED:
             return body
         told = told if told.whole else self._told(told)
         if told.whole is None:
@@ -550,7 +564,7 @@ class _Nester:
 
     def _in_a_loop(self, body: Body, ways: Ways) -> Body:
         """A loop that makes the same calls again and again as one in another, if shorter."""
-        if body.whole is None or not body.whole.unexplained + body.whole.lists:
+        if _is_told_by_rules(body):
             return body
         places = self.judge.equal_entries(body)
         if not places:
@@ -558,7 +572,7 @@ class _Nester:
         judge = self.judge.entered_at(places)
         inner = _Nester(self.graph, judge, {}, self.effort).loop_of(body.calls, ways)
         other = self._told(Body((judge.entering(inner, places),)))
-        if other.whole is None or not _is_as_easy(other, body):
+        if other.whole is None or body.whole is None or not _is_as_easy(other, body):
             return body
         is_shorter = other.whole.rank[:2] < body.whole.rank[:2]
         return other if is_shorter else body
