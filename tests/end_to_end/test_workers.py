@@ -43,6 +43,7 @@ from raw_files import run_of
 
 HERE = Path(__file__)
 SHIPPED = files("burstline") / "data" / "lulesh_8r.prv.gz"
+PICTURES = ("--pictures", "{folder}")
 COMMANDS = {
     "info": ("info", "{store}", "--quick", "--format", "json"),
     "info of the trace": ("info", "{store}", "--quick", "--span", "trace"),
@@ -63,8 +64,7 @@ COMMANDS = {
     "CSV": ("table", "{store}", "-o", "{folder}/t.csv", "--columns", "rank,ipc,partner_after"),
     "waits": ("waits", "{store}", "-o", "{folder}/w.cubex", "--format", "json"),
     "waits by loop": ("waits", "{store}", "-o", "{folder}/w.cubex", "--by", "loop"),
-    "report": ("report", "{store}", "-o", "{folder}/r.html", "--format", "json"),
-    "pictures": ("report", "{store}", "-o", "{folder}/r.html", "--pictures", "{folder}"),
+    "report": ("report", "{store}", "-o", "{folder}/r.html", "--format", "json", *PICTURES),
     "report of two": ("report", "{store}", "{store}", "-o", "{folder}/r.html"),
 }
 OF_ALL = (
