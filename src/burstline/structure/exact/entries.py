@@ -60,19 +60,20 @@ def equal_parts(symbol: npt.NDArray[np.int32], begins: Mask) -> Integers:
     By the site of each call, and whether it begins an entry.
     """
     begin = np.flatnonzero(begins)
-    length = np.diff(np.append(begin, len(symbol)))
-    entry = np.repeat(np.arange(len(begin)), length)
-    _, counts = np.unique(entry * (int(symbol.max()) + 1) + symbol, return_counts=True)
-    most = int(np.gcd.reduce(counts))
-    call, end = np.arange(len(symbol)), (begin + length)[entry]
-    for times in range(most, 1, -1):
-        if most % times == 0:
-            after = call + (length // times)[entry]
-            inside = after < end
-            if np.array_equal(symbol[inside], symbol[after[inside]]):
-                part = np.arange(1, times) * (length // times)[:, np.newaxis]
-                return (begin[:, np.newaxis] + part).ravel()
+    entries = np.split(symbol, begin[1:])
+    lengths = np.array([*map(len, entries)])
+    often = np.gcd.reduce(np.bincount(entries[0]))
+    for times in reversed(_divisors([int(np.gcd.reduce(lengths, initial=often))])):
+        if all(_repeats(entry, times) for entry in entries):
+            part = np.arange(1, times) * (lengths // times)[:, np.newaxis]
+            return (begin[:, np.newaxis] + part).ravel()
     return np.zeros(0, np.int64)
+
+
+def _repeats(entry: npt.NDArray[np.int32], times: int) -> bool:
+    """Whether an entry makes the same calls so many times."""
+    part = len(entry) // times
+    return np.array_equal(entry[part:], entry[:-part])
 
 
 def _possible_periods(
