@@ -558,7 +558,7 @@ class Level {
     std::vector<int32_t> executed_;  ///< the set of each element
     std::vector<LaneBits> lanes_;
     std::vector<int64_t> trips_, entry_lane_;
-    bool is_again_ = false;  ///< whether a lane has more than one entry of several iterations
+    bool is_again_ = false;       ///< whether a lane has more than one entry of several iterations
     std::vector<int64_t> place_;  ///< iterations of the entry before each
     Words first_, last_;          ///< the iterations that begin an entry, and that end one
     Body whole_;
