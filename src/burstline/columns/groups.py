@@ -34,7 +34,7 @@ def slices(rows: int) -> Iterator[slice]:
     return (slice(k, min(k + _SLICE, rows)) for k in range(0, rows, _SLICE))
 
 
-def begins_run(*columns: AnyIntegers) -> Mask:
+def begins_run(*columns: AnyIntegers | Mask) -> Mask:
     """Whether each row differs in any column from the row before; the first one does.
 
     >>> begins_run(np.array([3, 3, 4]), np.array([1, 1, 1])).tolist()

@@ -10,7 +10,15 @@ from typing import Final, NamedTuple
 import numpy as np
 import numpy.typing as npt
 
-from burstline.columns import UNKNOWN, Integers, begins_run, placed, run_lengths, stable_order
+from burstline.columns import (
+    UNKNOWN,
+    Integers,
+    Mask,
+    begins_run,
+    placed,
+    run_lengths,
+    stable_order,
+)
 from burstline.model import Trace
 from burstline.structure.calls import Calls, columns_of
 from burstline.structure.partner_laws import Law, grid_law, law_of_messages
@@ -55,24 +63,7 @@ class Exchanges:
 
         A part of a trace has those that are sent there: what it `received` is told beside it.
         """
-        columns = columns_of(trace, "messages", *_COLUMNS)
-        received = Received.of(columns) if received is None else received
-        sender, send_call, receiver, _ = columns
-        ends = [
-            _message_ends(trace, calls, sender, send_call, receiver),
-            _message_ends(trace, calls, *received),
-        ]
-        known = np.zeros(calls.lane_begin[-1], np.bool_)
-        for call, _ in ends:
-            known[call] = True
-        # The partner of a call without any message was still named.
-        alone = np.flatnonzero((calls.peer >= 0) & ~known)
-        ends.append((alone, calls.peer[alone].astype(np.int64)))
-        call = np.concatenate([each for each, _ in ends])
-        partner = np.concatenate([each for _, each in ends]).astype(np.int32)
-        is_sent = np.repeat([True, False, True], [len(each) for each, _ in ends])
-        order = np.lexsort((call, ~is_sent, unique[call]))
-        number, partner, is_sent = unique[call[order]], partner[order], is_sent[order]
+        number, is_sent, partner = _in_order(*_ends(trace, calls, received), unique)
         begins = np.flatnonzero(begins_run(number, is_sent, partner))
         uniques = int(unique.max(initial=-1)) + 1
         ranks = np.zeros(uniques, np.int64)
@@ -200,13 +191,45 @@ def _joined(laws: Sequence[Law | None], messages: Sequence[int]) -> Law | None:
     return Law(text, held / sum(messages))
 
 
+def _in_order(
+    call: Integers, is_sent: Mask, partner: npt.NDArray[np.int32], unique: Integers
+) -> tuple[Integers, Mask, npt.NDArray[np.int32]]:
+    """The unique calls of messages and their partners, those sent before those received."""
+    order = np.lexsort((call, ~is_sent, unique[call]))
+    return unique[call[order]], is_sent[order], partner[order]
+
+
+def _ends(
+    trace: Trace, calls: Calls, received: Received | None
+) -> tuple[Integers, Mask, npt.NDArray[np.int32]]:
+    """The calls that sent messages, then those that were to receive some, and the partners."""
+    columns = columns_of(trace, "messages", *_COLUMNS)
+    received = Received.of(columns) if received is None else received
+    sender, send_call, receiver, _ = columns
+    ends = [
+        _message_ends(trace, calls, sender, send_call, receiver),
+        _message_ends(trace, calls, *received),
+    ]
+    known = np.zeros(calls.lane_begin[-1], np.bool_)
+    for call, _ in ends:
+        known[call] = True
+    # The partner of a call without any message was still named.
+    alone = np.flatnonzero((calls.peer >= 0) & ~known)
+    ends.append((alone, calls.peer[alone].astype(np.int32)))
+    return (
+        np.concatenate([each for each, _ in ends]),
+        np.repeat([True, False, True], [len(each) for each, _ in ends]),
+        np.concatenate([each for _, each in ends]).astype(np.int32, copy=False),
+    )
+
+
 def _message_ends(
     trace: Trace,
     calls: Calls,
     location: npt.NDArray[np.int32],
     ordinal: npt.NDArray[np.int32],
     partner: npt.NDArray[np.int32],
-) -> tuple[Integers, Integers]:
+) -> tuple[Integers, npt.NDArray[np.int32]]:
     """The calls that sent messages, or were to receive them, and the other's ranks."""
     applications, ranks = trace.arrays("locations", "application", "rank")
     lane = placed(np.arange(len(calls.locations)), calls.locations, len(ranks), -1)
