@@ -655,6 +655,50 @@ def test_a_loop_that_makes_the_same_calls_again_is_in_one_that_nothing_else_show
     ]
 
 
+def test_entries_that_grow_begin_small_again_in_a_loop_that_nothing_else_shows():
+    inner = loop(
+        lambda turn: 3 + turn, Do("Bcast", 10, when=lambda k: k % 4 == 3), Do("Barrier", 13)
+    )
+
+    assert text_of(loop(8, loop(9, inner))) == [
+        "for 1 to 8:",
+        "  for 1 to 9:",
+        "    for 1 to 3..11 (mean 7.00):",
+        "      if every 4th iteration:",
+        "        MPI_Bcast()",
+        "      MPI_Barrier()",
+    ]
+
+
+def test_entries_within_entries_that_nothing_shows_are_both_kept():
+    # six passes of 3 to 5 iterations, in some of the 4 to 6 of a loop that is repeated, too
+    passes = loop(
+        6,
+        loop(
+            lambda turn: 3 + turn.rank,
+            Do("Allreduce", 12, when=lambda k: k not in {0, 3}),
+            Do("Irecv", 13, when=lambda k: k in {0, 3, 5}),
+        ),
+    )
+    some = loop(
+        lambda turn: 4 + turn.rank,
+        Do("Send", 9, when=lambda k: k not in {0, 3}),
+        If(lambda k: k in {0, 3, 5}, (passes,)),
+    )
+
+    found = detect(run(loop(4, some), ranks=3), method="exact")
+
+    assert found.fidelity == 1
+    assert found.conditions.unexplained == 0
+    assert text_of(loop(4, some), ranks=3)[-5:] == [
+        "      for 1 to 3..5 (by rank):",
+        "        if iteration not in {1, 4}:",
+        "          MPI_Allreduce()",
+        "        else:",
+        "          MPI_Irecv()",
+    ]
+
+
 def test_iterations_are_parted_where_that_makes_trip_counts_alike():
     # rank 3 alone shows where a step begins, and nothing where the second pass does
     pack = loop(lambda turn: 7 + turn.rank, Do("Isend", 19), Do("Send", 20))

@@ -180,7 +180,7 @@ class ReadingCosts:
     costs: dict[tuple[bytes, ...], Cost] = field(default_factory=dict)
     entered: dict[frozenset[int], _Entered] = field(default_factory=dict)
     entries: dict[Hashable, _Entries | None] = field(default_factory=dict)
-    anew: Integers = field(default_factory=_NOWHERE.copy)  # places where loops are entered, too
+    anew: Integers = field(default_factory=_NOWHERE.copy)  # places of more entries of loops
 
     @classmethod
     def of(cls, sites: Sites, lanes: Lanes) -> ReadingCosts:
@@ -439,12 +439,12 @@ class ReadingCosts:
         return tuple(calls.place[equal_parts(calls.symbol, calls.begins)].tolist())
 
     def entered_at(self, places: Sequence[int]) -> ReadingCosts:
-        """The same judge, told that loops are entered anew at some places, too."""
+        """The same judge, for whom loops are entered at some more places."""
         own = self.sequence, self.lane, self.alike, self.symbols, self.left
         return ReadingCosts(*own, costs=self.costs, anew=np.array(places, np.int64))
 
     def entering(self, loop: Body, places: Sequence[int]) -> Body:
-        """A loop that is entered anew at some places, and the loops in it that go on there."""
+        """A loop with entries at some places, and the loops in it that go on at these."""
         at = np.array(places, np.int64)
         inside = np.isin(self.sequence, list(loop.made))
         goes_on = at[inside[at - 1] & inside[at]].tolist()

@@ -21,7 +21,7 @@ from burstline.structure.exact.callgraph import CallGraph
 from burstline.structure.exact.loopnest import Body, Judge, calls_in, first_call
 
 _MOST_ELEMENTS: Final = 16
-"""Elements of a loop up to which it is read in other ways."""
+"""Elements of a loop up to which all steps are tried; of a larger one, inner loops alone."""
 
 
 def edits(body: Body, graph: CallGraph, judge: Judge, *, is_program: bool) -> Iterator[Body]:
@@ -89,7 +89,7 @@ def _with_calls_by_line(body: Body, graph: CallGraph, judge: Judge) -> Iterator[
                 loop, beside, graph, is_behind=is_behind, is_left=is_left
             )
             ways = [*enumerate(inside, 1)]
-            # of readings as long, the one with all whose lines tell, or else with the fewest
+            # of equal readings the first is kept: as many calls as lines tell, or else as few
             for moved, other in ways if is_left else reversed(ways):
                 before = at if is_behind else at - moved
                 behind = at + 1 + (moved if is_behind else 0)

@@ -134,7 +134,7 @@ _MOST_LIKELY: Final = 4
 _MOST_PARTED, _MOST_PARTINGS = 16, 3
 """Elements of a loop whose iterations are parted, and how often."""
 _LARGEST_REFINED: Final = 24
-"""Elements of a loop up to which it is read in other ways."""
+"""Elements of a loop up to which shorter readings are looked for a few steps away."""
 _MOST_STEPS, _LONGER = 8, 1
 """Readings of a loop whose neighbours are tried, once the shortest of all ways is known, and by
 how much they may be longer than the shortest."""
@@ -244,10 +244,10 @@ class Judge(Protocol):
         """Where a loop makes the same calls once more, equally often in each of its entries."""
 
     def entered_at(self, places: Sequence[int]) -> Judge:
-        """The same judge, told that loops are entered anew at some places, too."""
+        """The same judge, for whom loops are entered at some more places."""
 
     def entering(self, loop: Body, places: Sequence[int]) -> Body:
-        """A loop that is entered anew at some places, and the loops in it that go on there."""
+        """A loop with entries at some places, and the loops in it that go on at these."""
 
     def on_all_lanes(self, cuts: Sequence[int]) -> Integers:
         """The places of cuts in the sequence of the calls of all lanes."""
@@ -271,7 +271,7 @@ class Body:
     # came to the first: it begins the next one
     apart: frozenset[tuple[int, int]] = frozenset()
     cuts: tuple[int, ...] = ()  # places where else an iteration begins, told by the judge
-    anew: tuple[int, ...] = ()  # those where it is entered anew that nobody sees
+    anew: tuple[int, ...] = ()  # places where an entry begins that no other call tells
 
     @cached_property
     def key(self) -> int:
