@@ -151,6 +151,13 @@ def test_version_is_printed_on_stdout(capsys):
     assert output.out.startswith("burstline 0.")
 
 
+def test_a_command_may_stand_behind_two_dashes(capsys):
+    code, output = outcome(capsys, "--", "info", "--help")
+
+    assert code == 0
+    assert output.out.startswith("usage: burstline info")
+
+
 def test_a_reader_that_leaves_early_ends_the_command_in_silence():
     read, write = os.pipe()
     os.close(read)

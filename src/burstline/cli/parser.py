@@ -157,6 +157,8 @@ class _MainParser(_Parser):
     commands: argparse._SubParsersAction[_CommandParser]
 
     def parse_known_args(self, args: Any = None, namespace: Any = None) -> Any:  # noqa: ANN401 -- as below
+        if args and args[0] == "--":  # newer Pythons leave it out, too
+            args = args[1:]
         word = next((word for word in args or () if not word.startswith("-")), None)
         if word is not None and word not in COMMANDS:
             meant = get_close_matches(word, COMMANDS, n=1)
