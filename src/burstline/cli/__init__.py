@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import errno
+import gc
 import os
 import signal
 import sys
@@ -25,11 +26,15 @@ _OUT_OF_MEMORY: Final = 5
 _WRONG_ARGUMENTS: Final = 2
 _MOST_SAID: Final = 2_000
 _MOST_OF_A_NAME: Final = 1_000
+_LOADED: Final = 10_000
+"""Objects after which a command looks for garbage: what it loads is none, and is much."""
 
 
 def main(argv: Sequence[str] | None = None) -> None:
     """Run the command line: results on stdout, errors as one line on stderr."""
     words = list(sys.argv[1:] if argv is None else argv)
+    if argv is None:
+        gc.set_threshold(_LOADED)
     _open_closed()
     try:
         with _endings():
@@ -48,6 +53,9 @@ def main(argv: Sequence[str] | None = None) -> None:
         text, code = _explain(error)
         _say(f"error: {printable(' '.join(text.split()), limit=_MOST_SAID)}")
         raise SystemExit(code) from None
+    finally:
+        if argv is None:  # the process ends: a last search for garbage would be for nothing
+            gc.freeze()
 
 
 def _open_closed() -> None:
