@@ -64,10 +64,10 @@ def test_memory_of_a_window_does_not_grow_with_the_trace(stores, tmp_path):
     for command in (("cut", "-o", tmp_path / "part.prv", "--force"), ("info", "--quick")):
         for store in stores:
             words = command[0], store, *command[1:], *WINDOW, "--memory", "64M"
-            code, said, _, peak = run(*words, "--format", "json")
-            assert code == 0
-            assert json.loads(said)
-            peaks[command[0], store.stem] = peak
+            runs = [run(*words, "--format", "json") for _ in range(3)]
+            assert all(code == 0 and json.loads(said) for code, said, _, _ in runs)
+            # What a command needs it takes each time; what threads hold at once comes and goes.
+            peaks[command[0], store.stem] = min(peak for *_, peak in runs)
 
     for command, room in ROOM.items():
         assert peaks[command, "large"] < peaks[command, "small"] + room
