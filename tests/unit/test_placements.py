@@ -5,6 +5,7 @@ from __future__ import annotations
 import pytest
 
 import burstline
+from burstline import cli
 from burstline.testing import trace_of
 from raw_files import Run, named, record
 
@@ -155,3 +156,16 @@ def test_a_comment_that_says_nothing_sound_is_no_fact(tmp_path, line):
             for key, value in row.items()
             if key != "location"
         )
+
+
+@pytest.mark.parametrize("name", ["cut.store", "cut.prv"])
+def test_what_recording_took_is_no_moment_and_stays_where_a_part_is_moved(tmp_path, name):
+    source = tmp_path / "run.txt"
+    source.write_text(TEXT)
+
+    cli.main(["cut", str(source), str(tmp_path / name), "--from", "4ns"])
+
+    part = burstline.read(tmp_path / name)
+    [taken] = part.table("recordings")["calls_ns"].to_pylist()
+    assert taken == 7  # of 12 in 10 ns, in the 6 ns that are left
+    assert part.calls["enter_ns"].to_pylist()[-1] == 5

@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-from typing import Final
-
 import pyarrow as pa
 import pyarrow.compute as pc
 
@@ -11,8 +9,6 @@ from burstline.columns import with_column
 from burstline.errors import ParameterError
 from burstline.model import Trace, schema
 from burstline.selection.lazy import Lazy
-
-_DURATIONS: Final = frozenset(["polling_ns", "waiting_ns", "gap_ns"])
 
 
 def shift(trace: Trace, offset_ns: int) -> Trace:
@@ -58,7 +54,7 @@ def shift(trace: Trace, offset_ns: int) -> Trace:
 def _shifted(trace: Trace, name: str, offset_ns: int) -> pa.Table:
     source = table = trace.table(name)
     for column in schema.TABLES[name].columns:
-        if column.unit != "ns" or column.name in _DURATIONS:
+        if not column.is_moment:
             continue
         try:
             moved = pc.add_checked(source[column.name], offset_ns)

@@ -71,6 +71,7 @@ class Column:
     within: str = ""  # the column of the location on which that row is counted
     counted: bool = False  # from 0
     bounds: tuple[int, int] | None = None  # of its numbers, both included
+    is_moment: bool = False  # which moves with the trace; a duration does not
 
 
 @dataclass(frozen=True, slots=True)
@@ -121,7 +122,9 @@ def _count(name: str, doc: str) -> Column:
 
 
 def _ns(name: str, doc: str, *, nullable: bool = False) -> Column:
-    return Column(name, "int64", doc, "ns", nullable, bounds=(-_LATEST, _LATEST))
+    return Column(
+        name, "int64", doc, "ns", nullable, bounds=(-_LATEST, _LATEST), is_moment=True
+    )
 
 
 def _duration(name: str, doc: str, *, nullable: bool = False) -> Column:
