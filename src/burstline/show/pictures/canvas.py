@@ -41,6 +41,8 @@ _SETTINGS: Final = {
     "text.color": DARK,
     "axes.labelcolor": DARK,
     "axes.edgecolor": PALE,
+    "axes.spines.top": False,
+    "axes.spines.right": False,
     "xtick.color": GREY,
     "ytick.color": GREY,
 }

@@ -118,7 +118,6 @@ def _draw_plane(drawing: Axes, plane: Layout) -> None:
         axis.set_ticks([], minor=True)
     drawing.grid(color="#E3E3E3", linewidth=0.6)
     drawing.set_axisbelow(True)
-    drawing.spines[["top", "right"]].set_visible(False)
     drawing.set_xlabel("repetitions of a call on its rank")
     drawing.set_ylabel("mean time between two of them")
     x = np.array(plane.x)

@@ -183,7 +183,6 @@ def _stack(
 
 
 def _finish(plane: Axes, columns: int = 1, below: float = 0.14) -> None:
-    plane.spines[["top", "right"]].set_visible(False)
     plane.legend(
         frameon=False,
         fontsize=8.5,

@@ -80,7 +80,6 @@ def _draw_circle(plane: Axes, explained: Sequence[float]) -> None:
     plane.add_patch(Circle((0, 0), 1, fill=False, edgecolor=PALE))
     for draw in (plane.axhline, plane.axvline):
         draw(0, color=PALE, linewidth=0.8, linestyle=(0, (4, 3)))
-    plane.spines[["top", "right"]].set_visible(False)
     axes = (plane.xaxis, plane.yaxis)
     for number, (axis, share) in enumerate(zip(axes, [*explained, 0.0], strict=False), 1):
         axis.set_ticks([-1, -0.5, 0, 0.5, 1])

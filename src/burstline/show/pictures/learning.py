@@ -80,7 +80,6 @@ def _draw_bursts(plane: Axes, found: Learned, shown: list[Score]) -> None:
     plane.set_xlabel(f"measured{unit}")
     plane.set_ylabel(f"predicted{unit}")
     plane.legend(frameon=False, loc="upper left", markerscale=3)
-    plane.spines[["top", "right"]].set_visible(False)
 
 
 def _logarithmic(plane: Axes, unit: str) -> None:
@@ -111,7 +110,6 @@ def _draw_errors(plane: Axes, found: Learned) -> None:
     plane.set_yticks(places, [one.name for one in scores])
     plane.set_xlim(left=0)
     plane.set_xlabel("mean error")
-    plane.spines[["top", "right"]].set_visible(False)
 
 
 def _draw_importance(plane: Axes, found: Learned) -> None:
@@ -120,4 +118,3 @@ def _draw_importance(plane: Axes, found: Learned) -> None:
     plane.barh(places, [value for _, value in best], color=_COLOURS["merged"], height=0.6)
     plane.set_yticks(places, [safe(name, limit=_NAME) for name, _ in best])
     plane.set_xlabel("error rises by, if shuffled")
-    plane.spines[["top", "right"]].set_visible(False)

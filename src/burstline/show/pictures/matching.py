@@ -86,7 +86,7 @@ def merge_plot(
         labels = [safe(f"{run + 1}: {name}", limit=30) for run, name in enumerate(names)]
         plane.set_yticks(range(runs), labels)
         plane.set_xlabel("begin of the burst, in seconds after the first of its run")
-        plane.spines[["top", "right", "left"]].set_visible(False)
+        plane.spines["left"].set_visible(False)
         plane.tick_params(axis="y", length=0)
         figure.text(0.02, 0.93, f"The same bursts of rank {rank}", weight="bold")
         begun = ~np.isnan(times)

@@ -111,7 +111,6 @@ def _write_title(figure: Figure, found: Check, title: str) -> None:
 
 def _draw_boxes(plane: Axes, boxes: list[tuple[CounterQuality, Spread]]) -> None:
     plane.set_xlabel("relative difference to the first run, per burst")
-    plane.spines[["top", "right"]].set_visible(False)
     if not boxes:
         plane.set_yticks([])
         plane.text(0.5, 0.5, "nothing was counted", ha="center", transform=plane.transAxes)
@@ -146,6 +145,7 @@ def _draw_matrix(plane: Axes, found: Check, qualities: list[CounterQuality]) -> 
     if not size:
         plane.set_axis_off()
         return
+    plane.spines[:].set_visible(True)
     rows = [found.names.index(each.name) for each in qualities]
     matrix = found.matrix[np.ix_(rows, rows)]
     plane.imshow(np.ma.masked_invalid(matrix), vmin=-1, vmax=1, cmap="RdBu", aspect="equal")
@@ -191,7 +191,6 @@ def _draw_scatter(
     name = safe(each.name, limit=_NAME)
     plane.set_title(f"{name}: {each.verdict}", fontsize=9, color=colour, weight="bold")
     plane.tick_params(labelsize=7)
-    plane.spines[["top", "right"]].set_visible(False)
 
 
 def _ticks(least: float, high: float, *, has_zero: bool) -> list[float]:
