@@ -29,6 +29,8 @@
   let overview = null;
   let asked = false;
   let shownTotals = new Float64Array(kinds);
+  const sumOf = (times) => times.reduce((sum, time) => sum + time, 0);
+  const shareText = (time, whole) => parts.shareText(whole ? time / whole : 0);
 
   // ---- data
 
@@ -70,9 +72,7 @@
     const solid = names.map((name) => of(SAME[name] || name.replaceAll("_", "-")));
     const isDark = paper[0] < 128;
     const dark = solid.map((colour) => mixed([0, 0, 0], colour, isDark ? 0.42 : 0.28));
-    names.forEach((name, k) => {
-      if (name === "not_recorded") dark[k] = of("line");
-    });
+    dark[names.indexOf("not_recorded")] = of("line");
     colours = {
       paper, ink, second: of("ink-2"), third: of("ink-3"), line: of("line"),
       solid: solid.map(word),
@@ -287,19 +287,17 @@
   function drawPicked(context) {
     const pick = state.pick;
     if (!pick) return;
-    const stream = streams[pick.stream];
-    const { first, last } = parts.callAround(stream, pick.piece);
-    box(context, lanes.lane[pick.stream], stream.start[first], stream.start[last + 1], []);
+    const call = callOf(pick);
+    box(context, lanes.lane[pick.stream], call.from, call.to, []);
     for (const row of messagesOf(pick).slice(0, 100)) {
       const [from, to] = [messages.from[row], messages.to[row]];
       arrow(context, lanes.lane[from], messages.send[row], lanes.lane[to], messages.receive[row], true);
     }
     const wait = waitOf(pick);
     if (wait < 0) return;
-    const until = waits.start[wait] + waits.length[wait];
     const cause = lanes.lane[waits.cause[wait]];
-    box(context, cause, waits.start[wait], until, [4, 3]);
-    arrow(context, cause, until, lanes.lane[pick.stream], stream.start[last + 1]);
+    box(context, cause, waits.start[wait], endOf(wait), [4, 3]);
+    arrow(context, cause, endOf(wait), lanes.lane[pick.stream], call.to);
   }
 
   function box(context, lane, from, to, dashes) {
@@ -393,7 +391,6 @@
   // The same sentence as the page has it without scripts.
   function viewTitle() {
     const kind = shownTotals.indexOf(Math.max(...shownTotals));
-    const whole = shownTotals.reduce((sum, time) => sum + time, 0);
     const view = data.views.find((each) => each.name === state.view);
     let where = whereText(state.from, state.to);
     if (view && view.name === "whole") where = words.whole;
@@ -401,14 +398,22 @@
     const time = view && view.mean ? parts.filled(words.mean, { time: view.mean }) : parts.timeText(state.to - state.from);
     return parts.filled(words.view, {
       where, who: "ranks", time, does: words.do[kind],
-      share: parts.shareText(whole ? shownTotals[kind] / whole : 0), tail: words.tails[kind],
+      share: shareText(shownTotals[kind], sumOf(shownTotals)), tail: words.tails[kind],
     });
   }
 
+  // The call that a piece is in: its first and last piece, its begin and its end.
+  function callOf({ stream, piece }) {
+    const { first, last } = parts.callAround(streams[stream], piece);
+    const { start } = streams[stream];
+    return { first, last, from: start[first], to: start[last + 1] };
+  }
+
+  const endOf = (wait) => waits.start[wait] + waits.length[wait];
+
   function messagesOf(pick) {
-    const stream = streams[pick.stream];
-    const { first, last } = parts.callAround(stream, pick.piece);
-    return parts.messagesIn(messages, pick.stream, stream.start[first], stream.start[last + 1]);
+    const { from, to } = callOf(pick);
+    return parts.messagesIn(messages, pick.stream, from, to);
   }
 
   function messageText(row) {
@@ -420,35 +425,26 @@
     });
   }
 
-  function waitOf(pick) {
-    return waits.rows ? parts.waitAt(waits, pick.stream, momentInWait(pick)) : -1;
-  }
-
   // A wait lies from the enter of its call on: at most one of a call is told.
-  function momentInWait(pick) {
-    const stream = streams[pick.stream];
-    return stream.start[parts.callAround(stream, pick.piece).first];
-  }
+  const waitOf = (pick) => (waits.rows ? parts.waitAt(waits, pick.stream, callOf(pick).from) : -1);
 
   const atPlace = (place) => (place < 0 ? "" : places[place][3]);
 
   function meanwhileOf(wait) {
     const sums = new Float64Array(kinds);
-    const until = waits.start[wait] + waits.length[wait];
-    parts.addTimes(streams[waits.cause[wait]], waits.start[wait], until, 1, sums);
+    parts.addTimes(streams[waits.cause[wait]], waits.start[wait], endOf(wait), 1, sums);
     return sums;
   }
 
   function pickTitle() {
     const stream = streams[state.pick.stream];
-    const { first, last } = parts.callAround(stream, state.pick.piece);
+    const call = callOf(state.pick);
     const wait = waitOf(state.pick);
     const kind = parts.kindOf(stream, state.pick.piece);
-    const from = wait < 0 ? stream.start[first] : waits.start[wait];
-    const to = wait < 0 ? stream.start[last + 1] : waits.start[wait] + waits.length[wait];
+    const [from, to] = wait < 0 ? [call.from, call.to] : [waits.start[wait], endOf(wait)];
     const texts = {
       where: whereText(from, to), who: lanes.streams[state.pick.stream],
-      place: atPlace(stream.place[first]), time: parts.timeText(to - from),
+      place: atPlace(stream.place[call.first]), time: parts.timeText(to - from),
       does: words.does[kind], tail: words.tails[kind],
     };
     if (wait < 0) return parts.filled(words.piece, texts);
@@ -485,10 +481,10 @@
   }
 
   function showLegend() {
-    const whole = shownTotals.reduce((sum, time) => sum + time, 0);
+    const whole = sumOf(shownTotals);
     for (const button of document.querySelectorAll("#tl-legend button")) {
       const kind = Number(button.dataset.kind);
-      button.querySelector("b").textContent = parts.shareText(whole ? shownTotals[kind] / whole : 0);
+      button.querySelector("b").textContent = shareText(shownTotals[kind], whole);
       button.classList.toggle("none", !shownTotals[kind]);
       button.setAttribute("aria-pressed", String(state.lit === kind));
     }
@@ -513,9 +509,9 @@
   }
 
   function shareList(sums) {
-    const whole = sums.reduce((sum, time) => sum + time, 0);
+    const whole = sumOf(sums);
     const order = [...sums.keys()].filter((kind) => sums[kind]).sort((a, b) => sums[b] - sums[a]);
-    const told = order.slice(0, 3).map((kind) => `${labels[kind]} ${parts.shareText(sums[kind] / whole)}`);
+    const told = order.slice(0, 3).map((kind) => `${labels[kind]} ${shareText(sums[kind], whole)}`);
     return told.join(", ");
   }
 
@@ -527,8 +523,7 @@
       return;
     }
     const stream = streams[state.pick.stream];
-    const { first, last } = parts.callAround(stream, state.pick.piece);
-    const [from, to] = [stream.start[first], stream.start[last + 1]];
+    const { first, from, to } = callOf(state.pick);
     const kind = parts.kindOf(stream, first);
     const [name, where, around] = stream.place[first] < 0 ? [labels[kind], "", ""] : places[stream.place[first]];
     const step = stepAt(from, to);
@@ -627,10 +622,9 @@
   function pickWait(wait) {
     const stream = waits.stream[wait];
     pick(stream, parts.pieceAt(streams[stream], waits.start[wait]));
-    const until = waits.start[wait] + waits.length[wait];
-    if (waits.start[wait] < state.from || until > state.to || waits.length[wait] * 40 < state.to - state.from) {
-      const margin = waits.length[wait] * 0.5;
-      show(waits.start[wait] - margin, until + margin);
+    const [from, until, length] = [waits.start[wait], endOf(wait), waits.length[wait]];
+    if (from < state.from || until > state.to || length * 40 < state.to - state.from) {
+      show(from - length / 2, until + length / 2);
     }
   }
 
@@ -648,7 +642,7 @@
     if (what === "call" && streams[a]) {
       const moment = c - data.first;
       const piece = parts.pieceAt(streams[a], moment);
-      const length = streams[a].start[parts.callAround(streams[a], piece).last + 1] - moment;
+      const length = callOf({ stream: a, piece }).to - moment;
       show(moment - length / 2, moment + length * 1.5);
       if (parts.kindOf(streams[a], piece) !== parts.MIXED) pick(a, piece);
     } else if ((what === "pair" || what === "wait") && waits.rows) {
@@ -810,7 +804,7 @@
   function move(by) {
     if (!state.pick) return pickWaitOrMiddle();
     const stream = streams[state.pick.stream];
-    const { first, last } = parts.callAround(stream, state.pick.piece);
+    const { first, last } = callOf(state.pick);
     const piece = by < 0 ? first - 1 : last + 1;
     if (piece < 0 || piece >= stream.kind.length || parts.kindOf(stream, piece) === parts.MIXED) return undefined;
     pick(state.pick.stream, parts.callAround(stream, piece).first);
@@ -824,12 +818,11 @@
 
   function moveLane(by) {
     if (!state.pick) return pickWaitOrMiddle();
-    const stream = streams[state.pick.stream];
     const next = state.pick.stream + by;
     if (!streams[next]) return undefined;
-    const { first, last } = parts.callAround(stream, state.pick.piece);
-    const begin = Math.max(stream.start[first], state.from);
-    const end = Math.min(stream.start[last + 1], state.to);
+    const { from, to } = callOf(state.pick);
+    const begin = Math.max(from, state.from);
+    const end = Math.min(to, state.to);
     const piece = parts.pieceAt(streams[next], (begin + Math.max(end, begin)) / 2);
     if (parts.kindOf(streams[next], piece) !== parts.MIXED) pick(next, piece);
     return undefined;
@@ -845,19 +838,17 @@
 
   function fit() {
     if (!state.pick) return;
-    const stream = streams[state.pick.stream];
-    const { first, last } = parts.callAround(stream, state.pick.piece);
-    const margin = (stream.start[last + 1] - stream.start[first]) * 0.1;
-    show(stream.start[first] - margin, stream.start[last + 1] + margin);
+    const { from, to } = callOf(state.pick);
+    const margin = (to - from) * 0.1;
+    show(from - margin, to + margin);
   }
 
   function pickCause() {
     const wait = state.pick ? waitOf(state.pick) : -1;
     if (wait < 0) return;
-    const cause = streams[waits.cause[wait]];
-    const from = waits.start[wait];
-    const { piece } = parts.largestIn(cause, from, from + waits.length[wait]);
-    if (piece >= 0) pick(waits.cause[wait], piece);
+    const cause = waits.cause[wait];
+    const { piece } = parts.largestIn(streams[cause], waits.start[wait], endOf(wait));
+    if (piece >= 0) pick(cause, piece);
   }
 
   // The longest wait, then the next one that is shorter.
