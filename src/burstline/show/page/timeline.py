@@ -146,22 +146,22 @@ def _title(line: Timeline, view: dict[str, Any]) -> str:
     times = _times(line, (view["from"] + first, view["to"] + first))
     kind = int(times.argmax())
     begin, end = format_ns(view["from"]), format_ns(view["to"])
-    where = words.filled(words.SPAN, begin=begin, end=end)
+    where = words.filled("span", begin=begin, end=end)
     if view["name"] == "whole":
-        where = words.WHOLE
+        where = words.filled("whole")
     elif "step" in view:
-        where = words.filled(words.STEP, number=str(view["step"]))
+        where = words.filled("step", number=str(view["step"]))
     time = format_ns(view["to"] - view["from"])
     if "mean" in view:
-        time = words.filled(words.MEAN, time=view["mean"])
+        time = words.filled("mean", time=view["mean"])
     return words.filled(
-        words.VIEW,
+        "view",
         where=where,
         time=time,
         who="ranks",
-        does=words.by_kind(words.DO)[kind],
+        does=words.by_kind("do")[kind],
         share=share_text(float(times[kind] / max(times.sum(), 1))),
-        tail=words.by_kind(words.TAILS)[kind],
+        tail=words.by_kind("tails")[kind],
     )
 
 
@@ -173,23 +173,8 @@ def _times(line: Timeline, span: tuple[int, int]) -> Integers:
 
 
 def _words() -> dict[str, Any]:
-    return {
-        "view": words.VIEW,
-        "wait": words.WAIT,
-        "piece": words.PIECE,
-        "less": words.LESS,
-        "whole": words.WHOLE,
-        "step": words.STEP,
-        "span": words.SPAN,
-        "mean": words.MEAN,
-        "sent": words.SENT,
-        "received": words.RECEIVED,
-        "more": words.MORE,
-        "do": words.by_kind(words.DO),
-        "does": words.by_kind(words.DOES),
-        "tails": words.by_kind(words.TAILS),
-        "meanwhile": words.by_kind(words.MEANWHILE),
-    }
+    by_kind = {name: words.by_kind(name) for name in ("do", "does", "tails", "meanwhile")}
+    return words.TEMPLATES | by_kind
 
 
 def _lanes(line: Timeline, counts: list[int]) -> dict[str, Any]:

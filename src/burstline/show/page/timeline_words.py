@@ -2,83 +2,83 @@
 
 from __future__ import annotations
 
-from typing import Final
+from typing import Final, NamedTuple
 
 from burstline.timeline import Kind
 
-VIEW: Final = "{where} ({time}) {who} {does} for {share} of the time{tail}"
-"""What most time of the part that is shown is spent on."""
-WAIT: Final = "{where} {who} waits {time}{place} for {cause}{meanwhile}"
-PIECE: Final = "{where} {who} {does} for {time}{place}{tail}"
-LESS: Final = "{title} · for full detail: {options}"
-"""The title of a part of which not every piece is on the page."""
-WHOLE: Final = "In the whole run"
-STEP: Final = "In iteration {number}"
-MEAN: Final = "{time} on average"
-SENT: Final = "{size} B to {who}, there after {time}"
-RECEIVED: Final = "{size} B from {who}, {time} after the send"
-MORE: Final = "and {count} more messages"
-SPAN: Final = "From {begin} to {end}"
-
-DO: Final = {
-    Kind.COMPUTING: "compute",
-    Kind.TRANSFER: "transfer data",
-    Kind.OTHER_MPI: "are in other calls of MPI",
-    Kind.OPENMP: "are in OpenMP itself",
-    Kind.IO: "access files",
-    Kind.BLOCKED: "are blocked in MPI",
-    Kind.COLLECTIVE: "wait for others in collectives",
-    Kind.THREADS: "wait for other threads",
-    Kind.LATE_RECEIVER: "wait for late receivers",
-    Kind.LATE_SENDER: "wait for late senders",
-    Kind.IDLE: "are idle, in no team of threads,",
-    Kind.ENDS: "start and end MPI",
-    Kind.NOT_RECORDED: "were not recorded",
+TEMPLATES: Final = {
+    # of a part: what most of its time is spent on
+    "view": "{where} ({time}) {who} {does} for {share} of the time{tail}",
+    "wait": "{where} {who} waits {time}{place} for {cause}{meanwhile}",
+    "piece": "{where} {who} {does} for {time}{place}{tail}",
+    # of a part of which not every piece is on the page
+    "less": "{title} · for full detail: {options}",
+    "whole": "In the whole run",
+    "step": "In iteration {number}",
+    "span": "From {begin} to {end}",
+    "mean": "{time} on average",
+    "sent": "{size} B to {who}, there after {time}",
+    "received": "{size} B from {who}, {time} after the send",
+    "more": "and {count} more messages",
 }
-"""What several ranks do."""
 
-DOES: Final = {
-    Kind.COMPUTING: "computes",
-    Kind.TRANSFER: "transfers data",
-    Kind.OTHER_MPI: "is in another call of MPI",
-    Kind.OPENMP: "is in OpenMP itself",
-    Kind.IO: "accesses files",
-    Kind.BLOCKED: "is blocked",
-    Kind.COLLECTIVE: "waits for others",
-    Kind.THREADS: "waits for other threads",
-    Kind.LATE_RECEIVER: "waits for a receiver",
-    Kind.LATE_SENDER: "waits for a sender",
-    Kind.IDLE: "is idle, in no team of threads,",
-    Kind.ENDS: "starts or ends MPI",
-    Kind.NOT_RECORDED: "was not recorded",
+
+class Phrases(NamedTuple):
+    """How a kind of time is told."""
+
+    do: str  # what several ranks do
+    does: str  # what one rank does
+    meanwhile: str = ""  # what the late side does most of the time that it is waited for
+    tails: str = ""  # what is to be added
+
+
+PHRASES: Final = {
+    Kind.COMPUTING: Phrases("compute", "computes", ", which is computing"),
+    Kind.TRANSFER: Phrases("transfer data", "transfers data", ", which transfers data"),
+    Kind.OTHER_MPI: Phrases("are in other calls of MPI", "is in another call of MPI"),
+    Kind.OPENMP: Phrases("are in OpenMP itself", "is in OpenMP itself"),
+    Kind.IO: Phrases("access files", "accesses files"),
+    Kind.BLOCKED: Phrases(
+        "are blocked in MPI",
+        "is blocked",
+        ", which is blocked itself",
+        "; the trace does not tell why",
+    ),
+    Kind.COLLECTIVE: Phrases(
+        "wait for others in collectives",
+        "waits for others",
+        ", which waits in a collective itself",
+    ),
+    Kind.THREADS: Phrases(
+        "wait for other threads",
+        "waits for other threads",
+        ", which waits for threads itself",
+    ),
+    Kind.LATE_RECEIVER: Phrases(
+        "wait for late receivers",
+        "waits for a receiver",
+        ", which waits for a receiver itself",
+    ),
+    Kind.LATE_SENDER: Phrases(
+        "wait for late senders",
+        "waits for a sender",
+        ", which waits for a sender itself",
+    ),
+    Kind.IDLE: Phrases("are idle, in no team of threads,", "is idle, in no team of threads,"),
+    Kind.ENDS: Phrases("start and end MPI", "starts or ends MPI", ", which starts or ends MPI"),
+    Kind.NOT_RECORDED: Phrases("were not recorded", "was not recorded"),
 }
-"""What one rank does."""
-
-TAILS: Final = {Kind.BLOCKED: "; the trace does not tell why"}
-"""What is to be added of a kind."""
-
-MEANWHILE: Final = {
-    Kind.COMPUTING: ", which is computing",
-    Kind.TRANSFER: ", which transfers data",
-    Kind.BLOCKED: ", which is blocked itself",
-    Kind.COLLECTIVE: ", which waits in a collective itself",
-    Kind.THREADS: ", which waits for threads itself",
-    Kind.LATE_RECEIVER: ", which waits for a receiver itself",
-    Kind.LATE_SENDER: ", which waits for a sender itself",
-    Kind.ENDS: ", which starts or ends MPI",
-}
-"""What the late side does most of the time that it is waited for."""
 
 
 def filled(template: str, **texts: str) -> str:
     """A sentence: each ``{name}`` is replaced by the text of that name, taken as it is.
 
-    >>> filled("{who} waits {time}", who="rank {time}", time="3 ms")
-    'rank {time} waits 3 ms'
+    >>> filled("span", begin="{end}", end="3 ms")
+    'From {end} to 3 ms'
     """
-    return template.format_map(texts)
+    return TEMPLATES[template].format_map(texts)
 
 
-def by_kind(words: dict[Kind, str]) -> list[str]:
-    """Words by the code of their kind; empty for none."""
-    return [words.get(kind, "") for kind in Kind]
+def by_kind(phrase: str) -> list[str]:
+    """A phrase of each kind, by its code; empty for none."""
+    return [getattr(PHRASES[kind], phrase) for kind in Kind]
