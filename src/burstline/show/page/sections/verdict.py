@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import shlex
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from typing import Any, Final
 
 import numpy as np
@@ -28,6 +28,7 @@ from burstline.columns import sums_by, to_numpy
 from burstline.quantities import format_ns
 from burstline.show.page import charts
 from burstline.show.page.html import Html, join, link, number_text, scale, share_text, tag
+from burstline.show.page.kinds import parts_of
 from burstline.show.page.report import Missing, Report, Section, found
 from burstline.show.page.sections.code import step_columns
 from burstline.timeline import KIND_OF_WAIT, KINDS, LineTimes
@@ -41,37 +42,26 @@ NAME: Final = "verdict"
 LABEL: Final = "Verdict"
 EMPTY: Final = "There is no verdict"
 _RESULTS: Final = ("structure", "waits", "steps", "lines")
-_COMMANDS: Final = {
-    "headline": "structure",
-    "time step": "structure",
-    "efficiency": "info --full",
-    "waits": "waits",
-    "cause": "waits",
-    "advice": "info",
+_MORE: Final = {
+    "headline": ("structure", "code"),
+    "time step": ("structure", "code"),
+    "efficiency": ("info --full", "factors"),
+    "waits": ("waits", "kinds"),
+    "cause": ("waits", "causes"),
+    "advice": ("info", "coverage"),
 }
-_PLACES: Final = {
-    "headline": "code",
-    "time step": "code",
-    "efficiency": "factors",
-    "waits": "kinds",
-    "cause": "causes",
-    "advice": "coverage",
-}
-"""Where on the page more is told of the numbers of an answer."""
+"""What tells more of the numbers of an answer: a command, and a place of the page."""
 _OF_FACTS: Final = {
     "computing": "times", "mean computing": "times", "baseline": "times",
     "shortest step": "steps", "longest step": "steps", "drift": "steps",
     "caused by the rank": "pairs", "waited by the rank": "pairs",
 }  # fmt: skip
 """And of single numbers."""
-_NEEDED: Final = {
-    "times": "line", "steps": "steps", "kinds": "waits", "pairs": "waits", "causes": "waits",
-    "factors": "waits",
+_PLACES: Final = {
+    "times": ("ranks", "line"), "factors": ("ranks", "waits"), "steps": ("code", "steps"),
+    "kinds": ("waits", "waits"), "pairs": ("waits", "waits"), "causes": ("waits", "waits"),
 }  # fmt: skip
-_SECTION_OF: Final = {
-    "times": "ranks", "factors": "ranks", "steps": "code", "kinds": "waits", "pairs": "waits",
-    "causes": "waits",
-}  # fmt: skip
+"""The section that a place is in, and the result without which it is not there."""
 _MOST: Final = 4
 _FEW: Final = 3
 _TIMES: Final = "\N{MULTIPLICATION SIGN} "
@@ -121,7 +111,7 @@ class _Targets:
     def __init__(self, report: Report) -> None:
         self._path = shlex.quote(report.source.paths[0]) if report.source.paths else "TRACE"
         self._there = {
-            name for name, result in _NEEDED.items()
+            name for name, (_, result) in _PLACES.items()
             if not isinstance(getattr(report, result), Missing)
         }  # fmt: skip
         waits = found(report.waits)
@@ -139,11 +129,11 @@ class _Targets:
 
     def command(self, answer: str) -> str:
         """The command that prints the numbers of an answer."""
-        return f"burstline {_COMMANDS[answer]} {self._path}"
+        return f"burstline {_MORE[answer][0]} {self._path}"
 
     def place(self, name: str) -> str:
         """A place of the page, or the section that it would be in."""
-        return name if name in self._there else _SECTION_OF.get(name, name)
+        return name if name in self._there or name not in _PLACES else _PLACES[name][0]
 
     def of(self, answer: str) -> Callable[[Fact], str]:
         """Where the facts of an answer lead: to their line of the program, or by their name."""
@@ -155,7 +145,7 @@ class _Targets:
                 site = self._sites.get((fact.place.file, fact.place.line))
                 if site is not None:
                     return site
-            return self.place(_PLACES[answer])
+            return self.place(_MORE[answer][1])
 
         return target
 
@@ -166,7 +156,7 @@ def _row(answer: Answer, report: Report, targets: _Targets) -> Html:
     picture = _PICTURES[answer.name](report)
     cap, shown = picture or (None, None)
     notes = linked(answer.notes, target, command)
-    shown_command = tag("code", f"burstline {_COMMANDS[answer.name]}", title=command)
+    shown_command = tag("code", f"burstline {_MORE[answer.name][0]}", title=command)
     return tag(
         "div",
         tag("dt", answer.question, shown_command),
@@ -294,12 +284,7 @@ def _pair_times(waits: Waits) -> dict[tuple[int, int], Mapping[str, float]]:
     pair, row = np.unique(waiting * count + late, return_inverse=True)
     times = sums_by((row, kinds[kept]), length[kept], (len(pair), len(KINDS)))
     order = np.argsort(-times.sum(axis=1), kind="stable")[:_MOST]
-    return {
-        (int(pair[k]) // count, int(pair[k]) % count): {
-            name: value for name, value in zip(KINDS, times[k].tolist(), strict=True) if value
-        }
-        for k in order.tolist()
-    }
+    return {divmod(int(pair[k]), count): parts_of(times[k]) for k in order.tolist()}
 
 
 def _causes(report: Report) -> Picture:
@@ -328,17 +313,11 @@ def _processor(report: Report) -> Picture:
 
 def _mini(rows: Sequence[tuple[str, Html, str]], kind: str = "mini") -> Html:
     """A small table: a name, a bar, and its number."""
-    return tag("table", tag("tbody", *_mini_rows(rows)), class_=kind)
-
-
-def _mini_rows(rows: Sequence[tuple[str, Html, str]]) -> Iterator[Html]:
-    for name, picture, number in rows:
-        yield tag(
-            "tr",
-            tag("th", name, scope="row", title=name),
-            tag("td", picture),
-            tag("td", number),
-        )
+    shown = (
+        tag("tr", tag("th", name, scope="row", title=name), tag("td", bar), tag("td", number))
+        for name, bar, number in rows
+    )
+    return tag("table", tag("tbody", *shown), class_=kind)
 
 
 _PICTURES: Final[Mapping[str, Callable[[Report], Picture]]] = {
