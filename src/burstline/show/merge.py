@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, Final
@@ -24,7 +24,7 @@ from burstline.quantities import format_ns, format_share
 from burstline.show.blocks import Block, Facts, Lines
 from burstline.show.pictures.matching import merge_plot
 from burstline.show.views import Figure, Rows, View
-from burstline.values import COUNT, SHARE, Column, Table, Value, ratio
+from burstline.values import COUNT, SHARE, Column, Table, Value, ratio, table_of
 
 _PATTERNS: Final = 10
 _NONE: Final = STAGES[0]
@@ -119,29 +119,19 @@ class MergeView(View):
         yield Facts([("method", how), ("base", base), ("written from", least)])
         several = matching.runs > 2  # of two, what one has in common is what the base has
         stages = [name for name in STAGES if any(self.by_stage(run).get(name) for run in runs)]
-        rows = [
-            [
-                run + 1,
-                self.paths[run],
-                matching.bursts[run],
-                matching.matched[run],
-                _share(matching.match_rate[run]),
-                *([_share(matching.base_rate[run])] if several else []),
-                _share(matching.time_coverage[run]),
-                *(self.by_stage(run)[name] for name in stages),
-            ]
-            for run in runs
-        ]
-        shares = ["RATE", *(["IN BASE"] if several else []), "OF TIME"]
-        heads = [
-            Column("RUN"),
-            Column("TRACE"),
-            Column("BURSTS", COUNT),
-            Column("MATCHED", COUNT),
-        ]
-        heads += [Column(share, SHARE) for share in shares]
-        heads += [Column(stage.upper(), COUNT) for stage in stages]
-        yield Table(heads, rows, "Runs", left=2)
+        cells: dict[Column, Callable[[int], object]] = {
+            Column("RUN"): lambda run: run + 1,
+            Column("TRACE"): lambda run: self.paths[run],
+            Column("BURSTS", COUNT): lambda run: matching.bursts[run],
+            Column("MATCHED", COUNT): lambda run: matching.matched[run],
+            Column("RATE", SHARE): lambda run: _share(matching.match_rate[run]),
+        }
+        if several:
+            cells[Column("IN BASE", SHARE)] = lambda run: _share(matching.base_rate[run])
+        cells[Column("OF TIME", SHARE)] = lambda run: _share(matching.time_coverage[run])
+        for name in stages:
+            cells[Column(name.upper(), COUNT)] = lambda run, name=name: self.by_stage(run)[name]  # type: ignore[misc]
+        yield table_of(runs, cells, "Runs", left=2)
         yield _counters(self)
         yield from _unmatched(self)
 

@@ -15,6 +15,7 @@ from burstline.merge import (
     WITH_CARE,
     Check,
     CounterQuality,
+    Spread,
     Variation,
 )
 from burstline.quantities import format_share
@@ -167,26 +168,19 @@ def _notation(name: str) -> Notation:
 
 
 def _runs(check: Check) -> Iterator[Table]:
-    rows = [
-        [
-            each.name,
-            spread.run + 1,
-            spread.median,
-            f"{spread.lower:.3f} .. {spread.upper:.3f}",
-            f"{spread.low:.3f} .. {spread.high:.3f}",
-            spread.outliers,
-            spread.bursts,
-        ]
-        for each in (*check.counters, *check.features)
-        for spread in each.per_run
-    ]
-    head = [
-        *(Column("OF"), Column("RUN"), Column("MEDIAN", ratio(3))),
-        *(Column("QUARTILES"), Column("WHISKERS")),
-        *(Column("BEYOND", COUNT), Column("BURSTS", COUNT)),
-    ]
-    if rows:
-        yield Table(head, rows, "Relative difference to the first run")
+    every = (*check.counters, *check.features)
+    runs = [(each.name, spread) for each in every for spread in each.per_run]
+    cells: dict[Column, Callable[[tuple[str, Spread]], object]] = {
+        Column("OF"): lambda run: run[0],
+        Column("RUN"): lambda run: run[1].run + 1,
+        Column("MEDIAN", ratio(3)): lambda run: run[1].median,
+        Column("QUARTILES"): lambda run: f"{run[1].lower:.3f} .. {run[1].upper:.3f}",
+        Column("WHISKERS"): lambda run: f"{run[1].low:.3f} .. {run[1].high:.3f}",
+        Column("BEYOND", COUNT): lambda run: run[1].outliers,
+        Column("BURSTS", COUNT): lambda run: run[1].bursts,
+    }
+    if runs:
+        yield table_of(runs, cells, "Relative difference to the first run")
 
 
 def _places(check: Check, top: int) -> Iterator[Table]:

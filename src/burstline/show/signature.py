@@ -118,10 +118,8 @@ class PhasesView(View):
         once = sum(phase.weight == 1 for phase in chosen.phases)
         if signature.method != "loops":
             if once > len(chosen.phases) / 2:
-                yield (
-                    "fragments",
-                    f"{plural(once, 'phase')} of {len(chosen.phases):,} occur once",
-                )
+                text = f"{plural(once, 'phase')} of {len(chosen.phases):,} occur once"
+                yield "fragments", text
             what = "its time: nothing was counted"
             what = what if signature.work_counter == "time" else signature.work_counter
             least = signature.facts["similarity"]
@@ -148,15 +146,10 @@ class PhasesView(View):
         rows = sorted(
             self.result.as_dict()["processes"], key=lambda row: -abs(row["error"] or 0)
         )
+        shown = [row | {"usable": "yes" if row["usable"] else "no"} for row in rows[:_RANKS]]
         yield Table(
             list(_OF_PROCESS.values()),
-            [
-                [*(row[name] for name in _OF_PROCESS)]
-                for row in (
-                    each | {"usable": "yes" if each["usable"] else "no"}
-                    for each in rows[:_RANKS]
-                )
-            ],
+            [[row[name] for name in _OF_PROCESS] for row in shown],
             title="Each process by its own early part, the largest error first; OF USE: the "
             "interval is no wider than half of it; PUBLISHED is the sum of mean times number "
             "of its relevant phases",

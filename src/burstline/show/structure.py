@@ -322,23 +322,23 @@ class CallCountsView(View):
         heads = [Column("operation"), Column("calls", COUNT), Column("an iteration")]
         heads += [Column(f"phase {k}") for k in numbers]
         yield Table(heads, rows, "MPI calls, in all, in an iteration and in each phase of it")
-        begins = [
-            [number, *_begin_cells(phase)]
-            for number, phase in zip(numbers, counts.phases, strict=True)
-        ]
-        columns = [
-            Column("phase"),
-            Column("begins with"),
-            Column("computing", TIME.or_nothing()),
-        ]
-        yield Table(columns, begins, "Phases", left=2)
+        yield table_of(
+            enumerate(counts.phases, start=1),
+            {
+                Column("phase"): lambda row: str(row[0]),
+                Column("begins with"): lambda row: _begin_text(row[1]),
+                Column("computing", TIME.or_nothing()): lambda row: row[1].burst_ns,
+            },
+            "Phases",
+            left=2,
+        )
 
 
-def _begin_cells(phase: CallPhase) -> list[object]:
-    """The call that a phase begins with, and how long is computed before it."""
-    if phase.first is None or phase.burst_ns is None:
-        return ["the iteration", None]
-    return [_place_text(phase.first.operation, phase.first.caller), phase.burst_ns]
+def _begin_text(phase: CallPhase) -> str:
+    """The call that a phase begins with."""
+    if phase.first is None:
+        return "the iteration"
+    return _place_text(phase.first.operation, phase.first.caller)
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -418,35 +418,32 @@ def _steps_text(segments: Sequence[Segment]) -> str:
 
 def _steps_table(segments: Sequence[Segment]) -> Table:
     """The segments, and what explains how each differs from the one before."""
-    rows = []
-    for before, segment in zip([None, *segments], segments, strict=False):
-        more = None if before is None else segment.median_ns - before.median_ns
-        explained = _change_cells(segment.change, is_first=before is None)
-        span = f"{segment.first}:{segment.last}"
-        rows.append([span, explained[0], segment.median_ns, more, *explained[1:]])
-    time = TIME.or_nothing()
-    columns = [
-        *(Column("iterations"), Column("where it changes")),
-        *(Column("median", TIME), Column("change", CHANGE.or_nothing())),
-        *(Column("on rank", COUNT.or_nothing()), Column("from", time), Column("to", time)),
-        Column("ranks", COUNT.or_nothing()),
-    ]
-    return Table(columns, rows, "Steps, and what explains them", left=2)
+    time, count = TIME.or_nothing(), COUNT.or_nothing()
+    return table_of(
+        zip([None, *segments], segments, strict=False),
+        {
+            Column("iterations"): lambda row: f"{row[1].first}:{row[1].last}",
+            Column("where it changes"): lambda row: _change_text(row[1].change, row[0]),
+            Column("median", TIME): lambda row: row[1].median_ns,
+            Column("change", CHANGE.or_nothing()): lambda row: (
+                row[0] and row[1].median_ns - row[0].median_ns
+            ),
+            Column("on rank", count): lambda row: row[1].change and row[1].change.rank,
+            Column("from", time): lambda row: row[1].change and row[1].change.before_ns,
+            Column("to", time): lambda row: row[1].change and row[1].change.now_ns,
+            Column("ranks", count): lambda row: row[1].change and row[1].change.ranks,
+        },
+        "Steps, and what explains them",
+        left=2,
+    )
 
 
-def _change_cells(change: Change | None, *, is_first: bool) -> list[object]:
-    """Where a segment differs from the one before, on which rank, from what to what."""
+def _change_text(change: Change | None, before: Segment | None) -> str:
+    """Where a segment differs from the one before, if there is one."""
     if change is None:
-        return ["" if is_first else "in no call of one rank", *[None] * 4]
-    caller = change.site.caller
-    place = _place_text(change.site.operation, caller)
-    return [
-        f"computing before {place}" if change.kind == "computing" else place,
-        change.rank,
-        change.before_ns,
-        change.now_ns,
-        change.ranks,
-    ]
+        return "in no call of one rank" if before else ""
+    place = _place_text(change.site.operation, change.site.caller)
+    return f"computing before {place}" if change.kind == "computing" else place
 
 
 def _place_text(operation: str, caller: Frame | None) -> str:
@@ -530,12 +527,7 @@ def _neighbours(
     ]
     if counter:
         columns.append(Column(_counter_head(counter, unit), _notation_of(unit)))
-    return Table(
-        columns,
-        rows,
-        "Iterations",
-        left=2,
-    )
+    return Table(columns, rows, "Iterations", left=2)
 
 
 def _slowest(slow: Sequence[Slow], summary: LoopSummary, cut: str) -> Iterator[Block]:

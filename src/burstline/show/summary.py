@@ -14,7 +14,7 @@ from burstline.errors import plural
 from burstline.model import Profile
 from burstline.quantities import format_ns, format_share
 from burstline.show.blocks import Block, Facts, Heading, Lines
-from burstline.show.units import notes_on_sizes, text_of
+from burstline.show.units import notes_on_sizes, text_of, thread_text
 from burstline.show.views import Rows, View
 from burstline.summary import Polling, Summary
 from burstline.values import (
@@ -218,7 +218,7 @@ def _open_calls(summary: Summary, top: int) -> Iterator[Block]:
     yield table_of(
         calls[:top],
         {
-            Column("rank"): lambda call: f"{call.rank}" + f".{call.thread}" * bool(call.thread),
+            Column("rank"): lambda call: thread_text(call.rank, call.thread),
             Column("operation"): lambda call: call.operation,
             Column("partner"): lambda call: call.peer,
             Column("entered at", TIME): lambda call: call.enter_ns,
@@ -245,13 +245,8 @@ def calls_table(calls: Mapping[str, tuple[int, int]]) -> Table:
 
 
 def _unseen(summary: Summary) -> Block:
-    if not summary.defects and not summary.gaps:
+    if not (rows := unseen_rows(summary)):
         return Heading("Nothing odd was met, and nothing is missing")
-    rows = [(each.severity, each.kind, each.count, each.first) for each in summary.defects]
-    rows += [
-        ("gap", gap.kind, gap.count, f"{format_ns(gap.time_ns)} unwatched")
-        for gap in summary.gaps
-    ]
     return Table(
         (
             *(Column("severity"), Column("what"), Column("times", COUNT)),
@@ -262,6 +257,15 @@ def _unseen(summary: Summary) -> Block:
         left=4,
         styles=[_SEVERITY_STYLES[defect.severity] for defect in summary.defects],
     )
+
+
+def unseen_rows(summary: Summary) -> list[tuple[str, str, int, str]]:
+    """What was odd, or not watched: how bad, what, how often, and the first or how long."""
+    odd = [(each.severity, each.kind, each.count, each.first) for each in summary.defects]
+    return odd + [
+        ("gap", gap.kind, gap.count, f"{format_ns(gap.time_ns)} unwatched")
+        for gap in summary.gaps
+    ]
 
 
 def _totals(profile: Profile) -> list[dict[str, Any]]:

@@ -31,6 +31,15 @@ def format_change(time_ns: float) -> str:
     return ("+" if time_ns >= 0 else "-") + format_ns(abs(round(time_ns)))
 
 
+def thread_text(rank: int, thread: int) -> str:
+    """A thread as a table names it: by its rank, and by its number but for the first.
+
+    >>> thread_text(3, 0), thread_text(3, 2)
+    ('3', '3.2')
+    """
+    return f"{rank}.{thread}" if thread else str(rank)
+
+
 def short_time(time_ns: float) -> str:
     """A power of ten of ns on an axis.
 

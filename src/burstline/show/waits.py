@@ -13,7 +13,7 @@ from burstline.columns import Integers, Mask
 from burstline.errors import plural
 from burstline.quantities import format_share
 from burstline.show.blocks import Block, Facts, Heading, Lines
-from burstline.show.units import text_of
+from burstline.show.units import text_of, thread_text
 from burstline.show.views import Rows, View
 from burstline.values import AMOUNT, PATH, SHARE, TIME, Column, Notation, Table, Value, table_of
 from burstline.waits import (
@@ -304,9 +304,7 @@ class WaitsView(View):
         return table_of(
             order.tolist(),
             {
-                Column("RANK"): lambda k: (
-                    f"{ranks[k]}.{threads[k]}" if threads[k] else str(ranks[k])
-                ),
+                Column("RANK"): lambda k: thread_text(ranks[k], threads[k]),
                 Column("WAITS", self._notation): lambda k: int(wait[k]),
                 Column("CAUSES", self._notation): lambda k: int(cost[k]),
             },
@@ -370,7 +368,7 @@ class WaitsView(View):
                 [
                     *(ours, theirs),
                     *([shown] if words else []),
-                    f"{ranks[at]}.{threads[at]}" if threads[at] else str(ranks[at]),
+                    thread_text(ranks[at], threads[at]),
                     self.result.path(node),
                 ]
                 for ours, theirs, shown, node, at in rows[: self.top]

@@ -8,6 +8,9 @@ from __future__ import annotations
 
 from typing import Final, NamedTuple
 
+from burstline.columns import Floats, Integers
+from burstline.timeline import KINDS
+
 
 class Look(NamedTuple):
     """A kind of time, as a page names and draws it."""
@@ -40,3 +43,8 @@ _BY_NAME: Final = {look.name: look for look in LOOKS}
 def look(name: str) -> Look:
     """How a kind looks, by its name."""
     return _BY_NAME[name]
+
+
+def parts_of(times: Integers | Floats) -> dict[str, float]:
+    """Times by the name of their kind, those that are there."""
+    return {name: value for name, value in zip(KINDS, times.tolist(), strict=True) if value}

@@ -23,6 +23,7 @@ from burstline.show.page.html import (
     table,
     tag,
 )
+from burstline.show.page.kinds import parts_of
 from burstline.show.page.report import Report, Section, found, needed
 from burstline.show.units import range_text
 from burstline.structure import Call, Loop, LoopTable, Structure
@@ -83,7 +84,7 @@ def title(rows: Sequence[CodeRow], structure: Structure, whole_ns: int) -> str:
     """Which line holds most of the time."""
     by_place: dict[tuple[str, str], float] = {}
     for row in rows:
-        if row.kind in ("call", "burst") and row.spent_ns:
+        if row.is_leaf and row.spent_ns:
             place = row.operation or _COMPUTING, _place(row)
             by_place[place] = by_place.get(place, 0) + row.spent_ns
     if not by_place or not whole_ns:
@@ -227,8 +228,7 @@ def step_columns(steps: LoopTable, line: Timeline) -> list[charts.StepBox]:
 def _step(first: int, rows: Mask, times: Integers, steps: LoopTable) -> charts.StepBox:
     """Some iterations as one column: the mean of each kind, and how long each rank takes."""
     mean = times[rows].mean(axis=0) if rows.any() else np.zeros(len(KINDS))
-    parts = {name: float(value) for name, value in zip(KINDS, mean, strict=True) if value}
-    return charts.StepBox(first, parts, sorted(steps.duration_ns[rows].tolist()))
+    return charts.StepBox(first, parts_of(mean), sorted(steps.duration_ns[rows].tolist()))
 
 
 @dataclass(frozen=True, slots=True)
@@ -344,9 +344,7 @@ def _before(row: CodeRow, call: CodeRow, item: Call, times: _BySite | None) -> C
 def _with_times(row: CodeRow, times: Integers, site: int) -> CodeRow:
     if site >= len(times):
         return row
-    spent = times[site].tolist()
-    parts = {name: value for name, value in zip(KINDS, spent, strict=True) if value}
-    return replace(row, spent_ns=sum(spent), parts=parts)
+    return replace(row, spent_ns=int(times[site].sum()), parts=parts_of(times[site]))
 
 
 def _with_sums(rows: Sequence[CodeRow]) -> list[CodeRow]:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from typing import Any, Final
 
 import numpy as np
@@ -17,9 +17,19 @@ from burstline.show.page import charts
 from burstline.show.page.html import Html, heading, join, share_text, table, tag
 from burstline.show.page.matrices import heat
 from burstline.show.page.report import NothingError, Report, Section, found, needed
-from burstline.show.units import short_time
+from burstline.show.units import short_time, thread_text
 from burstline.structure import LoopTable
-from burstline.values import AMOUNT, COUNT, SHARE, TIME, Column, Table, Value, document, ratio
+from burstline.values import (
+    AMOUNT,
+    COUNT,
+    SHARE,
+    TIME,
+    Column,
+    Value,
+    document,
+    ratio,
+    table_of,
+)
 
 NAME: Final = "computing"
 LABEL: Final = "Computing"
@@ -197,10 +207,13 @@ def _marks(cells: Histogram, made: Computing) -> list[charts.Mark]:
 def _value(counter: str, burst: Burst, made: Computing) -> float | None:
     if counter in burst.counters:
         return burst.counters[counter]
-    if counter == IPC and made.cycles is not None:
-        instructions, cycles = (burst.counters.get(name) for name in made.cycles)
-        return instructions / cycles if instructions is not None and cycles else None
-    return None
+    return _ipc(burst.counters, made) if counter == IPC else None
+
+
+def _ipc(counters: Mapping[str, int], made: Computing) -> float | None:
+    """Instructions a cycle; None where either was not counted."""
+    instructions, cycles = (counters.get(name) for name in made.cycles or ("", ""))
+    return instructions / cycles if instructions is not None and cycles else None
 
 
 def _ends(edges: Any) -> list[float]:  # noqa: ANN401 -- an array of any numbers
@@ -233,28 +246,20 @@ def _largest(made: Computing, steps: LoopTable | None) -> Html:
         said = (
             f"{plural(few, 'burst')} of {least} or more hold {share_text(share)} of computing"
         )
-    told = _told_counters(made, shown)
-    columns = [
-        Column("Rank"),
-        *([Column(f"Step of loop {steps.loop}", COUNT.or_nothing())] if steps else []),
-        Column("Between"),
-        Column("Computing", TIME),
-        Column("Of all", SHARE),
-        *(column for column, _ in told),
-    ]
-    rows = [
-        [
-            f"{burst.rank}.{burst.thread}" if burst.thread else str(burst.rank),
-            *([_step(burst, steps)] if steps else []),
-            _between(burst),
-            Value(burst.computing_ns, TIME),
-            burst.computing_ns / made.computing_ns,
-            *(cell(burst) for _, cell in told),
-        ]
-        for burst in shown
-    ]
+    cells: dict[Column, Any] = {
+        Column("Rank"): lambda burst: thread_text(burst.rank, burst.thread)
+    }
+    if steps is not None:
+        step = Column(f"Step of loop {steps.loop}", COUNT.or_nothing())
+        cells[step] = lambda burst: _step(burst, steps)
+    cells |= {
+        Column("Between"): _between,
+        Column("Computing", TIME): lambda burst: Value(burst.computing_ns, TIME),
+        Column("Of all", SHARE): lambda burst: burst.computing_ns / made.computing_ns,
+    }
     marks = [{"data_go": _go(burst)} for burst in shown]
-    return join(heading(said), table(Table(columns, rows), rows=marks))
+    block = table_of(shown, cells | _told_counters(made, shown))
+    return join(heading(said), table(block, rows=marks))
 
 
 def _between(burst: Burst) -> str:
@@ -264,26 +269,22 @@ def _between(burst: Burst) -> str:
     return f"{burst.before or 'the begin'} … {burst.after or 'the end'}"
 
 
-def _told_counters(made: Computing, shown: Sequence[Burst]) -> list[tuple[Column, Any]]:
+def _told_counters(made: Computing, shown: Sequence[Burst]) -> dict[Column, Any]:
     """Columns of what was counted in bursts, the most telling first."""
-    told: list[tuple[Column, Any]] = []
+    told: dict[Column, Any] = {}
     if (clock := made.processor) is not None:
-        told += [
-            (Column("On a processor", TIME), lambda b: _as_time(b.counters.get(clock))),
-            (
-                Column("Share", SHARE),
-                lambda b: _share(b.counters.get(clock), b.computing_ns),
-            ),
-        ]
+        told = {
+            Column("On a processor", TIME): lambda b: _as_time(b.counters.get(clock)),
+            Column("Share", SHARE): lambda b: _share(b.counters.get(clock), b.computing_ns),
+        }
     if made.cycles is not None:
-        told.append((Column(IPC, ratio(2)), lambda b: _value(IPC, b, made)))
+        told[Column(IPC, ratio(2))] = lambda b: _value(IPC, b, made)
     others = [name for name in made.counters if name != clock]
     there = [name for name in others if any(burst.counters.get(name) for burst in shown)]
-    told += [
-        (Column(name, AMOUNT), lambda b, name=name: b.counters.get(name))
+    return told | {
+        Column(name, AMOUNT): lambda b, name=name: b.counters.get(name)
         for name in there[: _MOST_COUNTERS - len(told)]
-    ]
-    return told
+    }
 
 
 def _as_time(value: int | None) -> Value | None:
@@ -311,28 +312,20 @@ def _ranks(made: Computing) -> Html | None:
     if not names:
         return None
     several = len({rank.application for rank in made.ranks}) > 1
-    columns = [Column("Rank"), Column("Bursts", COUNT), Column("Computing", TIME)]
+    cells: dict[Column, Any] = {
+        Column("Rank"): lambda rank: f"{rank.application}/" * several + str(rank.rank),
+        Column("Bursts", COUNT): lambda rank: rank.bursts,
+        Column("Computing", TIME): lambda rank: rank.computing_ns,
+    }
     for name in names:
-        columns.append(Column(name, TIME if made.units.get(name) == "ns" else AMOUNT))
+        column = Column(name, TIME if made.units.get(name) == "ns" else AMOUNT)
+        cells[column] = lambda rank, name=name: rank.counters.get(name)
         if name == made.processor:
-            columns.append(Column("On a processor", SHARE))
+            cells[Column("On a processor", SHARE)] = lambda rank, name=name: _share(
+                rank.counters.get(name), rank.counted_ns.get(name, 0)
+            )
     if made.cycles is not None:
-        columns.append(Column(IPC, ratio(2)))
-    rows = []
-    for rank in made.ranks:
-        row: list[Any] = [
-            f"{rank.application}/{rank.rank}" if several else str(rank.rank),
-            rank.bursts,
-            rank.computing_ns,
-        ]
-        for name in names:
-            row.append(rank.counters.get(name))
-            if name == made.processor:
-                row.append(_share(rank.counters.get(name), rank.counted_ns.get(name, 0)))
-        if made.cycles is not None:
-            instructions, cycles = (rank.counters.get(name) for name in made.cycles)
-            row.append(instructions / cycles if instructions is not None and cycles else None)
-        rows.append(row)
+        cells[Column(IPC, ratio(2))] = lambda rank: _ipc(rank.counters, made)
     note = "Of the bursts at whose ends a counter was read."
-    shown = table(Table(columns, rows), bold=True, most=64, alike=True)
-    return join(heading(f"What was counted on {plural(len(rows), 'rank')}", note), shown)
+    shown = table(table_of(made.ranks, cells), bold=True, most=64, alike=True)
+    return join(heading(f"What was counted on {plural(len(made.ranks), 'rank')}", note), shown)

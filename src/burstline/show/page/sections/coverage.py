@@ -10,8 +10,9 @@ from burstline.errors import plural
 from burstline.quantities import format_ns
 from burstline.show.page.html import Child, Html, code, facts, heading, join, table
 from burstline.show.page.report import Missing, Report, Section, found
+from burstline.show.summary import unseen_rows
 from burstline.summary import Summary
-from burstline.values import COUNT, TEXT, Column, Table
+from burstline.values import COUNT, Column, table_of
 from burstline.waits import METRICS
 
 NAME: Final = "coverage"
@@ -143,24 +144,16 @@ def _made(report: Report) -> Iterator[tuple[str, Child]]:
 
 
 def _defects(summary: Summary) -> Html:
-    if not summary.defects and not summary.gaps:
+    if not (rows := unseen_rows(summary)):
         return heading("Nothing odd was met in the trace, and nothing is missing")
-    rows = [
-        [each.severity, each.kind.replace("_", " "), each.count, each.first]
-        for each in summary.defects
-    ]
-    rows += [
-        ["gap", gap.kind.replace("_", " "), gap.count, f"{format_ns(gap.time_ns)} unwatched"]
-        for gap in summary.gaps
-    ]
     kinds = plural(len(rows), "kind of thing", "kinds of things")
-    columns = [
-        Column("Severity", TEXT),
-        Column("What"),
-        Column("Times", COUNT),
-        Column("First, or how long"),
-    ]
-    return join(
-        heading(f"{kinds} in the trace were odd, or could not be seen"),
-        table(Table(columns, rows)),
+    shown = table_of(
+        rows,
+        {
+            Column("Severity"): lambda row: row[0],
+            Column("What"): lambda row: row[1].replace("_", " "),
+            Column("Times", COUNT): lambda row: row[2],
+            Column("First, or how long"): lambda row: row[3],
+        },
     )
+    return join(heading(f"{kinds} in the trace were odd, or could not be seen"), table(shown))

@@ -11,7 +11,7 @@ from burstline.columns import Integers
 from burstline.quantities import format_ns
 from burstline.show.page import charts
 from burstline.show.page.html import Attributes, Html, heading, join, share_text, table, tag
-from burstline.show.page.kinds import LOOKS
+from burstline.show.page.kinds import LOOKS, parts_of
 from burstline.show.page.report import NothingError, Report, Section, found
 from burstline.show.units import range_text
 from burstline.timeline import KINDS, Timeline, times_by_rank
@@ -126,11 +126,6 @@ def bars(line: Timeline) -> list[RankBar]:
     ]
 
 
-def parts_of(times: Integers) -> dict[str, int]:
-    """Times by the name of their kind, those that are there."""
-    return {name: value for name, value in zip(KINDS, times.tolist(), strict=True) if value}
-
-
 def _times(rows: Sequence[RankBar], line: Timeline) -> Html:
     begin, end = line.baseline_ns
     is_whole = begin > line.first_ns or end < line.last_ns
@@ -153,10 +148,8 @@ def _times(rows: Sequence[RankBar], line: Timeline) -> Html:
 
     means = np.rint(every.mean(axis=0)).astype(np.int64)
     unevenness = [
-        Value(every[:, KINDS.index(look.name)].max() / means[KINDS.index(look.name)], ratio(2))
-        if means[KINDS.index(look.name)]
-        else None
-        for look in shown
+        Value(every[:, kind].max() / means[kind], ratio(2)) if means[kind] else None
+        for kind in (KINDS.index(look.name) for look in shown)
     ]
     sums = [cells("mean", "", means)]
     if len(rows) > 1:
@@ -207,8 +200,7 @@ def _factors(report: Report) -> Html:
             ),
             meaning(name, report),
         ]
-        for row in rows
-        for name, label, _ in [row]
+        for name, label, _ in rows
     ]
     marks: list[Attributes] = [{"class_": "worst" if row == worst else None} for row in rows]
     block = Table(columns, cells, depths=[depth for _, _, depth in rows])

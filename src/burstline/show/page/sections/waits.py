@@ -15,6 +15,7 @@ from burstline.show.page.matrices import matrix
 from burstline.show.page.panes import panes
 from burstline.show.page.places import WaitPlaces
 from burstline.show.page.report import NothingError, Report, Section, needed
+from burstline.show.units import thread_text
 from burstline.values import SHARE, TIME, Column, Table
 from burstline.waits import METRICS, WAITS, Waits, ends_of
 
@@ -70,6 +71,12 @@ def title(waits: Waits) -> str:
         rank = int(caused.argmax())
         said += f"; rank {rank} is waited for most, {format_ns(int(caused[rank]))}"
     return said
+
+
+def _waited_ns(waits: Waits, axis: int) -> Integers:
+    """How long is waited, by call path (1) or by location (0)."""
+    stored = [name for name in WAITS if name in waits.profile.stored]
+    return sum(waits.profile.exclusive(name).sum(axis=axis) for name in stored)
 
 
 def caused_by_rank(waits: Waits) -> Integers:
@@ -133,19 +140,12 @@ def _pairs(waits: Waits) -> Html | None:
 def _ranks(waits: Waits) -> Html:
     profile = waits.profile
     ranks, threads = (profile.locations[name].to_pylist() for name in ("rank", "thread"))
-    nothing = np.zeros(len(ranks), np.int64)
-    stored = [name for name in WAITS if name in profile.stored]
-    waited = sum((profile.exclusive(name).sum(axis=0) for name in stored), nothing)
-    cost = profile.exclusive("delay").sum(axis=0) if "delay" in profile.stored else nothing
+    waited = _waited_ns(waits, 0)
+    cost = np.zeros_like(waited)
+    if "delay" in profile.stored:
+        cost = profile.exclusive("delay").sum(axis=0)
     order = np.argsort(-(waited + cost), kind="stable").tolist()
-    rows = [
-        [
-            f"{ranks[k]}.{threads[k]}" if threads[k] else str(ranks[k]),
-            int(waited[k]),
-            int(cost[k]),
-        ]
-        for k in order
-    ]
+    rows = [[thread_text(ranks[k], threads[k]), int(waited[k]), int(cost[k])] for k in order]
     most = int(np.argmax(waited))
     said = f"Rank {ranks[most]} waits longest, {format_ns(int(waited[most]))}"
     note = "What a rank costs others counts chains of waits to their first cause."
@@ -190,10 +190,7 @@ def _single(waits: Waits, places: WaitPlaces) -> Html | None:
 
 def _where(waits: Waits, places: WaitPlaces) -> Html:
     """The calls in which ranks wait."""
-    profile = waits.profile
-    stored = [name for name in WAITS if name in profile.stored]
-    nothing = np.zeros(profile.call_paths.num_rows, np.int64)
-    waited = sum((profile.exclusive(name).sum(axis=1) for name in stored), nothing)
+    waited = _waited_ns(waits, 1)
     shown = _by_place(waits, places, waited, "of the waiting is in {}", "Where ranks wait")
     return tag("div", shown, id="waiting")
 
