@@ -169,3 +169,13 @@ def test_what_recording_took_is_no_moment_and_stays_where_a_part_is_moved(tmp_pa
     [taken] = part.table("recordings")["calls_ns"].to_pylist()
     assert taken == 7  # of 12 in 10 ns, in the 6 ns that are left
     assert part.calls["enter_ns"].to_pylist()[-1] == 5
+
+
+def test_what_recording_took_stays_where_moments_get_other_stamps(tmp_path):
+    source = tmp_path / "run.txt"
+    source.write_text(TEXT)
+
+    cli.main(["retime", str(source), str(tmp_path / "r.store"), "--clock", "lt_1"])
+
+    [taken] = burstline.read(tmp_path / "r.store").table("recordings")["calls_ns"].to_pylist()
+    assert taken == 12

@@ -20,7 +20,6 @@ from burstline.columns import (
 from burstline.model import Trace, schema
 from burstline.synchronisation import BEFORE, ENTER, INSIDE, LEAVE, PLACES
 
-_DURATIONS: Final = ("polling_ns", "waiting_ns", "gap_ns")
 _PLACE_OF: Final = {"enter_ns": ENTER, "leave_ns": LEAVE, "fork_ns": BEFORE, "join_ns": LEAVE}
 _CAUSES: Final = ("send_ns", "begin_ns", "fork_ns", "release_ns")
 _ENDS: Final = {"end_ns": ("start_ns", "begin_ns")}
@@ -53,7 +52,7 @@ def restamped(trace: Trace, stamps: Stamping, names: Iterable[str] = schema.TABL
 def _restamped_table(stamps: Stamping, name: str, table: pa.Table) -> pa.Table:
     columns = set(table.column_names)
     for column in schema.TABLES[name].columns:
-        if not column.name.endswith("_ns") or column.name in _DURATIONS:
+        if not column.is_moment:
             continue
         side = (
             "receiver_location"
