@@ -30,6 +30,22 @@ _CATEGORIES = {
     "omp_ibarrier_wait": "omp_ibarrier",
     "omp_limited_parallelism": "omp_idle_threads",
 }
+_SAME = {
+    "calls_of_the_summary_are_those_of_the_table": ("told calls", "calls"),
+    "the_time_of_calls_is_that_of_the_table": ("told time of calls", "time of calls"),
+    "bursts_of_the_summary_are_those_of_the_table": ("told bursts", "bursts"),
+    "messages_of_the_summary_are_those_of_the_table": (
+        "told matched messages",
+        "matched messages",
+    ),
+    "a_whole_collective_has_all_members_of_its_communicator": (
+        "members",
+        "sizes of communicators",
+    ),
+    "values_of_call_paths_and_of_ranks_have_one_sum": ("roots", "sums by rank"),
+    "values_of_windows_have_the_same_sum": ("by window", "divided"),
+}
+"""Facts that are the same, whoever tells them."""
 _DELAYS = sorted(set(WAITS.values()) - {""})
 _SINGLE = [name for name in WAITS if WAITS[name] and name != "omp_idle_threads"]
 _EXPLAINED = [name for name in WAITS if name not in ("mpi_earlyscan", "omp_idle_threads")]
@@ -202,14 +218,8 @@ def _identity(function):
     return function
 
 
-@_identity
-def calls_of_the_summary_are_those_of_the_table(facts):
-    return facts["told calls"], facts["calls"], 0
-
-
-@_identity
-def the_time_of_calls_is_that_of_the_table(facts):
-    return facts["told time of calls"], facts["time of calls"], 0
+for _name, _both in _SAME.items():
+    IDENTITIES[_name] = lambda facts, both=_both: (facts[both[0]], facts[both[1]], 0)
 
 
 @_identity
@@ -237,24 +247,9 @@ def calls_and_bursts_fill_the_lifetime_of_a_thread(facts):
 
 
 @_identity
-def bursts_of_the_summary_are_those_of_the_table(facts):
-    return facts["told bursts"], facts["bursts"], 0
-
-
-@_identity
-def messages_of_the_summary_are_those_of_the_table(facts):
-    return facts["told matched messages"], facts["matched messages"], 0
-
-
-@_identity
 def every_message_is_sent_and_received(facts):
     sent = facts["comms_send"].sum() + facts["syncs_send"].sum()
     return sent, facts["comms_recv"].sum() + facts["syncs_recv"].sum(), 0
-
-
-@_identity
-def a_whole_collective_has_all_members_of_its_communicator(facts):
-    return facts["members"], facts["sizes of communicators"], 0
 
 
 @_identity
@@ -265,16 +260,6 @@ def time_is_execution_overhead_and_idle_threads(facts):
 @_identity
 def execution_is_computation_mpi_and_openmp(facts):
     return facts["execution"], facts["comp"] + facts["mpi"] + facts["omp_time"], 0
-
-
-@_identity
-def values_of_call_paths_and_of_ranks_have_one_sum(facts):
-    return facts["roots"], facts["sums by rank"], 0
-
-
-@_identity
-def values_of_windows_have_the_same_sum(facts):
-    return facts["by window"], facts["divided"], 0
 
 
 @_identity

@@ -161,16 +161,12 @@ def test_a_chain_of_circles_ends_in_time_linear_in_its_rows():
 @pytest.mark.parametrize(
     ("operation", "ends"),
     [
-        ("MPI_Barrier", [15, 15, 15]),
-        ("MPI_Allreduce", [15, 15, 15]),
-        ("MPI_Alltoallv", [15, 15, 15]),
-        ("MPI_Bcast", [1, 11, 11]),
-        ("MPI_Gather", [15, 5, 3]),
-        ("MPI_Scan", [11, 15, 15]),
-        ("MPI_Exscan", [1, 11, 15]),
+        ("MPI_Barrier", [15, 15, 15]), ("MPI_Allreduce", [15, 15, 15]),
+        ("MPI_Alltoallv", [15, 15, 15]), ("MPI_Bcast", [1, 11, 11]), ("MPI_Gather", [15, 5, 3]),
+        ("MPI_Scan", [11, 15, 15]), ("MPI_Exscan", [1, 11, 15]),
         ("MPI_Comm_split", [15, 15, 15]),
     ],
-)
+)  # fmt: skip
 def test_members_of_a_collective_follow_whom_they_need(operation, ends):
     root = "root 0" if operation in ("MPI_Bcast", "MPI_Gather") else ""
     lines = [

@@ -29,13 +29,10 @@ def path_of(*frames):
 @pytest.mark.parametrize(
     "start",
     [
-        "_start",
-        "__libc_start_main@@GLIBC_2.34",
-        "__libc_start_call_main",
-        "clone",
+        "_start", "__libc_start_main@@GLIBC_2.34", "__libc_start_call_main", "clone",
         "start_thread",
     ],
-)
+)  # fmt: skip
 def test_the_start_of_the_process_is_no_place(start):
     assert path_of((start, "libc-start.c", 58), ("main", "a.c", 4)) == [("main", 4)]
 

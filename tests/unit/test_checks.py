@@ -126,24 +126,26 @@ def test_who_works_longer_is_named_though_processors_were_shared():
     assert "Look there first" not in said["cause"]
 
 
-@pytest.mark.parametrize(("cpu", "is_named"), [(0.6, True), (WAITED, False)])
-def test_of_functions_all_that_a_rank_computes_is_taken(cpu, is_named):
+def relaxing(*ranks, opens=False):
+    """25 steps of ranks that are (ms in `relax`, ms on a processor), and a barrier."""
     lines = []
-    for rank, (mine, used) in enumerate(((90, cpu), (10, cpu))):
-        worked = round((used[rank] if isinstance(used, tuple) else used) * mine * MS)
+    for rank, (mine, used) in enumerate(ranks):
         parts = [f"0 enter main | 0 enter MPI_Init | {MS} leave cpu=0"]
-        for step in range(25):
-            begin, end = (1 + step * 100) * MS, (101 + step * 100) * MS
-            stop = begin + mine * MS
+        for begin in range(MS, 2501 * MS, 100 * MS):
+            stop, end = begin + mine * MS, begin + 100 * MS
+            inside = f"{begin + 1} enter open | {begin + MS} leave | " if opens else ""
             parts.append(
-                f"{begin} enter relax | {stop} leave | {stop} enter MPI_Barrier cpu="
-                f"{worked} | {stop} begin | {end} end | {end} leave cpu=0"
+                f"{begin} enter relax | {inside}{stop} leave | {stop} enter MPI_Barrier cpu="
+                f"{round(used * MS)} | {stop} begin | {end} end | {end} leave cpu=0"
             )
         parts.append(f"{2501 * MS} enter MPI_Finalize cpu=0 | {2502 * MS} leave")
         lines.append(f"{rank} | " + " | ".join([*parts, f"{2502 * MS} leave"]))
-    trace = trace_of('ranks 2\ncounter "cpu" unit "ns" mode delta\n' + "\n".join(lines))
+    return trace_of('ranks 2\ncounter "cpu" unit "ns" mode delta\n' + "\n".join(lines))
 
-    said = told(trace)["cause"]
+
+@pytest.mark.parametrize(("used", "is_named"), [((54, 6), True), ((15, 10), False)])
+def test_of_functions_all_that_a_rank_computes_is_taken(used, is_named):
+    said = told(relaxing((90, used[0]), (10, used[1])))["cause"]
 
     assert ("relax called by main takes longer there" in said) is is_named
     assert ("cannot be told" in said) is not is_named
@@ -185,21 +187,11 @@ def test_sleep_at_one_place_is_no_sharing_where_all_else_computes():
     assert hardly.figure == pytest.approx((3.5 + 10) / 80, rel=0.01)
 
 
-@pytest.mark.parametrize(
-    ("elapsed", "counted", "is_off"),
-    [
-        (80 * MS, 8 * MS, True),
-        (80 * MS, 11 * MS, False),
-        (MS - 1, 0, False),
-        (MS, 0, True),
-        (80 * MS, -(2**63), False),
-    ],
-)
-def test_a_long_stretch_that_hardly_computes_is_off_the_processor(elapsed, counted, is_off):
+def test_a_long_stretch_that_hardly_computes_is_off_the_processor():
+    elapsed = np.array([80 * MS, 80 * MS, MS - 1, MS, 80 * MS], np.int64)
+    counted = np.array([8 * MS, 11 * MS, 0, 0, -(2**63)], np.int64)
 
-    stretch = np.array([elapsed], np.int64), np.array([counted], np.int64)
-
-    assert is_off_processor(*stretch).tolist() == [is_off]
+    assert is_off_processor(elapsed, counted).tolist() == [True, False, False, True, False]
 
 
 @pytest.mark.parametrize("cpu", [(0.03, 1), (0.1, 1)])
@@ -235,24 +227,7 @@ def test_a_rank_off_its_processor_is_named_even_where_hardly_anything_computes()
 
 
 def test_a_function_that_is_off_its_processor_is_said_to_compute_nothing():
-    lines = []
-    for rank, (mine, used) in enumerate(((80, 4), (60, 60))):
-        parts = [f"0 enter main | 0 enter MPI_Init | {MS} leave cpu=0"]
-        for step in range(25):
-            begin, end = (1 + step * 100) * MS, (101 + step * 100) * MS
-            stop = begin + mine * MS
-            parts.append(
-                f"{begin} enter relax | {begin + 1} enter open | {begin + MS} leave "
-                f"| {stop} leave | {stop} enter MPI_Barrier cpu={used * MS} "
-                f"| {stop} begin | {end} end | {end} leave cpu=0"
-            )
-        parts.append(f"{2501 * MS} enter MPI_Finalize cpu=0 | {2502 * MS} leave")
-        lines.append(f"{rank} | " + " | ".join([*parts, f"{2502 * MS} leave"]))
-    trace = trace_of('ranks 2\ncounter "cpu" unit "ns" mode delta\n' + "\n".join(lines))
-
-    cause = told(trace)["cause"]
-
     assert (
         "it is off the processor in relax called by main: it reads files, sleeps, or waits for "
         "a processor, and computes nothing."
-    ) in cause
+    ) in told(relaxing((80, 4), (60, 60), opens=True))["cause"]

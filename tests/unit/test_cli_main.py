@@ -118,16 +118,12 @@ def test_an_interrupt_ends_quietly_with_130(monkeypatch, capsys):
 @pytest.mark.parametrize(
     "words",
     [
-        ("info",),
-        ("inof", "run.prv"),
-        ("info", "run.prv", "--format", "xml"),
-        ("info", "run.prv", "--form", "json"),
-        ("info", "run.prv", "--app", "first"),
-        ("info", "run.prv", "--top", "0"),
-        ("info", "run.prv", "--memory", "much"),
+        ("info",), ("inof", "run.prv"), ("info", "run.prv", "--format", "xml"),
+        ("info", "run.prv", "--form", "json"), ("info", "run.prv", "--app", "first"),
+        ("info", "run.prv", "--top", "0"), ("info", "run.prv", "--memory", "much"),
         ("info", "run.prv", "--threads", "0"),
     ],
-)
+)  # fmt: skip
 def test_wrong_arguments_exit_with_2_and_end_in_an_error_line(capsys, words):
     code, output = outcome(capsys, *words)
 

@@ -19,17 +19,10 @@ def parsed(*words):
 @pytest.mark.parametrize(
     ("text", "size"),
     [
-        ("1", 1),
-        ("2G", 2 * 10**9),
-        ("2g", 2 * 10**9),
-        ("2GB", 2 * 10**9),
-        ("2Gi", 2 * 2**30),
-        ("2GiB", 2 * 2**30),
-        ("1.5M", 1_500_000),
-        ("3k", 3_000),
-        ("1T", 10**12),
+        ("1", 1), ("2G", 2 * 10**9), ("2g", 2 * 10**9), ("2GB", 2 * 10**9), ("2Gi", 2 * 2**30),
+        ("2GiB", 2 * 2**30), ("1.5M", 1_500_000), ("3k", 3_000), ("1T", 10**12),
     ],
-)
+)  # fmt: skip
 def test_a_size_has_decimal_or_binary_units(text, size):
     assert limits.parse_size(text) == size
 

@@ -86,14 +86,10 @@ def test_a_note_is_one_line_on_stderr(capsys):
 @pytest.mark.parametrize(
     ("time_ns", "text"),
     [
-        (0, "0 ns"),
-        (-1_500, "-1.50 µs"),
-        (999, "999 ns"),
-        (12_345_678, "12.3 ms"),
-        (59 * 10**9, "59.0 s"),
-        (3_600 * 10**9, "1 h 0 min"),
+        (0, "0 ns"), (-1_500, "-1.50 µs"), (999, "999 ns"), (12_345_678, "12.3 ms"),
+        (59 * 10**9, "59.0 s"), (3_600 * 10**9, "1 h 0 min"),
     ],
-)
+)  # fmt: skip
 def test_times_have_the_unit_that_suits_them(time_ns, text):
     assert format_ns(time_ns) == text
 

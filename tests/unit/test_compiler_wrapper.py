@@ -37,15 +37,10 @@ def tool(tmp_path, monkeypatch):
 @pytest.mark.parametrize(
     "words",
     [
-        "main.c",
-        "-O2 main.o -lm -o main",
-        "-x c -",
-        "-shared a.o -o liba.so",
-        "@response",
-        "-o main -lfoo",
-        "-I include main.c",
+        "main.c", "-O2 main.o -lm -o main", "-x c -", "-shared a.o -o liba.so", "@response",
+        "-o main -lfoo", "-I include main.c",
     ],
-)
+)  # fmt: skip
 def test_what_makes_a_program_or_library_links(words):
     assert links(words.split())
 
@@ -53,20 +48,11 @@ def test_what_makes_a_program_or_library_links(words):
 @pytest.mark.parametrize(
     "words",
     [
-        "-c main.c",
-        "-E main.c",
-        "-S main.c -o -",
-        "-MM main.c",
-        "-fsyntax-only main.c",
-        "--version",
-        "-v",
-        "",
-        "-print-file-name=libc.a",
-        "-r a.o b.o -o c.o",
-        "header.h",
+        "-c main.c", "-E main.c", "-S main.c -o -", "-MM main.c", "-fsyntax-only main.c",
+        "--version", "-v", "", "-print-file-name=libc.a", "-r a.o b.o -o c.o", "header.h",
         "-o main -I include",
     ],
-)
+)  # fmt: skip
 def test_what_stops_before_linking_or_has_nothing_to_link_does_not(words):
     assert not links(words.split())
 

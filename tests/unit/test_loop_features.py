@@ -148,13 +148,18 @@ def test_a_loop_has_the_means_of_its_calls():
         assert np.allclose(loops.values[row], found.values[found.loop == number].mean(axis=0))
 
 
-def test_a_program_without_repetition_has_no_features():
+def test_too_little_has_neither_features_nor_a_map_nor_a_picture(tmp_path, capsys):
     trace = run(Do("Send", 3))
-
     with pytest.raises(NotEnoughDataError, match="more than once"):
         features(trace, Calls(trace, None))
     with pytest.raises(ParameterError, match="no scale"):
         features(trace, Calls(trace, None), scale="square")
+    with pytest.raises(NotEnoughDataError, match="too few"):
+        factor_map(found_in(program()).by_loop())
+    with pytest.raises(NotEnoughDataError, match="18 rows of 0 variables"):
+        factor_map(found_in(program((TOTAL,), lambda *_: {TOTAL: 100})))
+    with pytest.raises(NotEnoughDataError, match="too few"):
+        printed(capsys, run(loop(20, Do("Send", 3))), "--factor-map", tmp_path / "map.svg")
 
 
 def test_the_factor_map_is_that_of_the_oracle():
@@ -179,17 +184,12 @@ def test_the_factor_map_is_that_of_the_oracle():
     assert np.allclose(factors.on_map, 1.0)
 
 
-def test_a_map_takes_three_rows_and_two_variables():
-    with pytest.raises(NotEnoughDataError, match="too few"):
-        factor_map(found_in(program()).by_loop())
-    with pytest.raises(NotEnoughDataError, match="18 rows of 0 variables"):
-        factor_map(found_in(program((TOTAL,), lambda *_: {TOTAL: 100})))
-
-
 def test_a_forest_prefers_what_differs_between_loops_and_finds_unseen_calls():
     found = found_in(program())
-    told = importance(found)
+    told, again = importance(found), importance(found)
 
+    assert np.array_equal(told.impurity, again.impurity)
+    assert np.array_equal(told.permutation, again.permutation)
     assert (told.rows, told.loops, told.tested) == (18, 2, 18)
     assert told.accuracy == 1.0
     assert told.by_chance == 0.5
@@ -208,14 +208,6 @@ def test_ranks_that_execute_one_call_are_no_evidence_of_each_other():
     assert told.accuracy <= 0.5
 
 
-def test_a_forest_is_the_same_each_time():
-    features = found_in(program())
-    first, again = importance(features), importance(features)
-
-    assert np.array_equal(first.impurity, again.impurity)
-    assert np.array_equal(first.permutation, again.permutation)
-
-
 def test_loops_of_one_call_site_each_leave_nothing_to_test():
     steps = (loop(20, Do("Send", 3)), loop(30, Do("Barrier", 5)))
     told = importance(found_in(labelled(run(*steps), loop_of_line(steps))))
@@ -225,16 +217,12 @@ def test_loops_of_one_call_site_each_leave_nothing_to_test():
     assert told.as_dict()["accuracy"] is told.as_dict()["permutation"] is None
 
 
-def test_one_loop_alone_needs_no_telling_apart():
+def test_one_loop_alone_needs_no_telling_apart_and_a_forest_its_extra(monkeypatch):
     steps = (loop(20, Do("Send", 3), Do("Barrier", 4)),)
-
     with pytest.raises(NotEnoughDataError, match="1 labelled loop"):
         importance(found_in(labelled(run(*steps), loop_of_line(steps))))
 
-
-def test_a_forest_says_which_extra_it_needs(monkeypatch):
     monkeypatch.setitem(sys.modules, "sklearn", None)
-
     with pytest.raises(MissingExtraError, match=r"burstline\[ml\]"):
         importance(found_in(program()))
 
@@ -311,11 +299,6 @@ def test_features_are_asked_for_or_not():
     assert command("--features").features == "calls"
     with pytest.raises(ParameterError, match=r"\.svg or \.png"):
         features_asked(command("--factor-map", "map.pdf"))
-
-
-def test_a_picture_of_nothing_is_refused(tmp_path, capsys):
-    with pytest.raises(NotEnoughDataError, match="too few"):
-        printed(capsys, run(loop(20, Do("Send", 3))), "--factor-map", tmp_path / "map.svg")
 
 
 @pytest.mark.parametrize("form", ["svg", "png"])

@@ -120,6 +120,7 @@ STEP = ("Send", "Recv", "Allreduce")
 def test_of_loops_that_were_found_only_the_turns_are_taken():
     loops = loops_of(run([(1, STEP), (2, STEP)], kind=FOUND_ITERATION))
 
+    assert iteration_type(1) == FOUND_ITERATION
     assert loops.names == []
     assert set(loops.number.tolist()) == {-1}
     assert loops.turn.tolist() == [1, 1, 1, 2, 2, 2, -1]
@@ -186,10 +187,6 @@ def test_only_an_earlier_entry_of_its_thread_is_around_another():
     assert entries_above(trace).tolist() == [-1, 0, -1, -1, -1, -1]
 
 
-def test_annotations_have_the_type_that_is_looked_for():
-    assert iteration_type(1) == FOUND_ITERATION
-
-
 @pytest.mark.parametrize("kind", KINDS)
 def test_of_iterations_that_are_alike_the_number_tells_which_is_missing(kind):
     whole = run([(number, STEP) for number in range(1, 9)], kind=kind)
@@ -224,20 +221,14 @@ def test_an_iteration_more_shifts_no_other_whose_work_is_its_own():
     assert matching.matched.tolist() == [one.rows("bursts")] * 2
 
 
-def test_the_same_call_in_other_loops_is_not_the_same():
+def test_runs_with_other_loops_are_matched_without():
     one, other = (run([(1, STEP), (2, STEP)], name=name) for name in ("a.c:9", "a.c:20"))
+    assert match([one, one]).has_loops
+    assert not match([one, other]).has_loops
 
-    found = match([one, one])
-
-    assert found.has_loops
-    assert not match([one, other]).has_loops, "runs with other loops are matched without"
-
-
-def test_calls_outside_of_loops_do_not_make_other_loops_the_same():
-    one, other = (run([(1, STEP)], name=name, after=9) for name in ("a.c:9", "a.c:20"))
-
-    matching = match([one, other])
-
+    # calls outside of loops make them none of the same
+    more, others = (run([(1, STEP)], name=name, after=9) for name in ("a.c:9", "a.c:20"))
+    matching = match([more, others])
     assert not matching.has_loops
     assert matching.match_rate.tolist() == [1, 1]
 

@@ -32,7 +32,7 @@ STEADY = """
 0.011 100  0.014 100  0.011 100  0.007 100  0.010 99.9  0.009 99.7  0.005 99.7  0.003 99.7
 0.015 97.2  0.015 97.3  0.019 97.3  0.008 97.4
 """
-LEAST_CORRELATED = {"trust": 0.875, "with care": 0.976}  # of the published counters
+
 CYCLES_AND_SOME_MISSES = """
 0.045 99.3  0.081 96.7  0.085 91.7  0.157 84.5  0.207 74.1  0.204 76.3  0.214 76.1
 0.092 87.2  0.174 75.7
@@ -75,38 +75,28 @@ def figures(text):
 
 @pytest.mark.parametrize(
     ("tables", "word"),
-    [
-        (STEADY, "trust"),
-        (CYCLES_AND_SOME_MISSES, "with care"),
-        (OTHER_MISSES, "do not use"),
-    ],
+    [(STEADY, "trust"), (CYCLES_AND_SOME_MISSES, "with care"), (OTHER_MISSES, "do not use")],
 )
 def test_the_published_counters_get_their_words(tables, word):
     assert {judged(away, share / 100)[0] for away, share in figures(tables)} == {word}
 
 
-@pytest.mark.parametrize(
-    ("away", "share", "word"), [(0.003, 0.997, "trust"), (0.174, 0.757, "with care")]
-)
-def test_the_published_correlations_change_no_word(away, share, word):
-    assert judged(away, share, correlation=LEAST_CORRELATED[word])[0] == word
+ALL_THREE = ["relative_difference", "close", "of_total"]
 
 
 @pytest.mark.parametrize(
     ("figures", "options", "word", "figures_that_decide"),
     [
         ((0.01, 0.99), {}, "trust", []),
-        ((0.1, 0.9), {"total": 0.2}, "with care", ["relative_difference", "close", "of_total"]),
+        # of the published counters with the least correlations
+        ((0.003, 0.997), {"correlation": 0.875}, "trust", []),
+        ((0.174, 0.757), {"correlation": 0.976}, "with care", ALL_THREE[:2]),
+        ((0.1, 0.9), {"total": 0.2}, "with care", ALL_THREE),
         ((0.01, 0.99), {"total": 0.2}, "with care", ["of_total"]),
         ((0.3, 0.9), {}, "do not use", ["relative_difference"]),
         ((0.1, 0.9), {"total": 1.035}, "do not use", ["of_total"]),
         ((0.1, 0.9), {"total": 0.2, "correlation": 0.115}, "do not use", ["correlation"]),
-        (
-            (0.1, 0.9),
-            {"total": 0.2, "correlation": 0.71},
-            "with care",
-            ["relative_difference", "close", "of_total"],
-        ),
+        ((0.1, 0.9), {"total": 0.2, "correlation": 0.71}, "with care", ALL_THREE),
         ((None, 0.0), {}, "do not use", ["counted"]),
         ((None, None), {}, "no information", []),
     ],
@@ -135,12 +125,8 @@ def test_what_decided_a_verdict_is_on_the_screen(capsys):
 @pytest.mark.parametrize(
     "limits",
     [
-        {"trust_difference": 0.5},
-        {"trust_close": 0.5},
-        {"care_close": -0.1},
-        {"trust_total": 0.5},
-        {"trust_close": 1.1},
-        {"tolerance": 0.0},
+        *({"trust_difference": 0.5}, {"trust_close": 0.5}, {"trust_close": 1.1}),
+        *({"care_close": -0.1}, {"trust_total": 0.5}, {"tolerance": 0.0}),
     ],
 )
 def test_limits_that_contradict_each_other_are_refused(limits):
@@ -148,16 +134,11 @@ def test_limits_that_contradict_each_other_are_refused(limits):
         Limits(**limits)
 
 
-def test_limits_are_the_callers_to_choose():
-    table = [[100, 105], [200, 210]]
+def test_limits_are_the_callers_to_choose_and_bursts_that_others_alone_counted_count():
+    table, mostly = [[100, 105], [200, 210]], [[0, 1]] * 5 + [[100, 100]] * 95
 
     assert compare("C", table).verdict == "with care"
     assert compare("C", table, limits=Limits(trust_difference=0.05)).verdict == "trust"
-
-
-def test_bursts_where_others_alone_counted_keep_a_counter_from_being_trusted():
-    mostly = [[0, 1]] * 5 + [[100, 100]] * 95
-
     assert compare("C", mostly).below_30 == 1
     assert compare("C", mostly).verdict == "with care"
 
@@ -165,13 +146,10 @@ def test_bursts_where_others_alone_counted_keep_a_counter_from_being_trusted():
 @pytest.mark.parametrize(
     ("values", "options"),
     [
-        ([[1], [2]], {}),
-        ([1, 2], {}),
-        ([[1, 2]], {"base": 2}),
-        ([[1, 2]], {"base": -1}),
+        ([[1], [2]], {}), ([1, 2], {}), ([[1, 2]], {"base": 2}), ([[1, 2]], {"base": -1}),
         ([[1, 2]], {"present": [[True]]}),
     ],
-)
+)  # fmt: skip
 def test_what_cannot_be_compared_is_refused(values, options):
     with pytest.raises(ParameterError):
         compare("C", values, **options)
@@ -244,46 +222,44 @@ def test_without_a_common_counter_there_is_nothing_to_check():
     assert shared(traces, match(traces)) == ()
 
 
-def test_runs_of_different_ranks_are_refused():
+@pytest.mark.parametrize(
+    ("by", "one", "other", "place", "figures"),
+    [
+        (
+            "call-path",
+            run([100, 100] * 10),
+            run([100, 150] * 10),
+            "MPI_Barrier main@a.c:3 → MPI_Send main@a.c:7",
+            {"share": 1.0, "difference": 0.5, "below_30": 0.0},
+        ),
+        (
+            "phase",
+            run([100] * 20, last=50),
+            run([100] + [110] * 19, last=50),
+            "loop 1",
+            {"share": 1.0},
+        ),
+        (
+            "phase",
+            run([100] + [7] * 20, last=300),
+            run([150] + [7] * 20, last=450),
+            "outside all loops",
+            {"difference": 0.5, "bursts": 2},
+        ),
+    ],
+    ids=["a call path", "a loop", "before and after a loop"],
+)
+def test_the_place_that_differs_is_named(by, one, other, place, figures):
+    (only,) = check([one, other], by=by).variations
+
+    assert only.place == place
+    assert {name: getattr(only, name) for name in figures} == figures
+
+
+def test_runs_of_different_ranks_and_unknown_ways_to_tell_bursts_apart_are_refused():
+    three = trace_of("ranks 3 | counter PAPI_TOT_INS | 0 | 0 read PAPI_TOT_INS=1")
     with pytest.raises(InconsistentTraceError, match="numbers of ranks"):
-        check(
-            [
-                run([5, 6]),
-                trace_of("ranks 3 | counter PAPI_TOT_INS | 0 | 0 read PAPI_TOT_INS=1"),
-            ]
-        )
-
-
-def test_the_call_path_that_differs_is_named_first():
-    one = run([100, 100] * 10)
-    other = run([100, 150] * 10)
-
-    found = check([one, other], by="call-path")
-
-    first = found.variations[0]
-    assert (first.share, first.difference, first.below_30) == (1.0, 0.5, 0.0)
-    assert first.place == "MPI_Barrier main@a.c:3 → MPI_Send main@a.c:7"
-    assert len(found.variations) == 1
-
-
-def test_the_loop_that_differs_is_named():
-    one, other = run([100] * 20, last=50), run([100] + [110] * 19, last=50)
-
-    found = check([one, other], by="phase")
-
-    assert [(each.place, each.share) for each in found.variations] == [("loop 1", 1.0)]
-
-
-def test_what_differs_before_and_after_a_loop_is_outside():
-    one, other = run([100] + [7] * 20, last=300), run([150] + [7] * 20, last=450)
-
-    found = check([one, other], by="phase")
-
-    (only,) = found.variations
-    assert (only.place, only.difference, only.bursts) == ("outside all loops", 0.5, 2)
-
-
-def test_an_unknown_way_to_tell_bursts_apart_is_refused():
+        check([run([5, 6]), three])
     with pytest.raises(ParameterError, match="call-path, phase"):
         check([run([5, 6])] * 2, by="rank")
 

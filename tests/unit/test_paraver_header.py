@@ -51,28 +51,23 @@ def test_a_header_of_two_applications_is_read():
     assert (header.communicators, header.defects) == (14, ())
 
 
-def test_a_header_without_nodes_and_communicators_is_read():
-    header = read("#Paraver (19/01/38 at 03:14):00000000000000001000_ns:0:1:1(3:1)")
+@pytest.mark.parametrize(
+    ("text", "found", "communicators"),
+    [
+        ("00000000000000009_ns:0:1:1(3:1)", [[3]], 0),
+        ("9_ns:1(4):2:2(1:1,1:1),3:2(1:1,2:1),1", [[1, 1], [1, 2]], 4),
+        ("9_ns:0:2:1(1:1),2(3:1,1:1),7", [[1], [3, 1]], 7),
+        ("9_ns:0:2:1(1:1):2(3:1,1:1),7", [[1], [3, 1]], 7),
+    ],
+    ids=["no nodes", "a count of communicators behind each", "by comma", "by colon"],
+)
+def test_applications_and_communicators_are_told_apart(text, found, communicators):
+    header = read(f"#Paraver (d):{text}")
 
-    assert header.claimed_duration == 1000
-    assert header.cpus_per_node is None
-    assert sizes(header) == [[3]]
-    assert (header.communicators, header.defects) == (0, ())
-
-
-def test_the_count_of_communicators_after_each_application_is_no_application():
-    header = read("#Paraver (d):9_ns:1(4):2:2(1:1,1:1),3:2(1:1,2:1),1")
-
-    assert sizes(header) == [[1, 1], [1, 2]]
-    assert header.communicators == 4
-
-
-@pytest.mark.parametrize("between", [",", ":"])
-def test_applications_may_be_separated_by_any_of_both_signs(between):
-    header = read(f"#Paraver (d):9_ns:0:2:1(1:1){between}2(3:1,1:1),7")
-
-    assert sizes(header) == [[1], [3, 1]]
-    assert header.communicators == 7
+    assert (header.claimed_duration, header.defects) == (9, ())
+    assert header.cpus_per_node == ((4,) if "(4)" in text else None)
+    assert sizes(header) == found
+    assert header.communicators == communicators
 
 
 @pytest.mark.parametrize(
@@ -104,13 +99,10 @@ def test_an_end_time_is_read_in_its_unit(time, unit, duration, defects):
 @pytest.mark.parametrize(
     ("nodes", "cpus", "defects"),
     [
-        ("0", None, []),
-        ("2", (1, 1), []),
-        ("2(4,8)", (4, 8), []),
-        ("3(4,8)", (4, 8), ["header_nodes"]),
-        ("99999999999", (1, 1), ["header_nodes"]),
+        ("0", None, []), ("2", (1, 1), []), ("2(4,8)", (4, 8), []),
+        ("3(4,8)", (4, 8), ["header_nodes"]), ("99999999999", (1, 1), ["header_nodes"]),
     ],
-)
+)  # fmt: skip
 def test_nodes_are_those_that_are_listed(nodes, cpus, defects):
     header = read(f"#Paraver (d):9_ns:{nodes}:1:2(1:1,1:2)")
 
@@ -138,29 +130,11 @@ def test_marks_of_other_editors_are_forgiven():
 @pytest.mark.parametrize(
     "lists",
     [
-        "1:99999999999(1:1)",
-        "1:2(1:1)",
-        "1:1(1:1,1:1)",
-        "2:1(1:1)",
-        "1:1(1:1),1(1:1)",
-        "0:1(1:1)",
-        "0:",
-        "1:0()",
-        "1:1()",
-        "1:1(0:1)",
-        "1:1(1)",
-        "1:1(1:1",
-        "1:1(1:1,)",
-        "1:1(-1:1)",
-        "1:1(1:1),2,3",
-        "1:1(1:1)2",
-        "1:3,1(1:1)",
-        "1:1(1:1),-1",
-        "1:",
-        "1",
-        "",
+        "1:99999999999(1:1)", "1:2(1:1)", "1:1(1:1,1:1)", "2:1(1:1)", "1:1(1:1),1(1:1)",
+        "0:1(1:1)", "0:", "1:0()", "1:1()", "1:1(0:1)", "1:1(1)", "1:1(1:1", "1:1(1:1,)",
+        "1:1(-1:1)", "1:1(1:1),2,3", "1:1(1:1)2", "1:3,1(1:1)", "1:1(1:1),-1", "1:", "1", "",
     ],
-)
+)  # fmt: skip
 def test_a_malformed_list_of_applications_is_an_error_on_line_1(lists):
     with pytest.raises(FormatError) as caught:
         read(f"#Paraver (d):9_ns:0:{lists}")
@@ -197,17 +171,13 @@ def test_the_second_version_of_the_format_is_refused_by_name():
 
 
 def test_a_written_header_follows_the_writer_rules():
-    line = write_header(
-        "21/11/2026 at 01:45", 77, (4, 2), objects([2, 1], [1, 2, 1], [0, 1, 1]), 3
+    two = objects([2, 1], [1, 2, 1], [0, 1, 1])
+    assert write_header("21/11/2026 at 01:45", 77, (4, 2), two, 3) == (
+        b"#Paraver (21/11/2026 at 01:45):77_ns:2(4,2):2:2(1:1,2:2),1(1:2),3\n"
     )
-
-    assert line == b"#Paraver (21/11/2026 at 01:45):77_ns:2(4,2):2:2(1:1,2:2),1(1:2),3\n"
-
-
-def test_without_a_resource_model_a_task_is_on_node_1_at_least():
-    line = write_header("d", 1, None, objects([2], [1, 1], [-1, 4]), 0)
-
-    assert line == b"#Paraver (d):1_ns:0:1:2(1:1,1:5),0\n"
+    # without a resource model, a task is on node 1 at least
+    one = objects([2], [1, 1], [-1, 4])
+    assert write_header("d", 1, None, one, 0) == b"#Paraver (d):1_ns:0:1:2(1:1,1:5),0\n"
 
 
 @pytest.mark.parametrize("cpus", [(), (0,)])
@@ -216,59 +186,35 @@ def test_a_header_that_paraver_would_refuse_is_not_written(cpus):
         write_header("d", 1, cpus, objects([1], [1], [0]), 0)
 
 
-def test_members_of_a_communicator_are_ranks_from_0():
-    communicator = read_communicator(b"c:2:6:3:1:3:2\r\n")
+@pytest.mark.parametrize(
+    ("line", "members", "sides"),
+    [
+        (b"c:2:6:3:1:3:2\r\n", [0, 2, 1], ()),
+        (b"c:1:6:2:1:3\n", [0, 2], ()),
+        (b"C:1:7:0", [], ()),
+        (b"i:1:9:4:1:5:3\n", None, ((4, 0), (5, 2))),
+    ],
+    ids=["two applications", "not all ranks", "void", "two groups and their leaders"],
+)
+def test_a_communicator_of_ranks_from_0_is_read_and_written(line, members, sides):
+    communicator = read_communicator(line)
 
     assert communicator is not None
-    assert (communicator.application, communicator.source_id) == (1, 6)
-    assert communicator.members.tolist() == [0, 2, 1]
+    assert (communicator.application, communicator.source_id) == (line[2] - 49, line[4] - 48)
     assert communicator.members.dtype == np.int32
-    assert communicator.sides == ()
-
-
-def test_a_communicator_may_be_void():
-    communicator = read_communicator(b"C:1:7:0")
-
-    assert communicator is not None
-    assert communicator.members.tolist() == []
-
-
-def test_an_inter_communicator_names_two_groups_and_their_leaders():
-    communicator = read_communicator(b"i:1:9:4:1:5:3")
-
-    assert communicator is not None
-    assert communicator.sides == ((4, 0), (5, 2))
+    assert members is None or communicator.members.tolist() == members
+    assert communicator.sides == sides
+    assert write_communicator(communicator) == line[:1].lower() + line[1:].strip() + b"\n"
 
 
 @pytest.mark.parametrize(
     "line",
     [
-        b"",
-        b"c",
-        b"c:1:1",
-        b"c:1:1:2:1",
-        b"c:1:1:1:1:2",
-        b"c:1:1:99999999999",
-        b"c:1:1:999999999:1",
-        b"c:0:1:1:1",
-        b"c:1:1:1:0",
-        b"c:1:1:1:-1",
-        b"c:1:1:1:99999999999",
-        b"c:1:1:1::1",
-        b"c:1:1:1:x",
-        b"i:1:9:4:1:5",
-        b"i:1:9:4:0:5:3",
-        b"i:0:9:4:1:5:3",
-        b"d:1:1:1:1",
+        b"c", b"c:1:1", b"c:1:1:2:1", b"c:1:1:1:1:2", b"c:1:1:99999999999",
+        b"c:1:1:999999999:1", b"c:0:1:1:1", b"c:1:1:1:0", b"c:1:1:1:-1",
+        b"c:1:1:1:99999999999", b"c:1:1:1::1", b"c:1:1:1:x", b"i:1:9:4:1:5", b"i:1:9:4:0:5:3",
+        b"i:0:9:4:1:5:3", b"d:1:1:1:1", b"",
     ],
-)
+)  # fmt: skip
 def test_a_malformed_communicator_is_none(line):
     assert read_communicator(line) is None
-
-
-@pytest.mark.parametrize("line", [b"c:1:6:2:1:3\n", b"c:2:7:0\n", b"i:1:9:4:1:5:3\n"])
-def test_a_communicator_is_written_as_it_was_read(line):
-    communicator = read_communicator(line)
-
-    assert communicator is not None
-    assert write_communicator(communicator) == line

@@ -130,9 +130,12 @@ def test_what_threads_took_is_in_the_last_line_and_in_the_estimate(run, monkeypa
 
 
 def test_programs_are_told_the_numbers_and_the_output_of_the_program_apart(run):
-    code, printed, said = run("--mpi=openmpi", "--format=json", app(run, f"{RUNS}; echo hello"))
+    program = app(run, f"{RUNS}; echo hello")
+    _, for_people, _ = run("--mpi=openmpi", "-o", "people.prv", program)
+    code, printed, said = run("--mpi=openmpi", "--format=json", program)
 
     assert code == 0
+    assert for_people == "hello\n"
     assert json.loads(printed) == {
         "trace": "app.prv",
         "ranks": 2,
@@ -149,24 +152,17 @@ def test_programs_are_told_the_numbers_and_the_output_of_the_program_apart(run):
     assert "hello" in said
 
 
-def test_people_see_the_output_of_the_program(run):
-    _, printed, _ = run("--mpi", "openmpi", app(run, f"{RUNS}; echo hello"))
+@pytest.mark.parametrize(
+    ("end", "expected", "message"),
+    [("exit 7", 7, "ended with code 7"), ("kill -9 $$", 128 + signal.SIGKILL, "app.prv")],
+)
+def test_the_exit_code_of_the_program_is_ours_and_its_trace_is_made(
+    run, end, expected, message
+):
+    code, _, said = run("--mpi", "openmpi", app(run, f"{RUNS}; {end}"))
 
-    assert printed == "hello\n"
-
-
-def test_the_exit_code_of_the_program_is_ours_and_its_trace_is_made(run):
-    code, _, said = run("--mpi", "openmpi", app(run, f"{RUNS}; exit 7"))
-
-    assert code == 7
-    assert "ended with code 7" in said
-    assert "app.prv" in names(run)
-
-
-def test_a_program_that_a_signal_ends_counts_like_in_a_shell(run):
-    code, _, _ = run("--mpi", "openmpi", app(run, f"{RUNS}; kill -9 $$"))
-
-    assert code == 128 + signal.SIGKILL
+    assert code == expected
+    assert message in said
     assert "app.prv" in names(run)
 
 
@@ -219,11 +215,7 @@ def test_what_mpi_refused_is_an_error_and_no_message_of_another_job(run, monkeyp
     ("text", "code", "message"),
     [
         ("exit 0", 5, "no rank recorded anything: the program does not call MPI"),
-        (
-            "exit 3",
-            3,
-            "code 3, and no rank recorded anything; no trace",
-        ),
+        ("exit 3", 3, "code 3, and no rank recorded anything; no trace"),
         ("exit 3", 3, "or ran without the recorder: LD_PRELOAD is taken out of its environ"),
         ("RANKS=rankless; " + RUNS, 5, "no rank recorded anything"),
         ("RANKS='alone lonely'; " + RUNS, 5, "each as the only rank"),
@@ -249,18 +241,16 @@ def test_env_in_the_words_of_a_launcher_that_fails_is_explained(run):
 
 def test_the_recorder_is_told_what_was_asked_for(run):
     words = ["--stack-depth=3", "--counters=cpu,work", "--calls=-MPI_Test", "--profile"]
-
     words += ["--leave-free=1.5Gi", "--block=64Ki", "--sample=250"]
+
     run("--mpi", "openmpi", *words, app(run, f"env >env.txt; {RUNS}"))
 
     told = dict(line.split("=", 1) for line in (run.here / "env.txt").read_text().splitlines())
-    assert told["BURSTLINE_STACK_DEPTH"] == "3"
-    assert told["BURSTLINE_COUNTERS"] == "cpu,work"
-    assert told["BURSTLINE_CALLS"] == "-MPI_Test"
-    assert told["BURSTLINE_MODE"] == "profile"
-    assert told["BURSTLINE_BLOCK"] == "65536"
-    assert told["BURSTLINE_SAMPLE"] == "250"
-    assert told["BURSTLINE_LEAVE_FREE"] == "1536"
+    expected = {
+        "STACK_DEPTH": "3", "COUNTERS": "cpu,work", "CALLS": "-MPI_Test", "MODE": "profile",
+        "BLOCK": "65536", "SAMPLE": "250", "LEAVE_FREE": "1536",
+    }  # fmt: skip
+    assert {name: told[f"BURSTLINE_{name}"] for name in expected} == expected
     assert told["LD_PRELOAD"] == "libc.so.6"
 
 
@@ -281,8 +271,10 @@ def test_a_program_without_the_ranks_that_were_asked_for_has_no_trace(run, monke
 
 def test_a_profile_says_how_often_and_how_long_each_operation_was_called(run, monkeypatch):
     monkeypatch.setenv("RANKS", "counted0 counted1")
+    profile = ("--mpi", "openmpi", "--force", "--profile")
 
-    code, printed, said = run("--mpi", "openmpi", "--profile", app(run))
+    code, printed, said = run(*profile, app(run))
+    _, for_programs, _ = run(*profile, "--format=json", app(run))
 
     assert code == 0, said
     rows = [line.split() for line in printed.splitlines() if "MPI_" in line]
@@ -290,14 +282,7 @@ def test_a_profile_says_how_often_and_how_long_each_operation_was_called(run, mo
         ["MPI_Recv", "2", "14.0", "µs", "70.0", "%", "7.00", "µs"],
         ["MPI_Send", "6", "6.00", "µs", "30.0", "%", "1.00", "µs"],
     ]
-
-
-def test_programs_are_told_the_counts_of_a_profile_with_the_rest(run, monkeypatch):
-    monkeypatch.setenv("RANKS", "counted0 counted1")
-
-    _, printed, _ = run("--mpi=openmpi", "--profile", "--format=json", app(run))
-
-    assert json.loads(printed)["calls"] == {
+    assert json.loads(for_programs)["calls"] == {
         "MPI_Recv": {"count": 2, "time_ns": 14_000},
         "MPI_Send": {"count": 6, "time_ns": 6_000},
     }
@@ -370,56 +355,46 @@ def test_wrong_arguments_are_refused_before_the_program_runs(run, words, message
     assert "ran" not in names(run)
 
 
-def test_nothing_to_run_is_a_wrong_argument(run):
-    code, _, said = run("--mpi", "openmpi", "--")
+@pytest.mark.parametrize(
+    ("words", "message"),
+    [([], "give a command to record"), (["./nothing"], "there is no program ./nothing")],
+)
+def test_what_cannot_be_run_is_a_wrong_argument(run, words, message):
+    code, _, said = run("--mpi", "openmpi", "--", *words)
 
     assert code == 2
-    assert "give a command to record" in said
-
-
-def test_a_program_that_is_not_there_is_a_wrong_argument(run):
-    code, _, said = run("--mpi", "openmpi", "--", "./nothing")
-
-    assert code == 2
-    assert "there is no program ./nothing" in said
+    assert message in said
 
 
 def test_raw_files_are_kept_where_the_user_wants_them(run):
     run("--mpi", "openmpi", "--keep-raw", "raw", app(run))
 
-    assert sorted(p.name for p in (run.here / "raw").iterdir()) == [
-        "p-0.t-0.raw",
-        "p-1.t-0.raw",
-    ]
+    kept = sorted(path.name for path in (run.here / "raw").iterdir())
+    assert kept == ["p-0.t-0.raw", "p-1.t-0.raw"]
     assert "app.prv" in names(run)
 
 
-def test_raw_files_are_kept_when_the_disk_is_full_while_merging(run, monkeypatch):
-    def full(*_, **__):
-        raise OSError(errno.ENOSPC, os.strerror(errno.ENOSPC))
+@pytest.mark.parametrize(
+    ("error", "expected", "message"),
+    [
+        (OSError(errno.ENOSPC, os.strerror(errno.ENOSPC)), 1, "no space left on device"),
+        (KeyboardInterrupt(), 130, "go on with: "),
+    ],
+)
+def test_a_merge_that_ends_early_keeps_the_raw_files_and_says_how_to_go_on(
+    run, monkeypatch, error, expected, message
+):
+    def ended(*_, **__):
+        raise error
 
-    monkeypatch.setattr(convert.formats, "write", full)
-
-    code, _, said = run("--mpi", "openmpi", app(run))
-
-    (folder,) = [path for path in run.here.iterdir() if path.is_dir()]
-    assert code == 1
-    assert "no space left on device" in said
-    assert f"burstline convert {folder}" in said
-    assert len(list(folder.glob("*.raw"))) == 2
-
-
-def test_interrupting_the_merge_keeps_the_raw_files_and_says_how_to_go_on(run, monkeypatch):
-    def interrupted(*_, **__):
-        raise KeyboardInterrupt
-
-    monkeypatch.setattr(convert.formats, "write", interrupted)
+    monkeypatch.setattr(convert.formats, "write", ended)
 
     code, _, said = run("--mpi", "openmpi", app(run))
 
     (folder,) = [path for path in run.here.iterdir() if path.is_dir()]
-    assert code == 130
-    assert f"go on with: burstline convert {folder} app.prv" in said
+    assert code == expected
+    assert message in said
+    assert f"burstline convert {folder} app.prv" in said
     assert len(list(folder.glob("*.raw"))) == 2
     assert "app.prv" not in names(run)
 

@@ -87,14 +87,11 @@ def test_where_a_file_names_the_programs_the_launcher_passes_it_on(line, abi, ex
 @pytest.mark.parametrize(
     ("line", "name"),
     [
-        ("./bin/lulesh2.0 -i 3", "lulesh2.0"),
-        ("python3.11 -u ring.py", "ring"),
-        ("python -m mpi4py app.py", "mpi4py"),
-        ("bash", "bash"),
-        ("./..", "run"),
+        ("./bin/lulesh2.0 -i 3", "lulesh2.0"), ("python3.11 -u ring.py", "ring"),
+        ("python -m mpi4py app.py", "mpi4py"), ("bash", "bash"), ("./..", "run"),
         ("./a b.x", "a"),
     ],
-)
+)  # fmt: skip
 def test_a_trace_is_called_like_its_program(line, name):
     assert program_name(line.split()) == name
 

@@ -165,17 +165,11 @@ def test_anything_else_is_no_list_of_ranks(text):
 @pytest.mark.parametrize(
     ("text", "time_ns"),
     [
-        ("0", 0),
-        ("5", 5_000_000_000),
-        ("0.1", 100_000_000),
-        (".5ms", 500_000),
-        ("10us", 10_000),
-        ("10 µs", 10_000),
-        ("2m", 120_000_000_000),
-        ("1h", 3_600_000_000_000),
+        ("0", 0), ("5", 5_000_000_000), ("0.1", 100_000_000), (".5ms", 500_000),
+        ("10us", 10_000), ("10 µs", 10_000), ("2m", 120_000_000_000), ("1h", 3_600_000_000_000),
         ("9223372036854775807ns", 2**63 - 1),
     ],
-)
+)  # fmt: skip
 def test_a_time_is_exact(text, time_ns):
     assert parse_time(text) == time_ns
 
@@ -207,16 +201,10 @@ def test_an_attribute_that_names_a_location_follows_it():
 @pytest.mark.parametrize(
     ("text", "iterations"),
     [
-        ("5", (5, 5)),
-        ("3:7", (3, 7)),
-        (" 3: ", (3, -1)),
-        (":7", (1, 7)),
-        (":", (1, -1)),
-        ("-1", (-1, -1)),
-        ("-5:-2", (-5, -2)),
-        ("2:-2", (2, -2)),
+        ("5", (5, 5)), ("3:7", (3, 7)), (" 3: ", (3, -1)), (":7", (1, 7)), (":", (1, -1)),
+        ("-1", (-1, -1)), ("-5:-2", (-5, -2)), ("2:-2", (2, -2)),
     ],
-)
+)  # fmt: skip
 def test_iterations_count_from_1_or_from_the_end(text, iterations):
     assert parse_iterations(text) == iterations
 

@@ -344,13 +344,10 @@ def test_a_measurement_of_another_signature_is_refused():
 @pytest.mark.parametrize(
     "wrong",
     [
-        {"method": "none"},
-        {"min_share": 2},
-        {"within": -1},
-        {"windows": 0},
+        {"method": "none"}, {"min_share": 2}, {"within": -1}, {"windows": 0},
         {"similarity": 0, "method": "epas"},
     ],
-)
+)  # fmt: skip
 def test_choices_that_make_no_sense_are_refused(wrong):
     with pytest.raises(ParameterError):
         phases(solver(), **wrong)

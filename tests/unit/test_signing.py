@@ -83,21 +83,11 @@ def test_a_rank_that_has_not_begun_left_nothing(read, data):
 @pytest.mark.parametrize(
     "data",
     [
-        b"BURSTSGR",
-        left()[:200],
-        left() + bytes(100),
-        left(magic=b"BURSTRAW"),
-        left(rank=0),
-        left(rank=1, size=1),
-        left(state=8),
-        left(operation=1 << 40),
-        left(reached=1),
-        left(reached=1 << 60),
-        left((5, 120), (6, 130)),
-        left((4, 120)),
-        left((5, 99)),
+        b"BURSTSGR", left()[:200], left() + bytes(100), left(magic=b"BURSTRAW"), left(rank=0),
+        left(rank=1, size=1), left(state=8), left(operation=1 << 40), left(reached=1),
+        left(reached=1 << 60), left((5, 120), (6, 130)), left((4, 120)), left((5, 99)),
     ],
-)
+)  # fmt: skip
 def test_a_file_that_no_recorder_writes_is_refused(read, data):
     with pytest.raises(FormatError, match=r"signature.1: expected the file of a rank"):
         read(data)

@@ -223,23 +223,14 @@ def test_what_was_not_understood_is_said_first_and_no_transfer():
 
 def test_threads_idle_for_the_first_one_until_the_region_that_it_forks_is_entered(tmp_path):
     """The last event of the region is the join, too, and what it took is no serial stretch."""
-    first, other = "1:1:1:1", "2:1:1:2"
-    lines = [
-        f"2:{first}:0:50000003:31",
-        f"2:{first}:10:50000003:0",
-        f"2:{first}:100:60000001:1",
-        f"2:{first}:110:60000018:5",
-        f"2:{other}:110:60000018:5",
-        f"2:{other}:190:60000018:0",
-        f"2:{first}:200:60000018:0",
-        f"2:{first}:700:60000001:0",  # waits for the other to end
-        f"2:{first}:800:50000003:32",
-        f"2:{first}:900:50000003:0",
-    ]
-    path = tmp_path / "t.prv"
-    path.write_text(
-        "#Paraver (01/02/2026 at 03:04):1000_ns:1(2):1:1(2:1)\n" + "\n".join(lines) + "\n"
-    )
+    lines = """
+        2:1:1:1:1:0:50000003:31 2:1:1:1:1:10:50000003:0 2:1:1:1:1:100:60000001:1
+        2:1:1:1:1:110:60000018:5 2:2:1:1:2:110:60000018:5 2:2:1:1:2:190:60000018:0
+        2:1:1:1:1:200:60000018:0 2:1:1:1:1:700:60000001:0
+        2:1:1:1:1:800:50000003:32 2:1:1:1:1:900:50000003:0
+    """  # until 700 the first thread waits for the other to end
+    path, head = tmp_path / "t.prv", "#Paraver (01/02/2026 at 03:04):1000_ns:1(2):1:1(2:1)"
+    path.write_text("\n".join([head, *lines.split()]) + "\n")
     waits = wait_states(read(path))
     profile = waits.profile
     regions = profile.call_paths["paradigm"].to_numpy(zero_copy_only=False) == "openmp"
