@@ -136,46 +136,32 @@ def test_a_header_that_claims_too_much_is_refused_before_memory_follows(tmp_path
         burstline.read(path)
 
 
-def test_claimed_counts_are_only_claims(tmp_path):
+def test_claimed_counts_marks_of_byte_order_and_windows_line_ends_do_no_harm(tmp_path):
     trace = burstline.read(put(tmp_path, HEAD.replace(",1\n", ",99999999\n") + BODY))
-
     assert defects(trace)["communicator_count"] == 1
     assert is_whole(trace)
 
-
-def test_a_mark_of_byte_order_and_windows_line_ends_do_no_harm(tmp_path):
     text = b"\xef\xbb\xbf" + (HEAD + BODY).replace("\n", "\r\n").encode()
-
     assert is_whole(burstline.read(put(tmp_path, text)))
 
 
-def test_a_cut_gzip_keeps_what_it_holds(tmp_path):
+@pytest.mark.parametrize(
+    ("damaged", "events"),
+    [
+        (lambda data: data[: len(data) // 2], 5_000),
+        (lambda data: data[:-3000] + b"\xff" * 1000 + data[-2000:], 5_000),
+        (lambda data: data + b"more", 20_000),
+    ],
+    ids=["cut", "in the middle", "bytes behind it"],
+)
+def test_a_damaged_gzip_keeps_what_comes_before_the_damage(tmp_path, damaged, events):
     lines = "".join(f"2:0:1:1:1:{100 + k}:7:{k * k % 1000}\n" for k in range(20_000))
     data = gzip.compress((HEAD + BODY + lines).encode())
-    trace = burstline.read(put(tmp_path, data[: len(data) // 2], "t.prv.gz"))
+    trace = burstline.read(put(tmp_path, damaged(data), "t.prv.gz"))
 
     assert defects(trace)["damaged_gzip"] == 1
     assert is_whole(trace)
-    assert trace.events.num_rows > 5_000
-
-
-def test_a_damaged_gzip_keeps_what_comes_before_the_damage(tmp_path):
-    lines = "".join(f"2:0:1:1:1:{100 + k}:7:{k * k % 1000}\n" for k in range(20_000))
-    data = bytearray(gzip.compress((HEAD + BODY + lines).encode()))
-    data[-3000:-2000] = b"\xff" * 1000
-    trace = burstline.read(put(tmp_path, bytes(data), "t.prv.gz"))
-
-    assert defects(trace)["damaged_gzip"] == 1
-    assert is_whole(trace)
-    assert trace.events.num_rows > 5_000
-
-
-def test_bytes_after_a_gzip_are_named(tmp_path):
-    data = gzip.compress((HEAD + BODY).encode()) + b"more"
-    trace = burstline.read(put(tmp_path, data, "t.prv.gz"))
-
-    assert defects(trace)["damaged_gzip"] == 1
-    assert is_whole(trace)
+    assert trace.events.num_rows > events
 
 
 @pytest.mark.parametrize("packed", [False, True])
@@ -238,19 +224,13 @@ def test_an_unknown_mpi_call_keeps_its_value(tmp_path):
     assert defects(trace)["unknown_mpi_call"] == 1
 
 
-def test_intermediate_files_are_recognised_by_name(tmp_path):
-    with pytest.raises(burstline.UnsupportedRecordError, match="mpi2prv"):
-        burstline.read(put(tmp_path, "/data/a.mpit named\n", "TRACE.mpits"))
-
-
-def test_a_folder_that_is_no_store_is_an_error(tmp_path):
-    with pytest.raises(burstline.FormatError, match="another folder"):
-        burstline.read(tmp_path)
-
-
-def test_a_missing_file_is_the_system_s_error(tmp_path):
+def test_what_is_no_trace_by_its_name_or_place_is_an_error_of_its_kind(tmp_path):
     with pytest.raises(FileNotFoundError):
         burstline.read(tmp_path / "nowhere.prv")
+    with pytest.raises(burstline.FormatError, match="another folder"):
+        burstline.read(tmp_path)
+    with pytest.raises(burstline.UnsupportedRecordError, match="mpi2prv"):
+        burstline.read(put(tmp_path, "/data/a.mpit named\n", "TRACE.mpits"))
 
 
 def test_too_little_memory_is_refused_with_the_way_out(tmp_path):

@@ -105,17 +105,13 @@ def test_axes_hold_every_point_and_the_curve_of_the_smallest_share():
     assert plane.height(0.1, plane.x[1]) > plane.y[0]
 
 
-def test_nothing_repeated_is_nothing_to_plot():
+def test_nothing_repeated_is_nothing_to_plot_and_loops_are_where_their_bodies_begin():
     found, structure = placed(run(Do("Send", 3), Do("Recv", 4)), "exact")
-
     assert len(found) == 0
     with pytest.raises(burstline.NotEnoughDataError, match="nothing to plot"):
         layout(found, structure, most=9)
 
-
-def test_a_loop_is_found_in_the_source_by_where_its_body_begins():
     _, structure = placed(run(NESTED), "exact")
-
     assert [landmark(each).line for each in structure.loops] == [9, 9]
 
 
@@ -162,8 +158,11 @@ def test_a_picture_names_its_loops_its_curves_and_its_axes():
         assert text in texts
 
 
-def test_labels_of_a_trace_are_text_in_a_picture_and_nothing_else():
-    svg = cluster_plot(*placed(evil_trace()), form="svg", title=EVIL).decode()
+def test_labels_of_a_trace_are_text_in_pictures_and_nothing_else():
+    found, structure = placed(evil_trace())
+
+    svg = cluster_plot(found, structure, form="svg", title=EVIL).decode()
+    drawn = character_plot(found, structure, width=100, height=30)
 
     root = ET.fromstring(svg)  # noqa: S314 -- that it can be parsed is what is tested
     assert not [each for each in root.iter() if each.tag.endswith("script")]
@@ -171,6 +170,9 @@ def test_labels_of_a_trace_are_text_in_a_picture_and_nothing_else():
     assert "\ufffe" not in svg
     assert "<script>alert" in "".join(root.itertext())
     assert "$\\frac" in "".join(root.itertext())
+    text = "\n".join(line.plain for line in drawn)
+    assert "<script>" in text
+    assert "\x1b" not in text
 
 
 def test_a_name_in_any_script_is_drawn_without_a_complaint():
@@ -207,17 +209,6 @@ def test_characters_show_every_loop_and_stay_within_the_width():
     assert sum(line.count("1") for line in (row[9:62] for row in plane)) == 1
     assert sum(line.count("2") for line in (row[9:62] for row in plane)) == 1
     assert any("1 loop 1: 20 iterations, a.c:9" in line for line in lines)
-
-
-def test_characters_show_labels_and_do_not_obey_them():
-    found, structure = placed(evil_trace())
-
-    text = "\n".join(
-        line.plain for line in character_plot(found, structure, width=100, height=30)
-    )
-
-    assert "<script>" in text
-    assert "\x1b" not in text
 
 
 @pytest.mark.parametrize("name", ["npb_cg_S_8r", "npb_mg_S_8r", "tealeaf_cg64_4r"])

@@ -46,12 +46,6 @@ def test_a_duration_that_follows_a_counter_of_another_run_is_predicted_from_it(l
     assert next(iter(learnt.importance)) == "IR_LD_INS"
 
 
-def test_a_counter_merged_twice_is_still_known_by_its_own_name():
-    field = pa.field("run2.run2.cpu", pa.int64(), metadata={"runs": "2"})
-
-    assert counter_of(field) == "cpu"
-
-
 def test_a_counter_of_pure_noise_gains_nothing():
     found = learn({"a": law_of_base()})
 
@@ -154,21 +148,15 @@ def test_another_runs_cycles_are_the_target_again_unless_they_are_allowed():
     assert allowed.merged == ("run2.PAPI_TOT_CYC",)
 
 
-def test_neither_instructions_nor_cycles_predict_instructions_per_cycle():
+def test_nothing_is_predicted_from_its_parts_nor_from_itself_in_another_run():
     schema = table_schema(["PAPI_TOT_INS", "PAPI_TOT_CYC", "PAPI_L1_DCM"])
-
     found = roles(schema, "ipc")
-
     assert {"PAPI_TOT_INS", "PAPI_TOT_CYC", "frequency", "duration_ns"} <= {*found.left_out}
     assert found.base[-1] == "PAPI_L1_DCM"
 
-
-def test_a_counter_is_not_predicted_from_its_value_in_another_run():
     work = work_of(100)
     counters = {"A": ("1", work), "run2.A": ("2", work + 1), "B": ("2", work)}
-
     found = roles(fused_table(counters, work).schema, "A")
-
     assert found.merged == ("B",)
     assert "duration_ns" in found.base
 
@@ -216,21 +204,15 @@ def test_bursts_like_those_learnt_from_are_counted():
     assert apart.score("merged").unseen == pytest.approx(apart.score("merged").mean, abs=0.01)
 
 
-def test_names_that_were_never_learnt_are_not_known():
+def test_names_that_were_never_learnt_are_not_known_and_partners_are_told_by_distance():
     parts = [pa.table({"name": names}) for names in (["a", "b"], ["b", "c"])]
     whole = matrix(parts, ["name"])
-
     known = whole.rows(np.array([2, 3])).known_to(whole.rows(np.array([0, 1])))
+    partners = pa.table({"rank": [3, 4], "partner_before": [4, None]})
 
-    assert known.values[0, 0] == 1
-    assert np.isnan(known.values[1, 0])
-
-
-def test_partners_are_told_by_their_distance():
-    table = pa.table({"rank": [3, 4], "partner_before": [4, None]})
-
-    assert matrix([table], ["partner_before"]).values[0, 0] == 1
-    assert np.isnan(matrix([table], ["partner_before"]).values[1, 0])
+    for values in (known.values, matrix([partners], ["partner_before"]).values):
+        assert values[0, 0] == 1
+        assert np.isnan(values[1, 0])
 
 
 def test_a_counter_that_does_not_repeat_is_dropped_with_its_effect():
@@ -258,10 +240,6 @@ def test_verdicts_of_a_check_count_more_than_the_table_knows():
 
     assert "IR_LD_INS" not in found.score("reliable").features
     assert found.gains["reliable"].verdict != "better"
-
-
-def test_a_counter_that_runs_count_alike_can_be_trusted():
-    assert reliability([law_of_merged()]) == {"IR_TOT_INS": "trust"}
 
 
 def test_bursts_without_a_match_or_target_are_left_out_and_counted():
@@ -364,6 +342,8 @@ def test_the_base_of_a_fused_table_is_found_whichever_run_it_is():
     assert base_run(table.schema) == 2
     own, merged = counters_of(table.schema)
     assert ([one.name for one in own], [one.name for one in merged]) == (["B"], ["A"])
+    twice = pa.field("run2.run2.cpu", pa.int64(), metadata={"runs": "2"})
+    assert counter_of(twice) == "cpu"
 
 
 def made(errors, name="merged"):
@@ -386,6 +366,7 @@ def test_a_counter_that_one_table_distrusts_is_distrusted_whatever_others_say():
         fused_table({"A": ("1", work), "run2.A": ("2", other)}, work)
         for other in (work, work[::-1].copy())
     )
+    assert reliability([law_of_merged()]) == {"IR_TOT_INS": "trust"}
     assert reliability([steady]) == {"A": "trust"}
 
     assert reliability([steady, wild]) == reliability([wild, steady]) == {"A": "do not use"}

@@ -58,17 +58,11 @@ def test_a_text_stays_a_text_wherever_it_stands(label):
     assert not UNSEEN.search(markup)
 
 
-def test_a_label_of_megabytes_does_not_make_the_page_one():
-    assert len(text("x" * 10_000_000)) < 1000
-
-
-def test_only_what_was_built_is_markup():
+def test_only_what_was_built_is_markup_and_a_page_links_to_itself_alone():
     assert "<b>" not in tag("p", "<b>")
     assert "<b>" in tag("p", tag("b", "bold"))
     assert not isinstance(tag("p") + "<b>", Html)
-
-
-def test_a_page_links_to_itself_alone():
+    assert len(text("x" * 10_000_000)) < 1000  # a label of megabytes makes no page of them
     assert link("waits", "Waits") == '<a href="#waits">Waits</a>'
     with pytest.raises(ValueError, match="itself alone"):
         tag("a", href="javascript:alert(1)")
@@ -114,24 +108,17 @@ def test_the_largest_number_of_a_column_stands_out():
     assert re.findall(r'class="n max" data-v="(\d+)"', markup) == ["7"]
 
 
-def test_of_many_rows_the_rest_is_counted():
+def test_of_many_rows_the_rest_is_counted_and_a_tree_is_indented_and_not_sorted():
     markup = table(Table([Column("Rank", TEXT)], [[str(k)] for k in range(1234)]), most=200)
-
     assert markup.count("<tr>") == 201
     assert "1,034 more rows" in markup
 
-
-def test_a_tree_is_indented_and_not_sorted():
     markup = table(Table([Column("Metric")], [["a"], ["b"], ["c"]], depths=[0, 1, 40]))
-
     assert 'class="s d1"' in markup
     assert 'class="s d9"' in markup
     assert "sort" not in markup
 
-
-def test_facts_are_names_and_values():
     seen = Seen(facts([("Span", "405 ms")]))
-
     assert [name for name, _ in seen.elements] == ["dl", "dt", "dd"]
 
 
@@ -167,13 +154,8 @@ def test_boxes_stay_within_their_frame(values):
     assert all(0 <= float(each["x1"]) <= float(each["x2"]) <= wide for each in lines)
 
 
-def test_dots_are_a_path_from_pixel_to_pixel():
-    path = charts.dots([(3, 4), (5, 4), (5, 9)])
-
-    assert path == "M3 4h0m2 0h0m0 5h0"
-
-
-def test_quartiles_are_in_order():
+def test_dots_are_a_path_from_pixel_to_pixel_and_quartiles_are_in_order():
+    assert charts.dots([(3, 4), (5, 4), (5, 9)]) == "M3 4h0m2 0h0m0 5h0"
     assert charts.quartiles([5, 1, 4, 2, 3]) == (1, 2, 3, 4, 5)
     assert charts.quartiles([]) == ()
 
@@ -196,19 +178,15 @@ def test_a_matrix_of_many_ranks_is_ink_of_bounded_size(ranks, cells):
     assert len(markup) < 500_000
 
 
-def test_a_matrix_in_which_all_send_to_all_is_no_larger():
+def test_a_matrix_in_which_all_send_to_all_is_no_larger_and_classes_are_named():
     cells = {(row, column): 1 + row for row in range(100) for column in range(100)}
     markup = matrix(cells, 100, COUNT, ("from", "to"), ("", ""))
-
     assert markup.count("<tr>") == 51
     assert len(markup) < 500_000
     assert "Each row and column is 2 ranks." in markup
 
-
-def test_a_matrix_of_classes_says_which_ranks_they_are():
     names = [f"{3 * k}-{3 * k + 2}" for k in range(130)]
     markup = matrix({(129, 0): 9}, 130, COUNT, ("from", "to"), ("", ""), names=names)
-
     assert 'title="384-389 → 0-5: 9"' in markup
     assert "Each row and column is 6 ranks." in markup
 

@@ -299,21 +299,13 @@ def test_reading_whole_reports_each_process_as_it_is_read(tmp_path):
     assert sum(move > 0 for move in moves) == 2
 
 
-def test_threads_without_records_live_at_0(tmp_path):
+def test_threads_without_records_live_at_0_and_a_scan_sums_the_values_of_events(tmp_path):
     trace = burstline.read(write_example(tmp_path, "1:1:1:1:1:3:5:1\n"))
-
     assert cells(trace.locations, "born_ns died_ns") == "3 5 | 0 0 | 0 0"
 
-
-def test_a_scan_sums_the_values_of_events(tmp_path):
     events = "2:1:1:1:1:5:7:3\n2:1:1:1:1:6:7:4:8:-1\n"
-
     assert scan(write_example(tmp_path, events))["value_sum"] == 3 + 4 - 1
 
-
-def test_raw_tables_take_bytes_of_their_own():
     counts = dict.fromkeys(("calls", "readings", "regions", "sends"), np.zeros(1, np.int64))
     counts |= dict.fromkeys(("pairs", "states"), np.ones(1, np.int64))
-
-    assert bytes_of_tables(counts, 0, raw=False) == 0
-    assert bytes_of_tables(counts, 0, raw=True) > 0
+    assert bytes_of_tables(counts, 0, raw=False) == 0 < bytes_of_tables(counts, 0, raw=True)

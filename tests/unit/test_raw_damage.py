@@ -17,29 +17,32 @@ def clock(time, there, trip, op):
     return record(72, time=time, b=there, c=trip, op=op)
 
 
-def test_clocks_are_those_of_rank_0_with_their_drift(tmp_path):
+def test_clocks_are_those_of_rank_0_with_their_drift_unless_of_its_node(tmp_path):
     run = Run(3, hosts=["a", "b", "b"], start=1)
     for rank, trips in ((1, (40, 40)), (2, (20, 60))):
         run[rank].add(clock(10**6, 10**6 + 5000, trips[0], 0))
         run[rank].add(clock(2 * 10**6, 2 * 10**6 + 5100, trips[1], 1))
         run[rank].call("MPI_Barrier", 10**6, 2 * 10**6)
-
     trace = run.end(2 * 10**6).read(tmp_path)
-
-    found = trace.calls.to_pylist()
-    assert [row["enter_ns"] for row in found] == [10**6 + 5000 - 1] * 2
-    assert [row["leave_ns"] for row in found] == [2 * 10**6 + 5100 - 1] * 2
+    first, last = 10**6 + 5000 - 1, 2 * 10**6 + 5100 - 1
+    assert cells(trace.calls, "enter_ns leave_ns") == " | ".join([f"{first} {last}"] * 2)
     assert trace.metadata["clock_accuracy_ns"] == "20"
 
 
-def test_processes_of_rank_0s_node_read_the_same_clock(tmp_path):
+def test_processes_of_one_node_share_a_clock_and_others_that_of_the_day(tmp_path):
     run = Run(2, start=1)
     run[1].add(clock(100, 130, 60, 0), clock(200, 190, 60, 1)).call("MPI_Barrier", 150, 160)
-
     trace = run.end(300).read(tmp_path)
-
     assert column(trace, "calls", "enter_ns") == [149]
     assert trace.metadata["clock_accuracy_ns"] == "0"
+
+
+def test_nodes_that_were_never_compared_are_aligned_by_the_time_of_day(tmp_path):
+    run = Run(2, hosts=["a", "b"], start=100)
+    run[1].start = 900
+    run[1].call("MPI_Barrier", 950, 960)
+
+    assert defects(run.end(1000).read(tmp_path))["clock_not_compared"] == 1
 
 
 def test_a_message_that_arrives_before_it_is_sent_is_a_defect(tmp_path):
@@ -52,17 +55,6 @@ def test_a_message_that_arrives_before_it_is_sent_is_a_defect(tmp_path):
     assert defects(trace) == {"message_arrives_before_it_is_sent": 1}
     with pytest.raises(errors.InconsistentTraceError, match="arrives_before"):
         burstline.read(tmp_path, strict=True)
-
-
-def test_nodes_that_were_never_compared_are_aligned_by_the_time_of_day(tmp_path):
-    run = Run(2, hosts=["a", "b"], start=100)
-    run[1].start = 900
-    run[1].call("MPI_Barrier", 950, 960)
-    run.end(1000)
-
-    trace = run.read(tmp_path)
-
-    assert defects(trace)["clock_not_compared"] == 1
 
 
 def test_ranks_that_left_nothing_are_counted(tmp_path):
@@ -158,17 +150,12 @@ def test_a_definition_that_claims_more_than_there_is_takes_what_there_is(tmp_pat
     assert trace.counter_names == ("cpu",)
     assert defects(trace) == {"incomplete_definition": 2}
 
-
-def test_what_a_definition_claims_is_not_taken_from_the_next(tmp_path):
-    run = Run(1)
+    run = Run(1)  # and nothing of the next
     for number, name in enumerate((b"cpu", b"heat")):
         run[0].add(record(37, a=number, c=2**60), raw_files.text(name))
     run[0].add(record(37, a=2, c=2**60), raw_files.text(b"fan")).call("MPI_Init", 1, 2)
     run[0].add(raw_files.text(b" of a call"))
-
-    trace = run.end(5).read(tmp_path)
-
-    assert trace.counter_names == ("cpu", "heat", "fan")
+    assert run.end(5).read(tmp_path).counter_names == ("cpu", "heat", "fan")
 
 
 @pytest.mark.parametrize(("rank", "size"), [(2, 2), (0, 2**31)])

@@ -43,15 +43,13 @@ def test_programs_begin_behind_the_options_of_their_launcher(line):
     assert [list(program) for program in command.programs()] == LINES[line]
 
 
-@pytest.mark.parametrize("line", ["mpirun", "mpirun -n 2", "mpirun -n 2 ls : -n 3", "srun -n"])
-def test_a_launcher_without_a_program_is_refused(line):
-    with pytest.raises(ParameterError, match="is given no program"):
+@pytest.mark.parametrize(
+    "line", ["mpirun", "mpirun -n 2", "mpirun -n 2 ls : -n 3", "srun -n", ""]
+)
+def test_a_launcher_without_a_program_is_refused_and_nothing_with_an_example(line):
+    words = "is given no program" if line else r"mpirun -n 4 \./app"
+    with pytest.raises(ParameterError, match=words):
         parse_command(line.split())
-
-
-def test_nothing_to_run_is_refused_with_an_example():
-    with pytest.raises(ParameterError, match=r"mpirun -n 4 \./app"):
-        parse_command([])
 
 
 def test_a_program_whose_path_looks_like_a_variable_is_started(tmp_path):
@@ -201,38 +199,26 @@ def test_a_program_in_this_folder_is_named_so_that_env_finds_it(tmp_path, monkey
     assert command.words == ("mpirun", "-n", "2", "./app")
 
 
-def test_the_launcher_tells_the_mpi_of_a_script(tmp_path):
-    launcher = script(tmp_path / "mpirun", "echo 'mpirun (Open MPI) 5.0.1'")
-    program = script(tmp_path / "app")
+def test_the_launcher_tells_the_mpi_of_a_script_unless_the_user_does(tmp_path):
+    launcher = str(script(tmp_path / "mpirun", "echo 'mpirun (Open MPI) 5.0.1'"))
+    program = str(script(tmp_path / "app"))
+    command = parse_command([launcher, "-n", "2", program])
 
-    abi = checks.choose_abi(parse_command([str(launcher), "-n", "2", str(program)]), None)
-
-    assert abi is mpi.OPEN_MPI
-
-
-def test_what_the_user_says_of_the_mpi_wins(tmp_path):
-    launcher = script(tmp_path / "mpirun", "echo 'mpirun (Open MPI) 5.0.1'")
-
-    assert checks.choose_abi(parse_command([str(launcher), "ls"]), "mpich") is mpi.MPICH
-
-
-def test_a_program_that_gives_no_sign_of_mpi_is_refused(tmp_path):
+    assert checks.choose_abi(command, None) is mpi.OPEN_MPI
+    assert checks.choose_abi(command, "mpich") is mpi.MPICH
     with pytest.raises(ParameterError, match=r"nothing tells which MPI .* `mpi=openmpi`"):
-        checks.choose_abi(parse_command([str(script(tmp_path / "app"))]), None)
+        checks.choose_abi(parse_command([program]), None)
 
 
-def test_a_program_under_the_launcher_of_another_mpi_is_refused(tmp_path, monkeypatch):
+def test_programs_of_another_mpi_than_the_launchers_or_of_several_are_refused(
+    tmp_path, monkeypatch
+):
     launcher = script(tmp_path / "mpirun", "echo HYDRA")
-    monkeypatch.setattr(mpi, "abi_of_program", lambda _: mpi.OPEN_MPI)
-
-    with pytest.raises(ParameterError, match=r"uses Open MPI, but .* launcher of MPICH"):
-        checks.choose_abi(parse_command([str(launcher), "-n", "2", "ls"]), None)
-
-
-def test_programs_of_different_mpis_are_refused(monkeypatch):
     both = {"ls": mpi.OPEN_MPI, "cat": mpi.MPICH}
     monkeypatch.setattr(mpi, "abi_of_program", lambda path: both[path.name])
 
+    with pytest.raises(ParameterError, match=r"uses Open MPI, but .* launcher of MPICH"):
+        checks.choose_abi(parse_command([str(launcher), "-n", "2", "ls"]), None)
     with pytest.raises(ParameterError, match="ranks of one run share one MPI"):
         checks.choose_abi(parse_command(["srun", "-n", "1", "ls", ":", "-n", "1", "cat"]), None)
 

@@ -57,22 +57,16 @@ def test_a_message_is_kept_whole_or_not_at_all(trace):
 
 
 def test_a_completion_outside_the_window_is_forgotten(trace):
-    row = select(trace, start_ns=5, end_ns=45).messages.to_pylist()[0]
-
-    assert row["send_done_from"] == "unknown"
-    assert row["send_done_ns"] is row["send_done_call"] is row["send_done_seq"] is None
-
-
-def test_a_completion_is_forgotten_where_no_other_is_unknown(trace):
     place = trace.messages.column_names.index("send_done_from")
     field = trace.messages.schema.field(place)
     recorded = pa.array(["recorded"]).dictionary_encode().cast(field.type)
     tables = {name: trace.table(name) for name in schema.TABLES if name in trace}
     tables["messages"] = trace.messages.set_column(place, field, recorded)
 
-    part = select(Trace(tables), start_ns=5, end_ns=45)
-
-    assert part.messages["send_done_from"].to_pylist() == ["unknown"]
+    for each in (trace, Trace(tables)):  # in the other, no name says "unknown"
+        row = select(each, start_ns=5, end_ns=45).messages.to_pylist()[0]
+        assert row["send_done_from"] == "unknown"
+        assert row["send_done_ns"] is row["send_done_call"] is row["send_done_seq"] is None
 
 
 def test_a_burst_cut_by_a_border_has_no_counters(trace):
@@ -112,10 +106,8 @@ def test_raw_events_go_where_the_call_goes_that_they_enter_or_leave():
 
     assert column(select(raw, start_ns=5).events, "seq", "time_ns") == [(2, 5), (3, 9), (4, 9)]
     assert column(select(raw, end_ns=5).events, "seq", "time_ns") == [(0, 0), (1, 5)]
-    assert column(select(raw, start_ns=6, end_ns=7).events, "seq", "time_ns") == [
-        (2, 6),
-        (3, 7),
-    ]
+    inside = select(raw, start_ns=6, end_ns=7).events
+    assert column(inside, "seq", "time_ns") == [(2, 6), (3, 7)]
 
 
 @pytest.mark.parametrize(
@@ -136,50 +128,48 @@ def test_an_impossible_choice_is_refused_with_what_there_is(trace, choice, messa
         select(trace, **choice)
 
 
-def test_a_trace_without_locations_has_no_rank_to_choose():
+def test_no_location_has_no_rank_to_choose_and_shifting_too_far_is_refused(trace):
     with pytest.raises(ParameterError, match="its ranks are none"):
         select(Trace({}), ranks=[0])
-
-
-def test_shifting_too_far_is_refused(trace):
     with pytest.raises(ParameterError, match="too far"):
         assert_same_trace(shift(trace, 2**63 - 10), trace)
 
 
-@pytest.mark.parametrize(
-    ("text", "ranks"),
-    [("3", [range(3, 4)]), (" 0, 3-7 ", [range(1), range(3, 8)]), ("5-5", [range(5, 6)])],
-)
-def test_ranks_are_numbers_and_ranges(text, ranks):
-    assert parse_ranks(text) == tuple(ranks)
+WORDS = {
+    parse_ranks: (
+        {"3": (range(3, 4),), " 0, 3-7 ": (range(1), range(3, 8)), "5-5": (range(5, 6),)},
+        ["", "a", "1,,2", "1-", "-1", "7-3", "1:2", "9999999999", "1.5"],
+    ),
+    parse_time: (
+        {
+            "0": 0, "5": 5_000_000_000, "0.1": 100_000_000, ".5ms": 500_000, "10us": 10_000,
+            "10 µs": 10_000, "2m": 120_000_000_000, "1h": 3_600_000_000_000,
+            "9223372036854775807ns": 2**63 - 1,
+        },
+        ["", "s", "-1s", "1e3", "1.5ns", "1 day", "nan", "1_0s", "9223372036854775808ns"],
+    ),
+    parse_iterations: (
+        {
+            "5": (5, 5), "3:7": (3, 7), " 3: ": (3, -1), ":7": (1, 7), ":": (1, -1),
+            "-1": (-1, -1), "-5:-2": (-5, -2), "2:-2": (2, -2),
+        },
+        [
+            "", "a", "1,2", "1-2", "0", "0:3", "3:0", "7:3", "3:1", "-2:-5", "1:2:3", "1.5",
+            "--1",
+        ],
+    ),
+}  # fmt: skip
+"""What ranges, times and iterations (from 1, or from the end) are, and what is none."""
 
 
-@pytest.mark.parametrize(
-    "text", ["", "a", "1,,2", "1-", "-1", "7-3", "1:2", "9999999999", "1.5"]
-)
-def test_anything_else_is_no_list_of_ranks(text):
-    with pytest.raises(ParameterError):
-        parse_ranks(text)
+@pytest.mark.parametrize("parsed", WORDS)
+def test_ranks_times_and_iterations_are_exact_and_anything_else_is_none(parsed):
+    known, none = WORDS[parsed]
 
-
-@pytest.mark.parametrize(
-    ("text", "time_ns"),
-    [
-        ("0", 0), ("5", 5_000_000_000), ("0.1", 100_000_000), (".5ms", 500_000),
-        ("10us", 10_000), ("10 µs", 10_000), ("2m", 120_000_000_000), ("1h", 3_600_000_000_000),
-        ("9223372036854775807ns", 2**63 - 1),
-    ],
-)  # fmt: skip
-def test_a_time_is_exact(text, time_ns):
-    assert parse_time(text) == time_ns
-
-
-@pytest.mark.parametrize(
-    "text", ["", "s", "-1s", "1e3", "1.5ns", "1 day", "nan", "1_0s", "9223372036854775808ns"]
-)
-def test_anything_else_is_no_time(text):
-    with pytest.raises(ParameterError):
-        parse_time(text)
+    assert {text: parsed(text) for text in known} == known
+    for text in none:
+        with pytest.raises(ParameterError):
+            parsed(text)
 
 
 def test_an_attribute_that_names_a_location_follows_it():
@@ -191,28 +181,5 @@ def test_an_attribute_that_names_a_location_follows_it():
 
     part = select(trace, ranks=[1, 2])
 
-    assert column(part.other_events, "location", "name", "value") == [
-        (1, "at", 0),
-        (1, "of", None),
-        (1, "n", 1),
-    ]
-
-
-@pytest.mark.parametrize(
-    ("text", "iterations"),
-    [
-        ("5", (5, 5)), ("3:7", (3, 7)), (" 3: ", (3, -1)), (":7", (1, 7)), (":", (1, -1)),
-        ("-1", (-1, -1)), ("-5:-2", (-5, -2)), ("2:-2", (2, -2)),
-    ],
-)  # fmt: skip
-def test_iterations_count_from_1_or_from_the_end(text, iterations):
-    assert parse_iterations(text) == iterations
-
-
-@pytest.mark.parametrize(
-    "text",
-    ["", "a", "1,2", "1-2", "0", "0:3", "3:0", "7:3", "3:1", "-2:-5", "1:2:3", "1.5", "--1"],
-)
-def test_anything_else_are_no_iterations(text):
-    with pytest.raises(ParameterError):
-        parse_iterations(text)
+    rows = column(part.other_events, "location", "name", "value")
+    assert rows == [(1, "at", 0), (1, "of", None), (1, "n", 1)]

@@ -202,10 +202,14 @@ def test_a_single_base_run_tells_how_far_another_may_be_where_the_machine_wander
     assert 0.9 <= np.mean(held) < 1
 
 
-def test_however_alike_base_runs_are_the_target_is_known_by_one_early_part():
+def test_the_target_is_known_by_one_early_part_of_which_windows_may_be_unequal():
     signature = replace(signature_of([solver()] * 5), spread=0.0, drift=0.03)
     estimate = predict(signature, measured(solver(), signature)).estimate
     assert estimate.half_width_ns >= 2 * 0.03 * estimate.predicted_ns
+    signature = replace(signature_of([solver()]), drift=0.01)
+    run = disturbed(measured(solver(), signature), signature, 3, 3000)
+    reason = predict(signature, run, estimator="mean").estimate.reason
+    assert "occurrences of a phase last unequally" in reason
 
 
 def test_several_signature_runs_are_predicted_from_by_their_mean():
@@ -260,13 +264,6 @@ def test_an_interval_wider_than_half_of_the_prediction_is_of_no_use(changes, fac
     assert "2 ranks share the processors, 1" in predict(signature, *here).estimate.reason
 
 
-def test_unequal_windows_are_the_reason_of_their_width():
-    signature = replace(signature_of([solver()]), drift=0.01)
-    run = disturbed(measured(solver(), signature), signature, 3, 3000)
-    reason = predict(signature, run, estimator="mean").estimate.reason
-    assert "occurrences of a phase last unequally" in reason
-
-
 def disturbed(measurement, signature, every, late_ns):
     """The same run, where something else lasted for some time in every n-th window."""
     stamps = []
@@ -307,15 +304,12 @@ def test_base_runs_outvote_the_one_that_was_disturbed():
     assert windows[0].tolist() == windows[1].tolist()
 
 
-def test_base_runs_tell_together_how_far_parts_of_a_run_lie_apart():
+def test_base_runs_tell_together_how_far_parts_of_a_run_lie_apart_beyond_a_steady_change():
     random = np.random.default_rng(3)
     traces = [wandering(random) for _ in range(3)]
     alone = [signature_of([trace]).drift for trace in traces]
     together = signature_of(traces).drift
     assert together == pytest.approx(np.sqrt(np.mean(np.square(alone))))
-
-
-def test_a_steady_change_is_no_noise():
     assert signature_of([solver(steps=400, grow=2)]).drift < 0.001
 
 
@@ -406,6 +400,8 @@ def test_a_damaged_signature_is_refused_by_its_file(sound, damaged):
     assert sound in text
     with pytest.raises(FormatError, match=r"app\.sig"):
         from_toml(text.replace(sound, damaged, 1), HERE)
+    with pytest.raises(UnsupportedRecordError, match="Make it anew"):
+        from_toml(text.replace("version = 1", "version = 7"), HERE)
 
 
 @pytest.mark.parametrize(
@@ -441,12 +437,6 @@ def test_a_call_within_another_one_makes_no_time_run_backwards():
 
     assert (np.diff(events.boundaries(0)) >= 0).all()
     assert phases(trace, method="pas2p").signature.ranks == 1
-
-
-def test_a_signature_of_another_version_says_what_to_do():
-    text = to_toml(signature_of([solver()])).replace("version = 1", "version = 7")
-    with pytest.raises(UnsupportedRecordError, match="Make it anew"):
-        from_toml(text, HERE)
 
 
 def run_of(**rank):

@@ -19,6 +19,7 @@ from burstline.structure.tables.costs import loop_table, loops_table
 from burstline.structure.tables.spread import medians, scores, trend
 from burstline.testing import trace_of
 from loop_programs import CALL_NS, Do, loop, run
+from table_cells import cells
 
 NUMBERS = st.lists(st.integers(0, 20), min_size=1, max_size=30)
 NESTED = (Do("Bcast", 3), loop(6, loop(4, Do("Send", 9)), Do("Barrier", 12)))
@@ -161,6 +162,8 @@ def test_the_document_is_json_and_the_frame_has_a_row_per_rank_and_iteration(lat
     assert document["summary"]["iterations"] == 20
     assert len(document["by_iteration"]) == 20
     assert len(document["by_rank"]) == 2
+    with pytest.raises(ParameterError, match="no loop 7"):
+        loop_table(*late, 7)
     assert table.to_frame().height == len(table) == len(table.rows()) == 40
     assert repr(table) == "<LoopTable: loop 1, 40 iterations on 2 lanes>"
 
@@ -168,31 +171,14 @@ def test_the_document_is_json_and_the_frame_has_a_row_per_rank_and_iteration(lat
 def test_the_table_of_all_loops_has_a_row_per_loop_and_rank():
     trace, structure = found(*NESTED, counters=True)
 
-    rows = loops_table(trace, structure).to_pylist()
+    rows = loops_table(trace, structure)
 
-    assert [(row["loop"], row["parent"], row["rank"]) for row in rows] == [
-        (1, None, 0),
-        (1, None, 1),
-        (2, 1, 0),
-        (2, 1, 1),
-    ]
-    assert [row["iterations"] for row in rows] == [6, 6, 24, 24]
-    assert [row["entries"] for row in rows] == [1, 1, 6, 6]
-
-
-def test_a_program_without_loops_has_a_table_without_rows():
-    trace, structure = found(Do("Send", 3), counters=True)
-    looping = found(*NESTED, counters=True)
-
-    empty = loops_table(trace, structure)
-
+    assert cells(rows, "loop parent rank iterations entries") == (
+        "1 - 0 6 1 | 1 - 1 6 1 | 2 1 0 24 6 | 2 1 1 24 6"
+    )
+    empty = loops_table(*found(Do("Send", 3), counters=True))
     assert empty.num_rows == 0
-    assert empty.schema == loops_table(*looping).schema
-
-
-def test_a_loop_there_is_not_is_refused():
-    with pytest.raises(ParameterError, match="no loop 7"):
-        loop_table(*found(loop(5, Do("Send", 9))), 7)
+    assert empty.schema == rows.schema
 
 
 @given(values=NUMBERS, groups=st.lists(st.integers(0, 3), min_size=30, max_size=30))
@@ -221,6 +207,7 @@ def test_a_trend_is_the_median_slope_of_all_pairs(values):
 
 
 def test_one_outlier_moves_the_trend_of_a_long_series_little():
+    assert trend(np.array([1.0, 2.0, 3.0])) is None  # of three values there is none
     series = 3.0 * np.arange(5000)
     series[2500] = 1e9
 
@@ -230,30 +217,19 @@ def test_one_outlier_moves_the_trend_of_a_long_series_little():
     assert found.p_value < 1e-9
 
 
-def test_a_line_explains_a_slope_and_two_levels_a_step():
+def test_a_line_explains_a_slope_and_two_levels_a_step_or_neither_does():
     noise = np.tile([0.0, 1.0, 0.0, -1.0], 5)
-
-    line, step = (
-        trend(100 - 5 * np.arange(20.0) + noise),
-        trend(np.where(np.arange(20) < 8, 270.0, 126.0) + noise),
-    )
-
-    assert line.is_line
-    assert not line.is_step
-    assert step.is_step
-    assert not step.is_line
-    assert (step.step.at, round(step.step.before), round(step.step.after)) == (8, 270, 126)
-
-
-def test_a_slope_that_a_line_hardly_explains_is_neither():
     rare = np.tile([0.0, 0.0, 0.0, 0.0, 400.0], 20)
 
-    found = trend(np.arange(100.0) + rare)
+    line = trend(100 - 5 * np.arange(20.0) + noise)
+    step = trend(np.where(np.arange(20) < 8, 270.0, 126.0) + noise)
+    hardly = trend(np.arange(100.0) + rare)
 
-    assert found.p_value < 0.05
-    assert found.explained < 0.5
-    assert not found.is_line
-    assert not found.is_step
+    kinds = [(each.is_line, each.is_step) for each in (line, step, hardly)]
+    assert kinds == [(True, False), (False, True), (False, False)]
+    assert (step.step.at, round(step.step.before), round(step.step.after)) == (8, 270, 126)
+    assert hardly.p_value < 0.05
+    assert hardly.explained < 0.5
 
 
 @given(values=st.lists(st.integers(0, 20), min_size=4, max_size=25))
@@ -294,10 +270,6 @@ def test_only_a_trend_that_a_line_explains_is_a_percentage(lengths, said):
     trend_line = dict(facts.pairs)["trend"]
     assert said in trend_line
     assert ("over the loop" in trend_line) == (said == "% over the loop")
-
-
-def test_three_values_have_no_trend():
-    assert trend(np.array([1.0, 2.0, 3.0])) is None
 
 
 def test_a_shape_is_as_long_as_the_screen_allows_and_keeps_its_peak():

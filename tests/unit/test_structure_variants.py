@@ -65,18 +65,12 @@ def test_a_loop_that_makes_no_call_itself_is_found_by_what_its_iterations_repeat
     assert "    if iteration in {2, 5, 7}:" in shown
 
 
-def test_a_call_of_the_last_iteration_stands_where_its_line_does():
-    inner = loop(
-        2,
-        Do("Send", 10),
-        Do("Barrier", 11, when=lambda k: k > 0),
-        Do("Bcast", 12, when=lambda k: k == 0),
-        Do("Reduce", 13, when=lambda k: k == 0),
-    )
+def test_a_call_of_the_last_iteration_stands_where_its_line_does_with_its_branch():
+    branches = (Do("Bcast", 12, when=lambda k: k == 0), Do("Reduce", 13, when=lambda k: k == 0))
+    last = Do("Barrier", 11, when=lambda k: k > 0)
+    inner = loop(2, Do("Send", 10), last, *branches)
 
-    shown = listing(loop(STEPS, Do("Recv", 9), inner, Do("Allreduce", 20)))
-
-    assert shown == [
+    assert listing(loop(STEPS, Do("Recv", 9), inner, Do("Allreduce", 20))) == [
         "for 1 to 6:",
         "  MPI_Recv",
         "  for 1 to 2:",
@@ -88,20 +82,11 @@ def test_a_call_of_the_last_iteration_stands_where_its_line_does():
         "      MPI_Reduce",
         "  MPI_Allreduce",
     ]
-
-
-def test_calls_of_the_other_branch_stand_in_their_loop_with_it():
-    branches = (
-        Do("Send", 10, when=lambda k: k > 0),
-        Do("Bcast", 12, when=lambda k: k == 0),
-        Do("Reduce", 13, when=lambda k: k == 0),
-    )
-
-    assert listing(Do("Recv", 9), loop(2, *branches, Do("Wait", 14))) == [
+    assert listing(Do("Recv", 9), loop(2, last, *branches, Do("Wait", 14))) == [
         "MPI_Recv",
         "for 1 to 2:",
         "  if not first iteration:",
-        "    MPI_Send",
+        "    MPI_Barrier",
         "  else:",
         "    MPI_Bcast",
         "    MPI_Reduce",
@@ -109,16 +94,16 @@ def test_calls_of_the_other_branch_stand_in_their_loop_with_it():
     ]
 
 
+def nine_or_more(turn):
+    return 9 + turn.rank
+
+
 @pytest.mark.parametrize(
     ("times", "inner", "said"),
     [
-        (lambda turn: 9 + turn.rank, 9, ["for 1 to 9..10", "  for 1 to 9:"]),
-        (9, lambda turn: 9 + turn.rank, ["for 1 to 9:", "  for 1 to 9..10"]),
-        (
-            lambda turn: 7 + turn.rank,
-            lambda turn: 9 + turn.rank,
-            ["for 1 to 7..8", "  for 1 to 9..10"],
-        ),
+        (nine_or_more, 9, ["for 1 to 9..10", "  for 1 to 9:"]),
+        (9, nine_or_more, ["for 1 to 9:", "  for 1 to 9..10"]),
+        (lambda turn: 7 + turn.rank, nine_or_more, ["for 1 to 7..8", "  for 1 to 9..10"]),
     ],
 )
 def test_two_loops_that_look_like_one_are_told_apart_by_what_repeats(times, inner, said):
@@ -232,24 +217,17 @@ def test_of_conditions_as_short_those_of_fewer_branches_are_written():
 
 
 def test_without_lines_ranks_that_make_other_calls_run_one_program():
-    step = (
-        Do("Send", 10),
-        Do("Allreduce", 11),
-        Do("Bcast", 12, ranks=[0]),
-        Do("Allreduce", 13),
-        Do("Recv", 14),
-    )
+    calls = ("Send", "Allreduce", "Bcast", "Allreduce", "Recv")
+    step = [
+        Do(name, 10 + k, ranks=[0] if name == "Bcast" else None) for k, name in enumerate(calls)
+    ]
 
     shown = listing(loop(lambda turn: 4 + turn.rank, *step), ranks=3, paths=False)
+    row = listing(loop(5, Do("Send", 10), Do("Wait", 11), Do("Wait", 12)), paths=False)
 
     assert sum(line.strip() == "MPI_Send" for line in shown) == 1
     assert sum(line.strip() == "MPI_Recv" for line in shown) == 1
-
-
-def test_without_lines_two_calls_in_a_row_are_no_loop():
-    shown = listing(loop(5, Do("Send", 10), Do("Wait", 11), Do("Wait", 12)), paths=False)
-
-    assert shown == ["for 1 to 5:", "  MPI_Send", "  MPI_Wait", "  MPI_Wait"]
+    assert row == ["for 1 to 5:", "  MPI_Send", "  MPI_Wait", "  MPI_Wait"]  # no loop of two
 
 
 def sites_of(lane):
@@ -261,23 +239,23 @@ def sites_of(lane):
     return site.tolist()
 
 
-def test_an_iteration_without_its_first_call_is_one_of_the_loop():
-    assert len(set(sites_of([0, 1, 2, 3] * 5 + [1, 2, 3]))) == 4
-
-
-def test_what_saves_less_than_its_conditions_cost_is_no_iteration():
-    # two calls, with others missing before, between and behind them
-    assert len(set(sites_of([0, 1, 2, 3, 4] * 5 + [1, 3]))) == 7
-
-
-def test_a_loop_that_leaves_calls_out_is_a_part_of_the_one_beside_it():
-    assert len(set(sites_of([0, 1, 2] * 4 + [0, 1] * 3 + [9]))) == 4
-
-
-def test_what_stands_beside_a_loop_in_another_is_one_of_its_iterations():
-    step = [7, *([0, 1, 2, 3] * 4), 1, 2, 3]
-
-    assert len(set(sites_of([*(step * 5), 8]))) == 6
+@pytest.mark.parametrize(
+    ("lane", "sites"),
+    [
+        ([0, 1, 2, 3] * 5 + [1, 2, 3], 4),
+        ([0, 1, 2, 3, 4] * 5 + [1, 3], 7),
+        ([0, 1, 2] * 4 + [0, 1] * 3 + [9], 4),
+        ([7, *[0, 1, 2, 3] * 4, 1, 2, 3] * 5 + [8], 6),
+    ],
+    ids=[
+        "an iteration without its first call is one of the loop",
+        "what saves less than its conditions cost, before, between and behind, is none",
+        "a loop that leaves calls out is a part of the one beside it",
+        "what stands beside a loop in another is one of its iterations",
+    ],
+)
+def test_calls_are_of_one_site_where_that_is_shorter(lane, sites):
+    assert len(set(sites_of(lane))) == sites
 
 
 def test_of_two_loops_as_short_as_one_the_one_of_plainer_rules_is_read():

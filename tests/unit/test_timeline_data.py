@@ -170,18 +170,12 @@ def long_line(pieces, lanes):
     each = pieces // lanes
     start = np.tile(np.arange(each, dtype=np.int64) * 1000, lanes)
     kind = np.where(np.arange(len(start)) % 7 == 3, KINDS.index("late_sender"), 0)
+    location = np.repeat(np.arange(lanes, dtype=np.int32), each)
+    columns = {"location": location, "start_ns": start, "end_ns": start + 1000}
+    columns["kind"] = pa.array(kind.astype(np.uint8))
     nothing = pa.nulls(len(start), pa.int32())
     table = pa.table(
-        {
-            "location": pa.array(np.repeat(np.arange(lanes, dtype=np.int32), each)),
-            "start_ns": start,
-            "end_ns": start + 1000,
-            "kind": pa.array(kind.astype(np.uint8)),
-            "call_path": nothing,
-            "call": nothing,
-            "wait": nothing,
-            "function": nothing,
-        }
+        columns | dict.fromkeys(("call_path", "call", "wait", "function"), nothing)
     )
     end = each * 1000
     return Timeline(0, end, (0, end), table, crowded.waits, crowded.locations, crowded.messages)

@@ -84,10 +84,12 @@ def test_a_collective_that_a_rank_is_missing_from_is_left_out():
     assert "mpi_barrier_wait" not in waits.profile.stored
 
 
-def test_one_rank_waits_for_nobody():
+def test_one_rank_waits_for_nobody_and_nothing_that_synchronises_is_refused():
     waits = examined(trace_of(ranks(f"{INIT} | {barrier(5, 6)} | {FINALIZE}")))
 
     assert verdict(waits)[0].startswith("Nothing waits")
+    with pytest.raises(NotEnoughDataError, match="nothing synchronises"):
+        burstline.wait_states(trace_of("ranks 2"))
 
 
 def test_equal_stamps_are_no_wait_and_the_lowest_rank_is_blamed():
@@ -95,11 +97,6 @@ def test_equal_stamps_are_no_wait_and_the_lowest_rank_is_blamed():
 
     assert waits.profile.total("mpi_barrier_wait") == 2
     assert waits.delays.to_pylist() == [{"from": 0, "to": 2, "wait_ns": 2}]
-
-
-def test_nothing_that_synchronises_is_refused():
-    with pytest.raises(NotEnoughDataError, match="nothing synchronises"):
-        burstline.wait_states(trace_of("ranks 2"))
 
 
 def test_a_critical_path_that_runs_back_in_time_takes_no_share_of_the_run(tmp_path):
@@ -130,16 +127,11 @@ def test_clocks_that_contradict_each_other_end_and_are_told():
 
 
 def test_threads_that_call_mpi_wait_and_are_waited_for():
-    waits = examined(
-        trace_of(
-            "\n".join(
-                [
-                    *("ranks 2 threads 2", f"0.0 | {INIT} | {FINALIZE}", f"0.1 | {SEND}"),
-                    *(f"1.0 | {INIT} | {FINALIZE}", f"1.1 | {RECV}"),
-                ]
-            )
-        )
-    )
+    lines = [
+        *("ranks 2 threads 2", f"0.0 | {INIT} | {FINALIZE}", f"0.1 | {SEND}"),
+        *(f"1.0 | {INIT} | {FINALIZE}", f"1.1 | {RECV}"),
+    ]
+    waits = examined(trace_of("\n".join(lines)))
 
     assert waits.profile.total("mpi_latesender") == 4
     assert waits.delays.to_pylist() == [{"from": 0, "to": 1, "wait_ns": 4}]
@@ -178,28 +170,22 @@ def in_team(begin, enter, end, inside=""):
     )
 
 
-def test_openmp_alone_has_waits_of_threads_and_tasks_change_nothing():
+NESTED = f"12 fork 1 | 12 enter parallel | {in_team(13, 15, 16)} | 17 leave | 17 join"
+
+
+@pytest.mark.parametrize(
+    ("first", "other"),
+    [("", "12 enter task | 14 leave"), (NESTED, "")],
+    ids=["a task changes nothing", "nested teams wait each for their own"],
+)
+def test_openmp_alone_has_waits_of_threads(first, other):
     text = (
-        "ranks 1 threads 2" + REGIONS + f"0.0 | 10 fork 2 | 10 enter parallel "
-        f"| {in_team(10, 20, 21)} | 22 leave | 22 join "
-        f"| 0.1 | {in_team(11, 15, 21, '12 enter task | 14 leave')}"
+        f"ranks 1 threads 2{REGIONS}0.0 | 10 fork 2 | 10 enter parallel "
+        f"| {in_team(10, 20, 21, first)} | 22 leave | 22 join "
+        f"| 0.1 | {in_team(11, 15, 21, other)}"
     )
 
-    waits = examined(trace_of(text))
-
-    assert waits.profile.total("omp_ibarrier_wait") == 5
-
-
-def test_nested_teams_wait_each_for_their_own():
-    nested = f"12 fork 1 | 12 enter parallel | {in_team(13, 15, 16)} | 17 leave | 17 join"
-    text = (
-        "ranks 1 threads 2" + REGIONS + "0.0 | 10 fork 2 | 10 enter parallel "
-        f"| {in_team(10, 20, 21, nested)} | 22 leave | 22 join | 0.1 | {in_team(11, 15, 21)}"
-    )
-
-    waits = examined(trace_of(text))
-
-    assert waits.profile.total("omp_ibarrier_wait") == 5
+    assert examined(trace_of(text)).profile.total("omp_ibarrier_wait") == 5
 
 
 def test_streams_of_accelerators_have_no_time():

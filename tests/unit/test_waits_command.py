@@ -124,12 +124,7 @@ EARLY = """
     [
         (1, 2, True, None),
         (1, 2, False, None),
-        (
-            1,
-            7,
-            True,
-            "Collectives tell that clocks differ: stamps were moved by up to 5.00",
-        ),
+        (1, 7, True, "Collectives tell that clocks differ: stamps were moved by up to 5.00"),
         (1, 7, False, None),
         (6, 7, True, "1 event stamped before the cause, by up to 4.80 µs: stamps were moved"),
         (6, 7, False, "1 event stamped before the cause, by up to 4.80 µs: clocks disagree."),
