@@ -119,12 +119,15 @@ def _unknown(checked: tuple[Check, ...]) -> Phrase:
     return Phrase("".join(said))
 
 
-def _figure(check: Check) -> Fact:
+def fact_of(check: Check, name: str, value: float) -> Fact:
+    """A number in the unit of a check."""
     if check.unit == "ns":
-        return time(check.name, check.figure or 0)
-    if check.unit == "share":
-        return share(check.name, check.figure or 0)
-    return Fact(check.name, round(check.figure or 0), "count")
+        return time(name, value)
+    return share(name, value) if check.unit == "share" else Fact(name, round(value), "count")
+
+
+def _figure(check: Check) -> Fact:
+    return fact_of(check, check.name, check.figure or 0)
 
 
 def _holds(check: Check) -> Phrase:

@@ -51,7 +51,10 @@ def per_rank(summary: Summary, waits: Waits | None = None) -> tuple[RankTime, ..
     (60, 10, 0, 0)
     """
     if waits is None or waits.unit != "ns":
-        return tuple(_without_waits(parts) for parts in summary.rank_parts)
+        return tuple(
+            _rank_time(parts, parts.outside_ns if len(parts.locations) == 1 else None)
+            for parts in summary.rank_parts
+        )
     kept = ~ends_of(waits.profile)
     in_mpi = _times(waits, _IN_MPI, kept)
     functions = waits.profile.call_paths["function"].to_pylist()
@@ -72,10 +75,6 @@ def _times(waits: Waits, metrics: tuple[str, ...], kept: Mask) -> Integers:
         if name in waits.profile.stored:
             total += waits.profile.exclusive(name)[kept].sum(axis=0)
     return total
-
-
-def _without_waits(parts: RankParts) -> RankTime:
-    return _rank_time(parts, parts.outside_ns if len(parts.locations) == 1 else None)
 
 
 def _with_waits(parts: RankParts, in_mpi_ns: int, in_openmp_ns: int) -> RankTime:

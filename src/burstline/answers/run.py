@@ -147,9 +147,6 @@ def _time_step(summary: Summary, structure: Structure | None, because: str) -> S
     if loop is None:
         return Sentence(question, "No loop was found in the calls of MPI, so no time step.")
     where, place = lines_of(loop)
-    ranks = len(summary.efficiency.ranks) or len(structure.ranks)
-    length_ns = summary.baseline.length_ns
-    inside = float(loop.inside_ns.sum()) / max(length_ns * ranks, 1)
     doubt = NOTHING
     if structure.fidelity < _LEAST_FIDELITY:
         doubt = phrase(
@@ -164,11 +161,20 @@ def _time_step(summary: Summary, structure: Structure | None, because: str) -> S
         where=where,
         mean=time("mean iteration", loop.mean_ns, place),
         iterations=counted(loop.total_iterations, "iteration", place),
-        share=share("in the loop", min(inside, 1.0), place),
-        length=time("baseline", length_ns),
+        share=in_the_loop(summary, structure, loop, place),
+        length=time("baseline", summary.baseline.length_ns),
         between=between(summary),
         doubt=doubt,
     )
+
+
+def in_the_loop(
+    summary: Summary, structure: Structure, loop: Loop, place: Place | None
+) -> Fact:
+    """The share of the time of all ranks that they are in a loop."""
+    ranks = len(summary.efficiency.ranks) or len(structure.ranks)
+    whole_ns = max(summary.baseline.length_ns * ranks, 1)
+    return share("in the loop", min(float(loop.inside_ns.sum()) / whole_ns, 1.0), place)
 
 
 def longest_loop(structure: Structure) -> Loop | None:
@@ -219,13 +225,11 @@ def leaves_of(summary: Summary, waits: Waits | None) -> tuple[float, dict[str, f
     parallel = factors["parallel"]
     leaves = ["load_balance", "serialisation", "transfer"]
     if "hybrid" in factors:
-        parallel = factors["hybrid"]
-        leaves = [
-            "mpi_load_balance",
-            *leaves[1:],
-            "openmp_load_balance",
-            "openmp_communication",
-        ]
+        parallel, of_threads = (
+            factors["hybrid"],
+            ["openmp_load_balance", "openmp_communication"],
+        )
+        leaves = ["mpi_load_balance", *leaves[1:], *of_threads]
     if not {"serialisation", "transfer"} <= factors.keys():
         leaves.append("communication")
     return parallel, {name: factors[name] for name in leaves if name in factors}
@@ -238,23 +242,15 @@ def _efficiency(summary: Summary, waits: Waits | None) -> Sentence:
         return Sentence(question, f"There is no parallel efficiency: {own.reason}.")
     parallel, known = leaves_of(summary, waits)
     worst = min(known, key=lambda name: known[name])
-    whole = share("parallel efficiency", parallel)
-    value = share(FACTORS[worst], known[worst])
+    said = "; {name} hurts most with {value}: {meaning}."
     if known[worst] >= GOOD:
-        return sentence(
-            question,
-            "Parallel efficiency is {whole}: no factor hurts, the lowest is {name} with "
-            "{value}.",
-            whole=whole,
-            name=FACTORS[worst],
-            value=value,
-        )
+        said = ": no factor hurts, the lowest is {name} with {value}."
     return sentence(
         question,
-        "Parallel efficiency is {whole}; {name} hurts most with {value}: {meaning}.",
-        whole=whole,
+        "Parallel efficiency is {whole}" + said,
+        whole=share("parallel efficiency", parallel),
         name=FACTORS[worst],
-        value=value,
+        value=share(FACTORS[worst], known[worst]),
         meaning=_meaning(worst, summary),
     )
 
@@ -302,8 +298,6 @@ def _waits(
 def _worst(waits: Waits, whole: int, checked: tuple[Check, ...]) -> Iterator[Phrase]:
     """The worst waits, transfer as one of them; none if all waits are little."""
     transfer, largest = transfer_ns(waits), largest_waits(waits)
-    if not largest:
-        largest = []
     if transfer is None and waits_ns(waits, ends_of(waits.profile)) / whole < LITTLE:
         return
     if transfer is not None:
@@ -315,17 +309,13 @@ def _worst(waits: Waits, whole: int, checked: tuple[Check, ...]) -> Iterator[Phr
             where=f" {inside_text(waits, place)}",
         )
     left = _MOST_WAITS - (transfer is not None)
-    changeable = [each for each in largest if not _is_of_ends(waits, each)]
+    # Those in MPI_Init and MPI_Finalize alone no program can change.
+    kept, exclusive = ~ends_of(waits.profile), waits.profile.exclusive
+    changeable = [each for each in largest if exclusive(each.metric)[kept].any()]
     for number, wait in enumerate(changeable[:left]):
         least = _LEAST_WAIT if number or transfer is not None else 0
         if wait.cost_ns / whole >= least:
             yield _wait(waits, wait, whole, checked)
-
-
-def _is_of_ends(waits: Waits, wait: Largest) -> bool:
-    """Whether a wait is in MPI_Init and MPI_Finalize alone, which no program can change."""
-    kept = ~ends_of(waits.profile)
-    return not waits.profile.exclusive(wait.metric)[kept].any()
 
 
 def _wait(waits: Waits, wait: Largest, whole: int, checked: tuple[Check, ...]) -> Phrase:

@@ -24,7 +24,7 @@ from burstline.answers.fitness import (
     REPEATED,
     failed_of,
 )
-from burstline.answers.judged import UNTOLD, doubt, fails, is_shared
+from burstline.answers.judged import UNTOLD, doubt, fact_of, fails, is_shared
 from burstline.answers.places import (
     by_place,
     is_named,
@@ -39,11 +39,12 @@ from burstline.answers.run import (
     MEANINGS,
     NOT_ASKED,
     between,
+    in_the_loop,
     leaves_of,
     lines_of,
     longest_loop,
 )
-from burstline.answers.values import Check, Fact, Place, Sentence
+from burstline.answers.values import Check, Place, Sentence
 from burstline.answers.waits import ABSENT, LITTLE, POINTS_TO, is_of_rank
 from burstline.answers.words import (
     Phrase,
@@ -231,18 +232,14 @@ def _time_step(known: Known) -> Answer:
         said = "No loop was found in the calls of MPI, so there is no time step."
         return Answer(name, question, (Sentence(name, said),))
     where, place = lines_of(loop)
-    length_ns = known.summary.baseline.length_ns
-    ranks = len(known.summary.efficiency.ranks) or len(structure.ranks)
-    inside = float(loop.inside_ns.sum()) / max(length_ns * ranks, 1)
-    many = loop.total_iterations != 1
     answer = sentence(
         name,
         "A step takes {mean}; {count} {are} {inside} of the {length} {between}.",
         mean=time("mean step", loop.mean_ns, place),
         count=counted(loop.total_iterations, "step", place),
-        are="are" if many else "is",
-        inside=share("in the loop", min(inside, 1.0), place),
-        length=time("baseline", length_ns),
+        are="is" if loop.total_iterations == 1 else "are",
+        inside=in_the_loop(known.summary, structure, loop, place),
+        length=time("baseline", known.summary.baseline.length_ns),
         between=between(known.summary),
     )
     notes = [*_spread(known.steps, loop)]
@@ -296,22 +293,17 @@ def _efficiency(known: Known) -> Answer:
     whole = sentence(
         name, "Parallel efficiency is {whole}.", whole=share("parallel efficiency", parallel)
     )
-    value = share(FACTORS[worst], factors[worst])
+
+    def told(factor: str, text: str) -> Sentence:
+        value, meaning = share(FACTORS[factor], factors[factor]), _meaning(factor, known)
+        return sentence(name, text, name=FACTORS[factor], value=value, meaning=meaning)
+
     if factors[worst] >= GOOD:
-        said = "No factor hurts: the lowest is {name} with {value}."
-        lowest = sentence(name, said, name=FACTORS[worst], value=value)
+        lowest = told(worst, "No factor hurts: the lowest is {name} with {value}.")
         return Answer(name, question, (whole, lowest))
-    said = "The worst factor is {name}, {value}: {meaning}."
-    meaning = _meaning(worst, known)
-    lowest = sentence(name, said, name=FACTORS[worst], value=value, meaning=meaning)
+    lowest = told(worst, "The worst factor is {name}, {value}: {meaning}.")
     notes = [
-        sentence(
-            name,
-            "{name} is {value}: {meaning}.",
-            name=capital(FACTORS[each]),
-            value=share(FACTORS[each], factors[each]),
-            meaning=_meaning(each, known),
-        )
+        told(each, capital(FACTORS[each]) + " is {value}: {meaning}.")
         for each in others[:1]
         if factors[each] < _LOW
     ]
@@ -568,23 +560,16 @@ def _blamed(known: Known, name: str, text: str) -> Iterator[Sentence]:
 def _trust(check: Check) -> Trust:
     """A check in a few words."""
     bound = "at most {bound}" if check.name in AT_MOST else "at least {bound}"
-    parts = {"ns": time, "share": share}
-    made = parts.get(check.unit)
-    figure = check.figure
-
-    def fact(name: str, value: float) -> Phrase:
-        if made is None:
-            return phrase("{value}", value=Fact(name, round(value), "count"))
-        return phrase("{value}", value=made(name, value))
-
-    name = check.name
+    name, figure = check.name, Phrase("")
+    if check.figure is not None:
+        figure = phrase("{value}", value=fact_of(check, check.name, check.figure))
     if check.passed is False:
         is_probable = check.inferred or check.name in _PROBABLY
         name = _FAILED[check.name] + ", probably" * is_probable
     elif check.passed is None:
         name = f"{check.name}: not known"
-    found = Phrase("") if figure is None else fact(check.name, figure)
-    return Trust(check, capital(name), found, phrase(bound, bound=fact("bound", check.bound)))
+    least = fact_of(check, "bound", check.bound)
+    return Trust(check, capital(name), figure, phrase(bound, bound=least))
 
 
 _FAILED: Final = {

@@ -231,16 +231,16 @@ _UNITS: Final = {"ns": TIME, "share": SHARE, "count": COUNT}
 
 def table_of_checks(checks: Sequence[Check]) -> Table:
     """What was checked, whether it holds and what helps if not, and what was found."""
-    rows = [
-        [
-            check.name,
-            _PASSED[check.passed]
-            if check.passed
-            else f"{_PASSED[check.passed]}: {check.remedy}",
-            Value(check.figure, _UNITS[check.unit]),
-            Value(check.bound, _UNITS[check.unit]),
-        ]
-        for check in checks
-    ]
-    heads = [*map(Column, ("check", "holds", "figure", "bound"))]
-    return Table(heads, rows, "May this run be judged?", left=2)
+    return table_of(
+        checks,
+        {
+            Column("check"): lambda check: check.name,
+            Column("holds"): lambda check: (
+                _PASSED[check.passed] + ("" if check.passed else f": {check.remedy}")
+            ),
+            Column("figure"): lambda check: Value(check.figure, _UNITS[check.unit]),
+            Column("bound"): lambda check: Value(check.bound, _UNITS[check.unit]),
+        },
+        "May this run be judged?",
+        left=2,
+    )
