@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from functools import partial
+from statistics import median_low
 from typing import Any, ClassVar, Final, Literal
 
 import numpy as np
@@ -322,9 +323,8 @@ def _make_signature(
     processes = tuple(
         mean_process([each.process for each in of_runs]) for of_runs in zip(*every, strict=True)
     )
-    if options.method == "loops":  # the median time, the lower one of two
-        order = sorted(processes, key=lambda each: (each.span_ns, each.rank))
-        chosen = order[(len(order) - 1) // 2]
+    if options.method == "loops":
+        *_, chosen = median_low((each.span_ns, each.rank, each) for each in processes)
     else:  # predicted best, as published: the choice knows the outcome
         chosen = min(processes, key=lambda each: (abs(1 - each.coverage), each.rank))
     signature = Signature(

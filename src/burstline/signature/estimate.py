@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
+from statistics import median_low
 from typing import Any, ClassVar, Final, NamedTuple
 
 import numpy as np
@@ -39,9 +40,8 @@ class Estimate(Documented):
     rank: int
     predicted_ns: int
     half_width_ns: int  # of the interval of 95 %
-    seed_predicted_ns: (
-        int | None
-    )  # mean x weight of all relevant phases; None: not all measured
+    # mean x weight of all relevant phases; None: not all measured
+    seed_predicted_ns: int | None
     early_ns: int  # up to the cut, as measured
     rest_ns: int  # after it, in no phase that was measured: scaled as all phases together
     measured_ns: int  # in windows
@@ -58,10 +58,7 @@ class Estimate(Documented):
     @property
     def interval_ns(self) -> tuple[int, int]:
         """What the time lies between, in 95 of 100 cases: not less than was run already."""
-        low, high = (
-            self.predicted_ns - self.half_width_ns,
-            self.predicted_ns + self.half_width_ns,
-        )
+        low, high = (self.predicted_ns + side * self.half_width_ns for side in (-1, 1))
         return max(low, self.early_ns), high
 
     @property
@@ -229,7 +226,7 @@ def predict(
     _require_times(estimates)
     chosen = signature.representative
     if signature.method == "loops":
-        chosen = median_rank(estimates)
+        _, chosen = median_low((each.predicted_ns, each.rank) for each in estimates)
     wall_ns = round(np.mean([each.wall_ns for each in measurements]))
     return Prediction(signature, estimator, estimates, chosen, wall_ns)
 
@@ -343,12 +340,6 @@ def _interval_width(signature: Signature, apart: Floats) -> float:
     if runs < 2:
         return least
     return max(least, _STUDENT[min(runs - 2, len(_STUDENT) - 1)] * _run_noise(signature))
-
-
-def median_rank(estimates: Sequence[Estimate]) -> int:
-    """The rank whose prediction is the median, the lower one of two."""
-    order = sorted(estimates, key=lambda each: (each.predicted_ns, each.rank))
-    return order[(len(order) - 1) // 2].rank
 
 
 def _require_same_ranks(signature: Signature, measurement: Measurement, which: str) -> None:

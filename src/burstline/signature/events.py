@@ -187,8 +187,8 @@ class RunFacts:
         return next((name for name, count in self.counted.items() if count >= least), TIME)
 
 
-def told_by(trace: Trace) -> RunFacts:
-    """What a trace, or some locations of it, tells of a run."""
+def told_by(trace: Trace, **_: object) -> RunFacts:
+    """What a trace, or some locations of it, tells of a run; a fold over its parts."""
     applications = trace.arrays("locations", "application")[0]
     calling: set[int] = set()
     for calls in trace.batches("calls", ["location", "operation"]):

@@ -16,7 +16,7 @@ from __future__ import annotations
 from bisect import bisect_left, bisect_right
 from collections import Counter
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from operator import methodcaller
 from typing import Final, NamedTuple
 
@@ -29,13 +29,9 @@ from burstline.model import FINALIZES, INITS, Trace
 from burstline.signature.events import Events, Hashes, Occurrences, mix
 from burstline.structure import ProcessNest, process_nest
 
-_FEWEST_OF_KIND: Final = 4
-"""Iterations with the same operations that are a phase of their own."""
-
-
+_FEWEST_OF_KIND: Final = 4  # iterations with the same operations that are a phase of their own
 _OPENED: Final = 0.5
 """Share of a loop of few iterations that the phases in it last, for these to be taken."""
-
 _NONE: Final = np.zeros(0, np.int64)
 
 
@@ -45,15 +41,6 @@ class _Body(NamedTuple):
     loop: int
     begin: Integers  # (iterations,) boundary at which it begins, and ends
     end: Integers
-
-
-class _PhaseOccurrences(NamedTuple):
-    """The occurrences of some phases, in the order of time."""
-
-    phase: Integers  # (occurrences,) place in `names`
-    begin: Integers  # (occurrences,) boundary at which it begins, and ends
-    end: Integers
-    names: Sequence[str]
 
 
 def loops(
@@ -82,8 +69,8 @@ def loops(
     iterations = _in_order_of_time(bodies)
     loop = np.repeat([body.loop for body in chosen], [len(part.names) for part in bodies])
     stretches = program.stretches(iterations, loop[iterations.phase], least_ns)
-    phase, begin, end, names = _in_order_of_time([iterations, stretches])
-    return Occurrences(phase, begin, end, _numbered_names(names))
+    found = _in_order_of_time([iterations, stretches])
+    return replace(found, names=_numbered_names(found.names))
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -131,7 +118,7 @@ class _Program:
             chosen += inner
         return chosen
 
-    def kinds(self, body: _Body) -> _PhaseOccurrences:
+    def kinds(self, body: _Body) -> Occurrences:
         """The iterations of a loop: those with the same operations are one phase."""
         loop, begin, end = body
         length = end - begin
@@ -146,12 +133,10 @@ class _Program:
         several = max(int(np.count_nonzero(count >= _FEWEST_OF_KIND)), 1)
         number = placed(np.arange(several), order[:several], len(count))
         name = self._name(loop)
-        names = [name, *(f"{name}, kind {k}" for k in range(2, several + 1))]
-        return _PhaseOccurrences(number[kind], begin, end, names)
+        names = name, *(f"{name}, kind {k}" for k in range(2, several + 1))
+        return Occurrences(number[kind], begin, end, names)
 
-    def stretches(
-        self, between: _PhaseOccurrences, loop: Integers, least_ns: float
-    ) -> _PhaseOccurrences:
+    def stretches(self, between: Occurrences, loop: Integers, least_ns: float) -> Occurrences:
         """What is left between iterations, by the loops these are of, where it lasts long."""
         begin = np.append(0, between.end)
         end = np.append(between.begin, len(self.operation))
@@ -162,10 +147,10 @@ class _Program:
         _, first, phase = np.unique(key, return_index=True, return_inverse=True)
         time_ns = np.bincount(phase, self.boundaries[end] - self.boundaries[begin])
         is_long = time_ns >= least_ns
-        names = [self._stretch(int(begin[k]), int(end[k])) for k in first[is_long].tolist()]
+        names = (self._stretch(int(begin[k]), int(end[k])) for k in first[is_long].tolist())
         chosen = is_long[phase]
         number = np.cumsum(is_long) - 1
-        return _PhaseOccurrences(number[phase[chosen]], begin[chosen], end[chosen], names)
+        return Occurrences(number[phase[chosen]], begin[chosen], end[chosen], tuple(names))
 
     def _body(self, loop: int) -> _Body:
         most = len(self.operation)
@@ -204,15 +189,15 @@ def _caller_line(path: Path) -> str:
     return caller.file if caller.line is None else f"{caller.file}:{caller.line}"
 
 
-def _in_order_of_time(parts: Sequence[_PhaseOccurrences]) -> _PhaseOccurrences:
+def _in_order_of_time(parts: Sequence[Occurrences]) -> Occurrences:
     """The occurrences of all phases of some parts, in the order of time."""
     before = prefix_sums(np.array([len(part.names) for part in parts], np.int64)).tolist()
     phase = np.concatenate([_NONE, *(p.phase + k for p, k in zip(parts, before, strict=False))])
     begin = np.concatenate([_NONE, *(part.begin for part in parts)])
     end = np.concatenate([_NONE, *(part.end for part in parts)])
     order = np.argsort(begin, kind="stable")
-    names = [name for part in parts for name in part.names]
-    return _PhaseOccurrences(phase[order], begin[order], end[order], names)
+    names = tuple(name for part in parts for name in part.names)
+    return Occurrences(phase[order], begin[order], end[order], names)
 
 
 def _numbered_names(names: Sequence[str]) -> tuple[str, ...]:

@@ -230,7 +230,7 @@ def source_of(trace: Trace, events: Events) -> ProcessSource:
 
 def source_in_parts(trace: Trace, parts: Parts, application: int | None) -> ProcessSource:
     """A run in parts, which each make their events when they are asked."""
-    every = list(parts(_told_by_part))
+    every = list(parts(told_by))
     told = RunFacts.of_all(every)
     how = {
         "application": chosen_application(told.applications, application),
@@ -252,10 +252,6 @@ def source_in_parts(trace: Trace, parts: Parts, application: int | None) -> Proc
         return parts(_asked_of_part, each=given)
 
     return ProcessSource(trace, told.counter(), len(every), ask)
-
-
-def _told_by_part(trace: Trace, **_: object) -> RunFacts:
-    return told_by(trace)
 
 
 def _asked_of_part(

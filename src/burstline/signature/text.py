@@ -27,15 +27,6 @@ _T = TypeVar("_T")
 _MOST: Final = 1 << 62
 _HASH: Final = re.compile("[0-9a-f]{16}")
 _METHODS: Final = ("loops", "epas", "pas2p")
-_PHASE: Final = (
-    "name",
-    "weight",
-    "events",
-    "total_ns",
-    "late_ns",
-    "late_weight",
-    "is_relevant",
-)
 _TOLD: Final = (
     "method", "work_counter", "full", "representative", "span_ns", "runs", "spread",
     "drift", "crossing",
@@ -113,7 +104,7 @@ def _process(check: _Check, read: object) -> Process:
     if not isinstance(read, dict):
         check.fail("process", "as a table for each rank")
     numbers = {name: check.number(read, name) for name in _NUMBERS}
-    phases = tuple(_phase(check, row) for row in check.rows(read, "phases", len(_PHASE)))
+    phases = tuple(_phase(check, row) for row in check.rows(read, "phases", len(Phase._fields)))
     windows = check.integers(read, "windows", 4)
     boundaries = check.rows(read, "boundaries", 2)
     counts = np.array([check.counted(row[0], "boundaries") for row in boundaries], np.int64)
@@ -159,7 +150,7 @@ def _require_parts_of_run(check: _Check, process: Process) -> None:
 def _phase(check: _Check, row: list[Any]) -> Phase:
     name, weight, events, total, late, late_weight, relevant = row
     if not isinstance(name, str) or not isinstance(relevant, bool):
-        check.fail("phases", f"in rows of {', '.join(_PHASE)}")
+        check.fail("phases", f"in rows of {', '.join(Phase._fields)}")
     return Phase(
         name,
         max(check.counted(weight, "phases"), 1),

@@ -26,7 +26,7 @@ def early_end(
     """When enough of a process was met, ns: not before a share `within` of its time."""
     wanted = int(boundaries[0]) + round(within * span_ns)
     turn = ordinal_within(found.phase)
-    weight = np.bincount(found.phase, minlength=len(found.names))
+    weight = found.weights
     # Who waits for the last of three occurrences is near the end of the run.
     needed = np.where(weight >= 2 * ENOUGH, ENOUGH, 1)
     met = np.flatnonzero(turn == needed[found.phase] - 1)
@@ -34,8 +34,8 @@ def early_end(
     if not len(met):
         return wanted
     when = boundaries[found.end[met]]
-    duration = boundaries[found.end] - boundaries[found.begin]
-    total = np.bincount(found.phase, duration, len(found.names))[found.phase[met]]
+    total = np.bincount(found.phase, found.durations(boundaries), len(found.names))
+    total = total[found.phase[met]]
     order = np.argsort(when, kind="stable")
     covered = np.cumsum(total[order])
     enough = int(np.searchsorted(covered, COVERED * covered[-1]))
@@ -65,10 +65,8 @@ def process_up_to(
     begin, end = boundaries[found.begin], boundaries[found.end]
     late = np.maximum(end - np.maximum(begin, boundaries[cut]), 0)
     duration = end - begin
-    kinds = len(found.names)
-    weight = np.bincount(found.phase, minlength=kinds)
     sums = [
-        np.bincount(found.phase, values, kinds)
+        np.bincount(found.phase, values, len(found.names))
         for values in (
             found.end - found.begin,
             duration,
@@ -79,7 +77,9 @@ def process_up_to(
     phases = tuple(
         Phase(name, n, events_in / n, round(total), round(late_ns), late_n, is_relevant)
         for name, n, events_in, total, late_ns, late_n, is_relevant in zip(
-            found.names, *(each.tolist() for each in (weight, *sums, relevant)), strict=True
+            found.names,
+            *(each.tolist() for each in (found.weights, *sums, relevant)),
+            strict=True,
         )
     )
     chosen = windows_of(found, relevant, cut, most)
