@@ -4,18 +4,7 @@ from __future__ import annotations
 
 from typing import Final
 
-from burstline.answers.fitness import (
-    CALLERS_KNOWN,
-    CHEAP,
-    CLOCKS_IN_ORDER,
-    LONG_ENOUGH,
-    NOTHING_DROPPED,
-    OF_TICKS,
-    OPENMP_SEEN,
-    PROCESSORS_ALONE,
-    REPEATED,
-    failed_of,
-)
+from burstline.answers import fitness
 from burstline.answers.values import Check, Fact, Sentence
 from burstline.answers.words import (
     NOTHING,
@@ -31,28 +20,30 @@ from burstline.answers.words import (
 )
 
 _HOLDS: Final = {
-    LONG_ENOUGH: "it lasts {figure}",
-    REPEATED: "it repeats itself {figure} times",
-    PROCESSORS_ALONE: "ranks were on a processor for {figure} of their computing",
-    CALLERS_KNOWN: "callers are known for {figure} of the calls",
-    CHEAP: "recording took {figure} of the time",
-    NOTHING_DROPPED: "nothing was dropped",
-    CLOCKS_IN_ORDER: "clocks agree",
+    fitness.LONG_ENOUGH: "it lasts {figure}",
+    fitness.REPEATED: "it repeats itself {figure} times",
+    fitness.PROCESSORS_ALONE: "ranks were on a processor for {figure} of their computing",
+    fitness.CALLERS_KNOWN: "callers are known for {figure} of the calls",
+    fitness.CHEAP: "recording took {figure} of the time",
+    fitness.NOTHING_DROPPED: "nothing was dropped",
+    fitness.CLOCKS_IN_ORDER: "clocks agree",
 }
 """What is said where a check holds; that of OpenMP is told only where it does not."""
 _UNKNOWN: Final = {
-    PROCESSORS_ALONE: "whether ranks shared processors",
-    OPENMP_SEEN: "whether threads of OpenMP ran",
+    fitness.PROCESSORS_ALONE: "whether ranks shared processors",
+    fitness.OPENMP_SEEN: "whether threads of OpenMP ran",
 }
 """What is said not to be known; the table of checks has the others."""
 _DOUBTS: Final = {
-    PROCESSORS_ALONE: "As processors were probably shared, a part of it may be the machine's.",
-    NOTHING_DROPPED: "As the trace lacks something, this may be wrong.",
-    CLOCKS_IN_ORDER: "As clocks disagree, this may be wrong.",
-    OPENMP_SEEN: "As threads of OpenMP ran unseen, they may cause it.",
-    CHEAP: "As recording took much of the time, it may cause it.",
-    LONG_ENOUGH: "In so short a run this may be chance.",
-    REPEATED: "As so little repeats, this may be chance.",
+    fitness.PROCESSORS_ALONE: (
+        "As processors were probably shared, a part of it may be the machine's."
+    ),
+    fitness.NOTHING_DROPPED: "As the trace lacks something, this may be wrong.",
+    fitness.CLOCKS_IN_ORDER: "As clocks disagree, this may be wrong.",
+    fitness.OPENMP_SEEN: "As threads of OpenMP ran unseen, they may cause it.",
+    fitness.CHEAP: "As recording took much of the time, it may cause it.",
+    fitness.LONG_ENOUGH: "In so short a run this may be chance.",
+    fitness.REPEATED: "As so little repeats, this may be chance.",
 }
 """What each check that does not hold makes of a cause that is told."""
 
@@ -78,7 +69,7 @@ def judged(checked: tuple[Check, ...]) -> Sentence:
 
 def with_care(checked: tuple[Check, ...]) -> Sentence | None:
     """What is wrong with a run, and what helps, before anything else is said of it."""
-    failed = failed_of(checked)
+    failed = fitness.failed_of(checked)
     if not failed:
         return None
     return sentence(
@@ -92,7 +83,7 @@ def with_care(checked: tuple[Check, ...]) -> Sentence | None:
 
 def of_clock(checked: tuple[Check, ...], unit: str) -> tuple[Check, ...]:
     """The checks that say something of times in a unit: ticks do not depend on the machine."""
-    return tuple(each for each in checked if unit == "ns" or each.name in OF_TICKS)
+    return tuple(each for each in checked if unit == "ns" or each.name in fitness.OF_TICKS)
 
 
 def is_shared(checked: tuple[Check, ...]) -> bool:
@@ -101,14 +92,14 @@ def is_shared(checked: tuple[Check, ...]) -> bool:
     Where it is inferred from what they may use, they may as well have slept meanwhile.
     """
     return any(
-        each.name == PROCESSORS_ALONE and each.passed is False and not each.inferred
+        each.name == fitness.PROCESSORS_ALONE and each.passed is False and not each.inferred
         for each in checked
     )
 
 
 def doubt(checked: tuple[Check, ...]) -> str:
     """What makes a cause doubtful, as a sentence; nothing where nothing does."""
-    spoilt = [each.name for each in failed_of(checked) if each.name in _DOUBTS]
+    spoilt = [each.name for each in fitness.failed_of(checked) if each.name in _DOUBTS]
     return _DOUBTS[spoilt[0]] if spoilt else ""
 
 
@@ -132,35 +123,35 @@ def _figure(check: Check) -> Fact:
 
 def _holds(check: Check) -> Phrase:
     text = _HOLDS[check.name]
-    if check.name == PROCESSORS_ALONE and check.inferred:
+    if check.name == fitness.PROCESSORS_ALONE and check.inferred:
         return Phrase("each thread may use a processor of its own")
     return phrase(text, figure=_figure(check)) if "{" in text else Phrase(text)
 
 
 _FAILS: Final = {
-    LONG_ENOUGH: "it lasts only {figure}, less than {bound}",
-    REPEATED: "it repeats itself only {times}",
-    PROCESSORS_ALONE: (
+    fitness.LONG_ENOUGH: "it lasts only {figure}, less than {bound}",
+    fitness.REPEATED: "it repeats itself only {times}",
+    fitness.PROCESSORS_ALONE: (
         "ranks probably shared processors: {by}they were on one for only {figure} of their "
         "computing (sleeping or reading files looks the same)"
     ),
-    CALLERS_KNOWN: "callers are known for only {figure} of the calls",
-    CHEAP: "recording took about {figure} of the time",
-    NOTHING_DROPPED: "{losses} of records met",
-    CLOCKS_IN_ORDER: "clocks disagree: events are up to {figure} before their cause",
-    OPENMP_SEEN: "threads of OpenMP ran, and none was recorded",
+    fitness.CALLERS_KNOWN: "callers are known for only {figure} of the calls",
+    fitness.CHEAP: "recording took about {figure} of the time",
+    fitness.NOTHING_DROPPED: "{losses} of records met",
+    fitness.CLOCKS_IN_ORDER: "clocks disagree: events are up to {figure} before their cause",
+    fitness.OPENMP_SEEN: "threads of OpenMP ran, and none was recorded",
 }
 _FAILS_WHOLLY: Final = {
-    REPEATED: "nothing repeats in it",
-    CALLERS_KNOWN: "callers are not known",
-    CLOCKS_IN_ORDER: "messages arrive before they are sent, so clocks disagree",
+    fitness.REPEATED: "nothing repeats in it",
+    fitness.CALLERS_KNOWN: "callers are not known",
+    fitness.CLOCKS_IN_ORDER: "messages arrive before they are sent, so clocks disagree",
 }
 """The same where the figure is 0, or nobody measured it."""
 
 
 def fails(check: Check) -> Phrase:
     """What is wrong where a check does not hold."""
-    if check.name == PROCESSORS_ALONE and check.inferred:
+    if check.name == fitness.PROCESSORS_ALONE and check.inferred:
         return phrase(
             "ranks probably shared processors: there are only {figure} of one for each thread "
             "(inferred from those that they may use)",

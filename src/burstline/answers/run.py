@@ -19,6 +19,7 @@ from burstline.answers.waits import (
     blames,
     is_of_rank,
     not_understood,
+    shares_of,
     titled,
     together,
 )
@@ -58,6 +59,7 @@ _LEAST_UNSEEN: Final = 0.0005  # of the baseline: less would be printed as 0.0 %
 _MOST_REASONS: Final = 2
 _IDLE: Final = "omp_idle_threads"
 _HELD: Final = ("file", "function")
+_CAUSES: Final = "rank {rank} causes {of_rank}, above all {where} ({of_place})"
 FACTORS: Final = {
     "load_balance": "load balance",
     "mpi_load_balance": "load balance of processes",
@@ -356,18 +358,13 @@ def _cause(waits: Waits, wait: Largest, checked: tuple[Check, ...]) -> Phrase:
         )
     blame = blame_for(waits, costs)
     rank = blame.rank if blame.stands_out else None
-    parts: dict[str, Fact | str] = {
-        "rank": str(blame.rank),
-        "of_rank": share("caused by the rank", blame.of_rank, Place(blame.rank)),
-        "where": inside_text(waits, blame.place, rank),
-        "of_place": share("caused there", blame.of_place, place_of(waits, blame.place, rank)),
-    }
+    parts = shares_of(waits, blame, rank) | {"where": inside_text(waits, blame.place, rank)}
     text = (
         "no rank stands out (rank {rank} causes most, {of_rank}); ranks take longer by turns, "
         "above all {where} ({of_place})"
     )
     if blame.stands_out:
-        text = "rank {rank} causes {of_rank}, above all {where} ({of_place})"
+        text = _CAUSES
         if is_off(waits, blame.place, rank):
             parts["where"] = absent_text(waits, blame.place, rank)
             text += f", where {ABSENT}"
@@ -377,13 +374,7 @@ def _cause(waits: Waits, wait: Largest, checked: tuple[Check, ...]) -> Phrase:
 def _keeps(waits: Waits, found: Keeper) -> Phrase:
     """Who keeps threads idle, and where."""
     return phrase(
-        "rank {rank} causes {of_rank}, above all {where} ({of_place})",
-        rank=str(found.rank),
-        of_rank=share("caused by the rank", found.of_rank, Place(found.rank)),
-        where=inside_text(waits, found.place),
-        of_place=share(
-            "caused there", found.of_place, place_of(waits, found.place, found.rank)
-        ),
+        _CAUSES, where=inside_text(waits, found.place), **shares_of(waits, found, found.rank)
     )
 
 

@@ -12,18 +12,7 @@ from typing import Final
 
 import numpy as np
 
-from burstline.answers.fitness import (
-    AT_MOST,
-    CALLERS_KNOWN,
-    CHEAP,
-    CLOCKS_IN_ORDER,
-    LONG_ENOUGH,
-    NOTHING_DROPPED,
-    OPENMP_SEEN,
-    PROCESSORS_ALONE,
-    REPEATED,
-    failed_of,
-)
+from burstline.answers import fitness
 from burstline.answers.judged import UNTOLD, doubt, fact_of, fails, is_shared
 from burstline.answers.places import (
     by_place,
@@ -167,7 +156,7 @@ def overview(known: Known) -> Overview:
 def _headline(known: Known) -> Iterator[Sentence]:
     """Who is to blame, the largest loss and where it is, then the share of computing."""
     name, lines = "headline", known.lines
-    if failed := failed_of(known.checks):
+    if failed := fitness.failed_of(known.checks):
         said = enumerated(*(Phrase(_CARE[each.name]) for each in failed))
         yield sentence(name, "Judge this run with care: {said}.", said=said)
     if not _waits_little(known):
@@ -463,8 +452,8 @@ def _cause(known: Known) -> Answer | None:
 def _advice(known: Known) -> Answer:
     """What to do first, and why: what spoils the trace goes before any tuning."""
     name, question = "advice", "What to do"
-    failed = failed_of(known.checks)
-    if failed and failed[0].name != CALLERS_KNOWN:
+    failed = fitness.failed_of(known.checks)
+    if failed and failed[0].name != fitness.CALLERS_KNOWN:
         answer = Sentence(name, f"{capital(failed[0].remedy)}.")
         then = _then(known)
         return Answer(name, question, (answer, _evidence(failed[0])), (*then,))
@@ -488,7 +477,7 @@ def _then(known: Known) -> Iterator[Sentence]:
 
 def _evidence(check: Check) -> Sentence:
     """Why a check asks for something."""
-    if check.name == PROCESSORS_ALONE:
+    if check.name == fitness.PROCESSORS_ALONE:
         on = share("on a processor", check.figure or 0)
         text = "Ranks were on one for {on} of their computing, so they probably shared it."
         if check.inferred:
@@ -559,7 +548,7 @@ def _blamed(known: Known, name: str, text: str) -> Iterator[Sentence]:
 
 def _trust(check: Check) -> Trust:
     """A check in a few words."""
-    bound = "at most {bound}" if check.name in AT_MOST else "at least {bound}"
+    bound = "at most {bound}" if check.name in fitness.AT_MOST else "at least {bound}"
     name, figure = check.name, Phrase("")
     if check.figure is not None:
         figure = phrase("{value}", value=fact_of(check, check.name, check.figure))
@@ -573,26 +562,26 @@ def _trust(check: Check) -> Trust:
 
 
 _FAILED: Final = {
-    LONG_ENOUGH: "short",
-    REPEATED: "little repeats",
-    PROCESSORS_ALONE: "processors shared",
-    CALLERS_KNOWN: "callers unknown",
-    CHEAP: "recorded at much cost",
-    NOTHING_DROPPED: "something dropped",
-    CLOCKS_IN_ORDER: "clocks disagree",
-    OPENMP_SEEN: "OpenMP unseen",
+    fitness.LONG_ENOUGH: "short",
+    fitness.REPEATED: "little repeats",
+    fitness.PROCESSORS_ALONE: "processors shared",
+    fitness.CALLERS_KNOWN: "callers unknown",
+    fitness.CHEAP: "recorded at much cost",
+    fitness.NOTHING_DROPPED: "something dropped",
+    fitness.CLOCKS_IN_ORDER: "clocks disagree",
+    fitness.OPENMP_SEEN: "OpenMP unseen",
 }
 _CARE: Final = {
-    LONG_ENOUGH: "it is short",
-    REPEATED: "little repeats in it",
-    PROCESSORS_ALONE: "processors were probably shared",
-    CALLERS_KNOWN: "callers are unknown",
-    CHEAP: "recording took long",
-    NOTHING_DROPPED: "something is missing",
-    CLOCKS_IN_ORDER: "clocks disagree",
-    OPENMP_SEEN: "threads ran unseen",
+    fitness.LONG_ENOUGH: "it is short",
+    fitness.REPEATED: "little repeats in it",
+    fitness.PROCESSORS_ALONE: "processors were probably shared",
+    fitness.CALLERS_KNOWN: "callers are unknown",
+    fitness.CHEAP: "recording took long",
+    fitness.NOTHING_DROPPED: "something is missing",
+    fitness.CLOCKS_IN_ORDER: "clocks disagree",
+    fitness.OPENMP_SEEN: "threads ran unseen",
 }
-_PROBABLY: Final = frozenset((PROCESSORS_ALONE,))
+_PROBABLY: Final = frozenset((fitness.PROCESSORS_ALONE,))
 """Checks that fail by what something else may look like, too."""
 
 

@@ -31,6 +31,7 @@ from burstline.waits import (
     MUCH_UNDERSTOOD,
     Blame,
     Costs,
+    Keeper,
     Keeping,
     Largest,
     Waits,
@@ -279,6 +280,15 @@ def cause_of(waits: Waits, largest: Largest, checked: tuple[Check, ...]) -> Phra
     )
 
 
+def shares_of(waits: Waits, found: Blame | Keeper, rank: int | None) -> dict[str, Any]:
+    """Who causes something, and the shares of it that are theirs and at one place, as parts."""
+    return {
+        "rank": str(found.rank),
+        "of_rank": share("caused by the rank", found.of_rank, Place(found.rank)),
+        "of_place": share("caused there", found.of_place, place_of(waits, found.place, rank)),
+    }
+
+
 def is_of_rank(waits: Waits, costs: Costs | None) -> bool:
     """Whether one rank causes a wait, even if it shared its processor.
 
@@ -328,13 +338,7 @@ def _cause_of_rank(waits: Waits, blame: Blame, checked: tuple[Check, ...], what:
     where = place_text(waits, blame.place, rank)
     where += "," * (blame.place in waits.places.ends and "," in where)
     hint = "" if is_named(waits, blame.place, rank) else f" {_BY_FUNCTION}"
-    parts: dict[str, Any] = {
-        "rank": str(blame.rank),
-        "of_rank": share("caused by the rank", blame.of_rank, Place(blame.rank)),
-        "of_place": share("caused there", blame.of_place, place_of(waits, blame.place, rank)),
-        "where": where,
-        "hint": hint,
-    }
+    parts = shares_of(waits, blame, rank) | {"where": where, "hint": hint}
     if not blame.stands_out:
         text = "its work changes, or other programs share the processors."
         return phrase(
@@ -391,15 +395,11 @@ def _cause_of_idle(waits: Waits, largest: Largest, checked: tuple[Check, ...]) -
                 how += ", and first threads of other ranks wait for it in MPI"
     return phrase(
         "Rank {rank} causes {most}, {of_rank}: above all ({of_place}), {how}.{then}{hint}",
-        rank=str(found.rank),
         most=_most(found.of_rank, _LARGEST),
-        of_rank=share("caused by the rank", found.of_rank, Place(found.rank)),
-        of_place=share(
-            "caused there", found.of_place, place_of(waits, found.place, found.rank)
-        ),
         how=how,
         then=_then(checked),
         hint="" if is_named(waits, found.place) else f" {_BY_FUNCTION}",
+        **shares_of(waits, found, found.rank),
     )
 
 

@@ -133,11 +133,6 @@ def _run(words: list[str]) -> None:
         sys.stdout.flush()
 
 
-def _fails_without_reason(error: Exception) -> bool:
-    """Whether C code failed and did not say why, as NumPy's does where memory is refused."""
-    return isinstance(error, SystemError) and "without" in str(error)
-
-
 def _name(path: object) -> str:
     """The name of a file, cut before it takes the room of what is said of it."""
     return printable(str(path), limit=_MOST_OF_A_NAME)
@@ -147,7 +142,9 @@ def _explain(error: Exception) -> tuple[str, int]:
     """Say in one line what went wrong, and with which exit code."""
     if isinstance(error, BurstlineError):
         return show.in_options(str(error)), error.exit_code
-    if isinstance(error, MemoryError) or _fails_without_reason(error):
+    # C code may fail and not say why, as NumPy's does where memory is refused.
+    has_no_reason = isinstance(error, SystemError) and "without" in str(error)
+    if isinstance(error, MemoryError) or has_no_reason:
         way_out = "Pass a smaller --memory, or take a part: --from, --to, --ranks"
         return f"out of memory. {way_out}", _OUT_OF_MEMORY
     if isinstance(error, OSError) and error.strerror:

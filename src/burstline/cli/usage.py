@@ -152,6 +152,17 @@ def read_by(options: Mapping[str, str | Mapping[str, str]]) -> list[str]:
     ]
 
 
+def command_in(arguments: argparse.Namespace) -> list[str]:
+    """The words of a command line, without dashes before it."""
+    words: list[str] = arguments.words
+    return words[1:] if words[:1] == ["--"] else words
+
+
+def names_in(text: str | None) -> list[str]:
+    """The names of a list as ``A, B``."""
+    return [name.strip() for name in (text or "").split(",") if name.strip()]
+
+
 def require_at_least(arguments: argparse.Namespace, **least: int) -> None:
     """Refuse numbers of options that are less than the least that makes sense."""
     for name, number in least.items():

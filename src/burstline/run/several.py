@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass, replace
+from functools import partial
+from typing import TypeVar
 
 from burstline.comparison import Comparison, compare
 from burstline.efficiency import Scalability, scalability
@@ -14,6 +16,7 @@ from burstline.run.needs import bytes_to_merge
 from burstline.run.run import Run
 from burstline.waits import Waits
 
+_Result = TypeVar("_Result")
 _SPLIT = ("serialisation", "transfer")
 
 
@@ -38,7 +41,7 @@ def compared(runs: Iterable[Run], names: Sequence[str]) -> Compared:
 
     def traces() -> Iterator[Trace]:
         for run in runs:
-            waits.append(_waits(run))
+            waits.append(_or_why(run.waits))
             together.add(run)
             yield run.trace
             del run
@@ -82,15 +85,12 @@ class _Together:
         """How far bursts of the runs, and their counters, agree."""
         if self._why:
             return self._why
-        try:
-            return check(self._traces, names=names, threads=self._threads)
-        except BurstlineError as error:
-            return str(error)
+        return _or_why(partial(check, self._traces, names=names, threads=self._threads))
 
 
-def _waits(run: Run) -> Waits | str:
+def _or_why(compute: Callable[[], _Result]) -> _Result | str:
     try:
-        return run.waits()
+        return compute()
     except BurstlineError as error:
         return str(error)
 
@@ -100,7 +100,4 @@ def _comparison(waits: Sequence[Waits | str], names: Sequence[str]) -> Compariso
         if isinstance(each, str):
             return f"{name}: {each}"
     profiles = [each.profile for each in waits if isinstance(each, Waits)]
-    try:
-        return compare(profiles, names=names)
-    except BurstlineError as error:
-        return str(error)
+    return _or_why(partial(compare, profiles, names=names))

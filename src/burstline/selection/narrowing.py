@@ -57,17 +57,14 @@ class _Narrowing:
         near = []
         for part in parts:
             if part.num_rows:
-                self._add_held(part.nbytes)
+                self._held += part.nbytes
+                if self._memory is not None and self._held > self._memory:
+                    raise MemoryBudgetError(self._held, self._memory, way_out=_WAY_OUT)
                 near.append(part)
         if near:
             return pa.concat_tables(near).combine_chunks()
         counters = self.trace.counter_names if schema.TABLES[name].counters else ()
         return schema.arrow_schema(name, counters).empty_table()
-
-    def _add_held(self, size: int) -> None:
-        self._held += size
-        if self._memory is not None and self._held > self._memory:
-            raise MemoryBudgetError(self._held, self._memory, way_out=_WAY_OUT)
 
     def _filtered(
         self, name: str, is_near: Callable[[pa.Table], Mask], first: int

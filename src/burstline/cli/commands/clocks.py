@@ -10,9 +10,8 @@ from burstline import clocks, record, show, waits
 from burstline.cli import usage
 from burstline.cli.clock_options import effort_model
 from burstline.cli.inputs import progress_bar, read_selected
-from burstline.cli.products import require_free
+from burstline.cli.products import require_free, write_whole
 from burstline.errors import ParameterError
-from burstline.formats import atomic
 from burstline.quantities import format_share
 from burstline.run import CLOCKED, COPIES_REPLAYED
 
@@ -65,8 +64,7 @@ def run(arguments: usage.Arguments) -> None:
     if calibrates and (arguments.inputs or arguments.counter or arguments.calls):
         raise ParameterError("clocks calibrate takes neither traces nor options of fit")
     model, shown = _calibrated(arguments) if calibrates else _fitted(arguments)
-    with atomic.output(path) as file:
-        file.write(model.text().encode())
+    write_whole(path, model.text().encode())
     show.output(shown, arguments.format)
     show.note(f"{path}: burstline retime TRACE --clock lt_hwctr --effort-model {path}")
 
@@ -82,13 +80,14 @@ def _fitted(arguments: usage.Arguments) -> tuple[clocks.EffortModel, show.Outcom
     if not arguments.inputs:
         raise ParameterError("name traces to fit: burstline clocks fit TRACE … -o FILE.toml")
     calls = None if arguments.calls is None else effort_model(arguments.calls)
-    names = [name.strip() for name in (arguments.counter or "").split(",") if name.strip()]
     traces = (
         read_selected(arguments, file, region={}, tables=CLOCKED, copies=COPIES_REPLAYED)
         for file in arguments.inputs
     )
     files = ", ".join(Path(file).name for file in arguments.inputs)
-    fit = waits.fitted(traces, names or clocks.KINDS, f"fitted to {files}", calls)
+    fit = waits.fitted(
+        traces, usage.names_in(arguments.counter) or clocks.KINDS, f"fitted to {files}", calls
+    )
     explained = format_share(fit.explained).strip()
     told = (
         f"{explained} of the time of computation is explained, by {fit.rows:,} call paths on "
@@ -112,10 +111,6 @@ def _shown(
     weights = {**model.weights, "openmp_call": model.openmp_call}
     rows = [(name, ns, shares.get(name)) for name, ns in weights.items()]
     cells = [(name, f"{ns:.4g}", share) for name, ns, share in rows]
-    columns = (
-        Column("COUNTER"),
-        Column("NS"),
-        Column("OF THE TIME", SHARE),
-    )
+    columns = Column("COUNTER"), Column("NS"), Column("OF THE TIME", SHARE)
     table = Table(columns, cells, model.origin)
     return show.Outcome(document, ("counter", "ns", "share"), rows, [table], notes)

@@ -8,6 +8,7 @@ import subprocess
 from typing import Final
 
 from burstline import record
+from burstline.cli import usage
 from burstline.errors import ParameterError
 
 DESCRIPTION: Final = """\
@@ -45,7 +46,7 @@ def adapt(parser: argparse.ArgumentParser) -> None:
 
 def run(arguments: argparse.Namespace) -> None:
     """Run the compiler, and pass on how it ended."""
-    words = arguments.words[1:] if arguments.words[:1] == ["--"] else arguments.words
+    words = usage.command_in(arguments)
     if not words:
         raise ParameterError(
             f"no compiler is named. Write it after two dashes: "

@@ -7,9 +7,8 @@ from typing import Any, Final
 
 from burstline import record, show
 from burstline.cli import usage
-from burstline.cli.products import require_free
+from burstline.cli.products import require_free, write_whole
 from burstline.errors import NotEnoughDataError, ParameterError, printable
-from burstline.formats import atomic
 
 DESCRIPTION: Final = """\
 A processor counts only some events at a time. plan finds the fewest sets of events that
@@ -73,8 +72,7 @@ def _write(plan: record.CounterPlan, path: Path) -> None:
             "none of these events can be counted here, so there are no sets to write. "
             "See burstline counters list"
         )
-    with atomic.output(path) as file:
-        file.write(record.sets_text(plan).encode())
+    write_whole(path, record.sets_text(plan).encode())
 
 
 def _planned(plan: record.CounterPlan) -> show.Outcome:

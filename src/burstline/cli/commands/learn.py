@@ -89,7 +89,7 @@ def run(arguments: usage.Arguments) -> None:
             tables,
             **{name: getattr(arguments, name) for name in _AS_GIVEN},
             verdicts=verdicts,
-            without=[name.strip() for name in arguments.without.split(",") if name.strip()],
+            without=usage.names_in(arguments.without),
             threads=thread_count(arguments),
             progress=progress,
         )

@@ -64,7 +64,10 @@ def run(arguments: usage.Arguments) -> None:
     for name, counters in _runs(arguments):
         made = _recorded(arguments, name, _settings(arguments, counters))
         if made.is_trace:
-            _print_result(arguments, made)
+            shown = [show.calls_table(made.counted)] if made.counted else []
+            notes = [named(made.sentence())]
+            outcome = show.Outcome(made.as_dict(), shown=shown, notes=notes)
+            show.output(outcome, arguments.format)
         code = made.code or code
         if code == record.INTERRUPTED:
             break
@@ -97,7 +100,7 @@ def _recorded(
     arguments: usage.Arguments, name: str, settings: record.Settings
 ) -> record.Recording:
     """Run the program of the arguments, and make a trace of the output's name and this one."""
-    words = arguments.words[1:] if arguments.words[:1] == ["--"] else arguments.words
+    words = usage.command_in(arguments)
     output = Path(arguments.output or f"{trace_name(words)}.prv")
     ending = next((end for end in formats.ENDINGS if output.name.endswith(end)), "")
     if name:
@@ -116,9 +119,3 @@ def _settings(arguments: usage.Arguments, counters: str | None) -> record.Settin
         profile=arguments.profile,
         ranks=None if arguments.ranks is None else selection.parse_ranks(arguments.ranks),
     )
-
-
-def _print_result(arguments: usage.Arguments, made: record.Recording) -> None:
-    shown = [show.calls_table(made.counted)] if made.counted else []
-    notes = [named(made.sentence())]
-    show.output(show.Outcome(made.as_dict(), shown=shown, notes=notes), arguments.format)

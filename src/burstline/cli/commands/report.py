@@ -24,7 +24,13 @@ from burstline.cli.inputs import (
     warn_of_twins,
 )
 from burstline.cli.limits import limits_of
-from burstline.cli.products import in_folder, print_view, require_free, write_figure
+from burstline.cli.products import (
+    in_folder,
+    print_view,
+    require_free,
+    write_figure,
+    write_whole,
+)
 from burstline.cli.recordings import (
     RECORDING,
     recorded,
@@ -39,7 +45,6 @@ from burstline.errors import (
     NotEnoughDataError,
     ParameterError,
 )
-from burstline.formats import atomic
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -144,8 +149,7 @@ def _write(
     arguments.trace = arguments.traces[0]
     page = show.report_page(_report(arguments, run_of(arguments), of_recording))
     if output is not None:
-        with atomic.output(output) as file:
-            file.write(page.html)
+        write_whole(output, page.html)
         show.note(f"{output}: open it in a browser")
     _write_pictures(arguments, page)
     said = _cut(page.data) if arguments.format == "json" else page.data

@@ -10,10 +10,9 @@ import burstline
 from burstline import show
 from burstline.cli import usage
 from burstline.cli.inputs import read_selected
-from burstline.cli.products import in_folder, print_view, require_free
+from burstline.cli.products import in_folder, print_view, require_free, write_whole
 from burstline.cli.signatures import ESTIMATE, FOUND, RUN, measured, options_of, read_signature
 from burstline.errors import ParameterError, plural
-from burstline.formats import atomic
 from burstline.quantities import format_share
 from burstline.run import COPIES_REPLAYED, REPLAYED
 
@@ -80,8 +79,8 @@ def _build(arguments: usage.Arguments) -> None:
     if table is not None:
         rows = burstline.signature.phase_table(traces[0], signature)
         text = "".join(" ".join(map(str, row)) + "\n" for row in rows)
-        _write(Path(table), text)
-    _write(output, burstline.signature.to_toml(signature))
+        write_whole(Path(table), text.encode())
+    write_whole(output, burstline.signature.to_toml(signature).encode())
     chosen = signature.of_rank(signature.representative)
     relevant = sum(phase.is_relevant for phase in chosen.phases)
     document = {
@@ -122,13 +121,8 @@ def _run(arguments: usage.Arguments) -> None:
     signature = read_signature(arguments, arguments.inputs[0])
     measurement = measured(arguments, signature, arguments.program)
     if output is not None:
-        _write(output, json.dumps(measurement.as_dict()) + "\n")
+        write_whole(output, f"{json.dumps(measurement.as_dict())}\n".encode())
     prediction = burstline.signature.predict(
         signature, measurement, estimator=arguments.estimator
     )
     print_view(arguments, show.PredictionView(prediction))
-
-
-def _write(path: Path, text: str) -> None:
-    with atomic.output(path) as file:
-        file.write(text.encode())

@@ -154,12 +154,14 @@ def _bar(report: Report, names: Mapping[str, str]) -> Html:
         aria_label="Find a function, line or rank",
         autocomplete="off",
     )
+    summary = report.summary
+    size = plural(summary.ranks, "rank"), format_ns(summary.duration_ns)
     return tag(
         "header",
         tag(
             "div",
             tag("b", "burstline"),
-            tag("span", _run_line(report), class_="run"),
+            tag("span", " · ".join([*_named(report), *size]), class_="run"),
             tag(
                 "nav",
                 *(link(name, label) for name, label in names.items()),
@@ -173,21 +175,12 @@ def _bar(report: Report, names: Mapping[str, str]) -> Html:
     )
 
 
-def _run_name(report: Report) -> str:
-    name = (
-        report.source.paths[0].rstrip("/").rpartition("/")[2] if report.source.paths else "run"
-    )
-    return name.removesuffix(".gz").removesuffix(".prv")
-
-
 def _named(report: Report) -> list[str]:
     """The run, and the part of it that is told."""
-    return [_run_name(report), *([report.source.region] if report.source.region else [])]
-
-
-def _run_line(report: Report) -> str:
-    parts = [*_named(report), plural(report.summary.ranks, "rank")]
-    return " · ".join([*parts, format_ns(report.summary.duration_ns)])
+    source = report.source
+    path = source.paths[0] if source.paths else "run"
+    name = path.rstrip("/").rpartition("/")[2].removesuffix(".gz").removesuffix(".prv")
+    return [name, source.region] if source.region else [name]
 
 
 def _footer(report: Report) -> Html:

@@ -199,7 +199,9 @@ def panes(waits: Waits) -> Html:
     whole = int(waits.profile.total("time")) if "time" in waits.profile.stored else 0
     totals = made.totals()
     name = made.metrics[made.picked].name
-    said = panes_title(name, totals[made.picked], whole)
+    share = share_text(totals[made.picked] / whole) if whole else "-"
+    time = format_ns(totals[made.picked])
+    said = f"{name} is {time}, {share} of the time of all threads"
     note = (
         "What is picked on the left is divided in the middle, and what is picked there on the "
         "right. Each row includes those below it."
@@ -228,12 +230,6 @@ def panes(waits: Waits) -> Html:
         tag("div", *tables, id="panes", class_="panes"),
         data_block("panes-data", data),
     )
-
-
-def panes_title(metric: str, value: int, whole: int) -> str:
-    """What is picked, as a sentence."""
-    share = share_text(value / whole) if whole else "-"
-    return f"{metric} is {format_ns(value)}, {share} of the time of all threads"
 
 
 def _pane(head: str, rows: Sequence[tuple[str, int, int]], *, has_share: bool = True) -> Html:

@@ -131,8 +131,8 @@ def _views(line: Timeline, steps: IterationSpans | None) -> list[dict[str, Any]]
                 "step": int(steps.number[row]),
                 "mean": format_ns(int(steps.mean_ns[row])),
             }
-    if (wait := _worst_wait(line)) is not None:
-        views.append(_view("worst", "Worst wait", _window_of_wait(line, wait), first))
+    if (window := _worst_wait(line)) is not None:
+        views.append(_view("worst", "Worst wait", window, first))
     return views
 
 
@@ -420,19 +420,15 @@ def _steps_of(structure: Structure | None, line: Timeline) -> IterationSpans | N
     return IterationSpans(loop, rows + 1, begin[rows], end[rows], mean)
 
 
-def _worst_wait(line: Timeline) -> int | None:
-    """Row of the longest single wait that lies in the baseline."""
+def _worst_wait(line: Timeline) -> tuple[int, int] | None:
+    """The longest single wait in the baseline, with what comes before and after it."""
     table = line.waits.instances
     start, wait = (to_numpy(table[name]) for name in ("start_ns", "wait_ns"))
     first, last = line.baseline_ns
     rows = np.flatnonzero((start >= first) & (start + wait <= last))
-    return int(rows[0]) if len(rows) else None  # they are sorted
-
-
-def _window_of_wait(line: Timeline, row: int) -> tuple[int, int]:
-    """A wait with what comes before and after it."""
-    [wait] = line.waits.instances.slice(row, 1).to_pylist()
-    begin, length = wait["start_ns"], wait["wait_ns"]
+    if not len(rows):
+        return None
+    begin, length = int(start[rows[0]]), int(wait[rows[0]])  # they are sorted
     return within(line, begin, begin + length, length * _AROUND_WAIT)
 
 

@@ -274,7 +274,7 @@ def _told_counters(made: Computing, shown: Sequence[Burst]) -> dict[Column, Any]
     told: dict[Column, Any] = {}
     if (clock := made.processor) is not None:
         told = {
-            Column("On a processor", TIME): lambda b: _as_time(b.counters.get(clock)),
+            Column("On a processor", TIME): lambda b: Value(b.counters.get(clock), TIME),
             Column("Share", SHARE): lambda b: _share(b.counters.get(clock), b.computing_ns),
         }
     if made.cycles is not None:
@@ -285,10 +285,6 @@ def _told_counters(made: Computing, shown: Sequence[Burst]) -> dict[Column, Any]
         Column(name, AMOUNT): lambda b, name=name: b.counters.get(name)
         for name in there[: _MOST_COUNTERS - len(told)]
     }
-
-
-def _as_time(value: int | None) -> Value | None:
-    return None if value is None else Value(value, TIME)
 
 
 def _share(value: int | None, whole: int) -> float | None:
