@@ -31,10 +31,26 @@
     },
   };
 
+  function element(name, className, text) {
+    const made = document.createElement(name);
+    if (className) made.className = className;
+    if (text) made.textContent = text;
+    return made;
+  }
+
+  function button(text, action) {
+    const made = element("button", "", text);
+    made.type = "button";
+    made.addEventListener("click", action);
+    return made;
+  }
+
   // Others tell of what they show, and listen: a line that is picked, a time that is shown.
   const listeners = new Map();
   const page = {
     view,
+    element,
+    button,
     on(event, listener) {
       listeners.set(event, [...(listeners.get(event) || []), listener]);
     },
@@ -79,15 +95,12 @@
   function sort(table, head) {
     const column = head.cellIndex;
     const before = head.getAttribute("aria-sort");
-    const isNumber = head.classList.contains("n");
-    const first = isNumber ? "descending" : "ascending";
-    const next = before ? (before === "ascending" ? "descending" : "ascending") : first;
+    const isUp = before ? before === "descending" : !head.classList.contains("n");
     for (const other of head.parentNode.cells) other.removeAttribute("aria-sort");
-    head.setAttribute("aria-sort", next);
+    head.setAttribute("aria-sort", isUp ? "ascending" : "descending");
     const body = table.tBodies[0];
-    const direction = next === "ascending" ? 1 : -1;
     const rows = [...body.rows].map((row) => [valueOf(row.cells[column]), row]);
-    rows.sort(([a], [b]) => compare(a, b, direction));
+    rows.sort(([a], [b]) => compare(a, b, isUp ? 1 : -1));
     body.append(...rows.map(([, row]) => row));
   }
 
@@ -128,23 +141,20 @@
   function tabs() {
     for (const group of document.querySelectorAll("[data-tabs]")) {
       const panels = [...group.children];
-      const bar = document.createElement("div");
-      bar.className = "tools";
+      const bar = element("div", "tools");
       const show = (label) => {
         for (const panel of panels) panel.hidden = panel.dataset.tab !== label;
-        for (const button of bar.children) {
-          button.setAttribute("aria-pressed", String(button.textContent === label));
+        for (const one of bar.children) {
+          one.setAttribute("aria-pressed", String(one.textContent === label));
         }
       };
       for (const { dataset } of panels) {
-        const button = document.createElement("button");
-        button.type = "button";
-        button.textContent = dataset.tab;
-        button.addEventListener("click", () => {
+        const isFirst = dataset.tab === panels[0].dataset.tab;
+        const pressed = () => {
           show(dataset.tab);
-          view.write({ [group.dataset.tabs]: dataset.tab === panels[0].dataset.tab ? null : dataset.tab });
-        });
-        bar.append(button);
+          view.write({ [group.dataset.tabs]: isFirst ? null : dataset.tab });
+        };
+        bar.append(button(dataset.tab, pressed));
       }
       const asked = view.read().values.get(group.dataset.tabs);
       const known = panels.find((panel) => panel.dataset.tab === asked) || panels[0];
@@ -153,10 +163,14 @@
     }
   }
 
+  function pick(target) {
+    for (const other of document.querySelectorAll(".picked")) other.classList.remove("picked");
+    target?.classList.add("picked");
+  }
+
   // A row or cell that names where it happened: the timeline shows that, if there is one.
   function go(target) {
-    for (const other of document.querySelectorAll(".picked")) other.classList.remove("picked");
-    if (target.tagName === "TR") target.classList.add("picked");
+    pick(target.tagName === "TR" ? target : null);
     page.tell("go", target.dataset.go);
   }
 
@@ -231,11 +245,10 @@
     const reveal = (place) => {
       const brief = place.closest(".brief");
       if (brief && place.classList.contains("small")) {
-        const button = document.querySelector(`[data-fold="${brief.id}"]`);
-        if (button) button.click();
+        const unfold = document.querySelector(`[data-fold="${brief.id}"]`);
+        if (unfold) unfold.click();
       }
-      for (const other of document.querySelectorAll(".picked")) other.classList.remove("picked");
-      place.classList.add("picked");
+      pick(place);
       place.scrollIntoView({ block: "center" });
     };
     const show = () => {
@@ -245,10 +258,9 @@
       entries = entries || all();
       const found = entries.filter(({ words }) => wanted.every((word) => words.includes(word)));
       for (const { place, shown } of found.slice(0, 40)) {
-        const item = document.createElement("li");
-        const anchor = document.createElement("a");
+        const item = element("li");
+        const anchor = element("a", "", shown.slice(0, 160));
         anchor.href = `#${place.closest("section").id}`;
-        anchor.textContent = shown.slice(0, 160);
         anchor.addEventListener("click", (event) => {
           event.preventDefault();
           list.replaceChildren();
@@ -257,12 +269,7 @@
         item.append(anchor);
         list.append(item);
       }
-      if (!found.length) {
-        const item = document.createElement("li");
-        item.className = "none";
-        item.textContent = "Nothing on this page has these words.";
-        list.append(item);
-      }
+      if (!found.length) list.append(element("li", "none", "Nothing on this page has these words."));
       view.write({ find: box.value || null });
     };
     box.addEventListener("input", show);
@@ -314,34 +321,19 @@
   }
 
   function navigation() {
-    const anchors = new Map();
-    for (const anchor of document.querySelectorAll("nav a")) {
-      anchors.set(anchor.getAttribute("href").slice(1), anchor);
-    }
+    const anchors = document.querySelectorAll("nav a");
     const sections = [...document.querySelectorAll("main > section")];
     const mark = () => {
       const passed = sections.filter((each) => each.getBoundingClientRect().top < 120);
       const current = passed.length ? passed[passed.length - 1] : sections[0];
-      for (const [place, anchor] of anchors) {
-        const isOn = place === current.id;
+      for (const anchor of anchors) {
+        const isOn = anchor.getAttribute("href") === `#${current.id}`;
         anchor.classList.toggle("on", isOn);
         if (isOn) anchor.setAttribute("aria-current", "true");
         else anchor.removeAttribute("aria-current");
       }
     };
-    let asked = false;
-    addEventListener(
-      "scroll",
-      () => {
-        if (asked) return;
-        asked = true;
-        requestAnimationFrame(() => {
-          asked = false;
-          mark();
-        });
-      },
-      { passive: true },
-    );
+    addEventListener("scroll", mark, { passive: true }); // once a frame at most
     mark();
   }
 

@@ -81,7 +81,7 @@ if (typeof module !== "undefined") module.exports = burstlineTrees;
 if (typeof document !== "undefined" && document.getElementById("panes-data"))
   (function () {
     const { divided, opened, seen, shareText } = burstlineTrees;
-    const { view } = window.burstline;
+    const { view, element, button } = window.burstline;
     const { timeText } = burstlinePieces;
     const data = JSON.parse(document.getElementById("panes-data").textContent);
     const box = document.getElementById("panes");
@@ -89,20 +89,15 @@ if (typeof document !== "undefined" && document.getElementById("panes-data"))
     const totals = data.values.map(([, , values]) => values.reduce((sum, value) => sum + value, 0));
     const state = { metric: data.picked, path: -1 };
 
-    const element = (name, className, text) => {
-      const made = document.createElement(name);
-      if (className) made.className = className;
-      if (text !== undefined) made.textContent = text;
-      return made;
-    };
-
     // One pane: rows that fold, of which one has the focus and one is picked.
     function pane(label, nodes, { bySize, onPick }) {
       const made = element("div", "pane");
       const head = element("div", "pane-head");
       const name = element("span", "", label);
-      const sorted = element("button", "", "");
-      sorted.type = "button";
+      const sorted = button("", () => {
+        own.bySize = !own.bySize;
+        draw(false);
+      });
       const list = element("div", "pane-rows");
       list.setAttribute("role", "tree");
       list.setAttribute("aria-label", label);
@@ -185,10 +180,6 @@ if (typeof document !== "undefined" && document.getElementById("panes-data"))
         else if (event.key === "Enter" || event.key === " ") pick(row, true);
         else return;
         event.preventDefault();
-      });
-      sorted.addEventListener("click", () => {
-        own.bySize = !own.bySize;
-        draw(false);
       });
       box.append(made);
       return { own, draw, name, nodes };

@@ -1,6 +1,7 @@
 // Each picture by itself: as SVG, which needs no style sheet any more, or as PNG.
 "use strict";
 (function () {
+  const page = window.burstline;
   const LEAST_WIDTH = 400;
   const SHARPNESS = 2; // dots of a PNG for each pixel
   const INLINED = [
@@ -76,7 +77,7 @@
   }
 
   function save(blob, name) {
-    const anchor = document.createElement("a");
+    const anchor = page.element("a");
     anchor.href = URL.createObjectURL(blob);
     anchor.download = name;
     anchor.click();
@@ -89,7 +90,7 @@
 
   // On paper: a canvas is transparent where nothing is drawn.
   function saveCanvas(shown, name) {
-    const canvas = document.createElement("canvas");
+    const canvas = page.element("canvas");
     [canvas.width, canvas.height] = [shown.width, shown.height];
     const context = canvas.getContext("2d");
     context.fillStyle = paperColour();
@@ -102,9 +103,8 @@
     const { text, width, height } = alone(svg);
     const image = new Image();
     image.addEventListener("load", () => {
-      const canvas = document.createElement("canvas");
-      canvas.width = width * SHARPNESS;
-      canvas.height = height * SHARPNESS;
+      const canvas = page.element("canvas");
+      [canvas.width, canvas.height] = [width * SHARPNESS, height * SHARPNESS];
       canvas.getContext("2d").drawImage(image, 0, 0, canvas.width, canvas.height);
       canvas.toBlob((blob) => save(blob, `${name}.png`), "image/png");
     });
@@ -112,12 +112,9 @@
   }
 
   function button(text, label, action) {
-    const one = document.createElement("button");
-    one.type = "button";
-    one.textContent = text;
-    one.setAttribute("aria-label", label);
-    one.addEventListener("click", action);
-    return one;
+    const made = page.button(text, action);
+    made.setAttribute("aria-label", label);
+    return made;
   }
 
   const run = (document.title.split(" · ")[0] || "run").replace(/[^\w.-]+/g, "_").slice(0, 80);
@@ -128,8 +125,7 @@
     counts.set(section, (counts.get(section) || 0) + 1);
     const number = counts.get(section);
     const name = `${run}-${section}${number > 1 ? `-${number}` : ""}`;
-    const tools = document.createElement("div");
-    tools.className = "take";
+    const tools = page.element("div", "take");
     tools.append(
       button("SVG", "Save this picture as SVG", () => saveSvg(svg, name)),
       button("PNG", "Save this picture as PNG", () => savePng(svg, name)),

@@ -7,6 +7,7 @@
   if (!block) return;
   const data = JSON.parse(block.textContent);
   const page = window.burstline;
+  const { element, button } = page;
   const { names, labels, hatches, words, places, lanes } = data;
   const kinds = names.length;
   const LEFT = 76;
@@ -490,13 +491,6 @@
     }
   }
 
-  function element(name, text, make) {
-    const made = document.createElement(name);
-    if (text) made.textContent = text;
-    if (make) made.className = make;
-    return made;
-  }
-
   function fill(name, head, ...rows) {
     byId(`tl-${name}-head`).textContent = head;
     byId(`tl-${name}`).replaceChildren(
@@ -531,12 +525,12 @@
     parts.addTimes(stream, from, to, 1, sums);
     const who = lanes.streams[state.pick.stream] + (step ? `, iteration ${step}` : "");
     fill(
-      "what", `Picked: ${who}`, [element("code", name), ` ${where}`],
-      [element("strong", parts.timeText(to - from)), ` from ${parts.timeText(from)}`], shareList(sums),
+      "what", `Picked: ${who}`, [element("code", "", name), ` ${where}`],
+      [element("strong", "", parts.timeText(to - from)), ` from ${parts.timeText(from)}`], shareList(sums),
     );
     const carried = messagesOf(state.pick);
     fill(
-      "from", "Called from", [element("code", around || "not known")],
+      "from", "Called from", [element("code", "", around || "not known")],
       ...carried.slice(0, 3).map(messageText),
       carried.length > 3 && parts.filled(words.more, { count: carried.length - 3 }),
     );
@@ -551,17 +545,14 @@
     const who = lanes.streams[waits.cause[wait]];
     const place = waits.place[wait];
     const rows = parts.chainOf(waits, wait, 6).slice(1).map((behind) => {
-      const target = element("button",
-        `${lanes.streams[waits.stream[behind]]} waited ${parts.timeText(waits.length[behind])} for ${lanes.streams[waits.cause[behind]]}`);
-      target.type = "button";
-      target.addEventListener("click", () => pickWait(behind));
-      return ["Behind it: ", target];
+      const said = `${lanes.streams[waits.stream[behind]]} waited ${parts.timeText(waits.length[behind])} for ${lanes.streams[waits.cause[behind]]}`;
+      return ["Behind it: ", button(said, () => pickWait(behind))];
     });
     const time = parts.timeText(waits.length[wait]);
     fill(
-      "why", `Waits for ${who}`, [`${who[0].toUpperCase()}${who.slice(1)} comes `, element("strong", time), ` late (${data.metrics[waits.metric[wait]]}).`],
+      "why", `Waits for ${who}`, [`${who[0].toUpperCase()}${who.slice(1)} comes `, element("strong", "", time), ` late (${data.metrics[waits.metric[wait]]}).`],
       `Meanwhile it was: ${shareList(meanwhileOf(wait))}.`,
-      place >= 0 && ["It took longer in ", element("code", places[place][0]), ` ${places[place][1]}`], ...rows,
+      place >= 0 && ["It took longer in ", element("code", "", places[place][0]), ` ${places[place][1]}`], ...rows,
     );
     return undefined;
   }
@@ -653,24 +644,21 @@
       const margin = row < 0 ? 0 : (data.steps.end[row] - data.steps.begin[row]) * 0.02;
       if (row >= 0) show(data.steps.begin[row] - margin, data.steps.end[row] + margin);
     } else return;
-    byId("tl-lanes").scrollIntoView({ block: "center" });
+    canvas.scrollIntoView({ block: "center" });
   }
 
   // ---- the address
 
   function remember() {
-    if (!page || !page.view) return;
-    const opened = data.views.find((view) => view.name === data.opened);
-    const isOpened = state.view === data.opened && opened;
     page.view.write({
-      t: isOpened ? null : `${Math.round(state.from)}-${Math.round(state.to)}`,
+      t: state.view === data.opened ? null : `${Math.round(state.from)}-${Math.round(state.to)}`,
       p: state.pick ? `${state.pick.stream}-${Math.round(streams[state.pick.stream].start[state.pick.piece])}` : null,
       k: state.lit < 0 ? null : names[state.lit],
     });
   }
 
   function recall() {
-    const values = page && page.view ? page.view.read().values : new Map();
+    const { values } = page.view.read();
     const numbers = (name) => (values.get(name) || "").split("-").map(Number);
     const opened = data.views.find((view) => view.name === data.opened);
     state.view = data.opened;
@@ -887,11 +875,8 @@
       readColours();
       redraw();
     };
-    matchMedia("(prefers-color-scheme: dark)").addEventListener("change", recolour);
-    if (page && page.on) {
-      page.on("theme", recolour);
-      page.on("go", goToPlace);
-    }
+    page.on("theme", recolour);
+    page.on("go", goToPlace);
     addEventListener("hashchange", () => {
       state.pick = null;
       recall();
