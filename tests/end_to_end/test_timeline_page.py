@@ -377,3 +377,13 @@ def test_pictures_are_taken_along_as_svg_and_png(opened, lulesh, tmp_path, secti
     assert "rgb(" in picture.find(".//{*}text").get("fill")
     assert (tmp_path / "PNG").read_bytes()[1:4] == b"PNG"
     assert (tmp_path / "PNG").stat().st_size > 10_000
+
+
+def test_a_search_that_is_emptied_leaves_the_address(opened, lulesh):
+    page = opened(lulesh)
+
+    page.fill("#search", "MPI_Wait")
+    assert "find=MPI_Wait" in page.evaluate("location.hash")
+    page.fill("#search", "")
+
+    assert "find" not in page.evaluate("location.hash")

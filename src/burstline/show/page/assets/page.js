@@ -254,6 +254,7 @@
     const show = () => {
       const wanted = box.value.toLowerCase().split(/\s+/).filter(Boolean);
       list.replaceChildren();
+      view.write({ find: box.value || null });
       if (!wanted.length) return;
       entries = entries || all();
       const found = entries.filter(({ words }) => wanted.every((word) => words.includes(word)));
@@ -270,7 +271,6 @@
         list.append(item);
       }
       if (!found.length) list.append(element("li", "none", "Nothing on this page has these words."));
-      view.write({ find: box.value || null });
     };
     box.addEventListener("input", show);
     box.addEventListener("keydown", (event) => {
@@ -280,7 +280,6 @@
       } else if (event.key === "Escape") {
         box.value = "";
         show();
-        view.write({ find: null });
         box.blur();
       }
     });
