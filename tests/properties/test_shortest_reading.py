@@ -2,11 +2,12 @@
 
 The aim, over many more seeds. With call paths: at least 98 % of the readings no longer than the
 witness and at most 0.3 % longer by more than 1.3; 99 % of the rules printed; 99.5 % of the
-constant trip counts found. Without: 80 % and 5 %. The limits below are what holds today. A
-part that is read better than its witness tells of another program that makes the same calls:
-rules and trip counts are looked for in the others, in peeled witnesses, as no trace shows
-whether a call was in the first iteration or before it, whether every second iteration or a
-loop of two was run, nor which of two conditions as short stood in the other.
+constant trip counts found. Without: 80 % and 5 %. The limits below are what holds today, of
+short programs alone where paths are not told. A part that is read better than its witness tells
+of another program that makes the same calls: rules and trip counts are looked for in the
+others, in peeled witnesses, as no trace shows whether a call was in the first iteration or
+before it, whether every second iteration or a loop of two was run, nor which of two conditions
+as short stood in the other.
 """
 
 from __future__ import annotations
@@ -29,19 +30,27 @@ from loop_programs import Do, Program, loop, run
 from witnesses import found_in, witness
 
 SEEDS = range(300)
+MOST_LINES = 14
+"""Of programs without paths: the fifth that has more takes four fifths of the time."""
 FAR = 1.3
 
 
 @pytest.fixture(scope="module")
 def readings():
     """Give the witness and what was detected, for each program, with paths and without."""
+    programs = [Program(seed) for seed in SEEDS]
+    short = [program for program in programs if len(lines_of(program)) <= MOST_LINES]
     return {
         paths: [
             (program, witness(program, paths=paths), read(program, paths=paths))
-            for program in map(Program, SEEDS)
+            for program in (programs if paths else short)
         ]
         for paths in (True, False)
     }
+
+
+def lines_of(program):
+    return {step.line for rank in range(program.ranks) for step in program.run(rank)}
 
 
 def read(program, *, paths):
@@ -104,7 +113,7 @@ def test_expanded_they_are_the_calls_and_so_is_the_witness(readings, paths):
 
 
 @pytest.mark.parametrize(
-    ("paths", "no_longer", "far"), [(True, 0.99, 0.003), (False, 0.87, 0.025)]
+    ("paths", "no_longer", "far"), [(True, 0.99, 0.003), (False, 0.94, 0.009)]
 )
 def test_readings_are_hardly_ever_longer_than_the_program(readings, paths, no_longer, far):
     lengths = [
@@ -119,12 +128,16 @@ def test_readings_are_hardly_ever_longer_than_the_program(readings, paths, no_lo
     assert len(farther) <= far * len(lengths), sorted(farther)[-10:]
 
 
-@pytest.fixture(scope="module", params=[False, True], ids=["whole programs", "by part"])
-def told(request, readings):
-    """Give how much of what the programs tell is printed: of their rules, and trip counts."""
-    shortest = [
+@pytest.fixture(scope="module")
+def shortest(readings):
+    return [
         witness(program, peeled=True, without_lists=True) for program, _, _ in readings[True]
     ]
+
+
+@pytest.fixture(scope="module", params=[False, True], ids=["whole programs", "by part"])
+def told(request, readings, shortest):
+    """Give how much of what the programs tell is printed: of their rules, and trip counts."""
     pairs = zip(shortest, readings[True], strict=True)
     each = [found_in(own, read.items, by_part=request.param) for own, (_, _, read) in pairs]
     return [tuple(map(sum, zip(*counts, strict=True))) for counts in zip(*each, strict=True)]
@@ -147,24 +160,8 @@ def test_peeled_witnesses_are_no_longer_and_make_the_same_calls(readings):
 @pytest.mark.parametrize(
     "seed",
     [
-        *(
-            106,
-            142,
-            440,
-            812,
-            1044,
-            1213,
-            1239,
-            1270,
-            1651,
-            1770,
-            1807,
-            2033,
-            2062,
-            2468,
-            12240,
-        ),
-        *(13353, 15698, 17280, 17532, 17623, 21522, 23587, 23937, 301014, 313884),
+        *(106, 142, 440, 812, 1044, 1213, 1239, 1270, 1651, 1770, 1807, 2033, 2062, 2468),
+        *(12240, 13353, 15698, 17280, 17532, 17623, 21522, 23587, 23937, 301014, 313884),
         *(3000563, 3001361, 3002140, 3002842, 3002963, 3000347, 3000418, 6000096),
         *(12000334, 12001380, 12001574),
     ],

@@ -50,9 +50,11 @@ def test_others_make_the_same_calls_by_other_programs(seed):
 
 
 def test_those_that_explain_most_come_first_and_of_these_the_shortest():
-    traces = [Program(seed).trace(paths=False) for seed in range(16)]
+    # small programs, of which many can be read in several ways
+    seeds = (2, 3, 4, 5, 7, 9, 10, 11, 13, 14, 15, 18, 21, 24, 28, 29)
     several = set()
-    for trace in traces:
+    for seed in seeds:
+        trace = Program(seed).trace(paths=False)
         found = detect(trace, method="exact")
 
         others = other_readings(trace, found, most=9)
