@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 
 from burstline import errors
-from burstline.distribution import DaskWorkers, workers_of
+from burstline.distribution import DaskWorkers, cluster, workers_of
 from burstline.distribution.settings import Address, Jobs, Local, asked_for
 from burstline.errors import FormatError, ParameterError, WorkersError
 from burstline.model import Trace
@@ -104,7 +104,8 @@ def test_a_worker_that_is_lost_while_it_is_asked_costs_nothing(tmp_path):
         DaskWorkers(Asked(2))
 
 
-def test_a_scheduler_that_does_not_answer_is_named():
+def test_a_scheduler_that_does_not_answer_is_named(monkeypatch):
+    monkeypatch.setattr(cluster, "_CONNECTED_S", 0.2)
     with (
         pytest.raises(WorkersError, match=r"tcp://127\.0\.0\.1:9.*local:4"),
         workers_of("tcp://127.0.0.1:9", memory=1 << 30),
