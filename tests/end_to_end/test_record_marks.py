@@ -12,9 +12,9 @@ from runtime_building import NATIVE, build
 
 
 @pytest.fixture(scope="module")
-def library(tmp_path_factory):
+def library(built_once, tmp_path_factory):
     target = tmp_path_factory.mktemp("runtime") / "libruntime.so"
-    return build(target, "-fvisibility=hidden", "-fPIC", "-shared")
+    return build(built_once, target, "-fvisibility=hidden", "-fPIC", "-shared")
 
 
 HOST = """

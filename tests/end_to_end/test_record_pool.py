@@ -19,14 +19,13 @@ SLAB = 1 << 20
 
 
 @pytest.fixture(scope="module")
-def program(tmp_path_factory):
+def program(built_once, tmp_path_factory):
     sources = [
         ROOT / "tests" / "record" / f"{name}.c" for name in ("runtime_program", "counted_files")
     ]
     # ISO C knows no pointer to a function that was a pointer to something else.
-    return build(
-        tmp_path_factory.mktemp("pool") / "program", *sources, "-rdynamic", "-Wno-pedantic"
-    )
+    target = tmp_path_factory.mktemp("pool") / "program"
+    return build(built_once, target, *sources, "-rdynamic", "-Wno-pedantic")
 
 
 @pytest.fixture

@@ -45,9 +45,9 @@ def refused(tmp_path_factory):
 
 
 @pytest.fixture(scope="module")
-def program(tmp_path_factory):
+def program(built_once, tmp_path_factory):
     target = tmp_path_factory.mktemp("program") / "recorded"
-    return build(target, PROGRAMS / "runtime_program.c", "-rdynamic")
+    return build(built_once, target, PROGRAMS / "runtime_program.c", "-rdynamic")
 
 
 def happened(path):

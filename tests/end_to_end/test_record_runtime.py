@@ -19,8 +19,9 @@ ENDED = ["OVERHEAD", "OVERHEAD", "LEFT"]  # of calls, and of the thread
 
 
 @pytest.fixture(scope="module")
-def program(tmp_path_factory):
-    return build(tmp_path_factory.mktemp("runtime") / "program", PROGRAM, "-rdynamic")
+def program(built_once, tmp_path_factory):
+    target = tmp_path_factory.mktemp("runtime") / "program"
+    return build(built_once, target, PROGRAM, "-rdynamic")
 
 
 @pytest.fixture

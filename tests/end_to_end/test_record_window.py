@@ -16,9 +16,10 @@ CALLS = 3000  # of the program's "many" and "die"
 
 
 @pytest.fixture(scope="module")
-def program(tmp_path_factory):
+def program(built_once, tmp_path_factory):
     source = ROOT / "tests" / "record" / "runtime_program.c"
-    return build(tmp_path_factory.mktemp("window") / "program", source, "-rdynamic")
+    target = tmp_path_factory.mktemp("window") / "program"
+    return build(built_once, target, source, "-rdynamic")
 
 
 @pytest.fixture
@@ -55,11 +56,12 @@ def test_a_killed_program_leaves_its_window_and_nothing_is_in_both(record, tmp_p
 
 
 @pytest.fixture(scope="module")
-def on_taken_disk(tmp_path_factory):
+def on_taken_disk(built_once, tmp_path_factory):
     sources = [
         ROOT / "tests" / "record" / f"{name}.c" for name in ("runtime_program", "taken_disk")
     ]
-    return build(tmp_path_factory.mktemp("taken") / "program", *sources, "-rdynamic")
+    target = tmp_path_factory.mktemp("taken") / "program"
+    return build(built_once, target, *sources, "-rdynamic")
 
 
 @pytest.mark.parametrize(

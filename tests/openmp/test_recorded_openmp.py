@@ -20,10 +20,10 @@ LOOPS = (101, 50, 37, 60)
 
 
 @pytest.fixture(scope="module")
-def library(tmp_path_factory):
+def library(built_once, tmp_path_factory):
     built = tmp_path_factory.mktemp("tool") / "libtool.so"
     hidden = ("-fvisibility=hidden", "-fno-omit-frame-pointer", "-ftls-model=initial-exec")
-    build(built, NATIVE / "omp.c", *hidden, "-shared", "-fPIC")
+    build(built_once, built, NATIVE / "omp.c", *hidden, "-shared", "-fPIC")
     return built
 
 
