@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
+import functools
 import random
 import re
 import shutil
 import struct
 import subprocess
+import tempfile
 from pathlib import Path
 from typing import NamedTuple
 
@@ -158,13 +160,25 @@ def run(*command: object, text: str = "", folder: Path | None = None) -> str:
     return done.stdout
 
 
-def build(folder: Path, compiler: str, flags: str, source: str | None = None) -> Build:
+KEPT = tempfile.TemporaryDirectory(prefix="programs-")
+
+
+@functools.cache
+def kept(compiler: str, flags: str, source: str | None) -> Build:
+    """Give a program as it was built once, in a folder of its own."""
+    folder = Path(tempfile.mkdtemp(dir=KEPT.name))
     suffix, usual = SOURCES[compiler]
     path = folder / f"program.{suffix}"
     path.write_text(source or usual)
     program = folder / "program"
     run(FOUND[compiler], *flags.split(), path, "-o", program, folder=folder)
     return Build(program, return_addresses(program))
+
+
+def build(folder: Path, compiler: str, flags: str, source: str | None = None) -> Build:
+    made = kept(compiler, flags, source)
+    shutil.copytree(made.program.parent, folder, dirs_exist_ok=True)
+    return made._replace(program=folder / "program")
 
 
 def return_addresses(program: Path) -> list[int]:

@@ -53,7 +53,7 @@ __attribute__((noinline)) static void call_library(void) {
 }
 
 static void step(int rank, int late) {
-    assemble(rank == late ? 0.3 : 0.02);
+    assemble(rank == late ? 0.15 : 0.02);
     solve(0.06);
 }
 

@@ -7,7 +7,7 @@
 #include <string.h>
 #include <time.h>
 
-#define STEPS 40
+#define STEPS 20
 #define UNIT_NS 4000000
 
 static int rank, ranks;

@@ -43,7 +43,7 @@ program worked
   integer :: rank, step, error
   call MPI_Init(error)
   call MPI_Comm_rank(MPI_COMM_WORLD, rank, error)
-  do step = 1, 40
+  do step = 1, 20
     call smooth(2d0)
     call compute(merge(6d0, 1d0, rank == 1))
     call MPI_Barrier(MPI_COMM_WORLD, error)
