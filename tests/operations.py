@@ -9,6 +9,7 @@ import contextlib
 import ctypes
 import io
 import json
+import os
 import sys
 import threading
 from pathlib import Path
@@ -105,6 +106,7 @@ def grow(folder, dimension, smallest, *, loaded):
 
 
 if __name__ == "__main__":
+    os.fsync = os.fstat  # disks are slow
     for searched, limits in LIMITS.items():
         for name, limit in limits.items():
             setattr(searched, name, limit)
