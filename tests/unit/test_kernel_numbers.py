@@ -33,7 +33,7 @@ def members_in_the_stub() -> dict[str, dict[str, int]]:
             if isinstance(line, ast.Assign)
         }
         for made in classes
-        if [ast.unparse(base) for base in made.bases] == ["enum.IntEnum"]
+        if [ast.unparse(base) for base in made.bases] == ["IntEnum"]
     }
 
 
@@ -43,6 +43,38 @@ def test_the_stub_has_the_enumerations_of_the_kernels():
     }
     assert {"EventClass", "Written", "Defined", "RecordKind"} <= set(of_kernels)
     assert members_in_the_stub() == of_kernels
+
+
+def functions_in_the_stub() -> dict[str, tuple[list[str], str | None]]:
+    """The parameters and the text of each kernel, and of each method of their classes."""
+    body = ast.parse(STUB.read_text()).body
+    nodes = [("", node) for node in body] + [
+        (f"{made.name}.", node)
+        for made in body
+        if isinstance(made, ast.ClassDef)
+        for node in made.body
+    ]
+    return {
+        place + node.name: ([each.arg for each in node.args.args], ast.get_docstring(node))
+        for place, node in nodes
+        if isinstance(node, ast.FunctionDef) and not node.decorator_list
+    }
+
+
+def functions_of_the_kernels() -> dict[str, tuple[list[str], str | None]]:
+    places = [("", _core)] + [
+        (f"{made.__name__}.", made) for made in vars(_core).values() if isinstance(made, type)
+    ]
+    return {
+        place + name: (re.findall(r"\bself\b|\w+(?=: )", head.partition(") ->")[0]), text)
+        for place, owner in places
+        for name, function in vars(owner).items()
+        for head, text, _ in getattr(function, "__nb_signature__", ())
+    }
+
+
+def test_the_stub_has_the_parameters_and_texts_of_the_kernels():
+    assert functions_in_the_stub() == functions_of_the_kernels()
 
 
 def test_kinds_of_gaps_are_those_of_the_schema():
