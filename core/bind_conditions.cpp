@@ -1,9 +1,7 @@
 // bind_conditions.cpp -- The kernels that tell what it costs to write loops down, for Python.
 #include <nanobind/stl/optional.h>
-#include <nanobind/stl/tuple.h>
 
 #include <optional>
-#include <span>
 #include <tuple>
 #include <utility>
 #include <vector>
@@ -16,15 +14,13 @@
 using namespace nb::literals;
 using burstline::ArrayIn;
 using burstline::to_numpy;
+using burstline::unlocked;
+using burstline::view;
+using burstline::views;
 
 namespace {
 
 using Masks = nb::ndarray<const bool, nb::ndim<2>, nb::c_contig, nb::device::cpu>;
-
-template <typename T>
-std::span<const T> view(const ArrayIn<T>& array) {
-    return {array.data(), array.size()};
-}
 
 burstline::Iterations iterations(const Masks& executed, const ArrayIn<bool>& begins,
                                  const ArrayIn<std::int64_t>& lane) {
@@ -39,17 +35,7 @@ auto numbers(const burstline::BodyCost& cost) {
 using Entered =
     std::tuple<ArrayIn<std::int32_t>, ArrayIn<std::int64_t>, ArrayIn<bool>, ArrayIn<std::int64_t>>;
 
-burstline::EnteredCalls entered(const Entered& calls) {
-    const auto& [symbol, place, begins, lane] = calls;
-    return {view(symbol), view(place), view(begins), view(lane)};
-}
-
 using Elements = std::tuple<ArrayIn<std::int32_t>, ArrayIn<bool>, ArrayIn<std::int64_t>>;
-
-burstline::LoopElements elements_of(const Elements& elements) {
-    const auto& [of_symbol, is_loop, again] = elements;
-    return {view(of_symbol), view(is_loop), view(again)};
-}
 
 }  // namespace
 
@@ -57,24 +43,16 @@ void bind_conditions(nb::module_& m) {
     m.def(
         "loop_cost",
         [](const Masks& executed, const ArrayIn<bool>& begins, const ArrayIn<std::int64_t>& lane) {
-            burstline::BodyCost cost;
-            {
-                nb::gil_scoped_release unlocked;
-                cost = burstline::loop_cost(iterations(executed, begins, lane));
-            }
-            return numbers(cost);
+            return numbers(
+                unlocked([&] { return burstline::loop_cost(iterations(executed, begins, lane)); }));
         },
         "executed"_a.noconvert(), "begins"_a.noconvert(), "lane"_a.noconvert(),
         "What a loop costs: unexplained, length, conditions, letters, lists.");
     m.def(
         "conditional_body",
         [](const Masks& executed, const ArrayIn<bool>& begins, const ArrayIn<std::int64_t>& lane) {
-            std::vector<std::int32_t> parts;
-            {
-                nb::gil_scoped_release unlocked;
-                parts = burstline::conditional_body(iterations(executed, begins, lane));
-            }
-            return to_numpy(std::move(parts));
+            return to_numpy(unlocked(
+                [&] { return burstline::conditional_body(iterations(executed, begins, lane)); }));
         },
         "executed"_a.noconvert(), "begins"_a.noconvert(), "lane"_a.noconvert(),
         "The elements of a loop in order, those on one condition between -1 and -2.");
@@ -82,26 +60,20 @@ void bind_conditions(nb::module_& m) {
         "trips_cost",
         [](const ArrayIn<std::int64_t>& trips, const ArrayIn<std::int64_t>& lane,
            const ArrayIn<std::int64_t>& place) {
-            burstline::BodyCost cost;
-            {
-                nb::gil_scoped_release unlocked;
-                cost = burstline::trips_cost(view(trips), view(lane), view(place));
-            }
-            return numbers(cost);
+            return numbers(unlocked(
+                [&] { return burstline::trips_cost(view(trips), view(lane), view(place)); }));
         },
         "trips"_a.noconvert(), "lane"_a.noconvert(), "place"_a.noconvert(),
         "What trip counts cost, by the iteration around each; none stands for one each.");
     m.def(
         "loop_run",
         [](const Entered& calls, const Elements& elements) {
-            burstline::LoopRun run;
-            {
-                nb::gil_scoped_release unlocked;
-                run = burstline::loop_run(entered(calls), elements_of(elements));
-            }
-            return std::make_tuple(to_numpy(std::move(run.element)),
-                                   to_numpy(std::move(run.begins)), to_numpy(std::move(run.lane)),
-                                   to_numpy(std::move(run.place)));
+            auto run = unlocked([&] {
+                return burstline::loop_run(views<burstline::EnteredCalls>(calls),
+                                           views<burstline::LoopElements>(elements));
+            });
+            return to_numpy(std::move(run.element), std::move(run.begins), std::move(run.lane),
+                            std::move(run.place));
         },
         "calls"_a, "elements"_a,
         "The elements that a loop executes, where entries begin, lanes, and places.");
@@ -110,13 +82,10 @@ void bind_conditions(nb::module_& m) {
         [](const ArrayIn<std::int32_t>& element, const ArrayIn<bool>& begins,
            const ArrayIn<std::int64_t>& place, std::int64_t elements,
            const ArrayIn<std::int64_t>& apart, const ArrayIn<std::int64_t>& cuts) {
-            std::vector<std::uint8_t> is_new;
-            {
-                nb::gil_scoped_release unlocked;
-                is_new = burstline::iteration_begins(view(element), view(begins), view(place),
-                                                     elements, {view(apart), view(cuts)});
-            }
-            return to_numpy(std::move(is_new));
+            return to_numpy(unlocked([&] {
+                return burstline::iteration_begins(view(element), view(begins), view(place),
+                                                   elements, {view(apart), view(cuts)});
+            }));
         },
         "element"_a.noconvert(), "begins"_a.noconvert(), "place"_a.noconvert(), "elements"_a,
         "apart"_a.noconvert(), "cuts"_a.noconvert(),
@@ -125,16 +94,14 @@ void bind_conditions(nb::module_& m) {
         "loop_iterations",
         [](const Entered& calls, const Elements& elements, const ArrayIn<std::int64_t>& apart,
            const ArrayIn<std::int64_t>& cuts, std::int64_t sparsest) {
-            std::optional<burstline::LoopIterations> found;
-            {
-                nb::gil_scoped_release unlocked;
-                found = burstline::loop_iterations(entered(calls), elements_of(elements),
-                                                   {view(apart), view(cuts)}, sparsest);
-            }
+            auto found = unlocked([&] {
+                return burstline::loop_iterations(views<burstline::EnteredCalls>(calls),
+                                                  views<burstline::LoopElements>(elements),
+                                                  {view(apart), view(cuts)}, sparsest);
+            });
             auto columns = [&] {
-                return std::make_tuple(
-                    to_numpy(std::move(found->executed)), to_numpy(std::move(found->begins)),
-                    to_numpy(std::move(found->lane)), to_numpy(std::move(found->first)));
+                return to_numpy(std::move(found->executed), std::move(found->begins),
+                                std::move(found->lane), std::move(found->first));
             };
             return found ? std::optional(columns()) : std::nullopt;
         },

@@ -1,6 +1,4 @@
 // bind_nest.cpp -- The kernels that read calls as a nest of loops, for Python.
-#include <nanobind/stl/tuple.h>
-
 #include <tuple>
 
 #include "bind.hpp"
@@ -14,25 +12,18 @@
 using namespace nb::literals;
 using burstline::ArrayIn;
 using burstline::to_numpy;
+using burstline::unlocked;
+using burstline::view;
+using burstline::views;
 
 namespace {
-
-template <typename T>
-std::span<const T> view(const ArrayIn<T>& array) {
-    return {array.data(), array.size()};
-}
 
 using Sequences = std::tuple<ArrayIn<std::int64_t>, ArrayIn<std::int64_t>, ArrayIn<std::int64_t>,
                              ArrayIn<std::int64_t>>;
 
-burstline::Runs runs(const Sequences& columns) {
-    const auto& [begin, first, step, count] = columns;
-    return {view(begin), view(first), view(step), view(count)};
-}
-
 auto columns(burstline::Progressions&& runs) {
-    return std::make_tuple(to_numpy(std::move(runs.begin)), to_numpy(std::move(runs.first)),
-                           to_numpy(std::move(runs.step)), to_numpy(std::move(runs.count)));
+    return to_numpy(std::move(runs.begin), std::move(runs.first), std::move(runs.step),
+                    std::move(runs.count));
 }
 
 }  // namespace
@@ -42,15 +33,11 @@ void bind_nest(nb::module_& m) {
         "count_follows",
         [](const ArrayIn<std::int32_t>& sequence, const ArrayIn<std::int64_t>& lane_begin,
            std::int32_t symbols) {
-            burstline::Follows edges;
-            {
-                nb::gil_scoped_release unlocked;
-                edges = burstline::count_follows(view(sequence), view(lane_begin), symbols);
-            }
-            return std::make_tuple(to_numpy(std::move(edges.from)), to_numpy(std::move(edges.to)),
-                                   to_numpy(std::move(edges.count)),
-                                   to_numpy(std::move(edges.lane_edge_begin)),
-                                   to_numpy(std::move(edges.lane_edge)));
+            auto edges = unlocked([&] {
+                return burstline::count_follows(view(sequence), view(lane_begin), symbols);
+            });
+            return to_numpy(std::move(edges.from), std::move(edges.to), std::move(edges.count),
+                            std::move(edges.lane_edge_begin), std::move(edges.lane_edge));
         },
         "sequence"_a.noconvert(), "lane_begin"_a.noconvert(), "symbols"_a,
         "Pairs of neighbours within lanes (from, to, how often), and which each lane has.");
@@ -65,12 +52,10 @@ void bind_nest(nb::module_& m) {
             const burstline::Nest nest{
                 view(symbol_loop), view(symbol_position), view(loop_parent), view(loop_position),
                 view(most),        view(apart),           view(cuts)};
-            burstline::NestReading reading;
-            {
-                nb::gil_scoped_release unlocked;
-                reading = burstline::read_nest(nest, view(sequence), view(lane_begin),
-                                               view(enter_ns), view(leave_ns));
-            }
+            auto reading = unlocked([&] {
+                return burstline::read_nest(nest, view(sequence), view(lane_begin), view(enter_ns),
+                                            view(leave_ns));
+            });
             return std::make_tuple(
                 columns(std::move(reading.when)), columns(std::move(reading.trips)),
                 to_numpy(std::move(reading.iterations)), to_numpy(std::move(reading.inside_ns)));
@@ -90,14 +75,11 @@ void bind_nest(nb::module_& m) {
             const burstline::Nest nest{
                 view(symbol_loop), view(symbol_position), view(loop_parent), view(loop_position),
                 view(most),        view(apart),           view(cuts)};
-            burstline::NestSpans spans;
-            {
-                nb::gil_scoped_release unlocked;
-                spans = burstline::nest_spans(nest, view(sequence), view(lane_begin), loop);
-            }
-            return std::make_tuple(
-                to_numpy(std::move(spans.lane)), to_numpy(std::move(spans.entry)),
-                to_numpy(std::move(spans.first)), to_numpy(std::move(spans.last)));
+            auto spans = unlocked([&] {
+                return burstline::nest_spans(nest, view(sequence), view(lane_begin), loop);
+            });
+            return to_numpy(std::move(spans.lane), std::move(spans.entry), std::move(spans.first),
+                            std::move(spans.last));
         },
         "symbol_loop"_a.noconvert(), "symbol_position"_a.noconvert(), "loop_parent"_a.noconvert(),
         "loop_position"_a.noconvert(), "most"_a.noconvert(), "apart"_a.noconvert(),
@@ -107,14 +89,11 @@ void bind_nest(nb::module_& m) {
         "fold_sites",
         [](const ArrayIn<std::int32_t>& sequence, const ArrayIn<std::int64_t>& lane_begin,
            const ArrayIn<std::int32_t>& kinds, std::int64_t first_times, std::int64_t work) {
-            burstline::Sites sites;
-            {
-                nb::gil_scoped_release unlocked;
-                sites = burstline::fold_sites(view(sequence), view(lane_begin), view(kinds),
-                                              first_times, work);
-            }
-            return std::make_tuple(to_numpy(std::move(sites.site)),
-                                   to_numpy(std::move(sites.symbol)));
+            auto sites = unlocked([&] {
+                return burstline::fold_sites(view(sequence), view(lane_begin), view(kinds),
+                                             first_times, work);
+            });
+            return to_numpy(std::move(sites.site), std::move(sites.symbol));
         },
         "sequence"_a.noconvert(), "lane_begin"_a.noconvert(), "kinds"_a.noconvert(),
         "first_times"_a, "work"_a,
@@ -123,12 +102,9 @@ void bind_nest(nb::module_& m) {
         "unite_sites",
         [](const ArrayIn<std::int32_t>& sequence, const ArrayIn<std::int64_t>& lane_begin,
            const ArrayIn<std::int32_t>& sites, std::int64_t work) {
-            burstline::UnitedSites united;
-            {
-                nb::gil_scoped_release unlocked;
-                united =
-                    burstline::unite_sites(view(sequence), view(lane_begin), view(sites), work);
-            }
+            auto united = unlocked([&] {
+                return burstline::unite_sites(view(sequence), view(lane_begin), view(sites), work);
+            });
             return std::make_tuple(to_numpy(std::move(united.site)), united.length);
         },
         "sequence"_a.noconvert(), "lane_begin"_a.noconvert(), "sites"_a.noconvert(), "work"_a,
@@ -139,15 +115,15 @@ void bind_nest(nb::module_& m) {
            const ArrayIn<std::int64_t>& executions, const ArrayIn<std::uint8_t>& knows_when,
            const ArrayIn<std::uint8_t>& knows_trips, const Sequences& when, const Sequences& trips,
            std::size_t lanes, std::size_t lane) {
-            const burstline::Program program{
-                view(symbol),      view(end),  view(executions), view(knows_when),
-                view(knows_trips), runs(when), runs(trips),      lanes};
-            std::vector<std::int32_t> symbols;
-            {
-                nb::gil_scoped_release unlocked;
-                symbols = burstline::expand(program, lane);
-            }
-            return to_numpy(std::move(symbols));
+            const burstline::Program program{view(symbol),
+                                             view(end),
+                                             view(executions),
+                                             view(knows_when),
+                                             view(knows_trips),
+                                             views<burstline::Runs>(when),
+                                             views<burstline::Runs>(trips),
+                                             lanes};
+            return to_numpy(unlocked([&] { return burstline::expand(program, lane); }));
         },
         "symbol"_a.noconvert(), "end"_a.noconvert(), "executions"_a.noconvert(),
         "knows_when"_a.noconvert(), "knows_trips"_a.noconvert(), "when"_a, "trips"_a, "lanes"_a,

@@ -1,6 +1,5 @@
 // bind_otf2.cpp -- The reading of OTF2 archives, for Python.
 #include <nanobind/stl/string.h>
-#include <nanobind/stl/tuple.h>
 
 #include <memory>
 #include <tuple>
@@ -20,9 +19,7 @@ constexpr std::uint32_t most_near = 1 << 22;
 template <class T>
 auto give(otf2::SharedColumn<T>& column, std::size_t rows) {
     T* const data = column.data();
-    auto* const memory = new otf2::Shared(column.take());
-    const nb::capsule owner(memory, [](void* p) noexcept { delete static_cast<otf2::Shared*>(p); });
-    return nb::ndarray<nb::numpy, T, nb::ndim<1>>(data, {rows}, owner);
+    return burstline::kept(column.take(), data, rows);
 }
 
 template <class Table>
@@ -207,7 +204,6 @@ void bind_otf2(nb::module_& m) {
          {"GET", otf2::TransferEvent::get},
          {"ATOMIC", otf2::TransferEvent::atomic}});
     m.def("otf2_record_fields", &record_fields,
-          nb::sig("def otf2_record_fields() -> dict[str, str]"),
           "The column of records that each of their values stands in, by its name.");
     burstline::bind_enumeration<otf2::Defined>(
         m, "Defined", "What a row of definitions defines.",
@@ -234,21 +230,11 @@ void bind_otf2(nb::module_& m) {
          {"PARADIGM", otf2::Defined::paradigm}});
     m.def("otf2_definitions", &read_definitions, "library"_a, "anchor"_a, "integers"_a,
           "characters"_a, "seconds"_a, "bytes"_a,
-          nb::sig("def otf2_definitions(library: str, anchor: str, integers: int, characters: "
-                  "int, seconds: int, bytes: int) -> tuple[NDArray[numpy.int64], "
-                  "NDArray[numpy.int8], tuple[int, int, str, bytes]]"),
           "Rows of definitions, their text, and (signal, status, its name, complaint).");
     m.def("otf2_stop", &otf2::stop_children, "stopped"_a,
-          nb::sig("def otf2_stop(stopped: bool) -> None"),
           "End all children that read, and begin none until this is called with False.");
     m.def("otf2_events", &read_events, "library"_a, "anchor"_a, "locations"_a, "regions"_a,
           "contexts"_a, "metrics"_a, "clock"_a, "events"_a, "values"_a, "seconds"_a, "bytes"_a,
-          nb::sig("def otf2_events(library: str, anchor: str, locations: "
-                  "tuple[NDArray[typing.Any], ...], regions: tuple[NDArray[typing.Any], ...], "
-                  "contexts: tuple[NDArray[typing.Any], ...], metrics: "
-                  "tuple[NDArray[typing.Any], ...], clock: tuple[int, int], events: int, "
-                  "values: int, seconds: int, bytes: int) -> tuple[dict[str, dict[str, "
-                  "NDArray[typing.Any]]], dict[str, int], int, tuple[int, int, str, bytes]]"),
           "Tables of the events of some locations, events of each kind, rows that did not fit, "
           "and (signal, status, its name, complaint).");
 }

@@ -7,25 +7,21 @@
 
 using namespace nb::literals;
 using burstline::ArrayIn;
+using burstline::view;
 namespace otf2 = burstline::otf2;
 
 namespace {
-
-template <class T>
-std::span<const T> span_of(const ArrayIn<T>& array) {
-    return {array.data(), array.size()};
-}
 
 void write_events(otf2::ArchiveWriter& writer, std::uint64_t location,
                   const ArrayIn<std::int64_t>& kind, const ArrayIn<std::int64_t>& time,
                   const ArrayIn<std::int64_t>& arguments, const ArrayIn<std::int64_t>& values) {
     const nb::gil_scoped_release unlocked;
-    writer.write(location, {span_of(kind), span_of(time), span_of(arguments), span_of(values)});
+    writer.write(location, {view(kind), view(time), view(arguments), view(values)});
 }
 
 void finish(otf2::ArchiveWriter& writer, const ArrayIn<std::int64_t>& rows, const nb::bytes& text,
             const ArrayIn<std::uint64_t>& locations) {
-    writer.finish(span_of(rows), {text.c_str(), text.size()}, span_of(locations));
+    writer.finish(view(rows), {text.c_str(), text.size()}, view(locations));
 }
 
 }  // namespace
@@ -78,12 +74,7 @@ void bind_otf2_writing(nb::module_& m) {
             "Arguments of each event.")
         .def("write", &write_events, "location"_a, "kind"_a.noconvert(), "time"_a.noconvert(),
              "arguments"_a.noconvert(), "values"_a.noconvert(),
-             nb::sig("def write(self, location: int, kind: NDArray[numpy.int64], time: "
-                     "NDArray[numpy.int64], arguments: NDArray[numpy.int64], values: "
-                     "NDArray[numpy.int64]) -> None"),
              "Writes all events of a location: six arguments each.")
         .def("finish", &finish, "rows"_a.noconvert(), "text"_a, "locations"_a.noconvert(),
-             nb::sig("def finish(self, rows: NDArray[numpy.int64], text: bytes, locations: "
-                     "NDArray[numpy.uint64]) -> None"),
              "Writes the definitions, rows as `otf2_definitions` gives them, and closes.");
 }

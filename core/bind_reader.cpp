@@ -1,6 +1,5 @@
 // bind_reader.cpp -- What Python asks of the kernels that read .prv files, and of bursts.
 #include <nanobind/stl/string.h>
-#include <nanobind/stl/tuple.h>
 #include <nanobind/stl/vector.h>
 
 #include <numeric>
@@ -36,10 +35,7 @@ nb::dict give(Table& table, std::uint64_t rows) {
         using T = std::remove_reference_t<decltype(*column.data())>;
         if (column.rows() == 0 && rows > 0) return;
         T* const data = column.data();
-        auto* const memory = new Memory(column.take());
-        const nb::capsule owner(memory, [](void* p) noexcept { delete static_cast<Memory*>(p); });
-        columns[name.c_str()] =
-            nb::ndarray<nb::numpy, T, nb::ndim<1>>(data, {static_cast<std::size_t>(rows)}, owner);
+        columns[name.c_str()] = kept(column.take(), data, static_cast<std::size_t>(rows));
     });
     return columns;
 }
@@ -300,32 +296,26 @@ void bind_reader(nb::module_& m) {
             "scan",
             [](Block& block, const ArrayIn<std::uint8_t>& text) {
                 const nb::gil_scoped_release unlocked;
-                block.scan({reinterpret_cast<const char*>(text.data()), text.size()});
+                block.scan(characters(text));
             },
             "text"_a.noconvert())
         .def("encode", &Block::encode, nb::call_guard<nb::gil_scoped_release>())
         .def("counts", &block_counts,
-             nb::sig("def counts(self) -> tuple[int, int, int, int, int, int]"),
              "(lines, states, event lines, pairs, communications, sum of values)")
-        .def("flaws", &flaws, nb::sig("def flaws(self) -> list[tuple[str, int, int, bytes]]"),
-             "[(kind, count, first line in the block, excerpt)]")
-        .def(
-            "texts",
-            [](const Block& block) {
-                nb::list result;
-                for (const auto& [line, text] : block.texts()) {
-                    result.append(nb::make_tuple(line, nb::bytes(text.data(), text.size())));
-                }
-                return result;
-            },
-            nb::sig("def texts(self) -> list[tuple[int, bytes]]"));
+        .def("flaws", &flaws, "[(kind, count, first line in the block, excerpt)]")
+        .def("texts", [](const Block& block) {
+            nb::list result;
+            for (const auto& [line, text] : block.texts()) {
+                result.append(nb::make_tuple(line, nb::bytes(text.data(), text.size())));
+            }
+            return result;
+        });
     nb::class_<Journal>(m, "Journal", "What a file says about each location, packed.")
         .def(nb::init<const Layout&>(), "layout"_a, nb::keep_alive<1, 2>())
         .def("append", &Journal::append, "block"_a, nb::call_guard<nb::gil_scoped_release>())
         .def_prop_ro("resident", &Journal::resident)
         .def_prop_ro("communications", &Journal::communications)
-        .def("counts", &counts, "layout"_a,
-             nb::sig("def counts(self, layout: Layout) -> dict[str, NDArray[numpy.int64]]"))
+        .def("counts", &counts, "layout"_a)
         .def(
             "parts",
             [](const Journal& journal, std::size_t bucket) {
@@ -336,8 +326,7 @@ void bind_reader(nb::module_& m) {
                 }
                 return result;
             },
-            "bucket"_a, nb::sig("def parts(self, bucket: int) -> list[NDArray[numpy.uint8]]"),
-            "Views of the packed parts; invalid once the bucket is released.")
+            "bucket"_a, "Views of the packed parts; invalid once the bucket is released.")
         .def("release", &Journal::release, "bucket"_a)
         .def(
             "restore",
@@ -376,7 +365,7 @@ void bind_reader(nb::module_& m) {
                 if (number >= table.size()) throw nb::index_error();
                 return nb::make_tuple(table.first(number), table.path(number));
             },
-            "number"_a, nb::sig("def path(self, number: int) -> tuple[int, list[int]]"),
+            "number"_a,
             "(location << 32 | call) where it occurs first, and its (level, function, line) ids.");
     nb::class_<Builder>(m, "Builder", "Builds the tables of some buckets.")
         .def(nb::init<Journal&, const Layout&, const Vocabulary&, PathTable&, std::size_t,
@@ -386,17 +375,10 @@ void bind_reader(nb::module_& m) {
              nb::keep_alive<1, 4>(), nb::keep_alive<1, 5>())
         .def("build", &Builder::build, "bucket"_a, nb::call_guard<nb::gil_scoped_release>())
         .def("finish", &Builder::finish, nb::call_guard<nb::gil_scoped_release>())
-        .def("tables", &tables,
-             nb::sig("def tables(self) -> dict[str, dict[str, NDArray[typing.Any]]]"),
-             "The tables' columns; the builder gives them up.")
-        .def("extras", &extras, nb::sig("def extras(self) -> dict[str, typing.Any]"));
+        .def("tables", &tables, "The tables' columns; the builder gives them up.")
+        .def("extras", &extras);
     m.def("burst_columns", &burst_columns, "locations"_a.noconvert(), "calls"_a,
           "call_offsets"_a.noconvert(), "readings"_a, "reading_offsets"_a.noconvert(), "gaps"_a,
           "gap_offsets"_a.noconvert(),
-          nb::sig("def burst_columns(locations: NDArray[numpy.int32], calls: "
-                  "Sequence[NDArray[numpy.int64]], "
-                  "call_offsets: NDArray[numpy.int64], readings: Sequence[NDArray[numpy.int64]], "
-                  "reading_offsets: NDArray[numpy.int64], gaps: Sequence[NDArray[numpy.int64]], "
-                  "gap_offsets: NDArray[numpy.int64]) -> dict[str, NDArray[typing.Any]]"),
           "Columns of the bursts between consecutive calls of each location.");
 }

@@ -1,6 +1,4 @@
 // bind_reduce.cpp -- The kernels of the published method of loop detection, for Python.
-#include <nanobind/nanobind.h>
-#include <nanobind/ndarray.h>
 #include <nanobind/stl/vector.h>
 
 #include <cstdint>
@@ -12,7 +10,6 @@
 #include "reduce.hpp"
 #include "turns.hpp"
 
-namespace nb = nanobind;
 using namespace nb::literals;
 
 namespace burstline {
@@ -20,11 +17,6 @@ namespace {
 
 using Integers = ArrayIn<std::int64_t>;
 using Ids = ArrayIn<std::int32_t>;
-
-template <typename T>
-std::span<const T> view(const ArrayIn<T>& array) {
-    return {array.data(), array.size()};
-}
 
 nb::dict give(UniqueCalls&& found) {
     nb::dict columns;
@@ -64,29 +56,18 @@ nb::dict reduce_calls(const Integers& lane_begin, const Integers& rank, std::int
                         view(burst_columns[0]), view(burst_columns[1]), {}};
     for (std::size_t c = 2; c < burst_columns.size(); ++c)
         bursts.counters.push_back(view(burst_columns[c]));
-    UniqueCalls found;
-    {
-        const nb::gil_scoped_release unlocked;
-        found = reduce(calls, bursts, signatures);
-    }
-    return give(std::move(found));
+    return give(unlocked([&] { return reduce(calls, bursts, signatures); }));
 }
 
 }  // namespace
 }  // namespace burstline
 
 void bind_reduce(nb::module_& m) {
-    m.def(
-        "reduce_calls", &burstline::reduce_calls, "lane_begin"_a.noconvert(), "rank"_a.noconvert(),
-        "ranks"_a, "signature"_a.noconvert(), "signatures"_a, "quantities"_a, "ids"_a,
-        "burst_ranges"_a, "call_after"_a.noconvert(), "burst_columns"_a,
-        nb::sig("def reduce_calls(lane_begin: NDArray[numpy.int64], rank: NDArray[numpy.int64], "
-                "ranks: int, signature: NDArray[numpy.int32], signatures: int, "
-                "quantities: Sequence[NDArray[numpy.int64]], ids: Sequence[NDArray[numpy.int32]], "
-                "burst_ranges: Sequence[NDArray[numpy.int64]], call_after: NDArray[numpy.int32], "
-                "burst_columns: Sequence[NDArray[numpy.int64]]) -> dict[str, NDArray[typing.Any]]"),
-        "Columns of the unique calls, one per lane and signature; pairs and counters row after "
-        "row.");
+    m.def("reduce_calls", &burstline::reduce_calls, "lane_begin"_a.noconvert(),
+          "rank"_a.noconvert(), "ranks"_a, "signature"_a.noconvert(), "signatures"_a,
+          "quantities"_a, "ids"_a, "burst_ranges"_a, "call_after"_a.noconvert(), "burst_columns"_a,
+          "Columns of the unique calls, one per lane and signature; pairs and counters row after "
+          "row.");
     m.def(
         "count_runs",
         [](const burstline::Integers& of, const burstline::Integers& other) {
@@ -103,8 +84,6 @@ void bind_reduce(nb::module_& m) {
             return nb::make_tuple(steps.entries, steps.count, steps.sum);
         },
         "begins"_a.noconvert(), "around"_a.noconvert(),
-        nb::sig("def steps_within(begins: NDArray[numpy.int64], around: NDArray[numpy.int64]) -> "
-                "tuple[int, int, int]"),
         "Iterations around that have any, pairs of neighbours within one, and the sum of the time "
         "between these.");
 }

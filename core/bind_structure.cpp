@@ -1,8 +1,4 @@
 // bind_structure.cpp -- The kernels of loop detection, for Python.
-#include <span>
-#include <utility>
-#include <vector>
-
 #include "bind.hpp"
 #include "grid.hpp"
 #include "module.hpp"
@@ -11,26 +7,15 @@
 using namespace nb::literals;
 using burstline::ArrayIn;
 using burstline::to_numpy;
-
-namespace {
-
-template <typename T>
-std::span<const T> view(const ArrayIn<T>& array) {
-    return {array.data(), array.size()};
-}
-
-}  // namespace
+using burstline::unlocked;
+using burstline::view;
 
 void bind_structure(nb::module_& m) {
     m.def(
         "connected_within",
         [](const ArrayIn<double>& coordinates, std::size_t dimensions, double reach) {
-            std::vector<std::int64_t> labels;
-            {
-                nb::gil_scoped_release unlocked;
-                labels = burstline::connected_within(view(coordinates), dimensions, reach);
-            }
-            return to_numpy(std::move(labels));
+            return to_numpy(unlocked(
+                [&] { return burstline::connected_within(view(coordinates), dimensions, reach); }));
         },
         "coordinates"_a.noconvert(), "dimensions"_a, "reach"_a,
         "For every point, its component among those joined by steps of at most `reach`.");

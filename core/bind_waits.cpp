@@ -1,5 +1,4 @@
 // bind_waits.cpp -- The kernels of wait states and their causes, for Python.
-#include <nanobind/stl/tuple.h>
 #include <nanobind/stl/vector.h>
 
 #include <tuple>
@@ -15,13 +14,11 @@
 using namespace nb::literals;
 using burstline::ArrayIn;
 using burstline::to_numpy;
+using burstline::unlocked;
+using burstline::view;
+using burstline::views;
 
 namespace {
-
-template <typename T>
-std::span<const T> view(const ArrayIn<T>& array) {
-    return {array.data(), array.size()};
-}
 
 using Ints = ArrayIn<std::int64_t>;
 using Nodes = ArrayIn<std::int32_t>;
@@ -30,36 +27,13 @@ using IntervalColumns = std::tuple<Ints, Ints, Ints, Ints, Ints, Nodes>;
 using PointColumns = std::tuple<Ints, Flags, Flags, Nodes, Ints, Ints, Ints, Ints, Nodes, Nodes>;
 using SegmentColumns = std::tuple<Ints, Nodes, Ints>;
 
-burstline::Intervals intervals(const IntervalColumns& columns) {
-    const auto& [begin, enter_ns, leave_ns, enter_seq, leave_seq, node] = columns;
-    return {view(begin),     view(enter_ns),  view(leave_ns),
-            view(enter_seq), view(leave_seq), view(node)};
-}
-
-burstline::Points points(const PointColumns& columns) {
-    const auto& [begin, type, in_team, node, wait, total, completion, cause, peer, set] = columns;
-    return {view(begin), view(type),       view(in_team), view(node), view(wait),
-            view(total), view(completion), view(cause),   view(peer), view(set)};
-}
-
-burstline::Stretches stretches(const SegmentColumns& columns) {
-    const auto& [begin, node, time] = columns;
-    return {view(begin), view(node), view(time)};
-}
-
 using ExchangeColumns = std::tuple<Ints, Nodes, Nodes, Nodes>;
-
-burstline::Exchanges exchanges(const ExchangeColumns& columns) {
-    const auto& [begin, gives, takes, before] = columns;
-    return {view(begin), view(gives), view(takes), view(before)};
-}
 
 template <std::size_t n>
 nb::list lists(std::array<burstline::Costs, n>&& columns) {
     nb::list made;
     for (auto& column : columns)
-        made.append(
-            std::make_tuple(to_numpy(std::move(column.node)), to_numpy(std::move(column.value))));
+        made.append(to_numpy(std::move(column.node), std::move(column.value)));
     return made;
 }
 
@@ -72,17 +46,13 @@ void bind_waits(nb::module_& m) {
            const Nodes& between, const IntervalColumns& regions,
            const std::tuple<Ints, Ints, Ints, Flags>& parallel, const Ints& location_begin,
            const Ints& place, std::int32_t nodes) {
-            const auto& [row, fork_ns, join_ns, forked_here] = parallel;
-            const auto& [enter_ns, leave_ns, node] = program;
-            burstline::Segments made;
-            {
-                nb::gil_scoped_release unlocked;
-                made = burstline::segments(
-                    {view(enter_ns), view(leave_ns), view(node)}, intervals(calls), view(between),
-                    intervals(regions),
-                    {view(row), view(fork_ns), view(join_ns), view(forked_here)},
-                    {view(location_begin), view(place)}, nodes);
-            }
+            auto made = unlocked([&] {
+                return burstline::segments(views<burstline::Programs>(program),
+                                           views<burstline::Intervals>(calls), view(between),
+                                           views<burstline::Intervals>(regions),
+                                           views<burstline::Parallels>(parallel),
+                                           {view(location_begin), view(place)}, nodes);
+            });
             return std::make_tuple(to_numpy(std::move(made.begin)), to_numpy(std::move(made.node)),
                                    to_numpy(std::move(made.time_ns)), made.clipped);
         },
@@ -92,28 +62,18 @@ void bind_waits(nb::module_& m) {
     m.def(
         "innermost",
         [](const std::tuple<Ints, Ints, Ints, Ints>& rows, const Nodes& location, const Ints& seq) {
-            const auto& [begin, enter_seq, leave_seq, parent] = rows;
-            std::vector<std::int64_t> open;
-            {
-                nb::gil_scoped_release unlocked;
-                open = burstline::innermost(
-                    {view(begin), view(enter_seq), view(leave_seq), view(parent)}, view(location),
-                    view(seq));
-            }
-            return to_numpy(std::move(open));
+            return to_numpy(unlocked([&] {
+                return burstline::innermost(views<burstline::Nested>(rows), view(location),
+                                            view(seq));
+            }));
         },
         "rows"_a, "location"_a.noconvert(), "seq"_a.noconvert(),
         "The innermost row that is open at each moment of a location, or -1.");
     m.def(
         "paths_of",
         [](const Ints& parent, const Ints& symbol) {
-            burstline::Paths made;
-            {
-                nb::gil_scoped_release unlocked;
-                made = burstline::paths_of(view(parent), view(symbol));
-            }
-            return std::make_tuple(to_numpy(std::move(made.path)), to_numpy(std::move(made.above)),
-                                   to_numpy(std::move(made.symbol)));
+            auto made = unlocked([&] { return burstline::paths_of(view(parent), view(symbol)); });
+            return to_numpy(std::move(made.path), std::move(made.above), std::move(made.symbol));
         },
         "parent"_a.noconvert(), "symbol"_a.noconvert(),
         "The path of each item, and of each path the one above it and its symbol.");
@@ -125,7 +85,7 @@ void bind_waits(nb::module_& m) {
                 nb::gil_scoped_release unlocked;
                 std::tie(order, begin) = burstline::order_within(view(group), view(key), groups);
             }
-            return std::make_tuple(to_numpy(std::move(order)), to_numpy(std::move(begin)));
+            return to_numpy(std::move(order), std::move(begin));
         },
         "group"_a.noconvert(), "key"_a.noconvert(), "groups"_a,
         "Rows in order of group and key, equal ones as they are, and where each group begins.");
@@ -133,13 +93,11 @@ void bind_waits(nb::module_& m) {
         "wrong_order",
         [](const Ints& location_begin, const Ints& call, const Ints& send_ns, const Nodes& sender,
            const Flags& counts) {
-            burstline::WrongOrder made;
-            {
-                nb::gil_scoped_release unlocked;
-                made = burstline::wrong_order(
+            auto made = unlocked([&] {
+                return burstline::wrong_order(
                     {view(location_begin), view(call), view(send_ns), view(sender), view(counts)});
-            }
-            return std::make_tuple(to_numpy(std::move(made.by)), to_numpy(std::move(made.first)));
+            });
+            return to_numpy(std::move(made.by), std::move(made.first));
         },
         "location_begin"_a.noconvert(), "call"_a.noconvert(), "send_ns"_a.noconvert(),
         "sender"_a.noconvert(), "counts"_a.noconvert(),
@@ -149,14 +107,12 @@ void bind_waits(nb::module_& m) {
         [](const PointColumns& point_columns, const SegmentColumns& segment_columns,
            const std::tuple<Ints, Ints, Ints, Ints>& serial, std::int32_t nodes, std::int32_t ranks,
            bool like_scalasca) {
-            const auto& [location, from, to, threads] = serial;
-            burstline::Delays made;
-            {
-                nb::gil_scoped_release unlocked;
-                made = burstline::delays(points(point_columns), stretches(segment_columns),
-                                         {view(location), view(from), view(to), view(threads)},
+            auto made = unlocked([&] {
+                return burstline::delays(views<burstline::Points>(point_columns),
+                                         views<burstline::Stretches>(segment_columns),
+                                         views<burstline::Serial>(serial),
                                          {nodes, ranks, like_scalasca});
-            }
+            });
             return std::make_tuple(
                 lists(std::move(made.direct)), lists(std::move(made.distant)),
                 to_numpy(std::move(made.excess)), to_numpy(std::move(made.waits_within)),
@@ -170,12 +126,11 @@ void bind_waits(nb::module_& m) {
         [](const PointColumns& point_columns, const SegmentColumns& segment_columns,
            std::int32_t nodes, std::int64_t end_location, std::int64_t end_point,
            const Flags& stops) {
-            burstline::CriticalPath made;
-            {
-                nb::gil_scoped_release unlocked;
-                made = burstline::critical_path(points(point_columns), stretches(segment_columns),
-                                                nodes, end_location, end_point, view(stops));
-            }
+            auto made = unlocked([&] {
+                return burstline::critical_path(views<burstline::Points>(point_columns),
+                                                views<burstline::Stretches>(segment_columns), nodes,
+                                                end_location, end_point, view(stops));
+            });
             return std::make_tuple(to_numpy(std::move(made.time_ns)), made.begin_location,
                                    made.broken);
         },
@@ -188,11 +143,8 @@ void bind_waits(nb::module_& m) {
             std::vector<burstline::Weights> models;
             for (const auto& [step, floor, latency] : weights)
                 models.push_back({view(step), view(floor), latency});
-            burstline::Replayed made;
-            {
-                nb::gil_scoped_release unlocked;
-                made = burstline::replay(exchanges(rows), models);
-            }
+            auto made = unlocked(
+                [&] { return burstline::replay(views<burstline::Exchanges>(rows), models); });
             nb::list stamps;
             for (auto& column : made.stamp) stamps.append(to_numpy(std::move(column)));
             return std::make_tuple(stamps, to_numpy(std::move(made.order)),
@@ -204,15 +156,15 @@ void bind_waits(nb::module_& m) {
     m.def(
         "source_times",
         [](const ExchangeColumns& rows, const Ints& time) {
-            return to_numpy(burstline::source_times(exchanges(rows), view(time)));
+            return to_numpy(burstline::source_times(views<burstline::Exchanges>(rows), view(time)));
         },
         "rows"_a, "time"_a.noconvert(), "The latest time of what each row waits for.");
     m.def(
         "amortised",
         [](const ExchangeColumns& rows, const Ints& order, const Ints& time, const Ints& stamp,
            std::int64_t latency, std::int32_t bits) {
-            return to_numpy(burstline::amortised(exchanges(rows), view(order), view(time),
-                                                 view(stamp), latency, bits));
+            return to_numpy(burstline::amortised(views<burstline::Exchanges>(rows), view(order),
+                                                 view(time), view(stamp), latency, bits));
         },
         "rows"_a, "order"_a.noconvert(), "time"_a.noconvert(), "stamp"_a.noconvert(), "latency"_a,
         "bits"_a, "Stamps with their jumps spread over what came before them.");
