@@ -57,115 +57,104 @@ class Writer {
 
 std::int64_t wide(std::uint64_t value) { return static_cast<std::int64_t>(value); }
 
-Writer& to(void* data) { return *static_cast<Writer*>(data); }
-
-Status on_clock(void* data, std::uint64_t resolution, std::uint64_t offset, std::uint64_t length) {
-    to(data).row(Defined::clock, {wide(resolution), wide(offset), wide(length)});
-    return 0;
-}
-Status on_text(void* data, Ref self, const char* string) {
-    to(data).text(self, string);
-    return 0;
-}
-Status on_node(void* data, Ref self, Ref name, Ref kind, Ref parent) {
-    to(data).row(Defined::node, {self, name, kind, parent});
-    return 0;
-}
-Status on_node_domain(void* data, Ref node, std::uint8_t domain) {
-    to(data).row(Defined::node_domain, {node, domain});
-    return 0;
-}
-Status on_location_group(void* data, Ref self, Ref name, std::uint8_t type, Ref node, Ref creator) {
-    to(data).row(Defined::location_group, {self, name, type, node, creator});
-    return 0;
-}
-Status on_location(void* data, std::uint64_t self, Ref name, std::uint8_t type,
-                   std::uint64_t events, Ref group) {
-    to(data).row(Defined::location, {wide(self), name, type, wide(events), group});
-    return 0;
-}
-Status on_region(void* data, Ref self, Ref name, Ref canonical, Ref, std::uint8_t role,
-                 std::uint8_t paradigm, std::uint32_t, Ref file, std::uint32_t begin,
-                 std::uint32_t end) {
-    to(data).row(Defined::region, {self, name, canonical, role, paradigm, file, begin, end});
-    return 0;
-}
-Status on_group(void* data, Ref self, Ref name, std::uint8_t type, std::uint8_t paradigm,
-                std::uint32_t flags, std::uint32_t count, const std::uint64_t* members) {
-    to(data).row(Defined::group, {self, name, type, paradigm, flags},
-                 std::span<const std::uint64_t>(members, count));
-    return 0;
-}
-Status on_metric_member(void* data, Ref self, Ref name, Ref, std::uint8_t type, std::uint8_t mode,
-                        std::uint8_t value, std::uint8_t base, std::int64_t exponent, Ref unit) {
-    to(data).row(Defined::metric_member, {self, name, type, mode, value, base, exponent, unit});
-    return 0;
-}
-Status on_metric_class(void* data, Ref self, std::uint8_t count, const Ref* members,
-                       std::uint8_t occurrence) {
-    to(data).row(Defined::metric_class, {self, occurrence}, std::span<const Ref>(members, count));
-    return 0;
-}
-Status on_metric_instance(void* data, Ref self, Ref kind, std::uint64_t recorder,
-                          std::uint8_t scope_kind, std::uint64_t scope) {
-    to(data).row(Defined::metric_instance, {self, kind, wide(recorder), scope_kind, wide(scope)});
-    return 0;
-}
-Status on_communicator(void* data, Ref self, Ref name, Ref group, Ref parent) {
-    to(data).row(Defined::communicator, {self, name, group, parent});
-    return 0;
-}
-Status on_inter_communicator(void* data, Ref self, Ref name, Ref first, Ref second, Ref common) {
-    to(data).row(Defined::inter_communicator, {self, name, first, second, common});
-    return 0;
-}
-Status on_parameter(void* data, Ref self, Ref name, std::uint8_t type) {
-    to(data).row(Defined::parameter, {self, name, type});
-    return 0;
-}
-Status on_window(void* data, Ref self, Ref name, Ref communicator) {
-    to(data).row(Defined::window, {self, name, communicator});
-    return 0;
-}
-Status on_attribute(void* data, Ref self, Ref name, Ref, std::uint8_t type) {
-    to(data).row(Defined::attribute, {self, name, type});
-    return 0;
-}
-Status on_calling_context(void* data, Ref self, Ref region, Ref place, Ref parent) {
-    to(data).row(Defined::calling_context, {self, region, place, parent});
-    return 0;
-}
-Status on_source_code_location(void* data, Ref self, Ref file, std::uint32_t line) {
-    to(data).row(Defined::source_code_location, {self, file, line});
+/// What the library calls for each definition: `Write` says what becomes of its values.
+template <class Write, class... Values>
+Status on_definition(void* data, Values... values) {
+    Write{}(*static_cast<Writer*>(data), values...);
     return 0;
 }
 
-template <class Function>
-void on(const Library& library, void* callbacks, const char* what, Function* function) {
-    const auto name = std::string("OTF2_GlobalDefReaderCallbacks_Set") + what + "Callback";
-    reinterpret_cast<Status (*)(void*, Function*)>(library.find(name))(callbacks, function);
-}
+class Registering {
+  public:
+    Registering(const Library& library, void* callbacks)
+        : library_(library), callbacks_(callbacks) {}
 
+    template <class Write>
+    void on(const char* what, Write) const {
+        on_call(what, &Write::operator());
+    }
+
+  private:
+    template <class Write, class... Values>
+    void on_call(const char* what, void (Write::*)(Writer&, Values...) const) const {
+        using Function = Status(void*, Values...);
+        const auto name = std::string("OTF2_GlobalDefReaderCallbacks_Set") + what + "Callback";
+        reinterpret_cast<Status (*)(void*, Function*)>(library_.find(name))(
+            callbacks_, &on_definition<Write, Values...>);
+    }
+
+    const Library& library_;
+    void* callbacks_;
+};
+
+/// What becomes of the definitions of each kind.
 void* callbacks_of(const Library& library) {
     void* const made = library.new_definition_callbacks();
-    on(library, made, "ClockProperties", on_clock);
-    on(library, made, "String", on_text);
-    on(library, made, "SystemTreeNode", on_node);
-    on(library, made, "SystemTreeNodeDomain", on_node_domain);
-    on(library, made, "LocationGroup", on_location_group);
-    on(library, made, "Location", on_location);
-    on(library, made, "Region", on_region);
-    on(library, made, "Group", on_group);
-    on(library, made, "MetricMember", on_metric_member);
-    on(library, made, "MetricClass", on_metric_class);
-    on(library, made, "MetricInstance", on_metric_instance);
-    on(library, made, "Comm", on_communicator);
-    on(library, made, "InterComm", on_inter_communicator);
-    on(library, made, "Parameter", on_parameter);
-    on(library, made, "RmaWin", on_window);
-    on(library, made, "Attribute", on_attribute);
-    on(library, made, "CallingContext", on_calling_context);
-    on(library, made, "SourceCodeLocation", on_source_code_location);
+    const Registering to(library, made);
+    to.on("ClockProperties",
+          [](Writer& writer, std::uint64_t resolution, std::uint64_t offset, std::uint64_t length) {
+              writer.row(Defined::clock, {wide(resolution), wide(offset), wide(length)});
+          });
+    to.on("String",
+          [](Writer& writer, Ref self, const char* string) { writer.text(self, string); });
+    to.on("SystemTreeNode", [](Writer& writer, Ref self, Ref name, Ref kind, Ref parent) {
+        writer.row(Defined::node, {self, name, kind, parent});
+    });
+    to.on("SystemTreeNodeDomain", [](Writer& writer, Ref node, std::uint8_t domain) {
+        writer.row(Defined::node_domain, {node, domain});
+    });
+    to.on("LocationGroup",
+          [](Writer& writer, Ref self, Ref name, std::uint8_t type, Ref node, Ref creator) {
+              writer.row(Defined::location_group, {self, name, type, node, creator});
+          });
+    to.on("Location", [](Writer& writer, std::uint64_t self, Ref name, std::uint8_t type,
+                         std::uint64_t events, Ref group) {
+        writer.row(Defined::location, {wide(self), name, type, wide(events), group});
+    });
+    to.on("Region", [](Writer& writer, Ref self, Ref name, Ref canonical, Ref, std::uint8_t role,
+                       std::uint8_t paradigm, std::uint32_t, Ref file, std::uint32_t begin,
+                       std::uint32_t end) {
+        writer.row(Defined::region, {self, name, canonical, role, paradigm, file, begin, end});
+    });
+    to.on("Group", [](Writer& writer, Ref self, Ref name, std::uint8_t type, std::uint8_t paradigm,
+                      std::uint32_t flags, std::uint32_t count, const std::uint64_t* members) {
+        writer.row(Defined::group, {self, name, type, paradigm, flags},
+                   std::span<const std::uint64_t>(members, count));
+    });
+    to.on("MetricMember", [](Writer& writer, Ref self, Ref name, Ref, std::uint8_t type,
+                             std::uint8_t mode, std::uint8_t value, std::uint8_t base,
+                             std::int64_t exponent, Ref unit) {
+        writer.row(Defined::metric_member, {self, name, type, mode, value, base, exponent, unit});
+    });
+    to.on("MetricClass", [](Writer& writer, Ref self, std::uint8_t count, const Ref* members,
+                            std::uint8_t occurrence) {
+        writer.row(Defined::metric_class, {self, occurrence}, std::span<const Ref>(members, count));
+    });
+    to.on("MetricInstance", [](Writer& writer, Ref self, Ref kind, std::uint64_t recorder,
+                               std::uint8_t scope_kind, std::uint64_t scope) {
+        writer.row(Defined::metric_instance, {self, kind, wide(recorder), scope_kind, wide(scope)});
+    });
+    to.on("Comm", [](Writer& writer, Ref self, Ref name, Ref group, Ref parent) {
+        writer.row(Defined::communicator, {self, name, group, parent});
+    });
+    to.on("InterComm", [](Writer& writer, Ref self, Ref name, Ref first, Ref second, Ref common) {
+        writer.row(Defined::inter_communicator, {self, name, first, second, common});
+    });
+    to.on("Parameter", [](Writer& writer, Ref self, Ref name, std::uint8_t type) {
+        writer.row(Defined::parameter, {self, name, type});
+    });
+    to.on("RmaWin", [](Writer& writer, Ref self, Ref name, Ref communicator) {
+        writer.row(Defined::window, {self, name, communicator});
+    });
+    to.on("Attribute", [](Writer& writer, Ref self, Ref name, Ref, std::uint8_t type) {
+        writer.row(Defined::attribute, {self, name, type});
+    });
+    to.on("CallingContext", [](Writer& writer, Ref self, Ref region, Ref place, Ref parent) {
+        writer.row(Defined::calling_context, {self, region, place, parent});
+    });
+    to.on("SourceCodeLocation", [](Writer& writer, Ref self, Ref file, std::uint32_t line) {
+        writer.row(Defined::source_code_location, {self, file, line});
+    });
     return made;
 }
 

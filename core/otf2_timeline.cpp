@@ -149,7 +149,8 @@ void Timeline::enter(std::uint32_t region) {
 }
 
 /// A context tells its whole path, whatever was entered before it; one without parents, its end.
-void Timeline::enter(const Meaning::Context& context) {
+void Timeline::enter_context(std::uint32_t reference) {
+    const auto context = meaning_.context(reference);
     const auto what = meaning_.of(context.region);
     const auto caller = context.caller < 0 ? path() : child_of(-1, context.caller);
     if (what.operation >= 0 && call_ < 0) {
@@ -237,55 +238,53 @@ void Timeline::leave(std::uint32_t region) {
     open.pop_back();
 }
 
+/// A row of a fork, or of the begin of a team, at this moment; -1 where no room is left.
+std::int64_t Timeline::begin_border(Borders& borders, std::uint64_t& count, std::int64_t of,
+                                    std::int64_t value) {
+    if (count >= tables_.room) return note_full(), -1;
+    const auto row = count++;
+    borders.location[row] = location_;
+    borders.begin_ns[row] = borders.end_ns[row] = now_;
+    borders.begin_seq[row] = seq_;
+    borders.end_seq[row] = no_value;
+    borders.path[row] = path();
+    borders.of[row] = static_cast<std::int32_t>(of);
+    borders.value[row] = value;
+    return static_cast<std::int64_t>(row);
+}
+
 void Timeline::fork(std::int64_t requested) {
-    auto& counts = tables_.counts();
-    if (counts.forks >= tables_.room) return note_full();
-    const auto row = counts.forks;
-    auto& forks = tables_.forks;
-    forks.location[row] = location_;
-    forks.begin_ns[row] = forks.end_ns[row] = now_;
-    forks.begin_seq[row] = seq_;
-    forks.end_seq[row] = no_value;
-    forks.path[row] = path();
-    forks.of[row] = teams_.empty() ? -1 : static_cast<std::int32_t>(teams_.back().row);
-    forks.value[row] = requested;
-    counts.forks = row + 1;
-    forks_.push_back(static_cast<std::int64_t>(row));
+    const auto of = teams_.empty() ? -1 : teams_.back().row;
+    const auto row = begin_border(tables_.forks, tables_.counts().forks, of, requested);
+    if (row >= 0) forks_.push_back(row);
+}
+
+void Timeline::end_border(Borders& borders, std::int64_t at) {
+    const auto row = static_cast<std::size_t>(at);
+    borders.end_ns[row] = now_;
+    borders.end_seq[row] = seq_;
 }
 
 void Timeline::join() {
     if (forks_.empty()) return strange();
-    const auto row = static_cast<std::size_t>(forks_.back());
-    tables_.forks.end_ns[row] = now_;
-    tables_.forks.end_seq[row] = seq_;
+    end_border(tables_.forks, forks_.back());
     forks_.pop_back();
 }
 
 void Timeline::begin_team(std::uint32_t team) {
-    auto& counts = tables_.counts();
-    if (counts.teams >= tables_.room) return note_full();
-    const auto row = counts.teams;
-    auto& teams = tables_.teams;
-    teams.location[row] = location_;
-    teams.begin_ns[row] = teams.end_ns[row] = now_;
-    teams.begin_seq[row] = seq_;
-    teams.end_seq[row] = no_value;
-    teams.path[row] = path();
     const bool is_own =
         !forks_.empty() && (teams_.empty() || tables_.teams.of[teams_.back().row] != forks_.back());
-    teams.of[row] = is_own ? static_cast<std::int32_t>(forks_.back()) : -1;
-    teams.value[row] = team;
-    counts.teams = row + 1;
-    teams_.push_back({static_cast<std::int64_t>(row), 0});
+    const auto of = is_own ? forks_.back() : -1;
+    const auto row = begin_border(tables_.teams, tables_.counts().teams, of, team);
+    if (row < 0) return;
+    teams_.push_back({row, 0});
     enter_region(team_mark, meaning_.team_region, path());
 }
 
 void Timeline::end_team() {
     if (teams_.empty()) return strange();
     leave(team_mark);
-    const auto row = static_cast<std::size_t>(teams_.back().row);
-    tables_.teams.end_ns[row] = now_;
-    tables_.teams.end_seq[row] = seq_;
+    end_border(tables_.teams, teams_.back().row);
     teams_.pop_back();
 }
 

@@ -38,6 +38,11 @@ struct Meaning {
         const auto found = far.find(reference);
         return found == far.end() ? Region{unknown_region, -1} : found->second;
     }
+    Context context(std::uint32_t reference) const {
+        const auto found = contexts.find(reference);
+        return found == contexts.end() ? Context{~std::uint32_t{1}, unknown_region, -1}
+                                       : found->second;
+    }
 };
 
 class Timeline {
@@ -67,8 +72,12 @@ class Timeline {
     std::int64_t nanoseconds(std::uint64_t ticks);
 
     void enter(std::uint32_t region);
-    void enter(const Meaning::Context& context);
+    void enter_context(std::uint32_t reference);
     void leave(std::uint32_t region);
+    void leave_context(std::uint32_t reference) { leave(meaning_.context(reference).region); }
+    void sample(std::uint32_t context) {
+        record(RecordKind::sample, Other{.value = meaning_.context(context).own});
+    }
     void fork(std::int64_t requested);
     void join();
     void begin_team(std::uint32_t team);
@@ -121,6 +130,9 @@ class Timeline {
     std::int32_t child_of(std::int32_t path, std::int32_t region);
     void enter_call(std::uint32_t region, std::int32_t operation, std::int32_t path);
     void enter_region(std::uint32_t region, std::int32_t row, std::int32_t path);
+    std::int64_t begin_border(Borders& borders, std::uint64_t& count, std::int64_t of,
+                              std::int64_t value);
+    void end_border(Borders& borders, std::int64_t at);
     void close(const Open& open, std::int64_t seq);
     void close_all(Stack& stack);
     void forget_collective() {

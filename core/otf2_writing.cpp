@@ -15,7 +15,7 @@ using Wide = std::uint64_t;
 constexpr Byte mode_write = 0, substrate_posix = 1, compression_none = 1, do_flush = 1;
 constexpr Byte recorder_cpu = 2, synchronous_strict = 0;
 constexpr Wide event_chunk = 1 << 18;  // the least there is: every location takes one
-constexpr Ref nowhere = ~Ref{0};
+constexpr Ref nowhere = ~Ref{0}, none = 0;
 
 struct FlushCallbacks {
     Byte (*before)(void*, Byte, Wide, void*, bool);
@@ -155,20 +155,15 @@ void ArchiveWriter::define(Defined what, std::span<const std::int64_t> numbers,
     const Row row(numbers);
     switch (what) {
         case Defined::clock:
-            return put<Wide, Wide, Wide, Wide>("ClockProperties", row.wide(0), row.wide(1),
-                                               row.wide(2), ~Wide{0});
+            return put("ClockProperties", row.wide(0), row.wide(1), row.wide(2), ~Wide{0});
         case Defined::text:
-            return put<Ref, const char*>("String", row.ref(0),
-                                         words_at(text, row[1], row[2]).c_str());
+            return put("String", row.ref(0), words_at(text, row[1], row[2]).c_str());
         case Defined::node:
-            return put<Ref, Ref, Ref, Ref>("SystemTreeNode", row.ref(0), row.ref(1), row.ref(2),
-                                           row.ref(3));
+            return put("SystemTreeNode", row.ref(0), row.ref(1), row.ref(2), row.ref(3));
         case Defined::location_group:
-            return put<Ref, Ref, Byte, Ref, Ref>("LocationGroup", row.ref(0), row.ref(1),
-                                                 row.byte(2), row.ref(3), nowhere);
+            return put("LocationGroup", row.ref(0), row.ref(1), row.byte(2), row.ref(3), nowhere);
         case Defined::location:
-            return put<Wide, Ref, Byte, Wide, Ref>("Location", row.wide(0), row.ref(1), row.byte(2),
-                                                   row.wide(3), row.ref(4));
+            return put("Location", row.wide(0), row.ref(1), row.byte(2), row.wide(3), row.ref(4));
         default:
             return define_more(what, numbers);
     }
@@ -178,39 +173,33 @@ void ArchiveWriter::define_more(Defined what, std::span<const std::int64_t> numb
     const Row row(numbers);
     switch (what) {
         case Defined::region:
-            return put<Ref, Ref, Ref, Ref, Byte, Byte, Ref, Ref, Ref, Ref>(
-                "Region", row.ref(0), row.ref(1), row.ref(2), 0, row.byte(3), row.byte(4), 0,
-                row.ref(5), row.ref(6), row.ref(7));
+            return put("Region", row.ref(0), row.ref(1), row.ref(2), none, row.byte(3), row.byte(4),
+                       none, row.ref(5), row.ref(6), row.ref(7));
         case Defined::group: {
             const auto members = row.from<Wide>(5);
-            return put<Ref, Ref, Byte, Byte, Ref, Ref, const Wide*>(
-                "Group", row.ref(0), row.ref(1), row.byte(2), row.byte(3), row.ref(4),
-                static_cast<Ref>(members.size()), members.data());
+            return put("Group", row.ref(0), row.ref(1), row.byte(2), row.byte(3), row.ref(4),
+                       static_cast<Ref>(members.size()), members.data());
         }
         case Defined::metric_member:
-            return put<Ref, Ref, Ref, Byte, Byte, Byte, Byte, std::int64_t, Ref>(
-                "MetricMember", row.ref(0), row.ref(1), 0, row.byte(2), row.byte(3), row.byte(4),
-                row.byte(5), row[6], row.ref(7));
+            return put("MetricMember", row.ref(0), row.ref(1), none, row.byte(2), row.byte(3),
+                       row.byte(4), row.byte(5), row[6], row.ref(7));
         case Defined::metric_class: {
             const auto members = row.from<Ref>(2);
-            return put<Ref, Byte, const Ref*, Byte, Byte>(
-                "MetricClass", row.ref(0), static_cast<Byte>(members.size()), members.data(),
-                synchronous_strict, recorder_cpu);
+            return put("MetricClass", row.ref(0), static_cast<Byte>(members.size()), members.data(),
+                       synchronous_strict, recorder_cpu);
         }
         case Defined::parameter:
-            return put<Ref, Ref, Byte>("Parameter", row.ref(0), row.ref(1), row.byte(2));
+            return put("Parameter", row.ref(0), row.ref(1), row.byte(2));
         case Defined::attribute:
-            return put<Ref, Ref, Ref, Byte>("Attribute", row.ref(0), row.ref(1), 0, row.byte(2));
+            return put("Attribute", row.ref(0), row.ref(1), none, row.byte(2));
         case Defined::communicator:
-            return put<Ref, Ref, Ref, Ref, Ref>("Comm", row.ref(0), row.ref(1), row.ref(2),
-                                                row.ref(3), 0);
+            return put("Comm", row.ref(0), row.ref(1), row.ref(2), row.ref(3), none);
         case Defined::source_code_location:
-            return put<Ref, Ref, Ref>("SourceCodeLocation", row.ref(0), row.ref(1), row.ref(2));
+            return put("SourceCodeLocation", row.ref(0), row.ref(1), row.ref(2));
         case Defined::calling_context:
-            return put<Ref, Ref, Ref, Ref>("CallingContext", row.ref(0), row.ref(1), row.ref(2),
-                                           row.ref(3));
+            return put("CallingContext", row.ref(0), row.ref(1), row.ref(2), row.ref(3));
         case Defined::paradigm:
-            return put<Byte, Ref, Byte>("Paradigm", row.byte(0), row.ref(1), row.byte(2));
+            return put("Paradigm", row.byte(0), row.ref(1), row.byte(2));
         default:
             throw std::invalid_argument("no such definition");
     }

@@ -79,7 +79,7 @@ void play(Source& source, Timeline& line, const Meaning& meaning, std::uint64_t&
             line.leave(source.reference());
             break;
         case 4:
-            line.enter(meaning.contexts.at(source.byte() % 3));
+            line.enter_context(source.byte() % 3);
             break;
         case 5:
             line.fork(static_cast<std::int64_t>(source.number()));
