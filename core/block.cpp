@@ -155,6 +155,12 @@ bool Block::colon(const char*& at) {
     return true;
 }
 
+/// Whether the last field ends here, and with it the line, but for blanks.
+bool Block::line_ends(const char* at) {
+    if (*skip_blanks(at) == '\n') return true;
+    return fail(*at == ':' ? Flaw::wrong_field_count : Flaw::malformed_line);
+}
+
 bool Block::time(const char*& at, std::int64_t& value) {
     const auto parsed = parse(at, value);
     if (parsed != Parsed::good) {
@@ -168,8 +174,7 @@ bool Block::time(const char*& at, std::int64_t& value) {
 bool Block::scan_state(const char*& at) {
     StateLine row;
     std::int64_t cpu;
-    if (!head(at, cpu, row.location) || !time(at, row.begin)) return false;
-    if (!colon(at)) return false;
+    if (!head(at, cpu, row.location) || !time(at, row.begin) || !colon(at)) return false;
     if (*at == '-' && at[1] == '1' && at[2] == ':') {
         row.end = -1;
         at += 2;
@@ -178,8 +183,7 @@ bool Block::scan_state(const char*& at) {
     }
     if (!colon(at)) return false;
     if (parse(at, row.state) != Parsed::good) return fail(Flaw::malformed_line);
-    if (*skip_blanks(at) != '\n')
-        return fail(*at == ':' ? Flaw::wrong_field_count : Flaw::malformed_line);
+    if (!line_ends(at)) return false;
     if (row.end >= 0 && row.end < row.begin) return fail(Flaw::inverted_state);
     note_processor(row.location, cpu);
     states_.push_back(row);
@@ -222,20 +226,16 @@ bool Block::scan_event(const char*& at) {
 bool Block::scan_communication(const char*& at) {
     CommunicationLine row;
     std::int64_t cpu, other_cpu;
-    if (!head(at, cpu, row.sender) || !time(at, row.logical_send)) return false;
-    if (!colon(at)) return false;
-    if (!time(at, row.physical_send)) return false;
-    if (!colon(at)) return false;
-    if (!head(at, other_cpu, row.receiver) || !time(at, row.logical_receive)) return false;
-    if (!colon(at)) return false;
-    if (!time(at, row.physical_receive)) return false;
-    if (!colon(at)) return false;
+    if (!head(at, cpu, row.sender) || !time(at, row.logical_send) || !colon(at) ||
+        !time(at, row.physical_send) || !colon(at) || !head(at, other_cpu, row.receiver) ||
+        !time(at, row.logical_receive) || !colon(at) || !time(at, row.physical_receive) ||
+        !colon(at))
+        return false;
     if (parse(at, row.size) != Parsed::good) return fail(Flaw::malformed_line);
     if (row.size > largest_size) return fail(Flaw::number_out_of_range);
     if (!colon(at)) return false;
     if (parse(at, row.tag) != Parsed::good) return fail(Flaw::malformed_line);
-    if (*skip_blanks(at) != '\n')
-        return fail(*at == ':' ? Flaw::wrong_field_count : Flaw::malformed_line);
+    if (!line_ends(at)) return false;
     note_processor(row.sender, cpu);
     note_processor(row.receiver, other_cpu);
     communications_.push_back(row);

@@ -104,7 +104,6 @@ class Block {
 
     std::uint64_t lines() const { return lines_; }
     std::span<const EventLine> events() const { return {events_.data(), events_.size() - 1}; }
-    std::span<const std::int64_t> pair_types() const { return {types_.data(), pairs_}; }
     std::span<const std::int64_t> pair_values() const { return {values_.data(), pairs_}; }
     std::span<const StateLine> states() const { return states_; }
     std::span<const CommunicationLine> communications() const { return communications_; }
@@ -125,6 +124,7 @@ class Block {
     bool scan_communication(const char*& at);
     bool head(const char*& at, std::int64_t& cpu, std::int32_t& location);
     bool colon(const char*& at);
+    bool line_ends(const char* at);
     bool time(const char*& at, std::int64_t& value);
     bool fail(Flaw flaw) {
         flaw_ = flaw;

@@ -19,7 +19,6 @@ void look_up(const Library& library, Function& target, const char* name) {
 Library::Library(const std::string& path) : handle_(dlopen(path.c_str(), RTLD_LAZY | RTLD_LOCAL)) {
     if (handle_ == nullptr) throw std::runtime_error(dlerror());
     look_up(*this, open, "OTF2_Reader_Open");
-    look_up(*this, close, "OTF2_Reader_Close");
     look_up(*this, set_serial, "OTF2_Reader_SetSerialCollectiveCallbacks");
     look_up(*this, substrate, "OTF2_Reader_GetFileSubstrate");
     look_up(*this, compression, "OTF2_Reader_GetCompression");
@@ -30,9 +29,7 @@ Library::Library(const std::string& path) : handle_(dlopen(path.c_str(), RTLD_LA
     look_up(*this, read_definitions, "OTF2_Reader_ReadAllGlobalDefinitions");
     look_up(*this, select, "OTF2_Reader_SelectLocation");
     look_up(*this, open_definition_files, "OTF2_Reader_OpenDefFiles");
-    look_up(*this, close_definition_files, "OTF2_Reader_CloseDefFiles");
     look_up(*this, open_event_files, "OTF2_Reader_OpenEvtFiles");
-    look_up(*this, close_event_files, "OTF2_Reader_CloseEvtFiles");
     look_up(*this, local_definitions, "OTF2_Reader_GetDefReader");
     look_up(*this, read_local_definitions, "OTF2_Reader_ReadAllLocalDefinitions");
     look_up(*this, close_local_definitions, "OTF2_Reader_CloseDefReader");

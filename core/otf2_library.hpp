@@ -21,7 +21,6 @@ struct Library {
     Callback find(const std::string& name) const;
 
     void* (*open)(const char*);
-    Status (*close)(void*);
     Status (*set_serial)(void*);
     Status (*substrate)(void*, std::uint8_t*);
     Status (*compression)(void*, std::uint8_t*);
@@ -34,9 +33,7 @@ struct Library {
 
     Status (*select)(void*, std::uint64_t);
     Status (*open_definition_files)(void*);
-    Status (*close_definition_files)(void*);
     Status (*open_event_files)(void*);
-    Status (*close_event_files)(void*);
     void* (*local_definitions)(void*, std::uint64_t);
     Status (*read_local_definitions)(void*, void*, std::uint64_t*);
     Status (*close_local_definitions)(void*, void*);
