@@ -17,6 +17,7 @@ from burstline.columns.groups import distinct as distinct
 from burstline.columns.groups import ordinal_within as ordinal_within
 from burstline.columns.groups import prefix_sums as prefix_sums
 from burstline.columns.groups import quotients as quotients
+from burstline.columns.groups import ranges as ranges
 from burstline.columns.groups import run_lengths as run_lengths
 from burstline.columns.groups import slices as slices
 from burstline.columns.groups import stable_order as stable_order

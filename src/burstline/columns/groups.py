@@ -181,6 +181,16 @@ def prefix_sums(values: npt.NDArray[Any]) -> Integers:
     return sums
 
 
+def ranges(first: AnyIntegers | int, count: AnyIntegers) -> Integers:
+    """So many whole numbers from each first one on, one range behind the other.
+
+    >>> ranges(np.array([7, 2]), np.array([2, 3])).tolist()
+    [7, 8, 2, 3, 4]
+    """
+    begin = np.cumsum(count) - count
+    return np.arange(count.sum()) + np.repeat(first - begin, count)
+
+
 def quotients(parts: npt.NDArray[Any], wholes: npt.NDArray[Any]) -> Floats:
     """Each part over its whole; NaN where that is not positive.
 

@@ -12,7 +12,7 @@ import numpy.typing as npt
 import pyarrow as pa
 import pyarrow.compute as pc
 
-from burstline.columns import Integers, numpy_columns, prefix_sums
+from burstline.columns import Integers, numpy_columns, prefix_sums, ranges
 from burstline.errors import NotEnoughDataError, ParameterError
 from burstline.identity import clean_paths
 from burstline.model import Trace, schema
@@ -168,9 +168,7 @@ class Calls:
     @cached_property
     def row(self) -> Integers:
         """(calls,) row of each call in the table."""
-        return np.arange(self.lane_begin[-1]) + np.repeat(
-            self.first_row - self.lane_begin[:-1], self._counts
-        )
+        return ranges(self.first_row, self._counts)
 
 
 def chosen_application(callers: Iterable[int], application: int | None) -> int:

@@ -13,7 +13,15 @@ from typing import NamedTuple
 import numpy as np
 import numpy.typing as npt
 
-from burstline.columns import UNKNOWN, AnyIntegers, Integers, Mask, begins_run, prefix_sums
+from burstline.columns import (
+    UNKNOWN,
+    AnyIntegers,
+    Integers,
+    Mask,
+    begins_run,
+    prefix_sums,
+    ranges,
+)
 
 Numbers = npt.NDArray[np.int32]
 
@@ -173,7 +181,7 @@ class Messages:
         begin, _, times = self._sequences
         step = np.repeat(self._step, times)
         messages = prefix_sums(times)[begin]
-        turn = np.arange(len(step)) - np.repeat(messages[:-1], np.diff(messages))
+        turn = ranges(0, np.diff(messages))
         order = np.argsort(step, kind="stable")
         return step[order], turn[order]
 
@@ -181,5 +189,4 @@ class Messages:
 def places_in(begin: Integers, chosen: AnyIntegers) -> tuple[Integers, Integers]:
     """The places in some stretches, one after the other, and where each begins among these."""
     lengths = (begin[1:] - begin[:-1])[chosen]
-    starts = prefix_sums(lengths)
-    return np.arange(starts[-1]) + np.repeat(begin[chosen] - starts[:-1], lengths), starts
+    return ranges(begin[chosen], lengths), prefix_sums(lengths)

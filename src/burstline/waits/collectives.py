@@ -9,7 +9,16 @@ import numpy as np
 import numpy.typing as npt
 
 from burstline._core import Wait
-from burstline.columns import UNKNOWN, AnyIntegers, Integers, Mask, placed, prefix_sums, take
+from burstline.columns import (
+    UNKNOWN,
+    AnyIntegers,
+    Integers,
+    Mask,
+    placed,
+    prefix_sums,
+    ranges,
+    take,
+)
 from burstline.synchronisation import INSIDE, PLACES, Sync
 from burstline.waits.points import PointList
 from burstline.waits.severities import Contributions, Severities
@@ -30,8 +39,7 @@ class _Members:
         instances = np.flatnonzero(chosen)
         self.sizes = sizes[instances]
         self.begin = prefix_sums(self.sizes)[:-1]
-        shift = np.repeat(every.begin[instances] - self.begin, self.sizes)
-        rows = np.arange(len(shift)) + shift
+        rows = ranges(every.begin[instances], self.sizes)
         self.instance = np.repeat(np.arange(len(instances)), self.sizes)
         self.communicator = every.communicator[instances]
         self.location = every["location"][rows]

@@ -7,7 +7,7 @@ from typing import Final
 import numpy as np
 
 from burstline._core import Wait
-from burstline.columns import UNKNOWN, AnyIntegers, Integers, enclosing, run_lengths
+from burstline.columns import UNKNOWN, AnyIntegers, Integers, enclosing, ranges, run_lengths
 from burstline.synchronisation import INSIDE, PLACES, Sync
 from burstline.waits.points import PointList
 from burstline.waits.severities import Contributions, Severities
@@ -113,7 +113,7 @@ def holders_nodes(sync: Sync, rows: Integers) -> AnyIntegers:
     )
     count = np.maximum(last - first, 0)
     wait = np.repeat(np.arange(len(rows)), count)
-    inside = np.arange(count.sum()) + np.repeat(first - np.cumsum(count) + count, count)
+    inside = ranges(first, count)
     # What is left is the section's own, whose region was entered last before.
     held_ns = locks.before["release_ns"] - locks.before["acquire_ns"]
     rest_ns = held_ns[rows] - np.bincount(wait, own_ns[inside], len(rows))

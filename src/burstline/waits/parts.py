@@ -12,7 +12,7 @@ from typing import Final
 
 import numpy as np
 
-from burstline.columns import UNKNOWN, AnyIntegers, Integers, begins_run, sums_by, take
+from burstline.columns import UNKNOWN, AnyIntegers, Integers, begins_run, ranges, sums_by, take
 from burstline.errors import NotEnoughDataError, ParameterError
 from burstline.model import last_until
 from burstline.structure import Structure
@@ -50,7 +50,7 @@ class Parts:
         last = np.maximum(self._borders(location, end_ns), first)
         count = last - first + 1
         row = np.repeat(np.arange(len(first)), count)
-        border = np.arange(len(row)) - np.repeat(np.cumsum(count) - count - first, count)
+        border = ranges(first, count)
         following = self.time_ns[np.minimum(border + 1, len(self.time_ns) - 1)]
         until = np.where(border < last[row], following, end_ns[row])
         return row, self.part[border], until - np.maximum(start_ns[row], self.time_ns[border])
@@ -180,9 +180,7 @@ def _borders(
     begin = np.searchsorted(where, np.arange(sync.locations + 1))
     leader = _leading_locations(sync, begin)
     count = np.diff(begin)[leader]
-    rows = np.arange(int(count.sum())) - np.repeat(
-        np.cumsum(count) - count - begin[leader], count
-    )
+    rows = ranges(begin[leader], count)
     location = np.concatenate(
         [np.arange(sync.locations), np.repeat(np.arange(sync.locations), count)]
     )

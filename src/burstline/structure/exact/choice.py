@@ -11,7 +11,7 @@ import numpy as np
 import numpy.typing as npt
 
 from burstline import _core
-from burstline.columns import Integers, Mask, begins_run
+from burstline.columns import Integers, Mask, begins_run, ranges
 from burstline.identity import Sites
 from burstline.structure.exact.conditions import loop_cost, trips_cost
 from burstline.structure.exact.cuts import cuts, cuts_by_trips, ends_in_two
@@ -519,8 +519,7 @@ class ReadingCosts:
         trips = np.append(begin[1:], len(iterations.lane)) - begin
         again = iterations.begins.copy()
         if not loop.rise:
-            place = np.arange(len(iterations.lane)) - np.repeat(begin, trips)
-            again |= place % np.maximum(most[iterations.lane], 1) == 0
+            again |= ranges(0, trips) % np.maximum(most[iterations.lane], 1) == 0
             return iterations._replace(begins=again)
         outer = self._entered((around or loop).made)
         anew = np.union1d(outer.place[outer.begins], around.anew if around else ())

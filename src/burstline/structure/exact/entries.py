@@ -10,7 +10,7 @@ from typing import Final
 import numpy as np
 import numpy.typing as npt
 
-from burstline.columns import Integers, Mask
+from burstline.columns import Integers, Mask, ranges
 
 ByLane = Sequence[Integers]
 Masks = npt.NDArray[np.bool_]
@@ -241,7 +241,7 @@ def _irregular(executed: Masks, begins: Integers) -> int:
     if not (total := executed.shape[1]):
         return 0
     behind = np.append(begins[1:], total)
-    place = np.arange(total) - np.repeat(begins, behind - begins)
+    place = ranges(0, behind - begins)
     order = np.argsort(place, kind="stable")
     at = np.flatnonzero(np.diff(place[order], prepend=-1))
     of_place = executed[:, order]
@@ -263,9 +263,8 @@ def _unlike(executed: Sequence[Masks], begins: Sequence[Integers]) -> int:
     longest = max(rows.shape[1] for rows in executed)
     made = np.zeros((2, 2, len(executed[0]), longest), np.bool_)  # from where, and whether
     for rows, own in zip(executed, begins, strict=True):
-        behind = np.append(own[1:], rows.shape[1])
-        trips = behind - own
-        place = np.arange(rows.shape[1]) - np.repeat(own, trips)
+        trips = np.append(own[1:], rows.shape[1]) - own
+        place = ranges(0, trips)
         has_it = rows.any(axis=1)
         for some, at in zip(made, (place, np.repeat(trips, trips) - 1 - place), strict=True):
             for element in np.flatnonzero(has_it).tolist():

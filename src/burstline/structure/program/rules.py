@@ -8,7 +8,7 @@ from typing import Final, NamedTuple
 
 import numpy as np
 
-from burstline.columns import Integers, Mask, mask_at
+from burstline.columns import Integers, Mask, mask_at, ranges
 from burstline.structure.program.nodes import Call, Condition, Item, Loop
 from burstline.structure.program.ranks import compact
 from burstline.structure.program.runs import Runs
@@ -152,8 +152,7 @@ class EntryPlaces(NamedTuple):
     @classmethod
     def of(cls, when: Integers, trips: Integers, among: Integers | None) -> EntryPlaces:
         """Those of a lane, all iterations of the loop or some `among` them."""
-        begins = np.cumsum(trips) - trips
-        place = np.arange(trips.sum()) - np.repeat(begins, trips)
+        place = ranges(0, trips)
         to_end = np.repeat(trips, trips) - 1 - place
         if among is not None:
             place, to_end = place[among], to_end[among]

@@ -8,7 +8,7 @@ from functools import cached_property
 
 import numpy as np
 
-from burstline.columns import Integers, prefix_sums
+from burstline.columns import Integers, prefix_sums, ranges
 
 _SHORTEST = 3
 """Two numbers are a progression by chance; from three on it is one."""
@@ -52,8 +52,8 @@ class Runs:
             return self.first[begin] + self.step[begin] * np.arange(self.count[begin])
         part = slice(begin, end)
         count = self.count[part]
-        within = np.arange(count.sum()) - np.repeat(np.cumsum(count) - count, count)
-        return np.repeat(self.first[part], count) + np.repeat(self.step[part], count) * within
+        steps = np.repeat(self.step[part], count) * ranges(0, count)
+        return np.repeat(self.first[part], count) + steps
 
     @classmethod
     def joined(cls, parts: Iterable[Runs | None], lanes: int) -> Runs:
@@ -85,7 +85,7 @@ class Runs:
         """What is equal for equal sequences number `start`, `start + step`, and so on."""
         begins, ends = self.begin[:-1][start::step], self.begin[1:][start::step]
         sizes = ends - begins
-        place = np.repeat(begins - (np.cumsum(sizes) - sizes), sizes) + np.arange(sizes.sum())
+        place = ranges(begins, sizes)
         taken = (self.first[place], self.step[place], self.count[place])
         return np.concatenate([sizes, *taken]).tobytes()
 
@@ -100,9 +100,8 @@ class Runs:
         item = np.arange((len(self.begin) - 1) // max(kinds, 1)) * kinds
         taken = (item[:, None] + of_lane).ravel()
         sizes = np.diff(self.begin)[taken]
-        begin = prefix_sums(sizes)
-        place = np.arange(begin[-1]) + np.repeat(self.begin[taken] - begin[:-1], sizes)
-        return Runs(begin, self.first[place], self.step[place], self.count[place])
+        place = ranges(self.begin[taken], sizes)
+        return Runs(prefix_sums(sizes), self.first[place], self.step[place], self.count[place])
 
     @cached_property
     def counts(self) -> Integers:

@@ -9,7 +9,7 @@ from typing import ClassVar, Final, Literal
 
 import numpy as np
 
-from burstline.columns import Floats, Integers, Mask, prefix_sums
+from burstline.columns import Floats, Integers, Mask, prefix_sums, ranges
 from burstline.identity import Site
 from burstline.model import Trace
 from burstline.structure.program.model import Structure
@@ -133,8 +133,7 @@ class Spent:
         number = self._table.iteration
         rows = np.flatnonzero(self._table.counted & (first <= number) & (number < end))
         count = self._until[rows] - self._begin[rows]
-        offsets = prefix_sums(count)
-        place = np.arange(offsets[-1]) + np.repeat(self._begin[rows] - offsets[:-1], count)
+        place = ranges(self._begin[rows], count)
         row = np.repeat(np.arange(len(rows)), count)
         spent_ns = self._ns(place, self._table.whole[rows][row])
         after = np.minimum(place + 1, len(self._sequence) - 1)

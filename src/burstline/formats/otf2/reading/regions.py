@@ -14,7 +14,7 @@ import numpy as np
 import numpy.typing as npt
 import pyarrow as pa
 
-from burstline.columns import Columns, Integers, dense, enclosing, placed, take
+from burstline.columns import Columns, Integers, dense, enclosing, placed, ranges, take
 from burstline.extrae import RECORDED_REGIONS
 from burstline.formats.otf2.numbers import MPI, NOWHERE, ROLES
 from burstline.formats.otf2.reading.archive import ArchiveDefinitions
@@ -265,9 +265,7 @@ def _fill_bases(
         foreign = (begins["of"][ready] < 0) & (begins["path"][ready] < 0)
         base[ready] = np.where(foreign, hung, below)
         first, last = (np.searchsorted(around, ready, side) for side in ("left", "right"))
-        count = last - first
-        inside = np.arange(count.sum()) + np.repeat(first - np.cumsum(count) + count, count)
-        ready = np.sort(rows[inside])
+        ready = np.sort(rows[ranges(first, last - first)])
 
 
 def _bases_of_calls(
