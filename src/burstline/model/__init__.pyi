@@ -67,6 +67,7 @@ from burstline.model.schema.arrow import arrow_field as arrow_field
 from burstline.model.schema.arrow import arrow_schema as arrow_schema
 from burstline.model.schema.arrow import arrow_table as arrow_table
 from burstline.model.schema.arrow import event_table as event_table
+from burstline.model.schema.arrow import metadata_table as metadata_table
 from burstline.model.schema.arrow import row_table as row_table
 from burstline.model.schema.arrow import text_array as text_array
 from burstline.model.schema.references import Wrong as Wrong

@@ -41,7 +41,7 @@ from burstline.formats.raw.processes.watching import (
 )
 from burstline.formats.raw.records import ParaverTables
 from burstline.formats.raw.slices import Sliced, SliceOrdinals, caller_of, read_part, sliced
-from burstline.model import Loops, Trace, row_table, schema
+from burstline.model import Loops, Trace, metadata_table
 from burstline.progress import SILENCE, Progress
 
 _SPENT: Final = ("calls_ns", "functions_ns", "thread_ns", "sampling_ns")
@@ -288,10 +288,8 @@ class RawSource:
             "launcher": launcher_of(processes),
             "binding": binding_of(processes),
             "overhead_ns": overhead_ns or None,
-            "schema_version": schema.SCHEMA_VERSION,
         }
-        rows = [(key, str(value)) for key, value in facts.items() if value is not None]
-        return row_table("metadata", rows)
+        return metadata_table(facts)
 
 
 class ProcessNames(NamedTuple):

@@ -12,6 +12,7 @@ from burstline.model.schema.arrow import arrow_table as arrow_table
 from burstline.model.schema.arrow import check as check
 from burstline.model.schema.arrow import count_near as count_near
 from burstline.model.schema.arrow import event_table as event_table
+from burstline.model.schema.arrow import metadata_table as metadata_table
 from burstline.model.schema.arrow import place_columns as place_columns
 from burstline.model.schema.arrow import row_table as row_table
 from burstline.model.schema.arrow import text_array as text_array

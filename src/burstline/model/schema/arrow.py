@@ -14,7 +14,7 @@ from burstline.columns import UNKNOWN, Integers, Mask, from_numpy, to_numpy
 from burstline.errors import InconsistentTraceError, ParameterError
 from burstline.model.operations import NAMES
 from burstline.model.schema.checks import require_sound
-from burstline.model.schema.tables import TABLES, Column
+from burstline.model.schema.tables import SCHEMA_VERSION, TABLES, Column
 
 Values: TypeAlias = "npt.NDArray[Any] | pa.Array | Sequence[Any]"
 Window: TypeAlias = "tuple[int, int | Integers]"
@@ -89,6 +89,12 @@ def row_table(name: str, rows: Iterable[Sequence[Any]]) -> pa.Table:
     names = [column.name for column in TABLES[name].columns]
     values = list(zip(*rows, strict=True)) or [()] * len(names)
     return arrow_table(name, dict(zip(names, values, strict=True)))
+
+
+def metadata_table(facts: Mapping[str, object]) -> pa.Table:
+    """The table `metadata` of the facts that are known, and the version of the schema."""
+    known = [(key, str(fact)) for key, fact in facts.items() if fact is not None]
+    return row_table("metadata", [*known, ("schema_version", str(SCHEMA_VERSION))])
 
 
 @lru_cache(maxsize=64)

@@ -37,7 +37,7 @@ from burstline.formats.otf2.reading.archive import (
 from burstline.formats.otf2.reading.basis import ArchiveBasis
 from burstline.formats.otf2.reading.events import ArchiveEvents, read_events
 from burstline.formats.otf2.reading.group import make_group
-from burstline.model import NO_VALUE, Loops, Trace, row_table, schema
+from burstline.model import NO_VALUE, Loops, Trace, metadata_table
 from burstline.progress import SILENCE, Progress
 
 Result = TypeVar("Result")
@@ -193,10 +193,8 @@ class ArchiveSource:
             "clock": f"{resolution} ticks a second",
             "time_origin": "0 of the trace",
             "ranks": len(places.rank),
-            "schema_version": schema.SCHEMA_VERSION,
         }
-        stated = ((key, str(value)) for key, value in facts.items() if value is not None)
-        return row_table("metadata", stated)
+        return metadata_table(facts)
 
 
 def recognises(path: Path, head: bytes) -> bool:

@@ -40,7 +40,7 @@ from burstline.formats.paraver.reading.kernel_vocabulary import (
     vocabulary,
 )
 from burstline.formats.paraver.reading.scan import Overflow, Scanned, scan_source
-from burstline.model import LOOP_TYPES, arrow_table, row_table, schema
+from burstline.model import LOOP_TYPES, arrow_table, metadata_table, row_table, schema
 from burstline.progress import SILENCE, Progress
 
 _GPU_NAME: Final = re.compile(r"(GPU|CUDA|HIP)-?D?\d")
@@ -192,10 +192,8 @@ class OpenTrace:
             "records_states": scanned.states,
             "records_events": scanned.events,
             "records_communications": scanned.communications,
-            "schema_version": schema.SCHEMA_VERSION,
         }
-        stated = ((key, str(value)) for key, value in facts.items() if value is not None)
-        return row_table("metadata", stated)
+        return metadata_table(facts)
 
     def _source_table(self, scanned: Scanned) -> pa.Table:
         lines = [
