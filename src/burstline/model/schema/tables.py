@@ -13,6 +13,7 @@ from dataclasses import dataclass
 from typing import Final
 
 SCHEMA_VERSION: Final = 2
+"""Raised whenever a stored table would be read differently."""
 
 SILENT_THREADS: Final = "openmp_not_recorded"
 """The kind of defect that names a library of OpenMP which tells nothing of its threads."""
@@ -23,7 +24,6 @@ UNREAD_PYTHON: Final = "python_not_read"
 
 NEVER_LEFT: Final = 1 << 35
 """Event ordinal of the leave of a call in which a thread was interrupted, and above."""
-"""Raised whenever a stored table would be read differently."""
 
 _LATEST: Final = 1 << 62  # what is as far apart as numbers can be still has a difference
 LARGEST_ID: Final = (1 << 31) - 1
