@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import contextlib
 import fcntl
+import hashlib
 import os
 import re
 from collections.abc import Iterator
@@ -33,6 +34,18 @@ def locked(folder: Path, product: str) -> Iterator[None]:
         with contextlib.suppress(OSError):  # file systems without locks: built twice at worst
             fcntl.flock(lock, fcntl.LOCK_EX)
         yield
+
+
+def kept(product: str, name: str, content: bytes | bytearray) -> Path:
+    """A file of this content in the cache, from which it can be preloaded."""
+    target = cache(product) / hashlib.sha256(content).hexdigest()[:16] / name
+    require_preloadable(target)
+    with locked(target.parent, f"the {product}"):
+        if not target.is_file():
+            part = target.with_name(f".{name}.part")
+            part.write_bytes(content)
+            part.replace(target)
+    return target
 
 
 def can_be_preloaded(path: Path) -> bool:

@@ -10,13 +10,12 @@ mpi4py does so for all that came with MPI 4, and has other ways where there is n
 
 from __future__ import annotations
 
-import hashlib
 import struct
 from collections.abc import Iterator, Sequence
 from pathlib import Path
 from typing import Final
 
-from burstline.record.building.cache import cache, locked, require_preloadable
+from burstline.record.building.cache import kept
 from burstline.record.building.recorder import shared_object
 from burstline.record.launching.checks import check_programs, choose_abi, libraries_of_mpi4py
 from burstline.record.launching.command_line import Command
@@ -50,14 +49,7 @@ def fitted(recorder: Path, libraries: Sequence[Path]) -> Path:
         return recorder
     for place in lacking:
         content[place + _DEFINITION.start : place + _DEFINITION.stop] = bytes(10)
-    target = cache("recorder") / hashlib.sha256(content).hexdigest()[:16] / recorder.name
-    require_preloadable(target)
-    with locked(target.parent, "the recorder"):
-        if not target.is_file():
-            part = target.with_name(f".{target.name}.part")
-            part.write_bytes(content)
-            part.replace(target)
-    return target
+    return kept("recorder", recorder.name, content)
 
 
 def _names_in(library: Path) -> set[bytes]:

@@ -29,6 +29,7 @@ from burstline.executor import in_order
 from burstline.record.building.cache import (
     cache,
     can_be_preloaded,
+    kept,
     locked,
     require_preloadable,
 )
@@ -70,7 +71,9 @@ def shared_object(abi: Abi) -> Path:
     """The recorder for an MPI, which is built on first use if none was shipped."""
     shipped = _SHIPPED / _file_name(abi)
     if shipped.is_file():
-        return shipped if can_be_preloaded(shipped) else _copied(shipped)
+        if can_be_preloaded(shipped):
+            return shipped
+        return kept("recorder", shipped.name, shipped.read_bytes())
     compiler = find_compiler(abi)
     target = cache("recorder") / _hash(abi, compiler) / _file_name(abi)
     if not target.is_file():
@@ -183,18 +186,6 @@ def _hash(abi: Abi, compiler: Compiler) -> str:
     for path in [*_sources(), *sorted(_NATIVE.glob("*.h")), *_GENERATED_FROM]:
         digest.update(path.name.encode() + path.read_bytes())
     return digest.hexdigest()[:16]
-
-
-def _copied(shipped: Path) -> Path:
-    """A copy of a recorder in a folder from which it can be preloaded."""
-    content = shipped.read_bytes()
-    target = cache("recorder") / hashlib.sha256(content).hexdigest()[:16] / shipped.name
-    require_preloadable(target)
-    with locked(target.parent, "the recorder"):
-        part = target.with_name(f".{target.name}.{os.getpid()}")
-        part.write_bytes(content)
-        part.replace(target)
-    return target
 
 
 def main() -> None:
