@@ -189,15 +189,21 @@ void burst_reported(struct burst_thread* thread, MPI_Request request, const MPI_
     finish(thread, request, NULL, status, 0);
 }
 
-void burst_released(struct burst_thread* thread, MPI_Request request) {
-    struct burst_stripe* stripe = burst_followed_locked((uintptr_t)request);
-    struct burst_followed *entry = burst_followed_sought(stripe, (uintptr_t)request, NULL, 0),
+/* What is followed under a handle, which is forgotten; zeros if nothing is. */
+static struct burst_followed taken(uintptr_t handle, int is_message) {
+    struct burst_stripe* stripe = burst_followed_locked(handle);
+    struct burst_followed *entry = burst_followed_sought(stripe, handle, NULL, is_message),
                           found = {0};
     if (entry != NULL) {
         found = *entry;
         burst_followed_drop(stripe, entry);
     }
     pthread_mutex_unlock(&stripe->lock);
+    return found;
+}
+
+void burst_released(struct burst_thread* thread, MPI_Request request) {
+    const struct burst_followed found = taken((uintptr_t)request, 0);
     if (thread == NULL || !found.active || found.reported) return;
     put_done(thread, BURST_FREED, found.id);
     put_done(thread, BURST_FREED, found.second);
@@ -230,14 +236,7 @@ void burst_matched(struct burst_thread* thread, MPI_Message message, MPI_Comm co
 struct burst_match burst_unmatched(struct burst_thread* thread, MPI_Message message,
                                    uint64_t bytes) {
     if (!is_real_message(message)) return (struct burst_match){NULL, 0};
-    struct burst_stripe* stripe = burst_followed_locked((uintptr_t)message);
-    struct burst_followed *entry = burst_followed_sought(stripe, (uintptr_t)message, NULL, 1),
-                          found = {0};
-    if (entry != NULL) {
-        found = *entry;
-        burst_followed_drop(stripe, entry);
-    }
-    pthread_mutex_unlock(&stripe->lock);
+    const struct burst_followed found = taken((uintptr_t)message, 1);
     if (thread != NULL && found.comm != NULL)
         burst_put_post(thread, found.comm, found.peer, found.tag, bytes, found.id);
     return (struct burst_match){found.comm, found.id};

@@ -85,9 +85,7 @@ static void saved(struct program *p, uint64_t reg, int64_t offset) {
     if (reg == REGISTER_RBP) {
         p->row.rbp_from = RBP_AT_CFA;
         p->row.rbp = offset;
-    } else if (reg == REGISTER_RETURN && offset != -8) {
-        p->odd = 1;
-    } else if (reg == REGISTER_RSP) {
+    } else if (reg == REGISTER_RSP || (reg == REGISTER_RETURN && offset != -8)) {
         p->odd = 1;
     }
 }
