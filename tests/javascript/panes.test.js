@@ -43,9 +43,3 @@ test("what holds much is open at first", () => {
   assert.deepEqual([...trees.opened(PARENT, [100, 60, 60, 5], 0.1)], [0, 1, 2]);
   assert.deepEqual([...trees.opened(PARENT, [0, 0, 0, 0], 0.1)], [0, 1, 2, 3]);
 });
-
-test("a share is never told as nothing", () => {
-  assert.equal(trees.shareText(1, 1e9), "< 0.1 %");
-  assert.equal(trees.shareText(0, 0), "0 %");
-  assert.equal(trees.shareText(1, 8), "12.5 %");
-});

@@ -136,7 +136,12 @@ test("behind a wait is the one that the late side had longest meanwhile", () => 
 
 test("numbers are told as on the rest of the page", () => {
   assert.deepEqual([950, 1_500_000, 2e9, 35_400_000].map(parts.timeText), ["950 ns", "1.50 ms", "2.00 s", "35.4 ms"]);
-  assert.deepEqual([0, 0.0001, 0.505].map(parts.shareText), ["0 %", "< 0.1 %", "50.5 %"]);
+});
+
+test("a share is never told as nothing", () => {
+  assert.equal(parts.shareText(1, 1e9), "< 0.1 %");
+  assert.equal(parts.shareText(0, 0), "0 %");
+  assert.equal(parts.shareText(0.505, 1), "50.5 %");
 });
 
 test("texts in a sentence are not looked into", () => {

@@ -68,21 +68,15 @@ const burstlineTrees = (() => {
     return open;
   }
 
-  function shareText(value, whole) {
-    const share = whole ? value / whole : 0;
-    if (!share) return "0 %";
-    return share < 0.0005 ? "< 0.1 %" : `${(100 * share).toFixed(1)} %`;
-  }
-
-  return { divided, isWithin, opened, seen, shareText, withBelow };
+  return { divided, isWithin, opened, seen, withBelow };
 })();
 if (typeof module !== "undefined") module.exports = burstlineTrees;
 
 if (typeof document !== "undefined" && document.getElementById("panes-data"))
   (function () {
-    const { divided, opened, seen, shareText } = burstlineTrees;
+    const { divided, opened, seen } = burstlineTrees;
     const { view, element, button } = window.burstline;
-    const { timeText } = burstlinePieces;
+    const { shareText, timeText } = burstlinePieces;
     const data = JSON.parse(document.getElementById("panes-data").textContent);
     const box = document.getElementById("panes");
     const title = document.querySelector("#panes-head h3");

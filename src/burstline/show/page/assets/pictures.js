@@ -89,25 +89,21 @@
   }
 
   // On paper: a canvas is transparent where nothing is drawn.
-  function saveCanvas(shown, name) {
+  function saveDrawn(image, [width, height], name) {
     const canvas = page.element("canvas");
-    [canvas.width, canvas.height] = [shown.width, shown.height];
+    [canvas.width, canvas.height] = [width, height];
     const context = canvas.getContext("2d");
     context.fillStyle = paperColour();
-    context.fillRect(0, 0, canvas.width, canvas.height);
-    context.drawImage(shown, 0, 0);
+    context.fillRect(0, 0, width, height);
+    context.drawImage(image, 0, 0, width, height);
     canvas.toBlob((blob) => save(blob, `${name}.png`), "image/png");
   }
 
   function savePng(svg, name) {
     const { text, width, height } = alone(svg);
     const image = new Image();
-    image.addEventListener("load", () => {
-      const canvas = page.element("canvas");
-      [canvas.width, canvas.height] = [width * SHARPNESS, height * SHARPNESS];
-      canvas.getContext("2d").drawImage(image, 0, 0, canvas.width, canvas.height);
-      canvas.toBlob((blob) => save(blob, `${name}.png`), "image/png");
-    });
+    const size = [width * SHARPNESS, height * SHARPNESS];
+    image.addEventListener("load", () => saveDrawn(image, size, name));
     image.src = `data:image/svg+xml;charset=utf-8,${encodeURIComponent(text)}`;
   }
 
@@ -135,7 +131,7 @@
   const lanes = document.getElementById("tl-lanes");
   const tools = document.querySelector(".tl-tools");
   if (lanes && tools) {
-    const asPng = () => saveCanvas(lanes, `${run}-timeline`);
+    const asPng = () => saveDrawn(lanes, [lanes.width, lanes.height], `${run}-timeline`);
     const still = document.querySelector("#tl-static svg");
     if (still) tools.append(button("SVG", "Save the first view of the timeline as SVG", () => saveSvg(still, `${run}-timeline`)));
     tools.append(button("PNG", "Save what the timeline shows as PNG", asPng));

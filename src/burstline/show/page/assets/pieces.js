@@ -106,16 +106,19 @@ var burstlinePieces = (function () {
     return found;
   }
 
+  // The last of some ascending moments that is not behind a given one, else the row before them.
+  function lastUntil(moments, moment, low, high) {
+    while (low < high) {
+      const middle = (low + high) >> 1;
+      if (moments[middle] <= moment) low = middle + 1;
+      else high = middle;
+    }
+    return low - 1;
+  }
+
   // The piece that holds a moment; the last one that begins then.
   function pieceAt(stream, moment) {
-    let low = 0;
-    let high = stream.kind.length;
-    while (low < high) {
-      const middle = (low + high + 1) >> 1;
-      if (stream.start[middle] <= moment) low = middle;
-      else high = middle - 1;
-    }
-    return Math.min(low, stream.kind.length - 1);
+    return Math.max(lastUntil(stream.start, moment, 0, stream.kind.length), 0);
   }
 
   const kindOf = (stream, piece) => stream.kind[piece] & 127;
@@ -219,15 +222,9 @@ var burstlinePieces = (function () {
 
   // The wait that holds a moment of a stream, or -1.
   function waitAt(waits, stream, moment) {
-    let low = waits.begin[stream];
-    let high = waits.begin[stream + 1];
-    while (low < high) {
-      const middle = (low + high) >> 1;
-      if (waits.start[middle] <= moment) low = middle + 1;
-      else high = middle;
-    }
-    const row = low - 1;
-    const holds = row >= waits.begin[stream] && moment < waits.start[row] + waits.length[row];
+    const [begin, end] = [waits.begin[stream], waits.begin[stream + 1]];
+    const row = lastUntil(waits.start, moment, begin, end);
+    const holds = row >= begin && moment < waits.start[row] + waits.length[row];
     return holds ? row : -1;
   }
 
@@ -276,8 +273,9 @@ var burstlinePieces = (function () {
     return `${Math.round(ns)} ns`;
   }
 
-  function shareText(share) {
-    if (share === 0) return "0 %";
+  function shareText(value, whole) {
+    const share = whole ? value / whole : 0;
+    if (!share) return "0 %";
     return share < 0.0005 ? "< 0.1 %" : `${(100 * share).toFixed(1)} %`;
   }
 

@@ -31,7 +31,6 @@
   let asked = false;
   let shownTotals = new Float64Array(kinds);
   const sumOf = (times) => times.reduce((sum, time) => sum + time, 0);
-  const shareText = (time, whole) => parts.shareText(whole ? time / whole : 0);
 
   // ---- data
 
@@ -190,24 +189,23 @@
     drawPicked(context);
   }
 
-  function font(context, size, weight) {
+  function font(context, size, align = "left") {
     const family = getComputedStyle(document.body).fontFamily;
-    context.font = `${weight || 400} ${size}px ${family}`;
+    context.font = `400 ${size}px ${family}`;
     context.textBaseline = "middle";
+    context.textAlign = align;
   }
 
   // Names of lanes, moments below, iterations above.
   function drawAround(context) {
     const { wide, lane, high } = layout;
     font(context, lane >= 14 ? 12 : 9.5);
-    context.textAlign = "left";
     context.fillStyle = css(colours.second);
     lanes.names.forEach((name, row) => {
       context.fillText(name, 0, topOf(row) + lane / 2, LEFT - 6);
     });
-    font(context, 11);
+    font(context, 11, "center");
     const { step, moments } = parts.ticks(state.from, state.to, (wide - LEFT) / 110);
-    context.textAlign = "center";
     for (const moment of moments) {
       const x = xOf(moment);
       context.fillStyle = css(colours.line);
@@ -260,7 +258,6 @@
   function drawLabels(context, stream, row) {
     const { wide, lane } = layout;
     font(context, 11.5);
-    context.textAlign = "left";
     const least = (LEAST_LABEL / (wide - LEFT)) * (state.to - state.from);
     let piece = Math.max(0, parts.pieceAt(stream, state.from));
     for (; piece < stream.kind.length && stream.start[piece] < state.to; piece += 1) {
@@ -345,15 +342,14 @@
     const { ratio, columns, wide } = layout;
     const high = Math.round(ALL * ratio) - 4;
     if (!overview) {
-      const sums = new Float64Array(columns * kinds);
-      for (const stream of streams) parts.addTimes(stream, 0, data.length, columns, sums);
-      overview = { sums };
+      overview = new Float64Array(columns * kinds);
+      for (const stream of streams) parts.addTimes(stream, 0, data.length, columns, overview);
     }
     const images = [false, true].map((isDim) => {
       const image = context.createImageData(columns, high);
       const pixels = new Uint32Array(image.data.buffer);
       pixels.fill(word(colours.paper));
-      paint(pixels, columns, 0, high, columns, overview.sums, ...palette(isDim));
+      paint(pixels, columns, 0, high, columns, overview, ...palette(isDim));
       return image;
     });
     const left = all.width - columns;
@@ -365,7 +361,6 @@
     context.putImageData(images[0], left, 2, begin, 0, end - begin, high);
     context.setTransform(ratio, 0, 0, ratio, 0, 0);
     font(context, 12);
-    context.textAlign = "left";
     context.fillStyle = css(colours.second);
     context.fillText("all", 0, ALL / 2);
     context.strokeStyle = css(colours.ink);
@@ -399,7 +394,7 @@
     const time = view && view.mean ? parts.filled(words.mean, { time: view.mean }) : parts.timeText(state.to - state.from);
     return parts.filled(words.view, {
       where, who: "ranks", time, does: words.do[kind],
-      share: shareText(shownTotals[kind], sumOf(shownTotals)), tail: words.tails[kind],
+      share: parts.shareText(shownTotals[kind], sumOf(shownTotals)), tail: words.tails[kind],
     });
   }
 
@@ -431,11 +426,14 @@
 
   const atPlace = (place) => (place < 0 ? "" : places[place][3]);
 
-  function meanwhileOf(wait) {
+  // The time of each kind that some streams have between two moments.
+  function timesOf(members, from, to) {
     const sums = new Float64Array(kinds);
-    parts.addTimes(streams[waits.cause[wait]], waits.start[wait], endOf(wait), 1, sums);
+    for (const stream of members) parts.addTimes(streams[stream], from, to, 1, sums);
     return sums;
   }
+
+  const meanwhileOf = (wait) => timesOf([waits.cause[wait]], waits.start[wait], endOf(wait));
 
   function pickTitle() {
     const stream = streams[state.pick.stream];
@@ -485,7 +483,7 @@
     const whole = sumOf(shownTotals);
     for (const button of document.querySelectorAll("#tl-legend button")) {
       const kind = Number(button.dataset.kind);
-      button.querySelector("b").textContent = shareText(shownTotals[kind], whole);
+      button.querySelector("b").textContent = parts.shareText(shownTotals[kind], whole);
       button.classList.toggle("none", !shownTotals[kind]);
       button.setAttribute("aria-pressed", String(state.lit === kind));
     }
@@ -505,7 +503,7 @@
   function shareList(sums) {
     const whole = sumOf(sums);
     const order = [...sums.keys()].filter((kind) => sums[kind]).sort((a, b) => sums[b] - sums[a]);
-    const told = order.slice(0, 3).map((kind) => `${labels[kind]} ${shareText(sums[kind], whole)}`);
+    const told = order.slice(0, 3).map((kind) => `${labels[kind]} ${parts.shareText(sums[kind], whole)}`);
     return told.join(", ");
   }
 
@@ -521,8 +519,7 @@
     const kind = parts.kindOf(stream, first);
     const [name, where, around] = stream.place[first] < 0 ? [labels[kind], "", ""] : places[stream.place[first]];
     const step = stepAt(from, to);
-    const sums = new Float64Array(kinds);
-    parts.addTimes(stream, from, to, 1, sums);
+    const sums = timesOf([state.pick.stream], from, to);
     const who = lanes.streams[state.pick.stream] + (step ? `, iteration ${step}` : "");
     fill(
       "what", `Picked: ${who}`, [element("code", "", name), ` ${where}`],
@@ -590,8 +587,7 @@
     show(state.from + by, state.to + by);
   };
 
-  function zoom(factor, around) {
-    const at = around === undefined ? (state.from + state.to) / 2 : around;
+  function zoom(factor, at = (state.from + state.to) / 2) {
     show(at - (at - state.from) * factor, at + (state.to - at) * factor);
   }
 
@@ -704,10 +700,6 @@
     const under = pieceUnder(x, y);
     tip.style.display = under ? "block" : "none";
     if (!under) return;
-    const sums = new Float64Array(kinds);
-    for (const stream of membersOf[under.lane]) {
-      parts.addTimes(streams[stream], under.from, under.to, 1, sums);
-    }
     let text = `${lanes.names[under.lane]} · ${parts.timeText(under.from)}`;
     if (under.best && under.pieces === 1) {
       const stream = streams[under.best.stream];
@@ -716,7 +708,7 @@
       text += `\n${shortPlace(stream, piece)}`;
     } else {
       text += under.best ? `\n${under.pieces} pieces in this pixel` : "\nshares of a stretch of time";
-      text += `\n${shareList(sums)}`;
+      text += `\n${shareList(timesOf(membersOf[under.lane], under.from, under.to))}`;
     }
     tip.textContent = text;
     tip.style.left = `${Math.min(x + 14, layout.wide - 240)}px`;
