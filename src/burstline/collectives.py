@@ -105,14 +105,13 @@ def collectives(trace: Trace) -> Collectives:
         "collective", "location", "begin_ns", "end_ns", "sent_bytes", "received_bytes",
     )  # fmt: skip
     application, rank = trace.arrays("locations", "application", "rank")
-    order = np.lexsort((begin, instance))
-    instance = instance[order]
-    ends = np.flatnonzero(np.diff(instance, append=-1))
-    last_row = placed(order[ends], instance[ends], len(operation))
-    begins = np.flatnonzero(np.diff(instance, prepend=-1))
+    member = np.lexsort((begin, instance))
+    of_member = instance[member]
+    ends = np.flatnonzero(np.diff(of_member, append=-1))
+    last_row = placed(member[ends], of_member[ends], len(operation))
+    begins = np.flatnonzero(np.diff(of_member, prepend=-1))
     has_last = np.zeros(len(operation), np.bool_)
-    has_last[instance[ends]] = begin[order[begins]] < begin[order[ends]]
-    member, of_member = order, instance
+    has_last[of_member[ends]] = begin[member[begins]] < begin[member[ends]]
     early = np.minimum(begin[last_row[of_member]], end[member]) - begin[member]
     size = np.maximum(np.maximum(sent, received), 0)[member]
 

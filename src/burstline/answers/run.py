@@ -227,10 +227,8 @@ def leaves_of(summary: Summary, waits: Waits | None) -> tuple[float, dict[str, f
     parallel = factors["parallel"]
     leaves = ["load_balance", "serialisation", "transfer"]
     if "hybrid" in factors:
-        parallel, of_threads = (
-            factors["hybrid"],
-            ["openmp_load_balance", "openmp_communication"],
-        )
+        parallel = factors["hybrid"]
+        of_threads = ["openmp_load_balance", "openmp_communication"]
         leaves = ["mpi_load_balance", *leaves[1:], *of_threads]
     if not {"serialisation", "transfer"} <= factors.keys():
         leaves.append("communication")

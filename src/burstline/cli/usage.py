@@ -31,9 +31,9 @@ FOLDERS: Final = ("cfg_dir", "keep_raw", "pictures")
 """Those of them that are folders which files are added to."""
 _READ: Final = ("TRACE", "INPUT", "FILE", "WHERE")
 
-TRACE: Final = {
-    "trace TRACE": "a .prv, .prv.gz or .otf2 file, a store, or a folder of raw files or tables"
-}
+_TRACE: Final = "a .prv, .prv.gz or .otf2 file, a store, or a folder of raw files or tables"
+TRACE: Final = {"trace TRACE": _TRACE}
+TRACES: Final = f"{_TRACE}; several are compared with the first"
 FORMAT: Final = {
     "--format {table,json,csv}=table": "how the result is printed (default: table)"
 }

@@ -42,7 +42,7 @@ class Tables:
         """The metrics of a set that any profile has."""
         if metric_set not in METRIC_SETS:
             raise ParameterError(f"no set of metrics {metric_set}: {', '.join(METRIC_SETS)}")
-        below_time = {name for name in self.times if TIME in self._above(name)}
+        below_time = {name for name in self.times if TIME in _above(self.parents, name)}
         chosen = self.times if metric_set == "all" else below_time | {TIME}
         if metric_set == "fig1":
             chosen = chosen & _FIG1
@@ -87,13 +87,10 @@ class Tables:
         rows = {name: row for row, name in enumerate(metrics) if name in table}
         for name, row in rows.items():
             alone[row] += table[name]
-            around = next((above for above in self._above(name) if above in rows), None)
+            above = _above(self.parents, name)
+            around = next((each for each in above if each in rows), None)
             if around is not None:
                 alone[rows[around]] -= table[name]
-
-    def _above(self, metric: str) -> list[str]:
-        """The metrics that a metric is a part of, the nearest first."""
-        return _above(self.parents, metric)
 
 
 def side_by_side(profiles: Sequence[Profile], names: Sequence[str]) -> Tables:
@@ -159,6 +156,7 @@ def _add_metrics(
 
 
 def _above(parents: Mapping[str, str | None], metric: str) -> list[str]:
+    """The metrics that a metric is a part of, the nearest first."""
     above = []
     around = parents.get(metric)
     while around is not None:

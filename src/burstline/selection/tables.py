@@ -160,10 +160,9 @@ def _messages(window: Window) -> pa.Table:
 
 
 def _whole_messages(window: Window, name: str) -> Mask:
-    sender, receiver, *times = window.trace.arrays(
+    sender, receiver, sent, send_left, posted, received = window.trace.arrays(
         name, "sender_location", "receiver_location", *_STAMPS
     )
-    sent, send_left, posted, received = times
     return (
         window.begins(sender, sent)
         & window.ends(sender, send_left)

@@ -276,13 +276,11 @@ def counter_value(counters: Mapping[str, float], name: str | None) -> float | No
     return None
 
 
-def inside_text(
-    inside: Inside, node: Item, *, most: int = _MOST_LINES, least_share: float = _LEAST_SHARE
-) -> list[str]:
+def inside_text(inside: Inside, node: Item) -> list[str]:
     """Write down the loops in the computation of a node, one line each."""
     samples = inside.samples_in(node)
-    if loops := [loop for loop in inside.loops(node) if loop.share >= least_share]:
-        return [_inside_text(loop, samples) for loop in loops[:most]]
+    if loops := [loop for loop in inside.loops(node) if loop.share >= _LEAST_SHARE]:
+        return [_inside_text(loop, samples) for loop in loops[:_MOST_LINES]]
     return [
         f"{_where(place.function, place.file, place.line, place.line)}, "
         f"{format_share(place.samples / samples)} of {plural(samples, 'sample')}"

@@ -24,7 +24,7 @@ from burstline import merge
 from burstline.cells import cell, cells
 from burstline.formats import atomic, store
 from burstline.merge import PartSums, Shared
-from burstline.model import POLL_GAP_NS, Trace
+from burstline.model import Trace
 from burstline.progress import SILENCE, Progress
 
 _WAY_OUT: Final = "burstline merge writes one (`dataset`)."
@@ -47,7 +47,6 @@ def write_fragment(
     ending: str,
     columns: Sequence[str] | None,
     min_duration_ns: int,
-    poll_gap_ns: int = POLL_GAP_NS,
     longest: int,
     progress: Progress = SILENCE,  # noqa: ARG001 -- as of every fold
 ) -> Fragment:
@@ -57,8 +56,6 @@ def write_fragment(
         trace,
         columns=columns,
         min_duration_ns=min_duration_ns,
-        whole=whole,
-        poll_gap_ns=poll_gap_ns,
         shared=_shared(whole),
         locations=locations,
     )

@@ -15,6 +15,8 @@ from burstline.timeline.kinds import KINDS
 from burstline.values import SHARE, TIME, Column, Contract, Documented, Table
 from burstline.waits import Waits
 
+_MOST = 20  # waits of a chain
+
 
 def of_kinds(times_ns: Mapping[str, int]) -> Table:
     """A table of times by kind, of those that are there."""
@@ -79,14 +81,14 @@ class Timeline(Documented):
         ("kinds", lambda self: self.totals_ns()),
     )
 
-    def chain_of(self, wait: int, most: int = 20) -> list[int]:
+    def chain_of(self, wait: int) -> list[int]:
         """A wait, and those behind it, rows of the waits' `instances`.
 
         Behind a wait is the one that the late side had longest while it was waited for. A chain
         ends where the late side did not wait, or waits that it already has.
         """
         chain = [wait]
-        while len(chain) < most and (behind := self._behind(chain[-1])) not in (-1, *chain):
+        while len(chain) < _MOST and (behind := self._behind(chain[-1])) not in (-1, *chain):
             chain.append(behind)
         return chain
 

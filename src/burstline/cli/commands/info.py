@@ -59,12 +59,8 @@ _SUMMARY: Final = {
     "other in turn) and transfer (messages take time)",
     **usage.POLL_GAP,
 }
-_TRACES: Final = (
-    "a .prv, .prv.gz or .otf2 file, a store, or a folder of raw files or tables; several are "
-    "compared with the first"
-)
 OPTIONS: Final = {
-    "traces TRACE +": _TRACES,
+    "traces TRACE +": usage.TRACES,
     **usage.FORMAT,
     **usage.REGION,
     **usage.RESOURCES,

@@ -84,8 +84,7 @@ _PAGE: Final = {
     "--force": "replace a page, pictures, or a trace of the program, that exist",
 }
 OPTIONS: Final = {
-    "traces TRACE *": "a .prv, .prv.gz or .otf2 file, a store, or a folder of raw files or "
-    "tables; several are compared with the first",
+    "traces TRACE *": usage.TRACES,
     "--format {table,json}=table": "json prints what the page says, and writes it "
     "only where -o says",
     **usage.REGION,

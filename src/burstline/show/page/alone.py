@@ -123,11 +123,7 @@ def _style() -> str:
     values = dict(_COLOUR.findall(asset("page.css").partition("}")[0]))
     sheet = asset("pictures.css") + ".ground { fill: var(--paper); }"
     sheet = re.sub(r"var\(--([\w-]+)\)", lambda name: values[name[1]], sheet)
-    return _SHEER.sub(lambda found: _with_comma(*map(int, found.groups())), sheet)
-
-
-def _with_comma(red: int, green: int, blue: int, percent: int) -> str:
-    return f"rgba({red},{green},{blue},{percent / 100:g})"
+    return _SHEER.sub(lambda of: f"rgba({of[1]},{of[2]},{of[3]},{int(of[4]) / 100:g})", sheet)
 
 
 def asset(name: str) -> str:

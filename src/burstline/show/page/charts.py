@@ -226,13 +226,13 @@ def quartiles(values: Sequence[float]) -> tuple[float, ...]:
     return tuple(ordered[round(last * part / 4)] for part in range(5))
 
 
-def nice_ticks(most: float, about: int = 4) -> list[float]:
-    """Round numbers from 0 on, about as many, the last of which is not below `most`.
+def nice_ticks(most: float) -> list[float]:
+    """Round numbers from 0 on, about four, the last of which is not below `most`.
 
     >>> nice_ticks(53)
     [0.0, 20.0, 40.0, 60.0]
     """
-    raw = most / about
+    raw = most / 4
     power = 10.0 ** math.floor(math.log10(raw)) if raw > 0 else 1.0
     step = next(power * each for each in (1, 2, 5, 10) if power * each >= raw)
     return [step * k for k in range(math.ceil(most / step - 1e-9) + 1)]

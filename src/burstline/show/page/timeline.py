@@ -25,7 +25,7 @@ _AROUND_WAIT: Final = 0.5
 _MOST_MARKS: Final = 5000
 
 
-BUDGET: Final = 3_000_000
+_BUDGET: Final = 3_000_000
 """Bytes of the data of a timeline, about."""
 _LONGEST: Final = 200
 """Characters of a label."""
@@ -55,17 +55,16 @@ class TimelinePicture:
     body: Html
 
 
-def timeline_picture(
-    line: Timeline, structure: Structure | None = None, budget: int = BUDGET
-) -> TimelinePicture:
+def timeline_picture(line: Timeline, structure: Structure | None = None) -> TimelinePicture:
     """The timeline, opened at the median iteration of the costliest loop, else at all of it."""
     steps = _steps_of(structure, line)
     views = _views(line, steps)
     opened = next((view for view in views if view["name"] == "median"), views[0])
     first = line.baseline_ns[0]
     span = opened["from"] + first, opened["to"] + first
-    data = picture_data(line, span, budget)
+    data = picture_data(line, span, _BUDGET)
     title = _title(line, opened)
+    titles = {metric.name: metric.title for metric in METRICS}
     document = {
         "first": first,
         "length": line.baseline_ns[1] - first,
@@ -73,7 +72,7 @@ def timeline_picture(
         "lanes": _lanes(line, data.head["counts"]),
         "head": data.head,
         "places": _places(line, data.call_paths),
-        "metrics": _metrics(line),
+        "metrics": [titles[name] for name in metrics_of(line)],
         "steps": _steps(steps, first),
         "views": views,
         "opened": opened["name"],
@@ -221,11 +220,6 @@ def _places(line: Timeline, call_paths: list[int]) -> list[list[str]]:
             said = f" {name.removeprefix('computing ')}"
         made.append([printable(each, limit=_LONGEST) for each in (name, where, around, said)])
     return made
-
-
-def _metrics(line: Timeline) -> list[str]:
-    titles = {metric.name: metric.title for metric in METRICS}
-    return [titles[name] for name in metrics_of(line)]
 
 
 def _steps(steps: IterationSpans | None, first: int) -> dict[str, Any] | None:

@@ -194,12 +194,10 @@ def _steps(steps: LoopTable, line: Timeline | None) -> Html:
     shown = None
     if line is not None:
         columns = step_columns(steps, line)
-        shown = charts.columns(columns, 1200, 240, _told, target="step")
+        shown = charts.columns(
+            columns, 1200, 240, lambda ns: format_ns(round(ns)), target="step"
+        )
     return tag("div", heading(steps_title(steps), note if shown else None), shown, id="steps")
-
-
-def _told(ns: float) -> str:
-    return format_ns(round(ns))
 
 
 def steps_title(steps: LoopTable) -> str:
