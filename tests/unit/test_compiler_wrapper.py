@@ -34,27 +34,21 @@ def tool(tmp_path, monkeypatch):
     return make
 
 
-@pytest.mark.parametrize(
-    "words",
-    [
-        "main.c", "-O2 main.o -lm -o main", "-x c -", "-shared a.o -o liba.so", "@response",
-        "-o main -lfoo", "-I include main.c",
-    ],
-)  # fmt: skip
-def test_what_makes_a_program_or_library_links(words):
-    assert links(words.split())
+LINKED = """
+main.c | -O2 main.o -lm -o main | -x c - | -shared a.o -o liba.so | @response | -o main -lfoo
+| -I include main.c
+"""
+NOT_LINKED = """
+-c main.c | -E main.c | -S main.c -o - | -MM main.c | -fsyntax-only main.c | --version | -v |
+| -print-file-name=libc.a | -r a.o b.o -o c.o | header.h | -o main -I include
+"""
+"""What stops before linking, or has nothing to link."""
 
 
-@pytest.mark.parametrize(
-    "words",
-    [
-        "-c main.c", "-E main.c", "-S main.c -o -", "-MM main.c", "-fsyntax-only main.c",
-        "--version", "-v", "", "-print-file-name=libc.a", "-r a.o b.o -o c.o", "header.h",
-        "-o main -I include",
-    ],
-)  # fmt: skip
-def test_what_stops_before_linking_or_has_nothing_to_link_does_not(words):
-    assert not links(words.split())
+@pytest.mark.parametrize(("is_linked", "lines"), [(True, LINKED), (False, NOT_LINKED)])
+def test_what_makes_a_program_or_library_links(is_linked, lines):
+    for words in lines.split("|"):
+        assert links(words.split()) is is_linked, words
 
 
 @pytest.mark.parametrize(
@@ -87,10 +81,10 @@ def test_a_compiler_of_fortran_is_told_what_fortran_can_do(tool, name):
     assert "OMPI_" not in str(refused.value)
 
 
-def test_the_version_is_read_off_what_the_compiler_says(tool):
-    name = tool("mycc", "Debian clang version 16.0.6 (15~deb12u1)")
-
-    assert identify(name).version == 16
+def test_the_version_is_read_off_what_the_compiler_says_if_there_is_one(tool):
+    assert identify(tool("mycc", "Debian clang version 16.0.6 (15~deb12u1)")).version == 16
+    with pytest.raises(ParameterError, match="nonesuch: no such compiler"):
+        identify("nonesuch")
 
 
 @pytest.mark.parametrize(
@@ -120,33 +114,24 @@ def test_a_wrapper_of_mpi_is_told_how_to_call_clang(tool, name, way_out):
         identify(tool(name, "g++ (Debian 12.2.0) 12.2.0"))
 
 
-def test_a_compiler_that_does_not_exist_is_named(tool):
-    tool("other", "")
-    with pytest.raises(ParameterError, match="nonesuch: no such compiler"):
-        identify("nonesuch")
-
-
-def test_missing_headers_of_llvm_are_named(tool):
+@pytest.mark.parametrize(
+    ("tools", "words"),
+    [
+        ([], "apt install llvm-16-dev"),
+        ([("llvm-config", "14.0.6")], "llvm-config-16"),
+        (
+            [("llvm-config", "16.0.6"), ("c++", "tally.cpp:1: error: no such thing", 1)],
+            r"tally.cpp:1: error: no such thing",
+        ),
+    ],
+    ids=["no headers", "headers of another version", "a plug-in that does not compile"],
+)
+def test_what_lacks_of_llvm_is_named(tool, tools, words):
     clang = identify(tool("mycc", "clang version 16.0.6"))
+    for each in tools:
+        tool(*each)
 
-    with pytest.raises(NotEnoughDataError, match="apt install llvm-16-dev"):
-        plugin(clang)
-
-
-def test_headers_of_another_version_are_not_used(tool):
-    clang = identify(tool("mycc", "clang version 16.0.6"))
-    tool("llvm-config", "14.0.6")
-
-    with pytest.raises(NotEnoughDataError, match="llvm-config-16"):
-        plugin(clang)
-
-
-def test_a_plug_in_that_does_not_compile_says_why(tool):
-    clang = identify(tool("mycc", "clang version 16.0.6"))
-    tool("llvm-config", "16.0.6")
-    tool("c++", "tally.cpp:1: error: no such thing", code=1)
-
-    with pytest.raises(NotEnoughDataError, match=r"tally.cpp:1: error: no such thing"):
+    with pytest.raises(NotEnoughDataError, match=words):
         plugin(clang)
 
 

@@ -62,28 +62,26 @@ def test_sets_fit_and_each_has_the_reference_first(papi):
     assert plan.fewest
 
 
-def test_what_no_machine_counts_or_not_beside_the_reference_is_unavailable(papi):
+@pytest.mark.parametrize(
+    ("events", "reference", "plan"),
+    [
+        (
+            ["PAPI_XYZ", "PAPI_FP_OPS", "PAPI_TOT_CYC"],
+            "PAPI_TOT_INS",
+            ((("PAPI_TOT_INS", "PAPI_TOT_CYC"),), ("PAPI_XYZ", "PAPI_FP_OPS"), "PAPI_TOT_INS"),
+        ),
+        (["PAPI_FP_OPS"], "PAPI_NO", ((("PAPI_FP_OPS",),), ("PAPI_NO",), None)),
+        (["PAPI_TOT_INS"] * 2, "PAPI_TOT_INS", ((("PAPI_TOT_INS",),), (), "PAPI_TOT_INS")),
+    ],
+    ids=["not counted, or not beside it", "no usable reference", "the reference alone"],
+)
+def test_what_cannot_be_counted_beside_the_reference_is_unavailable(
+    papi, events, reference, plan
+):
     with Papi(papi) as library:
-        plan = plan_sets(
-            ["PAPI_XYZ", "PAPI_FP_OPS", "PAPI_TOT_CYC"], library.fits, reference="PAPI_TOT_INS"
-        )
+        found = plan_sets(events, library.fits, reference=reference)
 
-    assert plan.sets == (("PAPI_TOT_INS", "PAPI_TOT_CYC"),)
-    assert plan.unavailable == ("PAPI_XYZ", "PAPI_FP_OPS")
-
-
-def test_without_a_usable_reference_events_are_planned_alone(papi):
-    with Papi(papi) as library:
-        plan = plan_sets(["PAPI_FP_OPS"], library.fits, reference="PAPI_NO")
-
-    assert plan == CounterPlan((("PAPI_FP_OPS",),), ("PAPI_NO",), None, fewest=True)
-
-
-def test_the_reference_alone_is_a_set_of_its_own(papi):
-    with Papi(papi) as library:
-        plan = plan_sets(["PAPI_TOT_INS"] * 2, library.fits, reference="PAPI_TOT_INS")
-
-    assert plan.sets == (("PAPI_TOT_INS",),)
+    assert found == CounterPlan(*plan, fewest=True)
 
 
 def test_a_machine_without_counters_has_no_sets(library, monkeypatch):

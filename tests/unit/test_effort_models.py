@@ -92,26 +92,23 @@ def test_a_file_that_is_no_model_is_refused_with_the_place(text, place, tmp_path
     assert "\n" not in str(refused.value)
 
 
-def test_bytes_that_are_no_text_are_refused(tmp_path):
-    path = tmp_path / "m.toml"
+def test_bytes_that_are_no_text_and_a_pipe_are_refused(tmp_path):
+    path, pipe = tmp_path / "m.toml", tmp_path / "pipe.toml"
     path.write_bytes(b"\xff\xfe")
+    os.mkfifo(pipe)
 
     with pytest.raises(FormatError, match="text in UTF-8"):
         effort_model(path)
-
-
-def test_a_pipe_is_no_model(tmp_path):
-    path = tmp_path / "m.toml"
-    os.mkfifo(path)
-
     with pytest.raises(FormatError, match="a pipe"):
-        effort_model(path)
+        effort_model(pipe)
 
 
-def test_weights_that_no_tick_can_hold_are_refused(trace):
+def test_weights_are_numbers_that_a_tick_can_hold(trace):
     done = burstline("retime", trace, *CLOCK, "--counter", "IR_LD_INS=1e18", "-o", "t.store")
 
     assert (done.returncode, "too large" in done.stderr) == (2, True), done.stderr
+    with pytest.raises(ParameterError, match="finite"):
+        Effort("lt_hwctr", {"IR_BB": float("nan")})
 
 
 def test_a_trace_on_a_logical_clock_is_not_fitted(trace):
@@ -122,11 +119,6 @@ def test_a_trace_on_a_logical_clock_is_not_fitted(trace):
     done = burstline("clocks", "fit", *words)
 
     assert (done.returncode, "logical clock" in done.stderr) == (2, True), done.stderr
-
-
-def test_weights_are_numbers():
-    with pytest.raises(ParameterError, match="finite"):
-        Effort("lt_hwctr", {"IR_BB": float("nan")})
 
 
 def test_a_trace_is_stamped_in_ns_of_the_model(trace, tmp_path):

@@ -77,17 +77,13 @@ def test_a_label_is_of_the_call_around_it_or_the_next(labels, told_of):
     assert told(*labels) == told_of
 
 
-def test_where_a_call_is_left_as_the_next_is_entered_a_label_is_of_the_next():
-    calls = [("Send", 10, 20), ("Send", 20, 30), ("Send", 30, 40)]
-
-    assert told((20, 5), calls=calls) == [-1, 5, -1]
-
-
 def test_calls_that_are_entered_at_one_time_take_labels_in_turn():
-    calls = [("Send", 10, 10)] * 3
+    at_once, in_a_row = [("Send", 10, 10)] * 3, [("Send", at, at + 10) for at in (10, 20, 30)]
 
-    assert told((10, 1), (10, 2), (10, 3), calls=calls) == [1, 2, 3]
-    assert told((10, 1), (10, 2), (10, 3), (10, 4), calls=calls) == [1, 2, 4]
+    assert told((10, 1), (10, 2), (10, 3), calls=at_once) == [1, 2, 3]
+    assert told((10, 1), (10, 2), (10, 3), (10, 4), calls=at_once) == [1, 2, 4]
+    # where a call is left as the next is entered, a label is of the next
+    assert told((20, 5), calls=in_a_row) == [-1, 5, -1]
 
 
 def test_labels_of_threads_stay_on_them():
@@ -104,14 +100,27 @@ def test_labels_of_threads_stay_on_them():
     assert [found.name(1), found.name(2)] == ["loop 5", "loop 7"]
 
 
-def test_without_labels_a_call_is_in_the_innermost_recorded_loop():
-    steps = """
+NESTED_STEPS = """
     1 enter outer | 2 enter MPI_Send | 3 leave | 4 enter inner | 5 enter solve
     6 enter MPI_Recv | 7 leave | 8 leave | 9 leave | 10 enter solve | 11 enter MPI_Barrier
     12 leave | 13 leave | 14 leave | 15 enter MPI_Finalize | 16 leave
-    """
+"""
 
-    assert in_regions(steps) == ["a.c:10", "a.c:15", "a.c:10", "outside of loops"]
+
+@pytest.mark.parametrize(
+    ("steps", "loops"),
+    [
+        (NESTED_STEPS, ["a.c:10", "a.c:15", "a.c:10", "outside of loops"]),
+        ("1 enter nowhere | 2 enter MPI_Send | 3 leave | 4 leave", ["nowhere"]),
+        (
+            "1 enter outer | 5 leave | 5 enter MPI_Send | 6 leave | 6 enter outer | 7 leave",
+            ["outside of loops"],
+        ),
+    ],
+    ids=["loops in loops", "a loop without a place has its name", "left as a call is entered"],
+)
+def test_without_labels_a_call_is_in_the_innermost_recorded_loop(steps, loops):
+    assert in_regions(steps) == loops
 
 
 def test_a_loop_that_never_repeats_gives_way_to_the_loop_around():
@@ -129,16 +138,6 @@ def test_a_loop_that_never_repeats_gives_way_to_the_loop_around():
 def test_loops_without_iterations_cannot_be_told_to_repeat():
     with pytest.raises(NotEnoughDataError, match="how often it went round"):
         in_regions("1 enter outer | 2 enter MPI_Send | 3 leave | 4 leave", repeated=True)
-
-
-def test_a_recorded_loop_without_a_place_has_its_name():
-    assert in_regions("1 enter nowhere | 2 enter MPI_Send | 3 leave | 4 leave") == ["nowhere"]
-
-
-def test_a_loop_that_is_left_when_a_call_is_entered_is_not_around_it():
-    steps = "1 enter outer | 5 leave | 5 enter MPI_Send | 6 leave | 6 enter outer | 7 leave"
-
-    assert in_regions(steps) == ["outside of loops"]
 
 
 def test_worksharing_is_no_loop_of_the_source():

@@ -69,13 +69,8 @@ def test_a_call_is_a_slice_with_its_partner_tag_bytes_communicator_and_caller(sh
     send = next(e for e in shown(trace_of(STORY)) if e["name"] == "MPI_Send")
 
     assert (send["ts"], send["dur"]) == (Fraction("1.1"), 1)
-    assert send["args"] == {
-        "peer": 1,
-        "tag": 7,
-        "bytes sent": 8,
-        "communicator": "world",
-        "called from": "main (main.c:10) > solve (s.c:5)",
-    }
+    place = {"communicator": "world", "called from": "main (main.c:10) > solve (s.c:5)"}
+    assert send["args"] == {"peer": 1, "tag": 7, "bytes sent": 8} | place
 
 
 def test_processes_are_ranks_and_threads_keep_their_names_whatever_these_hold(shown):
@@ -106,37 +101,47 @@ def test_a_message_is_an_arrow_between_the_slices_of_its_calls(shown):
         assert call["ts"] <= arrow["ts"] < call["ts"] + call["dur"]
 
 
-def test_an_arrow_begins_in_the_call_that_sent_also_where_its_end_is_not_told(shown):
+@pytest.mark.parametrize(
+    ("send", "receive", "stamps"),
+    [
+        ("0 enter MPI_Send | 5 {} | 9 leave", "0 enter MPI_Recv | 5 {} | 9 leave", ["5", "5"]),
+        (
+            "0 enter MPI_Send | 9 {} | 9 leave",
+            "0 enter MPI_Recv | 20 {} | 20 leave",
+            ["8", None],
+        ),
+        (
+            "5 enter MPI_Barrier | 9 leave | 10 enter MPI_Sendrecv | 10 {} | 20 leave",
+            "5 enter MPI_Barrier | 9 leave | 12 enter MPI_Recv | 19 {} | 19 leave",
+            ["5", "13"],
+        ),
+    ],
+    ids=["received the moment it is sent", "sent at the end of its call", "no end is told"],
+)
+def test_an_arrow_begins_in_the_call_that_sent_wherever_that_ends(shown, send, receive, stamps):
+    there, back = "to 1 tag 7 bytes 8", "from 0 tag 7 bytes 8"
     trace = trace_of(
-        "ranks 2\n0 | 5 enter MPI_Barrier | 9 leave | 10 enter MPI_Sendrecv"
-        " | 10 send to 1 tag 7 bytes 8 | 20 leave\n"
-        "1 | 5 enter MPI_Barrier | 9 leave | 12 enter MPI_Recv"
-        " | 19 receive from 0 tag 7 bytes 8 | 19 leave"
+        f"ranks 2\n0 | {send.format(f'send {there}')}\n1 | {receive.format(f'receive {back}')}"
     )
-    messages = trace.messages
-    at = messages.column_names.index("send_leave_ns")
-    messages = messages.set_column(at, messages.schema.field(at), messages["send_ns"])
+    if "Sendrecv" in send:
+        messages = trace.messages
+        at = messages.column_names.index("send_leave_ns")
+        messages = messages.set_column(at, messages.schema.field(at), messages["send_ns"])
+        trace = overlaid(trace, {"messages": messages})
 
-    start, end = of_kind(shown(overlaid(trace, {"messages": messages})), "s", "f")
+    arrow = of_kind(shown(trace), "s", "f")
 
-    assert start["ts"] == Fraction("0.005")
-    assert end["ts"] == Fraction("0.013")
-
-
-def test_a_message_that_is_received_the_moment_it_is_sent_is_an_arrow_of_no_length(shown):
-    trace = trace_of(
-        "ranks 2\n0 | 0 enter MPI_Send | 5 send to 1 tag 7 bytes 8 | 9 leave\n"
-        "1 | 0 enter MPI_Recv | 5 receive from 0 tag 7 bytes 8 | 9 leave"
-    )
-    start, end = of_kind(shown(trace), "s", "f")
-
-    assert start["ts"] == end["ts"] == Fraction("0.005")
+    for event, stamp in zip(arrow, stamps, strict=True):
+        assert stamp is None or event["ts"] == Fraction(stamp) / 1000
 
 
-def test_letters_of_any_script_stand_as_they_are(tmp_path):
+def test_letters_of_any_script_stand_as_they_are_and_other_json_is_refused(tmp_path):
     trace = trace_of('ranks 1\n0 | 0 enter "größe ☃ \\u202e" | 9 leave')
-    burstline.write(trace, tmp_path / "a.perfetto.json")
+    with pytest.raises(ParameterError, match=r"\.perfetto\.json"):
+        burstline.write(trace, tmp_path / "a.json")
+    assert not list(tmp_path.iterdir())
 
+    burstline.write(trace, tmp_path / "a.perfetto.json")
     assert '"größe ☃ \\u202e"' in (tmp_path / "a.perfetto.json").read_text("utf-8")
 
 
@@ -157,8 +162,9 @@ def test_time_nobody_watched_is_told(shown):
     assert end["ts"] - begin["ts"] == Fraction("0.1")
 
 
-def test_a_trace_of_nothing_is_a_document_without_events(shown):
+def test_a_trace_of_nothing_has_no_events_and_slices_side_by_side_are_not_within(shown):
     assert shown(burstline.Trace({})) == []
+    assert written.within(np.array([0, 5, 6]), np.array([5, 9, 7])) == [5, 9, 7]
 
 
 def test_the_ending_gz_compresses_and_a_store_gives_the_same_file(tmp_path):
@@ -170,13 +176,6 @@ def test_the_ending_gz_compresses_and_a_store_gives_the_same_file(tmp_path):
 
     packed = gzip.decompress((tmp_path / "b.perfetto.json.gz").read_bytes())
     assert packed == (tmp_path / "a.perfetto.json").read_bytes()
-
-
-def test_other_json_is_refused_and_nothing_is_written(tmp_path):
-    with pytest.raises(ParameterError, match=r"\.perfetto\.json"):
-        burstline.write(trace_of(STORY), tmp_path / "a.json")
-
-    assert not list(tmp_path.iterdir())
 
 
 def test_a_file_that_cannot_be_finished_leaves_the_old_one(tmp_path, monkeypatch):
@@ -220,18 +219,3 @@ def test_slices_of_a_thread_lie_within_each_other_and_none_is_lost(tmp_path_fact
         end = event["ts"] + event["dur"]
         assert not ends or end <= ends[-1]
         ends.append(end)
-
-
-def test_a_slice_that_begins_where_another_ends_is_not_within_it():
-    assert written.within(np.array([0, 5, 6]), np.array([5, 9, 7])) == [5, 9, 7]
-
-
-def test_an_arrow_of_a_message_sent_at_the_end_of_its_call_begins_within(shown):
-    trace = trace_of(
-        "ranks 2\n0 | 0 enter MPI_Send | 9 send to 1 tag 7 bytes 8 | 9 leave\n"
-        "1 | 0 enter MPI_Recv | 20 receive from 0 tag 7 bytes 8 | 20 leave"
-    )
-
-    (start,) = of_kind(shown(trace), "s")
-
-    assert start["ts"] == Fraction("0.008")

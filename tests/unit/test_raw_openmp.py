@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import numpy as np
+import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
@@ -47,28 +48,21 @@ def forked(*inside_of):
     return [thread(*one) for one in each]
 
 
-def test_nothing_gives_nothing():
-    for threads in ([], [thread()], [thread(), thread()]):
+def test_nothing_and_an_end_without_its_begin_give_nothing():
+    ends = thread((1, Op.SYNC_END, 1, 1), (2, Op.JOIN, 1), (3, Op.WORK_END, 1))
+    for threads in ([], [thread()], [thread(), thread()], [ends]):
         found = decode(threads)
-        assert not any(len(column) for column in found.regions.values())
-        assert not any(len(column) for column in found.teams.values())
-        assert not any(len(column) for column in found.locks.values())
+        for table in (found.regions, found.teams, found.locks):
+            assert not any(len(column) for column in table.values())
 
 
 def test_a_team_has_a_region_for_its_fork_and_one_for_each_thread():
     found = decode(forked([], []))
 
     assert {name: column.tolist() for name, column in found.teams.items()} == {
-        "number": [1],
-        "thread": [0],
-        "parent": [-1],
-        "fork": [0],
-        "fork_ns": [5],
-        "join": [3],
-        "join_ns": [95],
-        "threads": [2],
-        "stack": [3],
-    }
+        "number": [1], "thread": [0], "parent": [-1], "fork": [0], "fork_ns": [5],
+        "join": [3], "join_ns": [95], "threads": [2], "stack": [3],
+    }  # fmt: skip
     assert rows(found, "parallel")["stack"] == [3]
     assert rows(found, "team")["stack"] == [3, 3]
     assert rows(found, "team")["thread"] == [0, 1]
@@ -95,50 +89,32 @@ def test_what_is_never_told_ended_with_the_join_or_the_thread():
     assert found.teams["join_ns"].tolist() == [NO_VALUE]
 
 
-def test_an_end_without_its_begin_is_dropped():
-    found = decode([thread((1, Op.SYNC_END, 1, 1), (2, Op.JOIN, 1), (3, Op.WORK_END, 1))])
+@pytest.mark.parametrize(
+    ("loops", "iterations"),
+    [
+        ([loop(10, 6), loop(10, 4)], [6, 4]),
+        ([loop(10, -1)] * 2, [NO_VALUE] * 2),
+        ([loop(37, 2)] * 4, [10, 10, 9, 8]),
+        ([loop(37, 2, chunks=2), loop(37, 2)], [2, 2]),
+    ],
+    ids=["of the thread", "not told", "equal chunks, given out in turns", "left early"],
+)
+def test_iterations_are_those_of_the_thread(loops, iterations):
+    found = rows(decode(forked(*loops)), "loop")
 
-    assert not len(found.regions["thread"])
-    assert not len(found.teams["number"])
-
-
-def test_iterations_are_those_of_the_thread():
-    found = decode(forked(loop(10, 6), loop(10, 4)))
-
-    assert rows(found, "loop")["iterations"] == [6, 4]
-    assert rows(found, "loop")["stack"] == [7, 7]
-
-
-def test_iterations_that_were_not_told_are_unknown():
-    found = decode(forked(loop(10, -1), loop(10, -1)))
-
-    assert rows(found, "loop")["iterations"] == [NO_VALUE, NO_VALUE]
-
-
-def test_chunks_of_equal_size_that_are_not_all_are_given_out_in_turns():
-    found = decode(forked(*[loop(37, 2)] * 4))
-
-    assert rows(found, "loop")["iterations"] == [10, 10, 9, 8]
-
-
-def test_a_loop_that_was_left_early_keeps_what_was_done():
-    found = decode(forked(loop(37, 2, chunks=2), loop(37, 2)))
-
-    assert rows(found, "loop")["iterations"] == [2, 2]
+    assert found["iterations"] == iterations
+    assert found["stack"] == [7] * len(loops)
 
 
 def test_a_lock_has_a_region_from_its_request_to_its_release():
-    found = decode(
-        [
-            thread(
-                (1, Op.LOCK_REQUEST, 0, 77, high(LOCK, 5)),
-                (2, Op.LOCK_REQUEST, 0, 88, high(CRITICAL, 6)),
-                (4, Op.LOCK_ACQUIRED, 0, 88, high(CRITICAL)),
-                (5, Op.LOCK_ACQUIRED, 0, 77, high(LOCK)),
-                (9, Op.LOCK_RELEASED, 0, 88, high(CRITICAL)),
-            )
-        ]
+    records = thread(
+        (1, Op.LOCK_REQUEST, 0, 77, high(LOCK, 5)),
+        (2, Op.LOCK_REQUEST, 0, 88, high(CRITICAL, 6)),
+        (4, Op.LOCK_ACQUIRED, 0, 88, high(CRITICAL)),
+        (5, Op.LOCK_ACQUIRED, 0, 77, high(LOCK)),
+        (9, Op.LOCK_RELEASED, 0, 88, high(CRITICAL)),
     )
+    found = decode([records])
 
     assert rows(found, "lock")["end"] == [-1]
     assert rows(found, "critical")["enter_ns"] == [2]

@@ -135,12 +135,7 @@ def test_states_tell_forks_waits_and_idle_threads(tmp_path):
     names = ("location", "begin_ns", "end_ns", "state")
     found = list(zip(*(column(back, "states", name) for name in names), strict=True))
     assert [row[1:] for row in found if row[0] == 1] == [
-        (0, 21, 2),
-        (21, 32, 1),
-        (32, 35, 5),
-        (35, 49, 1),
-        (49, 84, 5),
-        (84, 98, 0),
+        *((0, 21, 2), (21, 32, 1), (32, 35, 5), (35, 49, 1), (49, 84, 5), (84, 98, 0)),
     ]
     master = [row[1:] for row in found if row[0] == 0]
     assert [row for row in master if row[2] == 7] == [(14, 19, 7), (79, 84, 7)]

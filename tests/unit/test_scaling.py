@@ -13,10 +13,7 @@ HARDWARE = ("PAPI_TOT_INS", "PAPI_TOT_CYC")
 
 def run_of(*ranks, counters=HARDWARE, end=1000):
     """A run from 10 ns on; each rank is a list of bursts: ns, then its counters, or None."""
-    lines = [
-        f"ranks {len(ranks)}",
-        *(f"counter {name}" for name in counters),
-    ]
+    lines = [f"ranks {len(ranks)}", *(f"counter {name}" for name in counters)]
     for rank, bursts in enumerate(ranks):
         now = 10
         zero = "".join(f" {name}=0" for name in counters)
@@ -77,13 +74,13 @@ def test_what_nobody_watched_of_other_threads_is_not_useful():
 def test_only_what_is_counted_between_init_and_finalize_on_processors_that_call_mpi_counts():
     bursts = "\n".join(
         f"row bursts location {location} burst {burst} start_ns {start} end_ns {start + 10}"
-        for location, burst, start in [
+        for location, burst, start in (
             (0, 0, 0),
             (0, 1, 20),
             (0, 2, 900),
             (1, 0, 30),
             (2, 0, 30),
-        ]
+        )
     )
     trace = trace_of(
         "application 0 ranks 1 threads 2 | application 1 ranks 1\n"
@@ -132,14 +129,11 @@ def test_without_a_counter_in_common_the_reason_says_what_each_run_has():
     assert "record `counters=" in reason
 
 
-def test_runs_without_useful_time_have_no_ratio():
+def test_runs_without_useful_time_have_no_ratio_and_others_are_refused():
     result = scalability([ONE, trace_of("ranks 1 | 0 | 0 enter MPI_Barrier | 9 leave")])
 
     assert result.runs[1].factors["computation_scalability"] is None
     assert result.runs[1].factors["global"] is None
-
-
-def test_what_cannot_be_compared_is_refused():
     with pytest.raises(ParameterError, match="no run"):
         scalability([])
     with pytest.raises(ParameterError, match="one of strong, weak"):

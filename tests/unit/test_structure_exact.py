@@ -526,19 +526,10 @@ def test_what_the_order_of_calls_does_not_tell_is_said(capsys):
 
 def test_conditions_are_counted_by_whether_they_follow_a_rule():
     some = {0, 2, 3, 5, 8, 9, 13, 16}
-    found = detect(
-        run(
-            loop(
-                20,
-                SEND,
-                Do("Bcast", 13, when=lambda k: k in some),
-                RECV,
-                Do("Gather", 15, when=lambda k: k % 4 == 0),
-                Do("Barrier", 16),
-            )
-        ),
-        method="exact",
-    )
+    bcast = Do("Bcast", 13, when=lambda k: k in some)
+    gather = Do("Gather", 15, when=lambda k: k % 4 == 0)
+    program = loop(20, SEND, bcast, RECV, gather, Do("Barrier", 16))
+    found = detect(run(program), method="exact")
 
     assert found.conditions == (1, 1)
     assert found.as_dict()["conditions"] == {"explained": 1, "unexplained": 1}
@@ -601,11 +592,8 @@ def test_a_regular_nest_is_preferred_to_fewer_nodes_that_are_irregular():
     found = detect(run(*program, paths=False), method="exact")
 
     steps, first, second = found.loops
-    assert [entry.trips.values(0).tolist() for entry in (steps, first, second)] == [
-        [10],
-        [7] * 10,
-        [5] * 10,
-    ]
+    trips = [entry.trips.values(0).tolist() for entry in (steps, first, second)]
+    assert trips == [[10], [7] * 10, [5] * 10]
     assert (first.parent, second.parent) == (steps.id, steps.id)
 
 

@@ -20,13 +20,12 @@ region solve paradigm user role function file a.c begin 5 end 40
 
 def samples(*rows):
     """Make samples of (time, line) or (time, line, function) on location 0."""
+    functions = [row[2] if len(row) > 2 else "f" for row in rows]
     return pa.table(
         {
             "location": pa.array([0] * len(rows), pa.int32()),
             "time_ns": pa.array([row[0] for row in rows], pa.int64()),
-            "function": pa.array(
-                [row[2] if len(row) > 2 else "f" for row in rows], pa.string()
-            ),
+            "function": pa.array(functions, pa.string()),
             "file": pa.array(["a.c"] * len(rows), pa.string()),
             "line": pa.array([row[1] for row in rows], pa.int32()),
         }
@@ -82,25 +81,25 @@ def test_a_program_that_goes_forward_is_in_no_loop():
     assert inside_text(found, barrier) == ["f (a.c:5), 50.0 % of 4 samples"]
 
 
-def test_calls_of_other_functions_do_not_end_a_loop():
-    rows = (12, 10), (14, 3, "g"), (16, 12), (18, 4, "g"), (20, 10), (22, 12)
+@pytest.mark.parametrize(
+    ("rows", "loops"),
+    [
+        (
+            [(12, 10), (14, 3, "g"), (16, 12), (18, 4, "g"), (20, 10), (22, 12)],
+            [("f", 10, 12, 4)],
+        ),
+        (
+            [(12, 10), (14, 15), (16, 12), (18, 20), (20, 14), (30, 40), (32, 40)],
+            [("f", 12, 20, 4), ("f", 40, 40, 2)],
+        ),
+        ([(12, 15), (14, 12), (16, 20), (18, 15)], [("f", 12, 20, 4)]),
+    ],
+    ids=["calls of other functions end none", "lines that overlap", "one line in common"],
+)
+def test_spans_of_lines_that_belong_together_are_one_loop(rows, loops):
     _, (_, barrier), found = look(two_calls(), *rows)
 
-    assert told(found.loops(barrier)) == [("f", 10, 12, 4)]
-
-
-def test_spans_of_lines_that_overlap_are_one_loop():
-    rows = (12, 10), (14, 15), (16, 12), (18, 20), (20, 14), (30, 40), (32, 40)
-    _, (_, barrier), found = look(two_calls(), *rows)
-
-    assert told(found.loops(barrier)) == [("f", 12, 20, 4), ("f", 40, 40, 2)]
-
-
-def test_spans_that_share_one_line_are_one_loop():
-    rows = (12, 15), (14, 12), (16, 20), (18, 15)
-    _, (_, barrier), found = look(two_calls(), *rows)
-
-    assert told(found.loops(barrier)) == [("f", 12, 20, 4)]
+    assert told(found.loops(barrier)) == loops
 
 
 def test_a_sample_without_a_line_is_counted_and_in_no_loop():
@@ -119,10 +118,8 @@ def recorded(*steps):
 
 def test_a_recorded_loop_has_its_iterations_and_its_share_of_the_time():
     text = recorded(
-        "20 enter outer iterations 4",
-        "40 leave outer",
-        "50 enter outer iterations 7",
-        "80 leave outer",
+        "20 enter outer iterations 4 | 40 leave outer",
+        "50 enter outer iterations 7 | 80 leave outer",
     )
     _, (_, barrier), found = look(text)
 
@@ -136,12 +133,8 @@ def test_a_recorded_loop_has_its_iterations_and_its_share_of_the_time():
 
 def test_a_sample_is_counted_in_the_innermost_recorded_loop_and_only_there():
     text = recorded(
-        "20 enter outer iterations 2",
-        "30 enter solve",
-        "40 enter inner iterations 9",
-        "60 leave inner",
-        "70 leave solve",
-        "80 leave outer",
+        "20 enter outer iterations 2 | 30 enter solve | 40 enter inner iterations 9",
+        "60 leave inner | 70 leave solve | 80 leave outer",
     )
     rows = (15, 9), (25, 12), (45, 16), (50, 16), (60, 22), (65, 22), (75, 25), (90, 31)
     _, (_, barrier), found = look(text, *rows)
@@ -202,14 +195,8 @@ def test_json_says_what_python_says():
         "places": [{"function": "f", "file": "a.c", "line": 5, "samples": 2}],
         "loops": [
             {
-                "function": "f",
-                "file": "a.c",
-                "first_line": 5,
-                "last_line": 5,
-                "samples": 2,
-                "share": 1.0,
-                "iterations": None,
-                "entries": None,
+                "function": "f", "file": "a.c", "first_line": 5, "last_line": 5, "samples": 2,
+                "share": 1.0, "iterations": None, "entries": None,
             }
         ],
-    }
+    }  # fmt: skip

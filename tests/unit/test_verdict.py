@@ -127,21 +127,15 @@ def test_the_time_step_has_its_lines_and_its_cost():
     assert told(looping(steps=1))["time step"] == none
 
 
-def test_a_part_of_a_run_has_no_ends_of_one():
-    part = burstline.open(looping()).part(iterations=(1, 2, 3))
+def test_a_part_of_a_run_has_no_ends_of_one_and_a_loop_that_is_misread_is_doubted():
+    run = burstline.open(looping())
+    part, misread = run.part(iterations=(1, 2, 3)), replace(run.structure(), fidelity=0.5)
 
     [step] = [each for each in part.verdict().sentences if each.question == "time step"]
+    _, _, doubted, *_ = verdict_on_run(run.summary(), misread, run.waits())
 
     assert step.sentence.endswith("that were looked at.")
-
-
-def test_a_loop_that_is_misread_is_doubted():
-    run = burstline.open(looping())
-    misread = replace(run.structure(), fidelity=0.5)
-
-    _, _, step, *_ = verdict_on_run(run.summary(), misread, run.waits())
-
-    assert step.sentence.endswith(
+    assert doubted.sentence.endswith(
         " But the loops that were found make only 50.0 % of the calls in their order."
     )
 
@@ -210,20 +204,15 @@ def test_a_run_is_asked_for_its_verdict_once():
         assert sum(parts) == rank.whole_ns == 2500 * MS
 
 
-def test_what_would_take_too_long_is_left_out(monkeypatch):
+def test_what_would_take_too_long_or_does_not_fit_is_left_out_with_its_reason(monkeypatch):
     monkeypatch.setattr(analyses, "_EACH_S", 1.0)  # 54 calls
-
     run = burstline.open(looping())
     verdict = run.verdict(most_s=53)
-
     assert verdict.left_out == ("structure", "waits")
     assert "finding loops and waits would take about 54 s" in verdict.sentences[1].sentence
     assert verdict.per_rank[0].waiting_ns is None
     assert run.verdict(most_s=55).left_out == run.verdict().left_out == ()
 
-
-def test_what_does_not_fit_is_left_out_with_its_reason():
     verdict = burstline.open(looping(), memory=1).verdict()
-
     assert verdict.left_out == ("structure", "waits")
     assert "that needs about" in verdict.sentences[3].sentence
