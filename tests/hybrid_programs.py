@@ -30,12 +30,8 @@ ROLES = {
     "!$omp critical": (el.CRITICAL, el.OPENMP),
 }
 COLLECTIVES = {
-    "MPI_Barrier": 0,
-    "MPI_Bcast": 1,
-    "MPI_Allreduce": 11,
-    "MPI_Reduce": 12,
-    "MPI_Scan": 14,
-}
+    "MPI_Barrier": 0, "MPI_Bcast": 1, "MPI_Allreduce": 11, "MPI_Reduce": 12, "MPI_Scan": 14,
+}  # fmt: skip
 
 
 @st.composite
@@ -261,10 +257,5 @@ class _Story:
 
 
 _STEPS = (
-    _Story.work,
-    _Story.message,
-    _Story.request,
-    _Story.wait,
-    _Story.collective,
-    _Story.team,
-)
+    _Story.work, _Story.message, _Story.request, _Story.wait, _Story.collective, _Story.team,
+)  # fmt: skip

@@ -205,18 +205,7 @@ path 1 solve under 0
 region barrier paradigm openmp role barrier
 location 0 node "a node" cpu 1"""
 _STEPS = (
-    _Story.message,
-    _Story.message,
-    _Story.message,
-    _Story.lone_receive,
-    _Story.collective,
-    _Story.collective,
-    _Story.enter,
-    _Story.leave,
-    _Story.team,
-    _Story.lock,
-    _Story.call,
-    _Story.gap,
-    _Story.reading,
-    _Story.tell,
-)
+    _Story.message, _Story.message, _Story.message, _Story.lone_receive, _Story.collective,
+    _Story.collective, _Story.enter, _Story.leave, _Story.team, _Story.lock, _Story.call,
+    _Story.gap, _Story.reading, _Story.tell,
+)  # fmt: skip

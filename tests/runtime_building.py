@@ -12,33 +12,14 @@ ROOT = Path(__file__).parents[1]
 NATIVE = ROOT / "src" / "burstline" / "record" / "native"
 SOURCES = [
     *(
-        "settings",
-        "process",
-        "memory",
-        "library",
-        "signals",
-        "rules",
-        "pool",
-        "output",
-        "profile",
-        "perf",
-        "papi",
+        "settings", "process", "memory", "library", "signals", "rules", "pool", "output",
+        "profile", "perf", "papi",
     ),
     *(
-        "python",
-        "counters",
-        "walk",
-        "modules",
-        "stack",
-        "processors",
-        "samples",
-        "runtime",
-        "leaving",
-        "threads",
-        "user",
-        "work",
+        "python", "counters", "walk", "modules", "stack", "processors", "samples", "runtime",
+        "leaving", "threads", "user", "work",
     ),
-]
+]  # fmt: skip
 STRICT = ("-std=c11", "-O2", "-g", "-Wall", "-Wextra", "-Wpedantic", "-Werror", "-I", NATIVE)
 
 

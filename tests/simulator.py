@@ -165,15 +165,8 @@ class _Run:
         if dice.random() < 0.15:
             return ("every", line, dice.randint(2, 3), self.body(3))
         kinds = (
-            "ring",
-            "exchange",
-            "pairs",
-            "anybody",
-            "collective",
-            "background",
-            "poll",
-            "local",
-        )
+            "ring", "exchange", "pairs", "anybody", "collective", "background", "poll", "local",
+        )  # fmt: skip
         # the text form has no collective that is begun and never ends
         kind = dice.choice([kind for kind in kinds if kind != "background" or not self.is_cut])
         return (kind, line, dice.choice(_WORLD), dice.random() < 0.3, dice.randint(1, 9))

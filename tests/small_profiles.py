@@ -9,15 +9,9 @@ from hypothesis import strategies as st
 from burstline.model import CALL_PATHS, LOCATIONS, METRICS, Profile, Values
 
 TREE = {
-    "time": None,
-    "comp": "time",
-    "mpi": "time",
-    "mpi_latesender": "mpi",
-    "mpi_wait_nxn": "mpi",
-    "omp_idle_threads": "time",
-    "delay": None,
-    "visits": None,
-}
+    "time": None, "comp": "time", "mpi": "time", "mpi_latesender": "mpi", "mpi_wait_nxn": "mpi",
+    "omp_idle_threads": "time", "delay": None, "visits": None,
+}  # fmt: skip
 UNITS = {"visits": "occ"}
 
 

@@ -41,6 +41,14 @@ def names(tree):
     return ["/".join(step[0] for step in path) for path in paths(tree)]
 
 
+def tree_of(text):
+    return call_tree(trace_of(text))
+
+
+def of_calls(tree):
+    return [names(tree)[node] for node in tree.call_node]
+
+
 def calls_and_regions(trace):
     tree = call_tree(trace)
     where = paths(tree)
@@ -104,10 +112,10 @@ path 10 main._omp_fn.1 under 7 file a.c line 31
 
 
 def test_stacks_of_workers_are_below_the_only_fork_of_their_construct():
-    tree = call_tree(trace_of(WORKER))
+    tree = tree_of(WORKER)
 
     inside = "main/!$omp parallel @a.c:20"
-    assert [names(tree)[node] for node in tree.call_node] == [
+    assert of_calls(tree) == [
         "main/MPI_Barrier",
         f"{inside}/MPI_Send",
         f"{inside}/MPI_Send",
@@ -118,8 +126,7 @@ def test_stacks_of_workers_are_below_the_only_fork_of_their_construct():
 
 
 def test_functions_in_the_body_of_a_construct_that_stand_for_it_are_one():
-    tree = call_tree(
-        trace_of("""
+    tree = tree_of("""
 ranks 1
 path 0 main file a.c line 20
 path 1 __kmpc_fork_call under 0
@@ -131,10 +138,9 @@ path 6 .omp_outlined..1 under 5 file a.c line 7
 0 | 0 enter MPI_Send path 3 | 1 leave | 2 enter MPI_Send path 4 | 3 leave
   | 4 enter MPI_Send path 6 | 5 leave
 """)
-    )
 
     inside = "main/!$omp parallel @a.c:20"
-    assert [names(tree)[node] for node in tree.call_node] == [
+    assert of_calls(tree) == [
         f"{inside}/MPI_Send",
         f"{inside}/work/MPI_Send",
         f"{inside}/work/!$omp parallel @a.c:5/MPI_Send",
@@ -182,8 +188,7 @@ def test_cut_stacks_join_the_path_that_ends_like_them_or_are_counted():
 
 
 def test_frames_that_regions_do_not_tell_are_below_them():
-    tree = call_tree(
-        trace_of("""
+    tree = tree_of("""
 ranks 1
 path 0 main file a.c line 3
 path 1 solve under 0 file a.c line 7
@@ -191,20 +196,14 @@ path 2 dot under 1 file b.c line 2
 0 | 0 enter main | 1 enter solve | 2 enter MPI_Allreduce path 2 | 3 leave | 4 leave
   | 5 enter MPI_Barrier path 0 | 6 leave | 7 leave
 """)
-    )
 
-    assert [names(tree)[node] for node in tree.call_node] == [
-        "main/solve/dot/MPI_Allreduce", "main/MPI_Barrier"
-    ]  # fmt: skip
+    assert of_calls(tree) == ["main/solve/dot/MPI_Allreduce", "main/MPI_Barrier"]
 
 
 def test_a_region_in_a_call_is_below_it():
-    tree = call_tree(
-        trace_of("""
-ranks 1
-0 | 0 enter main | 1 enter MPI_Init | 2 enter setup | 3 enter read | 4 leave | 5 leave | 6 leave
-  | 7 leave
-""")
+    tree = tree_of(
+        "ranks 1 | 0 | 0 enter main | 1 enter MPI_Init | 2 enter setup | 3 enter read "
+        "| 4 leave | 5 leave | 6 leave | 7 leave"
     )
 
     assert names(tree)[1:] == [
@@ -290,15 +289,13 @@ def test_stacks_of_a_deep_program_have_one_root(real_traces):
 
 
 def test_a_region_around_the_fork_is_the_construct_of_a_team_that_has_none():
-    tree = call_tree(
-        trace_of("""
+    tree = tree_of("""
 ranks 1 threads 2
 region "!$omp parallel @a.c:4" paradigm openmp role parallel
 0 | 0 enter main | 1 enter "!$omp parallel @a.c:4" | 2 fork 2 | 3 team begin 1 | 4 enter work
   | 5 leave | 6 team end 1 | 7 join | 8 leave | 9 leave
 0.1 | 3 team begin 1 | 4 enter work | 5 leave | 6 team end 1
 """)
-    )
 
     inside = "main/!$omp parallel @a.c:4"
     assert names(tree)[1:] == ["main", inside, f"{inside}/work"]
@@ -357,8 +354,7 @@ def test_loops_of_the_user_are_nodes_where_no_stack_tells_lines():
 
 
 def test_frames_of_interpreters_and_of_the_depth_of_recursion_are_no_places():
-    tree = call_tree(
-        trace_of("""
+    tree = tree_of("""
 ranks 1
 path 0 _start
 path 1 Py_BytesMain under 0
@@ -369,7 +365,6 @@ path 5 PyObject_Vectorcall under 4
 path 6 dot under 5 file b.c line 2
 0 | 0 enter MPI_Allreduce path 6 | 1 leave
 """)
-    )
 
     assert names(tree)[1:] == ["solve", "solve/dot", "solve/dot/MPI_Allreduce"]
 
@@ -390,15 +385,9 @@ def test_a_construct_that_is_entered_as_it_is_forked_is_below_what_is_around(bod
     trace = by_hand.trace_of(
         locations=[{"location": thread, "thread": thread} for thread in range(2)],
         regions=[
-            {
-                "location": location,
-                "row": enter if location == 0 else enter - 2,
-                "region": region,
-                "enter_seq": enter,
-                "leave_seq": leave,
-                "parent": parent,
-                "team": 0 if region else None,
-            }
+            {"location": location, "row": enter - 2 * location, "region": region}
+            | {"enter_seq": enter, "leave_seq": leave, "parent": parent}
+            | {"team": 0 if region else None}
             for location, enter, leave, region, parent in spans
         ],
         region_defs=[
@@ -418,8 +407,7 @@ def test_a_construct_that_is_entered_as_it_is_forked_is_below_what_is_around(bod
 
 
 def test_a_barrier_at_the_end_of_a_construct_is_where_that_is_if_nothing_else_tells():
-    tree = call_tree(
-        trace_of("""
+    tree = tree_of("""
 ranks 1
 region parallel paradigm openmp role parallel
 region implicit_barrier paradigm openmp role implicit_barrier
@@ -428,7 +416,6 @@ path 0 main file a.c line 7
   | 4 leave
   | 5 enter implicit_barrier | 6 leave | 7 leave | 8 team end 1 | 9 join
 """)
-    )
 
     inside = "main/!$omp parallel @a.c:7"
     assert names(tree)[1:] == ["main", inside, f"{inside}/!$omp implicit barrier @a.c:7"]

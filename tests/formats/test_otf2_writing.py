@@ -230,13 +230,17 @@ def test_an_attribute_stays_with_its_reading(tmp_path, told):
     assert two.readings.equals(one.readings)
 
 
-def test_of_attributes_of_one_name_for_one_event_the_last_is_written(tmp_path):
+def test_the_last_attribute_of_a_name_is_written_and_times_before_0_are_moved(tmp_path):
     tell = "0 tell attribute name id type int32 value"
     trace = trace_of(f"ranks 1 | 0 | {tell} 7 | {tell} 8 | 0 enter MPI_Init | 5 leave")
-
     again = burstline.read(written(trace, tmp_path))
-
     assert again.other_events["value"].to_pylist() == [8]
+
+    trace = trace_of("ranks 1\n0 | -50 enter MPI_Init | -10 leave | 5 enter f | 9 leave")
+    burstline.write(trace, tmp_path / "early.otf2")
+    again = burstline.read(tmp_path / "early.otf2")
+    assert cells(again.calls, "enter_ns leave_ns") == "0 40"
+    assert again.regions["leave_ns"].to_pylist() == [59]
 
 
 def test_parameters_that_a_program_told_are_told_again(tmp_path):
@@ -262,15 +266,6 @@ def test_parameters_that_a_program_told_are_told_again(tmp_path):
     assert again.other_events.equals(trace.other_events)
 
 
-def test_times_before_0_are_moved_and_nothing_is_lost(tmp_path):
-    trace = trace_of("ranks 1\n0 | -50 enter MPI_Init | -10 leave | 5 enter f | 9 leave")
-
-    again = burstline.read(written(trace, tmp_path))
-
-    assert cells(again.calls, "enter_ns leave_ns") == "0 40"
-    assert again.regions["leave_ns"].to_pylist() == [59]
-
-
 def test_a_paraver_trace_gives_the_same_calls_and_messages(tmp_path, real_traces):
     trace = burstline.read(real_traces / "toy_waits_4.prv.gz", raw=False)
 
@@ -291,22 +286,15 @@ def test_analysers_find_what_they_classify_by(tmp_path):
 
     regions = [line for line in definitions.splitlines() if 'Name: "MPI_Bcast"' in line]
     assert len(regions) == 1
-    assert 'File: "MPI"' in regions[0]
-    assert "Begin: 0, End: 0" in regions[0]
-    assert "Role: COLL_ONE2ALL" in regions[0]
+    for word in ('File: "MPI"', "Begin: 0, End: 0", "Role: COLL_ONE2ALL"):
+        assert word in regions[0]
     assert WrittenDefinitions(trace_of(STORY)).references == [0, 1 << 32, 1, 1 << 32 | 1, 2]
-
-
-@pytest.mark.usefixtures("otf2_print_tool")
-def test_a_collective_without_a_root_has_none_on_a_communicator_of_one(tmp_path):
-    trace = trace_of(
+    of_one = trace_of(
         "ranks 1\ncommunicator 1 members 0 kind self\n"
         "0 | 0 enter MPI_Barrier | 0 begin | 5 end comm 1 | 6 leave"
     )
-
-    (root,) = re.findall("Root: [^,]*", shown(written(trace, tmp_path)))
-
-    assert root == "Root: NONE"
+    burstline.write(of_one, tmp_path / "one.otf2")
+    assert re.findall("Root: [^,]*", shown(tmp_path / "one.otf2")) == ["Root: NONE"]
 
 
 def test_a_store_gives_the_same_archive_as_the_trace_in_memory(tmp_path):

@@ -32,14 +32,9 @@ from table_cells import cells
 from text_form import render
 
 VALUES = {
-    Type.UINT8: 255,
-    Type.INT16: -7,
-    Type.UINT64: 2**64 - 1,
-    Type.INT64: -(2**62),
-    Type.FLOAT: 0.5,
-    Type.DOUBLE: -1e300,
-    Type.STRING: "a word",
-}
+    Type.UINT8: 255, Type.INT16: -7, Type.UINT64: 2**64 - 1, Type.INT64: -(2**62),
+    Type.FLOAT: 0.5, Type.DOUBLE: -1e300, Type.STRING: "a word",
+}  # fmt: skip
 EVENT = re.compile(r"^([A-Z][A-Z_]+) +(\d+) +(\d+) *(.*(?:\n +ADDITIONAL.*)?)", re.MULTILINE)
 
 

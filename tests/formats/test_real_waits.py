@@ -11,12 +11,9 @@ from real_traces import telling
 from waits_laws import broken_laws
 
 OTF2 = (
-    "scorep_toy4",
-    "scorep_lulesh_8r_s10_i30",
-    "scorep_hybrid_2x3",
-    "synth8x200",
+    "scorep_toy4", "scorep_lulesh_8r_s10_i30", "scorep_hybrid_2x3", "synth8x200",
     "eztrace_toy4",
-)
+)  # fmt: skip
 
 
 def sources(folder):

@@ -59,33 +59,17 @@ SAME = {
     "locations": ("location", "rank", "thread", "kind", "born_ns", "died_ns"),
     "calls": ("location", "call", "operation", "enter_ns", "leave_ns"),
     "messages": (
-        "sender_location",
-        "send_call",
-        "send_ns",
-        "send_leave_ns",
-        "receiver_location",
-        "post_call",
-        "post_ns",
-        "receive_call",
-        "receive_ns",
-        "tag",
-        "sent_bytes",
+        "sender_location", "send_call", "send_ns", "send_leave_ns", "receiver_location",
+        "post_call", "post_ns", "receive_call", "receive_ns", "tag", "sent_bytes",
         "received_bytes",
     ),
     "collectives": ("operation", "sequence", "complete"),
     "collective_members": (
-        "collective",
-        "location",
-        "comm_rank",
-        "call",
-        "done_call",
-        "begin_ns",
-        "end_ns",
-        "sent_bytes",
-        "received_bytes",
+        "collective", "location", "comm_rank", "call", "done_call", "begin_ns", "end_ns",
+        "sent_bytes", "received_bytes",
     ),
     "bursts": ("location", "burst", "start_ns", "end_ns", "call_before", "call_after"),
-}
+}  # fmt: skip
 """What no format leaves open; the rest is in the formats' stated limits."""
 
 

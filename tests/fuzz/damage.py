@@ -438,20 +438,8 @@ def _in_otf2(draw: random.Random, content: bytes) -> bytes:
 
 
 _LIES: Final[dict[str, Callable[[random.Random, bytes], bytes]]] = {
-    ".parquet": _in_parquet,
-    ".prv.gz": _in_gzip,
-    ".json": _in_json,
-    ".toml": _in_toml,
-    ".sig": _in_toml,
-    ".cubex": _in_cube,
-    ".raw": _in_raw,
-    ".tail": _in_raw,
-    ".def": _in_otf2,
-    ".evt": _in_otf2,
-    ".otf2": _in_otf2,
-    ".prv": _in_text,
-    ".pcf": _in_text,
-    ".row": _in_text,
-    ".csv": _in_text,
-    ".txt": _in_text,
-}
+    ".parquet": _in_parquet, ".prv.gz": _in_gzip, ".json": _in_json, ".toml": _in_toml,
+    ".sig": _in_toml, ".cubex": _in_cube, ".raw": _in_raw, ".tail": _in_raw, ".def": _in_otf2,
+    ".evt": _in_otf2, ".otf2": _in_otf2, ".prv": _in_text, ".pcf": _in_text, ".row": _in_text,
+    ".csv": _in_text, ".txt": _in_text,
+}  # fmt: skip

@@ -23,26 +23,15 @@ TRACES: Final = (
     "run.txt",
 )  # fmt: skip
 DOCUMENTS: Final = (
-    "run.cubex",
-    "app.sig",
-    "measured.json",
-    "model.toml",
-    "sets.toml",
-    "check.json",
-)
+    "run.cubex", "app.sig", "measured.json", "model.toml", "sets.toml", "check.json",
+)  # fmt: skip
 FORMATS: Final = TRACES + DOCUMENTS
 WITH_CHECKSUMS: Final = ("run.store", "run.prv.gz")
 """Random damage cannot go unseen in them."""
 _PROGRAMS: Final = ("ring", "hybrid")
 _OUTPUTS: Final = (
-    "o.prv",
-    "o.prv.gz",
-    "o.store",
-    "o.parquet",
-    "o.csv",
-    "o.otf2",
-    "o.perfetto.json",
-)
+    "o.prv", "o.prv.gz", "o.store", "o.parquet", "o.csv", "o.otf2", "o.perfetto.json",
+)  # fmt: skip
 _AS_JSON: Final = ("--format", "json")
 _HEAD: Final = Kind.THREAD.to_bytes(2, "little")
 RESOURCES: Final = ("--threads", "1", "--quiet")

@@ -15,14 +15,8 @@ MPI_TYPES = range(50000001, 50000006)
 COUNTERS = range(42000000, 42000010)
 COUNTER_SET = 41999999
 SENDS = {
-    "MPI_Send",
-    "MPI_Ssend",
-    "MPI_Bsend",
-    "MPI_Rsend",
-    "MPI_Sendrecv",
-    "MPI_Isend",
-    "MPI_Start",
-}
+    "MPI_Send", "MPI_Ssend", "MPI_Bsend", "MPI_Rsend", "MPI_Sendrecv", "MPI_Isend", "MPI_Start",
+}  # fmt: skip
 BLOCKING_SENDS = {"MPI_Send", "MPI_Ssend", "MPI_Bsend", "MPI_Rsend", "MPI_Sendrecv"}
 BLOCKING_RECEIVES = {"MPI_Recv", "MPI_Sendrecv"}
 COMPLETIONS = BLOCKING_RECEIVES | {"MPI_Wait", "MPI_Waitall", "MPI_Test"}

@@ -173,16 +173,9 @@ class Machine:
 
 
 COLUMNS = (
-    "sender_location",
-    "send_call",
-    "send_done_call",
-    "receiver_location",
-    "post_call",
-    "receive_call",
-    "communicator",
-    "tag",
-    "received_bytes",
-)
+    "sender_location", "send_call", "send_done_call", "receiver_location", "post_call",
+    "receive_call", "communicator", "tag", "received_bytes",
+)  # fmt: skip
 
 
 def rows_of(messages):

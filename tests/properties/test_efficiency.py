@@ -83,16 +83,11 @@ amounts = st.integers(0, 2 * END)
 def test_waiting_in_polls_agrees_with_its_twin(bursts, bound):
     rows = [
         {
-            "burst": number,
-            "start_ns": start,
-            "end_ns": end,
-            "gap_ns": unwatched,
-            "polls": polls,
-            "polling_ns": polling,
-            "waiting_ns": measured,
+            "burst": number, "start_ns": start, "end_ns": end, "gap_ns": unwatched,
+            "polls": polls, "polling_ns": polling, "waiting_ns": measured,
         }
         for number, ((start, end), unwatched, polls, polling, measured) in enumerate(bursts)
-    ]
+    ]  # fmt: skip
     table = trace_of(locations=threads((0, END)), bursts=rows).bursts
 
     expected = [waiting(end - start, *others, bound=bound) for (start, end), *others in bursts]

@@ -165,7 +165,7 @@ def test_peeled_witnesses_are_no_longer_and_make_the_same_calls(readings):
         *(3000563, 3001361, 3002140, 3002842, 3002963, 3000347, 3000418, 6000096),
         *(12000334, 12001380, 12001574),
     ],
-)
+)  # fmt: skip
 def test_what_was_read_longer_once_is_not_anymore(seed):
     program = Program(seed)
 

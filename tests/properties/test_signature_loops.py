@@ -116,12 +116,9 @@ def test_a_loop_of_few_iterations_is_opened_for_those_in_it():
     trace = run(loop(3, BEFORE, loop(10, SEND, RECV), SUM, loop(9, AFTER)))
 
     assert weights(trace) == {
-        "loop a.c:12 (main)": 30,
-        "loop a.c:50 (main)": 27,
-        "from MPI_Init to a.c:5": 1,
-        "from a.c:14 to a.c:20": 3,
-        "from a.c:50 to a.c:5": 2,
-    }
+        "loop a.c:12 (main)": 30, "loop a.c:50 (main)": 27, "from MPI_Init to a.c:5": 1,
+        "from a.c:14 to a.c:20": 3, "from a.c:50 to a.c:5": 2,
+    }  # fmt: skip
 
 
 def test_a_loop_of_few_iterations_stays_whole_where_those_in_it_are_short():

@@ -20,14 +20,7 @@ WORDS = [
     *("ranks 2", "threads", "|", "0", "1", "0.1", "skip 1", "5", "6", "-1", "5..6", "gap cut"),
     *("enter", "leave", "MPI_Send", "main", "send to", "receive from", "request", "post"),
     *(
-        "sent",
-        "begin",
-        "end",
-        "fork",
-        "join",
-        "team begin 1",
-        "team end 1",
-        "acquire",
+        "sent", "begin", "end", "fork", "join", "team begin 1", "team end 1", "acquire",
         "release",
     ),
     *(
@@ -46,7 +39,7 @@ WORDS = [
         "path",
     ),
     *("counter x", "region", "communicator 1", "members", "location", "meta", "role", "root"),
-]
+]  # fmt: skip
 
 
 def outcome(text):

@@ -30,13 +30,10 @@ PARTS = {
 SHARED = {
     "mpi_sync_collective": ("mpi_barrier_wait", "mpi_barrier_completion"),
     "mpi_collective": (
-        "mpi_earlyreduce",
-        "mpi_earlyscan",
-        "mpi_latebroadcast",
-        "mpi_wait_nxn",
+        "mpi_earlyreduce", "mpi_earlyscan", "mpi_latebroadcast", "mpi_wait_nxn",
         "mpi_nxn_completion",
     ),
-}
+}  # fmt: skip
 
 
 def total(table, metric):

@@ -50,45 +50,25 @@ def structure_of(*program, **settings):
 def test_a_loop_in_a_loop_has_types_of_its_own():
     marks = marks_of(structure_of(*NESTED, ranks=1))
 
-    assert [(each.id, each.parent, each.depth) for each in marks.loops] == [
-        (1, None, 1),
-        (2, 1, 2),
-    ]
+    loops = [(each.id, each.parent, each.depth) for each in marks.loops]
+    assert loops == [(1, None, 1), (2, 1, 2)]
     assert of_type(marks, loop_type(1)) == [(110, 1), (440, 1), (670, 0)]
     inner = [(110, 1), (220, 2), (230, 0), (440, 3), (550, 4), (560, 0)]
     assert of_type(marks, iteration_type(2)) == inner
     assert of_type(marks, INNERMOST) == [(110, 2), (230, 1), (440, 2), (560, 1), (670, 0)]
-    assert marks.types == {
-        INNERMOST: 5,
-        loop_type(1): 3,
-        loop_type(2): 6,
-        iteration_type(1): 3,
-        iteration_type(2): 6,
-    }
+    of_loops = {loop_type(1): 3, loop_type(2): 6, iteration_type(1): 3, iteration_type(2): 6}
+    assert marks.types == {INNERMOST: 5} | of_loops
     assert [marks.iterations(depth) for depth in (1, 2, 3)] == [2, 4, 0]
 
 
-def test_loops_nested_deeper_than_asked_for_are_left_out():
+def test_loops_deeper_than_asked_for_are_left_out_and_marks_placed_in_another_trace():
     marks = marks_of(structure_of(*NESTED, ranks=1), max_depth=1)
-
     assert set(marks.types) == {INNERMOST, loop_type(1), iteration_type(1)}
     assert of_type(marks, INNERMOST) == [(110, 1), (670, 0)]
     with pytest.raises(ParameterError, match="depth of 0"):
         marks_of(structure_of(*NESTED), max_depth=0)
 
-
-def test_a_structure_without_loops_has_no_marks(tmp_path):
-    trace = recorded(tmp_path, Do("Send", 10), Do("Barrier", 11))
-    marks = marks_of(detect(trace, min_share=0))
-
-    assert marks.depth == 0
-    assert rows(marks) == []
-    assert annotated(trace, marks).events.equals(trace.events)
-
-
-def test_marks_can_be_placed_in_another_trace():
     marks = marks_of(structure_of(*NESTED, ranks=2), locations=np.array([7, 3]))
-
     assert sorted(set(marks.location.tolist())) == [3, 7]
     assert (np.diff(marks.location) >= 0).all()
 
@@ -131,11 +111,16 @@ def test_labels_name_types_and_loops_once(tmp_path):
     assert broken(tmp_path / "out.prv") == []
 
 
-def test_a_trace_without_records_is_refused():
-    trace = run(*NESTED)
+def test_a_structure_without_loops_has_no_marks_and_a_trace_needs_its_records(tmp_path):
+    trace = recorded(tmp_path, Do("Send", 10), Do("Barrier", 11))
+    marks = marks_of(detect(trace, min_share=0))
+    assert marks.depth == 0
+    assert rows(marks) == []
+    assert annotated(trace, marks).events.equals(trace.events)
 
+    bare = run(*NESTED)
     with pytest.raises(NotEnoughDataError, match="without its records"):
-        annotated(trace, marks_of(detect(trace, min_share=0)))
+        annotated(bare, marks_of(detect(bare, min_share=0)))
 
 
 @pytest.mark.parametrize(("name", "data"), list(shipped_configurations()))

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import gzip
 import os
+from contextlib import nullcontext
 from pathlib import Path
 
 import pytest
@@ -30,20 +31,55 @@ def test_the_old_file_stays_until_the_new_one_is_whole(tmp_path):
 
 
 @pytest.mark.parametrize("disaster", [OSError, KeyboardInterrupt])
-def test_a_disaster_leaves_the_old_file_and_nothing_else(tmp_path, disaster):
-    path = tmp_path / "a.prv"
+def test_a_disaster_leaves_the_old_file_or_folder_and_nothing_else(tmp_path, disaster):
+    path, folder = tmp_path / "a.prv", tmp_path / "a.csv"
     path.write_bytes(b"old")
+    folder.mkdir()
+    (folder / "calls.csv").write_text("old")
 
     def write():
         with atomic.output(path) as file:
             file.write(b"ne")
             raise disaster
 
-    with pytest.raises(disaster):
-        write()
+    def write_folder():
+        with atomic.folder(folder) as part:
+            (part / "calls.csv").write_text("ne")
+            raise disaster
+
+    for each in (write, write_folder):
+        with pytest.raises(disaster):
+            each()
 
     assert path.read_bytes() == b"old"
-    assert names(tmp_path) == ["a.prv"]
+    assert (folder / "calls.csv").read_text() == "old"
+    assert names(tmp_path) == ["a.csv", "a.prv"]
+
+
+@pytest.mark.parametrize("fails", [False, True])
+def test_a_folder_is_replaced_with_all_it_held_or_is_back(tmp_path, monkeypatch, fails):
+    path = tmp_path / "a.csv"
+    path.mkdir()
+    (path / "stale.csv").write_text("stale")
+    rename = Path.rename
+
+    def refused(part, target):
+        if fails and target == path and (part / "calls.csv").exists():
+            raise OSError
+        return rename(part, target)
+
+    monkeypatch.setattr(Path, "rename", refused)
+
+    def write():
+        with atomic.folder(path) as part:
+            (part / "calls.csv").write_text("new")
+            assert names(path) == ["stale.csv"]
+
+    with pytest.raises(OSError) if fails else nullcontext():  # noqa: PT011 -- any
+        write()
+
+    assert names(path) == ["stale.csv" if fails else "calls.csv"]
+    assert names(tmp_path) == ["a.csv"]
 
 
 def test_no_file_of_a_result_appears_before_all_are_written(tmp_path):
@@ -64,36 +100,6 @@ def test_a_file_that_ends_in_gz_is_packed_and_its_bytes_depend_on_its_content_al
 
     assert gzip.decompress((tmp_path / "a.prv.gz").read_bytes()) == b"records"
     assert (tmp_path / "a.prv.gz").read_bytes() == (tmp_path / "b.prv.gz").read_bytes()
-
-
-def test_a_folder_is_replaced_with_all_it_held(tmp_path):
-    path = tmp_path / "a.csv"
-    path.mkdir()
-    (path / "stale.csv").write_text("stale")
-
-    with atomic.folder(path) as part:
-        (part / "calls.csv").write_text("new")
-        assert names(path) == ["stale.csv"]
-
-    assert names(path) == ["calls.csv"]
-    assert names(tmp_path) == ["a.csv"]
-
-
-def test_a_disaster_leaves_the_old_folder(tmp_path):
-    path = tmp_path / "a.csv"
-    path.mkdir()
-    (path / "calls.csv").write_text("old")
-
-    def write():
-        with atomic.folder(path) as part:
-            (part / "calls.csv").write_text("ne")
-            raise KeyboardInterrupt
-
-    with pytest.raises(KeyboardInterrupt):
-        write()
-
-    assert (path / "calls.csv").read_text() == "old"
-    assert names(tmp_path) == ["a.csv"]
 
 
 def test_what_stands_in_the_way_is_named(tmp_path):
@@ -119,30 +125,6 @@ def test_a_file_is_on_the_disk_before_it_takes_its_place(tmp_path, monkeypatch):
         file.write(b"records")
 
     assert synced == [(len(b"records"), False)]
-
-
-def test_an_old_folder_is_back_where_the_new_one_cannot_take_its_place(tmp_path, monkeypatch):
-    path = tmp_path / "a.csv"
-    path.mkdir()
-    (path / "calls.csv").write_text("old")
-    rename = Path.rename
-
-    def refused(part, target):
-        if target == path and (part / "calls.csv").read_text() == "new":
-            raise OSError
-        return rename(part, target)
-
-    monkeypatch.setattr(Path, "rename", refused)
-
-    def write():
-        with atomic.folder(path) as part:
-            (part / "calls.csv").write_text("new")
-
-    with pytest.raises(OSError):  # noqa: PT011 -- any
-        write()
-
-    assert (path / "calls.csv").read_text() == "old"
-    assert names(tmp_path) == ["a.csv"]
 
 
 @pytest.mark.parametrize("before", [{}, {"a.prv": "old", "a.pcf": "old"}])

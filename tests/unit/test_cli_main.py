@@ -70,28 +70,36 @@ def test_every_class_of_the_error_tree_is_mapped_by_its_own_exit_code():
     assert {value.exit_code for value in tree} == {1, 2, 3, 4, 5, 6}
 
 
-def test_a_missing_file_is_named(capsys):
-    code, output = outcome(capsys, "info", "/nowhere/run.prv")
+@pytest.mark.parametrize(
+    ("error", "code", "said"),
+    [
+        (
+            errors.InconsistentTraceError("a\x1b[31mred\nsecond line"),
+            4,
+            ["error: a\ufffd[31mred second line\n"],
+        ),
+        (
+            ZeroDivisionError("division by zero"),
+            1,
+            [
+                "this is a bug of burstline: ZeroDivisionError: division by zero",
+                "--traceback",
+            ],
+        ),
+        (KeyboardInterrupt(), 130, ["interrupted\n"]),
+        (None, 2, ["/nowhere/run.prv"]),
+    ],
+    ids=["control characters are shown", "a bug says so", "an interrupt is quiet", "no file"],
+)
+def test_what_goes_wrong_is_said_in_a_line_that_helps(monkeypatch, capsys, error, code, said):
+    if error:
+        fail_with(monkeypatch, error)
 
-    assert code == 2
-    assert "/nowhere/run.prv" in output.err
+    stopped, output = outcome(capsys, "info", "/nowhere/run.prv")
 
-
-def test_a_message_shows_control_characters_instead_of_obeying_them(monkeypatch, capsys):
-    fail_with(monkeypatch, errors.InconsistentTraceError("a\x1b[31mred\nsecond line"))
-
-    _, output = outcome(capsys, "info", "run.prv")
-
-    assert output.err == "error: a\ufffd[31mred second line\n"
-
-
-def test_a_bug_says_so_and_how_to_see_more(monkeypatch, capsys):
-    fail_with(monkeypatch, ZeroDivisionError("division by zero"))
-
-    _, output = outcome(capsys, "info", "run.prv")
-
-    assert "this is a bug of burstline: ZeroDivisionError: division by zero" in output.err
-    assert "--traceback" in output.err
+    assert stopped == code
+    assert all(words in output.err for words in said)
+    assert output.err in said or said[0][-1] != "\n"
 
 
 @pytest.mark.parametrize(
@@ -104,15 +112,6 @@ def test_traceback_shows_where_an_error_arose(monkeypatch, capsys, words):
 
     assert code == 1
     assert "Traceback" in output.err
-
-
-def test_an_interrupt_ends_quietly_with_130(monkeypatch, capsys):
-    fail_with(monkeypatch, KeyboardInterrupt())
-
-    code, output = outcome(capsys, "info", "run.prv")
-
-    assert code == 130
-    assert output.err == "interrupted\n"
 
 
 @pytest.mark.parametrize(
@@ -132,26 +131,17 @@ def test_wrong_arguments_exit_with_2_and_end_in_an_error_line(capsys, words):
     assert output.err.splitlines()[-1].startswith("error: ")
 
 
-def test_without_a_command_the_help_goes_to_stderr_with_2(capsys):
+def test_help_and_version_go_where_they_were_asked_for(capsys):
     code, output = outcome(capsys)
-
-    assert code == 2
-    assert output.out == ""
+    assert (code, output.out) == (2, "")
     assert "burstline COMMAND" in output.err
-
-
-def test_version_is_printed_on_stdout(capsys):
-    code, output = outcome(capsys, "--version")
-
-    assert code == 0
-    assert output.out.startswith("burstline 0.")
-
-
-def test_a_command_may_stand_behind_two_dashes(capsys):
-    code, output = outcome(capsys, "--", "info", "--help")
-
-    assert code == 0
-    assert output.out.startswith("usage: burstline info")
+    for words, begin in (
+        (["--version"], "burstline 0."),
+        (["--", "info", "--help"], "usage: burstline info"),
+    ):
+        code, output = outcome(capsys, *words)
+        assert code == 0
+        assert output.out.startswith(begin)
 
 
 def test_a_reader_that_leaves_early_ends_the_command_in_silence():

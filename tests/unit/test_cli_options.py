@@ -16,35 +16,23 @@ def parsed(*words):
     return parser.parse_args(["run.prv", *words])
 
 
-@pytest.mark.parametrize(
-    ("text", "size"),
-    [
-        ("1", 1), ("2G", 2 * 10**9), ("2g", 2 * 10**9), ("2GB", 2 * 10**9), ("2Gi", 2 * 2**30),
-        ("2GiB", 2 * 2**30), ("1.5M", 1_500_000), ("3k", 3_000), ("1T", 10**12),
-    ],
-)  # fmt: skip
-def test_a_size_has_decimal_or_binary_units(text, size):
-    assert limits.parse_size(text) == size
+def test_a_size_has_decimal_or_binary_units_and_the_way_out_is_named():
+    sizes = {
+        "1": 1, "2G": 2 * 10**9, "2g": 2 * 10**9, "2GB": 2 * 10**9, "2Gi": 2 * 2**30,
+        "2GiB": 2 * 2**30, "1.5M": 1_500_000, "3k": 3_000, "1T": 10**12,
+    }  # fmt: skip
+    assert {text: limits.parse_size(text) for text in sizes} == sizes
+    for text in ("", "G", "2X", "-2G", "0", "2GG", "2iG", "two", "inf", "nan", "1e999", "2i"):
+        with pytest.raises(ParameterError, match="2GiB"):
+            limits.parse_size(text)
 
 
-@pytest.mark.parametrize(
-    "text", ["", "G", "2X", "-2G", "0", "2GG", "2iG", "two", "inf", "nan", "1e999", "2i"]
-)
-def test_what_is_no_size_is_refused_and_the_way_out_is_named(text):
-    with pytest.raises(ParameterError, match="2GiB"):
-        limits.parse_size(text)
-
-
-def test_memory_and_threads_follow_the_arguments():
+def test_memory_and_threads_follow_the_arguments_or_are_what_this_process_may_use():
     arguments = parsed("--memory", "2G", "--threads", "3")
-
     assert limits.memory_budget(arguments) == 2 * 10**9
     assert limits.thread_count(arguments) == 3
 
-
-def test_memory_and_threads_default_to_what_this_process_may_use():
     arguments = parsed()
-
     assert limits.thread_count(arguments) == len(os.sched_getaffinity(0))
     assert 0 < limits.memory_budget(arguments) < available_memory() * 2
 
@@ -69,41 +57,34 @@ def kernel_files(tmp_path, *, group, files):
     return proc, groups
 
 
-def test_available_memory_is_what_the_machine_has_without_groups(tmp_path):
-    proc, groups = kernel_files(tmp_path, group="", files={})
-
-    assert available_memory(proc, groups) == 8000 * 1024
-
-
-def test_a_limit_of_any_group_around_the_process_counts_and_cached_files_are_free(tmp_path):
-    proc, groups = kernel_files(
-        tmp_path,
-        group="0::/job/step\n",
-        files={
-            "job/step/memory.max": "max\n",
-            "job/step/memory.current": "10\n",
-            "job/memory.max": "5000000\n",
-            "job/memory.current": "2000000\n",
-            "job/memory.stat": "anon 7\ninactive_file 500000\n",
-        },
-    )
-
-    assert available_memory(proc, groups) == 3_500_000
+SECOND = {
+    "job/step/memory.max": "max\n",
+    "job/step/memory.current": "10\n",
+    "job/memory.max": "5000000\n",
+    "job/memory.current": "2000000\n",
+    "job/memory.stat": "anon 7\ninactive_file 500000\n",
+}
+FIRST = {
+    "memory/job/memory.limit_in_bytes": "3000000\n",
+    "memory/job/memory.usage_in_bytes": "1000000\n",
+    "memory/memory.limit_in_bytes": "9223372036854771712\n",
+    "memory/memory.usage_in_bytes": "1000000\n",
+}
 
 
-def test_limits_of_the_first_version_of_groups_count(tmp_path):
-    proc, groups = kernel_files(
-        tmp_path,
-        group="4:memory:/job\n3:cpu,cpuacct:/job\n",
-        files={
-            "memory/job/memory.limit_in_bytes": "3000000\n",
-            "memory/job/memory.usage_in_bytes": "1000000\n",
-            "memory/memory.limit_in_bytes": "9223372036854771712\n",
-            "memory/memory.usage_in_bytes": "1000000\n",
-        },
-    )
-
-    assert available_memory(proc, groups) == 2_000_000
+@pytest.mark.parametrize(
+    ("group", "files", "available"),
+    [
+        ("", {}, 8000 * 1024),
+        ("0::/job/step\n", SECOND, 3_500_000),  # of any group around, and cached files are free
+        ("4:memory:/job\n3:cpu,cpuacct:/job\n", FIRST, 2_000_000),
+    ],
+    ids=["without groups", "second version of groups", "first version of groups"],
+)
+def test_available_memory_is_what_the_machine_and_its_groups_have(
+    tmp_path, group, files, available
+):
+    assert available_memory(*kernel_files(tmp_path, group=group, files=files)) == available
 
 
 def test_a_system_that_tells_nothing_is_taken_for_a_small_one(tmp_path):

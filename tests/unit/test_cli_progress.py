@@ -75,12 +75,8 @@ def test_without_a_stream_nothing_happens():
         bar.advance(50)
 
 
-def test_progress_beyond_the_total_is_shown_as_all_of_it():
+def test_progress_beyond_the_total_is_shown_as_all_of_it_and_long_waits_in_hours():
     line = progress_line("Reading", 300, 200, unit="B", elapsed_s=1.0)
-
     assert line.startswith("Reading  100%")
     assert "left" not in line
-
-
-def test_long_waits_show_hours():
     assert "1:23:20 left" in progress_line("Reading", 1, 5_001, unit="B", elapsed_s=1.0)

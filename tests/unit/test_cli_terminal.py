@@ -36,30 +36,17 @@ def test_escape_sequences_and_markup_of_a_trace_are_shown_not_obeyed(capsys):
     assert "[bold]t" in out
 
 
-def test_piped_tables_are_not_cut_to_the_width_of_a_terminal(capsys):
-    terminal.print_blocks([Table([Column("name")], [["x" * 150]])])
-
+def test_no_cell_is_cut_short_and_lines_end_without_blanks(capsys, monkeypatch):
+    terminal.print_blocks([Table([Column("name")], [["x" * 150]])])  # into a pipe
     assert "x" * 150 in capsys.readouterr().out
 
-
-def test_no_cell_is_cut_short_on_a_narrow_terminal(capsys, monkeypatch):
     monkeypatch.setenv("COLUMNS", "30")
-    terminal.print_blocks(
-        [
-            Table(
-                [Column("operation"), Column("time", TIME)],
-                [["MPI_Ineighbor_alltoallw", 123e6]],
-            )
-        ]
-    )
-
+    columns = [Column("operation"), Column("time", TIME)]
+    terminal.print_blocks([Table(columns, [["MPI_Ineighbor_alltoallw", 123e6]])])
     lines = capsys.readouterr().out.splitlines()
     assert lines[-1].split() == ["MPI_Ineighbor_alltoallw", "123", "ms"]
 
-
-def test_lines_end_without_blanks(capsys):
     terminal.print_blocks([Facts([("a", "b"), ("longer", "c")])])
-
     assert capsys.readouterr().out == "  a       b\n  longer  c\n"
 
 
@@ -71,37 +58,31 @@ def test_json_is_one_document_and_refuses_what_is_no_number(capsys):
         output(Outcome({"share": float("nan")}), "json")
 
 
-def test_csv_has_a_header_and_quotes_what_needs_it(capsys):
+def test_csv_has_a_header_and_quotes_what_needs_it_and_a_note_is_one_line(capsys):
     output(Outcome({}, ["name", "n"], [["a,b", 1], ["\x1b", None]]), "csv")
-
     assert capsys.readouterr().out == 'name,n\n"a,b",1\n\\u001b,\n'
-
-
-def test_a_note_is_one_line_on_stderr(capsys):
     note("two\nlines")
-
     assert capsys.readouterr() == ("", "two lines\n")
 
 
-@pytest.mark.parametrize(
-    ("time_ns", "text"),
-    [
-        (0, "0 ns"), (-1_500, "-1.50 µs"), (999, "999 ns"), (12_345_678, "12.3 ms"),
-        (59 * 10**9, "59.0 s"), (3_600 * 10**9, "1 h 0 min"),
-    ],
-)  # fmt: skip
-def test_times_have_the_unit_that_suits_them(time_ns, text):
-    assert format_ns(time_ns) == text
-
-
-def test_sizes_have_decimal_units():
+def test_times_have_the_unit_that_suits_them_and_sizes_decimal_ones():
+    times = {
+        0: "0 ns", -1_500: "-1.50 µs", 999: "999 ns", 12_345_678: "12.3 ms",
+        59 * 10**9: "59.0 s", 3_600 * 10**9: "1 h 0 min",
+    }  # fmt: skip
+    assert {time_ns: format_ns(time_ns) for time_ns in times} == times
     assert [format_bytes(n) for n in (1, 1_500, 2 * 10**12)] == ["1 B", "1.50 kB", "2.00 TB"]
 
 
-def test_info_of_an_empty_trace_says_that_nothing_calls_mpi(capsys):
-    out = shown(capsys, Trace({}))
+def test_info_tells_applications_without_mpi_apart_and_says_if_nothing_calls_it(capsys):
+    trace = trace_of(
+        locations=[*threads((0, 9)), *threads((0, 9), (0, 9), application=1, first=1)],
+        calls=calls_of([("Barrier", 1, 2)]),
+    )
 
-    assert "Parallel efficiency: none, no application calls MPI" in out
+    assert "application 1: 2 more, without MPI" in shown(capsys, trace)
+    empty = shown(capsys, Trace({}))
+    assert "Parallel efficiency: none, no application calls MPI" in empty
 
 
 def test_info_names_what_was_odd_or_not_seen(capsys):
@@ -143,17 +124,6 @@ def test_info_shows_the_efficiency_and_who_computes_longest(capsys):
     assert "83.3 %" in out
     assert "90.0 %" in out
     assert "most is rank 1 with 90 ns" in out
-
-
-def test_info_tells_applications_without_mpi_apart(capsys):
-    trace = trace_of(
-        locations=[*threads((0, 9)), *threads((0, 9), (0, 9), application=1, first=1)],
-        calls=calls_of([("Barrier", 1, 2)]),
-    )
-
-    out = shown(capsys, trace)
-
-    assert "application 1: 2 more, without MPI" in out
 
 
 def test_rows_of_a_tree_are_indented_by_their_depth(capsys):

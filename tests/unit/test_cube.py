@@ -371,12 +371,8 @@ def test_info_prints_totals(place, capsys):
 
     assert "30.0 s" in shown
     assert totals["wait"] | {"total": 0} == {
-        "metric": "wait",
-        "parent": "time",
-        "title": "Wait",
-        "unit": "occ",
-        "total": 0,
-    }
+        "metric": "wait", "parent": "time", "title": "Wait", "unit": "occ", "total": 0,
+    }  # fmt: skip
     assert totals["spread"]["total"] is None
 
 

@@ -138,11 +138,8 @@ def require_sound(path):
         "anchor.xml"
     ]
     assert [part.tag for part in cube if part.tag != "attr"] == [
-        "doc",
-        "metrics",
-        "program",
-        "system",
-    ]
+        "doc", "metrics", "program", "system",
+    ]  # fmt: skip
     assert text.startswith('<?xml version="1.0" encoding="UTF-8"?>\n<cube version="4.4">\n')
     # Cube's own reader knows neither of these.
     assert text.count("/>") == text.count("<attr ")

@@ -30,23 +30,22 @@ def test_every_error_has_its_exit_code(error, code):
     assert isinstance(error, errors.BurstlineError)
 
 
-def test_errors_are_also_what_python_would_raise():
+def test_errors_name_their_place_and_the_way_out_and_are_what_python_would_raise():
+    path = Path("tiny.prv")
+    three = errors.FormatError(
+        path, 3, expected="15 fields", found="3:1", way_out="Cut the line."
+    )
+    no_line = errors.FormatError(path, None, expected="text", found="a picture")
+    memory = errors.MemoryBudgetError(3 * 10**9, 5 * 10**8, way_out="cut t.prv --to 2s fits.")
+
+    assert str(three) == "tiny.prv:3: expected 15 fields, found '3:1'. Cut the line."
+    assert str(no_line) == "tiny.prv: expected text, found 'a picture'"
+    for word in ("3.00 GB", "0.50 GB"):
+        assert word in str(memory)
+    assert str(memory).endswith("cut t.prv --to 2s fits.")
+    assert "burstline[cluster]" in str(errors.MissingExtraError("cluster", "--scheduler"))
     assert issubclass(errors.ParameterError, ValueError)
     assert issubclass(errors.MissingExtraError, ImportError)
-
-
-def test_a_format_error_names_path_line_and_way_out():
-    error = errors.FormatError(
-        Path("tiny.prv"), 3, expected="15 fields", found="3:1", way_out="Cut the line."
-    )
-
-    assert str(error) == "tiny.prv:3: expected 15 fields, found '3:1'. Cut the line."
-
-
-def test_a_format_error_without_a_line_names_the_path():
-    error = errors.FormatError(Path("tiny.prv"), None, expected="text", found="a picture")
-
-    assert str(error) == "tiny.prv: expected text, found 'a picture'"
 
 
 def test_what_a_file_held_is_printed_safely():
@@ -57,50 +56,24 @@ def test_what_a_file_held_is_printed_safely():
     assert len(str(error)) < 200
 
 
-def test_a_memory_error_says_what_is_needed_and_what_would_fit():
-    error = errors.MemoryBudgetError(
-        3_000_000_000, 500_000_000, way_out="burstline cut t.prv --to 2s fits."
-    )
-
-    assert "3.00 GB" in str(error)
-    assert "0.50 GB" in str(error)
-    assert str(error).endswith("burstline cut t.prv --to 2s fits.")
-
-
-def test_a_missing_extra_says_how_to_install_it():
-    assert "burstline[cluster]" in str(errors.MissingExtraError("cluster", "--scheduler"))
-
-
-@pytest.mark.parametrize(
-    ("text", "shown"),
-    [
-        ("plain", "plain"),
-        ("tab\tbell\a", "tab\ufffdbell\ufffd"),
-        ("\x7f\x9f\xa0", "\ufffd\ufffd\xa0"),
-        ("ä€", "ä€"),
-        ("gpj\u202eexe", "gpj\ufffdexe"),
-        ("\u2066a\u2069\u200f\u061c", "\ufffda\ufffd\ufffd\ufffd"),
-        ("MPI_\u200bSend\u2028x\ufeff", "MPI_\ufffdSend\ufffdx\ufffd"),
-        ("a\U000e0041\u3164", "a\ufffd\ufffd"),
-        ("a\u200db\u200c", "a\ufffdb\ufffd"),
-        ("a\ufe0fb\ufe00", "a\ufffdb\ufffd"),
-        ("葛\U000e0100\U000e0101", "葛\U000e0100\ufffd"),
-        ("ش\u200d\u200dش", "ش\ufffd\ufffdش"),
-    ],
-)
-def test_what_a_terminal_obeys_or_hides_is_replaced(text, shown):
-    assert errors.printable(text) == shown
-
-
-@pytest.mark.parametrize(
-    "text",
-    [
-        "حلقة خارجية", "\u0600\u0661 لول", "پیش\u200cفرض", "लू\u200dप", "שלום",
+def test_what_a_terminal_obeys_or_hides_is_replaced_and_words_of_any_script_stay():
+    shown = {
+        "tab\tbell\a": "tab\ufffdbell\ufffd", "\x7f\x9f\xa0": "\ufffd\ufffd\xa0",
+        "gpj\u202eexe": "gpj\ufffdexe",
+        "\u2066a\u2069\u200f\u061c": "\ufffda\ufffd\ufffd\ufffd",
+        "MPI_\u200bSend\u2028x\ufeff": "MPI_\ufffdSend\ufffdx\ufffd",
+        "a\U000e0041\u3164": "a\ufffd\ufffd", "a\u200db\u200c": "a\ufffdb\ufffd",
+        "a\ufe0fb\ufe00": "a\ufffdb\ufffd", "葛\U000e0100\U000e0101": "葛\U000e0100\ufffd",
+        "ش\u200d\u200dش": "ش\ufffd\ufffdش",
+    }  # fmt: skip
+    stay = [
+        "plain", "ä€", "حلقة خارجية", "\u0600\u0661 لول", "پیش\u200cفرض", "लू\u200dप", "שלום",
         "👩\u200d🔬 ❤\ufe0f\u200d🔥", "葛\U000e0100城",
-    ],
-)  # fmt: skip
-def test_words_of_any_script_stay_as_they_are(text):
-    assert errors.printable(text) == text
+    ]  # fmt: skip
+    expected = shown | {text: text for text in stay}
+    assert {text: errors.printable(text) for text in expected} == expected
+    assert errors.printable("abcdef", limit=6) == "abcdef"
+    assert errors.printable("abcdefg", limit=6) == "abcde…"
 
 
 def test_every_character_of_the_database_that_is_a_control_or_has_no_width_is_replaced():
@@ -111,8 +84,3 @@ def test_every_character_of_the_database_that_is_a_control_or_has_no_width_is_re
 
     assert not [c for c in wanted if errors.printable(c) == c]
     assert not [c for c in visible if errors.printable(c) != c]
-
-
-def test_printable_text_is_cut_to_its_limit():
-    assert errors.printable("abcdef", limit=6) == "abcdef"
-    assert errors.printable("abcdefg", limit=6) == "abcde…"

@@ -69,11 +69,14 @@ def test_a_place_without_a_sample_keeps_its_name():
     assert made.sampled_ns == 4 * 300
 
 
-def test_a_frame_has_the_line_that_most_time_is_spent_at():
+def test_a_function_is_one_frame_with_the_line_that_most_time_is_spent_at():
     made = flame(sampled((1, ASSEMBLE, 1), (1, ASSEMBLE_BELOW, 2)))
-
     [frame] = [each for each in made.frames if each.function == "assemble"]
     assert (frame.file, frame.line) == ("a.c", 5)
+
+    no_file = PATHS + "path 7 assemble under 1\n"
+    made = flame(sampled((1, ASSEMBLE, 1), (1, 7, 1), paths=no_file))
+    assert [each.function for each in made.frames].count("assemble") == 1
 
 
 def test_functions_that_report_themselves_need_no_sample():
@@ -84,14 +87,6 @@ def test_functions_that_report_themselves_need_no_sample():
     )
 
     assert computing(flame(trace_of(text)))["main;work"] == 80
-
-
-def test_a_function_is_one_frame_where_one_stack_does_not_say_its_file():
-    made = flame(
-        sampled((1, ASSEMBLE, 1), (1, 7, 1), paths=PATHS + "path 7 assemble under 1\n")
-    )
-
-    assert [each.function for each in made.frames].count("assemble") == 1
 
 
 @given(traces())

@@ -57,10 +57,8 @@ def test_a_counter_that_differs_is_kept_of_each_run_that_differs():
     traces = run({"A": [1, 2, 3, 4]}), run({"A": [1, 2, 3, 5]}), run({"A": [1, 2, 3, 4]})
     fused, tables = fused_of(*traces)
 
-    assert [(one.column, one.runs) for one in fused.counters] == [
-        ("A", (0, 2)),
-        ("run2.A", (1,)),
-    ]
+    columns_of = [(one.column, one.runs) for one in fused.counters]
+    assert columns_of == [("A", (0, 2)), ("run2.A", (1,))]
     assert columns(fused, "A", "run2.A") == [[1, 2, 3, 4], [1, 2, 3, 5]]
     assert fused.is_divergent("A")
     assert fused.runs_with("A") == [0, 1, 2]
@@ -79,18 +77,13 @@ def test_a_column_of_a_merged_run_keeps_its_name_where_its_counter_differs_again
     assert columns(fused, "run2.A", "run2.run2.A") == [[1, 2, 3, 5], [1, 2, 3, 6]]
 
 
-def test_a_counter_of_other_runs_alone_has_its_own_name():
+def test_a_counter_of_other_runs_alone_has_its_own_name_and_they_fill_in_for_each_other():
     fused, _ = fused_of(run({"A": [1, 2, 3, 4]}), run({"B": [5, 6, 7, 8]}))
-
     assert columns(fused, "A", "B") == [[1, 2, 3, 4], [5, 6, 7, 8]]
-    assert fused.table.schema.field("B").metadata[b"runs"] == b"2"
-    assert fused.table.schema.field("A").metadata[b"runs"] == b"1"
+    assert [fused.table.schema.field(name).metadata[b"runs"] for name in "AB"] == [b"1", b"2"]
 
-
-def test_runs_that_count_alike_fill_in_for_each_other():
     traces = run({"A": [1, 2, 3, 4]}), run({"B": [5, 6, 7, None]}), run({"B": [5, None, 7, 8]})
     fused, _ = fused_of(*traces)
-
     assert columns(fused, "B") == [[5, 6, 7, 8]]
     assert fused.table.schema.field("B").metadata[b"runs"] == b"2,3"
 
@@ -127,13 +120,11 @@ def test_threads_that_only_the_base_has_are_kept_without_a_match():
     assert [part.tolist().count(-1) for part in fused.partners] == [0, len(fused.table) - 1]
 
 
-def test_runs_that_have_nothing_in_common_have_no_answer():
+def test_runs_that_have_nothing_in_common_and_tables_without_bursts_are_refused():
     traces = run({}, ["MPI_Init", "MPI_Barrier"]), run({}, ["MPI_Bcast", "MPI_Reduce"])
     with pytest.raises(NotEnoughDataError, match="not runs of one program"):
         fused_of(*traces)
 
-
-def test_tables_that_do_not_say_which_burst_a_row_is_are_refused():
     traces = run({"A": [1, 2, 3, 4]}), run({"B": [5, 6, 7, 8]})
     tables = [burst_table(traces[0]), burst_table(traces[1], columns=["B"])]
     with pytest.raises(ParameterError, match="lacks application"):
@@ -149,18 +140,15 @@ def test_what_was_not_read_is_absent():
     assert values_of(tables, fused, "A")[1].tolist() == [NO_VALUE]
 
 
-def test_a_counter_read_only_where_bursts_end_is_that_of_the_burst():
-    calls = "0 enter MPI_Init | 5 leave A=0 | 9 enter MPI_Bcast A=3 B=7 | 12 leave A=0"
-    both = 'counter A unit "" mode delta type 1 | counter B unit "" mode delta type 2'
-    trace = trace_of(f"ranks 1 | {both} | 0 | {calls} | 20 enter MPI_Reduce A=4 | 30 leave")
+@pytest.mark.parametrize(
+    ("more", "expected"), [(" B=7", {"A": [3, 4], "B": [7, None]}), ("", {"A": [3, None]})]
+)
+def test_a_counter_once_read_where_a_burst_begins_must_always_be(more, expected):
+    """One that is read only where bursts end is that of the burst."""
+    left, last = ("leave A=0", "leave A=0") if more else ("leave A=0", "leave")
+    calls = f"0 enter MPI_Init | 5 {left} | 9 enter MPI_Bcast A=3{more} | 12 {last}"
+    counters = " | ".join(f'counter {name} unit "" mode delta type 1' for name in expected)
+    trace = trace_of(f"ranks 1 | {counters} | 0 | {calls} | 20 enter MPI_Reduce A=4 | 30 leave")
 
     table = burst_table(trace).table
-    assert [table[name].to_pylist() for name in ("A", "B")] == [[3, 4], [7, None]]
-
-
-def test_a_counter_once_read_where_a_burst_begins_must_always_be():
-    calls = "0 enter MPI_Init | 5 leave A=0 | 9 enter MPI_Bcast A=3 | 12 leave"
-    counter = 'counter A unit "" mode delta type 1'
-    trace = trace_of(f"ranks 1 | {counter} | 0 | {calls} | 20 enter MPI_Reduce A=4 | 30 leave")
-
-    assert burst_table(trace).table["A"].to_pylist() == [3, None]
+    assert {name: table[name].to_pylist() for name in expected} == expected

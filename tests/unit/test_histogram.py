@@ -116,6 +116,10 @@ def test_the_longest_bursts_have_places_and_counters():
     assert (second.computing_ns, second.start_ns) == (40, 5)
     assert made.per_ns("cpu") == 60 / 250
     assert made.per_ns("cpu", without=[first]) == 40 / 50
+    run = burstline.open(trace_of(PLACES))
+    assert run.part(ranks=[1]).ask("histogram").bursts.sum() == 1
+    assert run.ask("computing") is run.ask("computing")
+    assert "80.0 %" in show.view(run.ask("histogram"))._repr_html_()
 
 
 def test_by_default_time_on_a_processor_then_ipc_then_ranks_are_shown():
@@ -134,15 +138,10 @@ def test_of_many_ranks_neighbours_share_a_row():
     assert len(made.ranks) == 200
 
 
-@pytest.mark.parametrize(
-    ("options", "said"), [({"counter": "x"}, "say work, rank"), ({"bins": 0}, "1 to 1000")]
-)
-def test_what_is_not_there_is_refused(options, said):
-    with pytest.raises(ParameterError, match=said):
-        histogram(computed([(0, 5, 5)]), **options)
-
-
-def test_without_bursts_there_is_none():
+def test_what_is_not_there_is_refused_and_without_bursts_there_is_none():
+    for options, said in (({"counter": "x"}, "say work, rank"), ({"bins": 0}, "1 to 1000")):
+        with pytest.raises(ParameterError, match=said):
+            histogram(computed([(0, 5, 5)]), **options)
     empty = trace_of("ranks 1 | 0 | 1 enter MPI_Init | 2 leave")
     for analysis in (histogram, computing):
         with pytest.raises(NotEnoughDataError, match="no burst"):
@@ -169,11 +168,3 @@ def test_the_command_tells_it_in_each_form(tmp_path, form):
         ]
     else:
         assert "80.0 %" in done.stdout
-
-
-def test_a_part_and_a_notebook_show_it():
-    run = burstline.open(trace_of(PLACES))
-
-    assert run.part(ranks=[1]).ask("histogram").bursts.sum() == 1
-    assert run.ask("computing") is run.ask("computing")
-    assert "80.0 %" in show.view(run.ask("histogram"))._repr_html_()

@@ -37,15 +37,12 @@ def told(*events, calls=(("Send", 10, 20), ("Send", 30, 40), ("Barrier", 50, 60)
         calls=by_hand.calls_of(calls),
         events=[
             {
-                "location": 0,
-                "seq": number,
-                "time_ns": time_ns,
-                "type": LOOP_OF_CALL,
+                "location": 0, "seq": number, "time_ns": time_ns, "type": LOOP_OF_CALL,
                 "value": value,
             }
             for number, (time_ns, value) in enumerate(events)
         ],
-    )
+    )  # fmt: skip
     trace = with_loops(trace)
     names = labels_of(trace, Calls(trace, None))
     numbers = {"outside of loops": 0} | {f"loop {k}": k for k in range(9)}

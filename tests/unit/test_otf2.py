@@ -313,13 +313,9 @@ def test_threads_belong_to_the_team_that_was_forked(place):
         if row["location"] == 1
     ]
     assert found == [
-        (1, "team", 0, None),
-        (1, "parallel", 0, None),
-        (1, "implicit barrier", 0, 0),
-        (1, "team", 1, None),
-        (1, "parallel", 1, None),
-        (1, "implicit barrier", 1, 0),
-    ]
+        (1, "team", 0, None), (1, "parallel", 0, None), (1, "implicit barrier", 0, 0),
+        (1, "team", 1, None), (1, "parallel", 1, None), (1, "implicit barrier", 1, 0),
+    ]  # fmt: skip
     assert rows(trace.locks, "location", "lock", "acquire_ns", "release_ns")[2:] == [
         (1, 4, 13, 14),
         (1, 4, 53, 54),

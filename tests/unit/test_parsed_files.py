@@ -13,20 +13,13 @@ COMMANDS = {
     "predict-signature": ("predict", "FILE", "other.json"),
     "signature-run": ("signature", "run", "FILE", "--", "true"),
     "clocks-model": (
-        "retime",
-        "run.txt",
-        "-o",
-        "out.prv",
-        "--clock",
-        "lt_hwctr",
-        "--effort-model",
-        "FILE",
+        "retime", "run.txt", "-o", "out.prv", "--clock", "lt_hwctr", "--effort-model", "FILE",
     ),
     "record-sets": ("record", "--counters-set", "FILE", "-o", "out.prv", "--", "true"),
     "record-functions": ("record", "--functions", "FILE", "-o", "out.prv", "--", "true"),
     "predict-measurement": ("predict", "run.sig", "FILE"),
     "learn-quality": ("learn", "bursts.parquet", "--quality", "FILE"),
-}
+}  # fmt: skip
 TOML = ("predict-signature", "signature-run", "clocks-model", "record-sets")
 
 

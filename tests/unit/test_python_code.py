@@ -147,11 +147,8 @@ def test_a_sample_in_a_package_that_calls_no_mpi_is_the_line_that_calls_it():
 
     table = paths.table().to_pylist()
     assert [[table[rows[k]][name] for name in ("file", "line")] for k in stacks] == [
-        ["it.py", 5],
-        [None, None],
-        [None, None],
-        ["run.py", 5],
-    ]
+        ["it.py", 5], [None, None], [None, None], ["run.py", 5],
+    ]  # fmt: skip
 
 
 SHORT = {

@@ -137,18 +137,10 @@ def test_programs_are_told_the_numbers_and_the_output_of_the_program_apart(run):
     assert code == 0
     assert for_people == "hello\n"
     assert json.loads(printed) == {
-        "trace": "app.prv",
-        "ranks": 2,
-        "records": 8,
-        "dropped": 0,
-        "overhead_estimate_ns": 1400,
-        "sampling_estimate_ns": 0,
-        "reading_estimate_ns": 840,
-        "threads_estimate_ns": 0,
-        "recorded_calls": 14,
-        "recorded_threads": 2,
-        "defects": [],
-    }
+        "trace": "app.prv", "ranks": 2, "records": 8, "dropped": 0,
+        "overhead_estimate_ns": 1400, "sampling_estimate_ns": 0, "reading_estimate_ns": 840,
+        "threads_estimate_ns": 0, "recorded_calls": 14, "recorded_threads": 2, "defects": [],
+    }  # fmt: skip
     assert "hello" in said
 
 

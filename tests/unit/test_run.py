@@ -65,15 +65,9 @@ def test_what_several_analyses_need_is_computed_once(trace, entered):
         run.phases()
 
     assert entered == {
-        "summed": 1,
-        "detect": 1,
-        "call_tree": 1,
-        "sync_of": 1,
-        "ideal network": 1,
-        "states_of": 2,
-        "loop_table": 1,
-        "phases": 1,
-    }
+        "summed": 1, "detect": 1, "call_tree": 1, "sync_of": 1, "ideal network": 1,
+        "states_of": 2, "loop_table": 1, "phases": 1,
+    }  # fmt: skip
 
 
 def test_results_are_those_of_the_functions(trace):

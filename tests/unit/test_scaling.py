@@ -75,13 +75,9 @@ def test_only_what_is_counted_between_init_and_finalize_on_processors_that_call_
     bursts = "\n".join(
         f"row bursts location {location} burst {burst} start_ns {start} end_ns {start + 10}"
         for location, burst, start in (
-            (0, 0, 0),
-            (0, 1, 20),
-            (0, 2, 900),
-            (1, 0, 30),
-            (2, 0, 30),
+            (0, 0, 0), (0, 1, 20), (0, 2, 900), (1, 0, 30), (2, 0, 30),
         )
-    )
+    )  # fmt: skip
     trace = trace_of(
         "application 0 ranks 1 threads 2 | application 1 ranks 1\n"
         f"location 0/0.1 kind gpu_stream died 999 | location 1/0 died 999\n{bursts}\n"

@@ -108,11 +108,8 @@ def test_each_of_several_steps_has_its_own_explanation():
     )
 
     assert [(each.first, each.last) for each in found] == [
-        (1, 20),
-        (21, 45),
-        (46, 70),
-        (71, 100),
-    ]
+        (1, 20), (21, 45), (46, 70), (71, 100),
+    ]  # fmt: skip
     assert where(found[1]) == ("computing", REDUCE, 3)
     assert where(found[2])[:2] == ("MPI", REDUCE)
     assert where(found[3]) == ("computing", REDUCE, 3)

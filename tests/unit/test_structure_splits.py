@@ -78,23 +78,22 @@ def test_without_paths_communicators_that_leave_ranks_out_are_calls_of_their_own
     assert {text for text in calls if "MPI" in text} == {"MPI_Ibarrier(2)", "MPI_Ibarrier(3)"}
 
 
-def test_a_split_without_a_law_tells_how_many_and_how_large_they_are():
-    parts = [[0, 1, 5], [2, 3, 4, 7, 9], [6, 8, 10, 11]]
-
-    assert listed(split_program([parts]))[1] == "MPI_Ibarrier(3 communicators of 3..5 ranks)"
-
-
-def test_ranks_of_a_node_are_named_after_it():
-    nodes = ["a"] * 5 + ["b"] * 7
-
-    assert listed(split_program([[list(range(5)), list(range(5, 12))]], nodes=nodes))[1] == (
-        "MPI_Ibarrier(2 communicators of 5..7 ranks: same node)"
-    )
-
-
-def test_one_communicator_is_named_and_not_counted():
+@pytest.mark.parametrize(
+    ("parts", "nodes", "said"),
+    [
+        ([[0, 1, 5], [2, 3, 4, 7, 9], [6, 8, 10, 11]], None, "3 communicators of 3..5 ranks"),
+        (
+            [list(range(5)), list(range(5, 12))],
+            ["a"] * 5 + ["b"] * 7,
+            "2 communicators of 5..7 ranks: same node",
+        ),
+    ],
+    ids=["no law", "named after nodes"],
+)
+def test_a_split_tells_how_many_and_how_large_they_are_and_its_law(parts, nodes, said):
+    assert listed(split_program([parts], nodes=nodes))[1] == f"MPI_Ibarrier({said})"
+    # one communicator is named and not counted
     (call,) = detect(split_program([[list(range(WORLD))]])).as_dict()["loops"][0]["calls"]
-
     assert (call["communicator"], call["communicator_count"]) == ("2", 0)
     assert (call["communicators"], call["communicator_law"]) == ([], None)
 
@@ -111,42 +110,28 @@ UNEQUAL = [[0, 1, 2], [3, 4, 5, 6], [7, 8, 9, 10, 11]]
 
 
 @pytest.mark.parametrize(
-    ("split", "roots", "law"),
+    ("split", "roots", "law", "said"),
     [
-        (ROWS, "000", "first of each"),
-        (ROWS, "333", "last of each"),
-        (UNEQUAL, "234", "last of each"),
-        (UNEQUAL, "222", "rank 2 of each"),
+        (ROWS, "000", "first of each", ""),
+        (ROWS, "333", "last of each", ""),
+        (UNEQUAL, "234", "last of each", ""),
+        (UNEQUAL, "222", "rank 2 of each", ""),
         # the order of the members is that of their communicator
-        ([[3, 1, 0, 2], [4, 6, 7, 5], [9, 8, 11, 10]], "000", "first of each"),
+        ([[3, 1, 0, 2], [4, 6, 7, 5], [9, 8, 11, 10]], "000", "first of each", ""),
         # a rank is in several of them
-        ([[0, 1, 2], [2, 3, 4], [4, 5, 0]], "000", "first of each"),
+        ([[0, 1, 2], [2, 3, 4], [4, 5, 0]], "000", "first of each", ""),
+        (ROWS, "012", None, "0..10 by 5"),  # another place in each
+        (ROWS, ["01"] * 3, None, "0, 1, 4, 5, 8, 9"),  # in turn
+        (ROWS, "033", None, "0, 7, 11"),  # the first of one, the last of others
     ],
 )
-def test_the_root_of_a_call_on_a_split_has_a_law(split, roots, law):
+def test_the_root_of_a_call_on_a_split_has_a_law_or_is_listed(split, roots, law, said):
     found = detect(split_program([split], roots=roots), method="exact")
 
     (call,) = found.as_dict()["loops"][0]["calls"]
     (text,) = [line.text for line in pseudocode(found) if line.kind == "call"]
     assert call["root_law"] == law
-    assert text.endswith(f", root {law})")
-
-
-@pytest.mark.parametrize(
-    ("roots", "said"),
-    [
-        ("012", "root 0..10 by 5"),  # another place in each
-        (["01"] * 3, "root 0, 1, 4, 5, 8, 9"),  # in turn
-        ("033", "root 0, 7, 11"),  # the first of one, the last of others
-    ],
-)
-def test_roots_without_a_law_are_listed(roots, said):
-    found = detect(split_program([ROWS], roots=roots), method="exact")
-
-    (call,) = found.as_dict()["loops"][0]["calls"]
-    (text,) = [line.text for line in pseudocode(found) if line.kind == "call"]
-    assert call["root_law"] is None
-    assert text.endswith(f", {said})")
+    assert text.endswith(f", root {law or said})")
 
 
 @pytest.mark.parametrize("seed", range(8))

@@ -12,22 +12,10 @@ from burstline.testing import trace_of as read_text
 from by_hand import calls_of, rows_of, threads, trace_of
 
 KEYS_OF_THE_CONTRACT = {
-    "applications",
-    "ranks",
-    "locations",
-    "nodes",
-    "duration_ns",
-    "states",
-    "events",
-    "communications",
-    "calls",
-    "messages",
-    "collectives",
-    "bursts",
-    "counters",
-    "efficiency",
+    "applications", "ranks", "locations", "nodes", "duration_ns", "states", "events",
+    "communications", "calls", "messages", "collectives", "bursts", "counters", "efficiency",
     "defects",
-}
+}  # fmt: skip
 
 
 CHAIN = """

@@ -29,8 +29,9 @@ def test_any_trace_comes_back_from_csv(tmp_path_factory, trace):
     assert_same_trace(tables.read(folder), trace)
 
 
-def test_csv_is_what_other_programs_expect(tmp_path):
-    tables.write(burstline.read(write_example(tmp_path)), tmp_path / "run.csv")
+def test_csv_is_what_other_programs_expect_and_parquet_keeps_units(tmp_path):
+    for ending in ("csv", "parquet"):
+        tables.write(burstline.read(write_example(tmp_path)), tmp_path / f"run.{ending}")
 
     with (tmp_path / "run.csv" / "calls.csv").open(newline="") as file:
         first = next(csv.DictReader(file))
@@ -39,32 +40,41 @@ def test_csv_is_what_other_programs_expect(tmp_path):
     assert first["root"] == ""
     with (tmp_path / "run.csv" / "communicators.csv").open(newline="") as file:
         assert next(csv.DictReader(file))["members"] == "0 1"
-
-
-def test_parquet_keeps_units(tmp_path):
-    tables.write(burstline.read(write_example(tmp_path)), tmp_path / "run.parquet")
-
     field = pq.read_schema(tmp_path / "run.parquet" / "calls.parquet").field("enter_ns")
     assert field.metadata[b"unit"] == b"ns"
 
 
-def test_a_folder_of_another_name_is_refused(tmp_path):
+def test_a_folder_of_another_name_or_of_other_things_is_no_folder_of_tables(tmp_path):
+    assert not tables.recognises(tmp_path)
+    with pytest.raises(FormatError, match="expected locations"):
+        tables.read(tmp_path)
     with pytest.raises(ParameterError, match=r"\.csv or \.parquet"):
         tables.write(burstline.Trace({}), tmp_path / "run")
 
 
-def test_a_folder_of_other_things_is_no_folder_of_tables(tmp_path):
-    assert not tables.recognises(tmp_path)
-    with pytest.raises(FormatError, match="expected locations"):
-        tables.read(tmp_path)
-
-
-def test_a_table_without_a_column_is_refused_by_name(tmp_path):
-    folder = tmp_path / "run.csv"
+@pytest.mark.parametrize(
+    ("file", "content", "words"),
+    [
+        (
+            "gaps.csv",
+            b"location,start_ns\n0,5\n",
+            r"gaps\.csv.*location, start_ns, end_ns, kind",
+        ),
+        (
+            "gaps.csv",
+            b"location,start_ns,end_ns,kind\n0,5,9,lunch\n",
+            r"gaps\.csv: expected one of flush, .*column kind",
+        ),
+        ("calls.parquet", b"\x89PNG", r"calls\.parquet"),
+    ],
+    ids=["a column is missing", "a value of another kind", "no table"],
+)
+def test_a_file_that_is_no_such_table_is_refused_by_name(tmp_path, file, content, words):
+    folder = tmp_path / f"run{file[file.index('.') :]}"
     tables.write(burstline.read(write_example(tmp_path)), folder)
-    (folder / "gaps.csv").write_text("location,start_ns\n0,5\n")
+    (folder / file).write_bytes(content)
 
-    with pytest.raises(FormatError, match=r"gaps\.csv.*location, start_ns, end_ns, kind"):
+    with pytest.raises(FormatError, match=words):
         tables.read(folder)
 
 
@@ -83,24 +93,6 @@ def test_a_column_that_is_there_twice_is_refused_by_name(tmp_path, style, twice)
         pacsv.write_csv(again, file)
 
     with pytest.raises(FormatError, match=rf"readings\.{style}.*location.*{twice}'$"):
-        tables.read(folder)
-
-
-def test_a_file_that_is_no_table_is_refused(tmp_path):
-    folder = tmp_path / "run.parquet"
-    tables.write(burstline.read(write_example(tmp_path)), folder)
-    (folder / "calls.parquet").write_bytes(b"\x89PNG")
-
-    with pytest.raises(FormatError, match=r"calls\.parquet"):
-        tables.read(folder)
-
-
-def test_a_value_of_another_kind_is_refused(tmp_path):
-    folder = tmp_path / "run.csv"
-    tables.write(burstline.read(write_example(tmp_path)), folder)
-    (folder / "gaps.csv").write_text("location,start_ns,end_ns,kind\n0,5,9,lunch\n")
-
-    with pytest.raises(FormatError, match=r"gaps\.csv: expected one of flush, .*column kind"):
         tables.read(folder)
 
 

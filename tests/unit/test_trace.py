@@ -48,9 +48,22 @@ def test_a_trace_of_nothing_has_every_table():
     assert not trace.has_raw
 
 
-def test_a_table_nobody_knows_is_refused():
-    with pytest.raises(ParameterError, match="no table called sends"):
-        Trace({"sends": pa.table({})})
+def test_tables_are_attributes_that_do_not_change_and_there_are_no_others(trace):
+    assert trace.calls.num_rows == 3
+    assert "calls" in dir(trace)
+    assert "calls" in trace
+    assert "events" not in trace
+    for name in ("calls", "_tables"):
+        with pytest.raises(AttributeError, match="does not change"):
+            setattr(trace, name, {})
+    with pytest.raises(AttributeError, match="a trace has no 'sends'"):
+        _ = trace.sends
+    for asked in (
+        lambda: Trace({"sends": pa.table({})}),
+        lambda: assert_same_trace(trace, trace, tables=["sends"]),
+    ):
+        with pytest.raises(ParameterError, match="no table called sends"):
+            asked()
 
 
 def test_a_table_that_breaks_its_schema_is_refused_if_asked():
@@ -59,25 +72,6 @@ def test_a_table_that_breaks_its_schema_is_refused_if_asked():
     Trace(broken)
     with pytest.raises(InconsistentTraceError, match="metadata: expected columns"):
         Trace(broken, check=True)
-
-
-def test_a_trace_does_not_change(trace):
-    with pytest.raises(AttributeError, match="does not change"):
-        trace.calls = None
-    with pytest.raises(AttributeError, match="does not change"):
-        trace._tables = {}
-
-
-def test_a_name_that_is_no_table_is_an_attribute_error(trace):
-    with pytest.raises(AttributeError, match="a trace has no 'sends'"):
-        _ = trace.sends
-
-
-def test_tables_are_attributes(trace):
-    assert trace.calls.num_rows == 3
-    assert "calls" in dir(trace)
-    assert "calls" in trace
-    assert "events" not in trace
 
 
 def test_a_column_without_nulls_is_not_copied(trace):
@@ -119,21 +113,11 @@ def test_the_bytes_of_rows_are_those_of_their_values(trace):
     assert trace.estimate_bytes("events") == 0
 
 
-def test_a_data_frame_holds_the_same_rows(trace):
-    frame = trace.to_frame("calls")
-
-    assert frame["enter_ns"].to_list() == trace.calls["enter_ns"].to_pylist()
-
-
-def test_a_trace_says_what_it_is(trace):
+def test_a_trace_says_what_it_is_and_a_notebook_shows_every_table_and_runs_nothing(trace):
     assert repr(trace) == "<Trace: 2 locations, 7e-09 s, from ?>"
-
-
-def test_a_notebook_shows_every_table_and_runs_nothing():
-    trace = trace_of('ranks 1 | meta path "<script>\\u001b"')
-
-    page = trace._repr_html_()
-
+    frame = trace.to_frame("calls")
+    assert frame["enter_ns"].to_list() == trace.calls["enter_ns"].to_pylist()
+    page = trace_of('ranks 1 | meta path "<script>\\u001b"')._repr_html_()
     assert "an MPI call" in page
     assert "<script>" not in page
     assert "\x1b" not in page
@@ -167,8 +151,3 @@ def test_a_trace_with_raw_tables_is_not_one_without(trace):
     with pytest.raises(AssertionError, match="has_raw is True, expected False"):
         assert_same_trace(raw, trace)
     assert_same_trace(raw, trace, tables=["calls", "events"])
-
-
-def test_comparing_a_table_nobody_knows_is_refused(trace):
-    with pytest.raises(ParameterError, match="no table called sends"):
-        assert_same_trace(trace, trace, tables=["sends"])
