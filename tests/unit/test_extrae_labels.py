@@ -12,48 +12,39 @@ from burstline.extrae.labels import (
 )
 from burstline.formats.paraver.files.pcf import read_pcf
 
+FUNCTIONS = {
+    "main ": "main",
+    "adi_": "adi_",
+    "CommSend [CommSend(Domain&, int, double& (Domain::**)(int))]": "CommSend",
+    "Domain::..ndexSets [Domain::CreateRegionIndexSets]": "Domain::CreateRegionIndexSets",
+    "Domain::Domain [Domain::Domain(int, int)]": "Domain::Domain",
+    "main._omp_fn.0": "main._omp_fn.0",
+    "Calc [Calc(double*) [clone ._omp_fn.3]]": "Calc._omp_fn.3",
+    "Calc(double*) [clone ._omp_fn.3]": "Calc._omp_fn.3",
+    "solve [solve(int) [clone .isra.0]]": "solve",
+    "solve.isra.0.part.1.cold": "solve",
+    "CalcQ inlined at /src/lulesh.cc:2437:16 in main": "CalcQ",
+    "comm3_ inlined at a.f:1:2 in comm3_ inlined at b.f:3:4 in mg": "comm3_",
+    "int driver [int driver<double, int>(Box const&) inlined at d.h:1:2 in x]": "driver",
+    "unsigned long m::stats [unsigned long m::stats<m::C<double> >(m::C const&)]": "m::stats",
+    "m::TypeTraits [m::TypeTraits<m::V<int>::S>::type m::dot<m::V<int> >(int)]": "m::dot",
+    "m::matvec [m::matvec<m::V<int> >::operator()(m::V<int>&)]": "m::matvec::operator()",
+    "bool operator< [bool operator< <int>(A<int> const&, int)]": "operator<",
+    "operator<< [std::ostream& operator<<(std::ostream&, A const&)]": "operator<<",
+    "A::operator [A::operator bool() const]": "A::operator bool",
+    "operator new(unsigned long)": "operator new",
+    "A::operator[](int)": "A::operator[]",
+    "(anonymous namespace)::go(int)": "(anonymous namespace)::go",
+    "void (anonymous namespace)::go<int>(int)": "(anonymous namespace)::go",
+    "f(int)::{lambda(double)#1}::operator()(double) const": "f",
+    "void cut<std::vector<int, std::alloc": "cut",
+    "void cut [void cut<std::vector<int, std::alloc": "cut",
+} | dict.fromkeys(["??", "?? ", "", "Unresolved", "_NOT_Found"])
 
-@pytest.mark.parametrize(
-    ("label", "name"),
-    [
-        ("main ", "main"),
-        ("adi_", "adi_"),
-        ("CommSend [CommSend(Domain&, int, double& (Domain::**)(int))]", "CommSend"),
-        ("Domain::..ndexSets [Domain::CreateRegionIndexSets]", "Domain::CreateRegionIndexSets"),
-        ("Domain::Domain [Domain::Domain(int, int)]", "Domain::Domain"),
-        ("main._omp_fn.0", "main._omp_fn.0"),
-        ("Calc [Calc(double*) [clone ._omp_fn.3]]", "Calc._omp_fn.3"),
-        ("Calc(double*) [clone ._omp_fn.3]", "Calc._omp_fn.3"),
-        ("solve [solve(int) [clone .isra.0]]", "solve"),
-        ("solve.isra.0.part.1.cold", "solve"),
-        ("CalcQ inlined at /src/lulesh.cc:2437:16 in main", "CalcQ"),
-        ("comm3_ inlined at a.f:1:2 in comm3_ inlined at b.f:3:4 in mg", "comm3_"),
-        ("int driver [int driver<double, int>(Box const&) inlined at d.h:1:2 in x]", "driver"),
-        (
-            "unsigned long m::stats [unsigned long m::stats<m::C<double> >(m::C const&)]",
-            "m::stats",
-        ),
-        ("m::TypeTraits [m::TypeTraits<m::V<int>::S>::type m::dot<m::V<int> >(int)]", "m::dot"),
-        ("m::matvec [m::matvec<m::V<int> >::operator()(m::V<int>&)]", "m::matvec::operator()"),
-        ("bool operator< [bool operator< <int>(A<int> const&, int)]", "operator<"),
-        ("operator<< [std::ostream& operator<<(std::ostream&, A const&)]", "operator<<"),
-        ("A::operator [A::operator bool() const]", "A::operator bool"),
-        ("operator new(unsigned long)", "operator new"),
-        ("A::operator[](int)", "A::operator[]"),
-        ("(anonymous namespace)::go(int)", "(anonymous namespace)::go"),
-        ("void (anonymous namespace)::go<int>(int)", "(anonymous namespace)::go"),
-        ("f(int)::{lambda(double)#1}::operator()(double) const", "f"),
-        ("void cut<std::vector<int, std::alloc", "cut"),
-        ("void cut [void cut<std::vector<int, std::alloc", "cut"),
-        ("??", None),
-        ("?? ", None),
-        ("", None),
-        ("Unresolved", None),
-        ("_NOT_Found", None),
-    ],
-)
-def test_a_function_is_its_name_without_types_and_arguments(label, name):
-    assert read_function(label) == name
+
+@pytest.mark.parametrize("label", FUNCTIONS)
+def test_a_function_is_its_name_without_types_and_arguments(label):
+    assert read_function(label) == FUNCTIONS[label]
 
 
 @pytest.mark.parametrize(
@@ -87,35 +78,28 @@ def test_no_label_makes_more_than_a_few_frames():
     assert len(read_holders("f" + pair * 500)) == 16
 
 
-@pytest.mark.parametrize(
-    ("label", "line"),
-    [
-        ("f.c:9 [/src/f.c:9, /src/t]", SourceLine("f.c", 9)),
-        (
-            "libc-start.c:360 [./csu/../csu/libc-start.c:360, /usr/lib/libc.so.6]",
-            SourceLine("libc-start.c", 360),
-        ),
-        ("101 (lulesh-comm.cc, lulesh2.0)", SourceLine("lulesh-comm.cc", 101)),
-        ("101 (lulesh-comm.cc)", SourceLine("lulesh-comm.cc", 101)),
-        ("7 (sh..rt.c) [7 (shockingly_short.c, run)]", SourceLine("shockingly_short.c", 7)),
-        ("f.c:9, run", SourceLine("f.c", 9)),
-        ("f.c:9", SourceLine("f.c", 9)),
-        ("lo..me.c:9 [/s/long name.c:9, /s/t]", SourceLine("long name.c", 9)),
-        ("f.c:0 [/src/f.c:0, /src/t]", SourceLine("f.c", None)),
-        ("f.c:99999999999", SourceLine("f.c", None)),
-        ("libmpi.so.40", SourceLine("libmpi.so.40")),
-        ("??:0 [??:0, ??]", SourceLine()),
-        ("??:0 [??:0, /src/t]", SourceLine()),
-        ("0 (Unresolved)", SourceLine()),
-        ("0 (_NOT_Found)", SourceLine()),
-        ("Unresolved:0", SourceLine()),
-        ("??", SourceLine()),
-        ("End", SourceLine()),
-        ("", SourceLine()),
-    ],
-)
-def test_a_line_is_read_in_both_styles(label, line):
-    assert read_line(label) == line
+LINES = {
+    "f.c:9 [/src/f.c:9, /src/t]": SourceLine("f.c", 9),
+    "libc-start.c:360 [./csu/../csu/libc-start.c:360, /usr/lib/libc.so.6]": SourceLine(
+        "libc-start.c", 360
+    ),
+    "101 (lulesh-comm.cc, lulesh2.0)": SourceLine("lulesh-comm.cc", 101),
+    "101 (lulesh-comm.cc)": SourceLine("lulesh-comm.cc", 101),
+    "7 (sh..rt.c) [7 (shockingly_short.c, run)]": SourceLine("shockingly_short.c", 7),
+    "f.c:9, run": SourceLine("f.c", 9),
+    "f.c:9": SourceLine("f.c", 9),
+    "lo..me.c:9 [/s/long name.c:9, /s/t]": SourceLine("long name.c", 9),
+    "f.c:0 [/src/f.c:0, /src/t]": SourceLine("f.c", None),
+    "f.c:99999999999": SourceLine("f.c", None),
+    "libmpi.so.40": SourceLine("libmpi.so.40"),
+}
+NO_LINES = ["??:0 [??:0, ??]", "??:0 [??:0, /src/t]", "0 (Unresolved)", "0 (_NOT_Found)"]
+NO_LINES += ["Unresolved:0", "??", "End", ""]
+
+
+@pytest.mark.parametrize("label", [*LINES, *NO_LINES])
+def test_a_line_is_read_in_both_styles(label):
+    assert read_line(label) == LINES.get(label, SourceLine())
 
 
 @pytest.mark.parametrize(

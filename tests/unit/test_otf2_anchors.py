@@ -31,20 +31,19 @@ def refusal(path):
     return str(caught.value)
 
 
-def test_of_several_anchors_each_is_named_and_one_is_asked_for(place):
+def test_of_several_anchors_each_is_named_and_one_is_asked_for(place, tmp_path, capsys):
     (place / "b.otf2").write_bytes((place / "traces.otf2").read_bytes())
     words = refusal(place)
-
     assert "2 of them: b.otf2, traces.otf2" in words
     assert f"Give one, as {place / 'b.otf2'}" in words
+    with pytest.raises(SystemExit):
+        main(["convert", str(place), str(tmp_path / "run.store")])
+    assert "b.otf2, traces.otf2" in capsys.readouterr().err
 
-
-def test_of_anchors_in_several_folders_each_is_named_with_its_folder(tmp_path):
     for name in ("one", "two"):
-        with archive(tmp_path / name) as made:
+        with archive(tmp_path / "both" / name) as made:
             made.thread(0).region("f", 0, 1)
-
-    assert "one/traces.otf2, two/traces.otf2" in refusal(tmp_path)
+    assert "one/traces.otf2, two/traces.otf2" in refusal(tmp_path / "both")
 
 
 @pytest.mark.parametrize("kept", [0, 4])
@@ -62,14 +61,12 @@ def test_whoever_names_a_part_of_an_archive_is_told_its_anchor(place, named):
     assert f"Give the anchor: {(place / 'traces.otf2').resolve()}" in refusal(place / named)
 
 
-def test_files_of_events_without_any_anchor_are_not_taken_for_a_store(place):
+def test_files_of_events_without_any_anchor_are_not_taken_for_a_store(place, tmp_path):
+    assert require_anchor(place) == place / "traces.otf2"
+    (tmp_path / "nothing").mkdir()
+    assert "OTF2" not in refusal(tmp_path / "nothing")
     (place / "traces.otf2").unlink()
-
     assert "the anchor of an OTF2 archive" in refusal(place / "traces")
-
-
-def test_a_folder_without_anything_is_no_archive(tmp_path):
-    assert "OTF2" not in refusal(tmp_path)
 
 
 def test_a_store_is_a_store_whatever_else_lies_in_it(place, tmp_path):
@@ -78,14 +75,6 @@ def test_a_store_is_a_store_whatever_else_lies_in_it(place, tmp_path):
     (target / "b.otf2").write_bytes(b"")
 
     assert burstline.read(target).regions.num_rows == 1
-
-
-def test_converting_names_the_anchors_too(place, tmp_path, capsys):
-    (place / "b.otf2").write_bytes((place / "traces.otf2").read_bytes())
-
-    with pytest.raises(SystemExit):
-        main(["convert", str(place), str(tmp_path / "run.store")])
-    assert "b.otf2, traces.otf2" in capsys.readouterr().err
 
 
 def test_the_least_memory_that_a_refusal_names_is_enough(place, tmp_path, capsys):
@@ -128,7 +117,3 @@ def test_what_definitions_may_take_grows_with_their_size():
     assert seconds == tuple(2 + (size >> 20) for size in sizes)
     assert list(memory) == sorted(memory)
     assert memory[-1] == 16 << 30
-
-
-def test_an_anchor_is_required_only_where_there_is_none(place):
-    assert require_anchor(place) == place / "traces.otf2"

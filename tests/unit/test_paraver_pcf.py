@@ -8,11 +8,18 @@ def kinds(pcf: Pcf) -> dict[str, int]:
     return {defect.kind: defect.count for defect in pcf.defects}
 
 
-def test_a_type_line_among_values_is_a_value():
-    pcf = read_pcf(b"EVENT_TYPE\n0 7 seven\nVALUES\n0 104 x\n")
+def test_odd_types_and_options_are_read_as_paraver_reads_them():
+    among = read_pcf(b"EVENT_TYPE\n0 7 seven\nVALUES\n0 104 x\n")  # a value, and no type
+    assert among.values == {0: {0: "104 x"}}
+    assert list(among.types) == [7]
 
-    assert pcf.values == {0: {0: "104 x"}}
-    assert list(pcf.types) == [7]
+    unnamed = read_pcf(b"EVENT_TYPE\n0 77\nVALUES\n1 a\n")
+    assert not unnamed.types[77].label
+    assert unnamed.value_label(77, 1) == "a"
+    assert b"0    77    Type 77\n" in write_pcf(unnamed)
+
+    blank = read_pcf("DEFAULT_OPTIONS\n\u2003\nLOOK_BACK 7\n".encode())
+    assert b"LOOK_BACK 7\n" in write_pcf(blank)
 
 
 def test_a_type_named_again_keeps_its_last_label_and_all_its_values():
@@ -37,14 +44,6 @@ def test_what_makes_no_sense_is_counted_and_shown_once():
     assert kinds(pcf) == {"pcf_line": 8}
     assert pcf.defects[0].text == "line 1: 'early'"
     assert pcf.types == {}
-
-
-def test_a_type_without_a_label_is_still_known():
-    pcf = read_pcf(b"EVENT_TYPE\n0 77\nVALUES\n1 a\n")
-
-    assert not pcf.types[77].label
-    assert pcf.value_label(77, 1) == "a"
-    assert b"0    77    Type 77\n" in write_pcf(pcf)
 
 
 def test_text_of_another_encoding_is_read_and_named():
@@ -137,9 +136,3 @@ def test_labels_of_other_writers_survive_writing(real_traces):
 
         assert (written.types, written.values) == (pcf.types, pcf.values), file
         assert written.states.items() >= pcf.states.items(), file
-
-
-def test_an_option_of_strange_blanks_is_no_option():
-    pcf = read_pcf("DEFAULT_OPTIONS\n\u2003\nLOOK_BACK 7\n".encode())
-
-    assert b"LOOK_BACK 7\n" in write_pcf(pcf)

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 import signal
+from functools import partial
 from pathlib import Path
 
 import pytest
@@ -25,19 +26,10 @@ def paraver(folder):
     return path
 
 
-def store(folder):
-    burstline.write(burstline.read(paraver(folder.parent)), folder / "run.store")
-    return folder / "run.store"
-
-
-def csv(folder):
-    burstline.write(burstline.read(paraver(folder.parent)), folder / "run.csv")
-    return folder / "run.csv"
-
-
-def parquet(folder):
-    burstline.write(burstline.read(paraver(folder.parent)), folder / "run.parquet")
-    return folder / "run.parquet"
+def written(ending, folder):
+    path = folder / f"run{ending}"
+    burstline.write(burstline.read(paraver(folder.parent)), path)
+    return path
 
 
 def otf2(folder):
@@ -63,7 +55,8 @@ def profile(folder):
     return Cube().write(folder / "run.cubex")
 
 
-FORMATS = [paraver, store, csv, parquet, otf2, recording, text, profile]
+TABLES = [partial(written, ending) for ending in (".store", ".csv", ".parquet")]
+FORMATS = [paraver, *TABLES, otf2, recording, text, profile]
 
 
 @pytest.fixture

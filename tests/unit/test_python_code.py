@@ -43,10 +43,13 @@ def test_each_instruction_has_the_line_that_python_gives_it(module):
         assert [copy.line(k + 1) for k in range(len(lines))] == lines
 
 
-def test_before_its_first_instruction_code_has_the_line_of_its_definition():
+def test_code_has_the_line_of_its_definition_and_names_say_what_is_around_it():
     code = recorded(compile("\n\ndef f():\n    pass\n", "a.py", "exec").co_consts[0])
-
     assert code.line(0) == 3
+
+    name = b"Solver.run.<locals>.relax"
+    code = CodeObject(1, {CodePart.NAME: name, CodePart.FILE: b"/a/b.py"})
+    assert (code.function, code.file) == ("Solver.run.relax", "b.py")
 
 
 @pytest.mark.parametrize("table", [b"", b"\x80", b"\xf8\x7f", b"\xf0\xff\xff", b"\x01\x02"])
@@ -65,14 +68,6 @@ def test_lines_that_cannot_be_are_unknown():
 
     assert paths.table().to_pylist()[row]["line"] is None
     assert paths.table().num_rows == 1
-
-
-def test_names_say_classes_and_functions_around_them():
-    code = CodeObject(
-        1, {CodePart.NAME: b"Solver.run.<locals>.relax", CodePart.FILE: b"/a/b.py"}
-    )
-
-    assert (code.function, code.file) == ("Solver.run.relax", "b.py")
 
 
 PLACES = {
@@ -131,11 +126,8 @@ def test_what_runs_python_is_no_part_of_a_path(stack, path):
 
 
 def test_a_sample_in_a_package_that_calls_no_mpi_is_the_line_that_calls_it():
-    files = [
-        b"/a/run.py",
-        b"/e/site-packages/numeric/sort.py",
-        b"/e/site-packages/solver/it.py",
-    ]
+    packages = b"/e/site-packages/"
+    files = [b"/a/run.py", packages + b"numeric/sort.py", packages + b"solver/it.py"]
     codes = {
         number: CodeObject(5, {CodePart.NAME: b"f", CodePart.FILE: file})
         for number, file in enumerate(files)

@@ -32,20 +32,13 @@ def exchange(folder, *, calls=10):
     return run.end(50 * calls).write(folder)
 
 
-def test_reading_whole_more_than_fits_is_refused_with_the_way_to_a_store(tmp_path):
+def test_what_does_not_fit_is_refused_with_the_way_to_a_store_and_the_least(tmp_path):
     folder = exchange(tmp_path / "run")
 
     with pytest.raises(errors.MemoryBudgetError, match="burstline convert"):
         burstline.read(folder, memory=1000)
-
-
-def test_a_budget_too_small_for_any_run_is_refused(tmp_path):
-    folder = exchange(tmp_path / "run")
-
     with pytest.raises(errors.MemoryBudgetError, match="`memory=256Mi`"):
-        raw_format.convert(
-            folder, tmp_path / "x.store", raw=True, memory=10**8, threads=1, progress=SILENCE
-        )
+        convert_raw(folder, tmp_path / "x.store", 10**8)
 
 
 def exchange_of_threads(folder):
@@ -59,15 +52,9 @@ def exchange_of_threads(folder):
 
 
 def convert_raw(folder, target, memory):
-    raw_format.convert(
-        folder,
-        target,
-        raw=True,
-        memory=memory,
-        threads=2,
-        progress=SILENCE,
-        operations=raw_files.NUMBERS,
-    )
+    options = {"raw": True, "threads": 2, "progress": SILENCE}
+    operations = raw_files.NUMBERS
+    raw_format.convert(folder, target, memory=memory, operations=operations, **options)
 
 
 def test_a_process_larger_than_the_budget_is_converted_in_slices(tmp_path, monkeypatch):
@@ -89,19 +76,14 @@ def test_a_process_larger_than_the_budget_is_converted_in_slices(tmp_path, monke
         assert stored.table(name).to_pylist() == whole.table(name).to_pylist()
 
 
-def test_a_process_of_several_callers_must_fit_and_nothing_is_left(tmp_path, monkeypatch):
-    folder = exchange_of_threads(tmp_path / "run")
-    monkeypatch.setattr(source, "COSTS", replace(source.COSTS, streamed=10**8))
-
-    with pytest.raises(errors.MemoryBudgetError, match="a process is read at once"):
-        convert_raw(folder, tmp_path / "x.store", 3 * 10**8)
-
-    assert [path.name for path in tmp_path.iterdir()] == ["run"]
-
-
-def test_records_without_a_place_to_cut_must_fit(tmp_path, monkeypatch):
-    folder = exchange(tmp_path / "run")
-    monkeypatch.setattr(source, "COSTS", replace(source.COSTS, streamed=5 * 10**7))
+@pytest.mark.parametrize(
+    ("made", "streamed"),
+    [(exchange_of_threads, 10**8), (exchange, 5 * 10**7)],
+    ids=["several callers", "no place to cut"],
+)
+def test_what_cannot_be_cut_must_fit_and_nothing_is_left(tmp_path, monkeypatch, made, streamed):
+    folder = made(tmp_path / "run")
+    monkeypatch.setattr(source, "COSTS", replace(source.COSTS, streamed=streamed))
 
     with pytest.raises(errors.MemoryBudgetError, match="a process is read at once"):
         convert_raw(folder, tmp_path / "x.store", 3 * 10**8)

@@ -72,19 +72,17 @@ def test_threads_in_turns_are_those_of_files_of_their_own(tmp_path, whole):
     assert same(burstline.read(write(tmp_path / "mixed", mixed)), whole)
 
 
-def test_blocks_go_across_pieces(tmp_path, whole, monkeypatch):
+@pytest.mark.parametrize("block", [7, None])
+def test_blocks_go_across_pieces_and_order_in_the_file_does_not_matter(
+    tmp_path, whole, monkeypatch, block
+):
     first, second = threads()
-    monkeypatch.setattr(files, "_BLOCK", 7)
-    parts = [*pieces(0, cut(first, *range(5, 100, 5))), *pieces(1, cut(second, 1))]
+    if block:
+        monkeypatch.setattr(files, "_BLOCK", block)
+    parts = [*pieces(0, cut(first, *range(5, 100, 5))), *pieces(1, cut(second, 9, 30))]
 
-    assert same(burstline.read(write(tmp_path / "mixed", b"".join(parts))), whole)
-
-
-def test_order_in_the_file_does_not_matter(tmp_path, whole):
-    first, second = threads()
-    parts = [*pieces(1, cut(second, 9, 30)), *pieces(0, cut(first, 7))]
-
-    assert same(burstline.read(write(tmp_path / "mixed", b"".join(reversed(parts)))), whole)
+    for order in (parts, parts[::-1]):
+        assert same(burstline.read(write(tmp_path / "mixed", b"".join(order))), whole)
 
 
 @pytest.mark.parametrize("put", [False, True])
@@ -128,14 +126,19 @@ def test_a_piece_that_is_missing_is_a_defect(tmp_path):
     assert defects(trace)["missing_record"] == 5
 
 
-def test_records_of_no_thread_are_a_defect(tmp_path, whole):
+def test_records_of_no_thread_are_a_defect_and_a_thread_without_records_is_read(
+    tmp_path, whole
+):
     first, second = threads()
-    content = record(1, op=10, time=1) + piece(0, 0, first) + piece(1, 0, second)
+    both = piece(0, 0, first) + piece(1, 0, second)
 
-    trace = burstline.read(write(tmp_path / "strange", content))
+    strange = burstline.read(write(tmp_path / "strange", record(1, op=10, time=1) + both))
+    begun = burstline.read(write(tmp_path / "begun", both + piece(2, 0, b"")))
 
-    assert defects(trace)["unknown_record"] == 1
-    assert trace.calls.equals(whole.calls)
+    assert defects(strange)["unknown_record"] == 1
+    assert strange.calls.equals(whole.calls)
+    assert begun.calls.equals(whole.calls)
+    assert begun.rows("locations") == 3
 
 
 def test_threads_of_a_file_are_told_apart(tmp_path):
@@ -147,16 +150,6 @@ def test_threads_of_a_file_are_told_apart(tmp_path):
     (path,) = (tmp_path / "two").iterdir()
     assert path.name == f"p-node-{FIRST_PID}.raw"
     assert [len(one) * BYTES for one in stored(path)] == [len(first), len(second)]
-
-
-def test_a_thread_without_records_is_read(tmp_path, whole):
-    first, second = threads()
-    content = piece(0, 0, first) + piece(1, 0, second) + piece(2, 0, b"")
-
-    trace = burstline.read(write(tmp_path / "begun", content))
-
-    assert trace.calls.equals(whole.calls)
-    assert trace.rows("locations") == 3
 
 
 @pytest.mark.parametrize("in_tail", [False, True])

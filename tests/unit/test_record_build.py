@@ -50,39 +50,23 @@ def compilations(workshop):
     return len(log.read_text().splitlines()) if log.exists() else 0
 
 
-def test_what_was_shipped_is_taken_without_a_compiler(workshop):
-    shipped = workshop / "lib" / "libburst-openmpi.so"
+@pytest.mark.parametrize("name", ["lib", "a folder"])
+def test_what_was_shipped_is_taken_without_a_compiler(workshop, monkeypatch, name):
+    """From a folder with a blank, nothing can be preloaded: it is copied to the cache."""
+    shipped = workshop / name / "libburst-openmpi.so"
     shipped.parent.mkdir()
-    shipped.touch()
-
-    assert build.shared_object(mpi.OPEN_MPI) == shipped
-    assert compilations(workshop) == 0
-
-
-def test_what_was_shipped_into_a_folder_with_a_blank_is_copied_to_the_cache(
-    workshop, monkeypatch
-):
-    folder = workshop / "a folder"
-    folder.mkdir()
-    (folder / "libburst-openmpi.so").write_bytes(b"shipped")
-    monkeypatch.setattr(build, "_SHIPPED", folder)
+    shipped.write_bytes(b"shipped")
+    monkeypatch.setattr(build, "_SHIPPED", shipped.parent)
 
     found = build.shared_object(mpi.OPEN_MPI)
 
+    assert (found == shipped) is (name == "lib")
     assert found.read_bytes() == b"shipped"
     assert " " not in str(found)
+    assert compilations(workshop) == 0
 
 
-def test_it_is_built_once_and_found_again(workshop):
-    first, second = build.shared_object(mpi.OPEN_MPI), build.shared_object(mpi.OPEN_MPI)
-
-    assert first == second
-    assert first.read_text() == "built\n"
-    assert compilations(workshop) == 1
-    assert sorted(path.name for path in first.parent.iterdir()) == [".lock", first.name]
-
-
-def test_many_that_want_it_at_once_wait_for_one_who_builds(workshop):
+def test_it_is_built_once_and_found_again_by_all_who_want_it_at_once(workshop):
     found = []
     threads = [
         threading.Thread(target=lambda: found.append(build.shared_object(mpi.OPEN_MPI)))
@@ -92,10 +76,12 @@ def test_many_that_want_it_at_once_wait_for_one_who_builds(workshop):
         thread.start()
     for thread in threads:
         thread.join()
+    found.append(first := build.shared_object(mpi.OPEN_MPI))
 
-    assert len(found) == 4
-    assert len(set(found)) == 1
+    assert found == [first] * 5
+    assert first.read_text() == "built\n"
     assert compilations(workshop) == 1
+    assert sorted(path.name for path in first.parent.iterdir()) == [".lock", first.name]
 
 
 GENERATED_FROM = ["wrappers.py", "calls.toml", "kinds.toml", "operations.py"]
@@ -135,18 +121,16 @@ def test_a_compiler_that_fails_is_quoted_and_leaves_nothing(workshop):
     assert list((workshop / "cache").rglob(".build-*")) == []
 
 
-def test_a_cache_that_cannot_be_made_names_the_way_out(workshop, monkeypatch):
+@pytest.mark.parametrize(
+    ("cache", "words"), [("file", "Set XDG_CACHE_HOME"), ("my cache", "blanks or colons")]
+)
+def test_a_cache_that_cannot_be_made_or_preloaded_from_is_refused(
+    workshop, monkeypatch, cache, words
+):
     (workshop / "file").touch()
-    monkeypatch.setenv("XDG_CACHE_HOME", str(workshop / "file"))
+    monkeypatch.setenv("XDG_CACHE_HOME", str(workshop / cache))
 
-    with pytest.raises(ParameterError, match="Set XDG_CACHE_HOME"):
-        build.shared_object(mpi.OPEN_MPI)
-
-
-def test_a_cache_that_nothing_can_be_preloaded_from_is_refused(workshop, monkeypatch):
-    monkeypatch.setenv("XDG_CACHE_HOME", str(workshop / "my cache"))
-
-    with pytest.raises(ParameterError, match="blanks or colons"):
+    with pytest.raises(ParameterError, match=words):
         build.shared_object(mpi.OPEN_MPI)
 
 

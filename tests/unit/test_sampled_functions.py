@@ -36,9 +36,7 @@ def test_the_function_in_which_the_late_rank_computes_longer_is_named():
     assert "assemble at a.c:4 takes longer there than for those who wait" in cause
     assert "solve" not in cause
     assert "-finstrument-functions" not in cause
-
-
-def test_what_a_library_without_lines_computes_is_of_the_function_that_calls_it():
+    # what a library without lines computes is of the function that calls it
     assert "assemble at a.c:4" in cause_of(sampled((0, EXP, 10), (1, EXP, 40)))
 
 

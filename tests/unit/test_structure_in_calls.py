@@ -42,13 +42,8 @@ def test_a_call_has_the_mean_of_what_was_counted_from_its_enter_to_its_leave():
 
     (row,) = in_calls(trace, detect(trace)).rows()
 
-    assert row == {
-        "operation": "MPI_Barrier",
-        "file": "a.c",
-        "line": 3,
-        "function": "main",
-        "counters": {"PAPI_TOT_INS": 30, "PAPI_TOT_CYC": 60},
-    }
+    place = {"operation": "MPI_Barrier", "file": "a.c", "line": 3, "function": "main"}
+    assert row == place | {"counters": {"PAPI_TOT_INS": 30, "PAPI_TOT_CYC": 60}}
 
 
 @pytest.mark.parametrize("one", [(counters(1, 1), ""), ("", counters(1, 1)), ("", "")])
@@ -56,16 +51,6 @@ def test_calls_that_are_read_at_one_end_alone_are_not_known(one):
     trace = trace_of(program([one] * 6))
 
     assert list(in_calls(trace, detect(trace)).rows()) == []
-
-
-def test_the_mean_is_of_the_calls_that_were_read():
-    trace = trace_of(
-        program([*BOTH, (counters(9, 9), ""), (counters(9, 9), counters(100, 60))])
-    )
-
-    (row,) = in_calls(trace, detect(trace)).rows()
-
-    assert row["counters"]["PAPI_TOT_INS"] == (6 * 30 + 100) / 7
 
 
 def test_ranks_have_their_own_means():
