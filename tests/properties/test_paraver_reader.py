@@ -60,18 +60,8 @@ def test_the_reader_agrees_with_its_twin_on_calls(folder, program):
     trace = burstline.read(put(folder, program.text), raw=True)
     expected, _ = oracle.read(program.text, LOCATIONS)
 
-    found = rows(
-        trace,
-        "calls",
-        "location",
-        "call",
-        "operation",
-        "enter_ns",
-        "leave_ns",
-        "enter_seq",
-        "leave_seq",
-    )
-    assert found == [
+    names = ("location", "call", "operation", "enter_ns", "leave_ns", "enter_seq", "leave_seq")
+    assert rows(trace, "calls", *names) == [
         (place, k, call.operation, call.enter, call.leave, call.enter_seq, call.leave_seq)
         for place, location in expected.items()
         for k, call in enumerate(location.calls)
@@ -119,16 +109,12 @@ def test_the_reader_agrees_with_its_twin_on_readings_gaps_and_bursts(folder, pro
     assert rows(trace, "gaps", "location", "start_ns", "end_ns", "kind") == [
         (place, *gap) for place, location in expected.items() for gap in location.gaps
     ]
+    parts = ("start", "end", "polls", "polling", "waiting", "gap")
     bursts = [
         (
             place,
             k,
-            b["start"],
-            b["end"],
-            b["polls"],
-            b["polling"],
-            b["waiting"],
-            b["gap"],
+            *(b[part] for part in parts),
             {names[c]: v for c, v in b["counters"].items()},
         )
         for place, location in expected.items()
@@ -148,35 +134,18 @@ def known(row, *columns):
 
 @examples(0.5)
 @given(program=programs())
-def test_the_reader_agrees_with_its_twin_on_messages(folder, program):
+def test_the_reader_agrees_with_its_twin_on_messages_and_none_is_received_twice(
+    folder, program
+):
     trace = burstline.read(put(folder, program.text), raw=True)
     expected, messages = oracle.read(program.text, LOCATIONS)
     calls = {place: location.calls for place, location in expected.items()}
 
-    found = rows(
-        trace,
-        "messages",
-        "sender_location",
-        "receiver_location",
-        "send_ns",
-        "send_leave_ns",
-        "post_ns",
-        "receive_ns",
-        "received_bytes",
-        "tag",
-        "send_call",
-        "post_call",
-        "receive_call",
-    )
+    names = ("sender_location", "receiver_location", "send_ns", "send_leave_ns", "post_ns")
+    names += ("receive_ns", "received_bytes", "tag", "send_call", "post_call", "receive_call")
+    found = rows(trace, "messages", *names)
     pairs = zip(messages, oracle.message_calls(calls, messages), strict=True)
     assert found == [(*m, *made) for m, made in sorted(pairs, key=lambda pair: pair[0][0])]
-
-
-@examples(0.5)
-@given(program=programs())
-def test_no_message_is_received_twice(folder, program):
-    trace = burstline.read(put(folder, program.text), raw=True)
-
     blocking = [
         (m["receiver_location"], m["receive_call"])
         for m in trace.messages.to_pylist()
@@ -215,31 +184,18 @@ def test_gzip_in_one_or_several_members_is_the_same_trace(folder, program, cut, 
 
 @examples(0.5)
 @given(program=programs())
-def test_windows_line_ends_are_the_same_trace(folder, program):
-    expected = burstline.read(put(folder, program.text))
-    found = burstline.read(put(folder, program.text.replace("\n", "\r\n")))
-
-    assert_same_trace(found, expected, tables=[name for name in SAME if name != "source"])
-
-
-@examples(0.5)
-@given(program=programs())
-def test_raw_tables_change_nothing_else(folder, program):
+def test_neither_line_ends_nor_raw_tables_nor_the_unit_change_anything_else(folder, program):
     path = put(folder, program.text)
+    expected, without = (burstline.read(path, raw=raw) for raw in (True, False))
+    windows = burstline.read(put(folder, program.text.replace("\n", "\r\n")), raw=True)
+    microseconds = burstline.read(put(folder, program.text.replace("_ns:", "_us:", 1)))
+
+    assert_same_trace(windows, expected, tables=[name for name in SAME if name != "source"])
     common = [name for name in SAME if name not in schema.RAW_TABLES]
-
-    assert_same_trace(burstline.read(path, raw=False), burstline.read(path), tables=common)
-
-
-@examples(0.5)
-@given(program=programs())
-def test_microseconds_are_a_thousand_nanoseconds(folder, program):
-    expected = burstline.read(put(folder, program.text))
-    found = burstline.read(put(folder, program.text.replace("_ns:", "_us:", 1)))
-
+    assert_same_trace(without, expected, tables=common)
     for column in ("enter_ns", "leave_ns"):
         wanted = [1000 * time for time in expected.calls[column].to_pylist()]
-        assert found.calls[column].to_pylist() == wanted
+        assert microseconds.calls[column].to_pylist() == wanted
 
 
 @examples(0.5)

@@ -172,25 +172,17 @@ def test_shifting_there_and_back_is_the_trace(trace, offset_ns):
 
 @examples(0.5)
 @given(cut=cut_traces(), data=st.data())
-def test_every_selected_table_keeps_the_schema(cut, data):
+def test_every_selected_table_keeps_the_schema_and_nothing_is_outside_the_window(cut, data):
     trace, start, end = cut
 
     part = select(trace, start_ns=start, end_ns=end, ranks=data.draw(rank_sets(trace)))
 
     for name in schema.TABLES:
         schema.check(name, part.table(name))
-
-
-@examples(0.5)
-@given(cut=cut_traces())
-def test_nothing_selected_is_outside_the_window(cut):
-    trace, start, end = cut
-
-    part = select(trace, start_ns=start, end_ns=end)
-
-    for name, times in moments(part):
-        never = {-1} if name == "states" else set()
-        assert all(start <= time_ns <= end for time_ns in set(times) - never), name
+    for each in (part, select(trace, start_ns=start, end_ns=end)):
+        for name, times in moments(each):
+            never = {-1} if name == "states" else set()
+            assert all(start <= time_ns <= end for time_ns in set(times) - never), name
 
 
 @examples(0.5)

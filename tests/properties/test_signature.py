@@ -183,16 +183,17 @@ def test_types_may_tell_partners_apart():
 
 
 @pytest.mark.parametrize(
-    "wrong", [{"similarity": 1.1}, {"similarity": float("nan")}, {"key": "peer"}]
+    ("wrong", "said"),
+    [
+        ({"similarity": 1.1}, "similarity"),
+        ({"similarity": float("nan")}, "similarity"),
+        ({"key": "peer"}, "key"),
+        ({"key": "full"}, "does not tell the partners"),
+    ],
 )
-def test_what_is_no_similarity_and_no_key_is_refused(wrong):
-    with pytest.raises(ParameterError, match=r"similarity|key"):
-        epas(events_of([(0, 1)]), 0, **wrong)
-
-
-def test_partners_that_a_trace_does_not_tell_are_not_compared():
-    with pytest.raises(ParameterError, match="does not tell the partners"):
-        epas(events_of([(0, 1)], full=False), 0, key="full")
+def test_what_is_no_similarity_and_no_key_is_refused(wrong, said):
+    with pytest.raises(ParameterError, match=said):
+        epas(events_of([(0, 1)], full=False), 0, **wrong)
 
 
 def test_the_example_of_the_page_is_true():

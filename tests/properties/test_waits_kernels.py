@@ -308,11 +308,8 @@ def test_the_innermost_row_of_a_moment_is_the_last_that_was_entered_and_not_left
 def test_without_parents_the_innermost_row_is_the_last_entered_or_none():
     columns = ints([0, 2]), ints([1, 2]), ints([9, 3]), ints([])
 
-    assert _core.innermost(columns, nodes_of([0, 0, 5]), ints([3, 4, 4])).tolist() == [
-        1,
-        -1,
-        -1,
-    ]
+    found = _core.innermost(columns, nodes_of([0, 0, 5]), ints([3, 4, 4]))
+    assert found.tolist() == [1, -1, -1]
 
 
 def path_of(item, parent, symbol):

@@ -37,7 +37,7 @@ def met(begins):
 
 
 @given(BEGINS)
-def test_time_is_divided_where_the_last_member_comes(begins):
+def test_time_is_divided_where_the_last_member_comes_and_who_that_is_counted(begins):
     [found] = collectives(met(begins)).operations
 
     assert (found.operation, found.communicator) == ("MPI_Allreduce", "world")
@@ -45,12 +45,6 @@ def test_time_is_divided_where_the_last_member_comes(begins):
     assert found.inside_ns == sum(10 - begin for step in begins for begin in step)
     assert found.early_ns == sum(max(step) - begin for step in begins for begin in step)
     assert found.rank_bytes == 4
-
-
-@given(BEGINS)
-def test_who_comes_last_is_counted_where_somebody_does(begins):
-    [found] = collectives(met(begins)).operations
-
     late = [step for step in begins if min(step) < max(step)]
     assert sum(count for _, count in found.last) == len(late)
     for rank, count in found.last:
@@ -66,15 +60,8 @@ def test_communicators_of_one_split_are_told_together():
     assert (found.count, found.ranks, found.rank_bytes) == (2, 2, 8)
     assert found.last == ((1, 1),)
     assert found.last_text == "rank 1 in 1 of 2"
-
-
-def test_without_collectives_that_is_said():
-    with pytest.raises(NotEnoughDataError, match="no collective was recorded"):
-        collectives(trace_of("ranks 1 | 0 | 1 enter MPI_Send | 2 leave"))
-
-
-def test_a_run_is_asked_for_them_once():
     run = burstline.open(trace_of(SPLIT))
-
     assert run.ask("collectives") is run.ask("collectives")
     assert run.part(ranks=[0, 1]).ask("collectives").operations[0].count == 1
+    with pytest.raises(NotEnoughDataError, match="no collective was recorded"):
+        collectives(trace_of("ranks 1 | 0 | 1 enter MPI_Send | 2 leave"))

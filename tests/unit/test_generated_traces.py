@@ -66,18 +66,14 @@ def test_what_is_promised_is_what_is_there(made):
     }
 
 
-def test_states_and_events_are_in_order_of_time(made):
+def test_states_and_events_are_in_order_of_time_and_states_have_no_hole(made):
     times = [line[5] for line in made[2] if line[0] != 3]
-
     assert times == sorted(times)
 
-
-def test_states_of_a_thread_follow_each_other_without_a_hole(made):
     states = defaultdict(list)
     for line in made[2]:
         if line[0] == 1:
             states[line[3]].append((line[5], line[6]))
-
     for spans in states.values():
         assert all(before[1] == after[0] for before, after in pairwise(spans))
         assert all(start < end for start, end in spans)

@@ -85,36 +85,28 @@ def test_an_accelerator_of_nobody_is_no_rank_and_is_told(place):
     assert trace.metadata["ranks"] == "2"
 
 
-def test_values_of_metrics_that_are_no_numbers_are_counted(place):
-    with archive(place) as made:
-        metric = made.metric("power", MetricMode.ABSOLUTE_POINT, Type.DOUBLE)
-        writer = made.begin().thread(0).writer
-        for time, value in enumerate((1.0, float("nan"), float("inf"), -float("inf"), 2.0)):
-            writer.metric(10 + time, metric, [value])
-    trace = read(place)
-
-    assert trace.readings["power"].to_pylist() == [1, None, None, None, 2]
-    assert defects(trace) == [("metric_not_finite", "loss", 3)]
-
-
 @pytest.mark.parametrize(
-    ("kind", "values"),
+    ("kind", "values", "told"),
     [
-        (Type.DOUBLE, (1.0, 1e300, -1e19)),
-        (Type.UINT64, (1, 2**63, 2**64 - 1)),
-        (Type.INT64, (1, -(2**63), -(2**63))),
+        (Type.DOUBLE, (1.0, float("nan"), float("inf"), -float("inf")), "metric_not_finite"),
+        (Type.DOUBLE, (1.0, 1e300, -1e19), "metric_too_large"),
+        (Type.UINT64, (1, 2**63, 2**64 - 1), "metric_too_large"),
+        (Type.INT64, (1, -(2**63), -(2**63)), "metric_too_large"),
     ],
 )
-def test_values_of_metrics_that_are_too_large_are_counted(place, kind, values):
+def test_values_of_metrics_that_are_no_numbers_or_too_large_are_counted(
+    place, kind, values, told
+):
     with archive(place) as made:
         metric = made.metric("n", MetricMode.ABSOLUTE_POINT, kind)
         writer = made.begin().thread(0).writer
-        for time, value in enumerate(values):
+        for time, value in enumerate((*values, values[0])):
             writer.metric(10 + time, metric, [value])
     trace = read(place)
 
-    assert trace.readings["n"].to_pylist() == [1, None, None]
-    assert defects(trace) == [("metric_too_large", "loss", 2)]
+    lost = len(values) - 1
+    assert trace.readings["n"].to_pylist() == [1, *[None] * lost, 1]
+    assert defects(trace) == [(told, "loss", lost)]
 
 
 @pytest.mark.parametrize("resolution", [2**63, 2**64 - 1])

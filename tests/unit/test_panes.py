@@ -71,35 +71,24 @@ def test_a_tree_has_parents_before_their_children():
     assert made.metrics[made.picked].name == "Wait at Barrier"
 
 
-def test_of_many_call_paths_the_rest_is_told_with_its_callers(monkeypatch):
-    monkeypatch.setattr(room, "_SIZES", ((6, 128),))
-
-    made = panes_of(waits_of(20))
-
-    assert len(made.paths) <= 6 + 1
-    assert made.left_out > 0
-    monkeypatch.undo()
-    assert made.totals() == panes_of(waits_of(20)).totals()
-
-
-def test_many_values_make_fewer_rows(monkeypatch):
-    monkeypatch.setattr(room, "_SIZES", ((400, 128), (400, 5)))
-    monkeypatch.setattr(room, "_MOST_VALUES", 100)
-
-    made = panes_of(waits_of(20))
-
-    assert [node.name for node in made.threads] == ["0-3", "4-7", "8-11", "12-15", "16-19"]
-    monkeypatch.undo()
-    assert made.totals() == panes_of(waits_of(20)).totals()
-
-
-def test_call_paths_whose_root_is_left_out_are_told_as_others(monkeypatch):
+def test_of_many_call_paths_the_rest_is_told_with_its_callers_or_as_others(monkeypatch):
     monkeypatch.setattr(room, "_SIZES", ((0, 128),))
-
     made = panes_of(waits_of())
-
     assert [node.name for node in made.paths] == ["other call paths"]
     assert made.of_paths(0).tolist() == [made.totals()[0]]
+
+    monkeypatch.setattr(room, "_SIZES", ((6, 128),))
+    made = panes_of(waits_of(20))
+    assert len(made.paths) <= 6 + 1
+    assert made.left_out > 0
+
+    monkeypatch.setattr(room, "_SIZES", ((400, 128), (400, 5)))
+    monkeypatch.setattr(room, "_MOST_VALUES", 100)
+    fewer = panes_of(waits_of(20))  # many values make fewer rows
+    assert [node.name for node in fewer.threads] == ["0-3", "4-7", "8-11", "12-15", "16-19"]
+
+    monkeypatch.undo()
+    assert made.totals() == fewer.totals() == panes_of(waits_of(20)).totals()
 
 
 def test_of_many_ranks_neighbours_share_a_row():

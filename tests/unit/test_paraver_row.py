@@ -31,38 +31,30 @@ def test_a_line_before_all_blocks_is_named():
     assert (defect.kind, defect.text) == ("row_line", "line 2: 'vm'")
 
 
-def test_a_block_ends_where_the_next_begins():
-    row = read_row(b"LEVEL CPU SIZE 999999999999\n1.vm\nLEVEL NODE SIZE 1\nvm\n")
+@pytest.mark.parametrize(
+    ("text", "levels", "odd"),
+    [
+        (
+            "LEVEL CPU SIZE 999999999999\n1.vm\nLEVEL NODE SIZE 1\nvm\n",
+            {"CPU": ("1.vm",), "NODE": ("vm",)},
+            ["row_size"],
+        ),
+        ("LEVEL NODE SIZE 1\na\nb\n\nc\n", {"NODE": ("a", "b", "c")}, ["row_size"]),
+        ("LEVEL NODE SIZE 1\na\nLEVEL NODE SIZE 1\nb\n", {"NODE": ("a", "b")}, None),
+        (
+            "hello\n\nLEVEL GALAXY SIZE 1\nmilky way\nLEVEL CPU\n1.vm\n",
+            {"CPU": ("1.vm",)},
+            ["row_line", "row_level", "row_size"],
+        ),
+        ("LEVEL NODE SIZE 1\nk\u00f6ln\n", {"NODE": ("k\u00f6ln",)}, ["row_encoding"]),
+    ],
+    ids=["ends where the next begins", "names beyond", "twice", "no block", "latin-1"],
+)
+def test_a_block_has_the_names_that_stand_in_it(text, levels, odd):
+    row = read_row(text.encode("latin-1"))
 
-    assert row.levels == {"CPU": ("1.vm",), "NODE": ("vm",)}
-    assert kinds(row) == ["row_size"]
-
-
-def test_names_beyond_the_size_are_kept():
-    row = read_row(b"LEVEL NODE SIZE 1\na\nb\n\nc\n")
-
-    assert row.levels == {"NODE": ("a", "b", "c")}
-    assert kinds(row) == ["row_size"]
-
-
-def test_a_level_that_stands_twice_has_the_names_of_both():
-    row = read_row(b"LEVEL NODE SIZE 1\na\nLEVEL NODE SIZE 1\nb\n")
-
-    assert row.levels == {"NODE": ("a", "b")}
-
-
-def test_what_is_no_block_is_counted():
-    row = read_row(b"hello\n\nLEVEL GALAXY SIZE 1\nmilky way\nLEVEL CPU\n1.vm\n")
-
-    assert row.levels == {"CPU": ("1.vm",)}
-    assert kinds(row) == ["row_line", "row_level", "row_size"]
-
-
-def test_text_of_another_encoding_is_read_and_named():
-    row = read_row("LEVEL NODE SIZE 1\nk\u00f6ln\n".encode("latin-1"))
-
-    assert row.levels == {"NODE": ("k\u00f6ln",)}
-    assert kinds(row) == ["row_encoding"]
+    assert row.levels == levels
+    assert odd is None or kinds(row) == odd
 
 
 @pytest.mark.parametrize("name", ["", "  ", "\n", "LEVEL CPU SIZE 4", "LEVEL X"])

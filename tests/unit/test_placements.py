@@ -61,17 +61,13 @@ def test_a_thread_is_bound_to_the_smallest_part_that_has_what_it_may_use(
     assert row == {"location": 0, **dict(zip(names, told, strict=True))}
 
 
-def test_the_last_that_it_may_use_counts(tmp_path):
+def test_the_last_that_it_may_use_counts_and_what_no_machine_has_is_left_out(tmp_path):
     first, last = processors(1, 0xFFFF, time=5), processors(1, 0x0002, time=8)
+    more = processors(1, 1, first=64, time=8)
 
-    [row] = placed(
-        tmp_path, first, last, processors(1, 1, first=64, time=8)
-    ).placements.to_pylist()
+    [row] = placed(tmp_path, first, last, more).placements.to_pylist()
 
     assert (row["allowed"], row["used"], row["bound_to"]) == ("1,64", None, None)
-
-
-def test_what_no_machine_has_is_left_out(tmp_path):
     assert placed(tmp_path, processors(1, 1, first=1 << 20)).rows("placements") == 0
 
 

@@ -87,27 +87,18 @@ def test_perfetto_has_a_moment_for_each_sample(tmp_path):
     samples = [each for each in events if each["ph"] == "i"]
 
     assert len(samples) == STORY.trace.rows("samples")
+    path = "main (solver.c:40) > solve (solver.c:12) > helper"
     assert samples[1] == {
-        "ph": "i",
-        "s": "t",
-        "cat": "sample",
-        "pid": 1,
-        "tid": 1,
-        "ts": 0.02,
-        "name": "helper",
-        "args": {
-            "periods": 3,
-            "called from": "main (solver.c:40) > solve (solver.c:12) > helper",
-        },
-    }
+        "ph": "i", "s": "t", "cat": "sample", "pid": 1, "tid": 1, "ts": 0.02, "name": "helper",
+        "args": {"periods": 3, "called from": path},
+    }  # fmt: skip
 
 
 def test_a_merged_trace_has_the_samples_of_its_base(tmp_path):
     for name in ("a", "b"):
         burstline.write(STORY.trace, tmp_path / f"{name}.prv")
 
-    assert main(
-        ["merge", *(str(tmp_path / f"{n}.prv") for n in "ab"), "-o", f"{tmp_path}/m.prv"]
-    ) in (0, None)
+    runs = [str(tmp_path / f"{name}.prv") for name in "ab"]
+    assert main(["merge", *runs, "-o", f"{tmp_path}/m.prv"]) in (0, None)
 
     assert told(burstline.read(tmp_path / "m.prv")) == told(STORY.trace)

@@ -18,59 +18,52 @@ def gaps(*rows):
 
 
 @pytest.mark.parametrize("name", schema.TABLES)
-def test_every_time_and_size_has_its_unit(name):
-    for column in schema.TABLES[name].columns:
+def test_columns_have_units_and_refer_to_tables_that_exist(name):
+    whole = schema.TABLES[name]
+    assert [whole.column(key).name for key in whole.order] == list(whole.order)
+    for column in whole.columns:
         assert column.doc
         assert column.name.endswith("_ns") == (column.unit == "ns")
         if column.name.endswith("_bytes"):
             assert column.unit == "bytes"
         assert (column.type == "enum") == bool(column.values)
+        table = re.match(r"row of `(\w+)`", column.doc)
+        assert not table or column.refers == table[1]
+        assert not column.refers or column.refers in schema.TABLES
+        if column.within:
+            assert whole.column(column.within).refers == "locations"
 
 
-@pytest.mark.parametrize("name", schema.TABLES)
-def test_rows_are_sorted_by_columns_that_exist(name):
-    table = schema.TABLES[name]
-    assert [table.column(key).name for key in table.order] == list(table.order)
-
-
-def test_raw_tables_are_named():
-    assert "events" in schema.RAW_TABLES
-    assert "calls" not in schema.RAW_TABLES
-
-
-def test_fields_carry_unit_and_meaning():
+def test_fields_carry_unit_and_meaning_and_others_nobody_knows():
     field = schema.arrow_schema("calls").field("sent_bytes")
 
     assert field.metadata == {b"unit": b"bytes", b"doc": b"bytes this call sent, in all"}
     assert field.nullable
-
-
-def test_a_table_nobody_knows_is_refused():
+    assert "events" in schema.RAW_TABLES
+    assert "calls" not in schema.RAW_TABLES
     with pytest.raises(ParameterError, match="no table 'sends'; there are locations, calls"):
         schema.arrow_schema("sends")
-
-
-def test_a_column_nobody_knows_is_a_key_error():
     with pytest.raises(KeyError):
         schema.TABLES["calls"].column("nothing")
 
 
-def test_a_missing_column_is_named():
-    with pytest.raises(InconsistentTraceError, match="gaps: expected columns location"):
-        schema.check("gaps", gaps(GAP).drop_columns(["kind"]))
-
-
-def test_a_wrong_type_is_named():
+def with_start(kind):
     table = gaps(GAP)
-    wrong = table.set_column(1, "start_ns", table["start_ns"].cast(pa.int32()))
+    return table.set_column(1, "start_ns", table["start_ns"].cast(kind))
 
-    with pytest.raises(InconsistentTraceError, match="start_ns: expected int64, found int32"):
+
+@pytest.mark.parametrize(
+    ("wrong", "said"),
+    [
+        (gaps(GAP).drop_columns(["kind"]), "gaps: expected columns location"),
+        (with_start(pa.int32()), "start_ns: expected int64, found int32"),
+        (gaps(GAP | {"end_ns": None}), "end_ns: expected a value, found null"),
+    ],
+    ids=["a missing column", "a wrong type", "a null"],
+)
+def test_what_a_table_breaks_is_named(wrong, said):
+    with pytest.raises(InconsistentTraceError, match=said):
         schema.check("gaps", wrong)
-
-
-def test_a_null_where_none_may_be_is_named():
-    with pytest.raises(InconsistentTraceError, match=r"end_ns: expected a value, found null"):
-        schema.check("gaps", gaps(GAP | {"end_ns": None}))
 
 
 @pytest.mark.parametrize(
@@ -86,30 +79,10 @@ def test_rows_out_of_order_are_named(rows):
         schema.check("gaps", gaps(*rows))
 
 
-def test_operations_have_one_code_each():
+def test_operations_have_one_code_each_and_their_kinds_are_operations():
     assert len(set(operations.NAMES)) == len(operations.NAMES)
     assert all(operations.NAMES[code] == name for name, code in operations.CODES.items())
-
-
-def test_kinds_of_operations_are_operations():
-    kinds = (
-        operations.BLOCKING_SENDS,
-        operations.IMMEDIATE_SENDS,
-        operations.STARTS,
-        operations.BLOCKING_RECEIVES,
-        operations.IMMEDIATE_RECEIVES,
-        operations.COMPLETIONS,
-        operations.NON_BLOCKING_COLLECTIVES,
-    )
-    for kind in kinds:
-        assert set(kind) <= set(operations.NAMES)
-
-
-@pytest.mark.parametrize("name", schema.TABLES)
-def test_what_is_documented_as_a_row_refers_to_its_table(name):
-    for column in schema.TABLES[name].columns:
-        table = re.match(r"row of `(\w+)`", column.doc)
-        assert not table or column.refers == table[1]
-        assert not column.refers or column.refers in schema.TABLES
-        if column.within:
-            assert schema.TABLES[name].column(column.within).refers == "locations"
+    kinds = """BLOCKING_SENDS IMMEDIATE_SENDS STARTS BLOCKING_RECEIVES IMMEDIATE_RECEIVES
+    COMPLETIONS NON_BLOCKING_COLLECTIVES"""
+    for kind in kinds.split():
+        assert set(getattr(operations, kind)) <= set(operations.NAMES)

@@ -46,16 +46,10 @@ def test_a_plan_is_the_words_that_the_recorder_reads():
     assert data[:8] == b"BURSTSIG"
     boundaries = [0, 0, 7, 77, 5, 55]
     assert words(data[8:]) == [1, 2, 1, 0, 2, 7, 2, 1, NEVER, *boundaries]
-
-
-def test_a_plan_without_ranks_only_counts():
-    assert words(Plan((), full=False).to_bytes()[8:]) == [1, 0, 0]
-
-
-@pytest.mark.parametrize("rank", [RankPlan((5, 5), (0, 0)), RankPlan((5,), (0,), 6)])
-def test_a_plan_that_contradicts_itself_is_refused(rank):
-    with pytest.raises(ParameterError):
-        Plan((rank,), full=False).to_bytes()
+    assert words(Plan((), full=False).to_bytes()[8:]) == [1, 0, 0]  # which only counts
+    for rank in (RankPlan((5, 5), (0, 0)), RankPlan((5,), (0,), 6)):
+        with pytest.raises(ParameterError):
+            Plan((rank,), full=False).to_bytes()
 
 
 def test_states_are_those_of_the_recorder():
@@ -75,9 +69,17 @@ def test_what_a_rank_left_is_read(read):
     assert rank.library == "An MPI"
 
 
-@pytest.mark.parametrize("data", [b"", bytes(400)])
-def test_a_rank_that_has_not_begun_left_nothing(read, data):
-    assert read(data) is None
+def test_a_rank_that_has_not_begun_left_nothing_and_is_told_of(read):
+    assert read(b"") is read(bytes(400)) is None
+    with pytest.raises(NotEnoughDataError, match="2 of 3 ranks left no file here"):
+        require_all(
+            Plan((), full=False),
+            [read(left(state=2, size=3))],
+            Ended(9, interrupted=False),
+            None,
+        )
+    with pytest.raises(FormatError):  # of a rank beyond the plan
+        read(left((5, 120), rank=7, size=8), "signature.7")
 
 
 @pytest.mark.parametrize(
@@ -91,15 +93,3 @@ def test_a_rank_that_has_not_begun_left_nothing(read, data):
 def test_a_file_that_no_recorder_writes_is_refused(read, data):
     with pytest.raises(FormatError, match=r"signature.1: expected the file of a rank"):
         read(data)
-
-
-def test_a_rank_beyond_the_plan_has_no_stamps(read):
-    with pytest.raises(FormatError):
-        read(left((5, 120), rank=7, size=8), "signature.7")
-
-
-def test_whoever_left_nothing_is_told_of(read):
-    ranks = [read(left(state=2, size=3))]
-
-    with pytest.raises(NotEnoughDataError, match="2 of 3 ranks left no file here"):
-        require_all(Plan((), full=False), ranks, Ended(9, interrupted=False), None)

@@ -97,11 +97,8 @@ def test_readings_are_shown_below_the_listing_with_their_lengths():
     assert [(each["length"], each["method"]) for each in document["other"]] == [
         (length, "exact")
     ]
-    assert [node["kind"] for node in document["other"][0]["program"]] == [
-        "call",
-        "loop",
-        "call",
-    ]
+    kinds = [node["kind"] for node in document["other"][0]["program"]]
+    assert kinds == ["call", "loop", "call"]
 
 
 def test_a_program_that_can_be_read_in_one_way_only_says_so():

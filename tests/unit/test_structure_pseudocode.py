@@ -62,15 +62,8 @@ def chain(*frames):
             above = (*above, step)
             if above not in known:
                 known[above] = len(rows)
-                rows.append(
-                    {
-                        "call_path": len(rows),
-                        "parent": parent,
-                        "function": function,
-                        "file": f"{function}.c",
-                        "line": int(line),
-                    }
-                )
+                row = {"call_path": len(rows), "parent": parent, "function": function}
+                rows.append(row | {"file": f"{function}.c", "line": int(line)})
             parent = known[above]
         ends.append(parent)
     return rows, ends
@@ -85,35 +78,27 @@ def trace_of_paths(*texts, repeat=5):
     return by_hand.trace_of(locations=by_hand.threads((0, 1000)), calls=calls, call_paths=paths)
 
 
-def test_labels_are_shown_and_not_obeyed(capsys):
+def test_labels_are_shown_and_not_obeyed_and_a_misread_run_is_called_misread(capsys):
     trace = trace_of_paths("main:1 [red]evil\x1b[31m:2", "main:1 [red]evil\x1b[31m:3")
-
     output(view(detect(trace)), "table")
-
     shown = capsys.readouterr().out
     assert "[red]evil" in shown
     assert "\x1b" not in shown
 
-
-def test_a_misread_run_is_called_misread(capsys):
     steps = [Do("Send", 5 + k * k % 7) for k in range(40)]
-
     output(view(detect(run(*steps), method="seed")), "table")
-
     assert "misread" in capsys.readouterr().out
 
 
-def test_an_unknown_counter_is_refused_with_the_known_ones():
+def test_unknown_counters_and_ranks_are_refused_with_the_known_ones():
     structure = detect(run(loop(5, Do("Send", 5)), counters=True))
 
     with pytest.raises(burstline.ParameterError, match="there are ins"):
         chosen_counter(structure, "cyc")
     assert chosen_counter(structure, None) is None
-
-
-def test_ranks_that_are_not_there_are_refused():
+    assert counter_value({"instructions": 300.0, "cycles": 100.0}, "IPC") == 3
     with pytest.raises(burstline.ParameterError, match="there are 0, 1"):
-        pseudocode(detect(run(loop(5, Do("Send", 5)))), ranks=[7])
+        pseudocode(structure, ranks=[7])
 
 
 def of_different_lengths(ranks=3, times=8):
@@ -174,9 +159,3 @@ def test_a_counter_stands_where_it_was_counted_with_its_unit(capsys):
     assert "E(cpu)" in printed  # what our recorder reads by default
     assert "1.20 µs" in printed
     assert "of the computation just before a call" in printed
-
-
-def test_instructions_per_cycle_are_known_by_any_name():
-    names = {"instructions": 300.0, "cycles": 100.0}
-
-    assert counter_value(names, "IPC") == 3

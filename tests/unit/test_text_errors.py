@@ -80,29 +80,19 @@ def test_a_broken_rule_is_an_error_with_its_line(text, line, expected):
     assert error.value.line == line
 
 
-def test_deep_nesting_is_no_trouble():
-    depth = 20_000
-    text = "ranks 1 | 0 | " + "1 enter f |" * depth + "2 leave |" * depth
-
-    assert trace_of(text).regions.num_rows == depth
-
-
-def test_a_file_names_itself(tmp_path):
+def test_a_file_names_itself_and_one_that_is_no_text_its_line(tmp_path):
     path = tmp_path / "run.txt"
     path.write_text("ranks 1\n0 | 1 enter f | 2 leave")
-
     trace = read(path)
-
     assert trace.metadata == {"format": "text", "path": str(path)}
     assert_same_trace(parse(render(trace)), trace)
 
-
-def test_a_file_that_is_no_text_is_refused_with_its_line(tmp_path):
-    path = tmp_path / "run.txt"
     path.write_bytes(b"ranks 1\n\x89PNG")
-
     with pytest.raises(FormatError, match=r"run\.txt:2: expected UTF-8"):
         read(path)
+    depth = 20_000  # which is no trouble
+    nested = "ranks 1 | 0 | " + "1 enter f |" * depth + "2 leave |" * depth
+    assert trace_of(nested).regions.num_rows == depth
 
 
 def test_an_error_among_the_defects_is_raised_if_strict(tmp_path):

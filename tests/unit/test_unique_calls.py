@@ -73,15 +73,11 @@ def printed(tmp_path, capsys):
     return capsys.readouterr().out
 
 
-def test_fewer_frames_tell_fewer_calls_apart(printed):
+def test_fewer_frames_tell_fewer_calls_apart_and_sites_how_many_ways_lead_to_them(printed):
     (row,) = rows(printed, "Frames kept next to MPI")
-
     assert row == ["CG", "2", "4", *["5"] * 7]
 
-
-def test_call_sites_say_how_many_ways_lead_to_them(printed):
     sites = rows(printed, "Call sites of CG on 2 ranks")
-
     assert ["send", "MPI_Send", "5", "2", "2", "1 of 2"] in sites
     assert ["main", "MPI_Barrier", "3", "1", "1", "1 of 2"] in sites
 

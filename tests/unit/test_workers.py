@@ -23,42 +23,30 @@ job_extra_directives = ["--exclusive"]
 """
 
 
-@pytest.mark.parametrize(
-    ("word", "asked"),
-    [
-        ("local:3", Local(3)),
-        ("tcp://10.0.0.1:8786", Address("tcp://10.0.0.1:8786")),
-        ("node:8786", Address("node:8786")),
-    ],
-)
-def test_a_word_asks_for_workers(word, asked):
-    assert asked_for(word) == asked
-
-
-@pytest.mark.parametrize(
-    "word", ["local:0", "local:", "local:x", "local:1025", "local:²", "node", ":1", "node:x"]
-)
-def test_a_word_that_asks_for_nothing_is_refused(word):
-    with pytest.raises(ParameterError, match="local"):
-        asked_for(word)
+def test_a_word_asks_for_workers_and_one_that_asks_for_nothing_is_refused():
+    assert asked_for("local:3") == Local(3)
+    for address in ("tcp://10.0.0.1:8786", "node:8786"):
+        assert asked_for(address) == Address(address)
+    for word in [
+        "local:0",
+        "local:",
+        "local:x",
+        "local:1025",
+        "local:²",
+        "node",
+        ":1",
+        "node:x",
+    ]:
+        with pytest.raises(ParameterError, match="local"):
+            asked_for(word)
 
 
 def test_a_file_asks_for_jobs_of_a_batch_system(tmp_path):
-    file = tmp_path / "slurm.toml"
-    file.write_text(JOBS)
+    (file := tmp_path / "slurm.toml").write_text(JOBS)
 
-    asked = asked_for(str(file))
-
-    assert asked == Jobs(
-        "slurm",
-        4,
-        {
-            "cores": 1,
-            "memory": "8GB",
-            "queue": "short",
-            "job_extra_directives": ["-o /dev/null", "--exclusive"],
-        },
-    )
+    options = {"cores": 1, "memory": "8GB", "queue": "short"}
+    options["job_extra_directives"] = ["-o /dev/null", "--exclusive"]
+    assert asked_for(str(file)) == Jobs("slurm", 4, options)
 
 
 @pytest.mark.parametrize(
