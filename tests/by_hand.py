@@ -28,32 +28,21 @@ def rows_of(name, rows):
 
 def threads(*spans, application=0, first=0, **common):
     """Give rows of `locations`: one rank of one thread per (born, died)."""
+    names = "location", "process", "rank", "born_ns", "died_ns", "application"
     return [
-        {
-            "location": first + rank,
-            "application": application,
-            "process": first + rank,
-            "rank": rank,
-            "born_ns": born,
-            "died_ns": died,
-            **common,
-        }
-        for rank, (born, died) in enumerate(spans)
+        dict(zip(names, (first + rank, first + rank, rank, *span, application), strict=True))
+        | common
+        for rank, span in enumerate(spans)
     ]
 
 
 def calls_of(*stories):
     """Give rows of `calls`: per location, a list of (operation, enter, leave)."""
+    names = "location", "call", "operation", "enter_ns", "leave_ns"
     return [
-        {
-            "location": location,
-            "call": call,
-            "operation": f"MPI_{operation}",
-            "enter_ns": enter,
-            "leave_ns": leave,
-        }
+        dict(zip(names, (location, call, f"MPI_{operation}", *times), strict=True))
         for location, story in enumerate(stories)
-        for call, (operation, enter, leave) in enumerate(story)
+        for call, (operation, *times) in enumerate(story)
     ]
 
 

@@ -19,17 +19,12 @@ IDENTITIES = {}
 _FACTORS = 1e-9
 _OF_MESSAGES = ("latesender", "ls"), ("latereceiver", "lr")
 _CATEGORIES = {
-    "mpi_latesender": "mpi_point2point",
-    "mpi_latereceiver": "mpi_point2point",
-    "mpi_barrier_wait": "mpi_sync_collective",
-    "mpi_earlyreduce": "mpi_collective",
-    "mpi_latebroadcast": "mpi_collective",
-    "mpi_wait_nxn": "mpi_collective",
-    "mpi_finalize_wait": "mpi_init_exit",
-    "omp_ebarrier_wait": "omp_ebarrier",
-    "omp_ibarrier_wait": "omp_ibarrier",
-    "omp_limited_parallelism": "omp_idle_threads",
-}
+    "mpi_latesender": "mpi_point2point", "mpi_latereceiver": "mpi_point2point",
+    "mpi_barrier_wait": "mpi_sync_collective", "mpi_earlyreduce": "mpi_collective",
+    "mpi_latebroadcast": "mpi_collective", "mpi_wait_nxn": "mpi_collective",
+    "mpi_finalize_wait": "mpi_init_exit", "omp_ebarrier_wait": "omp_ebarrier",
+    "omp_ibarrier_wait": "omp_ibarrier", "omp_limited_parallelism": "omp_idle_threads",
+}  # fmt: skip
 _SAME = {
     "calls_of_the_summary_are_those_of_the_table": ("told calls", "calls"),
     "the_time_of_calls_is_that_of_the_table": ("told time of calls", "time of calls"),

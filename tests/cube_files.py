@@ -101,10 +101,7 @@ class Cube:
         with tarfile.open(path, "w", format=tarfile.USTAR_FORMAT) as tar:
             for member in self.more + members:
                 info = tarfile.TarInfo(member.name)
-                info.size, info.type, info.linkname = (
-                    len(member.content),
-                    member.kind,
-                    member.link,
-                )
+                info.size, info.type = len(member.content), member.kind
+                info.linkname = member.link
                 tar.addfile(info, io.BytesIO(member.content))
         return path

@@ -98,15 +98,9 @@ def write_tables(folder, bomb, style):
     burstline.write(burstline.read(text), path)
     name, change = TABLES[bomb]
     table = change(pq.read_table(path / f"{name}.parquet"))
-    pq.write_table(
-        table,
-        path / f"{name}.parquet",
-        compression="zstd",
-        dictionary_pagesize_limit=2 << 20,
-        row_group_size=table.num_rows,
-        store_schema=False,
-        write_statistics=False,
-    )
+    how = {"compression": "zstd", "dictionary_pagesize_limit": 2 << 20, "store_schema": False}
+    how |= {"row_group_size": table.num_rows, "write_statistics": False}
+    pq.write_table(table, path / f"{name}.parquet", **how)
     if style == "store":
         vouch(path, **{name: table.num_rows})
     return path
@@ -121,12 +115,8 @@ def _regions_of_one_name(made):
 
 
 def _communicators_of_one_group(made):
-    group = made.definitions.group(
-        "all",
-        group_type=_enums().GroupType.COMM_GROUP,
-        paradigm=_enums().Paradigm.MPI,
-        members=[0] * 20_000,
-    )
+    kinds = {"group_type": _enums().GroupType.COMM_GROUP, "paradigm": _enums().Paradigm.MPI}
+    group = made.definitions.group("all", members=[0] * 20_000, **kinds)
     for number in range(6_000):
         made.definitions.comm(f"c{number}", group=group)
     made.thread(0).region("main", 0, 10)

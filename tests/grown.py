@@ -27,11 +27,8 @@ def ranks(n):
     lines = []
     for rank in range(n):
         lines += [f"{rank} | 0 enter MPI_Init | 5 leave", around.format(other=(rank + 1) % n)]
-        lines += [
-            before[rank],
-            _barrier(100 + rank),
-            "1000000000 enter MPI_Finalize | 1000000010 leave",
-        ]
+        lines += [before[rank], _barrier(100 + rank)]
+        lines += ["1000000000 enter MPI_Finalize | 1000000010 leave"]
     return [f"ranks {n}", *lines]
 
 
@@ -51,12 +48,8 @@ def calls(n):
             f"{at + 20} receive from {{other}} tag 1 bytes 8 | {at + 20} leave",
             _barrier(at + 60, path=" path 1"),
         ]
-    return [
-        "ranks 2",
-        "path 0 main file a.c line 9",
-        "path 1 main file a.c line 12",
-        *_ends(*turns),
-    ]
+    paths = (f"path {number} main file a.c line {line}" for number, line in ((0, 9), (1, 12)))
+    return ["ranks 2", *paths, *_ends(*turns)]
 
 
 def call_path_depth(n):
@@ -64,21 +57,14 @@ def call_path_depth(n):
     paths += [
         f"path {k} f{k % 7} under {k - 1} file a.c line {k % 13 + 1}" for k in range(1, n)
     ]
-    return [
-        "ranks 2",
-        *paths,
-        *_ends(_barrier(10, path=f" path {n - 1}"), _barrier(20, path=" path 0")),
-    ]
+    ends = (_barrier(at, path=f" path {path}") for at, path in ((10, n - 1), (20, 0)))
+    return ["ranks 2", *paths, *_ends(*ends)]
 
 
 def call_paths(n):
     paths = ["path 0 main file a.c line 1"]
     paths += [f"path {k} f{k} under 0 file a.c line {k}" for k in range(1, n)]
-    return [
-        "ranks 2",
-        *paths,
-        *_ends(*(_barrier(10 + 10 * k, path=f" path {k}") for k in range(n))),
-    ]
+    return ["ranks 2", *paths, *_ends(*_barriers(range(n)))]
 
 
 def unnamed_sites(n):

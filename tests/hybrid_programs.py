@@ -13,22 +13,16 @@ from hypothesis import strategies as st
 from oracles import event_lists as el
 
 ROLES = {
-    "MPI_Send": (el.POINT2POINT, el.MPI),
-    "MPI_Ssend": (el.POINT2POINT, el.MPI),
-    "MPI_Recv": (el.POINT2POINT, el.MPI),
-    "MPI_Isend": (el.POINT2POINT, el.MPI),
-    "MPI_Irecv": (el.POINT2POINT, el.MPI),
-    "MPI_Barrier": (el.BARRIER, el.MPI),
-    "MPI_Bcast": (el.ONE2ALL, el.MPI),
-    "MPI_Allreduce": (el.ALL2ALL, el.MPI),
-    "MPI_Reduce": (el.ALL2ONE, el.MPI),
-    "MPI_Scan": (el.OTHER_COLLECTIVE, el.MPI),
-    "!$omp parallel": (el.PARALLEL, el.OPENMP),
-    "!$omp for": (3, el.OPENMP),
+    "MPI_Send": (el.POINT2POINT, el.MPI), "MPI_Ssend": (el.POINT2POINT, el.MPI),
+    "MPI_Recv": (el.POINT2POINT, el.MPI), "MPI_Isend": (el.POINT2POINT, el.MPI),
+    "MPI_Irecv": (el.POINT2POINT, el.MPI), "MPI_Barrier": (el.BARRIER, el.MPI),
+    "MPI_Bcast": (el.ONE2ALL, el.MPI), "MPI_Allreduce": (el.ALL2ALL, el.MPI),
+    "MPI_Reduce": (el.ALL2ONE, el.MPI), "MPI_Scan": (el.OTHER_COLLECTIVE, el.MPI),
+    "!$omp parallel": (el.PARALLEL, el.OPENMP), "!$omp for": (3, el.OPENMP),
     "!$omp barrier": (el.BARRIER, el.OPENMP),
     "!$omp implicit barrier": (el.IMPLICIT_BARRIER, el.OPENMP),
     "!$omp critical": (el.CRITICAL, el.OPENMP),
-}
+}  # fmt: skip
 COLLECTIVES = {
     "MPI_Barrier": 0, "MPI_Bcast": 1, "MPI_Allreduce": 11, "MPI_Reduce": 12, "MPI_Scan": 14,
 }  # fmt: skip

@@ -21,17 +21,14 @@ from burstline.structure.exact import loopnest, site_steps
 from burstline.testing import trace_of
 
 COMMANDS = {
-    "of the text": "info {}.txt --quick",
-    "to .prv": "convert {}.store {}.prv --force",
+    "of the text": "info {}.txt --quick", "to .prv": "convert {}.store {}.prv --force",
     "of .prv": "convert {}.prv {}.again.store --force",
-    "to OTF2": "convert {}.store {}.otf2 --force",
-    "of OTF2": "info {}.otf2 --quick",
-    "info": "info {}.store --quick --full",
-    "waits": "waits {}.store -o {}.cubex --force",
+    "to OTF2": "convert {}.store {}.otf2 --force", "of OTF2": "info {}.otf2 --quick",
+    "info": "info {}.store --quick --full", "waits": "waits {}.store -o {}.cubex --force",
     "structure": "structure {}.store --format json",
     "flame": "flame {}.store -o {}.json --force",
     "table": "table {}.store -o {}.table.parquet --force",
-}
+}  # fmt: skip
 """What is counted. Outputs of the first ones are read by the others."""
 
 MORE = {

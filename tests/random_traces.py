@@ -132,18 +132,10 @@ class _Story:
     def team(self):
         rank = self.number(0, self.ranks - 1)
         forked_ns = self.say(rank, f"fork {self.threads}")
+        loop = 'enter "!$omp for"', "leave", "enter barrier", "leave"
+        events = f"team begin {rank}", *loop, f"team end {rank}"
         ends_ns = [
-            self.say(
-                rank,
-                f"team begin {rank}",
-                'enter "!$omp for"',
-                "leave",
-                "enter barrier",
-                "leave",
-                f"team end {rank}",
-                thread=thread,
-                not_before=forked_ns,
-            )
+            self.say(rank, *events, thread=thread, not_before=forked_ns)
             for thread in range(self.threads)
         ]
         self.say(rank, "join", not_before=max(ends_ns))

@@ -69,20 +69,13 @@ def through(trace, path, **options):
 
 
 def test_a_recording_tells_loops_entries_iterations_and_labels(trace):
-    assert rows(trace, "loops", "name", "file", "begin_line", "origin") == [
-        {"name": "solver.c:17", "file": "src/solver.c", "begin_line": 17, "origin": "recorded"},
-        {"name": "halo.c:40", "file": "src/halo.c", "begin_line": 40, "origin": "recorded"},
-    ]
-    entries = rows(trace, "loop_entries", "entry", "loop", "parent", "iterations")
-    assert entries[:3] == [
-        {"entry": 0, "loop": 0, "parent": None, "iterations": 4},
-        {"entry": 1, "loop": 1, "parent": 0, "iterations": 3},
-        {"entry": 2, "loop": 1, "parent": 0, "iterations": 3},
-    ]
-    began = rows(trace, "loop_iterations", "entry", "iteration")[:6]
-    assert [(row["entry"], row["iteration"]) for row in began] == [
-        (0, 1), (1, 1), (1, 2), (1, 3), (0, 2), (2, 1),
-    ]  # fmt: skip
+    assert cells(trace.loops, "name file begin_line origin") == (
+        "solver.c:17 src/solver.c 17 recorded | halo.c:40 src/halo.c 40 recorded"
+    )
+    entries = cells(trace.loop_entries.slice(0, 3), "entry loop parent iterations")
+    assert entries == "0 0 - 4 | 1 1 0 3 | 2 1 0 3"
+    began = cells(trace.loop_iterations.slice(0, 6), "entry iteration")
+    assert began == "0 1 | 1 1 | 1 2 | 1 3 | 0 2 | 2 1"
     labels = rows(trace, "call_loops", "call", "loop")[:18]
     assert [row["loop"] for row in labels] == [None, *[1, 1, 1, 0] * 4, None]
     assert loops_of(trace).turn.tolist()[:18] == [

@@ -106,14 +106,11 @@ def test_messages_are_those_of_queues(sound):
             otf2_print.printed(find_anchor(sound)), order
         )
     ]
+    names = ("tag", "sent_bytes", "send_ns", "receive_ns")
     assert expected == sorted(
         (
-            rank[row["sender_location"]],
-            rank[row["receiver_location"]],
-            row["tag"],
-            row["sent_bytes"],
-            row["send_ns"],
-            row["receive_ns"],
+            *(rank[row[f"{side}_location"]] for side in ("sender", "receiver")),
+            *(row[name] for name in names),
         )
         for row in trace.messages.to_pylist()
     )
@@ -176,10 +173,6 @@ def test_the_hybrid_program_has_its_teams_locks_and_iterations(otf2_traces):
             (lock, order, ns(taken), ns(let))
             for lock, order, taken, let in otf2_print.locks(found.events[reference])
         ]
-    loops = (
-        burstline.detect_structure(trace) if hasattr(burstline, "detect_structure") else None
-    )
-    assert loops is None or loops
 
 
 def test_threads_of_a_team_share_the_paths_below_the_fork(otf2_traces):
@@ -269,12 +262,9 @@ def test_time_in_calls_of_the_synthetic_run_is_what_its_maker_wrote_down(otf2_tr
 def test_what_eztrace_leaves_out_is_said(otf2_traces):
     trace = burstline.read(otf2_traces / "eztrace_toy4")
 
-    kinds = dict(
-        zip(trace.defects["kind"].to_pylist(), trace.defects["count"].to_pylist(), strict=True)
-    )
-    assert kinds["receive_never_completed"] == 40
-    assert kinds["defined_twice"] == 1
-    assert kinds["unmatched_send"] == 40
+    kinds = zip(*(trace.defects[name].to_pylist() for name in ("kind", "count")), strict=True)
+    odd = {"receive_never_completed": 40, "defined_twice": 1, "unmatched_send": 40}
+    assert odd.items() <= dict(kinds).items()
     assert trace.calls.num_rows == 328
 
 

@@ -21,15 +21,12 @@ BLOCKS = 4
 """Programs of a test, and tests. This file is a program that tries those from FIRST to LAST."""
 
 COMMANDS = (
-    ("info", "--format", "json"),
-    ("info",),
-    ("structure",),
+    ("info", "--format", "json"), ("info",), ("structure",),
     ("structure", "--method", "seed", "--format", "csv"),
-    ("table", "-o", "table.csv", "--force"),
-    ("convert", "out.prv", "--force"),
+    ("table", "-o", "table.csv", "--force"), ("convert", "out.prv", "--force"),
     ("cut", "-o", "cut.store", "--first", "1us", "--force"),
     ("annotate", "-o", "annotated.prv", "--force"),
-)
+)  # fmt: skip
 ENDINGS = {0, 4, 5}  # fine, contradicts itself, or no answer for this input
 
 

@@ -8,14 +8,9 @@ from experiments.structure.labels import accuracies
 import burstline
 
 TRUE_BOTH = (
-    "toy_t1_nested2",
-    "toy_t1_nested2_pie_aslr",
-    "toy_t2_nested3",
-    "toy_t4_alias2_hidden",
-    "toy_t4_alias2_super",
-    "toy_t5_cond_middle",
-    "toy_waits_4",
-)
+    "toy_t1_nested2", "toy_t1_nested2_pie_aslr", "toy_t2_nested3", "toy_t4_alias2_hidden",
+    "toy_t4_alias2_super", "toy_t5_cond_middle", "toy_waits_4",
+)  # fmt: skip
 MISREAD = {
     "toy_t5_cond_first": (0.2393, 0.8302),
     "toy_mpistream": (0.9815, 0.7986),

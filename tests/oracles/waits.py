@@ -68,23 +68,15 @@ WAITS = (
     "omp_lock_contention_api",
 )  # fmt: skip
 BY_ROLE = {
-    el.BARRIER: "mpi_sync_collective",
-    el.POINT2POINT: "mpi_point2point",
-    el.ONE2ALL: "mpi_collective",
-    el.ALL2ONE: "mpi_collective",
-    el.ALL2ALL: "mpi_collective",
-    el.OTHER_COLLECTIVE: "mpi_collective",
-    el.RMA: "mpi_rma_communication",
-}
+    el.BARRIER: "mpi_sync_collective", el.POINT2POINT: "mpi_point2point",
+    el.ONE2ALL: "mpi_collective", el.ALL2ONE: "mpi_collective", el.ALL2ALL: "mpi_collective",
+    el.OTHER_COLLECTIVE: "mpi_collective", el.RMA: "mpi_rma_communication",
+}  # fmt: skip
 OPENMP_BY_ROLE = {
-    el.BARRIER: "omp_ebarrier",
-    el.IMPLICIT_BARRIER: "omp_ibarrier",
-    el.CRITICAL: "omp_critical",
-    el.ATOMIC: "omp_critical",
-    el.ORDERED: "omp_ordered",
-    el.TASKWAIT: "omp_taskwait",
-    el.FLUSH: "omp_flush",
-}
+    el.BARRIER: "omp_ebarrier", el.IMPLICIT_BARRIER: "omp_ibarrier",
+    el.CRITICAL: "omp_critical", el.ATOMIC: "omp_critical", el.ORDERED: "omp_ordered",
+    el.TASKWAIT: "omp_taskwait", el.FLUSH: "omp_flush",
+}  # fmt: skip
 LOCK_CALLS = {
     f"omp_{verb}{nest}_lock"
     for verb in ("set", "unset", "init", "destroy", "test")
@@ -248,29 +240,17 @@ def mpi_category(role, name):
 
 # The parent of each metric of the tree below `execution`.
 PARENTS = {
-    "mpi_init_exit": "mpi_management",
-    "mpi_mgmt_comm": "mpi_management",
-    "mpi_mgmt_file": "mpi_management",
-    "mpi_mgmt_win": "mpi_management",
-    "mpi_management": "mpi",
-    "mpi_sync_collective": "mpi_synchronization",
-    "mpi_synchronization": "mpi",
-    "mpi_point2point": "mpi_communication",
-    "mpi_collective": "mpi_communication",
-    "mpi_rma_communication": "mpi_communication",
-    "mpi_communication": "mpi",
-    "mpi_io": "mpi",
-    "omp_ebarrier": "omp_barrier",
-    "omp_ibarrier": "omp_barrier",
-    "omp_barrier": "omp_synchronization",
-    "omp_critical": "omp_synchronization",
-    "omp_lock_api": "omp_synchronization",
-    "omp_ordered": "omp_synchronization",
-    "omp_taskwait": "omp_synchronization",
-    "omp_synchronization": "omp_time",
-    "omp_management": "omp_time",
-    "omp_flush": "omp_time",
-}
+    "mpi_init_exit": "mpi_management", "mpi_mgmt_comm": "mpi_management",
+    "mpi_mgmt_file": "mpi_management", "mpi_mgmt_win": "mpi_management",
+    "mpi_management": "mpi", "mpi_sync_collective": "mpi_synchronization",
+    "mpi_synchronization": "mpi", "mpi_point2point": "mpi_communication",
+    "mpi_collective": "mpi_communication", "mpi_rma_communication": "mpi_communication",
+    "mpi_communication": "mpi", "mpi_io": "mpi", "omp_ebarrier": "omp_barrier",
+    "omp_ibarrier": "omp_barrier", "omp_barrier": "omp_synchronization",
+    "omp_critical": "omp_synchronization", "omp_lock_api": "omp_synchronization",
+    "omp_ordered": "omp_synchronization", "omp_taskwait": "omp_synchronization",
+    "omp_synchronization": "omp_time", "omp_management": "omp_time", "omp_flush": "omp_time",
+}  # fmt: skip
 
 
 def add_time_tree(values):

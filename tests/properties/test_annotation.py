@@ -117,11 +117,16 @@ class AnySpans:
 
 
 @given(program=programs())
-def test_marks_say_at_any_moment_what_runs(program):
+def test_marks_say_at_any_moment_what_runs_by_reserved_types_in_order(program):
     steps, ranks = program
     structure = detect(run(*steps, ranks=ranks), min_share=0)
+    marks = marks_of(structure)
+    rows = list(zip(marks.location, marks.time_ns, marks.type, strict=True))
 
-    assert_marks_say_what_runs(structure, marks_of(structure))
+    assert_marks_say_what_runs(structure, marks)
+    assert rows == sorted(set(rows))
+    assert {kind for *_, kind in rows} <= set(STRUCTURE)
+    assert (marks.value >= 0).all()
 
 
 @given(data=st.data())
@@ -159,11 +164,15 @@ def test_annotating_twice_is_annotating_once(tmp_path_factory, program, depth):
 
 @examples(0.4)
 @given(program=programs())
-def test_all_but_the_reserved_types_is_the_trace(tmp_path_factory, program):
+def test_all_but_the_reserved_types_is_the_trace_also_written_and_read(
+    tmp_path_factory, program
+):
     folder = tmp_path_factory.mktemp("any")
     trace = recorded(program, folder)
     marks = marks_of(detect(trace, min_share=0))
-    burstline.write(annotated(trace, marks), folder / "out.prv")
+    once = annotated(trace, marks)
+    burstline.write(once, folder / "out.prv")
+    again = burstline.read(folder / "out.prv")
 
     before, after = dump(folder / "in.prv"), dump(folder / "out.prv")
 
@@ -172,23 +181,11 @@ def test_all_but_the_reserved_types_is_the_trace(tmp_path_factory, program):
         for thread, events in after.events.items()
     }
     assert after._replace(events=others) == before
-    assert sum(map(len, after.events.values())) == sum(map(len, before.events.values())) + len(
-        marks.location
-    )
-
-
-@examples(0.4)
-@given(program=programs())
-def test_an_annotated_trace_that_is_written_and_read_is_the_same(tmp_path_factory, program):
-    folder = tmp_path_factory.mktemp("any")
-    trace = recorded(program, folder)
-    once = annotated(trace, marks_of(detect(trace, min_share=0)))
-    burstline.write(once, folder / "out.prv")
-
-    again = burstline.read(folder / "out.prv")
-
+    counts = [sum(map(len, each.events.values())) for each in (before, after)]
+    assert counts[1] == counts[0] + len(marks.location)
     assert_same_trace(again, once, tables=set(READ_AGAIN) - {"event_types", "event_values"})
     assert named(again) == named(once)
+    assert pointed_at(once) == pointed_at(trace)
 
 
 def named(trace):
@@ -200,15 +197,6 @@ def named(trace):
         row["type"]: (row["label"], values.get(row["group"]))
         for row in trace.event_types.to_pylist()
     }
-
-
-@examples(0.4)
-@given(program=programs())
-def test_what_counts_events_still_points_at_the_same_ones(tmp_path_factory, program):
-    trace = recorded(program, tmp_path_factory.mktemp("any"))
-    later = annotated(trace, marks_of(detect(trace, min_share=0)))
-
-    assert pointed_at(later) == pointed_at(trace)
 
 
 def pointed_at(trace):
@@ -261,19 +249,4 @@ def test_no_column_that_counts_events_is_forgotten():
         for _, columns in pairs
         for column in columns
     }
-
-
-@given(kind=st.sampled_from(RESERVED))
-def test_reserved_types_mean_nothing_else(kind):
-    assert classify(kind) is EventClass.OTHER
-
-
-@given(program=programs())
-def test_marks_are_of_reserved_types_and_in_order(program):
-    steps, ranks = program
-    marks = marks_of(detect(run(*steps, ranks=ranks), min_share=0))
-    rows = list(zip(marks.location, marks.time_ns, marks.type, strict=True))
-
-    assert rows == sorted(set(rows))
-    assert {kind for *_, kind in rows} <= set(STRUCTURE)
-    assert (marks.value >= 0).all()
+    assert {classify(kind) for kind in RESERVED} == {EventClass.OTHER}

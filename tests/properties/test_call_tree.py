@@ -110,15 +110,9 @@ def traced(stacks):
     rows, calls = [], calls_of([("Barrier", 0, 1)] * len(stacks))
     for number, (call, stack) in enumerate(zip(calls, stacks, strict=True)):
         for depth, (function, line) in enumerate(stack):
-            rows.append(
-                {
-                    "call_path": len(rows),
-                    "parent": len(rows) - 1 if depth else None,
-                    "function": function,
-                    "file": "a.c",
-                    "line": line,
-                }
-            )
+            parent = len(rows) - 1 if depth else None
+            row = {"call_path": len(rows), "parent": parent, "function": function}
+            rows.append(row | {"file": "a.c", "line": line})
         call |= {"call_path": len(rows) - 1, "enter_seq": number, "leave_seq": number}
     return trace_of(locations=threads((0, 9)), calls=calls, call_paths=rows)
 

@@ -62,14 +62,13 @@ def test_conditions_are_those_of_the_slow_twin(loop):
     assert_as_its_twin(*loop)
 
 
-@given(loop=loops(elements=5, longest=90))
-def test_so_they_are_in_long_entries_whose_sets_have_several_words(loop):
-    assert_as_its_twin(*loop)
-
-
-@given(loop=loops(elements=24, longest=5, lanes=2))
-def test_so_they_are_of_many_neighbours(loop):
-    assert_as_its_twin(*loop)
+@given(
+    long=loops(elements=5, longest=90),  # whose sets have several words
+    many=loops(elements=24, longest=5, lanes=2),
+)
+def test_so_they_are_in_long_entries_and_of_many_neighbours(long, many):
+    assert_as_its_twin(*long)
+    assert_as_its_twin(*many)
 
 
 @pytest.mark.parametrize("neighbours", [4, 5, 16, 17, 31, 32, 33, 34])

@@ -68,74 +68,51 @@ def test_factors_multiply_to_the_communication_efficiency(program):
     assert product == pytest.approx(efficiency["communication"])
 
 
-def run(*ranks):
-    """The factors of ranks, each a line of events after MPI_Init [0, 10]."""
-    lines = [f"ranks {len(ranks)}"]
-    lines += [f"{k} | 0 enter MPI_Init | 10 leave | {rank}" for k, rank in enumerate(ranks)]
-    return burstline.wait_states(trace_of("\n".join(lines))).efficiency
-
-
-def test_ranks_that_compute_in_turn_are_serialised():
-    efficiency = run(
-        "110 enter MPI_Send | 110 send to 1 tag 0 bytes 8 | 110 leave "
-        "| 210 enter MPI_Finalize | 220 leave",
-        "10 enter MPI_Recv | 110 receive from 0 tag 0 bytes 8 | 110 leave "
-        "| 210 enter MPI_Finalize | 220 leave",
+def sends(begin, leave, ends, size=8, gap=""):
+    """What a rank does after MPI_Init [0, 10] that sends something and ends."""
+    return (
+        f"{gap} {begin} enter MPI_Send | {begin} send to 1 tag 0 bytes {size} | {leave} leave "
+        f"| {ends} enter MPI_Finalize | 220 leave"
     )
 
-    assert efficiency["communication"] == pytest.approx(
-        1
-    )  # the first one computes all the time
-    efficiency = run(
-        "110 enter MPI_Send | 110 send to 1 tag 0 bytes 8 | 110 leave "
-        "| 110 enter MPI_Finalize | 220 leave",
-        "10 enter MPI_Recv | 110 receive from 0 tag 0 bytes 8 | 110 leave "
-        "| 210 enter MPI_Finalize | 220 leave",
-    )
-    assert efficiency["serialisation"] == pytest.approx(0.5)
-    assert efficiency["transfer"] == pytest.approx(1)
 
-
-def test_calls_that_wait_for_nobody_are_transfer():
-    efficiency = run(
-        "110 enter MPI_Send | 110 send to 1 tag 0 bytes 8 | 210 leave "
-        "| 210 enter MPI_Finalize | 220 leave",
-        "110 enter MPI_Recv | 210 receive from 0 tag 0 bytes 8 | 210 leave "
-        "| 210 enter MPI_Finalize | 220 leave",
+def receives(begin, leave, ends, size=8):
+    return (
+        f"{begin} enter MPI_Recv | {leave} receive from 0 tag 0 bytes {size} | {leave} leave "
+        f"| {ends} enter MPI_Finalize | 220 leave"
     )
 
-    assert efficiency["serialisation"] == pytest.approx(1)
-    assert efficiency["transfer"] == pytest.approx(0.5)
+
+ONE = {
+    "the first rank computes all the time": (
+        sends(110, 110, 210), receives(10, 110, 210), {"communication": 1}
+    ),
+    "ranks that compute in turn are serialised": (
+        sends(110, 110, 110), receives(10, 110, 210), {"serialisation": 0.5, "transfer": 1}
+    ),
+    "calls that wait for nobody are transfer": (
+        sends(110, 210, 210), receives(110, 210, 210), {"serialisation": 1, "transfer": 0.5}
+    ),
+    "a large message waits for its receive on an ideal network too": (
+        sends(10, 112, 212, 900), receives(110, 110, 110, 900), {"serialisation": 0.5}
+    ),
+    "a small one does not": (
+        sends(10, 11, 111, 900), receives(110, 110, 110, 900), {"serialisation": 1}
+    ),
+    "what is watched is computation": (
+        sends(100, 110, 110), receives(10, 110, 210), {"serialisation": 100 / 190}
+    ),
+    "what nobody watched is none on an ideal network": (
+        sends(100, 110, 110, gap="20..80 gap flush |"), receives(10, 110, 210),
+        {"serialisation": 100 / 130},
+    ),
+}  # fmt: skip
 
 
-def test_a_large_message_waits_for_its_receive_on_an_ideal_network_too():
-    large = run(
-        "10 enter MPI_Send | 10 send to 1 tag 0 bytes 900 | 112 leave "
-        "| 212 enter MPI_Finalize | 220 leave",
-        "110 enter MPI_Recv | 110 receive from 0 tag 0 bytes 900 | 110 leave "
-        "| 110 enter MPI_Finalize | 220 leave",
-    )
-    small = run(
-        "10 enter MPI_Send | 10 send to 1 tag 0 bytes 900 | 11 leave "
-        "| 111 enter MPI_Finalize | 220 leave",
-        "110 enter MPI_Recv | 110 receive from 0 tag 0 bytes 900 | 110 leave "
-        "| 110 enter MPI_Finalize | 220 leave",
-    )
+@pytest.mark.parametrize(("sender", "receiver", "factors"), ONE.values(), ids=ONE)
+def test_factors_of_a_message(sender, receiver, factors):
+    text = "ranks 2 | 0 | 0 enter MPI_Init | 10 leave | " + sender
+    text += " | 1 | 0 enter MPI_Init | 10 leave | " + receiver
+    efficiency = burstline.wait_states(trace_of(text)).efficiency
 
-    assert large["serialisation"] == pytest.approx(0.5)
-    assert small["serialisation"] == pytest.approx(1)
-
-
-def test_what_nobody_watched_is_no_computation_on_an_ideal_network():
-    watched, unwatched = (
-        run(
-            f"{gap} 100 enter MPI_Send | 100 send to 1 tag 0 bytes 8 | 110 leave "
-            "| 110 enter MPI_Finalize | 220 leave",
-            "10 enter MPI_Recv | 110 receive from 0 tag 0 bytes 8 | 110 leave "
-            "| 210 enter MPI_Finalize | 220 leave",
-        )
-        for gap in ("", "20..80 gap flush |")
-    )
-
-    assert watched["serialisation"] == pytest.approx(100 / 190)
-    assert unwatched["serialisation"] == pytest.approx(100 / 130)
+    assert {name: efficiency[name] for name in factors} == pytest.approx(factors)

@@ -103,61 +103,52 @@ def efficiency_of(text):
     return burstline.wait_states(trace_of(text)).efficiency
 
 
-def test_threads_that_wait_and_threads_that_never_work_are_paid_for():
+def watched(gap):
+    return f"""ranks 1 threads 2 | {PARALLEL}
+0 | {INIT} {gap} | 20 fork 2 | 20 enter "!$omp parallel" | 100 leave | 100 join | {FINALIZE}
+0.1 | 20 enter "!$omp parallel" | 100 leave"""
+
+
+FACTORS = {
     # Of 100 ns, the first of three threads computes for 90, the second for 20.
-    efficiency = efficiency_of(
-        f"ranks 1 threads 3 | {PARALLEL} | {BARRIER} "
-        f'| 0 | {INIT} | 20 fork 2 | 20 enter "!$omp parallel" '
-        '| 50 enter "!$omp implicit barrier" | 60 leave | 60 leave | 60 join '
-        f"| {FINALIZE} "
-        '| 0.1 | 20 enter "!$omp parallel" | 40 enter "!$omp implicit barrier" '
-        "| 60 leave | 60 leave"
-    )
-
-    assert efficiency["mpi"] == 1
-    assert efficiency["hybrid"] == efficiency["openmp"] == pytest.approx(110 / 300)
-    assert efficiency["openmp_load_balance"] == pytest.approx(110 / 270)
-    assert efficiency["openmp_communication"] == pytest.approx(0.9)
-
-
-def test_processes_count_as_often_as_they_have_threads():
+    "threads that wait and threads that never work are paid for": (
+        f"""ranks 1 threads 3 | {PARALLEL} | {BARRIER}
+0 | {INIT} | 20 fork 2 | 20 enter "!$omp parallel" | 50 enter "!$omp implicit barrier"
+  | 60 leave | 60 leave | 60 join | {FINALIZE}
+0.1 | 20 enter "!$omp parallel" | 40 enter "!$omp implicit barrier" | 60 leave | 60 leave""",
+        {
+            "mpi": 1, "hybrid": 110 / 300, "openmp": 110 / 300,
+            "openmp_load_balance": 110 / 270, "openmp_communication": 0.9,
+        },
+    ),
     # Rank 0 (3 threads) is in MPI for 50 of 100 ns, rank 1 (one thread) for 100.
-    efficiency = efficiency_of(
-        f"ranks 2 threads 3 1 | 0 | {INIT} | 60 enter MPI_Barrier | 110 leave | {FINALIZE} "
-        f"| 1 | {INIT} | 10 enter MPI_Barrier | 110 leave | {FINALIZE}"
-    )
-
-    assert efficiency["parallel"] == pytest.approx(50 / 200)
-    assert efficiency["mpi"] == pytest.approx(3 * 50 / 400)
-    assert efficiency["mpi_load_balance"] == pytest.approx(3 / 4)
-    assert efficiency["mpi_communication"] == pytest.approx(1 / 2)
-    assert efficiency["openmp"] == pytest.approx(1 / 3)
-
-
-def test_what_nobody_watched_is_no_computation_of_any_thread_of_the_process():
-    watched, unwatched = (
-        efficiency_of(
-            f"ranks 1 threads 2 | {PARALLEL} | 0 | {INIT} {gap} | 20 fork 2 "
-            f'| 20 enter "!$omp parallel" | 100 leave | 100 join | {FINALIZE} '
-            '| 0.1 | 20 enter "!$omp parallel" | 100 leave'
-        )["hybrid"]
-        for gap in ("", "| 30..50 gap flush")
-    )
-
-    assert watched == pytest.approx(180 / 200)
-    assert unwatched == pytest.approx(140 / 160)
+    "processes count as often as they have threads": (
+        f"""ranks 2 threads 3 1
+0 | {INIT} | 60 enter MPI_Barrier | 110 leave | {FINALIZE}
+1 | {INIT} | 10 enter MPI_Barrier | 110 leave | {FINALIZE}""",
+        {
+            "parallel": 50 / 200, "mpi": 3 * 50 / 400, "mpi_load_balance": 3 / 4,
+            "mpi_communication": 1 / 2, "openmp": 1 / 3,
+        },
+    ),
+    "what is watched is computation": (watched(""), {"hybrid": 180 / 200}),
+    "what nobody watched is none of any thread": (
+        watched("| 30..50 gap flush"), {"hybrid": 140 / 160}
+    ),
+    "a program without MPI loses nothing to it": (
+        f"""ranks 1 threads 2 | {PARALLEL} | region main
+0 | 0 enter main | 20 fork 2 | 20 enter "!$omp parallel" | 60 leave | 60 join | 100 leave
+0.1 | 20 enter "!$omp parallel" | 60 leave""",
+        {"parallel": None, "mpi": 1, "hybrid": 140 / 200, "openmp": 140 / 200},
+    ),
+}  # fmt: skip
 
 
-def test_a_program_without_mpi_loses_nothing_to_it():
-    efficiency = efficiency_of(
-        f"ranks 1 threads 2 | {PARALLEL} | region main | 0 | 0 enter main | 20 fork 2 "
-        '| 20 enter "!$omp parallel" | 60 leave | 60 join | 100 leave '
-        '| 0.1 | 20 enter "!$omp parallel" | 60 leave'
-    )
+@pytest.mark.parametrize(("text", "factors"), FACTORS.values(), ids=FACTORS)
+def test_factors_of_a_run(text, factors):
+    efficiency = efficiency_of(text)
 
-    assert efficiency["parallel"] is None
-    assert efficiency["mpi"] == 1
-    assert efficiency["hybrid"] == efficiency["openmp"] == pytest.approx(140 / 200)
+    assert {name: efficiency[name] for name in factors} == pytest.approx(factors)
 
 
 def test_a_run_without_threads_has_no_hybrid_factors():

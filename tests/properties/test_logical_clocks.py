@@ -163,20 +163,19 @@ def worked_rank(rank, iterations):
     """What a rank does in example 5.5 of the definitions."""
     call, moved = ("MPI_Recv", "receive from 0") if rank else ("MPI_Send", "send to 1")
     return f"""{rank}
-1 enter main IR_LOOP_ITER=0
-2 enter MPI_Init IR_LOOP_ITER=0
-3 leave IR_LOOP_ITER=0
-4 enter foo IR_LOOP_ITER=0
-5 leave IR_LOOP_ITER={iterations}
-6 enter {call} IR_LOOP_ITER=0
-7 {moved} bytes 8 IR_LOOP_ITER=0
-8 leave IR_LOOP_ITER=0
-9 enter MPI_Allreduce IR_LOOP_ITER=0
-9 begin
-10 end sent 8 received 8 IR_LOOP_ITER=0
-11 leave IR_LOOP_ITER=0
-12 leave IR_LOOP_ITER=0
-"""
+1 enter main # | 2 enter MPI_Init # | 3 leave # | 4 enter foo #
+5 leave IR_LOOP_ITER={iterations} | 6 enter {call} # | 7 {moved} bytes 8 # | 8 leave #
+9 enter MPI_Allreduce # | 9 begin | 10 end sent 8 received 8 # | 11 leave # | 12 leave #
+""".replace("#", "IR_LOOP_ITER=0")
+
+
+def changed(trace, table, name, values):
+    """The trace with other values in a column."""
+    rows = trace.table(table)
+    place = rows.column_names.index(name)
+    tables = {name: trace.table(name) for name in schema.TABLES if name in trace}
+    tables[table] = rows.set_column(place, rows.schema.field(place), values)
+    return burstline.Trace(tables)
 
 
 def worked(*iterations):
@@ -184,12 +183,8 @@ def worked(*iterations):
     head = "ranks 2 | region main role function | region foo role function "
     ranks = (worked_rank(*each) for each in enumerate(iterations))
     trace = trace_of("\n".join((f"{head}| counter IR_LOOP_ITER", *ranks)))
-    members = trace.collective_members
-    place = members.column_names.index("begin_seq")
-    earlier = pc.subtract(members["begin_seq"], 1)
-    members = members.set_column(place, members.schema.field(place), earlier)
-    tables = {name: trace.table(name) for name in schema.TABLES if name in trace}
-    return burstline.Trace(tables | {"collective_members": members})
+    earlier = pc.subtract(trace.collective_members["begin_seq"], 1)
+    return changed(trace, "collective_members", "begin_seq", earlier)
 
 
 def column(trace, table, name, *keys):
@@ -276,16 +271,10 @@ def paced(foo_ns):
     text = "ranks 2 | region main role function | region foo role function "
     text += "| counter IR_TOT_INS\n"
     for rank, (leave, statements) in enumerate(((10 + foo_ns, 99), (410, 39))):
-        text += f"""{rank}
-0 enter main IR_TOT_INS=0
-10 enter foo IR_TOT_INS=0
-{leave} leave IR_TOT_INS={statements}
-{leave + 10} enter MPI_Barrier IR_TOT_INS=0
-{leave + 20} begin IR_TOT_INS=0
-{foo_ns + 40} end IR_TOT_INS=0
-{foo_ns + 50} leave IR_TOT_INS=0
-{foo_ns + 60} leave IR_TOT_INS=0
-"""
+        text += f"""{rank} | 0 enter main # | 10 enter foo #
+{leave} leave IR_TOT_INS={statements} | {leave + 10} enter MPI_Barrier #
+{leave + 20} begin # | {foo_ns + 40} end # | {foo_ns + 50} leave # | {foo_ns + 60} leave #
+""".replace("#", "IR_TOT_INS=0")
     return trace_of(text)
 
 
@@ -326,14 +315,9 @@ def test_work_before_a_call_that_nobody_left_is_no_work_of_mpi():
         "ranks 1 | counter IR_BB | 0 | 1 enter MPI_Init IR_BB=0 | 2 leave IR_BB=0 "
         "| 9 enter MPI_Recv IR_BB=50 | 10 leave"
     )
-    calls = trace.calls
-    place = calls.column_names.index("leave_seq")
-    ordinals = pa.array([*calls["leave_seq"].to_pylist()[:-1], schema.NEVER_LEFT])
-    calls = calls.set_column(place, calls.schema.field(place), ordinals)
-    tables = {name: trace.table(name) for name in schema.TABLES if name in trace}
+    ordinals = pa.array([*trace.calls["leave_seq"].to_pylist()[:-1], schema.NEVER_LEFT])
+    trace = changed(trace, "calls", "leave_seq", ordinals)
 
-    [retiming] = retimings(
-        graph_of(burstline.Trace(tables | {"calls": calls})), [Effort("lt_bb", mpi_work=False)]
-    )
+    [retiming] = retimings(graph_of(trace), [Effort("lt_bb", mpi_work=False)])
 
     assert retiming.end_ticks == 53

@@ -30,11 +30,22 @@ def pairs(same):
     return [(k, int(other)) for k, other in enumerate(same) if other >= 0]
 
 
-@given(labels, labels)
-def test_as_many_tokens_are_aligned_as_a_longest_common_subsequence_has(one, other):
-    same = _core.align(tokens(one), tokens(other), **COSTS)
-
-    assert len(pairs(same)) == merging.longest_common(one, other)
+@given(labels, labels, st.integers(-3, 3), st.sampled_from([-(2**31), 2**31 - 1]))
+def test_as_many_tokens_are_aligned_as_a_longest_common_subsequence_has(
+    one, other, ahead, extreme
+):
+    """Whatever turns are, as long as they cost less than to leave anything out."""
+    longest = merging.longest_common(one, other)
+    for turns, cost in (
+        ((None, None), 0.02),
+        ((0, ahead), 0.002),
+        ((extreme, -1 - extreme), 0.0),
+    ):
+        sides = [
+            tokens(side, turn=None if turn is None else np.full(len(side), turn))
+            for side, turn in zip((one, other), turns, strict=True)
+        ]
+        assert len(pairs(_core.align(*sides, **COSTS | {"turn": cost}))) == longest
 
 
 @given(labels, labels, st.integers(4, 80))
@@ -99,18 +110,6 @@ def test_of_turns_that_are_alike_the_number_tells_which_is_missing():
     assert same.tolist() == [*range(12), *[-1] * 4, *range(12, 32)]
 
 
-@given(labels, labels, st.integers(-3, 3))
-def test_turns_that_only_one_run_counts_otherwise_unmatch_nothing(one, other, ahead):
-    """As long as what it costs stays below what it costs to leave anything out."""
-    turns = [np.full(len(side), count) for side, count in ((one, 0), (other, ahead))]
-
-    same = _core.align(
-        tokens(one, turn=turns[0]), tokens(other, turn=turns[1]), **COSTS | {"turn": 0.002}
-    )
-
-    assert len(pairs(same)) == merging.longest_common(one, other)
-
-
 turning = st.lists(st.tuples(st.integers(0, 3), st.integers(-1, 3)), max_size=25)
 
 
@@ -130,17 +129,6 @@ def test_turns_are_weighed_as_the_oracle_weighs_them(ours, theirs, cost):
     assert left_out * 0.15 + differ * cost == pytest.approx(expected, abs=1e-5)
 
 
-@given(labels, labels, st.sampled_from([-(2**31), 2**31 - 1]))
-def test_turns_may_be_any_number(one, other, extreme):
-    turns = [np.full(len(one), extreme), np.full(len(other), -1 - extreme)]
-
-    same = _core.align(
-        tokens(one, turn=turns[0]), tokens(other, turn=turns[1]), **COSTS | {"turn": 0.0}
-    )
-
-    assert len(pairs(same)) == merging.longest_common(one, other)
-
-
 def test_turns_that_are_off_from_somewhere_on_shift_nothing_behind():
     """Where all is alike, what they differed by before says which is which."""
     own, alike = range(100, 220), [1, 2, 3] * 80
@@ -152,15 +140,11 @@ def test_turns_that_are_off_from_somewhere_on_shift_nothing_behind():
     assert same.tolist() == list(range(360))
 
 
-@pytest.mark.parametrize("wrong", [{"window": 3}, {"window": 0}])
-def test_a_window_too_small_is_refused(wrong):
-    with pytest.raises(ValueError, match="window"):
-        _core.align(tokens([1]), tokens([2]), **COSTS | wrong)
-
-
-def test_columns_of_different_length_are_refused():
+def test_a_window_too_small_and_columns_of_different_length_are_refused():
+    for window in (3, 0):
+        with pytest.raises(ValueError, match="window"):
+            _core.align(tokens([1]), tokens([2]), **COSTS | {"window": window})
     label, *rest = tokens([1, 2])
-
     with pytest.raises(ValueError, match="equally long"):
         _core.align((label[:1], *rest), tokens([1]), **COSTS)
 
@@ -174,13 +158,9 @@ things = st.lists(
 @given(things, things, st.sampled_from([0.0, 0.5, 1.0]))
 def test_what_is_left_over_is_paired_as_the_oracle_pairs_it(ours, theirs, tolerance):
     def columns(rows):
-        key, ordinal, reach, size = zip(*rows, strict=True) if rows else ((),) * 4
-        return (
-            np.array(key, np.int32),
-            np.array(ordinal, np.int64),
-            np.array(reach, np.int64),
-            np.array(size, float),
-        )
+        columns = zip(*rows, strict=True) if rows else ((),) * 4
+        types = (np.int32, np.int64, np.int64, float)
+        return tuple(np.array(each, kind) for each, kind in zip(columns, types, strict=True))
 
     same = _core.pair_near(columns(ours), columns(theirs), tolerance)
 
@@ -188,16 +168,11 @@ def test_what_is_left_over_is_paired_as_the_oracle_pairs_it(ours, theirs, tolera
 
 
 eighths = st.integers(0, 8).map(lambda number: number / 8)
-bursts = st.lists(
-    st.tuples(
-        eighths,
-        st.sampled_from([0, 8, 64]),
-        st.sampled_from([0, 8]),
-        st.integers(-1, 1),
-        st.integers(-1, 1),
-    ),
-    max_size=12,
-).map(sorted)
+partners = st.integers(-1, 1)
+burst = st.tuples(
+    eighths, st.sampled_from([0, 8, 64]), st.sampled_from([0, 8]), partners, partners
+)
+bursts = st.lists(burst, max_size=12).map(sorted)
 
 
 def grouped(groups):

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from itertools import permutations
 
-import numpy as np
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
@@ -14,25 +13,9 @@ from burstline.merge.model import Published
 from burstline.merge.published import pair_optimally
 from burstline.testing import trace_of
 from oracles import merging
+from properties.test_merge_kernels import burst, grouped
 
-eighths = st.integers(0, 8).map(lambda number: number / 8)
-bursts = st.lists(
-    st.tuples(
-        eighths,
-        st.sampled_from([0, 8, 64]),
-        st.sampled_from([0, 8]),
-        st.integers(-1, 1),
-        st.integers(-1, 1),
-    ),
-    max_size=5,
-).map(sorted)
-
-
-def columns(rows):
-    values = np.array(rows, float).reshape(-1, 5).T
-    sizes = [np.ascontiguousarray(values[k]) for k in range(3)]
-    begin = np.array([0, len(rows)], np.int64)
-    return (begin, *sizes, *(values[k].astype(np.int32) for k in (3, 4)))
+bursts = st.lists(burst, max_size=5).map(sorted)
 
 
 def best(ours, theirs, *, both_sizes):
@@ -53,7 +36,8 @@ def best(ours, theirs, *, both_sizes):
 def test_an_optimal_assignment_has_most_pairs_and_of_those_the_least_sum(
     ours, theirs, both_sizes
 ):
-    same = pair_optimally(columns(ours), columns(theirs), Published(both_sizes=both_sizes))
+    sides = grouped([ours]), grouped([theirs])
+    same = pair_optimally(*sides, Published(both_sizes=both_sizes))
 
     pairs = [(k, int(m)) for k, m in enumerate(same) if m >= 0]
     costs = [merging.unlikeness(ours[k], theirs[m], both_sizes=both_sizes) for k, m in pairs]

@@ -55,17 +55,9 @@ class Lean(dict):
 @given(cut=cut_traces(), data=st.data())
 def test_selecting_from_a_store_is_selecting_from_memory(cut, data):
     trace, start, end = cut
-    region = data.draw(
-        st.sampled_from(
-            [
-                {"start_ns": start, "end_ns": end},
-                {"start_ns": start},
-                {"end_ns": end},
-                {"ranks": data.draw(rank_sets(trace))},
-                {"start_ns": start, "end_ns": end, "ranks": data.draw(rank_sets(trace))},
-            ]
-        )
-    )
+    window, ranks = {"start_ns": start, "end_ns": end}, {"ranks": data.draw(rank_sets(trace))}
+    regions = [window, {"start_ns": start}, {"end_ns": end}, ranks, window | ranks]
+    region = data.draw(st.sampled_from(regions))
     with TemporaryDirectory() as folder:
         store.write(trace, Path(folder) / "run.store")
         stored = Trace(Lean(store.read(Path(folder) / "run.store")._tables))
@@ -173,12 +165,16 @@ def test_what_a_part_takes_is_estimated_from_the_manifest(stored):
     assert 0.08 * whole < part < 0.15 * whole
 
 
-def test_more_rows_near_a_window_than_the_memory_allows_are_refused(stored):
+def test_as_many_rows_as_the_memory_allows_are_held_and_more_refused(stored):
     region = {"start_ns": 0, "end_ns": 500}
-
     assert narrowed(stored, memory=100_000, **region).calls.num_rows == 153
     with pytest.raises(MemoryBudgetError, match="`end_ns`"):
         _ = narrowed(stored, memory=1_000, **region).calls
+
+    held = sum(part.nbytes for part in stored.batches("calls"))
+    assert narrowed(stored, memory=held).calls.num_rows == 300
+    with pytest.raises(MemoryBudgetError):
+        _ = narrowed(stored, memory=held - 1).calls
 
 
 def test_near_a_window_is_what_touches_it_on_a_chosen_rank(tmp_path):
@@ -195,14 +191,6 @@ def test_near_a_window_is_what_touches_it_on_a_chosen_rank(tmp_path):
 
     assert near.calls["enter_ns"].to_pylist() == [5, 12, 20]
     assert near.readings["time_ns"].to_pylist() == [12, 20]
-
-
-def test_as_many_rows_as_the_memory_allows_are_held(stored):
-    held = sum(part.nbytes for part in stored.batches("calls"))
-
-    assert narrowed(stored, memory=held).calls.num_rows == 300
-    with pytest.raises(MemoryBudgetError):
-        _ = narrowed(stored, memory=held - 1).calls
 
 
 @examples(0.5)

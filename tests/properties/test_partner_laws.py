@@ -17,33 +17,17 @@ from oracles import partners as oracle
 from partner_sequences import sequences_of
 
 PLANTED = [
-    ("rank+3", 16),
-    ("rank-1", 9),
-    ("(rank+1)%8", 8),
-    ("(rank-2)%7", 7),
-    ("rank xor 3", 8),
-    ("10-rank", 11),
-    ("transpose of 4 × 4", 16),
-    ("transpose of 3 × 5", 15),
-    ("transpose of 3 × 3 pairs", 18),
-    ("(0, +1) in 3 × 5, periodic", 15),
-    ("(+1, 0, -1) in 3 × 4 × 3, periodic", 36),
-    ("root 2", 6),
-    ("rank±1", 9),
-    ("rank±4", 12),
-    ("(rank±1)%9", 9),
-    ("all others", 6),
-    ("neighbours in 3 × 4", 12),
-    ("neighbours in 4 × 5, periodic", 20),
-    ("neighbours in 3 × 3 × 3, with diagonals", 27),
-    ("neighbours in 4 × 3 × 3, periodic", 36),
-    ("neighbours in 2 × 3 × 2 × 3", 36),
-    ("rank xor 2^i, i = 0..3", 16),
-    ("rank xor 2^i, i = 2..0", 8),
-    ("(rank+2^i)%11, i = 0..3", 11),
-    ("rank xor k, k = 1..7", 8),
+    ("rank+3", 16), ("rank-1", 9), ("(rank+1)%8", 8), ("(rank-2)%7", 7), ("rank xor 3", 8),
+    ("10-rank", 11), ("transpose of 4 × 4", 16), ("transpose of 3 × 5", 15),
+    ("transpose of 3 × 3 pairs", 18), ("(0, +1) in 3 × 5, periodic", 15),
+    ("(+1, 0, -1) in 3 × 4 × 3, periodic", 36), ("root 2", 6), ("rank±1", 9), ("rank±4", 12),
+    ("(rank±1)%9", 9), ("all others", 6), ("neighbours in 3 × 4", 12),
+    ("neighbours in 4 × 5, periodic", 20), ("neighbours in 3 × 3 × 3, with diagonals", 27),
+    ("neighbours in 4 × 3 × 3, periodic", 36), ("neighbours in 2 × 3 × 2 × 3", 36),
+    ("rank xor 2^i, i = 0..3", 16), ("rank xor 2^i, i = 2..0", 8),
+    ("(rank+2^i)%11, i = 0..3", 11), ("rank xor k, k = 1..7", 8),
     ("(rank+k)%9, k = 2, 5, 3", 9),
-]
+]  # fmt: skip
 ROUNDS = 6
 
 

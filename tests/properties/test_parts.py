@@ -29,14 +29,13 @@ from simulator import simulate
 
 POLLS = {"poll_gap_ns": 5_000}
 FOLDS = {
-    "summary": (
-        lambda part: summed(part, span="init-finalize", **POLLS),
-        lambda trace, parts: summary_of(trace, parts, full=False, **POLLS),
-    ),
-    "summary of the trace": (
-        lambda part: summed(part, span="trace", **POLLS),
-        lambda trace, parts: summary_of(trace, parts, full=False, **POLLS),
-    ),
+    **{
+        f"summary of {span}": (
+            lambda part, span=span: summed(part, span=span, **POLLS),
+            lambda trace, parts: summary_of(trace, parts, full=False, **POLLS),
+        )
+        for span in ("init-finalize", "trace")
+    },
     "matrix": (
         lambda part: messages_summed(part, application=None),
         lambda trace, parts: matrix_of(trace, parts, application=None),
@@ -98,7 +97,7 @@ def test_folds_of_parts_are_joined_to_that_of_the_whole(name, story):
         for chosen in ranges:
             part = of_locations(trace, chosen)
             # A part without bursts is no part: parts begin where bursts do.
-            if part.rows("bursts") or name in ("matrix", "summary", "summary of the trace"):
+            if part.rows("bursts") or name.startswith(("matrix", "summary")):
                 folded.append(fold(part))
         return join(trace, folded or [fold(trace)])
 

@@ -62,20 +62,13 @@ def _read(run, **options):
 
 
 @given(st.lists(_steps, max_size=40))
-def test_every_message_comes_back_with_the_calls_on_both_sides(steps):
+def test_every_message_comes_back_with_the_calls_on_both_sides_and_keeps_the_schema(steps):
     machine = _executed(steps)
 
     trace = _read(machine.run)
 
     assert rows_of(trace.messages) == machine.expected()
     assert trace.calls.num_rows == sum(machine.calls)
-
-
-@examples(0.5)
-@given(st.lists(_steps, max_size=30))
-def test_a_trace_of_raw_files_keeps_its_schema(steps):
-    trace = _read(_executed(steps).run)
-
     for name in schema.TABLES:
         if name in trace:
             schema.check(name, trace.table(name))
@@ -138,22 +131,19 @@ def _read_or_refuse(folder):
 
 @examples(0.5)
 @given(
-    st.lists(st.lists(_records, max_size=40), min_size=1, max_size=3), st.binary(max_size=40)
+    st.lists(st.lists(_records, max_size=40), min_size=1, max_size=3),
+    st.binary(max_size=40),
+    st.binary(max_size=6000),
 )
-def test_any_records_are_read_or_refused(threads, tail):
+def test_any_records_and_any_bytes_are_read_or_refused(threads, tail, content):
+    with tempfile.TemporaryDirectory() as folder:
+        (Path(folder) / "p-1.t-0.raw").write_bytes(content)
+        _read_or_refuse(Path(folder))
     with tempfile.TemporaryDirectory() as folder:
         for number, records in enumerate(threads):
             begin = raw_files.record(30, a=number, b=3)
             data = raw_files.header(number) + begin + b"".join(records) + tail
             (Path(folder) / f"p-{number}.t-0.raw").write_bytes(data)
-        _read_or_refuse(Path(folder))
-
-
-@examples(0.5)
-@given(st.binary(max_size=6000))
-def test_any_bytes_are_read_or_refused(content):
-    with tempfile.TemporaryDirectory() as folder:
-        (Path(folder) / "p-1.t-0.raw").write_bytes(content)
         _read_or_refuse(Path(folder))
 
 

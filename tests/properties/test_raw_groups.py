@@ -92,13 +92,9 @@ def _run(steps, *, has_threads):
 def _tables(trace):
     found = {name: trace.table(name) for name in schema.TABLES if name in trace}
     return {
-        name: (table.column_names, [_plain(column) for column in table.columns])
+        name: (table.column_names, [column.to_pylist() for column in table.columns])
         for name, table in found.items()
     }
-
-
-def _plain(column):
-    return column.to_pylist()
 
 
 def _stored(folder, target, *, most, records=False, raw=True):
@@ -174,13 +170,15 @@ def test_of_a_process_in_several_slices_few_half_messages_are_taken_at_a_time(tm
 
 @examples(0.4)
 @given(_steps, st.booleans(), st.integers(1, 60), st.integers(1, 3))
-def test_neither_groups_nor_threads_change_a_trace(steps, has_threads, most, threads):
+def test_neither_groups_nor_threads_nor_cuts_change_a_trace(steps, has_threads, most, threads):
     with tempfile.TemporaryDirectory() as name:
         folder = _run(steps, has_threads=has_threads).write(name)
 
         found = _read(folder, records_at_once=most, threads=threads)
 
         assert found == _read(folder, threads=1)
+        if not has_threads:
+            assert _in_slices(folder, most) == _read(folder, raw=False)
 
 
 @examples(0.4)
@@ -216,15 +214,6 @@ def test_a_prv_by_way_of_a_store_is_the_prv_of_memory(steps, most, raw):
                 for label in ("whole", "stored")
             ]
             assert bodies[0] == bodies[1]
-
-
-@examples(0.4)
-@given(_steps, st.integers(1, 40))
-def test_where_a_process_is_cut_does_not_show(steps, most):
-    with tempfile.TemporaryDirectory() as name:
-        folder = _run(steps, has_threads=False).write(name)
-
-        assert _in_slices(folder, most) == _read(folder, raw=False)
 
 
 _long = st.lists(

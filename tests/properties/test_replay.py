@@ -109,20 +109,11 @@ def test_the_order_of_locations_changes_no_stamp(program, random):
 
 
 @given(hybrid_programs(), st.lists(st.integers(0, 1000), min_size=4, max_size=4))
-def test_skewed_stamps_change_nothing_where_weights_are_given(program, offsets):
+def test_models_are_as_if_each_was_alone_and_without_the_clock_where_weights_are_given(
+    program, offsets
+):
     trace = trace_of(as_text(program))
     rows, other = (rows_of_trace(each) for each in (trace, skewed(trace, offsets, [0] * 4)))
-    ones = np.ones(len(rows.place), np.int64)
-
-    (a, b) = (replay(each, [ReplayModel(ones, 1)]) for each in (rows, other))
-
-    assert a.stamps[0].tolist() == b.stamps[0].tolist()
-    assert a.order.tolist() == b.order.tolist()
-
-
-@given(hybrid_programs())
-def test_several_models_are_as_if_each_was_alone(program):
-    rows = rows_of_trace(trace_of(as_text(program)))
     models = [
         ReplayModel(np.ones(len(rows.place), np.int64), 1),
         ReplayModel(rows.steps(rows.time_ns)),
@@ -130,10 +121,13 @@ def test_several_models_are_as_if_each_was_alone(program):
     ]
 
     together = replay(rows, models).stamps
+    alone, skew = (replay(each, models[:1]) for each in (rows, other))
 
     for model, stamps in zip(models, together, strict=True):
         assert replay(rows, [model]).stamps[0].tolist() == stamps.tolist()
     assert together[1].tolist() == rows.time_ns.tolist()  # recorded stamps need no correction
+    assert alone.stamps[0].tolist() == skew.stamps[0].tolist()
+    assert alone.order.tolist() == skew.order.tolist()
 
 
 def test_rows_are_at_most_40_bytes_each():

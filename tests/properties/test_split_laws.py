@@ -15,21 +15,12 @@ from oracles import partners as oracle
 
 NODES = [0, 0, 0, 2, 2, 2, 1, 1, 1, 1, 1, 1]
 PLANTED = [
-    ("all ranks", 6),
-    ("same half", 10),
-    ("same rank mod 2", 8),
-    ("same row of 4 × 4", 16),
-    ("same column of 4 × 4", 16),
-    ("same row of 3 × 5", 15),
-    ("same column of 5 × 3", 15),
-    ("same rank div 3", 8),
-    ("same rank mod 3", 7),
-    ("same rank mod 4", 11),
-    ("same j of 3 × 3 × 3", 27),
-    ("same i, k of 2 × 3 × 4", 24),
-    ("same j, l of 2 × 3 × 2 × 5", 60),
-    ("same node", 12),
-]
+    ("all ranks", 6), ("same half", 10), ("same rank mod 2", 8), ("same row of 4 × 4", 16),
+    ("same column of 4 × 4", 16), ("same row of 3 × 5", 15), ("same column of 5 × 3", 15),
+    ("same rank div 3", 8), ("same rank mod 3", 7), ("same rank mod 4", 11),
+    ("same j of 3 × 3 × 3", 27), ("same i, k of 2 × 3 × 4", 24),
+    ("same j, l of 2 × 3 × 2 × 5", 60), ("same node", 12),
+]  # fmt: skip
 GRIDS = [
     (["same row of 2 × 4", "same column of 2 × 4"], 8),
     (["same row of 4 × 2", "same column of 4 × 2"], 8),

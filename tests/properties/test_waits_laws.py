@@ -16,17 +16,13 @@ from oracles.wait_states import wait_states
 
 # A measured metric and the category that its time is part of.
 PARTS = {
-    "mpi_init_completion": "mpi_init_exit",
-    "mpi_finalize_wait": "mpi_init_exit",
-    "mpi_latesender": "mpi_point2point",
-    "mpi_latereceiver": "mpi_point2point",
-    "mpi_latesender_wo": "mpi_latesender",
-    "omp_fork": "omp_management",
-    "omp_ebarrier_wait": "omp_ebarrier",
-    "omp_ibarrier_wait": "omp_ibarrier",
+    "mpi_init_completion": "mpi_init_exit", "mpi_finalize_wait": "mpi_init_exit",
+    "mpi_latesender": "mpi_point2point", "mpi_latereceiver": "mpi_point2point",
+    "mpi_latesender_wo": "mpi_latesender", "omp_fork": "omp_management",
+    "omp_ebarrier_wait": "omp_ebarrier", "omp_ibarrier_wait": "omp_ibarrier",
     "omp_lock_contention_critical": "omp_critical",
     "omp_limited_parallelism": "omp_idle_threads",
-}
+}  # fmt: skip
 SHARED = {
     "mpi_sync_collective": ("mpi_barrier_wait", "mpi_barrier_completion"),
     "mpi_collective": (

@@ -105,22 +105,20 @@ def test_every_node_is_told_by_its_line(structure, ranks):
             assert row.line.line == str(row.line.item.caller.line)
 
 
-def test_a_row_is_in_the_row_of_smaller_depth_above_it(structure):
+def test_what_is_folded_hides_what_is_in_it_and_so_do_a_threshold_and_a_depth(structure):
     found = outline(structure, OutlineView())
+    outer = next(row for row in found.rows if row.line.kind == "loop")
 
     for at, row in enumerate(found.rows):
         if row.parent >= 0:
             assert row.parent < at
             assert found.rows[row.parent].line.depth == row.line.depth - 1
-
-
-def test_what_is_folded_hides_what_is_in_it(structure):
-    found = outline(structure, OutlineView())
-    outer = next(row for row in found.rows if row.line.kind == "loop")
-
     left = texts(found, found.shown({outer.key}))
-
     assert left == ["MPI_Init()", "MPI_Comm_rank()", outer.line.text, "MPI_Finalize()"]
+    as_long = [found.rows[at].line.kind for at in found.shown(frozenset(), 5_000)]
+    assert as_long == ["loop"]
+    assert found.shown(frozenset(), 10**15) == []
+    assert [len(found.deeper_than(depth)) for depth in range(3)] == [2, 1, 0]
 
 
 def test_keys_stay_the_same_when_the_view_changes(structure):
@@ -132,23 +130,6 @@ def test_keys_stay_the_same_when_the_view_changes(structure):
     ]
     assert loops[0] == loops[1]
     assert len({row.key for row in other.rows}) == len(other.rows)
-
-
-def test_a_threshold_keeps_what_takes_as_long_and_what_is_around_it(structure):
-    found = outline(structure, OutlineView())
-
-    left = [found.rows[at] for at in found.shown(frozenset(), 5_000)]
-
-    assert [row.line.kind for row in left] == ["loop"]
-    assert found.shown(frozenset(), 10**15) == []
-
-
-def test_depth_folds_the_loops_below(structure):
-    found = outline(structure, OutlineView())
-
-    assert len(found.deeper_than(0)) == 2
-    assert len(found.deeper_than(1)) == 1
-    assert not found.deeper_than(2)
 
 
 def test_search_goes_around_the_end_in_both_directions(structure):
@@ -230,12 +211,16 @@ def test_left_goes_out_and_right_opens(trace, structure):
     assert any("Send" in text for text in pseudocode_shown(app))
 
 
-def test_the_cursor_stays_on_its_line_when_something_else_is_seen(trace, structure):
-    app = app_of(trace, structure)
-
-    seen = drive(app, "end", "up", "b", *"1ns", "enter", "r", "0", "enter")
-
-    assert seen.row.line.text == "MPI_Allreduce()"
+@pytest.mark.parametrize(
+    ("keys", "line"),
+    [
+        (["end", "up", "b", *"1ns", "enter", "r", "0", "enter"], "MPI_Allreduce()"),
+        (["minus", "slash", *"recv", "enter"], "MPI_Recv"),
+    ],
+    ids=["something else is seen", "search unfolds what is around"],
+)
+def test_the_cursor_is_on_its_line(trace, structure, keys, line):
+    assert drive(app_of(trace, structure), *keys).row.line.text.startswith(line)
 
 
 def test_nothing_to_see_is_an_empty_table_and_not_the_end(trace, structure):
@@ -292,14 +277,6 @@ def test_an_answer_that_makes_no_sense_is_refused_and_changes_nothing(
 
     assert message in shown
     assert app.view == OutlineView(counter=app.view.counter)
-
-
-def test_search_unfolds_what_is_around(trace, structure):
-    app = app_of(trace, structure)
-
-    seen = drive(app, "minus", "slash", *"recv", "enter")
-
-    assert seen.row.line.text.startswith("MPI_Recv")
 
 
 def test_a_counter_can_be_chosen(trace, structure):

@@ -20,32 +20,15 @@ location 0 node n1
 location 1 node n1
 counter PAPI_TOT_INS | counter PAPI_TOT_CYC | counter MISSES
 path 0 main file a.c line 9 | path 1 solve under 0 file b.c line 4
-0
-  0 enter MPI_Init PAPI_TOT_INS=1 PAPI_TOT_CYC=1
-  10 leave PAPI_TOT_INS=5 PAPI_TOT_CYC=5
-  20 enter MPI_Isend path 1 PAPI_TOT_INS=60 PAPI_TOT_CYC=30
-  21 send to 1 tag 7 bytes 8 request 1
-  25 leave PAPI_TOT_INS=1 PAPI_TOT_CYC=1
-  30 enter MPI_Bcast path 0 PAPI_TOT_INS=9 PAPI_TOT_CYC=0
-  30 begin
-  40 end sent 64 received 0 root 0
-  40 leave PAPI_TOT_INS=1 PAPI_TOT_CYC=1
-  40 enter MPI_Wait
-  41 sent request 1
-  42 leave
-1
-  0 enter MPI_Init
-  10 leave
-  15 enter MPI_Irecv path 1
-  15 post request 2
-  16 leave
-  20 enter MPI_Bcast path 0
-  20 begin
-  44 end sent 0 received 64 root 0
-  44 leave
-  50 enter MPI_Wait path 0
-  55 receive from 0 tag 7 bytes 8 request 2
-  60 leave
+0 | 0 enter MPI_Init PAPI_TOT_INS=1 PAPI_TOT_CYC=1 | 10 leave PAPI_TOT_INS=5 PAPI_TOT_CYC=5
+  | 20 enter MPI_Isend path 1 PAPI_TOT_INS=60 PAPI_TOT_CYC=30
+  | 21 send to 1 tag 7 bytes 8 request 1 | 25 leave PAPI_TOT_INS=1 PAPI_TOT_CYC=1
+  | 30 enter MPI_Bcast path 0 PAPI_TOT_INS=9 PAPI_TOT_CYC=0 | 30 begin
+  | 40 end sent 64 received 0 root 0 | 40 leave PAPI_TOT_INS=1 PAPI_TOT_CYC=1
+  | 40 enter MPI_Wait | 41 sent request 1 | 42 leave
+1 | 0 enter MPI_Init | 10 leave | 15 enter MPI_Irecv path 1 | 15 post request 2 | 16 leave
+  | 20 enter MPI_Bcast path 0 | 20 begin | 44 end sent 0 received 64 root 0 | 44 leave
+  | 50 enter MPI_Wait path 0 | 55 receive from 0 tag 7 bytes 8 request 2 | 60 leave
 """
 
 

@@ -28,20 +28,17 @@ def completed(capsys, *words):
     return run.stdout.split()
 
 
-def test_bash_completes_commands(capsys):
-    assert completed(capsys, "burstline", "inf") == ["info"]
-
-
-def test_bash_completes_options_of_the_command(capsys):
-    assert completed(capsys, "burstline", "info", "--mem") == ["--memory"]
-
-
-def test_bash_completes_values_of_an_option(capsys):
-    assert completed(capsys, "burstline", "info", "--format", "") == ["table", "json", "csv"]
-
-
-def test_bash_leaves_file_names_to_the_shell(capsys):
-    assert completed(capsys, "burstline", "info", "run") == []
+@pytest.mark.parametrize(
+    ("words", "offered"),
+    [
+        ("inf", ["info"]),
+        ("info --mem", ["--memory"]),
+        ("info --format ", ["table", "json", "csv"]),
+        ("info run", []),  # a file name, left to the shell
+    ],
+)
+def test_bash_completes_commands_options_and_values(capsys, words, offered):
+    assert completed(capsys, "burstline", *words.split(" ")) == offered
 
 
 @pytest.mark.parametrize("shell", ["bash", "zsh", "fish"])

@@ -13,58 +13,39 @@ class Clock:
         return self.now
 
 
-def watched(*, live):
+def drawn(total, *steps, live=True):
+    """What is drawn of a step that advances: after how many seconds, and how far."""
     stream, clock = io.StringIO(), Clock()
-    return Bar(stream, live=live, clock=clock), stream, clock
+    with Bar(stream, live=live, clock=clock) as bar:
+        bar.step("Reading", total, "B")
+        for seconds, done in steps:
+            clock.now += seconds
+            bar.advance(done)
+    return stream.getvalue()
 
 
 def test_nothing_is_drawn_within_the_first_second():
-    bar, stream, clock = watched(live=True)
-    with bar:
-        bar.step("Reading", 100, "B")
-        clock.now += 0.9
-        bar.advance(90)
-
-    assert stream.getvalue() == ""
+    assert drawn(100, (0.9, 90)) == ""
 
 
 def test_a_longer_step_is_drawn_and_wiped_at_the_end():
-    bar, stream, clock = watched(live=True)
-    with bar:
-        bar.step("Reading", 4_000_000, "B")
-        clock.now += 2
-        bar.advance(1_000_000)
+    seen = drawn(4_000_000, (2, 1_000_000))
 
-    drawn = stream.getvalue()
-    assert "Reading   25%" in drawn
-    assert "500 kB/s" in drawn
-    assert "0:06 left" in drawn
-    assert drawn.endswith("\r\x1b[K")
+    assert "Reading   25%" in seen
+    assert "500 kB/s" in seen
+    assert "0:06 left" in seen
+    assert seen.endswith("\r\x1b[K")
 
 
 def test_drawing_is_bounded_however_often_progress_is_reported():
-    bar, stream, clock = watched(live=True)
-    with bar:
-        bar.step("Reading", 0, "B")
-        clock.now += 2
-        for _ in range(1000):
-            clock.now += 0.001
-            bar.advance(1)
-
-    assert stream.getvalue().count("Reading") <= 11
+    assert drawn(0, (2, 0), *[(0.001, 1)] * 1000).count("Reading") <= 11
 
 
 def test_without_a_terminal_a_line_is_added_every_ten_seconds():
-    bar, stream, clock = watched(live=False)
-    with bar:
-        bar.step("Reading", 100, "processes")
-        for _ in range(25):
-            clock.now += 1
-            bar.advance(2)
+    seen = drawn(100, *[(1, 2)] * 25, live=False)
 
-    lines = stream.getvalue().splitlines()
-    assert len(lines) == 2
-    assert "\x1b" not in stream.getvalue()
+    assert len(seen.splitlines()) == 2
+    assert "\x1b" not in seen
 
 
 def test_without_a_stream_nothing_happens():

@@ -6,18 +6,13 @@ import burstline
 
 LOOP, FUNCTION = 60000001, 60000018
 EVENTS = [
-    (10, LOOP, 1),
-    (20, FUNCTION, 1),
+    (10, LOOP, 1), (20, FUNCTION, 1),
     (30, LOOP, 0),  # crosses the function
-    (40, LOOP, 2),
-    (50, FUNCTION, 0),
-    (60, LOOP, 3),
+    (40, LOOP, 2), (50, FUNCTION, 0), (60, LOOP, 3),
     (70, FUNCTION, 0),  # never entered
-    (80, LOOP, 0),
-    (90, LOOP, 0),
-    (95, FUNCTION, 2),
+    (80, LOOP, 0), (90, LOOP, 0), (95, FUNCTION, 2),
     (100, 7, 1),  # the end of the trace
-]
+]  # fmt: skip
 
 
 def test_regions_that_cross_are_closed_by_type_and_lie_in_the_last_open_one(tmp_path):

@@ -26,24 +26,16 @@ def test_useful_time_is_what_lies_between_init_and_finalize_outside_mpi():
     assert result.runtime_ns == 1000
 
 
-def test_without_mpi_there_is_no_serialisation_either():
+def test_without_mpi_or_time_between_its_ends_there_is_no_efficiency_and_a_reason():
     result = summarise(trace_of(locations=threads((0, 10))), full=True).efficiency
-
-    assert result.of_communication == {"serialisation": None, "transfer": None}
-
-
-def test_without_mpi_there_is_no_efficiency_and_a_reason():
-    result = efficiency(trace_of(locations=threads((0, 10))))
 
     assert result.parallel is None
     assert result.as_dict()["reason"] == "no application calls MPI"
     assert result.as_dict()["busiest"] is None
+    assert result.of_communication == {"serialisation": None, "transfer": None}
 
-
-def test_without_time_between_init_and_finalize_there_is_a_reason():
     story = [("Init", 0, 10), ("Finalize", 10, 20)]
     trace = trace_of(locations=threads((0, 20)), calls=calls_of(story))
-
     assert "between MPI_Init and MPI_Finalize" in efficiency(trace).reason
 
 

@@ -174,36 +174,26 @@ def test_states_are_those_of_extrae():
     assert STATE_COLORS[17] == (255, 0, 96)
 
 
-@pytest.mark.parametrize(
-    ("expected", "events"),
-    [
-        (("openmp", "parallel"), [(60000001, 3), (60002, 1)]),
-        (("openmp", "loop"), [(60000002, 4), (60003, 12)]),
-        (("openmp", "sections"), [(60000002, 5)]),
-        (("openmp", "single"), [(60000002, 6), (60003, 24)]),
-        (("openmp", "barrier"), [(60000005, 1), (60004, 26)]),
-        (("openmp", "implicit_barrier"), [(60000016, 1), (60004, 27)]),
-        (("openmp", "join"), [(60000016, 2)]),
-        (("openmp", "outlined"), [(60000018, 9), (60012, 2)]),
-        (("openmp", "taskwait"), [(60000022, 1), (60004, 34)]),
-        (("openmp", "task"), [(60000023, 9), (60009, 48)]),
-        (("openmp", "task_create"), [(60000024, 9), (60009, 47)]),
-        (("openmp", "call"), [(60000, 43)]),
-        (("openmp", "team"), [(60002, 2)]),
-        (("openmp", "dispatch"), [(60003, 9)]),
-        (("openmp", "critical"), [(60004, 30)]),
-        (("user", "function"), [(60000019, 9)]),
-        (("pthread", "function"), [(60000020, 9)]),
-        (("pthread", "call"), [(61000000, 8)]),
-        (("gpu", "call"), [(63000000, 1), (63100000, 3)]),
-        (("gpu", "kernel"), [(63100000, 1)]),
-        (("io", "call"), [(40000004, 1)]),
-        (("memory", "call"), [(40000040, 1)]),
-        (("other", "call"), [(1234, 1)]),
-    ],
-)
-def test_a_region_is_told_by_type_and_value(expected, events):
-    assert [region_kind(*event) for event in events] == [expected] * len(events)
+REGIONS = {
+    "openmp parallel": [(60000001, 3), (60002, 1)], "openmp loop": [(60000002, 4), (60003, 12)],
+    "openmp sections": [(60000002, 5)], "openmp single": [(60000002, 6), (60003, 24)],
+    "openmp barrier": [(60000005, 1), (60004, 26)],
+    "openmp implicit_barrier": [(60000016, 1), (60004, 27)], "openmp join": [(60000016, 2)],
+    "openmp outlined": [(60000018, 9), (60012, 2)],
+    "openmp taskwait": [(60000022, 1), (60004, 34)],
+    "openmp task": [(60000023, 9), (60009, 48)],
+    "openmp task_create": [(60000024, 9), (60009, 47)], "openmp call": [(60000, 43)],
+    "openmp team": [(60002, 2)], "openmp dispatch": [(60003, 9)],
+    "openmp critical": [(60004, 30)], "user function": [(60000019, 9)],
+    "pthread function": [(60000020, 9)], "pthread call": [(61000000, 8)],
+    "gpu call": [(63000000, 1), (63100000, 3)], "gpu kernel": [(63100000, 1)],
+    "io call": [(40000004, 1)], "memory call": [(40000040, 1)], "other call": [(1234, 1)],
+}  # fmt: skip
+
+
+@pytest.mark.parametrize("kind", REGIONS)
+def test_a_region_is_told_by_type_and_value(kind):
+    assert {" ".join(region_kind(*event)) for event in REGIONS[kind]} == {kind}
 
 
 def test_kinds_of_regions_are_those_of_the_schema():
@@ -236,21 +226,15 @@ def test_only_counters_of_ours_lie_among_those_of_extrae():
     ("type_", "value", "label", "name"),
     [
         (60000018, 2, "Calc [Calc(int) [clone ._omp_fn.0]]", "Calc._omp_fn.0"),
-        (60000018, 1, "?? ", "60000018:1"),
-        (60000019, 7, None, "60000019:7"),
-        (60000002, 4, "DO", "DO"),
-        (60000005, 1, None, "barrier"),
-        (60003, 24, None, "single"),
-        (60, 43, None, "60:43"),
-        (60000, 43, "GOMP_parallel", "GOMP_parallel"),
-        (60000, 43, None, "60000:43"),
-        (40000004, 15, None, "fclose"),
+        (60000018, 1, "?? ", "60000018:1"), (60000019, 7, None, "60000019:7"),
+        (60000002, 4, "DO", "DO"), (60000005, 1, None, "barrier"), (60003, 24, None, "single"),
+        (60, 43, None, "60:43"), (60000, 43, "GOMP_parallel", "GOMP_parallel"),
+        (60000, 43, None, "60000:43"), (40000004, 15, None, "fclose"),
         (40000040, 15, None, "kmpc_aligned_malloc"),
-        (61000000, 13, None, "pthread_barrier_wait"),
-        (63000000, 18, None, "cudaHostAlloc"),
+        (61000000, 13, None, "pthread_barrier_wait"), (63000000, 18, None, "cudaHostAlloc"),
         (63500000, 1, " ", "hipLaunch"),
     ],
-)
+)  # fmt: skip
 def test_a_region_has_a_name_in_any_case(type_, value, label, name):
     assert region_name(type_, value, label) == name
 

@@ -32,13 +32,10 @@ def unordered(*operations):
     return tokens_of([run], [None]).tokens[0].unordered.tolist()
 
 
-def test_what_may_serve_whoever_comes_first_loosens_its_neighbours():
+def test_what_serves_whoever_comes_first_loosens_neighbours_and_completions_have_no_order():
     assert unordered("Send", "Send", "Recv", "Send", "Send", "Finalize") == [
         -1, LOOSE, LOOSE, LOOSE, -1,
     ]  # fmt: skip
-
-
-def test_completions_of_one_site_beside_each_other_have_no_order():
     assert unordered("Send", "Waitany", "Waitany", "Send", "Send", "Finalize") == [
         LOOSE, 2, 2, LOOSE, -1,
     ]  # fmt: skip

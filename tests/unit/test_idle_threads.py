@@ -64,6 +64,36 @@ def test_a_thread_that_computes_while_others_idle_works_alone():
     )
 
 
+def late(busy):
+    """What is said where one rank waits in a barrier for another, whose team is given."""
+    (one, other), (late, too) = team(1, 10, 10), busy
+    barrier = "| {0} enter MPI_Barrier path 1 | {0} begin | 82 end | 82 leave "
+    waiting, late = (
+        f"{BEGIN} {begins} {barrier.format(enters)} {ended(83)}"
+        for begins, enters in ((one, 11), (late, 81))
+    )
+    _, where, cause = said((waiting, other), (late, too))
+    assert cause.startswith("Rank 1 causes most of the largest wait")
+    return where, cause
+
+
+@pytest.mark.parametrize("work", [(80, 80), (80, 70)])
+def test_what_keeps_a_thread_in_mpi_is_what_the_other_rank_does(work):
+    where, cause = late(team(1, *work))
+
+    assert "first thread of its process is in MPI_Barrier called by main at a.c:12" in where
+    loop = "!$omp for at a.c:20 in main"
+    assert f"first threads of other ranks wait in MPI for what it does in {loop}." in cause
+    assert "alone" not in cause
+
+
+def test_the_other_rank_may_be_late_as_it_computes_alone():
+    assert (
+        "one thread works alone computing from MPI_Init, a.c:9, to !$omp parallel at a.c:12, "
+        "in main or what it calls, and first threads of other ranks wait for it in MPI"
+    ) in late(team(71, 10, 10))[1]
+
+
 def test_a_thread_in_mpi_does_not_work_alone():
     one, other = team(1, 10, 10)
     call = "| 20 enter MPI_Sendrecv path 1 | 90 leave "
@@ -75,39 +105,6 @@ def test_a_thread_in_mpi_does_not_work_alone():
     assert "alone" not in cause
     assert "its first thread is in MPI, and was not seen to wait, in" in cause
     assert "MPI_Sendrecv called by main at a.c:12" in cause
-
-
-@pytest.mark.parametrize("work", [(80, 80), (80, 70)])
-def test_what_keeps_a_thread_in_mpi_is_what_the_other_rank_does(work):
-    one, other = team(1, 10, 10)
-    busy, too = team(1, *work)
-    barrier = "| {} enter MPI_Barrier path 1 | {} begin | 82 end | 82 leave "
-    waiting = f"{BEGIN} {one} {barrier.format(11, 11)} {ended(83)}"
-    late = f"{BEGIN} {busy} {barrier.format(81, 81)} {ended(83)}"
-
-    _, where, cause = said((waiting, other), (late, too))
-
-    assert "first thread of its process is in MPI_Barrier called by main at a.c:12" in where
-    assert cause.startswith("Rank 1 causes most of the largest wait")
-    loop = "!$omp for at a.c:20 in main"
-    assert f"first threads of other ranks wait in MPI for what it does in {loop}." in cause
-    assert "alone" not in cause
-
-
-def test_the_other_rank_may_be_late_as_it_computes_alone():
-    one, other = team(1, 10, 10)
-    busy, too = team(71, 10, 10)
-    barrier = "| {} enter MPI_Barrier path 1 | {} begin | 82 end | 82 leave "
-    waiting = f"{BEGIN} {one} {barrier.format(11, 11)} {ended(83)}"
-    late = f"{BEGIN} {busy} {barrier.format(81, 81)} {ended(83)}"
-
-    cause = said((waiting, other), (late, too))[2]
-
-    assert cause.startswith("Rank 1 causes most of the largest wait")
-    assert (
-        "one thread works alone computing from MPI_Init, a.c:9, to !$omp parallel at a.c:12, "
-        "in main or what it calls, and first threads of other ranks wait for it in MPI"
-    ) in cause
 
 
 def test_regions_with_fewer_threads_than_the_process_are_named():
@@ -132,21 +129,13 @@ def test_what_is_computed_before_a_fork_and_after_a_join_are_two_places():
         waits = burstline.wait_states(trace_of(text), by=by)
 
         profile = waits.profile
-        alone = dict(
-            zip(
-                profile.call_paths["function"].to_pylist(),
-                profile.exclusive("comp")[:, 0].tolist(),
-                strict=True,
-            )
-        )
-        found = {name: time for name, time in alone.items() if name.startswith("computing")}
-        assert found == {
-            "computing up to !$omp parallel @a.c:12": 10,
-            "computing up to !$omp parallel @a.c:15": 20,
-            "computing up to MPI_Finalize@a.c:15": 5,
-        }
-        visits = profile.exclusive("visits")[:, 0].tolist()
         names = profile.call_paths["function"].to_pylist()
-        assert [visits[names.index(name)] for name in found] == [1, 1, 1]
+        columns = (profile.exclusive(name)[:, 0].tolist() for name in ("comp", "visits"))
+        found = {name: row for name, *row in zip(names, *columns, strict=True)}
+        assert {name: row for name, row in found.items() if name.startswith("computing")} == {
+            "computing up to !$omp parallel @a.c:12": [10, 1],
+            "computing up to !$omp parallel @a.c:15": [20, 1],
+            "computing up to MPI_Finalize@a.c:15": [5, 1],
+        }
         if by is not None:
             assert sum(part.metrics["comp"] for part in waits.by) == profile.total("comp")

@@ -77,20 +77,12 @@ def test_the_stub_has_the_parameters_and_texts_of_the_kernels():
     assert functions_in_the_stub() == functions_of_the_kernels()
 
 
-def test_kinds_of_gaps_are_those_of_the_schema():
+def test_kinds_of_gaps_and_ways_of_transfers_are_ours_and_others_have_no_holes():
     assert tuple(kind.name.lower() for kind in sorted(_core.GapKind)) == GAP_KINDS
-
-
-def test_kinds_of_events_to_write_have_no_holes():
+    ways = {way.name: int(way) for way in _core.Way}
+    assert ways == {"PUT": Transfer.PUT, "GET": Transfer.GET}
     assert sorted(_core.Written) == list(range(1, len(_core.Written) + 1))
     assert sorted(_core.EventClass) == list(range(len(_core.EventClass)))
-
-
-def test_ways_of_transfers_are_those_of_raw_files():
-    assert {way.name: int(way) for way in _core.Way} == {
-        "PUT": Transfer.PUT,
-        "GET": Transfer.GET,
-    }
 
 
 def test_kinds_of_records_of_calls_are_those_of_raw_files():

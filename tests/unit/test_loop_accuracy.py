@@ -132,18 +132,20 @@ def test_a_loop_that_never_repeats_gives_way_to_the_loop_around():
     assert in_regions(steps, repeated=True) == ["a.c:10", "a.c:10", "outside of loops"]
 
 
-def test_loops_without_iterations_cannot_be_told_to_repeat():
+def test_labels_of_no_loops_or_of_other_calls_are_refused():
     with pytest.raises(NotEnoughDataError, match="how often it went round"):
         in_regions("1 enter outer | 2 enter MPI_Send | 3 leave | 4 leave", repeated=True)
-
-
-def test_worksharing_is_no_loop_of_the_source():
-    trace = trace_of(
+    worksharing = trace_of(
         "ranks 1 | region w paradigm openmp role loop | 0 | 1 enter MPI_Send | 2 leave"
     )
-
     with pytest.raises(NotEnoughDataError, match="labels of its loops"):
-        labels_of(trace, Calls(trace, None))
+        labels_of(worksharing, Calls(worksharing, None))
+    trace = labelled(run(*NESTED), loop_of_line(NESTED))
+    labels = labels_of(trace, Calls(trace, None))
+    with pytest.raises(ParameterError, match=r"366 calls do not fit a structure of 204"):
+        accuracy(detect(run(*CONDITIONED)), labels)
+    with pytest.raises(ParameterError, match="2 and 3 things"):
+        adjusted_rand(np.zeros(2, int), np.zeros(3, int))
 
 
 def test_labels_count_more_than_recorded_loops():
@@ -184,14 +186,6 @@ def test_the_loop_of_a_call_is_the_innermost_one_through_conditions():
     assert innermost_loops(structure).tolist() == [0] + [1] * 100 + [0]
 
 
-def test_labels_of_other_calls_are_refused():
-    trace = labelled(run(*NESTED), loop_of_line(NESTED))
-    labels = labels_of(trace, Calls(trace, None))
-
-    with pytest.raises(ParameterError, match=r"366 calls do not fit a structure of 204"):
-        accuracy(detect(run(*CONDITIONED)), labels)
-
-
 def test_without_any_label_there_is_nothing_to_compare():
     lines = {9, 12, 30, 1, 999}
     trace = labelled(run(*NESTED), loop_of_line(NESTED), without=lines - {9})
@@ -202,11 +196,6 @@ def test_without_any_label_there_is_nothing_to_compare():
     assert labels.unlabelled == 46
     with pytest.raises(NotEnoughDataError, match="no call has a label"):
         accuracy(structure, nobody)
-
-
-def test_partitions_of_different_things_are_refused():
-    with pytest.raises(ParameterError, match="2 and 3 things"):
-        adjusted_rand(np.zeros(2, int), np.zeros(3, int))
 
 
 def test_the_loops_of_a_known_program_are_its_labels():

@@ -8,7 +8,7 @@ import pytest
 from otf2.enums import ParameterType
 
 import burstline
-from burstline.errors import FormatError, MemoryBudgetError, MissingExtraError
+from burstline.errors import MemoryBudgetError, MissingExtraError
 from burstline.formats import otf2
 from burstline.formats.intake.budget import ReadingCosts
 from burstline.formats.intake.target import HeldTables
@@ -70,12 +70,18 @@ def test_a_store_holds_the_same_tables(place, tmp_path):
         assert stored.table(name).to_pylist() == trace.table(name).to_pylist(), name
 
 
-def test_too_little_memory_is_refused_before_reading(place):
+@pytest.fixture
+def small(place):
+    """An archive of one region."""
     with archive(place) as made:
         made.thread(0).region("f", 0, 1)
+    return place
 
+
+def test_too_little_memory_is_refused_and_that_of_a_small_archive_not_asked_for_twice(small):
     with pytest.raises(MemoryBudgetError, match="burstline convert"):
-        burstline.read(place, memory=1 << 20)
+        burstline.read(small, memory=1 << 20)
+    assert burstline.read(small, memory=200 << 20).regions.num_rows == 1
 
 
 def test_tables_that_outgrow_the_memory_are_refused_with_what_all_locations_need():
@@ -90,16 +96,8 @@ def test_tables_that_outgrow_the_memory_are_refused_with_what_all_locations_need
     assert refused.value.needed_bytes == COSTS.base + 6 * parts[0].nbytes
 
 
-def test_memory_for_a_small_archive_is_not_asked_for_twice(place):
-    with archive(place) as made:
-        made.thread(0).region("f", 0, 1)
-
-    assert burstline.read(place, memory=200 << 20).regions.num_rows == 1
-
-
+@pytest.mark.usefixtures("small")
 def test_with_little_memory_less_is_taken_on_at_a_time(place, monkeypatch):
-    with archive(place) as made:
-        made.thread(0).region("f", 0, 1)
     tried = []
 
     def needed(_costs, _sizes, at_once, threads):
@@ -174,9 +172,8 @@ def test_the_order_of_bytes_does_not_show(place):
         assert before.table(name).equals(after.table(name)), name
 
 
+@pytest.mark.usefixtures("small")
 def test_without_the_extra_the_way_out_is_told(place, monkeypatch):
-    with archive(place) as made:
-        made.thread(0).region("f", 0, 1)
     monkeypatch.setattr(library, "find_spec", lambda _: None)
 
     with pytest.raises(MissingExtraError, match=r"burstline\[otf2\].*3\.12") as caught:
@@ -184,11 +181,9 @@ def test_without_the_extra_the_way_out_is_told(place, monkeypatch):
     assert caught.value.exit_code == 6
 
 
+@pytest.mark.usefixtures("small")
 def test_a_library_that_is_none_is_said_so(place, monkeypatch, tmp_path):
-    with archive(place) as made:
-        made.thread(0).region("f", 0, 1)
-    wrong = tmp_path / "libnothing.so"
-    wrong.write_bytes(b"nothing")
+    (wrong := tmp_path / "libnothing.so").write_bytes(b"nothing")
     monkeypatch.setenv(library.VARIABLE, str(wrong))
 
     with pytest.raises(MissingExtraError, match=r"libnothing\.so is not a library of OTF2"):
@@ -196,9 +191,8 @@ def test_a_library_that_is_none_is_said_so(place, monkeypatch, tmp_path):
 
 
 @pytest.mark.parametrize(("name", "words"), [("compression", "zlib"), ("substrate", "SION")])
+@pytest.mark.usefixtures("small")
 def test_archives_that_the_library_does_not_read_are_refused(place, monkeypatch, name, words):
-    with archive(place) as made:
-        made.thread(0).region("f", 0, 1)
     decode = archive_module.decode
 
     def stored(*arguments):
@@ -208,13 +202,4 @@ def test_archives_that_the_library_does_not_read_are_refused(place, monkeypatch,
 
     monkeypatch.setattr(archive_module, "decode", stored)
     with pytest.raises(MissingExtraError, match=words):
-        burstline.read(place)
-
-
-def test_a_folder_with_several_anchors_is_refused(place):
-    for name in ("one", "two"):
-        with archive(place / name) as made:
-            made.thread(0).region("f", 0, 1)
-
-    with pytest.raises(FormatError):
         burstline.read(place)

@@ -62,15 +62,11 @@ def test_a_function_with_a_name_of_mpi_hides_no_marked_call_inside_it(place, nam
 
 def test_attributes_have_the_width_of_their_type(place):
     types = {
-        "u8": (Type.UINT8, 200, 200),
-        "u16": (Type.UINT16, 60_000, 60_000),
-        "u32": (Type.UINT32, 2**32 - 1, 2**32 - 1),
-        "i8": (Type.INT8, -3, -3),
-        "i16": (Type.INT16, -300, -300),
-        "i32": (Type.INT32, -70_000, -70_000),
-        "i64": (Type.INT64, -(2**40), -(2**40)),
-        "real": (Type.FLOAT, 1.5, 0x3FC00000),
-    }
+        "u8": (Type.UINT8, 200, 200), "u16": (Type.UINT16, 60_000, 60_000),
+        "u32": (Type.UINT32, 2**32 - 1, 2**32 - 1), "i8": (Type.INT8, -3, -3),
+        "i16": (Type.INT16, -300, -300), "i32": (Type.INT32, -70_000, -70_000),
+        "i64": (Type.INT64, -(2**40), -(2**40)), "real": (Type.FLOAT, 1.5, 0x3FC00000),
+    }  # fmt: skip
     with archive(place) as made:
         made.begin()
         wide = made.definitions.attribute("wide", "", Type.UINT64)

@@ -73,22 +73,16 @@ def test_applications_and_communicators_are_told_apart(text, found, communicator
 @pytest.mark.parametrize(
     ("time", "unit", "duration", "defects"),
     [
-        ("5_ns", 1, 5, []),
-        ("5_us", 1_000, 5_000, []),
-        ("5_ms", 1_000_000, 5_000_000, []),
-        ("5", 1_000, 5_000, ["header_unit"]),
-        ("5_s", 1_000, 5_000, ["header_unit"]),
-        ("1.5e3_ns", 1, 1500, []),
-        ("0.5_us", 1_000, 500, []),
-        ("", 1_000, None, ["header_unit", "header_time"]),
-        ("-5_ns", 1, None, ["header_time"]),
-        ("nan_ns", 1, None, ["header_time"]),
-        ("1e999999999_ns", 1, None, ["header_time"]),
+        ("5_ns", 1, 5, []), ("5_us", 1_000, 5_000, []), ("5_ms", 1_000_000, 5_000_000, []),
+        ("5", 1_000, 5_000, ["header_unit"]), ("5_s", 1_000, 5_000, ["header_unit"]),
+        ("1.5e3_ns", 1, 1500, []), ("0.5_us", 1_000, 500, []),
+        ("", 1_000, None, ["header_unit", "header_time"]), ("-5_ns", 1, None, ["header_time"]),
+        ("nan_ns", 1, None, ["header_time"]), ("1e999999999_ns", 1, None, ["header_time"]),
         ("9" * 500 + "_ns", 1, None, ["header_time"]),
         ("9223372036854775807_ns", 1, 2**63 - 1, []),
         ("9223372036854775808_ns", 1, None, ["header_time"]),
     ],
-)
+)  # fmt: skip
 def test_an_end_time_is_read_in_its_unit(time, unit, duration, defects):
     header = read(f"#Paraver (d):{time}:0:1:1(1:1)")
 

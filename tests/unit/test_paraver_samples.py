@@ -94,8 +94,14 @@ def test_two_samples_of_one_moment_keep_their_own_lines(tmp_path):
     assert [(row["function"], row["line"]) for row in rows] == [("stencil", 120), ("main", 9)]
 
 
-def test_samples_are_read_without_the_raw_events_too(trace, tmp_path):
-    assert sampled(burstline.read(tmp_path / "a.prv", raw=False)).equals(sampled(trace))
+def test_samples_are_read_without_the_raw_events_and_from_a_store_too(trace, tmp_path):
+    burstline.write(trace, tmp_path / "a.store")
+
+    for other in (
+        burstline.read(tmp_path / "a.prv", raw=False),
+        burstline.read(tmp_path / "a.store"),
+    ):
+        assert sampled(other).equals(sampled(trace))
 
 
 def test_a_sample_has_the_call_path_of_what_was_executed(trace):
@@ -134,9 +140,3 @@ def test_a_loop_between_two_calls_is_found_from_the_file_to_the_words(trace, met
         "MPI_Barrier": [],
         "MPI_Allreduce": ["loop: stencil (a.c:120..131), 75.0 % of 16 samples"],
     }
-
-
-def test_a_store_has_the_same_samples(trace, tmp_path):
-    burstline.write(trace, tmp_path / "a.store")
-
-    assert sampled(burstline.read(tmp_path / "a.store")).equals(sampled(trace))

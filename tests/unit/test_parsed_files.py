@@ -49,33 +49,28 @@ def test_a_pipe_or_an_endless_device_is_exit_3(run, tmp_path, name):
         assert f"{file}: expected a plain file, found '{kind}'" in done.stderr
 
 
-@pytest.mark.parametrize("name", TOML)
-@pytest.mark.parametrize(
-    ("text", "said"),
-    [
-        (".".join(["a"] * 20_000) + " = 1\n", "keys of at most"),
-        ("[" + ".".join(["facts"] * 2_000) + "]\n", "keys of at most"),
-        ("a = " + "7" * 5_000 + "\n", "digits"),
-        ("a = " + "[" * 5_000 + "]" * 5_000 + "\n", "brackets"),
-    ],
-)
-def test_toml_that_a_parser_chokes_on_is_exit_3(run, tmp_path, name, text, said):
+CHOKING_TOML = [
+    (".".join(["a"] * 20_000) + " = 1\n", "keys of at most"),
+    ("[" + ".".join(["facts"] * 2_000) + "]\n", "keys of at most"),
+    ("a = " + "7" * 5_000 + "\n", "digits"),
+    ("a = " + "[" * 5_000 + "]" * 5_000 + "\n", "brackets"),
+]
+CHOKING_JSON = ["[" * 5_000, '{"version": Infinity}', '{"version": 1e999}', "[" + "7" * 5_000]
+CHOKING = [(name, *text) for name in TOML for text in CHOKING_TOML]
+CHOKING += [
+    (name, text, "")
+    for name in ("predict-measurement", "learn-quality")
+    for text in CHOKING_JSON
+]
+
+
+@pytest.mark.parametrize(("name", "text", "said"), CHOKING)
+def test_what_a_parser_chokes_on_is_exit_3(run, tmp_path, name, text, said):
     (file := tmp_path / "file").write_text(text)
     done = run(name, file)
     assert done.returncode == 3, done.stderr
     assert f"{file}: expected" in done.stderr
     assert said in done.stderr
-
-
-@pytest.mark.parametrize("name", ["predict-measurement", "learn-quality"])
-@pytest.mark.parametrize(
-    "text", ["[" * 5_000, '{"version": Infinity}', '{"version": 1e999}', "[" + "7" * 5_000]
-)
-def test_json_that_a_parser_chokes_on_is_exit_3(run, tmp_path, name, text):
-    (file := tmp_path / "file").write_text(text)
-    done = run(name, file)
-    assert done.returncode == 3, done.stderr
-    assert f"{file}: expected" in done.stderr
 
 
 def test_a_document_that_would_take_more_memory_than_allowed_is_exit_5(tmp_path):

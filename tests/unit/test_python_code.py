@@ -71,18 +71,11 @@ def test_lines_that_cannot_be_are_unknown():
 
 
 PLACES = {
-    "step": (PYTHON_MODULE, 0 << 24 | 1),
-    "main": (PYTHON_MODULE, 1 << 24 | 1),
-    "import": (PYTHON_MODULE, 2 << 24 | 1),
-    "mpi4py.py": (PYTHON_MODULE, 3 << 24 | 1),
-    "unknown": (PYTHON_MODULE, 9 << 24 | 1),
-    "interpreter": (1, 16),
-    "mpi4py": (2, 16),
-    "numpy": (3, 16),
-    "libc": (4, 16),
-    "ctypes": (5, 16),
-    "executed libc": (4, 16 | EXECUTED),
-}
+    "step": (PYTHON_MODULE, 0 << 24 | 1), "main": (PYTHON_MODULE, 1 << 24 | 1),
+    "import": (PYTHON_MODULE, 2 << 24 | 1), "mpi4py.py": (PYTHON_MODULE, 3 << 24 | 1),
+    "unknown": (PYTHON_MODULE, 9 << 24 | 1), "interpreter": (1, 16), "mpi4py": (2, 16),
+    "numpy": (3, 16), "libc": (4, 16), "ctypes": (5, 16), "executed libc": (4, 16 | EXECUTED),
+}  # fmt: skip
 
 
 @pytest.mark.parametrize(
@@ -144,12 +137,9 @@ def test_a_sample_in_a_package_that_calls_no_mpi_is_the_line_that_calls_it():
 
 
 SHORT = {
-    "libpython3.11.so.1.0": "interpreter",
-    "MPI.cpython-311-x86_64-linux-gnu.so": "mpi4py",
-    "_multiarray_umath.so": "numpy",
-    "libc.so.6": "libc",
-    "_ctypes.so": "ctypes",
-}
+    "libpython3.11.so.1.0": "interpreter", "MPI.cpython-311-x86_64-linux-gnu.so": "mpi4py",
+    "_multiarray_umath.so": "numpy", "libc.so.6": "libc", "_ctypes.so": "ctypes",
+}  # fmt: skip
 
 
 def _names(rows, row):

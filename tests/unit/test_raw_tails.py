@@ -38,37 +38,33 @@ def read(folder, content, left):
     return [time + 1 for time in column(trace, "calls", "enter_ns")], trace
 
 
-def test_the_records_of_a_tail_follow_those_of_the_file(tmp_path):
-    content = barrier(10, 20)
-
-    times, _ = read(tmp_path, content, (len(content), barrier(30)))
-
-    assert times == [10, 20, 30]
-
-
-def test_what_the_file_has_of_a_tail_that_was_being_written_does_not_count(tmp_path):
-    content, window = barrier(10), barrier(20, 30)
-
-    times, _ = read(tmp_path, content + window[:50], (len(content), window))
-
-    assert times == [10, 20, 30]
+ONE, TWO, THREE = barrier(10), barrier(20, 30), barrier(10, 20, 30)
+TAILS = {
+    "follows the file": (barrier(10, 20), 0, barrier(30), [10, 20, 30]),
+    "was being written": (ONE + TWO[:50], -50, TWO, [10, 20, 30]),
+    "was written already": (THREE, -len(TWO) | WRITTEN, TWO, [10, 20, 30]),
+    "was written and half cleared": (
+        THREE, -len(TWO) | WRITTEN, bytes(64) + TWO[64:], [10, 20, 30]
+    ),
+    "is all there is": (b"", 0, ONE, [10]),
+    "is shorter than what it overwrites": (THREE, -len(TWO), barrier(20), [10, 20]),
+}  # fmt: skip
 
 
-def test_a_tail_that_was_written_already_does_not_count_again(tmp_path):
-    content, window = barrier(10), barrier(20, 30)
+@pytest.mark.parametrize(("content", "back", "records", "expected"), TAILS.values(), ids=TAILS)
+def test_a_tail_counts_once_and_put_in_its_place_changes_nothing(
+    tmp_path, content, back, records, expected
+):
+    times, before = read(tmp_path, content, (len(content) + back, records))
 
-    times, _ = read(tmp_path, content + window, (len(content) | WRITTEN, window))
+    settle(tmp_path)
 
-    assert times == [10, 20, 30]
-
-
-def test_half_a_tail_cleared_after_it_was_written_takes_nothing_away(tmp_path):
-    content, window = barrier(10), barrier(20, 30)
-    cleared = bytes(64) + window[64:]
-
-    times, _ = read(tmp_path, content + window, (len(content) | WRITTEN, cleared))
-
-    assert times == [10, 20, 30]
+    after = burstline.read(tmp_path)
+    assert len(list(tmp_path.glob("*.tail"))) == back & WRITTEN  # what is in place may stay
+    assert times == expected
+    assert {name: after.table(name) for name in ("calls", "locations", "defects")} == {
+        name: before.table(name) for name in ("calls", "locations", "defects")
+    }
 
 
 def test_what_is_missing_before_a_tail_is_a_defect(tmp_path):
@@ -90,28 +86,6 @@ def test_a_tail_that_is_none_does_not_count(tmp_path, left):
     path.with_suffix(".tail").write_bytes(left)
 
     assert len(burstline.read(tmp_path).calls) == 1
-
-
-@pytest.mark.parametrize(
-    ("content", "left"),
-    [
-        (barrier(10, 20), (len(barrier(10, 20)), barrier(30))),
-        (barrier(10) + barrier(20, 30)[:50], (len(barrier(10)), barrier(20, 30))),
-        (barrier(10, 20, 30), (len(barrier(10)), barrier(20))),
-        (b"", (0, barrier(10))),
-    ],
-)
-def test_a_tail_put_in_its_place_changes_nothing_that_is_read(tmp_path, content, left):
-    times, before = read(tmp_path, content, left)
-
-    settle(tmp_path)
-
-    after = burstline.read(tmp_path)
-    assert not list(tmp_path.glob("*.tail"))
-    assert times
-    assert {name: after.table(name) for name in ("calls", "locations", "defects")} == {
-        name: before.table(name) for name in ("calls", "locations", "defects")
-    }
 
 
 def test_a_tail_that_has_no_place_in_its_file_stays(tmp_path):

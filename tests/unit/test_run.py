@@ -39,14 +39,11 @@ def entered(monkeypatch):
 
     places = {
         "detect": [(structure, "detect"), (analysis, "detect")],
-        "call_tree": [(columns, "rooted_tree")],
-        "sync_of": [(columns, "sync_of")],
-        "ideal network": [(ideal_network, "replay")],
-        "states_of": [(waits, "states_of")],
-        "phases": [(signature, "phases")],
-        "loop_table": [(structure, "loop_table")],
+        "call_tree": [(columns, "rooted_tree")], "sync_of": [(columns, "sync_of")],
+        "ideal network": [(ideal_network, "replay")], "states_of": [(waits, "states_of")],
+        "phases": [(signature, "phases")], "loop_table": [(structure, "loop_table")],
         "summed": [(analyses, "summed")],
-    }
+    }  # fmt: skip
     assert not hasattr(of_waits, "detect")
     for name, homes in places.items():
         for module, attribute in homes:

@@ -180,12 +180,8 @@ def wandering(random, steps=160):
         speed += np.repeat(random.normal(0, 0.015, parts), steps // parts)
     ends = 1000 + np.cumsum(np.round(10_000 * speed)).astype(int)
     lines = [
-        "ranks 1",
-        "path 0 main file solve.c line 7",
-        "0",
-        "0 enter MPI_Init",
-        "1000 leave",
-    ]
+        "ranks 1", "path 0 main file solve.c line 7", "0", "0 enter MPI_Init", "1000 leave",
+    ]  # fmt: skip
     lines += [f"{end - 10} enter MPI_Barrier path 0 | {end} leave" for end in ends.tolist()]
     return trace_of(" | ".join([*lines, f"{ends[-1]} enter MPI_Finalize", f"{ends[-1]} leave"]))
 

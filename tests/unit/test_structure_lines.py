@@ -22,9 +22,8 @@ def calls_of(structure):
 
 
 @pytest.mark.parametrize("path", SHIPPED, ids=["heat", "lulesh"])
-@pytest.mark.parametrize("method", ["exact"])
-def test_calls_and_the_computing_before_them_add_up_to_the_time_of_their_ranks(path, method):
-    structure = burstline.detect(burstline.read(path), method=method)
+def test_calls_and_the_computing_before_them_add_up_to_the_time_of_their_ranks(path):
+    structure = burstline.detect(burstline.read(path), method="exact")
 
     calls = structure.found_in
     first, last = calls.lane_begin[:-1], calls.lane_begin[1:] - 1

@@ -44,17 +44,11 @@ SEND, RECV = loop(6, Do("Send", 11)), loop(6, Do("Recv", 16))
         ),
     ],
     ids=[
-        "two calls",
-        "a loop in a loop",
-        "three loops",
-        "an inner loop that ends where a call after it stands",
-        "phases one after the other",
-        "aliased loops",
-        "a superloop without a call",
-        "that in a loop",
-        "that of three loops",
+        "two calls", "a loop in a loop", "three loops",
+        "an inner loop that ends where a call after it stands", "phases one after the other",
+        "aliased loops", "a superloop without a call", "that in a loop", "that of three loops",
     ],
-)
+)  # fmt: skip
 def test_loops_are_read_as_they_were_written(program, found):
     read = detect(run(*program))
 
@@ -62,10 +56,14 @@ def test_loops_are_read_as_they_were_written(program, found):
     assert (read.fidelity, read.coverage.calls) == (1.0, 1.0)
 
 
-def test_a_loop_in_a_loop_is_its_child_and_one_after_another_is_none():
+def test_a_loop_in_a_loop_is_its_child_and_measured_and_one_after_another_is_none():
     outer, inner = detect(run(loop(20, loop(8, Do("Sendrecv", 9)), Do("Allreduce", 12)))).loops
     assert (outer.parent, inner.parent) == (None, outer.id)
     assert (outer.total_iterations, inner.total_iterations) == (20, 160)
+    assert inner.mean_ns == pytest.approx(110, rel=0.01)
+    assert outer.mean_ns == pytest.approx(9 * 110)
+    assert inner.share < outer.share
+    assert 0.9 < outer.share <= 1.0
 
     program = loop(2, Do("Barrier", 5, work_ns=5000)), loop(10, Do("Send", 6, work_ns=1000))
     assert [each.parent for each in detect(run(*program)).loops] == [None, None]
@@ -195,15 +193,6 @@ def test_counters_are_given_before_a_call_and_over_an_iteration():
     assert (send.counters, recv.counters) == ({"ins": 70.0}, {"ins": 30.0})
     assert send.iteration_counters == recv.iteration_counters == {"ins": 100.0}
     assert send.burst_ns == 70.0
-
-
-def test_iterations_and_shares_are_measured():
-    outer, inner = detect(run(loop(20, loop(8, Do("Send", 9)), Do("Barrier", 12)))).loops
-
-    assert inner.mean_ns == pytest.approx(110, rel=0.01)
-    assert outer.mean_ns == pytest.approx(9 * 110)
-    assert 0.9 < outer.share <= 1.0
-    assert inner.share < outer.share
 
 
 def test_an_entry_of_one_iteration_lasts_until_the_next():

@@ -35,19 +35,13 @@ def test_the_document_has_the_keys_programs_read(found):
     ]
 
 
-def test_the_frame_has_a_row_per_node(found):
+def test_a_notebook_shows_a_row_per_node_and_does_not_obey_labels(found):
     frame = found.to_frame()
 
     assert frame.height == found.nodes == 7
     assert frame["depth"].to_list() == [0, 0, 0, 1, 2, 1, 0]
     assert frame["kind"].to_list().count("loop") == 2
-
-
-def test_a_notebook_shows_labels_and_does_not_obey_them(found):
     assert "<script" not in found._repr_html_()
     assert "loop 1: 20 iterations" in found._repr_html_()
     assert "<tr><td>a.c</td><td>9</td>" in found._repr_html_()
-
-
-def test_a_structure_names_its_loops_and_fidelity(found):
     assert repr(found) == "<Structure: 2 loops, fidelity 1.0000, by method 'exact'>"

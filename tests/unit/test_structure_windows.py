@@ -23,19 +23,17 @@ def calls(first_ns, times, *, path=0):
 def hybrid():
     """Two ranks of two threads, of which only the first calls MPI, and a rank without loop."""
     threads = (
-        f"0.0{calls(0, 6)} | 0.1 | 0 enter f | 90 leave",
-        f"1.0{calls(5, 4)} | 1.1 | 0 enter f | 90 leave",
-        f"2.0{calls(0, 1, path=1)} | 2.1 | 0 enter f | 90 leave",
+        f"{rank}.0{calls} | {rank}.1 | 0 enter f | 90 leave"
+        for rank, calls in enumerate((calls(0, 6), calls(5, 4), calls(0, 1, path=1)))
     )
     trace = trace_of(f"ranks 3 threads 2 | {DECLARED} | " + " | ".join(threads))
     return trace, detect(trace, method="exact")
 
 
 def test_a_rank_without_these_iterations_is_left_out(hybrid):
-    trace, structure = hybrid
-    begin, end = iterations_window(trace, structure, 1, 5)
+    begin, end = iterations_window(*hybrid, 1, 5)
 
-    part = select(trace, start_ns=begin, end_ns=end)
+    part = select(hybrid[0], start_ns=begin, end_ns=end)
 
     assert part.locations["rank"].to_pylist() == [0, 0]
 

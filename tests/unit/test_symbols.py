@@ -68,13 +68,21 @@ def test_calls_of_aarch64_are_known_and_other_machines_are_believed(
     assert follows_call("EM_RISCV", code) is None
 
 
-def test_an_address_outside_of_code_is_not_believed_on_any_machine(tmp_path: Path) -> None:
-    (path := tmp_path / "program").write_bytes(elf_with_code(bytes(32), 243))
+@pytest.mark.parametrize(
+    ("code", "machine", "believed", "odd"),
+    [
+        (bytes(32), 243, [0x1008], 0x2000),  # outside of code, on any machine
+        (bytes.fromhex("90909090ffd0ffd05f"), 62, [0x1006, 0x1008], 0x1009),  # after no call
+    ],
+)
+def test_an_address_that_follows_no_call_says_that_the_file_changed(
+    tmp_path: Path, code: bytes, machine: int, believed: list[int], odd: int
+) -> None:
+    (path := tmp_path / "program").write_bytes(elf_with_code(code, machine))
     resolver = Resolver()
-    resolver.resolve(str(path), [0x1008])
-    assert not [problem for problem in resolver.problems if "changed" in problem.reason]
-    resolver.resolve(str(path), [0x2000])
-    assert [problem for problem in resolver.problems if "changed" in problem.reason]
+    for addresses, has_changed in ((believed, False), ([odd], True)):
+        resolver.resolve(str(path), addresses)
+        assert any("changed" in each.reason for each in resolver.problems) == has_changed
 
 
 @pytest.mark.parametrize("content", [b"", b"#!/bin/sh\n", b"\x7fELF\x01\x01" + bytes(60)])
@@ -115,17 +123,6 @@ def test_addresses_that_cannot_be_are_offsets(tmp_path: Path, offset: int) -> No
     (tmp_path / "program").write_bytes(elf_with_code(b"\x90" * 32))
     places = Resolver()(str(tmp_path / "program"), offset)
     assert places == (CallerPlace(f"program+{offset:#x}", None, None),)
-
-
-def test_one_address_that_follows_no_call_does_not_discredit_the_others(tmp_path: Path) -> None:
-    (path := tmp_path / "program").write_bytes(
-        elf_with_code(bytes.fromhex("90909090ffd0ffd05f"))
-    )
-    resolver = Resolver()
-    resolver.resolve(str(path), [0x1006, 0x1008])
-    assert not [problem for problem in resolver.problems if "changed" in problem.reason]
-    resolver.resolve(str(path), [0x1009])
-    assert [problem for problem in resolver.problems if "changed" in problem.reason]
 
 
 @pytest.mark.parametrize(

@@ -25,9 +25,12 @@ def test_only_what_is_the_users_own_is_named(own):
     assert said == f"some calls have no source lines. {own.rpartition('/')[2]}: {BARE}"
 
 
-@pytest.mark.parametrize("module", OTHERS)
+RUNTIMES = ["/usr/lib/libomp.so.5", "/opt/mpi/lib/libmpi.so.40"]
+
+
+@pytest.mark.parametrize("module", OTHERS + RUNTIMES)
 def test_what_nobody_compiles_is_never_named(module):
-    assert unnamed([Problem(module, BARE)]) is None
+    assert unnamed([Problem(module, BARE)]) is unnamed([]) is None
 
 
 @pytest.mark.parametrize("sign", ["pyvenv.cfg", "conda-meta"])
@@ -35,12 +38,3 @@ def test_libraries_of_an_environment_are_installed(tmp_path, sign):
     (tmp_path / sign).touch()
 
     assert unnamed([Problem(f"{tmp_path}/lib/mpich/lib/libucm.so.0", BARE)]) is None
-
-
-@pytest.mark.parametrize("module", ["/usr/lib/libomp.so.5", "/opt/mpi/lib/libmpi.so.40"])
-def test_runtimes_are_no_places_of_the_program(module):
-    assert unnamed([Problem(module, BARE)]) is None
-
-
-def test_nothing_is_said_where_all_have_names():
-    assert unnamed([]) is None
