@@ -96,6 +96,13 @@ class Cube:
     )
     more: list[Member] = field(default_factory=list)
 
+    @classmethod
+    def of(cls, changed, more=()):
+        """A profile with other members, or without those that are None."""
+        cube = cls(more=[*more])
+        cube.members = {k: v for k, v in (cube.members | changed).items() if v is not None}
+        return cube
+
     def write(self, path):
         members = [Member(name, content) for name, content in self.members.items()]
         with tarfile.open(path, "w", format=tarfile.USTAR_FORMAT) as tar:

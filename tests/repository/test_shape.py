@@ -6,14 +6,7 @@ import ast
 import re
 import tomllib
 
-from repository.source import (
-    PACKAGE,
-    ROOT,
-    python_files,
-    text_files,
-    tree,
-    where,
-)
+from repository.source import PACKAGE, ROOT, python_files, text_files, tree, where
 
 MOST_BYTES_OF_DATA = 100_000
 FIRST_EVENT_TYPE, LAST_EVENT_TYPE = 30_000_000, 90_000_000
@@ -47,39 +40,26 @@ def test_event_types_are_written_in_one_table_and_named_everywhere_else():
     assert not literals
 
 
-def test_nothing_is_left_unfinished():
-    marks = [
-        f"{where(path)}:{number}: {line.strip()}"
-        for path, text in text_files()
+def found(pattern, texts):
+    """The lines of some files that a pattern is found in."""
+    return [
+        f"{where(path)}:{number}: {line.strip()[:80]}"
+        for path, text in texts
         for number, line in enumerate(text.splitlines(), start=1)
-        if UNFINISHED.search(line)
+        if pattern.search(line)
     ]
 
-    assert not marks
+
+def test_nothing_is_left_unfinished_or_depends_on_the_machine_it_was_written_on():
+    assert not found(UNFINISHED, text_files())
+    others = [each for each in text_files() if each[0].name != "test_shape.py"]
+    assert not found(FOREIGN, others)
 
 
 def test_no_pattern_repeats_a_group_possessively():
     # Python before 3.11.5, which Debian 12 has, does not match them right (cpython #106052).
-    patterns = [
-        f"{where(path)}:{number}"
-        for path in python_files("src")
-        for number, line in enumerate(path.read_text(encoding="utf-8").splitlines(), start=1)
-        if POSSESSIVE.search(line)
-    ]
-
-    assert not patterns
-
-
-def test_nothing_depends_on_the_machine_it_was_written_on():
-    places = [
-        f"{where(path)}:{number}: {line.strip()[:80]}"
-        for path, text in text_files()
-        if path.name != "test_shape.py"
-        for number, line in enumerate(text.splitlines(), start=1)
-        if FOREIGN.search(line)
-    ]
-
-    assert not places
+    sources = ((path, path.read_text(encoding="utf-8")) for path in python_files("src"))
+    assert not found(POSSESSIVE, sources)
 
 
 def test_data_in_the_repository_is_small():
