@@ -21,7 +21,7 @@ from burstline import _core
 from burstline.columns import Floats, Integers, Mask
 from burstline.errors import require_extra
 from burstline.identity import Tokens
-from burstline.merge.align.alignment import GAP
+from burstline.merge.align.alignment import GAP, first_free
 from burstline.merge.model import LEAST_WINDOW, STAGES, Published, Weights
 
 Columns = tuple[npt.NDArray[Any], ...]
@@ -148,10 +148,6 @@ class _RunBursts:
         return [slice(*pair) for pair in pairwise(borders)]
 
 
-def _number_above(parts: Sequence[Integers]) -> int:
-    return 1 + max(int(values.max(initial=0)) for values in parts)
-
-
 def _rows_by_position(runs: list[_RunBursts]) -> Integers:
     """The rows of threads that did the same in all runs, by position; they are taken."""
     rows = [np.zeros((0, len(runs)), np.int64)]
@@ -167,7 +163,7 @@ def _rows_by_position(runs: list[_RunBursts]) -> Integers:
 
 def _rows_by_pattern(runs: list[_RunBursts]) -> Integers:
     """The rows of patterns of equal frequency, by their order on a thread; they are taken."""
-    patterns = _number_above([run.pattern for run in runs])
+    patterns = first_free(runs, "pattern")
     space = runs[0].threads * patterns
     keys = [(run.thread * patterns + run.pattern)[run.free] for run in runs]
     counts = np.stack([np.bincount(key, minlength=space) for key in keys])
@@ -211,8 +207,7 @@ def _rows_by_similarity(runs: list[_RunBursts], how: Published) -> Integers:
 
 def _group_keys(runs: list[_RunBursts]) -> list[Integers]:
     """Thread, span and pattern of what is left as a number; -1: no such span."""
-    spans = _number_above([run.span for run in runs])
-    patterns = _number_above([run.pattern for run in runs])
+    spans, patterns = first_free(runs, "span"), first_free(runs, "pattern")
     keys = []
     for run in runs:
         key = (run.thread * spans + run.span) * patterns + run.pattern

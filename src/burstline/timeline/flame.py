@@ -14,7 +14,7 @@ from typing import Any, ClassVar, Final, NamedTuple
 
 import numpy as np
 
-from burstline.columns import UNKNOWN, Integers, Mask, distinct, sums_by, take, to_numpy
+from burstline.columns import UNKNOWN, Integers, distinct, sums_by, take, to_numpy
 from burstline.identity import Frame, Stacks, read_stacks
 from burstline.model import Trace
 from burstline.timeline.kinds import KINDS, Kind
@@ -213,10 +213,10 @@ def flame_of(trace: Trace, line: Timeline) -> Flame:
     seen = _stacks_seen(trace, line, pieces, places, of_path)
     where = pieces.places(line)
     is_divided = (pieces.kind == Kind.COMPUTING) & np.isin(where, [*seen])
-    for key, time_ns in _sums(pieces.length, is_divided, where):
+    for key, time_ns in _sums(pieces.length[is_divided], where[is_divided]):
         places.times += _divided(seen[key], time_ns)
-    is_whole = ~is_divided & (pieces.length > 0)
-    for path, kind, time_ns in _sums(pieces.length, is_whole, pieces.path, pieces.kind):
+    whole = _Pieces(*(column[~is_divided & (pieces.length > 0)] for column in pieces))
+    for path, kind, time_ns in _sums(whole.length, whole.path, whole.kind):
         places.times.append((of_path[path], kind, time_ns))
     is_sampled = np.isin(pieces.location, trace.arrays("samples", "location")[0])
     computing_ns = int(pieces.length[is_sampled & (pieces.kind == Kind.COMPUTING)].sum())
@@ -251,12 +251,11 @@ def _pieces_of(line: Timeline) -> _Pieces:
     return _Pieces(location, path, kind, np.where(is_told, end - start, 0))
 
 
-def _sums(length: Integers, chosen: Mask, *keys: Integers) -> Iterator[tuple[int, ...]]:
-    """Each combination of keys among chosen pieces, with the sum of their lengths."""
-    columns = [key[chosen] for key in keys]
-    first, group = distinct(*columns)
-    sums = sums_by(group, length[chosen], len(first))
-    yield from zip(*(column[first].tolist() for column in columns), sums.tolist(), strict=True)
+def _sums(values: Integers, *keys: Integers) -> Iterator[tuple[int, ...]]:
+    """Each combination of keys, with the sum of its values."""
+    first, group = distinct(*keys)
+    sums = sums_by(group, values, len(first))
+    yield from zip(*(key[first].tolist() for key in keys), sums.tolist(), strict=True)
 
 
 def _places_of(line: Timeline, places: _PlaceTree) -> dict[int, int]:
@@ -297,10 +296,7 @@ def _stacks_seen(
     found: dict[int, list[tuple[int, int]]] = {}
     known: dict[tuple[int, int], int] = {}
     columns = pieces.places(line)[piece[seen]], pieces.path[piece[seen]], node
-    first, group = distinct(*columns)
-    sums = sums_by(group, periods[seen], len(first))
-    keys = zip(*(column[first].tolist() for column in columns), sums.tolist(), strict=True)
-    for key, path, end, count in keys:
+    for key, path, end, count in _sums(periods[seen], *columns):
         # A stack that was cut is put below the function that both calls are made from.
         above = places.above[of_path[path]] if stacks.is_cut[end] else 0
         found.setdefault(key, []).append((_place_of(stacks, end, above, places, known), count))

@@ -125,9 +125,9 @@ def _are_handed_out(tokens: Sequence[Tokens], threads: Sequence[Thread]) -> bool
     return any((other != partner).any() for _, other in rest)
 
 
-def first_free(tokens: Sequence[Tokens], *names: str) -> int:
+def first_free(runs: Sequence[object], *names: str) -> int:
     """A number from which on no burst has one in some columns."""
-    return 1 + max(int(getattr(run, name).max(initial=0)) for run in tokens for name in names)
+    return 1 + max(int(getattr(run, name).max(initial=0)) for run in runs for name in names)
 
 
 def _by_position(threads: Sequence[Thread], stage: str) -> ThreadRows:

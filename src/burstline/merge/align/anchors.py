@@ -214,15 +214,9 @@ def _aligned_collectives(common: Integers, other: Integers, how: Alignment) -> I
     """The place in `other` of each collective of `common`, -1 without."""
 
     def tokens(columns: Integers) -> tuple[npt.NDArray[np.generic], ...]:
-        label, kind, content, turn = columns
-        codes = (each.astype(np.int32) for each in (label, kind, turn))
-        place, size, gap = (
-            np.zeros(len(label)),
-            np.exp2(content % _SIZES),
-            np.full(len(label), GAP),
-        )
-        label, kind, turn = codes
-        return label, kind, place, size, gap, turn
+        label, kind, content, turn = columns.astype(np.int32, order="C")
+        place, gap = np.zeros(len(label)), np.full(len(label), GAP)
+        return label, kind, place, np.exp2(content % _SIZES), gap, turn
 
     size, limit = how.weights.size, how.weights.limit
     return _core.align(

@@ -47,16 +47,15 @@ def loops_of(trace: Trace) -> LoopTurns | None:
     if trace.rows("call_loops"):  # without entries, all turns are -1
         names, number = _loop_names(trace, _labelled_loops(trace))
     elif detected.any():
-        return LoopTurns(number, _outermost_turns(trace, detected, detected), [])
+        return LoopTurns(number, _outermost_turns(trace, detected), [])
     elif recorded.any():
         location, enter_ns = trace.arrays("calls", "location", "enter_ns")
         row = innermost_entry(trace, location, enter_ns, recorded)
         names, number = _loop_names(trace, take(loop, row).astype(np.int64))
     else:
         return None
-    return LoopTurns(
-        number, _outermost_turns(trace, recorded, (most_iterations(trace) > 1)[loop]), names
-    )
+    iterates = recorded & (most_iterations(trace) > 1)[loop]
+    return LoopTurns(number, _outermost_turns(trace, iterates), names)
 
 
 def _labelled_loops(trace: Trace) -> Integers:
@@ -76,9 +75,8 @@ def _loop_names(trace: Trace, loop: Integers) -> tuple[list[str], Integers]:
     return list(names), codes[loop]
 
 
-def _outermost_turns(trace: Trace, chosen: Mask, iterates: Mask) -> Turns:
-    """The iteration, at each call, of the outermost chosen entry that iterates."""
-    chosen = chosen & iterates
+def _outermost_turns(trace: Trace, chosen: Mask) -> Turns:
+    """The iteration, at each call, of the outermost chosen entry."""
     location, enter_ns = trace.arrays("calls", "location", "enter_ns")
     row = innermost_entry(trace, location, enter_ns, chosen)
     outermost = np.where(chosen, np.arange(len(chosen)), OUTSIDE)

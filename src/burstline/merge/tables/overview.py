@@ -108,12 +108,7 @@ class Overview(Documented):
         self.bursts = 0
         self.columns = {field.name: _facts_of(field) for field in schema}
         self._kept = schema.empty_table()
-        self._longest = longest if _DURATION in schema.names else 0
-
-    @property
-    def most(self) -> int:
-        """How many of the longest bursts are kept."""
-        return self._longest
+        self.most = longest if _DURATION in schema.names else 0  # of the longest, kept
 
     def add(self, part: PartSums) -> None:
         """Add a part of the table."""
@@ -123,12 +118,12 @@ class Overview(Documented):
         if part.longest.num_rows:
             best = pa.concat_tables([self._kept, part.longest])
             ranked = pc.sort_indices(best, sort_keys=[(_DURATION, "descending")])
-            self._kept = best.take(ranked[: self._longest])
+            self._kept = best.take(ranked[: self.most])
 
     def through(self, parts: Iterable[pa.Table]) -> Iterator[pa.Table]:
         """The parts as they are, each added when it passes."""
         for part in parts:
-            self.add(PartSums.of(part, self._longest))
+            self.add(PartSums.of(part, self.most))
             yield part
 
     @property
