@@ -186,10 +186,8 @@ def test_a_bomb_takes_no_memory(tmp_path):
 
 def test_labels_can_carry_anything(tmp_path):
     path = put(tmp_path, HEAD + BODY + "2:0:1:1:1:60:42000050:5\n")
-    path.with_suffix(".pcf").write_text(HOSTILE_PCF, encoding="utf-8")
-    path.with_suffix(".row").write_text(
-        "LEVEL THREAD SIZE 2\n\x1b[2Jboom\n<b>x</b>\n", encoding="utf-8"
-    )
+    put(tmp_path, HOSTILE_PCF, "t.pcf")
+    put(tmp_path, "LEVEL THREAD SIZE 2\n\x1b[2Jboom\n<b>x</b>\n", "t.row")
     told = [call(command, path) for command in ("info", "structure")]
 
     assert [done.returncode for done in told] == [0, 0]
@@ -199,27 +197,20 @@ def test_labels_can_carry_anything(tmp_path):
 
 def test_labels_may_be_missing_or_of_another_run(tmp_path):
     path = put(tmp_path, HEAD + BODY)
-    path.with_suffix(".pcf").write_text(
-        "EVENT_TYPE\n0 123 Something\nVALUES\n1 a\n", encoding="ascii"
-    )
+    put(tmp_path, "EVENT_TYPE\n0 123 Something\nVALUES\n1 a\n", "t.pcf")
 
     assert is_whole(burstline.read(path))
 
 
-def test_an_open_call_ends_with_its_thread_and_an_orphan_end_is_counted(tmp_path):
+def test_calls_that_are_open_never_entered_or_unknown_are_counted(tmp_path):
     text = HEAD + "2:0:1:1:1:10:50000001:1\n2:0:1:2:1:7:50000001:0\n2:0:1:1:1:30:9:9\n"
     trace = burstline.read(put(tmp_path, text))
-
     assert defects(trace)["call_never_left"] == 1
     assert defects(trace)["call_left_but_never_entered"] == 1
     assert trace.calls["leave_ns"].to_pylist() == [30]
 
-
-def test_an_unknown_mpi_call_keeps_its_value(tmp_path):
-    trace = burstline.read(
-        put(tmp_path, HEAD + BODY.replace(":50000001:1\n", ":50000001:999\n"))
-    )
-
+    text = HEAD + BODY.replace(":50000001:1\n", ":50000001:999\n")
+    trace = burstline.read(put(tmp_path, text))
     assert "MPI call 999" in trace.calls["operation"].to_pylist()
     assert defects(trace)["unknown_mpi_call"] == 1
 

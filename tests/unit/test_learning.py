@@ -86,9 +86,8 @@ def trial_of(*measured):
 
 
 def test_errors_of_each_fold_are_those_worked_out_by_hand():
-    nothing = score_of_nothing(
-        trial_of(1, 3, 2, 4)
-    )  # the medians: 2 of the first two, 3 of the others
+    # The medians: 2 of the first two, 3 of the others.
+    nothing = score_of_nothing(trial_of(1, 3, 2, 4))
 
     assert nothing.errors == pytest.approx([(0 + 2 / 4) / 2, (2 / 3 + 0) / 2])
     assert nothing.relative == pytest.approx([(0 + 2 / 4) / 2, (2 / 1 + 0) / 2])
@@ -217,11 +216,7 @@ def test_names_that_were_never_learnt_are_not_known_and_partners_are_told_by_dis
 
 def test_a_counter_that_does_not_repeat_is_dropped_with_its_effect():
     work, noise = work_of(400), work_of(400, 9)
-    counters = {
-        "A": ("1", noise),
-        "run2.A": ("2", noise[::-1].copy()),
-        "B": ("2", work),
-    }
+    counters = {"A": ("1", noise), "run2.A": ("2", noise[::-1].copy()), "B": ("2", work)}
     table = fused_table(counters, 3 * work)
 
     found = learn({"a": table}, drop_unreliable=True)

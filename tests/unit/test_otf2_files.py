@@ -59,14 +59,30 @@ def test_groups_do_not_show_in_paths_of_teams(place):
         assert whole.table(name).equals(parts.table(name)), name
 
 
+def stored_beside_read(place, tmp_path, memory):
+    """A store made of an archive, and the archive itself."""
+    target = tmp_path / "run.store"
+    convert_otf2(place, target, memory=memory, threads=1, progress=SILENCE)
+    return burstline.read(target), read(place)
+
+
 def test_a_store_holds_the_same_tables(place, tmp_path):
     with archive(place, threads=2) as made:
         team_of_two(made)
-    target = tmp_path / "run.store"
-    convert_otf2(place, target, memory=300 << 20, threads=1, progress=SILENCE)
-    stored, trace = burstline.read(target), read(place)
+
+    stored, trace = stored_beside_read(place, tmp_path, 300 << 20)
 
     for name in schema.TABLES:
+        assert stored.table(name).to_pylist() == trace.table(name).to_pylist(), name
+
+
+def test_a_store_keeps_what_a_program_told(place, tmp_path):
+    with_parameter(place)
+
+    stored, trace = stored_beside_read(place, tmp_path, 1 << 30)
+
+    assert stored.rows("other_events") == 1
+    for name in ("other_events", "defects", "regions"):
         assert stored.table(name).to_pylist() == trace.table(name).to_pylist(), name
 
 
@@ -131,17 +147,6 @@ def with_parameter(place):
         number = made.definitions.parameter("n", parameter_type=ParameterType.INT64)
         thread = made.thread(0).region("MPI_Barrier", 0, 1)
         thread.region("f", 2, 5, ("parameter_int", 3, number, -5))
-
-
-def test_a_store_keeps_what_a_program_told(place, tmp_path):
-    with_parameter(place)
-    target = tmp_path / "run.store"
-    convert_otf2(place, target, memory=1 << 30, threads=1, progress=SILENCE)
-    stored, trace = burstline.read(target), read(place)
-
-    assert stored.rows("other_events") == 1
-    for name in ("other_events", "defects", "regions"):
-        assert stored.table(name).to_pylist() == trace.table(name).to_pylist(), name
 
 
 def swapped(events):

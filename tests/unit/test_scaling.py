@@ -21,11 +21,8 @@ def run_of(*ranks, counters=HARDWARE, end=1000):
         for number, (length, *values) in enumerate(bursts, 1):
             now += length
             last = number == len(bursts)
-            read = [
-                f" {name}={value}"
-                for name, value in zip(counters, values, strict=True)
-                if value is not None
-            ]
+            counted = zip(counters, values, strict=True)
+            read = [f" {name}={value}" for name, value in counted if value is not None]
             operation = "MPI_Finalize" if last else "MPI_Barrier"
             leave = end if last else now
             lines.append(f"{now} enter {operation}{''.join(read)} | {leave} leave{zero}")

@@ -34,11 +34,8 @@ def test_a_condition_of_the_data_is_a_share_of_iterations_to_the_published_metho
 )
 def test_the_branches_of_a_chain_stand_at_one_depth(branches, said):
     # the first is called from a function, another from where that is called
-    paths = [
-        "path 0 main file a.c line 3",
-        "path 1 solve file b.c line 7 under 0",
-        "path 2 backward file b.c line 9 under 1",
-    ]
+    paths = ["path 0 main file a.c line 3", "path 1 solve file b.c line 7 under 0"]
+    paths += ["path 2 backward file b.c line 9 under 1"]
     calls = ["Barrier path 0"]
     for k in range(24):
         calls += ["Send path 1", branches[k % len(branches)]]

@@ -68,17 +68,13 @@ def test_without_init_or_finalize_all_start_together(missing):
     assert waits.coverage["virtual_start"] is not all(has_init)
 
 
-def test_half_messages_are_left_out_and_counted():
+def test_half_messages_and_collectives_that_lack_a_rank_are_left_out_and_counted():
     waits = examined(trace_of(ranks(f"{SEND} | {barrier(20, 31)}", barrier(30, 31))))
-
     assert waits.coverage["half_messages"] == 1
     assert waits.coverage["messages_share"] == 0
     assert waits.profile.total("mpi_barrier_wait") == 10
 
-
-def test_a_collective_that_a_rank_is_missing_from_is_left_out():
     waits = examined(trace_of(ranks(barrier(1, 9), barrier(8, 9), INIT)))
-
     assert waits.coverage["left_out"] == {"collectives without all of their members": 1}
     assert waits.coverage["collectives_share"] == 0
     assert "mpi_barrier_wait" not in waits.profile.stored

@@ -64,9 +64,15 @@ def test_the_table_has_a_row_for_each_part_and_csv_one_for_each_metric():
         (["--by", "function"], "iteration, loop, node, rank or window"),
         (["--by", "iteration", "--iterations", "2:3"], "leave --iterations out"),
         (["--by", "iteration", "--loop", "9"], "9"),
+        (
+            ["--metric", "mpi_latesendr"],
+            "no metric is called mpi_latesendr: did you mean mpi_latesender or",
+        ),
+        (["--metric", "Sends"], "several metrics are called Sends: syncs_send, comms_send"),
+        (["--metric", "zzz"], "no metric is called zzz: such as mpi_latesender, "),
     ],
 )
-def test_parts_that_do_not_exist_are_refused(options, reason):
+def test_parts_and_metrics_that_are_not_there_are_refused_with_those_that_are(options, reason):
     done = burstline("waits", LULESH, *options)
 
     assert done.returncode == 2
@@ -161,21 +167,6 @@ def test_counts_and_bytes_have_places_too():
     assert titles_of("--metric", "mpi_rma_communication") == [
         "Where: of mpi_rma_communication the run has nothing"
     ]
-
-
-@pytest.mark.parametrize(
-    ("name", "reason"),
-    [
-        ("mpi_latesendr", "no metric is called mpi_latesendr: did you mean mpi_latesender or"),
-        ("Sends", "several metrics are called Sends: syncs_send, comms_send"),
-        ("zzz", "no metric is called zzz: such as mpi_latesender, "),
-    ],
-)
-def test_a_metric_that_is_not_there_is_refused_with_names_that_are(name, reason):
-    done = burstline("waits", LULESH, "--metric", name)
-
-    assert done.returncode == 2
-    assert reason in done.stderr
 
 
 def test_shares_of_places_have_the_base_of_the_verdict():
