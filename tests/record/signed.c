@@ -50,7 +50,7 @@ static void persistent(void) {
 
 /* Handles of communicators that were freed come again, with other members. */
 static void communicators(void) {
-    for (int i = 0; i < 20; ++i) {
+    for (int i = 0; i < 12; ++i) {
         MPI_Comm part, copy;
         MPI_Comm_split(MPI_COMM_WORLD, i % 2 == 0 ? 0 : rank % 2, i % 3 == 0 ? -rank : rank, &part);
         MPI_Comm_dup(part, &copy);
