@@ -23,6 +23,7 @@ IMPORTED = (
     "burstline.answers.fitness",
     "burstline.answers.judged",
     "burstline.answers.waits",
+    "burstline.cli.commands.compile",
     "burstline.cli.commands.convert",
     "burstline.cli.commands.record",
     "burstline.cli.commands.structure",

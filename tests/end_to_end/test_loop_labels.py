@@ -4,10 +4,11 @@ from __future__ import annotations
 
 import os
 import subprocess
-import sys
 from pathlib import Path
 
 import pytest
+
+import warm
 
 KERNELS = Path(__file__).parents[1] / "record" / "kernels"
 SOURCE = KERNELS / "labelled.c"
@@ -37,16 +38,9 @@ int main(void) {
 
 def said(clang, folder, cache, *options, source=SOURCE, **settings):
     environment = {**os.environ, "XDG_CACHE_HOME": str(cache), **settings}
-    command = [sys.executable, "-m", "burstline", "cc", "--loops", "--", clang]
-    built = subprocess.run(
-        [*command, *options, source, "-o", "program"],
-        cwd=folder,
-        env=environment,
-        check=False,
-        capture_output=True,
-        text=True,
-    )
-    assert (built.returncode, built.stderr) == (0, "")
+    words = ["cc", "--loops", "--", clang, *options, source, "-o", "program"]
+    code, _, told = warm.run(words, folder, environment)
+    assert (code, told) == (0, "")
     done = subprocess.run(
         ["./program"], cwd=folder, env=environment, check=True, capture_output=True, text=True
     )

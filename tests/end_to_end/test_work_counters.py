@@ -9,6 +9,7 @@ from pathlib import Path
 
 import pytest
 
+import warm
 from burstline.record.building.compiler import KINDS
 from record.instructions import NAMES, with_hits, work_of
 
@@ -58,10 +59,9 @@ def run(words, folder, cache):
 
 
 def compiled(words, folder, cache, command="cc", count="all"):
-    ours = [sys.executable, "-m", "burstline", command, "--count", count]
-    done = run([*ours, "--", *words], folder, cache)
-    assert done.returncode == 0, done.stderr
-    assert done.stderr == ""
+    environment = {**os.environ, "XDG_CACHE_HOME": str(cache)}
+    code, _, told = warm.run([command, "--count", count, "--", *words], folder, environment)
+    assert (code, told) == (0, "")
 
 
 def counted(clang, options, folder, cache, count="all", *, linked=()):

@@ -610,7 +610,7 @@ def test_a_command_that_is_interrupted_leaves_no_worker_and_no_file(
     words = [of, str(stores["made"]), "-o", f"{tmp_path / 't'}.{endings.get(of)}"]
     if of == "convert":
         text = tmp_path_factory.mktemp("text") / "large.prv"
-        generate(text, ranks=160, size=30_000_000)
+        generate(text, ranks=160, size=10_000_000)
         words = ["convert", str(text), str(tmp_path / "t.store")]
     command = [sys.executable, "-m", "burstline", *words, "--scheduler", "local:2"]
     child = subprocess.Popen(command, start_new_session=True, stderr=subprocess.PIPE, text=True)
