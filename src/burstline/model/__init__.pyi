@@ -34,6 +34,7 @@ from burstline.model.loops import LoopEvents as LoopEvents
 from burstline.model.loops import Loops as Loops
 from burstline.model.loops import entries_above as entries_above
 from burstline.model.loops import innermost_entry as innermost_entry
+from burstline.model.loops import innermost_open as innermost_open
 from burstline.model.loops import iterations_of as iterations_of
 from burstline.model.loops import last_until as last_until
 from burstline.model.loops import most_iterations as most_iterations

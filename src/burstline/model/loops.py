@@ -359,7 +359,7 @@ def _iteration_table(entries: _Entries, events: LoopEvents) -> _Began:
     loops = [loop is not None and loop.paradigm == USER for loop in mentions.loops]
     intervals = mentions.location, entries.enter_ns, entries.leave_ns, entries.parent
     chosen = np.array(loops, bool)[mentions.loop]
-    row = _innermost(intervals, events.location, events.time_ns, chosen)
+    row = innermost_open(intervals, events.location, events.time_ns, chosen)
     return _Began(events.location, events.time_ns, row, events.value)
 
 
@@ -519,16 +519,21 @@ def innermost_entry(
     """
     where, enter_ns, leave_ns = trace.arrays("loop_entries", "location", "enter_ns", "leave_ns")
     entries = where, enter_ns, leave_ns, entries_above(trace)
-    return _innermost(entries, location, time_ns, chosen)
+    return innermost_open(entries, location, time_ns, chosen)
 
 
-def _innermost(
-    entries: tuple[AnyIntegers, Integers, Integers, Integers],
+def innermost_open(
+    intervals: tuple[AnyIntegers, Integers, Integers, Integers],
     location: AnyIntegers,
     time_ns: Integers,
     chosen: Mask,
 ) -> Integers:
-    where, enter_ns, leave_ns, above = entries
+    """The row of the innermost chosen interval open at each moment, -1 for none.
+
+    Intervals are location, enter, leave and the row around each. Moments of one location stand
+    together.
+    """
+    where, enter_ns, leave_ns, above = intervals
     row = np.full(len(location), UNKNOWN, np.int64)
     rows = np.flatnonzero(chosen)
     if not len(rows):

@@ -13,7 +13,7 @@ import numpy as np
 import pyarrow as pa
 
 from burstline.columns import NO_VALUE, UNKNOWN, AnyIntegers, Integers, distinct, numpy_columns
-from burstline.model import Trace, is_off_processor, processor_clock
+from burstline.model import Trace, innermost_open, is_off_processor, processor_clock
 from burstline.synchronisation import Sync
 
 OFF_PROCESSOR: Final = "off the processor"
@@ -103,18 +103,22 @@ def absence_in_regions(trace: Trace, sync: Sync) -> dict[int, dict[int, int]]:
 
 
 def region_at(trace: Trace, sync: Sync, location: AnyIntegers, time_ns: Integers) -> Integers:
-    """The innermost region around each moment, as its row; -1 without one."""
+    """The innermost region around each moment, as its row; -1 without one.
+
+    Moments of one location stand together.
+    """
     regions = sync.regions
-    (parent,) = trace.arrays("regions", "parent")
-    row = np.full(len(location), UNKNOWN, np.int64)
-    for where in np.unique(location).tolist():
-        here = location == where
-        first, last = regions.begin[where], regions.begin[where + 1]
-        entered = np.searchsorted(regions.enter_ns[first:last], time_ns[here], side="right")
-        row[here] = np.where(entered > 0, first + entered - 1, UNKNOWN)
-    left = np.flatnonzero(row >= 0)
-    while len(left := left[row[left] >= 0]):
-        left = left[regions.leave_ns[row[left]] <= time_ns[left]]
-        above = parent[row[left]]
-        row[left] = np.where(above >= 0, regions.begin[location[left]] + above, UNKNOWN)
-    return row
+    intervals = (
+        regions.location,
+        regions.enter_ns,
+        regions.leave_ns,
+        regions_around(trace, sync),
+    )
+    return innermost_open(intervals, location, time_ns, np.ones(len(regions.node), bool))
+
+
+def regions_around(trace: Trace, sync: Sync) -> Integers:
+    """The region around each region, -1 for none."""
+    location, parent = trace.arrays("regions", "location", "parent")
+    row = sync.regions.begin[location] + parent
+    return np.where((parent >= 0) & (row < np.arange(len(row))), row, UNKNOWN)

@@ -21,7 +21,7 @@ from burstline.columns import UNKNOWN, AnyIntegers, Floats, Integers, begins_run
 from burstline.errors import NotEnoughDataError
 from burstline.model import METRICS, Profile, Trace, Values
 from burstline.synchronisation import Intervals, Sync, rows_of
-from burstline.waits.absence import as_computing
+from burstline.waits.absence import as_computing, regions_around
 from burstline.waits.metrics import WAITS, exclusive_or_zero
 from burstline.waits.stops import left_before
 from burstline.waits.times import Nodes
@@ -275,7 +275,7 @@ def _is_leave(sync: Sync, readings: Readings) -> Integers:
 def nodes_before(trace: Trace, sync: Sync, readings: Readings) -> Integers:
     """The call path that each event ends a stretch of, -1 of none."""
     open_call = _open_before(sync.calls, readings, np.zeros(0, np.int64))
-    open_region = _open_before(sync.regions, readings, _regions_around(trace, sync))
+    open_region = _open_before(sync.regions, readings, regions_around(trace, sync))
     entered = [
         take(intervals.enter_seq, row)
         for intervals, row in ((sync.calls, open_call), (sync.regions, open_region))
@@ -291,13 +291,6 @@ def nodes_before(trace: Trace, sync: Sync, readings: Readings) -> Integers:
     else:
         node = np.where(outside, sync.programs[2][readings.location], node)
     return node.astype(np.int64)
-
-
-def _regions_around(trace: Trace, sync: Sync) -> Integers:
-    """The region around each region, -1 for none."""
-    location, parent = trace.arrays("regions", "location", "parent")
-    row = sync.regions.begin[location] + parent
-    return np.where((parent >= 0) & (row < np.arange(len(row))), row, UNKNOWN)
 
 
 def _open_before(intervals: Intervals, readings: Readings, parent: Integers) -> Integers:
