@@ -19,7 +19,7 @@ from burstline.columns import (
     slices,
     take,
 )
-from burstline.model import NEVER_LEFT, OTHER_EVENT_KINDS, Trace
+from burstline.model import NEVER_LEFT, OTHER_EVENT_KINDS, Trace, last_until
 from burstline.synchronisation import PLACES
 
 _EVENTS: Final = (
@@ -79,10 +79,7 @@ class Readings:
                 row[part] = self._row[np.maximum(place, 0, out=place)]
                 row[part][is_before] = UNKNOWN
             return row
-        span = int(self.seq.max()) + 1
-        keys = self.location * np.int64(span) + self.seq
-        row = np.searchsorted(keys, location * span + np.minimum(seq, span - 1), "right") - 1
-        return np.where(row >= self.begin[location], row, UNKNOWN)
+        return last_until((self.location, self.seq), (location, seq))
 
     def exact(self, location: AnyIntegers, seq: Integers) -> tuple[Integers, Mask]:
         """The events of locations with some ordinals, and which of the ordinals are events."""

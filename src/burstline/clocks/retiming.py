@@ -10,7 +10,7 @@ import numpy as np
 import pyarrow as pa
 
 from burstline.clocks.efforts import Basis, Effort, efforts_of
-from burstline.clocks.readings import Readings, readings_of
+from burstline.clocks.readings import readings_of
 from burstline.clocks.restamping import Stamping, restamped
 from burstline.clocks.stamps import Stamps, stamps_of
 from burstline.columns import (
@@ -28,7 +28,7 @@ from burstline.columns import (
 )
 from burstline.errors import NotEnoughDataError, ParameterError
 from burstline.model import Trace, schema
-from burstline.synchronisation import PLACES, Graph, graph_of, rows_of
+from burstline.synchronisation import PLACES, Graph, graph_of, never_falling, rows_of
 from burstline.values import Contract, Documented
 
 POLLS: Final = (
@@ -265,7 +265,7 @@ def restamp(trace: Trace, stamps: Stamps, left_out: Sequence[str] = ()) -> Trace
 def _stamping_by(trace: Trace, stamps: Stamps) -> Stamping:
     """How a clock stamps events: by their places, and others as the last one before them."""
     readings = stamps.readings
-    risen = _never_falling(trace, readings)
+    risen = never_falling(readings.begin, readings.times(trace))
 
     def stamping(
         location: AnyIntegers, time: Integers, place: Integers, /, *, first: bool
@@ -302,14 +302,6 @@ def _events_at(
             last = np.where(left <= last, left, last)
         event[rows] = np.where(last >= 0, start + last, UNKNOWN)
     return event
-
-
-def _never_falling(trace: Trace, readings: Readings) -> Integers:
-    """Times of events, of which none is before the one before it on its location."""
-    time = readings.times(trace)
-    for part in np.split(time, readings.begin[1:-1]):
-        np.maximum.accumulate(part, out=part)
-    return time
 
 
 def _events_of_cycles(stamps: Stamps) -> list[list[tuple[int, int]]]:

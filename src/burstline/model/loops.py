@@ -433,7 +433,7 @@ def _next_changes(calls: pa.Table, location: Integers, time_ns: Integers) -> Int
 
 
 def last_until(
-    rows: tuple[AnyIntegers, Integers], moments: tuple[AnyIntegers, Integers]
+    rows: tuple[AnyIntegers, AnyIntegers], moments: tuple[AnyIntegers, AnyIntegers]
 ) -> Integers:
     """The last of some rows, sorted by group and time, up to each (group, time); -1 for none.
 
@@ -447,7 +447,7 @@ def last_until(
 
 
 def _ranked(
-    rows: tuple[AnyIntegers, Integers], moments: tuple[AnyIntegers, Integers]
+    rows: tuple[AnyIntegers, AnyIntegers], moments: tuple[AnyIntegers, AnyIntegers]
 ) -> tuple[Integers, Integers]:
     """Numbers of rows and of moments that are in the order of group and time."""
     groups = rows[0], moments[0]

@@ -14,6 +14,7 @@ from burstline.synchronisation.rows import PLACES as PLACES
 from burstline.synchronisation.rows import Replayed as Replayed
 from burstline.synchronisation.rows import ReplayModel as ReplayModel
 from burstline.synchronisation.rows import Rows as Rows
+from burstline.synchronisation.rows import never_falling as never_falling
 from burstline.synchronisation.rows import replay as replay
 from burstline.synchronisation.rows import rows_of as rows_of
 from burstline.synchronisation.teams import Barriers as Barriers

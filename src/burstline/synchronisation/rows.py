@@ -254,14 +254,14 @@ class _RowList:
         return Rows(
             begin=begin,
             place=place[order],
-            time_ns=time_ns if isinstance(order, slice) else _never_falling(begin, time_ns),
+            time_ns=time_ns if isinstance(order, slice) else never_falling(begin, time_ns),
             before=np.concatenate(self._before),
             **columns,
         )
 
 
-def _never_falling(begin: Integers, time_ns: Integers) -> Integers:
-    """Times of which none is before the one before it on its location."""
+def never_falling(begin: Integers, time_ns: Integers) -> Integers:
+    """Times of which none is before the one before it on its location, in place."""
     falls = np.flatnonzero(np.diff(time_ns) < 0) + 1
     location = np.searchsorted(begin, falls, "right") - 1
     for place in np.unique(location[falls != begin[location]]).tolist():

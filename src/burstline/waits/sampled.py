@@ -18,7 +18,7 @@ import numpy as np
 
 from burstline.columns import AnyIntegers, Floats, Integers, distinct, sums_by, take
 from burstline.extrae import UNRESOLVED
-from burstline.model import UNKNOWN, Trace
+from burstline.model import UNKNOWN, Trace, last_until
 from burstline.synchronisation import Sync
 from burstline.waits.absence import region_at
 from burstline.waits.stops import Stops
@@ -214,22 +214,9 @@ def _stretch_of(
     stops: Stops, rows: Integers, location: AnyIntegers, time_ns: Integers
 ) -> Integers:
     """The place among `rows` of the stop behind which each moment is, -1 in none."""
-    found = np.full(len(location), UNKNOWN, np.int64)
-    wheres = np.unique(location)
-    of_stops = stops.location[rows]
-    # Both are in the order of locations: each is looked at once.
-    begins, ends = (np.searchsorted(of_stops, wheres, side=s) for s in ("left", "right"))
-    firsts, lasts = (np.searchsorted(location, wheres, side=s) for s in ("left", "right"))
-    for begin, end, first, last in zip(
-        *(each.tolist() for each in (begins, ends, firsts, lasts)), strict=True
-    ):
-        here, own = np.arange(first, last), rows[begin:end]
-        if not len(own):
-            continue
-        behind = np.searchsorted(stops.leave_ns[own], time_ns[here], side="right") - 1
-        inside = (behind >= 0) & (time_ns[here] < stops.enter_ns[own[behind] + 1])
-        found[here[inside]] = begin + behind[inside]
-    return found
+    last = last_until((stops.location[rows], stops.leave_ns[rows]), (location, time_ns))
+    inside = (last >= 0) & (time_ns < take(stops.enter_ns[rows + 1], last))
+    return np.where(inside, last, UNKNOWN)
 
 
 def functions_on(frames: Sequence[Mapping[str, object]]) -> Integers:

@@ -11,7 +11,8 @@ from dataclasses import dataclass
 import numpy as np
 
 from burstline import _core
-from burstline.columns import UNKNOWN, AnyIntegers, Integers, take
+from burstline.columns import AnyIntegers, Integers, take
+from burstline.model import last_until
 from burstline.synchronisation import Sync
 
 
@@ -120,10 +121,5 @@ def segments_of(
 def left_before(sync: Sync, location: AnyIntegers, seq: Integers) -> AnyIntegers:
     """What follows the last call or team that a location left before each event, or -1."""
     (begin, _, _, _, leave_seq, _), following = walked(sync)
-    node = np.full(len(seq), UNKNOWN)
-    for place in np.unique(location).tolist():
-        span = slice(int(begin[place]), int(begin[place + 1]))
-        chosen = location == place
-        left = np.searchsorted(leave_seq[span], seq[chosen]) - 1
-        node[chosen] = take(following[span], left)
-    return node
+    where = np.repeat(np.arange(sync.locations), np.diff(begin))
+    return take(following, last_until((where, leave_seq), (location, seq - 1)))
