@@ -21,6 +21,7 @@ from burstline.columns import (
     begins_run,
     prefix_sums,
     ranges,
+    sums_by,
 )
 
 Numbers = npt.NDArray[np.int32]
@@ -105,8 +106,7 @@ class Messages:
         steps, self._step = np.unique(number * world + ahead, return_inverse=True)
         self._step = self._step.reshape(-1)  # (runs,)
         self._step_begin = np.searchsorted(steps // world, np.arange(len(begin)))
-        counts = np.zeros(len(steps), np.int64)
-        np.add.at(counts, self._step, times)
+        counts = sums_by(self._step, times, len(steps))
         step, pair_begin = places_in(self._step_begin, self._of_rank)
         callers = np.repeat(self._ranks, np.diff(pair_begin))
         pairs = callers * world + (callers + steps[step] % world) % world
@@ -124,9 +124,7 @@ class Messages:
     def most_frequent(self, values: Integers) -> int:
         """The value of pairs that most messages have; of equal ones the least."""
         found, number = np.unique(values, return_inverse=True)
-        messages = np.zeros(len(found), np.int64)
-        np.add.at(messages, number, self.counts)
-        return int(found[messages.argmax()])
+        return int(found[sums_by(number, self.counts, len(found)).argmax()])
 
     def share(self, holds: Mask) -> float:
         """The share of messages whose pair obeys."""

@@ -11,7 +11,7 @@ from collections.abc import Callable
 import numpy as np
 import pyarrow as pa
 
-from burstline.columns import UNKNOWN, Integers, begins_run, prefix_sums
+from burstline.columns import UNKNOWN, Integers, begins_run, prefix_sums, sums_by
 from burstline.efficiency import (
     FACTORS,
     Efficiency,
@@ -122,10 +122,8 @@ def ideal_in(sync: Sync, parts: Parts, run: Ideal) -> Integers:
     # Rounded up to the end of each piece, so that pieces add up.
     scale = np.where(real > 0, ideal / np.maximum(real, 1), 0.0)[row]
     until = np.where(done >= real[row], ideal[row], np.rint(done * scale).astype(np.int64))
-    sums = np.zeros((len(parts.keys), sync.locations), np.int64)
     pieces = until - np.where(is_first, 0, np.roll(until, 1))
-    np.add.at(sums, (part, location[row]), pieces)
-    return sums
+    return sums_by((part, location[row]), pieces, (len(parts.keys), sync.locations))
 
 
 def _stretches(sync: Sync, run: Ideal) -> tuple[Integers, Integers, Integers, Integers]:

@@ -26,6 +26,7 @@ from burstline.columns import (
     from_numpy,
     lookup,
     shifted,
+    sums_by,
     to_numpy,
     with_column,
 )
@@ -284,9 +285,8 @@ def with_polls(table: pa.Table, described: Described) -> pa.Table:
         ("polls", misses.polls),
         ("waiting_ns", misses.waiting_ns),
     ):
-        sums = np.zeros(table.num_rows, np.int64)
         sane = np.clip(values, 0, LATEST)
-        np.add.at(sums, row, sane)
+        sums = sums_by(row, sane, table.num_rows)
         # Sums of damage may be more than an integer holds, those of floats are not.
         sums[np.bincount(row, sane, len(sums)) > LATEST] = LATEST
         if name == "waiting_ns":

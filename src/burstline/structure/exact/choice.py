@@ -11,7 +11,7 @@ import numpy as np
 import numpy.typing as npt
 
 from burstline import _core
-from burstline.columns import Integers, Mask, begins_run, ranges
+from burstline.columns import Integers, Mask, begins_run, mask_at, ranges
 from burstline.identity import Sites
 from burstline.structure.exact.conditions import loop_cost, trips_cost
 from burstline.structure.exact.cuts import cuts, cuts_by_trips, ends_in_two
@@ -540,9 +540,7 @@ class ReadingCosts:
     def _entered(self, nodes: frozenset[int]) -> _Entered:
         """The calls of a loop."""
         if nodes not in self.entered:
-            inside = np.zeros(self.symbols, np.bool_)
-            inside[list(nodes)] = True
-            place = np.flatnonzero(inside[self.sequence])
+            place = np.flatnonzero(mask_at(list(nodes), self.symbols)[self.sequence])
             begins = np.ones(len(place), np.bool_)
             begins[1:] = place[1:] - place[:-1] > 1
             begins |= begins_run(self.lane[place])

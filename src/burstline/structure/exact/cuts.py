@@ -13,7 +13,7 @@ from typing import Final
 import numpy as np
 import numpy.typing as npt
 
-from burstline.columns import Integers, Mask
+from burstline.columns import Integers, Mask, mask_at
 from burstline.structure.exact.conditions import trips_cost
 from burstline.structure.exact.loopnest import Cost
 
@@ -117,9 +117,7 @@ def _like_the_longest(
         for way, places in zip((ways[0], ways[-1]), found, strict=True):
             places += [begin + k for k in way]
     for places in found:
-        parted = np.zeros(len(element), np.bool_)
-        parted[places] = True
-        yield parted
+        yield mask_at(places, len(element))
 
 
 def cuts_by_trips(

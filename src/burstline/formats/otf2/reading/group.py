@@ -14,6 +14,7 @@ from burstline.columns import (
     Columns,
     Integers,
     Mask,
+    mask_at,
     ordinal_within,
     shifted,
     take,
@@ -230,8 +231,7 @@ def _sample_table(records: EventRecords, basis: ArchiveBasis) -> tuple[pa.Table,
     given = records.pick(np.flatnonzero(is_periods))
     row = _row_of(samples, given)
     periods[row[row >= 0]] = np.clip(given["value"][row >= 0], 1, _MOST)
-    is_own = np.zeros(len(is_sample), bool)
-    is_own[np.flatnonzero(is_periods)[row >= 0]] = True
+    is_own = mask_at(np.flatnonzero(is_periods)[row >= 0], len(is_sample))
     columns = {
         "location": samples["location"],
         "time_ns": samples["time_ns"],

@@ -217,8 +217,8 @@ def _lock_steps(records: Table) -> tuple[Integers, Integers, Integers, Integers]
     lock = np.cumsum(~same)
     let = np.flatnonzero((op == Op.LOCK_RELEASED) & (of >= 0))[::-1]
     let = let[lock[let] == lock[taken[of[let]]]] if len(taken) else let[:0]
-    released = np.full(len(taken), UNKNOWN, np.int64)
-    released[of[let]] = rows[let]  # the first of several comes last
+    # the first of several comes last
+    released = placed(rows[let], of[let], len(taken), UNKNOWN)
     order = np.argsort(rows[taken], kind="stable")
     asked = rows[taken[is_asked] - 1]
     return asked, released[is_asked], rows[taken][order], released[order]
@@ -252,9 +252,8 @@ def _leave_times(records: Table, begin: Integers, end: Integers, join: Integers)
 
 def _ordinals_in_team(thread: Integers, team: Integers, counted: Mask) -> Integers:
     """The ordinal of each row that counts within its thread and team; -1 of the others."""
-    ordinal = np.full(len(thread), UNKNOWN, np.int64)
-    ordinal[counted] = ordinal_within(team[counted], thread[counted])
-    return ordinal
+    ordinal = ordinal_within(team[counted], thread[counted])
+    return placed(ordinal, counted, len(thread), UNKNOWN)
 
 
 def _loop_iterations(
