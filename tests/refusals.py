@@ -86,14 +86,16 @@ def tried(job, control, *, of_disk):
         control(number, 0)
         done = burstline(*job["words"])
         reached = control(0, 0)
-        problem = wrong(done, files(place), before, new, place if of_disk else None)
+        now = files(place)
+        problem = wrong(done, now, before, new, place if of_disk else None)
         if any(path.read_bytes() != data for path, data in sources.items()):
             problem = "the source is not what it was"
         if problem:
             problems.append([number, problem, done.returncode, done.stderr])
         if reached < number:
             break
-        put_back(place, kept)
+        if now != before:
+            put_back(place, kept)
     return {"tried": number - 1, "problems": problems}
 
 
