@@ -22,7 +22,7 @@ from burstline.identity import Frame, Path, shared_frames
 from burstline.model import UNKNOWN
 from burstline.structure import Call, Loop, Structure, walk
 from burstline.values import Contract, Documented
-from burstline.waits import METRICS, WAITS, Waits
+from burstline.waits import TITLES, WAITS, Waits
 
 __all__ = ["INNERMOST", "RESERVED", "STRUCTURE", "iteration_type", "loop_type"]
 
@@ -419,6 +419,5 @@ def with_waits(marks: Marks, waits: Waits, *, locations: AnyIntegers | None = No
         _of_type(kind, where, moment, value)
         for kind, value in zip((WAIT_STATE, WAIT_LENGTH, WAIT_CAUSE), held, strict=True)
     ]
-    titles = {row.name: row.title for row in METRICS}
-    names = tuple(titles[name] for name in WAITS)
+    names = tuple(TITLES[name] for name in WAITS)
     return Marks(*_in_order(parts), marks.loops, names)

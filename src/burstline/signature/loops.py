@@ -22,7 +22,7 @@ from typing import Final, NamedTuple
 
 import numpy as np
 
-from burstline.columns import Integers, descending, placed, prefix_sums
+from burstline.columns import Integers, descending, placed, prefix_sums, ranges
 from burstline.errors import ParameterError
 from burstline.identity import Path
 from burstline.model import FINALIZES, INITS, Trace
@@ -123,9 +123,7 @@ class _Program:
         loop, begin, end = body
         length = end - begin
         first = prefix_sums(length)[:-1]
-        place = np.arange(int(length.sum())) - np.repeat(first, length)
-        event = place + np.repeat(begin, length)
-        mixed = mix(self.operation[event], (place + 1).astype(np.uint64))
+        mixed = mix(self.operation[ranges(begin, length)], ranges(1, length).astype(np.uint64))
         _, kind, count = np.unique(
             np.add.reduceat(mixed, first), return_inverse=True, return_counts=True
         )

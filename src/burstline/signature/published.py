@@ -28,6 +28,7 @@ from burstline.columns import (
     Integers,
     Mask,
     begins_run,
+    ranges,
     run_lengths,
     take,
 )
@@ -272,7 +273,7 @@ def _middle_ratio(
     some = slice(None, None, len(one) // _MANY + 1)
     one, other = one[some], other[some]
     length = begin[one + 1] - begin[one]
-    event = np.arange(length.sum()) + np.repeat(begin[one] - np.cumsum(length) + length, length)
+    event = ranges(begin[one], length)
     here = work[event]
     there = work[event - np.repeat(begin[one] - begin[other], length)]
     less, more = np.minimum(here, there), np.maximum(here, there)

@@ -34,6 +34,7 @@ from burstline.waits.idle import keeper as keeper
 from burstline.waits.intrinsic import largest_cells as largest_cells
 from burstline.waits.metrics import METRICS as METRICS
 from burstline.waits.metrics import PARENTS as PARENTS
+from burstline.waits.metrics import TITLES as TITLES
 from burstline.waits.metrics import WAITS as WAITS
 from burstline.waits.metrics import metric_named as metric_named
 from burstline.waits.places import EXTENSION as EXTENSION

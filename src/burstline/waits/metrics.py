@@ -190,6 +190,7 @@ imbalance | Computational imbalance | computation above or below the mean of a c
 """Every metric, parents before their children, in the words of Scalasca's reports."""
 
 PARENTS: Final = {metric.name: metric.parent for metric in METRICS}
+TITLES: Final = {metric.name: metric.title for metric in METRICS}
 
 SUMS: Final = frozenset(metric.name for metric in METRICS if metric.is_sum)
 """Metrics that are nothing but the sums of those below them."""

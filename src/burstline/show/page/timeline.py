@@ -18,7 +18,7 @@ from burstline.show.page.places import WaitPlaces
 from burstline.show.page.timeline_data import lanes_of, metrics_of, picture_data
 from burstline.structure import Structure
 from burstline.timeline import KINDS, Timeline, summed_columns
-from burstline.waits import METRICS
+from burstline.waits import TITLES
 
 _MARGIN: Final = 0.02
 _AROUND_WAIT: Final = 0.5
@@ -64,7 +64,6 @@ def timeline_picture(line: Timeline, structure: Structure | None = None) -> Time
     span = opened["from"] + first, opened["to"] + first
     data = picture_data(line, span, _BUDGET)
     title = _title(line, opened)
-    titles = {metric.name: metric.title for metric in METRICS}
     document = {
         "first": first,
         "length": line.baseline_ns[1] - first,
@@ -72,7 +71,7 @@ def timeline_picture(line: Timeline, structure: Structure | None = None) -> Time
         "lanes": _lanes(line, data.head["counts"]),
         "head": data.head,
         "places": _places(line, data.call_paths),
-        "metrics": [titles[name] for name in metrics_of(line)],
+        "metrics": [TITLES[name] for name in metrics_of(line)],
         "steps": _steps(steps, first),
         "views": views,
         "opened": opened["name"],

@@ -13,7 +13,7 @@ from burstline.show.page.report import Missing, Report, Section, found
 from burstline.show.summary import unseen_rows
 from burstline.summary import Summary
 from burstline.values import COUNT, Column, table_of
-from burstline.waits import METRICS
+from burstline.waits import TITLES
 
 NAME: Final = "coverage"
 LABEL: Final = "Coverage"
@@ -92,9 +92,8 @@ def _unknown(report: Report) -> Iterator[tuple[str, Child]]:
     waits = found(report.waits)
     if waits is None:
         return
-    titles = {metric.name: metric.title for metric in METRICS}
     for row in waits.coverage["not_computable"]:
-        title = titles.get(row["metric"], row["metric"].removeprefix("mpi_"))
+        title = TITLES.get(row["metric"], row["metric"].removeprefix("mpi_"))
         yield f"Not computable: {title}", f"{row['reason']}."
     for what, count in waits.coverage["left_out"].items():
         yield "Left out", f"{plural(count, 'row')}: {what}."

@@ -17,14 +17,13 @@ from burstline.show.page.places import WaitPlaces
 from burstline.show.page.report import NothingError, Report, Section, needed
 from burstline.show.units import thread_text
 from burstline.values import SHARE, TIME, Column, Table
-from burstline.waits import METRICS, WAITS, Waits, ends_of
+from burstline.waits import METRICS, TITLES, WAITS, Waits, ends_of
 
 NAME: Final = "waits"
 LABEL: Final = "Waits"
 EMPTY: Final = "Waits are not known"
 _MOST: Final = 12
 _MOST_RANKS: Final = 16
-_TITLES: Final = {metric.name: metric.title for metric in METRICS}
 
 
 def section(report: Report) -> Section:
@@ -65,7 +64,7 @@ def title(waits: Waits) -> str:
     present = [name for name in WAITS if name in profile.stored and profile.total(name)]
     largest = max(present, key=profile.total)
     share = share_text(profile.total(largest) / total_ns(waits))
-    said = f"{share} of the waiting is {_TITLES[largest]}"
+    said = f"{share} of the waiting is {TITLES[largest]}"
     caused = caused_by_rank(waits)
     if len(caused) and caused.max() > 0:
         rank = int(caused.argmax())
@@ -98,7 +97,7 @@ def _kinds(waits: Waits, whole_ns: int) -> Html:
     kept = ~ends_of(profile)
     rows: list[list[object]] = [
         [
-            _TITLES[name],
+            TITLES[name],
             total,
             int(profile.exclusive(name)[kept].sum()) / whole_ns if whole_ns else None,
             charts.bar(total / every, 160, 10),
@@ -108,9 +107,9 @@ def _kinds(waits: Waits, whole_ns: int) -> Html:
         if total
     ]
     unknown: list[list[object]] = [
-        [_TITLES[row["metric"]], None, None, "", f"not computable: {row['reason']}"]
+        [TITLES[row["metric"]], None, None, "", f"not computable: {row['reason']}"]
         for row in waits.coverage["not_computable"]
-        if row["metric"] in _TITLES
+        if row["metric"] in TITLES
     ]
     marks = [{"class_": None}] * len(rows) + [{"class_": "weak"}] * len(unknown)
     columns = [
@@ -163,7 +162,7 @@ def _single(waits: Waits, places: WaitPlaces) -> Html | None:
         [
             row["wait_ns"],
             f"{ranks[row['location']]} for {ranks[row['cause_location']]}",
-            _TITLES.get(row["metric"], row["metric"]),
+            TITLES.get(row["metric"], row["metric"]),
             places.shown(row["call_path"]),
             "nothing explains it"
             if row["cause_call_path"] is None
