@@ -2,33 +2,28 @@
 
     python -m experiments.workers.in_a_session X.store [times]
 
-Prints Markdown: medians of wall times of the structure and the burst table of a store. One
-worker and two, with one thread each, stand one after the other, twice: neither shares the
-machine with the other. The last row is the bound that the machine sets: plain processes write
-the parts of the table, one all of them or two every second, and nobody serves them.
+Prints Markdown: medians of wall times of the structure and the burst table of a store, and of
+the processor time of the workers. One worker and two, with one thread each, stand one after the
+other, twice: neither shares the machine with the other. The last column is what two would take
+if nobody waited: half of their processor time, and what one worker does not work on.
 """
 
 from __future__ import annotations
 
-import multiprocessing
-import statistics
 import sys
 import tempfile
 import time
 from collections.abc import Callable
 from pathlib import Path
+from statistics import median
 from typing import TYPE_CHECKING, Final
 
 import burstline
-from burstline import cli, show
+from burstline import cli
 from burstline.distribution import workers_of
-from burstline.formats.store import stamp_of
-from burstline.run.parts import FoldTask, divided, folded
 from experiments.workers.scale import MEMORY
 
 if TYPE_CHECKING:
-    from multiprocessing.synchronize import Barrier
-
     from distributed import Client
 
 
@@ -47,92 +42,54 @@ def table(store: str, client: Client | None) -> None:
         cli.main(words)
 
 
-ASKED: Final[dict[str, Callable[[str, Client | None], None]]] = {
-    "structure": structure,
-    "table": table,
-}
+ASKED: Final[tuple[Callable[[str, Client | None], None], ...]] = (structure, table)
 
 
-def took_s(asked: str, store: str, times: int, workers: int | None) -> list[float]:
-    """Wall times, by workers or in this process; the first is left out."""
+def measured(
+    asked: Callable[[str, Client | None], None], store: str, times: int, workers: int | None
+) -> list[tuple[float, float]]:
+    """The wall time and what workers compute meanwhile, of each time but the first."""
     if workers is None:
-        return [once_s(asked, store, None) for _ in range(times + 1)][1:]
+        return [once(asked, store, None) for _ in range(times + 1)][1:]
     with workers_of(f"local:{workers}", memory=MEMORY) as standing:
-        return [once_s(asked, store, standing.client) for _ in range(times + 1)][1:]
+        return [once(asked, store, standing.client) for _ in range(times + 1)][1:]
 
 
-def once_s(asked: str, store: str, client: Client | None) -> float:
-    """The wall time from a path to the result."""
-    begin = time.monotonic()
-    ASKED[asked](store, client)
-    return time.monotonic() - begin
+def once(
+    asked: Callable[[str, Client | None], None], store: str, client: Client | None
+) -> tuple[float, float]:
+    """The seconds from a path to the result, and the processor seconds of all workers."""
+    spent, begin = spent_s(client), time.monotonic()
+    asked(store, client)
+    took = time.monotonic() - begin
+    return took, spent_s(client) - spent
 
 
-def write_parts(store: str, number: int, processes: int, ready: Barrier) -> None:
-    """Write every part of the table of which the number is one of this process, twice."""
-    whole = burstline.open(store).whole
-    path = Path(store).absolute()
-    options = {
-        "ending": ".parquet", "columns": None, "min_duration_ns": 0, "longest": 10,
-    }  # fmt: skip
-    for _ in range(2):
-        with tempfile.TemporaryDirectory(dir=path.parent) as folder:
-            ready.wait()
-            for locations in divided(whole, path, 2)[number::processes]:
-                part = FoldTask(
-                    path,
-                    stamp_of(path),
-                    locations,
-                    memory=None,
-                    fold=show.write_fragment,
-                    with_whole=True,
-                    options={**options, "folder": Path(folder)},
-                )
-                folded(part, whole)
-            ready.wait()
-
-
-def plain_s(store: str, processes: int) -> float:
-    """The wall time of plain processes, the second time that they write the parts."""
-    context = multiprocessing.get_context("spawn")
-    ready = context.Barrier(processes + 1)
-    started = [
-        context.Process(target=write_parts, args=(store, number, processes, ready))
-        for number in range(processes)
-    ]
-    for each in started:
-        each.start()
-    for _ in range(2):
-        ready.wait()
-        begin = time.monotonic()
-        ready.wait()
-        took = time.monotonic() - begin
-    for each in started:
-        each.join()
-    return took
-
-
-def row(asked: str, alone: list[float], one: list[float], two: list[float]) -> None:
-    """Print the medians of wall times, and what two take of one."""
-    medians = [
-        f"{statistics.median(found):.2f} s" if found else "" for found in (alone, one, two)
-    ]
-    ratio = statistics.median(two) / statistics.median(one)
-    print(f"| {asked} | {' | '.join(medians)} | {ratio:.2f} |", flush=True)
+def spent_s(client: Client | None) -> float:
+    """What all workers have taken of a processor so far."""
+    return 0.0 if client is None else sum(client.run(time.process_time).values())
 
 
 def main(store: str, times: int) -> None:
-    """Print a row for each question, and the bound."""
-    print("| what | one process | one worker | two workers | two / one |")
-    print("|---|---|---|---|---|", flush=True)
+    """Print a row for each question."""
+    print(
+        "| what | one process | one worker | two | two / one | work of one | of two | least |"
+    )
+    print("|---|---|---|---|---|---|---|---|", flush=True)
     for asked in ASKED:
-        each: dict[int | None, list[float]] = {None: [], 1: [], 2: []}
+        found: dict[int | None, list[tuple[float, float]]] = {None: [], 1: [], 2: []}
         for _ in range(2):
-            for workers, found in each.items():
-                found.extend(took_s(asked, store, times, workers))
-        row(asked, *each.values())
-    one, two = ([plain_s(store, count) for _ in range(times)] for count in (1, 2))
-    row("parts of the table by plain processes", [], one, two)
+            for workers, each in found.items():
+                each.extend(measured(asked, store, times, workers))
+        (one, work), (two, both) = (
+            tuple(map(median, zip(*found[workers], strict=True))) for workers in (1, 2)
+        )
+        alone = median(wall for wall, _ in found[None])
+        print(
+            f"| {asked.__name__} | {alone:.2f} s | {one:.2f} s | {two:.2f} s | {two / one:.2f} "
+            f"| {work:.2f} s | {both:.2f} s | {(both / 2 + one - work) / one:.2f} |",
+            flush=True,
+        )
 
 
 if __name__ == "__main__":
