@@ -587,11 +587,11 @@ def _recording(trace: Trace) -> RecordingCost | None:
     (location,) = trace.arrays("recordings", "location")
     born, died = trace.arrays("locations", "born_ns", "died_ns")
     watched_ns = int((died - born)[location].sum())
-    if watched_ns <= 0:
-        return None
     columns = numpy_columns(trace.table("recordings"), *_TAKEN)
-    estimated_ns = sum(int(each[each != schema.NO_VALUE].sum()) for each in columns)
-    return RecordingCost(estimated_ns, watched_ns)
+    known = [each[each != schema.NO_VALUE] for each in columns]
+    if watched_ns <= 0 or not any(map(len, known)):
+        return None
+    return RecordingCost(sum(int(each.sum()) for each in known), watched_ns)
 
 
 def _fold_samples(trace: Trace) -> Integers:

@@ -6,6 +6,8 @@ import pytest
 
 import burstline
 from burstline import cli
+from burstline.clocks import corrected
+from burstline.synchronisation import graph_of, rows_of
 from burstline.testing import trace_of
 from raw_files import Run, named, record
 
@@ -167,11 +169,27 @@ def test_what_recording_took_is_no_moment_and_stays_where_a_part_is_moved(tmp_pa
     assert part.calls["enter_ns"].to_pylist()[-1] == 5
 
 
-def test_what_recording_took_stays_where_moments_get_other_stamps(tmp_path):
+@pytest.mark.parametrize("name", ["r.store", "r.prv"])
+def test_what_recording_took_is_no_time_of_a_logical_clock(tmp_path, name):
     source = tmp_path / "run.txt"
     source.write_text(TEXT)
 
-    cli.main(["retime", str(source), str(tmp_path / "r.store"), "--clock", "lt_1"])
+    cli.main(["retime", str(source), str(tmp_path / name), "--clock", "lt_1"])
 
-    [taken] = burstline.read(tmp_path / "r.store").table("recordings")["calls_ns"].to_pylist()
-    assert taken == 12
+    retimed = burstline.read(tmp_path / name)
+    assert retimed.table("recordings")["calls_ns"].to_pylist() == [None]
+    assert burstline.summarise(retimed).recording is None
+    assert burstline.summarise(burstline.read(source)).recording.estimated_ns >= 12
+
+
+def test_what_recording_took_stays_where_clocks_are_corrected():
+    trace = trace_of(
+        "ranks 2 | row recordings location 1 calls_ns 12 "
+        "| 0 | 50 enter MPI_Send | 51 send to 1 bytes 8 | 52 leave "
+        "| 1 | 0 enter MPI_Recv | 8 receive from 0 bytes 8 | 9 leave"
+    )
+
+    moved, furthest_ns = corrected(trace, rows_of(graph_of(trace).sync, "corrected"))
+
+    assert furthest_ns > 0
+    assert moved.table("recordings")["calls_ns"].to_pylist() == [12]

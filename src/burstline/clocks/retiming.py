@@ -259,6 +259,11 @@ def restamp(trace: Trace, stamps: Stamps, left_out: Sequence[str] = ()) -> Trace
         nothing = from_numpy(np.zeros(tables["bursts"].num_rows, np.int64), pa.int64())
         for name in _MEASURED:
             tables["bursts"] = with_column(tables["bursts"], name, nothing)
+    if "recordings" in tables:
+        unknown = pa.nulls(tables["recordings"].num_rows, pa.int64())
+        for column in schema.TABLES["recordings"].columns:
+            if column.unit == "ns":
+                tables["recordings"] = with_column(tables["recordings"], column.name, unknown)
     return Trace(tables, sources=trace.sources)
 
 
