@@ -7,41 +7,13 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 import burstline
-from burstline.formats.paraver.editing.cut import completed
-from burstline.selection import select, shift
 from command import burstline as run
 from command import document_of
 from oracles.prv_dump import dump
 from oracles.prv_rules import broken
-from paraver_text import HEADER, write_example
+from paraver_text import write_example
+from read_back import assert_reads_back, write_barriers
 from real_traces import telling
-
-CALL = ["location", "call", "operation", "enter_ns", "leave_ns"]
-MESSAGE = ["sender_location", "send_call", "send_ns", "receiver_location", "receive_call"]
-REGION = ["location", "row", "enter_ns", "leave_ns", "parent"]
-
-
-def rows(trace, name, columns):
-    return trace.table(name).select(columns).to_pylist()
-
-
-def assert_reads_back(trace, copy, start, end, **others):
-    selected = select(trace, start_ns=start, end_ns=end, **others)
-    part = shift(completed(trace, selected, start_ns=start, end_ns=end), -start)
-    burstline.write(part, copy, overwrite=True)
-
-    again, expected = burstline.read(copy), shift(selected, -start)
-    assert rows(again, "calls", CALL) == rows(expected, "calls", CALL)
-    assert rows(again, "messages", MESSAGE) == rows(expected, "messages", MESSAGE)
-    assert rows(again, "regions", REGION) == rows(expected, "regions", REGION)
-    assert callers(again) == callers(expected)
-    assert broken(copy) == []
-
-
-def callers(trace):
-    paths = trace.call_paths["function"].to_pylist()
-    found = trace.calls["call_path"].to_pylist()
-    return [None if path is None else paths[path] for path in found]
 
 
 def test_a_window_of_time_is_a_trace_of_its_own(tmp_path):
@@ -112,15 +84,7 @@ def test_what_only_touches_the_begin_of_the_window_is_left_out(tmp_path):
 
 
 def test_instances_after_a_torn_collective_still_count_from_the_same_one(tmp_path):
-    barriers = {1: [(100, 110), (300, 320)], 2: [(100, 150), (305, 320)]}
-    lines = "c:1:1:2:1:2\n" + "".join(
-        f"2:{rank}:1:{rank}:1:{time}:50000002:{value}\n"
-        for rank, calls in barriers.items()
-        for enter, leave in calls
-        for time, value in ((enter, "8:50100004:1"), (leave, 0))
-    )
-    header = HEADER.replace("2(1,2):1:2(1:1,2:2),2", "1(2):1:2(1:1,1:1),1")
-    source = write_example(tmp_path, lines, header)
+    source = write_barriers(tmp_path)
 
     document = document_of("cut", source, "-o", tmp_path / "part.prv", "--from", "120ns")
 

@@ -14,8 +14,7 @@ from hypothesis import strategies as st
 
 import burstline
 from burstline.cli import main
-from burstline.formats.paraver.editing.cut import completed
-from burstline.selection import losses, select, shift
+from burstline.selection import losses
 from burstline.structure import detect
 from burstline.structure.program.windows import iterations_window
 from command import burstline as run
@@ -23,6 +22,7 @@ from command import document_of, printed_by
 from oracles.prv_dump import dump
 from oracles.prv_rules import broken
 from paraver_text import write_example
+from read_back import assert_reads_back, write_barriers
 
 HEADER = (
     "#Paraver (01/01/2026 at 00:00):{end}_ns:1(4):1:4(1:1,1:1,1:1,1:1),1\nc:1:1:4:1:2:3:4\n"
@@ -39,8 +39,6 @@ VALUES
 """
 STEPS, COMPUTE_NS, CALL_NS, LATE_NS = 20, 90, 10, 1000
 ALLREDUCE, BARRIER, BCAST, SEND, RECV = 10, 8, 7, 1, 2
-CALL = ["location", "call", "operation", "enter_ns", "leave_ns"]
-MESSAGE = ["sender_location", "send_call", "send_ns", "receiver_location", "receive_call"]
 
 
 @pytest.fixture
@@ -178,23 +176,6 @@ def test_a_cut_of_iterations_of_a_store_is_the_cut_of_its_source(ring, tmp_path)
     assert one._replace(comments=[]) == other._replace(comments=[])
 
 
-def rows(trace, name, columns):
-    return trace.table(name).select(columns).to_pylist()
-
-
-def assert_reads_back(trace, copy, start, end):
-    selected = select(trace, start_ns=start, end_ns=end)
-    offset = int(start[start < end].min())
-    whole = shift(completed(trace, selected, start_ns=start, end_ns=end), -offset)
-    burstline.write(whole, copy, overwrite=True)
-
-    again, expected = burstline.read(copy), shift(selected, -offset)
-    assert rows(again, "calls", CALL) == rows(expected, "calls", CALL)
-    assert rows(again, "messages", MESSAGE) == rows(expected, "messages", MESSAGE)
-    assert broken(copy) == []
-    return selected
-
-
 @given(borders=st.lists(st.integers(0, 1000), min_size=6, max_size=6))
 def test_any_windows_of_locations_read_back_as_the_selection(tmp_path_factory, borders):
     folder = tmp_path_factory.mktemp("any")
@@ -205,15 +186,7 @@ def test_any_windows_of_locations_read_back_as_the_selection(tmp_path_factory, b
 
 
 def test_a_collective_that_only_some_windows_hold_shifts_no_count(tmp_path):
-    barriers = {1: [(100, 110), (300, 320)], 2: [(100, 150), (305, 320)]}
-    lines = "c:1:1:2:1:2\n" + "".join(
-        f"2:{rank}:1:{rank}:1:{time}:50000002:{value}\n"
-        for rank, calls in barriers.items()
-        for enter, leave in calls
-        for time, value in ((enter, "8:50100004:1"), (leave, 0))
-    )
-    header = "#Paraver (01/02/2026 at 03:04):1000_ns:1(2):1:2(1:1,1:1),1"
-    trace = burstline.read(write_example(tmp_path, lines, header))
+    trace = burstline.read(write_barriers(tmp_path))
 
     assert_reads_back(trace, tmp_path / "cut.prv", np.array([200, 90]), np.array([400, 400]))
 
