@@ -8,37 +8,19 @@ import pytest
 
 from command import burstline as run
 from command import document_of, page_of
+from hostile import OBEYED, hostile
 from stories import STORIES
 
-HOSTILE = r"""ranks 2 threads 1
-counter "@1+1" unit "\u202e" mode delta
-path 0 "</script><script>alert(1)</script>" file "\u202e.c" line 10
-path 1 "<img src=x onerror=alert(1)>" file "\u001b[2J\u2066.c" line 11 under 0
-0 | 0 enter "\u202ereg\u200b" @1+1=0 | 10 enter MPI_Send path 1 @1+1=3
-  | 12 send to 1 tag 7 bytes 8 | 20 leave @1+1=4 | 30 enter "MPI_\u202eX" path 1 @1+1=9
-  | 50 leave @1+1=10 | 60 leave
-1 | 5 enter MPI_Recv path 1 @1+1=0 | 15 receive from 0 tag 7 bytes 8 | 25 leave @1+1=1
-  | 30 enter "MPI_\u202eX" path 1 @1+1=2 | 50 leave @1+1=3
-"""
-OBEYED = set("\u202e\u2066\u200b\x1b\x07")
 SECTIONS = {
-    "verdict",
-    "ranks",
-    "timeline",
-    "code",
-    "flame",
-    "waits",
-    "messages",
-    "computing",
-    "runs",
-    "coverage",
+    *("verdict", "ranks", "timeline", "code", "flame"),
+    *("waits", "messages", "computing", "runs", "coverage"),
 }
 
 
 @pytest.fixture
-def hostile(tmp_path):
-    (path := tmp_path / "evil\u202e.txt").write_text(HOSTILE)
-    return path
+def labelled(tmp_path):
+    script, image = "</script><script>alert(1)</script>", "<img src=x onerror=alert(1)>"
+    return hostile(tmp_path, script, image)
 
 
 def written(tmp_path, *words):
@@ -56,18 +38,13 @@ def test_whatever_the_program_did_the_page_is_written(story, tmp_path):
     assert "bug of burstline" not in page
 
 
-def test_labels_are_inert(hostile, tmp_path):
-    page = written(tmp_path, hostile)
+def test_labels_are_inert_and_a_policy_forbids_the_rest(labelled, tmp_path):
+    page = written(tmp_path, labelled)
 
     assert page.count("<script>") == 5
     assert "<img" not in page
     assert "&lt;/script&gt;" in page
     assert not OBEYED & set(page)
-
-
-def test_the_page_is_one_file_whose_policy_forbids_the_rest(hostile, tmp_path):
-    page = written(tmp_path, hostile)
-
     assert "default-src 'none'" in page.replace("&#x27;", "'")
     assert not re.search(r"<[^>]*\s(src|style|on[a-z]+)=", page)
     assert not re.search(r"https?://", page)
@@ -125,10 +102,8 @@ def test_every_burst_is_a_point_and_the_longest_are_named(tmp_path):
 
     assert [rank["counters"]["cpu"] for rank in told["ranks"]] == [990, 200]
     assert told["largest"][0]["computing_ns"] == 9000
-    assert (
-        "Computing is on a processor for 11.9 % of its time because of 1 burst; "
-        "in all others for 99.0 %" in page
-    )
+    said = "on a processor for 11.9 % of its time because of 1 burst; in all others for 99.0 %"
+    assert f"Computing is {said}" in page
     assert "MPI_Init … MPI_Barrier at a.c:3" in page
     assert "rank 1: 9.00 µs, 200 ns on a processor" in page
     assert "only cpu" in page
@@ -257,31 +232,31 @@ def test_a_run_that_cannot_be_read_is_an_error_and_no_page(tmp_path):
     assert not (tmp_path / "page.html").exists()
 
 
-def test_a_section_that_fails_is_written_as_such(hostile, tmp_path, monkeypatch):
+def test_a_section_that_fails_is_written_as_such(labelled, tmp_path, monkeypatch):
     def fail(_):
         raise ZeroDivisionError("<b>")
 
     monkeypatch.setattr("burstline.show.page.sections.code.section", fail)
 
-    page = written(tmp_path, hostile)
+    page = written(tmp_path, labelled)
 
     assert "ZeroDivisionError: &lt;b&gt;" in page
     assert '<section id="coverage"' in page
 
 
-def test_an_existing_page_is_not_replaced_unasked(hostile, tmp_path):
+def test_an_existing_page_is_not_replaced_unasked(labelled, tmp_path):
     page = tmp_path / "page.html"
     page.write_text("mine")
 
-    done = run("report", hostile, "-o", page)
+    done = run("report", labelled, "-o", page)
 
     assert done.returncode == 2
     assert page.read_text() == "mine"
 
 
 @pytest.mark.parametrize("name", ["page.txt", "page", "nowhere/page.html"])
-def test_a_page_has_a_place_and_an_ending(hostile, tmp_path, name):
-    done = run("report", hostile, "-o", tmp_path / name)
+def test_a_page_has_a_place_and_an_ending(labelled, tmp_path, name):
+    done = run("report", labelled, "-o", tmp_path / name)
 
     assert done.returncode == 2
     assert not [*tmp_path.glob("page*")]
