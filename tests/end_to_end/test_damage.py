@@ -17,19 +17,31 @@ from raw_files import Run, record, send
 TURNS = 12
 
 
-@pytest.fixture
-def interrupted(tmp_path):
-    """A Paraver trace of a run that was interrupted while rank 0 was in MPI_Send."""
+def run_of_two(*, is_whole=False):
+    """A run of two ranks that meet some times, with its end or without."""
     run = Run(2)
     for rank in range(2):
         run[rank].call("MPI_Init", 1, 2)
         for turn in range(1, TURNS):
             run[rank].call("MPI_Barrier", 100 * turn, 100 * turn + 10)
+        if is_whole:
+            run[rank].call("MPI_Finalize", 5000, 5010)
+    return run
+
+
+def written(run, path):
+    """The path of a Paraver trace of a run, whose raw files are beside it."""
+    path.with_suffix(".raw").mkdir()
+    writer.write(run.read(path.with_suffix(".raw")), path)
+    return path
+
+
+@pytest.fixture
+def interrupted(tmp_path):
+    """A Paraver trace of a run that was interrupted while rank 0 was in MPI_Send."""
+    run = run_of_two()
     run[0].enter("MPI_Send", 2000).add(send(1, size=8))
-    (tmp_path / "raw").mkdir()
-    trace = run.read(tmp_path / "raw")
-    writer.write(trace, tmp_path / "a.prv")
-    return tmp_path / "a.prv"
+    return written(run, tmp_path / "a.prv")
 
 
 COMMANDS = {
@@ -68,14 +80,7 @@ def test_every_command_says_in_one_line_that_a_run_was_interrupted(
 @pytest.fixture
 def killed(tmp_path):
     """A Paraver trace of a run that was killed between two calls."""
-    run = Run(2)
-    for rank in range(2):
-        run[rank].call("MPI_Init", 1, 2)
-        for turn in range(1, TURNS):
-            run[rank].call("MPI_Barrier", 100 * turn, 100 * turn + 10)
-    (tmp_path / "raw").mkdir()
-    writer.write(run.read(tmp_path / "raw"), tmp_path / "a.prv")
-    return tmp_path / "a.prv"
+    return written(run_of_two(), tmp_path / "a.prv")
 
 
 NO_END = "rank 0 has no MPI_Finalize: the run was interrupted or the trace was cut"
@@ -97,15 +102,7 @@ def test_a_run_that_was_killed_between_calls_is_announced(command, killed, tmp_p
 
 
 def test_a_merge_announces_the_run_that_was_killed(killed, tmp_path):
-    run = Run(2)
-    for rank in range(2):
-        run[rank].call("MPI_Init", 1, 2)
-        for turn in range(1, TURNS):
-            run[rank].call("MPI_Barrier", 100 * turn, 100 * turn + 10)
-        run[rank].call("MPI_Finalize", 5000, 5010)
-    (tmp_path / "whole").mkdir()
-    whole = tmp_path / "whole.prv"
-    writer.write(run.read(tmp_path / "whole"), whole)
+    whole = written(run_of_two(is_whole=True), tmp_path / "whole.prv")
 
     done = call("merge", whole, killed, "--format", "json")
 
@@ -146,17 +143,9 @@ def test_a_body_without_mpi_that_ends_before_its_header_says_is_announced(tmp_pa
 
 @pytest.mark.parametrize("ending", ["prv", "raw"])
 def test_what_burstline_cut_says_so_itself_and_is_not_announced(ending, tmp_path):
-    run = Run(2)
-    for rank in range(2):
-        run[rank].call("MPI_Init", 1, 2)
-        for turn in range(1, TURNS):
-            run[rank].call("MPI_Barrier", 100 * turn, 100 * turn + 10)
-        run[rank].call("MPI_Finalize", 5000, 5010)
-    (tmp_path / "a.raw").mkdir()
-    writer.write(run.read(tmp_path / "a.raw"), tmp_path / "a.prv")
-    part = tmp_path / "part.prv"
+    whole, part = written(run_of_two(is_whole=True), tmp_path / "a.prv"), tmp_path / "part.prv"
 
-    call("cut", tmp_path / f"a.{ending}", "-o", part, "--to", "600ns")
+    call("cut", whole.with_suffix(f".{ending}"), "-o", part, "--to", "600ns")
     done = call("info", part, "--format", "json")
 
     assert json.loads(done.stdout)["defects"] == []
@@ -166,27 +155,20 @@ def test_what_burstline_cut_says_so_itself_and_is_not_announced(ending, tmp_path
 
 PAIR = "#Paraver (01/01/2026 at 00:00):1000_ns:0:1:2(1:1,1:1),1\nc:1:1:2:1:2\n"
 BEGIN = "".join(f"2:0:1:{k}:1:10:50000003:31\n2:0:1:{k}:1:20:50000003:0\n" for k in (1, 2))
+OFF = "2:0:1:2:1:500:40000012:0\n2:0:1:2:1:990:40000001:0\n"
 FINALIZE = "2:0:1:1:1:980:50000003:32\n2:0:1:1:1:1000:50000003:0\n"
 
 
-def test_a_rank_without_mpi_finalize_is_named_among_those_that_have_it(tmp_path):
-    path = tmp_path / "a.prv"
+def test_a_rank_without_mpi_finalize_is_named_unless_its_tracing_was_off_in_the_end(tmp_path):
+    path, off = tmp_path / "a.prv", tmp_path / "off.prv"
     path.write_text(PAIR + BEGIN + FINALIZE, encoding="utf-8")
+    off.write_text(PAIR + BEGIN + OFF + FINALIZE, encoding="utf-8")
 
     row, _ = burstline.read(path).defects.to_pylist()
 
     assert (row["kind"], row["count"]) == ("no_mpi_finalize", 1)
     assert row["first"].startswith("rank 1 has no MPI_Finalize")
-
-
-def test_a_rank_whose_tracing_was_off_in_the_end_was_not_interrupted(tmp_path):
-    path = tmp_path / "a.prv"
-    off = "2:0:1:2:1:500:40000012:0\n2:0:1:2:1:990:40000001:0\n"
-    path.write_text(PAIR + BEGIN + off + FINALIZE, encoding="utf-8")
-
-    kinds = burstline.read(path).defects["kind"].to_pylist()
-
-    assert "no_mpi_finalize" not in kinds
+    assert "no_mpi_finalize" not in burstline.read(off).defects["kind"].to_pylist()
 
 
 def test_runs_that_are_compared_are_named(tmp_path):
@@ -228,11 +210,7 @@ def test_a_trace_without_damage_is_not_warned_of(tmp_path):
 
 @pytest.mark.parametrize("ending", ["prv", "store", "raw"])
 def test_info_names_the_call_in_which_a_run_was_interrupted(ending, interrupted):
-    trace = (
-        interrupted.with_suffix(f".{ending}")
-        if ending != "raw"
-        else interrupted.parent / ending
-    )
+    trace = interrupted.with_suffix(f".{ending}")
     if ending == "store":
         burstline.write(burstline.read(interrupted), trace)
 
