@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import csv
 import io
-import json
 
 import numpy as np
 import pyarrow as pa
@@ -13,8 +12,9 @@ import pyarrow.parquet as pq
 import pytest
 
 import burstline
-from burstline import cli
 from burstline.merge import burst_table
+from command import burstline as run
+from command import document_of, printed_by
 from paraver_text import write_example
 
 FEW = "rank,burst,duration_ns,operation_after,concurrency"
@@ -25,11 +25,6 @@ def example(tmp_path):
     return write_example(tmp_path)
 
 
-def answer(capsys, *words):
-    cli.main(["table", *map(str, words)])
-    return capsys.readouterr().out
-
-
 def plain(table):
     return [
         {name: value for name, value in row.items() if value not in (None, "")}
@@ -37,12 +32,12 @@ def plain(table):
     ]
 
 
-def test_every_format_holds_the_same_rows(example, tmp_path, capsys):
+def test_every_format_holds_the_same_rows(example, tmp_path):
     expected = burst_table(burstline.read(example)).table
     files = [tmp_path / f"bursts.{ending}" for ending in ("parquet", "arrow", "csv")]
 
     for file in files:
-        assert not answer(capsys, example, "-o", file)
+        assert not printed_by("table", example, "-o", file)
 
     assert pq.read_table(files[0]).to_pylist() == expected.to_pylist()
     assert pa.ipc.open_file(files[1]).read_all().to_pylist() == expected.to_pylist()
@@ -50,54 +45,53 @@ def test_every_format_holds_the_same_rows(example, tmp_path, capsys):
     assert pq.read_schema(files[0]).field("duration_ns").metadata[b"unit"] == b"ns"
 
 
-def test_csv_goes_to_standard_output(example, capsys):
-    rows = list(csv.DictReader(io.StringIO(answer(capsys, example, "--format", "csv"))))
+def test_csv_goes_to_standard_output(example):
+    rows = list(csv.DictReader(io.StringIO(printed_by("table", example, "--format", "csv"))))
 
     expected = burst_table(burstline.read(example)).table
     assert [int(row["duration_ns"]) for row in rows] == expected["duration_ns"].to_pylist()
     assert list(rows[0]) == expected.column_names
 
 
-def test_what_a_trace_says_cannot_command_a_terminal(tmp_path, capsys):
+def test_what_a_trace_says_cannot_command_a_terminal(tmp_path):
     path = tmp_path / "odd.txt"
     path.write_text(
         'ranks 1 | counter "c\\u001b[31m" | path 0 "f\\u001b[2J"\n'
         "0 | 0 enter MPI_Init path 0 | 5 leave | 9 enter MPI_Barrier path 0 | 12 leave"
     )
 
-    text = answer(capsys, path, "--format", "csv") + answer(capsys, path)
+    text = printed_by("table", path, "--format", "csv") + printed_by("table", path)
 
     assert "\x1b" not in text
     assert "f\ufffd[2J" in text
 
 
-def test_json_says_what_the_table_holds(example, tmp_path, capsys):
+def test_json_says_what_the_table_holds(example, tmp_path):
     file = tmp_path / "b.parquet"
-    text = answer(capsys, example, "-o", file, "--columns", FEW, "--format", "json", "--top", 2)
+    document = document_of("table", example, "-o", file, "--columns", FEW, "--top", 2)
 
-    document = json.loads(text)
     assert document["output"] == str(file)
     assert document["bursts"] == burstline.read(example).bursts.num_rows
     assert [column["name"] for column in document["columns"]] == FEW.split(",")
     assert len(document["longest"]) == 2
 
 
-def test_without_an_output_people_see_columns_and_the_longest_bursts(example, capsys):
-    text = answer(capsys, example, "--top", 1)
+def test_without_an_output_people_see_columns_and_the_longest_bursts(example):
+    text = printed_by("table", example, "--top", 1)
 
     assert "Longest bursts" in text
     assert "call_path_before" in text
 
 
-def test_a_store_gives_the_file_its_trace_gives(example, tmp_path, capsys):
+def test_a_store_gives_the_file_its_trace_gives(example, tmp_path):
     store = tmp_path / "run.store"
     burstline.write(burstline.read(example), store)
     files = [tmp_path / "one.parquet", tmp_path / "other.parquet"]
 
     for source, file in zip((example, store), files, strict=True):
-        answer(capsys, source, "-o", file)
+        printed_by("table", source, "-o", file)
     part = tmp_path / "part.parquet"
-    answer(capsys, store, "-o", part, "--ranks", "0")
+    printed_by("table", store, "-o", part, "--ranks", "0")
 
     one, other = (pq.read_table(file).to_pylist() for file in files)
     assert one == other
@@ -113,36 +107,35 @@ def test_a_store_gives_the_file_its_trace_gives(example, tmp_path, capsys):
         (["--top", "-1"], "--top must not be negative"),
     ],
 )
-def test_what_makes_no_sense_is_refused(example, capsys, words, message):
-    with pytest.raises(SystemExit) as stop:
-        answer(capsys, example, *words)
+def test_what_makes_no_sense_is_refused(example, words, message):
+    done = run("table", example, *words)
 
-    assert stop.value.code == 2
-    assert message in capsys.readouterr().err
+    assert done.returncode == 2
+    assert message in done.stderr
 
 
-def test_a_file_is_replaced_only_if_that_is_wanted(example, tmp_path, capsys):
+def test_a_file_is_replaced_only_if_that_is_wanted(example, tmp_path):
     file = tmp_path / "b.csv"
     file.write_text("mine")
 
-    with pytest.raises(SystemExit):
-        answer(capsys, example, "-o", file)
+    assert run("table", example, "-o", file).returncode == 2
     assert file.read_text() == "mine"
 
-    answer(capsys, example, "-o", file, "--force", "--min-duration", "1h")
+    printed_by("table", example, "-o", file, "--force", "--min-duration", "1h")
     assert len(file.read_text().splitlines()) == 1
 
 
-def test_a_store_whose_concurrency_would_not_fit_is_refused(example, tmp_path, capsys):
+def test_a_store_whose_concurrency_would_not_fit_is_refused(example, tmp_path):
     store = tmp_path / "run.store"
     burstline.write(burstline.read(example), store)
 
-    with pytest.raises(SystemExit) as stop:
-        answer(capsys, store, "--memory", "10")
+    done = run("table", store, "--memory", "10")
 
-    assert stop.value.code == 5
-    assert "Leave concurrency out (--columns)" in capsys.readouterr().err
-    assert "duration_ns" in answer(capsys, store, "--memory", "10", "--columns", "duration_ns")
+    assert done.returncode == 5
+    assert "Leave concurrency out (--columns)" in done.stderr
+    assert "duration_ns" in printed_by(
+        "table", store, "--memory", "10", "--columns", "duration_ns"
+    )
 
 
 @pytest.mark.parametrize(

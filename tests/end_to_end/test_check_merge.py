@@ -4,13 +4,13 @@ from __future__ import annotations
 
 import csv
 import io
-import json
 
 import pytest
 
 import burstline
-from burstline import cli
 from burstline.testing import trace_of
+from command import burstline as run
+from command import document_of
 
 QUANTITIES = ("PAPI_TOT_INS", "PAPI_L1_DCM", "duration", "position", "sizes")
 FIGURES = {"correlation", "mae", "relative_difference", "below_30", "verdict"}
@@ -39,19 +39,19 @@ def runs(tmp_path):
     return [write_run(tmp_path / f"run{k}.store", noise=40 * k) for k in range(2)]
 
 
-def answer(capsys, *words):
-    cli.main(["check-merge", *map(str, words), "--quiet"])
-    return capsys.readouterr()
+def answer(*words):
+    done = run("check-merge", *words, "--quiet")
+    assert done.returncode == 0, done.stderr
+    return done
 
 
-def refused(capsys, *words):
-    with pytest.raises(SystemExit) as ended:
-        cli.main(["check-merge", *map(str, words), "--quiet"])
-    return ended.value.code, capsys.readouterr().err
+def refused(*words):
+    done = run("check-merge", *words, "--quiet")
+    return done.returncode, done.stderr
 
 
-def test_programs_get_the_figures_and_the_verdict_of_each_counter(runs, capsys):
-    document = json.loads(answer(capsys, *runs, "--format", "json").out)
+def test_programs_get_the_figures_and_the_verdict_of_each_counter(runs):
+    document = document_of("check-merge", *runs)
 
     assert document["match_rate"] == 1
     assert set(document["counters"]) == {"PAPI_TOT_INS", "PAPI_L1_DCM"}
@@ -69,8 +69,8 @@ def test_programs_get_the_figures_and_the_verdict_of_each_counter(runs, capsys):
 
 
 @pytest.mark.parametrize("method", ["align", "seed"])
-def test_people_see_a_verdict_a_line(runs, capsys, method):
-    lines = answer(capsys, *runs, "--method", method, "--by", "phase").out.splitlines()
+def test_people_see_a_verdict_a_line(runs, method):
+    lines = answer(*runs, "--method", method, "--by", "phase").stdout.splitlines()
 
     assert lines[0].split() == ["matched", "100.0", "%", "of", "the", "bursts", f"({method})"]
     assert [line for line in lines if line.startswith("  PAPI_TOT_INS") and "trust" in line]
@@ -79,8 +79,8 @@ def test_people_see_a_verdict_a_line(runs, capsys, method):
     assert not [line for line in lines if "loop 1" in line and "100.0 %" not in line]
 
 
-def test_csv_has_a_row_for_each_counter_and_feature(runs, capsys):
-    rows = list(csv.DictReader(io.StringIO(answer(capsys, *runs, "--format", "csv").out)))
+def test_csv_has_a_row_for_each_counter_and_feature(runs):
+    rows = list(csv.DictReader(io.StringIO(answer(*runs, "--format", "csv").stdout)))
 
     assert [(row["kind"], row["name"]) for row in rows][:3] == [
         ("counter", "PAPI_TOT_INS"),
@@ -91,37 +91,37 @@ def test_csv_has_a_row_for_each_counter_and_feature(runs, capsys):
 
 
 @pytest.mark.parametrize(("ending", "begin"), [("svg", b"<?xml"), ("png", b"\x89PNG")])
-def test_a_picture_is_written_once(runs, capsys, tmp_path, ending, begin):
+def test_a_picture_is_written_once(runs, tmp_path, ending, begin):
     picture = tmp_path / f"check.{ending}"
 
-    assert "2 runs" in answer(capsys, *runs, "--plot", picture).err
+    assert "2 runs" in answer(*runs, "--plot", picture).stderr
 
     assert picture.read_bytes().startswith(begin)
-    code, said = refused(capsys, *runs, "--plot", picture)
+    code, said = refused(*runs, "--plot", picture)
     assert (code, "--force" in said) == (2, True)
-    answer(capsys, *runs, "--plot", picture, "--force")
+    answer(*runs, "--plot", picture, "--force")
 
 
-def test_ranks_can_be_chosen(runs, capsys):
-    document = json.loads(answer(capsys, *runs, "--ranks", "1", "--format", "json").out)
+def test_ranks_can_be_chosen(runs):
+    document = document_of("check-merge", *runs, "--ranks", "1")
 
     assert [run["bursts"] for run in document["runs"]] == [20, 20]
 
 
-def test_runs_without_a_common_counter_have_no_answer(runs, tmp_path, capsys):
+def test_runs_without_a_common_counter_have_no_answer(runs, tmp_path):
     other = write_run(tmp_path / "other.store", counters=("PAPI_FP_OPS", "PAPI_BR_INS"))
 
-    code, said = refused(capsys, runs[0], other)
+    code, said = refused(runs[0], other)
 
     assert code == 5
     assert "run0.store: PAPI_L1_DCM, PAPI_TOT_INS" in said
     assert "burstline record --counters" in said
 
 
-def test_runs_of_different_numbers_of_ranks_contradict_each_other(runs, tmp_path, capsys):
+def test_runs_of_different_numbers_of_ranks_contradict_each_other(runs, tmp_path):
     wider = write_run(tmp_path / "wider.store", ranks=3)
 
-    code, said = refused(capsys, runs[0], wider)
+    code, said = refused(runs[0], wider)
 
     assert code == 4
     assert "run0.store: 2" in said
@@ -131,29 +131,29 @@ def test_runs_of_different_numbers_of_ranks_contradict_each_other(runs, tmp_path
 @pytest.mark.parametrize(
     "more", [["--top", "-1"], ["--plot", "x.pdf"], ["--method", "guess"], ["--by", "rank"]]
 )
-def test_what_makes_no_sense_is_refused(runs, capsys, more):
-    code, said = refused(capsys, *runs, *more)
+def test_what_makes_no_sense_is_refused(runs, more):
+    code, said = refused(*runs, *more)
 
     assert code == 2
     assert said.splitlines()[-1].startswith("error: ")
 
 
-def test_one_run_is_not_enough(runs, capsys):
-    code, said = refused(capsys, runs[0])
+def test_one_run_is_not_enough(runs):
+    code, said = refused(runs[0])
 
     assert (code, "at least two" in said) == (2, True)
 
 
-def test_as_many_quantities_are_named_as_are_drawn(runs, tmp_path, capsys):
+def test_as_many_quantities_are_named_as_are_drawn(runs, tmp_path):
     still = write_run(tmp_path / "still.store", counters=("PAPI_TOT_INS", "PAPI_L1_DCM"))
     picture = tmp_path / "check.svg"
 
-    said = answer(capsys, runs[0], still, "--plot", picture).err
+    said = answer(runs[0], still, "--plot", picture).stderr
 
     titles = picture.read_text(encoding="utf-8")
     drawn = sum(f">{name}: trust<" in titles for name in QUANTITIES)
     assert f"{drawn} quantities" in said
 
 
-def test_a_run_that_is_compared_with_itself_is_warned_of(runs, capsys):
-    assert "twice" in answer(capsys, runs[0], runs[0]).err
+def test_a_run_that_is_compared_with_itself_is_warned_of(runs):
+    assert "twice" in answer(runs[0], runs[0]).stderr

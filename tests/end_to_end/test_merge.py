@@ -11,33 +11,48 @@ import pyarrow.parquet as pq
 import pytest
 
 import burstline
-from burstline import cli
 from burstline.formats.paraver.files import lines as blocks
 from burstline.merge import burst_table
+from command import burstline as run
+from command import document_of, printed_by
 from oracles.prv_dump import dump
 from two_runs import CYC, INS, L1, L3, OPERATIONS, Run, value
 
 MERGED = 48600000
 ADDED = ({L1: "PAPI_L1_DCM", L3: "PAPI_L3_TCM"}, {INS: "PAPI_TOT_INS", CYC: "PAPI_TOT_CYC"})
 """What either run as the base gets from the other."""
+STRANGE = [OPERATIONS[0], *[(1, 3), (1, 4)] * 6, OPERATIONS[-1]]
+"""What a program calls that shares little with the others."""
 
 
 @pytest.fixture
 def runs(tmp_path):
     first = Run({INS: value(3), CYC: value(5)})
-    second = Run({L1: value(7), L3: value(9)}, scale=2, skipped={1: {2}})
-    return [first.write(tmp_path / "one.prv"), second.write(tmp_path / "two.prv")]
+    return written(
+        tmp_path, first, Run({L1: value(7), L3: value(9)}, scale=2, skipped={1: {2}})
+    )
 
 
-def merge(capsys, *words):
-    cli.main(["merge", *map(str, words), "--format", "json"])
-    return json.loads(capsys.readouterr().out)
+def written(folder, *runs):
+    """Write runs as one.prv, two.prv and so on."""
+    names = ("one", "two", "three", "four")
+    return [run.write(folder / f"{name}.prv") for name, run in zip(names, runs, strict=False)]
 
 
-def failure(capsys, *words):
-    with pytest.raises(SystemExit) as stopped:
-        cli.main(["merge", *map(str, words)])
-    return stopped.value.code, capsys.readouterr().err
+def merge(*words):
+    return document_of("merge", *words)
+
+
+def failure(*words):
+    done = run("merge", *words)
+    return done.returncode, done.stderr
+
+
+def said_of(*words):
+    """What is said of a merge that ends well."""
+    done = run("merge", *words)
+    assert done.returncode == 0, done.stderr
+    return done.stderr
 
 
 def of_types(path, types):
@@ -48,28 +63,23 @@ def of_types(path, types):
     return chosen, rest
 
 
-def test_pairs_are_added_and_no_other_byte_changes(runs, tmp_path, capsys):
+def test_pairs_are_added_and_no_other_byte_changes(runs, tmp_path):
     merged = tmp_path / "all.prv"
-    told = merge(capsys, *runs, "-o", merged)
+    told = merge(*runs, "-o", merged)
     base = runs[told["base"]]
 
     types = "|".join(map(str, ADDED[told["base"]]))
     left = re.sub(rf":({types}):\d+".encode(), b"", merged.read_bytes())
     assert left == base.read_bytes() != merged.read_bytes()
     assert merged.with_suffix(".row").read_bytes() == base.with_suffix(".row").read_bytes()
-    assert (
-        merged.with_suffix(".pcf")
-        .read_bytes()
-        .startswith(base.with_suffix(".pcf").read_bytes())
-    )
+    labels, own = (path.with_suffix(".pcf").read_bytes() for path in (merged, base))
+    assert labels.startswith(own)
 
 
 @pytest.mark.parametrize("ending", ["prv", "prv.gz"])
-def test_each_matched_burst_gets_at_its_end_what_the_other_run_counted(
-    runs, tmp_path, capsys, ending
-):
+def test_each_matched_burst_gets_at_its_end_what_the_other_run_counted(runs, tmp_path, ending):
     merged, pairs = tmp_path / f"all.{ending}", tmp_path / "pairs.parquet"
-    told = merge(capsys, *runs, "-o", merged, "--pairs", pairs)
+    told = merge(*runs, "-o", merged, "--pairs", pairs)
 
     base, other = told["base"], 1 - told["base"]
     tables = [burst_table(burstline.read(path)).table.to_pylist() for path in runs]
@@ -91,24 +101,24 @@ def test_each_matched_burst_gets_at_its_end_what_the_other_run_counted(
 
 
 @pytest.mark.parametrize("packed", [False, True])
-def test_the_size_of_blocks_does_not_matter(runs, tmp_path, monkeypatch, capsys, packed):
+def test_the_size_of_blocks_does_not_matter(runs, tmp_path, monkeypatch, packed):
     whole, parts = tmp_path / "whole.prv", tmp_path / "parts.prv"
     if packed:
         for path in runs:
             with gzip.open(f"{path}.gz", "wb") as file:
                 file.write(path.read_bytes())
         runs = [path.with_name(f"{path.name}.gz") for path in runs]
-    merge(capsys, *runs, "-o", whole)
+    merge(*runs, "-o", whole)
     monkeypatch.setattr(blocks, "BLOCK_BYTES", 100)
     monkeypatch.setattr(blocks, "_SLACK", 16)
-    merge(capsys, *runs, "-o", parts)
+    merge(*runs, "-o", parts)
 
     assert parts.read_bytes() == whole.read_bytes()
 
 
-def test_what_is_read_back_is_what_was_fused(runs, tmp_path, capsys):
+def test_what_is_read_back_is_what_was_fused(runs, tmp_path):
     merged, dataset = tmp_path / "all.prv", tmp_path / "all.parquet"
-    told = merge(capsys, *runs, "-o", merged, "--dataset", dataset)
+    told = merge(*runs, "-o", merged, "--dataset", dataset)
 
     fused = pq.read_table(dataset)
     read = burst_table(burstline.read(merged)).table
@@ -118,9 +128,9 @@ def test_what_is_read_back_is_what_was_fused(runs, tmp_path, capsys):
         assert read[name].to_pylist() == fused[name].to_pylist()
 
 
-def test_counters_are_put_beside_those_of_the_base(runs, tmp_path, capsys):
+def test_counters_are_put_beside_those_of_the_base(runs, tmp_path):
     merged = tmp_path / "all.prv"
-    told = merge(capsys, *runs, "-o", merged)
+    told = merge(*runs, "-o", merged)
 
     kind, beside = (next(iter(ADDED[run])) for run in (told["base"], 1 - told["base"]))
     lines = [line for line in merged.read_text().splitlines() if f":{kind}:" in line]
@@ -128,14 +138,10 @@ def test_counters_are_put_beside_those_of_the_base(runs, tmp_path, capsys):
     assert all(f":{beside}:" in line for line in lines)
 
 
-def test_a_counter_that_differs_gets_a_type_and_a_name_of_its_own(tmp_path, capsys):
-    paths = [
-        Run({INS: value(3), CYC: value(5)}).write(tmp_path / "one.prv"),
-        Run({INS: value(3), CYC: value(6)}).write(tmp_path / "two.prv"),
-    ]
-    told = merge(
-        capsys, *paths, "-o", tmp_path / "all.prv", "--dataset", tmp_path / "all.parquet"
-    )
+def test_a_counter_that_differs_gets_a_type_and_a_name_of_its_own(tmp_path):
+    paths = written(tmp_path, *(Run({INS: value(3), CYC: value(k)}) for k in (5, 6)))
+    outputs = "-o", tmp_path / "all.prv", "--dataset", tmp_path / "all.parquet"
+    told = merge(*paths, *outputs)
 
     assert told["counters"]["PAPI_TOT_INS"]["divergent"] is False
     assert told["counters"]["PAPI_TOT_CYC"]["divergent"] is True
@@ -151,7 +157,7 @@ def test_a_counter_that_differs_gets_a_type_and_a_name_of_its_own(tmp_path, caps
     assert sum(map(len, chosen.values())) == 12
 
 
-def test_bursts_that_end_in_one_moment_get_each_its_own(tmp_path, capsys):
+def test_bursts_that_end_in_one_moment_get_each_its_own(tmp_path):
     def write(name, step, kind):
         head = "#Paraver (01/02/2026 at 03:04):900_ns:1(1):1:1(1:1),1\nc:1:1:1:1\n"
         lines = [
@@ -170,19 +176,18 @@ def test_bursts_that_end_in_one_moment_get_each_its_own(tmp_path, capsys):
         return path
 
     paths = [write("one.prv", 1, INS), write("two.prv", 10, L1)]
-    merge(capsys, *paths, "-o", tmp_path / "all.prv")
+    merge(*paths, "-o", tmp_path / "all.prv")
 
     text = (tmp_path / "all.prv").read_text()
     found = re.findall(rf"50000002:(\d+):{INS}:(\d):{L1}:(\d)", text)
     assert found == [("8", "1", "1"), ("10", "2", "2"), ("8", "3", "3"), ("8", "4", "4")]
 
 
-def test_a_base_in_a_store_is_written_first(runs, tmp_path, capsys):
+def test_a_base_in_a_store_is_written_first(runs, tmp_path):
     stores = [tmp_path / f"{path.stem}.store" for path in runs]
     for path, store in zip(runs, stores, strict=True):
-        cli.main(["convert", str(path), str(store)])
-    capsys.readouterr()
-    told = merge(capsys, *stores, "-o", tmp_path / "all.prv")
+        printed_by("convert", path, store)
+    told = merge(*stores, "-o", tmp_path / "all.prv")
 
     chosen, rest = of_types(tmp_path / "all.prv", set(ADDED[told["base"]]))
     assert sum(map(len, chosen.values())) == 2 * told["runs"][told["base"]]["matched"]
@@ -190,28 +195,24 @@ def test_a_base_in_a_store_is_written_first(runs, tmp_path, capsys):
     assert {path.name for path in tmp_path.iterdir() if path.name.startswith(".")} == set()
 
 
-def test_a_base_without_records_is_refused_with_the_way_out(runs, tmp_path, capsys):
+def test_a_base_without_records_is_refused_with_the_way_out(runs, tmp_path):
     stores = [tmp_path / f"{path.stem}.store" for path in runs]
     for path, store in zip(runs, stores, strict=True):
-        cli.main(["convert", str(path), str(store), "--no-raw"])
-    code, said = failure(capsys, *stores, "-o", tmp_path / "all.prv")
+        printed_by("convert", path, store, "--no-raw")
+    code, said = failure(*stores, "-o", tmp_path / "all.prv")
 
     assert code == 5
     assert "convert that again with its records" in said
-    assert merge(capsys, *stores, "--dataset", tmp_path / "all.parquet")["runs"]
+    assert merge(*stores, "--dataset", tmp_path / "all.parquet")["runs"]
 
 
-def test_the_dataset_can_leave_out_what_did_not_match(tmp_path, capsys):
-    first = Run({INS: value(3)}, operations=OPERATIONS)
+def test_the_dataset_can_leave_out_what_did_not_match(tmp_path):
     extra = [*OPERATIONS[:3], (2, 15), *OPERATIONS[3:]]
-    paths = [
-        first.write(tmp_path / "one.prv"),
-        Run({L1: value(7)}, operations=extra).write(tmp_path / "two.prv"),
-        Run({L3: value(9)}, operations=extra).write(tmp_path / "three.prv"),
-    ]
+    others = (Run({kind: value(k)}, operations=extra) for kind, k in ((L1, 7), (L3, 9)))
+    paths = written(tmp_path, Run({INS: value(3)}), *others)
     full, less = tmp_path / "full.parquet", tmp_path / "less.parquet"
-    told = merge(capsys, *paths, "--dataset", full)
-    merge(capsys, *paths, "--dataset", less, "--drop-unmatched")
+    told = merge(*paths, "--dataset", full)
+    merge(*paths, "--dataset", less, "--drop-unmatched")
 
     run = told["runs"][told["base"]]
     assert pq.read_table(full).num_rows == run["bursts"]
@@ -222,145 +223,126 @@ def test_the_dataset_can_leave_out_what_did_not_match(tmp_path, capsys):
     )
 
 
-def test_runs_of_different_sizes_are_named(tmp_path, capsys):
-    paths = [Run({}, ranks=k).write(tmp_path / f"of{k}.prv") for k in (2, 3)]
-    code, said = failure(capsys, *paths)
+def test_runs_of_different_sizes_are_named(tmp_path):
+    paths = written(tmp_path, *(Run({}, ranks=k) for k in (2, 3)))
+    code, said = failure(*paths)
 
     assert code == 4
     assert all(str(path) in said for path in paths)
 
 
-def test_different_programs_have_no_answer(tmp_path, capsys):
+def test_different_programs_have_no_answer(tmp_path):
     other = [(3, 31), (2, 30), (2, 30), (3, 32)]
-    paths = [
-        Run({INS: value(3)}, operations=[(2, 8)] * 5).write(tmp_path / "one.prv"),
-        Run({L1: value(3)}, operations=other).write(tmp_path / "two.prv"),
-    ]
-    code, said = failure(capsys, *paths, "-o", tmp_path / "all.prv")
+    runs = Run({INS: value(3)}, operations=[(2, 8)] * 5), Run({L1: value(3)}, operations=other)
+    paths = written(tmp_path, *runs)
+    code, said = failure(*paths, "-o", tmp_path / "all.prv")
 
     assert code == 5
     assert "different programs" in said
     assert not (tmp_path / "all.prv").exists()
 
 
-def test_a_run_without_bursts_is_named(runs, tmp_path, capsys):
+def test_a_run_without_bursts_is_named(runs, tmp_path):
     empty = Run({}, operations=[(3, 31)]).write(tmp_path / "empty.prv")
-    code, said = failure(capsys, runs[0], empty)
+    code, said = failure(runs[0], empty)
 
     assert code == 5
     assert str(empty) in said
 
 
-def test_a_run_that_was_cut_is_merged_as_far_as_it_goes(tmp_path, capsys):
+def test_a_run_that_was_cut_is_merged_as_far_as_it_goes(tmp_path):
     long = Run({INS: value(3)}, operations=OPERATIONS[:-1] * 4 + OPERATIONS[-1:])
     short = Run({L1: value(7)}, operations=[*long.operations[:12], (2, 30), (3, 20)])
-    paths = [long.write(tmp_path / "one.prv"), short.write(tmp_path / "two.prv")]
-    told = merge(capsys, *paths, "-o", tmp_path / "all.prv")
+    paths = written(tmp_path, long, short)
+    told = merge(*paths, "-o", tmp_path / "all.prv")
 
     assert told["runs"][0]["match_rate"] < 0.6 < told["runs"][1]["match_rate"]
     assert told["runs"][0]["time_coverage"] < 0.6 < told["runs"][1]["time_coverage"]
     assert told["unmatched"]
 
 
-def test_runs_with_hardly_anything_in_common_are_warned_of(tmp_path, capsys):
+def test_runs_with_hardly_anything_in_common_are_warned_of(tmp_path):
     long = Run({INS: value(3)}, operations=OPERATIONS[:-1] * 4 + OPERATIONS[-1:])
     short = Run({L1: value(7)}, operations=[*long.operations[:6], (2, 30), (3, 20)])
-    paths = [str(long.write(tmp_path / "one.prv")), str(short.write(tmp_path / "two.prv"))]
+    paths = written(tmp_path, long, short)
 
     for base, said in (("1", "the base's bursts"), ("2", f"the bursts of {paths[0]}")):
-        cli.main(["merge", *paths, "--base", base])
-        assert f"% of {said} are in" in capsys.readouterr().err
+        assert f"% of {said} are in" in said_of(*paths, "--base", base)
 
 
-def test_a_run_of_which_little_is_in_the_base_is_warned_of_whatever_the_others_share(
-    tmp_path, capsys
-):
-    paths = [str(Run({INS: value(3)}).write(tmp_path / f"{k}.prv")) for k in range(2)]
-    other = [OPERATIONS[0], *[(1, 3), (1, 4)] * 6, OPERATIONS[-1]]
-    paths += [
-        str(Run({L1: value(7)}, operations=other).write(tmp_path / f"{k}.prv"))
-        for k in range(2, 4)
-    ]
+def test_a_run_of_which_little_is_in_the_base_is_warned_of_whatever_the_others_share(tmp_path):
+    alike, others = Run({INS: value(3)}), Run({L1: value(7)}, operations=STRANGE)
+    paths = written(tmp_path, alike, alike, others, others)
 
-    cli.main(["merge", *paths, "--min-match-rate", "0", "-o", str(tmp_path / "all.prv")])
+    said = said_of(*paths, "--min-match-rate", "0", "-o", tmp_path / "all.prv")
 
-    said = capsys.readouterr().err
     assert [path for path in paths if f"of the bursts of {path} are in the base" in said] == (
         paths[2:]
     )
 
 
-def test_what_shares_too_little_with_the_base_is_not_merged(tmp_path, capsys):
-    other = [OPERATIONS[0], *[(1, 3), (1, 4)] * 6, OPERATIONS[-1]]
-    paths = [
-        Run({INS: value(3)}).write(tmp_path / "one.prv"),
-        Run({L1: value(7)}, operations=other).write(tmp_path / "two.prv"),
-    ]
+def test_what_shares_too_little_with_the_base_is_not_merged(tmp_path):
+    runs = Run({INS: value(3)}), Run({L1: value(7)}, operations=STRANGE)
+    paths = written(tmp_path, *runs)
     merged, dataset = tmp_path / "all.prv", tmp_path / "all.parquet"
-    rate = merge(capsys, *paths)["runs"][1]["base_rate"]
+    rate = merge(*paths)["runs"][1]["base_rate"]
 
     for output in (["-o", merged], ["--dataset", dataset]):
-        code, said = failure(capsys, *paths, *output, "--min-match-rate", rate + 0.01)
+        code, said = failure(*paths, *output, "--min-match-rate", rate + 0.01)
         assert (code, str(paths[1]) in said, "--min-match-rate" in said) == (5, True, True)
     assert not merged.exists()
     assert not dataset.exists()
-    told = merge(capsys, *paths, "-o", merged, "--min-match-rate", rate)
+    told = merge(*paths, "-o", merged, "--min-match-rate", rate)
     assert told["min_match_rate"] == rate
     assert merged.exists()
 
 
 @pytest.mark.parametrize(("method", "base"), [("align", 0), ("seed", 1)])
-def test_a_base_that_was_cut_is_told(tmp_path, capsys, method, base):
+def test_a_base_that_was_cut_is_told(tmp_path, method, base):
     whole = Run({INS: value(3)}).write(tmp_path / "whole.prv")
     cut = Run({L1: value(7)}, operations=OPERATIONS[:4]).write(tmp_path / "cut.prv")
 
-    cli.main(["merge", str(whole), str(cut), "--method", method, "--format", "json"])
+    done = run("merge", whole, cut, "--method", method, "--format", "json")
 
-    said = capsys.readouterr()
-    told = json.loads(said.out)
+    told = json.loads(done.stdout)
     assert [told["base"], *(run["cut"] for run in told["runs"])] == [base, False, True]
-    assert f"{cut} was cut" in said.err
-    assert ("--base 1" in said.err) == (base == 1)
+    assert f"{cut} was cut" in done.stderr
+    assert ("--base 1" in done.stderr) == (base == 1)
 
 
 @pytest.mark.parametrize(
     ("words", "said"),
     [
-        (["one.prv"], "two runs"),
-        (["one.prv", "two.prv", "-o", "all.store"], ".prv"),
-        (["one.prv", "two.prv", "-o", "one.prv", "--force"], "input"),
-        (["one.prv", "two.prv", "--block", "7"], "--block"),
-        (["one.prv", "two.prv", "--method", "seed", "--window", "7"], "--window"),
-        (["one.prv", "two.prv", "--method", "seed", "--limit", "2"], "limit"),
-        (
-            ["one.prv", "two.prv", "--limit", "0.05"],
-            "--limit does not belong to --method align",
-        ),
-        (["one.prv", "two.prv", "--window", "0"], "--window"),
-        (["one.prv", "two.prv", "--drop-unmatched"], "--dataset"),
-        (["one.prv", "two.prv", "--min-match-rate", "2"], "between 0 and 1"),
-        (["one.prv", "two.prv", "--min-match-rate", "nan"], "between 0 and 1"),
-        (["one.prv", "two.prv", "--dataset", "a.csv", "--pairs", "./a.csv"], "two files"),
-        (["one.prv", "two.prv", "--rank", "0"], "--plot"),
-        (["one.prv", "two.prv", "--plot", "a.gif"], ".svg"),
-        (["one.prv", "two.prv", "--plot", "a.svg", "--rank", "9"], "rank 9"),
+        ("one.prv", "two runs"),
+        ("one.prv two.prv -o all.store", ".prv"),
+        ("one.prv two.prv -o one.prv --force", "input"),
+        ("one.prv two.prv --block 7", "--block"),
+        ("one.prv two.prv --method seed --window 7", "--window"),
+        ("one.prv two.prv --method seed --limit 2", "limit"),
+        ("one.prv two.prv --limit 0.05", "--limit does not belong to --method align"),
+        ("one.prv two.prv --window 0", "--window"),
+        ("one.prv two.prv --drop-unmatched", "--dataset"),
+        ("one.prv two.prv --min-match-rate 2", "between 0 and 1"),
+        ("one.prv two.prv --min-match-rate nan", "between 0 and 1"),
+        ("one.prv two.prv --dataset a.csv --pairs ./a.csv", "two files"),
+        ("one.prv two.prv --rank 0", "--plot"),
+        ("one.prv two.prv --plot a.gif", ".svg"),
+        ("one.prv two.prv --plot a.svg --rank 9", "rank 9"),
     ],
 )
-def test_what_makes_no_sense_is_said(runs, monkeypatch, capsys, words, said):
+def test_what_makes_no_sense_is_said(runs, monkeypatch, words, said):
     monkeypatch.chdir(runs[0].parent)
-    code, text = failure(capsys, *words)
+    code, text = failure(*words.split())
 
     assert code == 2
     assert said in text
 
 
-def test_a_merged_trace_can_be_merged_again(tmp_path, capsys):
-    paths = [
-        Run({INS: value(3), CYC: value(5 + k)}).write(tmp_path / f"{k}.prv") for k in range(3)
-    ]
+def test_a_merged_trace_can_be_merged_again(tmp_path):
+    paths = written(tmp_path, *(Run({INS: value(3), CYC: value(k)}) for k in (5, 6, 7)))
     first, second = tmp_path / "first.prv", tmp_path / "second.prv"
-    merge(capsys, *paths[:2], "-o", first)
-    told = merge(capsys, first, paths[2], "--base", 1, "-o", second)
+    merge(*paths[:2], "-o", first)
+    told = merge(first, paths[2], "--base", 1, "-o", second)
 
     names = ["PAPI_TOT_CYC", "run2.run2.PAPI_TOT_CYC"]
     assert told["counters"]["PAPI_TOT_CYC"]["columns"] == names
@@ -370,33 +352,30 @@ def test_a_merged_trace_can_be_merged_again(tmp_path, capsys):
         assert read[name].to_pylist() == own.to_pylist()
 
 
-def test_a_run_given_twice_is_warned_of(runs, capsys):
-    cli.main(["merge", str(runs[0]), str(runs[0])])
-
-    assert "twice" in capsys.readouterr().err
+def test_a_run_given_twice_is_warned_of(runs):
+    assert "twice" in said_of(runs[0], runs[0])
 
 
-def test_people_read_what_matched_and_what_did_not(runs, capsys):
-    cli.main(["merge", *map(str, runs)])
-    shown = capsys.readouterr().out
+def test_people_read_what_matched_and_what_did_not(runs):
+    shown = printed_by("merge", *runs)
 
     assert all(path.name in shown for path in runs)
     assert "PAPI_L1_DCM" in shown
     assert "MPI_Send" in shown
 
 
-def test_runs_without_counters_say_so(tmp_path, capsys):
-    paths = [Run({}).write(tmp_path / f"{name}.prv") for name in ("one", "two")]
-    cli.main(["merge", *map(str, paths), "-o", str(tmp_path / "all.prv")])
+def test_runs_without_counters_say_so(tmp_path):
+    paths = written(tmp_path, Run({}), Run({}))
+    shown = printed_by("merge", *paths, "-o", tmp_path / "all.prv")
 
-    assert "no run has a counter" in capsys.readouterr().out
+    assert "no run has a counter" in shown
     assert (tmp_path / "all.prv").read_bytes() == paths[0].read_bytes()
 
 
 @pytest.mark.parametrize("method", ["align", "seed"])
-def test_the_matches_of_a_rank_are_drawn(runs, tmp_path, capsys, method):
+def test_the_matches_of_a_rank_are_drawn(runs, tmp_path, method):
     picture = tmp_path / "matches.svg"
-    merge(capsys, *runs, "--plot", picture, "--rank", 1, "--method", method)
+    merge(*runs, "--plot", picture, "--rank", 1, "--method", method)
 
     drawn = picture.read_text()
     assert "The same bursts of rank 1" in drawn
@@ -405,14 +384,13 @@ def test_the_matches_of_a_rank_are_drawn(runs, tmp_path, capsys, method):
 
 @pytest.mark.parametrize("program", ["lulesh_8r_s4_i10", "npb_cg_S_4r"])
 @pytest.mark.parametrize("method", ["align", "seed"])
-def test_repeated_runs_of_a_real_program_match_directly(real_traces, capsys, program, method):
-    told = merge(
-        capsys, *sorted(real_traces.glob(f"{program}_run?.prv.gz")), "--method", method
-    )
+def test_repeated_runs_of_a_real_program_match_directly(real_traces, program, method):
+    paths = sorted(real_traces.glob(f"{program}_run?.prv.gz"))
+    told = merge(*paths, "--method", method)
 
-    for run in told["runs"]:
-        assert run["match_rate"] == run["time_coverage"] == 1
-        assert run["by_stage"]["direct"] == run["bursts"]
+    for each in told["runs"]:
+        assert each["match_rate"] == each["time_coverage"] == 1
+        assert each["by_stage"]["direct"] == each["bursts"]
 
 
 def cut_or_permuted(source, path, *, half=False):
@@ -433,45 +411,44 @@ def cut_or_permuted(source, path, *, half=False):
     return path
 
 
-def test_real_programs_that_are_not_the_same_are_not_merged(real_traces, tmp_path, capsys):
+def test_real_programs_that_are_not_the_same_are_not_merged(real_traces, tmp_path):
     stranger = real_traces / "npb_mg_S_8r.prv.gz"
     runs = [real_traces / f"lulesh_8r_s4_i10_run{k}.prv.gz" for k in (1, 2)]
 
     other = real_traces / "npb_cg_S_8r.prv.gz"
     for paths, named in (([*runs, stranger], stranger), ([other, stranger], other)):
-        code, said = failure(capsys, *paths, "-o", tmp_path / "all.prv")
+        code, said = failure(*paths, "-o", tmp_path / "all.prv")
         assert (code, f"of {named} are in the base" in said) == (5, True)
         assert not (tmp_path / "all.prv").exists()
 
 
-def test_real_runs_with_other_ranks_or_other_input_are_warned_of(real_traces, tmp_path, capsys):
-    run = real_traces / "lulesh_8r_s4_i10_run1.prv.gz"
+def test_real_runs_with_other_ranks_or_other_input_are_warned_of(real_traces, tmp_path):
+    first = real_traces / "lulesh_8r_s4_i10_run1.prv.gz"
     permuted = cut_or_permuted(
         real_traces / "lulesh_8r_s4_i10_run2.prv.gz", tmp_path / "permuted.prv"
     )
 
     for other in (permuted, real_traces / "lulesh_omp_8r2t_s4_i5.prv.gz"):
-        cli.main(["merge", str(run), str(other)])
-        assert "whole runs of one program with one input" in capsys.readouterr().err
+        assert "whole runs of one program with one input" in said_of(first, other)
 
 
-def test_half_of_a_real_run_is_no_base(real_traces, tmp_path, capsys):
+def test_half_of_a_real_run_is_no_base(real_traces, tmp_path):
     run = real_traces / "lulesh_8r_s4_i10_run1.prv.gz"
     half = cut_or_permuted(
         real_traces / "lulesh_8r_s4_i10_run2.prv.gz", tmp_path / "half.prv", half=True
     )
 
     for paths in ([run, half], [half, run]):
-        told = merge(capsys, *paths)
+        told = merge(*paths)
         assert paths[told["base"]] == run
         assert [each["cut"] for each in told["runs"]] == [path == half for path in paths]
 
 
 @pytest.mark.parametrize("program", ["idrun", "toy_irregular"])
-def test_real_records_stay_as_they_are(real_traces, tmp_path, capsys, program):
+def test_real_records_stay_as_they_are(real_traces, tmp_path, program):
     merged = tmp_path / "all.prv"
     paths = sorted(real_traces.glob(f"{program}_run?.prv.gz"))
-    told = merge(capsys, *paths, "-o", merged)
+    told = merge(*paths, "-o", merged)
 
     base = paths[told["base"]]
     known = {kind for own in dump(base).events.values() for _, kind, _ in own}
@@ -483,15 +460,14 @@ def test_real_records_stay_as_they_are(real_traces, tmp_path, capsys, program):
     assert sum(map(len, chosen.values())) == 2 * told["runs"][told["base"]]["matched"]
 
 
-def test_a_run_that_was_cut_short_is_named(runs, tmp_path, capsys):
+def test_a_run_that_was_cut_short_is_named(runs, tmp_path):
     short = tmp_path / "short.prv"
     lines = runs[0].read_bytes().splitlines(keepends=True)
     short.write_bytes(b"".join(lines[:-1]) + lines[-1][:7])
     short.with_suffix(".pcf").write_bytes(runs[0].with_suffix(".pcf").read_bytes())
 
-    cli.main(["merge", str(short), str(runs[1])])
+    said = said_of(short, runs[1])
 
-    said = capsys.readouterr().err
     assert f"warning: {short}: " in said
     assert "burstline info" in said
     assert str(runs[1]) not in said

@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import json
 
+import pytest
+
 from burstline import cli, write
 from burstline.formats.paraver.reading import trace as reading
 from burstline.testing import trace_of
@@ -22,12 +24,19 @@ def merge(capsys, *words):
     return json.loads(capsys.readouterr().out)
 
 
-def test_loops_are_used_only_if_every_run_tells_them(tmp_path, capsys):
+@pytest.fixture
+def runs(tmp_path, capsys):
+    """Two runs, and the same with loops as events."""
     plain = [run(tmp_path / f"{name}.prv", range(8)) for name in ("one", "two")]
     annotated = [path.with_stem(f"{path.stem}_loops") for path in plain]
     for source, target in zip(plain, annotated, strict=True):
         cli.main(["annotate", str(source), "-o", str(target)])
     capsys.readouterr()
+    return plain, annotated
+
+
+def test_loops_are_used_only_if_every_run_tells_them(runs, tmp_path, capsys):
+    plain, annotated = runs
     outputs = ["--dataset", tmp_path / "all.parquet", "--force"]
 
     assert merge(capsys, *annotated, *outputs)["loops"]
@@ -36,14 +45,10 @@ def test_loops_are_used_only_if_every_run_tells_them(tmp_path, capsys):
 
 
 def test_without_the_memory_for_records_runs_are_merged_without_loops(
-    tmp_path, capsys, monkeypatch
+    runs, tmp_path, capsys, monkeypatch
 ):
-    runs = [run(tmp_path / f"{name}.prv", range(8)) for name in ("one", "two")]
-    for source in runs:
-        cli.main(["annotate", str(source), "-o", str(source.with_stem(f"{source.stem}_loops"))])
     monkeypatch.setattr(reading, "bytes_of_tables", lambda *_, raw: 1 << 60 if raw else 0)
-    capsys.readouterr()
-    words = [str(one.with_stem(f"{one.stem}_loops")) for one in runs]
+    words = map(str, runs[1])
     cli.main(["merge", *words, "--dataset", str(tmp_path / "m.parquet"), "--format", "json"])
     said = capsys.readouterr()
 
