@@ -13,20 +13,23 @@ MODULES = {f"burstline.cli.commands.{module}": name for name, module in COMMANDS
 HEAVY = ("numpy", "pyarrow", "polars", "sklearn", "rich", "burstline._core")
 
 
-@pytest.mark.parametrize("words", [["--help"], *([name, "--help"] for name in NAMES)])
-def test_help_loads_no_library_that_is_slow_to_load(words):
+def loading(words, names):
+    """Run a command in a new Python, which says in the end which of some modules it loaded."""
     probe = (
         "import sys\n"
         "from burstline import cli\n"
         "try:\n"
         f"    cli.main({words})\n"
         "except SystemExit:\n"
-        f"    sys.exit(','.join(sorted(set({HEAVY}) & set(sys.modules))))\n"
+        f"    sys.exit(','.join(sorted(set({names}) & set(sys.modules))))\n"
     )
+    words = [sys.executable, "-c", probe]
+    return subprocess.run(words, capture_output=True, text=True, check=False)
 
-    run = subprocess.run(
-        [sys.executable, "-c", probe], capture_output=True, text=True, check=False
-    )
+
+@pytest.mark.parametrize("words", [["--help"], *([name, "--help"] for name in NAMES)])
+def test_help_loads_no_library_that_is_slow_to_load(words):
+    run = loading(words, HEAVY)
 
     assert run.stderr.strip() == ""
     assert "usage: burstline" in run.stdout
@@ -37,25 +40,13 @@ def test_help_loads_no_library_that_is_slow_to_load(words):
     [
         (["--help"], ""),
         (["--version"], ""),
-        (["info", "--help"], "info"),
-        (["c++", "--help"], "compile"),
+        (["info", "--help"], "burstline.cli.commands.info"),
+        (["c++", "--help"], "burstline.cli.commands.compile"),
         (["nothing"], ""),
     ],
 )
 def test_only_the_command_that_is_named_is_loaded(words, modules):
-    probe = (
-        "import sys\n"
-        "from burstline import cli\n"
-        "try:\n"
-        f"    cli.main({words})\n"
-        "except SystemExit:\n"
-        f"    loaded = {sorted(MODULES)} & sys.modules.keys()\n"
-        "    sys.exit(','.join(sorted(name.rpartition('.')[2] for name in loaded)))\n"
-    )
-
-    run = subprocess.run(
-        [sys.executable, "-c", probe], capture_output=True, text=True, check=False
-    )
+    run = loading(words, sorted(MODULES))
 
     assert run.stderr.split("\n")[-2:][0] == modules
 

@@ -88,16 +88,8 @@ READS = {
     ("signature", "program"): "signature run other.prv -o O -- mpirun -n 1 cat I",
 }
 NO_OUTPUT = {
-    "info",
-    "matrix",
-    "histogram",
-    "browse",
-    "phases",
-    "predict",
-    "demo",
-    "completion",
-    "cc",
-    "c++",
+    *("info", "matrix", "histogram", "browse", "phases", "predict"),
+    *("demo", "completion", "cc", "c++"),
 }
 """demo runs record; cc and c++ run a compiler, whose files are its own."""
 NO_PATHS = (

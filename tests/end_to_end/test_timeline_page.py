@@ -61,6 +61,13 @@ def title(page):
     return page.inner_text("#timeline h2")
 
 
+def lanes_of(page):
+    """Where the lanes begin in the window."""
+    page.locator("#tl-lanes").scroll_into_view_if_needed()
+    box = page.locator("#tl-lanes").bounding_box()
+    return box["x"], box["y"]
+
+
 def span(page):
     return page.evaluate("[burstlineTimeline.state.from, burstlineTimeline.state.to]")
 
@@ -98,7 +105,7 @@ def test_it_opens_at_the_median_iteration_with_a_sentence(opened, lulesh):
     assert colours(page).get("216,198,162", 0) > 10_000  # blocked calls
 
 
-def test_the_script_says_what_the_page_says_without_it(opened, lulesh):
+def test_the_script_says_what_the_page_says_and_shows_without_it(opened, lulesh):
     without = opened(lulesh, java_script_enabled=False)
     page = opened(lulesh)
 
@@ -108,6 +115,9 @@ def test_the_script_says_what_the_page_says_without_it(opened, lulesh):
     assert without.is_visible("#tl-static svg")
     assert not without.is_visible("#tl-lanes")
     assert not page.is_visible("#tl-static svg")
+    panels = without.locator("#messages [data-tab]")
+    assert [panels.nth(k).is_visible() for k in range(3)] == [True, True, True]
+    assert without.locator("#panes table").count() == 3
 
 
 def test_buttons_show_the_run_its_slowest_iteration_and_its_worst_wait(opened, lulesh):
@@ -163,9 +173,8 @@ def test_keys_zoom_pan_pick_and_follow_the_cause(opened, lulesh):
 
 def test_the_mouse_picks_pans_and_zooms(opened, lulesh):
     page = opened(lulesh)
-    page.locator("#tl-lanes").scroll_into_view_if_needed()
-    box = page.locator("#tl-lanes").bounding_box()
-    x, y = box["x"] + 500, box["y"] + 30
+    left, top = lanes_of(page)
+    x, y = left + 500, top + 30
 
     page.mouse.click(x, y)
     settle(page)
@@ -189,9 +198,8 @@ def test_the_mouse_picks_pans_and_zooms(opened, lulesh):
 
 def test_the_wheel_zooms_once_the_picture_has_the_focus(opened, lulesh):
     page = opened(lulesh)
-    page.locator("#tl-lanes").scroll_into_view_if_needed()
-    box = page.locator("#tl-lanes").bounding_box()
-    page.mouse.move(box["x"] + 500, box["y"] + 30)
+    left, top = lanes_of(page)
+    page.mouse.move(left + 500, top + 30)
     before = span(page)
 
     page.mouse.wheel(0, 40)
@@ -203,7 +211,7 @@ def test_the_wheel_zooms_once_the_picture_has_the_focus(opened, lulesh):
     assert span(page) != before
 
 
-def test_an_address_shows_what_was_seen(opened, lulesh):
+def test_an_address_shows_what_was_seen_and_is_left_alone_if_it_means_nothing(opened, lulesh):
     page = opened(lulesh)
     press(page, "n", "w", "w")
 
@@ -212,12 +220,7 @@ def test_an_address_shows_what_was_seen(opened, lulesh):
     assert title(again) == title(page)
     assert span(again) == pytest.approx(span(page), abs=1)
     assert again.inner_text("#tl-panel") == page.inner_text("#tl-panel")
-
-
-def test_an_address_that_means_nothing_is_left_alone(opened, lulesh):
-    page = opened(lulesh, "#timeline&t=9-1&p=99-x&k=<b>")
-
-    assert title(page).startswith("3In iteration ")
+    assert title(opened(lulesh, "#timeline&t=9-1&p=99-x&k=<b>")).startswith("3In iteration ")
 
 
 def test_a_legend_lights_one_kind_and_tells_shares_of_what_is_shown(opened, lulesh):
@@ -259,10 +262,9 @@ def test_hostile_labels_are_texts(opened, tmp_path):
     press(page, "n")
     assert "{who}$&.c:11" in title(page)
     press(page, ".", ".")
-    page.locator("#tl-lanes").scroll_into_view_if_needed()
-    box = page.locator("#tl-lanes").bounding_box()
+    left, top = lanes_of(page)
     for x in range(100, 1200, 60):
-        page.mouse.click(box["x"] + x, box["y"] + 30)
+        page.mouse.click(left + x, top + 30)
     settle(page)
 
     assert page.evaluate("window.obeyed") is None
@@ -287,13 +289,6 @@ def test_panels_take_turns_and_cells_of_a_matrix_are_gone_through_by_arrows(open
     row = "document.activeElement.parentNode.sectionRowIndex"
     assert page.evaluate(row) >= 1
     assert page.evaluate("document.activeElement.tabIndex") == 0
-
-
-def test_without_scripts_all_panels_are_there(opened, lulesh):
-    page = opened(lulesh, java_script_enabled=False)
-
-    panels = page.locator("#messages [data-tab]")
-    assert [panels.nth(k).is_visible() for k in range(3)] == [True, True, True]
 
 
 def picked(page, pane):
@@ -349,12 +344,6 @@ def test_threads_are_sorted_where_the_reader_asks_for_that(opened, lulesh):
     shown = page.locator("#panes .pane:nth-child(3) .pane-share").all_inner_texts()
     shares = [float(each.split()[0]) for each in shown]
     assert shares == sorted(shares, reverse=True)
-
-
-def test_without_scripts_the_panes_are_tables(opened, lulesh):
-    page = opened(lulesh, java_script_enabled=False)
-
-    assert page.locator("#panes table").count() == 3
 
 
 @pytest.mark.parametrize("section", ["computing", "timeline"])

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 import re
 from html.parser import HTMLParser
 from importlib.resources import files
@@ -10,7 +9,6 @@ from importlib.resources import files
 import pytest
 
 from burstline.answers import Fact, text_of
-from command import burstline as run
 from command import document_of, page_of
 from stories import STORIES
 
@@ -125,11 +123,7 @@ def test_a_sentence_has_thirty_words_at_most(name):
 
 
 def test_data_of_the_first_screen_are_those_of_info():
-    done = run("report", SHIPPED["heat"], "--format", "json")
-    data, info = (
-        json.loads(done.stdout),
-        document_of("info", SHIPPED["heat"]),
-    )
+    data, info = (document_of(name, SHIPPED["heat"]) for name in ("report", "info"))
 
     section = data["sections"]["verdict"]
     assert data["verdict"] == info["verdict"]
