@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import os
 import re
 import shlex
@@ -9,6 +10,8 @@ import subprocess
 import sys
 import tempfile
 import time
+
+import pytest
 
 import burstline
 import warm
@@ -22,6 +25,7 @@ SETTINGS = {
     "OMPI_MCA_rmaps_base_oversubscribe": "1",
     "OMPI_MCA_mpi_yield_when_idle": "1",
 }
+MPIS = [pytest.param(name, marks=pytest.mark.needs(name)) for name in ("open_mpi", "mpich")]
 
 
 def environment(cache):
@@ -101,6 +105,27 @@ class Site:
         )
         return done.returncode, done.stdout, done.stderr
 
+    def printed_by(self, *words):
+        """What a command prints that ends well."""
+        code, printed, said = self.burstline(*words)
+        assert code == 0, said
+        return printed
+
+    def document_of(self, *words):
+        """What it prints as JSON."""
+        return json.loads(self.printed_by(*words, "--format", "json"))
+
+    def verdict_of(self, trace):
+        """What ``burstline waits`` says of a trace, by question, in its order."""
+        told = self.document_of("waits", trace, "--quiet")["verdict"]
+        return {each["question"]: each["sentence"] for each in told}
+
+    def recorded(self, output, *words):
+        """The trace of a program that is recorded and ends well."""
+        code, _, said = self.record("-o", output, *words)
+        assert code == 0, said
+        return self.trace(output)
+
     def ranks(self, count):
         return [self.launcher, "-n", str(count)]
 
@@ -119,6 +144,12 @@ def for_mpi4py(program, folder):
         "MPI4PY_MPIABI": "openmpi" if library.endswith(".40") else "mpich",
         "LD_LIBRARY_PATH": f"{folder}:{os.environ.get('LD_LIBRARY_PATH', '')}",
     }
+
+
+def line_of(text, source):
+    """Give the number of the only line of a source that a text stands in."""
+    (number,) = (row for row, line in enumerate(source.splitlines(), 1) if text in line)
+    return number
 
 
 def wait_until(condition):

@@ -11,11 +11,13 @@ import pytest
 from burstline.record.building.recorder import shared_object
 from burstline.record.launching.mpi import MPICH, OPEN_MPI
 from left_out import leave_out
-from recording import Site, environment
+from recording import MPIS, Site, environment
+from runtime_building import ROOT, build
 from wheels import Installed, can_be_installed, installed
 
 collect_ignore_glob = ["languages/*"]  # programs that tests record
 VERSIONS = tuple(range(14, 20))
+PROGRAMS = ROOT / "tests" / "record"
 
 
 def clangs():
@@ -88,10 +90,32 @@ def on_mpich(mpich, built_once, tmp_path):
     return Site(mpich, tmp_path, environment(built_once))
 
 
+@pytest.fixture(params=MPIS)
+def site(request):
+    """Folder in which programs are built and run, with each MPI."""
+    return request.getfixturevalue(f"on_{request.param}")
+
+
 @pytest.fixture
 def of_pip(request, built_once, tmp_path):
     """Folder in which programs run with mpi4py and an MPI that pip installed."""
     return Installed(installed(request.param, built_once), tmp_path, environment(built_once))
+
+
+@pytest.fixture(scope="session")
+def runtime_program(built_once, tmp_path_factory):
+    """A program that uses the recorder's runtime in the place of MPI wrappers."""
+    target = tmp_path_factory.mktemp("runtime") / "recorded"
+    return build(built_once, target, PROGRAMS / "runtime_program.c", "-rdynamic")
+
+
+@pytest.fixture(scope="session")
+def refused(tmp_path_factory):
+    """What refuses, for programs into which it is loaded."""
+    library = tmp_path_factory.mktemp("refused") / "refused.so"
+    words = ["cc", "-std=c11", "-O2", "-shared", "-fPIC", PROGRAMS / "refused.c", "-ldl"]
+    subprocess.run([*words, "-o", library], check=True)
+    return library
 
 
 def _in_namespace(*words):

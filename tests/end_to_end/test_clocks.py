@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import functools
-import json
 import os
 import subprocess
 import sys
@@ -17,16 +16,13 @@ from burstline.clocks import restamped, retimed
 from burstline.synchronisation import PLACES
 from golden.oracle_events import case_of
 from oracles import clocks
-from recording import Site, environment
+from recording import MPIS, Site, environment
 
 PROGRAM = Path(__file__).parents[1] / "record" / "logical.c"
 COUNTERS = "clocks"
 RUNS = 5 if os.environ.get("HYPOTHESIS_PROFILE") == "thorough" else 2
 STEPS = 6  # of the program
 DETERMINISTIC = "lt_1", "lt_loop", "lt_bb", "lt_stmt"
-
-
-MPIS = [pytest.param(name, marks=pytest.mark.needs(name)) for name in ("open_mpi", "mpich")]
 
 
 @pytest.fixture(scope="module", params=MPIS)
@@ -59,10 +55,8 @@ def recorded(site):
 
 def run(site, kind, ranks, name):
     """A recorded run."""
-    words = ["--force", "--counters", COUNTERS, "-o", name, "--", *site.ranks(ranks)]
-    code, _, said = site.record(*words, "./logical", kind)
-    assert code == 0, said
-    return site.trace(name)
+    words = ["--force", "--counters", COUNTERS, "--", *site.ranks(ranks), "./logical", kind]
+    return site.recorded(name, *words)
 
 
 @pytest.mark.parametrize("kind", ["stencil", "pipeline", "shares"])
@@ -81,8 +75,7 @@ def test_logical_profiles_are_the_same_in_every_run(recorded, kind):
 @pytest.mark.parametrize("kind", ["stencil", "pipeline", "shares"])
 def test_a_paraver_file_is_stamped_as_what_it_was_written_from(site, recorded, kind):
     store = recorded(kind)
-    code, _, said = site.burstline("convert", f"{kind}0.store", f"{kind}.prv")
-    assert code == 0, said
+    site.printed_by("convert", f"{kind}0.store", f"{kind}.prv")
 
     for clock in DETERMINISTIC:
         one, other = (retimed(t, clock) for t in (store, site.trace(f"{kind}.prv")))
@@ -184,9 +177,7 @@ def test_a_trace_on_a_logical_clock_is_a_trace(site, recorded):
     trace = recorded("stencil")
 
     words = "retime", "stencil0.store", "--clock", "lt_stmt", "-o", "t.prv", "--force"
-    code, printed, said = site.burstline(*words, "--format", "json")
-    assert code == 0, said
-    document = json.loads(printed)
+    document = site.document_of(*words)
     assert document["clock"] == "lt_stmt"
     assert document["inconsistent"] == 0
     assert document["counters"] == ["IR_TOT_INS"]

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 import shutil
 from importlib.resources import files
 from pathlib import Path
@@ -13,7 +12,6 @@ import burstline
 import command
 from burstline.cli.commands.demo import shipped_trace
 
-WORDS = ("--counters", "none")
 SOURCE = files("burstline") / "data" / "heat.c"
 
 
@@ -97,12 +95,9 @@ def test_the_trace_of_the_demo_is_small_and_whole():
 
 def test_the_program_of_the_demo_recorded_again_has_the_same_cause(on_open_mpi):
     on_open_mpi.build(SOURCE.read_text(), "-O1", "-finstrument-functions", "-lm", name="heat")
-    code, _, said = on_open_mpi.record(
-        *WORDS, "-o", "heat.prv", "--", *on_open_mpi.ranks(4), "./heat"
-    )
-    assert code == 0, said
-    _, found, _ = on_open_mpi.burstline("waits", "heat.prv", "--format", "json")
-    verdict = " ".join(each["sentence"] for each in json.loads(found)["verdict"])
+    words = ("--counters", "none", "--", *on_open_mpi.ranks(4), "./heat")
+    on_open_mpi.recorded("heat.prv", *words)
+    verdict = " ".join(on_open_mpi.verdict_of("heat.prv").values())
 
     assert "Rank 2 causes most of the largest wait" in verdict
     assert "relax (heat.c:" in verdict

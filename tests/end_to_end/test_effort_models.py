@@ -52,20 +52,14 @@ def site(open_mpi, built_once, tmp_path):
 def test_a_model_stamps_two_runs_alike(clang, openmp, site):
     mpi = [*site.mpi_words("compile"), *site.mpi_words("link")]
     words = ["cc", "--", clang, "-O1", PROGRAM, *openmp(clang), "-o", "logical", *mpi]
-    code, _, said = site.burstline(*words)
-    assert code == 0, said
+    site.printed_by(*words)
     # Ranks of one thread, one with three times the work: what counts take shows on any machine.
     kinds = {"planned.store": "imbalance", "one.store": "stencil", "other.store": "stencil"}
     for name, kind in kinds.items():
-        words = ["--counters", "work", "-o", name, "--", *site.ranks(2), "./logical", kind]
-        code, _, said = site.record(*words)
-        assert code == 0, said
+        words = ["--counters", "work", "--", *site.ranks(2), "./logical", kind]
+        site.recorded(name, *words)
 
-    code, printed, said = site.burstline(
-        "clocks", "fit", "planned.store", "-o", "m.toml", "--format", "json"
-    )
-    assert code == 0, said
-    document = json.loads(printed)
+    document = site.document_of("clocks", "fit", "planned.store", "-o", "m.toml")
     assert document["model"]["origin"] == "fitted to planned.store"
     assert 0 <= document["explained"] <= 1
     assert document["rows"] > 1
@@ -73,11 +67,7 @@ def test_a_model_stamps_two_runs_alike(clang, openmp, site):
     ends = []
     for name in ("one", "other"):
         options = "--clock", "lt_hwctr", "--effort-model", "m.toml", "-o", f"{name}.ns.store"
-        code, printed, said = site.burstline(
-            "retime", f"{name}.store", *options, "--format", "json"
-        )
-        assert code == 0, said
-        ends.append(json.loads(printed)["end_ticks"])
+        ends.append(site.document_of("retime", f"{name}.store", *options)["end_ticks"])
     one, other = (site.trace(f"{name}.ns.store") for name in ("one", "other"))
     for table in ("calls", "regions", "messages"):
         stamps = [name for name in one.table(table).column_names if name.endswith("_ns")]

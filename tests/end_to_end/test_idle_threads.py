@@ -2,28 +2,25 @@
 
 from __future__ import annotations
 
-import json
 import subprocess
 from pathlib import Path
 
 import pytest
 
-from recording import Site, environment
+from recording import line_of
 
 PROGRAMS = Path(__file__).parents[1] / "record"
 SOURCE = PROGRAMS / "idle_threads.c"
+SENDRECV, PARALLEL, LOOP = (
+    f"idle_threads.c:{line_of(text, SOURCE.read_text())}"
+    for text in ("MPI_Sendrecv(out", "#pragma omp parallel", "#pragma omp for")
+)
+CALL = f"MPI_Sendrecv called by main at {SENDRECV}"
 
 
-def line(text, source=SOURCE):
-    """Give the line of the only occurrence of a text."""
-    (found,) = [k for k, each in enumerate(source.read_text().splitlines(), 1) if text in each]
-    return found
-
-
-@pytest.fixture(params=["open_mpi", "mpich"])
-def site(request, built_once, tmp_path):
-    """Folder in which programs with two threads are built and run, with each MPI."""
-    site = Site(request.getfixturevalue(request.param), tmp_path, dict(environment(built_once)))
+@pytest.fixture
+def site(site):
+    """Folder in which programs run with two threads."""
     site.settings["OMP_NUM_THREADS"] = "2"
     return site
 
@@ -44,15 +41,13 @@ def built(site, clang, options, language):
     return "./app"
 
 
-def told(site, ranks, *words, output="app.prv"):
+def told(site, ranks, *words):
     """Record a program, and give what is lost, where, and why."""
-    code, _, said = site.record("-o", output, "--", *site.ranks(ranks), *words)
+    code, _, said = site.record("--", *site.ranks(ranks), *words)
     assert code == 0, said
     assert "nothing of its threads" not in said
-    code, printed, said = site.burstline("waits", output, "--format", "json")
-    assert code == 0, said
-    said = {each["question"]: each["sentence"] for each in json.loads(printed)["verdict"]}
-    return [said[question] for question in ("lost", "where", "cause")]
+    verdict = site.verdict_of("app.prv")
+    return [verdict[question] for question in ("lost", "where", "cause")]
 
 
 def test_a_serial_part_is_where_one_thread_works_alone(site, clang, openmp):
@@ -62,9 +57,9 @@ def test_a_serial_part_is_where_one_thread_works_alone(site, clang, openmp):
 
     assert "Idle threads" in lost
     assert cause.startswith("Rank 0 causes most of the largest wait")
-    fork = f"!$omp parallel at idle_threads.c:{line('#pragma omp parallel')}"
+    fork = f"!$omp parallel at {PARALLEL}"
     assert f"one thread works alone computing from {fork}, to MPI_Sendrecv" in cause
-    assert f"to MPI_Sendrecv, idle_threads.c:{line('MPI_Sendrecv(out')}" in cause
+    assert f"to MPI_Sendrecv, {SENDRECV}" in cause
     assert "in main or what it calls" in cause
 
 
@@ -77,16 +72,11 @@ def test_a_rank_that_is_late_keeps_threads_of_others_idle(site, clang, openmp, l
     lost, where, cause = told(site, 2, program, "late")
 
     assert "Idle threads" in lost
-    call = f"MPI_Sendrecv called by main at idle_threads.c:{line('MPI_Sendrecv(out')}"
-    assert f"while the first thread of its process is in {call}" in where
+    assert f"while the first thread of its process is in {CALL}" in where
     # Four threads on few processors keep each other waiting, too.
-    assert cause.startswith(
-        (
-            "Rank 1 causes most of the largest wait",
-            "Rank 1 causes more of the largest wait than any",
-        )
-    )
-    loop = f"!$omp for at idle_threads.c:{line('#pragma omp for')} in shared_part"
+    amount = "most of the largest wait", "more of the largest wait than any"
+    assert cause.startswith(tuple(f"Rank 1 causes {each}" for each in amount))
+    loop = f"!$omp for at {LOOP} in shared_part"
     assert f"first threads of other ranks wait in MPI for what it does in {loop}" in cause
     assert "alone" not in cause
 
@@ -96,10 +86,9 @@ def test_a_thread_in_mpi_does_not_work_alone(site, clang, openmp):
 
     lost, where, cause = told(site, 1, program, "mpi")
 
-    call = f"MPI_Sendrecv called by main at idle_threads.c:{line('MPI_Sendrecv(out')}"
     assert "Idle threads" in lost
-    assert call in where
-    assert f"its first thread is in MPI, and was not seen to wait, in {call}" in cause
+    assert CALL in where
+    assert f"its first thread is in MPI, and was not seen to wait, in {CALL}" in cause
 
 
 @pytest.mark.usefixtures("gfortran")
@@ -112,9 +101,10 @@ def test_a_program_of_gfortran_is_told_alike_with_the_other_runtime(site, clang,
     _, where, cause = told(site, 2, "./app")
 
     # gfortran makes one call of both directives, which has the line of the first
-    call = f"MPI_Allreduce called by late at idle_threads.f90:{line('call MPI_All', source)}"
+    text = source.read_text()
+    call = f"MPI_Allreduce called by late at idle_threads.f90:{line_of('call MPI_All', text)}"
     assert f"while the first thread of its process is in {call}" in where
-    directive = line("!$omp parallel private", source)
+    directive = line_of("!$omp parallel private", text)
     loop = f"!$omp for at idle_threads.f90:{directive} in working::shared_part"
     assert cause.startswith("Rank 1 causes most of the largest wait")
     assert f"wait in MPI for what it does in {loop}" in cause

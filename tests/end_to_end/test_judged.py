@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 from pathlib import Path
 
 import pytest
@@ -28,13 +27,10 @@ def test_each_check_fails_on_a_recording_made_for_it(on_mpich, check):
     options, before, words = RUNS[check]
     app = on_mpich.compile("mpicc", SOURCE, "-O2", *["-fopenmp"] * ("threads" in words))
     start = [*on_mpich.ranks(2), *before, app, *words]
-    code, _, said = on_mpich.record(*options, "--quiet", "-o", "app.store", "--", *start)
-    assert code == 0, said
+    on_mpich.recorded("app.store", *options, "--quiet", "--", *start)
 
-    code, printed, said = on_mpich.burstline("info", "app.store", "--format", "json", "--quiet")
+    document = on_mpich.document_of("info", "app.store", "--quiet")
 
-    assert code == 0, said
-    document = json.loads(printed)
     [found] = [each for each in document["checks"] if each["name"] == check]
     assert found["passed"] is False, document["checks"]
     assert document["verdict"][0]["sentence"].startswith("Judge this run with care: ")
@@ -42,9 +38,7 @@ def test_each_check_fails_on_a_recording_made_for_it(on_mpich, check):
 
 def test_clocks_of_a_recording_are_seen_to_disagree(on_mpich):
     app = on_mpich.compile("mpicc", SOURCE, "-O2")
-    code, _, said = on_mpich.record("-o", "app.store", "--", *on_mpich.ranks(2), app, "4", "5")
-    assert code == 0, said
-    trace = on_mpich.trace("app.store")
+    trace = on_mpich.recorded("app.store", "--", *on_mpich.ranks(2), app, "4", "5")
 
     one, other = (
         burstline.open(skewed(trace, [ns, 0], [0, 0])).verdict() for ns in (0, 80_000_000)

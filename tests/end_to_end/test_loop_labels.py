@@ -9,21 +9,11 @@ from pathlib import Path
 import pytest
 
 import warm
+from recording import line_of
 
 KERNELS = Path(__file__).parents[1] / "record" / "kernels"
 SOURCE = KERNELS / "labelled.c"
-STATEMENTS = SOURCE.read_text().splitlines()
-
-
-def line_of(text):
-    """Find the line of the source that holds a text; counted from 1."""
-    (line,) = [number for number, line in enumerate(STATEMENTS, start=1) if text in line]
-    return line
-
-
-OUTER, INNER = line_of("int step = 0"), line_of("int side = 0")
-
-
+OUTER, INNER = (line_of(f"int {name} = 0", SOURCE.read_text()) for name in ("step", "side"))
 MANY = """
 #define main nested
 #include "labelled.c"
@@ -104,10 +94,7 @@ def test_samples_scaled_by_their_depth_estimate_all_iterations(
 
     lines = said(clang, tmp_path, built_once, *options, source=source, **settings)
 
-    outer, inner = (
-        1 + next(at for at, line in enumerate(MANY.splitlines()) if f"int {name} =" in line)
-        for name in ("outer", "inner")
-    )
+    outer, inner = (line_of(f"int {name} =", MANY) for name in ("outer", "inner"))
     seen = [line.split()[1] for line in lines if line.startswith("iteration ")]
     calls, rows, columns = 400 * 50, seen.count(str(outer)), seen.count(str(inner))
     # Five standard deviations of sums of independent choices.

@@ -10,7 +10,7 @@ from pathlib import Path
 import pytest
 
 from burstline.summary import summarise
-from recording import wait_until
+from recording import line_of, wait_until
 
 PROGRAMS = Path(__file__).parents[1] / "record"
 RING = """
@@ -103,39 +103,28 @@ def test_a_program_under_open_mpi_becomes_a_trace(on_open_mpi, output):
     assert not [path for path in on_open_mpi.folder.iterdir() if path.suffix == ".raw"]
 
 
-def test_a_program_under_mpich_becomes_a_trace(on_mpich):
-    code, _, said = on_mpich.record("--", *on_mpich.ranks(2), on_mpich.build(RING))
+def test_calls_under_mpich_know_where_in_the_source_they_stand(on_mpich):
+    words = ["--", *on_mpich.ranks(2), on_mpich.build(RING)]
 
-    assert code == 0, said
-    assert_is_ring(on_mpich.trace(), 2)
+    trace = on_mpich.recorded("app.prv", *words)
 
-
-def test_calls_know_where_in_the_source_they_stand(on_open_mpi):
-    on_open_mpi.record("--", *on_open_mpi.ranks(2), on_open_mpi.build(RING))
-
-    trace = on_open_mpi.trace()
+    assert_is_ring(trace, 2)
     paths = {row["call_path"]: row for row in trace.call_paths.to_pylist()}
     barrier = next(row for row in trace.calls.to_pylist() if row["operation"] == "MPI_Barrier")
     place = paths[barrier["call_path"]]
-    line = RING.splitlines().index("    MPI_Barrier(MPI_COMM_WORLD);") + 1
+    line = line_of("    MPI_Barrier(", RING)
     assert (place["function"], place["file"], place["line"]) == ("main", "app.c", line)
 
 
 def test_a_program_without_a_launcher_is_a_run_of_one_rank(on_open_mpi):
-    code, _, said = on_open_mpi.record("--", on_open_mpi.build(RING))
-
-    assert code == 0, said
-    assert_is_ring(on_open_mpi.trace(), 1)
+    assert_is_ring(on_open_mpi.recorded("app.prv", "--", on_open_mpi.build(RING)), 1)
 
 
 def test_several_programs_are_one_run(on_open_mpi):
     first, second = on_open_mpi.build(RING, name="a"), on_open_mpi.build(RING, name="b")
     words = [*on_open_mpi.ranks(1), first, ":", "-n", "2", second]
 
-    code, _, said = on_open_mpi.record("-o", "all.prv", "--", *words)
-
-    assert code == 0, said
-    assert_is_ring(on_open_mpi.trace("all.prv"), 3)
+    assert_is_ring(on_open_mpi.recorded("all.prv", "--", *words), 3)
 
 
 def test_a_program_behind_a_script_is_recorded(on_open_mpi):
@@ -173,19 +162,16 @@ def test_a_program_that_fails_leaves_what_it_did_before(on_open_mpi, how, messag
 
 
 def test_programs_that_a_rank_starts_do_not_disturb(on_open_mpi):
-    code, _, said = on_open_mpi.record(
-        "--", *on_open_mpi.ranks(2), on_open_mpi.build(RING), "fork"
-    )
+    words = ["--", *on_open_mpi.ranks(2), on_open_mpi.build(RING), "fork"]
 
-    assert code == 0, said
-    assert_is_ring(on_open_mpi.trace(), 2)
+    assert_is_ring(on_open_mpi.recorded("app.prv", *words), 2)
 
 
 def test_each_thread_that_calls_mpi_is_recorded(on_open_mpi):
-    code, _, said = on_open_mpi.record("--", *on_open_mpi.ranks(1), on_open_mpi.build(THREADED))
+    words = ["--", *on_open_mpi.ranks(1), on_open_mpi.build(THREADED)]
 
-    assert code == 0, said
-    trace = on_open_mpi.trace()
+    trace = on_open_mpi.recorded("app.prv", *words)
+
     calls = [row for row in trace.calls.to_pylist() if row["operation"] == "MPI_Sendrecv"]
     assert len(calls) == 30
     assert len({row["location"] for row in calls}) == 3

@@ -34,56 +34,45 @@ TURNS = 30000
 FREE = '"$@"; code=$?; df -B1 --output=avail small; exit $code'
 
 
-def assert_is_cut_but_whole_before(trace, ranks=2):
+def assert_is_cut_but_whole_before(trace):
     """See that both ranks began, calls follow each other, and the gap is in the trace."""
     calls = trace.calls.to_pylist()
-    assert {row["location"] for row in calls if row["operation"] == "MPI_Init"} == set(
-        range(ranks)
-    )
+    assert {row["location"] for row in calls if row["operation"] == "MPI_Init"} == {0, 1}
     found = sum(row["operation"] == "MPI_Sendrecv" for row in calls)
-    assert 100 < found < ranks * TURNS
+    assert 100 < found < 2 * TURNS
     assert "dropped" in {row["kind"] for row in trace.gaps.to_pylist()}
 
 
-def test_a_disk_that_fills_up_while_ranks_write_costs_records_not_the_run(
-    on_open_mpi, small_disk
+@pytest.mark.parametrize(
+    ("size", "options", "left", "messages"),
+    [
+        (
+            "4m",
+            [],
+            (4 << 20) // 100,
+            [
+                "No space left on device; records are dropped",
+                "records were dropped, as there was no room for them on the disk or in memory",
+            ],
+        ),
+        ("6m", ["--leave-free=2Mi"], 2 << 20, ["records were dropped", "--leave-free"]),
+    ],
+    ids=["while ranks write", "as far as is wanted"],
+)
+def test_a_disk_that_fills_up_costs_records_not_the_run(
+    on_open_mpi, small_disk, *, size, options, left, messages
 ):
     raw = on_open_mpi.folder / "small"
     raw.mkdir()
-    program = on_open_mpi.build(ENDLESS)
+    program = [*on_open_mpi.ranks(2), on_open_mpi.build(ENDLESS), str(TURNS)]
 
-    words = ["-o", "app.store", "--keep-raw=small/raw", "--", *on_open_mpi.ranks(2)]
-    code, printed, said = on_open_mpi.record(
-        *words, program, str(TURNS), before=[*small_disk(raw, "4m"), "sh", "-c", FREE, "sh"]
-    )
-
-    assert code == 0, said
-    assert int(printed.split()[-1]) >= (4 << 20) // 100
-    assert "No space left on device; records are dropped" in said
-    assert (
-        "records were dropped, as there was no room for them on the disk or in memory" in said
-    )
-    assert_is_cut_but_whole_before(on_open_mpi.trace("app.store"))
-
-
-def test_a_run_leaves_as_much_of_the_disk_free_as_is_wanted(on_open_mpi, small_disk):
-    raw = on_open_mpi.folder / "small"
-    raw.mkdir()
-    program = on_open_mpi.build(ENDLESS)
-
-    words = ["-o", "app.store", "--keep-raw=small/raw", "--leave-free=2Mi", "--"]
-    code, printed, said = on_open_mpi.record(
-        *words,
-        *on_open_mpi.ranks(2),
-        program,
-        str(TURNS),
-        before=[*small_disk(raw, "6m"), "sh", "-c", FREE, "sh"],
-    )
+    words = ["-o", "app.store", "--keep-raw=small/raw", *options, "--", *program]
+    before = [*small_disk(raw, size), "sh", "-c", FREE, "sh"]
+    code, printed, said = on_open_mpi.record(*words, before=before)
 
     assert code == 0, said
-    assert "records were dropped" in said
-    assert "--leave-free" in said
-    assert int(printed.split()[-1]) >= 2 << 20
+    assert int(printed.split()[-1]) >= left
+    assert all(message in said for message in messages), said
     assert_is_cut_but_whole_before(on_open_mpi.trace("app.store"))
 
 
@@ -131,33 +120,27 @@ def test_a_static_program_without_mpi_is_no_trace(on_mpich):
     assert "does not call MPI, has MPI linked into itself" in said
 
 
-def test_raw_files_that_were_kept_become_the_same_trace(on_open_mpi):
+def test_raw_files_that_were_kept_become_the_same_trace_and_name_no_places(on_open_mpi):
     program = on_open_mpi.build(ENDLESS)
     words = ["--keep-raw=raw", "--", *on_open_mpi.ranks(2), program, "3"]
-    assert on_open_mpi.record(*words)[0] == 0
+    on_open_mpi.recorded("app.prv", *words)
 
-    code, _, said = on_open_mpi.burstline("convert", "raw", "again.prv")
+    on_open_mpi.printed_by("convert", "raw", "again.prv")
 
-    assert code == 0, said
     for ending in ("prv", "pcf", "row"):
         first, again = (on_open_mpi.folder / f"{name}.{ending}" for name in ("app", "again"))
         assert _undated(first.read_bytes()) == _undated(again.read_bytes())
-
-
-def _undated(content):
-    """The content of a file without the minute in which it was written."""
-    return re.sub(rb"^#Paraver \([^)]*\)", b"#Paraver ()", content)
-
-
-def test_raw_files_say_that_places_are_not_named(on_open_mpi):
-    program = on_open_mpi.build(ENDLESS)
-    on_open_mpi.record("--keep-raw=raw", "--", *on_open_mpi.ranks(2), program)
 
     code, _, said = on_open_mpi.burstline("info", "raw")
 
     assert code == 0
     assert "functions and lines are not resolved" in said
     assert "burstline convert raw X.prv" in said
+
+
+def _undated(content):
+    """The content of a file without the minute in which it was written."""
+    return re.sub(rb"^#Paraver \([^)]*\)", b"#Paraver ()", content)
 
 
 def test_a_program_without_debug_information_is_told_the_way_out(on_open_mpi):

@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-import pytest
-
 ERRING = """
 #include <mpi.h>
 #include <stddef.h>
@@ -45,10 +43,7 @@ int main(void) {
 """
 
 
-@pytest.mark.parametrize("site", ["on_open_mpi", "on_mpich"])
-def test_what_mpi_refuses_is_said_and_shifts_no_message(site, request):
-    site = request.getfixturevalue(site)
-
+def test_what_mpi_refuses_is_said_and_shifts_no_message(site):
     code, _, said = site.record("-o", "app.store", "--", *site.ranks(2), site.build(ERRING))
 
     assert code == 0, said

@@ -138,9 +138,7 @@ def test_functions_have_the_places_of_their_definitions(recorded):
 
 
 def test_calls_of_mpi_are_below_the_functions_around_them(recorded):
-    site, _, _ = recorded
-
-    waits = burstline.wait_states(site.trace())
+    waits = burstline.wait_states(recorded[0].trace())
 
     table = waits.profile.call_paths
     (node,) = (
@@ -170,12 +168,10 @@ def test_functions_whose_recording_took_long_are_named(recorded):
 )
 def test_a_file_says_which_functions_are_recorded(site, patterns, left):
     (site.folder / "filter").write_text(patterns)
-    words = ["--force", "-o", "some.prv", "--functions", "filter"]
+    words = ["--force", "--functions", "filter"]
 
-    code, _, said = site.record(*words, "--", *site.ranks(RANKS), "./app")
+    trace = site.recorded("some.prv", *words, "--", *site.ranks(RANKS), "./app")
 
-    assert code == 0, said
-    trace = site.trace("some.prv")
     assert set(trace.region_defs["name"].to_pylist()) == left
 
 
@@ -208,12 +204,11 @@ def test_names_of_cpp_are_those_that_are_shown(site):
     (site.folder / "filter").write_text(
         "main\nspace::Type::twice\n(anonymous namespace)::quiet\n"
     )
-    words = ["--force", "-o", "names.prv", "--functions", "filter"]
+    words = ["--force", "--functions", "filter", "--", *site.ranks(1), "./names"]
 
-    code, _, said = site.record(*words, "--", *site.ranks(1), "./names")
+    trace = site.recorded("names.prv", *words)
 
-    assert code == 0, said
-    shown = set(site.trace("names.prv").region_defs["name"].to_pylist())
+    shown = set(trace.region_defs["name"].to_pylist())
     assert shown == {"main", "space::Type::twice", "(anonymous namespace)::quiet"}
 
 
@@ -221,14 +216,12 @@ def test_names_of_cpp_are_those_that_are_shown(site):
 def test_functions_of_fortran_are_recorded_by_their_modules(site):
     (site.folder / "fort.f90").write_text(FORTRAN)
     site.compile("mpifort", "-finstrument-functions", "fort.f90", name="fort")
-    words = ["--force", "-o", "fort.prv", "--functions", "filter"]
+    words = ["--force", "--functions", "filter", "--", *site.ranks(RANKS), "./fort"]
 
     for patterns, relaxed in (("-none", 4 * RANKS), ("-solver::*", 0)):
         (site.folder / "filter").write_text(patterns)
-        code, _, said = site.record(*words, "--", *site.ranks(RANKS), "./fort")
-        assert code == 0, said
         below = Counter()
-        for path, count in lines(site.trace("fort.prv")).items():
+        for path, count in lines(site.recorded("fort.prv", *words)).items():
             below[path.split("/", 1)[-1]] += count
         assert below["MAIN__/outer_"] == 4 * RANKS
         assert below["MAIN__/outer_/solver::relax"] == relaxed
@@ -239,14 +232,9 @@ def test_regions_and_functions_read_the_work_counters(site, clang):
     (site.folder / "counted.c").write_text(source)
     words = [clang, "-g", "-O1", "-finstrument-functions", "counted.c", "-o", "counted"]
     words += [*site.mpi_words("compile"), *site.mpi_words("link")]
-    code, _, said = site.burstline("cc", "--", *words)
-    assert code == 0, said
-    counters = ["--counters", "cpu,IR_TOT_INS"]
-    code, _, said = site.record(
-        "--force", "-o", "counted.store", *counters, "--", *site.ranks(1), "./counted"
-    )
-    assert code == 0, said
-    trace = site.trace("counted.store")
+    site.printed_by("cc", "--", *words)
+    words = ["--force", "--counters", "cpu,IR_TOT_INS", "--", *site.ranks(1), "./counted"]
+    trace = site.recorded("counted.store", *words)
 
     rows = {row["seq"]: row for row in trace.table("readings").to_pylist()}
     for region in trace.table("regions").to_pylist():

@@ -11,17 +11,15 @@ from pathlib import Path
 
 import pytest
 
+from recording import line_of
+
 PROGRAMS = Path(__file__).parent / "languages"
 SIZE = 3
 INT, DOUBLE = 4, 8
 LOCAL = (
-    "MPI_Init",
-    "MPI_Init_thread",
-    "MPI_Finalize",
-    "MPI_Comm_rank",
-    "MPI_Comm_size",
+    "MPI_Init", "MPI_Init_thread", "MPI_Finalize", "MPI_Comm_rank", "MPI_Comm_size",
     "MPI_Comm_test_inter",  # mpi4py asks before collectives
-)
+)  # fmt: skip
 FORTRAN = {"mpif.h": "-DMPIF_H", "use mpi": "-DUSE_MPI", "use mpi_f08": "-DUSE_MPI_F08"}
 
 
@@ -124,12 +122,10 @@ def command(site, language):
 
 
 def assert_is_exchange(site, language, *options):
-    code, _, said = site.record(
-        "-o", "run.store", *options, "--", *site.ranks(SIZE), *command(site, language)
-    )
+    words = [*options, "--", *site.ranks(SIZE), *command(site, language)]
 
-    assert code == 0, said
-    trace = site.trace("run.store")
+    trace = site.recorded("run.store", *words)
+
     assert trace.defects.to_pylist() == []
     for rank in range(SIZE):
         assert found_calls(trace, rank) == expected(rank)
@@ -144,49 +140,25 @@ def assert_is_exchange(site, language, *options):
 
 
 @pytest.mark.parametrize("language", ["C", "C++", "Python"])
-def test_under_open_mpi_every_language_is_recorded_alike(on_open_mpi, language):
-    assert_is_exchange(on_open_mpi, language)
-
-
-@pytest.mark.parametrize("language", ["C", "C++", "Python"])
-def test_under_mpich_every_language_is_recorded_alike(on_mpich, language):
-    assert_is_exchange(on_mpich, language)
+def test_every_language_is_recorded_alike(site, language):
+    assert_is_exchange(site, language)
 
 
 @pytest.mark.usefixtures("gfortran")
 @pytest.mark.parametrize("interface", FORTRAN)
-def test_under_open_mpi_fortran_is_recorded_alike(on_open_mpi, interface):
-    trace = assert_is_exchange(on_open_mpi, interface)
+@pytest.mark.parametrize(
+    ("site", "options"),
+    [("open_mpi", []), ("open_mpi", ["--stack-depth", "1"]), ("mpich", [])],
+    indirect=["site"],
+)
+def test_fortran_is_recorded_alike_and_no_frame_is_one_of_its_binding(site, options, interface):
+    trace = assert_is_exchange(site, interface, *options)
 
-    assert_names_lines(trace)
-
-
-@pytest.mark.usefixtures("gfortran")
-@pytest.mark.parametrize("interface", FORTRAN)
-def test_under_open_mpi_a_frame_is_one_of_the_program_not_of_its_binding(
-    on_open_mpi, interface
-):
-    trace = assert_is_exchange(on_open_mpi, interface, "--stack-depth", "1")
-
-    assert_names_lines(trace)
-
-
-@pytest.mark.usefixtures("gfortran")
-@pytest.mark.parametrize("interface", FORTRAN)
-def test_under_mpich_fortran_is_recorded_alike(on_mpich, interface):
-    trace = assert_is_exchange(on_mpich, interface)
-
-    assert_names_lines(trace)
-
-
-def assert_names_lines(trace):
-    """See that a call knows its caller, not a frame of the Fortran binding."""
     paths = {row["call_path"]: row for row in trace.call_paths.to_pylist()}
     (place,) = {
         (place["function"], place["file"], place["line"])
         for row in trace.calls.to_pylist()
         if row["operation"] == "MPI_Comm_split" and (place := paths[row["call_path"]])
     }
-    source = (PROGRAMS / "exchange.F90").read_text().splitlines()
-    (line,) = [k for k, text in enumerate(source, 1) if "call MPI_Comm_split" in text]
+    line = line_of("call MPI_Comm_split", (PROGRAMS / "exchange.F90").read_text())
     assert place == ("in_reverse", "exchange.F90", line)

@@ -35,30 +35,26 @@ WAYS = {
 }
 
 
-@pytest.fixture(params=["open_mpi", "mpich"])
-def site(request):
-    found = request.getfixturevalue(f"on_{request.param}")
-    found.build(PROGRAM)
-    (found.folder / "programs").write_text("0-1 ./app a b\n")
+@pytest.fixture
+def site(site):
+    site.build(PROGRAM)
+    (site.folder / "programs").write_text("0-1 ./app a b\n")
     for name in ("srun", "aprun"):
-        launcher = found.folder / name
+        launcher = site.folder / name
         # what batch systems do and this launcher does not: hand the environment on
-        handed = "-x LD_PRELOAD -x BURSTLINE_DIR " if found.kind == "openmpi" else ""
-        launcher.write_text(STAND_IN.replace("{launcher}", f"{found.launcher} {handed}"))
+        handed = "-x LD_PRELOAD -x BURSTLINE_DIR " if site.kind == "openmpi" else ""
+        launcher.write_text(STAND_IN.replace("{launcher}", f"{site.launcher} {handed}"))
         launcher.chmod(launcher.stat().st_mode | stat.S_IXUSR)
-    found.settings = found.settings | {"PATH": f"{found.folder}:{found.settings['PATH']}"}
-    return found
+    site.settings["PATH"] = f"{site.folder}:{site.settings['PATH']}"
+    return site
 
 
 @pytest.mark.parametrize("way", WAYS)
 def test_ranks_that_a_batch_system_starts_are_recorded(site, way):
-    told = ["--mpi", "openmpi" if site.kind == "openmpi" else "mpich"]
-    words = [*(told if way == "srun_of_a_file" else []), "-o", "app.store", "--"]
+    told = ["--mpi", site.kind] if way == "srun_of_a_file" else []
 
-    code, _, said = site.record(*words, *shlex.split(WAYS[way]))
+    trace = site.recorded("app.store", *told, "--", *shlex.split(WAYS[way]))
 
-    assert code == 0, said
-    trace = site.trace("app.store")
     assert trace.locations["rank"].to_pylist() == [0, 1]
     assert trace.collectives["operation"].to_pylist() == ["MPI_Barrier"] * 2
     assert trace.defects.num_rows == 0, trace.defects.to_pylist()

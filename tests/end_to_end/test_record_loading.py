@@ -113,27 +113,21 @@ class Loading:
 
 
 OF_ALL = [
-    "linked",
-    "in_a_module_of_its_own",
-    "asked_by_dlsym",
-    "asked_by_dlsym_of_all",
-    "asked_by_ctypes",
-    "asked_by_ctypes_of_all",
-]
+    "linked", "in_a_module_of_its_own", "asked_by_dlsym", "asked_by_dlsym_of_all",
+    "asked_by_ctypes", "asked_by_ctypes_of_all",
+]  # fmt: skip
 OF_MPICH = [
-    "linked_by_another_name",
-    "in_a_module_by_another_name",
-    "without_a_profiling_interface",
-]
+    "linked_by_another_name", "in_a_module_by_another_name", "without_a_profiling_interface",
+]  # fmt: skip
 
 
 @pytest.mark.parametrize(
-    ("mpi", "way"),
+    ("site", "way"),
     [(mpi, way) for mpi in ("open_mpi", "mpich") for way in OF_ALL]
     + [("mpich", way) for way in OF_MPICH],
+    indirect=["site"],
 )
-def test_every_way_to_mpi_is_recorded_or_told(request, mpi, way):
-    site = request.getfixturevalue(f"on_{mpi}")
+def test_every_way_to_mpi_is_recorded_or_told(site, way):
     words = getattr(Loading(site), way)()
 
     code, _, said = site.record("-o", "app.store", "--", *site.ranks(2), *words)

@@ -9,23 +9,29 @@ from pathlib import Path
 import pytest
 
 import burstline
-import command
 from burstline.identity import call_tree
-from recording import Site, environment
+from command import printed_by
+from recording import Site, environment, line_of
 
 PROGRAM = Path(__file__).parents[1] / "record" / "hybrid.c"
 TEAMS = PROGRAM.parents[1] / "record" / "teams.f90"
 RANKS, THREADS, TURNS = 2, 3, 2
+ONCE, EACH = RANKS * TURNS, RANKS * TURNS * THREADS
+"""How often there is what each process, and what each of its threads, does in a turn."""
 LOOPS = (101, 37, 50, 60, 2, 6)
 # The runtime was asked to clean up after dynamic schedules since clang 19.
 MISSING = "__attribute__((weak)) void __kmpc_dispatch_deinit(void *at, int thread) {}\n"
 
 
-def older_runtime(clang, options):
+def folder_of(options):
+    """Where the libraries are that the options for OpenMP name."""
     (folder,) = [word[2:] for word in options if word.startswith("-L")]
-    return (
-        int(clang.partition("-")[2]) >= 19 and f"llvm-{clang.partition('-')[2]}" not in folder
-    )
+    return folder
+
+
+def older_runtime(clang, options):
+    version = clang.partition("-")[2]
+    return int(version) >= 19 and f"llvm-{version}" not in folder_of(options)
 
 
 def built(site, clang, options, *, counted=False):
@@ -35,8 +41,7 @@ def built(site, clang, options, *, counted=False):
     words = [clang, "-g", "-O1", *site.mpi_words("compile"), source, *options]
     words += ["-o", "app", *site.mpi_words("link")]
     if counted:
-        code, _, said = site.burstline("cc", "--", *words)
-        assert code == 0, said
+        site.printed_by("cc", "--", *words)
     else:
         subprocess.run(list(map(str, words)), check=True, cwd=site.folder)
     return "./app"
@@ -44,11 +49,9 @@ def built(site, clang, options, *, counted=False):
 
 def recorded(site, program, *options):
     """Record, and give the trace as its raw files and as its Paraver file tell it."""
-    code, _, said = site.record(
-        "--keep-raw", "raw", *options, "--", *site.ranks(RANKS), program
-    )
-    assert code == 0, said
-    return burstline.read(site.folder / "raw"), site.trace()
+    words = ["--keep-raw", "raw", *options, "--", *site.ranks(RANKS), program]
+    trace = site.recorded("app.prv", *words)
+    return burstline.read(site.folder / "raw"), trace
 
 
 def regions(trace):
@@ -79,28 +82,25 @@ def test_every_construct_of_each_thread_is_a_region(hybrid):
     trace = burstline.read(hybrid.folder / "raw")
 
     times = Counter(row["role"] for row in regions(trace))
-    once, each = RANKS * TURNS, RANKS * TURNS * THREADS
     assert {role: times[role] for role in ("parallel", "team", "loop", "critical", "lock")} == {
-        "parallel": once,
-        "team": each,
-        "loop": each * len(LOOPS),
-        "critical": each,
-        "lock": 2 * each,
+        "parallel": ONCE,
+        "team": EACH,
+        "loop": EACH * len(LOOPS),
+        "critical": EACH,
+        "lock": 2 * EACH,
     }
-    assert times["barrier"] == times["single"] == each
-    assert times["task"] == 4 * once
-    assert times["master"] == once
-    assert times["ordered"] == 6 * once
-    assert times["taskwait"] >= once
-    assert trace.table("teams")["threads"].to_pylist() == [THREADS] * once
-    assert trace.table("locks").num_rows == 3 * each + 6 * once
+    assert times["barrier"] == times["single"] == EACH
+    assert times["task"] == 4 * ONCE
+    assert times["master"] == ONCE
+    assert times["ordered"] == 6 * ONCE
+    assert times["taskwait"] >= ONCE
+    assert trace.table("teams")["threads"].to_pylist() == [THREADS] * ONCE
+    assert trace.table("locks").num_rows == 3 * EACH + 6 * ONCE
     assert not [kind for kind in trace.defects["kind"].to_pylist() if "openmp" in kind]
 
 
 def test_regions_know_their_place_in_the_program(hybrid):
-    code, _, said = hybrid.record("-o", "one.store", "--", "./app")
-    assert code == 0, said
-    trace = hybrid.trace("one.store")
+    trace = hybrid.recorded("one.store", "--", "./app")
 
     paths = trace.call_paths.to_pylist()
     critical = {
@@ -109,8 +109,7 @@ def test_regions_know_their_place_in_the_program(hybrid):
         if row["role"] == "critical"
         for place in [paths[row["call_path"]]]
     }
-    lines = PROGRAM.read_text().splitlines()
-    assert critical == {("exclude", lines.index("#pragma omp critical") + 1)}
+    assert critical == {("exclude", line_of("#pragma omp critical", PROGRAM.read_text()))}
 
 
 def test_the_paraver_file_tells_the_same(hybrid):
@@ -155,31 +154,26 @@ def test_constructs_are_below_the_call_path_of_their_fork_on_every_thread(hybrid
 
 
 def test_the_trace_can_be_looked_at(hybrid):
-    code, printed, said = command.burstline("info", hybrid.folder / "app.prv")
-    assert code == 0, said
+    printed = printed_by("info", hybrid.folder / "app.prv")
     assert f"{RANKS} ranks, {RANKS * THREADS} threads" in printed
     assert "regions" in printed
-    code, printed, said = command.burstline("structure", hybrid.folder / "app.prv")
-    assert code == 0, said
-    assert "MPI_Barrier" in printed
+    assert "MPI_Barrier" in printed_by("structure", hybrid.folder / "app.prv")
 
 
 def test_a_program_for_another_runtime_is_seen_where_that_can_stand_in(
     on_open_mpi, clang, openmp
 ):
-    (folder,) = [word[2:] for word in openmp(clang) if word.startswith("-L")]
     program = on_open_mpi.build(PROGRAM.read_text(), "-O1", "-fopenmp")
-    on_open_mpi.settings |= {"LD_LIBRARY_PATH": folder}
+    on_open_mpi.settings |= {"LD_LIBRARY_PATH": folder_of(openmp(clang))}
 
     trace, _ = recorded(on_open_mpi, program, "--openmp")
 
     times = Counter(row["role"] for row in regions(trace))
-    once, each = RANKS * TURNS, RANKS * TURNS * THREADS
-    assert times["parallel"] == once
-    assert times["team"] == times["critical"] == each
-    assert times["barrier"] + times["implicit_barrier"] > each  # they are not told apart
-    assert times["lock"] == 2 * each
-    assert 0 < times["loop"] < each * len(LOOPS)  # static schedules are inlined
+    assert times["parallel"] == ONCE
+    assert times["team"] == times["critical"] == EACH
+    assert times["barrier"] + times["implicit_barrier"] > EACH  # they are not told apart
+    assert times["lock"] == 2 * EACH
+    assert 0 < times["loop"] < EACH * len(LOOPS)  # static schedules are inlined
 
 
 def test_it_is_said_where_a_runtime_tells_nothing_of_its_threads(on_open_mpi, clang, openmp):
@@ -196,8 +190,7 @@ def test_it_is_said_where_a_runtime_tells_nothing_of_its_threads(on_open_mpi, cl
         code, _, said = on_open_mpi.burstline(command_name, "app.prv", *more)
         assert code == 0, said
         assert "OpenMP is that of libgomp.so.1" in said
-    (folder,) = [word[2:] for word in openmp(clang) if word.startswith("-L")]
-    on_open_mpi.settings |= {"LD_LIBRARY_PATH": folder}
+    on_open_mpi.settings |= {"LD_LIBRARY_PATH": folder_of(openmp(clang))}
     words = ["--openmp", "--force", "--", *on_open_mpi.ranks(RANKS), program]
     code, _, said = on_open_mpi.record(*words)
     assert code == 0, said
@@ -206,9 +199,8 @@ def test_it_is_said_where_a_runtime_tells_nothing_of_its_threads(on_open_mpi, cl
 
 
 def test_constructs_of_gfortran_are_recorded_as_often_as_they_ran(on_open_mpi, clang, openmp):
-    (folder,) = [word[2:] for word in openmp(clang) if word.startswith("-L")]
     program = on_open_mpi.compile("mpif90", TEAMS, "-O1", "-fopenmp")
-    on_open_mpi.settings |= {"LD_LIBRARY_PATH": folder}
+    on_open_mpi.settings |= {"LD_LIBRARY_PATH": folder_of(openmp(clang))}
 
     trace, _ = recorded(on_open_mpi, program, "--openmp")
 

@@ -33,11 +33,10 @@ int main(int argc, char **argv) {
 """
 
 
-@pytest.fixture(params=["open_mpi", "mpich"])
-def site(request):
-    found = request.getfixturevalue(f"on_{request.param}")
-    found.build(RING)
-    return found
+@pytest.fixture
+def site(site):
+    site.build(RING)
+    return site
 
 
 @pytest.mark.parametrize(
@@ -53,7 +52,7 @@ def site(request):
 def test_what_is_recorded_is_whole_and_the_rest_is_known_to_be_missing(
     site, clocks, chosen, messages, whole
 ):
-    site.settings = site.settings | {"BURSTLINE_CLOCKS": clocks}
+    site.settings["BURSTLINE_CLOCKS"] = clocks
     options = [f"--ranks={chosen}", "--keep-raw=raw", "-o", "app.store"]
 
     code, _, said = site.record(*options, "--", *site.ranks(4), "./app")
@@ -74,8 +73,7 @@ def test_what_is_recorded_is_whole_and_the_rest_is_known_to_be_missing(
 
 
 def test_every_command_says_which_ranks_were_recorded(site):
-    words = ["--ranks=2-3", "-o", "app.prv", "--", *site.ranks(4), "./app"]
-    assert site.record(*words)[0] == 0
+    site.recorded("app.prv", "--ranks=2-3", "--", *site.ranks(4), "./app")
 
     for command in ("info", "waits", "structure", "matrix"):
         code, printed, said = site.burstline(command, "app.prv")

@@ -9,20 +9,10 @@ import pytest
 import burstline
 from burstline.columns import numpy_columns
 from burstline.formats import sampled
+from recording import line_of
 
 SOURCE = Path(__file__).parents[1] / "record" / "sampled.c"
 PERIOD_NS = 4_000_000  # of 250 a second
-
-
-def line(text):
-    """The line of the source that a text stands in."""
-    [number] = [n for n, row in enumerate(SOURCE.read_text().splitlines(), 1) if text in row]
-    return number
-
-
-@pytest.fixture(params=["open_mpi", "mpich"])
-def site(request):
-    return request.getfixturevalue(f"on_{request.param}")
 
 
 @pytest.fixture
@@ -44,12 +34,12 @@ def test_the_function_that_makes_others_wait_is_named(site, record, output):
     def told():
         code, _, said = record("late", "--sample=250", "--force", output=output)
         assert code == 0, said
-        code, printed, _ = site.burstline("waits", output)
-        assert code == 0
+        printed = site.printed_by("waits", output)
         return " ".join(printed.partition("What the time goes to")[0].split())
 
     # a rank that others keep from its processor is told of as such
-    named = f"assemble at sampled.c:{line('in assemble')} takes longer there"
+    line = line_of("in assemble", SOURCE.read_text())
+    named = f"assemble at sampled.c:{line} takes longer there"
     said = next((found for _ in range(4) if named in (found := told())), "")
     assert named in said
     assert "solve" not in said
@@ -75,9 +65,7 @@ def test_where_ranks_ran_and_what_recording_took_is_told_of_each(site, output):
     app = site.compile("mpicc", SOURCE, "-O2", "-pthread")
     # Libraries that look at the machine in MPI_Init go through its processors: not the program.
     words = [*site.ranks(2), "taskset", "-c", "0", app, "even"]
-    code, _, said = site.record("--sample=250", "-o", output, "--quiet", "--", *words)
-    assert code == 0, said
-    trace = site.trace(output)
+    trace = site.recorded(output, "--sample=250", "--quiet", "--", *words)
 
     for row in trace.table("placements").to_pylist():
         assert (row["allowed"], row["used"]) == ("0", "0")

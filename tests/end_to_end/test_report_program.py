@@ -38,14 +38,6 @@ def site(on_open_mpi):
     return on_open_mpi
 
 
-def said_by(site, *words):
-    """What the page says of a run of two ranks, for programs."""
-    words = ["--format", "json", *words]
-    code, printed, said = site.burstline("report", *words)
-    assert code == 0, said
-    return json.loads(printed)["sections"]
-
-
 def test_a_program_becomes_a_page_with_its_trace_beside(site):
     (site.folder / "out").mkdir()
     words = [*site.ranks(2), "./app"]
@@ -64,19 +56,19 @@ def test_a_program_becomes_a_page_with_its_trace_beside(site):
 
 
 def test_a_page_is_named_after_the_program(site):
-    code, _, said = site.burstline("report", "--", *site.ranks(1), "./app")
+    site.printed_by("report", "--", *site.ranks(1), "./app")
 
-    assert code == 0, said
     assert {path.name for path in site.folder.glob("app.*")} == {
         *("app.c", "app.html", "app.pcf", "app.prv", "app.row")
     }
 
 
 def test_options_of_recording_hold_and_data_are_all_that_is_printed(site):
-    options = ["--calls", "MPI_Barrier", "--counters", "none"]
+    options = ["--calls", "MPI_Barrier", "--counters", "none", "--format", "json"]
 
-    sections = said_by(site, *options, "--", *site.ranks(2), "./app")
+    printed = site.printed_by("report", *options, "--", *site.ranks(2), "./app")
 
+    sections = json.loads(printed)["sections"]
     assert sections["messages"]["calls"]["MPI_Barrier"]["count"] == 2
     assert "MPI_Sendrecv" not in sections["messages"]["calls"]
     assert not (site.folder / "app.html").exists()
@@ -113,8 +105,7 @@ def test_a_page_that_exists_is_refused_before_the_program_runs(site):
     assert "--force" in said
     assert (site.folder / "app.html").read_text() == "mine"
     assert not (site.folder / "app.prv").exists()
-    code, _, said = site.burstline("report", "--force", "--", *site.ranks(1), "./app")
-    assert code == 0, said
+    site.printed_by("report", "--force", "--", *site.ranks(1), "./app")
 
 
 def test_an_interrupted_program_has_a_page_of_what_it_did(site):

@@ -8,19 +8,15 @@ from statistics import fmean
 
 import pytest
 
-from recording import Site, environment
+from recording import MPIS, Site, environment
 
 PROGRAM = Path(__file__).parents[1] / "record" / "steps.c"
 STEPS = 60
-WORK = "steps", str(STEPS), "20000"
 OF_RUN = ["predicted_ns", "interval_ns", "set_ns", "measured_ns", "wall_ns", "coverage"]
 OF_PROCESS = [
     "rank", "phases", "relevant", "seed_predicted_ns", "predicted_ns", "interval_ns",
     "actual_ns", "error", "coverage",
 ]  # fmt: skip
-
-
-MPIS = [pytest.param(name, marks=pytest.mark.needs(name)) for name in ("open_mpi", "mpich")]
 
 
 @pytest.fixture(scope="module", params=MPIS)
@@ -29,28 +25,18 @@ def site(request, built_once, tmp_path_factory):
     folder = tmp_path_factory.mktemp("signature")
     site = Site(request.getfixturevalue(request.param), folder, environment(built_once))
     site.compile("mpicc", PROGRAM, name="steps")
-    words = "-o", "base.store", "--", *site.ranks(2), "./steps", *WORK[1:]
-    code, _, said = site.record(*words)
-    assert code == 0, said
-    done(site, "signature", "build", "base.store", "-o", "app.sig")
+    site.recorded("base.store", *program(site))
+    site.printed_by("signature", "build", "base.store", "-o", "app.sig")
     return site
 
 
-def done(site, *words):
-    """What a command prints that ends well."""
-    code, printed, said = site.burstline(*words)
-    assert code == 0, said
-    return printed
-
-
 def program(site, *words):
-    return "--", *site.ranks(2), "./steps", *(words or WORK[1:])
+    return "--", *site.ranks(2), "./steps", *(words or (str(STEPS), "20000"))
 
 
 @pytest.mark.parametrize("method", ["loops", "epas"])
 def test_phases_of_a_recording(site, method):
-    printed = done(site, "phases", "base.store", "--method", method, "--format", "json")
-    found = json.loads(printed)
+    found = site.document_of("phases", "base.store", "--method", method)
     assert found["method"] == method
     assert found["work_counter"] == "cpu"
     assert [each["rank"] for each in found["processes"]] == [0, 1]
@@ -69,7 +55,7 @@ def test_a_signature_run_predicts_and_keeps_what_was_printed(site):
     assert set(OF_RUN) <= set(prediction)
     assert "rank 0 begins" in said
     assert "ends with" not in said
-    again = json.loads(done(site, "predict", "app.sig", "measured.json", "--format", "json"))
+    again = site.document_of("predict", "app.sig", "measured.json")
     assert {name: again[name] for name in OF_RUN} == {name: prediction[name] for name in OF_RUN}
     low, high = prediction["interval_ns"]
     assert 0 <= low <= prediction["predicted_ns"] <= high
@@ -77,7 +63,7 @@ def test_a_signature_run_predicts_and_keeps_what_was_printed(site):
 
 def test_full_runs_stand_beside_the_prediction(site):
     words = "predict", "validate", "app.sig", "--runs", "2", "--format", "json"
-    found = json.loads(done(site, *words, *program(site)))
+    found = json.loads(site.printed_by(*words, *program(site)))
     assert len(found["turns"]) == 2
     assert set(OF_RUN) | {"actual_ns", "error"} <= set(found)
     for turn in found["turns"]:
@@ -109,7 +95,7 @@ def test_a_program_that_ends_before_the_cut_is_told(site):
 
 def test_the_published_table_has_five_columns(site):
     words = "signature", "build", "base.store", "-o", "table.sig", "--phase-table", "table.txt"
-    done(site, *words, "--force")
+    site.printed_by(*words, "--force")
     rows = [line.split() for line in (site.folder / "table.txt").read_text().splitlines()]
     (row,) = (row for row in rows if row[4] == str(STEPS))
     begin, end, first, second, _ = map(int, row)

@@ -3,9 +3,7 @@
 from __future__ import annotations
 
 import json
-import os
 import subprocess
-import sys
 
 import pytest
 
@@ -17,6 +15,7 @@ from burstline.extrae.event_types import WORK_TYPES
 from burstline.structure import detect
 from burstline.structure.program.nodes import Condition, Loop
 from burstline.studies.loop_labels import labels_of
+from recording import environment, line_of
 
 SOLVER = """
 void relax(double *field, long cells) {
@@ -50,10 +49,7 @@ int main(int argc, char **argv) {
     return 0;
 }
 """
-STEP, SWEEP, ONCE = (
-    1 + next(at for at, line in enumerate(STEPS.splitlines()) if f"int {name} =" in line)
-    for name in ("step", "sweep", "once")
-)
+STEP, SWEEP, ONCE = (line_of(f"int {name} =", STEPS) for name in ("step", "sweep", "once"))
 LOADS = """
 #include <dlfcn.h>
 #include <mpi.h>
@@ -110,17 +106,7 @@ class Site:
 
     def __init__(self, tools, clang, folder, cache):
         (self.mpicc, self.launcher), self.clang, self.folder = tools, clang, folder
-        path = os.pathsep.join(map(os.path.abspath, sys.path))
-        self.environment = os.environ | {
-            "OMPI_ALLOW_RUN_AS_ROOT": "1",
-            "OMPI_ALLOW_RUN_AS_ROOT_CONFIRM": "1",
-            "OMPI_MCA_rmaps_base_oversubscribe": "1",
-            "OMPI_MCA_mpi_yield_when_idle": "1",
-            "OMPI_CC": clang,
-            "MPICH_CC": clang,
-            "XDG_CACHE_HOME": str(cache),
-            "PYTHONPATH": path,
-        }
+        self.environment = environment(cache) | {"OMPI_CC": clang, "MPICH_CC": clang}
 
     def run(self, *words):
         done = subprocess.run(
@@ -288,9 +274,7 @@ def test_work_counters_are_named_and_numbered_like_their_kin(steps, tmp_path):
     assert types["IR_TOT_INS"] - WORK_TYPES.start == 42_000_050 - COUNTER_TYPES.start
     assert len(set(types.values())) == 16
     assert set(types.values()) <= set(WORK_TYPES)
-    told = json.loads(
-        command.burstline("info", "--format", "json", tmp_path / "app.prv").stdout
-    )
+    told = command.document_of("info", tmp_path / "app.prv")
     assert "IR_LD_INS" in json.dumps(told["counters"])
 
 
@@ -332,16 +316,8 @@ def test_libraries_that_are_loaded_for_themselves_alone_count(on_open_mpi):
     (site.folder / "library.c").write_text(LIBRARY)
     (site.folder / "loads.c").write_text(LOADS)
     for name, times in (("one", 100), ("two", 1000)):
-        words = [
-            "-O1",
-            "-fPIC",
-            "-shared",
-            f"-DTIMES={times}",
-            "library.c",
-            "-o",
-            f"lib{name}.so",
-        ]
-        site.compile(site.clang, *words, loops=True)
+        words = ["-O1", "-fPIC", "-shared", f"-DTIMES={times}", "library.c"]
+        site.compile(site.clang, *words, "-o", f"lib{name}.so", loops=True)
     site.run(site.mpicc, "loads.c", "-o", "loads", "-ldl")
 
     trace = site.record("app.store", "./loads", "./libone.so", "./libtwo.so", ranks=1)
@@ -368,7 +344,7 @@ def test_labels_of_a_program_and_its_libraries_are_one_nest(on_open_mpi):
     trace = site.record("app.store", "./loads", "./libone.so", "./libone.so", ranks=1)
 
     found = labels_of(trace, detect(trace, method="exact").found_in)
-    turn = 1 + next(at for at, line in enumerate(LOADS.splitlines()) if "int turn" in line)
+    turn = line_of("int turn", LOADS)
     assert [found.name(number) for number in found.loop.tolist()] == [
         *["outside of loops"] * 2,
         *[*["library.c:4"] * 3, f"loads.c:{turn}"] * 2,

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 import os
 import re
 import subprocess
@@ -12,15 +11,10 @@ from pathlib import Path
 import pytest
 
 from burstline.formats import sampled
+from recording import line_of
 
 RECORD = Path(__file__).parents[1] / "record"
-
-
-def line(text, name="worked.c"):
-    """The line of a source that a text stands in."""
-    rows = (RECORD / name).read_text().splitlines()
-    (number,) = (row for row, code in enumerate(rows, 1) if text in code)
-    return f"{name}:{number}"
+ASSEMBLE = f"worked.c:{line_of('in assemble', (RECORD / 'worked.c').read_text())}"
 
 
 def require(made, rank, function, place):
@@ -43,25 +37,14 @@ def require(made, rank, function, place):
     assert "smooth at" not in " ".join([first, *rest])
 
 
-@pytest.fixture(params=["open_mpi", "mpich"])
-def site(request):
-    return request.getfixturevalue(f"on_{request.param}")
-
-
 @pytest.fixture
 def verdict(site):
     """What ``waits`` says, by question, of a program that is recorded without an option."""
 
     def of(ranks, *words):
-        made = site.record(
-            "--force", "--quiet", "-o", "app.store", "--", *site.ranks(ranks), *words
-        )
-        assert made[0] == 0, made[2]
-        words = ["waits", "app.store", "--format", "json", "--quiet"]
-        code, printed, said = site.burstline(*words)
-        assert code == 0, said
-        told = json.loads(printed)["verdict"]
-        return {each["question"]: each["sentence"] for each in told}, site.trace("app.store")
+        options = ["--force", "--quiet"]
+        trace = site.recorded("app.store", *options, "--", *site.ranks(ranks), *words)
+        return site.verdict_of("app.store"), trace
 
     return of
 
@@ -84,7 +67,7 @@ def worked(site):
 def test_the_function_that_was_planted_is_named_with_its_line_and_rank(
     verdict, worked, mode, ranks, rank
 ):
-    require(verdict(ranks, worked, mode), rank, "assemble", line("in assemble"))
+    require(verdict(ranks, worked, mode), rank, "assemble", ASSEMBLE)
 
 
 def test_of_a_sound_program_nobody_is_blamed(verdict, worked):
@@ -110,4 +93,4 @@ def test_the_function_of_the_slow_thread_of_a_team_is_named(verdict, site, openm
         [*words, *openmp("clang")], check=True, cwd=site.folder, env=os.environ | site.settings
     )
 
-    require(verdict(1, "./threads", "threads"), 0, "assemble", line("in assemble"))
+    require(verdict(1, "./threads", "threads"), 0, "assemble", ASSEMBLE)
