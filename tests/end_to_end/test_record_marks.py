@@ -65,29 +65,13 @@ def test_the_runtime_exports_what_programs_call_and_nothing_else(library):
 
     exported = {line.split()[-1].split("@")[0] for line in listed.stdout.splitlines()}
     assert exported == {
-        "burstline_event",
-        "burstline_region_begin",
-        "burstline_region_end",
-        "burstline_pause",
-        "burstline_resume",
-        "burst_is_defined",
-        "burst_miss",
-        "burst_now",
-        "burst_put",
-        "burst_put_moment",
-        "burst_put_text",
-        "burst_self",
-        "burst_work",
-        "burst_label",
-        "burst_compiled",
-        "burst_loop_static",
-        "burst_loop_chunk",
-        "burst_loop_labels",
-        "burst_loop_enter",
-        "burst_loop_iteration",
-        "burst_loop_leave",
-        "burst_made_by",
-        "burst_uncounted",
+        "burstline_event", "burstline_region_begin", "burstline_region_end",
+        "burstline_pause", "burstline_resume",
+        "burst_is_defined", "burst_miss", "burst_now", "burst_put", "burst_put_moment",
+        "burst_put_text", "burst_self", "burst_work", "burst_label", "burst_compiled",
+        "burst_loop_static", "burst_loop_chunk", "burst_loop_labels",
+        "burst_loop_enter", "burst_loop_iteration", "burst_loop_leave",
+        "burst_made_by", "burst_uncounted",
         # what keeps the program's signals apart from ours
-        *("sigaction", "signal", "sigtimedwait", "sigwait", "sigwaitinfo"),
-    }
+        "sigaction", "signal", "sigtimedwait", "sigwait", "sigwaitinfo",
+    }  # fmt: skip

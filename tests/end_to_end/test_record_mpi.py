@@ -6,6 +6,7 @@ import os
 import subprocess
 from collections import Counter
 from collections.abc import Callable
+from functools import partial
 from pathlib import Path
 
 import pyarrow.compute as pc
@@ -13,17 +14,12 @@ import pytest
 
 from burstline.formats.raw import read as read_raw
 from burstline.model import Trace
+from recording import SETTINGS
 
 Recorded = Callable[..., Trace]
 Recorder = Callable[[str], Path]
 
 PROGRAMS = Path(__file__).parents[1] / "record"
-ENVIRONMENT = {
-    "OMPI_ALLOW_RUN_AS_ROOT": "1",
-    "OMPI_ALLOW_RUN_AS_ROOT_CONFIRM": "1",
-    "OMPI_MCA_rmaps_base_oversubscribe": "1",
-    "OMPI_MCA_mpi_yield_when_idle": "1",
-}
 DOUBLE = 8
 THREADS, TURNS = 4, 200  # as mpi_threads.c has them
 
@@ -40,7 +36,7 @@ def _recorded(
     told += [f"BURSTLINE_{key}={value}" for key, value in settings.items()]
     done = subprocess.run(
         [launcher, "-n", "2", "env", *told, program, folder / "file"],
-        env={**os.environ, **ENVIRONMENT},
+        env=os.environ | SETTINGS,
         capture_output=True,
         text=True,
         timeout=120,
@@ -48,16 +44,6 @@ def _recorded(
     )
     assert done.stdout.count("done") >= 2, done.stdout + done.stderr
     return read_raw(raw)
-
-
-@pytest.fixture
-def on_open_mpi(recorder: Recorder, open_mpi: tuple[str, str], tmp_path: Path) -> Recorded:
-    return lambda name, **settings: _recorded(recorder, tmp_path, open_mpi, name, **settings)
-
-
-@pytest.fixture
-def on_mpich(recorder: Recorder, mpich: tuple[str, str], tmp_path: Path) -> Recorded:
-    return lambda name, **settings: _recorded(recorder, tmp_path, mpich, name, **settings)
 
 
 def _rows(trace: Trace, table: str, *columns: str) -> list[tuple[object, ...]]:
@@ -226,8 +212,10 @@ class Corners:
 
 class TestOpenMpi(Corners):
     @pytest.fixture
-    def recorded(self, on_open_mpi: Recorded) -> Recorded:
-        return on_open_mpi
+    def recorded(
+        self, recorder: Recorder, open_mpi: tuple[str, str], tmp_path: Path
+    ) -> Recorded:
+        return partial(_recorded, recorder, tmp_path, open_mpi)
 
     def test_processes_of_another_job_are_nobody_known(self, recorded: Recorded) -> None:
         trace = recorded("mpi_spawn")
@@ -238,8 +226,8 @@ class TestOpenMpi(Corners):
 
 class TestMpich(Corners):
     @pytest.fixture
-    def recorded(self, on_mpich: Recorded) -> Recorded:
-        return on_mpich
+    def recorded(self, recorder: Recorder, mpich: tuple[str, str], tmp_path: Path) -> Recorded:
+        return partial(_recorded, recorder, tmp_path, mpich)
 
     def test_what_mpi_4_brought_is_followed(self, recorded: Recorded) -> None:
         trace = recorded("mpi_four")

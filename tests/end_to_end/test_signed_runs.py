@@ -66,14 +66,9 @@ class Runs:
     def run(self, site, name, tmp_path):
         def run(plan, *words, ranks=2, patience_s=60, **options):
             with (tmp_path / "printed").open("wb") as file:
+                options |= {"patience_s": patience_s, "stdout": file}
                 try:
-                    return signed_run(
-                        plan,
-                        [*site.ranks(ranks), *words],
-                        patience_s=patience_s,
-                        stdout=file,
-                        **options,
-                    )
+                    return signed_run(plan, [*site.ranks(ranks), *words], **options)
                 finally:
                     assert processes(name) == []
                     assert not list(tmp_path.glob(".signature-*"))
@@ -121,14 +116,9 @@ class Runs:
 
         self.check_cut(run(plan, program, "kept"), plan, tmp_path)
 
-    def test_what_streams_of_cpp_buffer_is_flushed(self, run, site, name, tmp_path):
-        program = site.compile("mpicxx", PROGRAMS / "buffered.cpp", name=name)
-
-        assert run(BARRIERS, program).code == 0
-        assert (tmp_path / "printed").read_text().count("kept") == 2
-
-    def test_a_program_of_cpp_may_do_without_streams(self, run, site, name, tmp_path):
-        program = site.compile("mpicxx", PROGRAMS / "unbuffered.cpp", name=name)
+    @pytest.mark.parametrize("source", ["buffered.cpp", "unbuffered.cpp"])
+    def test_what_streams_of_cpp_buffer_is_flushed(self, run, site, name, tmp_path, source):
+        program = site.compile("mpicxx", PROGRAMS / source, name=name)
 
         assert run(BARRIERS, program).code == 0
         assert (tmp_path / "printed").read_text().count("kept") == 2
@@ -211,22 +201,23 @@ class Runs:
     def test_another_number_of_ranks_is_refused(self, run, signed, ranks):
         plan = Plan((rank_plan(ALONE, 1, 5),) * 2, full=False)
 
-        with pytest.raises(
-            InconsistentTraceError, match=f"ran with {ranks} ranks?, .* is of 2"
-        ):
+        said = f"ran with {ranks} ranks?, .* is of 2"
+        with pytest.raises(InconsistentTraceError, match=said):
             run(plan, signed, ranks=ranks)
 
-    def test_threads_that_all_call_mpi_are_refused(self, run, signed):
-        with pytest.raises(NotEnoughDataError, match="MPI_THREAD_MULTIPLE"):
-            run(COUNT_ONLY, signed, "threads")
-
-    def test_spawning_is_refused(self, run, signed):
-        with pytest.raises(NotEnoughDataError, match="spawned"):
-            run(COUNT_ONLY, signed, "spawn", ranks=1)
-
-    def test_several_programs_are_refused(self, run, signed):
-        with pytest.raises(NotEnoughDataError, match="several programs"):
-            run(COUNT_ONLY, signed, ":", "-n", "1", signed)
+    @pytest.mark.parametrize(
+        ("words", "ranks", "said"),
+        [
+            ("threads", 2, "MPI_THREAD_MULTIPLE"),
+            ("spawn", 1, "spawned"),
+            (": -n 1 {signed}", 2, "several programs"),
+        ],
+    )
+    def test_what_has_no_calls_in_an_order_of_ranks_is_refused(
+        self, run, signed, words, ranks, said
+    ):
+        with pytest.raises(NotEnoughDataError, match=said):
+            run(COUNT_ONLY, signed, *words.format(signed=signed).split(), ranks=ranks)
 
     def test_a_program_without_mpi_is_refused(self, run, site):
         with pytest.raises(NotEnoughDataError, match="does not call MPI"):
