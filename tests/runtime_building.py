@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import hashlib
+import os
 import shutil
 import subprocess
 import tempfile
@@ -21,6 +22,25 @@ SOURCES = [
     ),
 ]  # fmt: skip
 STRICT = ("-std=c11", "-O2", "-g", "-Wall", "-Wextra", "-Wpedantic", "-Werror", "-I", NATIVE)
+
+
+PLAIN = {
+    "BURSTLINE_BLOCK": "8192", "BURSTLINE_STACK_DEPTH": "0", "BURSTLINE_COUNTERS": "none",
+    "BURSTLINE_SAMPLE": "0",  # they come when they will
+}  # fmt: skip
+"""Settings by which calls alone are recorded, through small windows."""
+
+
+def recorded(program, folder, *words, **settings):
+    """Run a program whose runtime records into a folder; give how it ended."""
+    return subprocess.run(
+        [program, *map(str, words)],
+        env=os.environ | PLAIN | {"BURSTLINE_DIR": str(folder)} | settings,
+        capture_output=True,
+        text=True,
+        check=False,
+        timeout=120,
+    )
 
 
 def build(built_once, target, *more):

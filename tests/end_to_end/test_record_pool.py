@@ -4,14 +4,12 @@ from __future__ import annotations
 
 import math
 import mmap
-import os
 import signal
-import subprocess
 
 import pytest
 
 from raw_records import files, kinds, of_kind
-from runtime_building import ROOT, build
+from runtime_building import ROOT, build, recorded
 
 CALLS = 3000  # of the program's "many"
 SHORT_THREADS = 600
@@ -32,17 +30,7 @@ def program(built_once, tmp_path_factory):
 def record(program, tmp_path):
     def run(*words, block=1 << 20, code=0, said=""):
         (folder := tmp_path / "raw").mkdir()
-        settings = {"BURSTLINE_DIR": str(folder), "BURSTLINE_BLOCK": str(block)}
-        settings |= {"BURSTLINE_STACK_DEPTH": "0", "BURSTLINE_COUNTERS": "none"}
-        settings |= {"BURSTLINE_SAMPLE": "0"}
-        done = subprocess.run(
-            [program, *map(str, words)],
-            env={**os.environ, **settings},
-            capture_output=True,
-            text=True,
-            check=False,
-            timeout=120,
-        )
+        done = recorded(program, folder, *words, BURSTLINE_BLOCK=str(block))
         assert done.returncode == code, done.stderr
         assert (said in done.stderr) if said else done.stderr == ""
         return files(folder), list(folder.iterdir()), done.stdout.split()

@@ -10,39 +10,17 @@ import subprocess
 import pytest
 
 from raw_records import files, header, kinds, of_kind, records, stacks, texts
-from runtime_building import ROOT, build
+from runtime_building import recorded
 
-PROGRAM = ROOT / "tests" / "record" / "runtime_program.c"
-SMALL_BLOCK = 8192
 CALLS = 3000  # of the program's "many"
 ENDED = ["OVERHEAD", "OVERHEAD", "LEFT"]  # of calls, and of the thread
 
 
-@pytest.fixture(scope="module")
-def program(built_once, tmp_path_factory):
-    target = tmp_path_factory.mktemp("runtime") / "program"
-    return build(built_once, target, PROGRAM, "-rdynamic")
-
-
 @pytest.fixture
-def record(program, tmp_path):
+def record(runtime_program, tmp_path):
     def run(*words, code=0, folder=tmp_path / "raw", **settings):
         folder.mkdir(exist_ok=True)
-        environment = {
-            "BURSTLINE_DIR": str(folder),
-            "BURSTLINE_BLOCK": str(SMALL_BLOCK),
-            "BURSTLINE_STACK_DEPTH": "0",
-            "BURSTLINE_COUNTERS": "none",
-            "BURSTLINE_SAMPLE": "0",
-        }
-        done = subprocess.run(
-            [program, *map(str, words)],
-            env={**os.environ, **environment, **settings},
-            capture_output=True,
-            text=True,
-            check=False,
-            timeout=60,
-        )
+        done = recorded(runtime_program, folder, *words, **settings)
         assert done.returncode == code, done.stderr
         return files(folder), done.stderr
 
@@ -55,12 +33,9 @@ def only(result):
     return path
 
 
-def test_without_a_folder_nothing_is_recorded_and_nothing_said(record):
-    assert record("threads", BURSTLINE_DIR="") == ([], "")
-
-
-def test_mode_off_records_nothing(record):
-    assert record("threads", BURSTLINE_MODE="off") == ([], "")
+@pytest.mark.parametrize("settings", [{"BURSTLINE_DIR": ""}, {"BURSTLINE_MODE": "off"}])
+def test_without_a_folder_or_a_mode_nothing_is_recorded_and_nothing_said(record, settings):
+    assert record("threads", **settings) == ([], "")
 
 
 def test_a_call_is_an_enter_what_it_did_and_a_leave(record):
@@ -71,24 +46,18 @@ def test_a_call_is_an_enter_what_it_did_and_a_leave(record):
     assert of_kind(path, "SEND")[0].tolist() == (0, 12, 0, 1, 2, 3)
 
 
-def test_times_never_run_backwards(record):
-    found = records(only(record("many")))
+def test_a_file_goes_on_from_window_to_window_in_order_and_is_trimmed(record):
+    path = only(record("many"))
+    found = records(path)
     timed = found[[kind in {1, 2} for kind in found["kind"]]]["time"]
 
-    assert (timed[1:] >= timed[:-1]).all()
-
-
-def test_a_file_goes_on_from_window_to_window_and_is_trimmed(record):
-    path = only(record("many"))
-
     assert kinds(path) == ["ENTER", "SEND", "LEAVE"] * CALLS + ENDED
-    placed = len(records(path, placed=True)) - len(records(path))
+    assert (timed[1:] >= timed[:-1]).all()
+    placed = len(records(path, placed=True)) - len(found)
     assert path.path.stat().st_size == 4096 + 32 * (1 + placed + 3 * CALLS + len(ENDED))
     assert of_kind(path, "OVERHEAD")[["op", "c"]].tolist() == [(0, CALLS), (2, 1)]
-    assert of_kind(path, "OVERHEAD")["a"].tolist() == [
-        0,
-        0,
-    ]  # no counters, no time to read them
+    # no counters, no time to read them
+    assert of_kind(path, "OVERHEAD")["a"].tolist() == [0, 0]
 
 
 def test_every_thread_says_where_it_may_run_and_was_seen(record):
@@ -129,9 +98,7 @@ def test_the_end_of_the_process_leaves_the_files_of_busy_threads_whole(record):
 
 
 def test_a_call_inside_a_call_is_not_recorded(record):
-    path = only(record("nested"))
-
-    assert kinds(path) == ["ENTER", "LEAVE", *ENDED]
+    assert kinds(only(record("nested"))) == ["ENTER", "LEAVE", *ENDED]
 
 
 @pytest.mark.parametrize(("what", "calls"), [("forked", 5), ("forked_inside", 1)])
@@ -166,9 +133,7 @@ def test_a_killed_program_leaves_all_it_recorded(record):
 
 
 def test_the_handlers_of_the_program_are_its_own(record):
-    path = only(record("handled"))
-
-    assert kinds(path, "ENTER") == ["ENTER"] * 3
+    assert kinds(only(record("handled")), "ENTER") == ["ENTER"] * 3
 
 
 def test_without_room_records_are_dropped_and_counted(record):
@@ -327,25 +292,20 @@ def test_papi_counts_where_it_is_there(record, tmp_path):
     assert values["c"].tolist() == [1000] * 8
 
 
-def test_a_stack_is_defined_once_per_thread_and_holds_the_callers(record, program):
+def test_a_stack_is_defined_once_per_thread_and_holds_the_callers(record, runtime_program):
     (first, second), _ = record("stacks", BURSTLINE_STACK_DEPTH="8")
 
     shallow, deep = stacks(first).values()
     (other,) = stacks(second).values()
-    assert texts(first, "MODULE")[1] == str(program)
+    assert texts(first, "MODULE")[1] == str(runtime_program)
     assert shallow[0][0] == deep[0][0] == other[0][0] == 1
     assert set(deep) - set(shallow)  # one frame more, of the function that calls itself
     assert {len(shallow), len(deep)} <= set(range(2, 9))
     assert len(of_kind(first, "STACK")) == 2
     used = [row["a"] for row in of_kind(first, "ENTER")]
     assert used == [*stacks(first)] * 5
-
-
-def test_frames_are_those_of_the_symbol_table(record, program):
-    (first, _), _ = record("stacks", BURSTLINE_STACK_DEPTH="8")
-    listed = subprocess.run(
-        ["nm", "-n", "--defined-only", program], capture_output=True, text=True, check=True
-    )
+    words = ["nm", "-n", "--defined-only", runtime_program]
+    listed = subprocess.run(words, capture_output=True, text=True, check=True)
     symbols = [line.split() for line in listed.stdout.splitlines()]
     starts = [(int(address, 16), name) for address, kind, name in symbols if kind in "tT"]
 

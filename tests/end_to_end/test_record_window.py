@@ -9,31 +9,16 @@ import subprocess
 import pytest
 
 from raw_records import HEADER_BYTES, files, kinds
-from runtime_building import ROOT, build
+from runtime_building import ROOT, build, recorded
 
 BLOCK = 8192
 CALLS = 3000  # of the program's "many" and "die"
 
 
-@pytest.fixture(scope="module")
-def program(built_once, tmp_path_factory):
-    source = ROOT / "tests" / "record" / "runtime_program.c"
-    target = tmp_path_factory.mktemp("window") / "program"
-    return build(built_once, target, source, "-rdynamic")
-
-
 @pytest.fixture
-def record(program, tmp_path):
+def record(runtime_program, tmp_path):
     def run(*words, block):
-        environment = {
-            "BURSTLINE_DIR": str(tmp_path),
-            "BURSTLINE_BLOCK": str(block),
-            "BURSTLINE_STACK_DEPTH": "0",
-            "BURSTLINE_COUNTERS": "none",
-            "BURSTLINE_SAMPLE": "0",
-        }
-        words = [program, *map(str, words)]
-        subprocess.run(words, env={**os.environ, **environment}, check=False, timeout=60)
+        recorded(runtime_program, tmp_path, *words, BURSTLINE_BLOCK=str(block))
         return files(tmp_path)
 
     return run
@@ -71,17 +56,9 @@ def test_what_was_taken_while_others_took_the_rest_is_given_back(
     on_taken_disk, tmp_path, most, left
 ):
     """First the window, then what is written behind the file."""
-    settings = {"BURSTLINE_DIR": str(tmp_path), "BURSTLINE_BLOCK": str(BLOCK)}
-    settings |= {"BURSTLINE_COUNTERS": "none", "BURSTLINE_STACK_DEPTH": "0", "MOST": str(most)}
+    settings = {"BURSTLINE_BLOCK": str(BLOCK), "MOST": str(most)}
 
-    done = subprocess.run(
-        [on_taken_disk, "die", "9"],
-        env={**os.environ, **settings},
-        capture_output=True,
-        text=True,
-        check=False,
-        timeout=60,
-    )
+    done = recorded(on_taken_disk, tmp_path, "die", 9, **settings)
 
     assert "No space left on device" in done.stderr
     assert {path.suffix: path.stat().st_size for path in tmp_path.iterdir()} == left
@@ -97,13 +74,13 @@ stat -f -c '%a %S' "$1"
 @pytest.mark.parametrize("block", [32 << 10, 1 << 20])
 @pytest.mark.parametrize("wanted", ["1", None])
 def test_processes_that_fill_a_disk_together_leave_free_what_is_to_stay_free(
-    program, tmp_path, small_disk, wanted, block
+    runtime_program, tmp_path, small_disk, wanted, block
 ):
     settings = {"BURSTLINE_BLOCK": str(block), "BURSTLINE_STACK_DEPTH": "0"}
     if wanted is not None:
         settings["BURSTLINE_LEAVE_FREE"] = wanted  # MiB
 
-    words = ["sh", "-c", TOGETHER, "sh", str(tmp_path), program]
+    words = ["sh", "-c", TOGETHER, "sh", str(tmp_path), runtime_program]
     done = subprocess.run(
         small_disk(tmp_path, "2m") + words,
         env={**os.environ, **settings},
