@@ -14,7 +14,7 @@ import pytest
 
 from burstline.formats import raw
 from raw_records import KINDS, files, kinds, of_kind, records, stacks, texts
-from runtime_building import ROOT, build
+from runtime_building import ROOT
 
 PROGRAMS = ROOT / "tests" / "record"
 BASIS = {
@@ -34,20 +34,25 @@ RUNS = {
 DEFINING = {"STACK", "FRAMES", "MODULE", "TEXT", "COUNTER", "NAME", "RANK", "OVERHEAD"}
 
 
-@pytest.fixture(scope="module")
-def refused(tmp_path_factory):
-    """What refuses, for programs into which it is loaded."""
-    library = tmp_path_factory.mktemp("refused") / "refused.so"
-    source = PROGRAMS / "refused.c"
-    words = ["cc", "-std=c11", "-O2", "-shared", "-fPIC", source, "-o", library, "-ldl"]
-    subprocess.run(words, check=True)
-    return library
+def refusing(command, folder, settings, number, *, goes_on):
+    """Run a program to which one thing, or all from then on, is refused; 0 is none.
 
-
-@pytest.fixture(scope="module")
-def program(built_once, tmp_path_factory):
-    target = tmp_path_factory.mktemp("program") / "recorded"
-    return build(built_once, target, PROGRAMS / "runtime_program.c", "-rdynamic")
+    Give how it ended, and what the last one was that it asked for.
+    """
+    folder.mkdir()
+    settings = settings | {"BURSTLINE_DIR": str(folder), "REFUSE_AT": str(number)}
+    settings |= {"REFUSE_COUNT": str(folder / "count")}
+    if goes_on:
+        settings["REFUSE_ON"] = "1"
+    done = subprocess.run(
+        command,
+        env=os.environ | settings,
+        capture_output=True,
+        text=True,
+        check=False,
+        timeout=60,
+    )
+    return done, int((folder / "count").read_text())
 
 
 def happened(path):
@@ -82,23 +87,14 @@ def one_processor():
 @pytest.mark.parametrize("goes_on", [False, True], ids=["once", "from_then_on"])
 @pytest.mark.parametrize("run", RUNS)
 def test_whatever_is_refused_is_said_and_harms_nothing(
-    program, refused, tmp_path, run, goes_on
+    runtime_program, refused, tmp_path, run, goes_on
 ):
+    settings = BASIS | RUNS[run] | {"LD_PRELOAD": str(refused), "REFUSE_FOR": "/recorded"}
+    command = [runtime_program, "many" if run == "profiled" else run]
+
     def recorded(number):
-        (folder := tmp_path / str(number)).mkdir()
-        settings = BASIS | RUNS[run] | {"BURSTLINE_DIR": str(folder)}
-        settings |= {"LD_PRELOAD": str(refused), "REFUSE_FOR": "/recorded"}
-        settings |= {"REFUSE_AT": str(number), "REFUSE_COUNT": str(folder / "count")}
-        settings |= {"REFUSE_ON": "1"} if goes_on else {}
-        done = subprocess.run(
-            [program, "many" if run == "profiled" else run],
-            env=os.environ | settings,
-            capture_output=True,
-            text=True,
-            check=False,
-            timeout=60,
-        )
-        reached = int((folder / "count").read_text())
+        folder = tmp_path / str(number)
+        done, reached = refusing(command, folder, settings, number, goes_on=goes_on)
         return [*files(folder)], (done.returncode, done.stdout), done.stderr, reached
 
     paths, ended, said, _ = recorded(0)
@@ -150,21 +146,12 @@ def test_whatever_is_refused_about_mpi_is_marked_and_harms_nothing(
     words = [compiler, "-w", "-o", program, PROGRAMS / "mpi_alone.c"]
     subprocess.run(words, check=True)
 
+    settings = ALONE | {"LD_PRELOAD": f"{refused}:{library}", "REFUSE_FOR": f"/{library.name}"}
+
     def recorded(number):
-        (folder := tmp_path / str(number)).mkdir()
-        settings = ALONE | {"BURSTLINE_DIR": str(folder), "REFUSE_FOR": f"/{library.name}"}
-        settings |= {"LD_PRELOAD": f"{refused}:{library}", "REFUSE_AT": str(number)}
-        settings |= {"REFUSE_COUNT": str(folder / "count")}
-        settings |= {"REFUSE_ON": "1"} if goes_on else {}
-        done = subprocess.run(
-            [program, folder / "file"],
-            env=os.environ | settings,
-            capture_output=True,
-            text=True,
-            check=False,
-            timeout=60,
-        )
-        return folder, done, int((folder / "count").read_text())
+        folder = tmp_path / str(number)
+        command = [program, folder / "file"]
+        return folder, *refusing(command, folder, settings, number, goes_on=goes_on)
 
     folder, done, _ = recorded(0)
     ended, whole = (done.returncode, done.stdout), contents(raw.read(folder))

@@ -41,15 +41,6 @@ OUTPUTS = ("run.", "pairs.", "all.", "cfgs")
 
 
 @pytest.fixture(scope="module")
-def refused(tmp_path_factory):
-    library = tmp_path_factory.mktemp("refused") / "refused.so"
-    source = TESTS / "record" / "refused.c"
-    words = ["cc", "-std=c11", "-O2", "-shared", "-fPIC", source, "-o", library, "-ldl"]
-    subprocess.run(words, check=True)
-    return library
-
-
-@pytest.fixture(scope="module")
 def inputs(tmp_path_factory):
     """Traces of two runs that are to be replaced, and of two others, by the same names."""
     made = []
