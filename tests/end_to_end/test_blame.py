@@ -7,7 +7,6 @@ What is to be said of each stands here, and was written before it ran; the progr
 from __future__ import annotations
 
 import functools
-import json
 import re
 import subprocess
 from pathlib import Path
@@ -15,7 +14,7 @@ from typing import NamedTuple
 
 import pytest
 
-from recording import Site, environment
+from recording import Site, environment, line_of
 
 SOURCES = Path(__file__).parents[1] / "record" / "blame"
 STEPS = 6
@@ -31,9 +30,7 @@ class Answer(NamedTuple):
 
 def line(text: str, file: str = "main.c") -> str:
     """The place of a text that stands in one line of a source."""
-    lines = (SOURCES / file).read_text().splitlines()
-    (number,) = (row for row, code in enumerate(lines, 1) if text in code)
-    return f"{file}:{number}"
+    return f"{file}:{line_of(text, (SOURCES / file).read_text())}"
 
 
 def pattern(*pieces: str) -> re.Pattern[str]:
@@ -168,15 +165,12 @@ def test_of_a_sound_program_nobody_is_blamed(site_of, mpi, kind, compiled):
 
 
 def verdict(site: Site, kind: str, compiled: str, ranks: int = 2) -> dict[str, str]:
-    """What ``burstline waits`` says of a recorded program, by question, in its order."""
+    """What ``burstline waits`` says of a recorded program."""
     words = ["./fortran"] if kind == "fortran" else ["./blame", kind, str(STEPS)]
     words[0] += f".{compiled}"
-    options = ["--force", "--sample=0", "-o", "a.prv"]  # calls and events of functions alone
-    code, _, said = site.record(*options, "--", *site.ranks(ranks), *words)
-    assert code == 0, said
-    code, printed, said = site.burstline("waits", "a.prv", "--format", "json", "--quiet")
-    assert code == 0, said
-    return {each["question"]: each["sentence"] for each in json.loads(printed)["verdict"]}
+    options = ["--force", "--sample=0"]  # calls and events of functions alone
+    site.recorded("a.prv", *options, "--", *site.ranks(ranks), *words)
+    return site.verdict_of("a.prv")
 
 
 def named(sentence: str) -> set[str]:

@@ -48,7 +48,6 @@ def recorded(site, scenario, ranks=2):
     runs = []
     for run, extra in ((1, 0), (2, 10)):
         words = [*site.ranks(ranks), program, scenario, "30", "4", str(extra), "0", str(run)]
-        code, _, said = site.record("-o", f"run{run}.store", "--", *words)
-        assert code == 0, said
+        site.recorded(f"run{run}.store", "--", *words)
         runs.append(with_ids(site.folder / f"run{run}.store"))
     return runs

@@ -70,10 +70,8 @@ def functions(waits, row):
 
 def run(site, kind, name):
     """The waits of a run, by what the late one slept; in a file as users have it."""
-    words = ["--force", "-o", name, "--", *site.ranks(PLANS[kind].ranks), "./planned"]
-    code, _, said = site.record(*words, kind, str(TIMES), str(MS))
-    assert code == 0, said
-    return site.trace(name)
+    words = ["./planned", kind, str(TIMES), str(MS)]
+    return site.recorded(name, "--force", "--", *site.ranks(PLANS[kind].ranks), *words)
 
 
 def slept_ns(trace):

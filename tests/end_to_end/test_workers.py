@@ -38,6 +38,7 @@ from burstline.formats.raw import source as raw_source
 from burstline.formats.store import folder as folder_module
 from burstline.run import needs, parts
 from burstline.run import run as run_module
+from command import burstline as command_line
 from loop_programs import Program
 from raw_files import run_of
 
@@ -132,10 +133,8 @@ def test_workers_give_what_one_process_gives(command, name, run_with, stores, tw
 def test_parts_are_as_many_as_workers_share_and_the_last_is_none_of_the_largest(count, stores):
     trace = burstline.read(stores["made"])
     rows = np.diff(trace.offsets("bursts"))
-    sizes = [
-        sum(rows[part.start : part.stop])
-        for part in parts.divided(trace, stores["made"], count)
-    ]
+    divided = parts.divided(trace, stores["made"], count)
+    sizes = [sum(rows[part.start : part.stop]) for part in divided]
 
     assert len(sizes) == 4 * count
     assert sum(sizes) == sum(rows)
@@ -166,19 +165,17 @@ def test_a_table_is_taken_apart_further_where_workers_have_little_memory(
     main([*words, str(tmp_path / "whole.parquet")])
 
     assert len(asked) >= 8
-    assert (tmp_path / "apart.parquet").read_bytes() == (
-        tmp_path / "whole.parquet"
-    ).read_bytes()
+    contents = contents_of(tmp_path)
+    assert contents["apart.parquet"] == contents["whole.parquet"]
 
 
-def test_a_table_that_does_not_fit_into_a_worker_is_refused(stores, two, monkeypatch, capsys):
+def test_a_table_that_does_not_fit_into_a_worker_is_refused(stores, two, monkeypatch):
     limited(monkeypatch, 10)
 
-    with pytest.raises(SystemExit) as refused:
-        main(["table", str(stores["made"]), "--scheduler", two.address])
+    done = command_line("table", stores["made"], "--scheduler", two.address)
 
-    assert refused.value.code == 5
-    assert "(--columns), or give each worker more memory" in capsys.readouterr().err
+    assert done.returncode == 5
+    assert "(--columns), or give each worker more memory" in done.stderr
 
 
 def made_anew(_):
@@ -284,15 +281,15 @@ def given_up(two, monkeypatch, request):
     indirect=["given_up"],
 )
 def test_a_command_whose_workers_are_given_up_ends_and_writes_nothing(
-    command, stores, given_up, tmp_path, capsys
+    command, stores, given_up, tmp_path
 ):
     output = {"waits": "w.cubex", "report": "r.html"}
-    words = ["-o", str(tmp_path / output[command])] if command in output else []
-    with pytest.raises(SystemExit) as ended:
-        main([command, str(stores["made"]), *words, "--scheduler", given_up])
+    words = ["-o", tmp_path / output[command]] if command in output else []
 
-    assert ended.value.code == 5
-    assert "workers were killed" in capsys.readouterr().err
+    done = command_line(command, stores["made"], *words, "--scheduler", given_up)
+
+    assert done.returncode == 5
+    assert "workers were killed" in done.stderr
     assert not list(tmp_path.iterdir())
 
 
@@ -315,13 +312,13 @@ def test_a_script_that_its_workers_would_run_again_is_told_how_to_keep_them_from
     assert (told["as told"].returncode, told["as told"].stderr) == (0, "")
 
 
-def test_a_program_is_not_recorded_for_workers(tmp_path, capsys):
-    words = ["report", "-o", str(tmp_path / "r.html"), "--scheduler", "local:2"]
-    with pytest.raises(SystemExit) as refused:
-        main([*words, "--", "touch", str(tmp_path / "made")])
+def test_a_program_is_not_recorded_for_workers(tmp_path):
+    words = ["report", "-o", tmp_path / "r.html", "--scheduler", "local:2"]
 
-    assert refused.value.code == 2
-    assert "record it first" in capsys.readouterr().err
+    done = command_line(*words, "--", "touch", tmp_path / "made")
+
+    assert done.returncode == 2
+    assert "record it first" in done.stderr
     assert not list(tmp_path.iterdir())
 
 
@@ -380,9 +377,7 @@ def require_equal_stores(two, tmp_path, monkeypatch, capsys):
     groups = []
     loaded = Shared.loaded
     monkeypatch.setattr(
-        Shared,
-        "loaded",
-        lambda own, some: groups.extend(some) or loaded(own, some),
+        Shared, "loaded", lambda own, some: groups.extend(some) or loaded(own, some)
     )
 
     def require(made):
@@ -424,13 +419,13 @@ def test_workers_scan_text_into_the_same_store(kind, text, require_equal_stores,
     require_equal_stores({"plain": text, "packed": SHIPPED}[kind])
 
 
-def test_workers_convert_no_other_source(two, stores, tmp_path, capsys):
-    words = ["convert", str(stores["made"]), str(tmp_path / "x.store")]
-    with pytest.raises(SystemExit) as refused:
-        main([*words, "--scheduler", two.address])
+def test_workers_convert_no_other_source(two, stores, tmp_path):
+    words = ["convert", stores["made"], tmp_path / "x.store"]
 
-    assert refused.value.code == 2
-    assert "recordings, OTF2 archives and Paraver text" in capsys.readouterr().err
+    done = command_line(*words, "--scheduler", two.address)
+
+    assert done.returncode == 2
+    assert "recordings, OTF2 archives and Paraver text" in done.stderr
     assert not (tmp_path / "x.store").exists()
 
 
@@ -490,10 +485,11 @@ def test_a_store_that_was_made_anew_is_opened_anew(two, stores, tmp_path, run_wi
     assert again != first
 
 
-def test_a_region_of_interest_is_looked_at_here(stores, capsys):
-    main(["matrix", str(stores["made"]), "--ranks", "0-7", "--scheduler", "node:1"])
+def test_a_region_of_interest_is_looked_at_here(stores):
+    done = command_line("matrix", stores["made"], "--ranks", "0-7", "--scheduler", "node:1")
 
-    assert "in this process, without workers" in capsys.readouterr().err
+    assert done.returncode == 0
+    assert "in this process, without workers" in done.stderr
 
 
 def kill_once(part):
@@ -594,12 +590,11 @@ def test_a_path_that_workers_see_as_another_file_is_refused(two, tmp_path):
 
 
 @pytest.mark.parametrize("command", ["info", "waits", "report"])
-def test_what_is_no_store_says_how_to_make_one(command, two, capsys):
-    with pytest.raises(SystemExit) as ended:
-        main([command, str(SHIPPED), "--scheduler", two.address])
+def test_what_is_no_store_says_how_to_make_one(command, two):
+    done = command_line(command, SHIPPED, "--scheduler", two.address)
 
-    assert ended.value.code == 2
-    assert "burstline convert" in capsys.readouterr().err
+    assert done.returncode == 2
+    assert "burstline convert" in done.stderr
 
 
 @pytest.mark.parametrize("of", ["table", "waits", "report", "convert"])
