@@ -74,8 +74,10 @@ def title(waits: Waits) -> str:
 
 def _waited_ns(waits: Waits, axis: int) -> Integers:
     """How long is waited, by call path (1) or by location (0)."""
-    stored = [name for name in WAITS if name in waits.profile.stored]
-    return sum(waits.profile.exclusive(name).sum(axis=axis) for name in stored)
+    profile = waits.profile
+    nothing = np.zeros((profile.locations, profile.call_paths)[axis].num_rows, np.int64)
+    stored = [name for name in WAITS if name in profile.stored]
+    return sum((profile.exclusive(name).sum(axis=axis) for name in stored), nothing)
 
 
 def caused_by_rank(waits: Waits) -> Integers:
