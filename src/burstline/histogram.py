@@ -9,7 +9,7 @@ from typing import Final
 import numpy as np
 import numpy.typing as npt
 
-from burstline.columns import AnyIntegers, Floats, Integers, numpy_columns
+from burstline.columns import AnyIntegers, Floats, Integers, numpy_columns, sums_by
 from burstline.errors import NotEnoughDataError, ParameterError, printable
 from burstline.model import (
     INSTRUCTIONS,
@@ -68,19 +68,10 @@ def histogram(
     >>> made.counter, made.duration_ns.tolist(), made.time_ns.tolist()
     ('rank', [10, 32, 100], [[20, 40]])
     """
-    binned = bursts_binned(
+    cells = bursts_binned(
         trace, counter=counter, bins=bins, poll_gap_ns=poll_gap_ns, progress=progress
     )
-    return histogram_of(trace, [binned], counter=counter, bins=bins)
-
-
-@dataclass(frozen=True, slots=True)
-class Binned:
-    """The bursts of some locations by cell, and those of which the counter was not read."""
-
-    cells: Cells
-    unread: int
-    unread_ns: int
+    return histogram_of(trace, [cells], counter=counter, bins=bins)
 
 
 def bursts_binned(
@@ -90,20 +81,20 @@ def bursts_binned(
     bins: int,
     poll_gap_ns: int,
     progress: Progress = SILENCE,
-) -> Binned:
+) -> Cells:
     """The bursts of some locations, sorted into the cells of a histogram."""
     if not 1 <= bins <= _MOST_BINS:
         raise ParameterError(f"bins within a factor of ten are 1 to {_MOST_BINS}, got {bins}")
     chosen = _chosen(trace, counter)
-    read = _columns_of(trace, chosen)
+    read: tuple[str, ...] = instructions_and_cycles(trace) or () if chosen == IPC else ()
+    if chosen in trace.counter_names:
+        read = (chosen,)
     durations, values, _, row_of_location = _axes(trace, chosen, bins)
     found = Cells(len(durations))
-    unread = unread_ns = 0
     for part, length in bursts_computing(trace, ("location", *read), poll_gap_ns, progress):
         (location,) = numpy_columns(part, "location")
         counted, is_known = _counted(numpy_columns(part, *read), length)
-        unread += int(np.count_nonzero(~is_known))
-        unread_ns += int(length[~is_known].sum())
+        found.unread += [np.count_nonzero(~is_known), length[~is_known].sum()]
         column = np.searchsorted(durations, length, side="right") - 1
         if row_of_location is not None:
             row = row_of_location[location]
@@ -111,32 +102,29 @@ def bursts_binned(
             row = np.searchsorted(values, counted, side="right") - 1
         inside = is_known & (row >= 0)
         found.add(row[inside], column[inside], length[inside])
-    return Binned(found, unread, unread_ns)
+    return found
 
 
 def histogram_of(
-    trace: Trace, parts: Iterable[Binned], *, counter: str | None, bins: int
+    trace: Trace, parts: Iterable[Cells], *, counter: str | None, bins: int
 ) -> Histogram:
     """The histogram of a trace by the bursts of its parts."""
     chosen = _chosen(trace, counter)
     durations, values, ranks, _ = _axes(trace, chosen, bins)
     found = Cells(len(durations))
-    unread = unread_ns = 0
     for part in parts:
-        found.add_all(part.cells)
-        unread += part.unread
-        unread_ns += part.unread_ns
+        found.add_all(part)
     first, last, bursts, time_ns = found.dense()
+    counters = trace.table("counters").to_pylist()
     return Histogram(
         chosen,
-        _unit(trace, chosen),
+        next((row["unit"] for row in counters if row["name"] == chosen), ""),
         durations[first[1] : last[1] + 2],
         values[first[0] : last[0] + 2],
         ranks[first[0] : last[0] + 1],
         bursts,
         time_ns,
-        unread,
-        unread_ns,
+        *found.unread.tolist(),
     )
 
 
@@ -160,18 +148,6 @@ def _chosen(trace: Trace, counter: str | None) -> str:
         return counter
     there_are = ", ".join(printable(each) for each in (*names, *[IPC] * has_ipc, RANK))
     raise ParameterError(f"no counter {printable(counter)!r} in this trace: say {there_are}")
-
-
-def _columns_of(trace: Trace, chosen: str) -> tuple[str, ...]:
-    """The counters that are read."""
-    if chosen in trace.counter_names:
-        return (chosen,)
-    return (instructions_and_cycles(trace) or ()) if chosen == IPC else ()
-
-
-def _unit(trace: Trace, chosen: str) -> str:
-    rows = trace.table("counters").to_pylist()
-    return next((row["unit"] for row in rows if row["name"] == chosen), "")
 
 
 def _powers(bins: int) -> Integers:
@@ -222,9 +198,10 @@ def _counted(
 
 
 class Cells:
-    """Sums of the cells that hold any burst."""
+    """Sums of the cells that hold any burst, and of bursts whose counter was not read."""
 
     def __init__(self, columns: int) -> None:
+        self.unread = np.zeros(2, np.int64)  # how many, and how long they compute
         self._columns = columns
         self._keys = np.zeros(0, np.int64)
         self._sums = np.zeros((2, 0), np.int64)
@@ -236,14 +213,13 @@ class Cells:
     def add_all(self, other: Cells) -> None:
         """Add what other cells hold."""
         self._add(other._keys, other._sums)
+        self.unread += other.unread
 
     def _add(self, keys: Integers, more: Integers) -> None:
         every = np.concatenate([self._keys, keys])
         sums = np.concatenate([self._sums, more], axis=1)
         self._keys, number = np.unique(every, return_inverse=True)
-        self._sums = np.zeros((2, len(self._keys)), np.int64)
-        for total, values in zip(self._sums, sums, strict=True):
-            np.add.at(total, number, values)
+        self._sums = np.stack([sums_by(number, each, len(self._keys)) for each in sums])
 
     def dense(self) -> tuple[tuple[int, int], tuple[int, int], Integers, Integers]:
         """The first and last row and column that hold any, and both sums of those between."""
