@@ -36,7 +36,6 @@ from burstline.answers.screen import Answer as Answer
 from burstline.answers.screen import Known as Known
 from burstline.answers.screen import Overview as Overview
 from burstline.answers.screen import Trust as Trust
-from burstline.answers.screen import delay_costs as delay_costs
 from burstline.answers.screen import overview as overview
 from burstline.answers.screen import place_shares as place_shares
 from burstline.answers.values import table_of_checks as table_of_checks

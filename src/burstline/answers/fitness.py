@@ -117,15 +117,10 @@ def _repeated(structure: Structure | None) -> Check:
     if structure is None:
         remedy = "find the loops: iterations are counted there"
         return Check(REPEATED, None, "count", _LEAST_ITERATIONS, None, remedy)
-    most = max((float(loop.inside_ns.sum()) for loop in structure.loops), default=0.0)
-    iterations = max(
-        (
-            loop.total_iterations
-            for loop in structure.loops
-            if float(loop.inside_ns.sum()) >= _MUCH_OF_TIME * most
-        ),
-        default=0,
-    )
+    times = [float(loop.inside_ns.sum()) for loop in structure.loops]
+    least = _MUCH_OF_TIME * max(times, default=0.0)
+    loops = zip(structure.loops, times, strict=True)
+    iterations = max((loop.total_iterations for loop, ns in loops if ns >= least), default=0)
     passed = iterations >= _LEAST_ITERATIONS
     return Check(REPEATED, iterations, "count", _LEAST_ITERATIONS, passed, _LONGER)
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from typing import Final
 
 import numpy as np
@@ -51,19 +52,14 @@ def per_rank(summary: Summary, waits: Waits | None = None) -> tuple[RankTime, ..
     (60, 10, 0, 0)
     """
     if waits is None or waits.unit != "ns":
-        return tuple(
-            _rank_time(parts, parts.outside_ns if len(parts.locations) == 1 else None)
-            for parts in summary.rank_parts
-        )
+        return tuple(_rank_time(parts, None) for parts in summary.rank_parts)
     kept = ~ends_of(waits.profile)
     in_mpi = _times(waits, _IN_MPI, kept)
     functions = waits.profile.call_paths["function"].to_pylist()
     kept[[row for row, end in waits.places.ends.items() if functions[end] in INITS]] = False
     in_openmp = _times(waits, _IN_OPENMP, kept)
     return tuple(
-        _with_waits(
-            parts, *(int(each[[*parts.locations]].sum()) for each in (in_mpi, in_openmp))
-        )
+        _rank_time(parts, [int(each[[*parts.locations]].sum()) for each in (in_mpi, in_openmp)])
         for parts in summary.rank_parts
     )
 
@@ -77,20 +73,15 @@ def _times(waits: Waits, metrics: tuple[str, ...], kept: Mask) -> Integers:
     return total
 
 
-def _with_waits(parts: RankParts, in_mpi_ns: int, in_openmp_ns: int) -> RankTime:
-    # What is waited in gaps of the trace was not recorded.
-    waited = min(in_mpi_ns, parts.mpi_ns)
-    in_openmp = min(in_openmp_ns, parts.outside_ns)
-    waiting = waited + parts.polling_ns + in_openmp
-    return _rank_time(parts, parts.outside_ns - in_openmp, waiting, parts.mpi_ns - waited)
-
-
-def _rank_time(
-    parts: RankParts,
-    computing: int | None,
-    waiting: int | None = None,
-    transferring: int | None = None,
-) -> RankTime:
+def _rank_time(parts: RankParts, waited: Sequence[int] | None) -> RankTime:
+    """The time of a rank by what it waited in MPI and in OpenMP, if that is known."""
+    computing = parts.outside_ns if len(parts.locations) == 1 else None
+    waiting = transferring = None
+    if waited is not None:
+        # What is waited in gaps of the trace was not recorded.
+        in_mpi, in_openmp = min(waited[0], parts.mpi_ns), min(waited[1], parts.outside_ns)
+        computing, transferring = parts.outside_ns - in_openmp, parts.mpi_ns - in_mpi
+        waiting = in_mpi + parts.polling_ns + in_openmp
     which = parts.application, parts.rank, len(parts.locations), parts.whole_ns
     ends = parts.init_finalize_ns, parts.not_recorded_ns
     return RankTime(*which, computing, waiting, transferring, *ends)

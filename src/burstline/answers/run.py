@@ -38,7 +38,6 @@ from burstline.identity import Path
 from burstline.structure import Call, Loop, Structure, walk
 from burstline.summary import Summary
 from burstline.waits import (
-    Keeper,
     Largest,
     Waits,
     blame_for,
@@ -338,8 +337,10 @@ def _wait(waits: Waits, wait: Largest, whole: int, checked: tuple[Check, ...]) -
 def _cause(waits: Waits, wait: Largest, checked: tuple[Check, ...]) -> Phrase:
     """Who causes most of a wait, and where, in a few words."""
     if wait.metric == _IDLE:  # as the program has it, whatever threads share
-        found = keeper(waits.profile, wait.left_out)
-        return Phrase("its cause is not known") if found is None else _keeps(waits, found)
+        if (found := keeper(waits.profile, wait.left_out)) is None:
+            return Phrase("its cause is not known")
+        where = inside_text(waits, found.place)
+        return phrase(_CAUSES, where=where, **shares_of(waits, found, found.rank))
     costs = costs_of(waits, wait)
     if is_shared(checked) and not is_of_rank(waits, costs):
         return Phrase(UNTOLD)
@@ -367,13 +368,6 @@ def _cause(waits: Waits, wait: Largest, checked: tuple[Check, ...]) -> Phrase:
             parts["where"] = absent_text(waits, blame.place, rank)
             text += f", where {ABSENT}"
     return joined("; ", phrase(text, **parts), together(waits, blame))
-
-
-def _keeps(waits: Waits, found: Keeper) -> Phrase:
-    """Who keeps threads idle, and where."""
-    return phrase(
-        _CAUSES, where=inside_text(waits, found.place), **shares_of(waits, found, found.rank)
-    )
 
 
 def _not_recorded(summary: Summary, waits: Waits | None) -> Sentence:

@@ -50,7 +50,7 @@ from burstline.structure import Loop, LoopTable, Structure
 from burstline.summary import Summary
 from burstline.timeline import LineTimes
 from burstline.values import Documented
-from burstline.waits import Costs, Largest, Waits, blame_for, ends_of, largest_waits, waits_ns
+from burstline.waits import Waits, blame_for, costs_of, ends_of, largest_waits, waits_ns
 
 _HALF: Final = (0.45, 0.55)
 _LEAST_LOSS: Final = 0.01
@@ -258,16 +258,12 @@ def _spread(steps: LoopTable | None, loop: Loop) -> Iterator[Sentence]:
                 slope=time("drift", abs(trend.slope)),
                 longer="longer" if trend.slope > 0 else "shorter",
             )
-    low, high = (
-        time(name, float(each))
-        for name, each in (("shortest step", mean.min()), ("longest step", mean.max()))
-    )
+    low = time("shortest step", float(mean.min()))
+    high = time("longest step", float(mean.max()))
+    said = "Steps last {low} to {high}{drift}."
     if text_of(low) == text_of(high):
-        yield sentence("time step", "All steps last {low}.", low=low)
-        return
-    yield sentence(
-        "time step", "Steps last {low} to {high}{drift}.", low=low, high=high, drift=drift
-    )
+        said = "All steps last {low}."
+    yield sentence("time step", said, low=low, high=high, drift=drift)
 
 
 def _efficiency(known: Known) -> Answer:
@@ -351,16 +347,11 @@ def _waits(known: Known) -> Answer:
             where=short_text(waits, place),
         )
         for each in largest[:2]
-        for place, there in _places(waits, each)[:1]
+        for ns in [waits.profile.exclusive(each.metric).sum(axis=1)]
+        for place, there in by_place(waits, np.where(each.left_out, 0, ns).tolist())[:1]
         if each is largest[0] or each.cost_ns / whole >= _LEAST_LOSS
     ]
     return Answer(name, question, (total, *worst), (*_ranks(waits),))
-
-
-def _places(waits: Waits, wait: Largest) -> list[tuple[int, float]]:
-    """Where ranks wait in one way, those places first where they wait longest."""
-    values = waits.profile.exclusive(wait.metric).sum(axis=1)
-    return by_place(waits, np.where(wait.left_out, 0, values).tolist())
 
 
 def _ranks(waits: Waits) -> Iterator[Sentence]:
@@ -381,18 +372,6 @@ def _ranks(waits: Waits) -> Iterator[Sentence]:
     )
 
 
-def delay_costs(waits: Waits) -> Costs | None:
-    """What causes all waits but those in MPI_Init and MPI_Finalize; None if nothing tells."""
-    profile = waits.profile
-    if "delay" not in profile.stored:
-        return None
-    values = profile.exclusive("delay")
-    if not values.sum():
-        return None
-    in_mpi = np.array([[each == "mpi"] for each in profile.call_paths["paradigm"].to_pylist()])
-    return Costs(values * ~in_mpi, values * in_mpi, values.sum())
-
-
 def _waits_little(known: Known) -> bool:
     """Whether ranks wait so little that no cause is looked for, as far as is known."""
     waits, whole = known.waits, known.summary.baseline.whole_ns
@@ -406,7 +385,7 @@ def _cause(known: Known) -> Answer | None:
     name, question, waits = "cause", "Why they come late", known.waits
     if waits is None or _waits_little(known):
         return None
-    costs = delay_costs(waits)
+    costs = costs_of(waits)
     if is_shared(known.checks) and not is_of_rank(waits, costs):
         return Answer(name, question, (Sentence(name, f"{capital(UNTOLD)}."),))
     if costs is None:
@@ -526,7 +505,7 @@ _ADVICE: Final = {
 def _blamed(known: Known, name: str, text: str) -> Iterator[Sentence]:
     """The one rank that does something longer than the others, and where, if there is one."""
     waits = known.waits
-    costs = None if waits is None else delay_costs(waits)
+    costs = None if waits is None else costs_of(waits)
     if waits is None or costs is None or costs.of_mpi > 1 / 2:
         return
     if is_shared(known.checks) and not is_of_rank(waits, costs):
@@ -553,7 +532,8 @@ def _trust(check: Check) -> Trust:
     if check.figure is not None:
         figure = phrase("{value}", value=fact_of(check, check.name, check.figure))
     if check.passed is False:
-        is_probable = check.inferred or check.name in _PROBABLY
+        # It fails by what something else may look like, too.
+        is_probable = check.inferred or check.name == fitness.PROCESSORS_ALONE
         name = _FAILED[check.name] + ", probably" * is_probable
     elif check.passed is None:
         name = f"{check.name}: not known"
@@ -581,8 +561,6 @@ _CARE: Final = {
     fitness.CLOCKS_IN_ORDER: "clocks disagree",
     fitness.OPENMP_SEEN: "threads ran unseen",
 }
-_PROBABLY: Final = frozenset((fitness.PROCESSORS_ALONE,))
-"""Checks that fail by what something else may look like, too."""
 
 
 def place_shares(waits: Waits, values: Sequence[float], most: int) -> list[tuple[str, float]]:

@@ -139,13 +139,13 @@ def transfer_ns(waits: Waits) -> Integers | None:
     return own if dominates else None
 
 
-def costs_of(waits: Waits, largest: Largest) -> Costs | None:
-    """What causes a wait, outside of what is left out; None if nothing tells."""
-    profile, delay = waits.profile, WAITS[largest.metric]
+def costs_of(waits: Waits, largest: Largest | None = None) -> Costs | None:
+    """What causes a wait outside of what is left out, or all waits; None if nothing tells."""
+    profile, delay = waits.profile, "delay" if largest is None else WAITS[largest.metric]
     if not delay or delay not in profile.stored:
         return None
     values = profile.exclusive(delay)
-    if values[~largest.left_out].any():
+    if largest is not None and values[~largest.left_out].any():
         values[largest.left_out] = 0
     if not values.any():
         return None

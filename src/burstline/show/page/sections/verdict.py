@@ -18,7 +18,6 @@ from burstline.answers import (
     Overview,
     Sentence,
     Trust,
-    delay_costs,
     leaves_of,
     overview,
     place_shares,
@@ -33,7 +32,7 @@ from burstline.show.page.report import Missing, Report, Section, found
 from burstline.show.page.sections.code import step_columns
 from burstline.timeline import KIND_OF_WAIT, KINDS, LineTimes
 from burstline.values import TIME
-from burstline.waits import Waits
+from burstline.waits import Waits, costs_of
 
 Target = Callable[[Fact], str]
 """Where on the page more is told of a fact."""
@@ -117,7 +116,7 @@ class _Targets:
         waits = found(report.waits)
         if waits is not None:
             self._there -= set() if waits.delays.num_rows else {"pairs"}
-            self._there -= set() if delay_costs(waits) else {"causes"}
+            self._there -= set() if costs_of(waits) else {"causes"}
             self._there -= set() if waits.instances.num_rows else {"kinds"}
         lines = found(report.lines)
         places = () if lines is None or found(report.structure) is None else lines.places
@@ -290,7 +289,7 @@ def _pair_times(waits: Waits) -> dict[tuple[int, int], Mapping[str, float]]:
 def _causes(report: Report) -> Picture:
     """What late ranks did, by place."""
     waits = found(report.waits)
-    costs = None if waits is None else delay_costs(waits)
+    costs = None if waits is None else costs_of(waits)
     if waits is None or costs is None:
         return None
     by_place = (costs.computing + costs.in_mpi).sum(axis=1).tolist()
