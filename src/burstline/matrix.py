@@ -35,7 +35,10 @@ class Matrix:
 
     def names(self) -> list[str]:
         """Each class as a reader has it: a rank, or the first and last of some."""
-        return [_name(each) for each in self.ranks]
+        return [
+            f"{each[0]}-{each[-1]}" if isinstance(each, list) else str(each)
+            for each in self.ranks
+        ]
 
     def __repr__(self) -> str:
         return (
@@ -152,7 +155,3 @@ class _Classes(NamedTuple):
         every = ranks.tolist()
         parts = [every[first : first + width] for first in range(0, len(every), width)]
         return cls(every if width == 1 else parts, len(parts), number)
-
-
-def _name(ranks: int | list[int]) -> str:
-    return f"{ranks[0]}-{ranks[-1]}" if isinstance(ranks, list) else str(ranks)

@@ -7,7 +7,7 @@ than memory is summarised like any other trace.
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, fields
 from typing import Any, ClassVar, Final
 
 import numpy as np
@@ -346,12 +346,10 @@ def summarise(
 
 def require_span(span: str, poll_gap_ns: int, *, full: bool) -> None:
     """Raise ParameterError if there is no such span, or it is not that of a replay."""
-    if span not in SPANS or poll_gap_ns < 0:
-        raise ParameterError(
-            f"a span is one of {', '.join(SPANS)}, got {span!r}"
-            if span not in SPANS
-            else f"polls are not less than 0 ns apart, got {poll_gap_ns}"
-        )
+    if span not in SPANS:
+        raise ParameterError(f"a span is one of {', '.join(SPANS)}, got {span!r}")
+    if poll_gap_ns < 0:
+        raise ParameterError(f"polls are not less than 0 ns apart, got {poll_gap_ns}")
     if full and span != SPANS[0]:
         raise ParameterError(
             "serialisation and transfer are of the time from MPI_Init to MPI_Finalize, not of "
@@ -383,15 +381,8 @@ class Sums:
         self.times.add_all(other.times)
         for name, row in other.calls.items():
             self.calls[name] = self.calls.get(name, 0) + row
-        self.calls_with_path += other.calls_with_path
-        self.interrupted += other.interrupted
-        self.messages += other.messages
-        self.matched += other.matched
-        self.bursts += other.bursts
-        self.polling += other.polling
-        self.on_processor += other.on_processor
-        self.gaps += other.gaps
-        self.samples += other.samples
+        for each in fields(self)[3:]:  # numbers, arrays and lists
+            setattr(self, each.name, getattr(self, each.name) + getattr(other, each.name))
 
 
 def summed(trace: Trace, *, span: str, poll_gap_ns: int, progress: Progress = SILENCE) -> Sums:
@@ -431,9 +422,7 @@ def summary_of(trace: Trace, parts: Iterable[Sums], *, full: bool, poll_gap_ns: 
         duration_ns=trace.duration_ns,
         counts_source="records_states" in facts,
         records={
-            name: int(facts[counted])
-            if (counted := f"records_{name}") in facts
-            else trace.rows(table)
+            name: int(facts.get(f"records_{name}", trace.rows(table)))
             for name, table in _RECORDS.items()
         },
         calls=_call_totals(sums.calls),

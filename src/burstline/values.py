@@ -13,8 +13,8 @@ from typing import Any, ClassVar, Final, NamedTuple, TypeAlias, TypeVar
 
 T = TypeVar("T")
 Contract: TypeAlias = Sequence[str | tuple[str, "str | Callable[[Any], Any] | Contract"]]
-"""Keys in order: attributes, or a key and its attribute, which may be one of an attribute, its
-function, or the keys below it; a value for ``**`` has keys of its own."""
+"""Keys in order: attributes, or a key and its attribute, which may be one of an attribute (None
+where that is), its function, or the keys below it; a value for ``**`` has keys of its own."""
 
 
 class Kind(Enum):
@@ -121,20 +121,16 @@ def _by_contract(result: object, contract: Contract) -> dict[str, Any]:
     for entry in contract:
         key, source = (entry, entry) if isinstance(entry, str) else entry
         if isinstance(source, str):
-            value = document(_attribute(result, source))
+            value: Any = result
+            for name in source.split("."):
+                value = None if value is None else getattr(value, name)
+            value = document(value)
         elif callable(source):
             value = document(source(result))
         else:
             value = _by_contract(result, source)
         made |= value if key == "**" else {key: value}
     return made
-
-
-def _attribute(value: object, path: str) -> object:
-    """What is at the end of a path of attributes; None where one on the way is."""
-    for name in path.split("."):
-        value = None if value is None else getattr(value, name)
-    return value
 
 
 def document(value: Any) -> Any:  # noqa: ANN401 -- any value

@@ -79,15 +79,10 @@ class RankTimes:
             for ends in (INITS, FINALIZES)
         )
         self._calls += np.bincount(location, minlength=len(self._calls))
-        ends = inits | finals
-        columns = (location[ends], enter[ends], leave[ends], inits[ends])
+        is_end = inits | finals
+        columns = (location[is_end], enter[is_end], leave[is_end], inits[is_end])
         self._ends += zip(*(column.tolist() for column in columns), strict=True)
-        self._add_times(location[~ends], enter[~ends], leave[~ends])
-
-    def _add_times(
-        self, location: npt.NDArray[np.int32], enter: Integers, leave: Integers
-    ) -> None:
-        """Add the length of calls to that of their location, without what gaps have of it."""
+        location, enter, leave = (column[~is_end] for column in (location, enter, leave))
         np.add.at(self._mpi, location, leave - enter)
         for place, rows in rows_of_locations(location):
             if place in self._gaps:

@@ -7,7 +7,7 @@ from typing import Final
 
 import numpy as np
 
-from burstline.columns import AnyIntegers, Mask
+from burstline.columns import AnyIntegers, Mask, mask_at
 from burstline.model import FINALIZES, INITS
 from burstline.synchronisation import Sync
 from burstline.waits import Nodes
@@ -106,10 +106,7 @@ def kinds_of_calls(sync: Sync) -> AnyIntegers:
 
 def _communicates(sync: Sync) -> Mask:
     """Calls that are known to complete a message or a collective, with all that take part."""
-    known = np.zeros(len(sync.calls.node), bool)
-    messages, collectives = sync.messages, sync.collectives
-    known[messages.receive] = True
-    known[collectives.call[collectives.call >= 0]] = True
+    messages, members = sync.messages, sync.collectives.call
     done = messages.done[messages.done_known & (messages.done >= 0)]
-    known[done] = True
-    return known
+    known = np.concatenate([messages.receive, members[members >= 0], done])
+    return mask_at(known, len(sync.calls.node))

@@ -25,13 +25,10 @@ from burstline.waits import (
 )
 
 _Kinds = AnyIntegers
-_OF_MESSAGES: Final = [
-    "sender_location",
-    "send_ns",
-    "receiver_location",
-    "receive_ns",
+_OF_MESSAGES: Final = (
+    *("sender_location", "send_ns", "receiver_location", "receive_ns"),
     "sent_bytes",
-]
+)
 
 
 def timeline(trace: Trace, waits: Waits) -> Timeline:
@@ -96,10 +93,8 @@ def timeline_of(graph: Graph, waits: Waits) -> Timeline:
     last = max(last, int(line.end_ns.max(initial=last)))
     pieces, row = _tiles(line, first, last, sync.locations)
     path = take(node[order].astype(np.int64), row)
-    kind = np.where(row >= 0, take(kinds_of_nodes(nodes), path, 0), Kind.COMPUTING)
-    told = _told(sync, line)
-    untold = np.flatnonzero(row < 0)
-    kind[untold] = told[pieces.location[untold]]
+    untold = _told(sync, line)[pieces.location]
+    kind = np.where(row >= 0, take(kinds_of_nodes(nodes), path, 0), untold)
     pieces, path, kind, call = _in_calls(sync, nodes, pieces, path, kind)
     baseline = _baseline(sync, first, last)
     for over, value in (

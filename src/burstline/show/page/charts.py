@@ -382,8 +382,3 @@ def legend(shares: Mapping[str, str], targets: str = "") -> Html:
         class_="legend",
         id=targets or None,
     )
-
-
-def figure(picture: Html, *more: Html) -> Html:
-    """A picture that a reader may take along: as SVG, or as PNG."""
-    return tag("figure", picture, *more)

@@ -69,21 +69,17 @@ def _pairs(made: Matrix | Missing) -> Html:
     """The matrix of messages, by bytes, by number and by time."""
     if isinstance(made, Missing):
         return tag("div", heading("No messages by pair of ranks", _sentence(made)))
-    names = made.names()
-    shown: list[tuple[str, Html]] = [
-        ("Bytes", _cells(made.sent_bytes, names, BYTES, ("sent", "received"))),
-        ("Messages", _cells(made.messages, names, COUNT, ("sent", "received"))),
-        ("Time", _cells(made.time_ns, names, TIME, ("sent", "received"))),
+    shown = [
+        ("Bytes", _cells(made.sent_bytes, made.names(), BYTES)),
+        ("Messages", _cells(made.messages, made.names(), COUNT)),
+        ("Time", _cells(made.time_ns, made.names(), TIME)),
     ]
-    others = (
-        f" {plural(made.others, 'message')} of another application are left out."
-        if made.others
-        else ""
-    )
     note = (
         "A row sends, a column receives; time is from when both sides were there. "
-        f"What collectives send is not in it.{others}"
+        "What collectives send is not in it."
     )
+    if made.others:
+        note += f" {plural(made.others, 'message')} of another application are left out."
     return tag("div", heading(pairs_title(made), note), tabs("pairs", shown))
 
 
@@ -94,8 +90,7 @@ def pairs_title(made: Matrix) -> str:
     many = (made.messages > 0).sum(axis=1)
     many = many[many > 0]
     low, high = int(many.min()), int(many.max())
-    reached = str(low) if low == high else f"{low} to {high}"
-    to = plural(high, "rank") if low == high else f"{reached} ranks"
+    to = plural(high, "rank") if low == high else f"{low} to {high} ranks"
     most = format_bytes(int(sent.max()))
     if any("-" in name for name in names):
         return f"Ranks {names[row]} send {most} to ranks {names[column]}, the most of all"
@@ -103,12 +98,11 @@ def pairs_title(made: Matrix) -> str:
     return f"{pair}, the most of all pairs; a sender reaches {to}"
 
 
-def _cells(
-    values: Integers, names: list[str], notation: Notation, sums: tuple[str, str]
-) -> Html:
+def _cells(values: Integers, names: list[str], notation: Notation) -> Html:
     places = np.argwhere(values).tolist()
     cells = {(row, column): int(values[row, column]) for row, column in places}
-    return matrix(cells, len(names), notation, ("from ↓", "to rank →"), sums, names=names)
+    axes, sums = ("from ↓", "to rank →"), ("sent", "received")
+    return matrix(cells, len(names), notation, axes, sums, names=names)
 
 
 def _collectives(made: Collectives | Missing) -> Html:
@@ -214,26 +208,15 @@ def _sentence(made: Missing) -> str:
 def _operations(summary: Summary) -> Html:
     whole = sum(totals.time_ns for totals in summary.calls.values()) or 1
     rows = [
-        [
-            name,
-            totals.count,
-            totals.time_ns,
-            totals.time_ns / whole,
-            totals.time_ns / totals.count,
-            totals.bytes_sent or None,
-            totals.bytes_received or None,
-        ]
-        for name, totals in summary.calls.items()
-    ]
+        [name, made.count, made.time_ns, made.time_ns / whole, made.time_ns / made.count,
+         made.bytes_sent or None, made.bytes_received or None]
+        for name, made in summary.calls.items()
+    ]  # fmt: skip
     name, totals = next(iter(summary.calls.items()))
     columns = [
-        Column("Operation"),
-        Column("Calls", COUNT),
-        Column("Time", TIME),
-        Column("Of MPI time", SHARE),
-        Column("Mean", TIME),
-        Column("Sent", BYTES.or_nothing()),
+        Column("Operation"), Column("Calls", COUNT), Column("Time", TIME),
+        Column("Of MPI time", SHARE), Column("Mean", TIME), Column("Sent", BYTES.or_nothing()),
         Column("Received", BYTES.or_nothing()),
-    ]
+    ]  # fmt: skip
     said = f"{name} takes most of the time in MPI, {format_ns(totals.time_ns)}"
     return join(heading(said), table(Table(columns, rows)))

@@ -16,7 +16,7 @@ from burstline.show.page.panes import panes
 from burstline.show.page.places import WaitPlaces
 from burstline.show.page.report import NothingError, Report, Section, needed
 from burstline.show.units import thread_text
-from burstline.values import SHARE, TIME, Column, Table
+from burstline.values import SHARE, TIME, Column, Table, table_of
 from burstline.waits import METRICS, TITLES, WAITS, Waits, ends_of
 
 NAME: Final = "waits"
@@ -24,6 +24,7 @@ LABEL: Final = "Waits"
 EMPTY: Final = "Waits are not known"
 _MOST: Final = 12
 _MOST_RANKS: Final = 16
+_ENDS: Final = ("location", "cause_location")  # of a wait: who waits, and for whom
 
 
 def section(report: Report) -> Section:
@@ -160,33 +161,27 @@ def _single(waits: Waits, places: WaitPlaces) -> Html | None:
     longest = waits.instances.slice(0, _MOST).to_pylist()
     if not longest:
         return None
-    rows = [
-        [
-            row["wait_ns"],
-            f"{ranks[row['location']]} for {ranks[row['cause_location']]}",
-            TITLES.get(row["metric"], row["metric"]),
-            places.shown(row["call_path"]),
-            "nothing explains it"
-            if row["cause_call_path"] is None
-            else places.shown(row["cause_call_path"]),
-        ]
-        for row in longest
-    ]
+    block = table_of(
+        longest,
+        {
+            Column("Wait", TIME): lambda row: row["wait_ns"],
+            Column("Rank"): lambda row: " for ".join(str(ranks[row[end]]) for end in _ENDS),
+            Column("Kind"): lambda row: TITLES.get(row["metric"], row["metric"]),
+            Column("In"): lambda row: places.shown(row["call_path"]),
+            Column("The late rank was mostly in"): lambda row: (
+                "nothing explains it"
+                if row["cause_call_path"] is None
+                else places.shown(row["cause_call_path"])
+            ),
+        },
+    )
     marks = [
         {"data_go": f"call:{row['location']}:{row['call']}:{row['start_ns']}"}
         for row in longest
     ]
-    columns = [
-        Column("Wait", TIME),
-        Column("Rank"),
-        Column("Kind"),
-        Column("In"),
-        Column("The late rank was mostly in"),
-    ]
-    waiting, _, late = rows[0][1].partition(" for ")
-    long = format_ns(longest[0]["wait_ns"])
-    said = f"The longest single wait is {long}, of rank {waiting} for rank {late}"
-    return join(heading(said), table(Table(columns, rows), rows=marks))
+    long, (waiting, late) = longest[0]["wait_ns"], (ranks[longest[0][end]] for end in _ENDS)
+    said = f"The longest single wait is {format_ns(long)}, of rank {waiting} for rank {late}"
+    return join(heading(said), table(block, rows=marks))
 
 
 def _where(waits: Waits, places: WaitPlaces) -> Html:
