@@ -27,27 +27,28 @@ from burstline.waits import (
 )
 
 _WHOLE = 0.9995  # share of events that is printed as 100.0 %
-
-
 _LEAST_ALONE: Final = 0.01  # of the computation: what one rank alone does less of is not told
 _LEAST: Final = 0.0005  # of the time: smaller metrics are not shown to people
 _UNITS: Final = {"ns": "TIME", "occ": "COUNT"}
 _ROOTS: Final = ("time", "delay", "critical_path")
+_OF_PROCESSES: Final = (
+    ("communication", "Communication", 1),
+    ("serialisation", "Serialisation", 2),
+    ("transfer", "Transfer", 2),
+)
 _SERIAL: Final = (
-    ("Parallel efficiency", "parallel"),
-    ("  Load balance", "load_balance"),
-    ("  Communication", "communication"),
-    ("    Serialisation", "serialisation"),
-    ("    Transfer", "transfer"),
+    ("parallel", "Parallel efficiency", 0),
+    ("load_balance", "Load balance", 1),
+    *_OF_PROCESSES,
 )
 _HYBRID: Final = (
-    ("Parallel efficiency", "hybrid"),
-    ("  MPI", "mpi"),
-    ("    Load balance", "mpi_load_balance"),
-    *((f"  {title}", name) for title, name in _SERIAL[2:]),
-    ("  OpenMP", "openmp"),
-    ("    Load balance", "openmp_load_balance"),
-    ("    Communication", "openmp_communication"),
+    ("hybrid", "Parallel efficiency", 0),
+    ("mpi", "MPI", 1),
+    ("mpi_load_balance", "Load balance", 2),
+    *((name, title, depth + 1) for name, title, depth in _OF_PROCESSES),
+    ("openmp", "OpenMP", 1),
+    ("openmp_load_balance", "Load balance", 2),
+    ("openmp_communication", "Communication", 2),
 )
 _COLUMNS: Final = ("metric", "rank", "thread", "call_path", "value")
 _PART_FACTORS: Final = {
@@ -231,12 +232,13 @@ class WaitsView(View):
     def _factors(self) -> Iterator[Block]:
         """Why the run is not as fast as its threads are many."""
         efficiency = self.result.efficiency
-        factors = _SERIAL if efficiency.get("hybrid") is None else _HYBRID
-        if efficiency.get(factors[0][1]) is not None:
+        factors = tree_of(efficiency)
+        if efficiency.get(factors[0][0]) is not None:
             yield Table(
                 [Column("FACTOR"), Column("%", SHARE)],
-                [[title, efficiency[name]] for title, name in factors],
+                [[title, efficiency[name]] for name, title, _ in factors],
                 title="Efficiency: each is the product of the factors below it",
+                depths=[depth for *_, depth in factors],
             )
 
     def _places(self) -> Iterator[Block]:
@@ -415,6 +417,11 @@ class WaitsView(View):
         if facts:
             yield Heading("What could not be computed")
             yield Facts(facts)
+
+
+def tree_of(efficiency: Mapping[str, float | None]) -> Sequence[tuple[str, str, int]]:
+    """The factors of the efficiency of processes, or of threads, too: name, title and depth."""
+    return _SERIAL if efficiency.get("hybrid") is None else _HYBRID
 
 
 def clock_notes(stamps: Mapping[str, Any]) -> Iterator[str]:

@@ -14,6 +14,7 @@ from burstline.show.page.html import Attributes, Html, heading, join, share_text
 from burstline.show.page.kinds import LOOKS, parts_of
 from burstline.show.page.report import NothingError, Report, Section, found
 from burstline.show.units import range_text
+from burstline.show.waits import tree_of
 from burstline.timeline import KINDS, Timeline, times_by_rank
 from burstline.values import SHARE, TIME, Column, Table, Value, ratio
 
@@ -23,24 +24,6 @@ EMPTY: Final = "There is no time per rank"
 _GOOD: Final = 0.8
 """POP regards efficiencies above this as acceptable."""
 _MOST: Final = 64
-_SERIAL: Final = (
-    ("parallel", "Parallel efficiency", 0),
-    ("load_balance", "Load balance", 1),
-    ("communication", "Communication efficiency", 1),
-    ("serialisation", "Serialisation", 2),
-    ("transfer", "Transfer", 2),
-)
-_HYBRID: Final = (
-    ("hybrid", "Parallel efficiency", 0),
-    ("mpi", "MPI", 1),
-    ("mpi_load_balance", "Load balance", 2),
-    ("communication", "Communication efficiency", 2),
-    ("serialisation", "Serialisation", 3),
-    ("transfer", "Transfer", 3),
-    ("openmp", "OpenMP", 1),
-    ("openmp_load_balance", "Load balance", 2),
-    ("openmp_communication", "Communication efficiency", 2),
-)
 
 
 class RankBar(NamedTuple):
@@ -170,8 +153,11 @@ def _times(rows: Sequence[RankBar], line: Timeline) -> Html:
 def _factors(report: Report) -> Html:
     """The tree of efficiencies."""
     factors = factors_of(report)
-    shown = _HYBRID if factors.get("hybrid") is not None else _SERIAL
-    rows = [row for row in shown if factors.get(row[0]) is not None]
+    rows = [
+        (name, title + " efficiency" * (title == "Communication"), depth)
+        for name, title, depth in tree_of(factors)
+        if factors.get(name) is not None
+    ]
     worst = worst_of(rows, factors)
     value = factors[worst[0]] or 0.0
     said = f"{worst[1]} is the worst factor: {share_text(value)}"
