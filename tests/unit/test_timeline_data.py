@@ -205,7 +205,7 @@ def test_labels_stay_text():
         "| 1 | 6 enter MPI_Recv path 0 | 12 receive from 0 bytes 8 | 12 leave"
     )
 
-    body = timeline_picture(timeline(trace, burstline.wait_states(trace))).body
+    _, body = timeline_picture(timeline(trace, burstline.wait_states(trace)))
 
     assert body.count("</script>") == body.count("<script") == 4
     assert "<img" not in body

@@ -220,7 +220,8 @@ class _Writer:
         value = counter_value(seen.counters, self.counter)
         if self.bursts_ns is not None and (seen.burst_ns or 0) >= max(self.bursts_ns, 1):
             times = self._times(seen.burst_ns, seen.computing_ns)
-            self._add("burst", depth, self._computing(call), counter=value, **times)
+            place = f"computation {self.computing.get(call.site, '')}".rstrip()
+            self._add("burst", depth, place, counter=value, **times)
             value = None  # it is said where it was counted
             for text in inside_text(self.inside, call) if self.inside else ():
                 self._add("burst", depth + 1, text)
@@ -235,11 +236,6 @@ class _Writer:
         """The mean, the total and its share of the run, as fields of a line."""
         share = share_of(operation, total_ns, self.seen.whole_ns)
         return {"time_ns": mean_ns, "total_ns": total_ns, "share": share}
-
-    def _computing(self, call: Call) -> str:
-        """Computation before a call: in which function, or from which call on."""
-        place = self.computing.get(call.site)
-        return "computation" if place is None else f"computation {place}"
 
     def _add(
         self,

@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from itertools import islice
 from math import isnan
 from typing import Final
 
-from burstline.comparison import Comparison, Pair, verdict
+from burstline.comparison import Comparison, verdict
 from burstline.errors import plural
 from burstline.quantities import format_share
 from burstline.show.blocks import Block, Facts, Heading, Lines
@@ -84,14 +84,12 @@ class ComparisonView(View):
         if len(pairs) > _MOST_PAIRS:
             yield Lines([f"  and {plural(len(pairs) - _MOST_PAIRS, 'pair')} that agree better"])
 
-    def _shown(self) -> Sequence[Pair]:
-        """The pairs with columns: those with the first, if all are; else the least alike."""
+    def _metrics(self) -> Table:
+        """Of the pairs with the first, if all are; else of the one that is least alike."""
         result = self.result
         is_star = all(pair.first == 0 for pair in result.pairs)
-        return result.pairs if is_star and len(result.pairs) < _MOST_COLUMNS else [result.least]
-
-    def _metrics(self) -> Table:
-        result, pairs = self.result, self._shown()
+        has_room = is_star and len(result.pairs) < _MOST_COLUMNS
+        pairs = result.pairs if has_room else (result.least,)
         members = sorted({which for pair in pairs for which in pair[:2]})
         listed = [*_MAIN, *(name for pair in WAITS.items() for name in pair)]
         rows = []

@@ -158,9 +158,7 @@ def _mean(features: Features, number: int) -> Value:
     mean = float(features.values[:, number].mean()) if len(features) else 0.0
     if number < 2 and features.scale == "log":
         mean = 10**mean
-    if features.names[number] == "iteration time":
-        return Value(mean, TIME)
-    return Value(mean, AMOUNT)
+    return Value(mean, TIME if features.names[number] == "iteration time" else AMOUNT)
 
 
 def _on_map(factors: FactorMap, name: str) -> list[float | None]:

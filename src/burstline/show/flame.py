@@ -12,11 +12,7 @@ from burstline.show.views import Rows, TablesView
 from burstline.timeline import KINDS, Flame
 
 _SCHEMA: Final = "https://www.speedscope.app/file-format-schema.json"
-
-
-_COLUMNS: Final = (
-    "path", "file", "line", "computing_ns", "waiting_ns", "transferring_ns",
-)  # fmt: skip
+_COLUMNS: Final = ("path", "file", "line", "computing_ns", "waiting_ns", "transferring_ns")
 
 
 @dataclass(frozen=True, slots=True, eq=False)

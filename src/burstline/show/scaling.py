@@ -47,11 +47,7 @@ class ScalabilityView(View):
         facts = ("path", "ranks", "threads", "runtime_ns", "useful_ns")
         return (*facts, *factors), (
             (
-                run.path,
-                run.ranks,
-                run.threads,
-                run.efficiency.runtime_ns,
-                run.useful_ns,
+                *(run.path, run.ranks, run.threads, run.efficiency.runtime_ns, run.useful_ns),
                 *(run.factors[name] for name in factors),
             )
             for run in self.result.runs

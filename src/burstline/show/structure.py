@@ -12,7 +12,7 @@ import numpy.typing as npt
 
 from burstline.columns import Integers
 from burstline.errors import plural
-from burstline.identity import Frame
+from burstline.identity import Site
 from burstline.model import IPC, OF_IPC
 from burstline.quantities import format_ns, format_share
 from burstline.show.blocks import Block, Facts, Heading, Lines
@@ -29,7 +29,6 @@ from burstline.show.views import Rows, View, columns_of
 from burstline.structure import (
     Call,
     CallCounts,
-    CallPhase,
     Change,
     InCalls,
     Inside,
@@ -104,7 +103,10 @@ class StructureView(View):
                 {"stage": name, "time_ns": ns} for name, ns in self.stages.items()
             ]
         if self.in_calls is not None:
-            document["in_calls"] = self._in_calls()
+            document["in_calls"] = [
+                row | {"ipc": counter_value(row["counters"], IPC)}
+                for row in self.in_calls.rows()
+            ]
         if self.lines is not None:
             document["lines"] = [*self._lines(self.lines)]
         return document
@@ -150,7 +152,9 @@ class StructureView(View):
         if self.in_calls is not None and counter is not None:
             columns.append(Column("in the call", _notation_of(unit)))
             for line, row in zip(lines, rows, strict=True):
-                row.append(self._in_call(line, counter))
+                item = line.item
+                counted = self.in_calls.of(item, self.ranks) if isinstance(item, Call) else {}
+                row.append(counter_value(counted, counter))
         if self.lines is not None:
             columns.append(Column("waits", SHARE.or_nothing()))
             for line, row in zip(lines, rows, strict=True):
@@ -197,16 +201,6 @@ class StructureView(View):
             return None
         waiting = lines.waiting_ns(line.item.site)
         return min(waiting / line.item.total_ns, 1.0) if waiting else None
-
-    def _in_call(self, line: Line, counter: str) -> float | None:
-        if self.in_calls is None or not isinstance(line.item, Call):
-            return None
-        return counter_value(self.in_calls.of(line.item, self.ranks), counter)
-
-    def _in_calls(self) -> list[dict[str, Any]]:
-        """The means of counters in each call, with instructions per cycle."""
-        rows = [] if self.in_calls is None else list(self.in_calls.rows())
-        return [row | {"ipc": counter_value(row["counters"], IPC)} for row in rows]
 
 
 def _length(structure: Structure) -> int:
@@ -326,19 +320,14 @@ class CallCountsView(View):
             enumerate(counts.phases, start=1),
             {
                 Column("phase"): lambda row: str(row[0]),
-                Column("begins with"): lambda row: _begin_text(row[1]),
+                Column("begins with"): lambda row: (
+                    _place_text(row[1].first) if row[1].first else "the iteration"
+                ),
                 Column("computing", TIME.or_nothing()): lambda row: row[1].burst_ns,
             },
             "Phases",
             left=2,
         )
-
-
-def _begin_text(phase: CallPhase) -> str:
-    """The call that a phase begins with."""
-    if phase.first is None:
-        return "the iteration"
-    return _place_text(phase.first.operation, phase.first.caller)
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -442,16 +431,16 @@ def _change_text(change: Change | None, before: Segment | None) -> str:
     """Where a segment differs from the one before, if there is one."""
     if change is None:
         return "in no call of one rank" if before else ""
-    place = _place_text(change.site.operation, change.site.caller)
+    place = _place_text(change.site)
     return f"computing before {place}" if change.kind == "computing" else place
 
 
-def _place_text(operation: str, caller: Frame | None) -> str:
+def _place_text(call: Call | Site) -> str:
     """A call with its place in the source, if that is known."""
-    if caller is None:
-        return name_text(operation)
+    if (caller := call.caller) is None:
+        return name_text(call.operation)
     line = "" if caller.line is None else f":{caller.line}"
-    return f"{name_text(operation)}, {name_text(caller.file or caller.function)}{line}"
+    return f"{name_text(call.operation)}, {name_text(caller.file or caller.function)}{line}"
 
 
 def _trend_text(trend: Trend | None, summary: LoopSummary) -> str:
@@ -508,15 +497,9 @@ def _neighbours(
         span = dict.fromkeys(map(str, iteration[[begin, end - 1]]))
         solid = round(mean["mean_ns"] / most * _BAR)
         bar = "█" * solid + "░" * max(round(longest[slowest] / most * _BAR) - solid, 0)
-        row: list[object] = [
-            ":".join(span),
-            bar,
-            mean["mean_ns"],
-            int(longest[slowest]),
-            int(by_iteration["slowest_rank"][slowest]),
-            mean["useful_ns"],
-            mean["mpi_ns"],
-        ]
+        most_on = int(longest[slowest]), int(by_iteration["slowest_rank"][slowest])
+        row: list[object] = [":".join(span), bar, mean["mean_ns"], *most_on]
+        row += [mean["useful_ns"], mean["mpi_ns"]]
         if counter is not None:
             row.append(counter_value(mean, counter) or 0)
         rows.append(row)

@@ -102,7 +102,7 @@ def _print_table(block: Table) -> None:
 
 def _that_fits(block: Table) -> tuple[Table, list[list[str]]]:
     """A table and its texts, without spare columns where the screen is too narrow for them."""
-    texts = [_heads(block), *_cells(block)]
+    texts = [[column.name for column in block.columns], *_cells(block)]
     for spare in block.spare:
         widths = (
             max(cell_len(_safe(text)) for text in column) for column in zip(*texts, strict=True)
@@ -114,11 +114,6 @@ def _that_fits(block: Table) -> tuple[Table, list[list[str]]]:
         columns = [*block.columns[:at], *block.columns[at + 1 :]]
         block = block._replace(columns=columns, left=block.left - (at < block.left))
     return block, texts
-
-
-def _heads(block: Table) -> list[str]:
-    """What stands above the columns."""
-    return [column.name for column in block.columns]
 
 
 def _cells(block: Table) -> Iterator[list[str]]:
@@ -161,7 +156,8 @@ def _parts(block: Block) -> Iterator[str]:
         yield _table(block.pairs, left=2)
     elif isinstance(block, Table):
         yield f"<h4>{_escaped(block.title)}</h4>" * bool(block.title)
-        yield _table(_cells(block), left=block.left, head=_heads(block))
+        head = [column.name for column in block.columns]
+        yield _table(_cells(block), left=block.left, head=head)
     elif isinstance(block, Heading):
         yield f"<h4>{_escaped(block.text)}</h4>"
     elif isinstance(block, Picture):

@@ -30,19 +30,8 @@ from burstline.show.page.sections import (
 from burstline.show.terminal import notebook_html
 
 _SECTIONS: Final[tuple[Any, ...]] = (
-    *(
-        verdict,
-        ranks,
-        timeline,
-        code,
-        flame,
-        waits,
-        messages,
-        computing,
-        runs,
-        prediction,
-        coverage,
-    ),
+    *(verdict, ranks, timeline, code, flame, waits, messages),
+    *(computing, runs, prediction, coverage),
 )
 """In the order of the questions; each has NAME, LABEL and section(report).
 

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from typing import Any, Final, NamedTuple
 
 import numpy as np
@@ -23,8 +22,6 @@ from burstline.waits import TITLES
 _MARGIN: Final = 0.02
 _AROUND_WAIT: Final = 0.5
 _MOST_MARKS: Final = 5000
-
-
 _BUDGET: Final = 3_000_000
 """Bytes of the data of a timeline, about."""
 _LONGEST: Final = 200
@@ -47,16 +44,8 @@ _KEYS: Final = (
 )
 
 
-@dataclass(frozen=True, slots=True)
-class TimelinePicture:
-    """The timeline as a part of a page."""
-
-    title: str
-    body: Html
-
-
-def timeline_picture(line: Timeline, structure: Structure | None = None) -> TimelinePicture:
-    """The timeline, opened at the median iteration of the costliest loop, else at all of it."""
+def timeline_picture(line: Timeline, structure: Structure | None = None) -> tuple[str, Html]:
+    """The title and the timeline, opened at the median step of the costliest loop, or whole."""
     steps = _steps_of(structure, line)
     views = _views(line, steps)
     opened = next((view for view in views if view["name"] == "median"), views[0])
@@ -75,46 +64,42 @@ def timeline_picture(line: Timeline, structure: Structure | None = None) -> Time
         "steps": _steps(steps, first),
         "views": views,
         "opened": opened["name"],
-        "words": _words(),
+        "words": words.TEMPLATES
+        | {name: words.by_kind(name) for name in ("do", "does", "tails", "meanwhile")},
         "labels": [look.label for look in LOOKS],
         "hatches": [look.hatch for look in LOOKS],
         "names": KINDS,
     }
-    return TimelinePicture(
-        title,
-        join(
-            tag("p", _note(line, steps), class_="sub", id="tl-note"),
-            _toolbar(views),
-            _overview(),
-            _canvas(title),
-            tag("div", _static(line, span), id="tl-static"),
-            _legend(line, span),
-            _panel(),
-            _keys(),
-            data_block("tl-data", document),
-            _letters("tl-pieces", data.pieces),
-            _letters("tl-waits", data.waits),
-            _letters("tl-messages", data.messages),
-        ),
+    return title, join(
+        tag("p", _note(line, steps), class_="sub", id="tl-note"),
+        _toolbar(views),
+        tag("canvas", id="tl-all", class_="needs-js", width=1, height=1, aria_hidden="true"),
+        _canvas(title),
+        tag("div", _static(line, span), id="tl-static"),
+        _legend(line, span),
+        _panel(),
+        _keys(),
+        data_block("tl-data", document),
+        _letters("tl-pieces", data.pieces),
+        _letters("tl-waits", data.waits),
+        _letters("tl-messages", data.messages),
     )
 
 
 def _note(line: Timeline, steps: IterationSpans | None) -> str:
     is_part = line.baseline_ns[0] == line.first_ns
     begin = "begin of what is shown" if is_part else "first end of MPI_Init"
-    marks = (
-        f" Above the lanes: where the first rank begins each iteration of loop {steps.loop}."
-        if steps
-        else ""
-    )
-    seen = ""
-    if line.pieces["function"].null_count < line.pieces.num_rows:
-        seen = " Computing has the name of the function that samples saw most in it."
-    return (
+    said = (
         f"Each row is a rank or thread; time counts from the {begin}. Where a "
         "pixel holds more than one call, it is divided by time: the shares of all kinds, none "
-        f"left out, computing at the bottom. Hatched: waits whose cause is known.{marks}{seen}"
+        "left out, computing at the bottom. Hatched: waits whose cause is known."
     )
+    if steps:
+        begins = "where the first rank begins each iteration"
+        said += f" Above the lanes: {begins} of loop {steps.loop}."
+    if line.pieces["function"].null_count < line.pieces.num_rows:
+        said += " Computing has the name of the function that samples saw most in it."
+    return said
 
 
 def _views(line: Timeline, steps: IterationSpans | None) -> list[dict[str, Any]]:
@@ -168,11 +153,6 @@ def _times(line: Timeline, span: tuple[int, int]) -> Integers:
     every = np.zeros(line.locations.num_rows, np.int64)
     whole: Integers = summed_columns(line, every, 1, span)[1].sum(axis=(0, 1))
     return whole
-
-
-def _words() -> dict[str, Any]:
-    by_kind = {name: words.by_kind(name) for name in ("do", "does", "tails", "meanwhile")}
-    return words.TEMPLATES | by_kind
 
 
 def _lanes(line: Timeline, counts: list[int]) -> dict[str, Any]:
@@ -243,10 +223,6 @@ def _toolbar(views: list[dict[str, Any]]) -> Html:
     ]
     shown = tag("span", id="tl-span", class_="dim")
     return tag("div", *buttons, shown, *zoom, class_="tools tl-tools needs-js")
-
-
-def _overview() -> Html:
-    return tag("canvas", id="tl-all", class_="needs-js", width=1, height=1, aria_hidden="true")
 
 
 def _canvas(title: str) -> Html:

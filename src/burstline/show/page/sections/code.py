@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
-from typing import Any, Final
+from typing import Any, Final, TypeVar
 
 import numpy as np
 
@@ -30,6 +30,7 @@ from burstline.structure import Call, Loop, LoopTable, Structure
 from burstline.timeline import KINDS, WAITING, Timeline, times_within
 from burstline.values import COUNT, SHARE, TIME, Column, Table, Value
 
+T = TypeVar("T", Line, "CodeRow")
 _BySite = tuple[Integers, Integers]
 """Times by kind in the calls of each site, and before them, (sites, kinds)."""
 _LEAVES: Final = ("call", "burst")
@@ -288,14 +289,11 @@ def _without_rank_blocks(lines: Sequence[Line]) -> Iterator[tuple[Line, bool]]:
     """
     k = 0
     while k < len(lines):
-        line, end = lines[k], k + 1
-        while end < len(lines) and lines[end].depth > line.depth:
-            end += 1
-        inside = lines[k + 1 : end]
+        line, inside = lines[k], _inside(lines, k)
         is_block = line.kind == "condition" and line.item is None and bool(inside)
         if is_block and all(each.kind in _LEAVES for each in inside):
             yield from ((replace(each, depth=each.depth - 1), True) for each in inside)
-            k = end
+            k += 1 + len(inside)
         else:
             yield line, False
             k += 1
@@ -303,26 +301,15 @@ def _without_rank_blocks(lines: Sequence[Line]) -> Iterator[tuple[Line, bool]]:
 
 def _row(line: Line, times: _BySite | None, *, of_ranks: bool) -> CodeRow:
     number = int(line.line) if line.line.isdigit() else None
-    row = CodeRow(
-        line.kind,
-        line.depth,
-        line.text,
-        line.file,
-        number,
-        number,
-        mean_ns=line.time_ns,
-        spent_ns=line.total_ns,
-        of_ranks=of_ranks,
-    )
+    where = line.kind, line.depth, line.text, line.file, number, number
+    row = CodeRow(*where, mean_ns=line.time_ns, spent_ns=line.total_ns, of_ranks=of_ranks)
     if isinstance(line.item, Loop):
         return replace(row, calls=line.item.total_iterations)
     if not isinstance(line.item, Call):
         return row
     count, site = int(line.item.executions.sum()), line.item.site
     row = replace(row, calls=count, operation=line.item.operation, sites=(site,))
-    if times is None:
-        return row
-    return _with_times(row, times[0], site)
+    return row if times is None else _with_times(row, times[0], site)
 
 
 def _before(row: CodeRow, call: CodeRow, item: Call, times: _BySite | None) -> CodeRow:
@@ -334,9 +321,7 @@ def _before(row: CodeRow, call: CodeRow, item: Call, times: _BySite | None) -> C
         next_operation=item.operation,
         sites=(item.site,),
     )
-    if times is None:
-        return row
-    return _with_times(row, times[1], item.site)
+    return row if times is None else _with_times(row, times[1], item.site)
 
 
 def _with_times(row: CodeRow, times: Integers, site: int) -> CodeRow:
@@ -347,17 +332,21 @@ def _with_times(row: CodeRow, times: Integers, site: int) -> CodeRow:
 
 def _with_sums(rows: Sequence[CodeRow]) -> list[CodeRow]:
     """The same, with the sums of what is inside of loops, functions and conditions."""
-    shown = []
-    for k, row in enumerate(rows):
-        if not row.is_leaf:
-            end = k + 1
-            while end < len(rows) and rows[end].depth > row.depth:
-                end += 1
-            inside = [each for each in rows[k + 1 : end] if each.is_leaf]
-            shown.append(replace(row, spent_ns=sum(each.spent_ns or 0 for each in inside)))
-        else:
-            shown.append(row)
-    return shown
+    return [
+        row
+        if row.is_leaf
+        else replace(
+            row, spent_ns=sum(each.spent_ns or 0 for each in _inside(rows, k) if each.is_leaf)
+        )
+        for k, row in enumerate(rows)
+    ]
+
+
+def _inside(lines: Sequence[T], k: int) -> Sequence[T]:
+    """The lines below one that are deeper than it."""
+    below = range(k + 1, len(lines))
+    end = next((at for at in below if lines[at].depth <= lines[k].depth), len(lines))
+    return lines[k + 1 : end]
 
 
 def _merged(rows: Sequence[CodeRow]) -> list[CodeRow]:

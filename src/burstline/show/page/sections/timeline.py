@@ -18,8 +18,5 @@ def section(report: Report) -> Section:
     first, last = line.baseline_ns
     if first >= last:
         raise NothingError("Nothing takes any time in this trace.")
-    picture = timeline_picture(line, found(report.structure))
-    totals = line.totals_ns()
-    return Section(
-        picture.title, picture.body, {"baseline_ns": [first, last], "time_ns": totals}
-    )
+    title, body = timeline_picture(line, found(report.structure))
+    return Section(title, body, {"baseline_ns": [first, last], "time_ns": line.totals_ns()})
