@@ -49,6 +49,20 @@ def text(content):
     return b"".join(parts)
 
 
+class Resolver:
+    """Resolves places as a function of module and offset does; `asked` are the modules."""
+
+    def __init__(self, frames):
+        self._frames, self.asked = frames, []
+
+    def resolve(self, module, offsets):
+        self.asked.append((module, list(offsets)))
+        return {offset: self._frames(module, offset) for offset in offsets}
+
+    def functions(self, *_):
+        return {}
+
+
 def named(kind, number, name, **values):
     return record(kind, a=number, c=len(name.encode()), **values) + text(name.encode())
 

@@ -13,6 +13,7 @@ from burstline.formats.raw.files.layout import EXECUTED, PYTHON_MODULE, CodePart
 from burstline.formats.raw.processes.call_paths import CallPaths
 from burstline.formats.raw.processes.processes import ProcessDefinitions
 from burstline.formats.raw.processes.python_code import CodeObject
+from raw_files import Resolver
 
 
 def recorded(code):
@@ -112,7 +113,8 @@ def test_what_runs_python_is_no_part_of_a_path(stack, path):
             for number, name in enumerate(("step", "main", "import", "mpi4py.py"))
         },
     )
-    paths = CallPaths(lambda module, _: [(SHORT[module.rpartition("/")[2]], None, None)])
+    resolver = Resolver(lambda module, _: [(SHORT[module.rpartition("/")[2]], None, None)])
+    paths = CallPaths(resolver)
     row = paths.rows(defined)[1]
 
     assert _names(paths.table().to_pylist(), row) == path.split()

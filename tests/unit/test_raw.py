@@ -346,21 +346,19 @@ def test_frames_are_resolved_with_those_inlined(tmp_path):
     run[0].add(raw_files.named(35, 1, "/opt/app/bin/solver-with-a-rather-long-name"))
     run[0].add(raw_files.stack(4, (1, 0x20), (1, 0x10), (1, 0x08)))
     run[0].call("MPI_Barrier", 5, 6, stack=4)
-    asked = []
+    frames = {
+        0x20: [("inner", "f.c", 7), ("outer", "f.c", 70)],
+        0x10: [("main", "m.c", 3)],
+    }
+    resolver = raw_files.Resolver(lambda _, offset: frames.get(offset, []))
 
-    def resolve(module, offset):
-        asked.append((module, offset))
-        if offset == 0x20:
-            return [("inner", "f.c", 7), ("outer", "f.c", 70)]
-        return [("main", "m.c", 3)] if offset == 0x10 else []
-
-    trace = run.read(tmp_path, resolve=resolve)
+    trace = run.read(tmp_path, resolve=resolver)
 
     assert cells(trace.call_paths, "function parent line") == (
         "solver-with-a-rather-long-name+0x8 - - | main 0 3 | outer 1 70 | inner 2 7"
     )
     assert column(trace, "calls", "call_path") == [3]
-    assert len(asked) == 3
+    assert [offsets for _, offsets in resolver.asked] == [[0x08, 0x10, 0x20]]
 
 
 def test_a_resolver_of_many_addresses_is_asked_once_per_module(tmp_path):
@@ -370,16 +368,11 @@ def test_a_resolver_of_many_addresses_is_asked_once_per_module(tmp_path):
         run[rank].add(raw_files.stack(1, (1, 8)), raw_files.stack(2, (2, 8), (1, 16)))
         run[rank].call("MPI_Barrier", 5, 6, stack=1).call("MPI_Barrier", 7, 8, stack=2)
 
-    asked = []
+    resolver = raw_files.Resolver(lambda _, offset: [(f"f{offset}", None, None)])
 
-    class Resolver:
-        def resolve(self, module, offsets):
-            asked.append((module, list(offsets)))
-            return {offset: [(f"f{offset}", None, None)] for offset in offsets}
+    trace = run.read(tmp_path, resolve=resolver)
 
-    trace = run.read(tmp_path, resolve=Resolver())
-
-    assert asked == [("app", [8, 16]), ("lib", [8])]
+    assert resolver.asked == [("app", [8, 16]), ("lib", [8])]
     assert column(trace, "calls", "call_path") == [0, 2] * 2
 
 
@@ -391,7 +384,8 @@ def test_who_resolves_no_names_loads_what_is_told_them(tmp_path):
         run[rank].call("MPI_Barrier", 5, 6, stack=1).call("MPI_Barrier", 7, 8, stack=2)
     run.write(tmp_path)
     opened = {"raw": True, "operations": raw_files.NUMBERS}
-    here = RawSource(tmp_path, **opened, resolve=lambda *_: [("f", None, None)])
+    resolver = raw_files.Resolver(lambda *_: [("f", None, None)])
+    here = RawSource(tmp_path, **opened, resolve=resolver)
     there = RawSource(tmp_path, **opened)
 
     for part in here.parts(1):

@@ -11,10 +11,10 @@ function that is recorded: the caller is who called the library.
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Container, Iterable, Mapping, Sequence
+from collections.abc import Container, Iterable, Mapping, Sequence
 from itertools import dropwhile
 from types import MappingProxyType
-from typing import Final, Protocol, TypeAlias, runtime_checkable
+from typing import Final, Protocol, TypeAlias
 
 import pyarrow as pa
 
@@ -25,11 +25,6 @@ from burstline.model import UNKNOWN, row_table
 
 Frame: TypeAlias = tuple[str, str | None, int | None]
 """Function, file and line."""
-
-Resolver: TypeAlias = Callable[[str, int], Sequence[Frame]]
-"""Gives the frames of a return address, by the path of its module and its offset there:
-innermost first, the functions inlined at the place before the one that holds it. Empty if
-nothing is known."""
 
 _PYTHON: Final = "<Python>"
 _MACHINERY: Final = re.compile(
@@ -54,18 +49,15 @@ def _is_c_library(module: str) -> bool:
     return _C_LIBRARY.match(module.rpartition("/")[2]) is not None
 
 
-@runtime_checkable
-class ResolvesMany(Protocol):
-    """A resolver that would rather be asked for many addresses of a module at once."""
+class Resolver(Protocol):
+    """Names places in modules, which are given by the paths of these and offsets there."""
 
     def resolve(self, module: str, offsets: Iterable[int]) -> Mapping[int, Sequence[Frame]]:
-        """The frames of each offset."""
+        """The frames of return addresses, none where nothing is known.
+
+        Innermost first: functions inlined at a place stand before the one that holds it.
+        """
         ...
-
-
-@runtime_checkable
-class ResolvesFunctions(Protocol):
-    """A resolver that also names the functions that begin at addresses."""
 
     def functions(self, module: str, offsets: Iterable[int]) -> Mapping[int, Frame]:
         """The functions that begin at offsets, each with the line of its begin."""
@@ -139,8 +131,8 @@ class _PythonFrames:
 class CallPaths:
     """The tree of call paths, growing with the stacks of each process."""
 
-    def __init__(self, resolve: Resolver | None) -> None:
-        self._resolve = resolve
+    def __init__(self, resolver: Resolver | None) -> None:
+        self._resolver = resolver
         self._frames: dict[tuple[str, int], list[Frame]] = {}
         self._nodes: dict[tuple[int, Frame], int] = {}
 
@@ -154,11 +146,8 @@ class CallPaths:
             for number, stack in defined.stacks.items()
             if stack
         }
-        resolver: object = self._resolve
-        if isinstance(resolver, ResolvesMany):
-            places = {place for stack in stacks.values() for place in stack}
-            self._resolve_all(resolver, places - python.frames.keys())
         self._frames |= python.frames
+        self._resolve({place for stack in stacks.values() for place in stack})
         libraries = python.libraries(stacks, defined.sampled)
         rows = {
             number: self.insert(stack, libraries if number in defined.sampled else {})
@@ -174,10 +163,9 @@ class CallPaths:
         for module, offset in defined.functions.values():
             modules.setdefault(defined.modules.get(module, ""), []).append(offset)
         named: dict[tuple[str, int], Frame] = {}
-        resolver: object = self._resolve
-        if isinstance(resolver, ResolvesFunctions):
+        if self._resolver is not None:
             for path, offsets in modules.items():
-                for offset, frame in resolver.functions(path, offsets).items():
+                for offset, frame in self._resolver.functions(path, offsets).items():
                     named[path, offset] = _plausible_frame(frame)
         return {
             number: named.get((path := defined.modules.get(module, ""), offset))
@@ -185,13 +173,16 @@ class CallPaths:
             for number, (module, offset) in defined.functions.items()
         }
 
-    def _resolve_all(self, resolver: ResolvesMany, places: set[tuple[str, int]]) -> None:
+    def _resolve(self, places: set[tuple[str, int]]) -> None:
+        """Keep the frames of places that have none."""
         wanted: dict[str, list[int]] = {}
         for module, offset in sorted(places - self._frames.keys()):
             wanted.setdefault(module, []).append(offset)
         for module, offsets in wanted.items():
-            for offset, frames in resolver.resolve(module, offsets).items():
-                self._keep(module, offset, frames)
+            found = self._resolver.resolve(module, offsets) if self._resolver else {}
+            for offset in offsets:
+                known = [_plausible_frame(frame) for frame in found.get(offset, ())]
+                self._frames[module, offset] = known or by_address(module, offset)
 
     def insert(
         self,
@@ -207,18 +198,9 @@ class CallPaths:
             inner += 1
         for at, place in reversed([*enumerate(stack)]):
             found = instead.get(place) if at < inner else None
-            for frame in reversed(found or self._frames_of(*place)):
+            for frame in reversed(found or self._frames[place]):
                 node = self._nodes.setdefault((node, frame), len(self._nodes))
         return node
-
-    def _frames_of(self, module: str, offset: int) -> list[Frame]:
-        if (module, offset) not in self._frames:
-            self._keep(module, offset, self._resolve(module, offset) if self._resolve else ())
-        return self._frames[module, offset]
-
-    def _keep(self, module: str, offset: int, frames: Sequence[Frame]) -> None:
-        known = [_plausible_frame(frame) for frame in frames]
-        self._frames[module, offset] = known or by_address(module, offset)
 
     def table(self) -> pa.Table:
         """The table `call_paths`, parents before their children."""
