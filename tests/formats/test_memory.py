@@ -16,7 +16,7 @@ from burstline import cli
 from burstline.formats import raw
 from burstline.formats.definitions import text_bytes
 from burstline.formats.intake.budget import BASE, ReadingCosts, memory_each, memory_of_all
-from burstline.formats.intake.collectives import window_borders
+from burstline.formats.intake.source import window_borders
 from burstline.formats.intake.target import HeldTables
 from burstline.formats.raw import source
 from burstline.formats.store import pages, read_footer

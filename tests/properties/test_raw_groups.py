@@ -13,14 +13,13 @@ import burstline
 import raw_files
 from burstline import errors
 from burstline.formats import store
-from burstline.formats.intake.reading import read_parts
+from burstline.formats.intake.reading import Pace, read_parts
 from burstline.formats.intake.target import HeldRows, HeldTables, PackedRows, Spool
 from burstline.formats.raw import read as read_raw
 from burstline.formats.raw.files.layout import Kind
 from burstline.formats.raw.source import RawSource
 from burstline.formats.store.folder import StoreWriter
 from burstline.model import Trace, schema
-from burstline.progress import SILENCE
 from effort import examples
 
 RANKS = 3
@@ -109,9 +108,7 @@ def _stored(folder, target, *, most, records=False, raw=True):
             source.parts(most, most),
             writer,
             lambda name, types: PackedRows(Spool(spill, name, 100), types),
-            threads=1,
-            parts_at_once=2,
-            progress=SILENCE,
+            Pace(threads=1, parts_at_once=2),
         )
         writer.finish(source.operations)
     return store.read(target)
@@ -131,15 +128,8 @@ def _in_slices(folder, most, tables=None):
         source = RawSource(folder, operations=raw_files.NUMBERS, raw=False)
     except errors.FormatError as error:
         return str(error)
-    read_parts(
-        source,
-        source.parts(most, most),
-        tables,
-        lambda _, types: HeldRows(types),
-        threads=2,
-        parts_at_once=2,
-        progress=SILENCE,
-    )
+    pace = Pace(threads=2, parts_at_once=2)
+    read_parts(source, source.parts(most, most), tables, lambda _, types: HeldRows(types), pace)
     return _tables(Trace(tables.finish(source.operations)))
 
 

@@ -30,10 +30,6 @@ PART_COLUMNS: Final = (
 and the root: the member itself where it is one, and the one that it names; -1 if unknown."""
 
 
-WORDS_OF_INSTANCE: Final = "{operation}, number {number} on communicator {communicator}"
-"""How an instance is named in a defect."""
-
-
 def collective_parts(
     details: Details, calls: Calls, ends: Integers, *, places: Placement
 ) -> Columns:
@@ -68,32 +64,6 @@ def collective_parts(
         "own_root": np.where(parts.is_root, places.rank[process], UNKNOWN),
         "named_root": _named_roots(details, parts),
     }
-
-
-def even_borders(instances: Integers, size: Integers, most: int) -> Integers:
-    """The first instance of each range but the first, each of at most so many parts or so."""
-    base = np.cumsum(instances) - instances
-    weight = np.cumsum(instances * size)
-    total = int(weight[-1]) if len(weight) else 0
-    cuts = np.arange(most, total, most)
-    of = np.searchsorted(weight, cuts, "right")
-    inside = (cuts - (weight[of] - instances[of] * size[of])) // size[of]
-    return np.unique(base[of] + inside)
-
-
-def window_borders(instances: Integers, size: Integers, most: int) -> Integers:
-    """As :func:`even_borders`: small communicators together, or a window of a large one."""
-    largest = int(size.max(initial=1))
-    step = max(1, most // largest)
-    borders, held, number = [], 0, 0
-    for count, members in zip(instances.tolist(), size.tolist(), strict=True):
-        for first in range(0, count, step):
-            if held and held + members > largest:
-                borders.append(number)
-                held = 0
-            held += members
-            number += min(step, count - first)
-    return np.array(borders, np.int64)
 
 
 def join_collectives(

@@ -8,6 +8,7 @@ from __future__ import annotations
 import shutil
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import closing, contextmanager
+from dataclasses import dataclass, replace
 from functools import partial
 from pathlib import Path
 from typing import Any, Final, TypeAlias
@@ -39,7 +40,7 @@ from burstline.formats.intake.target import (
 )
 from burstline.formats.store import StoreWriter
 from burstline.model import Trace, arrow_schema
-from burstline.progress import Progress
+from burstline.progress import SILENCE, Progress
 
 
 class Halves:
@@ -49,10 +50,8 @@ class Halves:
         self, source: Source[Any, Any], processes: Sequence[range], rows: MakeRows, at_once: int
     ) -> None:
         self._source, self._places, self._joining = source, source.places, source.joining
-        self._at_once, self._borders = (
-            at_once,
-            np.array([group.stop for group in processes], np.int64),
-        )
+        self._at_once = at_once
+        self._borders = np.array([group.stop for group in processes], np.int64)
         self._first = np.searchsorted(self._borders, self._borders)
         self._sends = rows("sends", self._joining.sends)
         self._receives = rows("receives", self._joining.receives)
@@ -149,7 +148,9 @@ class Halves:
             instances, parts = (arrow_schema(name).empty_table() for name in _COLLECTIVES)
             yield instances, parts
             return
-        members = self._source.members
+        # A communicator may be named that is not defined, so that its members are not known.
+        members = [*self._source.members]
+        members += [()] * (len(self._instances) - len(members))
         size = np.array([max(len(listed), 1) for listed in members], np.int64)
         self._widen(len(size))
         base = np.cumsum(self._instances) - self._instances
@@ -207,17 +208,23 @@ Target: TypeAlias = HeldTables | StoreWriter
 _DEFINITIONS: Final = 8 << 20  # of what a process takes beside its units
 
 
+@dataclass(frozen=True, slots=True)
+class Pace:
+    """How much is done at a time, by whom, and who is told."""
+
+    threads: int = 0  # parts that are read ahead
+    writers: int = 0  # tables that are appended at a time
+    parts_at_once: int | None = None  # parts of collectives that are joined at a time
+    shared: Shared | None = None  # workers that read parts ahead in place of threads
+    progress: Progress = SILENCE
+
+
 def read_whole(
-    source: Divisible[PartOf, Loaded],
-    *,
-    at_once: int,
-    memory: int | None,
-    threads: int,
-    progress: Progress,
+    source: Divisible[PartOf, Loaded], *, at_once: int, memory: int | None, pace: Pace
 ) -> Trace:
     """The trace of a source in memory; what outgrows `memory` is refused before it is read."""
     costs = source.costs
-    plan = costs.whole_within(source.sizes(), source.uncut(), memory, at_once, threads)
+    plan = costs.whole_within(source.sizes(), source.uncut(), memory, at_once, pace.threads)
     tables = HeldTables(
         memory,
         base=plan.beside - _DEFINITIONS,
@@ -225,56 +232,31 @@ def read_whole(
         locations=len(source.places.process),
     )
     parts = source.parts(plan.at_once, plan.longest)
-    return hold(source, parts, tables, threads=plan.threads, progress=progress)
+    return hold(source, parts, replace(pace, threads=plan.threads), tables)
 
 
 def hold(
     source: Source[PartOf, Loaded],
     parts: Sequence[PartOf],
-    tables: HeldTables,
-    *,
-    threads: int,
-    progress: Progress,
+    pace: Pace,
+    tables: HeldTables | None = None,
 ) -> Trace:
     """The trace of all parts of a source, its tables in memory."""
-    read_parts(source, parts, tables, _rows_in_memory, threads=threads, progress=progress)
+    tables = tables or HeldTables()
+    read_parts(source, parts, tables, lambda _, types: HeldRows(types), pace)
     return Trace(tables.finish(source.operations))
 
 
-def convert(
-    source: Divisible[PartOf, Loaded],
-    path: Path,
-    *,
-    memory: int,
-    threads: int,
-    progress: Progress,
-    shared: Shared | None = None,
-) -> None:
-    """Make a store of a source within `memory` bytes; the tables are those of memory.
-
-    Parts are loaded ahead by threads, or by workers with whom the source is `shared`.
-    """
+def convert(source: Divisible[PartOf, Loaded], path: Path, *, memory: int, pace: Pace) -> None:
+    """Make a store of a source within `memory` bytes; the tables are those of memory."""
     sizes, uncut, costs = source.sizes(), source.uncut(), source.costs
     require_disk(path.absolute().parent, int(sum(sizes) * costs.disk))
-    most, longest, threads = costs.streamed_within(sizes, uncut, memory, threads)
-    if shared is not None:
-        most, longest = shared.at_once((most, longest), costs, sizes, uncut)
+    most, longest, threads = costs.streamed_within(sizes, uncut, memory, pace.threads)
+    if pace.shared is not None:
+        most, longest = pace.shared.at_once((most, longest), costs, sizes, uncut)
     parts = source.parts(most, longest)
     with new_store(path) as (store, spill):
-        fill(
-            store,
-            spill,
-            source,
-            parts,
-            memory=memory,
-            threads=threads,
-            shared=shared,
-            progress=progress,
-        )
-
-
-def _rows_in_memory(_: str, types: Mapping[str, np.dtype[Any]]) -> HeldRows:
-    return HeldRows(types)
+        fill(store, spill, source, parts, memory=memory, pace=replace(pace, threads=threads))
 
 
 @contextmanager
@@ -293,25 +275,16 @@ def fill(
     parts: Sequence[PartOf],
     *,
     memory: int,
-    threads: int,
-    writers: int = 0,
-    parts_at_once: int | None = None,
-    shared: Shared | None = None,
-    progress: Progress,
+    pace: Pace,
 ) -> None:
     """Finish a store with all parts of a source; what waits takes little of `memory`."""
     store.counters = source.counters
-    read_parts(
-        source,
-        parts,
-        store,
-        lambda name, types: PackedRows(Spool(spill, name, spool_within(memory)), types),
-        threads=threads,
-        writers=writers,
-        shared=shared,
-        parts_at_once=parts_at_once or parts_within(memory),
-        progress=progress,
-    )
+    at_once = pace.parts_at_once or parts_within(memory)
+
+    def rows(name: str, types: Mapping[str, np.dtype[Any]]) -> PackedRows:
+        return PackedRows(Spool(spill, name, spool_within(memory)), types)
+
+    read_parts(source, parts, store, rows, replace(pace, parts_at_once=at_once))
     store.finish(source.operations)
     shutil.rmtree(spill)
 
@@ -321,29 +294,21 @@ def read_parts(
     parts: Sequence[PartOf],
     target: Target,
     rows: MakeRows,
-    *,
-    threads: int,
-    writers: int = 0,
-    parts_at_once: int = PARTS_AT_ONCE,
-    shared: Shared | None = None,
-    progress: Progress,
+    pace: Pace,
 ) -> None:
-    """Append all tables of a source to a target.
-
-    What waits for other parts does so in `rows`; `threads` parts are read ahead, or as many as
-    the workers have with whom the source is `shared`; `writers` tables are appended and
-    `parts_at_once` parts of collectives are joined at a time.
-    """
-    halves = Halves(source, [part.processes for part in parts], rows, parts_at_once)
-    load = partial(in_order, source.load, parts, threads)
-    if shared is not None:
-        load = partial(shared.loaded, parts)
+    """Append all tables of a source to a target; what waits for others does so in `rows`."""
+    at_once = pace.parts_at_once or PARTS_AT_ONCE
+    halves = Halves(source, [part.processes for part in parts], rows, at_once)
+    load = partial(in_order, source.load, parts, pace.threads)
+    if pace.shared is not None:
+        load = partial(pace.shared.loaded, parts)
+    progress = pace.progress
     progress.step("Reading", len(source.places.process), "locations")
     with closing(load()) as loaded:
         for number, part in enumerate(parts):
             group = source.group(part, next(loaded))
             halves.append(number, group)
-            _append_all(target, group.tables, writers)
+            _append_all(target, group.tables, pace.writers)
             if isinstance(target, StoreWriter):
                 target.adopt(group.written)
             progress.advance(group.locations)

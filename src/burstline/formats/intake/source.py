@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from abc import ABC, abstractmethod
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from itertools import pairwise
 from pathlib import Path
-from typing import Any, Protocol, TypeVar
+from typing import Any, Generic, Protocol, TypeVar
 
 import numpy as np
 import pyarrow as pa
@@ -93,7 +94,6 @@ class Group:
 
 
 PartOf = TypeVar("PartOf", bound=SourcePart)
-PartOf_contra = TypeVar("PartOf_contra", bound=SourcePart, contravariant=True)
 Loaded = TypeVar("Loaded")
 
 
@@ -120,65 +120,73 @@ class Joining(Protocol):
         """Note what is odd, once all are joined."""
 
 
-class Source(Protocol[PartOf_contra, Loaded]):
+def even_borders(instances: Integers, size: Integers, most: int) -> Integers:
+    """The first instance of each range but the first, each of at most so many parts or so."""
+    base = np.cumsum(instances) - instances
+    weight = np.cumsum(instances * size)
+    total = int(weight[-1]) if len(weight) else 0
+    cuts = np.arange(most, total, most)
+    of = np.searchsorted(weight, cuts, "right")
+    inside = (cuts - (weight[of] - instances[of] * size[of])) // size[of]
+    return np.unique(base[of] + inside)
+
+
+def window_borders(instances: Integers, size: Integers, most: int) -> Integers:
+    """As :func:`even_borders`: small communicators together, or a window of a large one."""
+    largest = int(size.max(initial=1))
+    step = max(1, most // largest)
+    borders, held, number = [], 0, 0
+    for count, members in zip(instances.tolist(), size.tolist(), strict=True):
+        for first in range(0, count, step):
+            if held and held + members > largest:
+                borders.append(number)
+                held = 0
+            held += members
+            number += min(step, count - first)
+    return np.array(borders, np.int64)
+
+
+class Source(ABC, Generic[PartOf, Loaded]):
     """A recording of any format, as the loop reads it."""
 
-    @property
-    def places(self) -> Placement:
-        """Where processes and locations are."""
+    places: Placement  # where processes and locations are
+    members: Sequence[tuple[int, ...]]  # world ranks of those of each communicator
+    counters: Sequence[str]  # their names
+    operations: Sequence[str]  # names behind codes; grows while groups are numbered
+    defects: Defects
+    joining: Joining  # how its halves of messages meet
+    # how a defect names a collective
+    words_of_instance = "{operation}, number {number} on communicator {communicator}"
+    # the first instance of each range but the first, by instances and members of each
+    # communicator; a range, of so many parts, is joined at once
+    borders: Callable[[Integers, Integers, int], Integers] = staticmethod(even_borders)
 
-    @property
-    def members(self) -> Sequence[tuple[int, ...]]:
-        """World ranks of the members of each communicator."""
-
-    @property
-    def counters(self) -> Sequence[str]:
-        """Names of the counters."""
-
-    @property
-    def operations(self) -> Sequence[str]:
-        """Names behind the codes of operations; grows while groups are numbered."""
-
-    @property
-    def defects(self) -> Defects:
-        """What is odd."""
-
-    @property
-    def joining(self) -> Joining:
-        """How its halves of messages meet."""
-
-    @property
-    def words_of_instance(self) -> str:
-        """How a defect names a collective, with `operation`, `number` and `communicator`."""
-
-    def borders(self, instances: Integers, size: Integers, most: int, /) -> Integers:
-        """The first instance of each range but the first; a range is joined at once.
-
-        `instances` and `size` are of each communicator; `most` parts are to be in a range.
-        """
-
-    def load(self, part: PartOf_contra) -> Loaded:
+    @abstractmethod
+    def load(self, part: PartOf) -> Loaded:
         """What a part holds; several threads call this at once, so it changes nothing."""
 
-    def group(self, part: PartOf_contra, loaded: Loaded) -> Group:
+    @abstractmethod
+    def group(self, part: PartOf, loaded: Loaded) -> Group:
         """The group of a part; parts come in order, and what counts through goes on."""
 
+    @abstractmethod
     def whole(self) -> Mapping[str, pa.Table]:
         """Tables that no part owns, once all parts are read."""
 
 
-class Divisible(Source[PartOf, Loaded], Protocol[PartOf, Loaded]):
+class Divisible(Source[PartOf, Loaded]):
     """A recording that says, before it is read, how large its processes are."""
 
-    @property
-    def costs(self) -> ReadingCosts:
-        """Memory and disk that its units take."""
+    costs: ReadingCosts  # memory and disk that its units take
 
+    @abstractmethod
     def sizes(self) -> list[int]:
         """Units of each process: what a part is measured in."""
 
     def uncut(self) -> list[int]:
         """Units of each process that are read at once, however little memory there is."""
+        return self.sizes()
 
+    @abstractmethod
     def parts(self, most: int, longest: int | None = None) -> Sequence[PartOf]:
         """All parts in order, of at most so many units; longer processes than that are cut."""

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import ctypes
 from collections import defaultdict
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from functools import cache
 from pathlib import Path
 from typing import Any, Final, TypeAlias
@@ -41,7 +41,10 @@ class Spool:
 
     def _spill(self) -> None:
         for key, parts in self._held.items():
-            append_to(self._path(key), parts)
+            path = self._path(key)
+            with atomic.writing(path), path.open("ab") as file:
+                for part in parts:
+                    file.write(part.data)
         self._held.clear()
         self._bytes = 0
 
@@ -64,13 +67,6 @@ class Spool:
 
     def _path(self, key: int) -> Path:
         return self._folder / f"{self._name}-{key:06d}"
-
-
-def append_to(path: Path, parts: Iterable[npt.NDArray[np.uint8]]) -> None:
-    """Append arrays of bytes to a file, closing it again."""
-    with atomic.writing(path), path.open("ab") as file:
-        for part in parts:
-            file.write(part.data)
 
 
 _WITH_OPERATIONS: Final = ("calls", "collectives")

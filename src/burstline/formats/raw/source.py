@@ -89,11 +89,8 @@ def costs_of(counts: Integers) -> intake.ReadingCosts:
     return replace(COSTS, tables=tables, made=made, ahead=made)
 
 
-class RawSource:
+class RawSource(intake.Divisible[intake.Processes | Sliced, tuple[Batch, ...]]):
     """The files of a run; `records` asks for raw tables even if the program has no events."""
-
-    words_of_instance: Final = intake.WORDS_OF_INSTANCE
-    borders = staticmethod(intake.even_borders)
 
     def __init__(
         self,
@@ -324,13 +321,8 @@ def read(
 ) -> Trace:
     """The trace of raw files, in times of rank 0; `records_at_once` changes no answer."""
     source = RawSource(folder, raw=raw, progress=progress, memory=memory, **names)
-    return intake.read_whole(
-        source,
-        at_once=records_at_once,
-        memory=memory,
-        threads=threads_allowed(threads),
-        progress=progress,
-    )
+    pace = intake.Pace(threads_allowed(threads), progress=progress)
+    return intake.read_whole(source, at_once=records_at_once, memory=memory, pace=pace)
 
 
 def fits(folder: Path, memory: int, *, records: bool) -> bool:
@@ -357,6 +349,5 @@ def convert(
     intake.require_memory(memory)
     source = RawSource(folder, raw=raw, progress=progress, memory=memory, **names)
     shared = None if workers is None else source.shared(workers, folder, memory)
-    intake.convert(
-        source, target, memory=memory, threads=threads, progress=progress, shared=shared
-    )
+    pace = intake.Pace(threads, shared=shared, progress=progress)
+    intake.convert(source, target, memory=memory, pace=pace)

@@ -15,18 +15,6 @@ from burstline.errors import readable
 from burstline.executor import Workers, threads_allowed
 from burstline.formats import intake
 from burstline.formats.definitions import Account
-from burstline.formats.intake import (
-    WORDS_OF_INSTANCE,
-    Defects,
-    Group,
-    MpiOrder,
-    Processes,
-    ReadingCosts,
-    even_borders,
-    groups_of,
-    require_memory,
-    way_by_store,
-)
 from burstline.formats.otf2.reading.archive import (
     begins_anchor,
     file_size,
@@ -46,7 +34,7 @@ MOST_AT_ONCE: Final = 32 << 20
 
 # A group costs a child process, and with it a copy of what this one has written to since.
 # Metrics take more where there are many: that shows while tables grow.
-COSTS: Final = ReadingCosts(
+COSTS: Final = intake.ReadingCosts(
     tables=5,
     made=13,
     ahead=5,
@@ -55,7 +43,7 @@ COSTS: Final = ReadingCosts(
     least=4 << 20,
     most=64 << 20,
     base=128 << 20,
-    way_out=way_by_store("the archive", "ARCHIVE"),
+    way_out=intake.way_by_store("the archive", "ARCHIVE"),
 )
 """Of a byte of events."""
 _GROUPS: Final = 6
@@ -77,20 +65,18 @@ def _read_again_if_counters_fall(read: Callable[[frozenset[str]], Result]) -> Re
         return read(found.names)
 
 
-class ArchiveSource:
+class ArchiveSource(intake.Divisible[intake.Processes, tuple[ArchiveEvents, intake.Defects]]):
     """An archive; `kinds` counts its events of each kind, once they are read.
 
     Values of the counters that are `gauges` are kept, though they are declared accumulated.
     """
 
-    costs: Final = COSTS
-    words_of_instance: Final = WORDS_OF_INSTANCE
-    borders = staticmethod(even_borders)
+    costs = COSTS
 
     def __init__(
         self,
         anchor: Path,
-        defects: Defects,
+        defects: intake.Defects,
         gauges: frozenset[str] = frozenset(),
         *,
         memory: int | None = None,
@@ -105,7 +91,7 @@ class ArchiveSource:
         if not archive.defined.clock[0]:
             text = f"{anchor}: ticks are taken for nanoseconds"
             defects.note("clock_not_defined", "loss", text)
-        self.joining = MpiOrder(self.places, defects)
+        self.joining = intake.MpiOrder(self.places, defects)
         self.counters = self.basis.metrics.names
         self.operations = self.basis.regions.operations
         self.kinds: Counter[str] = Counter()
@@ -115,10 +101,6 @@ class ArchiveSource:
         self._teams = 0
         self._loops = Loops()
 
-    def uncut(self) -> list[int]:
-        """Bytes of events of each process: all are read at once."""
-        return self.sizes()
-
     def sizes(self) -> list[int]:
         """Bytes of events of each process."""
         basis = self.basis
@@ -127,17 +109,19 @@ class ArchiveSource:
         np.add.at(sizes, basis.places.process, list(of_locations))
         return sizes.tolist()
 
-    def parts(self, most: int, longest: int | None = None) -> Sequence[Processes]:
+    def parts(self, most: int, longest: int | None = None) -> Sequence[intake.Processes]:
         """Groups of whole processes, of at most so many bytes or of one: none is cut."""
         del longest
-        return groups_of(self.sizes(), most)
+        return intake.groups_of(self.sizes(), most)
 
-    def load(self, part: Processes) -> tuple[ArchiveEvents, Defects]:
+    def load(self, part: intake.Processes) -> tuple[ArchiveEvents, intake.Defects]:
         """What some processes did, read in a child process, and what was odd in reading it."""
-        basis = replace(self.basis, defects=Defects())
+        basis = replace(self.basis, defects=intake.Defects())
         return read_events(basis, self._locations(part)), basis.defects
 
-    def group(self, part: Processes, loaded: tuple[ArchiveEvents, Defects]) -> Group:
+    def group(
+        self, part: intake.Processes, loaded: tuple[ArchiveEvents, intake.Defects]
+    ) -> intake.Group:
         """The group of a part, numbered after those before it."""
         events, defects = loaded
         locations = self._locations(part)
@@ -154,7 +138,7 @@ class ArchiveSource:
         self.kinds.update(events.kinds)
         return group
 
-    def _locations(self, part: Processes) -> range:
+    def _locations(self, part: intake.Processes) -> range:
         processes = part.processes
         first, last = np.searchsorted(self.places.process, (processes.start, processes.stop))
         return range(int(first), int(last))
@@ -213,17 +197,16 @@ def read(
 ) -> Trace:
     """The trace of an anchor or a folder, `threads` times `bytes_at_once` of events at once."""
     anchor = require_anchor(path)
-    threads = threads_allowed(threads)
+    pace = intake.Pace(threads_allowed(threads), progress=progress)
     sizes = [file_size(file) for file in anchor.with_suffix("").glob("*.evt")]
     if bytes_at_once is None:
         bytes_at_once = min(max(sum(sizes) // _GROUPS, COSTS.least), MOST_AT_ONCE)
     return _read_again_if_counters_fall(
         lambda gauges: intake.read_whole(
-            ArchiveSource(anchor, Defects(), gauges, memory=memory),
+            ArchiveSource(anchor, intake.Defects(), gauges, memory=memory),
             at_once=bytes_at_once,
             memory=memory,
-            threads=threads,
-            progress=progress,
+            pace=pace,
         )
     )
 
@@ -239,7 +222,7 @@ def convert(
     workers: Workers | None = None,
 ) -> None:
     """Make a store of an archive within `memory` bytes, at least 256 MiB."""
-    require_memory(memory)
+    intake.require_memory(memory)
     anchor = require_anchor(path)
 
     def made(gauges: frozenset[str]) -> None:
@@ -247,13 +230,12 @@ def convert(
         if workers is not None:
             arguments = anchor.absolute(), gauges, workers.memory_each or memory
             shared = intake.Shared(workers, _opened, arguments, lambda _: None, anchor)
-        source = ArchiveSource(anchor, Defects(), gauges, memory=memory)
-        intake.convert(
-            source, target, memory=memory, threads=threads, progress=progress, shared=shared
-        )
+        source = ArchiveSource(anchor, intake.Defects(), gauges, memory=memory)
+        pace = intake.Pace(threads, shared=shared, progress=progress)
+        intake.convert(source, target, memory=memory, pace=pace)
 
     _read_again_if_counters_fall(made)
 
 
 def _opened(anchor: Path, gauges: frozenset[str], memory: int) -> ArchiveSource:
-    return ArchiveSource(anchor, Defects(), gauges, memory=memory)
+    return ArchiveSource(anchor, intake.Defects(), gauges, memory=memory)

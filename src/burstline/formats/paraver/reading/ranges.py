@@ -14,11 +14,11 @@ from __future__ import annotations
 
 import os
 import tempfile
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from contextlib import closing
 from itertools import islice
 from pathlib import Path
-from typing import Any, Final, NamedTuple, Protocol, Self
+from typing import Any, Final, NamedTuple, Self
 
 import numpy as np
 import numpy.typing as npt
@@ -26,16 +26,11 @@ import numpy.typing as npt
 from burstline import _core
 from burstline.columns import Integers
 from burstline.errors import InconsistentTraceError
-from burstline.executor import Workers
-from burstline.formats import store
+from burstline.executor import Workers, in_order
+from burstline.formats import atomic, store
 from burstline.formats.paraver.files.lines import BLOCK_BYTES
 from burstline.formats.paraver.reading import assembly
-from burstline.formats.paraver.reading.scan import (
-    NONE_BEFORE,
-    BlockFacts,
-    Overflow,
-    Scanned,
-)
+from burstline.formats.paraver.reading.scan import BlockFacts, Scanned
 from burstline.formats.paraver.reading.trace_file import OpenTrace, open_trace
 from burstline.model import LOOP_TYPES, arrow_table
 from burstline.progress import Progress
@@ -58,13 +53,6 @@ class Buckets(NamedTuple):
     processes: range
 
 
-class Kept(Protocol):
-    """Journals that were moved to files."""
-
-    def restore(self, journal: _core.Journal, bucket: int) -> None:
-        """Move a bucket's journal back into memory."""
-
-
 class Built(NamedTuple):
     """What became of some buckets, numbered for themselves."""
 
@@ -82,54 +70,80 @@ class Built(NamedTuple):
 
 
 class JournalFiles:
-    """Journals of consecutive ranges of the text, a file each, with where buckets begin."""
+    """Journals of consecutive ranges of the text, a file each, the last bucket first.
 
-    def __init__(self, folder: Path, buckets: int, names: Sequence[str] = ()) -> None:
+    Those with a `memory`, beyond which a journal is moved, are read once, in order: disk is
+    given back meanwhile. Workers read others.
+    """
+
+    def __init__(
+        self, folder: Path, buckets: int, names: Sequence[str] = (), memory: int | None = None
+    ) -> None:
         self.folder, self._buckets, self.names = folder, buckets, list(names)
+        self._memory = memory
 
-    def add(self, journal: _core.Journal, sent_before: Integers | None = None) -> None:
-        """Move a journal to a file; ordinals count from the begin, or from `sent_before`."""
-        self.adopt(written(self.folder, journal, self._buckets), sent_before)
+    def relieve(self, journal: _core.Journal) -> None:
+        """Move a journal to a file if it is too large."""
+        if journal.resident > (self._memory or 0):
+            self.names.append(written(self.folder, journal, self._buckets))
 
-    def adopt(self, name: str, sent_before: Integers | None) -> None:
-        """Take over a file that a worker has written."""
-        if sent_before is not None:
-            sent_before.tofile(self.folder / f"{name}{_SENT}")
+    def adopt(self, name: str, sent_before: Integers) -> None:
+        """Take over a file that a worker has written; ordinals count from `sent_before`."""
+        sent_before.tofile(self.folder / f"{name}{_SENT}")
         self.names.append(name)
 
     def restore(self, journal: _core.Journal, bucket: int) -> None:
         """Move a bucket's journal into memory."""
         for name in reversed(self.names):  # what is restored comes before what is there
-            with (self.folder / name).open("rb") as file:
+            path = self.folder / name
+            with path.open("rb") as file:
                 file.seek(bucket * _OFFSET)
-                first, last = np.fromfile(file, np.int64, 2).tolist()
+                last, first = np.fromfile(file, np.int64, 2).tolist()
                 file.seek(first)
                 parts = np.fromfile(file, np.uint8, last - first)
+            if self._memory is not None:
+                os.truncate(path, first)
             sent = self.folder / f"{name}{_SENT}"
-            before = np.fromfile(sent, np.int64) if sent.exists() else NONE_BEFORE
-            journal.restore(bucket, parts, before)
+            own = np.fromfile(sent, np.int64) if sent.exists() else np.zeros(0, np.int64)
+            journal.restore(bucket, parts, own)
 
 
-class JournalOverflow:
-    """Moves a journal to files whenever it outgrows `memory`: a file is scanned by one."""
+class Builders(NamedTuple):
+    """What buckets of journals are built with, here or by a worker."""
 
-    def __init__(self, files: JournalFiles, memory: int) -> None:
-        self._files, self._memory = files, memory
+    journal: _core.Journal
+    layout: _core.Layout
+    words: _core.Vocabulary
+    files: JournalFiles | None  # those that journals were moved to
+    events: bool  # whether there are rows of these
+    states: bool
 
-    def relieve(self, journal: _core.Journal) -> None:
-        """Move it, if it is too large."""
-        if journal.resident > self._memory:
-            self._files.add(journal)
+    def build(
+        self, buckets: range, threads: int, done: Callable[[int], None] = lambda _: None
+    ) -> Built:
+        """The rows of some buckets, whose journals are used up, one bucket after the other."""
+        if self.files is not None:
+            for bucket in buckets:
+                self.files.restore(self.journal, bucket)
+        paths, span = _core.PathTable(), (buckets.start, buckets.stop)
+        kept = self.events, self.states
+        builder = _core.Builder(self.journal, self.layout, self.words, paths, *span, *kept)
+        with closing(in_order(builder.build, buckets, threads, ahead=len(buckets))) as built:
+            for bucket, _ in zip(buckets, built, strict=True):
+                done(bucket)
+        builder.finish()
+        return Built.of(builder, paths)
 
 
 def written(folder: Path, journal: _core.Journal, buckets: int) -> str:
     """The name of a new file in a folder that holds a journal, which is released."""
     number, name = tempfile.mkstemp(prefix="range-", dir=folder)
-    with os.fdopen(number, "wb") as file:
-        sizes = [sum(part.size for part in journal.parts(k)) for k in range(buckets)]
-        begins = (buckets + 1) * _OFFSET + np.cumsum([0, *sizes])
-        file.write(begins.astype(np.int64).data)
-        for bucket in range(buckets):
+    with atomic.writing(Path(name)), os.fdopen(number, "wb") as file:
+        order = range(buckets)[::-1]
+        sizes = [sum(part.size for part in journal.parts(k)) for k in order]
+        borders = (buckets + 1) * _OFFSET + np.cumsum([0, *sizes])[::-1]
+        file.write(borders.astype(np.int64).tobytes())
+        for bucket in order:
             for part in journal.parts(bucket):
                 file.write(part.data)
             journal.release(bucket)
@@ -182,7 +196,6 @@ def scan_shared(
     files: JournalFiles,
     workers: Workers,
     *,
-    memory: int,
     threads: int,
     progress: Progress,
 ) -> Scanned:
@@ -193,9 +206,10 @@ def scan_shared(
     workers.require_seen(seen)
     workers.require_seen(path)
     if opened.source.is_gzip:  # which is read from its begin
-        overflow: Overflow = JournalOverflow(files, memory)
-        scanned = opened.scan(journal, threads=threads, progress=progress, overflow=overflow)
-        files.add(journal)
+        scanned = opened.scan(
+            journal, threads=threads, progress=progress, overflow=files.relieve
+        )
+        files.names.append(written(files.folder, journal, opened.buckets))
     else:
         scanned = Scanned()
         for found in _all_found(opened, files.folder, workers, progress):
@@ -271,31 +285,18 @@ class BuiltByWorkers:
     """A worker's view of a trace that was scanned: builds buckets from files of journals."""
 
     def __init__(self, opened: OpenTrace, files: JournalFiles, words: Words) -> None:
-        self._opened, self._files, self._words = opened, files, words
+        self._files, self._words = files, words
         opened.types.meet(np.array(words.types, np.int64))
-        self._vocabulary = opened.words(words.counters, dict(words.communicators))
         self._counters = [name for _, name in words.counters]
-        self._journal = _core.Journal(opened.layout)
-        self._journal.count(np.fromfile(files.folder / _COUNTED, np.uint8))
+        journal = _core.Journal(opened.layout)
+        journal.count(np.fromfile(files.folder / _COUNTED, np.uint8))
+        vocabulary = opened.words(words.counters, dict(words.communicators))
+        kept = words.raw or words.loops, words.states
+        self._builders = Builders(journal, opened.layout, vocabulary, files, *kept)
 
     def load(self, part: Buckets) -> Built:
         """The rows of some buckets; tables of records are written into files."""
-        paths = _core.PathTable()
-        builder = _core.Builder(
-            self._journal,
-            self._opened.layout,
-            self._vocabulary,
-            paths,
-            part.buckets.start,
-            part.buckets.stop,
-            self._words.raw or self._words.loops,
-            self._words.states,
-        )
-        for bucket in part.buckets:
-            self._files.restore(self._journal, bucket)
-            builder.build(bucket)
-        builder.finish()
-        built = Built.of(builder, paths)
+        built = self._builders.build(part.buckets, 0)
         return self._without_records(built) if self._words.raw else built
 
     def _without_records(self, built: Built) -> Built:

@@ -6,19 +6,16 @@ what the scan counted, which is the same whatever was allowed.
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from contextlib import closing
 from dataclasses import dataclass, field
-from pathlib import Path
-from typing import Final, NamedTuple, Protocol
-
-import numpy as np
+from typing import Final, NamedTuple, TypeAlias
 
 from burstline import _core
 from burstline.columns import Integers
 from burstline.errors import printable
 from burstline.executor import in_order
-from burstline.formats.intake import BASE, Defects, Oddity, append_to, way_by_store
+from burstline.formats.intake import BASE, Defects, Oddity, way_by_store
 from burstline.formats.paraver.files.declarations import CommunicatorLine, read_communicator
 from burstline.formats.paraver.files.lines import LineSource, Stretch
 from burstline.progress import Progress
@@ -34,8 +31,6 @@ _ROW_BYTES: Final = {"calls": _CALL_BYTES, "readings": 20, "regions": 88, "sends
 _RAW_BYTES: Final = {"pairs": 36, "states": 28}
 _SEVERITY: Final = {"odd_pairs": "loss", "obsolete_record": "info", "inverted_state": "loss"}
 _MOST_COMMENTS = 100_000
-NONE_BEFORE: Final = np.zeros(0, np.int64)
-"""What says of parts of a journal that their ordinals count through the whole file."""
 
 
 def bytes_of_tables(counts: Mapping[str, Integers], counters: int, *, raw: bool) -> int:
@@ -49,6 +44,10 @@ def bytes_of_tables(counts: Mapping[str, Integers], counters: int, *, raw: bool)
 def bytes_of_whole(tables: int, journals: int) -> int:
     """Bytes that reading whole takes: half of the journals go while the tables are made."""
     return BASE + max(tables + journals // 2, journals)
+
+
+Overflow: TypeAlias = Callable[[_core.Journal], None]
+"""Takes journals that outgrow the memory allowed."""
 
 
 class JournalCount:
@@ -70,38 +69,6 @@ class JournalCount:
     def bytes_of(self, journal: _core.Journal) -> int:
         """Bytes of all journals, those dropped included."""
         return self._dropped + journal.resident
-
-
-class JournalSpill:
-    """Moves the journals of some buckets to files in a folder when they outgrow `memory`."""
-
-    def __init__(self, folder: Path, buckets: int, memory: int) -> None:
-        self._folder, self._buckets, self._memory = folder, buckets, memory
-
-    def relieve(self, journal: _core.Journal) -> None:
-        """Move all journals to their files if they are too large."""
-        if journal.resident <= self._memory:
-            return
-        for bucket in range(self._buckets):
-            append_to(self._path(bucket), journal.parts(bucket))
-            journal.release(bucket)
-
-    def restore(self, journal: _core.Journal, bucket: int) -> None:
-        """Move a bucket's journal back into memory."""
-        path = self._path(bucket)
-        if path.exists():
-            journal.restore(bucket, np.fromfile(path, np.uint8), NONE_BEFORE)
-            path.unlink()
-
-    def _path(self, bucket: int) -> Path:
-        return self._folder / f"journal-{bucket:06d}"
-
-
-class Overflow(Protocol):
-    """Takes journals that outgrow the memory allowed."""
-
-    def relieve(self, journal: _core.Journal) -> None:
-        """Take them, if they do."""
 
 
 class BlockFacts(NamedTuple):
@@ -227,7 +194,7 @@ def scan_source(
             if journal is not None:
                 journal.append(desk.block)
                 if overflow is not None:
-                    overflow.relieve(journal)
+                    overflow(journal)
             scanned.take(BlockFacts.of(desk.block))
             desks.append(desk)
             progress.advance(size)

@@ -1,14 +1,13 @@
 """From a ``.prv`` to a trace in memory, or to a store within a memory budget.
 
 A scan makes journals by buckets of processes. In memory, all are built at once into the same
-columns, and freed one by one: peak memory is little more than the tables. For a store, they
-are spilled when they outgrow their share, and each is built on its own, here or by workers.
+columns, and freed one by one: peak memory is little more than the tables. For a store, they are
+moved to files when they outgrow their share, and each is built on its own, here or by workers.
 """
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
-from contextlib import closing
+from collections.abc import Mapping
 from pathlib import Path
 from typing import Any, Final
 
@@ -19,15 +18,15 @@ import pyarrow as pa
 from burstline import _core
 from burstline._core import CallKind
 from burstline.columns import Integers, ordinal_within
-from burstline.executor import Workers, in_order
+from burstline.executor import Workers
 from burstline.formats import intake
 from burstline.formats.paraver.files.declarations import ONLY, said_in
 from burstline.formats.paraver.reading.kernel_vocabulary import call_kinds
 from burstline.formats.paraver.reading.ranges import (
     Buckets,
+    Builders,
     Built,
     JournalFiles,
-    Kept,
     Words,
     opened_by_worker,
     scan_shared,
@@ -37,7 +36,6 @@ from burstline.formats.paraver.reading.scan import (
     STREAMED,
     WAY_OUT,
     JournalCount,
-    JournalSpill,
     Scanned,
     bytes_of_tables,
     bytes_of_whole,
@@ -101,23 +99,23 @@ _RECEIVES: Final = _column_types(
 _KEY: Final = _column_types("sender_location ordinal")
 
 
-class ScannedSource:
-    """The journals of a trace, in one part, or one for each bucket if there is a `spill`."""
+class ScannedSource(intake.Source[Buckets, Built]):
+    """The journals of a trace, in one part, or one for each bucket if those are in `files`."""
 
-    words_of_instance: Final = "instance {number} of communicator {communicator}"
+    words_of_instance = "instance {number} of communicator {communicator}"
 
     def __init__(
         self,
         opened: OpenTrace,
         journal: _core.Journal,
         scanned: Scanned,
-        spill: Kept | None,
+        files: JournalFiles | None,
         *,
         raw: bool,
         threads: int,
         progress: Progress,
     ) -> None:
-        self._opened, self._journal, self._spill = opened, journal, spill
+        self._opened, self._journal, self._files = opened, journal, files
         self._raw, self._threads, self._progress = raw, threads, progress
         self._loops, self._reads_loops = Loops(), opened.tells_loops
         self._assembly = opened.assembly(journal, scanned)
@@ -138,10 +136,15 @@ class ScannedSource:
         self._locations = np.bincount(
             self._buckets()[self.places.process], minlength=opened.buckets
         )
-        self.counters: Sequence[str] = self._assembly.counter_names
-        self.operations: Sequence[str] = self._assembly.operations
-        self.borders = intake.even_borders if spill is None else intake.window_borders
-        in_one_part = spill is None or opened.buckets == 1
+        known = scanned.communicators
+        self.members = [
+            tuple(known[key].members.tolist()) for key in self._assembly.communicators
+        ]
+        self.counters = self._assembly.counter_names
+        self.operations = self._assembly.operations
+        if files is not None:
+            self.borders = intake.window_borders
+        in_one_part = files is None or opened.buckets == 1
         self.joining = _ExactOrder(
             self.places.process, self.defects, in_one_part=in_one_part, raw=raw
         )
@@ -152,20 +155,11 @@ class ScannedSource:
         self._assembly.regions.leave_out_loops()
         self.defects.note(LOOPS_LEFT_OUT, "info", "more memory is needed to read them")
 
-    @property
-    def members(self) -> Sequence[tuple[int, ...]]:
-        """Ranks of the members of each communicator, none where they are not known."""
-        scanned = self._assembly.scanned.communicators
-        return [
-            tuple(scanned[key].members.tolist()) if key in scanned else ()
-            for key in self._assembly.communicators
-        ]
-
     def parts(self) -> list[Buckets]:
         """All buckets at once if they stay in memory, else each of them."""
         count = self._opened.buckets
         tasks = len(self.places.rank)
-        if self._spill is None:
+        if self._files is None:
             return [Buckets(range(count), range(tasks))]
         bucket = self._buckets()
         first = np.searchsorted(bucket, np.arange(count + 1)).tolist()
@@ -195,30 +189,15 @@ class ScannedSource:
 
     def load(self, part: Buckets) -> Built:
         """The rows of some buckets; their journals are used up, one part after the other."""
-        first, last = part.buckets.start, part.buckets.stop
-        if self._spill is not None:
-            for bucket in part.buckets:
-                self._spill.restore(self._journal, bucket)
-        paths = _core.PathTable()
-        builder = _core.Builder(
-            self._journal,
-            self._opened.layout,
-            self._words,
-            paths,
-            first,
-            last,
-            self._raw or self._reads_loops,
-            self._keep_states,
-        )
-        buckets = part.buckets
-        built = in_order(builder.build, buckets, self._threads, ahead=len(buckets))
-        with closing(built):
-            for bucket, _ in zip(buckets, built, strict=True):
-                # All in one part: the loop would not move before the end.
-                if self._spill is None:
-                    self._progress.advance(int(self._locations[bucket]))
-        builder.finish()
-        return Built.of(builder, paths)
+
+        def done(bucket: int) -> None:
+            # All in one part: the loop would not move before the end.
+            if self._files is None:
+                self._progress.advance(int(self._locations[bucket]))
+
+        words, events = self._words, self._raw or self._reads_loops
+        own = self._journal, self._opened.layout, words, self._files, events, self._keep_states
+        return Builders(*own).build(part.buckets, self._threads, done)
 
     def group(self, part: Buckets, loaded: Built) -> intake.Group:
         """The group of a part, numbered after those before it."""
@@ -235,7 +214,7 @@ class ScannedSource:
         self._twins.update(makers.tolist())
         parts = _collective_parts(calls)
         # A store has no tables of collectives where there are none.
-        has_parts = self._spill is None or len(parts["call"]) > 0
+        has_parts = self._files is None or len(parts["call"]) > 0
         first, last = np.searchsorted(
             self.places.process, (part.processes.start, part.processes.stop)
         )
@@ -245,7 +224,7 @@ class ScannedSource:
             receives,
             waiting=None,
             parts=parts if has_parts else None,
-            locations=0 if self._spill is None else int(last - first),
+            locations=0 if self._files is None else int(last - first),
             written=loaded.written,
         )
 
@@ -381,7 +360,9 @@ def read(
     with open_trace(path, most_buckets=_BUCKETS) as opened:
         journal = _core.Journal(opened.layout)
         count = JournalCount(opened.buckets, memory)
-        scanned = opened.scan(journal, threads=threads, progress=progress, overflow=count)
+        scanned = opened.scan(
+            journal, threads=threads, progress=progress, overflow=count.relieve
+        )
         source = ScannedSource(
             opened, journal, scanned, None, raw=raw, threads=threads, progress=progress
         )
@@ -392,9 +373,7 @@ def read(
             tables = bytes_of_tables(source.counts, len(source.counters), raw=True)
             if bytes_of_whole(tables, held) > memory:
                 source.leave_out_loops()
-        return intake.hold(
-            source, source.parts(), intake.HeldTables(), threads=0, progress=progress
-        )
+        return intake.hold(source, source.parts(), intake.Pace(progress=progress))
 
 
 def convert(
@@ -424,35 +403,23 @@ def convert(
     ):
         journal = _core.Journal(opened.layout)
         most = memory // _SHARE_OF_JOURNAL
-        files = JournalFiles(folder.absolute(), opened.buckets)
-        spill: Kept = files
+        files = JournalFiles(folder.absolute(), opened.buckets, memory=most)
         if workers is None:
-            spill = overflow = JournalSpill(folder, opened.buckets, most)
             scanned = opened.scan(
-                journal, threads=threads, progress=progress, overflow=overflow
+                journal, threads=threads, progress=progress, overflow=files.relieve
             )
         else:
             scanned = scan_shared(
-                opened,
-                journal,
-                files,
-                workers,
-                memory=most,
-                threads=threads,
-                progress=progress,
+                opened, journal, files, workers, threads=threads, progress=progress
             )
         source = ScannedSource(
-            opened, journal, scanned, spill, raw=raw, threads=1, progress=progress
+            opened, journal, scanned, files, raw=raw, threads=1, progress=progress
         )
-        intake.fill(
-            store,
-            folder,
-            source,
-            source.parts(),
-            memory=memory,
+        pace = intake.Pace(
             threads=1,
             writers=threads,
             parts_at_once=intake.parts_within(memory, most=memory),
             shared=None if workers is None else source.shared(workers, files),
             progress=progress,
         )
+        intake.fill(store, folder, source, source.parts(), memory=memory, pace=pace)

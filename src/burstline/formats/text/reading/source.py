@@ -64,22 +64,17 @@ def read(
         found = repr(content[error.start : error.start + 8])
         raise FormatError(path, line, expected="UTF-8", found=found) from error
     source = TextSource(text, path, name=readable(path))
-    return intake.hold(
-        source, source.parts(), intake.HeldTables(), threads=0, progress=progress
-    )
+    return intake.hold(source, source.parts(), intake.Pace(progress=progress))
 
 
 def parse(text: str) -> Trace:
     """The trace that a text describes, in memory and without raw tables."""
     source = TextSource(text, Path(_NAME))
-    return intake.hold(source, source.parts(), intake.HeldTables(), threads=0, progress=SILENCE)
+    return intake.hold(source, source.parts(), intake.Pace())
 
 
-class TextSource:
+class TextSource(intake.Source[intake.Processes, Rows]):
     """A text, its statements read; `name` is what the trace says it is made of."""
-
-    words_of_instance: Final = intake.WORDS_OF_INSTANCE
-    borders = staticmethod(intake.even_borders)
 
     def __init__(self, text: str, path: Path, *, name: str | None = None) -> None:
         self._name, self.defects = name, intake.Defects()
