@@ -14,7 +14,8 @@ from __future__ import annotations
 import re
 import sys
 import tomllib
-from dataclasses import dataclass, field
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, Final
 
@@ -35,6 +36,19 @@ _HEAD: Final = """\
 
 #define CALLER __builtin_return_address(0)
 """
+_CALL: Final = re.compile(r"(\w+)(\[_c\])?(?:\((.*)\))?(?: since ([\d.]+))?")
+_ARGUMENT: Final = re.compile(r"(.*?)\s*(\w+)((?:\[\d*\])*)")
+_COLLECTIVES: Final = (
+    ("collective", "", 0),
+    ("icollective", ", MPI_Request *request", 0),
+    ("collective_init", ", MPI_Info info, MPI_Request *request", 4),
+)
+"""Of each collective: the kind, the arguments that it has more, and the MPI that brought it."""
+_INSTEAD: Final = {
+    "@STATUS": (r"\bstatus\b", "known"),
+    "@BATCH": (r"\barray_of_statuses\b", "batch.statuses"),
+}
+"""Arguments of the real call that others take the place of."""
 _HAS_LARGE: Final = "MPI_VERSION >= 4"
 _OPERATIONS_HEAD: Final = """\
 /* Generated from calls.toml; do not edit. */
@@ -53,7 +67,6 @@ class WrapperKind:
 
     first: tuple[str, ...] = ()
     before: tuple[str, ...] = ()
-    instead: dict[str, str] = field(default_factory=dict)
     success: str = ""
     after: tuple[str, ...] = ()
     last: tuple[str, ...] = ()
@@ -105,9 +118,12 @@ class WrappedCall:
 
 
 def calls() -> tuple[WrappedCall, ...]:
-    """The table of MPI functions."""
+    """The table of MPI functions, by their numbers."""
     table = tomllib.loads(_TABLE.read_text(encoding="utf-8"))
-    return tuple(WrappedCall(**row | {"arguments": _arguments(row)}) for row in table["call"])
+    found = [
+        call for kind, parts in table.items() for part in parts for call in _calls(kind, part)
+    ]
+    return tuple(sorted(found, key=lambda call: call.number))
 
 
 def wrappers_source() -> str:
@@ -125,17 +141,30 @@ def operations_source() -> str:
     return "\n".join([_OPERATIONS_HEAD, _names(table), _codes(table), _completions(table)])
 
 
-def _arguments(row: dict[str, Any]) -> tuple[Argument, ...]:
-    text = row["arguments"]
-    return () if text == "void" else tuple(map(_argument, text.split(", ")))
+def _calls(kind: str, part: Mapping[str, Any]) -> Iterator[WrappedCall]:
+    """The functions in a part of the table; a row without arguments has those before it."""
+    rows = {int(key): row for key, row in part.items() if key.isdecimal()}
+    told = {key: value for key, value in part.items() if not key.isdecimal()}
+    ways = _COLLECTIVES if kind == "collective" else [(kind, "", 0)] * len(rows)
+    large = arguments = ""
+    for (number, row), (own, more, since) in zip(rows.items(), ways, strict=True):
+        name, twin, given, version = _read(_CALL, row)
+        if given is not None:
+            large, arguments = twin, given
+        declared, brought = _arguments(arguments + more), float(version or since)
+        yield WrappedCall(name, number, own, declared, bool(large), since=brought, **told)
 
 
-def _argument(text: str) -> Argument:
-    match = re.fullmatch(r"(.*?)\s*(\w+)((?:\[\d*\])*)", text)
-    if match is None:
-        message = f"{_TABLE}: {text!r} is no argument; write it as in the standard"
-        raise ValueError(message)
-    return Argument(*match.groups())
+def _arguments(text: str) -> tuple[Argument, ...]:
+    every = [] if text == "void" else text.split(", ")
+    return tuple(Argument(*_read(_ARGUMENT, each)) for each in every)
+
+
+def _read(pattern: re.Pattern[str], text: str) -> tuple[Any, ...]:
+    """What a part of the table says."""
+    if (match := pattern.fullmatch(text)) is None:
+        raise ValueError(f"{_TABLE}: {text!r} is not written as in the standard")
+    return match.groups()
 
 
 def _wide(name: str) -> str | None:
@@ -203,22 +232,18 @@ def _function(call: WrappedCall, twin: str = "") -> str:
     kind = KINDS[call.kind]
     arguments = _parameters(call, twin)
     declared = _joined(arguments)
-    passed = ", ".join(argument.name for argument in arguments)
+    passed = given = ", ".join(argument.name for argument in arguments)
+    for word, (argument, by) in _INSTEAD.items():
+        given = re.sub(argument, by, given) if word in kind.first else given
     hidden = ", ".join(["void *caller", *map(str, arguments)])
     name = call.name + twin
-    body = _body(call, kind, f"REAL({name})({_replaced(passed, kind)})", twin)
+    body = _body(call, kind, f"REAL({name})({given})", twin)
     public = "".join(
         f'__attribute__((visibility("default"))) int {prefix}MPI_{name}({declared}) {{\n'
         f"    return wrap_{name}({', '.join(filter(None, ['CALLER', passed]))});\n}}\n"
         for prefix in ("", "P")
     )
     return f"static int wrap_{name}({hidden}) {{\n{body}}}\n{public}"
-
-
-def _replaced(passed: str, kind: WrapperKind) -> str:
-    for name, by in kind.instead.items():
-        passed = re.sub(rf"\b{name}\b", by, passed)
-    return passed
 
 
 def _body(call: WrappedCall, kind: WrapperKind, real: str, twin: str) -> str:
@@ -263,6 +288,7 @@ def _filled(text: str, call: WrappedCall) -> str:
     outs = [argument.name for argument in call.arguments if argument.type == "MPI_Comm *"]
     ins = [argument.name for argument in call.arguments if argument.type == "MPI_Comm"]
     rooted = "root" in names
+    count = "partitions * count" if "partitions" in names else "count"
     words = _STATEMENTS["words"] | {
         "NUMBER": str(call.number),
         "SENT": call.sent or "0",
@@ -274,11 +300,22 @@ def _filled(text: str, call: WrappedCall) -> str:
         "TAG": "tag" if "tag" in names else "0",
         "PART": "burst_part(comm, root)" if rooted else "burst_part_unrooted(comm)",
         "TELL_ROOT": "burst_root(call.thread, comm, root);" if rooted else "",
+        "BYTES": f"burst_bytes({count}, datatype)",
+        "TO_SEND": _exchanged("send", names),
+        "TO_RECEIVE": _exchanged("recv", names),
         "MOVED": _moved(names),
+        "BATCHED": "incount" if "incount" in names else "count",
+        "STATUSES": "known" if "status" in names else "array_of_statuses",
+        "LOCKED": "rank" if "rank" in names else "BURST_EVERYBODY",
     }
     while "@" in text:
         text = re.sub(r"@([A-Z_]+)", lambda match: words[match[1]], text)
     return re.sub(r"^ +\n", "", text, flags=re.MULTILINE)
+
+
+def _exchanged(side: str, names: list[str]) -> str:
+    """The C expression of the bytes on a side of a call that sends and receives."""
+    return f"burst_bytes({side}count, {side}type)" if f"{side}count" in names else "@BYTES"
 
 
 def _moved(names: list[str]) -> str:

@@ -22,10 +22,15 @@ void burst_object_created(int kind, uintptr_t handle, MPI_Comm comm) {
     pthread_mutex_unlock(&lock);
 }
 
-void burst_object_freed(int kind, uintptr_t handle) {
-    pthread_mutex_lock(&lock);
+static struct burst_object** place_of(int kind, uintptr_t handle) {
     struct burst_object** place = &objects[kind];
     while (*place != NULL && (*place)->handle != handle) place = &(*place)->next;
+    return place;
+}
+
+void burst_object_freed(int kind, uintptr_t handle) {
+    pthread_mutex_lock(&lock);
+    struct burst_object** place = place_of(kind, handle);
     struct burst_object* gone = *place;
     if (gone != NULL) *place = gone->next;
     pthread_mutex_unlock(&lock);
@@ -36,11 +41,8 @@ void burst_object_freed(int kind, uintptr_t handle) {
 struct burst_object burst_object(int kind, uintptr_t handle) {
     struct burst_object found = {NULL, handle, 0, NULL, 0};
     pthread_mutex_lock(&lock);
-    for (struct burst_object* known = objects[kind]; known != NULL; known = known->next) {
-        if (known->handle != handle) continue;
-        found = *known;
-        break;
-    }
+    const struct burst_object* known = *place_of(kind, handle);
+    if (known != NULL) found = *known;
     pthread_mutex_unlock(&lock);
     return found;
 }
@@ -48,8 +50,7 @@ struct burst_object burst_object(int kind, uintptr_t handle) {
 uint64_t burst_object_pending(int kind, uintptr_t handle, uint64_t id) {
     uint64_t before = 0;
     pthread_mutex_lock(&lock);
-    struct burst_object* known = objects[kind];
-    while (known != NULL && known->handle != handle) known = known->next;
+    struct burst_object* known = *place_of(kind, handle);
     if (known != NULL) {
         before = known->pending;
         known->pending = id;
@@ -68,7 +69,8 @@ void burst_one_sided(struct burst_thread* thread, MPI_Win window, int target, ui
               bytes);
 }
 
-void burst_io(struct burst_thread* thread, MPI_File file, uint64_t written, uint64_t read) {
+void burst_io(struct burst_thread* thread, MPI_File file, int transfer, uint64_t bytes) {
     const uint32_t id = burst_object(BURST_FILE, (uintptr_t)file).id;
-    burst_put(thread, BURST_IO, 0, 0, id, written, read);
+    const int is_written = transfer == BURST_RMA_PUT;
+    burst_put(thread, BURST_IO, 0, 0, id, is_written ? bytes : 0, is_written ? 0 : bytes);
 }

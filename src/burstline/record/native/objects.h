@@ -21,6 +21,6 @@ uint64_t burst_object_pending(int kind, uintptr_t handle, uint64_t id);
 
 void burst_one_sided(struct burst_thread* thread, MPI_Win window, int target, uint64_t bytes,
                      int transfer);
-void burst_io(struct burst_thread* thread, MPI_File file, uint64_t written, uint64_t read);
+void burst_io(struct burst_thread* thread, MPI_File file, int transfer, uint64_t bytes);
 
 #endif

@@ -6,6 +6,7 @@ operation, stack) is already a row or code of the trace.
 
 from __future__ import annotations
 
+import re
 import tomllib
 from collections.abc import Mapping
 from dataclasses import fields
@@ -277,4 +278,7 @@ def _sizes_of(records: npt.NDArray[Any]) -> dict[str, Integers]:
 def operation_numbers() -> Mapping[int, str]:
     """The operation of each number, from the recorder's own table of calls."""
     text = files("burstline").joinpath("record", "calls.toml").read_text(encoding="utf-8")
-    return {call["number"]: f"MPI_{call['name']}" for call in tomllib.loads(text)["call"]}
+    parts = (part for parts in tomllib.loads(text).values() for part in parts)
+    rows = (row for part in parts for row in part.items() if row[0].isdecimal())
+    names = {int(number): re.split(r"\W", row, maxsplit=1)[0] for number, row in rows}
+    return {number: f"MPI_{name}" for number, name in sorted(names.items())}
