@@ -77,5 +77,5 @@ def test_what_completes_a_message_gives_the_library_a_status_of_the_recorders(so
 
 def test_persistent_collectives_with_a_root_remember_it(source: str):
     bodies = dict(re.findall(r"int wrap_(\w+)\([^;{]*\) {\n(.*?)\n}\n", source, re.DOTALL))
-    assert "burst_keep_rooted(*request, comm, " in bodies["Bcast_init"]
-    assert "burst_keep_collective(*request, comm, " in bodies["Barrier_init"]
+    assert ".peer = root, .rooted = 1" in bodies["Bcast_init"]
+    assert ".persistent = 1" in bodies["Barrier_init"] and "root = 1" not in bodies["Barrier_init"]

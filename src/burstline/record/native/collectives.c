@@ -73,24 +73,19 @@ uint64_t burst_sums_large(int count, const MPI_Count* counts, const MPI_Datatype
     return sum;
 }
 
-void burst_collective(struct burst_thread* thread, MPI_Comm comm, uint64_t id, int is_root,
+void burst_collective(struct burst_thread* thread, struct burst_comm* comm, uint64_t id, int op,
                       uint64_t sent, uint64_t received) {
-    burst_put_collective(thread, burst_comm(comm), id, is_root, sent, received);
-}
-
-void burst_put_collective(struct burst_thread* thread, struct burst_comm* comm, uint64_t id, int op,
-                          uint64_t sent, uint64_t received) {
     const uint32_t where = burst_comm_id(thread, comm);
     burst_put(thread, BURST_COLLECTIVE, (uint16_t)op, id, where, sent, received);
 }
 
 void burst_together(struct burst_thread* thread, MPI_Comm comm, uint64_t id) {
-    if (comm != burst_known.no_comm) burst_put_collective(thread, burst_comm(comm), id, 0, 0, 0);
+    if (comm != burst_known.no_comm) burst_collective(thread, burst_comm(comm), id, 0, 0, 0);
 }
 
 void burst_together_on(struct burst_thread* thread, int kind, uintptr_t object, uint64_t id) {
     struct burst_comm* comm = burst_object(kind, object).comm;
-    if (comm != NULL) burst_put_collective(thread, comm, id, 0, 0, 0);
+    if (comm != NULL) burst_collective(thread, comm, id, 0, 0, 0);
 }
 
 void burst_split_begin(struct burst_thread* thread, MPI_File file) {
@@ -104,11 +99,7 @@ void burst_split_end(struct burst_thread* thread, MPI_File file) {
     if (thread != NULL && id != 0) burst_put(thread, BURST_COLLECTIVE_DONE, 0, id, 0, 0, 0);
 }
 
-void burst_root(struct burst_thread* thread, MPI_Comm comm, int root) {
-    burst_put_root(thread, burst_comm(comm), root);
-}
-
-void burst_put_root(struct burst_thread* thread, struct burst_comm* known, int root) {
+void burst_root(struct burst_thread* thread, struct burst_comm* known, int root) {
     if (root == MPI_PROC_NULL) return; /* of an intercommunicator: the root is in the own group */
     int32_t rank = BURST_UNKNOWN_RANK;
     if (root != MPI_ROOT)

@@ -18,13 +18,10 @@ uint64_t burst_sums(int count, const int* counts, const MPI_Datatype* types);
 uint64_t burst_sum_large(int count, const MPI_Count* counts, MPI_Datatype type);
 uint64_t burst_sums_large(int count, const MPI_Count* counts, const MPI_Datatype* types);
 
-void burst_collective(struct burst_thread* thread, MPI_Comm comm, uint64_t id, int is_root,
-                      uint64_t sent, uint64_t received);
-void burst_root(struct burst_thread* thread, MPI_Comm comm, int root);
 /* `op`: see BURST_COLLECTIVE. */
-void burst_put_collective(struct burst_thread* thread, struct burst_comm* comm, uint64_t id, int op,
-                          uint64_t sent, uint64_t received);
-void burst_put_root(struct burst_thread* thread, struct burst_comm* comm, int root);
+void burst_collective(struct burst_thread* thread, struct burst_comm* comm, uint64_t id, int op,
+                      uint64_t sent, uint64_t received);
+void burst_root(struct burst_thread* thread, struct burst_comm* comm, int root);
 /* Calls that all members make together, and that move nothing of theirs. */
 void burst_together(struct burst_thread* thread, MPI_Comm comm, uint64_t id);
 void burst_together_on(struct burst_thread* thread, int kind, uintptr_t object, uint64_t id);

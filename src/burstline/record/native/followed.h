@@ -23,7 +23,8 @@ struct burst_followed {
     uint64_t received;   /* persistent collectives only */
     struct burst_comm* comm;
     MPI_Comm* created;
-    int peer, tag;     /* of persistent collectives: the root, and what the record says */
+    int peer, tag;     /* of persistent collectives: the root, and what the record says, which is
+                          the number of the operation, and in the lowest bit whether it is here */
     const void* where; /* the handle was put; NULL: unknown */
     uint8_t kind, persistent, active, cancelling, reported;
     uint8_t rooted;

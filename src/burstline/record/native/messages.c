@@ -31,48 +31,17 @@ static uint64_t tagged(struct burst_thread* thread, struct burst_comm* comm, int
 
 static int32_t any_tag(int tag) { return tag == MPI_ANY_TAG ? -1 : tag; }
 
-void burst_put_send(struct burst_thread* thread, struct burst_comm* comm, int peer, int tag,
-                    uint64_t bytes, uint64_t id) {
-    const uint64_t where = tagged(thread, comm, tag);
-    burst_put(thread, BURST_SEND, 0, id, (uint32_t)burst_world_rank(comm, peer), where, bytes);
+void burst_message(struct burst_thread* thread, uint16_t kind, struct burst_comm* comm, int peer,
+                   int tag, uint64_t bytes, uint64_t id) {
+    const uint64_t where = tagged(thread, comm, kind == BURST_POST ? any_tag(tag) : tag);
+    burst_put(thread, kind, 0, id, (uint32_t)burst_world_rank(comm, peer), where, bytes);
 }
 
-void burst_put_post(struct burst_thread* thread, struct burst_comm* comm, int peer, int tag,
-                    uint64_t bytes, uint64_t id) {
-    const uint64_t where = tagged(thread, comm, any_tag(tag));
-    burst_put(thread, BURST_POST, 0, id, (uint32_t)burst_world_rank(comm, peer), where, bytes);
-}
-
-void burst_put_received(struct burst_thread* thread, struct burst_comm* comm, int peer, int tag,
-                        uint64_t bytes, uint64_t id) {
-    const uint64_t where = tagged(thread, comm, tag);
-    burst_put(thread, BURST_RECEIVE, 0, id, (uint32_t)burst_world_rank(comm, peer), where,
-              peer == MPI_PROC_NULL ? 0 : bytes);
-}
-
-void burst_put_status(struct burst_thread* thread, uint16_t kind, struct burst_comm* comm,
-                      const MPI_Status* status, uint64_t id, int from_nobody) {
+void burst_status(struct burst_thread* thread, uint16_t kind, struct burst_comm* comm,
+                  const MPI_Status* status, uint64_t id, int from_nobody) {
     const int source = from_nobody ? MPI_PROC_NULL : status->MPI_SOURCE;
     const int empty = source == MPI_PROC_NULL;
     const uint64_t where = tagged(thread, comm, empty ? -1 : any_tag(status->MPI_TAG));
     burst_put(thread, kind, 0, id, (uint32_t)burst_world_rank(comm, source), where,
               empty ? 0 : burst_done_bytes(status));
-}
-
-void burst_send(struct burst_thread* thread, MPI_Comm comm, int peer, int tag, uint64_t bytes,
-                uint64_t id) {
-    burst_put_send(thread, burst_comm(comm), peer, tag, bytes, id);
-}
-
-void burst_post(struct burst_thread* thread, MPI_Comm comm, int peer, int tag, uint64_t bytes,
-                uint64_t id) {
-    burst_put_post(thread, burst_comm(comm), peer, tag, bytes, id);
-}
-
-void burst_received(struct burst_thread* thread, MPI_Comm comm, const MPI_Status* status) {
-    burst_put_status(thread, BURST_RECEIVE, burst_comm(comm), status, 0, 0);
-}
-
-void burst_probed(struct burst_thread* thread, MPI_Comm comm, const MPI_Status* status) {
-    burst_put_status(thread, BURST_PROBE, burst_comm(comm), status, 0, 0);
 }

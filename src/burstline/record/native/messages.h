@@ -13,24 +13,12 @@ int burst_has_come(int error);
 /* Of an operation that a later call completes; never 0. */
 uint64_t burst_new_id(void);
 
-/* Peers are ranks of the communicator. `id` 0: blocking. */
-void burst_send(struct burst_thread* thread, MPI_Comm comm, int peer, int tag, uint64_t bytes,
-                uint64_t id);
-void burst_post(struct burst_thread* thread, MPI_Comm comm, int peer, int tag, uint64_t bytes,
-                uint64_t id);
-void burst_received(struct burst_thread* thread, MPI_Comm comm, const MPI_Status* status);
-void burst_probed(struct burst_thread* thread, MPI_Comm comm, const MPI_Status* status);
-
-/* The same of a communicator that was looked up before. */
-void burst_put_send(struct burst_thread* thread, struct burst_comm* comm, int peer, int tag,
-                    uint64_t bytes, uint64_t id);
-void burst_put_post(struct burst_thread* thread, struct burst_comm* comm, int peer, int tag,
-                    uint64_t bytes, uint64_t id);
-/* A receive whose status is not to be trusted: what its arguments say. */
-void burst_put_received(struct burst_thread* thread, struct burst_comm* comm, int peer, int tag,
-                        uint64_t bytes, uint64_t id);
+/* `kind`: BURST_SEND, BURST_POST, or BURST_RECEIVE where the status is not to be trusted. Peers are
+ * ranks of the communicator. `id` 0: blocking. */
+void burst_message(struct burst_thread* thread, uint16_t kind, struct burst_comm* comm, int peer,
+                   int tag, uint64_t bytes, uint64_t id);
 /* `kind`: BURST_RECEIVE or BURST_PROBE. `from_nobody`: whatever the status says. */
-void burst_put_status(struct burst_thread* thread, uint16_t kind, struct burst_comm* comm,
-                      const MPI_Status* status, uint64_t id, int from_nobody);
+void burst_status(struct burst_thread* thread, uint16_t kind, struct burst_comm* comm,
+                  const MPI_Status* status, uint64_t id, int from_nobody);
 
 #endif

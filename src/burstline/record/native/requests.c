@@ -6,16 +6,12 @@
 
 static int is_nothing(MPI_Request request) { return request == burst_known.no_request; }
 
-void burst_follow(enum burst_request_kind kind, const MPI_Request* request, uint64_t id,
-                  MPI_Comm comm, int peer) {
-    if (is_nothing(*request)) return;
-    burst_followed_insert((struct burst_followed){.handle = (uintptr_t)*request,
-                                                  .where = request,
-                                                  .id = id,
-                                                  .peer = peer,
-                                                  .comm = burst_comm(comm),
-                                                  .kind = (uint8_t)kind,
-                                                  .active = 1});
+void burst_follow(MPI_Request request, MPI_Comm comm, struct burst_followed what) {
+    if (is_nothing(request)) return;
+    what.handle = (uintptr_t)request;
+    what.comm = burst_comm(comm);
+    what.active = !what.persistent;
+    burst_followed_insert(what);
 }
 
 #if defined(OPEN_MPI)
@@ -26,78 +22,31 @@ void burst_follow(enum burst_request_kind kind, const MPI_Request* request, uint
 
 void burst_follow_both(MPI_Request request, const uint64_t ids[2], MPI_Comm comm, int source,
                        int tag, uint64_t bytes) {
-    if (is_nothing(request)) return;
     const int is_known = source != MPI_ANY_SOURCE && tag != MPI_ANY_TAG;
-    burst_followed_insert((struct burst_followed){.handle = (uintptr_t)request,
-                                                  .id = ids[0],
-                                                  .second = ids[1],
-                                                  .bytes = bytes,
-                                                  .peer = source,
-                                                  .tag = tag,
-                                                  .comm = burst_comm(comm),
-                                                  .kind = BURST_IS_BOTH,
-                                                  .active = 1,
-                                                  .by_arguments = is_known && !TELLS_BOTH});
+    burst_follow(request, comm,
+                 (struct burst_followed){.id = ids[0],
+                                         .second = ids[1],
+                                         .bytes = bytes,
+                                         .peer = source,
+                                         .tag = tag,
+                                         .kind = BURST_IS_BOTH,
+                                         .by_arguments = is_known && !TELLS_BOTH});
 }
 
 void burst_follow_dup(MPI_Request request, uint64_t id, MPI_Comm* created, uint64_t name) {
     __atomic_store_n(&burst_following, 1, __ATOMIC_RELAXED);
-    burst_followed_insert((struct burst_followed){.handle = (uintptr_t)request,
-                                                  .id = id,
-                                                  .bytes = name,
-                                                  .created = created,
-                                                  .kind = BURST_IS_DUP,
-                                                  .active = 1});
-}
-
-static void keep(MPI_Request request, MPI_Comm comm, struct burst_followed entry) {
-    if (is_nothing(request)) return;
-    entry.handle = (uintptr_t)request;
-    entry.comm = burst_comm(comm);
-    entry.persistent = 1;
-    burst_followed_insert(entry);
-}
-
-void burst_keep(enum burst_request_kind kind, MPI_Request request, MPI_Comm comm, int peer, int tag,
-                uint64_t bytes) {
-    keep(request, comm,
-         (struct burst_followed){.bytes = bytes, .peer = peer, .tag = tag, .kind = (uint8_t)kind});
-}
-
-void burst_keep_partitioned(MPI_Request request, MPI_Comm comm, int peer, int tag, uint64_t bytes) {
-    keep(
-        request, comm,
-        (struct burst_followed){
-            .bytes = bytes, .peer = peer, .tag = tag, .kind = BURST_IS_RECEIVE, .by_arguments = 1});
-}
-
-void burst_keep_collective(MPI_Request request, MPI_Comm comm, int op, uint64_t sent,
-                           uint64_t received) {
-    keep(request, comm,
-         (struct burst_followed){
-             .bytes = sent, .received = received, .tag = op, .kind = BURST_IS_COLLECTIVE});
-}
-
-void burst_keep_rooted(MPI_Request request, MPI_Comm comm, int op, uint64_t sent, uint64_t received,
-                       int root) {
-    keep(request, comm,
-         (struct burst_followed){.bytes = sent,
-                                 .received = received,
-                                 .peer = root,
-                                 .tag = op,
-                                 .kind = BURST_IS_COLLECTIVE,
-                                 .rooted = 1});
+    burst_follow(request, burst_known.no_comm,
+                 (struct burst_followed){
+                     .id = id, .bytes = name, .created = created, .kind = BURST_IS_DUP});
 }
 
 static void put_start(struct burst_thread* thread, const struct burst_followed* entry) {
-    if (entry->kind == BURST_IS_SEND) {
-        burst_put_send(thread, entry->comm, entry->peer, entry->tag, entry->bytes, entry->id);
-    } else if (entry->kind == BURST_IS_RECEIVE) {
-        burst_put_post(thread, entry->comm, entry->peer, entry->tag, entry->bytes, entry->id);
-    } else if (entry->kind == BURST_IS_COLLECTIVE) {
-        burst_put_collective(thread, entry->comm, entry->id, entry->tag, entry->bytes,
-                             entry->received);
-        if (entry->rooted) burst_put_root(thread, entry->comm, entry->peer);
+    if (entry->kind == BURST_IS_COLLECTIVE) {
+        burst_collective(thread, entry->comm, entry->id, entry->tag, entry->bytes, entry->received);
+        if (entry->rooted) burst_root(thread, entry->comm, entry->peer);
+    } else {
+        burst_message(thread, entry->kind == BURST_IS_SEND ? BURST_SEND : BURST_POST, entry->comm,
+                      entry->peer, entry->tag, entry->bytes, entry->id);
     }
 }
 
@@ -124,11 +73,12 @@ static int was_cancelled(const struct burst_followed* entry, const MPI_Status* s
 
 static void put_received(struct burst_thread* thread, const struct burst_followed* entry,
                          const MPI_Status* status, uint64_t id) {
+    const int from_nobody = entry->peer == MPI_PROC_NULL;
     if (entry->by_arguments)
-        burst_put_received(thread, entry->comm, entry->peer, entry->tag, entry->bytes, id);
+        burst_message(thread, BURST_RECEIVE, entry->comm, entry->peer, entry->tag,
+                      from_nobody ? 0 : entry->bytes, id);
     else
-        burst_put_status(thread, BURST_RECEIVE, entry->comm, status, id,
-                         entry->peer == MPI_PROC_NULL);
+        burst_status(thread, BURST_RECEIVE, entry->comm, status, id, from_nobody);
 }
 
 static void put_done(struct burst_thread* thread, uint16_t kind, uint64_t id) {
@@ -223,7 +173,7 @@ static int is_real_message(MPI_Message message) {
 void burst_matched(struct burst_thread* thread, MPI_Message message, MPI_Comm comm,
                    const MPI_Status* status) {
     const uint64_t id = is_real_message(message) ? burst_new_id() : 0;
-    if (thread != NULL) burst_put_status(thread, BURST_PROBE, burst_comm(comm), status, id, 0);
+    if (thread != NULL) burst_status(thread, BURST_PROBE, burst_comm(comm), status, id, 0);
     if (id == 0) return;
     burst_followed_insert((struct burst_followed){.handle = (uintptr_t)message,
                                                   .id = id,
@@ -238,14 +188,14 @@ struct burst_match burst_unmatched(struct burst_thread* thread, MPI_Message mess
     if (!is_real_message(message)) return (struct burst_match){NULL, 0};
     const struct burst_followed found = taken((uintptr_t)message, 1);
     if (thread != NULL && found.comm != NULL)
-        burst_put_post(thread, found.comm, found.peer, found.tag, bytes, found.id);
+        burst_message(thread, BURST_POST, found.comm, found.peer, found.tag, bytes, found.id);
     return (struct burst_match){found.comm, found.id};
 }
 
 void burst_received_matched(struct burst_thread* thread, struct burst_match match,
                             const MPI_Status* status) {
     if (match.comm == NULL) return;
-    burst_put_status(thread, BURST_RECEIVE, match.comm, status, match.id, 0);
+    burst_status(thread, BURST_RECEIVE, match.comm, status, match.id, 0);
 }
 
 void burst_follow_matched(MPI_Request request, struct burst_match match) {

@@ -12,21 +12,12 @@
 
 /* Requests are followed even where their start is filtered out: a library may give one handle to
  * several, and each completion belongs to one of them. */
-void burst_follow(enum burst_request_kind kind, const MPI_Request* request, uint64_t id,
-                  MPI_Comm comm, int peer);
+void burst_follow(MPI_Request request, MPI_Comm comm, struct burst_followed what);
 /* Of a send and a receive. Where the library's status is not to be trusted, the receive is taken
  * to fill its buffer of so many bytes, and that from a wildcard is what the status says. */
 void burst_follow_both(MPI_Request request, const uint64_t ids[2], MPI_Comm comm, int source,
                        int tag, uint64_t bytes);
 void burst_follow_dup(MPI_Request request, uint64_t id, MPI_Comm* created, uint64_t name);
-void burst_keep(enum burst_request_kind kind, MPI_Request request, MPI_Comm comm, int peer, int tag,
-                uint64_t bytes);
-void burst_keep_partitioned(MPI_Request request, MPI_Comm comm, int peer, int tag, uint64_t bytes);
-/* `op`: the number of the operation, and in the lowest bit whether this process is the root. */
-void burst_keep_collective(MPI_Request request, MPI_Comm comm, int op, uint64_t sent,
-                           uint64_t received);
-void burst_keep_rooted(MPI_Request request, MPI_Comm comm, int op, uint64_t sent, uint64_t received,
-                       int root);
 
 void burst_start(struct burst_thread* thread, MPI_Request request);
 /* `where`: the handle was when the call was entered; the call may have cleared it. */
