@@ -59,39 +59,35 @@ APART static uint64_t copies(long n) {
     return words[n % SMALL];
 }
 
-APART static uint64_t even_branches(long n) {
-    uint64_t x = 0;
-    FOR {
-        if (i % 8 < 4) {
-            APPEARS(x);
-            x += 3;
-        } else {
-            APPEARS(x);
-            x ^= 5;
-        }
+#define BRANCHES(name, condition)        \
+    APART static uint64_t name(long n) { \
+        uint64_t x = 0;                  \
+        FOR {                            \
+            if (condition) {             \
+                APPEARS(x);              \
+                x += 3;                  \
+            } else {                     \
+                APPEARS(x);              \
+                x ^= 5;                  \
+            }                            \
+        }                                \
+        return x;                        \
     }
-    return x;
-}
+BRANCHES(even_branches, i % 8 < 4)
+BRANCHES(branches, places[i] & 1)
 
-APART static uint64_t branches(long n) {
-    uint64_t x = 0;
-    FOR {
-        if (places[i] & 1) {
-            APPEARS(x);
-            x += 3;
-        } else {
-            APPEARS(x);
-            x ^= 5;
-        }
+#define SUMS(name, value)                \
+    APART static uint64_t name(long n) { \
+        double sum = 0;                  \
+        FOR sum += value;                \
+        return (uint64_t)sum;            \
     }
-    return x;
-}
-
-APART static uint64_t sums(long n) {
-    double sum = 0;
-    FOR sum += b[i % SMALL] * c[i % SMALL];
-    return (uint64_t)sum;
-}
+SUMS(sums, b[i % SMALL] * c[i % SMALL])
+SUMS(roots, sqrt(b[i % SMALL]))
+SUMS(maxima, fmax(b[i % SMALL], 0.5))
+SUMS(exponentials, exp(b[i % SMALL]))
+SUMS(sines, sin(b[i % SMALL]))
+SUMS(powers, pow(1 + b[i % SMALL], c[i % SMALL]))
 
 APART static uint64_t triads(long n) {
     FOR a[i] = b[i] + 3 * c[i];
@@ -118,36 +114,6 @@ APART static uint64_t wide_polynomials(long n) {
     for (long k = 0; k < n; k += SMALL)
         for (long i = 0; i < SMALL; ++i) a[i] = ((0.1 * b[i] + 0.2) * b[i] + 0.3) * b[i] + 0.4;
     return (uint64_t)a[0];
-}
-
-APART static uint64_t roots(long n) {
-    double sum = 0;
-    FOR sum += sqrt(b[i % SMALL]);
-    return (uint64_t)sum;
-}
-
-APART static uint64_t maxima(long n) {
-    double most = 0;
-    FOR most += fmax(b[i % SMALL], 0.5);
-    return (uint64_t)most;
-}
-
-APART static uint64_t exponentials(long n) {
-    double sum = 0;
-    FOR sum += exp(b[i % SMALL]);
-    return (uint64_t)sum;
-}
-
-APART static uint64_t sines(long n) {
-    double sum = 0;
-    FOR sum += sin(b[i % SMALL]);
-    return (uint64_t)sum;
-}
-
-APART static uint64_t powers(long n) {
-    double sum = 0;
-    FOR sum += pow(1 + b[i % SMALL], c[i % SMALL]);
-    return (uint64_t)sum;
 }
 
 APART static uint64_t allocations(long n) {
@@ -181,30 +147,14 @@ APART static uint64_t calls_by_pointer(long n) {
     return x;
 }
 
-const struct kernel kernels[] = {{"chained", chained},
-                                 {"independent", independent},
-                                 {"loads", loads},
-                                 {"far_loads", far_loads},
-                                 {"followed", followed},
-                                 {"stores", stores},
-                                 {"copies", copies},
-                                 {"even_branches", even_branches},
-                                 {"branches", branches},
-                                 {"sums", sums},
-                                 {"triads", triads},
-                                 {"polynomials", polynomials},
-                                 {"divisions", divisions},
-                                 {"wide_triads", wide_triads},
-                                 {"wide_polynomials", wide_polynomials},
-                                 {"roots", roots},
-                                 {"maxima", maxima},
-                                 {"exponentials", exponentials},
-                                 {"sines", sines},
-                                 {"powers", powers},
-                                 {"allocations", allocations},
-                                 {"block_copies", block_copies},
-                                 {"calls", calls},
-                                 {"calls_by_pointer", calls_by_pointer}};
+#define KERNEL(name) {#name, name}
+const struct kernel kernels[] = {
+    KERNEL(chained), KERNEL(independent), KERNEL(loads), KERNEL(far_loads), KERNEL(followed),
+    KERNEL(stores), KERNEL(copies), KERNEL(even_branches), KERNEL(branches), KERNEL(sums),
+    KERNEL(triads), KERNEL(polynomials), KERNEL(divisions), KERNEL(wide_triads),
+    KERNEL(wide_polynomials), KERNEL(roots), KERNEL(maxima), KERNEL(exponentials), KERNEL(sines),
+    KERNEL(powers), KERNEL(allocations), KERNEL(block_copies), KERNEL(calls),
+    KERNEL(calls_by_pointer)};
 const unsigned long kernel_count = sizeof kernels / sizeof *kernels;
 
 void set_up(void) {
