@@ -40,46 +40,44 @@ static struct burst_thread *recording(void) {
     return thread == NULL || burst_settings.profile ? NULL : thread;
 }
 
-static void put(struct burst_thread *thread, uint16_t op, uint32_t team, uint64_t b, uint64_t c) {
-    burst_put_moment(thread, BURST_ALL_COUNTERS, BURST_OMP, op, team, b, c);
-}
-
 static uint64_t stack_of(struct burst_thread *thread, const void *code) {
     if (code == NULL || burst_settings.stack_depth == 0) return 0;
     burst_recover(thread);
     return burst_stack_id(thread, (uintptr_t)code);
 }
 
+/* `code`: the construct, whose stack is the lower half of c. NULL: it has none. */
+static void put(uint16_t op, uint32_t team, uint64_t b, uint64_t c, const void *code) {
+    struct burst_thread *thread = recording();
+    if (thread == NULL) return;
+    const uint64_t stack = stack_of(thread, code);
+    burst_put_moment(thread, BURST_ALL_COUNTERS, BURST_OMP, op, team, b, c | stack);
+}
+
 static void parallel_begin(union ompt_value *task, const void *frame, union ompt_value *parallel,
                            unsigned requested, int flags, const void *code) {
     (void)task, (void)frame, (void)flags;
     parallel->value = __atomic_add_fetch(&last_team, 1, __ATOMIC_RELAXED);
-    struct burst_thread *thread = recording();
-    if (thread == NULL) return;
-    const uint64_t stack = stack_of(thread, code);
-    put(thread, BURST_OMP_FORK, (uint32_t)parallel->value, requested,
-        (uint64_t)team_of_thread() << 32 | stack);
+    put(BURST_OMP_FORK, (uint32_t)parallel->value, requested, (uint64_t)team_of_thread() << 32,
+        code);
 }
 
 static void parallel_end(union ompt_value *parallel, union ompt_value *task, int flags,
                          const void *code) {
     (void)task, (void)flags, (void)code;
-    struct burst_thread *thread = recording();
-    if (thread != NULL) put(thread, BURST_OMP_JOIN, (uint32_t)parallel->value, 0, 0);
+    put(BURST_OMP_JOIN, (uint32_t)parallel->value, 0, 0, NULL);
 }
 
 static void begin_team(uint32_t team, unsigned number, unsigned threads) {
     ++depth;
     *level_of_thread() = (struct level){.team = team, .number = number};
-    struct burst_thread *thread = recording();
-    if (thread != NULL) put(thread, BURST_OMP_TEAM_BEGIN, team, number, threads);
+    put(BURST_OMP_TEAM_BEGIN, team, number, threads, NULL);
 }
 
 static void end_team(void) {
     const struct level *level = level_of_thread();
     if (depth == 0) return;
-    struct burst_thread *thread = recording();
-    if (thread != NULL) put(thread, BURST_OMP_TEAM_END, level->team, level->number, 0);
+    put(BURST_OMP_TEAM_END, level->team, level->number, 0, NULL);
     --depth;
 }
 
@@ -113,21 +111,15 @@ static uint64_t own_iterations(enum burst_omp_work kind) {
 }
 
 static void put_work(enum burst_omp_work kind, int endpoint, uint64_t count, const void *code) {
-    struct burst_thread *thread = recording();
-    const uint32_t team = team_of_thread();
+    struct level *level = level_of_thread();
     const uint64_t high = (uint64_t)kind << 32;
     if (endpoint & OMPT_BEGIN) {
-        level_of_thread()->iterations = 0;
-        level_of_thread()->chunks = 0;
-        if (thread != NULL) {
-            const uint64_t stack = stack_of(thread, code);
-            put(thread, BURST_OMP_WORK_BEGIN, team, count, high | stack);
-        }
+        level->iterations = 0;
+        level->chunks = 0;
+        put(BURST_OMP_WORK_BEGIN, level->team, count, high, code);
     }
-    if (endpoint & OMPT_END && thread != NULL) {
-        put(thread, BURST_OMP_WORK_END, team, own_iterations(kind),
-            high | level_of_thread()->chunks);
-    }
+    if (endpoint & OMPT_END)
+        put(BURST_OMP_WORK_END, level->team, own_iterations(kind), high | level->chunks, NULL);
 }
 
 static void work(int kind, int endpoint, union ompt_value *parallel, union ompt_value *task,
@@ -164,14 +156,10 @@ static enum burst_omp_sync sync_kind(int kind) {
 static void sync_region(int kind, int endpoint, union ompt_value *parallel,
                         union ompt_value *task, const void *code) {
     (void)parallel, (void)task;
-    struct burst_thread *thread = kind == OMPT_REDUCTION ? NULL : recording();
-    if (thread == NULL) return;
+    if (kind == OMPT_REDUCTION) return;
     const uint64_t what = sync_kind(kind);
-    if (endpoint & OMPT_BEGIN) {
-        const uint64_t stack = stack_of(thread, code);
-        put(thread, BURST_OMP_SYNC_BEGIN, team_of_thread(), what, stack);
-    }
-    if (endpoint & OMPT_END) put(thread, BURST_OMP_SYNC_END, team_of_thread(), what, 0);
+    if (endpoint & OMPT_BEGIN) put(BURST_OMP_SYNC_BEGIN, team_of_thread(), what, 0, code);
+    if (endpoint & OMPT_END) put(BURST_OMP_SYNC_END, team_of_thread(), what, 0, NULL);
 }
 
 static uint64_t lock_kind(int kind) {
@@ -185,24 +173,17 @@ static uint64_t lock_kind(int kind) {
 static void mutex_acquire(int kind, unsigned hint, unsigned implementation, uint64_t lock,
                           const void *code) {
     (void)hint, (void)implementation;
-    struct burst_thread *thread = recording();
-    if (thread == NULL) return;
-    const uint64_t stack = stack_of(thread, code);
-    put(thread, BURST_OMP_LOCK_REQUEST, team_of_thread(), lock, lock_kind(kind) | stack);
+    put(BURST_OMP_LOCK_REQUEST, team_of_thread(), lock, lock_kind(kind), code);
 }
 
 static void mutex_acquired(int kind, uint64_t lock, const void *code) {
     (void)code;
-    struct burst_thread *thread = recording();
-    if (thread == NULL) return;
-    put(thread, BURST_OMP_LOCK_ACQUIRED, team_of_thread(), lock, lock_kind(kind));
+    put(BURST_OMP_LOCK_ACQUIRED, team_of_thread(), lock, lock_kind(kind), NULL);
 }
 
 static void mutex_released(int kind, uint64_t lock, const void *code) {
     (void)code;
-    struct burst_thread *thread = recording();
-    if (thread == NULL) return;
-    put(thread, BURST_OMP_LOCK_RELEASED, team_of_thread(), lock, lock_kind(kind));
+    put(BURST_OMP_LOCK_RELEASED, team_of_thread(), lock, lock_kind(kind), NULL);
 }
 
 static void task_create(union ompt_value *creator, const void *frame, union ompt_value *task,
@@ -220,19 +201,15 @@ static void task_create(union ompt_value *creator, const void *frame, union ompt
 /* A tied task goes on where it was left, so all that ran in between lies inside it. */
 static void task_schedule(union ompt_value *before, int status, union ompt_value *after) {
     if (status == OMPT_TASK_EARLY_FULFILL || status == OMPT_TASK_LATE_FULFILL) return;
-    struct burst_thread *thread = recording();
     const uint64_t left = before == NULL ? 0 : before->value;
     const uint64_t taken = after == NULL ? 0 : after->value;
     const int ended = status == OMPT_TASK_COMPLETE || status == OMPT_TASK_CANCEL ||
                       status == OMPT_TASK_DETACH;
-    if (left != 0 && (ended || left & TASK_UNTIED)) {
-        if (thread != NULL)
-            put(thread, BURST_OMP_TASK_END, team_of_thread(), left & TASK_NUMBERS, 0);
-    }
+    if (left != 0 && (ended || left & TASK_UNTIED))
+        put(BURST_OMP_TASK_END, team_of_thread(), left & TASK_NUMBERS, 0, NULL);
     if (taken == 0 || (taken & TASK_BEGUN && !(taken & TASK_UNTIED))) return;
     after->value |= TASK_BEGUN;
-    if (thread != NULL)
-        put(thread, BURST_OMP_TASK_BEGIN, team_of_thread(), taken & TASK_NUMBERS, taken >> 32);
+    put(BURST_OMP_TASK_BEGIN, team_of_thread(), taken & TASK_NUMBERS, taken >> 32, NULL);
 }
 
 static int initialize(ompt_lookup lookup, int device, union ompt_value *data) {
