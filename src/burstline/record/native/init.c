@@ -4,9 +4,7 @@
  * with rank 0 and keep the exchange that took least time. BURSTLINE_CLOCKS=0: measure nothing;
  * BURSTLINE_CLOCKS=all: also between processes of a machine.
  */
-#ifndef _GNU_SOURCE
-#define _GNU_SOURCE
-#endif
+#include "runtime.h"
 
 #include <fcntl.h>
 #include <stdlib.h>
@@ -107,14 +105,18 @@ static int wanted(void) {
     return strcmp(text, "all") == 0 ? 2 : 0;
 }
 
-void burst_initialized(struct burst_thread* thread) {
-    int rank, size, level = MPI_THREAD_SINGLE, length = 0;
+static int is_recorded(int rank, int size, int level) {
+    int length = 0;
     char version[MPI_MAX_LIBRARY_VERSION_STRING] = "";
+    REAL(Get_library_version)(version, &length);
+    return burst_set_rank(rank, size, level, version);
+}
+
+void burst_initialized(struct burst_thread* thread) {
+    int rank, size, level = MPI_THREAD_SINGLE;
     rank_and_size(&rank, &size);
     REAL(Query_thread)(&level);
-    REAL(Get_library_version)(version, &length);
-    version[strcspn(version, "\n")] = '\0';
-    left_out = !burst_set_rank(rank, size, level, version);
+    left_out = !is_recorded(rank, size, level);
     if (left_out) thread = NULL; /* it measures with the others all the same */
     /* Before the program can make others of the same members: names count them. */
     burst_comm(burst_known.world);
@@ -136,8 +138,7 @@ static MPI_Group everybody;
 static int has_source;
 
 void burst_session_begun(MPI_Session session) {
-    int begun = 0, rank = 0, size = 1, length = 0;
-    char version[MPI_MAX_LIBRARY_VERSION_STRING] = "";
+    int begun = 0, rank = 0, size = 1;
     if (has_source || REAL(Initialized)(&begun) != MPI_SUCCESS || begun) return;
     everybody = burst_known.no_group;
     if (REAL(Group_from_session_pset)(session, "mpi://WORLD", &everybody) != MPI_SUCCESS) return;
@@ -145,10 +146,8 @@ void burst_session_begun(MPI_Session session) {
     has_source = 1;
     REAL(Group_rank)(everybody, &rank);
     REAL(Group_size)(everybody, &size);
-    REAL(Get_library_version)(version, &length);
-    version[strcspn(version, "\n")] = '\0';
     burst_set_world(everybody);
-    if (!burst_set_rank(rank, size, MPI_THREAD_SINGLE, version)) burst_session_ending(session);
+    if (!is_recorded(rank, size, MPI_THREAD_SINGLE)) burst_session_ending(session);
 }
 
 void burst_session_ending(MPI_Session session) {

@@ -3,9 +3,6 @@
  * Open MPI's Fortran bindings call C functions that are recorded; such frames are no callers.
  * And which library makes threads of which nothing is told.
  */
-#ifndef _GNU_SOURCE
-#define _GNU_SOURCE
-#endif
 #include "thread.h"
 
 #include <dlfcn.h>

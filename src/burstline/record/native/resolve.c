@@ -1,7 +1,5 @@
 /* resolve.c -- Finds the MPI library, which may have been loaded long after the recorder. */
-#ifndef _GNU_SOURCE
-#define _GNU_SOURCE
-#endif
+#include "runtime.h"
 
 #include <dlfcn.h>
 #include <limits.h>

@@ -34,6 +34,11 @@
 #ifndef BURSTLINE_RUNTIME_H
 #define BURSTLINE_RUNTIME_H
 
+/* Before any other header: what of the C library only Linux has. */
+#ifndef _GNU_SOURCE
+#define _GNU_SOURCE
+#endif
+
 #include <stddef.h>
 #include <stdint.h>
 

@@ -4,17 +4,14 @@
  * waits for all of them, must not get to know: what it says and asks of that one signal is kept
  * here, and signals that no timer of ours sent go to whatever it wants.
  */
-#ifndef _GNU_SOURCE
-#define _GNU_SOURCE
-#endif
+#include "runtime.h"
+
 #include "signals.h"
 
 #include <dlfcn.h>
 #include <errno.h>
 #include <stdint.h>
 #include <time.h>
-
-#include "runtime.h"
 
 typedef void (*handler_t)(int);
 

@@ -1,7 +1,5 @@
 /* signature.c -- see signature.h. */
-#ifndef _GNU_SOURCE
-#define _GNU_SOURCE
-#endif
+#include "thread.h"
 
 #include "signature.h"
 
@@ -18,8 +16,6 @@
 #include <sys/stat.h>
 #include <time.h>
 #include <unistd.h>
-
-#include "thread.h"
 
 #define PLAN_WORDS 4
 #define RANK_WORDS 3

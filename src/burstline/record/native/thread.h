@@ -7,9 +7,7 @@
 #ifndef BURSTLINE_THREAD_H
 #define BURSTLINE_THREAD_H
 
-#ifndef _GNU_SOURCE
-#define _GNU_SOURCE
-#endif
+#include "runtime.h"
 
 #include <limits.h>
 #include <pthread.h>
@@ -18,7 +16,6 @@
 
 #include "put.h"
 #include "rules.h"
-#include "runtime.h"
 
 #define BURST_RESERVE 6 /* records kept free in a window for the gap and the end */
 #define BURST_MAX_DEPTH 64

@@ -5,14 +5,12 @@
  * recorder's, which even libraries find that were loaded for themselves alone. Without a recorder
  * the weak functions are absent, and loops are only kept track of.
  */
-#define _GNU_SOURCE
+#include "runtime.h"
 
 #include <stdint.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/mman.h>
-
-#include "runtime.h"
 
 #define WEAK __attribute__((weak))
 #define SHARED __attribute__((weak, visibility("default")))
