@@ -22,13 +22,11 @@ from burstline.model.schema.checks import require_sound as require_sound
 from burstline.model.schema.references import Wrong as Wrong
 from burstline.model.schema.tables import BESIDE_COUNTERS as BESIDE_COUNTERS
 from burstline.model.schema.tables import CHOSEN_RANKS as CHOSEN_RANKS
-from burstline.model.schema.tables import COMMUNICATOR_KINDS as COMMUNICATOR_KINDS
 from burstline.model.schema.tables import COUNTER_MODES as COUNTER_MODES
 from burstline.model.schema.tables import GAP_KINDS as GAP_KINDS
 from burstline.model.schema.tables import HALF_KINDS as HALF_KINDS
 from burstline.model.schema.tables import LARGEST_ID as LARGEST_ID
 from burstline.model.schema.tables import LAST_SEQ as LAST_SEQ
-from burstline.model.schema.tables import LOCATION_KINDS as LOCATION_KINDS
 from burstline.model.schema.tables import NEVER_LEFT as NEVER_LEFT
 from burstline.model.schema.tables import ORIGINS as ORIGINS
 from burstline.model.schema.tables import OTHER_EVENT_KINDS as OTHER_EVENT_KINDS
@@ -39,7 +37,6 @@ from burstline.model.schema.tables import SCHEMA_VERSION as SCHEMA_VERSION
 from burstline.model.schema.tables import SEND_DONE_SOURCES as SEND_DONE_SOURCES
 from burstline.model.schema.tables import SEVERITIES as SEVERITIES
 from burstline.model.schema.tables import SILENT_THREADS as SILENT_THREADS
-from burstline.model.schema.tables import SOURCE_KINDS as SOURCE_KINDS
 from burstline.model.schema.tables import UNREAD_PYTHON as UNREAD_PYTHON
 from burstline.model.schema.tables import VALUE_TYPES as VALUE_TYPES
 from burstline.model.schema.tables import Column as Column
