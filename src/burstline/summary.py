@@ -13,15 +13,7 @@ from typing import Any, ClassVar, Final
 import numpy as np
 import pyarrow as pa
 
-from burstline.columns import (
-    Integers,
-    Mask,
-    coded,
-    distinct,
-    numpy_columns,
-    sums_by,
-    to_numpy,
-)
+from burstline.columns import Integers, Mask, coded, distinct, numpy_columns, sums_by, to_numpy
 from burstline.efficiency import (
     BURST_COLUMNS,
     CALL_COLUMNS,
@@ -297,11 +289,7 @@ class Summary(Documented):
 
 
 def summarise(
-    trace: Trace,
-    *,
-    poll_gap_ns: int = POLL_GAP_NS,
-    span: str = SPANS[0],
-    full: bool = False,
+    trace: Trace, *, poll_gap_ns: int = POLL_GAP_NS, span: str = SPANS[0], full: bool = False
 ) -> Summary:
     """Counts and sums of what a trace holds, and of what was not observed.
 

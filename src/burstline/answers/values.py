@@ -217,12 +217,7 @@ class Verdict(Documented):
         )
         return [sentences, table_of_checks(self.checks), ranks]
 
-    CONTRACT: ClassVar[Contract] = (
-        ("verdict", "sentences"),
-        "checks",
-        "per_rank",
-        "missing",
-    )
+    CONTRACT: ClassVar[Contract] = (("verdict", "sentences"), "checks", "per_rank", "missing")
 
 
 _PASSED: Final = {True: "yes", False: "no", None: "not known"}

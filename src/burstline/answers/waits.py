@@ -215,11 +215,7 @@ def not_understood(waits: Waits) -> list[Sentence]:
                 "collectives not understood",
                 f"the calls of collectives ({_why_not(coverage)})",
             ),
-            (
-                "messages_share",
-                "messages not understood",
-                "the messages (one side is missing)",
-            ),
+            ("messages_share", "messages not understood", "the messages (one side is missing)"),
             ("time_share", "time not recorded", "the time (nobody recorded it)"),
         )
         if coverage.get(key, 1.0) < MUCH_UNDERSTOOD

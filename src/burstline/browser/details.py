@@ -12,13 +12,7 @@ from burstline.browser.outline import Row
 from burstline.columns import Integers
 from burstline.errors import plural, printable
 from burstline.quantities import format_bytes, format_ns, format_share
-from burstline.show import (
-    block_begins,
-    communicator_text,
-    counter_text,
-    name_text,
-    sparkline,
-)
+from burstline.show import block_begins, communicator_text, counter_text, name_text, sparkline
 from burstline.structure import Call, Condition, Loop, LoopTable, Seen, Structure, compact
 
 Facts = list[tuple[str, str]]

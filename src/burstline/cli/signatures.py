@@ -35,7 +35,7 @@ RUN: Final = {
 ESTIMATE: Final = {
     "--estimator {ratio,mean}": "ratio: the base run's time of each phase, by what its windows "
     "took there and here; mean: their mean, times their number, as published (default: ratio "
-    "of loops, else mean)",
+    "of loops, else mean)"
 }
 _MOST_BYTES: Final = 1 << 26
 

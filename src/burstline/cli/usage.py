@@ -69,7 +69,7 @@ RESOURCES: Final = {
 WORKERS: Final = {
     "workers": {
         "--scheduler WHERE": "share the store out to workers of Dask: local:4 on this machine, "
-        "the address of a scheduler, or slurm.toml",
+        "the address of a scheduler, or slurm.toml"
     }
 }
 ANALYSIS: Final = TRACE | FORMAT | REGION | RESOURCES

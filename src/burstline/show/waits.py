@@ -344,10 +344,7 @@ class WaitsView(View):
         yield from self._alone(intrinsic)
 
     def _cells_of(
-        self,
-        word: str,
-        kinds: Sequence[tuple[str, str, Integers, Integers]],
-        title: str,
+        self, word: str, kinds: Sequence[tuple[str, str, Integers, Integers]], title: str
     ) -> Table:
         """The call paths and threads with most that is intrinsic or extrinsic."""
         ranks, threads = (

@@ -9,14 +9,7 @@ from typing import Final
 from burstline import formats, record, selection, show
 from burstline.cli import usage
 from burstline.cli.limits import limits_of, parse_size
-from burstline.cli.recordings import (
-    MPI,
-    WANTED,
-    named,
-    recorded,
-    settings_of,
-    trace_name,
-)
+from burstline.cli.recordings import MPI, WANTED, named, recorded, settings_of, trace_name
 from burstline.errors import ParameterError
 
 DESCRIPTION: Final = """\

@@ -40,11 +40,7 @@ from burstline.cli.recordings import (
     trace_name,
 )
 from burstline.cli.signatures import read_measurement, read_signature
-from burstline.errors import (
-    MemoryBudgetError,
-    NotEnoughDataError,
-    ParameterError,
-)
+from burstline.errors import MemoryBudgetError, NotEnoughDataError, ParameterError
 
 if TYPE_CHECKING:
     from collections.abc import Sequence

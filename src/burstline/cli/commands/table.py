@@ -9,12 +9,7 @@ from typing import TYPE_CHECKING, Any, Final
 
 from burstline import merge, selection, show
 from burstline.cli import usage
-from burstline.cli.inputs import (
-    poll_gap_asked,
-    progress_bar,
-    run_of,
-    say_gap_of_recorder,
-)
+from burstline.cli.inputs import poll_gap_asked, progress_bar, run_of, say_gap_of_recorder
 from burstline.cli.products import print_view, table_file
 from burstline.errors import MemoryBudgetError, plural
 from burstline.run import Needs, bytes_held

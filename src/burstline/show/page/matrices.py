@@ -147,11 +147,7 @@ def _dense(
 
 
 def heat(
-    values: Integers,
-    rows: Sequence[str],
-    columns: Sequence[str],
-    notation: Notation,
-    axis: str,
+    values: Integers, rows: Sequence[str], columns: Sequence[str], notation: Notation, axis: str
 ) -> Html:
     """A table of ink: what a cell holds is told where it is pointed at; rows are of `axis`."""
     by = max(-(-len(rows) // _MOST_HEAT), 1)

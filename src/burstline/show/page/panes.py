@@ -212,8 +212,7 @@ def panes(waits: Waits) -> Html:
         _pane("Metric", _told(made.metrics, totals, order=False), has_share=False),
         _pane(f"{name} by call path", _told(made.paths, made.of_paths(made.picked))),
         _pane(
-            f"{name} by thread",
-            _told(made.threads, made.of_threads(made.picked), order=False),
+            f"{name} by thread", _told(made.threads, made.of_threads(made.picked), order=False)
         ),
     ]
     data = {

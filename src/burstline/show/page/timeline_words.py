@@ -50,19 +50,13 @@ PHRASES: Final = {
         ", which waits in a collective itself",
     ),
     Kind.THREADS: Phrases(
-        "wait for other threads",
-        "waits for other threads",
-        ", which waits for threads itself",
+        "wait for other threads", "waits for other threads", ", which waits for threads itself"
     ),
     Kind.LATE_RECEIVER: Phrases(
-        "wait for late receivers",
-        "waits for a receiver",
-        ", which waits for a receiver itself",
+        "wait for late receivers", "waits for a receiver", ", which waits for a receiver itself"
     ),
     Kind.LATE_SENDER: Phrases(
-        "wait for late senders",
-        "waits for a sender",
-        ", which waits for a sender itself",
+        "wait for late senders", "waits for a sender", ", which waits for a sender itself"
     ),
     Kind.IDLE: Phrases("are idle, in no team of threads,", "is idle, in no team of threads,"),
     Kind.ENDS: Phrases("start and end MPI", "starts or ends MPI", ", which starts or ends MPI"),

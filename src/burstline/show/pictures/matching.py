@@ -31,12 +31,7 @@ _MOST_LINES: Final = 2_000
 
 
 def merge_plot(
-    traces: Sequence[Trace],
-    matching: Matching,
-    names: Sequence[str],
-    rank: int,
-    *,
-    form: Form,
+    traces: Sequence[Trace], matching: Matching, names: Sequence[str], rank: int, *, form: Form
 ) -> bytes:
     """Draw when a rank's bursts begin in each run, and which of them are the same.
 

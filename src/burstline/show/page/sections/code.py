@@ -14,15 +14,7 @@ from burstline.errors import plural
 from burstline.quantities import format_ns
 from burstline.show.code_lines import Line, pseudocode
 from burstline.show.page import charts
-from burstline.show.page.html import (
-    Attributes,
-    Html,
-    heading,
-    join,
-    share_text,
-    table,
-    tag,
-)
+from burstline.show.page.html import Attributes, Html, heading, join, share_text, table, tag
 from burstline.show.page.kinds import parts_of
 from burstline.show.page.report import Report, Section, found, needed
 from burstline.show.units import range_text

@@ -105,10 +105,7 @@ def _unknown(report: Report) -> Iterator[tuple[str, Child]]:
     if waits.corrected["violations"]:
         events = plural(waits.corrected["violations"], "event")
         worst = format_ns(waits.corrected["worst_ns"])
-        yield (
-            "Clocks",
-            f"{events} stamped before the cause, by up to {worst}.",
-        )
+        yield ("Clocks", f"{events} stamped before the cause, by up to {worst}.")
     for each in verdict_on_waits(waits, report.verdict.checks):
         if each.question == "but":
             yield "Doubt", each.sentence

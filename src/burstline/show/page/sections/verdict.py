@@ -87,9 +87,7 @@ def section(report: Report) -> Section:
     return Section(
         title,
         join(
-            _strip(known.lines),
-            tag("dl", *rows, class_="verdict"),
-            _trust(said.trust, targets),
+            _strip(known.lines), tag("dl", *rows, class_="verdict"), _trust(said.trust, targets)
         ),
         _data(report, said, known.lines),
     )
