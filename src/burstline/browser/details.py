@@ -64,10 +64,8 @@ def _call(structure: Structure, call: Call, lanes: int) -> Iterator[tuple[str, s
     if call.burst_ns is not None:
         yield "computation", f"{format_ns(round(call.burst_ns))} just before"
     for name, value in call.counters.items():
-        yield (
-            printable(name, limit=24),
-            f"{counter_text(value, structure.unit(name))} just before",
-        )
+        counted = counter_text(value, structure.unit(name))
+        yield printable(name, limit=24), f"{counted} just before"
 
 
 def _partners(structure: Structure, call: Call) -> Iterator[tuple[str, str]]:

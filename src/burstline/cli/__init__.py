@@ -133,11 +133,6 @@ def _run(words: list[str]) -> None:
         sys.stdout.flush()
 
 
-def _name(path: object) -> str:
-    """The name of a file, cut before it takes the room of what is said of it."""
-    return printable(str(path), limit=_MOST_OF_A_NAME)
-
-
 def _explain(error: Exception) -> tuple[str, int]:
     """Say in one line what went wrong, and with which exit code."""
     if isinstance(error, BurstlineError):
@@ -151,8 +146,9 @@ def _explain(error: Exception) -> tuple[str, int]:
         if error.errno == errno.EBADF and error.filename is None:
             return "standard output is closed", 1
         # Whatever writes a file names it; what is printed has no name.
-        unnamed = "standard output: " if error.errno in _OUTPUT_ERRORS else ""
-        where = unnamed if error.filename is None else f"{_name(error.filename)}: "
+        where = "standard output: " if error.errno in _OUTPUT_ERRORS else ""
+        if error.filename is not None:  # cut before it takes the room of what is said of it
+            where = f"{printable(str(error.filename), limit=_MOST_OF_A_NAME)}: "
         wrong = error.errno in _WRONG_NAMES or isinstance(
             error, (FileNotFoundError, IsADirectoryError, NotADirectoryError, PermissionError)
         )

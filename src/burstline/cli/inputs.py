@@ -140,20 +140,15 @@ def read_trace(
 ) -> burstline.Trace:
     """A trace, by default the one that the arguments name; its defects are remembered there."""
     trace = burstline.read(arguments.trace if path is None else path, **options)
-    note_defects(arguments, trace.defects.to_pylist(), path)
-    if arguments.command not in _JUDGING:
-        _note_unseen_threads(trace)
-    return trace
-
-
-def _note_unseen_threads(trace: burstline.Trace) -> None:
-    """Say of a trace that threads of OpenMP are not in it."""
     rows = trace.defects.to_pylist()
-    for name in [row["first"] for row in rows if row["kind"] == SILENT_THREADS][:1]:
+    note_defects(arguments, rows, path)
+    silent = [row["first"] for row in rows if row["kind"] == SILENT_THREADS]
+    if silent and arguments.command not in _JUDGING:
         show.note(
-            f"OpenMP is that of {printable(name)}, which tells nothing of its threads: what "
-            "they did, if it made any, is not in the trace"
+            f"OpenMP is that of {printable(silent[0])}, which tells nothing of its threads: "
+            "what they did, if it made any, is not in the trace"
         )
+    return trace
 
 
 def note_defects(

@@ -17,7 +17,13 @@ _FEW: Final = 0.5
 
 def shares_of(matching: merge.Matching, paths: Sequence[Path]) -> Shares:
     """What each run shares with the base; warns of cut runs, and refuses those without any."""
-    _check_matching(matching, paths)
+    if not matching.matched.any():
+        runs = " and ".join(map(str, paths))
+        raise NotEnoughDataError(
+            f"no burst of {runs} is the same: they look like different programs, or like "
+            "different parts of one. Give runs of one program with the same input, whole or "
+            "cut at the same place (burstline cut)"
+        )
     _warn_of_cuts(matching, paths)
     said = [f"bursts of {path} are in the base" for path in paths]
     said[matching.base] = "base's bursts are in another run"
@@ -65,13 +71,3 @@ def require_rate(least: float) -> None:
     """Refuse a `--min-match-rate` that is no share."""
     if not 0 <= least <= 1:
         raise ParameterError(f"--min-match-rate is between 0 and 1, got {least:g}")
-
-
-def _check_matching(matching: merge.Matching, paths: Sequence[Path]) -> None:
-    if not matching.matched.any():
-        runs = " and ".join(map(str, paths))
-        raise NotEnoughDataError(
-            f"no burst of {runs} is the same: they look like different programs, or like "
-            "different parts of one. Give runs of one program with the same input, whole or "
-            "cut at the same place (burstline cut)"
-        )

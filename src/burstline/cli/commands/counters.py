@@ -61,18 +61,14 @@ def run(arguments: usage.Arguments) -> None:
     with record.Papi(arguments.papi) as papi:
         plan = record.plan_sets(arguments.events, papi.fits, reference=reference)
     if output is not None:
-        _write(plan, output)
+        if not plan.sets:
+            raise NotEnoughDataError(
+                "none of these events can be counted here, so there are no sets to write. "
+                "See burstline counters list"
+            )
+        write_whole(output, record.sets_text(plan).encode())
     show.output(_planned(plan), arguments.format)
     _say_what_is_missing(plan, reference, output)
-
-
-def _write(plan: record.CounterPlan, path: Path) -> None:
-    if not plan.sets:
-        raise NotEnoughDataError(
-            "none of these events can be counted here, so there are no sets to write. "
-            "See burstline counters list"
-        )
-    write_whole(path, record.sets_text(plan).encode())
 
 
 def _planned(plan: record.CounterPlan) -> show.Outcome:

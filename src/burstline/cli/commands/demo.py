@@ -58,7 +58,8 @@ def run(arguments: argparse.Namespace) -> None:
     else:
         trace = _from_here(shipped_trace())
     _say(f"$ trace={trace}\n")
-    page = _page()
+    is_free = os.access(Path.cwd(), os.W_OK)
+    page = Path(_PAGE) if is_free else Path(tempfile.mkdtemp(prefix="burstline-"), _PAGE)
     _say(f"$ burstline report $trace -o {page}\n")
     printed = _printed(["report", str(trace), "-o", str(page), "--force", "--quiet"])
     _say(f"{printed}\n")
@@ -67,12 +68,6 @@ def run(arguments: argparse.Namespace) -> None:
         _say(_excerpt(_printed([command, str(trace)]), paragraphs))
     _say("" if arguments.live else _ANSWER)
     _say(_NEXT.format(activate=_activation()))
-
-
-def _page() -> Path:
-    """Where the page goes: here, if one may write here."""
-    here = os.access(Path.cwd(), os.W_OK)
-    return Path(_PAGE) if here else Path(tempfile.mkdtemp(prefix="burstline-"), _PAGE)
 
 
 def _printed(words: Sequence[str]) -> str:

@@ -24,7 +24,6 @@ from burstline.run import LEAST_WINDOW, bytes_to_merge
 
 if TYPE_CHECKING:
     from burstline.merge import Alignment, Fusion, Matching, Published
-    from burstline.model import Trace
 
 DESCRIPTION: Final = """\
 Put the counters of several runs of one program into one trace. A processor counts a few
@@ -113,8 +112,11 @@ def run(arguments: usage.Arguments) -> None:
         if wanted.trace or wanted.dataset:
             require_shared(shares, arguments.min_match_rate)
         whole = None if wanted.dataset is None else matching.base
+        needed = [
+            [*merge.PLACE, *merge.counter_columns(trace.counter_names)] for trace in traces
+        ]
         tables = [
-            burstline.burst_table(trace, columns=None if run == whole else _columns(trace))
+            burstline.burst_table(trace, columns=None if run == whole else needed[run])
             for run, trace in enumerate(traces)
         ]
         fused = burstline.fuse(tables, matching)
@@ -217,8 +219,3 @@ def _options(arguments: usage.Arguments) -> Alignment | Published:
         aligned_spans=arguments.aligned_spans,
         assignment=arguments.assignment or "greedy",
     )
-
-
-def _columns(trace: Trace) -> list[str]:
-    """The columns of a burst table that fusing needs."""
-    return [*merge.PLACE, *merge.counter_columns(trace.counter_names)]

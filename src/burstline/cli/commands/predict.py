@@ -167,21 +167,17 @@ def _verdict(document: dict[str, Any]) -> Iterator[tuple[str, str]]:
     yield "predicted", f"{shown['predicted_ns']}, between {low} and {high}"
     if not document["usable"]:
         yield "of no use", document["reason"]
-    yield (
-        "full runs",
-        (
-            f"{shown['actual_ns']}: error {document['error']:+.1%} "
-            f"({document['error_of_prediction']:+.1%} of the prediction, as published); "
-            f"{document['inside']} of {plural(len(turns), 'run')} inside the interval"
-        ),
+    said = (
+        f"{shown['actual_ns']}: error {document['error']:+.1%} "
+        f"({document['error_of_prediction']:+.1%} of the prediction, as published); "
+        f"{document['inside']} of {plural(len(turns), 'run')} inside the interval"
     )
+    yield "full runs", said
     for name, title in (("actual_spread", "full runs"), ("base_spread", "base runs")):
         if document[name] is not None:
             yield f"{title} differ", f"by up to {document[name]:.1%}"
     share = document["set_ns"] / document["actual_ns"]
     yield "one of each phase", f"{shown['set_ns']}, {share:.2%} of the full run"
     share = document["wall_ns"] / max(fmean(turn["full_wall_ns"] for turn in turns), 1)
-    yield (
-        "the signature run",
-        f"{shown['wall_ns']} with start and end, {share:.1%} of a full one",
-    )
+    said = f"{shown['wall_ns']} with start and end, {share:.1%} of a full one"
+    yield "the signature run", said

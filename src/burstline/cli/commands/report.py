@@ -142,7 +142,12 @@ def _write(
 ) -> None:
     """Write the page of the traces, and print what it says."""
     arguments.trace = arguments.traces[0]
-    page = show.report_page(_report(arguments, run_of(arguments), of_recording))
+    opened = run_of(arguments)
+    source = _source(arguments, opened, of_recording)
+    several = _compared(arguments, opened) | _predicted(arguments)
+    with progress_bar(arguments) as progress:
+        made = show.gathered(opened, source, detection(arguments), several, progress)
+    page = show.report_page(made)
     if output is not None:
         write_whole(output, page.html)
         show.note(f"{output}: open it in a browser")
@@ -193,16 +198,6 @@ def _page_path(arguments: usage.Arguments, trace: Path) -> Path | None:
     if path.suffix not in _ENDINGS:
         raise ParameterError(f"{path}: the ending of a page is .html")
     return in_folder(path)
-
-
-def _report(
-    arguments: usage.Arguments, opened: Run, of_recording: Sequence[str]
-) -> show.Report:
-    """Every result the page shows."""
-    source = _source(arguments, opened, of_recording)
-    several = _compared(arguments, opened) | _predicted(arguments)
-    with progress_bar(arguments) as progress:
-        return show.gathered(opened, source, detection(arguments), several, progress)
 
 
 def _compared(arguments: usage.Arguments, opened: Run) -> dict[str, Any]:

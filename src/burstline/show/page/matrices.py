@@ -39,7 +39,7 @@ def matrix(
     """
     by = max(-(-size // _MOST_CELLS), 1)
     names = [str(k) for k in range(size)] if names is None else names
-    while by < size and _count(cells, by) > _MOST_FULL:
+    while by < size and len(_together(cells, by)) > _MOST_FULL:
         by += 1
     if by > 1:
         cells, go = _together(cells, by), ""
@@ -47,11 +47,6 @@ def matrix(
     if len(names) > _MOST_NUMBERS:
         return _dense(cells, names, notation, axes, by=by, go=go)
     return _numbers(cells, names, notation, axes, sums=sums, go=go)
-
-
-def _count(cells: Cells, by: int) -> int:
-    """How many cells hold anything where so many neighbours share a row and a column."""
-    return len({(row // by, column // by) for row, column in cells})
 
 
 def _ends(names: Sequence[str]) -> str:

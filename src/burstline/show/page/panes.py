@@ -108,8 +108,8 @@ def _values(
     """What call paths and threads have of a metric, without zeros."""
     stored = waits.profile.stored[name]
     columns = sums_by(leaf_of, stored.values.T, (len(leaves), len(stored.call_paths)))
-    summed = np.zeros((int(place.max(initial=-1)) + 1, len(leaves)), np.int64)
-    np.add.at(summed, place[stored.call_paths], columns.T)
+    shape = int(place.max(initial=-1)) + 1, len(leaves)
+    summed = sums_by(place[stored.call_paths], columns.T, shape)
     path, leaf = np.nonzero(summed)
     return path, leaf, summed[path, leaf]
 

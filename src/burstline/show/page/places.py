@@ -15,7 +15,7 @@ class WaitPlaces:
     """The call paths of waits, each as markup and as a short text."""
 
     def __init__(self, waits: Waits) -> None:
-        self._waits = waits
+        self.waits = waits
         self._rows = waits.profile.call_paths.to_pylist()
 
     def shown(self, call_path: int) -> Html:
@@ -36,9 +36,9 @@ class WaitPlaces:
 
     def parts(self, call_path: int) -> tuple[str, str, list[str] | None]:
         """The name, the source line, and the callers; None of computing between calls."""
-        places, row = self._waits.places, self._rows[call_path]
+        places, row = self.waits.places, self._rows[call_path]
         if call_path in places.ends or call_path in places.placed:
-            return path_text(self._waits, call_path).rpartition(" > ")[2], "", None
+            return path_text(self.waits, call_path).rpartition(" > ")[2], "", None
         sites = places.place_text(call_path)
         where = sites[0] if sites else ""
         callers: list[str] = []

@@ -53,34 +53,24 @@ def _span(report: Report) -> Iterator[tuple[str, Child]]:
     whole = "MPI_Finalize" in summary.calls
     between = "From MPI_Init to MPI_Finalize" if whole else "As long as ranks were observed"
     if efficiency.runtime_ns:
-        yield (
-            "Span",
-            (
-                f"{between}: {format_ns(efficiency.runtime_ns)} on "
-                f"{plural(len(efficiency.useful_ns), 'rank')}. Efficiencies are of this; the "
-                f"trace covers {format_ns(summary.duration_ns)}."
-            ),
+        said = (
+            f"{between}: {format_ns(efficiency.runtime_ns)} on "
+            f"{plural(len(efficiency.useful_ns), 'rank')}. Efficiencies are of this; the "
+            f"trace covers {format_ns(summary.duration_ns)}."
         )
+        yield "Span", said
     calls = sum(totals.count for totals in summary.calls.values())
-    yield (
-        "Trace",
-        (
-            f"{plural(calls, 'MPI call')}, {plural(summary.messages, 'message')}, "
-            f"{plural(summary.collectives, 'collective')}, {summary.bursts:,} bursts, "
-            f"{plural(summary.locations, 'thread')}"
-            + (f" on {plural(summary.nodes, 'node')}." if summary.nodes else ", nodes unknown.")
-        ),
+    on = f" on {plural(summary.nodes, 'node')}" if summary.nodes else ", nodes unknown"
+    said = (
+        f"{plural(calls, 'MPI call')}, {plural(summary.messages, 'message')}, "
+        f"{plural(summary.collectives, 'collective')}, {summary.bursts:,} bursts, "
+        f"{plural(summary.locations, 'thread')}{on}."
     )
+    yield "Trace", said
     if calls:
         known = summary.calls_with_path
-        yield (
-            "Source lines",
-            (
-                f"Known for all {calls:,} calls."
-                if known == calls
-                else f"Known for {known:,} of {calls:,} calls."
-            ),
-        )
+        which = "all" if known == calls else f"{known:,} of"
+        yield "Source lines", f"Known for {which} {calls:,} calls."
     names = ", ".join(summary.counters[:12]) or "None were recorded."
     yield "Counters", names
 
@@ -97,11 +87,8 @@ def _unknown(report: Report) -> Iterator[tuple[str, Child]]:
         yield f"Not computable: {title}", f"{row['reason']}."
     for what, count in waits.coverage["left_out"].items():
         yield "Left out", f"{plural(count, 'row')}: {what}."
-    if waits.coverage["half_messages"]:
-        yield (
-            "Left out",
-            f"{waits.coverage['half_messages']:,} messages of which one side is missing.",
-        )
+    if halves := waits.coverage["half_messages"]:
+        yield "Left out", f"{halves:,} messages of which one side is missing."
     if waits.corrected["violations"]:
         events = plural(waits.corrected["violations"], "event")
         worst = format_ns(waits.corrected["worst_ns"])
@@ -114,24 +101,20 @@ def _unknown(report: Report) -> Iterator[tuple[str, Child]]:
 def _methods(report: Report) -> Iterator[tuple[str, Child]]:
     structure, waits = found(report.structure), found(report.waits)
     if structure is not None:
-        yield (
-            "Loops",
-            (
-                f"Method {structure.method}: {100 * structure.fidelity:.2f} % of "
-                f"{plural(structure.calls, 'call')} come out in order, "
-                f"{100 * structure.coverage.calls:.1f} % of them are in the program shown."
-            ),
+        said = (
+            f"Method {structure.method}: {100 * structure.fidelity:.2f} % of "
+            f"{plural(structure.calls, 'call')} come out in order, "
+            f"{100 * structure.coverage.calls:.1f} % of them are in the program shown."
         )
+        yield "Loops", said
     if waits is not None:
         yield "Waits", "By the definitions of Scalasca, from time stamps as recorded."
 
 
 def _made(report: Report) -> Iterator[tuple[str, Child]]:
     source = report.source
-    yield (
-        "Made by",
-        join(code(source.command), f", burstline {source.version}, on {source.made}"),
-    )
+    by = f", burstline {source.version}, on {source.made}"
+    yield "Made by", join(code(source.command), by)
     for path, digest in source.digests.items():
         yield "Trace file", join(code(path), " with SHA-256 ", code(digest))
     for path in source.paths:

@@ -7,7 +7,7 @@ from typing import Final
 import numpy as np
 
 from burstline.answers import between, by_place
-from burstline.columns import Integers
+from burstline.columns import Integers, sums_by
 from burstline.quantities import format_ns
 from burstline.show.page import charts
 from burstline.show.page.html import Html, heading, join, share_text, table, tag
@@ -46,7 +46,7 @@ def section(report: Report) -> Section:
             _kinds(waits, baseline.whole_ns),
             tag("div", _pairs(waits), _ranks(waits), class_="beside"),
             _single(waits, places),
-            _where(waits, places),
+            _by_place(places, _waited_ns(waits, 1), "in", "Where ranks wait", "waiting"),
             _causes(waits, places),
             panes(waits),
         ),
@@ -83,10 +83,8 @@ def _waited_ns(waits: Waits, axis: int) -> Integers:
 
 def caused_by_rank(waits: Waits) -> Integers:
     """How long others waited in MPI for each rank, ns."""
-    caused = np.zeros(_ranks_of(waits), np.int64)
     ranks, times = (waits.delays[name].to_numpy() for name in ("from", "wait_ns"))
-    np.add.at(caused, ranks, times)
-    return caused
+    return sums_by(ranks, times, _ranks_of(waits))
 
 
 def _ranks_of(waits: Waits) -> int:
@@ -184,25 +182,15 @@ def _single(waits: Waits, places: WaitPlaces) -> Html | None:
     return join(heading(said), table(block, rows=marks))
 
 
-def _where(waits: Waits, places: WaitPlaces) -> Html:
-    """The calls in which ranks wait."""
-    waited = _waited_ns(waits, 1)
-    shown = _by_place(waits, places, waited, "of the waiting is in {}", "Where ranks wait")
-    return tag("div", shown, id="waiting")
-
-
 def _causes(waits: Waits, places: WaitPlaces) -> Html | None:
     """What those do that others wait for: costs of delays."""
     if "delay" not in waits.profile.stored or not waits.profile.total("delay"):
         return None
     caused = waits.profile.exclusive("delay").sum(axis=1)
-    shown = _by_place(
-        waits, places, caused, "of the waiting is caused in {}", "What late ranks did"
-    )
-    return tag("div", shown, id="causes")
+    return _by_place(places, caused, "caused in", "What late ranks did", "causes")
 
 
-def _by_place(waits: Waits, places: WaitPlaces, values: Integers, verb: str, head: str) -> Html:
+def _by_place(places: WaitPlaces, values: Integers, verb: str, head: str, anchor: str) -> Html:
     """Call paths with most of something; the sentence is about a line, whoever calls it."""
     order = [row for row in np.argsort(-values, kind="stable").tolist() if values[row] > 0]
     whole = int(values.sum())
@@ -215,7 +203,7 @@ def _by_place(waits: Waits, places: WaitPlaces, values: Integers, verb: str, hea
         ]
         for row in order[:_MOST]
     ]
-    [(place, most), *_] = by_place(waits, values.tolist())
-    said = f"{share_text(most / whole)} {verb.format(places.text(place))}"
+    [(place, most), *_] = by_place(places.waits, values.tolist())
+    said = f"{share_text(most / whole)} of the waiting is {verb} {places.text(place)}"
     columns = [Column(head), Column("Time", TIME), Column("Share", SHARE), Column("")]
-    return join(heading(said), table(Table(columns, rows)))
+    return tag("div", heading(said), table(Table(columns, rows)), id=anchor)
