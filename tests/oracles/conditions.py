@@ -13,8 +13,8 @@ import numpy as np
 import numpy.typing as npt
 
 from burstline.columns import Integers, Mask, begins_run
+from burstline.structure.exact.body import Cost
 from burstline.structure.exact.conditions import Part
-from burstline.structure.exact.loopnest import Cost
 from burstline.structure.program.length import period_length
 from burstline.structure.program.rules import (
     MOST_BRANCHES,

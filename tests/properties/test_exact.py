@@ -11,7 +11,7 @@ from hypothesis import strategies as st
 
 from burstline import _core
 from burstline.structure import Call, Condition, Loop, detect, walk
-from burstline.structure.exact.loopnest import Body, first_call
+from burstline.structure.exact.body import Body, first_call
 from burstline.structure.exact.occurrences import Nest
 from burstline.structure.program.runs import Runs
 from loop_programs import Do, For, executed, loop, run

@@ -20,9 +20,9 @@ from hypothesis import strategies as st
 from burstline.identity import sites_of
 from burstline.structure import Around, Call, description_length, detect, walk
 from burstline.structure.calls import Calls
+from burstline.structure.exact.body import Body
 from burstline.structure.exact.callgraph import call_graph
 from burstline.structure.exact.choice import ReadingCosts
-from burstline.structure.exact.loopnest import Body
 from burstline.structure.exact.method import Reading
 from burstline.structure.exact.nodes import NodeBuilder
 from burstline.structure.program.fidelity import Expander
@@ -78,10 +78,11 @@ def test_what_the_choice_thinks_of_a_loop_is_its_length(times, some, ranks):
     lines = {site.path[-1].line: number for number, site in enumerate(sites.distinct)}
     body = Body(tuple(number for line, number in sorted(lines.items()) if 1 < line < 999))
 
-    cost = ReadingCosts.of(sites, calls).cost(body, is_other=False)
+    cost = ReadingCosts.of(sites, calls.lane_begin).cost(body, is_other=False)
 
     nest = Body((lines[1], body, lines[999]))
-    reading = Reading.read_as(nest, sites, call_graph(sites, calls.lane_begin), calls)
+    graph = call_graph(sites, calls.lane_begin)
+    reading = Reading.read_as(nest, sites, calls.lane_begin, graph)
     lanes = len(calls.ranks)
     made = {n: bare_call(n, site, lanes) for n, site in enumerate(sites.distinct)}
     items = NodeBuilder(reading.executions, made, calls.ranks, 1).items(nest, Around())

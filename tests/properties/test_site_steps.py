@@ -12,7 +12,8 @@ from hypothesis import strategies as st
 from burstline.identity import sites_of
 from burstline.structure import description_length, detect
 from burstline.structure.calls import Calls
-from burstline.structure.exact.loopnest import Body, Cost, Effort
+from burstline.structure.exact.body import Body, Cost
+from burstline.structure.exact.loopnest import Effort
 from burstline.structure.exact.method import Reading, best_reading, with_likelier_sites
 from burstline.structure.exact.shared_loops import SharedLoops
 from burstline.structure.exact.site_steps import SiteSteps
@@ -129,14 +130,14 @@ def test_ranks_that_make_the_same_calls_are_at_the_same_sites():
 def test_loops_of_other_readings_are_those_that_are_read_anew(seed):
     calls, sites = calls_and_sites(Program(seed).trace(paths=False))
     steps = SiteSteps.of(sites, calls.lane_begin)
-    way = steps.way_of(best_reading(sites, calls).sites)
+    way = steps.way_of(best_reading(sites, calls.lane_begin).sites)
     loops, shared, anew = SharedLoops(), Effort(10**6), Effort(10**6)
-    Reading.of(steps.sites(way), calls, known=loops.at(way))
+    Reading.of(steps.sites(way), calls.lane_begin, known=loops.at(way))
 
     for other in steps.beside(way, [*range(way.max() + 1)], set()):
         at = steps.sites(other)
-        reading = Reading.of(at, calls, effort=shared, known=loops.at(other))
-        again = Reading.of(at, calls, effort=anew)
+        reading = Reading.of(at, calls.lane_begin, effort=shared, known=loops.at(other))
+        again = Reading.of(at, calls.lane_begin, effort=anew)
         assert reading.executions.when.key() == again.executions.when.key()
         assert reading.cost == again.cost
     assert shared.left > anew.left
@@ -155,9 +156,9 @@ def test_programs_that_were_read_far_longer_once_are_not_anymore(seed):
 @given(st.integers(0, 10**6))
 def test_steps_lead_to_a_clearer_reading_or_none(seed):
     calls, sites = calls_and_sites(Program(seed).trace(paths=False))
-    reading = best_reading(sites, calls)
+    reading = best_reading(sites, calls.lane_begin)
 
-    other = with_likelier_sites(reading, sites, calls)
+    other = with_likelier_sites(reading, sites, calls.lane_begin)
 
     assert other is reading or other.is_clearer_than(reading)
     if not reading.has_doubtful_sites:
@@ -181,7 +182,7 @@ def test_other_sites_save_some_words_or_many_where_they_take_a_loop_or_make_cond
     length, conditions, loops, is_clearer
 ):
     calls, sites = calls_and_sites(run(loop(4, Do("Send", 10)), paths=False))
-    reading = best_reading(sites, calls)
+    reading = best_reading(sites, calls.lane_begin)
 
     def costing(length, conditions, loops):
         inner = Cost(length=length, conditions=conditions)

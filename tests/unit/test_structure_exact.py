@@ -556,8 +556,8 @@ def test_the_search_ends_on_graphs_that_no_program_has():
     trace = run(*program, ranks=1)
     sites = sites_of(trace, calls.row, calls.world_size)
 
-    judge = ReadingCosts.of(sites, calls)
-    program = find_nest(call_graph(sites, calls.lane_begin), judge, judge.known)
+    judge = ReadingCosts.of(sites, calls.lane_begin)
+    program = find_nest(call_graph(sites, calls.lane_begin), judge)
 
     assert sorted(sites_in(program)) == list(range(len(sites)))
 

@@ -11,8 +11,9 @@ import numpy as np
 import numpy.typing as npt
 
 from burstline import _core
-from burstline.columns import Integers, Mask, begins_run, mask_at, ranges
+from burstline.columns import Integers, Mask, begins_run, mask_at, ranges, run_lengths
 from burstline.identity import Sites
+from burstline.structure.exact.body import Body, Cost, first_call
 from burstline.structure.exact.conditions import loop_cost, trips_cost
 from burstline.structure.exact.cuts import cuts, cuts_by_trips, ends_in_two
 from burstline.structure.exact.entries import (
@@ -23,8 +24,7 @@ from burstline.structure.exact.entries import (
     shared_trips,
     sums_by_lane,
 )
-from burstline.structure.exact.loopnest import Body, Cost, first_call
-from burstline.structure.exact.occurrences import Lanes
+from burstline.structure.kinds import alike_lanes, lanes_of
 
 _MOST_READINGS: Final = 60
 """How often the calls are read in all, before the search for the shortest is cut off."""
@@ -124,6 +124,10 @@ class _Entries(NamedTuple):
     first: Integers  # place of the first call in the sequence
     even: bool  # whether all on a lane have the same number of iterations
 
+    def by_lane(self, lanes: int) -> list[Integers]:
+        """The trip counts on each lane."""
+        return [self.trips[self.lane == lane] for lane in range(lanes)]
+
     def beyond(self, around: _Iterations) -> Cost:
         """What the trip counts cost beside what they would without the iterations around."""
         number = np.searchsorted(around.first, self.first, side="right") - 1
@@ -148,14 +152,8 @@ class _Iterations(NamedTuple):
     def entries(self) -> _Entries:
         """The entries of the loop."""
         begin = np.flatnonzero(self.begins)
-        trips, lane = np.append(begin[1:], len(self.lane)) - begin, self.lane[begin]
+        trips, lane = run_lengths(begin, len(self.lane)), self.lane[begin]
         return _Entries(trips, lane, self.first[begin], _are_even(trips, lane))
-
-    def trips(self, lanes: int) -> list[Integers]:
-        """The iterations of each entry on each lane."""
-        begin = np.flatnonzero(self.begins)
-        trips, lane = np.append(begin[1:], len(self.lane)) - begin, self.lane[begin]
-        return [trips[lane == each] for each in range(lanes)]
 
 
 @dataclass(slots=True)
@@ -183,24 +181,24 @@ class ReadingCosts:
     anew: Integers = field(default_factory=_NOWHERE.copy)  # places of more entries of loops
 
     @classmethod
-    def of(cls, sites: Sites, lanes: Lanes) -> ReadingCosts:
+    def of(cls, sites: Sites, lane_begin: Integers) -> ReadingCosts:
         """The judge of the readings of the calls of some lanes."""
-        bounds = pairwise(lanes.lane_begin.tolist())
-        own = [sites.of_call[begin:end] for begin, end in bounds]
-        keys = [lane.tobytes() for lane in own]
-        different = dict(zip(keys, own, strict=True))
-        number = {key: k for k, key in enumerate(different)}
-        sequence = np.concatenate([*different.values()])
-        lane = np.repeat(np.arange(len(different)), [*map(len, different.values())])
+        first, alike = alike_lanes(sites.of_call, lane_begin)
+        sequence = lanes_of(sites.of_call, lane_begin, first)
         judge = cls(
             sequence=sequence,
-            lane=lane,
-            alike=[number[key] for key in keys],
+            lane=np.repeat(np.arange(len(first)), np.diff(lane_begin)[first]),
+            alike=alike.tolist(),
             symbols=len(sites),
             left=_Left(max(_MOST_READINGS * len(sequence), _FEW_LOOKS)),
         )
         # without lines, calls are at the sites that make loops short: counts make up more
         return judge.once_more() if sites.has_paths else judge
+
+    @property
+    def lanes(self) -> int:
+        """Lanes that differ."""
+        return len(set(self.alike))
 
     def once_more(self) -> ReadingCosts:
         """The same judge, who looks at calls as often again."""
@@ -213,7 +211,7 @@ class ReadingCosts:
 
         None if calls have been looked at often enough, or iterations have hardly any.
         """
-        uneven = [e for e in loop.elements if isinstance(e, Body) and self._uneven(e, loop)]
+        uneven = [each for _, each in loop.loops if self._uneven(each, loop)]
         key: list[Hashable] = [loop.most, loop.rise, loop.apart, loop.cuts, loop.anew]
         key += map(_key, loop.elements)
         key += uneven
@@ -229,8 +227,7 @@ class ReadingCosts:
                 self.left.calls -= calls
             iterations = self._iterations(loop, around)
             own = iterations and self._cost(iterations)
-            inner = sum(isinstance(element, Body) for element in loop.elements)
-            own = own and own.plus(Cost(0, -inner))
+            own = own and own.plus(Cost(0, -len(loop.loops)))
             for element in uneven:
                 entries = self._uneven(element, loop)
                 if own and entries and iterations:
@@ -267,8 +264,7 @@ class ReadingCosts:
         """
         if self.left.others <= 0 or (entries := self._entries(loop)) is None:
             return ()
-        lanes = range(len(set(self.alike)))
-        most = shared_trips([entries.trips[entries.lane == lane] for lane in lanes])
+        most = shared_trips(entries.by_lane(self.lanes))
         return self._on_all(most) if most else ()
 
     def entries_by_count(
@@ -292,7 +288,7 @@ class ReadingCosts:
         parts = np.split(entries.trips, at[1:])
         for lane, own in zip(entries.lane[at].tolist(), parts, strict=True):
             of_lane.setdefault(lane, []).append(own.tolist())
-        lanes = [of_lane.get(lane, []) for lane in range(len(set(self.alike)))]
+        lanes = [of_lane.get(lane, []) for lane in range(self.lanes)]
         if most := as_many_on_all(lanes):
             yield self._on_all(most), 0
         for first, rise in sums_by_lane(lanes):
@@ -331,8 +327,7 @@ class ReadingCosts:
         for whole in wholes:
             before = new if whole is loop else run.new(whole)
             for parted in cuts(run.element, run.begins, run.lane, before):
-                more = frozenset(run.place[parted & ~before].tolist())
-                yield whole.parted(whole.apart, tuple(sorted(more.union(whole.cuts))))
+                yield whole.cut(run.place[parted & ~before].tolist())
 
     def with_ends_apart(self, loop: Body) -> Iterator[Body]:
         """A loop whose first iterations, or last, are two: one element never goes on behind."""
@@ -349,7 +344,7 @@ class ReadingCosts:
                 more = run.place[parted & ~new].tolist()
                 ways.append((not run.is_even(parted), irregular, tuple(more)))
         for _, _, more in sorted(ways)[:_MOST_APART]:
-            yield loop.parted(loop.apart, tuple(sorted({*loop.cuts, *more})))
+            yield loop.cut(more)
 
     def with_plainer_trips(self, loop: Body) -> Iterator[Body]:
         """A loop with one more iteration in entries, where that makes trip counts plainer."""
@@ -358,8 +353,7 @@ class ReadingCosts:
         run = self._run(loop)
         new = run.new(loop)
         for parted in cuts_by_trips(run.element, run.begins, run.lane, new):
-            more = run.place[parted & ~new].tolist()
-            yield loop.parted(loop.apart, tuple(sorted({*loop.cuts, *more})))
+            yield loop.cut(run.place[parted & ~new].tolist())
 
     def with_hidden_loops(self, loop: Body) -> Iterator[Body]:
         """Loops of some elements of a loop in it, whose entries nobody saw, in its place."""
@@ -368,12 +362,11 @@ class ReadingCosts:
         depends = _leaves_out(iterations)
         if not depends.any():
             return
-        lanes = len(set(self.alike))
-        rows, trips = iterations.executed[depends], iterations.trips(lanes)
-        executed = [rows[:, iterations.lane == lane] for lane in range(lanes)]
+        rows, trips = iterations.executed[depends], iterations.entries().by_lane(self.lanes)
+        executed = [rows[:, iterations.lane == lane] for lane in range(self.lanes)]
         for most, rise, begin, end in hidden_loops(depends.tolist(), executed, trips):
             inner = Body(loop.elements[begin:end], most=self._on_all(most), rise=rise)
-            yield loop.of([*loop.elements[:begin], inner, *loop.elements[end:]])
+            yield loop.put(begin, end, inner)
 
     def stretches(self, loop: Body) -> list[tuple[int, int]]:
         """Elements of a loop that may be one in it: those that an iteration comes back to."""
@@ -448,18 +441,13 @@ class ReadingCosts:
         at = np.array(places, np.int64)
         inside = np.isin(self.sequence, list(loop.made))
         goes_on = at[inside[at - 1] & inside[at]].tolist()
-        return replace(
-            loop.of(
-                self.entering(each, places) if isinstance(each, Body) else each
-                for each in loop.elements
-            ),
-            anew=tuple(sorted({*loop.anew, *goes_on})),
-        )
+        entered = loop.with_loops(lambda each: self.entering(each, places))
+        return replace(entered, anew=tuple(sorted({*loop.anew, *goes_on})))
 
     def on_all_lanes(self, cuts: Sequence[int]) -> Integers:
         """The places of cuts in the sequence of the calls of all lanes."""
         begin = np.flatnonzero(begins_run(self.lane))
-        length = np.diff(np.append(begin, len(self.lane)))[np.array(self.alike)]
+        length = run_lengths(begin, len(self.lane))[np.array(self.alike)]
         at = np.array(cuts, np.int64)
         own = [at[self.lane[at] == each] - first for each, first in enumerate(begin.tolist())]
         places = np.cumsum(length) - length
@@ -516,7 +504,7 @@ class ReadingCosts:
         of_lane = dict(zip(self.alike, loop.most, strict=True))
         most = np.array([of_lane[lane] for lane in sorted(of_lane)])
         begin = np.flatnonzero(iterations.begins)
-        trips = np.append(begin[1:], len(iterations.lane)) - begin
+        trips = run_lengths(begin, len(iterations.lane))
         again = iterations.begins.copy()
         if not loop.rise:
             again |= ranges(0, trips) % np.maximum(most[iterations.lane], 1) == 0

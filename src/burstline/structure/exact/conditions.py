@@ -9,7 +9,7 @@ import numpy.typing as npt
 
 from burstline import _core
 from burstline.columns import Integers, Mask
-from burstline.structure.exact.loopnest import Cost
+from burstline.structure.exact.body import Cost
 from burstline.structure.program.runs import Runs
 
 Masks = npt.NDArray[np.bool_]

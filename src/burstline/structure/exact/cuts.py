@@ -14,8 +14,8 @@ import numpy as np
 import numpy.typing as npt
 
 from burstline.columns import Integers, Mask, mask_at
+from burstline.structure.exact.body import Cost
 from burstline.structure.exact.conditions import trips_cost
-from burstline.structure.exact.loopnest import Cost
 
 _MOST_WORK: Final = 2_000_000
 """Elements that are looked at to find cuts."""

@@ -9,7 +9,6 @@ its line tells.
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
-from dataclasses import replace
 from functools import reduce
 from itertools import chain, combinations, pairwise
 from operator import or_
@@ -17,14 +16,17 @@ from typing import Final
 
 import numpy as np
 
+from burstline.structure.exact.body import Body, calls_in, first_call
 from burstline.structure.exact.callgraph import CallGraph
-from burstline.structure.exact.loopnest import Body, Judge, calls_in, first_call
+from burstline.structure.exact.choice import ReadingCosts
 
 _MOST_ELEMENTS: Final = 16
 """Elements of a loop up to which all steps are tried; of a larger one, inner loops alone."""
 
 
-def edits(body: Body, graph: CallGraph, judge: Judge, *, is_program: bool) -> Iterator[Body]:
+def edits(
+    body: Body, graph: CallGraph, judge: ReadingCosts, *, is_program: bool
+) -> Iterator[Body]:
     """The body of a loop, or of the program, with one change each."""
     yield from _with_ends_outside(body, judge)
     yield from _with_calls_inside(body, graph, judge)
@@ -49,37 +51,30 @@ def edits(body: Body, graph: CallGraph, judge: Judge, *, is_program: bool) -> It
             yield from judge.with_hidden_loops(other)
 
 
-def _with_ends_outside(body: Body, judge: Judge) -> Iterator[Body]:
+def _with_ends_outside(body: Body, judge: ReadingCosts) -> Iterator[Body]:
     """A body with what only the first or last iteration of a loop in it does beside that."""
-    for at, loop in enumerate(body.elements):
-        if isinstance(loop, Body):
-            before, behind = judge.at_ends(loop)
-            for begin, end in {(before, behind), (before, 0), (0, behind)} - {(0, 0)}:
-                if begin + end < len(loop.elements):
-                    left = len(loop.elements) - end
-                    inner = loop.of(loop.elements[begin:left])
-                    put = (*loop.elements[:begin], inner, *loop.elements[left:])
-                    yield body.of((*body.elements[:at], *put, *body.elements[at + 1 :]))
+    for at, loop in body.loops:
+        before, behind = judge.at_ends(loop)
+        for begin, end in {(before, behind), (before, 0), (0, behind)} - {(0, 0)}:
+            if begin + end < len(loop.elements):
+                left = len(loop.elements) - end
+                inner = loop.of(loop.elements[begin:left])
+                yield body.put(at, at + 1, *loop.put(begin, left, inner).elements)
 
 
-def _with_calls_inside(body: Body, graph: CallGraph, judge: Judge) -> Iterator[Body]:
+def _with_calls_inside(body: Body, graph: CallGraph, judge: ReadingCosts) -> Iterator[Body]:
     """A body with calls in the loop beside them, among the lines of which they stand."""
     yield from _with_calls_by_line(body, graph, judge)
-    for at, loop in enumerate(body.elements):
-        if isinstance(loop, Body) and not loop.hides_entries:
-            places = [graph.place[first_call(each)] for each in loop.elements]
-            if loop.apart or loop.cuts or sorted(places) != places:
-                ordered = loop.of([loop.elements[k] for k in np.argsort(places).tolist()])
-                ordered = ordered.parted(frozenset(), ())
-                elements = (*body.elements[:at], ordered, *body.elements[at + 1 :])
-                yield from _with_calls_by_line(body.of(elements), graph, judge)
+    for at, loop in body.loops:
+        if not loop.hides_entries:
+            ordered = loop.of(_by_line(loop.elements, graph)).parted(frozenset(), ())
+            if loop.apart or loop.cuts or ordered.elements != loop.elements:
+                yield from _with_calls_by_line(body.put(at, at + 1, ordered), graph, judge)
 
 
-def _with_calls_by_line(body: Body, graph: CallGraph, judge: Judge) -> Iterator[Body]:
+def _with_calls_by_line(body: Body, graph: CallGraph, judge: ReadingCosts) -> Iterator[Body]:
     """A body with calls in the loop beside them, among the lines of which they stand."""
-    for at, loop in enumerate(body.elements):
-        if not isinstance(loop, Body):
-            continue
+    for at, loop in body.loops:
         for beside, is_behind in (
             (body.elements[:at][::-1], False),
             (body.elements[at + 1 :], True),
@@ -95,7 +90,7 @@ def _with_calls_by_line(body: Body, graph: CallGraph, judge: Judge) -> Iterator[
                 behind = at + 1 + (moved if is_behind else 0)
                 apart = judge.with_ends_apart(other), judge.with_iterations_apart(other)
                 for inner in chain([other], *apart):
-                    yield body.of((*body.elements[:before], inner, *body.elements[behind:]))
+                    yield body.put(before, behind, inner)
 
 
 def _with_calls_among(
@@ -121,25 +116,21 @@ def _with_calls_among(
             return
         if last is not None:
             place = max(place, last + 1) if is_behind else min(place, last)
-        elements = (*loop.elements[:place], call, *loop.elements[place:])
-        loop = loop.of(elements)
-        last = place
+        loop, last = loop.put(place, place, call), place
         yield loop
 
 
-def _with_conditions_inside(body: Body, judge: Judge) -> Iterator[Body]:
+def _with_conditions_inside(body: Body, judge: ReadingCosts) -> Iterator[Body]:
     """A body with the calls of a condition beside a loop in that, at its beginning or end."""
     for begin, end in judge.conditions(body):
-        some = body.elements[begin:end]
-        if end < len(body.elements) and isinstance(loop := body.elements[end], Body):
-            inner = loop.of([*some, *loop.elements])
-            yield body.of((*body.elements[:begin], inner, *body.elements[end + 1 :]))
-        if begin and isinstance(loop := body.elements[begin - 1], Body):
-            inner = loop.of([*loop.elements, *some])
-            yield body.of((*body.elements[: begin - 1], inner, *body.elements[end:]))
+        some, loops = body.elements[begin:end], dict(body.loops)
+        if loop := loops.get(end):
+            yield body.put(begin, end + 1, loop.of([*some, *loop.elements]))
+        if loop := loops.get(begin - 1):
+            yield body.put(begin - 1, end, loop.of([*loop.elements, *some]))
 
 
-def _with_call_before(body: Body, graph: CallGraph, judge: Judge) -> Iterator[Body]:
+def _with_call_before(body: Body, graph: CallGraph, judge: ReadingCosts) -> Iterator[Body]:
     """A body with the call before a loop in that, where nothing follows it at once.
 
     A loop of which each iteration does the same is plainer without.
@@ -150,8 +141,7 @@ def _with_call_before(body: Body, graph: CallGraph, judge: Judge) -> Iterator[Bo
             behind = elements[elements.index(call) + 1 :]
             if behind and len(elements) <= _MOST_ELEMENTS:
                 inner = loop.parted(frozenset({(call, first_call(behind[0]))}), ())
-                put = inner.of(elements)
-                yield body.of((*body.elements[:at], put, *body.elements[at + 2 :]))
+                yield body.put(at, at + 2, inner.of(elements))
 
 
 def _with_loops_together(body: Body, graph: CallGraph) -> Iterator[Body]:
@@ -167,7 +157,7 @@ def _with_loops_together(body: Body, graph: CallGraph) -> Iterator[Body]:
         ):
             both = Body(_by_line([*loop.elements, *other.elements], graph))
             if len(both.elements) <= _MOST_ELEMENTS:
-                yield body.of((*body.elements[:at], both, *body.elements[at + 2 :]))
+                yield body.put(at, at + 2, both)
 
 
 def _share_lanes(loop: Body, other: Body, graph: CallGraph) -> bool:
@@ -182,8 +172,7 @@ def _share_lanes(loop: Body, other: Body, graph: CallGraph) -> bool:
 def _without_loops(body: Body, graph: CallGraph) -> Iterator[Body]:
     """A body of all calls that are in loops in its loops, too, in the order of their lines."""
     calls = calls_in(body)
-    has_loops = any(isinstance(each, Body) for each in body.elements)
-    if has_loops and len(calls) <= _MOST_ELEMENTS:
+    if body.loops and len(calls) <= _MOST_ELEMENTS:
         yield body.of(_by_line(calls, graph)).parted(frozenset(), ())
 
 
@@ -192,7 +181,7 @@ def _by_line(elements: Sequence[int | Body], graph: CallGraph) -> tuple[int | Bo
     return tuple(sorted(elements, key=lambda each: graph.place[first_call(each)]))
 
 
-def _in_order(body: Body, graph: CallGraph, judge: Judge) -> Iterator[Body]:
+def _in_order(body: Body, graph: CallGraph, judge: ReadingCosts) -> Iterator[Body]:
     """A body with its elements in the order of their lines, some of them, or all."""
     places = [graph.place[first_call(each)] for each in body.elements]
     first = places.index(min(places))
@@ -231,17 +220,16 @@ def _with_later_behind(places: Sequence[int], at: int) -> list[int]:
 
 def _in_one(body: Body) -> Iterator[Body]:
     """A body with the elements of a loop in it in place of that."""
-    for at, loop in enumerate(body.elements):
-        if isinstance(loop, Body):
-            elements = (*body.elements[:at], *loop.elements, *body.elements[at + 1 :])
-            cuts = tuple(sorted({*body.cuts, *loop.cuts, *loop.anew}))
-            yield body.of(elements).parted(body.apart | loop.apart, cuts)
-    loops = [each for each in body.elements if isinstance(each, Body)]
+    for at, loop in body.loops:
+        cuts = tuple(sorted({*body.cuts, *loop.cuts, *loop.anew}))
+        yield body.put(at, at + 1, *loop.elements).parted(body.apart | loop.apart, cuts)
     for most in (1, _MOST_ELEMENTS):
-        short = [loop for loop in loops if len(loop.elements) <= most]
+        short = [(at, loop) for at, loop in body.loops if len(loop.elements) <= most]
         if len(short) > 1:
-            parts = [each.elements if each in short else (each,) for each in body.elements]
-            yield body.of([each for part in parts for each in part])
+            plain = body
+            for at, loop in reversed(short):
+                plain = plain.put(at, at + 1, *loop.elements)
+            yield plain
 
 
 def _with_iterations_together(body: Body) -> Iterator[Body]:
@@ -254,28 +242,27 @@ def _with_iterations_together(body: Body) -> Iterator[Body]:
         yield body.parted(body.apart, ())
 
 
-def _with_inner_loops(body: Body, judge: Judge) -> Iterator[Body]:
+def _with_inner_loops(body: Body, judge: ReadingCosts) -> Iterator[Body]:
     """A body with some of its elements in one more loop."""
-    loops = {at for at, each in enumerate(body.elements) if isinstance(each, Body)}
+    loops = dict(body.loops)
     found = [
         ends for ends in judge.stretches(body) if ends[1] - ends[0] > 1 or ends[0] not in loops
     ]
     for begin, end in found:
-        yield body.of(_with_loop(body.elements, begin, end))
+        yield _with_loop(body, begin, end)
     for one, other in combinations(sorted(found, reverse=True), 2):
         if other[1] <= one[0]:
-            yield body.of(_with_loop(_with_loop(body.elements, *one), *other))
+            yield _with_loop(_with_loop(body, *one), *other)
 
 
-def _entered_by_count(body: Body, judge: Judge) -> Iterator[Body]:
+def _entered_by_count(body: Body, judge: ReadingCosts) -> Iterator[Body]:
     """A body with a loop in it whose entries look like fewer, told by counting iterations."""
-    for at, loop in enumerate(body.elements):
-        if isinstance(loop, Body) and not loop.hides_entries:
+    for at, loop in body.loops:
+        if not loop.hides_entries:
             for most, rise in judge.entries_by_count(loop, body):
-                inner = replace(loop.of(loop.elements), most=most, rise=rise)
-                yield body.of((*body.elements[:at], inner, *body.elements[at + 1 :]))
+                yield body.put(at, at + 1, loop.entered_by_count(most, rise))
 
 
-def _with_loop(elements: Sequence[int | Body], begin: int, end: int) -> list[int | Body]:
-    """Some elements, with a loop of those between two places in their place."""
-    return [*elements[:begin], Body(tuple(elements[begin:end])), *elements[end:]]
+def _with_loop(body: Body, begin: int, end: int) -> Body:
+    """A body with a loop of the elements between two places in their place."""
+    return body.put(begin, end, Body(body.elements[begin:end]))

@@ -21,7 +21,8 @@ from burstline.model import (
     last_until,
 )
 from burstline.structure.calls import Calls
-from burstline.structure.exact.loopnest import Body, in_order
+from burstline.structure.exact.body import Body
+from burstline.structure.exact.loopnest import in_order
 
 
 def tells_loops(trace: Trace) -> bool:

@@ -17,16 +17,18 @@ from collections.abc import (
     Sequence,
 )
 from dataclasses import dataclass, field, replace
-from functools import cached_property, reduce
+from functools import reduce
 from graphlib import CycleError
 from itertools import chain, pairwise, permutations
 from operator import or_
 from sys import maxsize
-from typing import Final, NamedTuple, Protocol
+from typing import Final
 
-from burstline.columns import Integers
+from burstline.structure.exact.body import Body, Cost, first_and_last_call, renamed
 from burstline.structure.exact.callgraph import CallGraph, Edge
-from burstline.structure.program_order import Function
+from burstline.structure.exact.choice import ReadingCosts
+from burstline.structure.exact.edits import edits
+from burstline.structure.exact.shared_loops import LoopKey, LoopsAt
 
 
 @dataclass(frozen=True, slots=True)
@@ -157,180 +159,6 @@ _WORK: Final = 1_000_000
 """Nodes and edges that are looked at before the search for the best reading is cut off."""
 
 
-class Cost(NamedTuple):
-    """What a reading costs; the least is chosen."""
-
-    unexplained: int = 0  # conditions, and trip counts, that follow no rule
-    length: int = 0  # as descriptions have it
-    # conditions, twice with words that name no end of the loop; fewer are better of two as long
-    conditions: int = 0
-    disorder: int = 0  # neighbours against the order of their lines, that are in the length
-    letters: int = 0  # of the words for conditions that name no end of the loop
-    lists: int = 0  # what rules that are long lists would cost as trip counts
-
-    @property
-    def rank(self) -> tuple[int, int, int, int, int]:
-        """What is less for the better reading."""
-        told = self.length + self.lists
-        left_open = told + 2 * self.unexplained
-        return left_open, told, self.disorder, self.conditions, self.letters
-
-    @property
-    def words(self) -> tuple[int, int, int, int]:
-        """What is less for the better way to write a body."""
-        left_open = self.length + 2 * self.unexplained
-        return left_open, self.length, self.conditions, self.letters
-
-    def plus(self, other: Cost) -> Cost:
-        """The cost of both."""
-        a, b, c, d, e, f = self
-        u, v, w, x, y, z = other
-        return Cost(
-            a + u, b + v, c + w, d + x, e + y, f + z
-        )  # a loop takes three times as long
-
-
-class Judge(Protocol):
-    """Tells what readings of a loop cost."""
-
-    def cost(self, loop: Body, around: Body | None = None, *, is_other: bool) -> Cost | None:
-        """What a loop costs, without what is in the loops in it.
-
-        None if nobody can tell it in reasonable time.
-        """
-
-    def shared_trips(self, loop: Body) -> tuple[int, ...]:
-        """The iterations on each lane that all entries of a loop have a multiple of.
-
-        Empty if that is no news, or nobody can tell it in reasonable time.
-        """
-
-    def entries_by_count(
-        self, loop: Body, around: Body
-    ) -> Iterator[tuple[tuple[int, ...], int]]:
-        """The iterations that may tell entries, on each lane, and by how many they rise."""
-
-    def with_iterations_apart(self, loop: Body) -> Iterator[Body]:
-        """A loop with more iterations, where elements that follow each other are apart."""
-
-    def with_ends_apart(self, loop: Body) -> Iterator[Body]:
-        """A loop whose first iterations, or last, are two: one element never goes on behind."""
-
-    def with_plainer_trips(self, loop: Body) -> Iterator[Body]:
-        """A loop with one more iteration in entries, where that makes trip counts plainer."""
-
-    def with_hidden_loops(self, loop: Body) -> Iterator[Body]:
-        """Loops of some elements of a loop in it, whose entries nobody saw, in its place."""
-
-    def stretches(self, loop: Body) -> list[tuple[int, int]]:
-        """Elements of a loop that may be one in it: those that an iteration comes back to."""
-
-    def at_ends(self, loop: Body) -> tuple[int, int]:
-        """How many elements only first iterations begin with, and only last ones end with."""
-
-    def conditions(self, loop: Body) -> list[tuple[int, int]]:
-        """Neighbouring elements executed in the same iterations of a loop, but not in all."""
-
-    def order_of_calls(self, loop: Body) -> list[int]:
-        """The elements of a loop in the order in which they are executed most often."""
-
-    def made(self, calls: Sequence[int]) -> tuple[bytes, ...]:
-        """What is equal for calls of loops that are made in the same order, one for one."""
-
-    def differs_by_lane(self, loop: Body) -> bool:
-        """Whether a loop has other trip counts on some lanes, and the same in all entries."""
-
-    def equal_entries(self, loop: Body) -> tuple[int, ...]:
-        """Where a loop makes the same calls once more, equally often in each of its entries."""
-
-    def entered_at(self, places: Sequence[int]) -> Judge:
-        """The same judge, for whom loops are entered at some more places."""
-
-    def entering(self, loop: Body, places: Sequence[int]) -> Body:
-        """A loop with entries at some places, and the loops in it that go on at these."""
-
-    def on_all_lanes(self, cuts: Sequence[int]) -> Integers:
-        """The places of cuts in the sequence of the calls of all lanes."""
-
-
-@dataclass(frozen=True)
-class Body:
-    """The body of a loop, or of the program; equal to one that is read alike."""
-
-    # calls, by their site, and the bodies of loops, in the order of the program
-    elements: tuple[int | Body, ...]
-    # the loops, conditions and lines in disorder that describe it, over all kinds of lanes
-    cost: int = field(default=0, compare=False)
-    # what the loop costs, with those in it, and those in it alone; None if nobody knows
-    whole: Cost | None = field(default=None, compare=False)
-    inner: Cost | None = field(default=None, compare=False)
-    # (lanes,) iterations after which it is entered anew; empty if calls tell when
-    most: tuple[int, ...] = ()
-    rise: int = 0  # by how many these are more in each iteration of the loop around
-    # elements, by the calls they begin with, the second of which is never in the iteration that
-    # came to the first: it begins the next one
-    apart: frozenset[tuple[int, int]] = frozenset()
-    cuts: tuple[int, ...] = ()  # places where else an iteration begins, told by the judge
-    anew: tuple[int, ...] = ()  # places where an entry begins that no other call tells
-
-    @cached_property
-    def key(self) -> int:
-        """The hash of all that tells it from others."""
-        return hash((self.elements, self.most, self.rise, self.apart, self.cuts, self.anew))
-
-    def __hash__(self) -> int:
-        """The hash, which takes long for loops in loops."""
-        return self.key
-
-    @cached_property
-    def made(self) -> frozenset[int]:
-        """The calls in it, in no order."""
-        return frozenset(self.calls)
-
-    @cached_property
-    def calls(self) -> tuple[int, ...]:
-        """The calls in it, those of its loops too."""
-        return tuple(call for element in self.elements for call in calls_in(element))
-
-    def of(self, elements: Iterable[int | Body]) -> Body:
-        """The body of other elements."""
-        return self._made(tuple(elements), None, None)
-
-    def told(self, whole: Cost | None, inner: Cost | None) -> Body:
-        """The body, with what it costs."""
-        return self._made(self.elements, whole, inner)
-
-    def _made(
-        self, elements: tuple[int | Body, ...], whole: Cost | None, inner: Cost | None
-    ) -> Body:
-        # written out: thousands are made, and `replace` takes three times as long
-        apart, cuts, anew = self.apart, self.cuts, self.anew
-        return Body(elements, self.cost, whole, inner, self.most, self.rise, apart, cuts, anew)
-
-    def parted(self, apart: frozenset[tuple[int, int]], cuts: tuple[int, ...]) -> Body:
-        """The body, with its iterations parted in another way."""
-        elements, most, rise = self.elements, self.most, self.rise
-        return Body(elements, self.cost, None, self.inner, most, rise, apart, cuts, self.anew)
-
-    @property
-    def hides_entries(self) -> bool:
-        """Whether calls do not tell all of its entries."""
-        return bool(self.most or self.anew)
-
-    @property
-    def leaves_open(self) -> bool:
-        """Whether its own conditions, or trip counts, follow no rule, or a long list."""
-        if self.whole is None or self.inner is None:
-            return True
-        own = self.whole.unexplained + self.whole.lists
-        return own > self.inner.unexplained + self.inner.lists
-
-    @property
-    def is_plain(self) -> bool:
-        """Whether it has no conditions, and loops of constant trip counts only."""
-        return self.whole is not None and self.whole == Cost(0, _plain_length(self))
-
-
 def _rank_of(body: Body) -> tuple[tuple[int, ...], int]:
     """What is less for the better of two bodies that somebody can tell the cost of."""
     return () if body.whole is None else body.whole.rank, body.cost
@@ -341,21 +169,16 @@ def _looks(body: Body) -> Hashable:
     return body.elements, body.whole, body.most, body.rise, body.anew
 
 
-def _plain_length(body: Body) -> int:
-    """The length of a loop of so many elements, if nothing in it depends on anything."""
-    return 2 + sum(_plain_length(e) if isinstance(e, Body) else 1 for e in body.elements)
-
-
 def _is_told_by_rules(body: Body) -> bool:
     """Whether a loop takes no more words than rules do for its conditions."""
     if body.whole is None or body.whole.unexplained + body.whole.lists:
         return False
-    return body.whole.length <= _plain_length(body) + _WORDS_A_RULE * body.whole.conditions
+    return body.whole.length <= body.plain_length + _WORDS_A_RULE * body.whole.conditions
 
 
 def _loops_in(body: Body) -> int:
     """The loops in a body."""
-    return sum(1 + _loops_in(e) for e in body.elements if isinstance(e, Body))
+    return sum(1 + _loops_in(loop) for _, loop in body.loops)
 
 
 def _is_as_easy(body: Body, other: Body) -> bool:
@@ -387,59 +210,39 @@ class Effort:
     """Whether the ends of a loop around others are looked for everywhere."""
 
 
-class KnownLoops(Protocol):
-    """The best readings of loops that were looked for before."""
-
-    def get(self, key: LoopKey, /) -> Body | None:
-        """That of a loop, if there is one."""
-
-    def __setitem__(self, key: LoopKey, body: Body, /) -> None:
-        """Keep that of a loop."""
-
-
 def find_nest(
-    graph: CallGraph, judge: Judge, known: KnownLoops, effort: Effort | None = None
+    graph: CallGraph,
+    judge: ReadingCosts,
+    known: LoopsAt | None = None,
+    effort: Effort | None = None,
 ) -> Body:
     """The loops in a graph of calls, in the shortest of the readings that were tried."""
     nodes = sorted(range(graph.symbols), key=graph.place.__getitem__)
     region = Subgraph(nodes, graph.edges, graph.entries, graph.exits)
-    return _Nester(graph, judge, known, effort or Effort()).body(region, 0)
+    of_judge = judge.known if known is None else known
+    return _Nester(graph, judge, of_judge, effort or Effort()).body(region, 0)
 
 
-class Ways(Protocol):
-    """Tells of the readings of a loop, or of the program, that are a step from one."""
-
-    def __call__(
-        self, body: Body, graph: CallGraph, judge: Judge, *, is_program: bool
-    ) -> Iterable[Body]:
-        """Those that are a step from the body."""
-
-
-def refined_nest(program: Body, graph: CallGraph, judge: Judge, ways: Ways) -> Body:
+def refined_nest(program: Body, graph: CallGraph, judge: ReadingCosts) -> Body:
     """A program with its loops in shorter readings that a few steps lead to."""
     graph = graph.without_lines_of(frozenset()) if graph.unordered else graph
-    return _Nester(graph, judge, {}, Effort()).refined(program, ways, is_program=True)
+    return _Nester(graph, judge, {}, Effort()).refined(program, is_program=True)
 
 
-LoopKey = tuple[tuple[int, ...], frozenset["Edge"], frozenset["Function"], bool]
-"""Calls, which follow which, functions whose lines do not count; whether in a loop."""
-
-
+@dataclass(slots=True, eq=False)
 class _Nester:
-    def __init__(
-        self, graph: CallGraph, judge: Judge, known: KnownLoops, effort: Effort
-    ) -> None:
-        self.graph = graph
-        self.judge = judge
-        self.known = known
-        # the loops of one call, by this and whether they are in another
-        self.of_one_call: dict[tuple[int, bool], Body] = {}
-        # what is equal for loops that no step makes shorter
-        self.shortest: set[Hashable] = set()
-        # of loops entered by count, the shortest that are entered where calls tell
-        self.whole_entries: dict[Body, Body] = {}
-        self.kinds = graph.kinds
-        self.effort = effort
+    """Looks for the loops in the parts of a graph, by what their readings cost."""
+
+    graph: CallGraph
+    judge: ReadingCosts
+    known: dict[LoopKey, Body] | LoopsAt
+    effort: Effort
+    # the loops of one call, by this and whether they are in another
+    of_one_call: dict[tuple[int, bool], Body] = field(default_factory=dict)
+    # what is equal for loops that no step makes shorter
+    shortest: set[Hashable] = field(default_factory=set)
+    # of loops entered by count, the shortest that are entered where calls tell
+    whole_entries: dict[Body, Body] = field(default_factory=dict)
 
     def body(self, region: Subgraph, depth: int) -> Body:
         """The loops and calls of a region, in an order that no edge contradicts."""
@@ -470,7 +273,7 @@ class _Nester:
             _all_kinds(self.graph.kinds_of_site[node] for node in group) for group in groups
         ]
         disorder = self._disorder(elements)
-        cost = _count_conditions(who_has, steps) + disorder * self.kinds
+        cost = _count_conditions(who_has, steps) + disorder * self.graph.kinds
         for element, who in zip(elements, who_has, strict=True):
             if isinstance(element, Body):
                 cost += element.cost + who.bit_count()
@@ -523,27 +326,27 @@ class _Nester:
                 body = self._shorter(body, other)
         return body
 
-    def refined(self, body: Body, ways: Ways, *, is_program: bool = False) -> Body:
+    def refined(self, body: Body, *, is_program: bool = False) -> Body:
         """A body, and the loops in it, in the shortest reading that a few steps lead to."""
         if body.is_plain or body.inner is None:
             return body
         alike = None if is_program or len(body.calls) > _MOST_PARTED else self._alike(body)
         if alike in self.shortest:
             return body
-        told = self._refined(body, ways, is_program=is_program)
+        told = self._refined(body, is_program=is_program)
         if alike is not None and told is body:
             self.shortest.add(alike)
         return told
 
-    def _refined(self, body: Body, ways: Ways, *, is_program: bool) -> Body:
-        told = self._with_refined_loops(body, ways)
+    def _refined(self, body: Body, *, is_program: bool) -> Body:
+        told = self._with_refined_loops(body)
         if told is body and len(body.elements) > _LARGEST_REFINED:
             return body
         told = told if told.whole else self._told(told)
         if told.whole is None:
             return told
         # the best first, and also those that are hardly longer: two steps may be shorter
-        left = [told, *(each for each in self._counted_anew(told, ways) if each.whole)]
+        left = [told, *(each for each in self._counted_anew(told) if each.whole)]
         best, seen = min(left, key=_rank_of), set(map(_looks, left))
         most = _rank_of(best)[0][0] + _LONGER
         for _ in range(_MOST_STEPS):
@@ -551,7 +354,7 @@ class _Nester:
             if not near:
                 break
             nearest = min(near, key=_rank_of)
-            beside = self._beside(nearest, most, ways, is_program=is_program)
+            beside = self._beside(nearest, most, is_program=is_program)
             new = {_looks(body): body for body in beside}
             others = [body for looks, body in new.items() if looks not in seen]
             seen |= new.keys()
@@ -559,10 +362,10 @@ class _Nester:
             best = min([best, *others], key=_rank_of)
             most = min(most, _rank_of(best)[0][0] + _LONGER)
         if best is not told:
-            best = self._with_refined_loops(best, ways, {*told.elements})
-        return best if is_program else self._in_a_loop(best, ways)
+            best = self._with_refined_loops(best, {*told.elements})
+        return best if is_program else self._in_a_loop(best)
 
-    def _in_a_loop(self, body: Body, ways: Ways) -> Body:
+    def _in_a_loop(self, body: Body) -> Body:
         """A loop that makes the same calls again and again as one in another, if shorter."""
         if _is_told_by_rules(body):
             return body
@@ -570,18 +373,18 @@ class _Nester:
         if not places:
             return body
         judge = self.judge.entered_at(places)
-        inner = _Nester(self.graph, judge, {}, self.effort).loop_of(body.calls, ways)
+        inner = _Nester(self.graph, judge, {}, self.effort).loop_of(body.calls)
         other = self._told(Body((judge.entering(inner, places),)))
         if other.whole is None or body.whole is None or not _is_as_easy(other, body):
             return body
         is_shorter = other.whole.rank[:2] < body.whole.rank[:2]
         return other if is_shorter else body
 
-    def loop_of(self, calls: Iterable[int], ways: Ways) -> Body:
+    def loop_of(self, calls: Iterable[int]) -> Body:
         """The shortest reading of some calls that are a loop in another."""
         graph, nodes = self.graph, sorted(calls, key=self.graph.place.__getitem__)
         (region,) = Subgraph(nodes, graph.edges, graph.entries, graph.exits).parts([nodes])
-        return self.refined(self._loop(region, 1), ways)
+        return self.refined(self._loop(region, 1))
 
     def _alike(self, body: Body) -> Hashable:
         """What is equal for loops that are read alike, and whose calls are made alike."""
@@ -597,20 +400,15 @@ class _Nester:
             *self.judge.made(calls),
         )
 
-    def _with_refined_loops(
-        self, body: Body, ways: Ways, known: Collection[int | Body] = ()
-    ) -> Body:
+    def _with_refined_loops(self, body: Body, known: Collection[int | Body] = ()) -> Body:
         """A body with the loops in it that are not known yet in their shortest reading."""
-        elements = tuple(
-            self.refined(each, ways) if isinstance(each, Body) and each not in known else each
-            for each in body.elements
-        )
-        is_same = all(a is b for a, b in zip(elements, body.elements, strict=True))
-        return body if is_same else self._told(body.of(elements))
+        told = body.with_loops(lambda loop: loop if loop in known else self.refined(loop))
+        is_same = all(a is b for a, b in zip(told.elements, body.elements, strict=True))
+        return body if is_same else self._told(told)
 
-    def _beside(self, body: Body, most: int, ways: Ways, *, is_program: bool) -> Iterator[Body]:
+    def _beside(self, body: Body, most: int, *, is_program: bool) -> Iterator[Body]:
         """The readings of some length at most that a step leads to."""
-        steps = ways(body, self.graph, self.judge, is_program=is_program)
+        steps = edits(body, self.graph, self.judge, is_program=is_program)
         if not is_program and len(body.elements) <= _MOST_PARTED:
             steps = chain(
                 steps,
@@ -619,21 +417,18 @@ class _Nester:
                 self.judge.with_plainer_trips(body),
             )
         for step in steps:
-            if _plain_length(step) <= most + 2 * is_program:
+            if step.plain_length <= most + 2 * is_program:
                 told = self._told(step)
                 if _is_as_easy(told, body):
                     yield told
 
-    def _counted_anew(self, body: Body, ways: Ways) -> Iterator[Body]:
+    def _counted_anew(self, body: Body) -> Iterator[Body]:
         """A body with a loop that is entered by count in the reading that is best without."""
-        for at, loop in enumerate(body.elements):
-            if isinstance(loop, Body) and loop.most:
-                plain = replace(loop, most=(), rise=0, whole=None, inner=None)
-                whole = self.refined(self._told(plain), ways)
+        for at, loop in body.loops:
+            if loop.most:
+                whole = self.refined(self._told(loop.entered_by_count(())))
                 for most, rise in ((), 0), *self.judge.entries_by_count(whole, body):
-                    inner = replace(whole, most=most, rise=rise, whole=None, inner=None)
-                    elements = (*body.elements[:at], inner, *body.elements[at + 1 :])
-                    yield self._told(body.of(elements))
+                    yield self._told(body.put(at, at + 1, whole.entered_by_count(most, rise)))
 
     def _groups(self, region: Subgraph) -> list[list[int]]:
         """The nodes that are in one loop together."""
@@ -703,7 +498,7 @@ class _Nester:
 
     def _judged(self, body: Body, best: Cost | None = None) -> Body:
         """The body of a loop, with what it costs; without it if that is more than the best."""
-        calls = sum(isinstance(element, int) for element in body.elements)
+        calls = len(body.elements) - len(body.loops)
         least = body.inner and body.inner.plus(Cost(0, calls))
         if best is not None and least is not None and least.rank > best.rank:
             return body
@@ -730,23 +525,17 @@ class _Nester:
 
     def _with_whole_entries(self, body: Body) -> Iterator[Body]:
         """A body with loops entered where calls tell, one or all: each is longer by itself."""
-        whole = {
-            at: self.whole_entries[element]
-            for at, element in enumerate(body.elements)
-            if isinstance(element, Body) and element in self.whole_entries
-        }
+        known = self.whole_entries
+        whole = {at: known[loop] for at, loop in body.loops if loop in known}
         for some in [*([at] for at in whole), *([whole] if len(whole) > 1 else [])]:
             own = (whole[at] if at in some else each for at, each in enumerate(body.elements))
             yield body.of(own)
 
     def _told(self, body: Body, around: Body | None = None, *, is_other: bool = True) -> Body:
         """The body of a loop, with what it costs, if anybody knows."""
-        if any(isinstance(each, Body) and each.inner is None for each in body.elements):
-            body = body.of(
-                self._told(each, body)
-                if isinstance(each, Body) and each.inner is None
-                else each
-                for each in body.elements
+        if any(loop.inner is None for _, loop in body.loops):
+            body = body.with_loops(
+                lambda loop: self._told(loop, body) if loop.inner is None else loop
             )
         inner = body.inner or _inner(body.elements, self._disorder(body.elements))
         own = self.judge.cost(body, around, is_other=is_other)
@@ -787,22 +576,9 @@ class _Nester:
 
     def _disorder(self, elements: Sequence[int | Body]) -> int:
         """The number of neighbours that stand against the order of their lines."""
-        ends = [_first_and_last_call(element) for element in elements]
+        ends = [first_and_last_call(element) for element in elements]
         neighbours = [(before[1], after[0]) for before, after in pairwise(ends)]
         return sum(self.graph.goes_back_in(*pair) is not None for pair in neighbours)
-
-
-def renamed(body: Body, names: Mapping[int, int]) -> Body:
-    """A body of the same calls by other names."""
-    return replace(
-        body,
-        elements=tuple(
-            names[each] if isinstance(each, int) else renamed(each, names)
-            for each in body.elements
-        ),
-        # some are left of readings that had more calls
-        apart=frozenset((names[a], names[b]) for a, b in body.apart if {a, b} <= names.keys()),
-    )
 
 
 def _inner(elements: Sequence[int | Body], disorder: int) -> Cost | None:
@@ -812,24 +588,6 @@ def _inner(elements: Sequence[int | Body], disorder: int) -> Cost | None:
         if isinstance(element, Body):
             inner = inner and element.whole and inner.plus(element.whole)
     return inner
-
-
-def calls_in(element: int | Body) -> tuple[int, ...]:
-    """The calls of an element."""
-    return (element,) if isinstance(element, int) else element.calls
-
-
-def _first_and_last_call(element: int | Body) -> tuple[int, int]:
-    """The first and the last call of an element."""
-    if isinstance(element, int):
-        return element, element
-    first, last = element.elements[0], element.elements[-1]
-    return _first_and_last_call(first)[0], _first_and_last_call(last)[1]
-
-
-def first_call(element: int | Body) -> int:
-    """The call that an element begins with."""
-    return _first_and_last_call(element)[0]
 
 
 def _count_conditions(who_has: Sequence[int], steps: Iterable[tuple[int, int, int]]) -> int:

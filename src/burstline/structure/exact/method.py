@@ -13,25 +13,18 @@ from typing import Final
 
 import numpy as np
 
-from burstline.columns import Mask
+from burstline.columns import Integers, Mask
 from burstline.identity import Sites
 from burstline.structure.assembly import FoundProgram, assembly
+from burstline.structure.exact.body import Body, Cost
 from burstline.structure.exact.callgraph import CallGraph, call_graph
 from burstline.structure.exact.choice import ReadingCosts
-from burstline.structure.exact.edits import edits
 from burstline.structure.exact.known import known_program
-from burstline.structure.exact.loopnest import (
-    Body,
-    Cost,
-    Effort,
-    KnownLoops,
-    find_nest,
-    refined_nest,
-)
+from burstline.structure.exact.loopnest import Effort, find_nest, refined_nest
 from burstline.structure.exact.nodes import NodeBuilder
-from burstline.structure.exact.occurrences import Executions, Lanes, Nest, NestSteps, read
+from burstline.structure.exact.occurrences import Executions, Nest, NestSteps, read
 from burstline.structure.exact.repeats import Codes, likely_sites
-from burstline.structure.exact.shared_loops import SharedLoops
+from burstline.structure.exact.shared_loops import LoopsAt, SharedLoops
 from burstline.structure.exact.site_steps import SiteSteps, Step
 from burstline.structure.program.length import description_length
 from burstline.structure.program.nodes import Item
@@ -67,45 +60,44 @@ _NOTHING: Final = Around()
 
 def by_order(source: Source) -> FoundProgram:
     """The loops of a program, by which of its calls follow which."""
-    calls, sites = source.calls, source.sites
-    reading = with_likelier_sites(best_reading(sites, calls), sites, calls)
+    sites, lane_begin = source.sites, source.calls.lane_begin
+    reading = with_likelier_sites(best_reading(sites, lane_begin), sites, lane_begin)
     return _shortest_program(source, reading)
 
 
 def as_known(source: Source) -> FoundProgram | None:
     """The loops that the trace tells of; None if it tells of none that its calls follow."""
-    calls, sites = source.calls, source.sites
-    program = known_program(source.trace, calls, sites)
+    sites, lane_begin = source.sites, source.calls.lane_begin
+    program = known_program(source.trace, source.calls, sites)
     if program is None:
         return None
-    graph = call_graph(sites, calls.lane_begin)
-    return _shortest_program(source, Reading.read_as(program, sites, graph, calls))
+    graph = call_graph(sites, lane_begin)
+    return _shortest_program(source, Reading.read_as(program, sites, lane_begin, graph))
 
 
 def by_any_order(source: Source) -> Iterator[FoundProgram]:
     """The loops of a program, in each way that its sites and lines may be read."""
     for way in likely_sites(source.sites, source.calls.lane_begin):
-        reading = Reading.of(way, source.calls)
+        reading = Reading.of(way, source.calls.lane_begin)
         yield _shortest_program(source, reading)
         for function in reading.doubtful_functions():
-            other = reading.without_lines_of(function, source.calls)
-            yield _shortest_program(source, other)
+            yield _shortest_program(source, reading.without_lines_of(function))
 
 
 def _shortest_program(source: Source, reading: Reading) -> FoundProgram:
-    calls, reduced = source.calls, source.reduced_at(reading.sites)
+    reduced = source.reduced_at(reading.sites)
     made = assembly(source.trace, reduced).calls(range(len(reduced.lane)))
     of_site = {call.site: call for call in made}
 
     def items_of(reading: Reading) -> tuple[Item, ...]:
-        builder = NodeBuilder(reading.executions, of_site, calls.ranks, reduced.run_ns)
+        builder = NodeBuilder(reading.executions, of_site, reduced.ranks, reduced.run_ns)
         return builder.items(reading.program, Around())
 
-    if (refined := reading.refined(calls)) is not reading and rank_of(
-        items_of(refined)
-    ) < rank_of(items_of(reading)):
+    if (refined := reading.refined()) is not reading and rank_of(items_of(refined)) < rank_of(
+        items_of(reading)
+    ):
         reading = refined
-    steps = NestSteps(reading.nest, reading.sites.of_call, calls.lane_begin)
+    steps = reading.steps
     times = source.times(steps.stretches())
     return FoundProgram(
         method="exact",
@@ -128,47 +120,49 @@ def rank_of(
     return length + 2 * unexplained, length, weight_of_rules(items, around)
 
 
-def best_reading(sites: Sites, lanes: Lanes) -> Reading:
+def best_reading(sites: Sites, lane_begin: Integers) -> Reading:
     """The calls of some lanes, read the way that says most of them in the fewest words."""
-    ways = likely_sites(sites, lanes.lane_begin)
-    reading = Reading.of(ways[0], lanes)
+    ways = likely_sites(sites, lane_begin)
+    reading = Reading.of(ways[0], lane_begin)
     for way in ways[1:]:
         if reading.may_be_longer_than(len(way)):
-            other = Reading.of(way, lanes)
+            other = Reading.of(way, lane_begin)
             reading = other if other.is_shorter_than(reading) else reading
     for function in reading.doubtful_functions():
-        other = reading.without_lines_of(function, lanes)
+        other = reading.without_lines_of(function)
         reading = other if other.is_shorter_than(reading) else reading
     return reading
 
 
-def with_likelier_sites(reading: Reading, sites: Sites, lanes: Lanes) -> Reading:
+def with_likelier_sites(reading: Reading, sites: Sites, lane_begin: Integers) -> Reading:
     """A reading, or one at sites some steps away that says the same in fewer words.
 
     From its own sites, and from those that neighbours tell, as long as they are doubtful.
     """
-    steps = SiteSteps.of(sites, lanes.lane_begin)
+    steps = SiteSteps.of(sites, lane_begin)
     if steps is None:
         return reading
     loops, best = SharedLoops(), reading
     for start in chain([steps.way_of(reading.sites)], steps.starts()):
         if not best.has_doubtful_sites:
             break
-        way = _some_steps_from(start, steps, loops, lanes)
+        way = _some_steps_from(start, steps, loops, lane_begin)
         if best.may_be_longer_than(int(way.max()) + 1):
-            other = Reading.of(steps.sites(way), lanes)
+            other = Reading.of(steps.sites(way), lane_begin)
             if other.is_clearer_than(reading) and other.is_shorter_than(best):
                 best = other
     return best
 
 
-def _some_steps_from(way: Codes, steps: SiteSteps, loops: SharedLoops, lanes: Lanes) -> Codes:
+def _some_steps_from(
+    way: Codes, steps: SiteSteps, loops: SharedLoops, lane_begin: Integers
+) -> Codes:
     """The sites that steps lead to, each the first one that makes the reading shorter."""
     effort = Effort(_LOOKS, is_thorough=False)
 
     def read_at(way: Codes) -> Reading:
         effort.left -= len(way) // _CALLS_PER_LOOK
-        return Reading.of(steps.sites(way), lanes, effort=effort, known=loops.at(way))
+        return Reading.of(steps.sites(way), lane_begin, effort=effort, known=loops.at(way))
 
     reading, tried, taken = read_at(way), 0, set[Step]()
     is_shorter = True
@@ -191,6 +185,7 @@ class Reading:
     """One way to read the calls: their sites, and the loops these are in."""
 
     sites: Sites
+    lane_begin: Integers  # (lanes + 1,) where the calls of each lane begin
     graph: CallGraph
     program: Body
     nest: Nest
@@ -202,50 +197,47 @@ class Reading:
     def of(
         cls,
         sites: Sites,
-        lanes: Lanes,
+        lane_begin: Integers,
+        graph: CallGraph | None = None,
+        judge: ReadingCosts | None = None,
         *,
+        known: LoopsAt | None = None,
         effort: Effort | None = None,
-        known: KnownLoops | None = None,
     ) -> Reading:
         """The calls of some lanes, read by the order in which their lines are executed."""
-        judge = ReadingCosts.of(sites, lanes)
-        graph = call_graph(sites, lanes.lane_begin)
-        return cls._read(sites, graph, lanes, judge, effort=effort, known=known)
-
-    @classmethod
-    def _read(
-        cls,
-        sites: Sites,
-        graph: CallGraph,
-        lanes: Lanes,
-        judge: ReadingCosts,
-        *,
-        effort: Effort | None = None,
-        known: KnownLoops | None = None,
-    ) -> Reading:
-        known = judge.known if known is None else known
+        judge = judge or ReadingCosts.of(sites, lane_begin)
+        graph = graph or call_graph(sites, lane_begin)
         program = find_nest(graph, judge, known, effort)
-        return cls.read_as(program, sites, graph, lanes, judge).without_single_iterations(lanes)
+        return cls.read_as(program, sites, lane_begin, graph, judge).without_single_iterations()
 
     @classmethod
     def read_as(
         cls,
         program: Body,
         sites: Sites,
+        lane_begin: Integers,
         graph: CallGraph,
-        lanes: Lanes,
         judge: ReadingCosts | None = None,
     ) -> Reading:
         """The calls of some lanes, read as those of a program."""
-        nest = Nest.of(program, graph.symbols, len(lanes.lane_begin) - 1, judge)
-        executions = read(nest, sites.of_call, lanes)
+        nest = Nest.of(program, graph.symbols, len(lane_begin) - 1, judge)
+        executions = read(nest, sites.of_call, lane_begin)
         executed = sum(kinds.bit_count() for kinds in graph.kinds_of_site)
         nodes = (executed + program.cost) / max(graph.kinds, 1)
         irregular = (
             executions.when.irregularities().sum() + executions.trips.irregularities().sum()
         )
         size = nodes + irregular / executions.lanes
-        return cls(sites, graph, program, nest, executions, size, judge)
+        return cls(sites, lane_begin, graph, program, nest, executions, size, judge)
+
+    def _as(self, program: Body) -> Reading:
+        """The same calls, read as those of another program."""
+        return self.read_as(program, self.sites, self.lane_begin, self.graph, self.judge)
+
+    @property
+    def steps(self) -> NestSteps:
+        """The iterations of its loops."""
+        return NestSteps(self.nest, self.sites.of_call, self.lane_begin)
 
     def timed(self, times: Sequence[Times]) -> Reading:
         """The same with what the entries of each loop took."""
@@ -253,7 +245,7 @@ class Reading:
         inside_ns = np.stack([executions.inside_ns[0], *(each.total_ns for each in times)])
         return replace(self, executions=replace(executions, inside_ns=inside_ns))
 
-    def without_single_iterations(self, lanes: Lanes) -> Reading:
+    def without_single_iterations(self) -> Reading:
         """The same, with what is in loops of one iteration in their place: they are none."""
         trips = self.executions.iterations == self.executions.trips.counts.reshape(
             -1, self.executions.lanes
@@ -262,22 +254,20 @@ class Reading:
         if not len(single):
             return self
         program = _without_loops(self.program, set(single.tolist()))
-        return self.read_as(program, self.sites, self.graph, lanes, self.judge)
+        return self._as(program)
 
-    def refined(self, lanes: Lanes) -> Reading:
+    def refined(self) -> Reading:
         """The same calls, in a shorter reading that is a few steps away, if there is one."""
         if self.judge is None:
             return self
-        program = refined_nest(self.program, self.graph, self.judge.once_more(), edits)
-        if program is self.program:
-            return self
-        other = self.read_as(program, self.sites, self.graph, lanes, self.judge)
-        return other.without_single_iterations(lanes)
+        program = refined_nest(self.program, self.graph, self.judge.once_more())
+        is_same = program is self.program
+        return self if is_same else self._as(program).without_single_iterations()
 
     @property
     def cost(self) -> Cost | None:
         """What it costs to write the program down; None if nobody knows."""
-        calls = sum(not isinstance(element, Body) for element in self.program.elements)
+        calls = len(self.program.elements) - len(self.program.loops)
         return self.program.inner and self.program.inner.plus(Cost(0, calls))
 
     def is_shorter_than(self, other: Reading) -> bool:
@@ -324,16 +314,14 @@ class Reading:
     @property
     def _is_plain(self) -> bool:
         """Whether there are loops, all without conditions and of constant trip counts."""
-        loops = [each for each in self.program.elements if isinstance(each, Body)]
-        return bool(loops) and all(loop.is_plain for loop in loops)
+        loops = self.program.loops
+        return bool(loops) and all(loop.is_plain for _, loop in loops)
 
-    def without_lines_of(self, function: Function, lanes: Lanes) -> Reading:
+    def without_lines_of(self, function: Function) -> Reading:
         """The calls read anew, where the lines of one more function do not tell their order."""
         unordered = {*self.graph.unordered, function}
         graph = self.graph.without_lines_of(unordered)
-        return self._read(
-            self.sites, graph, lanes, self.judge or ReadingCosts.of(self.sites, lanes)
-        )
+        return self.of(self.sites, self.lane_begin, graph, self.judge)
 
     def doubtful_functions(self) -> list[Function]:
         """Functions whose lines may be wrong, those most often against the calls first."""

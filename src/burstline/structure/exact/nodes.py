@@ -10,8 +10,8 @@ import numpy as np
 
 from burstline.columns import Integers, quotients
 from burstline.structure.assembly import share_of_run
+from burstline.structure.exact.body import Body
 from burstline.structure.exact.conditions import Part, conditional_body, elements_in
-from burstline.structure.exact.loopnest import Body
 from burstline.structure.exact.occurrences import Executions
 from burstline.structure.program.nodes import Call, Condition, Item, Loop
 from burstline.structure.program.rules import Around

@@ -7,14 +7,15 @@ other begins the next. So every sequence can be read, and the reading gives it b
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import NamedTuple, Protocol
+from typing import NamedTuple
 
 import numpy as np
 import numpy.typing as npt
 
 from burstline import _core
 from burstline.columns import UNKNOWN, Integers, begins_run, prefix_sums
-from burstline.structure.exact.loopnest import Body, Judge, first_call
+from burstline.structure.exact.body import Body, first_call
+from burstline.structure.exact.choice import ReadingCosts
 from burstline.structure.kinds import Sequences, alike_lanes, lanes_of
 from burstline.structure.program.iterations import Spans
 from burstline.structure.program.runs import Runs
@@ -44,7 +45,9 @@ class Nest(NamedTuple):
     cuts: Integers
 
     @classmethod
-    def of(cls, program: Body, symbols: int, lanes: int, judge: Judge | None = None) -> Nest:
+    def of(
+        cls, program: Body, symbols: int, lanes: int, judge: ReadingCosts | None = None
+    ) -> Nest:
         """The places of the calls and loops of a program, each loop before those in it."""
         loop, position = np.zeros(symbols, np.int32), np.zeros(symbols, np.int32)
         parents, positions = [-1], [0]
@@ -108,12 +111,6 @@ class Executions:
         return self.trips.part(loop * self.lanes, self.lanes)
 
 
-class Lanes(Protocol):
-    """Where the calls of each lane are."""
-
-    lane_begin: Integers  # (lanes + 1,) where the calls of each lane begin
-
-
 class _Alike(NamedTuple):
     """The lanes that do the same, by the first of each kind."""
 
@@ -146,9 +143,9 @@ class _Alike(NamedTuple):
         return Spans(*_core.nest_spans(*self.nest, self.sequence, self.begin, loop))
 
 
-def read(nest: Nest, sequence: Sequences, lanes: Lanes) -> Executions:
+def read(nest: Nest, sequence: Sequences, lane_begin: Integers) -> Executions:
     """What each element of a nest did, from the calls of all lanes."""
-    alike = _Alike.of(nest, sequence, lanes.lane_begin)
+    alike = _Alike.of(nest, sequence, lane_begin)
     nothing = np.zeros(len(alike.sequence), np.int64)
     when, trips, iterations, _ = _core.read_nest(
         *alike.nest, alike.sequence, alike.begin, nothing, nothing

@@ -10,16 +10,9 @@ import numpy as np
 from burstline.columns import Integers
 from burstline.identity import Path, Site, Sites, sites_of
 from burstline.model import Trace
-from burstline.structure.exact.loopnest import Body
+from burstline.structure.exact.body import Body
 from burstline.structure.exact.method import best_reading
 from burstline.structure.exact.occurrences import NestSteps
-
-
-@dataclass(slots=True)
-class _ProcessCalls:
-    """The calls of one process, as `Lanes` has it."""
-
-    lane_begin: Integers
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -55,11 +48,10 @@ def process_nest(trace: Trace, rows: Integers) -> ProcessNest:
     # No rank that the process does not know changes how its calls are told apart.
     world_size = 1 + max(int(ranks[location].max()), int(peer.max()))
     sites = sites_of(trace, rows, world_size)
-    calls = _ProcessCalls(np.array([0, len(rows)]))
-    reading = best_reading(sites, calls)
+    reading = best_reading(sites, np.array([0, len(rows)]))
     return ProcessNest(
         sites=reading.sites,
-        steps=NestSteps(reading.nest, reading.sites.of_call, calls.lane_begin),
+        steps=reading.steps,
         parent=reading.nest.loop_parent.tolist(),
         paths=_paths_of_loops(reading.program, reading.sites)[1],
     )

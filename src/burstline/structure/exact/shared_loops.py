@@ -4,11 +4,14 @@ from __future__ import annotations
 
 from dataclasses import dataclass, field
 
+from burstline.structure.exact.body import Body, renamed
 from burstline.structure.exact.callgraph import Edge
-from burstline.structure.exact.loopnest import Body, LoopKey, renamed
 from burstline.structure.exact.repeats import Codes
 from burstline.structure.exact.site_steps import calls_of_sites
+from burstline.structure.program_order import Function
 
+LoopKey = tuple[tuple[int, ...], frozenset[Edge], frozenset[Function], bool]
+"""Calls, which follow which, functions whose lines do not count; whether in a loop."""
 _Key = tuple[frozenset[int], frozenset[Edge], bool]
 
 
@@ -19,16 +22,16 @@ class SharedLoops:
     numbers: dict[bytes, int] = field(default_factory=dict)  # of sites, by their calls
     bodies: dict[_Key, Body] = field(default_factory=dict)  # of sites by these
 
-    def at(self, way: Codes) -> _LoopsAt:
+    def at(self, way: Codes) -> LoopsAt:
         """Those of a reading at some sites of the calls."""
         known = self.numbers
         own = calls_of_sites(way)
         numbers = {site: known.setdefault(calls, len(known)) for site, calls in enumerate(own)}
-        return _LoopsAt(self.bodies, numbers, {n: site for site, n in numbers.items()})
+        return LoopsAt(self.bodies, numbers, {n: site for site, n in numbers.items()})
 
 
 @dataclass(frozen=True, slots=True, eq=False)
-class _LoopsAt:
+class LoopsAt:
     """The loops of one reading."""
 
     bodies: dict[_Key, Body]
@@ -56,5 +59,4 @@ class _LoopsAt:
 
 def _counts(body: Body) -> bool:
     """Whether places or lanes tell of it, that are others in other readings."""
-    inner = (each for each in body.elements if isinstance(each, Body))
-    return bool(body.hides_entries or body.cuts) or any(map(_counts, inner))
+    return bool(body.hides_entries or body.cuts) or any(_counts(loop) for _, loop in body.loops)
