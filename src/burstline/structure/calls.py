@@ -12,7 +12,7 @@ import numpy.typing as npt
 import pyarrow as pa
 import pyarrow.compute as pc
 
-from burstline.columns import Integers, numpy_columns, prefix_sums, ranges
+from burstline.columns import Integers, numpy_columns, placed, prefix_sums, ranges
 from burstline.errors import NotEnoughDataError, ParameterError
 from burstline.identity import clean_paths
 from burstline.model import Trace, schema
@@ -74,8 +74,7 @@ class Told:
                 bool(has_path[path[own]].any()),
             )
             application = int(applications[number])
-            known = bounds.get(application)
-            bounds[application] = found if known is None else known.joined(found)
+            bounds[application] = found.joined(bounds.get(application, found))
         return cls(counts, bounds)
 
     @classmethod
@@ -86,18 +85,15 @@ class Told:
     def _joined(self, other: Told) -> Told:
         bounds = dict(self.bounds)
         for application, found in other.bounds.items():
-            known = bounds.get(application)
-            bounds[application] = found if known is None else known.joined(found)
+            bounds[application] = found.joined(bounds.get(application, found))
         return Told(self.counts + other.counts, bounds)
 
     def within(self, locations: range | None) -> Told:
         """The same where a trace has the calls of some locations only."""
         if locations is None:
             return self
-        counts = np.zeros_like(self.counts)
-        own = slice(locations.start, locations.stop)
-        counts[own] = self.counts[own]
-        return Told(counts, self.bounds)
+        own = np.arange(locations.start, locations.stop)
+        return Told(placed(self.counts[own], own, len(self.counts)), self.bounds)
 
 
 def _column(name: str) -> cached_property[npt.NDArray[Any]]:
@@ -115,10 +111,7 @@ def _column(name: str) -> cached_property[npt.NDArray[Any]]:
 
 
 class Calls:
-    """The MPI calls of one application, lane after lane, in time order.
-
-    Their columns are loaded when they are asked for.
-    """
+    """The MPI calls of one application, in time order on each lane, loaded when asked for."""
 
     application: int  # the only one that calls MPI, or the one chosen
     # (lanes,) location and rank of each lane: a thread that calls MPI

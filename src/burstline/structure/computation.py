@@ -15,7 +15,16 @@ import numpy as np
 import pyarrow as pa
 import pyarrow.compute as pc
 
-from burstline.columns import UNKNOWN, Integers, begins_run, distinct, row_of, take
+from burstline.columns import (
+    UNKNOWN,
+    Integers,
+    begins_run,
+    distinct,
+    mask_at,
+    row_of,
+    sums_by,
+    take,
+)
 from burstline.model import RECORDED, Trace, innermost_entry
 from burstline.structure.calls import Calls
 from burstline.structure.program.model import Structure
@@ -56,9 +65,8 @@ class Bursts:
         length_ns = np.zeros(len(calls.lane), np.int64)
         length_ns[1:] = np.maximum(calls.enter_ns[1:] - calls.leave_ns[:-1], 0)
         length_ns[calls.lane_begin[:-1]] = 0
-        time_ns = np.zeros(len(self.nodes), np.int64)
-        np.add.at(time_ns, self.node[self.node >= 0], length_ns[self.node >= 0])
-        return time_ns
+        known = self.node >= 0
+        return sums_by(self.node[known], length_ns[known], len(self.nodes))
 
     def call_after(self, location: Integers, time_ns: Integers) -> Integers:
         """The call that ends the burst of each moment, shape (moments,)."""
@@ -87,8 +95,7 @@ def sites_before(structure: Structure) -> Integers:
     later = np.flatnonzero(calls.lane[1:] == calls.lane[:-1]) + 1
     length_ns = np.maximum(calls.enter_ns[later] - calls.leave_ns[later - 1], 0)
     pair, row = np.unique(site[later] * sites + site[later - 1], return_inverse=True)
-    time_ns = np.zeros(len(pair), np.int64)
-    np.add.at(time_ns, row, length_ns)
+    time_ns = sums_by(row, length_ns, len(pair))
     before = np.full(sites, UNKNOWN, np.int64)
     order = np.argsort(time_ns, kind="stable")  # the longest is written last
     before[pair[order] // sites] = pair[order] % sites
@@ -172,8 +179,7 @@ def samples_in(
     elsewhere = len(after) - len(rows)
     after, location, time_ns = after[rows], location[rows], time_ns[rows]
     table = table.take(pa.array(rows))
-    chosen = np.zeros(trace.rows("loop_entries"), bool)
-    chosen[recorded.row] = True
+    chosen = mask_at(recorded.row, trace.rows("loop_entries"))
     (loop,) = trace.arrays("loop_entries", "loop")
     entry = innermost_entry(trace, location, time_ns, chosen)
     numbers: dict[tuple[str, str | None], int] = {}
@@ -369,18 +375,16 @@ def inside(trace: Trace, structure: Structure, samples: pa.Table | None = None) 
 def _add_runs(computations: list[_Computation], recorded: RecordedLoops) -> None:
     first, group = distinct(recorded.node, recorded.loop)
     is_known = recorded.iterations >= 0
-    each = (
-        np.ones_like(group),
-        recorded.time_ns,
-        is_known,
-        np.where(is_known, recorded.iterations, 0),
-    )
-    sums = np.zeros((len(each), len(first)), np.int64)  # a float would round long times
-    for total, values in zip(sums, each, strict=True):
-        np.add.at(total, group, values)
-    keys = np.stack([recorded.node[first], recorded.loop[first]], axis=1).tolist()
-    for (node, loop), totals in zip(keys, sums.T.tolist(), strict=True):
-        run = dict(zip(("entries", "time_ns", "counted", "iterations"), totals, strict=True))
+    each = {
+        "entries": np.ones_like(group),
+        "time_ns": recorded.time_ns,
+        "counted": is_known,
+        "iterations": np.where(is_known, recorded.iterations, 0),
+    }
+    sums = [sums_by(group, values, len(first)).tolist() for values in each.values()]
+    keys = recorded.node[first].tolist(), recorded.loop[first].tolist()
+    for node, loop, *totals in zip(*keys, *sums, strict=True):
+        run = dict(zip(each, totals, strict=True))
         computations[node].runs[recorded.names[loop]].update(run)
 
 

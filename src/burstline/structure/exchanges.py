@@ -11,13 +11,14 @@ import numpy as np
 import numpy.typing as npt
 
 from burstline.columns import (
-    UNKNOWN,
     Integers,
     Mask,
     begins_run,
+    mask_at,
     placed,
     run_lengths,
     stable_order,
+    take,
 )
 from burstline.model import Trace
 from burstline.structure.calls import Calls, columns_of
@@ -63,11 +64,12 @@ class Exchanges:
 
         A part of a trace has those that are sent there: what it `received` is told beside it.
         """
-        number, is_sent, partner = _in_order(*_ends(trace, calls, received), unique)
+        call, is_sent, partner = _ends(trace, calls, received)
+        order = np.lexsort((call, ~is_sent, unique[call]))  # those sent before those received
+        number, is_sent, partner = unique[call[order]], is_sent[order], partner[order]
         begins = np.flatnonzero(begins_run(number, is_sent, partner))
         uniques = int(unique.max(initial=-1)) + 1
-        ranks = np.zeros(uniques, np.int64)
-        ranks[unique] = calls.ranks[calls.lane]
+        ranks = placed(calls.ranks[calls.lane], unique, uniques)
         way = 2 * number[begins] + ~is_sent[begins]
         sequences, found = Sequences.distinct(
             np.searchsorted(way, np.arange(2 * uniques + 1)),
@@ -83,8 +85,8 @@ class Exchanges:
         of_parts = [*zip(parts, numbers, strict=True)]
         return cls(
             np.concatenate([part.ranks for part in parts]),
-            np.concatenate([_renamed(part.sent, own) for part, own in of_parts]),
-            np.concatenate([_renamed(part.received, own) for part, own in of_parts]),
+            np.concatenate([take(own, part.sent) for part, own in of_parts]),
+            np.concatenate([take(own, part.received) for part, own in of_parts]),
             sequences,
             parts[0].world_size,
         )
@@ -173,11 +175,6 @@ class Received(NamedTuple):
         ]
 
 
-def _renamed(numbers: Integers, names: Integers) -> Integers:
-    """Numbers of sequences as those have been named anew."""
-    return np.append(names, UNKNOWN)[numbers]
-
-
 def _joined(laws: Sequence[Law | None], messages: Sequence[int]) -> Law | None:
     """The law of what a call sent and received, of so many messages each."""
     known = [law for law in laws if law is not None]
@@ -191,14 +188,6 @@ def _joined(laws: Sequence[Law | None], messages: Sequence[int]) -> Law | None:
     return Law(text, held / sum(messages))
 
 
-def _in_order(
-    call: Integers, is_sent: Mask, partner: npt.NDArray[np.int32], unique: Integers
-) -> tuple[Integers, Mask, npt.NDArray[np.int32]]:
-    """The unique calls of messages and their partners, those sent before those received."""
-    order = np.lexsort((call, ~is_sent, unique[call]))
-    return unique[call[order]], is_sent[order], partner[order]
-
-
 def _ends(
     trace: Trace, calls: Calls, received: Received | None
 ) -> tuple[Integers, Mask, npt.NDArray[np.int32]]:
@@ -210,9 +199,7 @@ def _ends(
         _message_ends(trace, calls, sender, send_call, receiver),
         _message_ends(trace, calls, *received),
     ]
-    known = np.zeros(calls.lane_begin[-1], np.bool_)
-    for call, _ in ends:
-        known[call] = True
+    known = mask_at(np.concatenate([call for call, _ in ends]), calls.lane_begin[-1])
     # The partner of a call without any message was still named.
     alone = np.flatnonzero((calls.peer >= 0) & ~known)
     ends.append((alone, calls.peer[alone].astype(np.int32)))

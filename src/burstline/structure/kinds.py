@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, field
-from itertools import pairwise
+from itertools import pairwise, repeat
 
 import numpy as np
 import numpy.typing as npt
@@ -22,17 +22,10 @@ def alike_lanes(
     Lanes with equal calls are different where what is known `beside` these is.
     """
     numbers: dict[tuple[bytes, bytes], int] = {}
-    first: list[int] = []
-    of_lane = np.zeros(len(lane_begin) - 1, np.int64)
-    bounds = lane_begin.tolist()
-    for lane in range(len(of_lane)):
-        calls = sequence[bounds[lane] : bounds[lane + 1]].tobytes()
-        key = calls, beside[lane] if len(beside) else b""
-        if key not in numbers:
-            numbers[key] = len(first)
-            first.append(lane)
-        of_lane[lane] = numbers[key]
-    return np.array(first, np.int64), of_lane
+    calls = (sequence[a:b].tobytes() for a, b in pairwise(lane_begin.tolist()))
+    keys = zip(calls, beside or repeat(b""), strict=False)
+    of_lane = np.array([numbers.setdefault(key, len(numbers)) for key in keys], np.int64)
+    return np.unique(of_lane, return_index=True)[1], of_lane
 
 
 def lanes_of(sequence: Sequences, lane_begin: Integers, lanes: Integers) -> Sequences:

@@ -12,7 +12,15 @@ import numpy as np
 import numpy.typing as npt
 
 from burstline import _core
-from burstline.columns import Integers, Mask, dense, prefix_sums
+from burstline.columns import (
+    Integers,
+    Mask,
+    begins_run,
+    dense,
+    prefix_sums,
+    ranges,
+    run_lengths,
+)
 from burstline.identity import Site, Sites
 from burstline.structure.kinds import alike_lanes, lanes_of
 
@@ -124,13 +132,10 @@ class TeamCalls:
     @classmethod
     def of(cls, sites: Sites, kinds: Codes, lane_begin: Integers) -> TeamCalls:
         """The calls of some lanes, by what is alike."""
-        teams = _lanes_alike(kinds, lane_begin)
+        first_lanes, team = alike_lanes(kinds, lane_begin)
         lengths = np.diff(lane_begin)
-        begin = prefix_sums(lengths[[lanes[0] for lanes in teams]])
-        of_call = np.zeros(len(kinds), np.int64)
-        for lanes, start, end in zip(teams, begin[:-1], begin[1:], strict=True):
-            for lane in lanes:
-                of_call[lane_begin[lane] : lane_begin[lane + 1]] = np.arange(start, end)
+        begin = prefix_sums(lengths[first_lanes])
+        of_call = ranges(begin[team], lengths)
         first = np.zeros(begin[-1], np.int64)
         first[of_call[::-1]] = np.arange(len(kinds))[::-1]
         return cls(sites.of_call[first], begin, of_call, first)
@@ -223,11 +228,10 @@ def _folded_places(
 
 def _without_pairs(place: Integers, places: int, lane_begin: Integers) -> Integers:
     """The places with two for one that is always taken twice in a row: no loop is as short."""
-    begins = np.ones(len(place), np.bool_)
-    begins[1:] = place[1:] != place[:-1]
+    begins = begins_run(place)
     begins[lane_begin[:-1][np.diff(lane_begin) > 0]] = True
     first = np.flatnonzero(begins)
-    length = np.diff(np.append(first, len(place)))
+    length = run_lengths(first, len(place))
     is_pair = np.ones(places, np.bool_)
     is_pair[place[first[length != 2]]] = False
     return np.where(~begins & is_pair[place], places + place, place)

@@ -75,14 +75,13 @@ def in_calls(trace: Trace, structure: Structure) -> InCalls:
         name: trace.table(name) for name in ("locations", "calls", "readings", "counters")
     }
     shape = len(calls.ranks), sites
+    size = shape[0] * shape[1]
     of_call = calls.lane * sites + structure.steps.sequence
     read, sums = {}, {}
     for name, values in inside_calls(tables).items():
         own = values[calls.row]
         known = np.flatnonzero(own != NO_VALUE)
-        size = shape[0] * shape[1]
         times = np.bincount(of_call[known], minlength=size)
-        counted: Floats = np.zeros(size)
-        np.add.at(counted, of_call[known], own[known])
+        counted = np.bincount(of_call[known], own[known], size).astype(np.float64)
         read[name], sums[name] = times.reshape(shape), counted.reshape(shape)
     return InCalls(structure, read, sums)

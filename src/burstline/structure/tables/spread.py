@@ -90,9 +90,7 @@ def trend(values: Floats) -> Trend | None:
     # P. K. Sen, DOI 10.1080/01621459.1968.10480934; H. B. Mann, DOI 10.2307/1907187
     if len(values) < _FEWEST:
         return None
-    series, begin = in_blocks(values)
-    position = (begin + np.append(begin[1:], len(values)) - 1) / 2
-    rise, slopes = _pairwise_slopes(series, position)
+    series, position, rise, slopes = _pairwise_slopes(values)
     spread = math.sqrt(_variance_of_kendall(series))
     rising = int(np.sign(rise).sum())
     score = (abs(rising) - 1) / spread if rising and spread else 0.0
@@ -122,16 +120,16 @@ def in_blocks(values: Floats) -> tuple[Floats, Integers]:
 
 def slope_of(values: Floats) -> float:
     """The median slope of all pairs of a series, in its unit from one value to the next."""
+    return float(np.median(_pairwise_slopes(values)[-1]))
+
+
+def _pairwise_slopes(values: Floats) -> tuple[Floats, Floats, Floats, Floats]:
+    """A series in blocks and their positions; the rise of each pair, and all slopes, sorted."""
     series, begin = in_blocks(values)
     position = (begin + np.append(begin[1:], len(values)) - 1) / 2
-    return float(np.median(_pairwise_slopes(series, position)[1]))
-
-
-def _pairwise_slopes(series: Floats, position: Floats) -> tuple[Floats, Floats]:
-    """How much the later value of each pair is larger, and the slopes of all pairs, sorted."""
     earlier, later = np.triu_indices(len(series), 1)
     rise = series[later] - series[earlier]
-    return rise, np.sort(rise / (position[later] - position[earlier]))
+    return series, position, rise, np.sort(rise / (position[later] - position[earlier]))
 
 
 def _explained_by_line(position: Floats, series: Floats) -> float:
