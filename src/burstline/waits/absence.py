@@ -12,7 +12,16 @@ from typing import Final
 import numpy as np
 import pyarrow as pa
 
-from burstline.columns import NO_VALUE, UNKNOWN, AnyIntegers, Integers, distinct, numpy_columns
+from burstline.columns import (
+    NO_VALUE,
+    UNKNOWN,
+    AnyIntegers,
+    Integers,
+    distinct,
+    numpy_columns,
+    sums_by,
+    take,
+)
 from burstline.model import Trace, innermost_open, is_off_processor, processor_clock
 from burstline.synchronisation import Sync
 
@@ -62,20 +71,20 @@ def time_on_processor(trace: Trace, sync: Sync) -> dict[int, dict[int, int]]:
     known = (before >= 0) & (counted != NO_VALUE)
     location, before, counted = location[known], before[known], counted[known]
     rank = sync.rank[location]
-    columns = [(np.full(len(rank), UNKNOWN), rank, counted)]
-    if len(sync.computation_node):
-        columns.append(
-            (sync.computation_node[sync.calls.begin[location] + before], rank, counted)
-        )
+    every = _by_place(np.full(len(rank), UNKNOWN), rank, counted)
+    node = take(sync.computation_node, sync.calls.begin[location] + before)
+    return every | _by_place(*(column[node >= 0] for column in (node, rank, counted)))
+
+
+def _by_place(
+    node: AnyIntegers, rank: AnyIntegers, time_ns: AnyIntegers
+) -> dict[int, dict[int, int]]:
+    """Times in all by call path, then by rank."""
+    first, group = distinct(node, rank)
+    sums = sums_by(group, time_ns, len(first)).tolist()
     found: dict[int, dict[int, int]] = defaultdict(dict)
-    for number, (node, ranks, value) in enumerate(columns):
-        first, group = distinct(node, ranks)
-        sums = np.zeros(len(first), np.int64)
-        np.add.at(sums, group, value)
-        rows = zip(node[first].tolist(), ranks[first].tolist(), sums.tolist(), strict=True)
-        for place, each, time in rows:
-            if number == 0 or place >= 0:
-                found[place][each] = time
+    for place, of, time in zip(node[first].tolist(), rank[first].tolist(), sums, strict=True):
+        found[place][of] = time
     return dict(found)
 
 
@@ -89,17 +98,9 @@ def absence_in_regions(trace: Trace, sync: Sync) -> dict[int, dict[int, int]]:
         unknown = sync.computation_node[calls] == UNKNOWN
         location, start, end = location[unknown], start[unknown], end[unknown]
     region = region_at(trace, sync, location, (start + end) // 2)
-    found: dict[int, dict[int, int]] = defaultdict(lambda: defaultdict(int))
-    inside = region >= 0
-    columns = (
-        sync.regions.node[region[inside]],
-        sync.rank[location[inside]],
-        (end - start)[inside],
-    )
-    for node, rank, length in zip(*(column.tolist() for column in columns), strict=True):
-        if node >= 0:
-            found[node][rank] += length
-    return {node: dict(ranks) for node, ranks in found.items()}
+    node = take(sync.regions.node, region)
+    columns = node, sync.rank[location], end - start
+    return _by_place(*(column[node >= 0] for column in columns))
 
 
 def region_at(trace: Trace, sync: Sync, location: AnyIntegers, time_ns: Integers) -> Integers:

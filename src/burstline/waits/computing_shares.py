@@ -17,7 +17,7 @@ from burstline.identity import CallTree
 from burstline.model import Trace
 from burstline.synchronisation import Sync
 from burstline.waits.sampled import time_by_function
-from burstline.waits.stops import stops_of
+from burstline.waits.stops import computing
 
 _CAUSES: Final = "delay"
 _BETWEEN: Final = ("computing up to ", "between ")
@@ -60,12 +60,8 @@ def computing_shares(
     found = ComputingShares(functions, {}, {})
     if not functions:
         return found
-    stops = stops_of(sync)
-    rows = stops.before_others()
-    follows = np.concatenate([sync.computation_node, sync.resumed])[stops.row[rows]]
-    rows, follows = rows[follows >= 0], follows[follows >= 0]
     names = tree.nodes.select(["function", "file"]).to_pylist()
-    of_place = time_by_function(trace, stops, rows, follows)
+    of_place = time_by_function(trace, *computing(sync))
     for place, nodes in functions.items():
         spent = time[place].astype(np.float64)
         seen, none = of_place.get(place, {}), np.zeros(len(spent))

@@ -12,14 +12,14 @@ from typing import Final
 
 import numpy as np
 
-from burstline.columns import AnyIntegers, take
+from burstline.columns import AnyIntegers
 from burstline.identity import CallTree, Frame, last_frames
 from burstline.model import Trace
 from burstline.synchronisation import Sync
 from burstline.waits.absence import absence_in_regions, time_on_processor
 from burstline.waits.computing_shares import functions_of_places
 from burstline.waits.sampled import Sampled, functions_by_place, functions_in_constructs
-from burstline.waits.stops import stops_of
+from burstline.waits.stops import computing
 
 _MOST_TOLD: Final = 3
 EXTENSION: Final = "__pyx_"
@@ -70,26 +70,21 @@ def one_of(names: Sequence[str], comma: str = "") -> str:
 
 def places_of(trace: Trace, sync: Sync, tree: CallTree) -> Places:
     """The places of a trace, whose computing has its call paths."""
-    stops = stops_of(sync)
-    rows = stops.before_others()
-    follows = take(np.concatenate([sync.computation_node, sync.resumed]), stops.row[rows])
-    rows, follows = rows[follows >= 0], follows[follows >= 0]
+    stops, rows, follows = computing(sync)
     gap = stops.enter_ns[rows + 1] - stops.leave_ns[rows]
-    ends = dict(zip(follows.tolist(), stops.node[rows + 1].tolist(), strict=True))
     by_time = _by_time(follows, stops.node[rows], gap)
-    begins = {place: tuple(calls) for place, calls in by_time.items()}
-    regions = frozenset(np.unique(tree.region_node).tolist())
-    functions = functions_by_place(trace, stops, rows, follows)
-    absent = absence_in_regions(trace, sync)
-    processor = time_on_processor(trace, sync)
-    sites = _call_sites(trace, sync, tree)
-    placed = {
-        node: place for place, nodes in functions_of_places(tree).items() for node in nodes
-    }
-    constructs = functions_in_constructs(trace, sync)
-    sockets = _sockets(trace)
+    in_places = functions_of_places(tree)
     return Places(
-        sites, ends, begins, functions, constructs, absent, processor, placed, regions, sockets
+        sites=_call_sites(trace, sync, tree),
+        ends=dict(zip(follows.tolist(), stops.node[rows + 1].tolist(), strict=True)),
+        begins={place: tuple(calls) for place, calls in by_time.items()},
+        functions=functions_by_place(trace, stops, rows, follows),
+        in_constructs=functions_in_constructs(trace, sync),
+        absent=absence_in_regions(trace, sync),
+        processor=time_on_processor(trace, sync),
+        placed={node: place for place, nodes in in_places.items() for node in nodes},
+        regions=frozenset(np.unique(tree.region_node).tolist()),
+        sockets=_sockets(trace),
     )
 
 

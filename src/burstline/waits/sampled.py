@@ -49,10 +49,9 @@ def functions_by_place(
 
     `rows` are the stops, in order; those functions come first that were seen most.
     """
-    found = _seen(trace, stops, rows)
-    if found is None:
+    if not _has_samples(trace):
         return {}
-    frames, stretch, location, function, periods = found
+    frames, stretch, location, function, periods = _seen(trace, stops, rows)
     (rank,) = trace.arrays("locations", "rank")
     return _counted(frames, (place[stretch], function, rank[location]), periods)
 
@@ -64,16 +63,12 @@ def functions_in_constructs(trace: Trace, sync: Sync) -> dict[int, dict[int, Sam
     """
     if not _has_samples(trace) or not trace.rows("regions"):
         return {}
-    location, time_ns, periods, path = trace.arrays(
-        "samples", "location", "time_ns", "periods", "call_path"
-    )
+    frames, location, time_ns, function, periods = _samples_of(trace)
     (definition,) = trace.arrays("regions", "region")
     paradigms = trace.table("region_defs")["paradigm"].to_pylist()
     is_construct = np.array([each == "openmp" for each in paradigms], bool)[definition]
     node = np.where(is_construct, sync.regions.node, UNKNOWN)
     around = take(node, region_at(trace, sync, location, time_ns))
-    frames = trace.table("call_paths").to_pylist()
-    function = take(functions_on(frames), path)
     inside = np.flatnonzero((around >= 0) & (function >= 0))
     columns = around[inside], function[inside], location[inside]
     found = {
@@ -125,10 +120,9 @@ def time_by_function(
 
     A stretch is divided by its own samples; one without stays with its place.
     """
-    found = _seen(trace, stops, rows)
-    if found is None:
+    if not _has_samples(trace):
         return {}
-    frames, stretch, _, function, periods = found
+    frames, stretch, _, function, periods = _seen(trace, stops, rows)
     length = (stops.enter_ns[rows + 1] - stops.leave_ns[rows])[stretch]
     whole = np.bincount(stretch, periods, minlength=len(rows))[stretch]
     share, location = length * periods / whole, stops.location[rows[stretch]]
@@ -140,26 +134,32 @@ def time_by_function(
     ):
         inside = group == number
         name = frames[of]["function"], frames[of]["file"]
-        time = np.zeros(locations)
-        np.add.at(time, location[inside], share[inside])
+        time = np.bincount(location[inside], share[inside], locations).astype(np.float64)
         made[where][name] = time + made[where].get(name, 0.0)
     return dict(made)
 
 
 def _seen(
     trace: Trace, stops: Stops, rows: Integers
-) -> tuple[list[dict[str, Any]], Integers, AnyIntegers, AnyIntegers, Integers] | None:
+) -> tuple[list[dict[str, Any]], Integers, AnyIntegers, AnyIntegers, Integers]:
     """Samples in stretches behind stops: all frames, then stretch, location, frame, periods."""
-    if not _has_samples(trace):
-        return None
+    frames, location, time_ns, function, periods = _samples_of(trace)
+    # the last stop of those chosen that was left before; the next one was not entered yet
+    last = last_until((stops.location[rows], stops.leave_ns[rows]), (location, time_ns))
+    inside = (last >= 0) & (time_ns < take(stops.enter_ns[rows + 1], last))
+    seen = np.flatnonzero(inside & (function >= 0))
+    return frames, last[seen], location[seen], function[seen], periods[seen]
+
+
+def _samples_of(
+    trace: Trace,
+) -> tuple[list[dict[str, Any]], AnyIntegers, Integers, Integers, Integers]:
+    """All frames, then location, time, frame of the function and periods of each sample."""
     location, time_ns, periods, path = trace.arrays(
         "samples", "location", "time_ns", "periods", "call_path"
     )
-    stretch = _stretch_of(stops, rows, location, time_ns)
     frames = trace.table("call_paths").to_pylist()
-    function = take(functions_on(frames), path)
-    seen = np.flatnonzero((stretch >= 0) & (function >= 0))
-    return frames, stretch[seen], location[seen], function[seen], periods[seen]
+    return frames, location, time_ns, take(functions_on(frames), path), periods
 
 
 def _has_samples(trace: Trace) -> bool:
@@ -208,15 +208,6 @@ def _most_first(found: Mapping[tuple[str, str | None], _PeriodCounts]) -> tuple[
         for name, count in found.items()
     ]
     return tuple(sorted(functions, key=lambda each: -sum(each.periods.values())))
-
-
-def _stretch_of(
-    stops: Stops, rows: Integers, location: AnyIntegers, time_ns: Integers
-) -> Integers:
-    """The place among `rows` of the stop behind which each moment is, -1 in none."""
-    last = last_until((stops.location[rows], stops.leave_ns[rows]), (location, time_ns))
-    inside = (last >= 0) & (time_ns < take(stops.enter_ns[rows + 1], last))
-    return np.where(inside, last, UNKNOWN)
 
 
 def functions_on(frames: Sequence[Mapping[str, object]]) -> Integers:

@@ -57,6 +57,14 @@ def stops_of(sync: Sync) -> Stops:
     return Stops(*(column[~inside] for column in (location, enter, leave, node, row)))
 
 
+def computing(sync: Sync) -> tuple[Stops, Integers, AnyIntegers]:
+    """All stops, those of them behind which something computes, and its call path there."""
+    stops = stops_of(sync)
+    rows = stops.before_others()
+    place = take(np.concatenate([sync.computation_node, sync.resumed]), stops.row[rows])
+    return stops, rows[place >= 0], place[place >= 0]
+
+
 def _outermost(sync: Sync) -> Integers:
     """The parts in teams that count as stops: of threads that call MPI before and after."""
     calls, teams = sync.calls, sync.teams
