@@ -26,7 +26,8 @@ class Metric(NamedTuple):
 def _metrics_from(unit: str, text: str) -> list[Metric]:
     """Metrics from lines `name | title | description`, indented by two below their parents.
 
-    The name of one that is nothing but the sum of its children ends with ``=``.
+    The name of one that is nothing but the sum of its children ends with ``=``. Delay costs of
+    a kind are those of short term and long term.
     """
     rows: list[Metric] = []
     above: list[str] = []
@@ -38,6 +39,11 @@ def _metrics_from(unit: str, text: str) -> list[Metric]:
         parent = above[-1] if above else ""
         rows.append(Metric(name, parent, title, unit, description, marked != name))
         above.append(name)
+        if name.endswith("_aggregate"):
+            short, next_ones = name.removesuffix("_aggregate"), "waits of the next in the chain"
+            far, others = f"{short}_longterm", "waits further on"
+            rows.append(Metric(short, name, "Short-term", unit, next_ones, is_sum=False))
+            rows.append(Metric(far, name, "Long-term", unit, others, is_sum=False))
     return rows
 
 
@@ -131,31 +137,15 @@ delay= | Delay costs | waiting time elsewhere that this time causes
   delay_mpi= | MPI | waits in calls of MPI
     delay_p2p= | Point-to-point | waits for messages
       delay_latesender_aggregate= | Late Sender | waits for senders
-        delay_latesender | Short-term | waits of the next in the chain
-        delay_latesender_longterm | Long-term | waits further on
       delay_latereceiver_aggregate= | Late Receiver | waits for receivers
-        delay_latereceiver | Short-term | waits of the next in the chain
-        delay_latereceiver_longterm | Long-term | waits further on
     delay_collective= | Collective | waits in collectives
       delay_barrier_aggregate= | Barrier | waits in barriers
-        delay_barrier | Short-term | waits of the next in the chain
-        delay_barrier_longterm | Long-term | waits further on
       delay_n21_aggregate= | N to 1 | waits of roots
-        delay_n21 | Short-term | waits of the next in the chain
-        delay_n21_longterm | Long-term | waits further on
       delay_12n_aggregate= | 1 to N | waits for roots
-        delay_12n | Short-term | waits of the next in the chain
-        delay_12n_longterm | Long-term | waits further on
       delay_n2n_aggregate= | N to N | waits for the last rank
-        delay_n2n | Short-term | waits of the next in the chain
-        delay_n2n_longterm | Long-term | waits further on
   delay_omp= | OpenMP | waits of threads
     delay_ompbarrier_aggregate= | Barrier | waits for the last thread
-      delay_ompbarrier | Short-term | waits of the next in the chain
-      delay_ompbarrier_longterm | Long-term | waits further on
     delay_ompidle_aggregate= | Idle threads | threads that one thread keeps idle
-      delay_ompidle | Short-term | waits of the next in the chain
-      delay_ompidle_longterm | Long-term | waits further on
 waitstates_propagating_vs_terminal= | Waits for messages: propagating or terminal | by effect
   mpi_wait_propagating= | Propagating waits | waits for messages that make others wait
     mpi_wait_propagating_ls | Late Sender | waits for senders
