@@ -98,15 +98,11 @@ def _by_process(rows: Rows, process: AnyIntegers) -> tuple[Rows, Integers]:
     position[replay(rows, []).order] = as_they_are
     owner = owner[rows.location]
     order = np.lexsort((position, rows.time_ns, owner))
-    begin = prefix_sums(np.bincount(owner, minlength=len(names)))
-    together = Rows(
-        begin,
-        rows.place[order],
-        rows.time_ns[order],
-        rows.signals[order],
-        rows.awaits[order],
-        rows.of_collective[order],
-        rows.before,
+    columns = ("place", "time_ns", "signals", "awaits", "of_collective")
+    together = replace(
+        rows,
+        begin=prefix_sums(np.bincount(owner, minlength=len(names))),
+        **{name: getattr(rows, name)[order] for name in columns},
     )
     return (rows, as_they_are) if replay(together, []).cycles else (together, order)
 
@@ -126,43 +122,41 @@ def _moved_stamps(
     begin = np.searchsorted(location[order], np.arange(len(rows.begin)))
     for k in range(len(rows.begin) - 1):
         span = slice(int(rows.begin[k]), int(rows.begin[k + 1]))
-        moves = _Moves(rows.time_ns[span], shift[span])
-        if not moves.shift.any():
+        if not shift[span].any():
             continue
         chosen = order[begin[k] : begin[k + 1]]
         chosen = chosen[(time[chosen] != NO_VALUE) & (time[chosen] != UNKNOWN)]
-        has_place = place[chosen] >= 0
-        by_place, by_time = chosen[has_place], chosen[~has_place]
-        moved[by_place] += moves.shifts(
-            time[by_place], rows.place[span], place[by_place], first=first
-        )
-        moved[by_time] += moves.shifts(time[by_time], moves.time_ns, time[by_time], first=first)
+        moves, has_place = (rows.time_ns[span], shift[span]), place[chosen] >= 0
+        for events, key, wanted in (
+            (chosen[has_place], rows.place[span], place),
+            (chosen[~has_place], rows.time_ns[span], time),
+        ):
+            moved[events] += _shifts(moves, time[events], key, wanted[events], first=first)
     return moved
 
 
-@dataclass(frozen=True, slots=True, eq=False)
-class _Moves:
-    """The rows of a location: when they were recorded, and how far they move."""
-
-    time_ns: Integers
-    shift: Integers
-
-    def shifts(
-        self, time: Integers, key: Integers, wanted: Integers, *, first: bool
-    ) -> Integers:
-        """How far events at some times move, by a key of the rows that is rising."""
-        before = np.searchsorted(key, wanted, "right") - 1
-        if first:
-            left = np.minimum(np.searchsorted(key, wanted, "left"), len(key) - 1)
-            before = np.where(key[left] == wanted, left, before)
-        after = np.minimum(before + 1, len(key) - 1)
-        before = np.maximum(before, 0)
-        length = self.time_ns[after] - self.time_ns[before]
-        inside = np.clip(time - self.time_ns[before], 0, length)
-        inside[key[before] == wanted] = 0
-        share = np.divide(inside, length, out=np.zeros(len(time)), where=length > 0)
-        more = np.floor(share * (self.shift[after] - self.shift[before]))
-        return self.shift[before] + more.astype(np.int64)
+def _shifts(
+    moves: tuple[Integers, Integers],
+    time: Integers,
+    key: Integers,
+    wanted: Integers,
+    *,
+    first: bool,
+) -> Integers:
+    """How far events move, by a rising key of rows: when these were, and how far they do."""
+    time_ns, shift = moves
+    before = np.searchsorted(key, wanted, "right") - 1
+    if first:
+        left = np.minimum(np.searchsorted(key, wanted, "left"), len(key) - 1)
+        before = np.where(key[left] == wanted, left, before)
+    after = np.minimum(before + 1, len(key) - 1)
+    before = np.maximum(before, 0)
+    length = time_ns[after] - time_ns[before]
+    inside = np.clip(time - time_ns[before], 0, length)
+    inside[key[before] == wanted] = 0
+    share = np.divide(inside, length, out=np.zeros(len(time)), where=length > 0)
+    more = np.floor(share * (shift[after] - shift[before]))
+    return shift[before] + more.astype(np.int64)
 
 
 @dataclass(frozen=True, slots=True, eq=False)

@@ -15,6 +15,7 @@ from burstline.columns import (
     AnyIntegers,
     Integers,
     Mask,
+    begins_run,
     prefix_sums,
     slices,
     take,
@@ -125,8 +126,7 @@ def _sparse(trace: Trace, first: Integers, base: Integers) -> Readings:
     location, seq = (np.concatenate([source[k] for source in sources]) for k in range(2))
     order = np.lexsort((seq, location))
     location, seq = location[order], seq[order]
-    is_new = np.ones(len(order), bool)
-    is_new[1:] = (np.diff(location) != 0) | (np.diff(seq) != 0)
+    is_new = begins_run(location, seq)
     begin = np.searchsorted(location[is_new], np.arange(len(base)))
     return Readings(begin, seq[is_new], first, base, np.zeros(0, np.int64))
 

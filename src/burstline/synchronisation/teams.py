@@ -66,12 +66,9 @@ def teams_of(trace: Trace, node: AnyIntegers) -> tuple[Teams, AnyIntegers]:
     ids, parent, fork_location, fork_ns, join_ns, fork_seq, join_seq = trace.arrays(
         "teams", "team", "parent", "fork_location", "fork_ns", "join_ns", "fork_seq", "join_seq"
     )
-    parallel, stands_for = (
-        _has_role(trace, region, "parallel"),
-        _has_role(trace, region, "team"),
-    )
+    stands_for = _has_role(trace, region, "team")
     of_team = np.where(team >= 0, row_of(ids, team), UNKNOWN)
-    rows = np.flatnonzero((parallel | stands_for) & (of_team >= 0))
+    rows = np.flatnonzero((_has_role(trace, region, "parallel") | stands_for) & (of_team >= 0))
     alone = np.flatnonzero(_has_role(trace, region, "outlined") & (of_team >= 0))
     rows = np.sort(np.append(rows, _without_others(alone, rows, of_team, location)))
     # Parallel regions first: a thread's `team` stands for one only where there is none.
@@ -120,11 +117,9 @@ def barriers_of(trace: Trace) -> Barriers:
     location, region, team, ordinal = trace.arrays(
         "regions", "location", "region", "team", "barrier_ordinal"
     )
-    explicit, implicit = (
-        _has_role(trace, region, "barrier"),
-        _has_role(trace, region, "implicit_barrier"),
-    )
-    rows = np.flatnonzero((explicit | implicit) & (team >= 0) & (ordinal >= 0))
+    explicit = _has_role(trace, region, "barrier")
+    barrier = explicit | _has_role(trace, region, "implicit_barrier")
+    rows = np.flatnonzero(barrier & (team >= 0) & (ordinal >= 0))
     rows = rows[np.lexsort((location[rows], ordinal[rows], team[rows]))]
     starts = np.flatnonzero(begins_run(team[rows], ordinal[rows]))
     begin = np.append(starts, len(rows)).astype(np.int64)
@@ -150,25 +145,17 @@ def locks_of(trace: Trace, regions: Intervals) -> Locks:
     rows, around, now = rows[inside], around[inside], now[inside]
     before = by_order[now - 1]
     (region,) = trace.arrays("regions", "region")
-    is_critical = _has_role(trace, region, "critical") | _has_role(
-        trace, region, "critical_sblock"
-    )
-    table = trace.table("locks")
-    return Locks(
-        Recorded(table, narrow(rows)),
-        Recorded(table, narrow(before)),
-        narrow(around),
-        is_critical[around],
-    )
+    is_critical = _has_role(trace, region[around], "critical", "critical_sblock")
+    acquired, held = (Recorded(trace.table("locks"), narrow(of)) for of in (rows, before))
+    return Locks(acquired, held, narrow(around), is_critical)
 
 
 def _innermost_region(regions: Intervals, location: AnyIntegers, seq: Integers) -> Integers:
     """The innermost region open at some events, -1 without one."""
     places = np.repeat(np.arange(len(regions.begin) - 1), np.diff(regions.begin))
     enter, leave = (each.astype(np.int64) for each in (regions.enter_seq, regions.leave_seq))
-    far = 2 + max(
-        each.max(initial=0) for each in (enter, leave, seq)
-    )  # behind all of a location
+    # behind all of a location
+    far = 2 + max(each.max(initial=0) for each in (enter, leave, seq))
     # an event ends before it begins: nothing is inside of it
     starts = np.concatenate([places * far + enter, location.astype(np.int64) * far + seq])
     ends = starts + np.concatenate([leave - enter, np.full(len(seq), -1)])
@@ -178,7 +165,7 @@ def _innermost_region(regions: Intervals, location: AnyIntegers, seq: Integers) 
     return around[len(enter) :]
 
 
-def _has_role(trace: Trace, region: AnyIntegers, role: str) -> Mask:
+def _has_role(trace: Trace, region: AnyIntegers, *wanted_roles: str) -> Mask:
     roles = trace.region_defs["role"].to_pylist()
-    wanted = np.array([each == role for each in roles] or [False], bool)
+    wanted = np.array([each in wanted_roles for each in roles] or [False], bool)
     return wanted[region] if wanted.any() else np.zeros(len(region), bool)
