@@ -194,8 +194,7 @@ def phases(
     >>> found.prediction.estimate.predicted_ns
     4000
     """
-    options = Options(method, similarity, key, min_share, within, windows)
-    options.require()
+    options = Options(method, similarity, key, min_share, within, windows).checked()
     return _phases_of(source_of(trace, events_of(trace, application)), options)
 
 
@@ -210,8 +209,7 @@ def phases_by_parts(
 
     The method ``pas2p`` looks at all processes together: it is none of parts.
     """
-    asked = Options(**options)
-    asked.require()
+    asked = Options(**options).checked()
     return _phases_of(source_in_parts(trace, parts, application), asked)
 
 
@@ -266,8 +264,7 @@ def signature_of(
     """
     if not traces:
         raise ParameterError("a signature is made of at least one run")
-    options = Options(method, similarity, key, min_share, within, windows)
-    options.require()
+    options = Options(method, similarity, key, min_share, within, windows).checked()
     runs = [events_of(trace, application) for trace in traces]
     require_same_calls(runs)
     signature, _ = _make_signature(list(map(source_of, traces, runs)), options)

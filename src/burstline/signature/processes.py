@@ -41,19 +41,18 @@ class Options(NamedTuple):
     within: float
     windows: int
 
-    def require(self) -> None:
-        """Refuse what is outside of its domain."""
+    def checked(self) -> Options:
+        """The same; refused where something is outside of its domain."""
         if self.method not in METHODS:
             raise ParameterError(f"no method {self.method!r}; there are {', '.join(METHODS)}")
         for name in ("min_share", "within"):
-            if not 0 <= getattr(self, name) <= 1:
-                raise ParameterError(
-                    f"{name} is a share of the run, 0 to 1, got {getattr(self, name)}"
-                )
+            if not 0 <= (share := getattr(self, name)) <= 1:
+                raise ParameterError(f"{name} is a share of the run, 0 to 1, got {share}")
         if self.similarity is not None and not 0 < self.similarity <= 1:
             raise ParameterError(f"similarity is above 0, at most 1, got {self.similarity}")
         if self.windows < 1:
             raise ParameterError(f"at least 1 window is measured, not {self.windows}")
+        return self
 
     def facts(self, found: Sequence[Course]) -> dict[str, str]:
         """The choices that were made, for people; the least similarity that was compared by."""
