@@ -1,8 +1,8 @@
-"""A table sorted by location, location after location, with one part of it in memory."""
+"""A table in parts, or sorted by location, location after location: one part is in memory."""
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 
 import numpy as np
 import pyarrow as pa
@@ -41,3 +41,12 @@ class Walk:
         rows = self._part.slice(self._next_row, max(end - self._next_row, 0))
         self._next_row = max(end, self._next_row)
         return rows
+
+
+def parts_of(trace: Trace, name: str) -> Iterator[pa.Table]:
+    """A table in parts, if it is stored or by location; one at least, maybe without rows."""
+    by_location = "".join(schema.TABLES[name].order[:1]).endswith("location")
+    parts = trace.batches(name) if trace.is_stored or by_location else iter(())
+    first = next(parts, None)
+    yield trace.table(name) if first is None else first
+    yield from parts

@@ -1,7 +1,5 @@
 from burstline.formats.intake.budget import BASE as BASE
 from burstline.formats.intake.budget import ReadingCosts as ReadingCosts
-from burstline.formats.intake.budget import memory_each as memory_each
-from burstline.formats.intake.budget import memory_of_all as memory_of_all
 from burstline.formats.intake.budget import parts_within as parts_within
 from burstline.formats.intake.budget import require_bytes as require_bytes
 from burstline.formats.intake.budget import require_disk as require_disk
@@ -16,13 +14,11 @@ from burstline.formats.intake.calls import CallFacts as CallFacts
 from burstline.formats.intake.calls import Calls as Calls
 from burstline.formats.intake.calls import DetailKind as DetailKind
 from burstline.formats.intake.calls import Details as Details
-from burstline.formats.intake.calls import Transfer as Transfer
 from burstline.formats.intake.calls import decided as decided
 from burstline.formats.intake.calls import describe_transfers as describe_transfers
 from burstline.formats.intake.calls import follow as follow
 from burstline.formats.intake.collectives import PART_COLUMNS as PART_COLUMNS
 from burstline.formats.intake.collectives import collective_parts as collective_parts
-from burstline.formats.intake.collectives import comm_ranks as comm_ranks
 from burstline.formats.intake.collectives import describe_collectives as describe_collectives
 from burstline.formats.intake.defects import Defects as Defects
 from burstline.formats.intake.defects import Oddity as Oddity
@@ -32,9 +28,7 @@ from burstline.formats.intake.messages import RECEIVE_COLUMNS as RECEIVE_COLUMNS
 from burstline.formats.intake.messages import SEND_COLUMNS as SEND_COLUMNS
 from burstline.formats.intake.messages import MpiOrder as MpiOrder
 from burstline.formats.intake.messages import channel_ordinals as channel_ordinals
-from burstline.formats.intake.messages import describe_messages as describe_messages
 from burstline.formats.intake.messages import message_halves as message_halves
-from burstline.formats.intake.messages import sides_of as sides_of
 from burstline.formats.intake.reading import Pace as Pace
 from burstline.formats.intake.reading import convert as convert
 from burstline.formats.intake.reading import fill as fill

@@ -9,7 +9,7 @@ its own, and halves of equal number belong together.
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Final
 
 import numpy as np
@@ -125,23 +125,15 @@ class _Halves:
         return column[self.rows]
 
 
-@dataclass(frozen=True, slots=True, eq=False)
-class Sides:
-    """Records of sends and of receives, and the process on the other side of each."""
-
-    sends: Integers
-    receivers: Integers
-    receives: Integers
-    senders: Integers
-
-
-def sides_of(details: Details, places: Placement, defects: Defects) -> Sides:
-    """Both sides of messages whose partner is a process of the trace; others are noted."""
-    columns, strangers = [], []
+def _both_sides(
+    details: Details, places: Placement, defects: Defects
+) -> tuple[_Halves, _Halves]:
+    """Sends and receives whose partner is a process of the trace; others are noted."""
+    sides, strangers = [], []
     for kind in (DetailKind.SEND, DetailKind.RECEIVE):
         rows = np.flatnonzero((details.kind == kind) & (details.partner != PROC_NULL))
         other = places.process_of(details.location[rows], details.partner[rows])
-        columns += [rows[other >= 0], other[other >= 0]]
+        sides.append(_Halves(details, rows, other).pick(other >= 0))
         strangers.append(rows[(other < 0) & details.is_own(rows)])
     lost = np.sort(np.concatenate(strangers))
     is_left_out = places.is_part & (details.partner[lost] >= 0)
@@ -152,25 +144,29 @@ def sides_of(details: Details, places: Placement, defects: Defects) -> Sides:
         if len(rows):
             text = f"location {details.location[rows[0]]}, rank {details.partner[rows[0]]}"
             defects.note(name, severity, text, len(rows))
-    return Sides(*columns)
+    return sides[0], sides[1]
 
 
 def message_halves(
     details: Details,
-    calls: Calls,
     ends: Integers,
-    sides: Sides,
+    facts: CallFacts,
     *,
     places: Placement,
     defects: Defects,
     probe: Integers,
+    stamped: tuple[Details, Calls] | None = None,
 ) -> tuple[Columns, Columns, Columns, Columns]:
     """Sends, receives, posts that never completed, and what waits in queues, by location.
 
-    `probe` is, of a receive of a matched message or its post, the record of its probe, else -1.
+    What calls send and receive is noted with them. `probe` is, of a receive of a matched
+    message or its post, the record of its probe, else -1. Times are of the records and calls
+    that are `stamped`, if any.
     """
-    sends = _Halves(details, sides.sends, sides.receivers)
-    receives = _Halves(details, sides.receives, sides.senders)
+    sends, receives = _both_sides(details, places, defects)
+    _describe_messages(details, ends, sends, receives, facts)
+    details, calls = stamped or (details, facts.calls)
+    sends, receives = (replace(side, details=details) for side in (sends, receives))
     lost = _never_completed(details, calls, ends, defects)
     end = ends[sends.rows]
     is_sent = (end < 0) | (details.kind[end] != DetailKind.CANCELLED)
@@ -253,10 +249,10 @@ def _channel_columns(halves: _Halves, places: Placement) -> list[Integers]:
     return [halves.of("communicator"), process, halves.other, halves.of("tag")]
 
 
-def describe_messages(details: Details, ends: Integers, sides: Sides, facts: CallFacts) -> None:
+def _describe_messages(
+    details: Details, ends: Integers, sends: _Halves, receives: _Halves, facts: CallFacts
+) -> None:
     """Note with the calls what they send and receive: also what nobody answered."""
-    sends = _Halves(details, sides.sends, sides.receivers)
-    receives = _Halves(details, sides.receives, sides.senders)
     call = sends.of("call")
     facts.add_partners(call, sends.of("partner"), sends.of("tag"), received=False)
     facts.add_communicators(call, sends.of("communicator"))

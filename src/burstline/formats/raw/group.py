@@ -248,16 +248,9 @@ def describe(
     calls, details = gathering.calls(), gathering.details(own)
     facts = intake.CallFacts(calls)
     ends = intake.follow(details, calls, places.process, defects)
-    sides = intake.sides_of(details, places, defects)
-    intake.describe_messages(details, ends, sides, facts)
+    probe = intake.decided(details, calls, places.process)
     halves = intake.message_halves(
-        details,
-        calls,
-        ends,
-        sides,
-        places=places,
-        defects=defects,
-        probe=intake.decided(details, calls, places.process),
+        details, ends, facts, places=places, defects=defects, probe=probe
     )
     intake.describe_collectives(details, places, facts)
     intake.describe_transfers(details, facts)

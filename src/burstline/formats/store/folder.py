@@ -38,6 +38,7 @@ from burstline.formats.store.manifest import (
     require_agreement,
 )
 from burstline.formats.store.pages import bytes_to_read, open_parquet
+from burstline.formats.walk import parts_of
 from burstline.model import NAMES, Trace, Wrong, schema
 from burstline.progress import SILENCE, Progress
 
@@ -263,17 +264,10 @@ def write(trace: Trace, path: Path, *, progress: Progress = SILENCE, **_: object
     with atomic.folder(path) as folder, StoreWriter(folder, trace.counter_names) as store:
         operations: list[str] = []
         for name in names:
-            by_location = "".join(schema.TABLES[name].order[:1]).endswith("location")
-            in_parts = trace.is_stored or by_location
-            parts = trace.batches(name) if in_parts else iter([trace.table(name)])
-            first = True
-            for part in parts:
+            for part in parts_of(trace, name):
                 store.append(name, part)
-                first = False
                 if name in ("calls", "collectives") and not operations:
                     operations = operation_names(part)
-            if first:
-                store.append(name, trace.table(name).slice(0, 0))
             progress.advance(1)
         store.finish(operations or operation_names(trace.calls))
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from contextlib import AbstractContextManager, ExitStack
 from pathlib import Path
 from typing import Any, Final
@@ -28,6 +28,7 @@ from burstline.formats.store import (
     read_footer,
     wrong_row,
 )
+from burstline.formats.walk import parts_of
 from burstline.model import Trace, operations, schema
 from burstline.progress import SILENCE, Progress
 
@@ -37,7 +38,6 @@ _WAY_OUT: Final = "Allow more memory (`memory`)."
 _COPIES: Final = 2  # of a table: as loaded, and with the types of its schema
 _BLOCK: Final = 1 << 20  # of CSV, which lines and rows are cut out of
 _LARGEST_BLOCK: Final = (1 << 31) - 1
-_BY_LOCATION: Final = ("location", "sender_location")
 
 
 def recognises(path: Path, _head: bytes = b"") -> bool:
@@ -283,26 +283,13 @@ def write(trace: Trace, path: Path, *, progress: Progress = SILENCE, **_: object
             progress.advance(1)
 
 
-def _table_parts(trace: Trace, name: str) -> Iterator[pa.Table]:
-    order = schema.TABLES[name].order
-    if name == "locations" or not order or order[0] not in _BY_LOCATION:
-        yield trace.table(name)
-        return
-    empty = True
-    for part in trace.batches(name):
-        empty = False
-        yield part
-    if empty:
-        yield trace.table(name)
-
-
 def _write_table(trace: Trace, name: str, path: Path) -> None:
     import pyarrow.csv as pacsv  # noqa: PLC0415 -- one of the two is not needed
     import pyarrow.parquet as pq  # noqa: PLC0415
 
     with ExitStack() as stack:
         file, writer, rows = stack.enter_context(atomic.new_file(path)), None, 0
-        for part in _table_parts(trace, name):
+        for part in parts_of(trace, name):
             schema.require_sound(name, part, before=rows)
             rows += part.num_rows
             table = _as_text(part, csv=path.suffix == ".csv")

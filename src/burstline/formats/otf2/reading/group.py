@@ -14,25 +14,15 @@ from burstline.columns import (
     Columns,
     Integers,
     Mask,
+    codes,
     mask_at,
     ordinal_within,
+    row_of,
     shifted,
     take,
 )
 from burstline.extrae import UNRESOLVED
-from burstline.formats.intake import (
-    PART_COLUMNS,
-    CallFacts,
-    Calls,
-    DetailKind,
-    Details,
-    Group,
-    describe_messages,
-    describe_transfers,
-    follow,
-    message_halves,
-    sides_of,
-)
+from burstline.formats import intake
 from burstline.formats.otf2.numbers import COLLECTIVE_OPERATIONS, NO_ROOT, PERIODS
 from burstline.formats.otf2.reading.basis import ArchiveBasis
 from burstline.formats.otf2.reading.details import (
@@ -71,13 +61,13 @@ _NOT_OF_PROGRAM: Final = np.array([CODES[name] for name in (*INITS, *FINALIZES)]
 
 def collective_parts(
     basis: ArchiveBasis,
-    details: Details,
+    details: intake.Details,
     records: EventRecords,
     ends: Integers,
-    facts: CallFacts,
+    facts: intake.CallFacts,
 ) -> dict[str, Integers]:
     """Columns of the parts of collectives, which are added to the facts of their calls."""
-    calls, start = facts.calls, np.flatnonzero(details.kind == DetailKind.COLLECTIVE)
+    calls, start = facts.calls, np.flatnonzero(details.kind == intake.DetailKind.COLLECTIVE)
     # What a recorder makes for itself in Init and Finalize is no collective of the program.
     start = start[~np.isin(calls.operation[details.call[start]], _NOT_OF_PROGRAM)]
     blocking = records["kind"][start] == RecordKind.COLLECTIVE
@@ -113,7 +103,7 @@ def collective_parts(
         "own_root": np.where(is_root, rank, UNKNOWN),
         "named_root": root,
     }
-    parts = {name: columns[name].astype(np.int64) for name in PART_COLUMNS}
+    parts = {name: columns[name].astype(np.int64) for name in intake.PART_COLUMNS}
     facts.add_communicators(call, parts["communicator"])
     facts.add_roots(call[is_root], rank[is_root])
     facts.add_bytes("sent", call, parts["sent_bytes"])
@@ -121,7 +111,7 @@ def collective_parts(
     return parts
 
 
-def _part_operations(calls: Calls, call: Integers, recorded: Integers) -> Integers:
+def _part_operations(calls: intake.Calls, call: Integers, recorded: Integers) -> Integers:
     """The operation of each part: that of its call, unless the record names another."""
     codes = {name: code for code, name in enumerate(calls.names)}
     of_call = calls.operation[call].astype(np.int64)
@@ -142,12 +132,12 @@ def _part_operations(calls: Calls, call: Integers, recorded: Integers) -> Intege
 
 def make_group(
     basis: ArchiveBasis, events: ArchiveEvents, locations: Sequence[int], *, teams: int
-) -> Group:
+) -> intake.Group:
     """The group of some whole processes, after groups with so many `teams`; `basis` grows."""
     tables, places, defects = events.tables, basis.places, basis.defects
     fork = forks_of(tables["forks"], tables["teams"], places.process, defects)
     rehang(basis.paths, tables, fork, places.process)
-    calls = Calls(**tables["calls"], names=tuple(basis.regions.operations))
+    calls = intake.Calls(**tables["calls"], names=tuple(basis.regions.operations))
     # Records take more memory than anything else: each form of them goes once it is not needed.
     records = EventRecords(events.tables.pop("records"))
     died_ns = tables["lives"]["died_ns"].tolist()
@@ -160,18 +150,16 @@ def make_group(
     }
     details, call_records, probe = details_of(records, basis)
     del records
-    facts = CallFacts(calls)
-    alone, stamps = as_instant_calls(details, call_records, calls)
-    ends = follow(alone, stamps, places.process, defects, mark=REQUEST_MARK)
+    facts = intake.CallFacts(calls)
+    stamped = as_instant_calls(details, call_records, calls)
+    ends = intake.follow(*stamped, places.process, defects, mark=REQUEST_MARK)
     parts = collective_parts(basis, details, call_records, ends, facts)
     del call_records
-    describe_transfers(details, facts)
-    sides = sides_of(details, places, defects)
-    describe_messages(details, ends, sides, facts)
-    sends, receives, waiting, _ = message_halves(
-        alone, stamps, ends, sides, places=places, defects=defects, probe=probe
+    intake.describe_transfers(details, facts)
+    sends, receives, waiting, _ = intake.message_halves(
+        details, ends, facts, places=places, defects=defects, probe=probe, stamped=stamped
     )
-    del details, alone, stamps, ends, sides
+    del details, stamped, ends
     group_tables |= {
         "calls": facts.table(),
         "regions": shifted(_region_table(basis, tables["regions"], fork), "team", teams),
@@ -181,7 +169,7 @@ def make_group(
     group_tables["bursts"] = _burst_rows(basis, group_tables)
     for name in ("team", "parent"):
         group_tables["teams"] = shifted(group_tables["teams"], name, teams)
-    return Group(
+    return intake.Group(
         group_tables,
         with_own_requests(sends, "send_request"),
         with_own_requests(receives, "receive_request"),
@@ -229,7 +217,8 @@ def _sample_table(records: EventRecords, basis: ArchiveBasis) -> tuple[pa.Table,
     is_periods = _are_periods(records, basis)
     periods = np.ones(len(samples), np.int64)
     given = records.pick(np.flatnonzero(is_periods))
-    row = _row_of(samples, given)
+    # an attribute has the ordinal of its sample
+    row = row_of(*codes(*((each["location"], each["seq"]) for each in (samples, given))))
     periods[row[row >= 0]] = np.clip(given["value"][row >= 0], 1, _MOST)
     is_own = mask_at(np.flatnonzero(is_periods)[row >= 0], len(is_sample))
     columns = {
@@ -244,24 +233,11 @@ def _sample_table(records: EventRecords, basis: ArchiveBasis) -> tuple[pa.Table,
 
 def _are_periods(records: EventRecords, basis: ArchiveBasis) -> Mask:
     """Which records are attributes of that name."""
-    attributes = basis.archive.defined.attributes
     defined = basis.archive.defined
-    named = [each for each, row in attributes.items() if defined.text(row[0]) == PERIODS]
+    attributes = defined.attributes.items()
+    named = [each for each, row in attributes if defined.text(row[0]) == PERIODS]
     is_attribute = records["kind"] == RecordKind.ATTRIBUTE
     return is_attribute & np.isin(records["name"], np.array(named, np.int64))
-
-
-def _row_of(samples: EventRecords, given: EventRecords) -> Integers:
-    """The sample that each attribute is of: both have one ordinal; -1 without one."""
-    event = dict(
-        zip(
-            zip(samples["location"].tolist(), samples["seq"].tolist(), strict=True),
-            range(len(samples)),
-            strict=True,
-        )
-    )
-    keys = zip(given["location"].tolist(), given["seq"].tolist(), strict=True)
-    return np.array([event.get(key, UNKNOWN) for key in keys], np.int64)
 
 
 def _paths_of(context: AnyIntegers, basis: ArchiveBasis) -> Integers:

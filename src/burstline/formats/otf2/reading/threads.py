@@ -7,11 +7,19 @@ from collections.abc import Callable
 from typing import Final
 
 import numpy as np
-import numpy.typing as npt
 import pyarrow as pa
 
 from burstline._core import RecordKind
-from burstline.columns import Columns, Integers, Mask, begins_run, distinct, match_borders, take
+from burstline.columns import (
+    Columns,
+    Integers,
+    Mask,
+    begins_run,
+    distinct,
+    match_borders,
+    row_of,
+    take,
+)
 from burstline.formats.intake import Defects
 from burstline.formats.otf2.reading.archive import ArchiveDefinitions
 from burstline.formats.otf2.reading.basis import ArchiveBasis
@@ -23,6 +31,7 @@ from burstline.model import (
     UNKNOWN,
     VALUE_TYPES,
     arrow_table,
+    last_until,
 )
 
 _ON: Final = 1
@@ -39,13 +48,10 @@ def forks_of(forks: Columns, begins: Columns, process: Integers, defects: Defect
         return fork
     _, name = distinct(process[begins["location"]], begins["value"])
     forked = forks["begin_ns"][fork[named]]
-    order = named[np.lexsort((forked, name[named]))]
-    span = np.concatenate([forked, begins["begin_ns"][rest]])
-    rank = np.unique(span, return_inverse=True)[1].reshape(-1)
-    keys = name[np.concatenate([named, rest])] * (len(span) + 1) + rank
-    place = np.searchsorted(np.sort(keys[: len(named)]), keys[len(named) :], "right") - 1
-    begin = take(order, place)
-    fork[rest] = np.where((begin >= 0) & (name[begin] == name[rest]), fork[begin], UNKNOWN)
+    order = np.lexsort((forked, name[named]))
+    named, forked = named[order], forked[order]
+    last = last_until((name[named], forked), (name[rest], begins["begin_ns"][rest]))
+    fork[rest] = take(fork[named], last)
     lost = np.flatnonzero(fork < 0)
     if len(lost):
         text = f"location {begins['location'][lost[0]]}"
@@ -149,7 +155,8 @@ def other_event_table(records: EventRecords, basis: ArchiveBasis) -> pa.Table:
     process = basis.places.process[events["location"]]
     communicator[named] = basis.communicators.rows(value[named], process[named])
     of_location = attribute & (form == _TYPE["location"])
-    value[of_location] = _location_rows(value[of_location], basis.standing.references)
+    row = row_of(basis.standing.references, value[of_location].view(np.uint64))
+    value[of_location] = np.where(row >= 0, row, NO_VALUE)
     value[words | (communicator >= 0) | (kind == RecordKind.PROGRAM_BEGIN)] = NO_VALUE
     return arrow_table(
         "other_events",
@@ -165,13 +172,6 @@ def other_event_table(records: EventRecords, basis: ArchiveBasis) -> pa.Table:
             "communicator": communicator,
         },
     )
-
-
-def _location_rows(references: Integers, defined: npt.NDArray[np.uint64]) -> Integers:
-    wanted = references.view(np.uint64)
-    order = np.argsort(defined)
-    row = order[np.minimum(np.searchsorted(defined, wanted, sorter=order), len(defined) - 1)]
-    return np.where(defined[row] == wanted, row, NO_VALUE)
 
 
 def _looked_up(

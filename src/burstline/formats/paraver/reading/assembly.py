@@ -29,6 +29,7 @@ from burstline.model import (
     between_regions,
     burst_table,
     bursts_of_states,
+    last_until,
     row_table,
     schema,
     sorted_by_location,
@@ -479,19 +480,10 @@ def _is_outermost(built: Columns, role: npt.NDArray[np.str_]) -> Mask:
 
 
 def _team_of(built: Columns, process: npt.NDArray[np.int32], forks: Integers) -> Integers:
-    team = np.full(len(process), schema.UNKNOWN, np.int64)
-    fork_process = process[forks]
-    for which in np.unique(fork_process).tolist():
-        of_process = np.flatnonzero(fork_process == which)
-        enter, leave = (
-            built["enter_ns"][forks[of_process]],
-            built["leave_ns"][forks[of_process]],
-        )
-        rows = np.flatnonzero(process == which)
-        fork = np.searchsorted(enter, built["enter_ns"][rows], side="right") - 1
-        inside = (fork >= 0) & (built["leave_ns"][rows] <= leave[fork])
-        team[rows[inside]] = of_process[fork[inside]]
-    return team
+    starts = process[forks], built["enter_ns"][forks]
+    team = last_until(starts, (process, built["enter_ns"]))
+    ends = take(built["leave_ns"][forks], team, schema.NO_VALUE)
+    return np.where(built["leave_ns"] <= ends, team, schema.UNKNOWN)
 
 
 def _team_table(

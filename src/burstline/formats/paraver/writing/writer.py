@@ -150,11 +150,6 @@ class ParaverRecords(NamedTuple):
     # by sender and send leave: send, send leave, receiver, post, receive, size, tag
     links: tuple[Integers, ...]
 
-    @property
-    def rows(self) -> int:
-        """The number of events, states and communications."""
-        return len(self.events[1]) + len(self.states[1]) + len(self.links[1])
-
 
 def _all_records(trace: Trace) -> ParaverRecords:
     """The records of a trace; events and states in memory are not copied."""
