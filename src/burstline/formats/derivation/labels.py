@@ -18,7 +18,7 @@ import numpy.typing as npt
 import pyarrow as pa
 
 from burstline import extrae
-from burstline.columns import Integers, coded, placed, to_numpy
+from burstline.columns import Integers, coded, distinct, placed, to_numpy
 from burstline.extrae import ATTRIBUTE_TYPES, PARAMETER_TYPES
 from burstline.model import NO_VALUE, OTHER_EVENT_KINDS, Trace, row_table
 
@@ -151,6 +151,11 @@ def label_tables(
 _Group = tuple[dict[int, str], int, dict[int, str]]
 
 
+def _own(*kinds: int) -> dict[int, str]:
+    """The labels that types have in every trace."""
+    return {kind: extrae.TABLE[kind].label for kind in kinds}
+
+
 def _fixed_labels() -> Iterator[_Group]:
     for kind in extrae.MPI_TYPES:
         values = {
@@ -158,52 +163,34 @@ def _fixed_labels() -> Iterator[_Group]:
             for family, v in extrae.MPI_EVENTS.values()
             if family == kind
         }
-        yield {kind: extrae.TABLE[kind].label}, _MPI, {0: "Outside MPI", **values}
+        yield _own(kind), _MPI, {0: "Outside MPI", **values}
     for kind, (gradient, values) in _FIXED.items():
-        yield {kind: extrae.TABLE[kind].label}, gradient, values
+        yield _own(kind), gradient, values
 
 
 def _caller_labels(callers: Callers) -> Iterator[_Group]:
-    levels = range(1, len(extrae.CALLER_FUNCTIONS))
-    functions, lines = (
-        {types[level]: extrae.TABLE[types[level]].label for level in levels}
-        for types in (extrae.CALLER_FUNCTIONS, extrae.CALLER_LINES)
-    )
-    yield functions, _PLAIN, callers.functions
-    yield lines, _PLAIN, callers.lines
-    for types, labels in (
-        (extrae.SAMPLED_FUNCTIONS, callers.functions),
-        (extrae.SAMPLED_LINES, callers.lines),
-    ):
-        yield {kind: extrae.TABLE[kind].label for kind in types}, _PLAIN, labels
-    periods = extrae.SAMPLE_PERIODS
-    yield {periods: extrae.TABLE[periods].label}, _PLAIN, {}
+    yield _own(*extrae.CALLER_FUNCTIONS[1:]), _PLAIN, callers.functions
+    yield _own(*extrae.CALLER_LINES[1:]), _PLAIN, callers.lines
+    yield _own(*extrae.SAMPLED_FUNCTIONS), _PLAIN, callers.functions
+    yield _own(*extrae.SAMPLED_LINES), _PLAIN, callers.lines
+    yield _own(extrae.SAMPLE_PERIODS), _PLAIN, {}
 
 
 def _region_labels(trace: Trace) -> Iterator[_Group]:
     kinds, values = region_events(trace)
     names = trace.table("region_defs")["name"].to_pylist()
     for kind in np.unique(kinds).tolist():
-        region_labels = {
-            value: name
-            for region_kind, value, name in zip(
-                kinds.tolist(), values.tolist(), names, strict=True
-            )
-            if region_kind == kind
-        }
+        labels = {int(values[row]): names[row] for row in np.flatnonzero(kinds == kind)}
         steps = _LOCK_LABELS if kind == extrae.LOCK_STATUS else {0: "End"}
-        yield (
-            {kind: extrae.TABLE[kind].label or f"Region {kind}"},
-            _PLAIN,
-            steps | region_labels,
-        )
+        own = {kind: extrae.TABLE[kind].label or f"Region {kind}"}
+        yield own, _PLAIN, steps | labels
     _, lines = function_lines(trace)
     yield {extrae.REGION_LINES[extrae.USER_FUNCTION]: _FUNCTION_LINE}, _PLAIN, lines
     _, frames = construct_frames(trace)
-    yield {extrae.CONSTRUCT_PATH: extrae.TABLE[extrae.CONSTRUCT_PATH].label}, _PLAIN, frames
+    yield _own(extrae.CONSTRUCT_PATH), _PLAIN, frames
     if extrae.LOCK_STATUS not in kinds:
-        yield {extrae.LOCK_STATUS: extrae.TABLE[extrae.LOCK_STATUS].label}, _PLAIN, _LOCK_LABELS
-    yield {extrae.LOCK_ADDRESS: extrae.TABLE[extrae.LOCK_ADDRESS].label}, _PLAIN, {}
+        yield _own(extrae.LOCK_STATUS), _PLAIN, _LOCK_LABELS
+    yield _own(extrae.LOCK_ADDRESS), _PLAIN, {}
 
 
 def _counter_labels(trace: Trace) -> Iterator[_Group]:
@@ -219,10 +206,8 @@ class Others:
         kinds = to_numpy(trace.other_events["kind"])
         chosen = np.flatnonzero(np.isin(kinds, list(_TYPES)))
         rows = trace.other_events.select(_COLUMNS).take(pa.array(chosen))
-        location, time, seq, value = (
-            to_numpy(rows[name]).astype(np.int64)
-            for name in ("location", "time_ns", "seq", "value")
-        )
+        numbers = ("location", "time_ns", "seq", "value")
+        location, time, seq, value = (to_numpy(rows[name]).astype(np.int64) for name in numbers)
         # location, time and ordinal; event type; value: numbers of texts from 1, or 0
         self.place = location, time, seq
         name, names = _coded_words(rows["name"])
@@ -237,21 +222,17 @@ class Others:
 
     def _set_texts(self, text: Integers, texts: list[str | None]) -> None:
         """Set the values of texts, which are codes; the last code is none."""
-        none = len(texts) - 1
-        rows = np.flatnonzero(text < none)
-        keys = self.kind[rows] * len(texts) + text[rows]
-        distinct, place = np.unique(keys, return_inverse=True)
-        texts_of: dict[int, list[tuple[str, int]]] = {}
-        for position, (kind, code) in enumerate(
-            divmod(key, len(texts)) for key in distinct.tolist()
-        ):
-            texts_of.setdefault(kind, []).append((texts[code] or "", position))
-        numbers = np.zeros(len(distinct), np.int64)
-        for kind, pairs in texts_of.items():
-            ordered = sorted(pairs)
-            numbers[[position for _, position in ordered]] = np.arange(1, len(pairs) + 1)
-            self._texts[kind] = dict(enumerate((word for word, _ in ordered), start=1))
-        self.value[rows] = numbers[place.reshape(-1)]
+        rows = np.flatnonzero(text < len(texts) - 1)
+        first, which = distinct(self.kind[rows], text[rows])
+        kinds, codes = self.kind[rows[first]].tolist(), text[rows[first]].tolist()
+        pairs = [(kind, texts[code] or "") for kind, code in zip(kinds, codes, strict=True)]
+        numbers = np.zeros(len(pairs), np.int64)
+        for place in sorted(range(len(pairs)), key=pairs.__getitem__):
+            kind, word = pairs[place]
+            of_kind = self._texts.setdefault(kind, {})
+            numbers[place] = len(of_kind) + 1
+            of_kind[len(of_kind) + 1] = word
+        self.value[rows] = numbers[which]
 
     def labels(self) -> Iterator[tuple[dict[int, str], int, dict[int, str]]]:
         """Yield labels of types, their colour, and labels of values."""

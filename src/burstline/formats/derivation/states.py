@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable
 from typing import Final, NamedTuple
 
 import numpy as np
@@ -43,8 +44,8 @@ class LockSteps(NamedTuple):
 def lock_steps(trace: Trace) -> LockSteps:
     """The steps of locks, but for releases at the end of a lock's region."""
     names = ("location", "lock", "acquire_ns", "acquire_seq", "release_ns", "release_seq")
-    location, lock, acquire, acquire_seq, release, release_seq = (
-        column.astype(np.int64) for column in trace.arrays("locks", *names)
+    location, lock, acquire, acquire_seq, release, release_seq = _int64(
+        trace.arrays("locks", *names)
     )
     where, region, leave_seq = trace.arrays("regions", "location", "region", "leave_seq")
     kinds = trace.arrays("region_defs", "source_type")[0]
@@ -56,6 +57,12 @@ def lock_steps(trace: Trace) -> LockSteps:
     return LockSteps(
         (location, acquire, acquire_seq), (location[let], release[let], release_seq[let]), lock
     )
+
+
+def _int64(
+    columns: Iterable[AnyIntegers], rows: Integers | slice = slice(None)
+) -> tuple[Integers, ...]:
+    return tuple(column[rows].astype(np.int64) for column in columns)
 
 
 def openmp_states(trace: Trace) -> tuple[Integers, Integers, Integers, Integers]:
@@ -74,9 +81,7 @@ def openmp_states(trace: Trace) -> tuple[Integers, Integers, Integers, Integers]
     rows = np.flatnonzero(has_state)
     if not len(rows):
         return (np.zeros(0, np.int64),) * 4
-    location, region, enter, leave, enter_seq, leave_seq = (
-        column[rows].astype(np.int64) for column in columns
-    )
+    location, region, enter, leave, enter_seq, leave_seq = _int64(columns, rows)
     locks = np.isin(np.array(roles)[region], _LOCKS)
     leave, leave_seq = _until_taken(trace, locks, (location, enter_seq), (leave, leave_seq))
     span = _key_span(enter_seq, leave_seq)
@@ -98,10 +103,7 @@ def _until_taken(
     trace: Trace, locks: Mask, begin: tuple[Integers, Integers], end: tuple[Integers, Integers]
 ) -> tuple[Integers, Integers]:
     """The ends of regions; of locks, the moment at which they were taken, if recorded."""
-    where, when, seq = (
-        column.astype(np.int64)
-        for column in trace.arrays("locks", "location", "acquire_ns", "acquire_seq")
-    )
+    where, when, seq = _int64(trace.arrays("locks", "location", "acquire_ns", "acquire_seq"))
     if not len(where):
         return end
     span = _key_span(seq, begin[1], end[1])
@@ -184,9 +186,7 @@ def call_states(trace: Trace) -> pa.Table:
         (location, died, died, np.full_like(born, extrae.RUNNING)),
         openmp_states(trace),
     ]
-    where, begin, end, state = (
-        np.concatenate(column).astype(np.int64) for column in zip(*pieces, strict=True)
-    )
+    where, begin, end, state = _int64(map(np.concatenate, zip(*pieces, strict=True)))
     return _partition_of_time(where, begin, end, state)
 
 
@@ -209,9 +209,7 @@ def _partition_of_time(
         (where, clipped, end, state),
         (where[holes], before[holes], clipped[holes], np.full(holes.sum(), extrae.RUNNING)),
     ]
-    where, begin, end, state = (
-        np.concatenate(column).astype(np.int64) for column in zip(*rows, strict=True)
-    )
+    where, begin, end, state = _int64(map(np.concatenate, zip(*rows, strict=True)))
     is_span = begin < end
     order = np.lexsort((begin[is_span], where[is_span]))
     return arrow_table(

@@ -38,9 +38,11 @@ from burstline.formats.intake.reading import read_whole as read_whole
 from burstline.formats.intake.sharing import Shared as Shared
 from burstline.formats.intake.source import Divisible as Divisible
 from burstline.formats.intake.source import Group as Group
+from burstline.formats.intake.source import Joining as Joining
 from burstline.formats.intake.source import Placement as Placement
 from burstline.formats.intake.source import Processes as Processes
 from burstline.formats.intake.source import Source as Source
+from burstline.formats.intake.source import borders_of as borders_of
 from burstline.formats.intake.source import groups_of as groups_of
 from burstline.formats.intake.source import window_borders as window_borders
 from burstline.formats.intake.target import give_back as give_back

@@ -26,7 +26,7 @@ from burstline.formats.intake.calls import (
     Details,
 )
 from burstline.formats.intake.defects import Defects
-from burstline.formats.intake.source import Columns, Placement
+from burstline.formats.intake.source import Columns, Joining, Placement
 from burstline.formats.intake.target import types_of
 from burstline.model import (
     HALF_KINDS,
@@ -323,11 +323,11 @@ _SENT: Final = ("sender_location", "send_call", "receiver")
 _RECEIVED: Final = ("receiver_location", "receive_call", "sender")
 
 
-class MpiOrder:
+class MpiOrder(Joining):
     """Joins the halves of messages by channel and number; at the end it notes what is odd."""
 
-    sends: Final = types_of(SEND_COLUMNS, "messages")
-    receives: Final = types_of(RECEIVE_COLUMNS, "messages")
+    sends = types_of(SEND_COLUMNS, "messages")
+    receives = types_of(RECEIVE_COLUMNS, "messages")
 
     def __init__(self, places: Placement, defects: Defects) -> None:
         self._places, self._defects = places, defects

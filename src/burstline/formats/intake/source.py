@@ -97,26 +97,24 @@ PartOf = TypeVar("PartOf", bound=SourcePart)
 Loaded = TypeVar("Loaded")
 
 
-class Joining(Protocol):
+class Joining(ABC):
     """How both halves of messages meet."""
 
-    @property
-    def sends(self) -> Mapping[str, np.dtype[Any]]:
-        """The columns of a send, each as narrow as its values allow."""
+    # the columns of each, as narrow as their values allow
+    sends: Mapping[str, np.dtype[Any]]
+    receives: Mapping[str, np.dtype[Any]]
 
-    @property
-    def receives(self) -> Mapping[str, np.dtype[Any]]:
-        """The columns of a receive."""
-
+    @abstractmethod
     def senders(self, receives: Columns) -> Integers:
         """The process that sent what each receive took."""
 
+    @abstractmethod
     def join(
         self, sends: Columns, receives: Columns
     ) -> tuple[Mapping[str, pa.Table], Sequence[Columns]]:
         """Tables of all messages of some senders, and events of halves that stay alone."""
 
-    def finish(self) -> None:
+    def finish(self) -> None:  # noqa: B027 -- not all have something to note
         """Note what is odd, once all are joined."""
 
 

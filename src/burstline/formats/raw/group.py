@@ -74,16 +74,6 @@ class ProcessHalves(NamedTuple):
     parts: Rows
 
 
-_COLUMNS: Final = (
-    intake.SEND_COLUMNS,
-    intake.RECEIVE_COLUMNS,
-    intake.HALF_COLUMNS,
-    intake.QUEUE_COLUMNS,
-    intake.PART_COLUMNS,
-)
-_NO_HALVES: Final = ProcessHalves(
-    *(dict.fromkeys(names, np.zeros(0, np.int64)) for names in _COLUMNS)
-)
 _NO_EVENTS: Final = np.zeros((5, 0), np.int64)
 
 
@@ -200,18 +190,15 @@ class Gatherer:
         }
 
     def batch(
-        self,
-        processes: range,
-        tables: Mapping[str, pa.Table],
-        described: Described | None = None,
+        self, processes: range, tables: Mapping[str, pa.Table], described: Described
     ) -> Batch:
         """The batch of what was taken in, with all its tables."""
         return Batch(
             processes,
             tables,
             self.defects,
-            described.calls.names if described else (),
-            described.halves if described else _NO_HALVES,
+            described.calls.names,
+            described.halves,
             np.concatenate(self.events, axis=1),
             self.lives,
             self.readings.backwards,

@@ -32,7 +32,7 @@ from burstline.formats.raw.group import (
     with_polls,
 )
 from burstline.formats.raw.processes.processes import RecordedProcess
-from burstline.model import read_at_starts, schema
+from burstline.model import NO_VALUE, read_at_starts
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -102,14 +102,19 @@ def _read_opening(basis: RunBasis, part: Sliced) -> tuple[Batch, Batch]:
     before.defects.take(part.cuts.defects)
     opening, closing = before.tables(), behind.tables()
     regions, definitions = opening["regions"], opening["region_defs"]
-    for tables, is_there in ((opening, pc.less), (closing, pc.greater)):
+    batches = []
+    for gatherer, tables, is_there in (
+        (before, opening, pc.less),
+        (behind, closing, pc.greater),
+    ):
         there = regions.filter(is_there(regions["location"], part.location))
-        readings = tables["readings"]
-        tables["calls"] = schema.arrow_schema("calls").empty_table()
+        described = describe(basis, gatherer.calls, gatherer.defects)
+        tables["calls"], readings = described.table, tables["readings"]
         tables["bursts"] = bursts(
             basis, {"regions": there, "region_defs": definitions, "readings": readings}
         )
-    return before.batch(part.processes, opening), behind.batch(part.processes, closing)
+        batches.append(gatherer.batch(part.processes, tables, described))
+    return batches[0], batches[1]
 
 
 def _borders_of_process(basis: RunBasis, part: Sliced) -> ThreadTimeline:
@@ -165,7 +170,7 @@ def _slice_bursts(
         table = shifted(table, name, max(begin.call - 1, 0))
     # Counters that look as if a merge had put them in, but in this slice only, are cleared.
     values = [
-        to_numpy(readings[name].fill_null(schema.NO_VALUE))
+        to_numpy(readings[name].fill_null(NO_VALUE))
         for name in ("seq", "time_ns", *basis.counters.names)
     ]
     _, leave_ns, enter_seq, leave_seq = columns

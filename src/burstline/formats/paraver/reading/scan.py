@@ -151,18 +151,8 @@ class Scanned:
             self.defects.note_line("communicator_redefined", "loss", line, shown)
 
 
-class _Desk:
-    """A buffer and a block, which are used for many stretches."""
-
-    def __init__(self, layout: _core.Layout, types: _core.TypeTable, unit_ns: int) -> None:
-        self.buffer = bytearray()
-        self.block = _core.Block(layout, types, unit_ns)
-
-    def work(self, stretch: Stretch, *, encode: bool) -> None:
-        text = stretch.fetch(self.buffer)
-        self.block.scan(text)
-        if encode:
-            self.block.encode()
+_Desk: TypeAlias = tuple[bytearray, _core.Block]
+"""What is used for many stretches."""
 
 
 def scan_source(
@@ -181,21 +171,23 @@ def scan_source(
     scanned = Scanned()
     progress.step("Reading", source.size, "B")
     ahead = threads + 1
-    desks = [_Desk(layout, types, unit_ns) for _ in range(ahead + 1)]
+    desks = [(bytearray(), _core.Block(layout, types, unit_ns)) for _ in range(ahead + 1)]
 
     def work(at: tuple[_Desk, Stretch]) -> tuple[_Desk, int]:
-        desk, stretch = at
-        desk.work(stretch, encode=journal is not None)
-        return desk, stretch.size
+        (buffer, block), stretch = at
+        block.scan(stretch.fetch(buffer))
+        if journal is not None:
+            block.encode()
+        return (buffer, block), stretch.size
 
     stretches = ((desks.pop(), stretch) for stretch in source.stretches())
     with closing(in_order(work, stretches, threads, ahead=ahead)) as worked:
         for desk, size in worked:
             if journal is not None:
-                journal.append(desk.block)
+                journal.append(desk[1])
                 if overflow is not None:
                     overflow(journal)
-            scanned.take(BlockFacts.of(desk.block))
+            scanned.take(BlockFacts.of(desk[1]))
             desks.append(desk)
             progress.advance(size)
     scanned.finish(source.damage)

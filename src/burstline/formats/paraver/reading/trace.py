@@ -245,19 +245,19 @@ class ScannedSource(intake.Source[Buckets, Built]):
         return tables | self._loops.definitions()
 
 
-class _ExactOrder:
+class _ExactOrder(intake.Joining):
     """Joins both sides of messages by the sender's location and the ordinal there."""
 
     # Of a trace in one part, receivers' sides come in the order of the senders', without a key.
 
-    sends: Final = _SENDS
+    sends = _SENDS
 
     def __init__(
         self, process: Integers, defects: intake.Defects, *, in_one_part: bool, raw: bool
     ) -> None:
         self._process, self._defects = process, defects
         self._in_one_part, self._raw = in_one_part, raw
-        self.receives: Types = _RECEIVES if in_one_part else {**_KEY, **_RECEIVES}
+        self.receives = _RECEIVES if in_one_part else {**_KEY, **_RECEIVES}
 
     def senders(self, receives: Columns) -> Integers:
         """The process that sent what each receive took."""
@@ -273,9 +273,6 @@ class _ExactOrder:
         text = "taken as unsigned 32-bit numbers"
         self._defects.note("negative_message_size", "info", text, negative)
         return {"messages": messages} | ({"links": links} if self._raw else {}), []
-
-    def finish(self) -> None:
-        """Nothing."""
 
 
 def _in_order(sends: Columns, receives: Columns) -> Columns:

@@ -22,6 +22,7 @@ from burstline.columns import Integers, to_numpy
 from burstline.errors import InconsistentTraceError, NotEnoughDataError, ParameterError
 from burstline.formats import atomic
 from burstline.formats.derivation import with_records
+from burstline.formats.intake import borders_of
 from burstline.formats.paraver.files.header import companion_paths
 from burstline.formats.paraver.files.pcf import Pcf, TypeLabel, read_pcf, write_pcf
 from burstline.formats.paraver.files.row import write_row
@@ -293,10 +294,5 @@ def _window_edges(trace: Trace, surveyed: RecordSurvey, limit: int) -> Integers:
         for part in trace.batches(name, (due,)):
             bins = (to_numpy(part[due]) - surveyed.first_ns) // width
             load += np.bincount(bins, minlength=_BINS) * _ROW_BYTES[_record_kind(name)]
-    starts, held = [0], 0
-    for number, size in enumerate(load.tolist()):
-        if held and held + size > limit:
-            starts.append(number)
-            held = 0
-        held += size
+    starts = borders_of(load.tolist(), limit)[:-1]
     return surveyed.first_ns + np.array(starts, np.int64) * width

@@ -39,22 +39,18 @@ class Life(NamedTuple):
 class CutPoint(NamedTuple):
     """A place between two records of a thread, before a call, and what went before it."""
 
-    record: int
-    """Records before."""
-    call: int
-    """Calls before."""
-    seq: int
-    """Ordinal of the last event before, -1 without one."""
-    local_ns: int
-    """Latest local time before."""
+    record: int  # records before
+    call: int  # calls before
+    seq: int  # ordinal of the last event before, -1 without one
+    local_ns: int  # latest local time before
+    # when the call after is entered; at the end of the thread, when that ends
     enter_ns: int
     enter_seq: int
-    """When the call after is entered; at the end of the thread, when that ends."""
+    # when the call before was left
     leave_ns: int = 0
     leave_seq: int = 0
-    """When the call before was left."""
+    # record of that leave: readings from there on count for the burst that the cut is in
     left: int = 0
-    """Record of that leave: readings from there on count for the burst that the cut is in."""
 
 
 class Slice(NamedTuple):
@@ -62,8 +58,7 @@ class Slice(NamedTuple):
 
     begin: CutPoint
     end: CutPoint
-    calls: int
-    """Calls of the whole thread."""
+    calls: int  # of the whole thread
 
 
 @dataclass(slots=True, eq=False)

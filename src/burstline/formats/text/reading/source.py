@@ -183,10 +183,8 @@ def _places_of(places: Sequence[Place]) -> intake.Placement:
 def _sends_of(rows: Iterable[Row], places: intake.Placement) -> Columns:
     rows = sorted(rows, key=lambda row: (row["location"], row["send_seq"]))
     columns = _columns_of([_with_completion(row) for row in rows], intake.SEND_COLUMNS)
-    sender, receiver = (
-        places.process[columns["sender_location"]],
-        _partner_processes(rows, "to", places),
-    )
+    sender = places.process[columns["sender_location"]]
+    receiver = _partner_processes(rows, "to", places)
     ordinal = _ordinals_on_channels(columns, sender, receiver, columns["send_ns"])
     return columns | {"receiver": receiver, "ordinal": ordinal}
 
@@ -210,10 +208,8 @@ def _receives_of(rows: Iterable[Row], places: intake.Placement) -> Columns:
     """The receives of all locations, numbered on their channels by when they were posted."""
     rows = sorted(rows, key=lambda r: (r["location"], r["post_seq"], r["receive_seq"]))
     columns = _columns_of(rows, intake.RECEIVE_COLUMNS)
-    sender, receiver = (
-        _partner_processes(rows, "from", places),
-        places.process[columns["receiver_location"]],
-    )
+    receiver = places.process[columns["receiver_location"]]
+    sender = _partner_processes(rows, "from", places)
     ordinal = _ordinals_on_channels(columns, sender, receiver, columns["post_ns"])
     return columns | {"sender": sender, "ordinal": ordinal}
 
