@@ -287,10 +287,7 @@ def warn_of_twins(paths: Sequence[Path]) -> None:
 def read_runs(
     paths: Sequence[Path], arguments: usage.Arguments, progress: Progress, *, beside: int = 0
 ) -> list[burstline.Trace]:
-    """Read the runs, and refuse those of different numbers of ranks by name.
-
-    Beside them the command takes some bytes more.
-    """
+    """Read runs, with bytes `beside` them left free; refuse different numbers of ranks."""
     memory, threads = memory_budget(arguments), thread_count(arguments)
     copies = len(paths) * RUNS_MERGED
     each = formats.memory_each(memory - beside, copies)

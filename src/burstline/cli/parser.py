@@ -99,10 +99,7 @@ def build_parser() -> argparse.ArgumentParser:
 
 
 def run_command(arguments: usage.Arguments) -> None:
-    """Run the command that was asked for, and say which of the traces it read are damaged.
-
-    Refused is a command that would write onto, or into, what it reads.
-    """
+    """Run a command, unless it would write onto what it reads; say which traces are damaged."""
     arguments.defects = []  # of what is read: names of traces, and rows
     if any(getattr(arguments, name, None) is not None for name in usage.WRITTEN):
         from burstline.cli.products import require_apart  # noqa: PLC0415 -- loads NumPy

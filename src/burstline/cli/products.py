@@ -39,10 +39,7 @@ require_free = partial(formats.require_free, forced="--force")
 
 
 def require_apart(arguments: argparse.Namespace, *outputs: Path) -> None:
-    """Refuse outputs, by default all that were named, which are or lie in what is read.
-
-    Read are also the files that the words of a program to run name.
-    """
+    """Refuse outputs, by default all, that are or lie in what is read or a program gets."""
     words = [
         word for name in ("words", "program") for word in getattr(arguments, name, None) or ()
     ]

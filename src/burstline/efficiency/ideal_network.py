@@ -84,10 +84,7 @@ def ideal_runtime(sync: Sync, enter_ns: Integers, leave_ns: Integers) -> int:
 
 
 def ideal_stamps(trace: Trace, sync: Sync, waiting_ns: Integers) -> tuple[Integers, Integers]:
-    """When each call is entered and left there, ns since MPI_Init, (calls,).
-
-    `waiting_ns` is how long each burst waited in failed polls.
-    """
+    """When each call is entered and left there, ns since MPI_Init, by polling of bursts."""
     useful = _useful_before(trace, sync, waiting_ns)
     rows = rows_of(sync, "ideal network")
     calls, ordinal = sync.calls, rows.place // PLACES

@@ -44,10 +44,7 @@ _METRIC: Final = ("metric", "parent", "title", "unit", "total")
 
 @dataclass(frozen=True, slots=True, eq=False)
 class SummaryView(View):
-    """What is in a trace, or in a `part` that was chosen of it, with the `top` operations.
-
-    The verdict on the run stands above it, if there is one.
-    """
+    """What is in a trace, or a `part` of it, with the `top` operations, below the verdict."""
 
     result: Summary
     top: int = 12

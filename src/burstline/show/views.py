@@ -177,10 +177,7 @@ def view(result: object, **options: Any) -> View:  # noqa: ANN401 -- each view h
 
 
 def output(shown: View, form: str, defects: Sequence[object] | None = None) -> None:
-    """Print a view on standard output: as a ``table`` for people, as ``json`` or ``csv``.
-
-    The document has the defects of what was read, if there was anything.
-    """
+    """Print a view as a ``table`` for people, ``csv``, or ``json`` with defects of inputs."""
     if form == "json":
         read = {} if defects is None else {"defects": list(defects)}
         document = shown.document()

@@ -61,10 +61,7 @@ _MOST_PARTS, _MOST_WAITS = 40, 1
 
 @dataclass(frozen=True, slots=True, eq=False)
 class WaitsView(View):
-    """Where a program waits, with the `top` call paths and ranks; of a `metric`, if named.
-
-    What does not hold of the checks is told first.
-    """
+    """Where a program waits, with the `top` call paths and ranks; of a `metric`, if named."""
 
     result: Waits
     top: int = 5

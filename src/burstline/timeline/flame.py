@@ -278,10 +278,7 @@ def _stacks_seen(
     places: _PlaceTree,
     of_path: Mapping[int, int],
 ) -> dict[int, list[tuple[int, int]]]:
-    """Where samples saw computing, by call path and location: places, with their periods.
-
-    The periods are those of the timer; keys are as :meth:`_Pieces.places` has them.
-    """
+    """Where samples saw computing, by :meth:`_Pieces.places`: places, with their periods."""
     if not trace.rows("samples"):
         return {}
     location, time_ns, periods, call_path = trace.arrays(

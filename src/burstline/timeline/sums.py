@@ -80,10 +80,7 @@ def times_by_site(line: Timeline, structure: Structure) -> tuple[Integers, Integ
 
 
 def paths_before(line: Timeline, structure: Structure) -> Integers:
-    """The call path that most of the computing before the calls of each site is in.
-
-    Shape (sites,), rows of the waits' profile; -1 where nothing is computed.
-    """
+    """The call path, or -1, that most computing before calls of each site is in, (sites,)."""
     _, following, length = _sites_of(line, structure)
     path = line.pieces["call_path"].fill_null(UNKNOWN).to_numpy().astype(np.int64)
     computing = (to_numpy(line.pieces["kind"]) == Kind.COMPUTING) & (following >= 0)

@@ -63,10 +63,7 @@ class PictureView(View):
 
 
 def pictures_of(sections: Mapping[str, tuple[str, str]]) -> dict[str, PictureView]:
-    """All pictures in the markup of sections, each of which has a title, by their names.
-
-    A picture says what the heading above it says, or its section.
-    """
+    """All pictures of sections, by name; each is called as the heading above it, or section."""
     made: dict[str, PictureView] = {}
     for name, (title, body) in sections.items():
         for number, found in enumerate(_CHART.finditer(body), start=1):

@@ -7,7 +7,7 @@ from collections.abc import Callable, Iterable, Mapping, Sequence
 from itertools import pairwise
 from typing import Final, NamedTuple
 
-from burstline.show.page.html import Html, tag
+from burstline.show.page.html import Attributes, Html, tag
 from burstline.show.page.kinds import LOOKS, look
 
 _SHADES: Final = 10
@@ -19,31 +19,20 @@ def patterns() -> Html:
     made = []
     for name, angle in (("a", 45), ("b", -45), ("c", 90), ("d", 0), ("n", 45)):
         line = tag("line", x1=0, y1=0, x2=0, y2=6, class_=f"hatch-{name}")
-        made.append(
-            tag(
-                "pattern",
-                line,
-                id=f"hatch-{name}",
-                width=6,
-                height=6,
-                patternUnits="userSpaceOnUse",
-                patternTransform=f"rotate({angle})",
-            )
-        )
+        turned = {"patternUnits": "userSpaceOnUse", "patternTransform": f"rotate({angle})"}
+        made.append(tag("pattern", line, id=f"hatch-{name}", width=6, height=6, **turned))
     return tag("svg", tag("defs", *made), class_="defs", width=0, height=0, aria_hidden="true")
 
 
 def swatch(kind: str) -> Html:
     """The colour of a kind, as in a legend."""
-    return tag(
-        "svg",
-        *filled(kind, 0, 0, 12, 12),
-        class_="swatch",
-        width=12,
-        height=12,
-        viewBox="0 0 12 12",
-        aria_hidden="true",
-    )
+    return _small("swatch", filled(kind, 0, 0, 12, 12), 12, 12)
+
+
+def _small(class_: str, shown: Iterable[Html | None], width: int, height: int) -> Html:
+    """A picture in a line, of which a table or a text tells the same."""
+    box: Attributes = {"width": width, "height": height, "viewBox": f"0 0 {width} {height}"}
+    return tag("svg", *shown, class_=class_, **box, aria_hidden="true")
 
 
 def filled(kind: str, x: float, y: float, width: float, height: float) -> list[Html]:
@@ -104,19 +93,14 @@ def bar(
 ) -> Html:
     """A bar on its track, from 0 to 1; attention is drawn to the worst."""
     long = width * min(max(share or 0.0, 0.0), 1.0)
-    return tag(
-        "svg",
+    shown = [
         _rect(0, 0, width, height, "track"),
         _rect(0, 0, max(long, 1.0) if share else 0.0, height, "worst" if worst else "ink"),
-        tag("line", x1=width * tick, x2=width * tick, y1=0, y2=height, class_="tick")
-        if tick
-        else None,
-        class_="bar",
-        width=width,
-        height=height,
-        viewBox=f"0 0 {width} {height}",
-        aria_hidden="true",
-    )
+    ]
+    if tick:
+        x = width * tick
+        shown.append(tag("line", x1=x, x2=x, y1=0, y2=height, class_="tick"))
+    return _small("bar", shown, width, height)
 
 
 class StepBox(NamedTuple):
@@ -363,22 +347,11 @@ def dots(points: Sequence[tuple[int, int]]) -> str:
     return "".join(moves)
 
 
-def legend(shares: Mapping[str, str], targets: str = "") -> Html:
+def legend(shares: Mapping[str, str]) -> Html:
     """The kinds that are there, each with its colour and share."""
-    return tag(
-        "ul",
-        *(
-            tag(
-                "li",
-                swatch(kind.name),
-                tag("b", shares[kind.name]),
-                " ",
-                tag("span", kind.label),
-                data_kind=kind.name,
-            )
-            for kind in LOOKS
-            if kind.name in shares
-        ),
-        class_="legend",
-        id=targets or None,
-    )
+    shown = []
+    for kind in LOOKS:
+        if kind.name in shares:
+            said = tag("b", shares[kind.name]), " ", tag("span", kind.label)
+            shown.append(tag("li", swatch(kind.name), *said, data_kind=kind.name))
+    return tag("ul", *shown, class_="legend")

@@ -142,30 +142,26 @@ def _dense(
 
 
 def heat(
-    values: Integers, rows: Sequence[str], columns: Sequence[str], notation: Notation, axis: str
+    values: Integers, rows: Sequence[str], columns: Sequence[str], notation: Notation
 ) -> Html:
-    """A table of ink: what a cell holds is told where it is pointed at; rows are of `axis`."""
+    """A table of ink, ranks by columns: what a cell holds is told where it is pointed at."""
     by = max(-(-len(rows) // _MOST_HEAT), 1)
     names = [_ends(rows[k : k + by]) for k in range(0, len(rows), by)]
     sums = [values[k : k + by].sum(axis=0).tolist() for k in range(0, len(rows), by)]
     most, body = max((value for row in sums for value in row), default=0), []
     every = max(len(names) // _LABELS, 1)
     for k, (name, row) in enumerate(zip(names, sums, strict=True)):
-        told = [
-            f"{axis} {name}, from {head}: {text_of(value, notation)}"
-            for value, head in zip(row, columns, strict=True)
-        ]
-        shown = [
-            tag("td", class_=shade(value, most), title=said) if value else tag("td")
-            for value, said in zip(row, told, strict=True)
-        ]
+        shown = []
+        for value, head in zip(row, columns, strict=True):
+            said = f"rank {name}, from {head}: {text_of(value, notation)}"
+            look = {"class_": shade(value, most), "title": said} if value else {}
+            shown.append(tag("td", **look))
         begin = name.partition("-")[0] if k % every == 0 else ""
-        label = tag("th", begin, scope="row")
-        body.append(tag("tr", label, *shown))
-    head = tag("tr", tag("th", axis), *(tag("th", name, scope="col") for name in columns))
+        body.append(tag("tr", tag("th", begin, scope="row"), *shown))
+    line = tag("tr", tag("th", "rank"), *(tag("th", name, scope="col") for name in columns))
     note = f"The darkest cell is {text_of(most, notation)}."
     large = " large" * (len(names) <= _SIZES[0][0])
-    return _framed(head, body, None, f"m dense wide{large}", note)
+    return _framed(line, body, None, f"m dense wide{large}", note)
 
 
 def _width(name: str) -> int:

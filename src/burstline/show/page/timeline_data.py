@@ -50,9 +50,8 @@ class _Columns:
     counts: list[int] = field(default_factory=list)
     length: list[AnyIntegers] = field(default_factory=list)
     kind: list[npt.NDArray[np.uint8]] = field(default_factory=list)
-    call_path: list[AnyIntegers] = field(
-        default_factory=list
-    )  # where a piece continues no other
+    # where a piece continues no other
+    call_path: list[AnyIntegers] = field(default_factory=list)
     mixes: list[Integers] = field(default_factory=list)
 
     def add(
@@ -100,10 +99,7 @@ def lanes_of(line: Timeline) -> Integers:
 
 
 def picture_data(line: Timeline, opened: tuple[int, int], budget: int) -> PictureData:
-    """The timeline within its baseline, in at most about so many bytes.
-
-    `opened` is the window that is shown first: it comes first where not everything fits.
-    """
+    """The timeline in about so many bytes: what is `opened` first is whole if not all fits."""
     first, last = line.baseline_ns
     every = _Rows.of(line)
     rows = every.at(every.within(first, last))

@@ -260,10 +260,7 @@ def rows_of(
     times: _BySite | None = None,
     computing: Mapping[int, str] | None = None,
 ) -> list[CodeRow]:
-    """The lines of a structure with their totals, those of some ranks put together.
-
-    Where computing is may be given by the site of the call behind it.
-    """
+    """The lines of a structure with their totals, those of some ranks put together."""
     lines = pseudocode(structure, bursts_ns=1, computing=computing)
     rows: list[CodeRow] = []
     for line, of_ranks in _without_rank_blocks(lines):

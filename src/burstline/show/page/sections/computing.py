@@ -140,7 +140,7 @@ def _picture(cells: Histogram, made: Computing) -> Html:
         )
         return join(
             heading("Computing by duration of its bursts", note),
-            heat(cells.time_ns, cells.ranks, heads, TIME, "rank"),
+            heat(cells.time_ns, cells.ranks, heads, TIME),
         )
     return join(tag("p", _note(cells, bursts), class_="sub"), _points(cells, made))
 

@@ -68,10 +68,7 @@ def section(report: Report) -> Section:
 
 
 def title(runs: Sequence[ScaledRun]) -> str:
-    """Which run differs most from the first, in time and in efficiency.
-
-    The times are from MPI_Init to MPI_Finalize.
-    """
+    """Which run differs most from the first, from MPI_Init to MPI_Finalize, and how."""
     first, others = runs[0], runs[1:]
     number, other = max(
         enumerate(others, start=2),

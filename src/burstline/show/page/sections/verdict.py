@@ -329,10 +329,7 @@ _PICTURES: Final[Mapping[str, Callable[[Report], Picture]]] = {
 def linked(
     sentences: Iterable[Sentence], target: Target, command: str, *, strong: bool = False
 ) -> Html:
-    """Sentences whose numbers lead to their places; a title names the command that prints them.
-
-    With `strong` the first number stands out.
-    """
+    """Sentences whose numbers lead to their places, and name the command that prints them."""
     parts: list[Html] = []
     for each in sentences:
         if parts:
