@@ -50,6 +50,7 @@ from burstline.waits import (
 )
 
 NOT_ASKED: Final = "it was not looked for"
+_ASKED: Final = ("structure", "waits")
 _MOST_WAITS: Final = 2
 _LEAST_WAIT: Final = 0.01  # of the baseline: a second wait below is not told
 GOOD: Final = 0.95  # a factor above costs nothing worth a look
@@ -119,16 +120,11 @@ def verdict_on_run(
     >>> [each.question for each in verdict_on_run(summarise(trace))]
     ['judged', 'time step', 'efficiency', 'waits', 'not recorded']
     """
-    given = {name: reason.rstrip(".") for name, reason in (missing or {}).items()}
-    because = dict.fromkeys(("structure", "waits"), NOT_ASKED) | given
+    no_loops, no_waits = ((missing or {}).get(name, NOT_ASKED).rstrip(".") for name in _ASKED)
     checked = checks(summary, structure, waits)
-    who = _waits(summary, waits, because["waits"], checked)
-    told = [
-        judged(checked),
-        _time_step(summary, structure, because["structure"]),
-        _efficiency(summary, waits),
-        _not_recorded(summary, waits),
-    ]
+    who = _waits(summary, waits, no_waits, checked)
+    step, factors = _time_step(summary, structure, no_loops), _efficiency(summary, waits)
+    told = [judged(checked), step, factors, _not_recorded(summary, waits)]
     place = bool(failed_of(checked)) if blames(who) else 3
     return (*told[:place], who, *told[place:])
 

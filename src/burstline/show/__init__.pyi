@@ -33,7 +33,6 @@ from burstline.show.page.gathering import gathered as gathered
 from burstline.show.page.gathering import today as today
 from burstline.show.page.page import report_page as report_page
 from burstline.show.page.report import Missing as Missing
-from burstline.show.page.report import Report as Report
 from burstline.show.page.report import Source as Source
 from burstline.show.page.sections.flame import flame_picture as flame_picture
 from burstline.show.pictures.canvas import require as require

@@ -35,14 +35,12 @@ def speedscope(flame: Flame, name: str) -> bytes:
 
     .. [1] https://github.com/jlfwong/speedscope/wiki/Importing-from-custom-sources
     """
-    frames: list[dict[str, Any]] = []
-    for frame in flame.frames:
-        made: dict[str, Any] = {"name": printable(frame.function)}
-        if frame.file is not None:
-            made["file"] = printable(frame.file)
-        if frame.line is not None:
-            made["line"] = frame.line
-        frames.append(made)
+    frames: list[dict[str, Any]] = [
+        {"name": printable(frame.function)}
+        | ({} if frame.file is None else {"file": printable(frame.file)})
+        | ({} if frame.line is None else {"line": frame.line})
+        for frame in flame.frames
+    ]
     first_kind = len(frames)
     frames += [{"name": f"[{kind.replace('_', ' ')}]"} for kind in KINDS]
     events = [*_opened_and_closed(flame, first_kind)]

@@ -11,7 +11,6 @@ from burstline.timeline.kinds import KIND_OF_WAIT as KIND_OF_WAIT
 from burstline.timeline.kinds import Kind as Kind
 from burstline.timeline.lines import WAITING as WAITING
 from burstline.timeline.lines import LineTimes as LineTimes
-from burstline.timeline.lines import PlaceTime as PlaceTime
 from burstline.timeline.lines import line_times as line_times
 from burstline.timeline.pieces import timeline_of as timeline_of
 from burstline.timeline.pyramid import summed_columns as summed_columns

@@ -167,18 +167,14 @@ def _baseline(sync: Sync, first: int, last: int) -> tuple[int, int]:
 def _outside(sync: Sync, baseline: tuple[int, int]) -> LocationSpans:
     """The baseline before processes have left MPI_Init, and from their MPI_Finalize on."""
     (first, last), calls = baseline, sync.calls
-    location, start, end = ([np.zeros(0, np.int64)] for _ in range(3))
+    spans = [np.zeros((3, 0), np.int64)]
     for row in (*sync.inits.tolist(), *sync.finals.tolist()):
         places = np.flatnonzero(sync.process == sync.process[calls.location[row]])
         is_init = row in sync.inits
         begin = first if is_init else max(int(calls.enter_ns[row]), first)
         until = min(int(calls.leave_ns[row]), last) if is_init else last
-        if begin < until:
-            location.append(places)
-            start.append(np.full(len(places), begin))
-            end.append(np.full(len(places), until))
-    spans, _ = _sorted_spans(*(np.concatenate(each) for each in (location, start, end)))
-    return spans
+        spans.append(np.stack([places, *np.full((2, len(places)), [[begin], [until]])]))
+    return _sorted_spans(*np.concatenate(spans, axis=1))[0]
 
 
 def _told(sync: Sync, line: LocationSpans) -> _Kinds:
@@ -215,12 +211,11 @@ def _management(sync: Sync) -> LocationSpans:
     region = teams.region
     location = regions.location[region]
     enter, leave = regions.enter_ns[region], regions.leave_ns[region]
-    spans, _ = _sorted_spans(
+    return _sorted_spans(
         np.concatenate([location, location]),
         np.concatenate([enter - teams.fork_ns, leave]),
         np.concatenate([enter, leave + teams.join_ns]),
-    )
-    return spans
+    )[0]
 
 
 def _unwatched(trace: Trace) -> LocationSpans:
@@ -228,12 +223,11 @@ def _unwatched(trace: Trace) -> LocationSpans:
     born, died = trace.arrays("locations", "born_ns", "died_ns")
     first, last = _observed(trace)
     where = np.arange(len(born))
-    spans, _ = _sorted_spans(
+    return _sorted_spans(
         np.concatenate([location, where, where]),
         np.concatenate([start, np.full(len(born), first), died]),
         np.concatenate([end, born, np.full(len(born), last)]),
-    )
-    return spans
+    )[0]
 
 
 def _with_waits(

@@ -101,9 +101,8 @@ def _require_room(trace: burstline.Trace, memory: int, marked: int) -> None:
 def _found(trace: burstline.Trace, arguments: usage.Arguments, memory: int) -> annotation.Marks:
     """Find the loops of the region of interest, and place them in the whole trace."""
     region, asked = region_asked(arguments), iterations_asked(arguments)
-    opened = part_of(
-        burstline.Run(trace, memory=memory, path=arguments.trace), region, asked, arguments
-    )
+    whole = burstline.Run(trace, memory=memory, path=arguments.trace)
+    opened = part_of(whole, region, asked, arguments)
     tables = dict.fromkeys(ANALYSED, 1.0) | (REPLAYED if arguments.waits else {})
     opened.require(Needs(tables, _COPIES))
     structure = opened.structure(method=arguments.method)

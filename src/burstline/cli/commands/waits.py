@@ -61,9 +61,8 @@ OPTIONS: Final = (
 def run(arguments: usage.Arguments) -> None:
     """Find the waits of the trace and print them."""
     usage.require_at_least(arguments, top=1)
-    metric = (
-        None if arguments.metric is None else burstline.waits.metric_named(arguments.metric)
-    )
+    if (metric := arguments.metric) is not None:
+        metric = burstline.waits.metric_named(metric)
     path = None if arguments.output is None else Path(arguments.output)
     if path is not None:
         if path.suffix != ".cubex":

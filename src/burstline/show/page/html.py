@@ -213,10 +213,7 @@ class _Head(NamedTuple):
     column: Column
     shown: Html
     unit: tuple[float, str]
-
-    @property
-    def is_number(self) -> bool:
-        return self.column.notation.kind in _NUMBERS
+    is_number: bool
 
 
 def _head(column: Column, values: Sequence[Any]) -> _Head:
@@ -224,7 +221,7 @@ def _head(column: Column, values: Sequence[Any]) -> _Head:
     is_number = column.notation.kind in _NUMBERS
     named = join(" ", tag("small", unit[1])) if unit[1] else None
     shown = tag("th", column.name, named, scope="col", class_="n" if is_number else None)
-    return _Head(column, shown, unit)
+    return _Head(column, shown, unit, is_number)
 
 
 def _cells(row: Sequence[Any], heads: Sequence[_Head], depth: int = 0) -> list[Html]:
@@ -242,10 +239,8 @@ def _largest(values: Iterable[Any]) -> float | None:
 def scale(notation: Notation, values: Iterable[Any]) -> tuple[float, str]:
     """What a column's values are divided by, and the unit that makes of them."""
     units = {Kind.TIME: UNITS_OF_TIME, Kind.BYTES: _UNITS_OF_BYTES}.get(notation.kind)
-    if units is None:
-        return 1, ""
     numbers = [abs(value) for value in values if isinstance(value, int | float)]
-    if not numbers:
+    if units is None or not numbers:
         return 1, ""
     most = max(numbers)
     return next((each for each in units if most >= _LEAST_IN_UNIT * each[0]), units[-1])

@@ -133,15 +133,11 @@ def _table(rows: Sequence[CodeRow], whole: int) -> Html:
         if row.sites:
             mark["data_go"] = f"site:{','.join(map(str, row.sites[:64]))}"
         marks.append(mark)
+    time, part = TIME.or_nothing(), SHARE.or_nothing()
     columns = [
-        Column("Source"),
-        Column("Pseudo-code"),
-        Column("Calls", COUNT.or_nothing()),
-        Column("Mean", TIME.or_nothing()),
-        Column("Total", TIME.or_nothing()),
-        Column("Share", SHARE.or_nothing()),
-        Column("Total by kind"),
-        Column("Waits", SHARE.or_nothing()),
+        *(Column("Source"), Column("Pseudo-code"), Column("Calls", COUNT.or_nothing())),
+        *(Column("Mean", time), Column("Total", time), Column("Share", part)),
+        *(Column("Total by kind"), Column("Waits", part)),
     ]
     fold = tag(
         "button",

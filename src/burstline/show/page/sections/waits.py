@@ -114,11 +114,8 @@ def _kinds(waits: Waits, whole_ns: int) -> Html:
     ]
     marks = [{"class_": None}] * len(rows) + [{"class_": "weak"}] * len(unknown)
     columns = [
-        Column("Wait state"),
-        Column("Time", TIME),
-        Column("Share of time", SHARE),
-        Column("Of all waits"),
-        Column("Meaning"),
+        *(Column("Wait state"), Column("Time", TIME), Column("Share of time", SHARE)),
+        *(Column("Of all waits"), Column("Meaning")),
     ]
     return tag("div", table(Table(columns, rows + unknown), rows=marks), id="kinds")
 
