@@ -214,13 +214,6 @@ def _file(text: str | None, noun: str, endings: tuple[str, ...], *, force: bool)
     return path
 
 
-def in_folder(path: Path) -> Path:
-    """The path, refused if there is no folder to write it into."""
-    if not path.parent.is_dir():
-        raise ParameterError(f"there is no folder {path.parent} to write {path.name} into")
-    return path
-
-
 def write_figure(path: Path, figure: show.Figure) -> None:
     """Write a picture whole, or not at all; the ending of its name says its form."""
     write_whole(path, figure("svg" if path.suffix == ".svg" else "png"))

@@ -11,8 +11,9 @@ from burstline import formats, record, selection, show
 from burstline.cli import usage
 from burstline.cli.inputs import progress_bar
 from burstline.cli.limits import limits_of
-from burstline.cli.products import in_folder, require_apart, require_free, say_left
+from burstline.cli.products import require_apart, require_free, say_left
 from burstline.errors import printable
+from burstline.formats import atomic
 
 MPI: Final = {
     "--mpi {openmpi,mpich,abi}": "the MPI of the program, where it cannot be found out"
@@ -77,7 +78,7 @@ def recorded(
     for file in formats.files_of(output):
         require_free(file, force=arguments.force, other="output with -o")
         say_left(file)
-    in_folder(output)
+    atomic.in_folder(output)
     try:
         with progress_bar(arguments) as progress:
             made = record.recorded(

@@ -52,7 +52,7 @@ def output(path: Path) -> Iterator[IO[bytes]]:
 def outputs(paths: Sequence[Path]) -> Iterator[list[IO[bytes]]]:
     """New files, none of which gets its name before all are written and on the disk."""
     for path in paths:
-        _check_place(path)
+        in_folder(path)
         if path.is_dir():
             raise ParameterError(f"{path} is a folder, and a file would take its place")
     parts = [_part_beside(path) for path in paths]
@@ -209,7 +209,7 @@ def undisturbed() -> Iterator[None]:
 @contextmanager
 def scratch(path: Path, ending: str = "spill") -> Iterator[Path]:
     """A folder in the file system of `path` that is removed in the end."""
-    _check_place(path)
+    in_folder(path)
     part = _part_beside(path, ending)
     try:
         with writing(part):
@@ -307,9 +307,11 @@ def _output_name(part: str) -> str:
     return match[1] if match else ""
 
 
-def _check_place(path: Path) -> None:
+def in_folder(path: Path) -> Path:
+    """The path, refused if there is no folder to write it into."""
     if not path.parent.is_dir():
         raise ParameterError(f"there is no folder {path.parent} to write {path.name} into")
+    return path
 
 
 def _part_beside(path: Path, ending: str = "part") -> Path:

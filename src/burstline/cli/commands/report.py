@@ -24,13 +24,7 @@ from burstline.cli.inputs import (
     warn_of_twins,
 )
 from burstline.cli.limits import limits_of
-from burstline.cli.products import (
-    in_folder,
-    print_view,
-    require_free,
-    write_figure,
-    write_whole,
-)
+from burstline.cli.products import print_view, require_free, write_figure, write_whole
 from burstline.cli.recordings import (
     RECORDING,
     recorded,
@@ -41,6 +35,7 @@ from burstline.cli.recordings import (
 )
 from burstline.cli.signatures import read_measurement, read_signature
 from burstline.errors import MemoryBudgetError, NotEnoughDataError, ParameterError
+from burstline.formats import atomic
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -164,7 +159,7 @@ def _pictures_folder(arguments: usage.Arguments) -> Path | None:
     folder = Path(arguments.pictures)
     if folder.exists() and not folder.is_dir():
         raise ParameterError(f"{folder} is no folder to write pictures into")
-    return in_folder(folder)
+    return atomic.in_folder(folder)
 
 
 def _write_pictures(arguments: usage.Arguments, page: show.Page) -> None:
@@ -197,7 +192,7 @@ def _page_path(arguments: usage.Arguments, trace: Path) -> Path | None:
     path = Path(arguments.output or f"{Path(name).stem or 'run'}.html")
     if path.suffix not in _ENDINGS:
         raise ParameterError(f"{path}: the ending of a page is .html")
-    return in_folder(path)
+    return atomic.in_folder(path)
 
 
 def _compared(arguments: usage.Arguments, opened: Run) -> dict[str, Any]:

@@ -10,9 +10,10 @@ import burstline
 from burstline import show
 from burstline.cli import usage
 from burstline.cli.inputs import read_selected
-from burstline.cli.products import in_folder, print_view, require_free, write_whole
+from burstline.cli.products import print_view, require_free, write_whole
 from burstline.cli.signatures import ESTIMATE, FOUND, RUN, measured, options_of, read_signature
 from burstline.errors import ParameterError, plural
+from burstline.formats import atomic
 from burstline.quantities import format_share
 from burstline.run import COPIES_REPLAYED, REPLAYED
 
@@ -70,7 +71,7 @@ def _build(arguments: usage.Arguments) -> None:
     output, table = Path(arguments.output), arguments.phase_table
     for file in [output] if table is None else [output, Path(table)]:
         require_free(file, force=arguments.force, other="output with -o")
-        in_folder(file)
+        atomic.in_folder(file)
     traces = [
         read_selected(arguments, file, region={}, tables=REPLAYED, copies=COPIES_REPLAYED)
         for file in arguments.inputs
@@ -117,7 +118,7 @@ def _run(arguments: usage.Arguments) -> None:
     output = None if arguments.output is None else Path(arguments.output)
     if output is not None:
         require_free(output, force=arguments.force, other="output with -o")
-        in_folder(output)
+        atomic.in_folder(output)
     signature = read_signature(arguments, arguments.inputs[0])
     measurement = measured(arguments, signature, arguments.program)
     if output is not None:

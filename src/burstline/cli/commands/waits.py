@@ -10,8 +10,9 @@ from burstline import show
 from burstline.cli import usage
 from burstline.cli.clock_options import clocks_asked, collectives_asked
 from burstline.cli.inputs import detection, run_of
-from burstline.cli.products import in_folder, print_view, require_free
+from burstline.cli.products import print_view, require_free
 from burstline.errors import ParameterError, plural
+from burstline.formats import atomic
 
 DESCRIPTION: Final = """\
 Say where the program of TRACE loses time by waiting, and who causes it: late senders and
@@ -67,7 +68,7 @@ def run(arguments: usage.Arguments) -> None:
     if path is not None:
         if path.suffix != ".cubex":
             raise ParameterError(f"{path}: the ending of a profile is .cubex")
-        require_free(in_folder(path), force=arguments.force)
+        require_free(atomic.in_folder(path), force=arguments.force)
     loop = _loop(arguments)
     efforts = clocks_asked(arguments, [arguments.clock])
     collectives = collectives_asked(arguments, is_logical=bool(efforts))
