@@ -15,20 +15,12 @@ from typing import Any, ClassVar, Final, NamedTuple
 
 import numpy as np
 
-from burstline.columns import coded, numpy_columns
+from burstline.columns import NO_VALUE, coded, numpy_columns
 from burstline.efficiency.factors import Efficiency
 from burstline.efficiency.ideal_network import with_communication
 from burstline.efficiency.useful_time import BURST_COLUMNS, CALL_COLUMNS, UsefulTime
 from burstline.errors import NotEnoughDataError, ParameterError, plural
-from burstline.model import (
-    COLLECTIVES,
-    FINALIZES,
-    INITS,
-    NO_VALUE,
-    POLL_GAP_NS,
-    Trace,
-    waiting_in,
-)
+from burstline.model import COLLECTIVES, FINALIZES, INITS, POLL_GAP_NS, Trace, waiting_in
 from burstline.values import Contract, Documented
 
 SCALINGS: Final = ("strong", "weak")

@@ -9,16 +9,9 @@ from typing import Any, Final
 
 import numpy as np
 
+from burstline import merge
 from burstline.errors import plural, readable
-from burstline.merge import (
-    STAGES,
-    BurstTable,
-    CounterQuality,
-    Fusion,
-    Matching,
-    compare,
-    values_of,
-)
+from burstline.merge import STAGES, BurstTable, CounterQuality, Fusion, Matching
 from burstline.model import NO_VALUE, Trace
 from burstline.quantities import format_ns, format_share
 from burstline.show.blocks import Block, Facts, Lines
@@ -67,9 +60,9 @@ class MergeView(View):
         for name in dict.fromkeys(one.counter for one in fused.counters):
             runs = fused.runs_with(name)
             if len(runs) > 1:
-                values = values_of(tables, fused, name)
-                first = runs.index(fused.base) if fused.base in runs else 0
-                quality[name] = compare(name, values, base=first, present=values != NO_VALUE)
+                values, is_in = merge.values_of(tables, fused, name), fused.base in runs
+                base, present = runs.index(fused.base) if is_in else 0, values != NO_VALUE
+                quality[name] = merge.compare(name, values, base=base, present=present)
         names = tuple(map(readable, paths))
         return cls(matching, fused, names, tuple(traces), tuple(alone), quality, least, rank)
 

@@ -12,25 +12,14 @@ from burstline.show.blocks import Block, Facts, Lines
 from burstline.show.units import text_of
 from burstline.show.views import Rows, View
 from burstline.signature import Phase, Phases, Prediction, Process
-from burstline.values import (
-    BYTES,
-    COUNT,
-    SHARE,
-    TIME,
-    Column,
-    Kind,
-    Notation,
-    Table,
-    ratio,
-    table_of,
-)
+from burstline.values import BYTES, COUNT, SHARE, TIME, Column, Table, ratio, table_of
 
 _RANKS: Final = 10
 _OF_COLUMNS: Final = (
     "  BASE is of all occurrences of a phase, HERE of those measured. RATIO is the median of",
     "  what each of these took here by what it took on the base machine: not HERE / BASE.",
 )
-_ERROR: Final = Notation(Kind.SHARE, 1, signed=True, absent="n/a")
+_ERROR: Final = SHARE._replace(digits=1, signed=True, absent="n/a")
 _OF_PROCESS: Final = {
     "rank": Column("RANK"),
     "phases": Column("PHASES", COUNT),

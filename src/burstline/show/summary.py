@@ -17,18 +17,7 @@ from burstline.show.blocks import Block, Facts, Heading, Lines
 from burstline.show.units import notes_on_sizes, text_of, thread_text
 from burstline.show.views import Rows, View
 from burstline.summary import Polling, Summary
-from burstline.values import (
-    BYTES,
-    COUNT,
-    SHARE,
-    TIME,
-    Column,
-    Kind,
-    Notation,
-    Table,
-    Value,
-    table_of,
-)
+from burstline.values import BYTES, COUNT, SHARE, TIME, Column, Table, Value, table_of
 
 _GOOD: Final = 0.8  # POP regards efficiencies above this as acceptable
 _SEVERITY_STYLES: Final = {"info": "", "loss": "yellow", "error": "red"}
@@ -163,7 +152,7 @@ def _efficiency(summary: Summary) -> Iterator[Block]:
     between = "from MPI_Init to MPI_Finalize" if whole else "as long as each was observed"
     share, computing = SHARE, "time outside MPI"
     if efficiency.span == "trace":
-        between, share = "over the whole trace", Notation(Kind.SHARE, 2)
+        between, share = "over the whole trace", SHARE._replace(digits=2)
         computing = "time Running, or outside MPI where there are no states,"
     span = f"{between}: {format_ns(efficiency.runtime_ns)}"
     yield Heading(f"Efficiency of {plural(len(efficiency.useful_ns), 'rank')}, {span}")

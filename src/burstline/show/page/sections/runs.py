@@ -13,19 +13,10 @@ from burstline.merge import Check
 from burstline.quantities import format_ns
 from burstline.show.options import in_options
 from burstline.show.page import charts
-from burstline.show.page.html import (
-    Attributes,
-    Html,
-    code,
-    heading,
-    join,
-    share_text,
-    table,
-    tag,
-)
+from burstline.show.page.html import Html, code, heading, join, share_text, table, tag
 from burstline.show.page.report import Missing, NothingError, Report, Section, found
 from burstline.show.scaling import PROBLEM, ScalabilityView
-from burstline.values import COUNT, SHARE, TIME, Column, Kind, Notation, Table, Value, ratio
+from burstline.values import COUNT, SHARE, TIME, Column, Table, Value, ratio, table_of
 
 NAME: Final = "runs"
 LABEL: Final = "Runs"
@@ -35,7 +26,7 @@ _ALIKE: Final = 0.02
 _LEAST: Final = 0.0005
 _MOST_DIFFERENCES: Final = 12
 _INDENT: Final = 2
-_POINTS: Final = Notation(Kind.SHARE, digits=1, signed=True)
+_POINTS: Final = SHARE._replace(digits=1, signed=True)
 
 
 def section(report: Report) -> Section:
@@ -131,7 +122,7 @@ def _factors(runs: Scalability) -> Html:
         is_factor = notation is SHARE and depths[-1] and values[0] and values[-1] is not None
         falls.append(values[-1] / values[0] if is_factor else 1.0)  # type: ignore[operator]
     said = f"{runs.scaling.capitalize()} scaling: {in_options(PROBLEM[runs.scaling])}"
-    marks: list[Attributes] = [{} for _ in cells]
+    marks: list[dict[str, str]] = [{} for _ in cells]
     # what is a product of others falls because of them
     leaves = [k for k, depth in enumerate(depths) if depth >= (depths[k + 1 :] or [0])[0]]
     worst = min(leaves, key=lambda k: falls[k])
@@ -166,15 +157,11 @@ def _differences(comparison: Comparison) -> Html:
         Column(names[least.first], SHARE), Column(names[least.second], SHARE),
         Column("Difference", _POINTS),
     ]  # fmt: skip
+    differ = islice(comparison.differences(), _MOST_DIFFERENCES)
     rows = [
-        [
-            comparison.titles[each.metric],
-            " > ".join(each.call_path[-3:]),
-            *each.shares,
-            each.shares[1] - each.shares[0],
-        ]
-        for each in islice(comparison.differences(), _MOST_DIFFERENCES)
-        if abs(each.shares[0] - each.shares[1]) >= _LEAST
+        [comparison.titles[metric], " > ".join(call_path[-3:]), a, b, b - a]
+        for metric, call_path, (a, b) in differ
+        if abs(a - b) >= _LEAST
     ]
     score = f"{names[least.first]} and {names[least.second]}"
     alike = share_text(comparison.j_mc)
@@ -204,22 +191,17 @@ def _bursts(made: Check | Missing) -> Html:
         if quality.name == "duration" and quality.per_run:
             most = max(spread.median for spread in quality.per_run)
             said += f"; half of them last {share_text(most)} longer or shorter, or more"
-    columns = [
-        Column("Of a burst"), Column("Bursts", COUNT), Column("Correlation", ratio(2)),
-        Column("Mean difference", SHARE), Column("Within 30 %", SHARE),
-        Column("To merge it"),
-    ]  # fmt: skip
-    rows = [
-        [
-            quality.name,
-            quality.bursts,
-            quality.correlation,
-            quality.relative_difference,
-            quality.below_30,
-            quality.verdict,
-        ]
-        for quality in every
-    ]
+    shown = table_of(
+        every,
+        {
+            Column("Of a burst"): lambda quality: quality.name,
+            Column("Bursts", COUNT): lambda quality: quality.bursts,
+            Column("Correlation", ratio(2)): lambda quality: quality.correlation,
+            Column("Mean difference", SHARE): lambda quality: quality.relative_difference,
+            Column("Within 30 %", SHARE): lambda quality: quality.below_30,
+            Column("To merge it"): lambda quality: quality.verdict,
+        },
+    )
     boxes = [
         (
             f"{quality.name} of run {spread.run + 1}",
@@ -233,13 +215,10 @@ def _bursts(made: Check | Missing) -> Html:
         "Bursts are matched by the order and the places of the calls around them; "
         "burstline check-merge says more."
     )
-    return join(
-        heading(said, note),
-        table(Table(columns, rows)),
-        None
-        if not boxes
-        else join(
+    parts = [heading(said, note), table(shown)]
+    if boxes:
+        parts += [
             heading("How far bursts are from those of run 1, by what they have there"),
             charts.boxes(boxes[:_MOST_DIFFERENCES], 1200, lambda share: f"{100 * share:g} %"),
-        ),
-    )
+        ]
+    return join(*parts)
