@@ -14,6 +14,7 @@ from burstline.columns.groups import concatenated as concatenated
 from burstline.columns.groups import dense as dense
 from burstline.columns.groups import descending as descending
 from burstline.columns.groups import distinct as distinct
+from burstline.columns.groups import mapped as mapped
 from burstline.columns.groups import ordinal_within as ordinal_within
 from burstline.columns.groups import prefix_sums as prefix_sums
 from burstline.columns.groups import quotients as quotients

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from typing import Any
 
 import numpy as np
@@ -136,6 +136,17 @@ def distinct(*columns: AnyIntegers) -> tuple[Integers, Integers]:
     (name,) = codes(columns)
     _, first, which = np.unique(name, return_index=True, return_inverse=True)
     return first.astype(np.int64), which.reshape(-1).astype(np.int64)
+
+
+def mapped(function: Callable[..., Any], *columns: AnyIntegers) -> Integers:
+    """What a function makes of each row, which is asked once for equal rows, the least first.
+
+    >>> mapped(lambda tag: tag * tag, np.array([3, 2, 3])).tolist()
+    [9, 4, 9]
+    """
+    first, which = distinct(*columns)
+    keys = zip(*(column[first].tolist() for column in columns), strict=True)
+    return np.array([function(*key) for key in keys], np.int64)[which]
 
 
 def dense(codes: Integers, space: int) -> tuple[Integers, Integers]:

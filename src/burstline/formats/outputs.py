@@ -48,18 +48,12 @@ def files_read(source: Path) -> list[Path]:
         anchor = otf2.find_anchor(source)
         return [source, *([] if anchor is None else files_of(anchor))]
     names = [source, _end_of(source)] if source.is_symlink() else [source]
-    return [
-        file for name in names for file in (files_of(name) if _has_others(name) else [name])
-    ]
+    return [file for name in names for file in outputs_of(name)]
 
 
 def _end_of(path: Path) -> Path:
     """What a path leads to; of links in a circle, one of them."""
     return Path(os.path.realpath(path))
-
-
-def _has_others(source: Path) -> bool:
-    return source.name.endswith((".prv", ".prv.gz", ".otf2"))
 
 
 def require_outputs(

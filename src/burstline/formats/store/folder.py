@@ -87,17 +87,15 @@ def decode(
 ) -> pa.Table:
     """A stored table with its dictionaries."""
     specs = {column.name: column for column in schema.TABLES[name].columns}
-    fields, arrays = [], []
     target = schema.arrow_schema(name, [c for c in columns if c not in specs])
-    for column in columns:
-        field = target.field(column)
+    fields, arrays = [target.field(column) for column in columns], []
+    for column, wanted in zip(columns, fields, strict=True):
         values = table[column]
-        if pa.types.is_dictionary(field.type):
+        if pa.types.is_dictionary(wanted.type):
             names = operations if specs[column].type == "operation" else specs[column].values
-            values = dictionary(values, field.type, pa.array(names, pa.string()))
-        elif values.type != field.type:
-            values = values.cast(field.type)
-        fields.append(field)
+            values = dictionary(values, wanted.type, pa.array(names, pa.string()))
+        elif values.type != wanted.type:
+            values = values.cast(wanted.type)
         arrays.append(values)
     return pa.Table.from_arrays(arrays, schema=pa.schema(fields))
 

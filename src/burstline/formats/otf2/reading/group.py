@@ -10,16 +10,15 @@ import pyarrow as pa
 
 from burstline._core import RecordKind
 from burstline.columns import (
-    AnyIntegers,
     Columns,
     Integers,
     Mask,
     codes,
+    mapped,
     mask_at,
     ordinal_within,
     row_of,
     shifted,
-    take,
 )
 from burstline.extrae import UNRESOLVED
 from burstline.formats import intake
@@ -225,7 +224,7 @@ def _sample_table(records: EventRecords, basis: ArchiveBasis) -> tuple[pa.Table,
         "location": samples["location"],
         "time_ns": samples["time_ns"],
         "periods": periods,
-        "call_path": _paths_of(samples["value"], basis),
+        "call_path": mapped(lambda number: _path_of(number, basis), samples["value"]),
     }
     rest = records.pick(np.flatnonzero(~is_sample & ~is_own))
     return arrow_table("samples", columns), rest
@@ -240,14 +239,8 @@ def _are_periods(records: EventRecords, basis: ArchiveBasis) -> Mask:
     return is_attribute & np.isin(records["name"], np.array(named, np.int64))
 
 
-def _paths_of(context: AnyIntegers, basis: ArchiveBasis) -> Integers:
-    """The row of each calling context, from the outermost function on."""
-    numbers, which = np.unique(context, return_inverse=True)
-    rows = [_path_of(number, basis) for number in numbers.tolist()]
-    return take(np.array(rows, np.int64), which.reshape(-1))
-
-
 def _path_of(number: int, basis: ArchiveBasis) -> int:
+    """The row of a calling context, from the outermost function on."""
     if number <= basis.regions.unknown_row:
         return UNKNOWN
     chain = basis.regions.chain(number)

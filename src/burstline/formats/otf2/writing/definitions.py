@@ -6,14 +6,13 @@ The scheme is Score-P's, because analysers rely on it: a thread's reference is
 
 from __future__ import annotations
 
-from collections import defaultdict
 from collections.abc import Callable, Iterable, Sequence
-from typing import Final
+from typing import Final, TypeVar
 
 import numpy as np
 
 from burstline._core import Defined
-from burstline.columns import Integers, distinct
+from burstline.columns import Integers, mapped
 from burstline.extrae import UNRESOLVED
 from burstline.formats.otf2.numbers import (
     COMM_GROUP,
@@ -45,6 +44,24 @@ _SEPARATOR: Final = ", "
 _NO_FUNCTION: Final = UNRESOLVED
 
 
+_Lines = tuple[int | None, int | None]
+"""The first and the last one of a region."""
+_Key = TypeVar("_Key")
+
+
+class _Numbers(dict[_Key, int]):
+    """Numbers of things, each of which is defined when it is asked for first."""
+
+    def __init__(self, define: Callable[[int, _Key], None]) -> None:
+        super().__init__()
+        self._define = define
+
+    def __missing__(self, key: _Key) -> int:
+        number = self[key] = len(self)
+        self._define(number, key)
+        return number
+
+
 class DefinitionRows:
     """Rows of definitions as the kernel takes them, and the texts they refer to."""
 
@@ -52,7 +69,7 @@ class DefinitionRows:
         self._numbers: list[int] = []
         # of groups and communicators; they refer to locations, which come before them
         self._members: list[int] = []
-        self._texts: dict[str, int] = {}
+        self._texts = _Numbers(self._define_text)
         self._bytes = bytearray()
         self._groups = 0
         self.text("")
@@ -63,14 +80,13 @@ class DefinitionRows:
 
     def text(self, words: str) -> int:
         """The reference of a text, which is defined when it is new."""
-        words = words[:_LONGEST_TEXT]
-        if words not in self._texts:
-            self._texts[words] = len(self._texts)
-            # A zero ends a text in the library.
-            content = words.replace("\0", "\ufffd").encode("utf-8", "replace")
-            self.add(Defined.TEXT, self._texts[words], len(self._bytes), len(content))
-            self._bytes += content
-        return self._texts[words]
+        return self._texts[words[:_LONGEST_TEXT]]
+
+    def _define_text(self, number: int, words: str) -> None:
+        # A zero ends a text in the library.
+        content = words.replace("\0", "\ufffd").encode("utf-8", "replace")
+        self.add(Defined.TEXT, number, len(self._bytes), len(content))
+        self._bytes += content
 
     def add_communicator(
         self, reference: int, name: str, kind: int, paradigm: int, members: Iterable[int]
@@ -151,7 +167,7 @@ class WrittenCommunicators:
         self, row: Integers, process: Integers, application: Integers
     ) -> tuple[Integers, Integers]:
         """References of communicators, or of the world without one, and ranks in them or -1."""
-        pairs = _for_distinct_rows(self._named, row, process, application).reshape(-1, 2)
+        pairs = mapped(self._named, row, process, application).reshape(-1, 2)
         return pairs[:, 0], pairs[:, 1]
 
     def _named(self, row: int, process: int, application: int) -> tuple[int, int]:
@@ -165,16 +181,7 @@ class WrittenCommunicators:
 
     def processes(self, application: Integers, rank: Integers) -> Integers:
         """The process of each rank of an application, -1 where it has no location."""
-        return _for_distinct_rows(lambda *key: self._process_of.get(key, -1), application, rank)
-
-
-def _for_distinct_rows(
-    function: Callable[..., int | tuple[int, int]], *columns: Integers
-) -> Integers:
-    """What a function makes of each row of columns; it is called once for equal rows."""
-    first, which = distinct(*columns)
-    keys = zip(*(column[first].tolist() for column in columns), strict=True)
-    return np.array([function(*key) for key in keys], np.int64)[which]
+        return mapped(lambda *key: self._process_of.get(key, -1), application, rank)
 
 
 class WrittenDefinitions:
@@ -182,19 +189,24 @@ class WrittenDefinitions:
 
     def __init__(self, trace: Trace) -> None:
         self._rows = DefinitionRows()
-        self.text = self._rows.text
+        self.text, self.define = self._rows.text, self._rows.add
         for reference, name, kind in _PARADIGM_NAMES:
             self._rows.add(Defined.PARADIGM, reference, self.text(name), kind)
         self._places = trace.locations.to_pylist()
         # of each location
         self.references = [row["thread"] << 32 | row["process"] for row in self._places]
         # of each row of `region_defs`; -1 for teams, which are no regions
+        self._next_region = 0
         self.regions = self._add_regions(trace)
-        self._next_region = int(self.regions.max(initial=-1)) + 1
         self._operations: dict[int, int] = {}
-        self._contexts = WrittenContexts(self, trace)
-        self._metrics: dict[tuple[int, ...], int] = {}
-        self._named: defaultdict[Defined, dict[tuple[str, int], int]] = defaultdict(dict)
+        self.contexts = WrittenContexts(self, trace)
+        # those of counters that are read together
+        self.metrics = _Numbers[tuple[int, ...]](
+            lambda number, counters: self.define(Defined.METRIC_CLASS, number, 0, *counters)
+        )
+        self._named = {
+            kind: self._numbers_of(kind) for kind in (Defined.PARAMETER, Defined.ATTRIBUTE)
+        }
         self.communicators = WrittenCommunicators(self._rows, trace, self.references)
         # the communicator of the teams of each location's process
         self.teams = self._add_teams(trace)
@@ -206,37 +218,26 @@ class WrittenDefinitions:
             self._operations[code] = self.region(names[code], _role_of(names[code]), MPI, "MPI")
         return self._operations[code]
 
-    def region(self, name: str, role: str, paradigm: int, file: str | None) -> int:
-        """A region that no row tells of, which is defined."""
+    def region(
+        self, name: str, role: str, paradigm: int, file: str | None, lines: _Lines = (None,) * 2
+    ) -> int:
+        """A region, which is defined."""
         region, words = self._next_region, self.text(name)
         self._next_region += 1
         source = NOWHERE if file is None else self.text(file)
-        row = (region, words, words, ROLES.index(role), paradigm, source, 0, 0)
-        self._rows.add(Defined.REGION, *row)
+        kind = ROLES.index(role if role in ROLES else "unknown")
+        begin, end = (line or 0 for line in lines)
+        self.define(Defined.REGION, region, words, words, kind, paradigm, source, begin, end)
         return region
 
-    def contexts(self, rows: Integers) -> Integers:
-        """The calling contexts of rows of `call_paths`, those that are new defined."""
-        return self._contexts.of(rows)
-
-    def define(self, what: Defined, *numbers: int) -> None:
-        """Add a definition."""
-        self._rows.add(what, *numbers)
-
-    def metric(self, counters: tuple[int, ...]) -> int:
-        """The metric of counters that are read together, which is defined when it is new."""
-        if counters not in self._metrics:
-            self._metrics[counters] = len(self._metrics)
-            self._rows.add(Defined.METRIC_CLASS, self._metrics[counters], 0, *counters)
-        return self._metrics[counters]
+    def _numbers_of(self, kind: Defined) -> _Numbers[tuple[str, int]]:
+        return _Numbers(
+            lambda number, key: self.define(kind, number, self.text(key[0]), key[1])
+        )
 
     def named(self, name: str, kind: Defined, code: int) -> int:
         """The parameter or attribute of a name and type, which is defined when it is new."""
-        defined = self._named[kind]
-        if (name, code) not in defined:
-            defined[name, code] = len(defined)
-            self._rows.add(kind, defined[name, code], self.text(name), code)
-        return defined[name, code]
+        return self._named[kind][name, code]
 
     def finish(self, events: Sequence[int], length_ns: int) -> tuple[Integers, bytes]:
         """All rows and texts, once the events of each location are counted."""
@@ -283,16 +284,12 @@ class WrittenDefinitions:
 
     def _add_regions(self, trace: Trace) -> Integers:
         references = np.full(trace.region_defs.num_rows, -1, np.int64)
-        defined = (row for row in trace.region_defs.to_pylist() if row["role"] != "team")
-        for reference, row in enumerate(defined):
-            references[row["region"]] = reference
-            name = self.text(row["name"])
-            role = ROLES.index(row["role"] if row["role"] in ROLES else "unknown")
-            file = NOWHERE if row["file"] is None else self.text(row["file"])
-            lines = row["begin_line"] or 0, row["end_line"] or 0
-            paradigm = _PARADIGMS.get(row["paradigm"], 0)
-            whole = (reference, name, name, role, paradigm, file, *lines)
-            self._rows.add(Defined.REGION, *whole)
+        for row in trace.region_defs.to_pylist():
+            if row["role"] != "team":
+                lines, paradigm = (row["begin_line"], row["end_line"]), row["paradigm"]
+                references[row["region"]] = self.region(
+                    row["name"], row["role"], _PARADIGMS.get(paradigm, 0), row["file"], lines
+                )
         return references
 
     def _add_teams(self, trace: Trace) -> Integers:
@@ -323,7 +320,7 @@ class WrittenDefinitions:
             self._rows.add(Defined.METRIC_MEMBER, number, name, 0, *how, unit_name)
         # One metric of all counters keeps their order, whatever is read together first.
         if 0 < count <= _LARGEST_METRIC:
-            self.metric(tuple(range(count)))
+            self.metrics[tuple(range(count))]
         return value_types
 
 
@@ -334,14 +331,16 @@ class WrittenContexts:
         self._definitions, self._paths = definitions, trace.call_paths
         self._rows: list[tuple[int | None, str, str | None, int | None]] = []
         self._functions: dict[str, int] = {}
-        self._places: dict[tuple[str, int], int] = {}
+        self._places = _Numbers[tuple[str, int]](
+            lambda number, place: definitions.define(
+                Defined.SOURCE_CODE_LOCATION, number, definitions.text(place[0]), place[1]
+            )
+        )
         self._defined: dict[int, int] = {}  # those that something refers to, by row
 
     def of(self, rows: Integers) -> Integers:
         """The context of each row; of none, that of a function without a name."""
-        distinct_rows, which = np.unique(rows, return_inverse=True)
-        numbers = [self._context(row) for row in distinct_rows.tolist()]
-        return np.array(numbers, np.int64)[which.reshape(-1)]
+        return mapped(self._context, rows)
 
     def _context(self, row: int) -> int:
         if not self._rows:
@@ -368,19 +367,10 @@ class WrittenContexts:
             self._functions[function] = region
         above = NOWHERE if parent is None else self._defined[parent]
         number = self._defined[row] = len(self._defined)
-        numbers = number, self._functions[function], self._place(file, line), above
+        place = NOWHERE if file is None else self._places[file, line or 0]
+        numbers = number, self._functions[function], place, above
         self._definitions.define(Defined.CALLING_CONTEXT, *numbers)
         return number
-
-    def _place(self, file: str | None, line: int | None) -> int:
-        if file is None:
-            return NOWHERE
-        place = file, line or 0
-        if place not in self._places:
-            self._places[place] = len(self._places)
-            numbers = self._places[place], self._definitions.text(file), line or 0
-            self._definitions.define(Defined.SOURCE_CODE_LOCATION, *numbers)
-        return self._places[place]
 
 
 def _unit_and_power(unit: str) -> tuple[str, int]:

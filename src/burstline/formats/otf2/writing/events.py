@@ -10,7 +10,7 @@ from typing import Final, NamedTuple
 import numpy as np
 
 from burstline._core import Defined, Written
-from burstline.columns import Columns, Integers, coded, distinct, to_numpy
+from burstline.columns import Columns, Integers, coded, distinct, mapped, to_numpy
 from burstline.errors import NotEnoughDataError
 from burstline.formats.otf2.numbers import COLLECTIVE_OPERATIONS, NO_ROOT, PERIODS
 from burstline.formats.otf2.writing.definitions import WrittenCommunicators, WrittenDefinitions
@@ -292,9 +292,8 @@ class TraceEvents:
 
     def _add_spans(self, events: OrderedEvents, location: int, calls: Columns) -> None:
         names = self._calls.names("operation") or list(operations.NAMES)
-        codes, which = np.unique(calls["operation"], return_inverse=True)
-        defined = [self._definitions.operation(int(code), names) for code in codes]
-        called = np.array(defined, np.int64)[which.reshape(-1)]
+        define = self._definitions.operation
+        called = mapped(lambda code: define(code, names), calls["operation"])
         regions = columns_of(self._regions.of(location), _REGION)
         calls = calls | {"leave_seq": _leave_ordinals(calls, regions)}
         is_team = np.append(self._is_team, False)[regions["region"]]
@@ -360,7 +359,7 @@ class TraceEvents:
         events.add(
             Written.ATTRIBUTE, Turn.METRIC, moment, periods, code, rows["periods"], tie=order
         )
-        context = self._definitions.contexts(rows["call_path"])
+        context = self._definitions.contexts.of(rows["call_path"])
         events.add(Written.SAMPLE, Turn.METRIC, moment, context, tie=order + 1)
 
     def _add_metrics(self, events: OrderedEvents, location: int) -> None:
@@ -375,7 +374,7 @@ class TraceEvents:
             values[:, place] = column if self._absolute[place] else np.cumsum(column)
         patterns, which = distinct(*np.packbits(read, axis=1).T)
         metrics = [
-            self._definitions.metric(tuple(np.flatnonzero(pattern).tolist()))
+            self._definitions.metrics[tuple(np.flatnonzero(pattern).tolist())]
             if pattern.any()
             else 0
             for pattern in read[patterns]

@@ -10,7 +10,7 @@ import numpy as np
 import pyarrow as pa
 
 from burstline._core import Defined, Written
-from burstline.columns import Columns, Integers, Mask, coded
+from burstline.columns import Columns, Integers, Mask, coded, mapped
 from burstline.extrae import PARAMETER_TYPES
 from burstline.formats.otf2.numbers import NOWHERE
 from burstline.formats.otf2.writing.definitions import WrittenDefinitions
@@ -150,9 +150,8 @@ class _OtherRows:
 
     def defined(self, name: str, define: Callable[..., int], *how: int) -> Integers:
         """The reference of each word of a column, which is defined once."""
-        codes, which = np.unique(self[name], return_inverse=True)
-        references = [define(self._words[name][code], *how) for code in codes.tolist()]
-        return np.array(references, np.int64)[which.reshape(-1)]
+        words = self._words[name]
+        return mapped(lambda code: define(words[code], *how), self[name])
 
     def add_to(self, events: OrderedEvents, kind: Written, *arguments: int | Integers) -> None:
         events.add(kind, Turn.START, (self["time_ns"], self["seq"]), *arguments)

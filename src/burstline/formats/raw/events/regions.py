@@ -130,7 +130,7 @@ class RecordedRegions:
                 rows[key] = self._number((Named.FUNCTION, 0, functions[number]))
                 continue
             # ids are per process, names are not; loops are known by their id everywhere
-            name = defined.names.get((space, number))
+            name = defined.names[space].get(number)
             is_by_id = space == Named.LOOP or name is None
             rows[key] = self._number((space, number if is_by_id else 0, name))
         return lookup(what, rows)

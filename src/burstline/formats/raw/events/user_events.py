@@ -44,11 +44,10 @@ class UserEvents:
         known = np.unique(np.concatenate([np.zeros(0, np.int64), *numbers]))
         self._final = _final_types(known.tolist(), defects)
         for process in processes:
-            for (space, number), name in process.defined.names.items():
-                if space == Named.EVENT_TYPE:
-                    self._types.setdefault(number, name.text)
-                elif space == Named.LOOP:
-                    self._loops.setdefault(number, loop_name(number, name))
+            for number, name in process.defined.names[Named.EVENT_TYPE].items():
+                self._types.setdefault(number, name.text)
+            for number, name in process.defined.names[Named.LOOP].items():
+                self._loops.setdefault(number, loop_name(number, name))
 
     def rows(self, line: ThreadTimeline) -> Integers:
         """The events of a location: location, time, record, type, value as rows."""

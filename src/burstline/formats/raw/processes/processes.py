@@ -88,8 +88,8 @@ class ProcessDefinitions:
     sampled: set[int] = field(default_factory=set)  # the stacks that samples defined
     modules: dict[int, str] = field(default_factory=dict)
     counters: dict[int, Counter] = field(default_factory=dict)
-    # by what has the name (:class:`~burstline.formats.raw.files.layout.Named`) and its id
-    names: dict[tuple[int, int], Name] = field(default_factory=dict)
+    # by what has the name (:class:`~burstline.formats.raw.files.layout.Named`), then by id
+    names: dict[int, dict[int, Name]] = field(default_factory=lambda: {n: {} for n in Named})
     functions: dict[int, tuple[int, int]] = field(default_factory=dict)  # (module, offset)
     codes: dict[int, CodeObject] = field(default_factory=dict)  # of Python
 
@@ -142,8 +142,8 @@ def find_processes(files: Sequence[RawFile], defects: Defects) -> list[RecordedP
 
 def compilers_of(processes: Iterable[RecordedProcess]) -> list[str]:
     """Name the compilers that made counted code, each once."""
-    names = [item for process in processes for item in process.defined.names.items()]
-    return list(dict.fromkeys(n.text for (space, _), n in names if space == Named.COMPILER))
+    names = [process.defined.names[Named.COMPILER].values() for process in processes]
+    return list(dict.fromkeys(name.text for each in names for name in each))
 
 
 def _thread_numbers(files: Sequence[RawFile]) -> list[int]:
@@ -204,8 +204,7 @@ def _note_missing(
 
 def chosen_ranks(process: RecordedProcess) -> str | None:
     """The ranks that were to be recorded, as ``0,4-7``; None if all were."""
-    names = process.defined.names.items()
-    return next((name.text for (space, _), name in names if space == Named.RANKS), None)
+    return next((name.text for name in process.defined.names[Named.RANKS].values()), None)
 
 
 def _numbers(chosen: str, size: int) -> list[int]:
@@ -224,10 +223,10 @@ def _note_compilers(processes: Sequence[RecordedProcess], defects: Defects) -> N
 
 def _note_unseen(processes: Sequence[RecordedProcess], defects: Defects) -> None:
     """Note libraries of OpenMP without news of threads, and Pythons that cannot be read."""
-    kinds: dict[int, str] = {Named.SILENT: SILENT_THREADS, Named.UNREAD: UNREAD_PYTHON}
+    kinds = {Named.SILENT: SILENT_THREADS, Named.UNREAD: UNREAD_PYTHON}
     for process in processes:
-        for (space, _), name in process.defined.names.items():
-            if kind := kinds.get(space):
+        for space, kind in kinds.items():
+            for name in process.defined.names[space].values():
                 defects.note(kind, "info", name.text)
 
 
@@ -354,7 +353,7 @@ def _define_text(defined: ProcessDefinitions, record: _Record, rest: npt.NDArray
         defined.counters.setdefault(number, counter)
     else:
         name = Name(text, line if 0 < line <= _LARGEST_LINE else None)
-        defined.names.setdefault((op, number), name)
+        defined.names.setdefault(op, {}).setdefault(number, name)
     return len(content) == claimed
 
 

@@ -103,11 +103,7 @@ def number_ranges(numbers: Numbers) -> str | None:
 def _variables(processes: Sequence[RecordedProcess]) -> dict[str, str]:
     """The variables of the first process that tells any."""
     for process in processes:
-        told = [
-            name.text.partition("=")
-            for (space, _), name in process.defined.names.items()
-            if space == Named.STARTED
-        ]
+        told = [n.text.partition("=") for n in process.defined.names[Named.STARTED].values()]
         if told:
             return {name: value for name, _, value in told}
     return {}
