@@ -267,10 +267,8 @@ def follow(
     partner[start], partner[end] = end, start
     completes = np.any(FITS, axis=0)[details.kind] & (details.kind != DetailKind.FREED)
     alone = details.where(completes & (details.request != 0) & (partner < 0))
-    if len(alone):
-        request = (int(details.request[alone[0]]) ^ mark) & 0xFFFFFFFFFFFFFFFF
-        text = f"location {details.location[alone[0]]}, request {request}"
-        defects.note("completion_without_start", "loss", text, len(alone))
+    place = details.location[alone], (details.request[alone] ^ mark).astype(np.uint64)
+    defects.note_rows("completion_without_start", "loss", "location {}, request {}", *place)
     return partner
 
 

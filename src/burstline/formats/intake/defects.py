@@ -9,6 +9,7 @@ from typing import Any
 import numpy as np
 import pyarrow as pa
 
+from burstline.columns import AnyIntegers
 from burstline.errors import printable
 from burstline.model import arrow_table, schema
 
@@ -37,6 +38,14 @@ class Defects:
     ) -> None:
         """Count `count` oddities of a kind; 0 is none."""
         self.add(Oddity(kind, severity, printable(first), int(count)))
+
+    def note_rows(
+        self, kind: str, severity: str, text: str, *columns: AnyIntegers, place: str = ""
+    ) -> None:
+        """Count rows of columns; the first value of each stands in the text, behind a place."""
+        if len(columns[0]):
+            words = text.format(*(column[0] for column in columns))
+            self.note(kind, severity, place + words, len(columns[0]))
 
     def add(self, defect: Oddity) -> None:
         """Count a defect that is safe to print."""

@@ -28,14 +28,7 @@ from burstline.formats.intake.calls import (
 from burstline.formats.intake.defects import Defects
 from burstline.formats.intake.source import Columns, Joining, Placement
 from burstline.formats.intake.target import types_of
-from burstline.model import (
-    HALF_KINDS,
-    NO_VALUE,
-    SEND_DONE_SOURCES,
-    UNKNOWN,
-    arrow_table,
-    match_messages,
-)
+from burstline.model import NO_VALUE, UNKNOWN, arrow_table, match_messages, schema
 
 HALF_COLUMNS: Final = (
     "location", "seq", "time_ns", "kind", "call", "communicator", "peer", "tag", "bytes",
@@ -44,8 +37,8 @@ HALF_COLUMNS: Final = (
 """Those of the table."""
 HALF_TYPES: Final = types_of(HALF_COLUMNS, "half_messages")
 
-_KIND: Final = {name: code for code, name in enumerate(HALF_KINDS)}
-_RECORDED: Final = SEND_DONE_SOURCES.index("recorded")
+_KIND: Final = {name: code for code, name in enumerate(schema.HALF_KINDS)}
+_RECORDED: Final = schema.SEND_DONE_SOURCES.index("recorded")
 _ABSENT: Final = {
     "call": UNKNOWN,
     "communicator": UNKNOWN,
@@ -141,9 +134,8 @@ def _both_sides(
         ("message_of_unrecorded_rank", "info", lost[is_left_out]),
         ("message_of_unknown_rank", "loss", lost[~is_left_out]),
     ):
-        if len(rows):
-            text = f"location {details.location[rows[0]]}, rank {details.partner[rows[0]]}"
-            defects.note(name, severity, text, len(rows))
+        stranger = details.location[rows], details.partner[rows]
+        defects.note_rows(name, severity, "location {}, rank {}", *stranger)
     return sides[0], sides[1]
 
 
@@ -280,7 +272,7 @@ def _send_columns(sends: _Halves, calls: Calls, ends: Integers) -> dict[str, Int
     blocking = request == 0
     done = np.where(blocking, call, take(details.call, end))
     recorded = blocking | (take(details.kind, end) == DetailKind.SEND_DONE)
-    sources = (SEND_DONE_SOURCES.index(name) for name in ("recorded", "unknown"))
+    sources = (schema.SEND_DONE_SOURCES.index(name) for name in ("recorded", "unknown"))
     return {
         "sender_location": sends.of("location"),
         "send_call": calls.call[call],
@@ -380,11 +372,9 @@ class MpiOrder(Joining):
         if accuracy_ns is None:
             return
         early = columns["receive_ns"] + accuracy_ns < columns["send_ns"]
-        if early.any():
-            row = int(early.argmax())
-            text = f"location {columns['sender_location'][row]} at {columns['send_ns'][row]} ns"
-            count = np.count_nonzero(early)
-            self._defects.note("message_arrives_before_it_is_sent", "error", text, count)
+        kind, sent = "message_arrives_before_it_is_sent", ("sender_location", "send_ns")
+        values = (columns[name][early] for name in sent)
+        self._defects.note_rows(kind, "error", "location {} at {} ns", *values)
 
     def finish(self) -> None:
         """Note the halves that stay alone."""

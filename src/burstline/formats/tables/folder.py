@@ -15,19 +15,8 @@ from burstline.cells import cell, cells, text_of, texts_of
 from burstline.columns import to_numpy
 from burstline.errors import FormatError, ParameterError
 from burstline.extrae import MPI_TYPES
-from burstline.formats import atomic, definitions, intake
+from burstline.formats import atomic, definitions, intake, store
 from burstline.formats.files import is_plain
-from burstline.formats.store import (
-    MANIFEST,
-    Footer,
-    arrow_source,
-    bytes_to_read,
-    damage_told,
-    dictionary,
-    open_parquet,
-    read_footer,
-    wrong_row,
-)
 from burstline.formats.walk import parts_of
 from burstline.model import Trace, operations, schema
 from burstline.progress import SILENCE, Progress
@@ -61,7 +50,7 @@ def read(path: Path, *, memory: int | None = None, **_: object) -> Trace:
     footers = {}
     for name, file in files.items() if style == "parquet" else ():
         with _damage_named(file, name):
-            footers[name] = read_footer(file, require=require)
+            footers[name] = store.read_footer(file, require=require)
     needed = 0
     if memory is not None:
         sizes = (_bytes_to_load(file, name, footers) for name, file in files.items())
@@ -102,7 +91,7 @@ def _check_rows(files: dict[str, Path], tables: dict[str, pa.Table]) -> None:
     for name in tables:
         wrong = schema.first_wrong_of(name, tables)
         if wrong is not None:
-            raise wrong_row(files[name], wrong)
+            raise store.wrong_row(files[name], wrong)
 
 
 def _check_records(files: dict[str, Path], tables: dict[str, pa.Table]) -> None:
@@ -130,23 +119,23 @@ def _check_records(files: dict[str, Path], tables: dict[str, pa.Table]) -> None:
 
 
 def _damage_named(file: Path, name: str) -> AbstractContextManager[None]:
-    return damage_told(file, f"a {file.suffix[1:]} table of {name}")
+    return store.damage_told(file, f"a {file.suffix[1:]} table of {name}")
 
 
 def _style_of(path: Path) -> str | None:
-    if is_plain(path / MANIFEST):
+    if is_plain(path / store.MANIFEST):
         return None
     return next((s for s in STYLES if is_plain(path / f"locations.{s}")), None)
 
 
-def _bytes_to_load(file: Path, name: str, footers: Mapping[str, Footer]) -> int:
+def _bytes_to_load(file: Path, name: str, footers: Mapping[str, store.Footer]) -> int:
     """What a table takes while it is loaded, by its size, or by the pages of Parquet."""
     if name not in footers:
         return _COPIES * file.stat().st_size
     with _damage_named(file, name):
         groups = range(len(footers[name].groups))
         columns = footers[name].arrow.schema.to_arrow_schema().names
-        return _COPIES * sum(bytes_to_read(file, footers[name], groups, columns))
+        return _COPIES * sum(store.bytes_to_read(file, footers[name], groups, columns))
 
 
 def _text_columns(name: str, table: pa.Table) -> pa.Table:
@@ -155,11 +144,11 @@ def _text_columns(name: str, table: pa.Table) -> pa.Table:
     return table.select([column for column in table.column_names if column not in codes])
 
 
-def _load_table(file: Path, name: str, footers: Mapping[str, Footer]) -> pa.Table:
+def _load_table(file: Path, name: str, footers: Mapping[str, store.Footer]) -> pa.Table:
     wanted = schema.arrow_schema(name)
-    with _damage_named(file, name), arrow_source(file) as source:
+    with _damage_named(file, name), store.arrow_source(file) as source:
         if name in footers:
-            table = open_parquet(source, footers[name]).read()
+            table = store.open_parquet(source, footers[name]).read()
         else:
             table = _of_cells(_read_csv(file, name))
         names = table.column_names
@@ -205,9 +194,9 @@ def _read_blocks(file: Path, name: str, size: int) -> pa.Table:
     import pyarrow.csv as pacsv  # noqa: PLC0415 -- only for CSV
 
     blocks = pacsv.ReadOptions(block_size=size)
-    with arrow_source(file) as source, pacsv.open_csv(source, read_options=blocks) as lines:
+    with store.arrow_source(file) as source, pacsv.open_csv(source, blocks) as lines:
         options = _csv_options(name, lines.schema.names)
-    with arrow_source(file) as source:
+    with store.arrow_source(file) as source:
         return pacsv.read_csv(source, read_options=blocks, convert_options=options)
 
 
@@ -262,7 +251,7 @@ def _with_schema_types(table: pa.Table, name: str, operation_names: list[str]) -
                 )
                 for chunk in _as_dictionary(column).chunks
             ]
-            column = dictionary(pa.chunked_array(chunks, pa.int32()), field.type, names)
+            column = store.dictionary(pa.chunked_array(chunks, pa.int32()), field.type, names)
         elif pa.types.is_list(field.type) and not pa.types.is_list(column.type):
             rows = [[int(word) for word in text.split()] for text in column.to_pylist()]
             column = pa.array(rows, field.type)

@@ -304,6 +304,5 @@ class ArchiveBasis:
     ) -> None:
         """Note rows of these locations as lost; `detail` shows the first of each value."""
         if len(location):
-            words = detail.format(*(column[0] for column in values))
-            text = self.standing.name[int(location[0])] + words
-            self.defects.note(kind, "loss", text, len(location))
+            name = self.standing.name[int(location[0])]
+            self.defects.note_rows(kind, "loss", detail, *(values or [location]), place=name)

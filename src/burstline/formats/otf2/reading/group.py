@@ -40,22 +40,15 @@ from burstline.formats.otf2.reading.threads import (
     other_event_table,
     team_table,
 )
-from burstline.model import (
-    CODES,
-    FINALIZES,
-    INITS,
-    NO_VALUE,
-    ORIGINS,
-    UNKNOWN,
-    arrow_table,
-    bursts_of,
-)
+from burstline.model import NO_VALUE, ORIGINS, UNKNOWN, arrow_table, bursts_of, operations
 
 _COLUMNS: Final = ("location", "time_ns", "periods", "call_path")
 _MOST: Final = 1 << 62
 
 _ROOT_SELF: Final = 0xFFFFFFFE
-_NOT_OF_PROGRAM: Final = np.array([CODES[name] for name in (*INITS, *FINALIZES)])
+_NOT_OF_PROGRAM: Final = np.array(
+    [operations.CODES[name] for name in (*operations.INITS, *operations.FINALIZES)]
+)
 
 
 def collective_parts(

@@ -24,15 +24,7 @@ from burstline.formats.intake import Defects
 from burstline.formats.otf2.reading.archive import ArchiveDefinitions
 from burstline.formats.otf2.reading.basis import ArchiveBasis
 from burstline.formats.otf2.reading.details import EventRecords
-from burstline.model import (
-    GAP_KINDS,
-    NO_VALUE,
-    OTHER_EVENT_KINDS,
-    UNKNOWN,
-    VALUE_TYPES,
-    arrow_table,
-    last_until,
-)
+from burstline.model import NO_VALUE, UNKNOWN, arrow_table, last_until, schema
 
 _ON: Final = 1
 
@@ -52,10 +44,7 @@ def forks_of(forks: Columns, begins: Columns, process: Integers, defects: Defect
     named, forked = named[order], forked[order]
     last = last_until((name[named], forked), (name[rest], begins["begin_ns"][rest]))
     fork[rest] = take(fork[named], last)
-    lost = np.flatnonzero(fork < 0)
-    if len(lost):
-        text = f"location {begins['location'][lost[0]]}"
-        defects.note("team_never_forked", "loss", text, len(lost))
+    defects.note_rows("team_never_forked", "loss", "location {}", begins["location"][fork < 0])
     return fork
 
 
@@ -64,9 +53,7 @@ def team_table(forks: Columns, fork: Integers, process: Integers, defects: Defec
     count = len(forks["location"])
     threads = np.bincount(fork[fork >= 0], minlength=count)
     joined = forks["end_seq"] != NO_VALUE
-    if not joined.all():
-        text = f"location {forks['location'][int(joined.argmin())]}"
-        defects.note("team_never_joined", "info", text, np.count_nonzero(~joined))
+    defects.note_rows("team_never_joined", "info", "location {}", forks["location"][~joined])
     last = np.maximum(forks["begin_seq"], 0) + 1
     return arrow_table(
         "teams",
@@ -91,10 +78,9 @@ def lock_table(records: EventRecords, defects: Defects) -> pa.Table:
     takes = columns["kind"] == RecordKind.LOCK_ACQUIRED
     _, lock = distinct(columns["location"], columns["lock"])
     partner = match_borders(lock, takes)
-    alone = np.flatnonzero(~takes & (partner < 0))
-    if len(alone):
-        text = f"location {columns['location'][alone[0]]}, lock {columns['lock'][alone[0]]}"
-        defects.note("lock_released_but_never_acquired", "info", text, len(alone))
+    kind, alone = "lock_released_but_never_acquired", ~takes & (partner < 0)
+    place = columns["location"][alone], columns["lock"][alone]
+    defects.note_rows(kind, "info", "location {}, lock {}", *place)
     rows = np.flatnonzero(takes)
     end = partner[rows]
     return arrow_table(
@@ -123,10 +109,10 @@ def gap_table(records: EventRecords, died_ns: dict[int, int]) -> pa.Table:
     is_ended = (end >= 0) & (location[end] == location[begin])
     last = np.array([died_ns[row] for row in location[begin].tolist()], np.int64)
     stop = np.where(is_ended, time[end], last)
-    kind = np.full(len(begin), GAP_KINDS.index("tracing_off"))
+    kind = np.full(len(begin), schema.GAP_KINDS.index("tracing_off"))
     pauses = np.stack([location[begin], time[begin], stop, kind])
     flush = records.of(RecordKind.FLUSH)
-    kind = np.full(len(flush), GAP_KINDS.index("flush"))
+    kind = np.full(len(flush), schema.GAP_KINDS.index("flush"))
     flushes = np.stack([flush["location"], flush["time_ns"], flush["end_ns"], kind])
     rows = np.concatenate([flushes, pauses], axis=1)
     rows = rows[:, rows[1] < rows[2]]
@@ -135,11 +121,11 @@ def gap_table(records: EventRecords, died_ns: dict[int, int]) -> pa.Table:
     return arrow_table("gaps", dict(zip(names, rows, strict=True)))
 
 
-_KINDS: Final = [RecordKind[kind.upper()] for kind in OTHER_EVENT_KINDS]
+_KINDS: Final = [RecordKind[kind.upper()] for kind in schema.OTHER_EVENT_KINDS]
 _CODES: Final = np.full(max(RecordKind) + 1, UNKNOWN, np.int8)
 _CODES[_KINDS] = np.arange(len(_KINDS))
 _COMMUNICATORS: Final = (RecordKind.COMMUNICATOR_CREATED, RecordKind.COMMUNICATOR_DESTROYED)
-_TYPE: Final = {name: code for code, name in enumerate(VALUE_TYPES)}
+_TYPE: Final = {name: code for code, name in enumerate(schema.VALUE_TYPES)}
 _LARGEST: Final = 0xFFFFFFFF
 
 
@@ -148,7 +134,7 @@ def other_event_table(records: EventRecords, basis: ArchiveBasis) -> pa.Table:
     defined, events = basis.archive.defined, records.of(*_KINDS)
     kind, value = events["kind"], events["value"].copy()
     attribute = kind == RecordKind.ATTRIBUTE
-    form = np.where(events["type"] < len(VALUE_TYPES), events["type"], UNKNOWN)
+    form = np.where(events["type"] < len(schema.VALUE_TYPES), events["type"], UNKNOWN)
     words = form == _TYPE["string"]
     communicator = np.full(len(events), UNKNOWN)
     named = np.isin(kind, _COMMUNICATORS) | (attribute & (form == _TYPE["communicator"]))

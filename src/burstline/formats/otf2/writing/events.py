@@ -23,19 +23,9 @@ from burstline.formats.otf2.writing.order import (
 )
 from burstline.formats.otf2.writing.other_events import OtherEvents, Parameters
 from burstline.formats.walk import Walk
-from burstline.model import (
-    GAP_KINDS,
-    HALF_KINDS,
-    NEVER_LEFT,
-    NO_VALUE,
-    SEND_DONE_SOURCES,
-    UNKNOWN,
-    VALUE_TYPES,
-    Trace,
-    operations,
-)
+from burstline.model import NO_VALUE, UNKNOWN, Trace, operations, schema
 
-_RECORDED: Final = SEND_DONE_SOURCES.index("recorded")
+_RECORDED: Final = schema.SEND_DONE_SOURCES.index("recorded")
 _TAG_BITS: Final = 0xFFFFFFFF
 _CREATES, _DESTROYS = 17, 18
 _DESTROYERS: Final = ("Finalize", "free", "disconnect", "close")
@@ -90,11 +80,11 @@ _COLLECTIVES: Final = (
 def _leave_ordinals(calls: Columns, regions: Columns) -> Integers:
     """The ordinal of each call's leave; who never left leaves before the regions around it."""
     leave_seq = calls["leave_seq"].copy()
-    for row in np.flatnonzero(leave_seq >= NEVER_LEFT).tolist():
+    for row in np.flatnonzero(leave_seq >= schema.NEVER_LEFT).tolist():
         around = (regions["enter_seq"] <= calls["enter_seq"][row]) & (
             regions["leave_ns"] == calls["leave_ns"][row]
         )
-        first = int(regions["leave_seq"][around].min(initial=NEVER_LEFT))
+        first = int(regions["leave_seq"][around].min(initial=schema.NEVER_LEFT))
         leave_seq[row] = max(first - 1, int(calls["enter_seq"][row]))
     return leave_seq
 
@@ -171,7 +161,7 @@ def _half_messages(trace: Trace, communicators: WrittenCommunicators) -> Columns
     process = communicators.processes(application, rows["peer"])
     reference, partner = communicators.named(rows["communicator"], process, application)
     waits, has_partner = rows["request"] != NO_VALUE, partner >= 0
-    is_half = {kind: rows["kind"] == code for code, kind in enumerate(HALF_KINDS)}
+    is_half = {kind: rows["kind"] == code for code, kind in enumerate(schema.HALF_KINDS)}
     return rows | {
         "half_seq": rows["seq"],
         "half_call": np.full(len(location), UNKNOWN),
@@ -239,8 +229,8 @@ def _number_of(name: str) -> int:
 
 
 _ON, _OFF = 1, 2
-_FLUSH: Final = GAP_KINDS.index("flush")
-_NEVER_THERE: Final = GAP_KINDS.index("not_created")
+_FLUSH: Final = schema.GAP_KINDS.index("flush")
+_NEVER_THERE: Final = schema.GAP_KINDS.index("not_created")
 _CALL: Final = ("operation", "enter_ns", "leave_ns", "enter_seq", "leave_seq")
 _REGION: Final = ("region", *_CALL[1:])
 _LOCK: Final = ("lock", "order", "acquire_ns", "acquire_seq", "release_ns", "release_seq")
@@ -354,7 +344,7 @@ class TraceEvents:
             return
         moment = rows["time_ns"], np.full(count, -1, np.int64)
         order = 2 * np.arange(count) + 1  # behind gaps of that moment; periods before theirs
-        code = VALUE_TYPES.index("uint64")
+        code = schema.VALUE_TYPES.index("uint64")
         periods = self._definitions.named(PERIODS, Defined.ATTRIBUTE, code)
         events.add(
             Written.ATTRIBUTE, Turn.METRIC, moment, periods, code, rows["periods"], tie=order

@@ -190,13 +190,11 @@ class TableAssembly:
 
     def _name_operations(self, codes: npt.NDArray[np.int16]) -> None:
         rows = np.flatnonzero(codes < 0)
-        if len(rows):
-            text = f"value {-1 - int(codes[rows[0]])}"
-            self.scanned.defects.note("unknown_mpi_call", "info", text, len(rows))
-            codes[rows] = _numbered_rows(self._add_operation, codes[rows])
+        values = -1 - codes[rows].astype(np.int64)
+        self.scanned.defects.note_rows("unknown_mpi_call", "info", "value {}", values)
+        codes[rows] = _numbered_rows(self._add_operation, values)
 
-    def _add_operation(self, code: int) -> int:
-        value = -1 - code
+    def _add_operation(self, value: int) -> int:
         labels = [self.pcf.value_label(kind, value) for kind in extrae.MPI_TYPES]
         name = next((label for label in labels if label), f"MPI call {value}")
         if name not in self.operations:
@@ -207,14 +205,10 @@ class TableAssembly:
         self, rows: npt.NDArray[np.int32], location: npt.NDArray[np.int32]
     ) -> None:
         missing = np.flatnonzero(rows < schema.UNKNOWN)
-        if len(missing):
-            application = self.objects.application[location[missing]]
-            source_id = -2 - rows[missing].astype(np.int64)
-            text = f"id {source_id[0]}"
-            self.scanned.defects.note(
-                "communicator_without_members", "loss", text, len(missing)
-            )
-            rows[missing] = _numbered_rows(self._add_communicator, application, source_id)
+        application = self.objects.application[location[missing]]
+        ids = -2 - rows[missing].astype(np.int64)
+        self.scanned.defects.note_rows("communicator_without_members", "loss", "id {}", ids)
+        rows[missing] = _numbered_rows(self._add_communicator, application, ids)
 
     def _add_communicator(self, application: int, source_id: int) -> int:
         return self.communicators.setdefault((application, source_id), len(self.communicators))

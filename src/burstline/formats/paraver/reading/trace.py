@@ -41,18 +41,7 @@ from burstline.formats.paraver.reading.scan import (
     bytes_of_whole,
 )
 from burstline.formats.paraver.reading.trace_file import OpenTrace, open_trace, valid_text
-from burstline.model import (
-    CODES,
-    LOOP_TYPES,
-    NO_VALUE,
-    NON_BLOCKING_COLLECTIVES,
-    TABLES,
-    UNKNOWN,
-    LoopEvents,
-    Loops,
-    Trace,
-    arrow_table,
-)
+from burstline.model import LOOP_TYPES, LoopEvents, Loops, Trace, operations, schema
 from burstline.progress import Progress
 
 Columns = Mapping[str, npt.NDArray[Any]]
@@ -62,13 +51,13 @@ LOOPS_LEFT_OUT: Final = "loops_left_out"
 """The defect of a trace whose loops are not read, for want of memory."""
 
 # Calls that may return a communicator with the members of another: Extrae then reuses its id.
-_TWIN_MAKERS: Final = [CODES[name] for name in (
+_TWIN_MAKERS: Final = [operations.CODES[name] for name in (
     "MPI_Comm_dup", "MPI_Comm_dup_with_info", "MPI_Comm_create", "MPI_Comm_create_group",
     "MPI_Comm_split", "MPI_Comm_split_type", "MPI_Cart_create", "MPI_Cart_sub",
     "MPI_Graph_create", "MPI_Dist_graph_create", "MPI_Dist_graph_create_adjacent",
     "MPI_Intercomm_merge",
 )]  # fmt: skip
-_NON_BLOCKING: Final = [CODES[name] for name in NON_BLOCKING_COLLECTIVES]
+_NON_BLOCKING: Final = [operations.CODES[name] for name in operations.NON_BLOCKING_COLLECTIVES]
 _BUCKETS: Final = 64
 _MOST_BUCKETS: Final = 4096
 _GZIP_RATIO: Final = 9
@@ -289,8 +278,8 @@ def _message_tables(sends: Columns, receives: Columns) -> tuple[pa.Table, pa.Tab
     """Messages, links, and the number of sizes that were printed negative, now unsigned."""
     is_link = sends["is_link"].astype(bool)
     sides = {**sends, **receives}
-    names = [column.name for column in TABLES["links"].columns]
-    links = arrow_table("links", {name: sides[name][is_link] for name in names})
+    names = [column.name for column in schema.TABLES["links"].columns]
+    links = schema.arrow_table("links", {name: sides[name][is_link] for name in names})
     if is_link.any():
         sides = {name: values[~is_link] for name, values in sides.items()}
     rows, size = len(sides["send_ns"]), sides["size"]
@@ -308,7 +297,7 @@ def _message_tables(sends: Columns, receives: Columns) -> tuple[pa.Table, pa.Tab
         "send_request": pa.nulls(rows, pa.int64()),
         "receive_request": pa.nulls(rows, pa.int64()),
     }
-    return arrow_table("messages", columns), links, int(np.count_nonzero(negative))
+    return schema.arrow_table("messages", columns), links, int(np.count_nonzero(negative))
 
 
 def _collective_parts(calls: Columns) -> Columns:
@@ -331,23 +320,23 @@ def _collective_parts(calls: Columns) -> Columns:
     return {
         "location": location,
         "call": call,
-        "done_call": np.where(blocking, call, np.int32(UNKNOWN)),
+        "done_call": np.where(blocking, call, np.int32(schema.UNKNOWN)),
         "begin_ns": calls["enter_ns"][rows],
         "end_ns": calls["leave_ns"][rows],
         "begin_seq": calls["enter_seq"][rows],
-        "end_seq": np.where(blocking, calls["leave_seq"][rows], NO_VALUE),
+        "end_seq": np.where(blocking, calls["leave_seq"][rows], schema.NO_VALUE),
         "sent_bytes": _or_zero(calls["sent_bytes"][rows]),
         "received_bytes": _or_zero(calls["received_bytes"][rows]),
         "communicator": communicator,
         "sequence": ordinal_within(communicator, location),
         "operation": operation,
         "own_root": calls["root"][rows],
-        "named_root": np.full(len(rows), UNKNOWN, np.int32),
+        "named_root": np.full(len(rows), schema.UNKNOWN, np.int32),
     }
 
 
 def _or_zero(size: Integers) -> Integers:
-    return np.where(size == NO_VALUE, 0, size)
+    return np.where(size == schema.NO_VALUE, 0, size)
 
 
 def read(

@@ -10,7 +10,7 @@ import re
 import tomllib
 from collections.abc import Mapping
 from dataclasses import fields
-from functools import cache
+from functools import cache, partial
 from importlib.resources import files
 from typing import Any, Final
 
@@ -130,10 +130,9 @@ class CallBuilder:
         count = len(line.enter)
         leave_ns, leave_seq = line.leaves()
         open_calls = np.flatnonzero(line.leave < 0)
-        if len(open_calls):
-            first = line.first_call + open_calls[0]
-            text = f"{line.name}: call {first} of {line.calls}"
-            self._defects.note("call_never_left", "loss", text, len(open_calls))
+        note = partial(self._defects.note_rows, place=f"{line.name}: ")
+        text = f"call {{}} of {line.calls}"
+        note("call_never_left", "loss", text, line.first_call + open_calls)
         left = line.leave[line.leave >= 0]
         failed = left[line.records["a"][left] != 0]
         if len(failed):
@@ -143,10 +142,7 @@ class CallBuilder:
             self._defects.note("call_failed", "info", text, len(failed))
         stack = line.records["a"][line.enter]
         path = lookup(stack, paths)
-        lost = np.flatnonzero((path < 0) & (stack != 0))
-        if len(lost):
-            text = f"{line.name}: stack {stack[lost[0]]}"
-            self._defects.note("stack_not_defined", "loss", text, len(lost))
+        note("stack_not_defined", "loss", "stack {}", stack[(path < 0) & (stack != 0)])
         self._calls.append(
             {
                 "location": np.full(count, line.location),
@@ -180,15 +176,11 @@ class CallBuilder:
         rows = rows[~_refused_messages(line, rows)]
         records, kind = line.records[rows], line.kind[rows]
         place, communicator = _named_communicators(records, kind, communicators)
-        lost = np.flatnonzero((place >= 0) & (communicator < 0))
-        if len(lost):
-            text = f"{line.name}: communicator {place[lost[0]]}"
-            self._defects.note("communicator_not_defined", "loss", text, len(lost))
+        note = partial(self._defects.note_rows, place=f"{line.name}: ")
+        lost = place[(place >= 0) & (communicator < 0)]
+        note("communicator_not_defined", "loss", "communicator {}", lost)
         sizes = _sizes_of(records)
-        absurd = _clear_absurd(kind, sizes)
-        if len(absurd):
-            text = f"{line.name}: {absurd[0]} bytes"
-            self._defects.note("size_absurd", "loss", text, len(absurd))
+        note("size_absurd", "loss", "{} bytes", _clear_absurd(kind, sizes))
         self._append_details(
             records,
             sizes,

@@ -119,9 +119,8 @@ class ThreadTimeline:
 
     def note(self, defects: Defects, kind: str, severity: str, rows: Integers) -> None:
         """Note what is odd in some records, where the first of them stands."""
-        if len(rows):
-            first = f"{self.name}: record {self.number[rows[0]]}"
-            defects.note(kind, severity, first, len(rows))
+        place = f"{self.name}: "
+        defects.note_rows(kind, severity, "record {}", self.number[rows], place=place)
 
     def _some(self, rows: Integers | slice) -> ThreadTimeline:
         none = np.zeros(0, np.int64)

@@ -11,17 +11,9 @@ from typing import Final
 import numpy as np
 import pyarrow as pa
 
+from burstline import extrae
 from burstline._core import EventClass
 from burstline.columns import Integers, lookup
-from burstline.extrae import (
-    ITERATION,
-    KNOWN_TYPES,
-    LOOP_OF_CALL,
-    MOVED_TYPES,
-    OWN_TYPES,
-    TABLE,
-    classify,
-)
 from burstline.formats.intake import Defects
 from burstline.formats.raw.events.regions import loop_name
 from burstline.formats.raw.events.timeline import ThreadTimeline
@@ -57,7 +49,7 @@ class UserEvents:
         label, plain = kind == Kind.LABEL, kind == Kind.EVENT
         moment = at.copy()
         moment[label] = line.enter[line.call[at[label]]]
-        types = np.where(label, LOOP_OF_CALL, ITERATION)
+        types = np.where(label, extrae.LOOP_OF_CALL, extrae.ITERATION)
         types[plain] = lookup(number[plain], self._final)
         rows = [
             np.full(len(at), line.location),
@@ -71,7 +63,7 @@ class UserEvents:
     def loop_events(self, rows: Integers) -> LoopEvents | None:
         """Those of what :meth:`rows` gave that tell of loops."""
         location, time_ns, moment, kind, value = rows
-        chosen = np.flatnonzero((kind == LOOP_OF_CALL) | (kind == ITERATION))
+        chosen = np.flatnonzero((kind == extrae.LOOP_OF_CALL) | (kind == extrae.ITERATION))
         if not len(chosen):
             return None
         chosen = chosen[np.argsort(moment[chosen], kind="stable")]
@@ -86,11 +78,10 @@ class UserEvents:
         group = max(types["group"].to_pylist(), default=-1) + 1
         rows, meanings = [], []
         for number in used.tolist():
-            if number == LOOP_OF_CALL:
-                text = TABLE[number].label
+            if number == extrae.LOOP_OF_CALL:
                 meanings = [(group, loop, name) for loop, name in self._loops.items()]
-            elif number == ITERATION:
-                text = TABLE[number].label
+            if number in (extrae.LOOP_OF_CALL, extrae.ITERATION):
+                text = extrae.TABLE[number].label
             else:
                 source = sources[number]
                 text = self._types.get(source) or f"User event {source}"
@@ -108,15 +99,16 @@ def _final_types(numbers: list[int], defects: Defects) -> dict[int, int]:
     for number in numbers:
         final[number] = number
         if _is_taken(number):
-            final[number] = MOVED_TYPES[moved % len(MOVED_TYPES)]
+            final[number] = extrae.MOVED_TYPES[moved % len(extrae.MOVED_TYPES)]
             moved += 1
             defects.note("event_type_moved", "info", f"{number} to {final[number]}")
     return final
 
 
 def _is_taken(number: int) -> bool:
-    fits = 0 < number <= _LARGEST_TYPE and number not in OWN_TYPES
-    return not fits or number in KNOWN_TYPES or classify(number) is not EventClass.OTHER
+    fits = 0 < number <= _LARGEST_TYPE and number not in extrae.OWN_TYPES
+    is_known = number in extrae.KNOWN_TYPES
+    return not fits or is_known or extrae.classify(number) is not EventClass.OTHER
 
 
 def merged(calls: Trace, rows: Integers) -> pa.Table:
