@@ -79,8 +79,8 @@ class Registering {
     void on_call(const char* what, void (Write::*)(Writer&, Values...) const) const {
         using Function = Status(void*, Values...);
         const auto name = std::string("OTF2_GlobalDefReaderCallbacks_Set") + what + "Callback";
-        reinterpret_cast<Status (*)(void*, Function*)>(library_.find(name))(
-            callbacks_, &on_definition<Write, Values...>);
+        Status (*const set)(void*, Function*) = library_.find(name);
+        set(callbacks_, &on_definition<Write, Values...>);
     }
 
     const Library& library_;

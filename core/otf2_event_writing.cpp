@@ -61,7 +61,8 @@ constexpr const char* names[written_kinds] = {
 
 EventWriter::~EventWriter() {
     if (attributes_ == nullptr) return;
-    reinterpret_cast<Status (*)(void*)>(library_.find("OTF2_AttributeList_Delete"))(attributes_);
+    Status (*const remove)(void*) = library_.find("OTF2_AttributeList_Delete");
+    remove(attributes_);
 }
 
 template <class... Arguments>
@@ -180,11 +181,11 @@ Status EventWriter::write_program(const std::int64_t* a) {
 
 Status EventWriter::keep_attribute(const std::int64_t* a) {
     if (attributes_ == nullptr) {
-        attributes_ = reinterpret_cast<void* (*)()>(library_.find("OTF2_AttributeList_New"))();
+        void* (*const make)() = library_.find("OTF2_AttributeList_New");
+        attributes_ = make();
     }
     // The value is a union of eight bytes, which is passed as an integer of eight bytes is.
-    const auto add = reinterpret_cast<Status (*)(void*, Ref, Byte, Wide)>(
-        library_.find("OTF2_AttributeList_AddAttribute"));
+    Status (*const add)(void*, Ref, Byte, Wide) = library_.find("OTF2_AttributeList_AddAttribute");
     return add(attributes_, static_cast<Ref>(a[0]), static_cast<Byte>(a[1]),
                static_cast<Wide>(a[2]));
 }

@@ -174,13 +174,13 @@ class Registering {
     template <class Function>
     void set(int kind, Function* function) const {
         const auto name = std::string("OTF2_EvtReaderCallbacks_Set") + names[kind] + "Callback";
-        Callback setter = nullptr;
+        Status (*to_set)(void*, Function*) = nullptr;
         try {
-            setter = library_.find(name);
+            to_set = library_.find(name);
         } catch (const std::exception&) {
             return;  // a library of an earlier version does not know this event
         }
-        reinterpret_cast<Status (*)(void*, Function*)>(setter)(callbacks_, function);
+        to_set(callbacks_, function);
     }
 
   private:

@@ -60,7 +60,7 @@ std::string words_at(std::span<const char> text, std::int64_t first, std::int64_
 
 template <class Function>
 Function* ArchiveWriter::function(const char* name) const {
-    return reinterpret_cast<Function*>(library_.find(name));
+    return library_.find(name);
 }
 
 template <class... Arguments>
